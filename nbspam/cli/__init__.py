@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 
-from nbspam.labels import NAMED_CLASSES
+from nbspam import labels
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,16 +35,16 @@ def amount(number: int, unit: str) -> str:
 
 
 def counts_text(classes: Sequence[str], messages: Sequence[int]) -> str:
-    """How many messages of each class: `40 ham, 8 spam`; where there are many: `120 classes`."""
-    if len(classes) > NAMED_CLASSES:
-        return f"{len(classes):,} classes"
-    return ", ".join(f"{n:,} {plain(name)}" for name, n in zip(classes, messages, strict=True))
+    """How many messages of each class, see nbspam.labels."""
+    return plain(labels.counts_text(classes, messages))
 
 
 def counted_text(classes: Sequence[str], messages: Sequence[int]) -> str:
     """The same where nothing else says how many messages they are: `240 messages of 120 classes`."""
     counts = counts_text(classes, messages)
-    return counts if len(classes) <= NAMED_CLASSES else f"{amount(sum(messages), 'message')} of {counts}"
+    return (
+        counts if len(classes) <= labels.NAMED_CLASSES else f"{amount(sum(messages), 'message')} of {counts}"
+    )
 
 
 def flag_of(name: str) -> str:
