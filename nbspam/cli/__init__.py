@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 
 from nbspam import labels
+from nbspam.errors import BadDataError, UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -42,9 +43,16 @@ def counts_text(classes: Sequence[str], messages: Sequence[int]) -> str:
 def counted_text(classes: Sequence[str], messages: Sequence[int]) -> str:
     """The same where nothing else says how many messages they are: `240 messages of 120 classes`."""
     counts = counts_text(classes, messages)
-    return (
-        counts if len(classes) <= labels.NAMED_CLASSES else f"{amount(sum(messages), 'message')} of {counts}"
-    )
+    is_named = len(classes) <= labels.NAMED_CLASSES
+    return counts if is_named else f"{amount(sum(messages), 'message')} of {counts}"
+
+
+def asked_name(name: str, where: str) -> str:
+    """The canonical spelling of a class name; UsageError if it cannot be one.  where : what holds the name"""
+    try:
+        return labels.checked_name(name, where)
+    except BadDataError as error:
+        raise UsageError(where, error.why, "give another name, for example: spam", error.slug) from None
 
 
 def flag_of(name: str) -> str:
