@@ -120,12 +120,14 @@ def _show(findings: list[Finding], checked: Checked | None, quiet: bool) -> None
     """The findings, then the messages that they are about; with `quiet` only what is wrong."""
     out = console()
     rows = [one for one in findings if one.state == WRONG or not quiet]
-    width = max((len(one.about) for one in rows), default=0)
+    first = max((len(one.state) for one in rows), default=0)
+    second = max((len(one.about) for one in rows), default=0)
     for one in rows:
-        line = (f"{one.state:<5}", COLOURS[one.state]), "  ", (f"{one.about:<{width}}", "bold"), "  "
-        out.print(Text.assemble(*line, plain(one.text)), soft_wrap=True)
+        state, about = f"{one.state:<{first}}", f"{one.about:<{second}}"
+        line = Text.assemble((state, COLOURS[one.state]), "  ", (about, "bold"), "  ", plain(one.text))
+        out.print(line, soft_wrap=True)
         if one.remedy:
-            out.print(f"{'':<{width + 9}}next: {plain(one.remedy)}", style="dim", soft_wrap=True)
+            out.print(f"{'':<{first + second + 4}}next: {plain(one.remedy)}", style="dim", soft_wrap=True)
     if checked:
         _listed(out, "The same message under two labels", _groups(checked.same))
         moved = [
