@@ -17,7 +17,7 @@ from nbspam.store.reader import count_columns, opening_digest, opening_rows
 from nbspam.tokens.bag import token_key
 
 # table -> the columns of its digest; of `token` also the count columns.  The text of a token follows from its
-# key, views, totals and histograms from the tokens.
+# key, views and totals from the tokens.
 DIGESTED = {
     "token": "key, view",
     "learned": "digest, class, times",
