@@ -17,10 +17,10 @@ from nbspam.errors import UsageError
 # name -> (module, short help); the order is that of the help text
 COMMANDS = {
     "train": ("train", "Train a model on labelled mail."),
-    "classify": ("classify_command", "Classify messages as ham or spam."),
+    "classify": ("quick_commands", "Classify messages as ham or spam."),
     "serve": ("serve", "Serve mail servers over the SPAMD protocol."),
-    "learn": ("learn", "Learn messages as CLASS."),
-    "unlearn": ("learn", "Unlearn messages."),
+    "learn": ("quick_commands", "Learn messages as CLASS."),
+    "unlearn": ("quick_commands", "Unlearn messages."),
     "explain": ("explain", "Explain the verdict on a message."),
     "eval": ("evaluate", "Evaluate a filter on labelled mail."),
     "compare": ("compare", "Compare two evaluations, paired by message."),

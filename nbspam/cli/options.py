@@ -109,6 +109,7 @@ _FILES_FROM = "Read the paths of messages from this file, one a line (- is stdin
 _PRIOR = "empirical, smoothed, uniform, or a probability for each class: spam=0.4,ham=0.6."
 
 # By the name of the flag; "command.name" is the form of one command.
+START = "While there is no model, judge by this one; the first learned message makes a copy of it."
 _TABLE: dict[str, Callable[[str], Decorator]] = {
     # Labelled mail
     "ham": _option("Ham: a Maildir, MH folder, mbox, folder, file; repeatable.", "PATH", multiple=True),
@@ -121,12 +122,8 @@ _TABLE: dict[str, Callable[[str], Decorator]] = {
     "model": _option("The model file.", "MODEL", shown=_DEFAULT_MODEL, default=_own_model, short="-m"),
     "classify.model": _option("The model file.", "MODEL", shown=_DEFAULT_MODEL, short="-m"),
     "eval.model": _option("Judge by this model, as classify does.", "MODEL", short="-m"),
-    "start": _option(
-        "While there is no model, judge by this one; the first learned message makes a copy of it.",
-        "MODEL",
-        shown="$NBSPAM_START",
-        default=_own_start,
-    ),
+    "start": _option(START, "MODEL", shown="$NBSPAM_START", default=_own_start),
+    "learn.start": _option(START, "MODEL", shown="$NBSPAM_START"),
     "classify.start": _option("While there is no model, judge by this one.", "MODEL", shown="$NBSPAM_START"),
     "replace": _option("Write over an existing model."),
     "mode": _option(
@@ -331,6 +328,7 @@ CLASSIFY = (
     ),
     *("loss", *OTHER_SCORING, "classify.jobs", "classify.verbose", "quiet"),
 )
+LEARN = ("files_from", "classify.model", "learn.start", "classify.verbose", "quiet")
 RARE = {
     *("classes", "rules", "grouped", "feedback", "autolearn", "results", "seed"),
     *(*SCORING, "edges", "vocab", "prior_model", "prior_weight", "regime", "start"),

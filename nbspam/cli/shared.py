@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, cast
 
 import click
 
-from nbspam.cli import flag_of
+from nbspam.cli import asked_name, flag_of
 from nbspam.cli.options import OPTIONS
 from nbspam.corpus import Source, open_labelled
-from nbspam.errors import BadDataError, UsageError
-from nbspam.labels import checked_name
+from nbspam.errors import UsageError
 from nbspam.model.chosen_settings import check_all_act, chosen
 from nbspam.settings import ALL_VIEWS, Settings
 
@@ -67,14 +66,6 @@ def labelled_source(given: dict[str, Any], allow_one_class: bool = False) -> Sou
         allow_one_class=allow_one_class,
         force=given["force"],
     )
-
-
-def asked_name(name: str, where: str) -> str:
-    """The canonical spelling of a class name; UsageError if it cannot be one.  where : what holds the name"""
-    try:
-        return checked_name(name, where)
-    except BadDataError as error:
-        raise UsageError(where, error.why, "give another name, for example: spam", error.slug) from None
 
 
 def named_files(given: dict[str, Any]) -> list[str]:

@@ -7,10 +7,7 @@ A program that reads the model meanwhile sees the old state until the commit.
 from __future__ import annotations
 
 import contextlib
-import sqlite3
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
 
 from nbspam.errors import DamagedModelError, UsageError
 from nbspam.store.connection import (
@@ -19,6 +16,7 @@ from nbspam.store.connection import (
     Connection,
     check_file,
     open_to_write,
+    sqlite3,
     store_error,
 )
 from nbspam.store.digest import learned_number, row_number, write_digests
@@ -26,6 +24,11 @@ from nbspam.store.prior import stored_units
 from nbspam.store.reader import Model, count_columns, token_columns
 from nbspam.store.writer import Writer
 from nbspam.tokens.bag import NO_TEXTBOOK_VIEWS, NOTAWORD, NOTAWORD_KEY, NOTAWORD_VIEW
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+    from typing import Any
 
 # (key, view, text, how often it occurs in the message)
 MessageToken = tuple[int, int, str, int]

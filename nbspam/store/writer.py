@@ -5,10 +5,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
-import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, groupby, islice
-from typing import Any
 
 from nbspam.errors import CannotCreateError, TryAgainError
 from nbspam.files import NewFile, flush, make_folders
@@ -21,12 +18,18 @@ from nbspam.store.connection import (
     is_foreign,
     journal_of,
     open_to_write,
+    sqlite3,
     store_error,
 )
 from nbspam.store.digest import DIGESTED, write_digests
 from nbspam.store.prior import SHARE, UNIT, WEIGHT, units
 from nbspam.store.reader import count_columns, open_model, schema
 from nbspam.tokens.bag import N_VIEWS, VIEW_NAMES
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+    from typing import Any
 
 ROWS_AT_ONCE = 16  # in one statement: two thirds of the time of one by one
 MAX_VARIABLES = 30_000  # of one statement; SQLite's bound is 32,766
