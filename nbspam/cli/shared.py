@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, cast
 import click
 
 from nbspam.cli import asked_name, flag_of
-from nbspam.cli.options import OPTIONS
+from nbspam.cli.options import ANY_PATH, OPTIONS
 from nbspam.corpus import Source, open_labelled
 from nbspam.errors import UsageError
 from nbspam.model.chosen_settings import check_all_act, chosen
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
 
-source_argument = click.argument("source", metavar="[SOURCE]...", nargs=-1)
-files_argument = click.argument("files", metavar="[FILE|-]...", nargs=-1)
+source_argument = click.argument("source", metavar="[SOURCE]...", nargs=-1, type=ANY_PATH)
+files_argument = click.argument("files", metavar="[FILE|-]...", nargs=-1, type=ANY_PATH)
 
 
 def options(*keys: str) -> Callable[[Decorated], Decorated]:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 # table -> the columns of its digest; of `token` also the count columns.  The text of a token follows from its
-# key, views, totals and histograms from the tokens.
+# key, views and totals from the tokens.
 DIGESTED = {
     "token": "key, view",
     "learned": "digest, class, times",
