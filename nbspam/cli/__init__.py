@@ -6,6 +6,7 @@ Text out of a mail or a file system is made harmless: control characters are sho
 from __future__ import annotations
 
 import os
+import sys
 
 from nbspam import labels
 from nbspam.errors import BadDataError, UsageError
@@ -28,6 +29,13 @@ def plain(text: str) -> str:
         one if one.isprintable() else one.encode("unicode_escape", "backslashreplace").decode("ascii")
         for one in text.encode("utf-8", "backslashreplace").decode("utf-8")
     )
+
+
+def write_text(text: str) -> None:
+    """Write text to stdout, with an escape for each character that its charset lacks."""
+    sys.stdout.flush()
+    sys.stdout.buffer.write(text.encode(sys.stdout.encoding or "utf-8", "backslashreplace"))
+    sys.stdout.buffer.flush()
 
 
 def amount(number: int, unit: str) -> str:

@@ -11,10 +11,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from nbspam.cli import amount, counted_text, plain
+from nbspam.cli import amount, counted_text, plain, write_text
 from nbspam.cli.classify import SETTINGS, ReadableMessages
 from nbspam.cli.options import EXPLAIN
-from nbspam.cli.output import write_text
 from nbspam.cli.shared import files_argument, options
 from nbspam.cli.tables import console, table
 from nbspam.corpus.heads import head_of

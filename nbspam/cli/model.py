@@ -11,9 +11,9 @@ from typing import BinaryIO
 
 import click
 
-from nbspam.cli import amount, counts_text, plain
+from nbspam.cli import amount, counts_text, plain, write_text
 from nbspam.cli.options import ANY_PATH
-from nbspam.cli.output import check_new_model, check_writable, output_file, write_text
+from nbspam.cli.output import check_new_model, check_writable, output_file
 from nbspam.cli.render import say
 from nbspam.cli.shared import options
 from nbspam.errors import InputOutputError, NoInputError, UsageError

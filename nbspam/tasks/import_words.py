@@ -95,8 +95,8 @@ class WordList:
 
     messages : ham, spam
     tokens   : (view, text) -> [ham, spam], each at most the messages of its class
-    words    : how many words the list has;  taken : those that are tokens of ours, of which several
-               spellings may be one
+    words    : how many words the list has;  taken : those that are tokens of ours; several spellings may
+               be one token
     """
 
     def __init__(self, where: str, form: str) -> None:
