@@ -84,7 +84,9 @@ def run(arguments: list[str]) -> int:
         return end.exit_code
     except click.exceptions.Abort:
         raise KeyboardInterrupt from None
-    except SystemExit as end:  # the answer to a shell that completes a word
+    except SystemExit as end:  # click ends the program if a shell completes a word, or if a reader goes away
+        if isinstance(end.__context__, BrokenPipeError):
+            raise end.__context__ from None
         return int(end.code or 0)
     except click.ClickException as error:
         if type(error).__name__ == "NoArgsIsHelpError":  # since click 8.2; older ones show the help, too
