@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from bench.run import bogofilter_training, installation, lists, run
+from bench.run import BOGOFILTER, OURS, Programs, installation, run_all, write_lists
 from tests.conftest import unpacked
 
 LEARNERS = 16
@@ -61,14 +61,14 @@ def main(programs: Sequence[str]) -> None:
         ours = [Path(program) for program in programs] or [installation(folder / "venv") / "nbspam"]
         lines = (corpus / "test.index").read_text().splitlines()
         paths = [corpus / line.partition(" ")[2] for line in lines[: LEARNERS * MESSAGES_EACH]]
-        ham, spam, _ = lists(corpus, folder)
+        lists = write_lists(folder, (corpus / "train.index").read_text().splitlines(), [], corpus)
         print(f"{LEARNERS} x {MESSAGES_EACH} processes, each learns one message:")
         if shutil.which("bogofilter"):
-            bogofilter_training(folder / "bogofilter", ham, spam)
+            run_all(Programs(ours[0], folder).train(BOGOFILTER, lists["ham"], lists["spam"]))
             print("bogofilter", learn_at_once(["bogofilter", "-d", folder / "bogofilter", "-s"], paths))
         for program in ours:
             model = folder / "model.nbspam"
-            run([program, "train", "-q", "--replace", corpus / "train.index", "-m", model])
+            run_all(Programs(program, folder).train(OURS, lists["ham"], lists["spam"]))
             command = [program, "learn", "-q", "spam", "-m", model]
             print(program.name, learn_at_once(command, paths), flush=True)
             print(

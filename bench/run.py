@@ -208,6 +208,14 @@ def write_lists(folder: Path, train: list[str], test: list[str], corpus: Path) -
     return {name: folder / name for name in lists}
 
 
+def installation(folder: Path) -> Path:
+    """The bin folder of a virtual environment with nbspam installed as a user installs it."""
+    subprocess.run([sys.executable, "-m", "venv", folder], check=True)
+    pip = f"{folder}/bin/python -m pip install --quiet --disable-pip-version-check".split()
+    subprocess.run([*pip, ROOT], check=True)
+    return folder / "bin"
+
+
 def measure(nbspam: Path, to: Figures) -> None:
     """All figures once."""
     for title, archive, top, halves in (
@@ -265,19 +273,9 @@ def main() -> None:
     runs = next((int(word) for word in sys.argv[1:] if word.isdecimal()), 1)
     figures: Figures = defaultdict(lambda: defaultdict(list))
     with tempfile.TemporaryDirectory() as name:
-        subprocess.run([sys.executable, "-m", "venv", name], check=True)
-        pip = [
-            Path(name) / "bin" / "python",
-            "-m",
-            "pip",
-            "install",
-            "-q",
-            "--disable-pip-version-check",
-            ROOT,
-        ]
-        subprocess.run(pip, check=True)
+        nbspam = installation(Path(name)) / "nbspam"
         for _ in range(runs):
-            measure(Path(name) / "bin" / "nbspam", figures)
+            measure(nbspam, figures)
     text = f"{versions(runs)}\n{table(figures)}"
     print(text)
     if "--write" in sys.argv:

@@ -31,6 +31,8 @@ def main() -> None:
     try:
         _replace_closed_streams()
         _make_streams_block()
+        if sys.argv[1:2] != ["classify"] or "--autolearn" in sys.argv:
+            _unwind_on_signals()
         status = _guarded(sys.argv[1:])
     finally:
         _finish(status)
@@ -76,6 +78,24 @@ def _make_streams_block() -> None:
         sys.stdout = TextIOWrapper(buffered, sys.stdout.encoding, sys.stdout.errors)
 
 
+class _Stopped(BaseException):
+    """A signal asks the program to end."""
+
+
+def _unwind_on_signals() -> None:
+    """Make SIGTERM and SIGHUP an exception, so that a file in the making is removed; ignored ones stay so."""
+    import signal  # 1 ms; a plain classify makes no file
+
+    def stop(number: int, _: object) -> None:
+        for one in (signal.SIGTERM, signal.SIGHUP):
+            signal.signal(one, signal.SIG_IGN)
+        raise _Stopped(number)
+
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) is signal.SIG_DFL:
+            signal.signal(number, stop)
+
+
 def _guarded(arguments: list[str]) -> int:
     """Run and flush; the exit status, also if a stream fails."""
     try:
@@ -84,6 +104,12 @@ def _guarded(arguments: list[str]) -> int:
         return status
     except BrokenPipeError:
         return OUTPUT_FAILED  # the reader went away
+    except _Stopped as stopped:
+        import signal
+
+        signal.signal(stopped.args[0], signal.SIG_DFL)
+        os.kill(os.getpid(), stopped.args[0])  # the parent sees which signal ended it
+        raise
     except KeyboardInterrupt:
         sys.stderr.write("nbspam: interrupted\n")
         return INTERRUPTED

@@ -2,6 +2,7 @@
 
 A temporary file next to the target takes its name when all is on the disk; after an error it is gone, and the
 old file stays.  A replaced file keeps its mode and, where that is allowed, its owner; a link stays a link.
+A new file, and a new folder of it, is for its owner alone, whatever the umask: it may hold words of mail.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from typing import BinaryIO
 
 from nbspam.errors import CannotCreateError, InputOutputError
 
+PRIVATE = 0o600
 LEFT_OVER_SECONDS = 86_400  # unchanged; no program writes so slowly
 
 
@@ -45,15 +47,14 @@ class NewFile:
         folder, name = os.path.split(self._target)
         # Also a random number: in containers the same process number comes again soon.
         self.path = os.path.join(folder, f".{name}.{os.getpid()}-{os.urandom(4).hex()}.new")
-        mode = 0o600 if self._old else 0o666  # until it has the mode of the old file, nobody else reads it
-        os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_CLOEXEC, mode))
+        os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_CLOEXEC, PRIVATE))
 
     def keep(self, replaces: bool = True) -> bool:
         """Give it the target's name, once it is on the disk.
 
         replaces : replace a file of this name; without it, return False if there is one by now, which stays
         """
-        _flush(self.path)
+        flush(self.path)
         if self._old and replaces:
             with contextlib.suppress(OSError):  # only root may
                 os.chown(self.path, self._old.st_uid, self._old.st_gid)
@@ -68,7 +69,7 @@ class NewFile:
                     return False
                 # A file system without links: a file that comes just now is lost.
                 os.replace(self.path, self._target)
-        _flush(os.path.dirname(self._target))
+        flush(os.path.dirname(self._target))
         return True
 
     def discard(self) -> None:
@@ -96,6 +97,17 @@ def left_over(path: str) -> list[tuple[str, bool]]:
 def names_no_file(path: str) -> bool:
     """True for a path that is empty, ends in a slash, or is a folder."""
     return not os.path.basename(path) or os.path.isdir(path)
+
+
+def make_folders(path: str) -> None:
+    """Make a folder and those above it that are missing, for their owner alone; OSError if that fails."""
+    if os.path.isdir(path):
+        return
+    above = os.path.dirname(path)
+    make_folders(above)
+    with contextlib.suppress(FileExistsError):  # another program was faster
+        os.mkdir(path, 0o700)
+    flush(above)  # else a power loss could take the folder away with the files in it
 
 
 def nearest_folder(path: str) -> str:
@@ -133,7 +145,8 @@ def whole_file(path: str) -> Iterator[BinaryIO]:
             new.discard()
 
 
-def _flush(path: str) -> None:
+def flush(path: str) -> None:
+    """Wait until a file or folder is on the disk."""
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)

@@ -4,7 +4,7 @@
 set -u
 PATH=$PATH:/usr/sbin:/sbin
 missing=""
-for program in procmail maildrop mutt bogofilter spamprobe chromium spamc; do
+for program in procmail maildrop mutt bogofilter spamprobe chromium spamc strace; do
     command -v "$program" >/dev/null 2>&1 || missing="$missing $program"
 done
 # These bring no command of their own.

@@ -61,13 +61,15 @@ def test_files_of_killed_programs_are_removed_after_a_day(write, tmp_path: Path)
 
 
 @writers
-def test_new_file_obeys_the_umask(write, tmp_path: Path) -> None:
-    old = os.umask(0o027)
+def test_new_file_is_private_whatever_the_umask(write, tmp_path: Path) -> None:
+    old = os.umask(0)
     try:
         write(tmp_path / "file")
+        write_model(tmp_path / "new" / "folder" / "file")
     finally:
         os.umask(old)
-    assert mode(tmp_path / "file") == 0o640
+    assert mode(tmp_path / "file") == mode(tmp_path / "new" / "folder" / "file") == 0o600
+    assert mode(tmp_path / "new") == mode(tmp_path / "new" / "folder") == 0o700
 
 
 @writers

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import os
 import sys
+from _thread import allocate_lock, start_new_thread  # threading takes 2 ms to import
+from time import sleep
 
 from nbspam.cli import default_model, default_start, error_text, verdict_line
 from nbspam.errors import BadDataError, NbspamError, NoInputError, TryAgainError, UsageError
@@ -18,7 +20,7 @@ from nbspam.passthrough import MBOX, piped_message, unboxed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from typing import BinaryIO
 
     Options = dict[str, str]
@@ -39,7 +41,7 @@ SWITCHES = (
     *("--verbose", "--quiet"),
 )
 VALUES = (
-    *("--model", "--start", "--files-from", "--loss", "--jobs"),
+    *("--model", "--start", "--files-from", "--loss", "--jobs", "--timeout"),
     *("--event-model", "--alpha", "--prior", "--features"),
 )
 SETTINGS = ("event_model", "alpha", "prior", "features", "textbook")  # that change how a model scores
@@ -83,7 +85,8 @@ def classify(options: Options, paths: list[str]) -> int:
         from nbspam.corpus.executor import asked_jobs
 
         asked_jobs(options["jobs"])
-    spam_filter = _open(options)
+    with Deadline(options, _complain):
+        spam_filter = _open(options)
     if "exit_code" in options:
         return _exit_code(spam_filter, options, paths)
     paths = _all_paths(options, paths)
@@ -213,30 +216,41 @@ def _passthrough(options: Options, paths: list[str]) -> int:
     stream = sys.stdin.buffer if not paths or paths[0] == STDIN_NAME else _opened(paths[0])
     data = stream.read(MARKED_BYTES)
     output, status, complaint = data, TryAgainError.status, ""
+
+    def give_up(told: str) -> None:
+        _copy(data, stream)
+        _complain(told)
+
     try:
         from nbspam.passthrough import marked
 
-        spam_filter = _open(options)
-        if "exit_code" in options:
-            _check_has_status(spam_filter)
-        message = piped_message(data[:MAX_READ_BYTES])
-        verdict = spam_filter.judge(spam_filter.count(message), STDIN_NAME)
-        output = marked(data, verdict, verdict.clues, "spam_flag" in options)
+        with Deadline(options, give_up):
+            spam_filter = _open(options)
+            if "exit_code" in options:
+                _check_has_status(spam_filter)
+            message = piped_message(data[:MAX_READ_BYTES])
+            verdict = spam_filter.judge(spam_filter.count(message), STDIN_NAME)
+            output = marked(data, verdict, verdict.clues, "spam_flag" in options)
         status = EXIT_CODES[verdict.label] if "exit_code" in options else 0
     except NbspamError as error:
         complaint = error_text(error)
     except Exception as error:  # the promise of -p: no fault stops a mail
         name = type(error).__name__
         complaint = f"nbspam: {name} while classifying; the message is passed through unchanged\n"
-    while output:
-        sys.stdout.buffer.write(output)
-        output = stream.read(CHUNK_BYTES)
-    sys.stdout.buffer.flush()
+    _copy(output, stream)
     if complaint:
         _complain(complaint)
     else:
         _learn(spam_filter, verdict, message, options)
     return status
+
+
+def _copy(beginning: bytes, stream: BinaryIO) -> None:
+    """Write the beginning of the message, and the rest of it from the stream."""
+    while beginning:
+        sys.stdout.buffer.write(beginning)
+        beginning = stream.read(CHUNK_BYTES)
+    sys.stdout.buffer.flush()
 
 
 def _complain(text: str) -> None:
@@ -245,6 +259,48 @@ def _complain(text: str) -> None:
         sys.stderr.write(text)
     except OSError:
         pass
+
+
+class Deadline:
+    """A context that must end in time; else `give_up` gets the error text, and the program exits with 75.
+
+    It is a thread, because Python and SQLite repeat a system call that a signal interrupts.
+    """
+
+    __slots__ = ("_decided", "_give_up", "_options", "_seconds")
+
+    def __init__(self, options: Options, give_up: Callable[[str], None]) -> None:
+        text = options.get("timeout", "10")
+        try:
+            self._seconds = float(text)
+        except ValueError:
+            self._seconds = 0.0
+        if not 0.1 <= self._seconds <= 3600:
+            why, remedy = "is no number of seconds from 0.1 to 3600", "for example: 10"
+            raise UsageError(text, why, remedy, "timeout", option="timeout")
+        self._options, self._give_up, self._decided = options, give_up, allocate_lock()
+
+    def __enter__(self) -> None:
+        try:  # noqa: SIM105 - contextlib is slow to import
+            start_new_thread(self._watch, ())
+        except RuntimeError:
+            pass  # the user may have no more threads: then there is no bound
+
+    def __exit__(self, *_: object) -> None:
+        self._decided.acquire()  # waits if the time is up: the program is about to end
+
+    def _watch(self) -> None:
+        sleep(self._seconds)
+        if self._decided.acquire(blocking=False):
+            why, remedy = (
+                f"no answer within {self._seconds:g} s",
+                "check the disk, or allow more: `timeout=60`",
+            )
+            error = TryAgainError(_own_model(self._options), why, remedy, "too-slow")
+            try:
+                self._give_up(error_text(error))
+            finally:
+                os._exit(error.status)
 
 
 def _open(options: Options) -> Filter:

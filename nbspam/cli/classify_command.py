@@ -20,7 +20,8 @@ def classify_command(files: tuple[str, ...], **given: Any) -> int:
     FILE is a message, a folder or a mailbox; without FILE, the message on stdin.  Writes one line for each
     message to stdout: the verdict (a class, or unsure), the probability of spam and the name, separated by
     tabs.  With -p it writes the message itself, byte for byte, with the verdict as its first header field; if
-    anything fails, it writes the unchanged message and exits with 75.
+    anything fails, it writes the unchanged message and exits with 75.  A line end is added to a message that
+    is only an mbox From line without one, and before indented text without a header.
 
     \b
     Example:

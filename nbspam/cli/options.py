@@ -12,7 +12,7 @@ import click
 from nbspam.cli import default_model, default_start
 from nbspam.corpus.executor import MAX_JOBS, default_jobs
 from nbspam.errors import show_faults
-from nbspam.settings import ALPHA, BINNINGS, BINS, EVENT_MODELS, FEATURES, NUMERIC_MODELS, THRESHOLD
+from nbspam.settings import ALPHA, BINNINGS, BINS, EVENT_MODELS, FEATURES, NUMERIC_MODELS, STRONG, THRESHOLD
 from nbspam.tokens.bag import READ_VIEWS
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
@@ -128,6 +128,12 @@ _TABLE: dict[str, Callable[[str], Decorator]] = {
     ),
     "classify.start": _option("While there is no model, judge by this one.", "MODEL", shown="$NBSPAM_START"),
     "replace": _option("Write over an existing model."),
+    "mode": _option(
+        "Permissions of the model file: 644 lets every user read it, and with it the words of your mail.",
+        "MODE",
+        type=Octal(),
+        shown="600 for a new file, else as it is",
+    ),
     "event_model": _option(
         "The event model.",
         "NAME",
@@ -136,7 +142,8 @@ _TABLE: dict[str, Callable[[str], Decorator]] = {
     ),
     "alpha": _option(f"The smoothing constant. Default: {ALPHA:g} for averaged views, else 1.", "X|auto"),
     "threshold": _option(
-        "With averaged views: ignore tokens below these log-odds.",
+        "With averaged views: ignore tokens whose log-odds are below NATS in the header, "
+        f"{STRONG[1]:g} of it in the body, {STRONG[2]:g} of it in structure and bigrams.",
         "NATS",
         type=float,
         default=THRESHOLD,
@@ -199,6 +206,11 @@ _TABLE: dict[str, Callable[[str], Decorator]] = {
         name="mode",
     ),
     "listen": _option("Listen on TCP (spamc -d HOST -p PORT).", "HOST:PORT", shown="localhost:783"),
+    "classify.timeout": _option(
+        "Time to open the model, with -p for the whole verdict; then exit with 75.",
+        "SECONDS",
+        shown="10",
+    ),
     "timeout": _option(
         "Time that a client has to send a message, and again to take the answer.",
         "SECONDS",
@@ -322,6 +334,7 @@ CLASSIFY = (
         "exit_code",
         "classify.json",
         "autolearn",
+        "classify.timeout",
     ),
     *("loss", *OTHER_SCORING, "classify.jobs", "classify.verbose", "quiet"),
 )

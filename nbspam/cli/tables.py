@@ -33,7 +33,9 @@ def console(is_error: bool = False) -> Console:
 
 def table(*heads: str) -> Table:
     """A table that fits on 80 columns; a head that begins with > is of numbers, which are never broken."""
-    found = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, header_style="dim")
+    found = Table(
+        box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0), header_style="dim"
+    )
     for head in heads:
         if head.startswith(">"):
             found.add_column(head[1:], justify="right", no_wrap=True)

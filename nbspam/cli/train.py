@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
@@ -57,8 +58,10 @@ FOR_A_NEW_MODEL = (
     "regime",
     *CLUSTER,
 )
-@options("update", "start", "replace", "verbose", "quiet")
-def train_command(model: str, start: str, adds: bool, replace: bool, quiet: bool, **given: Any) -> None:
+@options("update", "start", "replace", "mode", "verbose", "quiet")
+def train_command(
+    model: str, start: str, adds: bool, replace: bool, mode: int | None, quiet: bool, **given: Any
+) -> None:
     """Train a model on labelled mail.
 
     SOURCE is a folder with one subfolder for each class (ham/ spam/, or any names), a Maildir++ tree (.Junk
@@ -84,6 +87,8 @@ def train_command(model: str, start: str, adds: bool, replace: bool, quiet: bool
         _check_no_start()
         check_new_model(model, replace, "--update adds to it, --replace writes it anew")
         _train(model, replace, quiet, given)
+    if mode is not None:
+        os.chmod(model, mode)
 
 
 def _train(model: str, replace: bool, quiet: bool, given: dict[str, Any]) -> None:

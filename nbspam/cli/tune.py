@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import shlex
 from math import isnan
 from typing import Any
 
 import click
 
-from nbspam.cli import with_flags
+from nbspam.cli import plain, with_flags
 from nbspam.cli.compare import p_cell
 from nbspam.cli.evaluate import read_source
 from nbspam.cli.options import SOURCE
@@ -32,8 +33,8 @@ def tune_command(seed: int, as_json: bool, write: bool, model: str, replace: boo
 
     SOURCE is as for nbspam train.  Tries smoothing, the threshold, the views and the event model on the same
     messages.  Each message is judged by older mail or, without dates, by mail of other campaigns.  The
-    default stays unless another choice has less log loss by more than chance.  Writes a table, and the
-    options for nbspam train.
+    default stays unless another choice has less log loss by more than chance, on this mail and on mail that
+    it was not chosen on.  Writes a table, and the command to train with.
 
     With --write it also trains MODEL on SOURCE with these options, whole or not at all.  The new model has
     counted only SOURCE, and nothing that an old model had learned from other mail.
@@ -60,7 +61,7 @@ def tune_command(seed: int, as_json: bool, write: bool, model: str, replace: boo
     if as_json:
         click.echo(json.dumps(_content(tuned), ensure_ascii=True, allow_nan=False))
     else:
-        show_tuning(tuned)
+        show_tuning(tuned, train_command(tuned.chosen.candidate, given))
     if write:
         trained = write_model(tuned.chosen.candidate, source, model, jobs, quiet, replace)
         if not quiet:
@@ -80,15 +81,13 @@ def write_model(
 
 def _content(tuned: Tuned) -> dict[str, Any]:
     """The result of tuning as JSON values."""
-    figures = ("hm_percent", "sm_percent", "one_minus_roca_percent", "log_loss", "difference", "p")
     candidates = []
     for one in tuned.tried:
         found = {
             "options": with_flags(one.candidate.options),
             "event_model": one.candidate.settings.event_model,
         }
-        values = {name: getattr(one, name) for name in figures}
-        candidates.append(found | {name: None if isnan(value) else value for name, value in values.items()})
+        candidates.append(found | _figures(one))
     chosen = tuned.chosen.candidate
     return {
         "messages": len(tuned.chosen.evaluation),
@@ -97,29 +96,47 @@ def _content(tuned: Tuned) -> dict[str, Any]:
         "settings": {name: getattr(chosen.settings, name) for name in chosen.settings.__slots__},
         "default_stays": chosen.options == "",
         "candidates": candidates,
-        "comparison": tuned.comparison.summary() if tuned.comparison else None,
+        "unseen": _figures(tuned.unseen),
+        "comparison": tuned.comparison.summary(),
     }
 
 
-def show_tuning(tuned: Tuned) -> None:
-    """The table of candidates, and the options to give to train."""
+def _figures(one: Tried) -> dict[str, float | None]:
+    names = ("hm_percent", "sm_percent", "one_minus_roca_percent", "log_loss", "difference", "p")
+    values = {name: getattr(one, name) for name in names}
+    return {name: None if isnan(value) else value for name, value in values.items()}
+
+
+def train_command(candidate: Candidate, given: dict[str, Any]) -> str:
+    """The command that trains with the options of a candidate on the same mail, for the shell."""
+    words = ["nbspam", "train", *with_flags(candidate.options).split()]
+    for name, flag in (("ham", "--ham"), ("spam", "--spam"), ("classes", "--class")):
+        words += [word for path in given[name] for word in (flag, path)]
+    words += ["--rules", given["rules"]] if given["rules"] else []
+    words += ["--skip-unread"] if given["skip_unread"] else []
+    return plain(shlex.join([*words, *given["source"]]))
+
+
+def show_tuning(tuned: Tuned, command: str) -> None:
+    """The table of candidates, what choosing gains on other mail, and the command to train with."""
     out, chosen = console(), tuned.chosen
     n_messages, has_spam = len(chosen.evaluation), chosen.evaluation.positive is not None
     out.print(f"{n_messages:,} messages judged, {tuned.how}.", soft_wrap=True)
     figures = ("ham\nlost", "spam\nmissed", "(1-ROCA)%") if has_spam else ("wrong", "macro\n(1-ROCA)%")
     shown = table("", *(f">{name}" for name in (*figures, "log loss", "against", "p")))
-    for one in tuned.tried:
+    for one in (*tuned.tried, tuned.unseen):
         cells = _cells(one)
         if one is not tuned.tried[0]:
             cells += [f"{one.difference:+.5f}", p_cell(one.p)]
         shown.add_row(*cells, style="bold green" if one is chosen else "")
     out.print(shown)
-    if tuned.comparison is not None:
-        out.print(f"Paired: {with_flags(tuned.comparison.verdict)}.", soft_wrap=True)
-    verdict = f"Chosen: nbspam train {with_flags(chosen.candidate.options)} …"
+    out.print("\nThe choice: each part of the mail judged by what was chosen on the other parts.")
+    out.print(f"Paired: {tuned.comparison.verdict}.", soft_wrap=True)
+    verdict = f"Better than the default: {candidate_name(with_flags(chosen.candidate.options))}."
     if chosen is tuned.tried[0]:
-        verdict = "The default stays: no other choice is better by more than chance."
-    out.print(verdict, soft_wrap=True)
+        verdict = "No better than the default: no choice gains on other mail by more than chance."
+    out.print(verdict, style="bold")
+    out.print(f"  {command}", soft_wrap=True)
 
 
 def _cells(one: Tried) -> list[str]:

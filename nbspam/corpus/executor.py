@@ -26,6 +26,7 @@ Result = TypeVar("Result")
 WAITING_PER_JOB = 2  # shards submitted in addition to those at work
 JOBS_PER_CORE = 4  # more processes are no faster and fill the memory
 MAX_JOBS = 1_000  # more is a typing mistake
+STOPS = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
 _work_of_process: list[Callable[[Any], Any]] = []  # in a worker process: what it does
 
 
@@ -79,8 +80,8 @@ def _run_in_processes(
     pipe = os.pipe()
     pool = ProcessPoolExecutor(jobs, mp_context=context, initializer=_start_process, initargs=(*pipe, work))
     try:
-        # The first submission forks the workers, which would show a traceback if Ctrl-C came now.
-        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        # The first submission forks the workers, which would show a traceback if a signal came now.
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, STOPS)
         try:
             waiting = deque(pool.submit(_run, shard) for shard in first)
         finally:
@@ -117,6 +118,7 @@ def _start_process(reading_end: int, writing_end: int, work: Callable[[Any], Any
     for number in (signal.SIGTERM, signal.SIGHUP):
         if callable(signal.getsignal(number)):
             signal.signal(number, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, STOPS)
     os.close(writing_end)  # the parent alone has one now: its end is the end of the pipe
     threading.Thread(target=_end_with_parent, args=(reading_end,), daemon=True).start()
 

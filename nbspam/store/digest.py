@@ -39,6 +39,8 @@ def row_number(row: Sequence[object]) -> int:
 
 def learned_number(digest: int, label: int, times: int) -> int:
     """The number of a row of `learned`: proportional to `times`, so a writer need not know the old row."""
+    if type(times) is not int:  # damage
+        return row_number((digest, label, times))
     return row_number((digest, label)) * times
 
 

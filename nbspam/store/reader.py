@@ -7,7 +7,7 @@ trigger of it runs, and what is read has bounds.
 from __future__ import annotations
 
 import os
-from math import isfinite
+from math import inf, isfinite
 
 from nbspam.errors import DamagedModelError, NbspamError
 from nbspam.labels import MAX_CLASSES, checked_name, ordered
@@ -70,9 +70,15 @@ class Model:
             digest = self.connection.ask("SELECT value FROM digest WHERE name = 'opening'")
             if digest != [(opening_digest(rows),)]:
                 raise DamagedModelError(self.path, "settings, totals or weights are not those written")
-        try:
+        try:  # a forger may have written them
             self._take(rows)
-        except (LookupError, TypeError, ValueError, NbspamError) as error:  # rows of no writer of ours
+        except (
+            AttributeError,
+            LookupError,
+            TypeError,
+            ValueError,
+            NbspamError,
+        ) as error:
             raise DamagedModelError(self.path, getattr(error, "why", type(error).__name__)) from None
 
     def _take(self, rows: dict[str, list[Any]]) -> None:
@@ -117,7 +123,13 @@ class Model:
     def counts(self, keys: list[int]) -> dict[int, tuple[int, ...]]:
         """key -> (documents_0, occurrences_0, documents_1, ...) for the keys that the model knows."""
         columns = ", ".join(count_columns(len(self.classes)))
-        return token_columns(self.connection, columns, keys)
+        found = token_columns(self.connection, columns, keys)
+        try:
+            if not found or (min(map(min, found.values())) >= 0 and max(map(max, found.values())) < inf):
+                return found
+        except TypeError:
+            pass
+        raise DamagedModelError(self.path, "a token has a count that is not a whole number")
 
     def histogram(self, kind: str) -> list[dict[int, int]]:
         """By class, count -> how many tokens have it; kind is 'documents' or 'complement'."""
@@ -139,7 +151,8 @@ class Model:
         cells = bounded_rows(self.connection, "SELECT line, place, value FROM calibration_covariance")
         covariance = [[0.0] * size for _ in range(size if cells else 0)]
         for line, place, value in cells:
-            if not (0 <= place <= line < size and type(value) is float and isfinite(value)):
+            is_sound = type(line) is type(place) is int and type(value) is float and isfinite(value)
+            if not (is_sound and 0 <= place <= line < size):
                 raise DamagedModelError(self.path, "calibration_covariance is no matrix for these weights")
             covariance[line][place] = covariance[place][line] = value
         return covariance

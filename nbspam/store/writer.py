@@ -11,7 +11,7 @@ from itertools import chain, groupby, islice
 from typing import Any
 
 from nbspam.errors import CannotCreateError, TryAgainError
-from nbspam.files import NewFile
+from nbspam.files import NewFile, flush, make_folders
 from nbspam.store.connection import (
     APPLICATION_ID,
     BUSY_SECONDS,
@@ -181,7 +181,7 @@ def new_model(
     replaces : replace a model that is there then; False: raise CannotCreateError
     """
     try:
-        os.makedirs(os.path.dirname(os.path.realpath(path)), exist_ok=True)
+        make_folders(os.path.dirname(os.path.realpath(path)))
         new = NewFile(path)
     except OSError as error:
         why = f"cannot be created: {error.strerror}"
@@ -241,6 +241,7 @@ def _remove_journal(path: str) -> None:
     """Remove the journal of a killed writer whose model is no longer there, or is not kept."""
     with contextlib.suppress(OSError):
         os.unlink(journal_of(path))
+        flush(os.path.dirname(journal_of(path)))  # before the new model gets its name
 
 
 def copy_model(source: str, path: str, replaces: bool = False) -> bool:
@@ -278,7 +279,7 @@ def _folder_locked(path: str) -> Iterator[None]:
     Another program's copy may be written to already: its journal was not left by a killed program.
     """
     folder = os.path.dirname(os.path.realpath(path))
-    os.makedirs(folder, exist_ok=True)
+    make_folders(folder)
     handle = os.open(folder, os.O_RDONLY)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX)

@@ -39,6 +39,7 @@ NOTE = "note"  # worth knowing, not wrong
 WRONG = "wrong"
 SOUND = "sound"  # the finding about the contents of the model file
 EVERYONE_WRITES = 0o002
+OTHERS_READ = 0o044
 DELIVERY_FILES = (".procmailrc", ".mailfilter", ".forward")
 # Messages of the rarest class, and the error rate of filters with fewer on public mail.
 FEW = (
@@ -174,6 +175,9 @@ def _owner(path: str) -> Finding:
     if status.st_mode & EVERYONE_WRITES:
         return note("owner", text + "; everyone may train it", f"chmod o-w {path}")
     other = _owner_of_folders(path, status.st_uid)
+    if other is None and status.st_mode & OTHERS_READ:
+        text += "; others can read it, and with it the words of your mail"
+        return note("owner", text, f"if it is not meant for them: chmod go-r {path}")
     if other is None:
         return Finding("owner", text)
     name = user_name(other)

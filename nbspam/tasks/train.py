@@ -45,7 +45,7 @@ DEFAULT_MEGABYTES = 500  # of all processes together
 PARENT_MEGABYTES = 200  # of the parent with the sample for the calibration and the least counts
 JOB_MEGABYTES = 70  # of each other process
 SPARE_MEGABYTES = 30  # of the parent's: the least counts
-COPIES = 4  # of the counts while they are merged
+COPIES = 6  # of the counts while they are merged, and the rows that wait
 TOKENS_AT_ONCE = 16_384  # in a slice of token_rows
 
 

@@ -3,7 +3,7 @@
 Each message is judged by what came before it (if dates are known) or by other campaigns (if not).  The log
 loss decides, because the decisions are made on the probabilities; a candidate must beat the default by more
 than chance, with as many chances as there are candidates (Bonferroni), and the messages of one campaign are
-one trial.
+one trial.  Then it must also gain on mail that it was not chosen on.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from nbspam.evaluation import folds as splitting
 from nbspam.evaluation import metrics
 from nbspam.evaluation.comparison import Comparison, compare
 from nbspam.evaluation.folds import Split
-from nbspam.evaluation.outcomes import Evaluation, Floats
+from nbspam.evaluation.outcomes import Evaluation, Floats, join
 from nbspam.evaluation.ranking import rankings, roca_percent
 from nbspam.model.counts import Ints
 from nbspam.settings import Settings
@@ -76,13 +76,15 @@ class Tuned(NamedTuple):
 
     tried      : all candidates, the default first, the others by log loss
     chosen     : one of them
-    comparison : the chosen one (B) against the default (A); the best other one if the default is chosen
+    unseen     : what choosing gives on mail that the choice was not made on
+    comparison : that (B) against the default (A)
     how        : how training and judged messages were kept apart
     """
 
     tried: list[Tried]
     chosen: Tried
-    comparison: Comparison | None
+    unseen: Tried
+    comparison: Comparison
     how: str
 
 
@@ -99,22 +101,7 @@ def first_candidates() -> list[Candidate]:
     ]
 
 
-STEPS = (len(first_candidates()) + 1) * SPLITS  # splits that `tune` will judge at most, for a progress bar
-
-
-def _crossed(tried: list[Tried]) -> list[Candidate]:
-    """The best alpha and the best threshold together, if both differ from the default, the first."""
-    default, *others = tried
-    alpha, threshold = (
-        min([default, *(one for one in others if one.candidate.options.startswith(option))], key=_log_loss)
-        for option in ("`alpha", "`threshold")
-    )
-    if alpha is default or threshold is default:
-        return []
-    settings = Settings(
-        alpha=alpha.candidate.settings.alpha, threshold=threshold.candidate.settings.threshold
-    )
-    return [Candidate(f"{alpha.candidate.options} {threshold.candidate.options}", settings)]
+STEPS = len(first_candidates()) * SPLITS  # splits that `tune` will judge at most, for a progress bar
 
 
 def _log_loss(one: Tried) -> float:
@@ -125,19 +112,38 @@ def tune(corpus: Corpus, seed: int = 0, jobs: int = 1, progress: Step | None = N
     """Try the candidates on a corpus and choose.  progress is called with 1 after each split judged."""
     check_classes(corpus)
     splits, how, groups = split_apart(corpus, seed)
-    groups = groups[np.sort(np.concatenate([rows for _, rows in splits]))]
-    tried: list[Tried] = []
-    for make in (first_candidates, partial(_crossed, tried)):
-        candidates = make()
-        judged = _judged(corpus, splits, candidates, jobs, progress)
-        default = tried[0].evaluation if tried else judged[0]
-        tried += [_tried(*pair, default, groups) for pair in zip(candidates, judged, strict=True)]
-    chosen = choose(tried)
-    others = sorted(tried[1:], key=_log_loss)
-    best = others[0] if chosen is tried[0] else chosen
-    names = ("the default", best.candidate.options)
-    comparison = compare(tried[0].evaluation, best.evaluation, names)
-    return Tuned([tried[0], *others], chosen, comparison, how)
+    rows, part = np.concatenate([rows for _, rows in splits]), [len(rows) for _, rows in splits]
+    part_of = np.repeat(np.arange(len(splits)), part)[np.argsort(rows)]
+    candidates = first_candidates()
+    judged = _judged(corpus, splits, candidates, jobs, progress)
+    return settle(candidates, judged, part_of, groups[np.sort(rows)], how)
+
+
+def settle(
+    candidates: list[Candidate], judged: list[Evaluation], part_of: Ints, groups: Ints, how: str
+) -> Tuned:
+    """Choose, and judge the choice on mail that it was not made on: each part by the choice of the others.
+
+    candidates, judged : the default first
+    part_of, groups    : int64 (n,), the part and the campaign of each message judged
+    The best of many looks better than it is on the mail that it is the best of.  So the default stays unless
+    choosing gains there too, by more than chance.
+    """
+    pairs = list(zip(candidates, judged, strict=True))
+    tried = [_tried(*pair, judged[0], groups) for pair in pairs]
+    unseen, order = [], []
+    for number in np.unique(part_of):
+        own, others = np.flatnonzero(part_of == number), np.flatnonzero(part_of != number)
+        seen = [(candidate, one.take(others)) for candidate, one in pairs]
+        best = choose([_tried(*pair, seen[0][1], groups[others]) for pair in seen]).candidate
+        unseen.append(judged[candidates.index(best)].take(own))
+        order.append(own)
+    evaluation = join(unseen).take(np.argsort(np.concatenate(order)))
+    choice = _tried(Candidate("the choice", Settings()), evaluation, judged[0], groups)
+    best_tried, gains = choose(tried), choice.difference < 0 and choice.p < LEVEL
+    comparison = compare(judged[0], evaluation, ("the default", "the choice"))
+    ranked = [tried[0], *sorted(tried[1:], key=_log_loss)]
+    return Tuned(ranked, best_tried if gains else tried[0], choice, comparison, how)
 
 
 def choose(tried: list[Tried]) -> Tried:

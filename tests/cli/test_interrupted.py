@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import random
 import resource
+import shutil
 import signal
 import subprocess
 import time
@@ -162,6 +163,33 @@ def test_ctrl_c_during_training_ends_with_130_and_leaves_the_old_model(
             model.write_bytes(trained)
         assert [name for name in os.listdir(model.parent) if name.startswith(".")] == []
     assert interrupted > 0
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_during_training_leaves_no_unfinished_model(
+    model: Path, trained: bytes, long_work: Path, number: int
+) -> None:
+    child = _start("train", "-q", "--replace", long_work, "-m", model, "-j", 2)
+    while len(os.listdir(model.parent)) == 1:
+        assert child.poll() is None, "the training ended before its model was seen"
+    os.killpg(child.pid, number)  # as a terminal does that is closed
+    _, errors = child.communicate(timeout=60)
+    assert (child.returncode, errors) == (-number, b"")
+    assert os.listdir(model.parent) == [model.name]
+    assert model.read_bytes() == trained
+
+
+@pytest.mark.skipif(not shutil.which("strace"), reason="strace makes a call fail")
+@pytest.mark.parametrize("options", [["-p"], [], ["--exit-code"]], ids=" ".join)
+def test_a_model_that_never_opens_costs_a_mail_its_verdict_only(model: Path, options: list[str]) -> None:
+    """EINTR for ever, as of a network file system: both Python and SQLite try again without end."""
+    failing = ["strace", "-f", "-o/dev/null", "-eopenat", "-einject=openat:error=EINTR", "-P", str(model)]
+    command = [*failing, *PROGRAM, "classify", "--timeout", "0.5", *options, "-m", str(model)]
+    done = subprocess.run(command, input=SPAM[0], capture_output=True, timeout=30)
+    assert done.returncode == 75
+    assert done.stdout == (SPAM[0] if "-p" in options else b"")
+    assert b"no answer within 0.5 s" in done.stderr
+    assert done.stderr.endswith(b"[too-slow]\n")
 
 
 def test_kill_during_training_leaves_the_old_model_or_the_new_one(

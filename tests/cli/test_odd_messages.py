@@ -8,8 +8,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis.strategies import booleans, lists, sampled_from
 
-from nbspam.filter import open_filter
+from nbspam.decision import zero_one_loss
+from nbspam.filter import Verdict, open_filter
+from nbspam.labels import HAM_AND_SPAM
+from nbspam.model.posterior import Scored
 from nbspam.passthrough import marked, own_fields
 from tests.cli.hardship import HAM, SPAM, process, program
 from tests.tiny_mail import Done, write_folders
@@ -92,6 +97,25 @@ def test_passthrough_removes_forged_fields_and_no_other_byte(
     own = own_fields(verdict, [], False).encode()
     expected = b"|" + before if after is None else after
     assert marked(before, verdict, [], False) == expected.replace(b"|", own)
+
+
+LINES = ("From a@b Mon Jun  3 10:00:00 2024", "To: z", " folded", "\tx", "no field", "", "X: y", "\ufeff")
+
+
+@given(lists(sampled_from(LINES)), sampled_from(["\n", "\r\n", "\r"]), booleans())
+def test_passthrough_adds_a_line_end_in_two_cases_only(lines: list[str], end: str, is_ended: bool) -> None:
+    message = (end.join(lines) + end * is_ended).encode()
+    verdict = Verdict("", Scored([0.0, 0.0], []), HAM_AND_SPAM, zero_one_loss(2))
+    exact, longer = set(), set()
+    for feed in (b"\n", b"\r\n"):
+        own = own_fields(verdict, [], True).encode().replace(b"\n", feed)
+        for at in range(len(message) + 1):
+            exact.add(message[:at] + own + message[at:])
+            if message[at : at + 1] in (b" ", b"\t"):  # indented text
+                longer.add(message[:at] + own + feed + message[at:])
+        if message.startswith(b"From ") and not message.endswith((b"\n", b"\r")):
+            longer.add(message + feed + own)
+    assert marked(message, verdict, [], True) in exact | longer
 
 
 def test_forged_fields_in_a_header_of_ten_megabytes_are_found_in_seconds(model: Path) -> None:

@@ -19,6 +19,7 @@ from nbspam.tasks.doctor import FINE, NOTE, WRONG, Finding, examine
 from nbspam.tasks.import_words import import_words
 from tests.as_nobody import NOBODY, as_nobody
 from tests.mail_samples import make_corpus, run_here
+from tests.tiny_mail import run
 
 
 @pytest.fixture(scope="module")
@@ -196,6 +197,15 @@ def test_a_model_of_root_in_the_folder_of_a_user_is_noted(model: Path) -> None:
     assert found(model)["owner"].remedy.endswith(f" {model}")
     os.chown(model, NOBODY, NOBODY)
     assert not_fine(model) == {}
+
+
+def test_model_that_others_can_read_is_noted(model: Path, mailbox: Path) -> None:
+    model.unlink()
+    run("train", "-q", mailbox, "-m", model)
+    assert not_fine(model) == {}
+    run("train", "-q", "--replace", "--mode", "644", mailbox, "-m", model)
+    assert not_fine(model) == {"owner": NOTE}
+    assert "others can read" in found(model)["owner"].text
 
 
 def test_a_full_disk_is_found(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:

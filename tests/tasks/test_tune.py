@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
-from math import nan
+import shlex
 from pathlib import Path
 
 import numpy as np
@@ -23,10 +22,10 @@ from nbspam.store.text import dump_model
 from nbspam.tasks.tune import (
     Candidate,
     Tried,
-    Tuned,
     choose,
     clustered_difference,
     first_candidates,
+    settle,
     split_apart,
     tune,
 )
@@ -191,7 +190,7 @@ def test_on_80_columns_no_name_is_cut_or_broken(mailbox: Path, monkeypatch: pyte
     monkeypatch.setattr(tables, "PIPE_WIDTH", 80)
     _, output, _ = run_here("tune", str(mailbox))
     lines = output.splitlines()
-    rows = {line[1:21].strip() for line in lines if line.count(".") >= 4}
+    rows = {line[:20].strip() for line in lines if line.count(".") >= 4}
     assert {"the default", "only header,measures", "multinomial λ auto", "without structure"} <= rows
     assert max(map(len, lines)) <= 80
 
@@ -199,10 +198,44 @@ def test_on_80_columns_no_name_is_cut_or_broken(mailbox: Path, monkeypatch: pyte
 def test_of_classes_without_spam_the_share_decided_wrongly_is_shown(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    one = tried("", 0.1, 0.0, nan, [-1.0, 1.0, 1.0, 1.0])
-    of_others = replace(one.evaluation, classes=("lists", "work"))
-    one = one._replace(evaluation=of_others, hm_percent=nan, sm_percent=nan, one_minus_roca_percent=12.5)
-    show_tuning(Tuned([one], one, None, "by folds"))
+    rows = [(0, 0), (1, 1), (0, 1), (1, 1)]
+    evaluation = judged([(*row, None, (0.5, 0.5)) for row in rows], ("lists", "work"), "holdout")
+    groups = np.arange(4)
+    show_tuning(
+        settle([Candidate("", Settings())], [evaluation], groups // 2, groups, "by folds"), "train it"
+    )
     lines = [line.split() for line in capsys.readouterr().out.splitlines()]
     assert ["wrong", "(1-ROCA)%", "log", "loss", "against", "p"] in lines
-    assert ["the", "default", "25.00", "%", "12.5000", "0.10000"] in lines
+    assert ["the", "default", "25.00", "%"] in [line[:4] for line in lines]
+
+
+@pytest.mark.parametrize(("gain_of_second_part", "wins"), [(0.39, True), (-0.05, False)])
+def test_a_choice_that_gains_nothing_on_other_mail_is_not_made(
+    gain_of_second_part: float, wins: bool
+) -> None:
+    """The better candidate gains much in the first part; it counts only what it gains in the other one."""
+    random, n = np.random.default_rng(1), 400
+    part, truth = np.arange(n) // 200, np.arange(n) % 2
+    gains = np.where(part == 0, 0.39, gain_of_second_part)
+    evaluations = []
+    for right in (np.full(n, 0.6), 0.6 + gains - random.random(n) / 100):
+        spam = np.where(truth == 1, right, 1 - right)
+        rows = [
+            (t, int(p > 0.5), float(np.log(p / (1 - p))), (1 - p, p))
+            for t, p in zip(truth, spam, strict=True)
+        ]
+        evaluations.append(judged(rows, method="holdout"))
+    candidates = [Candidate("", Settings()), Candidate("`alpha=1`", Settings(alpha=1.0))]
+    tuned = settle(candidates, evaluations, part, np.arange(n), "by parts")
+    assert (tuned.chosen.candidate.options == "`alpha=1`") == wins
+    assert (tuned.unseen.difference < 0) == wins
+
+
+def test_the_command_that_is_printed_can_be_pasted(tmp_path: Path) -> None:
+    mail = make_corpus(tmp_path / "my mail", {"ham": 20, "spam": 20})
+    _, output, _ = run_here("tune", f"--ham={mail}/ham", f"--spam={mail}/spam")
+    command = output.splitlines()[-1].strip()
+    assert "better than" in output.splitlines()[-2].lower()
+    words = shlex.split(command)
+    assert words[:2] == ["nbspam", "train"]
+    assert run_here(*words[1:], "-m", str(tmp_path / "model"))[0] == 0

@@ -1,0 +1,100 @@
+"""No damage goes unseen: a damaged file is refused or found by `model check`, or still says the same.
+
+NBSPAM_LONG=1 (`make crash`) tries 2,000 files, otherwise 60.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import random
+import sqlite3
+import struct
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.tiny_mail import mail, program, run
+
+FILES = 2_000 if os.environ.get("NBSPAM_LONG") else 60
+ODD = (-1, 0, 1 << 40, -(1 << 63), 0.5, float("inf"), "", "7", "seven", "\x1b[2J\r\n", b"\xff\x00", b"")
+MESSAGE = mail("cheap pills and minutes of the meeting")
+COMMANDS = (["classify"], ["explain"], ["model", "info"], ["model", "dump"], ["learn", "spam"], ["unlearn"])
+
+
+def flipped(path: Path, drawn: random.Random) -> None:
+    """One or two bits."""
+    data = bytearray(path.read_bytes())
+    for _ in range(drawn.randint(1, 2)):
+        data[drawn.randrange(len(data))] ^= 1 << drawn.randrange(8)
+    path.write_bytes(data)
+
+
+def cut(path: Path, drawn: random.Random) -> None:
+    os.truncate(path, drawn.randrange(os.path.getsize(path)))
+
+
+def overwritten(path: Path, drawn: random.Random) -> None:
+    """A stretch of bytes is lost, or comes from elsewhere in the file."""
+    data = bytearray(path.read_bytes())
+    size = drawn.choice((8, 100, 4096))
+    to, start = (drawn.randrange(len(data) - size) for _ in range(2))
+    data[to : to + size] = drawn.choice((bytes(size), data[start : start + size], drawn.randbytes(size)))
+    path.write_bytes(data)
+
+
+def no_number(path: Path, drawn: random.Random) -> None:
+    """One of the floats becomes NaN."""
+    with contextlib.closing(sqlite3.connect(path)) as connection:
+        table, column = drawn.choice((("calibration", "weight"), ("calibration_covariance", "value")))
+        values = [value for (value,) in connection.execute(f"SELECT {column} FROM {table}")]
+    old = struct.pack(">d", drawn.choice([value for value in values if value != int(value)]))
+    path.write_bytes(path.read_bytes().replace(old, struct.pack(">d", float("nan")), 1))
+
+
+def altered(path: Path, drawn: random.Random) -> None:
+    """One value is another, or two rows have each other's."""
+    with contextlib.closing(sqlite3.connect(path)) as connection:
+        names = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
+        table = drawn.choice([name for (name,) in names] + ["token"] * 8)
+        columns = [row[1] for row in connection.execute(f"PRAGMA table_info({table})")]
+        rows = connection.execute(f"SELECT * FROM {table}").fetchall()
+        at = drawn.randrange(len(columns))
+        row, other = (drawn.choice(rows) for _ in range(2)) if rows else ((), ())
+        value = other[at] if rows and drawn.random() < 0.3 else drawn.choice(ODD)
+        where = " AND ".join(f"{name} = ?" for name in columns)
+        if table == "token" and at > 2:  # of all tokens, so that the message has one of them
+            connection.execute(f"UPDATE token SET {columns[at]} = ?", (value,))
+        for of, new in ((row, value), (other, row[at] if rows and value == other[at] else None)):
+            with contextlib.suppress(sqlite3.Error):  # what SQLite itself refuses, such as two equal keys
+                if new is not None:
+                    connection.execute(f"UPDATE {table} SET {columns[at]} = ? WHERE {where}", (new, *of))
+        connection.commit()
+
+
+@pytest.mark.parametrize("damage", [flipped, cut, overwritten, no_number, altered])
+def test_damage_is_refused_or_found_and_is_no_fault_of_ours(
+    model: Path, tmp_path: Path, damage: Callable[[Path, random.Random], None]
+) -> None:
+    whole, text = model.read_bytes(), run("model", "dump", "-m", model)
+    kinds = {"refused or found": 0, "the same": 0}
+    for number in range(FILES // 5):
+        model.write_bytes(whole)
+        damage(model, random.Random(f"{damage.__name__} {number}"))
+        damaged = model.read_bytes()
+        for command in (["model", "check"], *COMMANDS):
+            done = program(*command, "-m", model, stdin=MESSAGE)
+            assert done.returncode in (0, 64, 65), (number, command, done)
+            assert b"Traceback" not in done.stderr
+            if command == ["model", "check"]:
+                found = done.returncode == 65
+            elif command == ["model", "dump"] and not found:
+                assert done.stdout.decode() == text, number
+        kinds["refused or found" if found else "the same"] += 1
+        if found:
+            model.write_bytes(damaged)
+            passed = program("classify", "-p", "-m", model, stdin=MESSAGE)
+            assert passed.returncode in (0, 75)
+            assert passed.stdout.endswith(MESSAGE)
+    assert kinds["refused or found"] > 0, kinds

@@ -1,0 +1,94 @@
+"""A model file from somebody else: refused with one line, soon, in little memory, and mail is passed on."""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+import subprocess
+import sys
+import zlib
+from pathlib import Path
+
+import pytest
+
+from tests.store.changed_model import forge
+from tests.tiny_mail import PROGRAM, mail
+
+PIPE = subprocess.PIPE
+# Runs a program, and writes at the end of stderr its memory in kB and its seconds.
+MEASURE = """
+import resource, subprocess, sys
+status = subprocess.run(sys.argv[1:]).returncode
+used = resource.getrusage(resource.RUSAGE_CHILDREN)
+sys.stderr.write(f"\\n{used.ru_maxrss} {used.ru_utime + used.ru_stime}")
+sys.exit(status)
+"""
+
+MESSAGE = mail("cheap pills")
+NUMBERS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n {}) SELECT i"
+MANY = NUMBERS.format("WHERE i < 400000")
+FOREIGN = {
+    "a view in place of a table": [
+        "DROP TABLE setting",
+        f"CREATE VIEW setting AS {NUMBERS.format('')} AS name, i AS value FROM n",
+    ],
+    "a trigger": [
+        "CREATE TRIGGER empty AFTER UPDATE ON class BEGIN DELETE FROM token; END",
+    ],
+    "an index": ["CREATE INDEX texts ON token (text)"],
+    "a generated column": ["ALTER TABLE class ADD COLUMN more AS (messages * 2)"],
+    "many tables": [
+        "PRAGMA writable_schema = ON",
+        f"""
+        INSERT INTO sqlite_master SELECT 'view', 'v' || i, 'v' || i, 0, 'CREATE VIEW v' || i || ' AS SELECT 1'
+        FROM ({MANY} FROM n)""",
+    ],
+    "many settings": [f"INSERT INTO setting SELECT 'x' || i, hex(zeroblob(40)) FROM ({MANY} FROM n)"],
+    "a long setting": ["INSERT INTO setting VALUES ('x', hex(zeroblob(100000000)))"],
+    "many classes": [f"INSERT INTO class SELECT i + 2, 'c' || i, 1 FROM ({MANY} FROM n)"],
+    "a class that ends the header": [
+        "UPDATE class SET name = 'spam' || char(10, 10) || 'x' WHERE number = 1"
+    ],
+    "a class with an escape": ["UPDATE class SET name = char(27) || '[2J' WHERE number = 1"],
+    "a class that is a blob": ["UPDATE class SET name = x'ff' WHERE number = 1"],
+}
+
+
+@pytest.mark.parametrize("kind", FOREIGN)
+def test_model_of_somebody_else_is_refused_soon(model: Path, kind: str) -> None:
+    with contextlib.closing(sqlite3.connect(model)) as connection:
+        for statement in FOREIGN[kind]:
+            connection.execute(statement)
+        connection.commit()
+    if "class" in kind and "many" not in kind:
+        forge(model, "UPDATE digest SET value = 0")
+    for command in (["classify", "-p"], ["learn", "spam"], ["model", "check"]):
+        done = bounded(*command, "-m", model)
+        assert done.returncode == (75 if "-p" in command else 65), done
+        assert done.stdout == (MESSAGE if "-p" in command else b"")
+        assert b"[model-damaged]" in done.stderr
+        assert b"\x1b" not in done.stderr
+
+
+def test_blob_that_unpacks_to_gigabytes_is_refused(model: Path) -> None:
+    packer = zlib.compressobj(9)
+    bomb = b"".join([*(packer.compress(bytes(1 << 24)) for _ in range(100)), packer.flush()])
+    with contextlib.closing(sqlite3.connect(model)) as connection:
+        connection.execute("INSERT INTO autolearned VALUES (1, 5, 1, ?)", (bomb,))
+        connection.commit()
+    for command in (["model", "check"], ["model", "dump"]):
+        assert bounded(*command, "-m", model).returncode == 65
+
+
+def bounded(*arguments: object) -> subprocess.CompletedProcess[bytes]:
+    """The program; it takes less than 100 MB and a second (of its own time: the machine may be busy)."""
+    command = [*PROGRAM, *map(str, arguments)]
+    process = subprocess.Popen(
+        [sys.executable, "-c", MEASURE, *command], stdin=PIPE, stdout=PIPE, stderr=PIPE
+    )
+    out, err = process.communicate(MESSAGE)
+    err, _, used = err.rpartition(b"\n")
+    kilobytes, seconds = map(float, used.split())
+    assert kilobytes < 100_000
+    assert seconds < 1
+    return subprocess.CompletedProcess(command, process.returncode, out, err)
