@@ -134,6 +134,11 @@ def _train_by_regime(
     from nbspam.cli.evaluate import read_source
     from nbspam.tasks.evaluate import check_regime, parse_regime, train_by_regime
 
+    for name in asked_options(CLUSTER):
+        why, remedy = "mail that a regime chooses from is read by one machine", "leave it out"
+        raise UsageError(
+            given["regime"], f"does not go with `{name}`: {why}", remedy, "regime", option="regime"
+        )
     feedback = parse_regime(given["regime"])
     check_regime(feedback, settings, choices)
     source = source or labelled_source(given)

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 Shard = TypeVar("Shard")
 Result = TypeVar("Result")
-FIRST_FILES, MOST_FILES = 200, 10_000  # of a task: little mail is shared out, much mail makes few tasks
+FIRST_FILES, MOST_FILES = 150, 9_600  # of a task: little mail is shared out, much mail makes few tasks
 TASKS_OF_A_SIZE = 32
 MOST_BYTES = 64 << 20  # of the mboxes of a task
 FAN_IN = 8  # results that one task merges
@@ -187,7 +187,10 @@ def open_cluster(scheduler: str, workers: int) -> Iterator[Cluster]:
         raise UsageError("", why, remedy, "dask-extra", option=option) from None
     logging.getLogger("distributed").setLevel(logging.CRITICAL)  # our errors say it
     if not scheduler:
-        with LocalCluster(workers, threads_per_worker=1, dashboard_address="") as own, Client(own) as client:
+        with (
+            LocalCluster(workers, threads_per_worker=1, dashboard_address="127.0.0.1:0") as own,
+            Client(own) as client,
+        ):
             yield Cluster(client)
         return
     try:
@@ -223,9 +226,9 @@ def _version() -> str:
     return __version__
 
 
-def _other_version(scheduler: str, place: str, package: str, other: object, own: str) -> UsageError:
+def _other_version(scheduler: str, place: str, package: str, other: object, own: str) -> NoInputError:
     why = f"{place} has {package} {other}, and this machine {own}"
-    return UsageError(scheduler, why, "install the same version on all machines", "cluster-version")
+    return NoInputError(scheduler, why, "install the same version on all machines", "cluster-version")
 
 
 def _lost(why: str) -> InternalError:

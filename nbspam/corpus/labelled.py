@@ -3,7 +3,8 @@
 A SOURCE is recognised by what it is.  A regular file is an index file: lines `LABEL PATH`, whose order is
 time.  A folder is a tree of mail folders (Maildir++, or with an INBOX in it), or else each folder in it is a
 class; so is each folder at a URL.  In a tree with a file INBOX, as of Thunderbird, each file at the top or in
-a folder `NAME.sbd` is a mail folder.  Whatever is wrong with a source is an error before the first message is read.
+a folder `NAME.sbd` is a mail folder.  Whatever is wrong with a source is an error before the first message is
+read.
 
 The rules of a tree are lines `PATTERN CLASS`, or `PATTERN -` to leave a folder out; `#` begins a comment.
 The pattern is that of the shell, in any case, for the folder's name without its leading dot (`INBOX`,
