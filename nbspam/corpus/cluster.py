@@ -12,7 +12,8 @@ import logging
 import warnings
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from concurrent.futures import CancelledError
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
@@ -42,6 +43,7 @@ FAN_IN = 8  # results that one task merges
 WAITING_TASKS = 256  # given to the scheduler ahead of their results
 CONNECT_SECONDS = 10
 PATIENCE_SECONDS = 20  # without any worker
+SAME_VERSIONS = "install the same version on all machines"
 
 
 class Cluster:
@@ -80,21 +82,13 @@ class Cluster:
             yield self.result(waiting.popleft())
 
     def result(self, future: Future) -> Any:
-        """What the future stands for; InternalError if no worker can work it out."""
-        from distributed import KilledWorker
-        from distributed.client import FutureCancelledError
-
-        try:
-            while True:
-                try:
-                    return future.result(timeout=PATIENCE_SECONDS)
-                except TimeoutError:
-                    if not self._client.nthreads():
-                        raise _lost("no worker is left") from None
-        except KilledWorker:
-            raise _lost("several workers died of the same task (out of memory?)") from None
-        except (FutureCancelledError, OSError) as error:
-            raise _lost(f"the scheduler or a result is lost ({type(error).__name__})") from None
+        """What the future stands for; InternalError if there is no worker to work it out."""
+        while True:
+            try:
+                return future.result(timeout=PATIENCE_SECONDS)
+            except TimeoutError:
+                if not self._client.nthreads():
+                    raise _lost("no worker is left") from None
 
 
 class _Counted(NamedTuple):
@@ -176,33 +170,48 @@ class _Tree:
 def open_cluster(scheduler: str, workers: int) -> Iterator[Cluster]:
     """The cluster of a scheduler, tcp://HOST:PORT, or of new worker processes on this machine.
 
-    UsageError, NoInputError if there is none, or one of other versions.
+    NoInputError if there is none or its versions are others, InternalError if it is lost before the end.
     """
-    option = "scheduler" if scheduler else "local_cluster"
     try:
-        from distributed import Client, LocalCluster
+        from distributed import Client, KilledWorker, LocalCluster
+        from distributed.comm import CommClosedError
     except ImportError as error:
         why = f"it needs a library that cannot be imported here ({error})"
-        remedy = "install the extra: pip install 'nbspam[dask]'"
+        remedy, option = (
+            "install the extra: pip install 'nbspam[dask]'",
+            "scheduler" if scheduler else "local_cluster",
+        )
         raise UsageError("", why, remedy, "dask-extra", option=option) from None
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # our errors say it
-    if not scheduler:
-        with (
-            LocalCluster(workers, threads_per_worker=1, dashboard_address="127.0.0.1:0") as own,
-            Client(own) as client,
-        ):
+    lost = (KilledWorker, CancelledError, CommClosedError, TimeoutError)
+    for name in logging.root.manager.loggerDict:
+        if name.startswith("distributed"):
+            logging.getLogger(name).setLevel(logging.CRITICAL + 1)  # our errors say it
+    with ExitStack() as stack:
+        place: Any = scheduler
+        if not scheduler:
+            how = {"dashboard_address": "127.0.0.1:0", "silence_logs": logging.CRITICAL}
+            place = stack.enter_context(LocalCluster(workers, threads_per_worker=1, **how))
+        client = stack.enter_context(_connected(Client, place))
+        if scheduler:
+            _check_workers(client, scheduler)
+        try:
             yield Cluster(client)
-        return
+        except lost as error:
+            raise _lost(f"the scheduler or the worker of a task is gone ({type(error).__name__})") from error
+
+
+def _connected(client: Callable[..., Client], place: Any) -> Client:
+    """A client of a scheduler."""
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # about versions: see below
-            client = Client(scheduler, timeout=CONNECT_SECONDS)
-    except (OSError, ValueError, ImportError) as error:
+            warnings.simplefilter("ignore")  # about versions: see _check_workers
+            return client(place, timeout=CONNECT_SECONDS)
+    except (OSError, ValueError) as error:
         why = f"no scheduler of Dask answers there ({str(error)[:200] or type(error).__name__})"
-        raise NoInputError(scheduler, why, "start one: dask scheduler", "scheduler") from None
-    with client:
-        _check_workers(client, scheduler)
-        yield Cluster(client)
+        raise NoInputError(str(place), why, "start one: dask scheduler", "scheduler") from None
+    except Exception as error:  # whatever the answer of another version leads to
+        why = f"the scheduler has another version of Dask than this machine ({str(error)[:200]})"
+        raise NoInputError(str(place), why, SAME_VERSIONS, "cluster-version") from None
 
 
 def _check_workers(client: Client, scheduler: str) -> None:
@@ -211,24 +220,24 @@ def _check_workers(client: Client, scheduler: str) -> None:
         remedy = f"start one on each machine: dask worker {scheduler}"
         raise NoInputError(scheduler, "the scheduler has no worker", remedy, "no-workers")
     found = client.get_versions()
-    places = {"the scheduler": found["scheduler"], **found["workers"]}
-    for package in ("python", "dask", "distributed"):
-        own = found["client"]["packages"][package]
-        for place, versions in places.items():
-            if versions["packages"].get(package) != own:
-                raise _other_version(scheduler, place, package, versions["packages"].get(package), own)
+    for place, other in {"the scheduler": found["scheduler"], **found["workers"]}.items():
+        for package, parts in (("distributed", 3), ("python", 2)):
+            versions = [
+                str(one["packages"].get(package)).split(".")[:parts] for one in (found["client"], other)
+            ]
+            _check_same(scheduler, place, package, *map(".".join, versions))
     for place, version in client.run(_version, on_error="return").items():
-        if version != __version__:
-            raise _other_version(scheduler, place, "nbspam", version, __version__)
+        _check_same(scheduler, place, "nbspam", __version__, str(version))
+
+
+def _check_same(scheduler: str, place: str, package: str, own: str, other: str) -> None:
+    if own != other:
+        why = f"{place} has {package} {other}, and this machine {own}"
+        raise NoInputError(scheduler, why, SAME_VERSIONS, "cluster-version")
 
 
 def _version() -> str:
     return __version__
-
-
-def _other_version(scheduler: str, place: str, package: str, other: object, own: str) -> NoInputError:
-    why = f"{place} has {package} {other}, and this machine {own}"
-    return NoInputError(scheduler, why, "install the same version on all machines", "cluster-version")
 
 
 def _lost(why: str) -> InternalError:

@@ -7,7 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from pathlib import Path
 from typing import NamedTuple
 
@@ -33,13 +33,14 @@ main()
 """
 
 
-class Workers(NamedTuple):
+class Place(NamedTuple):
     address: str
-    processes: list[subprocess.Popen[bytes]]
+    scheduler: subprocess.Popen[bytes]
+    workers: list[subprocess.Popen[bytes]]
 
 
 @contextmanager
-def started(folder: Path, n_workers: int, scheduler: list[str] = SCHEDULER) -> Iterator[Workers]:
+def started(folder: Path, n_workers: int, scheduler: list[str] = SCHEDULER) -> Iterator[Place]:
     """A scheduler with some workers, until the context ends."""
     with ExitStack() as stack:
 
@@ -50,8 +51,8 @@ def started(folder: Path, n_workers: int, scheduler: list[str] = SCHEDULER) -> I
             stack.callback(process.kill)
             return process
 
-        start(*scheduler, "--port", "0", "--scheduler-file", "file.json")
-        processes = [start(*WORKER, "--scheduler-file", "file.json") for _ in range(n_workers)]
+        first = start(*scheduler, "--port", "0", "--scheduler-file", "file.json")
+        workers = [start(*WORKER, "--scheduler-file", "file.json") for _ in range(n_workers)]
         from distributed import Client
 
         deadline = time.monotonic() + 60
@@ -60,7 +61,7 @@ def started(folder: Path, n_workers: int, scheduler: list[str] = SCHEDULER) -> I
         with Client(scheduler_file=str(folder / "file.json"), timeout=30) as client:
             client.wait_for_workers(n_workers, timeout=60) if n_workers else None
             address = client.scheduler.address
-        yield Workers(address, processes)
+        yield Place(address, first, workers)
 
 
 @pytest.fixture(scope="module")
@@ -87,7 +88,7 @@ def bucket(data: Path) -> Iterator[str]:
 
 
 @pytest.fixture(scope="module")
-def two(bucket: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workers]:
+def two(bucket: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
     """Two workers, which can reach the bucket."""
     with started(tmp_path_factory.mktemp("cluster"), 2) as workers:
         yield workers
@@ -98,7 +99,7 @@ def small_tasks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cluster, "FIRST_FILES", 20)
 
 
-def test_program_counts_on_a_cluster_as_alone(two: Workers, data: Path, tmp_path: Path) -> None:
+def test_program_counts_on_a_cluster_as_alone(two: Place, data: Path, tmp_path: Path) -> None:
     alone, there = tmp_path / "alone", tmp_path / "there"
     run("train", data, "-m", alone, "-q")
     run("train", "--scheduler", two.address, data, "-m", there, "-q")
@@ -106,7 +107,7 @@ def test_program_counts_on_a_cluster_as_alone(two: Workers, data: Path, tmp_path
 
 
 def test_mail_at_a_url_counts_as_its_files(
-    two: Workers, bucket: str, data: Path, tmp_path: Path, small_tasks: None
+    two: Place, bucket: str, data: Path, tmp_path: Path, small_tasks: None
 ) -> None:
     models = [tmp_path / name for name in ("files", "url", "there")]
     paths = sorted(data.glob("*/*.eml"))[::4]
@@ -118,7 +119,7 @@ def test_mail_at_a_url_counts_as_its_files(
 
 @pytest.mark.parametrize("options", [["--features", "both"], ["--vocab", "words"]])
 def test_bins_and_vocabularies_count_the_same(
-    two: Workers, bucket: str, tmp_path: Path, small_tasks: None, options: list[str]
+    two: Place, bucket: str, tmp_path: Path, small_tasks: None, options: list[str]
 ) -> None:
     words = tmp_path / "words"
     run("vocab", "build", bucket, "--size", 300, "-o", words, "-q")
@@ -128,38 +129,42 @@ def test_bins_and_vocabularies_count_the_same(
     assert counts(tmp_path / "there") == counts(tmp_path / "alone")
 
 
-def test_folds_are_judged_on_a_cluster_as_alone(two: Workers, data: Path) -> None:
+def test_folds_are_judged_on_a_cluster_as_alone(two: Place, data: Path) -> None:
     asked = ["eval", "--folds", 3, "--json", "-q", data]
     alone, there = (json.loads(run(*asked, *more)) for more in ([], ["--scheduler", two.address]))
     assert there["confusion"] == alone["confusion"]
     assert there["log_loss"] == pytest.approx(alone["log_loss"], rel=1e-9)
 
 
-@pytest.mark.parametrize("n_killed", [1, 2])
-def test_killed_workers_change_nothing_or_end_the_run(
-    n_killed: int, data: Path, tmp_path: Path, small_tasks: None, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("lost", "why"),
+    [(["worker"], ""), (["worker", "worker"], "no worker is left"), (["scheduler"], "the scheduler")],
+)
+def test_killed_processes_change_nothing_or_end_the_run(
+    lost: list[str],
+    why: str,
+    data: Path,
+    tmp_path: Path,
+    small_tasks: None,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(cluster, "PATIENCE_SECONDS", 1)
-    source, seen = open_labelled([str(data)]), []
-
-    with started(tmp_path, 2) as workers, cluster.open_cluster(workers.address, 0) as there:
+    source, seen, model = open_labelled([str(data)]), [], tmp_path / "there"
+    ending = pytest.raises(InternalError, match=f"{why}.*; nothing is written") if why else nullcontext()
+    with started(tmp_path, 2) as place, ending, cluster.open_cluster(place.address, 0) as there:
 
         def kill(messages: int, _: int) -> None:
-            for process in workers.processes[:n_killed] if not seen else ():
+            victims = [place.scheduler] if lost == ["scheduler"] else place.workers[: len(lost)]
+            for process in victims if not seen else ():
                 process.kill()
             seen.append(messages)
 
-        model = tmp_path / "there"
-        asked = (source.files(), source.classes, str(model), Settings(), there, kill)
-        if n_killed == 2:
-            with pytest.raises(InternalError, match="no worker is left; nothing is written"):
-                train(*asked)
-            assert not model.exists()
-            return
-        train(*asked)
-    assert len(seen) > 10
-    run("train", data, "-m", tmp_path / "alone", "-q")
-    assert counts(model) == counts(tmp_path / "alone")
+        train(source.files(), source.classes, str(model), Settings(), there, kill)
+    assert model.exists() == (not why)
+    if not why:
+        assert len(seen) > 10
+        run("train", data, "-m", tmp_path / "alone", "-q")
+        assert counts(model) == counts(tmp_path / "alone")
 
 
 @pytest.mark.parametrize(
@@ -176,8 +181,16 @@ def test_killed_workers_change_nothing_or_end_the_run(
     ],
 )
 def test_wrong_input_is_an_error_and_makes_no_model(
-    bucket: str, data: Path, tmp_path: Path, asked: list[str], status: int, slug: str, text: str
+    bucket: str,
+    data: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    asked: list[str],
+    status: int,
+    slug: str,
+    text: str,
 ) -> None:
+    monkeypatch.setattr(cluster, "CONNECT_SECONDS", 0.5)
     source = [] if "://" in asked[0] else [data]
     found = error("train", *source, *asked, "-m", tmp_path / "model", status=status)
     assert f"[{slug}]" in found
