@@ -11,7 +11,7 @@ import sys
 from _thread import allocate_lock, start_new_thread  # threading takes 2 ms to import
 from time import sleep
 
-from nbspam.cli import default_model, default_start, error_text, verdict_line
+from nbspam.cli import default_model, default_start, error_text, plain, verdict_line
 from nbspam.errors import BadDataError, NbspamError, NoInputError, TryAgainError, UsageError
 from nbspam.filter import Filter, Verdict, open_filter
 from nbspam.labels import HAM, HAM_AND_SPAM, SPAM, UNSURE
@@ -109,6 +109,8 @@ def _answer(spam_filter: Filter, name: str, data: bytes, options: Options, is_fi
     judge = spam_filter.judge if is_first else spam_filter.judge_now
     verdict = judge(spam_filter.count(data, name), name)
     _write((verdict_json if "json" in options else _line)(spam_filter, verdict))
+    if verdict.is_prior_alone and "quiet" not in options:
+        _complain(f"nbspam: {plain(name)}: nothing to judge by; the probability is that of the prior\n")
     _learn(spam_filter, verdict, data, options)
     return verdict
 

@@ -115,6 +115,7 @@ _TABLE: dict[str, Callable[[str], Decorator]] = {
     "spam": _option("Spam, in the same forms; repeatable.", "PATH", multiple=True),
     "class": _option("Mail of a class; repeatable.", "NAME=PATH", name="classes", multiple=True),
     "rules": _option("A file with the class of each Maildir folder.", "FILE"),
+    "force": _option("Take what is no mail, too: programs, images, source code."),
     "skip_unread": _option("Skip unread ham of a Maildir: missed spam is often among it."),
     # The model, and how it counts and scores
     "model": _option("The model file.", "MODEL", shown=_DEFAULT_MODEL, default=_own_model, short="-m"),
@@ -316,7 +317,7 @@ _TABLE: dict[str, Callable[[str], Decorator]] = {
     "doctor.quiet": _option("Show only what is wrong.", short="-q"),
 }
 OPTIONS = {key: option("--" + key.rpartition(".")[2].replace("_", "-")) for key, option in _TABLE.items()}
-SOURCE = ("ham", "spam", "class", "rules", "skip_unread")
+SOURCE = ("ham", "spam", "class", "rules", "skip_unread", "force")
 CLUSTER = ("scheduler", "local_cluster")
 SCORING = (
     *("event_model", "alpha", "threshold", "views", "prior", "features"),

@@ -42,7 +42,7 @@ def names_mail(given: dict[str, Any]) -> bool:
     """True if labelled mail is named; UsageError for options of it without mail."""
     if any(given[name] for name in ("source", "ham", "spam", "classes")):
         return True
-    for name in ("rules", "skip_unread"):
+    for name in ("rules", "skip_unread", "force"):
         if given[name]:
             raise UsageError(
                 "", "is for labelled mail, and none is named", "name SOURCE", "no-effect", option=name
@@ -67,6 +67,7 @@ def labelled_source(given: dict[str, Any], allow_one_class: bool = False) -> Sou
         rules=given["rules"],
         skip_unread=given["skip_unread"],
         allow_one_class=allow_one_class,
+        force=given["force"],
     )
 
 

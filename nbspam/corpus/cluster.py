@@ -117,12 +117,21 @@ class ClusterMail(Accumulator):
         rows = _Tree(self._cluster, _latest_rows)
         ranges = [_Tree(self._cluster, merge_counts) for _ in range(N_RANGES)]
 
+        def add(parts: list[Future]) -> None:
+            merged = submit(_merge_and_cut, parts)
+            for number, tree in enumerate([rows, *ranges]):
+                tree.add(submit(itemgetter(number), merged))
+
         def summaries() -> Iterator[Future]:
+            parts: list[Future] = []
             for some in _shards(files):
-                counted = submit(_count, some, *self._work)
-                for number, tree in enumerate([rows, *ranges], 1):
-                    tree.add(submit(itemgetter(number), counted))
-                yield submit(itemgetter(0), counted)
+                parts.append(submit(_count, some, *self._work))
+                yield submit(itemgetter(0), parts[-1])
+                if len(parts) == FAN_IN:
+                    add(parts)
+                    parts = []
+            if parts:
+                add(parts)
 
         for one in self._cluster.results(summaries()):
             self.messages += one.messages
@@ -274,14 +283,20 @@ def _read(files: list[MailFile], classes: tuple[str, ...], wanted: frozenset[str
 
 def _count(
     files: list[MailFile], classes: tuple[str, ...], wanted: frozenset[str], how: tuple[Any, ...]
-) -> tuple[Any, ...]:
-    """What is _Counted of the messages, their rows for the calibration, and N_RANGES Counts."""
+) -> tuple[_Counted, Block, Counts]:
+    """What is _Counted of the messages, their rows for the calibration, and their Counts."""
     mail, notes, sizes = Accumulator(*how), Notes(), [0]
     parts = read_blocks(_items(files, notes), classes, 1, wanted)
     skipped = mail.add_all(parts, lambda _, size_bytes: sizes.append(size_bytes)) + notes.skipped
     features = [*mail.features.chunks()] if mail.features is not None else []
     counted = _Counted(mail.messages, sum(sizes), mail.learned, features, skipped)
-    return counted, mail.recent(), *cut(mail.counts())
+    return counted, mail.recent(), mail.counts()
+
+
+def _merge_and_cut(parts: list[tuple[_Counted, Block, Counts]]) -> list[Any]:
+    """The rows of some tasks, and N_RANGES Counts."""
+    _, rows, counts = zip(*parts, strict=True)
+    return [_latest_rows(list(rows)), *cut(merge_counts(list(counts)))]
 
 
 def _items(files: list[MailFile], notes: Notes) -> Iterator[Item]:

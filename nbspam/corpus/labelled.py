@@ -19,9 +19,20 @@ import os
 import stat
 from collections.abc import Iterable, Iterator, Mapping
 from fnmatch import fnmatchcase
+from itertools import chain
 
 from nbspam.corpus.folder_names import DOVECOT, JUNK, decoded, kind_of, smells_of_junk, special_uses
-from nbspam.corpus.folders import MAILDIR_PARTS, UNREAD, Seen, enter, is_maildir, messages, scan
+from nbspam.corpus.folders import (
+    CODE,
+    CODE_MARKS,
+    MAILDIR_PARTS,
+    UNREAD,
+    Seen,
+    enter,
+    is_maildir,
+    messages,
+    scan,
+)
 from nbspam.corpus.item import HEAD_BYTES, Notes, Skipped, is_url, packed_as, reason_of
 from nbspam.corpus.source import Source, SourcePart, index_entries, mode_of, unreadable
 from nbspam.errors import BadDataError, NoInputError, UsageError
@@ -44,26 +55,31 @@ def open_labelled(
     rules: str | None = None,
     skip_unread: bool = False,
     allow_one_class: bool = False,
+    force: bool = False,
 ) -> Source:
     """The labelled mail of all these: SOURCEs, and paths whose class is given.
 
     rules : a file of rules for trees of mail folders
     skip_unread : leave out what nobody has opened in a Maildir, except spam and what an index file names
     allow_one_class : for adding to a model
+    force : take what is no mail, such as programs and images, too
+    A message in several of the paths counts once: in the innermost of them, else in the first.
     Raises a child of NbspamError if nothing can be learned from it.
     """
     paths = tuple(paths)
-    parts: list[SourcePart] = []
     notes = Notes()
     tree_rules = _read_rules(rules) if rules else None
-    for path in paths:
-        parts += _recognised(path, tree_rules, notes)
+    if not force:
+        for path in (*paths, *ham, *spam, *chain.from_iterable((classes or {}).values())):
+            _refuse_code(path)
+    named = [_recognised(path, tree_rules, notes) for path in paths]
     if rules and not any(map(os.path.isdir, paths)):
         why = "rules are for a tree of mail folders, and none is given"
         raise UsageError(rules, why, "name one", "rules-unused")
     for name, given in [(HAM, ham), (SPAM, spam), *(classes or {}).items()]:
         label = checked_name(name)
-        parts += [SourcePart(_checked_path(path), (label,)) for path in given]
+        named += [[SourcePart(_checked_path(path), (label,))] for path in given]
+    parts = [part._replace(force=force) for part in _apart(named)]
     if not parts:
         raise UsageError("SOURCE", "no labelled mail is named", NAME_CLASSES, "no-source")
     if skip_unread:
@@ -72,6 +88,40 @@ def open_labelled(
     source = Source(parts if by_index else _by_class(parts), notes, by_index)
     _check(source, " ".join(paths) or "SOURCE", allow_one_class)
     return source
+
+
+def _apart(named: list[list[SourcePart]]) -> list[SourcePart]:
+    """The parts of all arguments, each without the paths in it that another argument names."""
+    if len(named) < 2:
+        return [part for parts in named for part in parts]
+    places = [
+        (number, f"{os.path.realpath(part.path)}/", part)
+        for number, parts in enumerate(named)
+        for part in parts
+    ]
+    return [
+        part._replace(
+            without=tuple(
+                inner
+                for other, inner, found in places
+                if other != number
+                and not found.is_index
+                and inner.startswith(outer)
+                and (inner != outer or other < number)
+            )
+        )
+        for number, outer, part in places
+    ]
+
+
+def _refuse_code(path: str) -> None:
+    """Raise for a folder that holds the source code of a program."""
+    marks = (
+        CODE_MARKS.intersection(os.listdir(path)) if os.path.isdir(path) and os.access(path, os.R_OK) else ()
+    )
+    if marks:
+        why = f"holds {CODE}: {min(marks)} is in it"
+        raise BadDataError(path, why, "name folders of mail; to read it all the same: `force`", "source-code")
 
 
 def _checked_path(path: str) -> str:

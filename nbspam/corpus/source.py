@@ -17,6 +17,8 @@ from nbspam.corpus.item import Item, MailFile, Notes, Skipped, file_items, is_ur
 from nbspam.errors import BadDataError, NbspamError, NoInputError
 from nbspam.labels import checked_name, ordered
 
+TWICE = "named twice"
+
 
 class SourcePart(NamedTuple):
     """The mail of one file or folder, or of an index file.
@@ -25,6 +27,8 @@ class SourcePart(NamedTuple):
     deep : go into the folders in a folder
     skip_unread : leave out the messages of Maildirs that nobody has opened
     name : of a folder of a tree, for people
+    without : paths in it that are named themselves, each with its links resolved and a slash at its end
+    force : take what is no mail, too
     """
 
     path: str
@@ -33,20 +37,26 @@ class SourcePart(NamedTuple):
     skip_unread: bool = False
     is_index: bool = False
     name: str = ""
+    without: tuple[str, ...] = ()
+    force: bool = True
 
     def files(self, notes: Notes) -> Iterator[MailFile]:
         """The files, in order."""
         alone = [("".join(self.labels[:1]), self.path)]
         for label, path in index_entries(self.path) if self.is_index else alone:
+            found: Iterable[tuple[str, bool, int]] = [(path, True, _size_bytes(path))]
             if is_url(path):
                 from nbspam.corpus.urls import find
 
-                yield from (MailFile(label, found, True, size_bytes) for found, size_bytes in find(path))
+                found = ((url, True, size_bytes) for url, size_bytes in find(path))
             elif os.path.isdir(path):
-                for found, may_be_mbox in walk(path, notes, self.deep, self.skip_unread):
-                    yield MailFile(label, found, may_be_mbox, _size_bytes(found) if may_be_mbox else 0)
-            else:
-                yield MailFile(label, path, True, _size_bytes(path))
+                walked = walk(path, notes, self.deep, self.skip_unread, force=self.force)
+                found = ((file, is_mbox, _size_bytes(file) if is_mbox else 0) for file, is_mbox in walked)
+            for file, may_be_mbox, size_bytes in found:
+                if self.without and f"{os.path.realpath(file)}/".startswith(self.without):
+                    notes.leave_out(TWICE)
+                else:
+                    yield MailFile(label, file, may_be_mbox, size_bytes, self.force)
 
     def items(self, notes: Notes, only: str = "") -> Iterator[Item]:
         """The messages, or those of one class only."""
@@ -58,7 +68,7 @@ class SourcePart(NamedTuple):
         """How many messages there are, by class name.  Files are taken apart if the largest is an mbox."""
         found: Counter[str] = Counter()
         largest, suspect = 0, ""
-        for label, path, _, size_bytes in self.files(notes):
+        for label, path, _, size_bytes, _ in self.files(notes):
             found[label] += 1
             if size_bytes > largest and not is_url(path):
                 largest, suspect = size_bytes, path

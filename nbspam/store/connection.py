@@ -115,7 +115,6 @@ def open_to_read(path: str) -> Connection:
     """A read-only connection to a file that check_file accepts; sqlite3.Error if it cannot be opened."""
     found = file_identity(path)  # first, so that a file that replaces it now is seen to be another
     connection = connect(path, "ro", BUSY_SECONDS)
-    connection.execute("PRAGMA mmap_size = 268435456")
     connection.file = found
     return connection
 
