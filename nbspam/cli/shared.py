@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, cast
 
 import click
 
-from nbspam.cli import flag_of
-from nbspam.cli.options import OPTIONS
+from nbspam.cli import asked_name, flag_of
+from nbspam.cli.options import ANY_PATH, OPTIONS
 from nbspam.corpus import Source, open_labelled
-from nbspam.errors import BadDataError, UsageError
-from nbspam.labels import checked_name
+from nbspam.errors import UsageError
 from nbspam.model.chosen_settings import check_all_act, chosen
 from nbspam.settings import ALL_VIEWS, Settings
 
@@ -23,8 +22,8 @@ if TYPE_CHECKING:
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
 
-source_argument = click.argument("source", metavar="[SOURCE]...", nargs=-1)
-files_argument = click.argument("files", metavar="[FILE|-]...", nargs=-1)
+source_argument = click.argument("source", metavar="[SOURCE]...", nargs=-1, type=ANY_PATH)
+files_argument = click.argument("files", metavar="[FILE|-]...", nargs=-1, type=ANY_PATH)
 
 
 def options(*keys: str) -> Callable[[Decorated], Decorated]:
@@ -82,14 +81,6 @@ def asked_workers(given: dict[str, Any]) -> AbstractContextManager[int | Cluster
     from nbspam.corpus.cluster import open_cluster
 
     return open_cluster(given["scheduler"] or "", given["local_cluster"] or 0)
-
-
-def asked_name(name: str, where: str) -> str:
-    """The canonical spelling of a class name; UsageError if it cannot be one.  where : what holds the name"""
-    try:
-        return checked_name(name, where)
-    except BadDataError as error:
-        raise UsageError(where, error.why, "give another name, for example: spam", error.slug) from None
 
 
 def named_files(given: dict[str, Any]) -> list[str]:

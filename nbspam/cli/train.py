@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from nbspam.cli import flag_of
+from nbspam.cli import flag_of, plain
 from nbspam.cli.options import CLUSTER, SCORING, SOURCE, LongCommand
-from nbspam.cli.output import begun_line, check_new_model
+from nbspam.cli.output import check_new_model
 from nbspam.cli.render import check_all_read, message_steps, say, shows_progress, steps, train_summary
 from nbspam.cli.shared import (
     asked_options,
@@ -175,7 +175,7 @@ def _update(model: str, start: str, quiet: bool, given: dict[str, Any]) -> None:
         added = update(items, source.classes, model, jobs, advance, start)
     if not quiet:
         if added.begun:
-            say(begun_line(model, start))
+            say(f"{plain(model)} begins as a copy of {plain(start)}.\n")
         say(train_summary(added, "Added"))
     check_all_read(source.skipped, added.skipped)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial, reduce
 from itertools import chain
@@ -32,7 +31,7 @@ from nbspam.model.views import Evidence
 from nbspam.settings import Settings
 from nbspam.store.digest import digest_of_array
 from nbspam.store.writer import new_model
-from nbspam.tokens.bag import NO_TEXTBOOK_VIEWS, VIEW_NAMES
+from nbspam.tokens.bag import VIEW_NAMES
 from nbspam.tokens.numeric import NAMES
 
 if TYPE_CHECKING:
@@ -201,7 +200,6 @@ def _summed(ranges: Iterable[Counts], block: Block) -> tuple[Counts, dict[str, l
     """
     found: list[Counts] = []
     totals: list[Totals] = []
-    histogram: Counter[tuple[str, int, float]] = Counter()
     digest = 0  # of all tokens: a sum over the rows
     for counts in ranges:
         arrays = (counts.documents, counts.occurrences, counts.messages, counts.is_fixed)
@@ -211,16 +209,11 @@ def _summed(ranges: Iterable[Counts], block: Block) -> tuple[Counts, dict[str, l
         places = numbers.places(block.keys)
         places = places[places >= 0]
         found.append(numbers if len(places) == len(numbers.keys) else numbers.take(places))
-        textbook = numbers.take(~np.isin(counts.views, NO_TEXTBOOK_VIEWS))
-        for kind in ("documents", "complement"):
-            for k, words in enumerate(textbook.histogram(kind)):
-                histogram.update({(kind, k, count): number for count, number in words.items()})
     every = Totals(*[reduce(np.add, arrays) for arrays in zip(*totals, strict=True)])
     sums = np.stack([every.documents, every.occurrences], axis=2).tolist()
     rows = {
         "view": list(zip(range(len(VIEW_NAMES)), VIEW_NAMES, every.words.tolist(), strict=True)),
         "view_total": [(view, k, *pair) for view, row in enumerate(sums) for k, pair in enumerate(row)],
-        "histogram": [(*cell, words) for cell, words in histogram.items()],
     }
     return merge_counts(found).with_totals(every), rows, digest
 
@@ -261,13 +254,13 @@ def _count_features(
     mail: Accumulator, settings: Settings, edges: Mapping[str, list[float]]
 ) -> FeatureCounts | None:
     """The counts of the numeric features.  edges : inner edges by name; all others are learned"""
-    rows = mail.features
+    rows = mail.features()
     if rows is None:
         return None
-    learned = learn_edges(rows.sample()[0], settings.bins, settings.binning)
+    learned = learn_edges(rows[0], settings.bins, settings.binning)
     by_name = {**dict(zip(NAMES, learned, strict=False)), **edges}
     bins, with_pairs = [by_name[name] for name in NAMES], settings.numeric_model == "aode"
-    return count_features(rows.chunks(), len(mail.messages), bins, with_pairs)
+    return count_features(*rows, len(mail.messages), bins, with_pairs)
 
 
 def _best_alpha(
@@ -281,9 +274,10 @@ def _best_alpha(
     if np.count_nonzero(mail.messages) < 2:
         why, remedy = "needs mail of at least two classes", "name more mail, or give a number"
         raise UsageError("auto", why, remedy, "alpha-auto-mail", option="alpha")
-    latest = mail.recent()
-    if settings.features == "numeric" and mail.features:
-        latest = feature_block(*mail.features.sample(KEPT_MESSAGES))
+    latest, rows = mail.recent(), mail.features()
+    if settings.features == "numeric" and rows:
+        step = -(-len(rows[1]) // KEPT_MESSAGES)
+        latest = feature_block(rows[0][::step], rows[1][::step])
     return best_alpha(TextbookModel(settings, classes, counts, features), latest)
 
 
