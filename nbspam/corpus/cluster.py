@@ -24,12 +24,11 @@ from numpy.typing import NDArray
 from nbspam import __version__
 from nbspam.corpus.accumulator import KEPT_MESSAGES, Accumulator
 from nbspam.corpus.count_sum import N_RANGES, cut
-from nbspam.corpus.feature_rows import Floats
 from nbspam.corpus.item import Item, MailFile, Notes, Skipped
 from nbspam.corpus.reading import Progress, ReadShard, ShardReader, read_blocks
 from nbspam.errors import InternalError, NoInputError, UsageError
 from nbspam.model.block import Block, merge_blocks, representative_rows, select_rows
-from nbspam.model.counts import Counts, Ints, merge_counts
+from nbspam.model.counts import Counts, Floats, Ints, merge_counts
 
 if TYPE_CHECKING:
     from distributed import Client, Future
@@ -92,12 +91,12 @@ class Cluster:
 
 
 class _Counted(NamedTuple):
-    """What a task says of its messages, without their tokens.  features : of FeatureRows.chunks"""
+    """What a task says of its messages, without their tokens.  features : of Accumulator.features"""
 
     messages: Ints
     size_bytes: int
     learned: list[tuple[Ints, NDArray[np.int16]]]
-    features: list[tuple[Floats, Ints]]
+    features: Floats | None
     skipped: Skipped
 
 
@@ -137,9 +136,8 @@ class ClusterMail(Accumulator):
             self.messages += one.messages
             self.learned += one.learned
             skipped += one.skipped
-            if self.features is not None:
-                for features, labels in one.features:
-                    self.features.add(features, labels.astype(np.int16))
+            if self._features is not None:
+                self._features.append(one.features)
             if progress:
                 progress(int(one.messages.sum()), one.size_bytes)
         self._ranges = [tree.root() for tree in ranges]
@@ -288,7 +286,7 @@ def _count(
     mail, notes, sizes = Accumulator(*how), Notes(), [0]
     parts = read_blocks(_items(files, notes), classes, 1, wanted)
     skipped = mail.add_all(parts, lambda _, size_bytes: sizes.append(size_bytes)) + notes.skipped
-    features = [*mail.features.chunks()] if mail.features is not None else []
+    features, _ = mail.features() or (None, None)
     counted = _Counted(mail.messages, sum(sizes), mail.learned, features, skipped)
     return counted, mail.recent(), mail.counts()
 
