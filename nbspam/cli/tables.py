@@ -24,13 +24,19 @@ SHOWN_FOLDERS = 8  # of a class
 SHOWN_CLASSES = 20
 
 
+class _Console(Console):
+    def on_broken_pipe(self) -> None:
+        """Let the program end with its own status; rich would end it with 1."""
+        raise  # noqa: PLE0704 - the error that rich handles
+
+
 def console(is_error: bool = False) -> Console:
     """Stdout, or stderr; wide enough for a table in a pipe; an escape for what its charset lacks."""
     stream = sys.stderr if is_error else sys.stdout
     if isinstance(stream, io.TextIOWrapper):
         stream.reconfigure(errors="backslashreplace")
     width = None if stream.isatty() else PIPE_WIDTH
-    return Console(file=stream, highlight=False, markup=False, width=width, soft_wrap=False)
+    return _Console(file=stream, highlight=False, markup=False, width=width, soft_wrap=False)
 
 
 def table(*heads: str) -> Table:
