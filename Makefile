@@ -4,8 +4,10 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+# Unpacked by the tests, see docs/corpora.md
+CORPORA ?= .cache/corpora
 
-.PHONY: demo test setup debian lint types docs bench bench-page fuzz crash clean help
+.PHONY: demo test setup debian lint types docs man pictures peers bench bench-page fuzz crash clean help
 
 help:  ## What can be made
 	@grep -E '^[a-z%-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 22
@@ -36,6 +38,15 @@ debian:  ## Debian's mail programs for the tests that run them (root only; other
 docs: $(STAMP)  ## The manual as a site in site/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
 
+man: $(STAMP)  ## A man page of each command in man/
+	$(BIN)/python docs/man_pages.py man
+
+pictures: $(STAMP)  ## The pictures of the README (needs CORPORA and chromium)
+	$(BIN)/python docs/pictures.py $(CORPORA)
+
+peers: $(STAMP)  ## Accuracy beside other filters, some hours (needs CORPORA, spamprobe, crm114, spamassassin)
+	nice $(BIN)/python -m peers.table $(CORPORA) .cache/peers
+
 bench: $(STAMP)  ## Speed, memory and size beside bogofilter and SpamProbe (needs NBSPAM_CORPORA)
 	$(BIN)/python -m bench.run
 
@@ -62,4 +73,4 @@ experiment-%: $(STAMP)  ## trials, hostile: tables of docs/decisions.md; models:
 	$(BIN)/python -m experiments.$*
 
 clean:  ## Removes what was made
-	rm -rf $(VENV) demo site .cache .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) demo man site .cache .pytest_cache .mypy_cache .ruff_cache .hypothesis

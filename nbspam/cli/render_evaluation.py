@@ -57,10 +57,11 @@ def evaluation_json(evaluation: Evaluation, found: Summary) -> str:
 def show_evaluation(evaluation: Evaluation, found: Summary, verbose: bool) -> None:
     """The evaluation in words, what was decided, the figures, a small ROC and the mistakes."""
     out = console()
+    is_whole = not sys.stdout.isatty()  # a terminal breaks lines inside words
     for sentence in said_of_decisions(found):
-        out.print(sentence, style="bold", soft_wrap=True)
-    out.print(plain(said_of_method(evaluation)), soft_wrap=True)
-    out.print(f"Scoring: {_scoring(evaluation.settings)}.\n", soft_wrap=True)
+        out.print(sentence, style="bold", soft_wrap=is_whole)
+    out.print(plain(said_of_method(evaluation)), soft_wrap=is_whole)
+    out.print(f"Scoring: {_scoring(evaluation.settings)}.\n", soft_wrap=is_whole)
     out.print(_confusion(evaluation, found["confusion"]), "", figures_table(found, out.width), sep="\n")
     is_unicode = "utf" in (sys.stdout.encoding or "").lower()
     for line in ["", *roc_sketch(evaluation)] if is_unicode else []:

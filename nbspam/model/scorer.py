@@ -89,6 +89,11 @@ class Counted:
             self.tokens.append(dict(zip(key_list(times), times.items(), strict=True)))
 
     @property
+    def has_words(self) -> bool:
+        """False for a message with neither header nor text: its form alone is no evidence."""
+        return any(self.tokens[:2])  # header, body
+
+    @property
     def digest(self) -> int:
         """Equal for equal messages."""
         if self._digest is None:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 APPLICATION_ID = 0x6E627370
-FORMAT = 5  # 1 had no bigrams, 2 each word of a message once, 3 strongest words as evidence, 4 no digests
+FORMAT = 6  # 1 had no bigrams, 2 each word once, 3 strongest words as evidence, 4 no digests, 5 histograms
 BUSY_SECONDS = 10.0  # how long a reader waits for a writer's lock
 LESSONS = "-lessons"  # ending of the folder of lessons that wait for a writer
 BESIDE = ("-journal", "-wal", "-shm", LESSONS)  # endings of what SQLite and we keep next to a model
@@ -118,7 +118,6 @@ def open_to_read(path: str) -> Connection:
     """A read-only connection to a file that check_file accepts; sqlite3.Error if it cannot be opened."""
     found = file_identity(path)  # first, so that a file that replaces it now is seen to be another
     connection = connect(path, "ro", BUSY_SECONDS)
-    connection.execute("PRAGMA mmap_size = 268435456")
     connection.file = found
     return connection
 

@@ -14,9 +14,12 @@ import contextlib
 import fcntl
 import os
 import time
-from collections.abc import Iterator, Sequence
 
 from nbspam.store.connection import LESSONS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
 
 MAX_WAITING_BYTES = 64 << 20  # of all lessons of a model; with more, a program waits and may give up
 FILE_BYTES = 4_096  # a file takes so much of the disk, even if it is short

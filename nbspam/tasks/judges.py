@@ -81,8 +81,9 @@ class BatchJudge:
         counts = whole.counts - select_rows(whole.counted, others).count(len(self._classes))
         features = count_features_of(select_rows(block, rows), self.settings, len(self._classes))
         self._model = TextbookModel(self.settings, self._classes, counts, features)
-        kept = representative_rows(block, rows, KEPT_MESSAGES, counts.messages)
-        sample = select_rows(block, kept)
+        sample = select_rows(block, rows)
+        [kept] = representative_rows([sample], KEPT_MESSAGES, counts.messages)
+        sample = select_rows(sample, kept)
         if self._automatic:
             self.settings = self.settings.replaced(alpha=best_alpha(self._model, sample))
             self._model.settings = self.settings

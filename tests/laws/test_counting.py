@@ -285,14 +285,14 @@ def test_the_rows_kept_for_the_calibration_are_of_all_classes_in_their_shares(da
         bag.date = float(number) if dated else None
         builder.add(str(number), label, bag, 1)
     block = builder.build()
-    rows = representative_rows(block, np.arange(400), 100, np.array([300, 100]))
+    [rows] = representative_rows([block], 100, np.array([300, 100]))
     assert np.bincount(block.labels[rows]).tolist() == [75, 25]
     assert (np.diff(rows) > 0).all()
     if dated:
         assert rows.tolist() == [*range(225, 300), *range(375, 400)]
     else:  # any of them, whatever order they were read in
         backwards = select_rows(block, np.arange(400)[::-1])
-        again = representative_rows(backwards, np.arange(400), 100, np.array([300, 100]))
+        [again] = representative_rows([backwards], 100, np.array([300, 100]))
         assert {backwards.names[row] for row in again} == {block.names[row] for row in rows}
 
 
