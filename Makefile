@@ -7,7 +7,7 @@ STAMP := $(VENV)/.installed
 # Unpacked by the tests, see docs/corpora.md
 CORPORA ?= .cache/corpora
 
-.PHONY: demo test setup debian lint types docs pictures peers bench bench-page fuzz clean help
+.PHONY: demo test setup debian lint types docs man pictures peers bench bench-page fuzz clean help
 
 help:  ## What can be made
 	@grep -E '^[a-z%-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 22
@@ -38,6 +38,9 @@ debian:  ## Debian's mail programs for the tests that run them (root only; other
 docs: $(STAMP)  ## The manual as a site in site/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
 
+man: $(STAMP)  ## A man page of each command in man/
+	$(BIN)/python docs/man_pages.py man
+
 pictures: $(STAMP)  ## The pictures of the README (needs CORPORA and chromium)
 	$(BIN)/python docs/pictures.py $(CORPORA)
 
@@ -58,4 +61,4 @@ experiment-%: $(STAMP)  ## trials, hostile: tables of docs/decisions.md; models:
 	$(BIN)/python -m experiments.$*
 
 clean:  ## Removes what was made
-	rm -rf $(VENV) demo site .cache .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) demo man site .cache .pytest_cache .mypy_cache .ruff_cache .hypothesis

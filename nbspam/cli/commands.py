@@ -84,10 +84,12 @@ def run(arguments: list[str]) -> int:
         return end.exit_code
     except click.exceptions.Abort:
         raise KeyboardInterrupt from None
-    except click.exceptions.NoArgsIsHelpError as error:
-        error.show()
-        return UsageError.status
+    except SystemExit as end:  # the answer to a shell that completes a word
+        return int(end.code or 0)
     except click.ClickException as error:
+        if type(error).__name__ == "NoArgsIsHelpError":  # since click 8.2; older ones show the help, too
+            error.show()
+            return UsageError.status
         where = _command_path(arguments)
         why = " ".join(error.format_message().split())  # click writes each choice on its own line
         raise UsageError(where, why, f"nbspam help {where}".rstrip(), "usage") from None
