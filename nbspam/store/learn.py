@@ -144,8 +144,7 @@ def writing(path: str, seconds: float = BUSY_SECONDS) -> Iterator[Updater]:
             yield updater
         for lesson, result in results:
             lesson.finish(result)
-        if results:
-            remove_empty_folder(path)
+        remove_empty_folder(path)
     finally:
         for lesson in lessons:
             lesson.close()
