@@ -9,13 +9,14 @@ a task changes nothing outside it, so that changes no integer.
 from __future__ import annotations
 
 import logging
+import platform
 import warnings
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import CancelledError
 from contextlib import ExitStack, contextmanager
 from functools import partial
-from operator import itemgetter
+from operator import call, itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -42,7 +43,7 @@ FAN_IN = 8  # results that one task merges
 WAITING_TASKS = 256  # given to the scheduler ahead of their results
 CONNECT_SECONDS = 10
 PATIENCE_SECONDS = 20  # without any worker
-SAME_VERSIONS = "install the same version on all machines"
+SAME = "install the same version on all machines"
 
 
 class Cluster:
@@ -58,7 +59,7 @@ class Cluster:
     def run(self, work: Callable[[Shard], Result], shards: Iterable[Shard]) -> Iterator[Result]:
         """work(shard) for each shard, in order; what `work` holds is sent to each worker once."""
         held = self._client.scatter(work, broadcast=True, hash=False)
-        return self.results(self.submit(_call, held, shard) for shard in shards)
+        return self.results(self.submit(call, held, shard) for shard in shards)
 
     def read(
         self, files: Iterable[MailFile], classes: tuple[str, ...], wanted: frozenset[str]
@@ -184,11 +185,8 @@ def open_cluster(scheduler: str, workers: int) -> Iterator[Cluster]:
         from distributed.comm import CommClosedError
     except ImportError as error:
         why = f"it needs a library that cannot be imported here ({error})"
-        remedy, option = (
-            "install the extra: pip install 'nbspam[dask]'",
-            "scheduler" if scheduler else "local_cluster",
-        )
-        raise UsageError("", why, remedy, "dask-extra", option=option) from None
+        remedy = "install the extra: pip install 'nbspam[dask]'"
+        raise UsageError(scheduler or str(workers), why, remedy, "dask-extra") from None
     lost = (KilledWorker, CancelledError, CommClosedError, TimeoutError)
     for name in logging.root.manager.loggerDict:
         if name.startswith("distributed"):
@@ -218,7 +216,7 @@ def _connected(client: Callable[..., Client], place: Any) -> Client:
         raise NoInputError(str(place), why, "start one: dask scheduler", "scheduler") from None
     except Exception as error:  # whatever the answer of another version leads to
         why = f"the scheduler has another version of Dask than this machine ({str(error)[:200]})"
-        raise NoInputError(str(place), why, SAME_VERSIONS, "cluster-version") from None
+        raise NoInputError(str(place), why, SAME, "cluster-version") from None
 
 
 def _check_workers(client: Client, scheduler: str) -> None:
@@ -226,25 +224,20 @@ def _check_workers(client: Client, scheduler: str) -> None:
     if not client.nthreads():
         remedy = f"start one on each machine: dask worker {scheduler}"
         raise NoInputError(scheduler, "the scheduler has no worker", remedy, "no-workers")
-    found = client.get_versions()
-    for place, other in {"the scheduler": found["scheduler"], **found["workers"]}.items():
-        for package, parts in (("distributed", 3), ("python", 2)):
-            versions = [
-                str(one["packages"].get(package)).split(".")[:parts] for one in (found["client"], other)
-            ]
-            _check_same(scheduler, place, package, *map(".".join, versions))
-    for place, version in client.run(_version, on_error="return").items():
-        _check_same(scheduler, place, "nbspam", __version__, str(version))
+    own, dask = _versions(), client.get_versions()["scheduler"]["packages"]["distributed"]
+    others = {"the scheduler": _versions(dask), **client.run(_versions, on_error="return")}
+    for place, other in others.items():
+        if other != own:
+            raise NoInputError(
+                scheduler, f"{place} has {other}; this machine has {own}", SAME, "cluster-version"
+            )
 
 
-def _check_same(scheduler: str, place: str, package: str, own: str, other: str) -> None:
-    if own != other:
-        why = f"{place} has {package} {other}, and this machine {own}"
-        raise NoInputError(scheduler, why, SAME_VERSIONS, "cluster-version")
+def _versions(dask: str = "") -> str:
+    import distributed
 
-
-def _version() -> str:
-    return __version__
+    python = ".".join(platform.python_version_tuple()[:2])
+    return f"nbspam {__version__}, Dask {dask or distributed.__version__}, Python {python}"
 
 
 def _lost(why: str) -> InternalError:
@@ -258,18 +251,12 @@ def _shards(files: Iterable[MailFile]) -> Iterator[list[MailFile]]:
     for file in files:
         shard.append(file)
         size_bytes += file.size_bytes
-        if (
-            len(shard) >= min(MOST_FILES, FIRST_FILES << (made // TASKS_OF_A_SIZE))
-            or size_bytes >= MOST_BYTES
-        ):
+        most = min(MOST_FILES, FIRST_FILES << (made // TASKS_OF_A_SIZE))
+        if len(shard) >= most or size_bytes >= MOST_BYTES:
             yield shard
             shard, size_bytes, made = [], 0, made + 1
     if shard:
         yield shard
-
-
-def _call(work: Callable[[Any], Any], shard: Any) -> Any:
-    return work(shard)
 
 
 def _read(files: list[MailFile], classes: tuple[str, ...], wanted: frozenset[str]) -> ReadShard:

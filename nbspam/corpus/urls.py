@@ -6,27 +6,21 @@ Each library that fsspec uses has errors of its own, so every error of it become
 from __future__ import annotations
 
 import errno
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
-from tempfile import SpooledTemporaryFile
-from typing import TYPE_CHECKING, Any, BinaryIO, cast
+from io import BytesIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from nbspam.errors import NoInputError, UsageError
 
 if TYPE_CHECKING:
     from fsspec import AbstractFileSystem
 
-MAX_MEMORY = 16 << 20  # bytes of a fetched file; a longer one waits in a temporary file
-
 
 def fetch(url: str) -> BinaryIO:
-    """A copy of the file at a URL, open for reading; OSError if it cannot be had."""
-    copy = SpooledTemporaryFile(max_size=MAX_MEMORY)  # noqa: SIM115 - the caller closes it
-    with _as_os_error(), _file_system(url).open(url, "rb") as remote:
-        shutil.copyfileobj(remote, copy, MAX_MEMORY)
-    copy.seek(0)
-    return cast("BinaryIO", copy)
+    """The whole file at a URL, open for reading; OSError if it cannot be had."""
+    with _as_os_error():
+        return BytesIO(_file_system(url).cat_file(url))
 
 
 def find(url: str) -> Iterator[tuple[str, int]]:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nbspam.corpus import Item
-from nbspam.corpus.accumulator import KEPT_MESSAGES, Accumulator
+from nbspam.corpus.accumulator import Accumulator
 from nbspam.corpus.corpus import views_read
 from nbspam.corpus.executor import JOBS_PER_CORE, default_jobs, run_shards
 from nbspam.corpus.item import MailFile, Skipped
@@ -21,7 +21,7 @@ from nbspam.corpus.reading import Progress, read_blocks
 from nbspam.corpus.vocabulary import Vocabulary, settings_under, vocabulary_counts, vocabulary_settings
 from nbspam.errors import BadDataError, NoInputError, UsageError
 from nbspam.model.alpha import best_alpha
-from nbspam.model.block import Block, feature_block
+from nbspam.model.block import Block
 from nbspam.model.calibrate import NOT_FITTED, Fitted, calibrate_on, sample, ways_to_see
 from nbspam.model.calibration import feature_names
 from nbspam.model.counts import Counts, Ints, Totals, merge_counts, text_slices
@@ -229,9 +229,9 @@ def counts_for(
 
     keys : of a fixed vocabulary;  max_bytes : of the counts in memory;  start : makes it
     """
-    with_words, with_features = settings.features != "numeric", settings.features != "words"
     words = None if keys is None else np.array(keys, np.int64)
-    return start(n_classes, words, views_read(settings), with_words, with_features, max_bytes)
+    views = views_read(settings) if settings.features != "numeric" else ()
+    return start(n_classes, words, views, settings.features != "words", max_bytes)
 
 
 def _counts_bytes(max_memory: int, jobs: int) -> int:
@@ -274,11 +274,7 @@ def _best_alpha(
     if np.count_nonzero(mail.messages) < 2:
         why, remedy = "needs mail of at least two classes", "name more mail, or give a number"
         raise UsageError("auto", why, remedy, "alpha-auto-mail", option="alpha")
-    latest, rows = mail.recent(), mail.features()
-    if settings.features == "numeric" and rows:
-        step = -(-len(rows[1]) // KEPT_MESSAGES)
-        latest = feature_block(rows[0][::step], rows[1][::step])
-    return best_alpha(TextbookModel(settings, classes, counts, features), latest)
+    return best_alpha(TextbookModel(settings, classes, counts, features), mail.recent())
 
 
 def _check_classes(path: str, classes: tuple[str, ...], messages: Ints) -> None:

@@ -17,6 +17,7 @@ from nbspam.corpus import cluster, open_labelled
 from nbspam.errors import InternalError
 from nbspam.settings import Settings
 from nbspam.tasks.train import train
+from tests.conftest import ROOT
 from tests.tiny_mail import counts, error, run
 
 pytest.importorskip("distributed", reason="Dask is not installed: the extra nbspam[dask]")
@@ -104,6 +105,15 @@ def test_program_counts_on_a_cluster_as_alone(two: Place, data: Path, tmp_path: 
     run("train", data, "-m", alone, "-q")
     run("train", "--scheduler", two.address, data, "-m", there, "-q")
     assert counts(there) == counts(alone)
+
+
+def test_program_starts_a_cluster_of_its_own(data: Path, tmp_path: Path) -> None:
+    """Its worker processes import the script that people start."""
+    command = [sys.executable, ROOT / "bin/nbspam", "train", data, "--local-cluster", "1"]
+    done = subprocess.run([*command, "-m", tmp_path / "there"], capture_output=True, text=True, check=True)
+    assert done.stderr.splitlines()[-2].startswith("Trained on 246 messages (133 ham, 113 spam); ")
+    run("train", data, "-m", tmp_path / "alone", "-q")
+    assert counts(tmp_path / "there") == counts(tmp_path / "alone")
 
 
 def test_mail_at_a_url_counts_as_its_files(
