@@ -287,6 +287,13 @@ _TABLE: dict[str, Callable[[str], Decorator]] = {
         type=click.IntRange(1),
         shown="500, or what the jobs need",
     ),
+    "scheduler": _option(
+        "Let the workers of this Dask scheduler do the work; each must see SOURCE, by its path or as a URL.",
+        "tcp://HOST:PORT",
+    ),
+    "local_cluster": _option(
+        "Start N Dask workers here to do the work.", "N", type=click.IntRange(1, MAX_JOBS)
+    ),
     "classify.jobs": _option("Processes that share the work.", "N", shown="all cores", short="-j"),
     "json": _option("Write JSON to stdout, one object a line.", name="as_json"),
     "classify.json": _option("Write one JSON object for each message."),
@@ -301,6 +308,7 @@ _TABLE: dict[str, Callable[[str], Decorator]] = {
 }
 OPTIONS = {key: option("--" + key.rpartition(".")[2].replace("_", "-")) for key, option in _TABLE.items()}
 SOURCE = ("ham", "spam", "class", "rules", "skip_unread", "force")
+CLUSTER = ("scheduler", "local_cluster")
 SCORING = (
     *("event_model", "alpha", "threshold", "views", "prior", "features"),
     *("numeric_model", "bins", "binning", "normalise", "textbook"),
@@ -325,6 +333,7 @@ LEARN = ("files_from", "classify.model", "learn.start", "classify.verbose", "qui
 RARE = {
     *("classes", "rules", "grouped", "feedback", "autolearn", "results", "seed"),
     *(*SCORING, "edges", "vocab", "prior_model", "prior_weight", "regime", "start"),
+    *CLUSTER,
 }
 
 

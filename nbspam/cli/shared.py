@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, cast
 
 import click
@@ -15,6 +16,7 @@ from nbspam.model.chosen_settings import check_all_act, chosen
 from nbspam.settings import ALL_VIEWS, Settings
 
 if TYPE_CHECKING:
+    from nbspam.corpus.cluster import Cluster
     from nbspam.model.chosen_settings import Scoring
 
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
@@ -66,6 +68,19 @@ def labelled_source(given: dict[str, Any], allow_one_class: bool = False) -> Sou
         allow_one_class=allow_one_class,
         force=given["force"],
     )
+
+
+def asked_workers(given: dict[str, Any]) -> AbstractContextManager[int | Cluster]:
+    """The number of processes that the options name, or the cluster, connected inside the context."""
+    asked = asked_options(["jobs", "scheduler", "local_cluster"])
+    if len(asked) > 1:
+        flags = " ".join(map(flag_of, asked))
+        raise UsageError(flags, "exclude each other", "give one of them", "usage")
+    if given["scheduler"] is None and given["local_cluster"] is None:
+        return nullcontext(given["jobs"])
+    from nbspam.corpus.cluster import open_cluster
+
+    return open_cluster(given["scheduler"] or "", given["local_cluster"] or 0)
 
 
 def named_files(given: dict[str, Any]) -> list[str]:

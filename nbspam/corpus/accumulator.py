@@ -40,16 +40,16 @@ class Accumulator:
         n_classes: int,
         vocabulary: Ints | None = None,
         views: tuple[int, ...] = READ_NUMBERS,
-        words: bool = True,
         features: bool = False,
         max_bytes: int | None = None,
     ) -> None:
         """vocabulary : keys of a fixed one; all other tokens are one NOTAWORD
 
-        words, features : what of the messages is counted or kept
+        views     : numbers of those that are counted; none for numeric features alone
+        features  : whether numeric features are kept
         max_bytes : of the counts in memory, see CountSum
         """
-        self._vocabulary, self._views, self._words = vocabulary, views, words
+        self._vocabulary, self._views = vocabulary, views
         self._features: list[Floats] | None = [] if features else None
         self._counts = CountSum(n_classes, max_bytes)
         self._pending: list[Block] = []
@@ -71,9 +71,8 @@ class Accumulator:
 
     def add(self, block: Block) -> None:
         """One more block; its rows are labelled."""
-        if self._words:
-            self._pending.append(block)
-            self._pairs += len(block.columns)
+        self._pending.append(block)
+        self._pairs += len(block.columns)
         if self._features is not None:
             self._features.append(block.features)
         self.messages += np.bincount(block.labels, minlength=len(self.messages))

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from nbspam.errors import UsageError
-from nbspam.model.words import checked_alpha, scaled
+from nbspam.model.words import checked_alpha
 from nbspam.settings import BINNINGS, NUMERIC_MODELS
 
 Floats = NDArray[np.float64]
@@ -304,9 +304,8 @@ class AodeLaw(NumericLaw):
 
 def smoothed_log(counts: NDArray[Any], totals: NDArray[Any], alpha: float, cells: Ints) -> Floats:
     """log (count + alpha) / (total + cells alpha), nats; -inf for 0 / anything."""
-    scale, pseudo = scaled(alpha)
     with np.errstate(divide="ignore", invalid="ignore"):
-        logs = np.log(counts * scale + pseudo) - np.log(totals * scale + pseudo * cells)
+        logs = np.log(counts + alpha) - np.log(totals + alpha * cells)
     return np.where(np.isnan(logs), -np.inf, logs)
 
 

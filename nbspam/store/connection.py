@@ -85,7 +85,10 @@ class Connection(sqlite3.Connection):
     def stream(self, query: str, values: Sequence[object] = ()) -> Generator[tuple[Any, ...], None, None]:
         """The rows of a query, one after the other.  A damaged page shows only when it is read."""
         try:
-            yield from self.execute(query, values)
+            try:
+                yield from self.execute(query, values)
+            except UnicodeDecodeError:
+                raise sqlite3.DatabaseError("text that is not UTF-8") from None
         except sqlite3.Error as error:
             if not self.path:
                 raise
