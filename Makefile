@@ -54,7 +54,7 @@ fuzz: $(STAMP)  ## The laws of mail and tokens on thirty times as many generated
 	$(BIN)/python -m pytest -q -n auto --hypothesis-profile=fuzz tests/mail tests/tokens \
 	    tests/serve/test_codec.py tests/corpus
 
-experiment-%: $(STAMP)  ## trials, hostile: tables of docs/decisions.md; models: of docs/model-figures.md
+experiment-%: $(STAMP)  ## trials, hostile, label: tables of docs/decisions.md; models: of docs/model-figures.md
 	$(BIN)/python -m experiments.$*
 
 clean:  ## Removes what was made
