@@ -12,15 +12,15 @@ from typing import cast
 import click
 
 from nbspam import __version__
-from nbspam.errors import UsageError
+from nbspam.errors import InputOutputError, UsageError
 
 # name -> (module, short help); the order is that of the help text
 COMMANDS = {
     "train": ("train", "Train a model on labelled mail."),
-    "classify": ("classify_command", "Classify messages as ham or spam."),
+    "classify": ("quick_commands", "Classify messages as ham or spam."),
     "serve": ("serve", "Serve mail servers over the SPAMD protocol."),
-    "learn": ("learn", "Learn messages as CLASS."),
-    "unlearn": ("learn", "Unlearn messages."),
+    "learn": ("quick_commands", "Learn messages as CLASS."),
+    "unlearn": ("quick_commands", "Unlearn messages."),
     "label": ("label", "Label the messages of a folder that teach most."),
     "explain": ("explain", "Explain the verdict on a message."),
     "eval": ("evaluate", "Evaluate a filter on labelled mail."),
@@ -85,10 +85,12 @@ def run(arguments: list[str]) -> int:
         return end.exit_code
     except click.exceptions.Abort:
         raise KeyboardInterrupt from None
-    except click.exceptions.NoArgsIsHelpError as error:
-        error.show()
-        return UsageError.status
+    except SystemExit as end:  # with 0 the answer to a shell that completes a word, else a reader went away
+        return InputOutputError.status if end.code else 0
     except click.ClickException as error:
+        if type(error).__name__ == "NoArgsIsHelpError":  # since click 8.2; older ones show the help, too
+            error.show()
+            return UsageError.status
         where = _command_path(arguments)
         why = " ".join(error.format_message().split())  # click writes each choice on its own line
         raise UsageError(where, why, f"nbspam help {where}".rstrip(), "usage") from None

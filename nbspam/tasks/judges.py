@@ -113,7 +113,8 @@ class ReplayJudge:
     classes it says what it has met, where `classify` would say nothing: in a year of ham before the first
     spam that ranks each message, and costs the decisions nothing.
 
-    clues : why, by name, of every message that was decided wrongly
+    clues    : why, by name, of every message that was decided wrongly
+    evidence : of every message as it was judged, if keeps_evidence is set
     """
 
     def __init__(
@@ -140,6 +141,8 @@ class ReplayJudge:
         self._labelled = [0] * len(classes)
         self._latest: tuple[int, Evidence] | None = None  # message last scored, by the counts as they are
         self.clues: dict[str, tuple[ShortClue, ...]] = {}
+        self.keeps_evidence = False
+        self.evidence: list[Evidence] = []
 
     def scorer(self) -> Scorer:
         """The filter as it is now."""
@@ -173,6 +176,8 @@ class ReplayJudge:
         block, row = self._block, self._order[message]
         name, truth = block.names[row], int(block.labels[row])
         outcome = outcome_of(self.joint(message), self._classes, self._loss)
+        if self.keeps_evidence:
+            self.evidence.append(self.seen(message))
         if outcome.decided not in (truth, UNDECIDED):
             tokens = RowTokens(block, row, self._texts)
             self.clues[name] = clues_of(self.scorer(), tokens, name, self._classes, self._loss)
