@@ -70,6 +70,11 @@ class Verdict:
         """The tokens with the largest contributions to the log-odds: (token, nats)."""
         return sorted(all_clues(self.scored, self.number), key=lambda clue: (-abs(clue[1]), clue[0]))[:CLUES]
 
+    @property
+    def is_prior_alone(self) -> bool:
+        """True if nothing in the message or the model speaks for a class."""
+        return all(part.kind == "prior" for part in self.scored.parts)
+
     def __repr__(self) -> str:
         return f"Verdict({self.label!r}, probability={self.probability}, log_odds={self.log_odds})"
 
@@ -121,16 +126,20 @@ class Filter:
         """The verdict on a message whose tokens are counted.
 
         Without mail to judge by it is that of the prior: undefined, unless the prior is a number of its own.
+        A message without header and text is unsure, with the probability of the prior.
         """
-        model = self.scorer.model
-        if can_judge(self.settings.averaged, model.messages):
+        model, prior = self.scorer.model, parse_prior(self.settings.prior)
+        has_mail = can_judge(self.settings.averaged, model.messages)
+        if has_mail and message.has_words:
             return Verdict(name, self.scorer.score(message), model.classes, self.loss)
-        prior = parse_prior(self.settings.prior)
         values = [-inf] * len(model.classes)
-        if prior not in OF_MAIL:
+        if has_mail or prior not in OF_MAIL:
             values = log_priors(prior, model.messages, model.classes)
         alone = Scored(values, [ScorePart("prior", self.settings.prior, -1, list(values))])
-        return Verdict(name, alone, model.classes, self.loss)
+        verdict = Verdict(name, alone, model.classes, self.loss)
+        if has_mail:
+            verdict.label = UNSURE
+        return verdict
 
     def judge_now(self, message: Counted, name: str = "") -> Verdict:
         """As `judge`, by the model as it is now: another program may change it between two messages."""

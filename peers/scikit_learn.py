@@ -1,19 +1,21 @@
-"""scikit-learn's naive Bayes over CountVectorizer, through the same folds as nbspam.
+"""scikit-learn's naive Bayes over words, through the same folds, split and replay as nbspam.
 
     python -m peers.scikit_learn SOURCE --folds 10 --event-model ComplementNB
 
 The text is that of the file, header and all, as a beginner would feed it in; its defaults otherwise.
+CountVectorizer makes the words; in a replay HashingVectorizer, for `partial_fit` needs a fixed vocabulary.
 """
 
 from __future__ import annotations
 
 import numpy as np
-from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.feature_extraction.text import CountVectorizer, HashingVectorizer
 from sklearn.naive_bayes import BernoulliNB, ComplementNB, MultinomialNB
 
-from nbspam.evaluation.outcomes import Outcome
-from peers.common import Messages, arguments, by_folds, by_split, finish, read_messages
+from nbspam.evaluation.outcomes import Evaluation, Outcome
+from peers.common import Messages, arguments, by_folds, by_replay, by_split, finish, read_messages
 
+HASHES = 2**18
 MODELS = {"MultinomialNB": MultinomialNB, "ComplementNB": ComplementNB, "BernoulliNB": BernoulliNB}
 
 
@@ -29,13 +31,40 @@ class Batch:
         vectorizer = CountVectorizer()
         model = self._model().fit(vectorizer.fit_transform(self._texts[train]), self._labels[train])
         matrix = vectorizer.transform(self._texts[rows])
-        joint = model.predict_joint_log_proba(matrix)
-        shares = model.predict_proba(matrix)
-        odds = joint[:, 1] - joint[:, 0]  # unrounded, where a probability would be 1
-        return [
-            Outcome(int(share.argmax()), float(one), tuple(share.tolist()))
-            for share, one in zip(shares, odds, strict=True)
-        ]
+        return outcomes_of(model.predict_joint_log_proba(matrix))
+
+
+class InReplay:
+    """One model that learns message by message."""
+
+    def __init__(self, name: str, messages: Messages, order: list[int]) -> None:
+        self._model = MODELS[name]()
+        texts = [decoded(messages.contents[row]) for row in order]
+        words = HashingVectorizer(n_features=HASHES, alternate_sign=False, norm=None)
+        self._matrix = words.transform(texts)
+        self._learned: set[int] = set()
+
+    def score(self, message: int) -> Outcome:
+        if len(self._learned) < 2:
+            return Outcome(0, 0.0, (0.5, 0.5))
+        return outcomes_of(self._model.predict_joint_log_proba(self._matrix[message]))[0]
+
+    def learn(self, message: int, label: int) -> None:
+        self._model.partial_fit(self._matrix[message], [label], classes=[0, 1])
+        self._learned.add(label)
+
+    def unlearn(self, message: int, label: int) -> None:
+        raise SystemExit("scikit-learn does not unlearn")
+
+
+def outcomes_of(joint: np.ndarray) -> list[Outcome]:
+    """The likelier class.  joint : float64 (n_messages, 2), its differences are the log-odds, unrounded"""
+    odds = joint[:, 1] - joint[:, 0]
+    shares = np.exp(-np.logaddexp(0, np.stack([odds, -odds], axis=1)))
+    return [
+        Outcome(int(one > 0), float(one), tuple(share.tolist()))
+        for share, one in zip(shares, odds, strict=True)
+    ]
 
 
 def decoded(content: bytes) -> str:
@@ -50,20 +79,28 @@ def main() -> None:
     parser = arguments("Judge scikit-learn's naive Bayes as nbspam eval judges nbspam.")
     parser.add_argument("--event-model", choices=MODELS, default="MultinomialNB")
     options = parser.parse_args()
-    if options.replay:
-        parser.error("a replay would train anew for each message")
     messages = read_messages(options.source)
-    settings = {"filter": f"scikit-learn CountVectorizer and {options.event_model}"}
-    if options.test:
-
-        def judge(both: Messages, train: list[int], rows: list[int]) -> list[Outcome]:
-            return Batch(options.event_model, both)(train, rows)
-
-        evaluation = by_split(messages, read_messages(options.test), judge, settings)
+    settings = {"filter": f"scikit-learn {options.event_model}"}
+    if options.replay:
+        evaluation = replayed(options.event_model, messages, settings, options.feedback, options.seed)
+    elif options.test:
+        evaluation = split(options.event_model, messages, read_messages(options.test), settings)
     else:
         batch = Batch(options.event_model, messages)
         evaluation = by_folds(messages, options.folds, options.seed, batch, settings)
     finish(evaluation, options)
+
+
+def replayed(
+    name: str, messages: Messages, settings: dict[str, str], feedback: str = "immediate", seed: int = 0
+) -> Evaluation:
+    """Each message judged, then learned."""
+    return by_replay(messages, lambda order: InReplay(name, messages, order), feedback, seed, settings)
+
+
+def split(name: str, train: Messages, test: Messages, settings: dict[str, str]) -> Evaluation:
+    """Trained on one source, judged on another."""
+    return by_split(train, test, lambda both, first, second: Batch(name, both)(first, second), settings)
 
 
 if __name__ == "__main__":

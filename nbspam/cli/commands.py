@@ -12,15 +12,16 @@ from typing import cast
 import click
 
 from nbspam import __version__
-from nbspam.errors import UsageError
+from nbspam.errors import InputOutputError, UsageError
 
 # name -> (module, short help); the order is that of the help text
 COMMANDS = {
     "train": ("train", "Train a model on labelled mail."),
-    "classify": ("classify_command", "Classify messages as ham or spam."),
+    "classify": ("quick_commands", "Classify messages as ham or spam."),
     "serve": ("serve", "Serve mail servers over the SPAMD protocol."),
-    "learn": ("learn", "Learn messages as CLASS."),
-    "unlearn": ("learn", "Unlearn messages."),
+    "learn": ("quick_commands", "Learn messages as CLASS."),
+    "unlearn": ("quick_commands", "Unlearn messages."),
+    "label": ("label", "Label the messages of a folder that teach most."),
     "sync": ("sync", "Learn from the folders of local Maildirs."),
     "imap": ("imap", "Judge and learn mail on an IMAP server."),
     "explain": ("explain", "Explain the verdict on a message."),
@@ -28,7 +29,7 @@ COMMANDS = {
     "compare": ("compare", "Compare two evaluations, paired by message."),
     "tune": ("tune", "Choose the best settings for your own mail."),
     "vocab": ("vocab", "Build and show vocabularies."),
-    "vectorize": ("vectorize", "Turn mail into a feature matrix."),
+    "vectorize": ("vocab", "Turn mail into a feature matrix."),
     "doctor": ("doctor", "Check a model, and the labels of mail."),
     "model": ("model", "Inspect, merge and convert models."),
 }
@@ -86,10 +87,12 @@ def run(arguments: list[str]) -> int:
         return end.exit_code
     except click.exceptions.Abort:
         raise KeyboardInterrupt from None
-    except click.exceptions.NoArgsIsHelpError as error:
-        error.show()
-        return UsageError.status
+    except SystemExit as end:  # with 0 the answer to a shell that completes a word, else a reader went away
+        return InputOutputError.status if end.code else 0
     except click.ClickException as error:
+        if type(error).__name__ == "NoArgsIsHelpError":  # since click 8.2; older ones show the help, too
+            error.show()
+            return UsageError.status
         where = _command_path(arguments)
         why = " ".join(error.format_message().split())  # click writes each choice on its own line
         raise UsageError(where, why, f"nbspam help {where}".rstrip(), "usage") from None

@@ -11,8 +11,7 @@ from typing import Any
 
 import click
 
-from nbspam.cli import plain, verdict_line
-from nbspam.cli.output import write_text
+from nbspam.cli import plain, verdict_line, write_text
 from nbspam.cli.shared import options
 from nbspam.cli.sync import check_classes, say_lessons
 from nbspam.errors import TryAgainError, UsageError
@@ -37,8 +36,10 @@ account_argument = click.argument("account", metavar="[ACCOUNT]", default="")
 def imap_command() -> None:
     """Judge and learn mail on an IMAP server.
 
-    The accounts are tables of the file --config, see docs/imap.md.  Exit status: 0 done; 64 usage; 65 no sound
-    model or configuration; 66 no model, folder or access; 74 I/O; 75 try again later.
+    The accounts are tables of the file --config, see docs/imap.md.
+
+    Exit status: 0 done; 64 usage; 65 no sound model or configuration; 66 no model, folder or access; 74 I/O;
+    75 try again later.
     """
 
 

@@ -11,15 +11,17 @@ from typing import BinaryIO
 
 import click
 
-from nbspam.cli import amount, counts_text, plain
-from nbspam.cli.output import check_new_model, check_writable, output_file, write_text
+from nbspam.cli import amount, counts_text, plain, write_text
+from nbspam.cli.options import ANY_PATH
+from nbspam.cli.output import check_new_model, check_writable, output_file
 from nbspam.cli.render import say
 from nbspam.cli.shared import options
 from nbspam.errors import InputOutputError, NoInputError, UsageError
+from nbspam.labels import HAM_AND_SPAM
 from nbspam.store.check import check_model
 from nbspam.store.prune import prune
 from nbspam.store.text import dump_model, load
-from nbspam.tasks.import_words import MAX_LINE_BYTES, Imported, import_words
+from nbspam.tasks.import_words import MAX_LINE_BYTES, WordList, import_words
 from nbspam.tasks.inspect_model import Info, info_of
 from nbspam.tasks.merge import Merged, merge
 
@@ -92,7 +94,7 @@ def dump_command(model: str, output: str) -> None:
 
 
 @model_command.command("load")
-@click.argument("file", default="-")
+@click.argument("file", default="-", type=ANY_PATH)
 @options("model", "replace")
 def load_command(file: str, model: str, replace: bool) -> None:
     """Make a model from its text form.
@@ -111,7 +113,7 @@ def load_command(file: str, model: str, replace: bool) -> None:
 
 
 @model_command.command("import")
-@click.argument("file", default="-")
+@click.argument("file", default="-", type=ANY_PATH)
 @options("model", "from", "replace", "quiet")
 def import_command(file: str, model: str, form: str, replace: bool, quiet: bool) -> None:
     """Make a model from the counts of another filter.
@@ -135,11 +137,11 @@ def import_command(file: str, model: str, form: str, replace: bool, quiet: bool)
         lines = iter(partial(stream.readline, MAX_LINE_BYTES + 1), b"")
         imported = import_words(lines, where, model, form, replace)
     if not quiet:
-        say(_import_summary(imported))
+        say(_import_summary(imported, model))
 
 
 @model_command.command("merge")
-@click.argument("models", nargs=-1, metavar="A B [MODEL]...")
+@click.argument("models", nargs=-1, metavar="A B [MODEL]...", type=ANY_PATH)
 @options("merge.output", "replace", "quiet")
 def merge_command(models: tuple[str, ...], output: str, replace: bool, quiet: bool) -> None:
     """Merge models: the counts are those of one training on all of their mail.
@@ -190,6 +192,7 @@ def info_text(info: Info) -> str:
     above = info["cutoffs"] and info["cutoffs"]["spam_above"]
     floored = [one["name"] for one in info["features"] if one["variance_floor"]]
     counts = f"{sum(messages.values()):,}: {_by_class(messages)}; {info['different_messages']:,} {known}"
+    source, weight = settings.get("imported"), settings.get("prior_weight")
     rows = [
         ("model", f"{info['path']}  ({info['size_bytes'] / 1e6:.1f} MB, format {info['format']})"),
         ("messages", counts),
@@ -199,19 +202,12 @@ def info_text(info: Info) -> str:
         ("features", settings["features"]),
         ("lambda", settings["alpha"]),
         ("prior", settings["prior"]),
-        ("spam", "never" if above is None else f"log-odds > {above:g}"),
-        ("prior model", f"counts as {settings.get('prior_weight')} messages"),
-        ("imported", f"from {settings.get('imported')}, whose messages are not known one by one"),
-        ("variance floor", f"needed by {len(floored)} features: {', '.join(floored)}"),
+        ("spam", info["cutoffs"] and ("never" if above is None else f"log-odds > {above:g}")),
+        ("prior model", weight and f"counts as {weight} messages"),
+        ("imported", source and f"from {source}, whose messages are not known one by one"),
+        ("variance floor", floored and f"needed by {len(floored)} features: {', '.join(floored)}"),
     ]
-    optional = {
-        "autolearned": any(own.values()),
-        "spam": info["cutoffs"],
-        "prior model": "prior_weight" in settings,
-        "imported": "imported" in settings,
-        "variance floor": floored,
-    }
-    return _aligned(row for row in rows if optional.get(row[0], True))
+    return _aligned(row for row in rows if row[1] and (row[0] != "autolearned" or any(own.values())))
 
 
 def _by_class(counts: dict[str, int]) -> str:
@@ -236,15 +232,15 @@ def _aligned(rows: Iterable[Iterable[str]], indent: str = "") -> str:
     return "".join(f"{indent}{name:<{width}}  {value}\n" for name, value in pairs)
 
 
-def _import_summary(imported: Imported) -> str:
+def _import_summary(imported: WordList, model: str) -> str:
     """What was taken and what was left."""
     left = imported.words - imported.taken
     few = "Few of its words correspond: text without spaces, or counted in another charset.\n"
     return (
-        f"Imported from {imported.form}: {_messages(imported.classes, imported.messages)}; "
-        f"{imported.taken:,} of its words as {imported.tokens:,} tokens, {left:,} correspond to none.\n"
+        f"Imported from {imported.form}: {_messages(HAM_AND_SPAM, imported.messages)}; "
+        f"{imported.taken:,} of its words as {len(imported.tokens):,} tokens, {left:,} correspond to none.\n"
         f"{few if imported.taken < FEW_SHARE * imported.words else ''}"
-        f"Model: {plain(imported.path)}.\n"
+        f"Model: {plain(model)}.\n"
         "Calibrated on no mail yet: nbspam train --update SOURCE, of ham and spam that it has not counted."
     )
 
@@ -267,7 +263,7 @@ def _merge_summary(merged: Merged, models: Sequence[str]) -> str:
     return "\n".join(lines)
 
 
-def _messages(classes: tuple[str, ...], messages: tuple[int, ...]) -> str:
+def _messages(classes: tuple[str, ...], messages: Sequence[int]) -> str:
     """How many there are, in all and by class."""
     return f"{amount(sum(messages), 'message')} ({counts_text(classes, messages)})"
 

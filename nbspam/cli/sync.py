@@ -10,8 +10,7 @@ from contextlib import closing
 
 import click
 
-from nbspam.cli import amount, plain
-from nbspam.cli.output import write_text
+from nbspam.cli import amount, plain, write_text
 from nbspam.cli.shared import options
 from nbspam.labels import HAM_AND_SPAM
 from nbspam.store.learn import check_class

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nbspam.corpus.count_sum import CountSum
-from nbspam.corpus.feature_rows import FeatureRows
+from nbspam.corpus.executor import give_back_memory
 from nbspam.corpus.item import Skipped
 from nbspam.corpus.reading import Progress, ReadShard
 from nbspam.model.block import (
@@ -22,13 +22,13 @@ from nbspam.model.block import (
     over_words,
     representative_rows,
     select_rows,
-    used_columns,
 )
-from nbspam.model.counts import Counts, Ints, merge_counts
+from nbspam.model.counts import Counts, Floats, Ints, merge_counts
 from nbspam.tokens.bag import READ_NUMBERS
 
 KEPT_MESSAGES = 12_000  # rows kept for the calibration: docs/decisions.md
 KEPT_PAIRS = 6_000_000  # tokens in them, 50 MB: of very long messages fewer are kept
+MOST_KEPT = 1.5  # times as many rows are kept before some of them go
 MAX_PENDING_PAIRS = 1_500_000  # some 4,000 messages, 12 MB
 
 
@@ -40,17 +40,17 @@ class Accumulator:
         n_classes: int,
         vocabulary: Ints | None = None,
         views: tuple[int, ...] = READ_NUMBERS,
-        words: bool = True,
         features: bool = False,
         max_bytes: int | None = None,
     ) -> None:
         """vocabulary : keys of a fixed one; all other tokens are one NOTAWORD
 
-        words, features : what of the messages is counted or kept
+        views     : numbers of those that are counted; none for numeric features alone
+        features  : whether numeric features are kept
         max_bytes : of the counts in memory, see CountSum
         """
-        self._vocabulary, self._views, self._words = vocabulary, views, words
-        self.features = FeatureRows() if features else None
+        self._vocabulary, self._views = vocabulary, views
+        self._features: list[Floats] | None = [] if features else None
         self._counts = CountSum(n_classes, max_bytes)
         self._pending: list[Block] = []
         self._pairs = 0  # of the pending blocks
@@ -71,11 +71,10 @@ class Accumulator:
 
     def add(self, block: Block) -> None:
         """One more block; its rows are labelled."""
-        if self._words:
-            self._pending.append(block)
-            self._pairs += len(block.columns)
-        if self.features is not None:
-            self.features.add(block.features, block.labels)
+        self._pending.append(block)
+        self._pairs += len(block.columns)
+        if self._features is not None:
+            self._features.append(block.features)
         self.messages += np.bincount(block.labels, minlength=len(self.messages))
         self.learned.append((block.digests(), block.labels))
         if self._pairs > MAX_PENDING_PAIRS:
@@ -89,9 +88,13 @@ class Accumulator:
             self._recent.append(block)
             counted = block if self._vocabulary is None else over_words(block, self._vocabulary)
             self._counts.add(counted.count(len(self.messages)))
-            pairs = sum(len(rows.columns) for rows in self._recent)
-            if sum(map(len, self._recent)) > 2 * KEPT_MESSAGES or pairs > 2 * KEPT_PAIRS:
+            if sum(map(len, self._recent)) > MOST_KEPT * self._most_rows():
                 self._latest()
+
+    def _most_rows(self) -> int:
+        """How many rows are kept: fewer of messages with very many tokens."""
+        rows, pairs = (sum(map(len, some)) for some in (self._recent, [one.columns for one in self._recent]))
+        return min(KEPT_MESSAGES, KEPT_PAIRS * rows // max(1, pairs))
 
     def ranges(self) -> Iterator[Counts]:
         """The counts of the words of all messages, in ascending ranges of keys; can be asked for again."""
@@ -107,16 +110,25 @@ class Accumulator:
         counts.messages = self.messages
         return counts
 
+    def features(self) -> tuple[Floats, Ints] | None:
+        """Numeric features float64 (n_messages, n_features), and class numbers; None if nobody wants them.
+
+        They take 300 bytes a message: bins need the whole range of values before anything is counted.
+        """
+        if self._features is None:
+            return None
+        labels = [np.zeros(0, np.int16), *(labels for _, labels in self.learned)]
+        none = np.zeros((0, self._features[0].shape[1] if self._features else 0))
+        return np.concatenate([none, *self._features]), np.concatenate(labels).astype(np.int64)
+
     def recent(self) -> Block:
         """About KEPT_MESSAGES of all classes, the latest; fewer if they have more than KEPT_PAIRS."""
         self._fold()
         return self._latest()
 
     def _latest(self) -> Block:
-        rows = merge_blocks(self._recent)
-        most = min(KEPT_MESSAGES, KEPT_PAIRS * len(rows) // max(1, len(rows.columns)))
-        chosen = representative_rows(rows, np.arange(len(rows)), most, self.messages)
-        if len(chosen) < len(rows):
-            rows = used_columns(select_rows(rows, chosen))
+        chosen = representative_rows(self._recent, self._most_rows(), self.messages)
+        rows = merge_blocks([select_rows(*pair) for pair in zip(self._recent, chosen, strict=True)])
         self._recent = [rows]
+        give_back_memory()
         return rows

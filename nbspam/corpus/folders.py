@@ -21,17 +21,29 @@ LINKED_BACK = "link back to a folder already read"
 # Indexes that mail programs write next to mail.
 _INDEX_STARTS = (".", "dovecot.", "dovecot-", "cyrus.")
 _INDEX_ENDS = (".msf", ".lock")
+# What is in the top folder of a program's source, and in no mail folder.
+CODE_MARKS = frozenset(
+    (".git", ".hg", ".svn", "pyproject.toml", "setup.py", "package.json", "Cargo.toml", "go.mod")
+    + ("CMakeLists.txt", "configure.ac", "Makefile")
+)
+CODE = "source code of a program"
 
 Seen = set[tuple[int, int]]  # device and inode of the folders of a walk
 
 
 def walk(
-    top: str, notes: Notes, deep: bool = True, skip_unread: bool = False, seen: Seen | None = None
+    top: str,
+    notes: Notes,
+    deep: bool = True,
+    skip_unread: bool = False,
+    seen: Seen | None = None,
+    force: bool = True,
 ) -> Iterator[tuple[str, bool]]:
     """(path, True if it may be an mbox) of each message file.
 
     deep : go into the folders in it; False for a folder of a tree, whose other files are noted already
     skip_unread : leave out the messages of a Maildir that nobody has opened; other mail is read
+    force : go into source code, too
     """
     seen = set() if seen is None else seen
     if not enter(top, seen, notes):
@@ -44,11 +56,14 @@ def walk(
                 notes.leave_out(SUBFOLDER)
         yield from ((path, False) for path in _maildir(top, folders, notes, skip_unread))
         return
+    if not force and not CODE_MARKS.isdisjoint((*folders, *files)):
+        notes.leave_out(CODE)
+        return
     inner = {name for name in folders if deep and not name.startswith(".")}
     for name in sorted([*inner, *messages(files, files_notes)], key=_order):
         path = os.path.join(top, name)
         if name in inner:
-            yield from walk(path, notes, deep, skip_unread, seen)
+            yield from walk(path, notes, deep, skip_unread, seen, force)
         else:
             yield path, ".mh_sequences" not in files
 

@@ -16,6 +16,8 @@ from itertools import chain
 from typing import Any, BinaryIO, NamedTuple
 
 from nbspam.corpus.mbox import begins_mbox, fragments, unquoted
+from nbspam.mail import header_lines
+from nbspam.mail.headers import is_known
 from nbspam.mail.limits import MAX_READ_BYTES
 
 # What a compressed file begins with.  No mail begins so: each has a byte that no header may have, or
@@ -32,6 +34,7 @@ MAGIC = {
 PACKED_START = tuple(MAGIC)
 UNPACKED = ("gz", "xz", "bz2")  # the others are not read
 HEAD_BYTES = 1024
+NO_MAIL = "no mail, but a program, an image or another document"
 _CHUNK_BYTES = 1 << 16
 _SHELL_PIPES = ("/dev/fd/", "/dev/stdin", "/proc/self/fd/")
 _KINDS = {stat.S_IFIFO: "a FIFO", stat.S_IFDIR: "a folder", stat.S_IFSOCK: "a socket"}
@@ -92,6 +95,32 @@ class Item(NamedTuple):
                 return stream.read(limit)
 
 
+class MailFile(NamedTuple):
+    """A file of one message or, if it may be an mbox, of several.
+
+    label : canonical class name, '' where unlabelled
+    size_bytes : 0 where nobody needs it
+    force : take what is no mail, too
+    """
+
+    label: str
+    path: str
+    may_be_mbox: bool
+    size_bytes: int = 0
+    force: bool = True
+
+    def items(self, notes: Notes) -> Iterator[Item]:
+        """Its messages."""
+        if self.may_be_mbox:
+            return file_items(self.path, self.label, notes, held=is_url(self.path), force=self.force)
+        return iter((Item(self.path, self.label, self.path),))
+
+
+def is_url(path: str) -> bool:
+    """True for s3://bucket/name and the like, which fsspec reads."""
+    return "://" in path
+
+
 def reason_of(error: OSError) -> str:
     """Why a file could not be read, for people."""
     return error.strerror or str(error) or "cannot be read"
@@ -107,8 +136,12 @@ def packed_as(head: bytes) -> str:
 def open_regular(path: str) -> BinaryIO:
     """A regular file, or a pipe that the user's shell made, <(command), open for reading; else an OSError.
 
-    Another FIFO may wait for ever.
+    Another FIFO may wait for ever.  What a URL names is fetched first.
     """
+    if is_url(path):
+        from nbspam.corpus.urls import fetch
+
+        return fetch(path)
     flags = os.O_NONBLOCK | os.O_NOCTTY
     file = open(path, "rb", opener=lambda path, mode: os.open(path, mode | flags))  # noqa: SIM115 - the caller closes it
     mode = os.fstat(file.fileno()).st_mode
@@ -144,9 +177,17 @@ def _open_message(path: str) -> BinaryIO:
         raise
 
 
-def file_items(path: str, label: str, notes: Notes, held: bool = False) -> Iterator[Item]:
+def is_no_mail(head: bytes) -> bool:
+    """True for the beginning of a program, an image or a document; text without a header may be a message."""
+    if not head.startswith((b"#!", b"%PDF-", b"\xff\xd8\xff")) and b"\0" not in head:
+        return False
+    return not any(is_known(name) for _, _, name in header_lines(head))
+
+
+def file_items(path: str, label: str, notes: Notes, held: bool = False, force: bool = True) -> Iterator[Item]:
     """The messages of one file, streaming; what cannot be read is noted.
 
+    force : take a file that is no mail, too, which is otherwise left out
     held : the items carry their bytes: they are read at once, in this process
     A single message is called by its path, others path#1, path#2, ...
     """
@@ -158,6 +199,8 @@ def file_items(path: str, label: str, notes: Notes, held: bool = False) -> Itera
                 file.seek(0)
                 with _unpacked(file, kind) as stream:
                     yield from _split(stream.read(_CHUNK_BYTES), stream, path, label, held=True)
+            elif not force and is_no_mail(head[:HEAD_BYTES]):
+                notes.leave_out(NO_MAIL)
             else:
                 yield from _split(head, file, path, label, held=held or not file.seekable())
     except OSError as error:

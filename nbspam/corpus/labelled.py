@@ -2,8 +2,9 @@
 
 A SOURCE is recognised by what it is.  A regular file is an index file: lines `LABEL PATH`, whose order is
 time.  A folder is a tree of mail folders (Maildir++, or with an INBOX in it), or else each folder in it is a
-class.  In a tree with a file INBOX, as of Thunderbird, each file at the top or in a folder `NAME.sbd` is a
-mail folder.  Whatever is wrong with a source is an error before the first message is read.
+class; so is each folder at a URL.  In a tree with a file INBOX, as of Thunderbird, each file at the top or in
+a folder `NAME.sbd` is a mail folder.  Whatever is wrong with a source is an error before the first message is
+read.
 
 The rules of a tree are lines `PATTERN CLASS`, or `PATTERN -` to leave a folder out; `#` begins a comment.
 The pattern is that of the shell, in any case, for the folder's name without its leading dot (`INBOX`,
@@ -18,10 +19,21 @@ import os
 import stat
 from collections.abc import Iterable, Iterator, Mapping
 from fnmatch import fnmatchcase
+from itertools import chain
 
 from nbspam.corpus.folder_names import DOVECOT, JUNK, decoded, kind_of, smells_of_junk, special_uses
-from nbspam.corpus.folders import MAILDIR_PARTS, UNREAD, Seen, enter, is_maildir, messages, scan
-from nbspam.corpus.item import HEAD_BYTES, Notes, Skipped, packed_as, reason_of
+from nbspam.corpus.folders import (
+    CODE,
+    CODE_MARKS,
+    MAILDIR_PARTS,
+    UNREAD,
+    Seen,
+    enter,
+    is_maildir,
+    messages,
+    scan,
+)
+from nbspam.corpus.item import HEAD_BYTES, Notes, Skipped, is_url, packed_as, reason_of
 from nbspam.corpus.source import Source, SourcePart, index_entries, mode_of, unreadable
 from nbspam.errors import BadDataError, NoInputError, UsageError
 from nbspam.labels import HAM, SPAM, checked_name
@@ -43,26 +55,31 @@ def open_labelled(
     rules: str | None = None,
     skip_unread: bool = False,
     allow_one_class: bool = False,
+    force: bool = False,
 ) -> Source:
     """The labelled mail of all these: SOURCEs, and paths whose class is given.
 
     rules : a file of rules for trees of mail folders
     skip_unread : leave out what nobody has opened in a Maildir, except spam and what an index file names
     allow_one_class : for adding to a model
+    force : take what is no mail, such as programs and images, too
+    A message in several of the paths counts once: in the innermost of them, else in the first.
     Raises a child of NbspamError if nothing can be learned from it.
     """
     paths = tuple(paths)
-    parts: list[SourcePart] = []
     notes = Notes()
     tree_rules = _read_rules(rules) if rules else None
-    for path in paths:
-        parts += _recognised(path, tree_rules, notes)
+    if not force:
+        for path in (*paths, *ham, *spam, *chain.from_iterable((classes or {}).values())):
+            _refuse_code(path)
+    named = [_recognised(path, tree_rules, notes) for path in paths]
     if rules and not any(map(os.path.isdir, paths)):
         why = "rules are for a tree of mail folders, and none is given"
         raise UsageError(rules, why, "name one", "rules-unused")
     for name, given in [(HAM, ham), (SPAM, spam), *(classes or {}).items()]:
         label = checked_name(name)
-        parts += [SourcePart(_checked_path(path), (label,)) for path in given]
+        named += [[SourcePart(_checked_path(path), (label,))] for path in given]
+    parts = [part._replace(force=force) for part in _apart(named)]
     if not parts:
         raise UsageError("SOURCE", "no labelled mail is named", NAME_CLASSES, "no-source")
     if skip_unread:
@@ -73,8 +90,44 @@ def open_labelled(
     return source
 
 
+def _apart(named: list[list[SourcePart]]) -> list[SourcePart]:
+    """The parts of all arguments, each without the paths in it that another argument names."""
+    if len(named) < 2:
+        return [part for parts in named for part in parts]
+    places = [
+        (number, f"{os.path.realpath(part.path)}/", part)
+        for number, parts in enumerate(named)
+        for part in parts
+    ]
+    return [
+        part._replace(
+            without=tuple(
+                inner
+                for other, inner, found in places
+                if other != number
+                and not found.is_index
+                and inner.startswith(outer)
+                and (inner != outer or other < number)
+            )
+        )
+        for number, outer, part in places
+    ]
+
+
+def _refuse_code(path: str) -> None:
+    """Raise for a folder that holds the source code of a program."""
+    marks = (
+        CODE_MARKS.intersection(os.listdir(path)) if os.path.isdir(path) and os.access(path, os.R_OK) else ()
+    )
+    if marks:
+        why = f"holds {CODE}: {min(marks)} is in it"
+        raise BadDataError(path, why, "name folders of mail; to read it all the same: `force`", "source-code")
+
+
 def _checked_path(path: str) -> str:
     """`path`, if there can be mail in it."""
+    if is_url(path):
+        return path
     mode = mode_of(path)
     if stat.S_ISREG(mode):
         if os.path.getsize(path) == 0:
@@ -94,6 +147,13 @@ def _unlabelled(path: str, why: str, remedy: str = "") -> BadDataError:
 
 def _recognised(path: str, rules: Rules | None, notes: Notes) -> list[SourcePart]:
     """The parts of one SOURCE; what of it is no mail is noted."""
+    if is_url(path):
+        from nbspam.corpus.urls import class_folders
+
+        folders = class_folders(path)
+        if not folders:
+            raise _unlabelled(path, "files without a class", "; or make folders ham and spam")
+        return [SourcePart(folder, (_class_named(folder),)) for folder in folders]
     if not os.path.isdir(_checked_path(path)):
         _refuse_mail(path)
         labels = tuple(dict.fromkeys(label for label, _ in index_entries(path)))

@@ -66,7 +66,8 @@ class ImapMailbox:
             words = {flag.decode("ascii", "replace").lower() for flag in flags}
             if not words & _NO_MAIL:
                 found[name] = kind_of(name, {}) or (UNCLEAR if smells_of_junk(name) else "")
-                named |= {name: _USES[word] for word in words & _USES.keys() if name not in named}
+                for word in words & _USES.keys():
+                    named.setdefault(name, _USES[word])
         return named | found | named
 
     def junk(self) -> str:

@@ -13,7 +13,7 @@ from array import array
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from itertools import count
+from itertools import count, pairwise
 from typing import Any
 
 import numpy as np
@@ -30,6 +30,7 @@ from nbspam.tokens.bag import (
     token_digests,
 )
 
+SLICE_PAIRS = 60_000  # tokens of messages worked on at a time: bounds the memory of temporary arrays
 DATED_SHARE = 0.9  # of the messages, for time order to mean anything
 
 
@@ -132,12 +133,21 @@ class Block:
         places += np.arange(len(places))
         return np.asarray(places)
 
+    def slices(self) -> list[slice]:
+        """The rows, some after another: of SLICE_PAIRS, or a longer one alone; no rows are one slice."""
+        cuts = np.searchsorted(self.starts, np.arange(SLICE_PAIRS, len(self.columns), SLICE_PAIRS))
+        cuts = np.unique(np.append(cuts, len(self)))
+        return [slice(*pair) for pair in pairwise([0, *cuts[(cuts > 0) | (len(self) == 0)].tolist()])]
+
     def digests(self) -> Ints:
         """int64 (n_messages,): equal for equal messages, see message_digest."""
-        terms = self.keys[self.columns]
-        terms *= 2 * self.counts + 1  # wraps at 64 bits, as meant
-        sums = np.concatenate([np.zeros(1, np.int64), np.cumsum(terms)])
-        digests = np.asarray(sums[self.starts[1:]] - sums[self.starts[:-1]])
+        digests = np.zeros(len(self), np.int64)
+        for rows in self.slices():
+            starts = self.starts[rows.start : rows.stop + 1]
+            some = slice(starts[0], starts[-1])
+            terms = self.keys[self.columns[some]] * (2 * self.counts[some] + 1)  # wraps at 64 bits, as meant
+            sums = np.concatenate([np.zeros(1, np.int64), np.cumsum(terms)])
+            digests[rows] = np.diff(sums[starts - starts[0]])
         if self.features.shape[1]:
             digests += np.array(list(map(features_digest, self.features.tolist())), np.int64)
         return digests
@@ -234,19 +244,6 @@ class BlockBuilder:
         self._first = end
         joined = "\n".join(texts).encode("utf-8", "replace")
         return Lexicon(keys, np.frombuffer(views, np.uint8), joined, os.getpid(), first)
-
-
-def feature_block(features: Floats, labels: Ints) -> Block:
-    """Messages with only their numeric features."""
-    n = len(labels)
-    return Block(
-        starts=np.zeros(n + 1, np.int64),
-        labels=labels.astype(np.int16),
-        dates=np.full(n, np.nan),
-        names=[""] * n,
-        sizes=np.zeros(n, np.int64),
-        features=features,
-    )
 
 
 def merge_blocks(blocks: list[Block]) -> Block:
@@ -368,18 +365,23 @@ def is_dated(dates: Floats) -> bool:
     return len(np.unique(known)) > 1 and bool(np.isnan(dates).mean() <= 1 - DATED_SHARE)
 
 
-def representative_rows(block: Block, rows: Ints, n: int, messages: Ints) -> Ints:
-    """About n of some labelled rows, in the order given: of each class its share, the latest.
+def representative_rows(blocks: Sequence[Block], n: int, messages: Ints) -> list[Ints]:
+    """About n of the labelled rows of some blocks, by block, in order: of each class its share, the latest.
 
     messages : int64 (n_classes,), for the shares
     The latest of all would be of one class where a folder of ham is older than that of spam.  Without dates
     the last read are not the latest, so they are chosen by their digests, which is at random.
     """
-    if len(rows) <= n:
-        return rows
-    dates = block.dates[rows]
-    order = time_order(dates) if is_dated(dates) else np.argsort(block.digests()[rows])
-    labels = block.labels[rows][order]
+    ends = np.cumsum([0, *map(len, blocks)])
+    if ends[-1] <= n:
+        return [np.arange(len(block)) for block in blocks]
+    dates = np.concatenate([block.dates for block in blocks])
+    labels = np.concatenate([block.labels for block in blocks])
+    digests = [] if is_dated(dates) else [block.digests() for block in blocks]
+    order = np.argsort(np.concatenate(digests)) if digests else time_order(dates)
+    labels = labels[order]
     quotas = np.ceil(n * messages / max(int(messages.sum()), 1)).astype(np.int64)
     parts = [order[labels == k][-quota:] for k, quota in enumerate(quotas.tolist()) if quota]
-    return np.asarray(rows[np.sort(np.concatenate(parts))])
+    chosen = np.sort(np.concatenate(parts))
+    parts = np.split(chosen, np.searchsorted(chosen, ends[1:-1]))
+    return [part - begin for part, begin in zip(parts, ends[:-1], strict=True)]

@@ -8,7 +8,6 @@ or as they were before it came.
 from __future__ import annotations
 
 from functools import reduce
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -31,8 +30,6 @@ from nbspam.settings import (
 )
 from nbspam.tokens.bag import MEASURES_VIEW, N_VIEWS, VIEWS, key_list
 from nbspam.tokens.measures import MEASURES, N_BINS, bins_of
-
-SLICE_PAIRS = 60_000  # tokens of messages scored at a time: bounds the memory of the temporary arrays
 
 
 class Seen(NamedTuple):
@@ -163,7 +160,7 @@ def _sum_classes(values: Numbers) -> Numbers:
 def view_lengths(block: Block, pairs: NDArray[np.bool_]) -> Floats:
     """float64 (n_rows, N_VIEWS): of how many distinct tokens of each row `pairs` is true."""
     lengths = np.zeros((len(block), N_VIEWS))
-    for chosen in _slices(block):
+    for chosen in block.slices():
         starts = block.starts[chosen.start : chosen.stop + 1]
         some = slice(starts[0], starts[-1])
         rows = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
@@ -172,17 +169,10 @@ def view_lengths(block: Block, pairs: NDArray[np.bool_]) -> Floats:
     return lengths
 
 
-def _slices(block: Block) -> list[slice]:
-    """The rows, some after another: of SLICE_PAIRS, or a longer one alone; no rows are one slice."""
-    cuts = np.searchsorted(block.starts, np.arange(SLICE_PAIRS, len(block.columns), SLICE_PAIRS))
-    cuts = np.unique(np.append(cuts, len(block)))
-    return [slice(*pair) for pair in pairwise([0, *cuts[(cuts > 0) | (len(block) == 0)].tolist()])]
-
-
 def view_evidence(seen: Seen, settings: Settings) -> Evidence:
     """What the calibration sees of every row; the law is nbspam.model.scorer."""
     block, n_classes = seen.block, len(seen.pairs)
-    arrays = zip(*[_Slice(seen, rows, settings).results() for rows in _slices(block)], strict=True)
+    arrays = zip(*[_Slice(seen, rows, settings).results() for rows in block.slices()], strict=True)
     evidence, unknown, measures = (np.concatenate(one) for one in arrays)
     if settings.diluted:
         evidence *= (1.0 - unknown**DILUTION)[:, None, :, None]

@@ -1,7 +1,8 @@
 """One process that answers clients.
 
-Connections are read and written side by side, so a slow client costs a descriptor and some memory.  Messages
-are judged one after the other.  Learning, which may wait for another writer, has a process of its own.
+Connections are read and written side by side, so a slow client costs a descriptor and some memory.  With too
+many, the one that has been idle longest is dropped.  Messages are judged one after the other.  Learning,
+which may wait for another writer, has a process of its own.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import signal
 import socket
 import time
 from collections.abc import Callable
+from math import inf
 from typing import TypeVar
 
 from nbspam.errors import InternalError, NbspamError, TryAgainError
@@ -23,16 +25,29 @@ from nbspam.serve.codec import PONG, ClientError, Request, RequestReader, dotted
 from nbspam.serve.users import Reply, UserFilters
 
 LOG = logging.getLogger("nbspam.serve")  # info: a line for each message; error: what goes wrong
-MAX_CONNECTIONS = 64  # at once in a process; with one more, idle clients lose their place
-IDLE_SECONDS = 2.0  # that a client may say nothing while others wait for its place
+MAX_CONNECTIONS = 256  # at once in a process
+IDLE_SECONDS = 0.5  # that a client may be idle while others wait for its place
 MAX_HELD_BYTES = 256 << 20  # of all messages that are being read
 CHUNK_BYTES = 64 << 10
 LINGER_SECONDS = 2.0  # for a client to read the answer while it is still sending
 COLLECTION = 10_000  # new objects between two searches for cycles; __main__ sets more, for one mail
-ACCEPT_PAUSE_SECONDS = 0.2  # after a failure such as too many open files
+ACCEPT_PAUSE_SECONDS = 0.05  # while no client is idle, and after a failure such as too many open files
 SIGNALS = {signal.SIGTERM, signal.SIGHUP}
 EX_TIMEOUT = 79  # of spamd
 Result = TypeVar("Result")
+
+
+class Client:
+    """A connection.
+
+    active : time of its last byte, seconds; infinite while it waits for us, who then may not drop it
+    """
+
+    def __init__(self, connection: socket.socket) -> None:
+        self.connection = connection
+        self.reader = RequestReader()
+        self.active = time.monotonic()
+        self.is_answered = False
 
 
 class Worker:
@@ -42,10 +57,9 @@ class Worker:
         self._sockets = sockets
         self._filters = filters
         self._seconds = seconds
-        self._clients: dict[asyncio.Task[None], RequestReader] = {}
+        self._clients: dict[asyncio.Task[None], Client] = {}
         self._learning = asyncio.Lock()
         self._stopping = asyncio.Event()
-        self._making_room: asyncio.Task[None] | None = None
 
     async def run(self, lifeline: int) -> None:
         """Answer clients until SIGTERM or the end of `lifeline`, then finish what has started."""
@@ -68,13 +82,21 @@ class Worker:
             while self._accept(one):
                 pass
         await asyncio.sleep(0)  # their first bytes may be there
-        self._drop_idle()
+        for task, client in self._clients.items():
+            if not client.reader.started:
+                task.cancel()
         await asyncio.gather(*self._clients, return_exceptions=True)
 
     def _start_accepting(self) -> None:
-        if not self._stopping.is_set() and len(self._clients) <= MAX_CONNECTIONS:
+        """Accept clients if there is a place for one more; else look again soon."""
+        loop = asyncio.get_running_loop()
+        if self._stopping.is_set():
+            return
+        if len(self._clients) < MAX_CONNECTIONS or self._drop_idle():
             for one in self._sockets:
-                asyncio.get_running_loop().add_reader(one, self._accept, one)
+                loop.add_reader(one, self._accept, one)
+        else:
+            loop.call_later(ACCEPT_PAUSE_SECONDS, self._start_accepting)
 
     def _stop_accepting(self) -> None:
         for one in self._sockets:
@@ -82,9 +104,9 @@ class Worker:
 
     def _accept(self, listener: socket.socket) -> bool:
         """Accept one connection, so that the other processes get theirs; False if there is none."""
-        loop, reader = asyncio.get_running_loop(), RequestReader()
+        loop = asyncio.get_running_loop()
         try:
-            connection, _ = listener.accept()
+            client = Client(listener.accept()[0])
         except (BlockingIOError, InterruptedError, ConnectionAbortedError):
             return False  # another process was first, or the client has gone
         except OSError as error:
@@ -92,72 +114,76 @@ class Worker:
             self._stop_accepting()
             loop.call_later(ACCEPT_PAUSE_SECONDS, self._start_accepting)
             return False
-        task = loop.create_task(self._serve(connection, reader))
-        self._clients[task] = reader
+        task = loop.create_task(self._serve(client))
+        self._clients[task] = client
         task.add_done_callback(self._clients.pop)
-        if len(self._clients) > MAX_CONNECTIONS and not self._stopping.is_set():
+        if len(self._clients) >= MAX_CONNECTIONS and not self._stopping.is_set():
             self._stop_accepting()
-            self._making_room = loop.create_task(self._make_room())
+            self._start_accepting()
         return True
 
-    async def _make_room(self) -> None:
-        """Wait until a client leaves; if none does for IDLE_SECONDS, idle clients have to."""
-        while len(self._clients) > MAX_CONNECTIONS:
-            left, _ = await asyncio.wait(
-                self._clients, timeout=IDLE_SECONDS, return_when=asyncio.FIRST_COMPLETED
-            )
-            if not left:
-                self._drop_idle()
-        self._start_accepting()
+    def _drop_idle(self, held_bytes: int = 0) -> bool:
+        """Drop the client that has been idle longest, and long enough; False if there is none.
 
-    def _drop_idle(self) -> None:
-        """Refuse the clients that have sent nothing."""
-        for task, reader in self._clients.items():
-            if not reader.started:
-                task.cancel()
+        held_bytes : drop one that makes us hold so much of a message, at least
+        """
+        idle = [
+            (client.active, id(task), task)
+            for task, client in self._clients.items()
+            if not task.cancelling() and client.reader.held >= held_bytes
+        ]
+        if not idle or min(idle)[0] > time.monotonic() - IDLE_SECONDS:
+            return False
+        return min(idle)[2].cancel()
 
-    async def _serve(self, connection: socket.socket, reader: RequestReader) -> None:
+    async def _serve(self, client: Client) -> None:
         """One connection."""
-        with connection:
+        with client.connection as connection:
             connection.setblocking(False)
             try:
-                await self._exchange(connection, reader)
+                await self._exchange(client)
             except (OSError, TimeoutError) as error:  # the client went away, or does not read
                 LOG.info("not answered: %s", type(error).__name__)
-            except asyncio.CancelledError:  # by _drop_idle
+            except asyncio.CancelledError:  # its place is needed
                 stop = TryAgainError("server", "is being stopped", "", "server-stops")
-                idle = ClientError("says nothing while others wait", EX_TIMEOUT)
-                with contextlib.suppress(OSError):
-                    connection.send(refusal(stop if self._stopping.is_set() else idle))
+                idle = ClientError("is idle while others wait", EX_TIMEOUT)
+                if not client.is_answered:
+                    with contextlib.suppress(OSError):
+                        connection.send(refusal(stop if self._stopping.is_set() else idle))
 
-    async def _exchange(self, connection: socket.socket, reader: RequestReader) -> None:
+    async def _exchange(self, client: Client) -> None:
         """A request, its answer, and a line in the log, with the time from connection to answer."""
         start, level = time.perf_counter(), logging.INFO
         try:
-            request = await self._request(connection, reader)
+            request = await self._request(client)
             if request is None or request.command == "SKIP":
                 return
+            client.active = inf
             reply = Reply(PONG, "") if request.command == "PING" else await self._reply(request)
         except NbspamError as error:
             level = logging.ERROR
             reply = Reply(refusal(error), f"refused: {error.status} {error}")
+        client.active, client.is_answered = time.monotonic(), True
         async with asyncio.timeout(self._seconds):
-            await asyncio.get_running_loop().sock_sendall(connection, reply.data)
+            await asyncio.get_running_loop().sock_sendall(client.connection, reply.data)
         if reply.summary:
             LOG.log(level, "%s %.1f ms", reply.summary, 1000 * (time.perf_counter() - start))
-        await _linger(connection)
-        connection.close()
+        await _linger(client.connection)
+        client.connection.close()
         if reply.lesson is not None:
             await self._learn(reply.lesson)
 
-    async def _request(self, connection: socket.socket, reader: RequestReader) -> Request | None:
+    async def _request(self, client: Client) -> Request | None:
+        reader = client.reader
         try:
             async with asyncio.timeout(self._seconds):
-                while data := await asyncio.get_running_loop().sock_recv(connection, CHUNK_BYTES):
+                while data := await asyncio.get_running_loop().sock_recv(client.connection, CHUNK_BYTES):
+                    client.active = time.monotonic()
                     request = reader.feed(data)
                     if request is not None:
                         return request
-                    if sum(reader.held for reader in self._clients.values()) > MAX_HELD_BYTES:
+                    held_bytes = sum(other.reader.held for other in self._clients.values())
+                    if held_bytes > MAX_HELD_BYTES and not self._drop_idle(CHUNK_BYTES):
                         raise TryAgainError("server", "too much mail at once", "", "server-full")
                 return reader.end()
         except TimeoutError:

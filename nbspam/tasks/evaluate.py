@@ -11,18 +11,18 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from math import isfinite
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from nbspam.corpus import Item
-from nbspam.corpus.corpus import Corpus, check_classes, corpus_digest, in_time
+from nbspam.corpus.corpus import Corpus, check_classes, in_time, read_corpus
 from nbspam.corpus.executor import run_shards
 from nbspam.corpus.item import Skipped
-from nbspam.corpus.reading import Progress, ReadShard, shards
+from nbspam.corpus.reading import Progress, ReadShard
 from nbspam.corpus.vocabulary import Vocabulary
 from nbspam.decision import Loss, cutoffs, zero_one_loss
-from nbspam.errors import BadDataError, NoInputError, UsageError
+from nbspam.errors import BadDataError, UsageError
 from nbspam.evaluation import folds as splitting
 from nbspam.evaluation.folds import Split
 from nbspam.evaluation.near_duplicates import SIMILARITY, near_duplicate_groups
@@ -57,8 +57,10 @@ from nbspam.tasks.judges import (
     outcome_of,
 )
 from nbspam.tasks.train import Choices, Trained, train_blocks
-from nbspam.tokens import DATE
 from nbspam.tokens.bag import NO_TEXTBOOK_VIEWS
+
+if TYPE_CHECKING:
+    from nbspam.corpus.cluster import Cluster
 
 Step = Callable[[int], object]  # so many more steps are done
 
@@ -70,7 +72,7 @@ class Plan(NamedTuple):
     automatic  : choose alpha on the messages trained on
     loss       : what decisions cost; None for 0-1
     seed       : of everything drawn
-    jobs       : processes
+    jobs       : processes, or a cluster
     vocabulary : all other words are NOTAWORD; None: every word has its own count
     """
 
@@ -78,7 +80,7 @@ class Plan(NamedTuple):
     automatic: bool = False
     loss: Loss | None = None
     seed: int = 0
-    jobs: int = 1
+    jobs: int | Cluster = 1
     vocabulary: Vocabulary | None = None
 
     def described(self, **more: Any) -> dict[str, Any]:
@@ -109,7 +111,8 @@ def judge_splits(
     """Each split trained and judged, in order, in as many processes as the plan allows."""
     whole = count_whole(corpus.block, len(corpus.classes), plan.vocabulary)
     judged = []
-    for one in run_shards(partial(_judge_split, corpus, whole, plan), splits, plan.jobs):
+    work = partial(_judge_split, corpus, whole, plan._replace(jobs=1))
+    for one in run_shards(work, splits, plan.jobs):
         judged.append(one)
         if progress:
             progress(1)
@@ -219,34 +222,6 @@ def centre_nats(loss: Loss) -> float:
     return centre if isfinite(centre) else 0.0
 
 
-class _ModelWork:
-    """Judges one shard; the callable of the worker processes."""
-
-    def __init__(self, *arguments: Any, file: tuple[int, int] | None) -> None:
-        """arguments : of open_filter.  file : identity of the model, which may be replaced meanwhile"""
-        self._arguments = arguments
-        self._file = file
-        self._judge: ModelJudge | None = None
-
-    def __call__(self, items: list[Item]) -> tuple[list[Evaluation], ReadShard, int]:
-        """What was judged, what was read, without its blocks, and its bytes."""
-        # Opened by the process that uses it: an SQLite connection may not cross a fork.
-        if self._judge is None:
-            self._judge = ModelJudge(open_filter(*self._arguments), frozenset((DATE,)))
-            if self._judge.filter.model.file != self._file:
-                self._judge.filter.model.close()
-                raise replaced_error(self._arguments[0])
-        shard = self._judge.read(items)
-        judged = [self._evaluation(block, self._judge) for block in shard.blocks]
-        return judged, shard._replace(blocks=[]), sum(int(block.sizes.sum()) for block in shard.blocks)
-
-    def _evaluation(self, block: Block, judge: ModelJudge) -> Evaluation:
-        classes, loss = judge.filter.classes, judge.filter.loss
-        outcomes = [outcome_of(joint, classes, loss) for joint in judge.joints(block)]
-        judged = evaluation_of(classes, "model", block.names, block.labels.tolist(), outcomes, block.dates)
-        return _clued(judged, block, np.arange(len(block)), judge.filter.scorer, loss)
-
-
 def evaluate_model(
     items: Iterable[Item],
     classes: tuple[str, ...],
@@ -260,27 +235,21 @@ def evaluate_model(
 
     change, loss : as for open_filter
     """
-    # Opened here first, so that an error of the model comes before any mail is read.
-    opened = open_filter(path, change, loss)
-    known, settings, file = opened.model.classes, opened.settings.as_text(), opened.model.file
-    opened.model.close()
+    opened = open_filter(path, change, loss)  # first, so that an error of it comes before any mail is read
+    opened.close()
+    known = opened.classes
     if unknown := [name for name in classes if name not in known]:
         why = f"the mail has a class {unknown[0]} that the model does not know"
         raise BadDataError(path, why, "its classes: " + ", ".join(known), "model-classes")
-    judged: list[Evaluation] = []
-    identities: list[bytes] = []
-    skipped: Skipped = []
-    for some, shard, size_bytes in run_shards(_ModelWork(path, change, loss, file=file), shards(items), jobs):
-        judged += some
-        identities += shard.identities
-        skipped += shard.skipped
-        if progress:
-            progress(len(shard.identities), size_bytes)
-    if not judged:
-        raise NoInputError("evaluation", "no readable message was found", "check SOURCE", "no-mail")
-    settings |= {"model": path, "loss": loss or ""}
-    found = replace(join(judged), digest=corpus_digest(identities), settings=settings)
-    return with_worst_clues(found, found.clues), skipped
+    corpus = read_corpus(items, known, jobs, progress=progress, wanted=opened.settings.wanted)
+    judge = open_filter(path, change, loss)  # again: an SQLite connection may not cross a fork
+    if judge.model.file != opened.model.file:
+        raise replaced_error(path)
+    block, rows = corpus.block, np.arange(len(corpus.block))
+    outcomes = [outcome_of(joint, known, judge.loss) for joint in ModelJudge(judge).joints(block)]
+    settings = judge.settings.as_text() | {"model": path, "loss": loss or ""}
+    judged = _evaluation(corpus, rows, "model", outcomes, digest=corpus.digest(), settings=settings)
+    return _clued(judged, block, rows, judge.scorer, judge.loss), corpus.skipped
 
 
 def parse_regime(text: str) -> Feedback:
@@ -326,20 +295,6 @@ def train_by_regime(
     return trained._replace(read=len(corpus.block))
 
 
-class _Recorder:
-    """A replayed filter that keeps the evidence of each message as it was judged."""
-
-    def __init__(self, subject: ReplayJudge) -> None:
-        self._subject = subject
-        self.learn = subject.learn
-        self.seen: list[Evidence] = []
-
-    def score(self, message: int) -> Outcome:
-        outcome = self._subject.score(message)
-        self.seen.append(self._subject.seen(message))
-        return outcome
-
-
 def learned_rows(
     corpus: Corpus,
     settings: Settings,
@@ -354,8 +309,7 @@ def learned_rows(
     order, _ = in_time(corpus)
     loss = loss or zero_one_loss(len(corpus.classes))
     subject = ReplayJudge(corpus.block, order, corpus.classes, settings, loss)
-    recorder = _Recorder(subject) if settings.averaged else None
-    truth = corpus.truth()[order].tolist()
-    run = replay(truth, recorder or subject, feedback, 0, centre_nats(loss), progress)
-    warm_up = int(len(order) * WARM_UP_SHARE)
-    return np.sort(order[run.learned]), join_evidence(recorder.seen[warm_up:]) if recorder else None
+    subject.keeps_evidence = settings.averaged
+    run = replay(corpus.truth()[order].tolist(), subject, feedback, 0, centre_nats(loss), progress)
+    judged = subject.evidence[int(len(order) * WARM_UP_SHARE) :]
+    return np.sort(order[run.learned]), join_evidence(judged) if judged else None

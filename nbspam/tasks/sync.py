@@ -65,7 +65,7 @@ class Mailbox(Protocol):
     """Folders of mail."""
 
     def folders(self) -> dict[str, str]:
-        """Each folder and its kind: JUNK, TRASH ... of nbspam.corpus.folder_names, '' of other mail, UNCLEAR."""
+        """Each folder and its kind: as kind_of of nbspam.corpus.folder_names, or UNCLEAR."""
 
     def open(self, name: str) -> tuple[int, list[Mail]]:
         """A number that changes when the folder numbers its messages anew, and the states of its messages."""
@@ -127,7 +127,7 @@ class Memory:
         if name not in self.folders or self.folders[name].validity != validity:
             self.folders[name] = Known(validity)
             for identity, place in self.filed.items():
-                if place.startswith(f"{name}/"):
+                if place.rpartition("/")[0] == name:
                     self.filed[identity] = ""  # somewhere: it must not look as if it had moved
         return self.folders[name]
 

@@ -52,7 +52,7 @@ MAX_ZONE = 6  # characters of a time zone
 ODD = "#odd"  # stands for a name that programs do not write
 MAX_ORDER = 200  # fields whose order is read
 MAX_REMEMBERED_FIELD = 120  # characters; longer fields hardly repeat
-MAX_REMEMBERED = 10_000  # fields, and chunks of one field, whose tokens are remembered
+MAX_REMEMBERED = 1_000  # fields, and chunks of one field, whose tokens are remembered
 
 # Letters, digits and . - _ @ stay; all else ends a chunk.
 _SPLIT = ALPHABET.translate(bytes.maketrans(b"$%',", b" " * 4))

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 MAX_WORD = 40  # longer runs are machine-made (keys, encodings): they become a `skip` token
 MIN_SPACED = 3  # this many single letters in a row are read as one word: v i a g r a
 MAX_LEVELS = 6  # of a host name
-MAX_KNOWN = 40_000  # chunks whose words are remembered, some 8 MB
+MAX_KNOWN = 20_000  # chunks whose words are remembered, some 4 MB
 MAX_KNOWN_CHUNK = 80  # characters; a longer one will hardly come again, and could be a whole mail
 JOINERS = "'-.,_@"  # part of a word only between two of its characters
 KEPT = "$%" + JOINERS

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nbspam.cli import classify_command as by_click
+from nbspam.cli import quick_commands as by_click
 from nbspam.cli.classify import parse_arguments
 from nbspam.decision import zero_one_loss
 from nbspam.filter import Filter, Verdict, open_filter
@@ -227,3 +227,17 @@ def test_the_textbook_takes_another_lambda_as_in_training(folder: Path, tmp_path
 def test_unknown_features_are_refused(folder: Path) -> None:
     said = error("classify", "-m", folder / "two", "--features", "bogus", status=64, stdin=HAM)
     assert said.startswith("nbspam: --features bogus: ")
+
+
+@pytest.mark.parametrize("message", [b"", b"\n \r\n", b"\0\0"])
+def test_a_message_without_a_token_is_unsure_with_the_prior(folder: Path, message: bytes) -> None:
+    done = program("classify", "-m", folder / "two", "--prior", "spam=0.3,ham=0.7", stdin=message)
+    assert done.stdout == b"unsure\t0.300000\t-\n"
+    assert b"nothing to judge by" in done.stderr
+    assert (
+        b"unsure; probability=0.3000"
+        in program(
+            "classify", "-p", "-m", folder / "two", "--prior", "spam=0.3,ham=0.7", stdin=message
+        ).stdout
+    )
+    assert program("explain", "-m", folder / "two", stdin=message).returncode == 0

@@ -140,7 +140,7 @@ def test_odd_messages_are_trained_on_and_evaluated(tmp_path: Path) -> None:
     messages = [message[:1_000_000] for message in ODD_MESSAGES.values()]
     folder = write_folders(tmp_path / "source", {"ham": messages + HAM, "spam": messages[::-1] + SPAM})
     path = tmp_path / "model"
-    done = program("train", folder, "-m", path)
+    done = program("train", "--force", folder, "-m", path)
     assert done.returncode == 0
     assert b"52 messages (26 ham, 26 spam)" in done.stderr
     assert program("eval", folder, "--folds", "2").returncode == 0

@@ -14,6 +14,8 @@ from pathlib import Path
 import pytest
 
 from nbspam.corpus import Item, Source, open_labelled, open_unlabelled
+from nbspam.corpus.folders import CODE
+from nbspam.corpus.item import NO_MAIL
 from nbspam.corpus.reading import read_messages
 from nbspam.errors import BadDataError
 from tests.as_nobody import as_nobody
@@ -140,7 +142,7 @@ def test_explicit_paths_have_the_class_they_were_given(tmp_path: Path) -> None:
 def test_several_sources_are_read_class_by_class(tmp_path: Path) -> None:
     paths = [two_classes(tmp_path / "one"), two_classes(tmp_path / "two")]
     source = open_labelled(paths, ham=[f"{paths[0]}/ham/a"])
-    assert [label for label, _ in words(source)] == ["ham"] * 5 + ["spam"] * 4
+    assert [label for label, _ in words(source)] == ["ham"] * 4 + ["spam"] * 4
 
 
 def maildir_plus_plus(top: Path) -> str:
@@ -330,7 +332,6 @@ def test_a_message_without_permission_is_skipped_and_named(open_folder: Path) ->
 import json
 from nbspam.corpus import open_unlabelled
 from nbspam.corpus.reading import read_messages
-from nbspam.errors import BadDataError
 source, skipped = open_unlabelled(["box", "plain"]), []
 names = [one.item.name for one in read_messages(source.items(), skipped)]
 print(json.dumps([names, sorted(source.skipped + skipped)]))
@@ -454,3 +455,33 @@ def test_reading_leaves_no_file_open(tmp_path: Path) -> None:
     assert len(list(read_messages(items, skipped))) == 6
     assert [name for name, _ in skipped] == ["fifo"]
     assert sorted(os.listdir("/proc/self/fd")) == before
+
+
+def test_a_message_in_two_of_the_paths_counts_once_as_the_innermost_says(tmp_path: Path) -> None:
+    top = two_classes(tmp_path / "x")
+    source = open_labelled([top], spam=[f"{top}/ham/a", f"{top}/spam"])
+    assert sorted(words(source)) == [("ham", "b"), ("spam", "a"), ("spam", "c"), ("spam", "d")]
+    assert source.left_out == {"named twice": 3}
+
+
+def test_what_is_no_mail_is_left_out_and_counted(tmp_path: Path) -> None:
+    top = Path(two_classes(tmp_path / "x"))
+    put(top / "ham", "program", data=b"#!/bin/sh\necho\n")
+    put(top / "ham", "image", data=b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR")
+    put(top / "ham", "sms", data=b"no header, but a text\n")
+    put(top / "ham", "odd", data=b"Subject: a\0b\n\nmail with a NUL odd\n")
+    put(top / "ham" / "code", "pyproject.toml", "code.py")
+    source = open_labelled([str(top)])
+    assert [word for label, word in words(source) if label == "ham"] == ["a", "b", "odd", "text"]
+    assert source.left_out == {NO_MAIL: 2, CODE: 1}
+    assert len(words(open_labelled([str(top)], force=True))) == 10
+
+
+def test_source_code_is_refused_with_the_reason(tmp_path: Path) -> None:
+    top = two_classes(tmp_path / "x")
+    put(tmp_path / "x", ".git/HEAD")
+    with pytest.raises(BadDataError, match=r"source code of a program: \.git is in it"):
+        open_labelled([top])
+    with pytest.raises(BadDataError, match="source code"):
+        open_labelled(ham=[top], spam=[f"{top}/spam"])
+    assert len(words(open_labelled([top], force=True))) == 4

@@ -16,13 +16,13 @@ from numpy.typing import NDArray
 from sklearn.naive_bayes import BernoulliNB, ComplementNB, MultinomialNB
 
 from nbspam.errors import UsageError
-from nbspam.model.alpha import best_alpha, log_loss, prior_weights, scaled_log_loss
+from nbspam.model.alpha import best_alpha, scaled_log_loss
 from nbspam.model.block import Block, Lexicon
 from nbspam.model.counts import Counts, CountsModel
 from nbspam.model.posterior import log_posteriors, log_priors
 from nbspam.model.scorer import make_words
 from nbspam.model.textbook import TextbookModel, WordRows
-from nbspam.model.words import WordLaw, power_factor
+from nbspam.model.words import WordLaw
 from nbspam.settings import Settings
 from nbspam.tokens.bag import NOTAWORD_KEY, NOTAWORD_VIEW
 
@@ -61,7 +61,7 @@ MODELS = {
     "complement-normalised": Model("complement", normalise=True),
 }
 every_model = pytest.mark.parametrize("model", MODELS.values(), ids=MODELS.keys())
-every_alpha = pytest.mark.parametrize("alpha", [0.0, 1e-300, 0.01, 1.0, 7.5, 1e12, 1e308])
+every_alpha = pytest.mark.parametrize("alpha", [0.0, 1e-100, 0.01, 1.0, 7.5, 1e12])
 
 
 def classes_of(counts: Counts) -> tuple[str, ...]:
@@ -172,25 +172,6 @@ def test_model_without_mail_scores_all_classes_alike(model: Model) -> None:
 
 
 @every_model
-def test_counts_and_lambda_times_four_score_the_same(model: Model) -> None:
-    counts, query, prior = fit_and_query(3)
-    before = model.batch(counts, query, 0.5, prior)
-    np.testing.assert_allclose(
-        model.batch(counts + counts + counts + counts, query, 2.0, prior), before, atol=1e-9
-    )
-
-
-@every_model
-def test_renaming_the_classes_permutes_the_scores(model: Model) -> None:
-    words, labels = some_mail(60, 3)
-    query, order = some_mail(25, 3, seed=50)[0], np.array([2, 0, 1])  # class k becomes order[k]
-    uniform = log_priors("uniform", [0, 0, 0])
-    before = model.batch(count(words, labels, 3), query, 1.0, uniform)
-    after = model.batch(count(words, order[labels], 3), query, 1.0, uniform)
-    np.testing.assert_allclose(after[:, order], before, atol=1e-9)
-
-
-@every_model
 def test_prior_base_and_tokens_add_up_to_the_score_in_any_order(model: Model) -> None:
     counts, query, prior = fit_and_query(3)
     law = model.law(counts, 0.1)
@@ -220,15 +201,17 @@ def test_bernoulli_without_smoothing_misses_a_word_that_was_always_there() -> No
 
 
 @every_model
-@pytest.mark.parametrize("alpha", [-1.0, math.nan, math.inf])
+@pytest.mark.parametrize("alpha", [-1.0, 1e-300, 1e13, math.nan, math.inf])
 def test_lambda_below_zero_or_infinite_is_refused(model: Model, alpha: float) -> None:
-    with pytest.raises(UsageError, match="smoothing constant"):
+    with pytest.raises(UsageError, match=r"finite number|milder"):
         model.law(fit_and_query(2)[0], alpha)
 
 
 @every_model
 @settings(max_examples=40, deadline=None)
-@given(seed=st.integers(0, 10_000), n=st.integers(0, 12), alpha=st.one_of(st.just(0.0), st.floats(0, 1e6)))
+@given(
+    seed=st.integers(0, 10_000), n=st.integers(0, 12), alpha=st.one_of(st.just(0.0), st.floats(1e-100, 1e6))
+)
 def test_any_mail_is_scored_alike_and_without_nan(model: Model, seed: int, n: int, alpha: float) -> None:
     rng = np.random.default_rng(seed)
     words, query = rng.integers(0, 4, (n, WORDS)), rng.integers(0, 4, (8, WORDS))
@@ -334,14 +317,6 @@ def test_word_models_equal_scikit_learn(
         np.testing.assert_allclose(found, expected, rtol=1e-11, atol=1e-9)
 
 
-def test_prior_model_of_weight_zero_changes_nothing() -> None:
-    assert power_factor(0, [3, 4]) == 0.0
-    assert power_factor(14, [3, 4]) == 2.0
-    assert power_factor(5, [0, 0]) == 0.0
-    with pytest.raises(UsageError, match="weight"):
-        power_factor(-1, [3, 4])
-
-
 @every_model
 def test_chosen_lambda_has_the_least_loss_on_the_messages_left_out(model: Model) -> None:
     """Two copies of each message are in one fold, so neither tells the other's class."""
@@ -359,20 +334,7 @@ def test_chosen_lambda_has_the_least_loss_on_the_messages_left_out(model: Model)
             others = count(words[rest], labels[rest], 2)
             prior = log_priors("empirical", others.messages.tolist())
             joint[judged] = model.batch(others, words[judged], alpha, prior)
-        return scaled_log_loss(joint, labels, np.ones(len(labels)))
+        return scaled_log_loss(joint, labels)
 
     assert loss(chosen) == pytest.approx(min(map(loss, (0.0001, 0.01, 0.1, 1.0, 3.0, chosen))))
     assert loss(chosen) < math.log(2)
-
-
-def test_classes_weigh_in_the_loss_as_the_prior_says_they_will_come() -> None:
-    labels = np.array([0, 0, 0, 1])
-    for of_mail in ("empirical", "smoothed"):
-        assert prior_weights(of_mail, labels, ("ham", "spam")).tolist() == [1, 1, 1, 1]
-    weights = prior_weights("spam=0.5,ham=0.5", labels, ("ham", "spam"))
-    assert weights == pytest.approx([2 / 3, 2 / 3, 2 / 3, 2])
-    joint = np.log([[0.5, 0.5], [0.25, 0.75], [0.75, 0.25], [0.5, 0.5]])
-    twice = np.array([0, 1, 2, 3, 3, 3])  # spam three times is as many as ham
-    assert log_loss(joint, labels, weights) == pytest.approx(
-        log_loss(joint[twice], labels[twice], np.ones(6))
-    )

@@ -185,27 +185,31 @@ def test_slow_client_delays_nobody_and_is_refused_after_its_time(serve: Callable
             assert answer(one) == b"SPAMD/1.5 79 Timeout: (1 second timeout reading input from client)\r\n"
 
 
-def test_silent_clients_make_room_for_those_that_speak(serve: Callable[..., Server]) -> None:
+@pytest.mark.parametrize(
+    "sent", [b"", request("CHECK", SPAM)[:40], request("PROCESS", SPAM + b"x\n" * 300_000)]
+)
+def test_idle_clients_make_room_for_those_that_speak(serve: Callable[..., Server], sent: bytes) -> None:
+    """They say nothing, or half of a request, or do not read the answer."""
     server = serve("-j", "1", "--timeout", "300")
     with contextlib.ExitStack() as stack:
-        started = stack.enter_context(server.connect())
-        started.sendall(b"CHECK SPAMC/1.5\r\n")
-        silent = [stack.enter_context(server.connect()) for _ in range(2 * MAX_CONNECTIONS)]
+        idle = [stack.enter_context(server.connect()) for _ in range(MAX_CONNECTIONS + 100)]
+        for one in idle[: 10 if len(sent) > 1_000 else None]:
+            with contextlib.suppress(OSError):  # its place is gone already
+                one.sendall(sent)
         asked = time.monotonic()
-        assert server.ask("CHECK", SPAM).startswith(OK)
-        assert time.monotonic() - asked < 4 * IDLE_SECONDS
-        assert answer(silent[0]).startswith(b"SPAMD/1.5 79 ")
-        started.sendall(request("CHECK", SPAM).partition(b"\r\n")[2])
-        started.shutdown(socket.SHUT_WR)
-        assert answer(started).startswith(OK)
+        for _ in range(5):
+            assert server.ask("CHECK", SPAM).startswith(OK)
+        assert time.monotonic() - asked < PATIENCE / 2
+        if not sent:
+            assert answer(idle[0]) == b"SPAMD/1.5 79 Timeout: is idle while others wait\r\n"
 
 
-def test_silent_clients_stay_while_there_is_room(serve: Callable[..., Server]) -> None:
+def test_idle_clients_stay_while_there_is_room(serve: Callable[..., Server]) -> None:
     server = serve("-j", "1")
     with contextlib.ExitStack() as stack:
-        silent = [stack.enter_context(server.connect()) for _ in range(MAX_CONNECTIONS)]
+        idle = [stack.enter_context(server.connect()) for _ in range(MAX_CONNECTIONS - 1)]
         time.sleep(1.5 * IDLE_SECONDS)
-        for one in silent[:3]:
+        for one in idle[:3]:
             one.sendall(request("CHECK", SPAM))
             one.shutdown(socket.SHUT_WR)
             assert answer(one).startswith(OK)
@@ -348,6 +352,19 @@ def test_server_follows_a_model_that_learns_or_is_replaced(
     run("train", "-q", "-j1", "--replace", turned, "-m", model)
     assert server.ask("CHECK", HAM).startswith(OK + b"Spam: True")
     assert server.ask("CHECK", HAM) == as_classified(model, HAM)
+
+
+def test_model_cut_short_in_place_kills_no_worker(serve: Callable[..., Server], model: Path) -> None:
+    server = serve("-j", "1")
+    (worker,) = server.workers(1)
+    assert server.ask("CHECK", SPAM).startswith(OK)
+    whole = model.read_bytes()
+    os.truncate(model, 4_096)
+    for message in (SPAM, HAM, mail("other words")):
+        assert server.ask("CHECK", message).startswith(b"SPAMD/1.5 75 EX_TEMPFAIL: ")
+    model.write_bytes(whole)
+    assert server.ask("CHECK", SPAM).startswith(OK)
+    assert server.workers(1) == [worker]
 
 
 def test_removed_model_serves_until_it_is_opened_again(serve: Callable[..., Server], model: Path) -> None:
@@ -570,12 +587,13 @@ def test_systemd_passes_a_socket_and_hears_of_the_state(model: Path, tmp_path: P
     assert b"passed, 1 process\n" in server.communicate()[1]
 
 
-def test_systemd_unit_of_the_manual_has_options_that_exist() -> None:
-    text = (Path(__file__).resolve().parents[2] / "docs/systemd.md").read_text(encoding="utf-8")
-    unit = text.partition("<!-- unit -->")[2].partition("```\n\n")[0]
+def test_systemd_unit_has_options_that_exist() -> None:
+    unit = (Path(__file__).resolve().parents[2] / "contrib/systemd/nbspam.service").read_text(
+        encoding="utf-8"
+    )
     (command,) = [line for line in unit.splitlines() if line.startswith("ExecStart=")]
     program, name, *arguments = command.removeprefix("ExecStart=").split()
-    assert (program, name) == ("/usr/local/bin/nbspam", "serve")
+    assert (program, name) == ("nbspam", "serve")
     given = serve_command.make_context("serve", arguments).params
     assert (given["path"], given["mode"]) == ("/run/nbspam/socket", 0o666)
     assert "Type=notify" in unit.splitlines()

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 MAX_TAGS = 30_000  # what follows the last one is taken for text; honest mail has a tenth
 MAX_REACH = 100  # open elements that are looked at in search of one to end
 MAX_SHEETS = 100  # style elements that are read
-MAX_REMEMBERED = 8_192  # tags known by their text
+MAX_REMEMBERED = 2_048  # tags known by their text
 MAX_REMEMBERED_TAG = 300  # characters
 NEAR = 20  # of a channel: #eeeeee on white cannot be read, #cccccc is a common footer that can
 
