@@ -11,7 +11,7 @@ from typing import Any
 
 from nbspam.decision import Loss, cutoffs
 from nbspam.labels import HAM_AND_SPAM
-from nbspam.model.calibration import check_weights, feature_names, first_weights, rough_weights, shown_name
+from nbspam.model.calibration import checked_places, feature_names, first_weights, rough_weights, shown_name
 from nbspam.model.credible_intervals import beta_interval
 from nbspam.model.features import bin_text, bins_between
 from nbspam.model.posterior import log_priors_of
@@ -218,7 +218,7 @@ def _averaged_score(model: Model, settings: Settings) -> list[Line]:
 def _calibration(model: Model, settings: Settings) -> list[Line]:
     learned, shape = model.calibration(), (len(model.classes), settings.kinds)
     weights = learned or first_weights(*shape)[0]
-    check_weights(model.path, weights, *shape)
+    checked_places(model.path, weights, *shape)
     lines = [] if learned else [("calibration", "none learned yet: the weights that training starts from")]
     for (name, k), weight in zip(feature_names(*shape), weights, strict=True):
         kind, _, view = shown_name(name, model.classes).partition(":")

@@ -20,10 +20,10 @@ from nbspam.labels import positive
 from nbspam.model import calibration
 from nbspam.model.alpha import best_alpha
 from nbspam.model.block import Block, over_words, representative_rows, select_rows
-from nbspam.model.calibrate import calibrate_on, calibrated_scores, prior_shift, ways_to_see
+from nbspam.model.calibrate import calibrate_on, calibrated_scores, ways_to_see
 from nbspam.model.calibration import MAX_COVARIANCE, Learner, first_weights
 from nbspam.model.counts import Counts, CountsModel, Floats, Ints
-from nbspam.model.posterior import log_odds, log_posteriors
+from nbspam.model.posterior import log_odds, log_posteriors, prior_shift
 from nbspam.model.scorer import Counted, Scorer
 from nbspam.model.textbook import TextbookModel, count_features_of
 from nbspam.model.views import Evidence, as_counted, view_evidence
@@ -163,7 +163,7 @@ class ReplayJudge:
         if self.settings.averaged:
             found, weights = self.seen(message), self._learner.weights
             joint = calibration.scores(weights, found.evidence[0].tolist(), found.common[0].tolist())
-            shift = prior_shift(self.settings, messages, self._classes).tolist()
+            shift = prior_shift(self.settings, messages.tolist(), self._classes)
             return [score + more for score, more in zip(joint, shift, strict=True)]
         if not messages.all():
             return [0.0] * len(self._classes)  # until each class was met there is no model
