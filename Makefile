@@ -7,7 +7,7 @@ STAMP := $(VENV)/.installed
 # Unpacked by the tests, see docs/corpora.md
 CORPORA ?= .cache/corpora
 
-.PHONY: demo test setup debian lint types docs pictures peers bench bench-page fuzz clean help
+.PHONY: demo test setup debian lint types docs man pictures peers bench bench-page fuzz crash clean help
 
 help:  ## What can be made
 	@grep -E '^[a-z%-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 22
@@ -38,6 +38,9 @@ debian:  ## Debian's mail programs for the tests that run them (root only; other
 docs: $(STAMP)  ## The manual as a site in site/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
 
+man: $(STAMP)  ## A man page of each command in man/
+	$(BIN)/python docs/man_pages.py man
+
 pictures: $(STAMP)  ## The pictures of the README (needs CORPORA and chromium)
 	$(BIN)/python docs/pictures.py $(CORPORA)
 
@@ -50,12 +53,24 @@ bench: $(STAMP)  ## Speed, memory and size beside bogofilter and SpamProbe (need
 bench-page: $(STAMP)  ## The same three times, the medians written into docs/benchmarks.md
 	$(BIN)/python -m bench.run 3 --write
 
-fuzz: $(STAMP)  ## The laws of mail and tokens on thirty times as many generated examples
-	$(BIN)/python -m pytest -q -n auto --hypothesis-profile=fuzz tests/mail tests/tokens \
-	    tests/serve/test_codec.py tests/corpus
+SECONDS ?= 600
+# Round after round, each with other random examples.  timeout ends with 124 if nothing was found.
+fuzz: $(STAMP)  ## Generated hostile input for SECONDS (600): mail, HTML, PDF, tokens, SPAMD, mailboxes, models
+	@timeout $(SECONDS) sh -c 'while $(BIN)/python -m pytest -q -n auto --hypothesis-profile=fuzz -m hypothesis \
+	    tests/mail tests/tokens tests/serve tests/corpus tests/store; do :; done; exit 1' || [ $$? = 124 ]
+	@echo "nothing found in $(SECONDS) seconds"
+
+KILLS ?= 1000
+DELIVERIES ?= 1000
+IMAGES ?= 500
+DAMAGED ?= 2000
+crash: $(STAMP) debian  ## KILLS (1000), DELIVERIES that fail (1000), power-loss IMAGES (500), DAMAGED models (2000)
+	NBSPAM_KILLS=$(KILLS) NBSPAM_DELIVERIES=$(DELIVERIES) NBSPAM_IMAGES=$(IMAGES) NBSPAM_DAMAGED=$(DAMAGED) \
+	NBSPAM_HOSTILE_BYTES=1000000 \
+	    $(BIN)/python -m pytest -q -n auto --timeout=0 -m crash tests/store tests/deploy tests/mail
 
 experiment-%: $(STAMP)  ## trials, hostile: tables of docs/decisions.md; models: of docs/model-figures.md
 	$(BIN)/python -m experiments.$*
 
 clean:  ## Removes what was made
-	rm -rf $(VENV) demo site .cache .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) demo man site .cache .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,7 +1,7 @@
 """The program: arguments in, exit status out.
 
-The only place that turns an error into text and a status.  `classify` is read without click if the short
-parser understands its arguments; everything else goes to click.
+The only place that turns an error into text and a status.  `classify`, `learn` and `unlearn` are read
+without click if the short parser understands their arguments; everything else goes to click.
 """
 
 from __future__ import annotations
@@ -155,6 +155,12 @@ def _command(arguments: list[str]) -> int:
         understood = parse_arguments(arguments[1:])
         if understood is not None:
             return classify(*understood)
+    if arguments[:1] in (["learn"], ["unlearn"]):
+        from nbspam.cli.learn import learn_quickly
+
+        status = learn_quickly(arguments)
+        if status is not None:
+            return status
     # A second thread of numpy would spin for 0.1 s of CPU, and no matrix here is large enough for two.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     from nbspam.cli.commands import run

@@ -13,10 +13,13 @@ import os
 import re
 import stat
 import time
-from collections.abc import Iterator
-from typing import BinaryIO
 
 from nbspam.errors import CannotCreateError, InputOutputError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import BinaryIO
 
 PRIVATE = 0o600
 LEFT_OVER_SECONDS = 86_400  # unchanged; no program writes so slowly

@@ -38,23 +38,23 @@ ALL_VIEWS = "all"
 BIGRAMS_NAME = "bigrams"
 NUMERIC_NAME = "numeric"
 MEASURES_NAME = "measures"  # the view that is not averaged
-# The settings in a model file: type, and value in older files without it; None: they all have it.
-_STORED: dict[str, tuple[type, str | None]] = {
-    "event_model": (str, None),
-    "alpha": (float, None),
-    "prior": (str, None),
-    "averaged": (bool, None),
-    "threshold": (float, None),
-    "normalise": (bool, None),
-    "features": (str, None),
-    "numeric_model": (str, ""),
-    "bins": (int, str(BINS)),
-    "binning": (str, "frequency"),
-    "second_alpha": (float, "0"),
-    "diluted": (bool, "0"),
-    "views": (str, ALL_VIEWS),
-    "measures": (bool, "0"),
-    "bigrams": (bool, "0"),
+# The settings in a model file: type, default, and value in older files without it; None: they all have it.
+_STORED: dict[str, tuple[type, object, str | None]] = {
+    "event_model": (str, "presence", None),
+    "alpha": (float, None, None),
+    "prior": (str, "empirical", None),
+    "averaged": (bool, True, None),
+    "threshold": (float, THRESHOLD, None),
+    "normalise": (bool, False, None),
+    "features": (str, "", None),
+    "numeric_model": (str, "", ""),
+    "bins": (int, BINS, str(BINS)),
+    "binning": (str, "frequency", "frequency"),
+    "second_alpha": (float, SECOND_ALPHA, "0"),
+    "diluted": (bool, True, "0"),
+    "views": (str, ALL_VIEWS, ALL_VIEWS),
+    "measures": (bool, True, "0"),
+    "bigrams": (bool, True, "0"),
 }
 
 
@@ -81,52 +81,34 @@ class Settings:
     # No view says more for ham than HAM_CAP, because spammers can add words of ham and copy its header.
     capped: bool  # for the classes ham and spam, see `of`; not in a model file
 
-    def __init__(
-        self,
-        event_model: str = "presence",
-        *,
-        alpha: float | None = None,
-        prior: str = "empirical",
-        averaged: bool | None = None,
-        threshold: float = THRESHOLD,
-        normalise: bool = False,
-        features: str = "",
-        numeric_model: str = "",
-        bins: int = BINS,
-        binning: str = "frequency",
-        second_alpha: float = SECOND_ALPHA,
-        diluted: bool = True,
-        views: str = ALL_VIEWS,
-        measures: bool = True,
-        bigrams: bool = True,
-    ) -> None:
+    def __init__(self, event_model: str = "presence", **given: Any) -> None:
+        """given : any of the settings above, except `capped`"""
+        values: dict[str, Any] = {name: default for name, (_, default, _) in _STORED.items()} | given
+        features, views, prior = values["features"], values["views"], values["prior"].strip()
+        if features == "both" and event_model in NUMERIC_MODELS:
+            event_model, values["numeric_model"] = "presence", event_model
         if event_model not in EVENT_MODELS:
             why = "no such event model"
             raise UsageError(event_model, why, slug="event-model", option="event_model", allowed=EVENT_MODELS)
-        if features == "both" and event_model in NUMERIC_MODELS:
-            event_model, numeric_model = "presence", event_model
         features = features or ("words" if event_model in WORD_MODELS else "numeric")
         _check_features(event_model, features)
-        averaged = averaged is not False and event_model == "presence" and features == "words"
+        averaged = values["averaged"] and event_model == "presence" and features == "words"
         read = (BIGRAMS_NAME, MEASURES_NAME) if views == ALL_VIEWS else views.split(",")
-        self._set(
-            event_model=event_model,
-            alpha=(ALPHA if averaged else TEXTBOOK_ALPHA) if alpha is None else alpha,
-            prior=prior.strip() if "=" in prior else prior.strip().lower(),  # a class may be named Ham
-            averaged=averaged,
-            threshold=threshold,
-            normalise=normalise,
-            features=features,
-            numeric_model=event_model if event_model in NUMERIC_MODELS else numeric_model or "gaussian",
-            bins=bins,
-            binning=binning,
-            second_alpha=second_alpha if averaged else 0.0,
-            diluted=diluted and averaged,
-            views=views,
-            measures=measures and averaged and MEASURES_NAME in read,
-            bigrams=bigrams and averaged and BIGRAMS_NAME in read,
-            capped=averaged,
-        )
+        default_alpha, numeric_model = ALPHA if averaged else TEXTBOOK_ALPHA, values["numeric_model"]
+        values |= {
+            "event_model": event_model,
+            "alpha": default_alpha if values["alpha"] is None else values["alpha"],
+            "prior": prior if "=" in prior else prior.lower(),  # a class may be named Ham
+            "averaged": averaged,
+            "capped": averaged,
+            "features": features,
+            "numeric_model": event_model if event_model in NUMERIC_MODELS else numeric_model or "gaussian",
+            "second_alpha": values["second_alpha"] if averaged else 0.0,
+            "diluted": values["diluted"] and averaged,
+            "measures": values["measures"] and averaged and MEASURES_NAME in read,
+            "bigrams": values["bigrams"] and averaged and BIGRAMS_NAME in read,
+        }
+        self._set(**values)
 
     def _set(self, **values: object) -> None:
         for name, value in values.items():
@@ -189,7 +171,7 @@ def from_text(values: dict[str, str], where: str = "model") -> Settings:
     """The settings in the model file `where`; DamagedModelError if they are wrong."""
     found: dict[str, Any] = {}
     try:
-        for name, (kind, missing) in _STORED.items():
+        for name, (kind, _, missing) in _STORED.items():
             text = values[name] if missing is None else values.get(name, missing)
             found[name] = text == "1" if kind is bool else kind(text)
             if kind is float and not 0 <= found[name] < float("inf"):

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import os
 
-from nbspam.labels import NAMED_CLASSES
+from nbspam.errors import BadDataError, UsageError
+from nbspam.labels import NAMED_CLASSES, checked_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -45,6 +46,14 @@ def counted_text(classes: Sequence[str], messages: Sequence[int]) -> str:
     """The same where nothing else says how many messages they are: `240 messages of 120 classes`."""
     counts = counts_text(classes, messages)
     return counts if len(classes) <= NAMED_CLASSES else f"{amount(sum(messages), 'message')} of {counts}"
+
+
+def asked_name(name: str, where: str) -> str:
+    """The canonical spelling of a class name; UsageError if it cannot be one.  where : what holds the name"""
+    try:
+        return checked_name(name, where)
+    except BadDataError as error:
+        raise UsageError(where, error.why, "give another name, for example: spam", error.slug) from None
 
 
 def flag_of(name: str) -> str:

@@ -47,7 +47,9 @@ VALUES = (
 SETTINGS = ("event_model", "alpha", "prior", "features", "textbook")  # that change how a model scores
 
 
-def parse_arguments(arguments: list[str]) -> tuple[Options, list[str]] | None:
+def parse_arguments(
+    arguments: list[str], switches: tuple[str, ...] = SWITCHES, values: tuple[str, ...] = VALUES
+) -> tuple[Options, list[str]] | None:
     """(options, paths), or None for what click should read: help, an unknown flag, a missing value."""
     options: Options = {}
     paths: list[str] = []
@@ -60,9 +62,9 @@ def parse_arguments(arguments: list[str]) -> tuple[Options, list[str]] | None:
             continue
         flag, equals, value = SHORT_FLAGS.get(argument, argument).partition("=")
         found: str | None = None
-        if flag in VALUES:
+        if flag in values:
             found = value if equals else next(waiting, None)
-        elif flag in SWITCHES and not equals:
+        elif flag in switches and not equals:
             found = "1"
         if found is None:
             return None
@@ -108,14 +110,15 @@ def _answer(spam_filter: Filter, name: str, data: bytes, options: Options, is_fi
     """
     judge = spam_filter.judge if is_first else spam_filter.judge_now
     verdict = judge(spam_filter.count(data, name), name)
-    _write((verdict_json if "json" in options else _line)(spam_filter, verdict))
+    write((verdict_json if "json" in options else _line)(spam_filter, verdict))
     if verdict.is_prior_alone and "quiet" not in options:
         _complain(f"nbspam: {plain(name)}: nothing to judge by; the probability is that of the prior\n")
     _learn(spam_filter, verdict, data, options)
     return verdict
 
 
-def _write(text: str) -> None:
+def write(text: str) -> None:
+    """Write text to stdout, with an escape for each character that its charset lacks."""
     sys.stdout.buffer.write(text.encode(sys.stdout.encoding or "utf-8", "backslashreplace"))
 
 
@@ -146,12 +149,12 @@ def _classify_many(options: Options, paths: list[str]) -> int:
 
     notes, status = Notes(), 0
     mail = units(paths, lambda: Item(STDIN_NAME, "", STDIN_NAME, data=_piped()), notes)
-    write, jobs = verdict_json if "json" in options else _line, asked_jobs(options.get("jobs", ""))
+    show, jobs = verdict_json if "json" in options else _line, asked_jobs(options.get("jobs", ""))
     with closing(
-        classify_many(mail, lambda latest: _current(latest, options), write, jobs, "json" in options)
+        classify_many(mail, lambda latest: _current(latest, options), show, jobs, "json" in options)
     ) as found:
         for text, skipped in chain(found, [("", [])]):  # at last what the walk through the mail met
-            _write(text)
+            write(text)
             for name, why in [*skipped, *notes.skipped]:
                 sys.stderr.write(error_text(_skipped(name, why)))
                 status = NoInputError.status
@@ -298,7 +301,7 @@ class Deadline:
                 f"no answer within {self._seconds:g} s",
                 "check the disk, or allow more: `timeout=60`",
             )
-            error = TryAgainError(_own_model(self._options), why, remedy, "too-slow")
+            error = TryAgainError(own_model(self._options), why, remedy, "too-slow")
             try:
                 self._give_up(error_text(error))
             finally:
@@ -315,7 +318,8 @@ def _open(options: Options) -> Filter:
     return spam_filter
 
 
-def _own_model(options: Options) -> str:
+def own_model(options: Options) -> str:
+    """The model of --model, or the default place."""
     return options["model"] if "model" in options else default_model(os.environ)
 
 
@@ -323,10 +327,10 @@ def _judging_model(options: Options) -> str:
     """The model of --model; while there is none, that of --start."""
     start = options["start"] if "start" in options else default_start(os.environ)
     if not start:
-        return _own_model(options)
+        return own_model(options)
     from nbspam.tasks.start import own_or_shared  # few users share a model
 
-    return own_or_shared(_own_model(options), start)
+    return own_or_shared(own_model(options), start)
 
 
 def _current(spam_filter: Filter | None, options: Options) -> Filter:
@@ -347,7 +351,7 @@ def _learn(spam_filter: Filter, verdict: Verdict, data: bytes, options: Options)
 
     sys.stdout.buffer.flush()
     try:
-        learn = lesson(spam_filter, verdict, data, _own_model(options))
+        learn = lesson(spam_filter, verdict, data, own_model(options))
         if learn:
             learn()
     except NbspamError as error:

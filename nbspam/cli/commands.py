@@ -17,10 +17,10 @@ from nbspam.errors import UsageError
 # name -> (module, short help); the order is that of the help text
 COMMANDS = {
     "train": ("train", "Train a model on labelled mail."),
-    "classify": ("classify_command", "Classify messages as ham or spam."),
+    "classify": ("quick_commands", "Classify messages as ham or spam."),
     "serve": ("serve", "Serve mail servers over the SPAMD protocol."),
-    "learn": ("learn", "Learn messages as CLASS."),
-    "unlearn": ("learn", "Unlearn messages."),
+    "learn": ("quick_commands", "Learn messages as CLASS."),
+    "unlearn": ("quick_commands", "Unlearn messages."),
     "explain": ("explain", "Explain the verdict on a message."),
     "eval": ("evaluate", "Evaluate a filter on labelled mail."),
     "compare": ("compare", "Compare two evaluations, paired by message."),
@@ -84,10 +84,12 @@ def run(arguments: list[str]) -> int:
         return end.exit_code
     except click.exceptions.Abort:
         raise KeyboardInterrupt from None
-    except click.exceptions.NoArgsIsHelpError as error:
-        error.show()
-        return UsageError.status
+    except SystemExit as end:  # the answer to a shell that completes a word
+        return int(end.code or 0)
     except click.ClickException as error:
+        if type(error).__name__ == "NoArgsIsHelpError":  # since click 8.2; older ones show the help, too
+            error.show()
+            return UsageError.status
         where = _command_path(arguments)
         why = " ".join(error.format_message().split())  # click writes each choice on its own line
         raise UsageError(where, why, f"nbspam help {where}".rstrip(), "usage") from None

@@ -9,6 +9,7 @@ from math import isnan
 import click
 
 from nbspam.cli import amount, plain
+from nbspam.cli.options import ANY_PATH
 from nbspam.cli.render import shows_progress, waiting
 from nbspam.cli.shared import options
 from nbspam.cli.tables import console, table
@@ -18,8 +19,8 @@ from nbspam.evaluation.outcomes import Evaluation
 
 
 @click.command("compare")
-@click.argument("a", metavar="A")
-@click.argument("b", metavar="B")
+@click.argument("a", metavar="A", type=ANY_PATH)
+@click.argument("b", metavar="B", type=ANY_PATH)
 @options("json")
 def compare_command(a: str, b: str, as_json: bool) -> None:
     """Compare two evaluations of the same mail, paired message by message.

@@ -8,13 +8,14 @@ import click
 
 from nbspam.cli import flag_of
 from nbspam.cli.classify import SETTINGS
-from nbspam.cli.options import SCORING, SOURCE, LongCommand
+from nbspam.cli.options import CLUSTER, SCORING, SOURCE, LongCommand
 from nbspam.cli.output import check_writable, output_file
 from nbspam.cli.render import check_all_read, message_steps, shows_progress, steps, waiting
 from nbspam.cli.render_evaluation import evaluation_json, show_evaluation
 from nbspam.cli.shared import (
     asked_options,
     asked_settings,
+    asked_workers,
     labelled_source,
     named_files,
     options,
@@ -36,6 +37,7 @@ DEFAULT_FOLDS = 10
 METHODS = ("folds", "holdout", "replay", "model")
 FILES = ("results", "save", "report")
 OWNERS = {"grouped": "folds", "by_time": "holdout", "feedback": "replay", "autolearn": "replay"}
+OWNERS |= dict.fromkeys(CLUSTER, "folds")
 # A model keeps these ways of counting and scoring from its training.
 KEPT_BY_MODEL = ("threshold", "views", "vocab", "normalise", "numeric_model", "bins", "binning")
 
@@ -44,7 +46,7 @@ KEPT_BY_MODEL = ("threshold", "views", "vocab", "normalise", "numeric_model", "b
 @source_argument
 @options(*SOURCE, "folds", "grouped", "replay", "feedback", "eval.autolearn", "holdout", "by_time")
 @options("eval.model", *SCORING, "vocab", "loss", "results", "save", "report", "seed")
-@options("jobs", "json", "eval.verbose", "quiet")
+@options("jobs", *CLUSTER, "json", "eval.verbose", "quiet")
 def eval_command(**given: Any) -> None:
     """Evaluate a filter on labelled mail.
 
@@ -115,26 +117,31 @@ def _evaluate(method: str, given: dict[str, Any], shown: bool) -> tuple[Evaluati
     loss = read_loss(given["loss"], source.classes)
     vocabulary = read_vocabulary(given["vocab"]) if given["vocab"] else None
     settings = settings_under(settings, vocabulary)
-    plan = Plan(settings, given["alpha"] == "auto", loss, given["seed"], given["jobs"], vocabulary)
-    corpus = read_source(source, given, settings.wanted).seen_by(settings)
+    with asked_workers(given) as jobs:
+        plan = Plan(settings, given["alpha"] == "auto", loss, given["seed"], jobs, vocabulary)
+        corpus = read_source(source, given | {"jobs": jobs}, settings.wanted).seen_by(settings)
+        evaluation = _judged(method, corpus, plan, given, shown)
+    return evaluation, corpus.skipped, source
+
+
+def _judged(method: str, corpus: Corpus, plan: Plan, given: dict[str, Any], shown: bool) -> Evaluation:
     n_folds = DEFAULT_FOLDS if given["folds"] is None else given["folds"]
     feedback = parse_feedback(given["feedback"] or "immediate")
     total = {"folds": n_folds, "holdout": 1}.get(method, len(corpus.block))
     with steps(method.capitalize(), total, shown) as advance:
         if method == "folds":
-            evaluation = evaluate_folds(corpus, plan, n_folds, given["grouped"], advance)
-        elif method == "holdout":
-            evaluation = evaluate_holdout(corpus, plan, given["holdout"], given["by_time"], advance)
-        else:
-            evaluation = evaluate_replay(corpus, plan, feedback, advance, given["autolearn"])
-    return evaluation, corpus.skipped, source
+            return evaluate_folds(corpus, plan, n_folds, given["grouped"], advance)
+        if method == "holdout":
+            return evaluate_holdout(corpus, plan, given["holdout"], given["by_time"], advance)
+        return evaluate_replay(corpus, plan, feedback, advance, given["autolearn"])
 
 
 def read_source(source: Source, given: dict[str, Any], wanted: frozenset[str]) -> Corpus:
     """All mail of a source, read once."""
     with message_steps("Reading", source, given["quiet"]) as advance:
-        how = (given["jobs"], source.ordered_by_index, advance, wanted)
-        return read_corpus(source.items(), source.classes, *how)
+        jobs = given["jobs"]
+        items = source.items() if isinstance(jobs, int) else source.files()
+        return read_corpus(items, source.classes, jobs, source.ordered_by_index, advance, wanted)
 
 
 def changed_settings(given: dict[str, Any]) -> dict[str, str]:

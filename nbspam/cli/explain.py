@@ -28,7 +28,7 @@ from nbspam.cli.output import write_text
 from nbspam.cli.shared import files_argument, options
 from nbspam.corpus.heads import head_of
 from nbspam.filter import Filter, Verdict, open_filter
-from nbspam.model.explain import Explanation, Sum, count_text, has_evidence
+from nbspam.model.explain import Explanation, Sum, count_text
 from nbspam.model.features import bin_text
 from nbspam.model.posterior import OF_MAIL
 from nbspam.tasks.start import own_or_shared
@@ -160,7 +160,7 @@ def _headline(found: Explanation, judge: Filter) -> Text:
 
 
 def _why_undefined(verdict: Verdict, judge: Filter) -> str:
-    if not has_evidence(judge, verdict):
+    if verdict.is_prior_alone:
         return "fewer than two classes have mail in the model"
     if not any(judge.scorer.model.messages) and judge.settings.prior in OF_MAIL:
         return "no mail is in the model, and the prior is of it"

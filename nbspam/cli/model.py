@@ -12,6 +12,7 @@ from typing import BinaryIO
 import click
 
 from nbspam.cli import amount, counts_text, plain
+from nbspam.cli.options import ANY_PATH
 from nbspam.cli.output import check_new_model, check_writable, output_file, write_text
 from nbspam.cli.render import say
 from nbspam.cli.shared import options
@@ -92,7 +93,7 @@ def dump_command(model: str, output: str) -> None:
 
 
 @model_command.command("load")
-@click.argument("file", default="-")
+@click.argument("file", default="-", type=ANY_PATH)
 @options("model", "replace")
 def load_command(file: str, model: str, replace: bool) -> None:
     """Make a model from its text form.
@@ -111,7 +112,7 @@ def load_command(file: str, model: str, replace: bool) -> None:
 
 
 @model_command.command("import")
-@click.argument("file", default="-")
+@click.argument("file", default="-", type=ANY_PATH)
 @options("model", "from", "replace", "quiet")
 def import_command(file: str, model: str, form: str, replace: bool, quiet: bool) -> None:
     """Make a model from the counts of another filter.
@@ -139,7 +140,7 @@ def import_command(file: str, model: str, form: str, replace: bool, quiet: bool)
 
 
 @model_command.command("merge")
-@click.argument("models", nargs=-1, metavar="A B [MODEL]...")
+@click.argument("models", nargs=-1, metavar="A B [MODEL]...", type=ANY_PATH)
 @options("merge.output", "replace", "quiet")
 def merge_command(models: tuple[str, ...], output: str, replace: bool, quiet: bool) -> None:
     """Merge models: the counts are those of one training on all of their mail.

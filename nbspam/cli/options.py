@@ -16,37 +16,28 @@ from nbspam.settings import ALPHA, BINNINGS, BINS, EVENT_MODELS, FEATURES, NUMER
 from nbspam.tokens.bag import READ_VIEWS
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+ANY_PATH = click.Path(readable=False)  # shells complete it; whether the file is good is seen at its opening
+_PATHS = ("FILE", "FILE.html", "FILE.json", "LIST", "MODEL", "PATH")
 
 
-class Octal(click.ParamType[int]):
-    """Permissions as chmod takes them: 600 is 0o600."""
-
-    name = "octal"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        """An integer from 0 to 0o777."""
-        try:
-            number = int(value, 8)
-        except ValueError:
-            number = -1
-        if not 0 <= number <= 0o777:
-            self.fail(f"{value!r} is not of the form 660", param, ctx)
-        return number
+def octal(value: str) -> int:
+    """Permissions as chmod takes them, from 0 to 0o777: 600 is 0o600."""
+    try:
+        number = int(value, 8)
+    except ValueError:
+        number = -1
+    if not 0 <= number <= 0o777:
+        raise click.BadParameter(f"{value!r} is not of the form 660")
+    return number
 
 
-class Size(click.ParamType[int]):
-    """Bytes, as 500K, 10M or 2G; K is 1,000."""
-
-    name = "size"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        """A number of bytes above 0."""
-        number = str(value).upper().rstrip("KMG")
-        power = " KMG".find(str(value).upper()[len(number) :] or " ")
-        if not (number.isascii() and number.isdecimal() and int(number) and power >= 0):
-            self.fail(f"{value!r} is not of the form 500K, 10M or 2G", param, ctx)
-        size_bytes: int = int(number) * 1000**power
-        return size_bytes
+def size(value: str) -> int:
+    """Bytes above 0, as 500K, 10M or 2G; K is 1,000."""
+    number = value.upper().rstrip("KMG")
+    power = " KMG".find(value.upper()[len(number) :] or " ")
+    if not (number.isascii() and number.isdecimal() and int(number) and power >= 0):
+        raise click.BadParameter(f"{value!r} is not of the form 500K, 10M or 2G")
+    return int(number) * int(1000**power)
 
 
 class Real(click.FloatRange):
@@ -82,6 +73,8 @@ def _option(
     else:
         more["metavar"] = value
         more["type"] = click.Choice(type) if isinstance(type, tuple) else type
+        if value in _PATHS:
+            more["type"] = ANY_PATH
         more["show_default"] = shown or "default" in more
         if isinstance(type, tuple):
             help = f"{help.rstrip('.')}: {', '.join(type)}."
@@ -109,6 +102,7 @@ _FILES_FROM = "Read the paths of messages from this file, one a line (- is stdin
 _PRIOR = "empirical, smoothed, uniform, or a probability for each class: spam=0.4,ham=0.6."
 
 # By the name of the flag; "command.name" is the form of one command.
+START = "While there is no model, judge by this one; the first learned message makes a copy of it."
 _TABLE: dict[str, Callable[[str], Decorator]] = {
     # Labelled mail
     "ham": _option("Ham: a Maildir, MH folder, mbox, folder, file; repeatable.", "PATH", multiple=True),
@@ -121,18 +115,14 @@ _TABLE: dict[str, Callable[[str], Decorator]] = {
     "model": _option("The model file.", "MODEL", shown=_DEFAULT_MODEL, default=_own_model, short="-m"),
     "classify.model": _option("The model file.", "MODEL", shown=_DEFAULT_MODEL, short="-m"),
     "eval.model": _option("Judge by this model, as classify does.", "MODEL", short="-m"),
-    "start": _option(
-        "While there is no model, judge by this one; the first learned message makes a copy of it.",
-        "MODEL",
-        shown="$NBSPAM_START",
-        default=_own_start,
-    ),
+    "start": _option(START, "MODEL", shown="$NBSPAM_START", default=_own_start),
+    "learn.start": _option(START, "MODEL", shown="$NBSPAM_START"),
     "classify.start": _option("While there is no model, judge by this one.", "MODEL", shown="$NBSPAM_START"),
     "replace": _option("Write over an existing model."),
     "mode": _option(
         "Permissions of the model file: 644 lets every user read it, and with it the words of your mail.",
         "MODE",
-        type=Octal(),
+        type=octal,
         shown="600 for a new file, else as it is",
     ),
     "event_model": _option(
@@ -202,7 +192,7 @@ _TABLE: dict[str, Callable[[str], Decorator]] = {
     "socket_mode": _option(
         "Permissions of the socket: the users who may connect.",
         "OCTAL",
-        type=Octal(),
+        type=octal,
         default="600",
         name="mode",
     ),
@@ -245,7 +235,7 @@ _TABLE: dict[str, Callable[[str], Decorator]] = {
     "merge.output": _option("The merged model.", "MODEL", required=True, short="-o"),
     "size": _option("Keep the N most frequent words. Default: all.", "N", type=int),
     "max_size": _option(
-        "Keep the most frequent tokens that fit into a file of this size.", "SIZE", type=Size()
+        "Keep the most frequent tokens that fit into a file of this size.", "SIZE", type=size
     ),
     "prune.min_count": _option(
         "Keep the tokens of N or more messages.", "N", type=click.IntRange(2), default=None
@@ -297,6 +287,13 @@ _TABLE: dict[str, Callable[[str], Decorator]] = {
         type=click.IntRange(1),
         shown="500, or what the jobs need",
     ),
+    "scheduler": _option(
+        "Let the workers of this Dask scheduler do the work; each must see SOURCE, by its path or as a URL.",
+        "tcp://HOST:PORT",
+    ),
+    "local_cluster": _option(
+        "Start N Dask workers here to do the work.", "N", type=click.IntRange(1, MAX_JOBS)
+    ),
     "classify.jobs": _option("Processes that share the work.", "N", shown="all cores", short="-j"),
     "json": _option("Write JSON to stdout, one object a line.", name="as_json"),
     "classify.json": _option("Write one JSON object for each message."),
@@ -311,6 +308,7 @@ _TABLE: dict[str, Callable[[str], Decorator]] = {
 }
 OPTIONS = {key: option("--" + key.rpartition(".")[2].replace("_", "-")) for key, option in _TABLE.items()}
 SOURCE = ("ham", "spam", "class", "rules", "skip_unread", "force")
+CLUSTER = ("scheduler", "local_cluster")
 SCORING = (
     *("event_model", "alpha", "threshold", "views", "prior", "features"),
     *("numeric_model", "bins", "binning", "normalise", "textbook"),
@@ -331,9 +329,11 @@ CLASSIFY = (
     ),
     *("loss", *OTHER_SCORING, "classify.jobs", "classify.verbose", "quiet"),
 )
+LEARN = ("files_from", "classify.model", "learn.start", "classify.verbose", "quiet")
 RARE = {
     *("classes", "rules", "grouped", "feedback", "autolearn", "results", "seed"),
     *(*SCORING, "edges", "vocab", "prior_model", "prior_weight", "regime", "start"),
+    *CLUSTER,
 }
 
 

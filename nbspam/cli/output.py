@@ -8,7 +8,6 @@ import sys
 from collections.abc import Iterator
 from typing import BinaryIO
 
-from nbspam.cli import plain
 from nbspam.errors import CannotCreateError, UsageError
 from nbspam.files import names_no_file, nearest_folder, whole_file
 from nbspam.store.connection import is_foreign
@@ -22,11 +21,6 @@ def write_text(text: str) -> None:
     sys.stdout.flush()
     sys.stdout.buffer.write(text.encode(encoding, "backslashreplace"))
     sys.stdout.buffer.flush()
-
-
-def begun_line(model: str, start: str) -> str:
-    """The line for a new copy of --start."""
-    return f"{plain(model)} begins as a copy of {plain(start)}.\n"
 
 
 @contextlib.contextmanager

@@ -3,26 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, cast
 
 import click
 
-from nbspam.cli import flag_of
-from nbspam.cli.options import OPTIONS
+from nbspam.cli import asked_name, flag_of
+from nbspam.cli.options import ANY_PATH, OPTIONS
 from nbspam.corpus import Source, open_labelled
-from nbspam.errors import BadDataError, UsageError
-from nbspam.labels import checked_name
+from nbspam.errors import UsageError
 from nbspam.model.chosen_settings import check_all_act, chosen
 from nbspam.settings import ALL_VIEWS, Settings
 
 if TYPE_CHECKING:
+    from nbspam.corpus.cluster import Cluster
     from nbspam.model.chosen_settings import Scoring
 
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
 
-source_argument = click.argument("source", metavar="[SOURCE]...", nargs=-1)
-files_argument = click.argument("files", metavar="[FILE|-]...", nargs=-1)
+source_argument = click.argument("source", metavar="[SOURCE]...", nargs=-1, type=ANY_PATH)
+files_argument = click.argument("files", metavar="[FILE|-]...", nargs=-1, type=ANY_PATH)
 
 
 def options(*keys: str) -> Callable[[Decorated], Decorated]:
@@ -69,12 +70,17 @@ def labelled_source(given: dict[str, Any], allow_one_class: bool = False) -> Sou
     )
 
 
-def asked_name(name: str, where: str) -> str:
-    """The canonical spelling of a class name; UsageError if it cannot be one.  where : what holds the name"""
-    try:
-        return checked_name(name, where)
-    except BadDataError as error:
-        raise UsageError(where, error.why, "give another name, for example: spam", error.slug) from None
+def asked_workers(given: dict[str, Any]) -> AbstractContextManager[int | Cluster]:
+    """The number of processes that the options name, or the cluster, connected inside the context."""
+    asked = asked_options(["jobs", "scheduler", "local_cluster"])
+    if len(asked) > 1:
+        flags = " ".join(map(flag_of, asked))
+        raise UsageError(flags, "exclude each other", "give one of them", "usage")
+    if given["scheduler"] is None and given["local_cluster"] is None:
+        return nullcontext(given["jobs"])
+    from nbspam.corpus.cluster import open_cluster
+
+    return open_cluster(given["scheduler"] or "", given["local_cluster"] or 0)
 
 
 def named_files(given: dict[str, Any]) -> list[str]:

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from nbspam.cli import flag_of
-from nbspam.cli.options import SCORING, SOURCE, LongCommand
-from nbspam.cli.output import begun_line, check_new_model
+from nbspam.cli import flag_of, plain
+from nbspam.cli.options import CLUSTER, SCORING, SOURCE, LongCommand
+from nbspam.cli.output import check_new_model
 from nbspam.cli.render import check_all_read, message_steps, say, shows_progress, steps, train_summary
 from nbspam.cli.shared import (
     asked_options,
     asked_settings,
+    asked_workers,
     labelled_source,
     names_mail,
     options,
@@ -35,7 +36,10 @@ if TYPE_CHECKING:
 ALL = "all"  # the regime that counts every message
 
 # Only a new model can be given these.
-FOR_A_NEW_MODEL = (*SCORING, "edges", "max_memory", "vocab", "loss", "prior_model", "prior_weight")
+FOR_A_NEW_MODEL = (
+    *(*SCORING, "edges", "max_memory", "vocab", "loss", "prior_model", "prior_weight"),
+    *CLUSTER,
+)
 
 
 @click.command("train", cls=LongCommand)
@@ -52,6 +56,7 @@ FOR_A_NEW_MODEL = (*SCORING, "edges", "max_memory", "vocab", "loss", "prior_mode
     "prior_model",
     "prior_weight",
     "regime",
+    *CLUSTER,
 )
 @options("update", "start", "replace", "mode", "verbose", "quiet")
 def train_command(
@@ -108,8 +113,8 @@ def _train(model: str, replace: bool, quiet: bool, given: dict[str, Any]) -> Non
         if given["regime"] != ALL:
             trained = _train_by_regime(model, source, settings, choices, quiet, given)
         else:
-            items, jobs = source.items() if source else (), given["jobs"]
-            with message_steps("Training", source, quiet) as advance:
+            with asked_workers(given) as jobs, message_steps("Training", source, quiet) as advance:
+                items = () if not source else source.items() if isinstance(jobs, int) else source.files()
                 trained = train(items, classes, model, settings, jobs, advance, choices)
     if not quiet:
         say(train_summary(trained))
@@ -129,6 +134,11 @@ def _train_by_regime(
     from nbspam.cli.evaluate import read_source
     from nbspam.tasks.evaluate import check_regime, parse_regime, train_by_regime
 
+    for name in asked_options(CLUSTER):
+        why, remedy = "mail that a regime chooses from is read by one machine", "leave it out"
+        raise UsageError(
+            given["regime"], f"does not go with `{name}`: {why}", remedy, "regime", option="regime"
+        )
     feedback = parse_regime(given["regime"])
     check_regime(feedback, settings, choices)
     source = source or labelled_source(given)
@@ -165,7 +175,7 @@ def _update(model: str, start: str, quiet: bool, given: dict[str, Any]) -> None:
         added = update(items, source.classes, model, jobs, advance, start)
     if not quiet:
         if added.begun:
-            say(begun_line(model, start))
+            say(f"{plain(model)} begins as a copy of {plain(start)}.\n")
         say(train_summary(added, "Added"))
     check_all_read(source.skipped, added.skipped)
 

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from nbspam.cli import amount, counts_text, plain
-from nbspam.cli.options import SOURCE
+from nbspam.cli.options import ANY_PATH, SOURCE
 from nbspam.cli.output import check_writable, output_file, write_text
 from nbspam.cli.render import check_all_read, message_steps, say
 from nbspam.cli.shared import labelled_source, named_files, options, source_argument
@@ -81,7 +81,7 @@ def _summary(vocabulary: Vocabulary, odd: int) -> str:
 
 
 @vocab_command.command("show")
-@click.argument("file")
+@click.argument("file", type=ANY_PATH)
 @options("vocab.top", "json")
 def show_command(file: str, top: int, as_json: bool) -> None:
     """Show the first codes of a vocabulary with their counts: messages/occurrences in each class.

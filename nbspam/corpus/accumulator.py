@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from nbspam.corpus.count_sum import CountSum
 from nbspam.corpus.executor import give_back_memory
-from nbspam.corpus.feature_rows import FeatureRows
 from nbspam.corpus.item import Skipped
 from nbspam.corpus.reading import Progress, ReadShard
 from nbspam.model.block import (
@@ -24,7 +23,7 @@ from nbspam.model.block import (
     representative_rows,
     select_rows,
 )
-from nbspam.model.counts import Counts, Ints, merge_counts
+from nbspam.model.counts import Counts, Floats, Ints, merge_counts
 from nbspam.tokens.bag import READ_NUMBERS
 
 KEPT_MESSAGES = 12_000  # rows kept for the calibration: docs/decisions.md
@@ -41,17 +40,17 @@ class Accumulator:
         n_classes: int,
         vocabulary: Ints | None = None,
         views: tuple[int, ...] = READ_NUMBERS,
-        words: bool = True,
         features: bool = False,
         max_bytes: int | None = None,
     ) -> None:
         """vocabulary : keys of a fixed one; all other tokens are one NOTAWORD
 
-        words, features : what of the messages is counted or kept
+        views     : numbers of those that are counted; none for numeric features alone
+        features  : whether numeric features are kept
         max_bytes : of the counts in memory, see CountSum
         """
-        self._vocabulary, self._views, self._words = vocabulary, views, words
-        self.features = FeatureRows() if features else None
+        self._vocabulary, self._views = vocabulary, views
+        self._features: list[Floats] | None = [] if features else None
         self._counts = CountSum(n_classes, max_bytes)
         self._pending: list[Block] = []
         self._pairs = 0  # of the pending blocks
@@ -72,11 +71,10 @@ class Accumulator:
 
     def add(self, block: Block) -> None:
         """One more block; its rows are labelled."""
-        if self._words:
-            self._pending.append(block)
-            self._pairs += len(block.columns)
-        if self.features is not None:
-            self.features.add(block.features, block.labels)
+        self._pending.append(block)
+        self._pairs += len(block.columns)
+        if self._features is not None:
+            self._features.append(block.features)
         self.messages += np.bincount(block.labels, minlength=len(self.messages))
         self.learned.append((block.digests(), block.labels))
         if self._pairs > MAX_PENDING_PAIRS:
@@ -111,6 +109,17 @@ class Accumulator:
         counts = ranges[0] if len(ranges) == 1 else merge_counts(ranges)
         counts.messages = self.messages
         return counts
+
+    def features(self) -> tuple[Floats, Ints] | None:
+        """Numeric features float64 (n_messages, n_features), and class numbers; None if nobody wants them.
+
+        They take 300 bytes a message: bins need the whole range of values before anything is counted.
+        """
+        if self._features is None:
+            return None
+        labels = [np.zeros(0, np.int16), *(labels for _, labels in self.learned)]
+        none = np.zeros((0, self._features[0].shape[1] if self._features else 0))
+        return np.concatenate([none, *self._features]), np.concatenate(labels).astype(np.int64)
 
     def recent(self) -> Block:
         """About KEPT_MESSAGES of all classes, the latest; fewer if they have more than KEPT_PAIRS."""

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from hashlib import sha256
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from nbspam.corpus.item import Item, Skipped
+from nbspam.corpus.item import Item, MailFile, Skipped
 from nbspam.corpus.reading import WORDS, Progress, read_blocks
 from nbspam.errors import BadDataError, NoInputError
 from nbspam.model.block import Block, is_dated, merge_blocks, only_views, time_order
 from nbspam.model.counts import Ints
 from nbspam.settings import Settings
 from nbspam.tokens.bag import BIGRAMS_VIEW, MEASURES_VIEW, view_numbers
+
+if TYPE_CHECKING:
+    from nbspam.corpus.cluster import Cluster
 
 BY_INDEX = "in the order of the index"
 BY_DATE = "by date"
@@ -67,14 +70,17 @@ def views_read(settings: Settings) -> tuple[int, ...]:
 
 
 def read_corpus(
-    items: Iterable[Item],
+    items: Iterable[Item] | Iterable[MailFile],
     classes: tuple[str, ...],
-    jobs: int = 1,
+    jobs: int | Cluster = 1,
     by_index: bool = False,
     progress: Progress | None = None,
     wanted: frozenset[str] = WORDS,
 ) -> Corpus:
-    """Reads, parses and tokenises each message once.  NoInputError if there is none."""
+    """Reads, parses and tokenises each message once.  NoInputError if there is none.
+
+    items, jobs : as of read_blocks
+    """
     blocks: list[Block] = []
     skipped: Skipped = []
     identities: list[bytes] = []

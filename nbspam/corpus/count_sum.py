@@ -7,6 +7,7 @@ files is merged in the memory of a few.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 from tempfile import TemporaryFile
 from typing import IO
 
@@ -43,11 +44,9 @@ class CountSum:
 
     def _spill(self) -> None:
         self._files = self._files or [TemporaryFile() for _ in range(N_RANGES)]  # noqa: SIM115 - kept open
-        counts = merge_counts(self._parts)
+        parts = cut(merge_counts(self._parts))
         self._parts = [self._none]
-        ends = [0, *np.searchsorted(counts.keys, _BOUNDS).tolist(), len(counts.keys)]
-        for number, file in enumerate(self._files):
-            part = counts.take(np.arange(ends[number], ends[number + 1]))
+        for part, file in zip(parts, self._files, strict=True):
             for array in (part.keys, part.views, np.frombuffer(part.texts, np.uint8)):
                 np.save(file, array)
             np.save(file, np.stack([part.documents, part.occurrences]))
@@ -68,6 +67,12 @@ class CountSum:
         while file.tell() < end:
             keys, views, texts, (documents, occurrences) = (np.load(file) for _ in range(4))
             yield Counts(keys, views, texts.tobytes(), documents, occurrences, self._none.messages)
+
+
+def cut(counts: Counts) -> list[Counts]:
+    """N_RANGES counts, each of the tokens in one range of keys."""
+    ends = [0, *np.searchsorted(counts.keys, _BOUNDS).tolist(), len(counts.keys)]
+    return [counts.take(np.arange(*pair)) for pair in pairwise(ends)]
 
 
 def _size_bytes(counts: Counts) -> int:

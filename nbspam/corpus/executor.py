@@ -1,4 +1,4 @@
-"""Runs the same work over many shards of mail: in this process, or in several.
+"""Runs the same work over many shards of mail: in this process, in several, or on a cluster.
 
 Work is `map` over shards; what it returns is merged by an associative sum, so the number of processes changes
 no result.  Processes are forked (Linux and other POSIX systems): the work and all that it holds is in their
@@ -14,9 +14,12 @@ import signal
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from nbspam.errors import InternalError, UsageError
+
+if TYPE_CHECKING:
+    from nbspam.corpus.cluster import Cluster
 
 Shard = TypeVar("Shard")
 Result = TypeVar("Result")
@@ -42,12 +45,16 @@ def asked_jobs(text: str) -> int:
     raise UsageError(text, why, "leave it out: all cores share the work", "usage", option="jobs")
 
 
-def run_shards(work: Callable[[Shard], Result], shards: Iterable[Shard], jobs: int) -> Iterator[Result]:
+def run_shards(
+    work: Callable[[Shard], Result], shards: Iterable[Shard], jobs: int | Cluster
+) -> Iterator[Result]:
     """work(shard) for each shard, in order.  One job, or a single shard, runs in this process.
 
     jobs : the most processes; there are no more than shards, or JOBS_PER_CORE a core.  They begin to work
-        before a result is asked for.
+        before a result is asked for.  Or the cluster that works.
     """
+    if not isinstance(jobs, int):
+        return jobs.run(work, shards)
     stream = iter(shards)
     jobs = min(jobs, JOBS_PER_CORE * default_jobs())
     first = list(itertools.islice(stream, max(2, jobs)))

@@ -95,6 +95,32 @@ class Item(NamedTuple):
                 return stream.read(limit)
 
 
+class MailFile(NamedTuple):
+    """A file of one message or, if it may be an mbox, of several.
+
+    label : canonical class name, '' where unlabelled
+    size_bytes : 0 where nobody needs it
+    force : take what is no mail, too
+    """
+
+    label: str
+    path: str
+    may_be_mbox: bool
+    size_bytes: int = 0
+    force: bool = True
+
+    def items(self, notes: Notes) -> Iterator[Item]:
+        """Its messages."""
+        if self.may_be_mbox:
+            return file_items(self.path, self.label, notes, held=is_url(self.path), force=self.force)
+        return iter((Item(self.path, self.label, self.path),))
+
+
+def is_url(path: str) -> bool:
+    """True for s3://bucket/name and the like, which fsspec reads."""
+    return "://" in path
+
+
 def reason_of(error: OSError) -> str:
     """Why a file could not be read, for people."""
     return error.strerror or str(error) or "cannot be read"
@@ -110,8 +136,12 @@ def packed_as(head: bytes) -> str:
 def open_regular(path: str) -> BinaryIO:
     """A regular file, or a pipe that the user's shell made, <(command), open for reading; else an OSError.
 
-    Another FIFO may wait for ever.
+    Another FIFO may wait for ever.  What a URL names is fetched first.
     """
+    if is_url(path):
+        from nbspam.corpus.urls import fetch
+
+        return fetch(path)
     flags = os.O_NONBLOCK | os.O_NOCTTY
     file = open(path, "rb", opener=lambda path, mode: os.open(path, mode | flags))  # noqa: SIM115 - the caller closes it
     mode = os.fstat(file.fileno()).st_mode

@@ -2,8 +2,9 @@
 
 A SOURCE is recognised by what it is.  A regular file is an index file: lines `LABEL PATH`, whose order is
 time.  A folder is a tree of mail folders (Maildir++, or with an INBOX in it), or else each folder in it is a
-class.  In a tree with a file INBOX, as of Thunderbird, each file at the top or in a folder `NAME.sbd` is a
-mail folder.  Whatever is wrong with a source is an error before the first message is read.
+class; so is each folder at a URL.  In a tree with a file INBOX, as of Thunderbird, each file at the top or in
+a folder `NAME.sbd` is a mail folder.  Whatever is wrong with a source is an error before the first message is
+read.
 
 The rules of a tree are lines `PATTERN CLASS`, or `PATTERN -` to leave a folder out; `#` begins a comment.
 The pattern is that of the shell, in any case, for the folder's name without its leading dot (`INBOX`,
@@ -32,7 +33,7 @@ from nbspam.corpus.folders import (
     messages,
     scan,
 )
-from nbspam.corpus.item import HEAD_BYTES, Notes, Skipped, packed_as, reason_of
+from nbspam.corpus.item import HEAD_BYTES, Notes, Skipped, is_url, packed_as, reason_of
 from nbspam.corpus.source import Source, SourcePart, index_entries, mode_of, unreadable
 from nbspam.errors import BadDataError, NoInputError, UsageError
 from nbspam.labels import HAM, SPAM, checked_name
@@ -125,6 +126,8 @@ def _refuse_code(path: str) -> None:
 
 def _checked_path(path: str) -> str:
     """`path`, if there can be mail in it."""
+    if is_url(path):
+        return path
     mode = mode_of(path)
     if stat.S_ISREG(mode):
         if os.path.getsize(path) == 0:
@@ -144,6 +147,13 @@ def _unlabelled(path: str, why: str, remedy: str = "") -> BadDataError:
 
 def _recognised(path: str, rules: Rules | None, notes: Notes) -> list[SourcePart]:
     """The parts of one SOURCE; what of it is no mail is noted."""
+    if is_url(path):
+        from nbspam.corpus.urls import class_folders
+
+        folders = class_folders(path)
+        if not folders:
+            raise _unlabelled(path, "files without a class", "; or make folders ham and spam")
+        return [SourcePart(folder, (_class_named(folder),)) for folder in folders]
     if not os.path.isdir(_checked_path(path)):
         _refuse_mail(path)
         labels = tuple(dict.fromkeys(label for label, _ in index_entries(path)))

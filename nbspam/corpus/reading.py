@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from hashlib import blake2b
 from itertools import islice
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nbspam.corpus.executor import run_shards
 from nbspam.corpus.item import Item, Skipped, reason_of
@@ -18,6 +18,9 @@ from nbspam.errors import log_faults
 from nbspam.mail.limits import MAX_READ_BYTES
 from nbspam.model.block import Block, BlockBuilder, Lexicon
 from nbspam.tokens import DATE, Tokens, read
+
+if TYPE_CHECKING:
+    from nbspam.corpus.cluster import Cluster
 
 SHARD_MESSAGES = 150  # fewer make blocks of few repeats; more leave a core idle at the end
 MAX_OCCURRENCES = 500_000  # of tokens in a block, 12 MB
@@ -91,7 +94,7 @@ class ShardReader:
         self._builder = BlockBuilder()
 
     @without_cycle_search()
-    def __call__(self, items: list[Item]) -> ReadShard:
+    def __call__(self, items: Iterable[Item]) -> ReadShard:
         found = ReadShard([], [], [])
         for item, tokens, size_bytes, identity in read_messages(items, found.skipped, self._wanted):
             self._builder.add(item.name, self._labels.get(item.label, -1), tokens, size_bytes)
@@ -109,11 +112,19 @@ class ShardReader:
 
 
 def read_blocks(
-    items: Iterable[Item], classes: tuple[str, ...], jobs: int, wanted: frozenset[str] = WORDS
+    items: Iterable[Any], classes: tuple[str, ...], jobs: int | Cluster, wanted: frozenset[str] = WORDS
 ) -> Iterator[ReadShard]:
-    """Blocks in the order of the items, a shard at a time; those of one process share a lexicon."""
+    """Blocks in the order of the items, a shard at a time; those of one process share a lexicon.
+
+    items : Items; a cluster reads MailFiles
+    """
     lexicons: dict[int, Lexicon] = {}  # by process
-    for found in run_shards(ShardReader(classes, wanted | {DATE}), shards(items), jobs):
+    wanted |= {DATE}
+    if isinstance(jobs, int):
+        parts = run_shards(ShardReader(classes, wanted), shards(items), jobs)
+    else:
+        parts = jobs.read(items, classes, wanted)
+    for found in parts:
         join_lexicons(found.blocks, lexicons)
         yield found
 

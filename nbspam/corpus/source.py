@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from nbspam.corpus.folders import walk
-from nbspam.corpus.item import Item, Notes, Skipped, file_items, reason_of
+from nbspam.corpus.item import Item, MailFile, Notes, Skipped, file_items, is_url, reason_of
 from nbspam.errors import BadDataError, NbspamError, NoInputError
 from nbspam.labels import checked_name, ordered
 
@@ -40,38 +40,37 @@ class SourcePart(NamedTuple):
     without: tuple[str, ...] = ()
     force: bool = True
 
-    def files(self, notes: Notes) -> Iterator[tuple[str, str, bool]]:
-        """(class name or '', path, True if the file may be an mbox), in order."""
+    def files(self, notes: Notes) -> Iterator[MailFile]:
+        """The files, in order."""
         alone = [("".join(self.labels[:1]), self.path)]
         for label, path in index_entries(self.path) if self.is_index else alone:
-            if os.path.isdir(path):
-                found = walk(path, notes, self.deep, self.skip_unread, force=self.force)
-            else:
-                found = iter([(path, True)])
-            for file, may_be_mbox in found:
+            found: Iterable[tuple[str, bool, int]] = [(path, True, _size_bytes(path))]
+            if is_url(path):
+                from nbspam.corpus.urls import find
+
+                found = ((url, True, size_bytes) for url, size_bytes in find(path))
+            elif os.path.isdir(path):
+                walked = walk(path, notes, self.deep, self.skip_unread, force=self.force)
+                found = ((file, is_mbox, _size_bytes(file) if is_mbox else 0) for file, is_mbox in walked)
+            for file, may_be_mbox, size_bytes in found:
                 if self.without and f"{os.path.realpath(file)}/".startswith(self.without):
                     notes.leave_out(TWICE)
                 else:
-                    yield label, file, may_be_mbox
+                    yield MailFile(label, file, may_be_mbox, size_bytes, self.force)
 
     def items(self, notes: Notes, only: str = "") -> Iterator[Item]:
         """The messages, or those of one class only."""
-        for label, path, may_be_mbox in self.files(notes):
-            if only and label != only:
-                continue
-            if may_be_mbox:
-                yield from file_items(path, label, notes, force=self.force)
-            else:
-                yield Item(path, label, path)
+        for file in self.files(notes):
+            if not only or file.label == only:
+                yield from file.items(notes)
 
     def message_counts(self, notes: Notes) -> Counter[str]:
         """How many messages there are, by class name.  Files are taken apart if the largest is an mbox."""
         found: Counter[str] = Counter()
         largest, suspect = 0, ""
-        for label, path, may_be_mbox in self.files(notes):
+        for label, path, _, size_bytes, _ in self.files(notes):
             found[label] += 1
-            size_bytes = os.path.getsize(path) if may_be_mbox and os.path.exists(path) else 0
-            if size_bytes > largest:
+            if size_bytes > largest and not is_url(path):
                 largest, suspect = size_bytes, path
         items = file_items(suspect, "", Notes())
         if suspect and next(items, None) and next(items, None):
@@ -101,11 +100,17 @@ class Source:
     def items(self) -> Iterator[Item]:
         """The messages, from the first, in the same order each time; the notes start afresh."""
         notes = Notes()
+        for file in self.files(notes):
+            yield from file.items(notes)
+
+    def files(self, notes: Notes | None = None) -> Iterator[MailFile]:
+        """The files of the messages, likewise; workers may take them apart.  notes : of this walk"""
+        notes = notes or Notes()
         self.skipped, self.left_out = notes.skipped, notes.left_out
         notes.skipped += self._first_notes.skipped
         notes.left_out |= self._first_notes.left_out
         for part in self.parts:
-            yield from part.items(notes)
+            yield from part.files(notes)
 
     @cached_property
     def counts(self) -> list[tuple[SourcePart, Counter[str]]]:
@@ -114,6 +119,10 @@ class Source:
         notes.left_out |= self._first_notes.left_out
         self.left_out = notes.left_out
         return [(part, part.message_counts(notes)) for part in self.parts]
+
+
+def _size_bytes(path: str) -> int:
+    return os.path.getsize(path) if os.path.exists(path) else 0
 
 
 def open_unlabelled(paths: Iterable[str]) -> Source:

@@ -9,17 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, count
-from tempfile import TemporaryFile
-from typing import IO, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from nbspam.corpus.accumulator import Accumulator
+from nbspam.corpus.corpus import read_corpus
 from nbspam.corpus.item import Item, Skipped, reason_of
-from nbspam.corpus.reading import Progress, ReadShard, read_blocks
+from nbspam.corpus.reading import Progress
 from nbspam.errors import BadDataError, NoInputError, UsageError
 from nbspam.labels import checked_name, ordered
-from nbspam.model.counts import Counts, join_texts, split_texts, take_texts
+from nbspam.model.block import only_views, over_words
+from nbspam.model.counts import Counts, columns_of, join_texts, split_texts, take_texts
 from nbspam.settings import ALL_VIEWS, Settings
 from nbspam.store.text import escaped, natural, unescaped
 from nbspam.tokens.bag import NOTAWORD, NOTAWORD_KEY, NOTAWORD_VIEW, VIEWS, token_key, view_numbers
@@ -204,33 +204,17 @@ def build_vocabulary(
 ) -> tuple[Vocabulary, Skipped]:
     """Number the words of some mail, those in most messages first; and what could not be read.
 
-    The mail is read once.  Only when all words are counted and some chosen is it known which messages hold a
-    NOTAWORD, so the tokens of each message wait as numbers in a temporary file.
+    Only when all words are counted and some chosen is it known which messages hold a NOTAWORD, so the tokens
+    of all messages are in memory, as numbers.
     """
     _check_choice(choice)
-    views = view_numbers(choice.views)
-    listed = None if choice.words is None else list(map(token_key, choice.words))
-    counts = Accumulator(len(classes), None if listed is None else np.array(listed), views)
-    with TemporaryFile() as file:
-
-        def keep(shard: ReadShard) -> ReadShard:
-            for block in shard.blocks if listed is None else ():
-                is_read = np.isin(block.views, views)[block.columns]
-                for array in (block.keys[block.columns[is_read]], block.rows()[is_read], block.labels):
-                    np.save(file, array)
-            return shard
-
-        skipped = counts.add_all(map(keep, read_blocks(items, classes, jobs)), progress)
-        if not counts.messages.any():
-            raise NoInputError("SOURCE", "no readable message was found", "check SOURCE", "no-mail")
-        table = counts.counts()
-        if listed is None:
-            chosen = _most_frequent(table, choice)
-            words = [_notaword(table, chosen, file), *_words(table, chosen)]
-        else:
-            places = table.places(np.array([NOTAWORD_KEY, *listed])).tolist()
-            words = list(_words(table, places, [NOTAWORD, *(choice.words or ())]))
-    return Vocabulary(classes, tuple(counts.messages.tolist()), choice.views, words), skipped
+    corpus = read_corpus(items, classes, jobs, progress=progress)
+    block = only_views(corpus.block, view_numbers(choice.views))
+    texts = choice.words or []
+    keys = [*map(token_key, texts)] if choice.words else _most_frequent(block.count(len(classes)), choice)
+    counts = over_words(block, np.array(keys, np.int64)).count(len(classes))
+    words = [*_words(counts, [NOTAWORD_KEY, *keys], [NOTAWORD, *texts])]
+    return Vocabulary(classes, tuple(counts.messages.tolist()), choice.views, words), corpus.skipped
 
 
 def _check_choice(choice: Choice) -> None:
@@ -244,39 +228,22 @@ def _check_choice(choice: Choice) -> None:
             raise UsageError("`word_list`", why, "leave out one of them", "usage", option=option)
 
 
-def _most_frequent(table: Counts, choice: Choice) -> list[int]:
-    """The columns of the words that are chosen, in the order of their codes."""
-    documents, occurrences = table.documents.sum(axis=0), table.occurrences.sum(axis=0)
-    texts = split_texts(table.texts, len(table.keys))
+def _most_frequent(counts: Counts, choice: Choice) -> list[int]:
+    """The keys of the words that are chosen, in the order of their codes."""
+    documents, occurrences = counts.documents.sum(axis=0), counts.occurrences.sum(axis=0)
+    texts = split_texts(counts.texts, len(counts.keys))
     chosen = np.flatnonzero(documents >= choice.min_count).tolist()
     chosen.sort(key=lambda j: (-documents[j], -occurrences[j], texts[j]))
-    return chosen[: choice.size]
+    return [*counts.keys[chosen[: choice.size]].tolist()]
 
 
-def _notaword(table: Counts, chosen: list[int], file: IO[bytes]) -> Word:
-    """NOTAWORD, which is each token of the saved messages that is not chosen."""
-    keys = np.sort(np.append(table.keys[chosen], NOTAWORD_KEY))  # no token has this key
-    documents, end = np.zeros(len(table.messages), np.int64), file.tell()
-    file.seek(0)
-    while file.tell() < end:
-        tokens, rows, labels = (np.load(file) for _ in range(3))
-        place = np.minimum(np.searchsorted(keys, tokens), len(keys) - 1)
-        holders = labels[np.unique(rows[keys[place] != tokens])]
-        documents += np.bincount(holders, minlength=len(documents))
-    occurrences = table.occurrences.sum(axis=1) - table.occurrences[:, chosen].sum(axis=1)
-    return Word(NOTAWORD, NOTAWORD_VIEW, tuple(documents.tolist()), tuple(occurrences.tolist()))
-
-
-def _words(table: Counts, places: list[int], texts: list[str] | None = None) -> Iterator[Word]:
-    """The words of some columns; -1 is one of a list that the mail does not hold: a word of the body."""
-    documents, occurrences = table.documents.T.tolist(), table.occurrences.T.tolist()
-    own, nothing = split_texts(table.texts, len(table.keys)), (0,) * len(table.documents)
-    for at, j in enumerate(places):
-        text = texts[at] if texts else own[j].decode("utf-8", "replace")
-        if j < 0:
-            yield Word(text, VIEWS.index("body"), nothing, nothing)
-        else:
-            yield Word(text, int(table.views[j]), tuple(documents[j]), tuple(occurrences[j]))
+def _words(counts: Counts, keys: list[int], listed: list[str]) -> Iterator[Word]:
+    """NOTAWORD and the words of these keys; one of the list that the mail does not hold is of the body."""
+    places, own = counts.places(np.array(keys)), split_texts(counts.texts, len(counts.keys))
+    columns = [columns_of(numbers, places).T.tolist() for numbers in (counts.documents, counts.occurrences)]
+    for at, (j, *pair) in enumerate(zip(places.tolist(), *columns, strict=True)):
+        text = own[j].decode("utf-8", "replace") if j >= 0 else listed[at]
+        yield Word(text, int(counts.views[j]) if j >= 0 else VIEWS.index("body"), *map(tuple, pair))
 
 
 def vocabulary_counts(vocabulary: Vocabulary, n_classes: int) -> Counts:

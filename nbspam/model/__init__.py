@@ -5,8 +5,16 @@ The event models on plain arrays are names of this room, loaded when they are us
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from nbspam.model.arrays import AODE, Bernoulli, Categorical, Complement, Gaussian, Multinomial, Presence
-    from nbspam.model.credible_intervals import NormalInverseGamma
+    from nbspam.model.arrays import (
+        AODE,
+        Bernoulli,
+        Categorical,
+        Complement,
+        Gaussian,
+        Multinomial,
+        NormalInverseGamma,
+        Presence,
+    )
 
 __all__ = [
     "AODE",
@@ -23,8 +31,6 @@ __all__ = [
 def __getattr__(name: str) -> object:
     if name not in __all__:
         raise AttributeError(f"module 'nbspam.model' has no attribute {name!r}")
-    if name == "NormalInverseGamma":
-        from nbspam.model import credible_intervals as room
-    else:
-        from nbspam.model import arrays as room  # type: ignore[no-redef]
-    return getattr(room, name)
+    from nbspam.model import arrays
+
+    return getattr(arrays, name)

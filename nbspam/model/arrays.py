@@ -15,6 +15,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from nbspam.errors import UsageError
+from nbspam.model.credible_intervals import NormalInverseGamma as NormalInverseGamma
+from nbspam.model.credible_intervals import normal_posterior
 from nbspam.model.numeric import (
     VARIANCE_FLOOR,
     AodeLaw,
@@ -30,7 +32,6 @@ from nbspam.model.words import WordLaw, WordTotals, make_word_law
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from nbspam.model.credible_intervals import NormalInverseGamma
     from nbspam.model.posterior import Prior
 
 Floats = NDArray[np.float64]
@@ -257,6 +258,4 @@ class Gaussian(Categorical):
 
     def posterior(self, prior: NormalInverseGamma | None = None) -> NormalInverseGamma:
         """Posterior of mean and variance, with their intervals.  prior : None for one worth a row"""
-        from nbspam.model.credible_intervals import normal_posterior  # scipy
-
         return normal_posterior(self.counts, prior)

@@ -246,19 +246,6 @@ class BlockBuilder:
         return Lexicon(keys, np.frombuffer(views, np.uint8), joined, os.getpid(), first)
 
 
-def feature_block(features: Floats, labels: Ints) -> Block:
-    """Messages with only their numeric features."""
-    n = len(labels)
-    return Block(
-        starts=np.zeros(n + 1, np.int64),
-        labels=labels.astype(np.int16),
-        dates=np.full(n, np.nan),
-        names=[""] * n,
-        sizes=np.zeros(n, np.int64),
-        features=features,
-    )
-
-
 def merge_blocks(blocks: list[Block]) -> Block:
     """One block with the rows of all, in the order given, and ascending keys; every column is in a row."""
     if not blocks:

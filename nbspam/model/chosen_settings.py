@@ -7,17 +7,14 @@ from __future__ import annotations
 
 from nbspam.errors import UsageError
 from nbspam.model.posterior import parse_prior
-from nbspam.model.words import asked_alpha
+from nbspam.model.words import checked_alpha
 from nbspam.settings import (
     ALL_VIEWS,
     BIGRAMS_NAME,
-    BINNINGS,
-    BINS,
     FEATURES,
     MEASURES_NAME,
     NUMERIC_MODELS,
     TEXTBOOK_ALPHA,
-    THRESHOLD,
     Settings,
     textbook,
 )
@@ -44,6 +41,9 @@ if TYPE_CHECKING:
         textbook: bool
 
 
+AS_GIVEN = ("prior", "threshold", "normalise", "bins", "binning")  # settings that need no other
+
+
 def chosen(given: Scoring) -> Settings:
     """The settings for a way of scoring; UsageError for a value that makes no sense.
 
@@ -56,18 +56,15 @@ def chosen(given: Scoring) -> Settings:
         why = f"`event_model={event_model}` is a model of the numeric features, too"
         raise UsageError(numeric_model, why, "leave out one of them", "no-effect", option="numeric_model")
     alpha, features = given.get("alpha"), given.get("features") or ""
+    as_given = {name: value for name, value in given.items() if name in AS_GIVEN}
     settings = Settings(
         event_model or ("gaussian" if features == "numeric" else "presence"),
-        alpha=None if alpha in (None, "auto") else asked_alpha(str(alpha), ", or auto"),
-        prior=given.get("prior", "empirical"),
-        averaged=False if given.get("textbook") else None,
-        threshold=given.get("threshold", THRESHOLD),
-        normalise=given.get("normalise", False),
+        alpha=None if alpha is None or alpha == "auto" else checked_alpha(alpha, ", or auto"),
+        averaged=not given.get("textbook"),
         features=features,
         numeric_model=numeric_model or "",
-        bins=given.get("bins", BINS),
-        binning=given.get("binning", BINNINGS[0]),
         views=_checked_views(given.get("views", ALL_VIEWS), features),
+        **as_given,
     )
     if not 0 <= settings.threshold < float("inf"):
         why, where = "is not a number of nats >= 0", f"{settings.threshold:g}"
@@ -108,15 +105,12 @@ def changed(settings: Settings, change: Mapping[str, str]) -> Settings:
     same = event_model == settings.event_model
     new = Settings(
         event_model,
-        alpha=asked_alpha(change["alpha"]) if "alpha" in change else settings.alpha if same else None,
+        alpha=checked_alpha(change["alpha"]) if "alpha" in change else settings.alpha if same else None,
         prior=change.get("prior", settings.prior),
-        averaged=settings.averaged if same else None,
-        threshold=settings.threshold,
-        normalise=settings.normalise,
+        averaged=settings.averaged or not same,
         features=features,
         numeric_model=numeric_model,
-        bins=settings.bins,
-        binning=settings.binning,
+        **{name: getattr(settings, name) for name in AS_GIVEN if name != "prior"},
     )
     if "textbook" in change:
         alpha = new.alpha if "alpha" in change else TEXTBOOK_ALPHA

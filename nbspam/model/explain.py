@@ -89,7 +89,7 @@ def explanation(judge: Filter, message: Counted, verdict: Verdict) -> Explanatio
     if total is not None and isfinite(total):
         residual = fsum([total, *(-one.log_odds for one in sums if one.log_odds is not None)])
     features: list[tuple[FeatureFacts, float | None]] = []
-    if judge.scorer.features is not None:
+    if judge.scorer.features is not None and verdict.scored.features:  # none of an empty message
         nats = {part.text.partition("=")[0]: value for part, value in parts if part.kind == "feature"}
         facts = judge.scorer.features.facts(verdict.scored.features)
         features = sorted(
@@ -117,18 +117,13 @@ def clues(judge: Filter, verdict: Verdict, top: int | None = None) -> list[Clue]
 
 def interval(judge: Filter, verdict: Verdict) -> Interval | None:
     """95 % credible interval of the log-odds, nats; None where it is undefined."""
-    if verdict.log_odds is None or not has_evidence(judge, verdict):
+    if verdict.log_odds is None or verdict.is_prior_alone:
         return None
     from nbspam.model.credible_intervals import log_odds_deviation, log_odds_interval  # scipy: 0.2 s, 25 MB
 
     covariance = judge.model.covariance()
     deviation = log_odds_deviation(judge.scorer, verdict.scored, verdict.number, covariance)
     return None if deviation is None else log_odds_interval(verdict.log_odds, deviation)
-
-
-def has_evidence(judge: Filter, verdict: Verdict) -> bool:
-    """False if the verdict rests on the prior alone; one sum always has evidence."""
-    return bool(verdict.scored.evidence) or not judge.settings.averaged
 
 
 def share_interval(judge: Filter, counts: tuple[float, ...], number: int) -> Interval:

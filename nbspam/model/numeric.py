@@ -10,14 +10,14 @@ labels   : int64 (n_messages,), class numbers
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from nbspam.errors import UsageError
-from nbspam.model.words import checked_alpha, scaled
+from nbspam.model.words import checked_alpha
 from nbspam.settings import BINNINGS, NUMERIC_MODELS
 
 Floats = NDArray[np.float64]
@@ -34,6 +34,7 @@ MAX_BINS = 1_000  # of a feature; more hold no message each
 MAX_PAIRED_BINS = 100  # under AODE, which counts the square: 38 features then take 100 MB a class
 LIMB = 26  # bits: values in quanta have up to 51, so products of two limbs fit into 64
 EXACT_ROWS = 1_024  # sums of so many products, too
+COUNTED_AT_ONCE = 20_000  # messages
 ROWS_AT_ONCE = 1_024  # under AODE, which looks up the square of the features for each message
 
 
@@ -117,16 +118,6 @@ class FeatureCounts:
             if self.pairs is not None:
                 self.pairs[k] += sign * self._count_pairs(own)
 
-    def merge(self, other: FeatureCounts, sign: int = 1) -> None:
-        """Adds other counts, or with sign -1 takes them away; UsageError where the edges differ."""
-        if self.edges != other.edges or (self.pairs is None) != (other.pairs is None):
-            why = "the two models cut their numeric features at different edges"
-            raise UsageError("merge", why, "count both with the same edges", "bin-edges")
-        self.moments += sign * other.moments
-        self.bins += sign * other.bins
-        if self.pairs is not None and other.pairs is not None:
-            self.pairs += sign * other.pairs
-
     def _count_pairs(self, cells: Ints) -> Ints:
         n_cells, rows = self.bins.shape[1], []
         for f, (start, size) in enumerate(zip(self.starts, self.sizes, strict=True)):
@@ -164,12 +155,13 @@ class FeatureCounts:
 
 
 def count_features(
-    chunks: Iterable[tuple[Floats, Ints]], n_classes: int, edges: Edges, with_pairs: bool = False
+    features: Floats, labels: Ints, n_classes: int, edges: Edges, with_pairs: bool = False
 ) -> FeatureCounts:
-    """Counts messages that come in chunks of (features, labels)."""
+    """Counts any number of messages, some at a time."""
     counts = FeatureCounts(n_classes, edges, with_pairs)
-    for features, labels in chunks:
-        counts.add(features, labels)
+    for start in range(0, len(labels), COUNTED_AT_ONCE):
+        rows = slice(start, start + COUNTED_AT_ONCE)
+        counts.add(features[rows], labels[rows])
     return counts
 
 
@@ -312,9 +304,8 @@ class AodeLaw(NumericLaw):
 
 def smoothed_log(counts: NDArray[Any], totals: NDArray[Any], alpha: float, cells: Ints) -> Floats:
     """log (count + alpha) / (total + cells alpha), nats; -inf for 0 / anything."""
-    scale, pseudo = scaled(alpha)
     with np.errstate(divide="ignore", invalid="ignore"):
-        logs = np.log(counts * scale + pseudo) - np.log(totals * scale + pseudo * cells)
+        logs = np.log(counts + alpha) - np.log(totals + alpha * cells)
     return np.where(np.isnan(logs), -np.inf, logs)
 
 

@@ -159,7 +159,7 @@ def parse_prior(text: str) -> Prior:
         return text.lower()
     if "=" not in text:
         raise _error(text, "it is neither a named prior nor a list of class=probability")
-    given: dict[str, float] = {}
+    given: dict[str, str] = {}
     for item in text.split(","):
         name, separator, number = item.rpartition("=")
         name = name.strip()
@@ -167,9 +167,8 @@ def parse_prior(text: str) -> Prior:
             raise _error(text, f"{item.strip()!r} is not class=probability")
         if name in given:
             raise _error(text, f"class {name} is given twice")
-        given[name] = _probability(text, number.strip())
-    _check_sum(text, given)
-    return given
+        given[name] = number.strip()
+    return _probabilities(text, given)
 
 
 def log_priors(
@@ -188,10 +187,7 @@ def log_priors(
     if prior == "uniform":
         return [-log(len(messages))] * len(messages)
     pseudo = alpha if prior == "smoothed" else 0.0
-    if pseudo > 1:  # dividing by it keeps sums finite up to the largest float
-        counts = [m / pseudo + 1.0 for m in messages]
-    else:
-        counts = [m + pseudo for m in messages]
+    counts = [m + pseudo for m in messages]
     total = sum(counts)
     return [log(count) - log(total) if count > 0 else -inf for count in counts]
 
@@ -218,27 +214,24 @@ def _given(prior: Mapping[str, float], names: Sequence[str]) -> list[float]:
     missing = [name for name in names if name not in prior]
     if missing:
         raise _error(text, f"class {missing[0]} has no probability")
-    for value in prior.values():
-        _probability(text, value)
-    _check_sum(text, prior)
-    total = sum(prior.values())
-    return [log(prior[name] / total) if prior[name] > 0 else -inf for name in names]
+    found = _probabilities(text, prior)
+    total = sum(found.values())
+    return [log(found[name] / total) if found[name] > 0 else -inf for name in names]
 
 
-def _probability(text: str, number: str | float) -> float:
-    try:
-        value = float(number)
-    except ValueError:
-        raise _error(text, f"{number!r} is not a number") from None
-    if not (isfinite(value) and value >= 0):
-        raise _error(text, f"{number} is not a probability")
-    return value
-
-
-def _check_sum(text: str, given: Mapping[str, float]) -> None:
-    total = sum(given.values())
+def _probabilities(text: str, given: Mapping[str, str | float]) -> dict[str, float]:
+    found: dict[str, float] = {}
+    for name, number in given.items():
+        try:
+            found[name] = float(number)
+        except ValueError:
+            raise _error(text, f"{number!r} is not a number") from None
+        if not (isfinite(found[name]) and found[name] >= 0):
+            raise _error(text, f"{number} is not a probability")
+    total = sum(found.values())
     if abs(total - 1) > SUM_TOLERANCE:
         raise _error(text, f"the probabilities sum to {total:.6g}, not to 1")
+    return found
 
 
 def _error(text: str, why: str) -> UsageError:

@@ -57,8 +57,8 @@ def count_features_of(block: Block, settings: Settings, n_classes: int) -> Featu
     if settings.features == "words":
         return None
     edges = learn_edges(block.features, settings.bins, settings.binning)
-    chunks = [(block.features, block.labels.astype(np.int64))]
-    return count_features(chunks, n_classes, edges, settings.numeric_model == "aode")
+    labels, with_pairs = block.labels.astype(np.int64), settings.numeric_model == "aode"
+    return count_features(block.features, labels, n_classes, edges, with_pairs)
 
 
 class WordRows:

@@ -10,7 +10,7 @@ likelihood: a word may add -inf, never +inf and never NaN, so sums stay defined.
 
 from __future__ import annotations
 
-from math import fsum, inf, isfinite, log, log1p
+from math import fsum, inf, log, log1p
 
 from nbspam.errors import UsageError
 from nbspam.settings import WORD_MODELS
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 # What may be asked for.  Far outside sums overflow, and the intervals of `explain` divide by 0 or take long.
 ALPHA_RANGE = (1e-100, 1e12)
-MAX_PRIOR_WEIGHT = 1_000_000_000  # messages
 
 
 class WordTotals:
@@ -67,34 +66,22 @@ def vocabulary_size(words: Sequence[int]) -> int:
     return sum(words[: len(TEXTBOOK_VIEWS)]) + max(words[NOTAWORD_VIEW], 1)
 
 
-def checked_alpha(alpha: float) -> float:
-    """lambda as a float >= 0; UsageError otherwise (also for infinity and NaN)."""
-    if isfinite(alpha) and alpha >= 0:
-        return float(alpha)
-    why, remedy = "the smoothing constant is a finite number >= 0", "use 1 (Laplace), or a smaller number"
-    raise UsageError(f"alpha {alpha}", why, remedy, "alpha")
+def checked_alpha(given: float | str, others: str = "") -> float:
+    """lambda as a float; UsageError unless it is 0 or within the ALPHA_RANGE.
 
-
-def asked_alpha(text: str, others: str = "") -> float:
-    """lambda as a command line has it; UsageError unless it is 0 or within the ALPHA_RANGE.
-
-    others : what else is allowed
+    others : what else is allowed where the user gives it
     """
     try:
-        alpha = checked_alpha(float(text))
-    except (ValueError, UsageError):
-        remedy = f"use a number, for example 1 (Laplace){others}"
-        raise UsageError(text, "is not a finite number >= 0", remedy, "alpha", option="alpha") from None
+        alpha = float(given)
+    except ValueError:
+        alpha = inf
     low, high = ALPHA_RANGE
-    if alpha and not low <= alpha <= high:
-        remedy = f"use 0, or a number from {low:g} to {high:g}{others}"
-        raise UsageError(text, "no mail can tell it from a milder one", remedy, "alpha", option="alpha")
-    return alpha
-
-
-def scaled(alpha: float) -> tuple[float, float]:
-    """(scale of the counts, pseudo-count): above 1 all is divided by lambda, so that nothing overflows."""
-    return (1.0 / alpha, 1.0) if alpha > 1 else (1.0, alpha)
+    if alpha == 0 or low <= alpha <= high:
+        return alpha
+    why, remedy = "is not a finite number >= 0", "use a number, for example 1 (Laplace)"
+    if 0 < alpha < inf:
+        why, remedy = "no mail can tell it from a milder one", f"use 0, or a number from {low:g} to {high:g}"
+    raise UsageError(str(given), why, remedy + others, "alpha", option="alpha")
 
 
 def make_word_law(event_model: str, totals: WordTotals, alpha: float, normalise: bool = False) -> WordLaw:
@@ -167,14 +154,12 @@ class MultinomialLaw(WordLaw):
     def __init__(self, totals: WordTotals, alpha: float, repeats: bool = False) -> None:
         super().__init__("multinomial" if repeats else "presence", len(totals.messages), alpha, repeats)
         sums, size = totals.occurrences if repeats else totals.documents, totals.vocabulary_size
-        self._scale, self._pseudo = scaled(alpha)
-        self._log_totals = [log_or_minus_inf(n * self._scale + self._pseudo * size) for n in sums]
         self.concentration = [n + alpha * size for n in sums]
+        self._log_totals = [*map(log_or_minus_inf, self.concentration)]
 
     def weigh(self, counts: Counts) -> list[float]:
-        values = [n * self._scale + self._pseudo for n in counts]
-        pairs = zip(values, self._log_totals, strict=True)
-        return [log(value) - total if value > 0 else -inf for value, total in pairs]
+        pairs = zip(counts, self._log_totals, strict=True)
+        return [log(n + self.alpha) - total if n + self.alpha > 0 else -inf for n, total in pairs]
 
 
 class BernoulliLaw(WordLaw):
@@ -223,22 +208,21 @@ class ComplementLaw(WordLaw):
     def __init__(self, totals: WordTotals, alpha: float, normalise: bool) -> None:
         super().__init__("complement", len(totals.messages), alpha, repeats=True)
         self.uses_prior = self.n_classes == 1
-        self._scale, self._pseudo = scaled(alpha)
         size, every = totals.vocabulary_size, sum(totals.occurrences)
         others = [every - n for n in totals.occurrences]
-        self._log_totals = [log_or_minus_inf(n * self._scale + self._pseudo * size) for n in others]
         self.concentration = [n + alpha * size for n in others]
+        self._log_totals = [*map(log_or_minus_inf, self.concentration)]
         self._sums: list[float] = []  # by class, of log theta over the vocabulary; empty: not normalised
         self._zeros = [0] * self.n_classes  # at lambda = 0, words of the vocabulary never met outside k
         for k, some in enumerate(totals.complement_histogram if normalise else ()):
             histogram = with_zero(some, size)
-            if not self._pseudo:
+            if not alpha:
                 self._zeros[k] = sum(words for count, words in histogram if count == 0)
             sums = (words * self._log_theta(count, k) for count, words in histogram)
             self._sums.append(-inf if self._zeros[k] else fsum(sums))
 
     def _log_theta(self, count: float, k: int) -> float:
-        value = count * self._scale + self._pseudo
+        value = count + self.alpha
         return log(value) - self._log_totals[k] if value > 0 else -inf
 
     def weigh(self, counts: Counts) -> list[float]:
@@ -261,34 +245,18 @@ class ComplementLaw(WordLaw):
         return [every - n + self.alpha for n in occurrences]
 
 
-def power_factor(weight_messages: float, prior_messages: Sequence[int]) -> float:
-    """What a count of the prior model is worth, if the whole model is worth `weight_messages` messages.
-
-    A model trained elsewhere becomes the prior by adding factor * count to each count: class k gets the
-    Dirichlet pseudo-counts factor * N0_k * phi_jk, phi the maximum likelihood estimate of the prior model;
-    lambda is added once, on top.  Source: Ibrahim and Chen 2000 (power prior).
-    """
-    if not 0 <= weight_messages <= MAX_PRIOR_WEIGHT:
-        why = f"the weight of a prior model is a number of messages from 0 to {MAX_PRIOR_WEIGHT:,}"
-        remedy = "use 100, for example: the prior model then counts as 100 messages"
-        raise UsageError(f"{weight_messages:g}", why, remedy, "prior-weight", option="prior_weight")
-    total = sum(prior_messages)
-    return weight_messages / total if total else 0.0
-
-
 def log_absent(count: float, messages: float, alpha: float) -> float:
     """log(1 - phi) of Bernoulli; with alpha = 0, -inf for a word in every message, or no message.
 
     Small phi by log1p: a vocabulary has a million words that are in hardly any message, and the
     rounding errors of a difference of logs would add up.
     """
-    scale, pseudo = scaled(alpha)
-    present, absent = count * scale + pseudo, (messages - count) * scale + pseudo
+    present, absent = count + alpha, messages - count + alpha
     if absent <= 0:
         return -inf
     if present < absent:
-        return log1p(-present / (messages * scale + 2 * pseudo))
-    return log(absent) - log(messages * scale + 2 * pseudo)
+        return log1p(-present / (present + absent))
+    return log(absent) - log(present + absent)
 
 
 def log_or_minus_inf(value: float) -> float:

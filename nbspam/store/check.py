@@ -1,7 +1,7 @@
 """Is a model file sound, and what is in it: the queries of `model check`, `model info` and doctor.
 
 In a sound file, SQLite's own check passes, the rows have the digests that were written with them, and totals
-and histograms are the sums over the tokens.
+are the sums over the tokens.
 """
 
 from __future__ import annotations

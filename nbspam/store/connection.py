@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 APPLICATION_ID = 0x6E627370
-FORMAT = 5  # 1 had no bigrams, 2 each word of a message once, 3 strongest words as evidence, 4 no digests
+FORMAT = 6  # 1 had no bigrams, 2 each word once, 3 strongest words as evidence, 4 no digests, 5 histograms
 BUSY_SECONDS = 10.0  # how long a reader waits for a writer's lock
 LESSONS = "-lessons"  # ending of the folder of lessons that wait for a writer
 BESIDE = ("-journal", "-wal", "-shm", LESSONS)  # endings of what SQLite and we keep next to a model
@@ -85,7 +85,10 @@ class Connection(sqlite3.Connection):
     def stream(self, query: str, values: Sequence[object] = ()) -> Generator[tuple[Any, ...], None, None]:
         """The rows of a query, one after the other.  A damaged page shows only when it is read."""
         try:
-            yield from self.execute(query, values)
+            try:
+                yield from self.execute(query, values)
+            except UnicodeDecodeError:
+                raise sqlite3.DatabaseError("text that is not UTF-8") from None
         except sqlite3.Error as error:
             if not self.path:
                 raise

@@ -7,17 +7,20 @@ tables that are read whenever a model is opened, and is compared then (store/rea
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from operator import mul
-from typing import Any
 
 from nbspam.store.connection import Connection, sqlite3
 from nbspam.store.reader import count_columns, opening_digest, opening_rows
 from nbspam.tokens.bag import token_key
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from typing import Any
+
 # table -> the columns of its digest; of `token` also the count columns.  The text of a token follows from its
-# key, views, totals and histograms from the tokens.
+# key, views and totals from the tokens.
 DIGESTED = {
     "token": "key, view",
     "learned": "digest, class, times",

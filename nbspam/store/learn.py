@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Iterator, Sequence
 
 from nbspam.errors import DamagedModelError, TryAgainError, UsageError
 from nbspam.mail.limits import MAX_READ_BYTES
@@ -41,6 +40,10 @@ from nbspam.store.updater import (
     updating,
 )
 from nbspam.tokens import read
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
 
 LEARNED = "learned"
 MOVED = "moved"
@@ -141,8 +144,7 @@ def writing(path: str, seconds: float = BUSY_SECONDS) -> Iterator[Updater]:
             yield updater
         for lesson, result in results:
             lesson.finish(result)
-        if results:
-            remove_empty_folder(path)
+        remove_empty_folder(path)
     finally:
         for lesson in lessons:
             lesson.close()

@@ -14,13 +14,17 @@ import contextlib
 import fcntl
 import os
 import time
-from collections.abc import Iterator, Sequence
 
 from nbspam.store.connection import LESSONS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
 
 MAX_WAITING_BYTES = 64 << 20  # of all lessons of a model; with more, a program waits and may give up
 FILE_BYTES = 4_096  # a file takes so much of the disk, even if it is short
 MAX_RESULT_BYTES = 100
+UNFINISHED_NS = 3_600 * 10**9  # a hidden file that is older was left by a killed program
 
 
 class Lesson:
@@ -129,9 +133,13 @@ def turn(path: str) -> Iterator[bool]:
 
 
 def remove_empty_folder(path: str) -> None:
-    """Remove the folder of the lessons, unless some wait in it."""
+    """Remove the folder of the lessons, unless some wait in it; before, what killed programs left in it."""
+    folder, oldest = _folder(path), f".{time.time_ns() - UNFINISHED_NS:020}"
     with contextlib.suppress(OSError):
-        os.rmdir(_folder(path))
+        for name in os.listdir(folder):
+            if name[0] == "." and name < oldest:
+                os.unlink(os.path.join(folder, name))
+        os.rmdir(folder)
 
 
 def _folder(path: str) -> str:

@@ -8,7 +8,7 @@ prior.
 
 from __future__ import annotations
 
-from nbspam.errors import DamagedModelError
+from nbspam.errors import DamagedModelError, UsageError
 from nbspam.store.reader import Model
 
 TYPE_CHECKING = False
@@ -16,13 +16,21 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 WEIGHT, UNIT, SHARE = "prior_weight", "prior_unit", "prior_share"  # settings
+MAX_WEIGHT = 1_000_000_000  # messages
 MAX_UNIT = 10**9  # sums of counts stay below 2^63; the weight is rounded if it needs more digits
 
 
 def units(weight: float, messages: int) -> tuple[int, int]:
-    """(unit, share) for a prior model of so many messages that counts as `weight` messages."""
+    """(unit, share) for a prior model of so many messages that counts as `weight` messages.
+
+    UsageError for a wrong weight.
+    """
     from fractions import Fraction  # not when a message is scored: it loads re
 
+    if not 0 <= weight <= MAX_WEIGHT:
+        why = f"the weight of a prior model is a number of messages from 0 to {MAX_WEIGHT:,}"
+        remedy = "use 100, for example: the prior model then counts as 100 messages"
+        raise UsageError(f"{weight:g}", why, remedy, "prior-weight", option="prior_weight")
     if not messages or not weight:
         return 1, 0
     factor = Fraction(repr(weight)) / messages

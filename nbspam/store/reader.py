@@ -25,7 +25,7 @@ from nbspam.store.connection import (
     sqlite3,
     store_error,
 )
-from nbspam.tokens.bag import N_VIEWS, token_key
+from nbspam.tokens.bag import N_VIEWS, NO_TEXTBOOK_VIEWS, token_key
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -129,15 +129,30 @@ class Model:
                 return found
         except TypeError:
             pass
-        raise DamagedModelError(self.path, "a token has a count that is not a whole number")
+        raise self._odd_count()
 
     def histogram(self, kind: str) -> list[dict[int, int]]:
-        """By class, count -> how many tokens have it; kind is 'documents' or 'complement'."""
-        by_class: list[dict[int, int]] = [{} for _ in self.classes]
-        query = "SELECT class, count, words FROM histogram WHERE kind = ?"
-        for number, count, words in bounded_rows(self.connection, query, (kind,), MAX_TABLE_BYTES):
-            by_class[number][count] = words
-        return by_class
+        """By class, count -> how many tokens have it, neither bigrams nor measures; all tokens are read.
+
+        kind : `documents`: n_jk, or `complement`: occurrences outside the class
+        """
+        numbers = range(len(self.classes))
+        counts = [f"documents_{k}" for k in numbers]
+        if kind == "complement":
+            counts = [" + ".join([f"occurrences_{i}" for i in numbers if i != k]) or "0" for k in numbers]
+        found = []
+        for count in counts:
+            query = (
+                f"SELECT {count} AS n, count(*) FROM token WHERE view NOT IN {NO_TEXTBOOK_VIEWS} GROUP BY n"
+            )
+            rows = bounded_rows(self.connection, query, (), MAX_TABLE_BYTES)
+            if any(type(n) is not int or n < 0 for n, _ in rows):
+                raise self._odd_count()
+            found.append(dict(rows))
+        return found
+
+    def _odd_count(self) -> DamagedModelError:
+        return DamagedModelError(self.path, "a token has a count that is not a whole number")
 
     def calibration(self) -> list[float]:
         """The weights of the calibration in order; empty when the model was trained without one."""

@@ -1,4 +1,4 @@
--- The nbspam model file, format 5: one SQLite database.  This file is its specification.
+-- The nbspam model file, format 6: one SQLite database.  This file is its specification.
 -- application_id 0x6e627370 ("nbsp"), user_version = the format.
 -- Counts only: the smoothing constant, the prior, the event model and the losses are applied
 -- when a message is scored, so adding, removing and merging mail are exact.
@@ -43,14 +43,6 @@ CREATE TABLE token (                -- two more columns a class: documents_k, oc
     -- documents_k   INTEGER: n_jk, messages of class k that hold the token
     -- occurrences_k INTEGER: N_jk, how often it occurs in them
 );
-
-CREATE TABLE histogram (            -- how many words have a count: whole-vocabulary sums without a scan
-    kind  TEXT NOT NULL,            -- 'documents' (n_jk = count) or 'complement' (sum of N_ji over i != k = count)
-    class INTEGER NOT NULL,         -- class.number k
-    count INTEGER NOT NULL,
-    words INTEGER NOT NULL,         -- tokens with that count, > 0; neither bigrams nor measures
-    PRIMARY KEY (kind, class, count)
-) WITHOUT ROWID;
 
 CREATE TABLE calibration (          -- the logistic regression over the view evidence
     number  INTEGER PRIMARY KEY,    -- place in the weight vector

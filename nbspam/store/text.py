@@ -2,8 +2,8 @@
 
 The text is UTF-8, one line a row, fields separated by tabs, the first field the name of the table.  A line
 `#table<TAB>columns` comes before the rows of each table, rows are in a fixed order, and the last line gives
-their number.  Keys, totals and histograms follow from the rows and are not written, so a text edited by hand
-cannot contradict itself.
+their number.  Keys and totals follow from the rows and are not written, so a text edited by hand cannot
+contradict itself.
 """
 
 from __future__ import annotations

@@ -1,17 +1,13 @@
 """Changes to a model file in place, each in one transaction.
 
-Totals and histograms change with the token rows, so adding a message and removing it restores every table.
+Totals change with the token rows, so adding a message and removing it restores every table.
 A program that reads the model meanwhile sees the old state until the commit.
 """
 
 from __future__ import annotations
 
 import contextlib
-import sqlite3
 import zlib
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
 
 from nbspam.errors import DamagedModelError, UsageError
 from nbspam.store.connection import (
@@ -20,6 +16,7 @@ from nbspam.store.connection import (
     Connection,
     check_file,
     open_to_write,
+    sqlite3,
     store_error,
 )
 from nbspam.store.digest import learned_number, row_number, write_digests
@@ -27,6 +24,11 @@ from nbspam.store.prior import stored_units
 from nbspam.store.reader import Model, count_columns, token_columns
 from nbspam.store.writer import Writer
 from nbspam.tokens.bag import NO_TEXTBOOK_VIEWS, NOTAWORD, NOTAWORD_KEY, NOTAWORD_VIEW
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+    from typing import Any
 
 # (key, view, text, how often it occurs in the message)
 MessageToken = tuple[int, int, str, int]
@@ -49,7 +51,6 @@ class Updater(Writer):
         self._unit, _ = stored_units(self.model)
         self._columns = count_columns(len(self.model.classes))
         self._sums: dict[int, list[int]] = {}  # view -> tokens, then the sum of each count column
-        self._histogram: Counter[tuple[str, int, int]] = Counter()  # (kind, class, count) -> tokens
         # table -> what is added to its digest; None: all rows are read again
         self.digests: dict[str, int | None] = dict.fromkeys(("token", "learned", "autolearned"), 0)
 
@@ -159,11 +160,6 @@ class Updater(Writer):
         sums[0] += sign
         for place, count in enumerate(counts, 1):
             sums[place] += sign * count
-        if view not in NO_TEXTBOOK_VIEWS:
-            occurrences = sum(counts[1::2])
-            for k in range(len(counts) // 2):
-                self._histogram["documents", k, counts[2 * k]] += sign
-                self._histogram["complement", k, occurrences - counts[2 * k + 1]] += sign
 
     def _write_sums(self) -> None:
         many = self.connection.executemany
@@ -174,18 +170,7 @@ class Updater(Writer):
                 "WHERE view = ? AND class = ?",
                 [(*sums[2 * k : 2 * k + 2], view, k) for k in range(len(sums) // 2)],
             )
-        moves = [(*cell, words) for cell, words in self._histogram.items() if words]
-        many(
-            "INSERT INTO histogram VALUES (?, ?, ?, ?) "
-            "ON CONFLICT DO UPDATE SET words = words + excluded.words",
-            moves,
-        )
-        many(
-            "DELETE FROM histogram WHERE kind = ? AND class = ? AND count = ? AND words = 0",
-            [move[:3] for move in moves],
-        )
         self._sums.clear()
-        self._histogram.clear()
 
     def count_numeric(self, label: int, rows: dict[tuple[str, int], list[int]], sign: int) -> None:
         """Add (sign 1) or remove (sign -1) the numeric features of messages of class `label`.

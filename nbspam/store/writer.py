@@ -5,10 +5,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
-import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, groupby, islice
-from typing import Any
 
 from nbspam.errors import CannotCreateError, TryAgainError
 from nbspam.files import NewFile, flush, make_folders
@@ -21,12 +18,18 @@ from nbspam.store.connection import (
     is_foreign,
     journal_of,
     open_to_write,
+    sqlite3,
     store_error,
 )
 from nbspam.store.digest import DIGESTED, write_digests
 from nbspam.store.prior import SHARE, UNIT, WEIGHT, units
 from nbspam.store.reader import count_columns, open_model, schema
-from nbspam.tokens.bag import N_VIEWS, NO_TEXTBOOK_VIEWS, VIEW_NAMES
+from nbspam.tokens.bag import N_VIEWS, VIEW_NAMES
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+    from typing import Any
 
 ROWS_AT_ONCE = 16  # in one statement: two thirds of the time of one by one
 MAX_VARIABLES = 30_000  # of one statement; SQLite's bound is 32,766
@@ -107,7 +110,7 @@ class NewModel(Writer):
     def write_sums(
         self, sums: dict[str, list[tuple[Any, ...]]] | None = None, token_digest: int | None = None
     ) -> None:
-        """Views, totals and histograms: the sums over the tokens that are there, as of sum_rows.
+        """Views and totals: the sums over the tokens that are there, as of sum_rows.
 
         sums, token_digest : worked out elsewhere, which saves a sixth of a training
         """
@@ -159,17 +162,12 @@ def sum_rows(connection: Connection) -> dict[str, list[tuple[Any, ...]]]:
     n_classes = ask("SELECT count(*) FROM class")[0][0]
     words = dict(ask("SELECT view, count(*) FROM token GROUP BY view"))
     totals: list[tuple[Any, ...]] = []
-    histogram: list[tuple[Any, ...]] = []
     for k in range(n_classes):
         query = f"SELECT view, sum(documents_{k}), sum(occurrences_{k}) FROM token GROUP BY view"
         found = {view: counts for view, *counts in ask(query)}
         totals += [(view, k, *found.get(view, (0, 0))) for view in range(N_VIEWS)]
-        others = " + ".join(f"occurrences_{i}" for i in range(n_classes) if i != k) or "0"
-        for kind, count in (("documents", f"documents_{k}"), ("complement", others)):
-            some = f"FROM token WHERE view NOT IN {NO_TEXTBOOK_VIEWS} GROUP BY n"
-            histogram += [(kind, k, *row) for row in ask(f"SELECT {count} AS n, count(*) {some}")]
     views = [(number, name, words.get(number, 0)) for number, name in enumerate(VIEW_NAMES)]
-    return {"view": views, "view_total": totals, "histogram": histogram}
+    return {"view": views, "view_total": totals}
 
 
 @contextlib.contextmanager

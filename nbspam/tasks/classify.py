@@ -135,7 +135,7 @@ def units(paths: Iterable[str], stdin: Callable[[], Item], notes: Notes) -> Iter
         if path == "-":
             yield stdin()
             continue
-        for _, found, may_be_mbox in SourcePart(path).files(notes):
+        for _, found, may_be_mbox, *_ in SourcePart(path).files(notes):
             if not may_be_mbox:
                 yield Item(found, "", found)
             elif _is_small(found):

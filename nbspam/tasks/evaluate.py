@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from math import isfinite
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -60,6 +60,9 @@ from nbspam.tasks.train import Choices, Trained, train_blocks
 from nbspam.tokens import DATE
 from nbspam.tokens.bag import NO_TEXTBOOK_VIEWS
 
+if TYPE_CHECKING:
+    from nbspam.corpus.cluster import Cluster
+
 Step = Callable[[int], object]  # so many more steps are done
 
 
@@ -70,7 +73,7 @@ class Plan(NamedTuple):
     automatic  : choose alpha on the messages trained on
     loss       : what decisions cost; None for 0-1
     seed       : of everything drawn
-    jobs       : processes
+    jobs       : processes, or a cluster
     vocabulary : all other words are NOTAWORD; None: every word has its own count
     """
 
@@ -78,7 +81,7 @@ class Plan(NamedTuple):
     automatic: bool = False
     loss: Loss | None = None
     seed: int = 0
-    jobs: int = 1
+    jobs: int | Cluster = 1
     vocabulary: Vocabulary | None = None
 
     def described(self, **more: Any) -> dict[str, Any]:
@@ -109,7 +112,8 @@ def judge_splits(
     """Each split trained and judged, in order, in as many processes as the plan allows."""
     whole = count_whole(corpus.block, len(corpus.classes), plan.vocabulary)
     judged = []
-    for one in run_shards(partial(_judge_split, corpus, whole, plan), splits, plan.jobs):
+    work = partial(_judge_split, corpus, whole, plan._replace(jobs=1))
+    for one in run_shards(work, splits, plan.jobs):
         judged.append(one)
         if progress:
             progress(1)

@@ -16,12 +16,11 @@ from nbspam.model.calibrate import Fitted, learn_sample, sample, ways_to_see
 from nbspam.model.calibration import MAX_COVARIANCE, Learner, first_weights
 from nbspam.model.counts import Ints
 from nbspam.model.scorer import COUNTS_REPEATS, check_repeats
-from nbspam.model.words import power_factor
 from nbspam.settings import Settings, from_text
 from nbspam.store.check import vocabulary_keys
 from nbspam.store.connection import OneState
 from nbspam.store.merge import numeric_rows, token_rows
-from nbspam.store.prior import WEIGHT, on_prior
+from nbspam.store.prior import WEIGHT, on_prior, units
 from nbspam.store.reader import Model, open_model
 from nbspam.store.writer import NewModel
 from nbspam.tasks.update import counts_of
@@ -44,7 +43,7 @@ class PriorModel:
             raise UsageError(path, why, remedy, "prior-stacked")
         self.classes = ordered([*classes, *self._model.classes])
         self.weight = weight
-        power_factor(weight, self._model.messages)  # raises for a wrong weight
+        units(weight, sum(self._model.messages))  # raises for a wrong weight
         self._written: Model | None = None
 
     def __enter__(self) -> PriorModel:

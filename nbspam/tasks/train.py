@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial, reduce
 from itertools import chain
@@ -14,15 +13,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nbspam.corpus import Item
-from nbspam.corpus.accumulator import KEPT_MESSAGES, Accumulator
+from nbspam.corpus.accumulator import Accumulator
 from nbspam.corpus.corpus import views_read
 from nbspam.corpus.executor import JOBS_PER_CORE, default_jobs, run_shards
-from nbspam.corpus.item import Skipped
-from nbspam.corpus.reading import Progress, ReadShard, read_blocks
+from nbspam.corpus.item import MailFile, Skipped
+from nbspam.corpus.reading import Progress, read_blocks
 from nbspam.corpus.vocabulary import Vocabulary, settings_under, vocabulary_counts, vocabulary_settings
 from nbspam.errors import BadDataError, NoInputError, UsageError
 from nbspam.model.alpha import best_alpha
-from nbspam.model.block import Block, feature_block
+from nbspam.model.block import Block
 from nbspam.model.calibrate import NOT_FITTED, Fitted, calibrate_on, sample, ways_to_see
 from nbspam.model.calibration import feature_names
 from nbspam.model.counts import Counts, Ints, Totals, merge_counts, text_slices
@@ -32,10 +31,11 @@ from nbspam.model.views import Evidence
 from nbspam.settings import Settings
 from nbspam.store.digest import digest_of_array
 from nbspam.store.writer import new_model
-from nbspam.tokens.bag import NO_TEXTBOOK_VIEWS, VIEW_NAMES
+from nbspam.tokens.bag import VIEW_NAMES
 from nbspam.tokens.numeric import NAMES
 
 if TYPE_CHECKING:
+    from nbspam.corpus.cluster import Cluster
     from nbspam.model.numeric import FeatureCounts
     from nbspam.tasks.prior_model import PriorModel
 
@@ -88,34 +88,38 @@ class Choices(NamedTuple):
 
 
 def train(
-    items: Iterable[Item],
+    items: Iterable[Item] | Iterable[MailFile],
     classes: tuple[str, ...],
     path: str,
     settings: Settings,
-    jobs: int = 1,
+    jobs: int | Cluster = 1,
     progress: Progress | None = None,
     choices: Choices | None = None,
 ) -> Trained:
-    """Count the items and write the model to `path`, whole or not at all."""
+    """Count the items and write the model to `path`, whole or not at all.
+
+    items : MailFiles if `jobs` is a cluster
+    """
     choices = choices or Choices()
     settings = settings_under(settings, choices.vocabulary)
     if choices.prior:
         settings, classes = choices.prior.settings_on(settings), choices.prior.classes
-    parts = read_blocks(items, classes, jobs, settings.wanted)
+    parts = read_blocks(items, classes, jobs, settings.wanted) if isinstance(jobs, int) else items
     return train_blocks(parts, classes, path, settings, choices, progress, jobs)
 
 
 def train_blocks(
-    parts: Iterable[ReadShard],
+    parts: Iterable[Any],
     classes: tuple[str, ...],
     path: str,
     settings: Settings,
     choices: Choices,
     progress: Progress | None = None,
-    jobs: int = 1,
+    jobs: int | Cluster = 1,
 ) -> Trained:
     """Count messages that were read and write the model to `path`, whole or not at all.
 
+    parts : ReadShards, or MailFiles if `jobs` is a cluster
     classes : those of the prior model, if there is one
     """
     settings, vocabulary, prior = settings.of(classes), choices.vocabulary, choices.prior
@@ -123,8 +127,9 @@ def train_blocks(
     if prior:
         prior.check_event_model(settings)
         edges |= zip(NAMES, prior.edges(), strict=True) if settings.features != "words" else ()
-    max_bytes = _counts_bytes(choices.max_memory, jobs)
-    mail = counts_for(settings, len(classes), vocabulary.keys() if vocabulary else None, max_bytes)
+    start = Accumulator if isinstance(jobs, int) else jobs.mail(classes, settings.wanted)
+    max_bytes = _counts_bytes(choices.max_memory, jobs if isinstance(jobs, int) else 1)
+    mail = counts_for(settings, len(classes), vocabulary.keys() if vocabulary else None, max_bytes, start)
     skipped = mail.add_all(parts, progress)
     prior.check_classes(path, mail.messages) if prior else _check_classes(path, classes, mail.messages)
     ranges: Callable[[], Iterable[Counts]] = mail.ranges
@@ -149,7 +154,7 @@ def _write(
     mail: Accumulator,
     ranges: Callable[[], Iterable[Counts]],
     features: FeatureCounts | None,
-    jobs: int,
+    jobs: int | Cluster,
 ) -> tuple[int, int]:
     """Write the model file; the number of its tokens, and of the messages that it was calibrated on."""
     block = mail.recent() if settings.averaged and not choices.evidence else Block()
@@ -173,7 +178,7 @@ def _write(
 
 
 def _calibration(
-    settings: Settings, choices: Choices, block: Block, counts: Counts, jobs: int
+    settings: Settings, choices: Choices, block: Block, counts: Counts, jobs: int | Cluster
 ) -> Callable[[], Fitted]:
     """A function for the calibration; other processes may compute it while the counts are written."""
     if not settings.averaged:
@@ -195,7 +200,6 @@ def _summed(ranges: Iterable[Counts], block: Block) -> tuple[Counts, dict[str, l
     """
     found: list[Counts] = []
     totals: list[Totals] = []
-    histogram: Counter[tuple[str, int, float]] = Counter()
     digest = 0  # of all tokens: a sum over the rows
     for counts in ranges:
         arrays = (counts.documents, counts.occurrences, counts.messages, counts.is_fixed)
@@ -205,30 +209,29 @@ def _summed(ranges: Iterable[Counts], block: Block) -> tuple[Counts, dict[str, l
         places = numbers.places(block.keys)
         places = places[places >= 0]
         found.append(numbers if len(places) == len(numbers.keys) else numbers.take(places))
-        textbook = numbers.take(~np.isin(counts.views, NO_TEXTBOOK_VIEWS))
-        for kind in ("documents", "complement"):
-            for k, words in enumerate(textbook.histogram(kind)):
-                histogram.update({(kind, k, count): number for count, number in words.items()})
     every = Totals(*[reduce(np.add, arrays) for arrays in zip(*totals, strict=True)])
     sums = np.stack([every.documents, every.occurrences], axis=2).tolist()
     rows = {
         "view": list(zip(range(len(VIEW_NAMES)), VIEW_NAMES, every.words.tolist(), strict=True)),
         "view_total": [(view, k, *pair) for view, row in enumerate(sums) for k, pair in enumerate(row)],
-        "histogram": [(*cell, words) for cell, words in histogram.items()],
     }
     return merge_counts(found).with_totals(every), rows, digest
 
 
 def counts_for(
-    settings: Settings, n_classes: int, keys: list[int] | None, max_bytes: int | None = None
+    settings: Settings,
+    n_classes: int,
+    keys: list[int] | None,
+    max_bytes: int | None = None,
+    start: Callable[..., Accumulator] = Accumulator,
 ) -> Accumulator:
     """An empty accumulator for these settings.
 
-    keys : of a fixed vocabulary;  max_bytes : of the counts in memory
+    keys : of a fixed vocabulary;  max_bytes : of the counts in memory;  start : makes it
     """
-    with_words, with_features = settings.features != "numeric", settings.features != "words"
     words = None if keys is None else np.array(keys, np.int64)
-    return Accumulator(n_classes, words, views_read(settings), with_words, with_features, max_bytes)
+    views = views_read(settings) if settings.features != "numeric" else ()
+    return start(n_classes, words, views, settings.features != "words", max_bytes)
 
 
 def _counts_bytes(max_memory: int, jobs: int) -> int:
@@ -251,13 +254,13 @@ def _count_features(
     mail: Accumulator, settings: Settings, edges: Mapping[str, list[float]]
 ) -> FeatureCounts | None:
     """The counts of the numeric features.  edges : inner edges by name; all others are learned"""
-    rows = mail.features
+    rows = mail.features()
     if rows is None:
         return None
-    learned = learn_edges(rows.sample()[0], settings.bins, settings.binning)
+    learned = learn_edges(rows[0], settings.bins, settings.binning)
     by_name = {**dict(zip(NAMES, learned, strict=False)), **edges}
     bins, with_pairs = [by_name[name] for name in NAMES], settings.numeric_model == "aode"
-    return count_features(rows.chunks(), len(mail.messages), bins, with_pairs)
+    return count_features(*rows, len(mail.messages), bins, with_pairs)
 
 
 def _best_alpha(
@@ -271,10 +274,7 @@ def _best_alpha(
     if np.count_nonzero(mail.messages) < 2:
         why, remedy = "needs mail of at least two classes", "name more mail, or give a number"
         raise UsageError("auto", why, remedy, "alpha-auto-mail", option="alpha")
-    latest = mail.recent()
-    if settings.features == "numeric" and mail.features:
-        latest = feature_block(*mail.features.sample(KEPT_MESSAGES))
-    return best_alpha(TextbookModel(settings, classes, counts, features), latest)
+    return best_alpha(TextbookModel(settings, classes, counts, features), mail.recent())
 
 
 def _check_classes(path: str, classes: tuple[str, ...], messages: Ints) -> None:

@@ -95,10 +95,11 @@ def measured_edges(model: Model) -> Edges:
 
 
 def _add_features(updater: Updater, model: Model, counts: Accumulator, edges: Edges) -> None:
-    if counts.features is None:
+    features = counts.features()
+    if features is None:
         return
     with_pairs = model.settings.get("numeric_model") == "aode"
-    added = count_features(counts.features.chunks(), len(model.classes), edges, with_pairs)
+    added = count_features(*features, len(model.classes), edges, with_pairs)
     for kind, number, place, row in added.rows():
         updater.count_numeric(number, {(kind, place): row}, 1)
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nbspam.cli import classify_command as by_click
+from nbspam.cli import quick_commands as by_click
 from nbspam.cli.classify import parse_arguments
 from nbspam.decision import zero_one_loss
 from nbspam.filter import Filter, Verdict, open_filter

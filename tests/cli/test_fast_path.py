@@ -113,6 +113,15 @@ def test_the_short_parser_and_click_give_the_same_verdict(
     assert by_parser == by_click
 
 
+def test_learning_a_mail_loads_no_click_and_nothing_heavy(
+    installed: Path, model: Path, tmp_path: Path
+) -> None:
+    output, names = loaded(installed, tmp_path, "learn", "spam", "-q", "-m", model, mail=MAIL)
+    assert output == b"learned\t-\n"
+    assert names & FORBIDDEN <= {"contextlib", "collections", "functools", "enum"}
+    assert [name for name in names if name.startswith(("nbspam.evaluation", "nbspam.serve"))] == []
+
+
 def test_every_compressed_file_may_be_packed() -> None:
     assert all(start.startswith(MAYBE_PACKED) for start in PACKED_START)
 

@@ -192,20 +192,6 @@ def test_a_model_that_never_opens_costs_a_mail_its_verdict_only(model: Path, opt
     assert done.stderr.endswith(b"[too-slow]\n")
 
 
-def test_kill_during_training_leaves_the_old_model_or_the_new_one(
-    model: Path, trained: bytes, long_work: Path
-) -> None:
-    drawn = random.Random(6)
-    for path in [model] * 4 + [model.parent / "new"]:
-        child = _start("train", "--replace", long_work, "-m", path, "-j", 2)
-        time.sleep(0.3 + 1.2 * drawn.random())
-        child.kill()
-        child.communicate(timeout=60)
-        if path.exists() and path.read_bytes() != trained:
-            assert program("model", "check", "-m", path).returncode == 0
-            path.write_bytes(trained)
-
-
 def test_kill_during_training_leaves_no_process(model: Path, long_work: Path) -> None:
     child = _start("train", "--replace", long_work, "-m", model, "-j", 2)
     time.sleep(0.7)
@@ -219,13 +205,3 @@ def test_kill_during_training_leaves_no_process(model: Path, long_work: Path) ->
         time.sleep(0.1)
     os.killpg(child.pid, signal.SIGKILL)
     pytest.fail("worker processes outlived the command by ten seconds")
-
-
-def test_kill_during_learning_leaves_a_sound_model(model: Path, wordy: Path) -> None:
-    drawn = random.Random(8)
-    for _ in range(3):
-        child = _start("learn", "spam", wordy / "spam", "-m", model)
-        time.sleep(0.3 + 0.7 * drawn.random())
-        child.kill()
-        child.communicate(timeout=60)
-        assert program("model", "check", "-m", model).returncode == 0

@@ -183,7 +183,7 @@ def test_a_class_that_the_model_lacks_is_refused_before_mail_is_read(
 
 def learn_here(model: Path, paths: list[str]) -> Any:
     arguments = ["spam", "-q", "-m", str(model), *paths]
-    return command.learn_command.main(arguments, "learn", standalone_mode=False)
+    return command.learn_quickly(["learn", *arguments])
 
 
 def test_a_batch_gives_the_model_of_one_by_one_in_few_transactions(

@@ -87,7 +87,6 @@ def _tables(path: Path) -> dict[str, list[tuple[object, ...]]]:
             "totals or weights",
         ),
         ("UPDATE view SET words = words + 1 WHERE number = 0", "totals or weights"),
-        ("DELETE FROM histogram WHERE class = 1 AND count = 1", "histogram"),
         ("UPDATE token SET documents_0 = 100000 WHERE key = (SELECT min(key) FROM token)", "token: its rows"),
         ("UPDATE token SET occurrences_1 = -1 WHERE key = (SELECT min(key) FROM token)", "token: its rows"),
         ("UPDATE token SET text = 'other' WHERE key = (SELECT min(key) FROM token)", "do not belong"),

@@ -1,11 +1,13 @@
 """Debian's procmail and maildrop, and a shell, deliver by the recipes of the manual, unchanged.
 
 The oracle is the delivery agent itself: without our header field, a mailbox must hold, byte for byte, what
-the same agent delivers without the filter.
+the same agent delivers without the filter.  `make crash` tries 1,000 failures, `make test` fewer.
 """
 
 from __future__ import annotations
 
+import os
+import random
 import re
 import shutil
 import subprocess
@@ -14,17 +16,22 @@ from pathlib import Path
 
 import pytest
 
-from tests.deploy.recipes import BROKEN, ROOT, recipe, without_own_field
+from tests.deploy.recipes import BROKEN, OWN_FIELD, ROOT, recipe, without_own_field
 
 pytestmark = pytest.mark.debian
 
 FILTER = recipe("filter")
 FILTER_ALONE = FILTER.partition("\n\n")[0] + "\n"
 REQUEUE = FILTER.replace("\n\n", f"\n\n{recipe('requeue')}\n", 1)
-NEEDS_PROCMAIL, NEEDS_MAILDROP = (
+NEEDS_PROCMAIL, NEEDS_MAILDROP, NEEDS_STRACE = (
     pytest.mark.skipif(not shutil.which(name), reason=f"{name} is not installed: as root, make debian")
-    for name in ("procmail", "maildrop")
+    for name in ("procmail", "maildrop", "strace")
 )
+DELIVERIES = int(os.environ.get("NBSPAM_DELIVERIES", 24))
+CALLS = "openat,read,write,pread64,mmap,newfstatat,fcntl,lseek,close"
+# What happens at a system call of nbspam: once, or (+) from then on.
+FAILURES = [f"signal={name}" for name in ("KILL", "SEGV", "TERM")]
+FAILURES += [f"error={name}" for name in ("EIO", "ENOMEM", "ENOSPC", "EMFILE", "EACCES")]
 
 
 @pytest.fixture(scope="module")
@@ -227,6 +234,49 @@ def test_maildrop_recipe_leaves_the_message_in_the_queue_without_a_model(
 ) -> None:
     assert mailbox_without_model.maildrop(recipe("maildrop"), BROKEN["crlf"]) == 75
     assert mailbox_without_model.delivered("inbox") == []
+
+
+@NEEDS_STRACE
+@pytest.mark.crash
+@pytest.mark.parametrize(
+    ("agent", "rules"),
+    [
+        pytest.param("procmail", FILTER, marks=NEEDS_PROCMAIL, id="filter"),
+        pytest.param("procmail", recipe("condition"), marks=NEEDS_PROCMAIL, id="condition"),
+        pytest.param("procmail", REQUEUE, marks=NEEDS_PROCMAIL, id="requeue"),
+        pytest.param("maildrop", recipe("maildrop"), marks=NEEDS_MAILDROP, id="maildrop"),
+    ],
+)
+def test_no_failure_of_the_program_loses_or_doubles_or_changes_a_message(
+    installed: Path, model: Path, tmp_path: Path, agent: str, rules: str
+) -> None:
+    program = tmp_path / "bin" / "nbspam"
+    program.parent.mkdir()
+
+    def deliver(message: bytes, options: str) -> int:
+        program.write_text(f'#!/bin/sh\nexec strace -o {tmp_path}/calls {options} {installed} "$@"\n')
+        program.chmod(0o755)
+        box = Mailbox(tmp_path, program, model)
+        for folder in ("inbox", ".Junk", "Maildir"):
+            shutil.rmtree(tmp_path / folder, ignore_errors=True)
+        status = getattr(box, agent)(rules, message)
+        found = [one for folder in ("inbox", ".Junk", "Maildir/.Junk") for one in box.delivered(folder)]
+        whole = [OWN_FIELD.sub(b"", one, count=1) for one in found] == [message]
+        assert (status == 0 and whole) or (status == 75 and not found), (
+            options,
+            message[:100],
+            status,
+            found,
+        )
+        return len(found)
+
+    messages, drawn = samples("ham") + samples("spam"), random.Random(DELIVERIES)
+    assert deliver(messages[0], f"-e trace={CALLS}") == 1
+    calls = re.findall(r"^(\w+)\(", (tmp_path / "calls").read_text(), re.MULTILINE)
+    for _ in range(DELIVERIES // 4):
+        call = drawn.choice(sorted(set(calls)))
+        when = f"{drawn.randint(1, calls.count(call))}{drawn.choice(['', '+'])}"
+        deliver(drawn.choice(messages), f"-e inject={call}:{drawn.choice(FAILURES)}:when={when}")
 
 
 @pytest.mark.parametrize("name", [name for name in BROKEN if not name.startswith("from-")])  # as Postfix

@@ -111,6 +111,14 @@ def test_damaged_model_is_a_failure_that_loses_no_mail(trained: Path, model: Pat
         assert marked(server, SPAM) == SPAM
 
 
+def test_killed_worker_is_a_failure_that_loses_no_mail(trained: Path, tmp_path: Path) -> None:
+    code = "import os, nbspam.filter as module\nmodule.Filter.judge = lambda *_: os.kill(os.getpid(), 9)"
+    with Server(tmp_path, model=trained, code=code) as server:
+        assert spamc(server, stdin=SPAM) == (74, b"")
+        assert spamc(server, stdin=SPAM, safe=True) == (0, SPAM)
+        assert len(re.findall(r"worker \d+ ended with -9", server.log)) > 0
+
+
 def test_signal_amid_many_messages_loses_none(model: Path, tmp_path: Path) -> None:
     """spamc reads the whole mail before it connects, so these are caught at every stage."""
     with Server(tmp_path, model=model) as server:

@@ -8,11 +8,7 @@ from __future__ import annotations
 import os
 import random
 import shutil
-import signal
 import sqlite3
-import subprocess
-import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -256,66 +252,6 @@ def test_a_refused_update_leaves_the_model_to_the_byte(
     error("train", *[places.get(option, option) for option in options], "-m", tmp_path / "m", status=status)
     assert (tmp_path / "m").read_bytes() == before
     assert sorted(path.name for path in tmp_path.iterdir()) == ["m", "mail", "new"]
-
-
-@pytest.mark.parametrize("delay", [0.3, 0.6])
-def test_a_killed_update_leaves_the_old_model_or_the_new(items: Items, tmp_path: Path, delay: float) -> None:
-    old = trained(items[::2], tmp_path / "old")
-    new = Path(shutil.copy(old, tmp_path / "new"))
-    update(items[1::2], ("ham", "spam"), str(new))
-    model = Path(shutil.copy(old, tmp_path / "m"))
-    index = tmp_path / "index"
-    index.write_text("".join(f"{item.label} {item.path}\n" for item in items[1::2]))
-    command = [sys.executable, "-m", "nbspam", "train", "--update", index, "-m", model, "-q", "-j", "1"]
-    process = subprocess.Popen(list(map(str, command)))
-    time.sleep(delay)
-    process.send_signal(signal.SIGKILL)
-    process.wait()
-    assert run("classify", "-m", model, stdin=mail("hello")).count("\t") == 2
-    assert counts(model) in (counts(old), counts(new))
-    assert check_model(str(model)) == []
-
-
-def kill_in_a_transaction(model: str | Path) -> None:
-    """A process dies in the middle of a transaction, its pages half written."""
-    program = f"""\
-import os, signal, sqlite3
-connection = sqlite3.connect({str(model)!r}, isolation_level=None)
-connection.execute("PRAGMA cache_size = 5")
-connection.execute("BEGIN IMMEDIATE")
-connection.execute("UPDATE token SET documents_0 = documents_0 + 1")
-os.kill(os.getpid(), signal.SIGKILL)
-"""
-    assert subprocess.run([sys.executable, "-c", program]).returncode == -signal.SIGKILL
-    assert Path(f"{model}-journal").exists()
-
-
-@pytest.mark.parametrize("linked", [False, True])
-def test_a_journal_of_a_killed_writer_is_rolled_back_by_the_next_reader(
-    items: Items, tmp_path: Path, linked: bool
-) -> None:
-    model = trained(items[::6], tmp_path / "m")
-    before = counts(model)
-    kill_in_a_transaction(model)
-    named = tmp_path / "elsewhere" / "link" if linked else model
-    if linked:
-        named.parent.mkdir()
-        named.symlink_to(model)
-    run("classify", "-m", named, stdin=mail("hello"))
-    assert counts(model) == before
-
-
-@pytest.mark.parametrize("damaged", [False, True])
-def test_a_journal_of_a_killed_writer_is_not_played_back_into_a_new_model(
-    items: Items, tmp_path: Path, damaged: bool
-) -> None:
-    model = trained(items[::6], tmp_path / "m")
-    kill_in_a_transaction(model)
-    if damaged:
-        Path(model).write_bytes(b"no model any more")
-    assert counts(trained(items[::4], tmp_path / "m")) == counts(trained(items[::4], tmp_path / "other"))
-    assert check_model(str(model)) == []
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["m", "other"]
 
 
 def test_a_writer_whose_model_is_replaced_before_its_turn_writes_to_the_new_one(

@@ -22,7 +22,7 @@ from nbspam.model.counts import Counts, CountsModel
 from nbspam.model.posterior import log_posteriors, log_priors
 from nbspam.model.scorer import make_words
 from nbspam.model.textbook import TextbookModel, WordRows
-from nbspam.model.words import WordLaw, power_factor
+from nbspam.model.words import WordLaw
 from nbspam.settings import Settings
 from nbspam.tokens.bag import NOTAWORD_KEY, NOTAWORD_VIEW
 
@@ -61,7 +61,7 @@ MODELS = {
     "complement-normalised": Model("complement", normalise=True),
 }
 every_model = pytest.mark.parametrize("model", MODELS.values(), ids=MODELS.keys())
-every_alpha = pytest.mark.parametrize("alpha", [0.0, 1e-300, 0.01, 1.0, 7.5, 1e12, 1e308])
+every_alpha = pytest.mark.parametrize("alpha", [0.0, 1e-100, 0.01, 1.0, 7.5, 1e12])
 
 
 def classes_of(counts: Counts) -> tuple[str, ...]:
@@ -220,15 +220,17 @@ def test_bernoulli_without_smoothing_misses_a_word_that_was_always_there() -> No
 
 
 @every_model
-@pytest.mark.parametrize("alpha", [-1.0, math.nan, math.inf])
+@pytest.mark.parametrize("alpha", [-1.0, 1e-300, 1e13, math.nan, math.inf])
 def test_lambda_below_zero_or_infinite_is_refused(model: Model, alpha: float) -> None:
-    with pytest.raises(UsageError, match="smoothing constant"):
+    with pytest.raises(UsageError, match=r"finite number|milder"):
         model.law(fit_and_query(2)[0], alpha)
 
 
 @every_model
 @settings(max_examples=40, deadline=None)
-@given(seed=st.integers(0, 10_000), n=st.integers(0, 12), alpha=st.one_of(st.just(0.0), st.floats(0, 1e6)))
+@given(
+    seed=st.integers(0, 10_000), n=st.integers(0, 12), alpha=st.one_of(st.just(0.0), st.floats(1e-100, 1e6))
+)
 def test_any_mail_is_scored_alike_and_without_nan(model: Model, seed: int, n: int, alpha: float) -> None:
     rng = np.random.default_rng(seed)
     words, query = rng.integers(0, 4, (n, WORDS)), rng.integers(0, 4, (8, WORDS))
@@ -332,14 +334,6 @@ def test_word_models_equal_scikit_learn(
     for score in (model.batch, model.single):
         found = score(counts, words[60:], alpha, prior)
         np.testing.assert_allclose(found, expected, rtol=1e-11, atol=1e-9)
-
-
-def test_prior_model_of_weight_zero_changes_nothing() -> None:
-    assert power_factor(0, [3, 4]) == 0.0
-    assert power_factor(14, [3, 4]) == 2.0
-    assert power_factor(5, [0, 0]) == 0.0
-    with pytest.raises(UsageError, match="weight"):
-        power_factor(-1, [3, 4])
 
 
 @every_model

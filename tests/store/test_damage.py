@@ -1,6 +1,6 @@
 """No damage goes unseen: a damaged file is refused or found by `model check`, or still says the same.
 
-NBSPAM_LONG=1 (`make crash`) tries 2,000 files, otherwise 60.
+`make crash` tries 2,000 files, `make test` fewer.
 """
 
 from __future__ import annotations
@@ -14,10 +14,15 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from nbspam.errors import NbspamError
+from nbspam.store.reader import open_model
+from nbspam.store.text import dump
 from tests.tiny_mail import mail, program, run
 
-FILES = 2_000 if os.environ.get("NBSPAM_LONG") else 60
+FILES = int(os.environ.get("NBSPAM_DAMAGED", 60))
 ODD = (-1, 0, 1 << 40, -(1 << 63), 0.5, float("inf"), "", "7", "seven", "\x1b[2J\r\n", b"\xff\x00", b"")
 MESSAGE = mail("cheap pills and minutes of the meeting")
 COMMANDS = (["classify"], ["explain"], ["model", "info"], ["model", "dump"], ["learn", "spam"], ["unlearn"])
@@ -73,6 +78,7 @@ def altered(path: Path, drawn: random.Random) -> None:
         connection.commit()
 
 
+@pytest.mark.crash
 @pytest.mark.parametrize("damage", [flipped, cut, overwritten, no_number, altered])
 def test_damage_is_refused_or_found_and_is_no_fault_of_ours(
     model: Path, tmp_path: Path, damage: Callable[[Path, random.Random], None]
@@ -98,3 +104,19 @@ def test_damage_is_refused_or_found_and_is_no_fault_of_ours(
             assert passed.returncode in (0, 75)
             assert passed.stdout.endswith(MESSAGE)
     assert kinds["refused or found"] > 0, kinds
+
+
+@given(st.lists(st.tuples(st.floats(0, 1), st.binary(max_size=16)), max_size=6), st.none() | st.floats(0, 1))
+def test_file_is_a_model_or_is_refused_whatever_bytes_it_holds(
+    trained: Path, edits: list[tuple[float, bytes]], end: float | None
+) -> None:
+    data = bytearray(trained.read_bytes())
+    size = len(data)
+    for place, new in edits:
+        at = int(place * size)
+        data[at : at + len(new)] = new
+    path = trained.with_name("edited")
+    path.write_bytes(data[: size if end is None else int(end * size)])
+    with contextlib.suppress(NbspamError), open_model(str(path)) as model:
+        for _ in dump(model):
+            pass

@@ -23,6 +23,7 @@ from nbspam.tasks.doctor import examine
 from tests.tiny_mail import counts, mail, run
 
 LEARNERS, MESSAGES_EACH = 12, 10
+ROUNDS = max(1, int(os.environ.get("NBSPAM_KILLS", 0)) // 50)
 FORK = multiprocessing.get_context("fork")
 
 
@@ -83,8 +84,10 @@ def test_many_learners_at_once_are_all_answered_and_count_once(
     assert not folder(model).exists()
 
 
+@pytest.mark.crash
+@pytest.mark.parametrize("seed", range(ROUNDS))
 def test_killed_learners_lose_nothing_that_they_were_told_and_nothing_counts_twice(
-    model: Path, original: Path, tmp_path: Path
+    model: Path, original: Path, tmp_path: Path, seed: int
 ) -> None:
     told = tmp_path / "told"
     told.mkdir()
@@ -94,7 +97,7 @@ def test_killed_learners_lose_nothing_that_they_were_told_and_nothing_counts_twi
             if learn(str(model), "spam", message):
                 (told / f"{number} {n}").touch()
 
-    chance = random.Random(4)
+    chance = random.Random(seed)
     running = [in_process(lambda n=n: learner(n)) for n in range(LEARNERS)]
     for one in running:
         time.sleep(chance.uniform(0, 0.05))
@@ -107,6 +110,15 @@ def test_killed_learners_lose_nothing_that_they_were_told_and_nothing_counts_twi
         if divmod(place, MESSAGES_EACH) in written:
             assert result == "already learned"
     assert_counted_once(model, original, everything, tmp_path)
+
+
+def test_next_writer_removes_what_programs_left_that_were_killed_an_hour_ago(model: Path) -> None:
+    folder(model).mkdir()
+    old, new = (folder(model) / f".{time.time_ns() - age * 10**9:020}-0123abcd" for age in (3_700, 3_500))
+    for path in (old, new):
+        path.write_bytes(b"spam\nhalf")
+    assert learn(str(model), "spam", mail("more pills")) == LEARNED
+    assert list(folder(model).iterdir()) == [new]
 
 
 @pytest.mark.parametrize("moment", ["finish", "ftruncate", "pwrite", "unlink"])

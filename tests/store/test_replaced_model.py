@@ -77,7 +77,7 @@ def test_replacing_keeps_the_journal_of_a_writer_to_the_new_model(
     model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """While the folder is flushed to the disk, after the file has its new name, another program may write."""
-    flush = whole_file._flush
+    flush = whole_file.flush
     writers: list[sqlite3.Connection] = []
 
     def flush_and_begin(path: str) -> None:
@@ -88,7 +88,7 @@ def test_replacing_keeps_the_journal_of_a_writer_to_the_new_model(
     read = open_model(str(model))
     text = [line.encode() for line in dump(read)]
     read.close()
-    monkeypatch.setattr(whole_file, "_flush", flush_and_begin)
+    monkeypatch.setattr(whole_file, "flush", flush_and_begin)
     load(text, "text", str(model))
     (writer,) = writers
     assert journal(model).exists()

@@ -1,0 +1,88 @@
+"""`classify`, `learn` and `unlearn` as click reads them: their help, and what the short parser leaves."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from nbspam.cli.classify import classify
+from nbspam.cli.learn import learn
+from nbspam.cli.options import CLASSIFY, LEARN
+from nbspam.cli.shared import files_argument, options
+
+
+@click.command("classify")
+@options(*CLASSIFY)
+@files_argument
+def classify_command(files: tuple[str, ...], **given: Any) -> int:
+    """Classify messages as ham or spam.
+
+    FILE is a message, a folder or a mailbox; without FILE, the message on stdin.  Writes one line for each
+    message to stdout: the verdict (a class, or unsure), the probability of spam and the name, separated by
+    tabs.  With -p it writes the message itself, byte for byte, with the verdict as its first header field; if
+    anything fails, it writes the unchanged message and exits with 75.  A line end is added to a message that
+    is only an mbox From line without one, and before indented text without a header.
+
+    \b
+    Example:
+        nbspam classify message.eml
+        nbspam classify ~/Maildir/.Junk --json
+        nbspam classify -p < message.eml
+
+    Exit status: 0 done; with --exit-code 0 spam, 1 ham, 2 unsure; 64 usage; 65 no sound model; 66 no such
+    message or no model; 74 I/O; 75 passed through unchanged.
+    """
+    return classify(_as_text(given), list(files))
+
+
+@click.command("learn")
+@click.argument("class_name", metavar="CLASS")
+@files_argument
+@options(*LEARN)
+def learn_command(class_name: str, files: tuple[str, ...], **given: Any) -> int:
+    """Learn messages as CLASS: correct a verdict, or add new mail.
+
+    FILE is a message, a folder or a mailbox; without FILE, the message on stdin.  Writes one line for each
+    message to stdout: `learned`, `moved` (it was counted as another class) or `already learned`, a tab, and
+    its name.  Messages are learned in batches: if the command is stopped, every written line is done.
+    `will be learned` means that other programs wrote for 10 seconds: the message is on the disk next to the
+    model, and the next program that learns counts it.
+
+    \b
+    Example:
+        nbspam learn spam < message.eml
+        nbspam learn ham ~/Maildir/.NotJunk -m my.nbspam
+
+    Exit status: 0 done, also if all was learned before; 64 usage, no such class; 65 no sound model;
+    66 no such message or no model; 74 I/O; 75 try again later.
+    """
+    return learn(_as_text(given), class_name, list(files))
+
+
+@click.command("unlearn")
+@files_argument
+@options(*LEARN)
+def unlearn_command(files: tuple[str, ...], **given: Any) -> int:
+    """Unlearn messages, whatever class they were learned as.
+
+    The counts are then exactly as before.  Writes one line for each message to stdout: `forgotten` or
+    `was never learned`, a tab, and its name.
+
+    \b
+    Example:
+        nbspam unlearn message.eml
+
+    Exit status: 0 done, also if a message was never learned;
+    65 no sound model; 66 no such message or no model; 74 I/O; 75 try again later.
+    """
+    return learn(_as_text(given), None, list(files))
+
+
+def _as_text(given: dict[str, Any]) -> dict[str, str]:
+    """The options that were given, as the short parser has them."""
+    return {
+        name: value if isinstance(value, str) else "1"
+        for name, value in given.items()
+        if value not in (None, False)
+    }

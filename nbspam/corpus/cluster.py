@@ -1,0 +1,296 @@
+"""Training and evaluation on many machines: Dask runs the work.
+
+The client lists the files; workers read and count them, some files a task.  Counts are merged in the workers,
+each range of keys by a tree of its own, and the client fetches one range after the other while it writes the
+model, so no machine holds all counts.  Dask runs a task again if the worker that had its result is gone, and
+a task changes nothing outside it, so that changes no integer.
+"""
+
+from __future__ import annotations
+
+import logging
+import platform
+import warnings
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import CancelledError
+from contextlib import ExitStack, contextmanager
+from functools import partial
+from operator import call, itemgetter
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nbspam import __version__
+from nbspam.corpus.accumulator import KEPT_MESSAGES, Accumulator
+from nbspam.corpus.count_sum import N_RANGES, cut
+from nbspam.corpus.item import Item, MailFile, Notes, Skipped
+from nbspam.corpus.reading import Progress, ReadShard, ShardReader, read_blocks
+from nbspam.errors import InternalError, NoInputError, UsageError
+from nbspam.model.block import Block, merge_blocks, representative_rows, select_rows
+from nbspam.model.counts import Counts, Floats, Ints, merge_counts
+
+if TYPE_CHECKING:
+    from distributed import Client, Future
+
+Shard = TypeVar("Shard")
+Result = TypeVar("Result")
+FIRST_FILES, MOST_FILES = 150, 9_600  # of a task: little mail is shared out, much mail makes few tasks
+TASKS_OF_A_SIZE = 32
+MOST_BYTES = 64 << 20  # of the mboxes of a task
+FAN_IN = 8  # results that one task merges
+WAITING_TASKS = 256  # given to the scheduler ahead of their results
+CONNECT_SECONDS = 10
+PATIENCE_SECONDS = 20  # without any worker
+SAME = "install the same version on all machines"
+
+
+class Cluster:
+    """The workers of one scheduler."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+
+    def submit(self, work: Callable[..., Any], *arguments: Any) -> Future:
+        """Have a worker do it; futures among the arguments stand for their results."""
+        return self._client.submit(work, *arguments, pure=False)
+
+    def run(self, work: Callable[[Shard], Result], shards: Iterable[Shard]) -> Iterator[Result]:
+        """work(shard) for each shard, in order; what `work` holds is sent to each worker once."""
+        held = self._client.scatter(work, broadcast=True, hash=False)
+        return self.results(self.submit(call, held, shard) for shard in shards)
+
+    def read(
+        self, files: Iterable[MailFile], classes: tuple[str, ...], wanted: frozenset[str]
+    ) -> Iterator[ReadShard]:
+        """The blocks of all messages, in order."""
+        return self.results(self.submit(_read, some, classes, wanted) for some in _shards(files))
+
+    def mail(self, classes: tuple[str, ...], wanted: frozenset[str]) -> Callable[..., ClusterMail]:
+        """Makes an Accumulator of files, from the arguments of any other."""
+        return partial(ClusterMail, self, classes, wanted)
+
+    def results(self, futures: Iterator[Future]) -> Iterator[Any]:
+        """What each future stands for, in order."""
+        waiting: deque[Future] = deque()
+        for future in futures:
+            waiting.append(future)
+            if len(waiting) > WAITING_TASKS:
+                yield self.result(waiting.popleft())
+        while waiting:
+            yield self.result(waiting.popleft())
+
+    def result(self, future: Future) -> Any:
+        """What the future stands for; InternalError if there is no worker to work it out."""
+        while True:
+            try:
+                return future.result(timeout=PATIENCE_SECONDS)
+            except TimeoutError:
+                if not self._client.nthreads():
+                    raise _lost("no worker is left") from None
+
+
+class _Counted(NamedTuple):
+    """What a task says of its messages, without their tokens.  features : of Accumulator.features"""
+
+    messages: Ints
+    size_bytes: int
+    learned: list[tuple[Ints, NDArray[np.int16]]]
+    features: Floats | None
+    skipped: Skipped
+
+
+class ClusterMail(Accumulator):
+    """An Accumulator of files that workers read and count."""
+
+    def __init__(self, cluster: Cluster, classes: tuple[str, ...], wanted: frozenset[str], *how: Any) -> None:
+        """how : the arguments of Accumulator"""
+        super().__init__(*how)
+        self._cluster, self._work = cluster, (classes, wanted, how)
+        self._ranges: list[Future] = []
+
+    def add_all(self, files: Iterable[Any], progress: Progress | None = None) -> Skipped:
+        """All mail in these MailFiles, for which this is called once; the mail that could not be read."""
+        submit = self._cluster.submit
+        skipped: Skipped = []
+        rows = _Tree(self._cluster, _latest_rows)
+        ranges = [_Tree(self._cluster, merge_counts) for _ in range(N_RANGES)]
+
+        def add(parts: list[Future]) -> None:
+            merged = submit(_merge_and_cut, parts)
+            for number, tree in enumerate([rows, *ranges]):
+                tree.add(submit(itemgetter(number), merged))
+
+        def summaries() -> Iterator[Future]:
+            parts: list[Future] = []
+            for some in _shards(files):
+                parts.append(submit(_count, some, *self._work))
+                yield submit(itemgetter(0), parts[-1])
+                if len(parts) == FAN_IN:
+                    add(parts)
+                    parts = []
+            if parts:
+                add(parts)
+
+        for one in self._cluster.results(summaries()):
+            self.messages += one.messages
+            self.learned += one.learned
+            skipped += one.skipped
+            if self._features is not None:
+                self._features.append(one.features)
+            if progress:
+                progress(int(one.messages.sum()), one.size_bytes)
+        self._ranges = [tree.root() for tree in ranges]
+        self._recent = [self._cluster.result(rows.root())]
+        return skipped
+
+    def ranges(self) -> Iterator[Counts]:
+        """The counts of all messages, in ascending ranges of keys, fetched one after the other."""
+        for future in self._ranges:
+            counts = self._cluster.result(future)
+            counts.messages = self.messages
+            yield counts
+
+
+class _Tree:
+    """Results merged as the digits of a number are carried, in their order."""
+
+    def __init__(self, cluster: Cluster, merge: Callable[[list[Any]], Any]) -> None:
+        self._cluster, self._merge = cluster, merge
+        self._levels: list[list[Future]] = [[]]
+
+    def add(self, future: Future, level: int = 0) -> None:
+        if level == len(self._levels):
+            self._levels.append([])
+        self._levels[level].append(future)
+        if len(self._levels[level]) == FAN_IN:
+            merged = self._cluster.submit(self._merge, self._levels[level])
+            self._levels[level] = []
+            self.add(merged, level + 1)
+
+    def root(self) -> Future:
+        """The sum of all."""
+        return self._cluster.submit(self._merge, [one for level in reversed(self._levels) for one in level])
+
+
+@contextmanager
+def open_cluster(scheduler: str, workers: int) -> Iterator[Cluster]:
+    """The cluster of a scheduler, tcp://HOST:PORT, or of new worker processes on this machine.
+
+    NoInputError if there is none or its versions are others, InternalError if it is lost before the end.
+    """
+    try:
+        from distributed import Client, KilledWorker, LocalCluster
+        from distributed.comm import CommClosedError
+    except ImportError as error:
+        why = f"it needs a library that cannot be imported here ({error})"
+        remedy = "install the extra: pip install 'nbspam[dask]'"
+        raise UsageError(scheduler or str(workers), why, remedy, "dask-extra") from None
+    lost = (KilledWorker, CancelledError, CommClosedError, TimeoutError)
+    for name in logging.root.manager.loggerDict:
+        if name.startswith("distributed"):
+            logging.getLogger(name).setLevel(logging.CRITICAL + 1)  # our errors say it
+    with ExitStack() as stack:
+        place: Any = scheduler
+        if not scheduler:
+            how = {"dashboard_address": "127.0.0.1:0", "silence_logs": logging.CRITICAL}
+            place = stack.enter_context(LocalCluster(workers, threads_per_worker=1, **how))
+        client = stack.enter_context(_connected(Client, place))
+        if scheduler:
+            _check_workers(client, scheduler)
+        try:
+            yield Cluster(client)
+        except lost as error:
+            raise _lost(f"the scheduler or the worker of a task is gone ({type(error).__name__})") from error
+
+
+def _connected(client: Callable[..., Client], place: Any) -> Client:
+    """A client of a scheduler."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # about versions: see _check_workers
+            return client(place, timeout=CONNECT_SECONDS)
+    except (OSError, ValueError) as error:
+        why = f"no scheduler of Dask answers there ({str(error)[:200] or type(error).__name__})"
+        raise NoInputError(str(place), why, "start one: dask scheduler", "scheduler") from None
+    except Exception as error:  # whatever the answer of another version leads to
+        why = f"the scheduler has another version of Dask than this machine ({str(error)[:200]})"
+        raise NoInputError(str(place), why, SAME, "cluster-version") from None
+
+
+def _check_workers(client: Client, scheduler: str) -> None:
+    """Raise unless there are workers, and all machines have the same versions."""
+    if not client.nthreads():
+        remedy = f"start one on each machine: dask worker {scheduler}"
+        raise NoInputError(scheduler, "the scheduler has no worker", remedy, "no-workers")
+    own, dask = _versions(), client.get_versions()["scheduler"]["packages"]["distributed"]
+    others = {"the scheduler": _versions(dask), **client.run(_versions, on_error="return")}
+    for place, other in others.items():
+        if other != own:
+            raise NoInputError(
+                scheduler, f"{place} has {other}; this machine has {own}", SAME, "cluster-version"
+            )
+
+
+def _versions(dask: str = "") -> str:
+    import distributed
+
+    python = ".".join(platform.python_version_tuple()[:2])
+    return f"nbspam {__version__}, Dask {dask or distributed.__version__}, Python {python}"
+
+
+def _lost(why: str) -> InternalError:
+    return InternalError("cluster", f"{why}; nothing is written", "start it again", "worker-died")
+
+
+def _shards(files: Iterable[MailFile]) -> Iterator[list[MailFile]]:
+    """The files cut into the work of a task each, more and more of them."""
+    shard: list[MailFile] = []
+    size_bytes = made = 0
+    for file in files:
+        shard.append(file)
+        size_bytes += file.size_bytes
+        most = min(MOST_FILES, FIRST_FILES << (made // TASKS_OF_A_SIZE))
+        if len(shard) >= most or size_bytes >= MOST_BYTES:
+            yield shard
+            shard, size_bytes, made = [], 0, made + 1
+    if shard:
+        yield shard
+
+
+def _read(files: list[MailFile], classes: tuple[str, ...], wanted: frozenset[str]) -> ReadShard:
+    notes = Notes()
+    shard = ShardReader(classes, wanted)(_items(files, notes))
+    shard.skipped.extend(notes.skipped)
+    return shard
+
+
+def _count(
+    files: list[MailFile], classes: tuple[str, ...], wanted: frozenset[str], how: tuple[Any, ...]
+) -> tuple[_Counted, Block, Counts]:
+    """What is _Counted of the messages, their rows for the calibration, and their Counts."""
+    mail, notes, sizes = Accumulator(*how), Notes(), [0]
+    parts = read_blocks(_items(files, notes), classes, 1, wanted)
+    skipped = mail.add_all(parts, lambda _, size_bytes: sizes.append(size_bytes)) + notes.skipped
+    features, _ = mail.features() or (None, None)
+    counted = _Counted(mail.messages, sum(sizes), mail.learned, features, skipped)
+    return counted, mail.recent(), mail.counts()
+
+
+def _merge_and_cut(parts: list[tuple[_Counted, Block, Counts]]) -> list[Any]:
+    """The rows of some tasks, and N_RANGES Counts."""
+    _, rows, counts = zip(*parts, strict=True)
+    return [_latest_rows(list(rows)), *cut(merge_counts(list(counts)))]
+
+
+def _items(files: list[MailFile], notes: Notes) -> Iterator[Item]:
+    return (item for file in files for item in file.items(notes))
+
+
+def _latest_rows(blocks: list[Block]) -> Block:
+    """The latest KEPT_MESSAGES of each class: among them are the latest of all, whatever the shares."""
+    n_classes = 1 + max((int(block.labels.max(initial=0)) for block in blocks), default=0)
+    most, shares = KEPT_MESSAGES * n_classes, np.ones(n_classes, np.int64)
+    chosen = representative_rows(blocks, most, shares)
+    return merge_blocks([select_rows(*pair) for pair in zip(blocks, chosen, strict=True)])
