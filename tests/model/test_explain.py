@@ -165,7 +165,7 @@ def test_in_one_sum_no_smaller_set_of_clues_decides(
     models: dict[str, Path], letters: list[bytes], way: str, costs: str | None
 ) -> None:
     at, flipped = cutoffs(parse_loss(costs or "FP=1")), 0
-    for _, _, found in explained(models["words"], WAYS[way], letters, costs):
+    for _, _, found in explained(models["words"], WAYS[way], letters[: -len(ODD)], costs):
         odds = found.verdict.log_odds
         if odds is None or found.verdict.is_prior_alone or (costs and found.verdict.label != "unsure"):
             continue
