@@ -128,24 +128,18 @@ class Filter:
         Without mail to judge by it is that of the prior: undefined, unless the prior is a number of its own.
         A message without header and text is unsure, with the probability of the prior.
         """
-        model = self.scorer.model
-        if can_judge(self.settings.averaged, model.messages):
-            if message.has_words:
-                return Verdict(name, self.scorer.score(message), model.classes, self.loss)
-            verdict = self._of_prior(
-                name, log_priors(parse_prior(self.settings.prior), model.messages, model.classes)
-            )
-            verdict.label = UNSURE
-            return verdict
-        prior = parse_prior(self.settings.prior)
+        model, prior = self.scorer.model, parse_prior(self.settings.prior)
+        has_mail = can_judge(self.settings.averaged, model.messages)
+        if has_mail and message.has_words:
+            return Verdict(name, self.scorer.score(message), model.classes, self.loss)
         values = [-inf] * len(model.classes)
-        if prior not in OF_MAIL:
+        if has_mail or prior not in OF_MAIL:
             values = log_priors(prior, model.messages, model.classes)
-        return self._of_prior(name, values)
-
-    def _of_prior(self, name: str, values: list[float]) -> Verdict:
         alone = Scored(values, [ScorePart("prior", self.settings.prior, -1, list(values))])
-        return Verdict(name, alone, self.classes, self.loss)
+        verdict = Verdict(name, alone, model.classes, self.loss)
+        if has_mail:
+            verdict.label = UNSURE
+        return verdict
 
     def judge_now(self, message: Counted, name: str = "") -> Verdict:
         """As `judge`, by the model as it is now: another program may change it between two messages."""

@@ -5,6 +5,10 @@ Other rooms use class numbers 0 .. K-1 in this order.
 
 from nbspam.errors import BadDataError
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 HAM = "ham"
 SPAM = "spam"
 UNSURE = "unsure"
@@ -53,3 +57,10 @@ def ordered(names: "set[str] | list[str] | tuple[str, ...]") -> tuple[str, ...]:
 def positive(names: tuple[str, ...]) -> int | None:
     """The number of the class spam, whose probability a verdict reports; None without spam."""
     return names.index(SPAM) if SPAM in names else None
+
+
+def counts_text(names: "Sequence[str]", messages: "Sequence[int]") -> str:
+    """How many messages of each class: `40 ham, 8 spam`; where there are many: `120 classes`."""
+    if len(names) > NAMED_CLASSES:
+        return f"{len(names):,} classes"
+    return ", ".join(f"{n:,} {name}" for name, n in zip(names, messages, strict=True))

@@ -4,7 +4,7 @@
 set -u
 PATH=$PATH:/usr/sbin:/sbin
 missing=""
-for program in procmail maildrop mutt bogofilter spamprobe chromium spamc strace; do
+for program in procmail maildrop mutt bogofilter spamprobe chromium spamc strace zsh fish lintian; do
     command -v "$program" >/dev/null 2>&1 || missing="$missing $program"
 done
 # These bring no command of their own.
@@ -12,6 +12,10 @@ done
 [ -e /usr/lib/dovecot/modules/lib95_imap_sieve_plugin.so ] || missing="$missing dovecot-sieve"
 # It would take the place of another mail server.
 [ -e /usr/sbin/sendmail ] || missing="$missing postfix"
+for package in debhelper dh-python pybuild-plugin-pyproject python3-all python3-hatchling python3-click \
+    python3-numpy python3-rich python3-scipy; do
+    [ -e "/usr/share/doc/$package" ] || missing="$missing $package"
+done
 [ -z "$missing" ] && exit 0
 if [ "$(id -u)" != 0 ] || ! command -v apt-get >/dev/null 2>&1; then
     echo "not installed, their tests will skip:$missing"

@@ -6,9 +6,10 @@ Text out of a mail or a file system is made harmless: control characters are sho
 from __future__ import annotations
 
 import os
+import sys
 
+from nbspam import labels
 from nbspam.errors import BadDataError, UsageError
-from nbspam.labels import NAMED_CLASSES, checked_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,28 +31,34 @@ def plain(text: str) -> str:
     )
 
 
+def write_text(text: str) -> None:
+    """Write text to stdout, with an escape for each character that its charset lacks."""
+    sys.stdout.flush()
+    sys.stdout.buffer.write(text.encode(sys.stdout.encoding or "utf-8", "backslashreplace"))
+    sys.stdout.buffer.flush()
+
+
 def amount(number: int, unit: str) -> str:
     """`1 message`, `2,992 messages`."""
     return f"{number:,} {unit}" if number == 1 else f"{number:,} {unit}s"
 
 
 def counts_text(classes: Sequence[str], messages: Sequence[int]) -> str:
-    """How many messages of each class: `40 ham, 8 spam`; where there are many: `120 classes`."""
-    if len(classes) > NAMED_CLASSES:
-        return f"{len(classes):,} classes"
-    return ", ".join(f"{n:,} {plain(name)}" for name, n in zip(classes, messages, strict=True))
+    """How many messages of each class, see nbspam.labels."""
+    return plain(labels.counts_text(classes, messages))
 
 
 def counted_text(classes: Sequence[str], messages: Sequence[int]) -> str:
     """The same where nothing else says how many messages they are: `240 messages of 120 classes`."""
     counts = counts_text(classes, messages)
-    return counts if len(classes) <= NAMED_CLASSES else f"{amount(sum(messages), 'message')} of {counts}"
+    is_named = len(classes) <= labels.NAMED_CLASSES
+    return counts if is_named else f"{amount(sum(messages), 'message')} of {counts}"
 
 
 def asked_name(name: str, where: str) -> str:
     """The canonical spelling of a class name; UsageError if it cannot be one.  where : what holds the name"""
     try:
-        return checked_name(name, where)
+        return labels.checked_name(name, where)
     except BadDataError as error:
         raise UsageError(where, error.why, "give another name, for example: spam", error.slug) from None
 

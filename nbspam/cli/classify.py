@@ -11,7 +11,7 @@ import sys
 from _thread import allocate_lock, start_new_thread  # threading takes 2 ms to import
 from time import sleep
 
-from nbspam.cli import default_model, default_start, error_text, plain, verdict_line
+from nbspam.cli import default_model, default_start, error_text, plain, verdict_line, write_text
 from nbspam.errors import BadDataError, NbspamError, NoInputError, TryAgainError, UsageError
 from nbspam.filter import Filter, Verdict, open_filter
 from nbspam.labels import HAM, HAM_AND_SPAM, SPAM, UNSURE
@@ -110,16 +110,11 @@ def _answer(spam_filter: Filter, name: str, data: bytes, options: Options, is_fi
     """
     judge = spam_filter.judge if is_first else spam_filter.judge_now
     verdict = judge(spam_filter.count(data, name), name)
-    write((verdict_json if "json" in options else _line)(spam_filter, verdict))
+    write_text((verdict_json if "json" in options else _line)(spam_filter, verdict))
     if verdict.is_prior_alone and "quiet" not in options:
         _complain(f"nbspam: {plain(name)}: nothing to judge by; the probability is that of the prior\n")
     _learn(spam_filter, verdict, data, options)
     return verdict
-
-
-def write(text: str) -> None:
-    """Write text to stdout, with an escape for each character that its charset lacks."""
-    sys.stdout.buffer.write(text.encode(sys.stdout.encoding or "utf-8", "backslashreplace"))
 
 
 def _line(spam_filter: Filter, verdict: Verdict) -> str:
@@ -154,7 +149,7 @@ def _classify_many(options: Options, paths: list[str]) -> int:
         classify_many(mail, lambda latest: _current(latest, options), show, jobs, "json" in options)
     ) as found:
         for text, skipped in chain(found, [("", [])]):  # at last what the walk through the mail met
-            write(text)
+            write_text(text)
             for name, why in [*skipped, *notes.skipped]:
                 sys.stderr.write(error_text(_skipped(name, why)))
                 status = NoInputError.status

@@ -12,7 +12,7 @@ from typing import cast
 import click
 
 from nbspam import __version__
-from nbspam.errors import UsageError
+from nbspam.errors import InputOutputError, UsageError
 
 # name -> (module, short help); the order is that of the help text
 COMMANDS = {
@@ -84,8 +84,8 @@ def run(arguments: list[str]) -> int:
         return end.exit_code
     except click.exceptions.Abort:
         raise KeyboardInterrupt from None
-    except SystemExit as end:  # the answer to a shell that completes a word
-        return int(end.code or 0)
+    except SystemExit as end:  # with 0 the answer to a shell that completes a word, else a reader went away
+        return InputOutputError.status if end.code else 0
     except click.ClickException as error:
         if type(error).__name__ == "NoArgsIsHelpError":  # since click 8.2; older ones show the help, too
             error.show()

@@ -11,14 +11,13 @@ from typing import Any
 
 import click
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from nbspam.cli import model_in_home, model_places, plain, with_flags
 from nbspam.cli.evaluate import read_source
 from nbspam.cli.options import SOURCE
 from nbspam.cli.shared import asked_options, labelled_source, names_mail, options, source_argument
-from nbspam.cli.tables import console, show_clues, show_head
+from nbspam.cli.tables import console, show_message
 from nbspam.corpus.heads import heads
 from nbspam.tasks.check_labels import (
     Checked,
@@ -32,9 +31,7 @@ from nbspam.tasks.start import own_or_shared
 
 COLOURS = {FINE: "green", NOTE: "yellow", WRONG: "bold red"}
 SHOWN = 10  # messages of a kind; --json has all
-MAX_CLUE = 32
 Line = tuple[str, str, tuple[tuple[str, float], ...]]  # what is said of a message, its name, its clues
-GAPS = 4  # blanks between the three columns
 
 
 @click.command("doctor")
@@ -108,25 +105,29 @@ def _content(model: str, findings: list[Finding], checked: Checked | None) -> di
         "findings": [
             {"about": one.about, "state": one.state, "text": one.text, "next": one.remedy} for one in findings
         ],
-        "labels": None if checked is None else _labels(checked),
-    }
-
-
-def _labels(checked: Checked) -> dict[str, Any]:
-    moved, doubts = checked.moved, checked.doubts
-    return {
-        "messages": checked.messages,
-        "same": [[one._asdict() for one in group] for group in checked.same],
-        "near": [[one._asdict() for one in group] for group in checked.near],
-        "counted_otherwise": None if moved is None else [one._asdict() for one in moved],
-        "in_doubt": None if doubts is None else [one._asdict() for one in doubts],
+        "labels": checked
+        and {
+            "messages": checked.messages,
+            "same": [[one._asdict() for one in group] for group in checked.same],
+            "near": [[one._asdict() for one in group] for group in checked.near],
+            "counted_otherwise": checked.moved and [one._asdict() for one in checked.moved],
+            "in_doubt": checked.doubts and [one._asdict() for one in checked.doubts],
+        },
     }
 
 
 def _show(findings: list[Finding], checked: Checked | None, quiet: bool) -> None:
     """The findings, then the messages that they are about; with `quiet` only what is wrong."""
     out = console()
-    _rows(out, [one for one in findings if one.state == WRONG] if quiet else findings)
+    rows = [one for one in findings if one.state == WRONG or not quiet]
+    first = max((len(one.state) for one in rows), default=0)
+    second = max((len(one.about) for one in rows), default=0)
+    for one in rows:
+        state, about = f"{one.state:<{first}}", f"{one.about:<{second}}"
+        line = Text.assemble((state, COLOURS[one.state]), "  ", (about, "bold"), "  ", plain(one.text))
+        out.print(line, soft_wrap=True)
+        if one.remedy:
+            out.print(f"{'':<{first + second + 4}}next: {plain(one.remedy)}", style="dim", soft_wrap=True)
     if checked:
         _listed(out, "The same message under two labels", _groups(checked.same))
         moved = [
@@ -147,35 +148,13 @@ def _show(findings: list[Finding], checked: Checked | None, quiet: bool) -> None
     out.print(_verdict(findings))
 
 
-def _rows(out: Console, findings: list[Finding]) -> None:
-    """One row for each; a path longer than the line stays whole, so that it can be copied."""
-    line = out.width
-    columns = [[plain(getattr(one, name)) for one in findings] for name in ("state", "about")]
-    widths = [max(map(len, column), default=0) for column in columns]
-    for one in findings:
-        table = Table(box=None, show_header=False, padding=(0, 1), pad_edge=False)
-        for width in widths:
-            table.add_column(width=width, no_wrap=True)
-        table.add_column()
-        text = Text(plain(one.text))
-        if one.remedy:
-            text.append(f"\nnext: {plain(one.remedy)}", style="dim")
-        table.add_row(Text(one.state, style=COLOURS[one.state]), Text(plain(one.about), style="bold"), text)
-        longest = max(map(len, text.plain.split()))
-        out.width = max(line, sum(widths) + GAPS + longest)
-        out.print(table, crop=False)
-    out.width = line
-
-
 def _verdict(findings: list[Finding]) -> Text:
     faults, notes = (sum(one.state == state for one in findings) for state in (WRONG, NOTE))
-    worth = f"{notes} {'thing is' if notes == 1 else 'things are'} worth knowing"
-    if faults:
-        text = f"{faults} {'thing is' if faults == 1 else 'things are'} wrong"
-        return Text(text + (f", {worth}." if notes else "."), style=COLOURS[WRONG])
-    return Text(
-        f"Nothing is wrong; {worth}." if notes else "All is well.", style=COLOURS[NOTE if notes else FINE]
-    )
+    if not faults and not notes:
+        return Text("All is well.", COLOURS[FINE])
+    wrong = f"{faults} {'thing is' if faults == 1 else 'things are'} wrong" if faults else "Nothing is wrong"
+    worth = f"; {notes} {'thing is' if notes == 1 else 'things are'} worth knowing" if notes else ""
+    return Text(f"{wrong}{worth}.", COLOURS[WRONG if faults else NOTE])
 
 
 def _listed(out: Console, title: str, entries: Sequence[Sequence[Line]]) -> None:
@@ -186,9 +165,7 @@ def _listed(out: Console, title: str, entries: Sequence[Sequence[Line]]) -> None
     shown = [entry[:SHOWN] for entry in entries[:SHOWN]]
     known = heads(name for entry in shown for _, name, _ in entry)
     for text, name, clues in chain.from_iterable(shown):
-        out.print(f"  {plain(text)}  {plain(name)}", soft_wrap=True)
-        show_head(out, known.get(name, ""))
-        show_clues(out, [f"{_short(token)} {nats:+.1f}" for token, nats in clues])
+        show_message(out, f"{plain(text)}  {plain(name)}", known.get(name, ""), clues)
     if len(entries) > SHOWN:
         out.print(f"  and {len(entries) - SHOWN:,} more: --json names all", style="dim")
 
@@ -198,8 +175,3 @@ def _groups(groups: list[tuple[Labelled, ...]]) -> list[list[Line]]:
         [(f"{' ' if place else '-'} {one.label:<8}", one.name, ()) for place, one in enumerate(group)]
         for group in groups
     ]
-
-
-def _short(text: str) -> str:
-    shown = plain(text)
-    return shown if len(shown) <= MAX_CLUE else shown[: MAX_CLUE - 1] + "…"

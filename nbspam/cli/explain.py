@@ -1,31 +1,21 @@
-"""`nbspam explain`: the command, and an explanation as text or JSON.
-
-Text from a mail goes through `plain` and then `Text`, so that neither a terminal nor rich acts on it.
-"""
+"""`nbspam explain`: the command, and an explanation as text or JSON; text of a mail goes through `plain`."""
 
 from __future__ import annotations
 
-import io
 import json
-import os
-import sys
-from collections.abc import Sequence
-from itertools import product
 from math import isfinite
 from typing import Any
 
 import click
-from rich import box
-from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from nbspam.cli import amount, counted_text, plain
+from nbspam.cli import amount, counted_text, plain, write_text
 from nbspam.cli.classify import SETTINGS, ReadableMessages
 from nbspam.cli.options import EXPLAIN
-from nbspam.cli.output import write_text
 from nbspam.cli.shared import files_argument, options
+from nbspam.cli.tables import console, table
 from nbspam.corpus.heads import head_of
 from nbspam.filter import Filter, Verdict, open_filter
 from nbspam.model.explain import Explanation, Sum, count_text
@@ -33,11 +23,9 @@ from nbspam.model.features import bin_text
 from nbspam.model.posterior import OF_MAIL
 from nbspam.tasks.start import own_or_shared
 
-WIDTH = 100  # where stdout is no terminal
 BAR_CELLS = 16
-MAX_CLUE, MIN_CLUE = 40, 18  # cells of a clue in the table
-MAX_COLUMNS = 6  # classes with a column each
-FOLDED = 10  # cells of a heading where there is little room
+MAX_COLUMNS = 4  # classes with a column each
+MAX_HEADING = 10  # characters of a class name above its column
 MAX_FLIP = 8  # clues named
 SYMBOLS = {"mean": "μ", "variance": "σ²", "phi": "φ"}  # of docs/models.md
 
@@ -73,13 +61,13 @@ def explain_command(
         shown = found._replace(clues=found.clues[: top or None], features=found.features[: top or None])
         left_out = len(found.clues) - len(shown.clues)
         if as_json:
-            write_text(explanation_json(shown, judge.classes))
+            write_text(_json(shown, judge.classes))
         else:
-            write_text(_text(shown, judge, left_out, head_of(data)))
+            _show(console(), shown, judge, left_out, head_of(data))
     return messages.status
 
 
-def explanation_json(found: Explanation, classes: tuple[str, ...]) -> str:
+def _json(found: Explanation, classes: tuple[str, ...]) -> str:
     """One object, one line; what is not finite is null."""
     verdict = found.verdict
     content = {
@@ -121,30 +109,20 @@ def _finite(value: float | None) -> float | None:
     return value if value is not None and isfinite(value) else None
 
 
-def _text(found: Explanation, judge: Filter, left_out: int, head: str) -> str:
+def _show(out: Console, found: Explanation, judge: Filter, left_out: int, head: str) -> None:
     """The explanation for people: verdict, sum with its bars, clues, and clues that decide."""
-    is_terminal = sys.stdout.isatty()
-    console = Console(
-        file=io.StringIO(),
-        force_terminal=is_terminal,
-        width=None if is_terminal else WIDTH,
-        highlight=False,
-        no_color="NO_COLOR" in os.environ,
-    )
-    console.print(_headline(found, judge))
+    out.print(_headline(found, judge))
     if head:
-        console.print(Text(plain(head)), no_wrap=True, overflow="ellipsis")
-    console.print(_setting_line(judge), style="dim")
-    console.print(_sum_table(found, judge))
+        out.print(plain(head), no_wrap=True, overflow="ellipsis")
+    out.print(_scoring(judge), style="dim")
+    out.print(_sum_table(found, plain(judge.classes[found.verdict.number])), "", sep="\n")
     if found.clues:
-        console.print(clue_table(found, judge.classes, console.width))
+        out.print(clue_table(found, [*map(plain, judge.classes)]))
     if left_out:
-        console.print(Text(f"  and {left_out:,} more clues: --top 0 shows all", style="dim"))
+        out.print(f"  and {left_out:,} more clues: --top 0 shows all", style="dim")
     if found.features:
-        console.print(_feature_table(found, judge.classes))
-    console.print(_flip_line(found))
-    written: str = console.file.getvalue()  # type: ignore[attr-defined]
-    return "\n".join(line.rstrip() for line in written.split("\n"))
+        out.print(_feature_table(found, [*map(plain, judge.classes)]))
+    out.print(_flip_line(found))
 
 
 def _headline(found: Explanation, judge: Filter) -> Text:
@@ -167,32 +145,28 @@ def _why_undefined(verdict: Verdict, judge: Filter) -> str:
     return "every class is ruled out (lambda = 0)"
 
 
-def _setting_line(judge: Filter) -> Text:
+def _scoring(judge: Filter) -> str:
     settings, model = judge.settings, judge.model
     how = "views averaged and calibrated" if settings.averaged else "one sum"
     kind = settings.event_model + (f" and {settings.numeric_model}" if settings.features == "both" else "")
     counts = counted_text(model.classes, model.messages)
-    return Text(f"{kind}, {how}, lambda {settings.alpha:g}; from {counts}")
+    return f"{kind}, {how}, lambda {settings.alpha:g}; from {counts}"
 
 
-def _sum_table(found: Explanation, judge: Filter) -> Table:
-    table = Table(box=None, show_header=False, padding=(0, 1))
-    table.add_column()
-    table.add_column(justify="right")
-    table.add_column()
-    largest = max((abs(nats) for one in found.sums if (nats := _finite(one.log_odds))), default=0.0)
+def _sum_table(found: Explanation, name: str) -> Table:
+    """The sums, each with a bar, and the log-odds of the class `name`."""
+    shown = Table.grid("", "", "", padding=(0, 1), pad_edge=True)
+    shown.columns[1].justify = "right"
+    largest = max((abs(nats) for one in found.sums if (nats := _finite(one.log_odds))), default=1.0)
     for one in found.sums:
-        nats = one.log_odds
-        if nats or nats is None or one.kind == "view":
-            size = abs(_finite(nats) or 0.0)
-            cells = max(1, round(BAR_CELLS * size / largest)) if size else 0
-            bar = Text("■" * cells, style=_colour(nats or 0.0))
-            table.add_row(Text(_sum_name(one)), nats_text(nats), bar)
-    total = found.verdict.scored.log_odds(found.verdict.number)
+        if one.log_odds != 0 or one.kind == "view":
+            text = nats_text(one.log_odds)
+            bar = "■" * round(BAR_CELLS * abs(_finite(one.log_odds) or 0.0) / largest)
+            shown.add_row(_sum_name(one), text, Text(bar, text.style))
+    total = nats_text(found.verdict.scored.log_odds(found.verdict.number))
     rest = "" if found.residual is None else f"residual {abs(round(found.residual, 9)):g}"
-    name = f"= log-odds of {plain(judge.classes[found.verdict.number])}"
-    table.add_row(Text(name, style="bold"), nats_text(total, "bold"), Text(rest, style="dim"))
-    return table
+    shown.add_row(Text(f"= log-odds of {name}", "bold"), Text(total.plain, "bold"), Text(rest, "dim"))
+    return shown
 
 
 def _sum_name(one: Sum) -> str:
@@ -205,97 +179,52 @@ def _sum_name(one: Sum) -> str:
     return {"unknown": "unknown in ", "prior": "prior "}.get(one.kind, "") + plain(one.name)
 
 
-def nats_text(value: float | None, style: str = "") -> Text:
-    """A contribution to the log-odds, red or green unless a style is given."""
+def nats_text(value: float | None) -> Text:
+    """A contribution to the log-odds: red for the class of the verdict, green against it."""
     if value is None:
-        return Text("undefined", style=style)
+        return Text("undefined")
     text = f"{value:+.2f}" if abs(value) >= 0.005 else "0.00"
-    return Text(text, style=style or _colour(value))
+    return Text(text, "red" if value > 0 else "green" if value else "")
 
 
-def _colour(value: float) -> str:
-    """Red for the class of the verdict, green against it."""
-    return "" if not value else "red" if value > 0 else "green"
-
-
-def clue_table(found: Explanation, classes: tuple[str, ...], width: int) -> Table:
+def clue_table(found: Explanation, names: list[str]) -> Table:
     """The clues: nats, messages of each class that hold them, share of the verdict's class, view, token.
 
-    As many classes have a column as the width allows; the others share one.  Headings are folded before
-    classes share a column, and numbers are never cut.
+    With more than MAX_COLUMNS classes all but the verdict's class share a column.
     """
-    texts = [plain(clue.token) for clue in found.clues]
-    texts = [text if len(text) <= MAX_CLUE else text[: MAX_CLUE - 1] + "…" for text in texts]
-    widest = max(map(cell_len, ["clue", *texts]))
-    for groups, most in product(_column_groups(found.verdict), (WIDTH, FOLDED)):
-        columns, gap = _columns(found, classes, groups), 3 if most == WIDTH else 2
-        widths = [
-            max(min(cell_len(heading), most), *(cell.cell_len for cell in cells))
-            for heading, cells in columns
-        ]
-        room = width - sum(widths) - gap * len(widths) - 2
-        if room >= min(MIN_CLUE, widest):
-            break
-    table = Table(box=box.SIMPLE_HEAD, padding=(0, gap - 2, 0, 1), pad_edge=False)
-    for (heading, _), cells in zip(columns, widths, strict=True):
-        justify: Any = "left" if heading == "where" else "right"
-        table.add_column(Text(heading), justify=justify, width=cells, overflow="fold")
-    table.add_column("clue", width=max(4, min(room, widest)), overflow="fold")
-    for row in zip(*(cells for _, cells in columns), map(Text, texts), strict=True):
-        table.add_row(*row)
-    return table
+    own = found.verdict.number
+    columns = [(name[:MAX_HEADING], [k]) for k, name in enumerate(names)]
+    if len(names) > MAX_COLUMNS:
+        others = [k for k in range(len(names)) if k != own]
+        columns = [(names[own][:MAX_HEADING], [own]), (f"{len(others)} others", others)]
+    shown = table(">nats", *(f">{name}" for name, _ in columns), f"share of {names[own]}", "where", "clue")
+    for clue in found.clues:
+        counts = [count_text(sum(clue.counts[k] for k in group)) for _, group in columns if clue.counts]
+        share = clue.share_interval
+        percents = f"{100 * share[0]:.0f}-{100 * share[1]:.0f} %" if share else ""
+        cells = counts or [""] * len(columns)
+        shown.add_row(nats_text(clue.log_odds), *cells, percents, clue.view or clue.kind, plain(clue.token))
+    return shown
 
 
-def _column_groups(verdict: Verdict) -> list[list[Sequence[int]]]:
-    """The classes that share a column, the best layout first."""
-    number, scores = verdict.number, verdict.scored.scores
-    others = sorted((k for k in range(len(scores)) if k != number), key=lambda k: -scores[k])
-    layouts: list[list[Sequence[int]]] = []
-    if len(scores) <= MAX_COLUMNS:
-        layouts.append([[k] for k in range(len(scores))])
-    if len(scores) > 2:
-        layouts += [[[number], others[:1], others[1:]], [[number], others]]
-    return layouts
-
-
-def _columns(
-    found: Explanation, classes: tuple[str, ...], groups: list[Sequence[int]]
-) -> list[tuple[str, list[Text]]]:
-    """Headings and cells.  A numeric feature has no counts."""
-    names = [plain(name) for name in classes]
-    columns = [("nats", [nats_text(clue.log_odds) for clue in found.clues])]
-    for group in groups:
-        heading = names[group[0]] if len(group) == 1 else f"{len(group)} others"
-        sums = [sum(clue.counts[k] for k in group) if clue.counts else None for clue in found.clues]
-        columns.append((heading, [Text("" if n is None else count_text(n)) for n in sums]))
-    shares = [clue.share_interval for clue in found.clues]
-    percents = [Text(f"{100 * share[0]:.0f}-{100 * share[1]:.0f} %" if share else "") for share in shares]
-    places = [Text(clue.view or clue.kind) for clue in found.clues]
-    return [*columns, (f"share of {names[found.verdict.number]}", percents), ("where", places)]
-
-
-def _feature_table(found: Explanation, classes: Sequence[str]) -> Table:
+def _feature_table(found: Explanation, names: list[str]) -> Table:
     """The numeric features, and the parameters that they are scored by."""
-    table = Table(box=None, padding=(0, 1), pad_edge=False)
-    for head in ("nats", "value"):
-        table.add_column(head, justify="right")
-    table.add_column("feature")
-    table.add_column("parameters")
+    shown = table(">nats", ">value", "feature", "parameters")
     for facts, nats in found.features:
         texts = [bin_text(*facts.bin)] if facts.bin else []
-        for k, name in enumerate(classes):
+        for k, name in enumerate(names):
             numbers = [f"{SYMBOLS[key]} {values[k]:,.4g}" for key, values in facts.parameters.items()]
-            texts.append(f"{plain(name)} {' '.join(numbers)}")
-        shown = Text("") if nats is None else nats_text(nats)
-        table.add_row(shown, f"{facts.value:,.6g}", facts.name, Text(", ".join(texts)))
-    return table
+            texts.append(f"{name} {' '.join(numbers)}")
+        cell = "" if nats is None else nats_text(nats)
+        shown.add_row(cell, f"{facts.value:,.6g}", facts.name, ", ".join(texts))
+    return shown
 
 
-def _flip_line(found: Explanation) -> Text:
+def _flip_line(found: Explanation) -> str:
     if found.flip is None:
-        return Text("Removing the strongest clues does not change the verdict.")
+        return "Removing the strongest clues does not change the verdict."
     removed, label = found.flip
-    names = ", ".join(plain(text)[:MAX_CLUE] for text in removed[:MAX_FLIP])
+    names = ", ".join(plain(text) for text in removed[:MAX_FLIP])
     more = f" and {len(removed) - MAX_FLIP} more" if len(removed) > MAX_FLIP else ""
     unit = "this clue" if len(removed) == 1 else f"these {len(removed)} clues"
-    return Text(f"Without {unit} it would be {plain(label)}: {names}{more}")
+    return f"Without {unit} it would be {plain(label)}: {names}{more}"

@@ -10,8 +10,8 @@ import os
 import sys
 import time
 
-from nbspam.cli import amount, asked_name, default_start, plain
-from nbspam.cli.classify import ReadableMessages, own_model, parse_arguments, write
+from nbspam.cli import amount, asked_name, default_start, plain, write_text
+from nbspam.cli.classify import ReadableMessages, own_model, parse_arguments
 from nbspam.errors import UsageError
 from nbspam.store.connection import LONGEST_PAUSE
 from nbspam.store.learn import BATCH_BYTES, BATCH_MESSAGES, check_class, learn_all
@@ -64,8 +64,7 @@ def learn(options: Options, class_name: str | None, paths: list[str]) -> int:
             sys.stderr.write(f"{plain(model)} begins as a copy of {plain(start)}.\n")
         names, contents = zip(*batch, strict=True)
         for name, result in zip(names, learn_all(model, label, contents, names), strict=True):
-            write(f"{result}\t{plain(name)}\n")
-            sys.stdout.buffer.flush()
+            write_text(f"{result}\t{plain(name)}\n")
             done[result] = done.get(result, 0) + 1
     if "quiet" not in options:
         counts = ", ".join(f"{count:,} {result.removeprefix('was ')}" for result, count in done.items())

@@ -11,16 +11,17 @@ from typing import BinaryIO
 
 import click
 
-from nbspam.cli import amount, counts_text, plain
+from nbspam.cli import amount, counts_text, plain, write_text
 from nbspam.cli.options import ANY_PATH
-from nbspam.cli.output import check_new_model, check_writable, output_file, write_text
+from nbspam.cli.output import check_new_model, check_writable, output_file
 from nbspam.cli.render import say
 from nbspam.cli.shared import options
 from nbspam.errors import InputOutputError, NoInputError, UsageError
+from nbspam.labels import HAM_AND_SPAM
 from nbspam.store.check import check_model
 from nbspam.store.prune import prune
 from nbspam.store.text import dump_model, load
-from nbspam.tasks.import_words import MAX_LINE_BYTES, Imported, import_words
+from nbspam.tasks.import_words import MAX_LINE_BYTES, WordList, import_words
 from nbspam.tasks.inspect_model import Info, info_of
 from nbspam.tasks.merge import Merged, merge
 
@@ -136,7 +137,7 @@ def import_command(file: str, model: str, form: str, replace: bool, quiet: bool)
         lines = iter(partial(stream.readline, MAX_LINE_BYTES + 1), b"")
         imported = import_words(lines, where, model, form, replace)
     if not quiet:
-        say(_import_summary(imported))
+        say(_import_summary(imported, model))
 
 
 @model_command.command("merge")
@@ -237,15 +238,15 @@ def _aligned(rows: Iterable[Iterable[str]], indent: str = "") -> str:
     return "".join(f"{indent}{name:<{width}}  {value}\n" for name, value in pairs)
 
 
-def _import_summary(imported: Imported) -> str:
+def _import_summary(imported: WordList, model: str) -> str:
     """What was taken and what was left."""
     left = imported.words - imported.taken
     few = "Few of its words correspond: text without spaces, or counted in another charset.\n"
     return (
-        f"Imported from {imported.form}: {_messages(imported.classes, imported.messages)}; "
-        f"{imported.taken:,} of its words as {imported.tokens:,} tokens, {left:,} correspond to none.\n"
+        f"Imported from {imported.form}: {_messages(HAM_AND_SPAM, imported.messages)}; "
+        f"{imported.taken:,} of its words as {len(imported.tokens):,} tokens, {left:,} correspond to none.\n"
         f"{few if imported.taken < FEW_SHARE * imported.words else ''}"
-        f"Model: {plain(imported.path)}.\n"
+        f"Model: {plain(model)}.\n"
         "Calibrated on no mail yet: nbspam train --update SOURCE, of ham and spam that it has not counted."
     )
 
@@ -268,7 +269,7 @@ def _merge_summary(merged: Merged, models: Sequence[str]) -> str:
     return "\n".join(lines)
 
 
-def _messages(classes: tuple[str, ...], messages: tuple[int, ...]) -> str:
+def _messages(classes: tuple[str, ...], messages: Sequence[int]) -> str:
     """How many there are, in all and by class."""
     return f"{amount(sum(messages), 'message')} ({counts_text(classes, messages)})"
 

@@ -1,4 +1,4 @@
-"""Output of commands: text for people, and files; `-` is stdout."""
+"""Files that commands write; `-` is stdout."""
 
 from __future__ import annotations
 
@@ -13,14 +13,6 @@ from nbspam.files import names_no_file, nearest_folder, whole_file
 from nbspam.store.connection import is_foreign
 
 STDOUT = "-"
-
-
-def write_text(text: str) -> None:
-    """Write text to stdout, with an escape for each character that its charset lacks."""
-    encoding = sys.stdout.encoding or "utf-8"
-    sys.stdout.flush()
-    sys.stdout.buffer.write(text.encode(encoding, "backslashreplace"))
-    sys.stdout.buffer.flush()
 
 
 @contextlib.contextmanager
@@ -57,19 +49,13 @@ def check_writable(path: str | None, *others: str | None) -> None:
         )
 
 
-def check_model_place(path: str, option: str = "--model") -> None:
-    """As check_writable for a model, whose folder will be made.  option : the option that names the model"""
-    folder = nearest_folder(path)
-    if not os.path.isdir(folder) or not os.access(folder, os.W_OK):
-        why = "cannot be written to" if os.path.isdir(folder) else "is no folder"
-        remedy = f"choose another place: {option} PATH"
-        raise CannotCreateError(path, f"cannot be created: {folder} {why}", remedy, "model-create")
-
-
 def check_new_model(
     path: str, replace: bool, remedy: str = "--replace writes over it", option: str = "--model"
 ) -> None:
-    """As check_model_place; an existing model is an error unless `replace`."""
+    """Raise if no model can be made there, in a folder that will be made, or if there is one.
+
+    replace : write over it;  option : the one that names the model
+    """
     target = os.path.realpath(path)  # still a link if links form a loop
     if names_no_file(path) or os.path.islink(target) or (os.path.exists(path) and not os.path.isfile(path)):
         raise CannotCreateError(path, "names no regular file", f"name a file: {option} PATH", "model-create")
@@ -79,4 +65,8 @@ def check_new_model(
     if os.path.exists(path) and not replace:
         why = "the model exists, and it is not overwritten"
         raise CannotCreateError(path, why, remedy, "model-exists")
-    check_model_place(path, option)
+    folder = nearest_folder(path)
+    if not os.path.isdir(folder) or not os.access(folder, os.W_OK):
+        why = "cannot be written to" if os.path.isdir(folder) else "is no folder"
+        remedy = f"choose another place: {option} PATH"
+        raise CannotCreateError(path, f"cannot be created: {folder} {why}", remedy, "model-create")

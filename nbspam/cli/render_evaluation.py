@@ -16,7 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from nbspam.cli import plain
-from nbspam.cli.tables import PIPE_WIDTH, console, show_clues, show_head, table
+from nbspam.cli.tables import PIPE_WIDTH, console, show_message, table
 from nbspam.corpus.heads import heads
 from nbspam.decision import UNDECIDED
 from nbspam.evaluation.figures import Summary, rows
@@ -134,10 +134,8 @@ def _show_mistakes(out: Console, evaluation: Evaluation, verbose: bool) -> None:
             name, odds = evaluation.names[row], evaluation.log_odds[row]
             score = f"{odds:+7.2f}  " if isfinite(odds) else ""
             decided = classes[evaluation.decided[row]]
-            out.print(f"  {truth} taken for {decided}  {score}{plain(name)}", soft_wrap=True)
-            show_head(out, known.get(name, ""))
-            if verbose:
-                clues = evaluation.clues.get(name, ())[:SHOWN_CLUES]
-                show_clues(out, [f"{plain(token)} {nats:+.1f}" for token, nats in clues])
+            clues = evaluation.clues.get(name, ())[:SHOWN_CLUES] if verbose else ()
+            line = f"{truth} taken for {decided}  {score}{plain(name)}"
+            show_message(out, line, known.get(name, ""), clues)
         if len(of_class) > most:
             out.print(f"  … and {len(of_class) - most:,} more {truth} (all with -v)", style="dim")

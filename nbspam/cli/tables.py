@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import io
 import sys
+from collections.abc import Sequence
 
 from rich import box
 from rich.cells import cell_len
@@ -18,8 +19,15 @@ from nbspam.corpus import Source
 
 PIPE_WIDTH = 100  # columns if the output is no terminal
 CLUE_INDENT, CLUE_GAP = "      ", "  "
+MAX_CLUE = 32  # characters
 SHOWN_FOLDERS = 8  # of a class
 SHOWN_CLASSES = 20
+
+
+class _Console(Console):
+    def on_broken_pipe(self) -> None:
+        """Let the program end with its own status; rich would end it with 1."""
+        raise  # noqa: PLE0704 - the error that rich handles
 
 
 def console(is_error: bool = False) -> Console:
@@ -28,7 +36,7 @@ def console(is_error: bool = False) -> Console:
     if isinstance(stream, io.TextIOWrapper):
         stream.reconfigure(errors="backslashreplace")
     width = None if stream.isatty() else PIPE_WIDTH
-    return Console(file=stream, highlight=False, markup=False, width=width, soft_wrap=False)
+    return _Console(file=stream, highlight=False, markup=False, width=width, soft_wrap=False)
 
 
 def table(*heads: str) -> Table:
@@ -63,10 +71,14 @@ def show_folders(source: Source) -> None:
     console(is_error=True).print(shown, "", sep="\n")
 
 
-def show_head(out: Console, head: str) -> None:
-    """Date, sender and subject of a message, below its name, in one line."""
+def show_message(out: Console, line: str, head: str, clues: Sequence[tuple[str, float]] = ()) -> None:
+    """A line about a message; below it date, sender and subject, and its clues with their nats."""
+    out.print(f"  {line}", soft_wrap=True)
     if head:
         out.print(CLUE_INDENT + plain(head), no_wrap=True, overflow="ellipsis")
+    texts = [plain(token) for token, _ in clues]
+    texts = [text if len(text) <= MAX_CLUE else text[: MAX_CLUE - 1] + "…" for text in texts]
+    show_clues(out, [f"{text} {nats:+.1f}" for text, (_, nats) in zip(texts, clues, strict=True)])
 
 
 def show_clues(out: Console, clues: list[str]) -> None:

@@ -7,9 +7,9 @@ from typing import Any
 
 import click
 
-from nbspam.cli import amount, counts_text, plain
+from nbspam.cli import amount, counts_text, plain, write_text
 from nbspam.cli.options import ANY_PATH, SOURCE
-from nbspam.cli.output import check_writable, output_file, write_text
+from nbspam.cli.output import check_writable, output_file
 from nbspam.cli.render import check_all_read, message_steps, say
 from nbspam.cli.shared import labelled_source, named_files, options, source_argument
 from nbspam.corpus.vocabulary import (

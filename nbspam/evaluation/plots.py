@@ -20,11 +20,10 @@ from scipy.special import ndtri
 from nbspam.decision import UNDECIDED
 from nbspam.evaluation import metrics
 from nbspam.evaluation.outcomes import Evaluation, Floats
-from nbspam.evaluation.ranking import Tally, curve, one_against_rest, rankings
+from nbspam.evaluation.ranking import curve, rankings
+from nbspam.labels import SPAM
 
 HAM_COLOUR, SPAM_COLOUR, INK, FAINT, GREY = "#2a6f97", "#c1440e", "#22303c", "#c8d1d9", "#8795a1"
-# Okabe and Ito's colours, which colour-blind readers can tell apart.
-CLASS_COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8a7f00", "#444444")
 DET_TICKS = np.array([0.001, 0.01, 0.1, 0.5, 2, 5, 10, 20, 40, 60])  # percent
 DET_END = 0.6  # no filter with more errors is used
 REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
@@ -53,13 +52,14 @@ STYLE: Any = {
 def plots(evaluation: Evaluation) -> dict[str, str]:
     """The drawings that this evaluation allows, by name: roc, det, reliability, histogram, learning."""
     drawers: dict[str, Callable[[Evaluation, Any], None]] = {}
-    if _curves(evaluation):
+    has_spam = evaluation.positive is not None
+    if has_spam and rankings(evaluation):
         drawers |= {"roc": _draw_roc, "det": _draw_det}
     if evaluation.has_probabilities:
         drawers["reliability"] = _draw_reliability
-    if evaluation.positive is not None or evaluation.has_probabilities:
+    if has_spam:
         drawers["histogram"] = _draw_histogram
-    if evaluation.method == "replay" and evaluation.positive is not None:
+    if has_spam and evaluation.method == "replay":
         drawers["learning"] = _draw_learning
     drawn = {}
     with matplotlib.rc_context(STYLE), warnings.catch_warnings():
@@ -83,61 +83,32 @@ def cleaned(text: str) -> str:
     return "".join(char if char.isprintable() else " " if char.isspace() else REPLACEMENT for char in text)
 
 
-def _curves(evaluation: Evaluation) -> list[tuple[str, str, Tally]]:
-    """(label, colour, tally) of each curve: spam against ham, or large classes against the rest."""
-    if evaluation.positive is not None:
-        return [("all thresholds", SPAM_COLOUR, task.tally()) for task in rankings(evaluation)]
-    tasks = one_against_rest(evaluation)
-    return [
-        (label, colour, tasks[number].tally())
-        for number, label, colour in _largest(evaluation)
-        if tasks and tasks[number].is_defined
-    ]
-
-
-def _largest(evaluation: Evaluation) -> list[tuple[int, str, str]]:
-    """(number, label, colour) of the classes that are drawn: those with most messages, in class order.
-
-    matplotlib must neither read a formula between dollars nor hide what begins with `_`.
-    """
-    sizes = np.bincount(evaluation.truth, minlength=evaluation.n_classes)
-    largest = sorted(np.argsort(-sizes, kind="stable")[: len(CLASS_COLOURS)].tolist())
-    labels = [cleaned(evaluation.classes[number])[:30].replace("$", r"\$") for number in largest]
-    labels = [f" {label}" if label.startswith("_") else label for label in labels]
-    return list(zip(largest, labels, CLASS_COLOURS, strict=False))
-
-
-def _draw_curves(
+def _draw_curve(
     axes: Any, evaluation: Evaluation, places: Callable[[Floats], Floats], highest: float = 1.0
 ) -> Floats:
-    """All curves and the filter's own decisions; the least half of a message on both axes, float64 (2,).
+    """The curve and the filter's own decisions; half a message on both axes, float64 (2,).
 
     places  : from shares to places on an axis
     highest : share at which the dot of the decisions is drawn at most
     """
-    least = np.ones(2)
-    for label, colour, tally in _curves(evaluation):
-        halves = 0.5 / tally.sum(axis=0)
-        shares = [np.maximum(*pair) for pair in zip(curve(tally), halves, strict=True)]
-        axes.plot(*map(places, shares), color=colour, label=label)
-        least = np.minimum(least, halves)
-    axes.set(xlabel="others taken for the class, %", ylabel="of the class missed, %")
-    if evaluation.positive is not None:
-        rates = metrics.ham_spam(metrics.confusion(evaluation), evaluation.positive).percents
-        point = np.clip(np.array(rates) / 100, least, highest)
-        # With unsure decisions the dot can lie below the curve.
-        is_unsure = (evaluation.decided == UNDECIDED).any()
-        label = "as decided, unsure aside" if is_unsure else "as decided"
-        axes.plot(*places(point), "o", color=INK, markersize=7, clip_on=False, label=label)
-        axes.set(xlabel="ham lost, %", ylabel="spam missed, %")
+    tally = rankings(evaluation)[0].tally()
+    half = np.asarray(0.5 / tally.sum(axis=0))
+    shares = [np.maximum(*pair) for pair in zip(curve(tally), half, strict=True)]
+    axes.plot(*map(places, shares), color=SPAM_COLOUR, label="all thresholds")
+    rates = metrics.ham_spam(metrics.confusion(evaluation), evaluation.classes.index(SPAM)).percents
+    point = np.clip(np.array(rates) / 100, half, highest)
+    # With unsure decisions the dot can lie below the curve.
+    label = "as decided, unsure aside" if (evaluation.decided == UNDECIDED).any() else "as decided"
+    axes.plot(*places(point), "o", color=INK, markersize=7, clip_on=False, label=label)
+    axes.set(xlabel="ham lost, %", ylabel="spam missed, %")
     axes.legend(loc="upper right")
-    return least
+    return half
 
 
 def _draw_roc(evaluation: Evaluation, figure: Any) -> None:
     """Spam missed against ham lost at every threshold, both axes logarithmic."""
     axes = figure.subplots()
-    _draw_curves(axes, evaluation, lambda shares: 100 * shares)
+    _draw_curve(axes, evaluation, lambda shares: 100 * shares)
     axes.set(xscale="log", yscale="log")
     _plain_ticks(axes.xaxis, axes.yaxis)
 
@@ -146,7 +117,7 @@ def _draw_det(evaluation: Evaluation, figure: Any) -> None:
     """Detection error trade-off: both axes probit, so that normally spread scores give a straight line."""
     axes = figure.subplots()
     # A share of 1 has no place; nothing above DET_END is shown.
-    least = _draw_curves(axes, evaluation, lambda shares: ndtri(np.minimum(shares, 0.9999)), DET_END)
+    least = _draw_curve(axes, evaluation, lambda shares: ndtri(np.minimum(shares, 0.9999)), DET_END)
     for name, floor in zip("xy", np.minimum(least, 0.4), strict=True):
         ticks = DET_TICKS[(100 * floor <= DET_TICKS) & (DET_TICKS < 100 * DET_END)]
         labels = [f"{tick:g}" for tick in ticks]
@@ -178,22 +149,16 @@ def _draw_reliability(evaluation: Evaluation, figure: Any) -> None:
 
 def _draw_histogram(evaluation: Evaluation, figure: Any) -> None:
     """How many messages of each class got which score; counts on a logarithmic axis: rare errors show."""
-    truth, is_spam, axes = evaluation.truth, evaluation.is_positive, figure.subplots()
-    if evaluation.positive is None:
-        x_name, edges, values = "probability given to the true class", np.linspace(0, 1, 41), evaluation.given
-        parts = [(label, colour, truth == number) for number, label, colour in _largest(evaluation)]
-    else:
-        x_name, score = "score: log-odds of spam, nats", evaluation.score
-        finite = score[np.isfinite(score)]
-        low, high = np.quantile(finite, [0.001, 0.999]) if len(finite) else (-1.0, 1.0)
-        edges = np.linspace(low, high if high > low else low + 1, 61)
-        values = np.clip(score, edges[0], edges[-1])  # scores far out are counted in the last bins
-        others = "ham" if evaluation.n_classes == 2 else "all but spam"
-        parts = [(others, HAM_COLOUR, ~is_spam), ("spam", SPAM_COLOUR, is_spam)]
-    for label, colour, rows in parts:
+    is_spam, score, axes = evaluation.is_positive, evaluation.score, figure.subplots()
+    finite = score[np.isfinite(score)]
+    low, high = np.quantile(finite, [0.001, 0.999]) if len(finite) else (-1.0, 1.0)
+    edges = np.linspace(low, high if high > low else low + 1, 61)
+    values = np.clip(score, edges[0], edges[-1])  # scores far out are counted in the last bins
+    others = "ham" if evaluation.n_classes == 2 else "all but spam"
+    for label, colour, rows in ((others, HAM_COLOUR, ~is_spam), ("spam", SPAM_COLOUR, is_spam)):
         axes.hist(values[rows], bins=edges, color=colour, alpha=0.28, label=label)
         axes.hist(values[rows], bins=edges, color=colour, histtype="step", linewidth=1.4)
-    axes.set(xlabel=x_name, yscale="log", ylabel="messages", ylim=(0.7, None))
+    axes.set(xlabel="score: log-odds of spam, nats", yscale="log", ylabel="messages", ylim=(0.7, None))
     _plain_ticks(axes.yaxis)
     figure.legend(loc="outside upper right", ncols=4)
 

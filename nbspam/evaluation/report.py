@@ -32,39 +32,32 @@ MOST_CELLS = 25
 CARDS = ("hm_percent", "sm_percent", "one_minus_roca_percent", figures.AT_HM)
 CARDS_WITHOUT_SPAM = ("accuracy", "macro_f1", "macro_one_minus_roca_percent", "ece_percent")
 
-# name -> heading, what a reader sees in the drawing, the same without a class spam
+# name -> heading, what a reader sees in the drawing
 PLOTS = {
     "roc": (
         "Errors at every threshold",
         "Each point is a threshold: to the left fewer wanted messages are lost, further down less spam is "
         "missed. Both axes are logarithmic; no error is drawn at half a message. Lower left is better.",
-        "A line for each large class against all others; each point is a threshold. Both axes are "
-        "logarithmic; no error is drawn at half a message. Lower left is better.",
     ),
     "det": (
         "The same on probit axes (DET)",
         "If the scores of both classes are spread normally, this curve is a straight line; "
         "its slope tells which class is spread wider.",
-        "",
     ),
     "reliability": (
         "Are the probabilities true?",
-        "Messages in up to 15 bins of equal size; the larger the dot, the more messages. "
-        "On the dashed line, of messages called 80 % spam, 80 % are.",
-        "Messages in up to 15 bins of equal size by the probability of the likeliest class. On the dashed "
-        "line, of messages of which the filter is 80 % sure, it is right on 80 %.",
+        "Messages in up to 15 bins of equal size by the probability of spam, or of the likeliest class if no "
+        "class is spam. On the dashed line, of messages called 80 % spam, 80 % are.",
     ),
     "histogram": (
         "Scores by true class",
         "Counts on a logarithmic axis, so that single messages on the wrong side can be seen. "
         "Scores far out are counted at the ends.",
-        "The probability given to the true class; counts on a logarithmic axis: single messages show.",
     ),
     "learning": (
         "Over time",
         "Above, errors among the latest tenth of the messages and so far; below, the ranking so far and "
         "of the latest tenth, logarithmic unless it is zero.",
-        "",
     ),
 }
 
@@ -108,9 +101,8 @@ def _embedded(evaluation: Evaluation) -> list[dict[str, str]]:
     """Drawings as data: addresses.  As images, not inline: their element ids cannot clash."""
     shown = []
     for name, drawing in plots(evaluation).items():
-        heading, caption, other = PLOTS[name]
+        heading, caption = PLOTS[name]
         source = "data:image/svg+xml;base64," + base64.b64encode(drawing.encode()).decode()
-        caption = caption if evaluation.positive is not None else other or caption
         shown.append({"name": name, "heading": heading, "caption": caption, "source": source})
     return shown
 

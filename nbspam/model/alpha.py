@@ -12,9 +12,9 @@ from functools import partial
 import numpy as np
 
 from nbspam.model.block import Block, select_rows
-from nbspam.model.calibrate import bulk_scores, fit, join_evidence, prior_shift, ways_to_see
+from nbspam.model.calibrate import bulk_scores, fit, join_evidence, ways_to_see
 from nbspam.model.counts import Floats, Ints
-from nbspam.model.posterior import OF_MAIL, log_priors, parse_prior
+from nbspam.model.posterior import prior_shift
 from nbspam.model.textbook import TextbookModel, WordRows
 from nbspam.model.views import Seen, view_evidence
 
@@ -31,8 +31,7 @@ def best_alpha(model: TextbookModel, sample: Block) -> float:
 
     model  : the counts and the way of scoring, which may average views
     sample : labelled messages, all of them among the counted
-    The prior is the model's, and where it is not that of the mail, the classes weigh as it says.  A model
-    without lambda (Gaussian alone) keeps the one it has.
+    A model without lambda (Gaussian alone) keeps the one it has.
     """
     settings, labels = model.settings, sample.labels.astype(np.int64)
     if settings.features == "numeric" and settings.numeric_model == "gaussian":
@@ -41,16 +40,16 @@ def best_alpha(model: TextbookModel, sample: Block) -> float:
         seen = [way(sample, model.counts) for way in ways_to_see(sample)]
         score = partial(_averaged_loss, model, seen)
     else:
-        weights = prior_weights(settings.prior, labels, model.classes)
-        score = partial(_textbook_loss, _folds(model, sample), labels, weights)
+        score = partial(_textbook_loss, _folds(model, sample), labels)
     return -min((score(alpha), -alpha) for alpha in ALPHA_GRID)[1]
 
 
 def _averaged_loss(model: TextbookModel, seen: list[Seen], alpha: float) -> float:
     settings = model.settings.replaced(alpha=alpha)
     found = join_evidence([view_evidence(one, settings) for one in seen])
-    joint = bulk_scores(fit(found)[0], found) + prior_shift(settings, model.counts.messages, model.classes)
-    return log_loss(joint, found.labels, prior_weights(settings.prior, found.labels, model.classes))
+    shift = prior_shift(settings, model.counts.messages.tolist(), model.classes)
+    joint = bulk_scores(fit(found)[0], found) + shift
+    return log_loss(joint, found.labels)
 
 
 Fold = tuple[TextbookModel, Block, WordRows, Ints]  # the model of all others; messages; which they are
@@ -71,42 +70,30 @@ def _folds(model: TextbookModel, sample: Block) -> list[Fold]:
     return found
 
 
-def _textbook_loss(folds: list[Fold], labels: Ints, weights: Floats, alpha: float) -> float:
+def _textbook_loss(folds: list[Fold], labels: Ints, alpha: float) -> float:
     joints = []
     for model, judged, words, _ in folds:
         model.settings = model.settings.replaced(alpha=alpha)
         joints.append(model.log_joint(judged, words))
     rows = np.concatenate([fold[-1] for fold in folds])
-    return scaled_log_loss(np.concatenate(joints), labels[rows], weights[rows])
+    return scaled_log_loss(np.concatenate(joints), labels[rows])
 
 
-def prior_weights(prior: str, labels: Ints, names: tuple[str, ...]) -> Floats:
-    """What each message counts in a loss, float64 (n_messages,): classes weigh as they will be, pi_k m / m_k.
-
-    A prior that is of the mail says that they will be as they are: 1 each.
-    """
-    if prior in OF_MAIL:
-        return np.ones(len(labels))
-    messages = np.bincount(labels, minlength=len(names))
-    shares = np.exp(log_priors(parse_prior(prior), messages.tolist(), names))
-    return np.asarray((shares * len(labels) / np.maximum(messages, 1))[labels])
-
-
-def log_loss(joint: Floats, labels: Ints, weights: Floats) -> float:
+def log_loss(joint: Floats, labels: Ints) -> float:
     """Mean of -log P(true class | message), nats; 0 for no messages.
 
-    joint   : float64 (n_messages, n_classes)
-    weights : what each message counts; one whose class is ruled out counts nothing: no lambda could help it
+    joint : float64 (n_messages, n_classes)
+    A message whose class is ruled out does not count: no lambda could help it.
     """
     own = joint[np.arange(len(labels)), labels]
-    some = (weights > 0) & np.isfinite(own)
+    some = np.isfinite(own)
     losses = np.logaddexp.reduce(joint[some], axis=1) - own[some]
-    return float(weights[some] @ losses / max(weights[some].sum(), 1e-300))
+    return float(losses.sum() / max(len(losses), 1))
 
 
-def scaled_log_loss(joint: Floats, labels: Ints, weights: Floats) -> float:
+def scaled_log_loss(joint: Floats, labels: Ints) -> float:
     """The least log loss of the joints times one of SCALES."""
     possible = np.isfinite(joint[np.arange(len(labels)), labels])
-    joint, labels, weights = joint[possible], labels[possible], weights[possible]
+    joint, labels = joint[possible], labels[possible]
     centred = joint - joint.max(axis=1, keepdims=True)
-    return min(log_loss(scale * centred, labels, weights) for scale in SCALES)
+    return min(log_loss(scale * centred, labels) for scale in SCALES)

@@ -13,10 +13,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from nbspam.model import posterior
 from nbspam.model.block import Block, is_dated, select_rows, time_order
 from nbspam.model.calibration import MAX_COVARIANCE, Learner, first_weights, own_weights
-from nbspam.model.counts import Counts, Floats, Ints
+from nbspam.model.counts import Counts, Floats
+from nbspam.model.posterior import prior_shift
 from nbspam.model.views import Evidence, Seen, as_counted, before_each, leave_groups_out, view_evidence
 from nbspam.settings import Settings
 
@@ -113,13 +113,7 @@ def calibrated_scores(
 ) -> Floats:
     """float64 (n_rows, n_classes), nats: what a Scorer gives messages that were not counted."""
     scores = bulk_scores(weights, view_evidence(as_counted(block, counts), settings))
-    return scores + prior_shift(settings, counts.messages, classes)
-
-
-def prior_shift(settings: Settings, messages: Ints, classes: tuple[str, ...]) -> Floats:
-    """float64 (n_classes,), nats: posterior.prior_shift under a way of scoring."""
-    counts = messages.tolist()
-    return np.array(posterior.prior_shift(posterior.log_priors_of(settings, counts, classes), counts))
+    return np.asarray(scores + prior_shift(settings, counts.messages.tolist(), classes))
 
 
 def design_matrix(found: Evidence) -> Floats:

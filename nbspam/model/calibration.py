@@ -82,11 +82,12 @@ def feature_names(n_classes: int, kinds: Sequence[str]) -> list[tuple[str, int |
     return names
 
 
-def check_weights(path: str, weights: Sequence[float], n_classes: int, kinds: Sequence[str]) -> None:
-    """Raises DamagedModelError where a calibration is not one of this model: an older program wrote it."""
-    n_common = len(VIEWS) + len(_alike(n_classes))
-    if len(weights) != own_weights(len(evidence_rows(kinds)), n_common, n_classes).stop:
+def checked_places(path: str, weights: Sequence[float], n_classes: int, kinds: Sequence[str]) -> range:
+    """The own_weights of a calibration; DamagedModelError for one of another model or an older program."""
+    places = own_weights(len(evidence_rows(kinds)), len(VIEWS) + len(_alike(n_classes)), n_classes)
+    if len(weights) != places.stop:
         raise DamagedModelError(path, f"a calibration of {len(weights)} weights, for {n_classes} classes")
+    return places
 
 
 def shown_name(name: str, classes: Sequence[str]) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from functools import reduce
+from functools import cached_property, reduce
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -62,7 +62,8 @@ class Counts:
         self.keys, self.views, self.texts = keys, views, texts
         self.documents, self.occurrences, self.messages = documents, occurrences, messages
         self.is_fixed = is_fixed
-        self._totals = totals
+        if totals is not None:
+            self.totals = totals
         self._histograms: dict[str, list[Counter[float]]] = {}
 
     def __add__(self, other: Counts) -> Counts:
@@ -90,11 +91,6 @@ class Counts:
             self.is_fixed,
         )
 
-    def with_totals(self, totals: Totals) -> Counts:
-        """The same counts as some of those that have these totals."""
-        arrays = (self.documents, self.occurrences, self.messages)
-        return Counts(self.keys, self.views, self.texts, *arrays, self.is_fixed, totals)
-
     def places(self, keys: Ints) -> Ints:
         """int64 (n,): the column of each key; -1 for keys without a column."""
         if not len(self.keys):
@@ -106,13 +102,11 @@ class Counts:
         """Which tokens, of some places, are words."""
         return np.asarray(self.documents[:, places].any(axis=0) | self.is_fixed)
 
-    @property
+    @cached_property
     def totals(self) -> Totals:
         """Sums over the vocabulary, kept up to date by add_message."""
-        if self._totals is None:
-            words = np.bincount(self.views[self.known()], minlength=N_VIEWS)
-            self._totals = Totals(words, self._by_view(self.documents), self._by_view(self.occurrences))
-        return self._totals
+        words = np.bincount(self.views[self.known()], minlength=N_VIEWS)
+        return Totals(words, self._by_view(self.documents), self._by_view(self.occurrences))
 
     def _by_view(self, counts: Numbers) -> Numbers:
         rows = [np.bincount(self.views, row, N_VIEWS) for row in counts]

@@ -6,7 +6,7 @@ counts as missing.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -143,15 +143,16 @@ def _damaged(model: Model) -> DamagedModelError:
 
 
 def message_rows(
-    features: Sequence[tuple[str, Sequence[float]]], measured: Sequence[float | None], with_pairs: bool
-) -> dict[tuple[str, int], list[int]]:
-    """What one message adds to each stored row of counts: (kind, place) -> integers.
+    model: Model, label: int, measured: Sequence[float | None]
+) -> Iterator[tuple[str, int, int, list[int]]]:
+    """What one message of a class adds to the stored rows of counts, as FeatureCounts.rows.
 
-    features : names and edges of the model;  measured : values in the order of NAMES
+    measured : values in the order of NAMES
     """
-    counts = FeatureCounts(1, [row for _, row in features], with_pairs)
-    counts.add(values_of([name for name, _ in features], measured), np.zeros(1, np.int64))
-    return {(kind, place): row for kind, _, place, row in counts.rows()}
+    features, with_pairs = model.numeric_features(), model.settings.get("numeric_model") == "aode"
+    counts = FeatureCounts(label + 1, [row for _, row in features], with_pairs)
+    counts.add(values_of([name for name, _ in features], measured), np.array([label]))
+    return counts.rows()
 
 
 def parse_edges(texts: Sequence[str], event_model: str) -> dict[str, list[float]]:

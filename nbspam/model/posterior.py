@@ -197,12 +197,9 @@ def log_priors_of(settings: Settings, messages: Sequence[float], names: Sequence
     return log_priors(parse_prior(settings.prior), messages, names, settings.alpha)
 
 
-def prior_shift(asked: Sequence[float], messages: Sequence[float]) -> list[float]:
-    """What a prior asked for adds, by class, to scores that were calibrated under the empirical one, nats.
-
-    asked : log pi_k
-    """
-    trained = log_priors("empirical", messages)
+def prior_shift(settings: Settings, messages: Sequence[float], names: Sequence[str]) -> list[float]:
+    """What the prior of a way of scoring adds to scores calibrated under the empirical one, nats by class."""
+    asked, trained = log_priors_of(settings, messages, names), log_priors("empirical", messages)
     return [a - t if a != t and t > -inf else 0.0 for a, t in zip(asked, trained, strict=True)]
 
 

@@ -17,7 +17,7 @@ from __future__ import annotations
 from math import fsum, inf, log
 
 from nbspam.errors import DamagedModelError, UsageError, log_faults
-from nbspam.model.calibration import alike_adds, check_weights, first_weights, own_weights, rough_scores
+from nbspam.model.calibration import alike_adds, checked_places, first_weights, rough_scores
 from nbspam.model.calibration import rough_weights as rough_weights_of
 from nbspam.model.posterior import Scored, ScorePart, log_priors_of, prior_shift
 from nbspam.settings import (
@@ -150,11 +150,8 @@ class Scorer:
         model, settings = self.model, self.settings
         n_classes = len(model.classes)
         self.weights = model.calibration() or first_weights(n_classes, settings.kinds)[0]
-        check_weights(model.path, self.weights, n_classes, settings.kinds)
+        self._own = checked_places(model.path, self.weights, n_classes, settings.kinds)
         self._rough = rough_weights_of(n_classes, settings.kinds)
-        n_evidence = sum(len(MEASURES if kind == "measure" else VIEWS) for kind in settings.kinds)
-        n_common = len(VIEWS) + (n_classes - 1 if self._rough else 0)
-        self._own = own_weights(n_evidence, n_common, n_classes)
         self._laws = [
             ViewEvidence(view, alpha, settings.threshold, model.documents[view], model.words[view] + 1)
             for alpha in settings.alphas
@@ -281,7 +278,7 @@ class Scorer:
             shares = [0.0, *(weights[begin + 1 + view] * share for begin in self._own)]
             parts.append(ScorePart("unknown", VIEWS[view], view, shares))
         parts.append(ScorePart("base", "constant", -1, [0.0, *(weights[begin] for begin in self._own)]))
-        shift = prior_shift(self._log_prior, self.model.messages)
+        shift = prior_shift(self.settings, self.model.messages, self.model.classes)
         if any(shift):
             parts.append(ScorePart("prior", self.settings.prior, -1, shift))
         return parts

@@ -8,6 +8,7 @@ tables that are read whenever a model is opened, and is compared then (store/rea
 from __future__ import annotations
 
 from functools import cache
+from itertools import islice
 from operator import mul
 
 from nbspam.store.connection import Connection, sqlite3
@@ -16,7 +17,7 @@ from nbspam.tokens.bag import token_key
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from typing import Any
 
 # table -> the columns of its digest; of `token` also the count columns.  The text of a token follows from its
@@ -49,24 +50,14 @@ def learned_number(digest: int, label: int, times: int) -> int:
 
 def table_digest(connection: Connection, table: str) -> int:
     """The digest of the rows of a table of DIGESTED."""
-    total = 0
-    for rows in _slices(connection, table):
-        total += _sum_of_rows(rows, table == "learned")
-    return total & _BITS
-
-
-def _slices(connection: Connection, table: str) -> Iterator[list[tuple[Any, ...]]]:
     columns = DIGESTED[table]
     if table == "token":
         n_classes = connection.ask("SELECT count(*) FROM class")[0][0]
         columns = ", ".join([columns, *count_columns(n_classes)])
-    rows: list[tuple[Any, ...]] = []
-    for row in connection.stream(f"SELECT {columns} FROM {table}"):
-        rows.append(row)
-        if len(rows) == ROWS_AT_ONCE:
-            yield rows
-            rows = []
-    yield rows
+    rows, total = connection.stream(f"SELECT {columns} FROM {table}"), 0
+    while some := list(islice(rows, ROWS_AT_ONCE)):
+        total += _sum_of_rows(some, table == "learned")
+    return total & _BITS
 
 
 def _sum_of_rows(rows: list[tuple[Any, ...]], is_learned: bool) -> int:

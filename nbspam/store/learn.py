@@ -20,7 +20,7 @@ from nbspam.model.calibration import (
     FIRST_CREDIT,
     MAX_COVARIANCE,
     Learner,
-    check_weights,
+    checked_places,
     feature_names,
     first_weights,
 )
@@ -272,12 +272,10 @@ def _rows(message: Counted, model: Model) -> list[MessageToken]:
 def _count(updater: Updater, model: Model, number: int, message: Counted, sign: int) -> None:
     """Add the message to a class (sign 1) or take it out (-1): its words, and its numeric features if any."""
     updater.count(number, message.digest, _rows(message, model), sign)
-    features = model.numeric_features()
-    if features:
+    if model.settings["features"] != "words":
         from nbspam.model.features import message_rows  # few models have numeric features
 
-        with_pairs = model.settings.get("numeric_model") == "aode"
-        updater.count_numeric(number, message_rows(features, message.features, with_pairs), sign)
+        updater.count_numeric(message_rows(model, number, message.features), sign)
 
 
 def _learn_calibration(updater: Updater, model: Model, message: Counted, number: int) -> None:
@@ -297,7 +295,7 @@ def learner_of(model: Model, settings: Settings) -> Learner | None:
     if not weights or not settings.averaged or len(weights) > MAX_COVARIANCE:
         return None
     covariance = model.covariance() or [[0.0] * len(weights) for _ in weights]
-    check_weights(model.path, weights, len(model.classes), settings.kinds)
+    checked_places(model.path, weights, len(model.classes), settings.kinds)
     prior = first_weights(len(model.classes), settings.kinds)
     credit = model.settings.get(CREDIT, str(FIRST_CREDIT))
     if not (credit.isascii() and credit.isdecimal() and len(credit) < 10):

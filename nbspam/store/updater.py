@@ -172,14 +172,14 @@ class Updater(Writer):
             )
         self._sums.clear()
 
-    def count_numeric(self, label: int, rows: dict[tuple[str, int], list[int]], sign: int) -> None:
-        """Add (sign 1) or remove (sign -1) the numeric features of messages of class `label`.
+    def count_numeric(self, rows: Iterable[tuple[str, int, int, Sequence[int]]], sign: int) -> None:
+        """Add (sign 1) or remove (sign -1) counts of numeric features.
 
-        rows : (kind, place) -> integers, see numeric_count in schema.sql
+        rows : (kind, class, place, integers), see numeric_count in schema.sql
         """
         self.digests["numeric_count"] = None
         where = "WHERE kind = ? AND class = ? AND place = ?"
-        for (kind, place), change in rows.items():
+        for kind, label, place, change in rows:
             old = self.model.numeric_counts(kind, [place]).get((label, place), [0] * len(change))
             if len(old) != len(change):
                 raise DamagedModelError(self.model.path, "a row of numeric_count has not one integer a bin")

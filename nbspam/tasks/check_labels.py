@@ -178,29 +178,28 @@ def _moved(corpus: Corpus, model: str) -> list[Moved]:
 
 
 def _doubts(corpus: Corpus) -> list[Doubt]:
-    groups, counts = duplicate_groups(corpus), corpus.block.count(len(corpus.classes))
-    evidence = view_evidence(leave_groups_out(corpus.block, counts, groups), Settings().of(corpus.classes))
-    truth = corpus.truth()
+    block, classes, truth = corpus.block, corpus.classes, corpus.truth().tolist()
+    groups, counts = duplicate_groups(corpus), block.count(len(classes))
+    evidence = view_evidence(leave_groups_out(block, counts, groups), Settings().of(classes))
     weights = _calibration(evidence)
-    loss = zero_one_loss(len(corpus.classes), DOUBT)
-    found: list[tuple[float, int, int]] = []
-    for row, (probabilities, label) in enumerate(
-        zip(_posteriors(weights, evidence), truth.tolist(), strict=True)
-    ):
-        other = decide(probabilities, loss)
-        if other not in (label, UNDECIDED):
-            found.append((-probabilities[other], row, other))
-    explainer = _Clues(corpus, groups, weights) if found else None
-    return [
-        Doubt(
-            corpus.block.names[row],
-            corpus.classes[truth[row]],
-            corpus.classes[other],
-            -minus_probability,
-            explainer.clues(row, other) if explainer and place < CLUED else (),
-        )
-        for place, (minus_probability, row, other) in enumerate(sorted(found))
-    ]
+    loss = zero_one_loss(len(classes), DOUBT)
+    found = []
+    for row, shares in enumerate(_posteriors(weights, evidence)):
+        other = decide(shares, loss)
+        if other not in (truth[row], UNDECIDED):
+            found.append((-shares[other], row, other))
+    texts = texts_of(block) if found else []
+    doubts = []
+    for place, (minus_share, row, other) in enumerate(sorted(found)):
+        clues: list[tuple[str, float]] = []
+        if place < CLUED:
+            without = counts - select_rows(block, np.flatnonzero(groups == groups[row])).count(len(classes))
+            scorer = Scorer(CountsModel(classes, without, weights.tolist()), Settings())
+            clues = all_clues(scorer.score(RowTokens(block, row, texts)), other)
+            clues = sorted((clue for clue in clues if clue[1] > 0), key=lambda clue: (-clue[1], clue[0]))
+        shown = block.names[row], classes[truth[row]], classes[other]
+        doubts.append(Doubt(*shown, -minus_share, tuple(clues[:CLUES])))
+    return doubts
 
 
 def _calibration(found: Evidence) -> Floats:
@@ -219,22 +218,3 @@ def _posteriors(weights: Floats, evidence: Evidence) -> list[list[float]]:
     return [
         [exp(value) for value in log_posteriors(row) or ()] for row in bulk_scores(weights, evidence).tolist()
     ]
-
-
-class _Clues:
-    """The strongest tokens for a class, by the counts without the campaign of a message."""
-
-    def __init__(self, corpus: Corpus, groups: Ints, weights: Floats) -> None:
-        self._corpus, self._groups, self._weights = corpus, groups, weights.tolist()
-        self._counts = corpus.block.count(len(corpus.classes))
-        self._texts = texts_of(corpus.block)
-
-    def clues(self, row: int, other: int) -> tuple[tuple[str, float], ...]:
-        """Clues of a row for the class `other`."""
-        block, classes = self._corpus.block, self._corpus.classes
-        campaign = np.flatnonzero(self._groups == self._groups[row])
-        counts = self._counts - select_rows(block, campaign).count(len(classes))
-        model = CountsModel(classes, counts, self._weights)
-        scored = Scorer(model, Settings()).score(RowTokens(block, row, self._texts))
-        clues = [clue for clue in all_clues(scored, other) if clue[1] > 0]
-        return tuple(sorted(clues, key=lambda clue: (-clue[1], clue[0]))[:CLUES])

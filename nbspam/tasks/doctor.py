@@ -12,6 +12,7 @@ import re
 import stat
 import time
 from collections.abc import Iterable, Iterator
+from math import inf
 from typing import NamedTuple
 
 from nbspam.errors import (
@@ -24,7 +25,7 @@ from nbspam.errors import (
 )
 from nbspam.files import left_over, nearest_folder
 from nbspam.filter import can_judge
-from nbspam.labels import NAMED_CLASSES
+from nbspam.labels import counts_text
 from nbspam.model.calibrate import MIN_CALIBRATION, can_calibrate
 from nbspam.settings import from_text
 from nbspam.store.check import check_model, contradictions, learned_messages
@@ -174,27 +175,15 @@ def _owner(path: str) -> Finding:
     text = f"{user_name(status.st_uid)}'s, {mode}; you are {_me()}{link}"
     if status.st_mode & EVERYONE_WRITES:
         return note("owner", text + "; everyone may train it", f"chmod o-w {path}")
-    other = _owner_of_folders(path, status.st_uid)
-    if other is None and status.st_mode & OTHERS_READ:
+    other = os.stat(_folder(path)).st_uid
+    if other not in (status.st_uid, 0):
+        name = user_name(other)
+        text += f"; it is in a folder of {name}, and a filter that runs as {name} cannot learn"
+        return note("owner", text, f"as root: chown {name} {path}")
+    if status.st_mode & OTHERS_READ:
         text += "; others can read it, and with it the words of your mail"
         return note("owner", text, f"if it is not meant for them: chmod go-r {path}")
-    if other is None:
-        return Finding("owner", text)
-    name = user_name(other)
-    why = f"; it is in a folder of {name}, and a filter that runs as {name} cannot learn"
-    given = [one for one in (_folder(path), path) if os.stat(one).st_uid != other]
-    return note("owner", text + why, f"as root: chown {name} {' '.join(given)}")
-
-
-def _owner_of_folders(path: str, owner: int) -> int | None:
-    """The user who owns the nearest folder that is not of `owner` or of root."""
-    folder = _folder(path)
-    while folder != os.path.dirname(folder):
-        found = os.stat(folder).st_uid
-        if found not in (owner, 0):
-            return found
-        folder = os.path.dirname(folder)
-    return None
+    return Finding("owner", text)
 
 
 def _writing(path: str) -> Finding:
@@ -254,24 +243,18 @@ def _contents(path: str) -> Iterator[Finding]:
 
 
 def _counted(model: Model) -> Finding:
-    text = f"{sum(model.messages):,} messages ({_by_class(model, model.messages)})"
+    text = f"{sum(model.messages):,} messages ({counts_text(model.classes, model.messages)})"
     text += f"; last changed {_moment(os.path.getmtime(model.path))}"
     if "prior_weight" in model.settings:
         text += f"; on a prior model that counts as {model.settings['prior_weight']}"
     return Finding("counted", text)
 
 
-def _by_class(model: Model, messages: list[int]) -> str:
-    if len(messages) > NAMED_CLASSES:
-        return f"{len(messages):,} classes"
-    return ", ".join(f"{n:,} {name}" for name, n in zip(model.classes, messages, strict=True))
-
-
 def _autolearned(model: Model) -> Iterator[Finding]:
     own = autolearned_messages(model)
     if not any(own):
         return
-    text = f"{sum(own):,} of them by the filter's own verdict ({_by_class(model, own)})"
+    text = f"{sum(own):,} of them by the filter's own verdict ({counts_text(model.classes, own)})"
     if has_enough_labelled(model):
         yield Finding("autolearned", text)
     else:
@@ -323,26 +306,14 @@ def _calibrated(model: Model) -> Finding:
 
 def _others(path: str, places: Iterable[str]) -> Iterator[Finding]:
     """Models at other places: training may have gone there."""
-    used = _changed(path)
-    seen = {os.path.realpath(path)}
-    for other in places:
-        changed = _changed(other)
-        if changed is None or os.path.realpath(other) in seen:
-            continue
-        seen.add(os.path.realpath(other))
-        owner = user_name(os.stat(other).st_uid)
-        newer = ", later than this one: was that training meant for here?" if used and changed > used else ""
-        text = f"{other} ({owner}'s, changed {_moment(changed)}{newer})"
+    used = os.path.getmtime(path) if os.path.isfile(path) else inf
+    others = {os.path.realpath(other): other for other in places if os.path.isfile(other)}
+    others.pop(os.path.realpath(path), None)
+    for other in others.values():
+        status = os.stat(other)
+        newer = ", later than this one: was that training meant for here?" if status.st_mtime > used else ""
+        text = f"{other} ({user_name(status.st_uid)}'s, changed {_moment(status.st_mtime)}{newer})"
         yield note("another", text, f"to use it: `model={other}` or NBSPAM_MODEL={other}")
-
-
-def _changed(path: str) -> float | None:
-    """The time of the last change of a regular file, else None."""
-    try:
-        status = os.stat(path)
-    except OSError:
-        return None
-    return status.st_mtime if stat.S_ISREG(status.st_mode) else None
 
 
 def _delivery(home: str) -> Iterator[Finding]:

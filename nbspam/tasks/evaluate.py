@@ -330,20 +330,6 @@ def train_by_regime(
     return trained._replace(read=len(corpus.block))
 
 
-class _Recorder:
-    """A replayed filter that keeps the evidence of each message as it was judged."""
-
-    def __init__(self, subject: ReplayJudge) -> None:
-        self._subject = subject
-        self.learn = subject.learn
-        self.seen: list[Evidence] = []
-
-    def score(self, message: int) -> Outcome:
-        outcome = self._subject.score(message)
-        self.seen.append(self._subject.seen(message))
-        return outcome
-
-
 def learned_rows(
     corpus: Corpus,
     settings: Settings,
@@ -358,8 +344,7 @@ def learned_rows(
     order, _ = in_time(corpus)
     loss = loss or zero_one_loss(len(corpus.classes))
     subject = ReplayJudge(corpus.block, order, corpus.classes, settings, loss)
-    recorder = _Recorder(subject) if settings.averaged else None
-    truth = corpus.truth()[order].tolist()
-    run = replay(truth, recorder or subject, feedback, 0, centre_nats(loss), progress)
-    warm_up = int(len(order) * WARM_UP_SHARE)
-    return np.sort(order[run.learned]), join_evidence(recorder.seen[warm_up:]) if recorder else None
+    subject.keeps_evidence = settings.averaged
+    run = replay(corpus.truth()[order].tolist(), subject, feedback, 0, centre_nats(loss), progress)
+    judged = subject.evidence[int(len(order) * WARM_UP_SHARE) :]
+    return np.sort(order[run.learned]), join_evidence(judged) if judged else None

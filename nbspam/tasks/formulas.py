@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from math import exp
-from typing import Any, NamedTuple
+from typing import Any
 
 from nbspam.decision import Loss, cutoffs
 from nbspam.labels import HAM_AND_SPAM
-from nbspam.model.calibration import check_weights, feature_names, first_weights, rough_weights, shown_name
+from nbspam.model.calibration import checked_places, feature_names, first_weights, rough_weights, shown_name
 from nbspam.model.credible_intervals import beta_interval
 from nbspam.model.features import bin_text, bins_between
 from nbspam.model.posterior import log_priors_of
@@ -36,12 +36,7 @@ from nbspam.tokens.measures import N_BINS, measure_of, messages_measured
 Line = tuple[str, str]  # what, and its formula or number
 
 
-class Section(NamedTuple):
-    """Some lines under a title."""
-
-    title: str
-    lines: list[Line]
-
+Section = dict[str, Any]  # {"title": ..., "lines": [...]}
 
 # Each in words, its estimate, and its score.
 EVENT_MODELS = {
@@ -108,18 +103,18 @@ def sections(
         ("π_k", by_class(model.classes, [exp(value) for value in logs])),
         ("log π_k", by_class(model.classes, logs)),
     ]
-    found = [
-        Section("Symbols", _symbols(model, settings)),
-        Section("Estimator", _estimator(settings)),
-        Section("Prior", prior),
-        Section("Score", _averaged_score(model, settings) if settings.averaged else _sum_score(settings)),
-        Section("Decision", _decision(model.classes, loss)),
-    ]
+    found = {
+        "Symbols": _symbols(model, settings),
+        "Estimator": _estimator(settings),
+        "Prior": prior,
+        "Score": _averaged_score(model, settings) if settings.averaged else _sum_score(settings),
+        "Decision": _decision(model.classes, loss),
+    }
     if settings.features != "words":
-        found.append(Section("Numeric features", _parameters(settings.numeric_model, features)))
+        found["Numeric features"] = _parameters(settings.numeric_model, features)
     if word is not None and settings.features != "numeric":
-        found.append(Section(f"The word {word.text!r}", _worked_word(model, settings, word)))
-    return found
+        found[f"The word {word.text!r}"] = _worked_word(model, settings, word)
+    return [{"title": title, "lines": lines} for title, lines in found.items()]
 
 
 def number(value: float) -> str:
@@ -223,7 +218,7 @@ def _averaged_score(model: Model, settings: Settings) -> list[Line]:
 def _calibration(model: Model, settings: Settings) -> list[Line]:
     learned, shape = model.calibration(), (len(model.classes), settings.kinds)
     weights = learned or first_weights(*shape)[0]
-    check_weights(model.path, weights, *shape)
+    checked_places(model.path, weights, *shape)
     lines = [] if learned else [("calibration", "none learned yet: the weights that training starts from")]
     for (name, k), weight in zip(feature_names(*shape), weights, strict=True):
         kind, _, view = shown_name(name, model.classes).partition(":")

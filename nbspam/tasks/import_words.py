@@ -20,7 +20,7 @@ from __future__ import annotations
 import csv
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from nbspam.corpus.vocabulary import vocabulary_settings
 from nbspam.errors import BadDataError
@@ -54,25 +54,9 @@ Token = tuple[int, str]  # view and text of a token of ours
 Row = tuple[int, str, list[int]]  # line, word, messages by class; the word of the number of messages is ""
 
 
-class Imported(NamedTuple):
-    """What was imported, for the summary.
-
-    words : in the list;  taken : those that are tokens of ours;  tokens : in the model, fewer, because
-            several spellings are one token
-    """
-
-    path: str
-    form: str
-    classes: tuple[str, ...]
-    messages: tuple[int, ...]
-    words: int
-    taken: int
-    tokens: int
-
-
 def import_words(
     lines: Iterable[bytes], where: str, path: str, form: str = AUTO, replaces: bool = True
-) -> Imported:
+) -> WordList:
     """Write the model of a word list to `path`, whole or not at all.
 
     lines    : of the text form, bytes with their ends
@@ -84,8 +68,7 @@ def import_words(
     word_list = WordList(where, form_of(first, where) if form == AUTO else form)
     word_list.read(chain([first] if first else [], stream))
     _write(word_list, path, replaces)
-    messages, n_tokens = tuple(word_list.messages), len(word_list.tokens)
-    return Imported(path, word_list.form, HAM_AND_SPAM, messages, word_list.words, word_list.taken, n_tokens)
+    return word_list
 
 
 def form_of(line: bytes, where: str) -> str:
@@ -112,7 +95,8 @@ class WordList:
 
     messages : ham, spam
     tokens   : (view, text) -> [ham, spam], each at most the messages of its class
-    words    : how many words the list has;  taken : those that are tokens of ours
+    words    : how many words the list has;  taken : those that are tokens of ours; several spellings may
+               be one token
     """
 
     def __init__(self, where: str, form: str) -> None:

@@ -62,10 +62,7 @@ def info_of(path: str, word: str | None = None) -> Info:
             "cutoffs": _cutoffs(loss) if stored.classes == HAM_AND_SPAM else None,
             "features": features,
             "word": found and _word_facts(model, settings, found),
-            "formulas": [
-                {"title": section.title, "lines": [list(line) for line in section.lines]}
-                for section in sections(model, settings, loss, found, features)
-            ],
+            "formulas": sections(model, settings, loss, found, features),
         }
 
 

@@ -20,10 +20,10 @@ from nbspam.labels import positive
 from nbspam.model import calibration
 from nbspam.model.alpha import best_alpha
 from nbspam.model.block import Block, over_words, representative_rows, select_rows
-from nbspam.model.calibrate import calibrate_on, calibrated_scores, prior_shift, ways_to_see
+from nbspam.model.calibrate import calibrate_on, calibrated_scores, ways_to_see
 from nbspam.model.calibration import MAX_COVARIANCE, Learner, first_weights
 from nbspam.model.counts import Counts, CountsModel, Floats, Ints
-from nbspam.model.posterior import log_odds, log_posteriors
+from nbspam.model.posterior import log_odds, log_posteriors, prior_shift
 from nbspam.model.scorer import Counted, Scorer
 from nbspam.model.textbook import TextbookModel, count_features_of
 from nbspam.model.views import Evidence, as_counted, view_evidence
@@ -113,7 +113,8 @@ class ReplayJudge:
     classes it says what it has met, where `classify` would say nothing: in a year of ham before the first
     spam that ranks each message, and costs the decisions nothing.
 
-    clues : why, by name, of every message that was decided wrongly
+    clues    : why, by name, of every message that was decided wrongly
+    evidence : of every message as it was judged, if keeps_evidence is set
     """
 
     def __init__(
@@ -140,6 +141,8 @@ class ReplayJudge:
         self._labelled = [0] * len(classes)
         self._latest: tuple[int, Evidence] | None = None  # message last scored, by the counts as they are
         self.clues: dict[str, tuple[ShortClue, ...]] = {}
+        self.keeps_evidence = False
+        self.evidence: list[Evidence] = []
 
     def scorer(self) -> Scorer:
         """The filter as it is now."""
@@ -160,7 +163,7 @@ class ReplayJudge:
         if self.settings.averaged:
             found, weights = self.seen(message), self._learner.weights
             joint = calibration.scores(weights, found.evidence[0].tolist(), found.common[0].tolist())
-            shift = prior_shift(self.settings, messages, self._classes).tolist()
+            shift = prior_shift(self.settings, messages.tolist(), self._classes)
             return [score + more for score, more in zip(joint, shift, strict=True)]
         if not messages.all():
             return [0.0] * len(self._classes)  # until each class was met there is no model
@@ -173,6 +176,8 @@ class ReplayJudge:
         block, row = self._block, self._order[message]
         name, truth = block.names[row], int(block.labels[row])
         outcome = outcome_of(self.joint(message), self._classes, self._loss)
+        if self.keeps_evidence:
+            self.evidence.append(self.seen(message))
         if outcome.decided not in (truth, UNDECIDED):
             tokens = RowTokens(block, row, self._texts)
             self.clues[name] = clues_of(self.scorer(), tokens, name, self._classes, self._loss)

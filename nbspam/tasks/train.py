@@ -215,7 +215,9 @@ def _summed(ranges: Iterable[Counts], block: Block) -> tuple[Counts, dict[str, l
         "view": list(zip(range(len(VIEW_NAMES)), VIEW_NAMES, every.words.tolist(), strict=True)),
         "view_total": [(view, k, *pair) for view, row in enumerate(sums) for k, pair in enumerate(row)],
     }
-    return merge_counts(found).with_totals(every), rows, digest
+    counts = merge_counts(found)
+    counts.totals = every
+    return counts, rows, digest
 
 
 def counts_for(

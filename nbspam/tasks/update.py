@@ -100,8 +100,7 @@ def _add_features(updater: Updater, model: Model, counts: Accumulator, edges: Ed
         return
     with_pairs = model.settings.get("numeric_model") == "aode"
     added = count_features(*features, len(model.classes), edges, with_pairs)
-    for kind, number, place, row in added.rows():
-        updater.count_numeric(number, {(kind, place): row}, 1)
+    updater.count_numeric(added.rows(), 1)
 
 
 def _add(

@@ -224,7 +224,7 @@ def test_figures_are_shown_even_if_a_file_cannot_be_written(
     def full(path: str) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr("nbspam.files._flush", full)
+    monkeypatch.setattr("nbspam.files.flush", full)
     status, output, complaint = run_here("eval", str(mail), "--folds", "2", "--save", str(tmp_path / "a"))
     assert status == 74, complaint
     assert "ham lost" in output

@@ -167,7 +167,7 @@ def test_a_full_output_ends_with_an_io_error(model: Path) -> None:
 
 @pytest.mark.parametrize(
     "command",
-    [["classify"], ["learn", "spam"], ["explain"], ["model", "dump"]],
+    [["classify"], ["learn", "spam"], ["explain"], ["model", "dump"], ["doctor"]],
 )
 def test_a_closed_pipe_of_the_reader_is_an_io_error(model: Path, command: list[str]) -> None:
     reading, writing = os.pipe()

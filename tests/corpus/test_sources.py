@@ -331,11 +331,7 @@ def test_a_message_without_permission_is_skipped_and_named(open_folder: Path) ->
     program = """\
 import json
 from nbspam.corpus import open_unlabelled
-from nbspam.corpus.folders import CODE
-from nbspam.corpus.item import NO_MAIL
 from nbspam.corpus.reading import read_messages
-from nbspam.errors import BadDataError
-from nbspam.errors import BadDataError
 source, skipped = open_unlabelled(["box", "plain"]), []
 names = [one.item.name for one in read_messages(source.items(), skipped)]
 print(json.dumps([names, sorted(source.skipped + skipped)]))

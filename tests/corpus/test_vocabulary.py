@@ -109,32 +109,6 @@ def test_a_vocabulary_of_the_body_does_not_see_the_header(china: Path, tmp_path:
     assert {clue["token"] for clue in with_header["clues"]} == {"chinese", "tokyo"}
 
 
-def test_a_message_learned_under_a_fixed_vocabulary_counts_as_in_training(data: Path, tmp_path: Path) -> None:
-    index = (data / "index").read_text().splitlines()
-    all_but_last = [f"{line.split()[0]} {data / line.split()[1]}\n" for line in index]
-    (tmp_path / "all").write_text("".join(all_but_last))
-    (tmp_path / "some").write_text("".join(all_but_last[:-1]))
-    for view in ("all", "body"):
-        run("vocab", "build", data, "--size", "300", "--view", view, "-o", tmp_path / "v", "-q")
-        for name in ("all", "some"):
-            model = tmp_path / f"{name}-{view}"
-            run("train", tmp_path / name, "--vocab", tmp_path / "v", "-m", model, "-q")
-        label, path = index[-1].split()
-        learned = run("learn", label, data / path, "-m", tmp_path / f"some-{view}")
-        assert learned.startswith("learned\t")
-        one, other = (run("model", "dump", "-m", tmp_path / f"{name}-{view}") for name in ("all", "some"))
-        assert _tokens(one) == _tokens(other)
-
-
-def _tokens(text: str) -> list[str]:
-    return [line for line in text.splitlines() if line.startswith(("token", "class"))]
-
-
-def test_building_twice_gives_the_same_file_whatever_the_jobs(data: Path) -> None:
-    one = run("vocab", "build", data, "--size", "500", "-j", "1", "-o", "-", "-q")
-    assert one == run("vocab", "build", data, "--size", "500", "-j", "2", "-o", "-", "-q")
-
-
 def test_show_prints_codes_and_json(china: Path, tmp_path: Path) -> None:
     run("vocab", "build", china, "--view", "body", "-o", tmp_path / "v.tsv", "-q")
     assert "5/0" not in run("vocab", "show", tmp_path / "v.tsv")

@@ -1,12 +1,17 @@
-"""The recipes of the manual, broken mail to deliver by them, and what our header field looks like."""
+"""The recipes of the manual, broken mail to deliver by them, our header field, and what a terminal shows."""
 
 from __future__ import annotations
 
+import os
 import re
+import select
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 MANUAL = "".join(page.read_text(encoding="utf-8") for page in sorted((ROOT / "docs").glob("*.md")))
+PATIENCE = 30  # seconds
 OWN_FIELD = re.compile(rb"X-Nbspam: (ham|spam|unsure); [^\r\n]*\r?\n(?:\t[^\r\n]*\r?\n)*")
 
 BROKEN = {
@@ -43,3 +48,13 @@ def without_own_field(message: bytes) -> bytes:
     rest, count = OWN_FIELD.subn(b"", message, count=1)
     assert count == 1, message[:200]
     return rest
+
+
+def read_until(terminal: int, is_done: Callable[[bytes], bool]) -> bytes:
+    """What a program writes to its terminal until it is done."""
+    shown, until = b"", time.monotonic() + PATIENCE
+    while not is_done(shown) and time.monotonic() < until:
+        if select.select([terminal], [], [], 0.1)[0]:
+            shown += os.read(terminal, 4096)
+    assert is_done(shown), shown[-2000:]
+    return shown

@@ -4,33 +4,19 @@ from __future__ import annotations
 
 import os
 import pty
-import select
 import shutil
 import subprocess
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from tests.deploy.recipes import recipe
+from tests.deploy.recipes import read_until, recipe
 from tests.tiny_mail import mail
 
 pytestmark = [
     pytest.mark.debian,
     pytest.mark.skipif(not shutil.which("mutt"), reason="mutt is not installed: as root, make debian"),
 ]
-PATIENCE = 30  # seconds
-
-
-def read_until(terminal: int, is_done: Callable[[bytes], bool]) -> bytes:
-    """What a program writes to its terminal until it is done."""
-    shown, until = b"", time.monotonic() + PATIENCE
-    while not is_done(shown) and time.monotonic() < until:
-        if select.select([terminal], [], [], 0.1)[0]:
-            shown += os.read(terminal, 4096)
-    assert is_done(shown), shown[-2000:]
-    return shown
 
 
 def test_macro_learns_and_moves_one_message(installed: Path, model: Path, tmp_path: Path) -> None:

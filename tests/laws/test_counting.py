@@ -68,22 +68,22 @@ def test_any_order_gives_the_same_counts(items: Items, tmp_path: Path) -> None:
     assert counts(trained(items, tmp_path / "a")) == counts(trained(shuffled, tmp_path / "b"))
 
 
-@pytest.mark.parametrize("kind", ["views", "multinomial"])
-def test_one_by_one_is_batch(items: Items, tmp_path: Path, kind: str) -> None:
-    whole = trained(items, tmp_path / "whole", KINDS[kind])
-    first = trained(items[::4], tmp_path / "first", KINDS[kind])
-    for number, item in enumerate(items):
-        if number % 4:
+@pytest.mark.parametrize("way", ["learn", "update", "merge"])
+@pytest.mark.parametrize("kind", ["views", "multinomial", "fixed vocabulary"])
+def test_parts_are_one_training(
+    items: Items, vocabulary: Vocabulary, tmp_path: Path, kind: str, way: str
+) -> None:
+    how = KINDS.get(kind), None if kind in KINDS else vocabulary
+    whole = trained(items, tmp_path / "whole", *how)
+    first, second = (trained(items[n::2], tmp_path / f"part{n}", *how) for n in range(2))
+    if way == "learn":
+        for item in items[1::2]:
             assert learn(str(first), item.label, item.read()) == "learned"
-    assert counts(first) == counts(whole)
-    assert check_model(str(first)) == []
-
-
-@pytest.mark.parametrize("kind", ["views", "multinomial"])
-def test_adding_in_bulk_is_batch(items: Items, tmp_path: Path, kind: str) -> None:
-    whole = trained(items, tmp_path / "whole", KINDS[kind])
-    first = trained(items[1::2], tmp_path / "first", KINDS[kind])
-    update(items[::2], ("ham", "spam"), str(first))
+    elif way == "update":
+        update(items[1::2], ("ham", "spam"), str(first))
+    else:
+        merge([str(first), str(second)], str(tmp_path / "merged"))
+        first = tmp_path / "merged"
     assert counts(first) == counts(whole)
     assert check_model(str(first)) == []
 
@@ -149,25 +149,6 @@ def test_merging_does_not_depend_on_the_order_also_in_the_calibration(items: Ite
     assert len(one) == len(first_weights(2, Settings().kinds)[0])
 
 
-@pytest.mark.parametrize("way", ["learn", "update", "merge"])
-def test_a_fixed_vocabulary_keeps_the_laws(
-    items: Items, vocabulary: Vocabulary, tmp_path: Path, way: str
-) -> None:
-    whole = trained(items, tmp_path / "whole", None, vocabulary)
-    first = trained(items[::2], tmp_path / "first", None, vocabulary)
-    if way == "learn":
-        for item in items[1::2]:
-            learn(str(first), item.label, item.read())
-    elif way == "update":
-        update(items[1::2], ("ham", "spam"), str(first))
-    else:
-        second = trained(items[1::2], tmp_path / "second", None, vocabulary)
-        merge([str(first), str(second)], str(tmp_path / "merged"))
-        first = tmp_path / "merged"
-    assert counts(first) == counts(whole)
-    assert check_model(str(first)) == []
-
-
 def test_merging_unites_classes_by_name(tmp_path: Path) -> None:
     letters = {
         name: [mail(f"{name} {n} common") for n in range(3)] for name in ("ham", "lists", "spam", "work")
@@ -182,16 +163,6 @@ def test_merging_unites_classes_by_name(tmp_path: Path) -> None:
         run("model", "merge", *parts, "-o", tmp_path / "merged", "--replace", "-q")
         assert counts(tmp_path / "merged") == counts(tmp_path / "all.m")
         assert "work" in run("classify", "-m", tmp_path / "merged", stdin=mail("work 1 common"))
-
-
-def test_a_message_in_both_models_counts_twice_as_in_one_training(tmp_path: Path) -> None:
-    folder = write_folders(tmp_path / "mail", {"ham": [mail("one")], "spam": [mail("two")]})
-    double = {"ham": [mail("one")] * 2, "spam": [mail("two")] * 2}
-    both = write_folders(tmp_path / "both", double)
-    run("train", folder, "-m", tmp_path / "a", "-q")
-    run("train", both, "-m", tmp_path / "b", "-q")
-    run("model", "merge", tmp_path / "a", tmp_path / "a", "-o", tmp_path / "c", "-q")
-    assert counts(tmp_path / "c") == counts(tmp_path / "b")
 
 
 @pytest.mark.parametrize(

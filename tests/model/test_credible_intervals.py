@@ -126,14 +126,6 @@ def test_the_normal_posterior_by_hand() -> None:
     assert scale == pytest.approx(2 + 8 / 2 + (1 * 3 / 4) * (3 - 10) ** 2 / 2)
 
 
-def test_a_class_without_mail_has_the_prior_that_is_worth_one_message() -> None:
-    counts = FeatureCounts(3, [[4.0], []])
-    counts.add([[1, 7], [3, 7], [5, 7], [10, 7], [14, 7]], [0, 0, 0, 1, 1])
-    mean, kappa, shape, scale = (field[2, 0] for field in normal_posterior(counts))
-    assert (mean, kappa, shape) == (33 / 5, 1, 1 / 2)
-    assert scale == pytest.approx(np.var([1, 3, 5, 10, 14]) / 2)
-
-
 def test_intervals_of_mean_and_variance_hold_95_per_cent() -> None:
     posterior = normal_posterior(COUNTS)
     mean, kappa, shape, scale = (float(field[0, 0]) for field in posterior)

@@ -120,22 +120,6 @@ def test_a_model_without_any_mail_scores_all_classes_alike(event_model: str) -> 
     np.testing.assert_allclose(found, np.repeat(found[:, :1], 3, axis=1), atol=1e-12)
 
 
-@every_model
-def test_renaming_the_classes_permutes_the_scores(event_model: str) -> None:
-    (features, labels), query = some_features(60), some_features(25, seed=50)[0]
-    order = np.array([2, 0, 1])
-    after = scores(event_model, counted(features, order[labels]), query)
-    np.testing.assert_allclose(after[:, order], scores(event_model, counted(features, labels), query))
-
-
-@every_model
-def test_four_times_the_mail_and_lambda_score_the_same(event_model: str) -> None:
-    (features, labels), query = some_features(60), some_features(25, seed=50)[0]
-    four = counted(np.tile(features, (4, 1)), np.tile(labels, 4))
-    expected = scores(event_model, counted(features, labels), query, 0.5)
-    np.testing.assert_allclose(scores(event_model, four, query, 2.0), expected, atol=1e-9)
-
-
 def test_what_cannot_be_counted_or_scored_is_refused() -> None:
     counts = FeatureCounts(2, EDGES)
     for event_model, why in (("aode", "not counted"), ("presence", "does not score")):

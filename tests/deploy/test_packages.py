@@ -1,0 +1,153 @@
+"""What is released: archives for pip, a Debian package, man pages, completion in shells, systemd units."""
+
+from __future__ import annotations
+
+import os
+import pty
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+from pathlib import Path
+
+import pytest
+
+from nbspam import __version__
+from nbspam.cli.commands import COMMANDS
+from tests.deploy.recipes import ROOT, read_until
+
+pytestmark = pytest.mark.timeout(300)  # builds and installs
+SYSTEM = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C.UTF-8"}
+MAN = [sys.executable, ROOT / "docs/man_pages.py"]
+DEBIAN_TOOLS = ("dpkg-buildpackage", "dh_python3", "lintian")
+READY = {  # the file that a shell reads, and a prompt for it
+    "bash": (".bashrc", "PS1=READY"),
+    "zsh": (".zshrc", "PS1=READY"),
+    "fish": (".config/fish/config.fish", "function fish_prompt; echo READY; end"),
+}
+
+
+def run(*command: str | Path, folder: Path | None = None, **more: str) -> str:
+    """The output of a command that succeeds; nothing of the environment of the tests but a home."""
+    done = subprocess.run(command, cwd=folder, env=SYSTEM | more, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, f"{command}\n{done.stdout[-4000:]}\n{done.stderr[-4000:]}"
+    return done.stdout
+
+
+def learns_and_judges(program: Path, folder: Path) -> None:
+    model, messages = folder / "model.nbspam", [ROOT / "data/ham/0001.eml", ROOT / "data/spam/0002.eml"]
+    assert run(program, "--version") == f"nbspam {__version__}\n"
+    run(program, "train", "-q", ROOT / "data", "-m", model)
+    verdicts = run(program, "classify", "-m", model, *messages)
+    assert re.findall("^[a-z]+", verdicts, re.MULTILINE) == ["ham", "spam"]
+
+
+@pytest.fixture(scope="module")
+def archives(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """The source archive, and the wheel that is built from it."""
+    folder = tmp_path_factory.mktemp("dist")
+    environment = os.environ | {"PIP_DISABLE_PIP_VERSION_CHECK": "1"}
+    command = [sys.executable, "-m", "build", "--outdir", folder, ROOT]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return {
+        "sdist": folder / f"nbspam-{__version__}.tar.gz",
+        "wheel": folder / f"nbspam-{__version__}-py3-none-any.whl",
+    }
+
+
+def test_archives_install_into_an_empty_environment(archives: dict[str, Path], tmp_path: Path) -> None:
+    subprocess.run([sys.executable, "-m", "venv", tmp_path / "venv"], check=True)
+    pip = [tmp_path / "venv/bin/pip", "install", "-q", "--disable-pip-version-check"]
+    program = tmp_path / "venv/bin/nbspam"
+    subprocess.run([*pip, archives["wheel"]], check=True, timeout=300)
+    learns_and_judges(program, tmp_path)
+    subprocess.run([*pip, "--force-reinstall", "--no-deps", archives["sdist"]], check=True, timeout=300)
+    assert run(program, "--version") == f"nbspam {__version__}\n"
+    assert list(tmp_path.glob("venv/lib/*/site-packages/nbspam/py.typed"))
+
+
+def test_changelog_begins_with_this_version() -> None:
+    for path, first in (
+        ("CHANGELOG.md", f"## {__version__}"),
+        ("debian/changelog", f"nbspam ({__version__})"),
+    ):
+        headings = re.findall(r"^(?:## .*|nbspam \(.*?\))", (ROOT / path).read_text("utf-8"), re.MULTILINE)
+        assert headings[0].startswith(first), path
+
+
+def test_every_command_has_a_man_page_with_its_options(tmp_path: Path) -> None:
+    subprocess.run([*MAN, tmp_path], check=True)
+    assert {f"nbspam-{name}.1" for name in COMMANDS} < {path.name for path in tmp_path.iterdir()}
+    page = (tmp_path / "nbspam-classify.1").read_text("utf-8")
+    assert ".SH NAME\nnbspam\\-classify \\- Classify messages as ham or spam\n" in page
+    assert ".TP\n.B \\-p, \\-\\-passthrough\n" in page
+    assert ".SH EXAMPLES\n.nf\n    nbspam classify message.eml\n" in page
+    assert ".SH EXIT STATUS\n0 done; with \\-\\-exit\\-code 0 spam" in page
+    if not shutil.which("man"):
+        pytest.skip("man is not installed")
+    for path in tmp_path.iterdir():
+        done = subprocess.run(["man", "--warnings", "-l", path], capture_output=True, text=True, env=SYSTEM)
+        assert (done.returncode, done.stderr) == (0, ""), path
+
+
+@pytest.mark.parametrize("shell", READY)
+def test_command_of_the_manual_makes_a_shell_complete(shell: str, installed: Path, tmp_path: Path) -> None:
+    if not shutil.which(shell):
+        pytest.skip(f"{shell} is not installed: as root, make debian")
+    environment = SYSTEM | {"HOME": str(tmp_path), "TERM": "xterm"}
+    environment["PATH"] = f"{installed.parent}:{SYSTEM['PATH']}"
+    (tmp_path / ".config/fish/completions").mkdir(parents=True)  # as fish does when it first starts
+    manual = (ROOT / "docs/install.md").read_text("utf-8")
+    (line,) = re.findall(rf"^    (.*_NBSPAM_COMPLETE={shell}_source nbspam.*)", manual, re.MULTILINE)
+    subprocess.run(["sh", "-ec", line], env=environment, check=True)
+    settings, prompt = READY[shell]
+    with (tmp_path / settings).open("a") as file:
+        file.write(f"\n{prompt}\n")
+    (tmp_path / "my.nbspam").write_bytes(b"no model\n")
+    terminal, screen = pty.openpty()
+    command = ["setsid", "--ctty", shell, "-i"]  # fish insists on a terminal of its own
+    running = subprocess.Popen(
+        command, stdin=screen, stdout=screen, stderr=screen, env=environment, cwd=tmp_path
+    )
+    try:
+        read_until(terminal, lambda shown: b"READY" in shown)
+        os.write(terminal, b"nbspam unlea\t--hel\t\r")
+        read_until(terminal, lambda shown: b"Usage: nbspam unlearn [OPTIONS]" in shown)
+        os.write(terminal, b"nbspam model check -m my\t\r")
+        read_until(terminal, lambda shown: b"nbspam: my.nbspam: " in shown)
+    finally:
+        running.kill()
+        running.wait()
+        os.close(terminal)
+        os.close(screen)
+
+
+@pytest.mark.debian
+@pytest.mark.skipif(os.getuid() != 0, reason="only root installs a Debian package")
+@pytest.mark.skipif(
+    not all(map(shutil.which, DEBIAN_TOOLS)), reason=f"{', '.join(DEBIAN_TOOLS)}: as root, make debian"
+)
+@pytest.mark.skipif(Path("/usr/bin/nbspam").exists(), reason="the package nbspam is in use here")
+def test_debian_package_is_clean_and_works(archives: dict[str, Path], tmp_path: Path) -> None:
+    with tarfile.open(archives["sdist"]) as archive:
+        archive.extractall(tmp_path)  # our own; Debian 12 has no filters yet
+    run("dpkg-buildpackage", "-us", "-uc", folder=tmp_path / f"nbspam-{__version__}", HOME=str(tmp_path))
+    (changes,) = tmp_path.glob("*.changes")
+    assert run("lintian", "--allow-root", "--fail-on", "warning", changes) == ""
+    (package,) = tmp_path.glob("*.deb")
+    try:
+        run("dpkg", "--install", package)
+        program = Path("/usr/bin/nbspam")
+        assert program.read_text().startswith("#!/usr/bin/python3\n")
+        learns_and_judges(program, tmp_path)
+        units = ["/lib/systemd/system/nbspam.service", "/usr/lib/systemd/user/nbspam-learn.timer"]
+        assert all(Path(unit).read_text().startswith("[Unit]\n") for unit in units)
+        if shutil.which("systemd-analyze"):
+            run("systemd-analyze", "verify", units[0])
+            run("systemd-analyze", "--user", "verify", units[1], XDG_RUNTIME_DIR=str(tmp_path))
+        for folder in ("bash-completion/completions/nbspam", "zsh/vendor-completions/_nbspam"):
+            assert "_NBSPAM_COMPLETE" in Path("/usr/share", folder).read_text()
+    finally:
+        run("dpkg", "--purge", "nbspam")
