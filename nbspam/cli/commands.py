@@ -27,7 +27,7 @@ COMMANDS = {
     "compare": ("compare", "Compare two evaluations, paired by message."),
     "tune": ("tune", "Choose the best settings for your own mail."),
     "vocab": ("vocab", "Build and show vocabularies."),
-    "vectorize": ("vectorize", "Turn mail into a feature matrix."),
+    "vectorize": ("vocab", "Turn mail into a feature matrix."),
     "doctor": ("doctor", "Check a model, and the labels of mail."),
     "model": ("model", "Inspect, merge and convert models."),
 }
