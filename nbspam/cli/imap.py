@@ -16,7 +16,6 @@ from nbspam.cli.shared import options
 from nbspam.cli.sync import check_classes, say_lessons
 from nbspam.errors import TryAgainError, UsageError
 from nbspam.filter import open_filter
-from nbspam.tasks.start import own_or_shared
 from nbspam.tasks.sync import Learning, Memory
 
 try:
@@ -45,7 +44,7 @@ def imap_command() -> None:
 
 @imap_command.command("scan")
 @account_argument
-@options("config", "model", "start", "flag_only", "dry_run", "quiet")
+@options("config", "model", "flag_only", "dry_run", "quiet")
 def scan_command(account: str, config: str, **given: Any) -> None:
     """Judge unread mail that is new since the last time, and move spam to Junk.
 
@@ -61,7 +60,7 @@ def scan_command(account: str, config: str, **given: Any) -> None:
 
 @imap_command.command("learn")
 @account_argument
-@options("config", "model", "start", "keep_days", "dry_run", "quiet")
+@options("config", "model", "keep_days", "dry_run", "quiet")
 def learn_command(account: str, config: str, **given: Any) -> None:
     """Learn from the folders of an account, and from what was read, as nbspam sync does.
 
@@ -74,7 +73,7 @@ def learn_command(account: str, config: str, **given: Any) -> None:
 
 @imap_command.command("watch")
 @account_argument
-@options("config", "model", "start", "keep_days", "flag_only", "quiet")
+@options("config", "model", "keep_days", "flag_only", "quiet")
 def watch_command(account: str, config: str, **given: Any) -> None:
     """Scan whenever there is new mail, and learn every 5 minutes, until it is stopped.
 
@@ -85,7 +84,7 @@ def watch_command(account: str, config: str, **given: Any) -> None:
         nbspam imap watch home
     """
     chosen, given = chosen_account(read_accounts(config), account), given | {"is_dry": False}
-    check_classes(given["model"], given["start"])
+    check_classes(given["model"])
     learn_at = 0.0
 
     def work(box: ImapMailbox) -> None:
@@ -108,7 +107,7 @@ def _for_each(
     name: str, config: str, given: dict[str, Any], work: Callable[[ImapMailbox, Memory], None]
 ) -> None:
     accounts = read_accounts(config)
-    check_classes(given["model"], given["start"])
+    check_classes(given["model"])
     for account in [chosen_account(accounts, name)] if name else accounts.values():
         with _memory(account, given) as memory, ImapMailbox(account) as box:
             work(box, memory)
@@ -124,7 +123,7 @@ def _scan(given: dict[str, Any], box: ImapMailbox, memory: Memory) -> None:
     if not scan.can_move and not given["quiet"]:
         sys.stderr.write("The server can neither MOVE nor remove single messages: spam is only flagged.\n")
     would = "would be " if given["is_dry"] else ""
-    with contextlib.closing(open_filter(own_or_shared(given["model"], given["start"]))) as judge:
+    with contextlib.closing(open_filter(given["model"])) as judge:
         for folder in box.account.folders:
             for act, verdict in scan.run(folder, judge):
                 line = verdict_line(verdict.label, verdict.probability, verdict.name)
@@ -132,5 +131,5 @@ def _scan(given: dict[str, Any], box: ImapMailbox, memory: Memory) -> None:
 
 
 def _learn(given: dict[str, Any], box: ImapMailbox, memory: Memory) -> None:
-    learning = Learning(given["model"], given["start"], given["keep_days"], given["is_dry"])
+    learning = Learning(given["model"], given["keep_days"], given["is_dry"])
     say_lessons(learning.learn(box, memory), given["quiet"])

@@ -14,16 +14,13 @@ from nbspam.cli import amount, plain, write_text
 from nbspam.cli.shared import options
 from nbspam.labels import HAM_AND_SPAM
 from nbspam.store.learn import check_class
-from nbspam.tasks.start import own_or_shared
 from nbspam.tasks.sync import Learning, Lesson, Maildirs, Memory
 
 
 @click.command("sync")
 @click.argument("folders", metavar="[MAILDIR]...", nargs=-1)
-@options("model", "start", "keep_days", "dry_run", "quiet")
-def sync_command(
-    folders: tuple[str, ...], model: str, start: str, keep_days: float, is_dry: bool, quiet: bool
-) -> None:
+@options("model", "keep_days", "dry_run", "quiet")
+def sync_command(folders: tuple[str, ...], model: str, keep_days: float, is_dry: bool, quiet: bool) -> None:
     """Learn from the folders of local Maildirs, and from what was read.
 
     MAILDIR is a tree of Maildirs, by default ~/Maildir.  Mail in Junk or Spam is spam; other mail is ham once
@@ -39,16 +36,16 @@ def sync_command(
 
     Exit status: 0 done; 64 usage; 65 no sound model; 66 no Maildir or no model; 74 I/O; 75 try again later.
     """
-    check_classes(model, start)
+    check_classes(model)
     box = Maildirs([*folders] or [os.path.expanduser("~/Maildir")])
     with closing(Memory(f"{model}-sync.json", is_kept=not is_dry)) as memory:
-        say_lessons(Learning(model, start, keep_days, is_dry).learn(box, memory), quiet)
+        say_lessons(Learning(model, keep_days, is_dry).learn(box, memory), quiet)
 
 
-def check_classes(model: str, start: str) -> None:
+def check_classes(model: str) -> None:
     """UsageError unless the model has ham and spam."""
     for label in HAM_AND_SPAM:
-        check_class(own_or_shared(model, start), label)
+        check_class(model, label)
 
 
 def say_lessons(lessons: Iterable[Lesson], quiet: bool) -> None:

@@ -143,8 +143,10 @@ class ImapMailbox:
             self.ask("noop")
             return
         self.ask("idle")
-        self.ask("idle_check", seconds)
-        self.ask("idle_done")
+        try:
+            self.ask("idle_check", seconds)
+        finally:
+            self.ask("idle_done")
 
     def _fetch(self, uids: Sequence[Uid], wanted: list[str]) -> dict[Uid, Any]:
         found: dict[Uid, Any] = {}

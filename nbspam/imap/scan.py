@@ -5,25 +5,19 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
-from typing import NamedTuple
 
 from nbspam.errors import TryAgainError, UsageError
 from nbspam.filter import Filter, Verdict
 from nbspam.imap.mailbox import REFUSED, ImapMailbox
 from nbspam.labels import SPAM
-from nbspam.store.learn import BATCH_MESSAGES
+from nbspam.store.learn import batches
 from nbspam.tasks.sync import Known, Memory, Uid, identity_of, place_of
 
-MOVED, FLAGGED, LEFT, KEPT = "moved", "flagged", "left", "kept"
-BATCH = BATCH_MESSAGES
+MOVED, FLAGGED = "moved", "flagged"
+KEPT = "kept"  # it is no spam
+LEFT = "left"  # its reader has taken it out of junk
+Judged = tuple[str, Verdict]  # what was done, one of these four
 FIRST_DELAY_SECONDS, LONGEST_DELAY_SECONDS = 1.0, 300.0
-
-
-class Judged(NamedTuple):
-    """What was done with a message: MOVED or FLAGGED, KEPT as no spam, or LEFT where its reader moved it."""
-
-    act: str
-    verdict: Verdict
 
 
 class Scan:
@@ -45,28 +39,26 @@ class Scan:
         known = memory.folder(folder, box.select(folder, must_write=not self._is_dry))
         if not self._is_dry:
             self._finish_copy(folder, known)
-        new = box.unread(known.scanned)
-        for start in range(0, len(new), BATCH):
-            judged = {}
-            for uid, data in box.fetch(new[start : start + BATCH]).items():
-                judged[uid] = self._judge(judge, data, place_of(folder, uid))
-            spam = [uid for uid, one in judged.items() if one.act == self.how]
+        for uids in batches(box.unread(known.scanned), lambda _: 0):
+            bodies = box.fetch(uids)
+            judged = {uid: self._judge(judge, data, place_of(folder, uid)) for uid, data in bodies.items()}
+            spam = [uid for uid, (act, _) in judged.items() if act == self.how]
             if spam and not self._is_dry:
                 memory.save()
                 self._file(known, spam)
-            known.scanned = new[start : start + BATCH][-1]
+            known.scanned = uids[-1]
             memory.save()
             yield from judged.values()
 
     def _judge(self, judge: Filter, data: bytes, place: str) -> Judged:
         verdict = judge.judge_now(judge.count(data), place)
         if verdict.label != SPAM:
-            return Judged(KEPT, verdict)
+            return KEPT, verdict
         identity = identity_of(data)
         if self._memory.filed.get(identity, place) != place:
-            return Judged(LEFT, verdict)  # its reader has taken it out of junk
+            return LEFT, verdict
         self._memory.file(identity, place)
-        return Judged(self.how, verdict)
+        return self.how, verdict
 
     def _file(self, known: Known, uids: Sequence[Uid]) -> None:
         """Mark and move messages of the open folder; again if others took some of them meanwhile."""

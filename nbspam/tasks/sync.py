@@ -29,7 +29,6 @@ from nbspam.files import make_folders, whole_file
 from nbspam.labels import HAM, SPAM
 from nbspam.mail.limits import MAX_READ_BYTES
 from nbspam.store.learn import batches, learn_all
-from nbspam.tasks.start import copy_shared
 
 MAX_FILED = 10_000  # messages that are known again when they move
 DAY_SECONDS = 86_400
@@ -187,13 +186,11 @@ def label_of(state: str, is_filed: bool, has_moved: bool) -> str:
 class Learning:
     """How to learn.
 
-    model, start : as for copy_shared
-    keep_days    : after which unread mail counts as seen
-    is_dry       : only say what would be learned
+    keep_days : after which unread mail counts as seen
+    is_dry    : only say what would be learned
     """
 
     model: str
-    start: str = ""
     keep_days: float = 7
     is_dry: bool = False
 
@@ -235,7 +232,6 @@ class Learning:
     def _learn_as(self, label: str, box: Mailbox, folder: str, mails: dict[Uid, bytes]) -> Iterator[Lesson]:
         results = [WOULD_LEARN] * len(mails)
         if mails and not self.is_dry:
-            copy_shared(self.model, self.start)
             results = learn_all(self.model, label, list(mails.values()))
             box.mark(list(mails), label)
         for uid, result in zip(mails, results, strict=True):

@@ -33,6 +33,7 @@ default_login_user = {user}
 default_internal_group = {group}
 first_valid_uid = 0
 auth_failure_delay = 0
+auth_mechanisms = plain xoauth2
 stats_writer_socket_path =
 mail_location = maildir:{folder}/mail/%u
 {capability}

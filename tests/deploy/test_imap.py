@@ -260,6 +260,18 @@ def test_what_is_wrong_is_said(whole: Account, servers: dict[str, Dovecot]) -> N
     run(*whole.arguments("learn"))  # reading is enough
 
 
+def test_token_and_keyring_log_in(whole: Account, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole.put("INBOX", [])
+    whole.write(token_command=f"echo {PASSWORD}")
+    run(*whole.arguments("scan"))
+    monkeypatch.setattr(
+        "keyring.get_password", lambda host, user: f"{PASSWORD}" if user == whole.user else ""
+    )
+    whole.write(password_command="")
+    run(*whole.arguments("scan"))
+    assert "xoauth2" in (whole.server.folder / "log").read_text().lower()
+
+
 def test_watch_files_new_mail_and_connects_again(account: Account) -> None:
     account.put("INBOX", [])
     command = [sys.executable, "-m", "nbspam", *map(str, account.arguments("watch")[:-1])]
