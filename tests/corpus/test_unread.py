@@ -10,7 +10,7 @@ from itertools import product
 from pathlib import Path
 
 import pytest
-from tiny_mail import error, mail, program, write_folders
+from tiny_mail import mail, program, write_folders
 
 from nbspam.corpus import Source, open_labelled
 from nbspam.errors import NoInputError
@@ -44,8 +44,8 @@ def words(source: Source, label: str = "ham") -> set[str]:
 @pytest.mark.parametrize("opened", list(product((True, False), repeat=3)))
 def test_unread_ham_is_left_out_and_unread_spam_is_not(opened: tuple[bool, ...], tmp_path: Path) -> None:
     marked = list(zip(("one", "two", "three"), opened, strict=True))
-    place = write_maildir(tmp_path / "box", [*marked, ("four", True)])
-    source = open_labelled(ham=[place], spam=[place], skip_unread=True)
+    ham, spam = (write_maildir(tmp_path / name, [*marked, ("four", True)]) for name in ("ham", "spam"))
+    source = open_labelled(ham=[ham], spam=[spam], skip_unread=True)
     assert words(source) == {word for word, was_opened in marked if was_opened} | {"four"}
     assert source.left_out == ({"unread": opened.count(False)} if False in opened else {})
     assert words(source, "spam") == {"one", "two", "three", "four"}
@@ -128,11 +128,3 @@ def test_commands_leave_unread_mail_out_and_say_how_much(
     rows = [line.split() for line in done.stderr.decode().splitlines()]
     folders = [["INBOX", "ham", "2"], ["Junk", "spam", "2"], ["unread", "left", "out", "1"]]
     assert [row for row in rows if row in folders] == folders
-
-
-def test_an_inbox_that_nobody_has_read_is_an_error_of_the_program(tmp_path: Path) -> None:
-    write_maildir(tmp_path / "mail", [("one", False)])
-    write_maildir(tmp_path / "mail" / ".Junk", [("two", False)])
-    said = error("train", "--skip-unread", tmp_path / "mail", "-m", tmp_path / "m", status=66)
-    assert "leave out --skip-unread" in said
-    assert "[class-unread]" in said
