@@ -186,16 +186,14 @@ def verdict_json(spam_filter: Filter, verdict: Verdict) -> str:
 def _exit_code(spam_filter: Filter, options: Options, paths: list[str]) -> int:
     """Write the verdict on the one message; the exit status says it, too."""
     found = list(named_messages(options, paths))
-    contents = []
-    for _, data in found:
-        if isinstance(data, NbspamError):
-            raise data
-        contents.append(data)
     if len(found) != 1:
         why = f"needs exactly one message (got {len(found)})"
         raise UsageError("", why, "name one message", "exit-code-many", option="exit_code")
+    [(name, data)] = found
+    if isinstance(data, NbspamError):
+        raise data
     _check_has_status(spam_filter)
-    return EXIT_CODES[_answer(spam_filter, found[0][0], contents[0], options).label]
+    return EXIT_CODES[_answer(spam_filter, name, data, options).label]
 
 
 def _check_has_status(spam_filter: Filter) -> None:

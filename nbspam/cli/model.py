@@ -192,6 +192,7 @@ def info_text(info: Info) -> str:
     above = info["cutoffs"] and info["cutoffs"]["spam_above"]
     floored = [one["name"] for one in info["features"] if one["variance_floor"]]
     counts = f"{sum(messages.values()):,}: {_by_class(messages)}; {info['different_messages']:,} {known}"
+    source, weight = settings.get("imported"), settings.get("prior_weight")
     rows = [
         ("model", f"{info['path']}  ({info['size_bytes'] / 1e6:.1f} MB, format {info['format']})"),
         ("messages", counts),
@@ -201,19 +202,12 @@ def info_text(info: Info) -> str:
         ("features", settings["features"]),
         ("lambda", settings["alpha"]),
         ("prior", settings["prior"]),
-        ("spam", "never" if above is None else f"log-odds > {above:g}"),
-        ("prior model", f"counts as {settings.get('prior_weight')} messages"),
-        ("imported", f"from {settings.get('imported')}, whose messages are not known one by one"),
-        ("variance floor", f"needed by {len(floored)} features: {', '.join(floored)}"),
+        ("spam", info["cutoffs"] and ("never" if above is None else f"log-odds > {above:g}")),
+        ("prior model", weight and f"counts as {weight} messages"),
+        ("imported", source and f"from {source}, whose messages are not known one by one"),
+        ("variance floor", floored and f"needed by {len(floored)} features: {', '.join(floored)}"),
     ]
-    optional = {
-        "autolearned": any(own.values()),
-        "spam": info["cutoffs"],
-        "prior model": "prior_weight" in settings,
-        "imported": "imported" in settings,
-        "variance floor": floored,
-    }
-    return _aligned(row for row in rows if optional.get(row[0], True))
+    return _aligned(row for row in rows if row[1] and (row[0] != "autolearned" or any(own.values())))
 
 
 def _by_class(counts: dict[str, int]) -> str:

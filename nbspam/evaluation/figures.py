@@ -25,14 +25,6 @@ from nbspam.evaluation.outcomes import Evaluation, Floats
 Summary = dict[str, Any]
 
 CLOPPER_PEARSON, BOOTSTRAP, LOGIT_NORMAL = "clopper-pearson", "bootstrap", "logit-normal"
-METHOD_NAMES = {
-    CLOPPER_PEARSON: "Clopper-Pearson",
-    BOOTSTRAP: "bootstrap",
-    "bootstrap-standard-error": "bootstrap, ±1.96 standard errors",
-    "bootstrap-log": "bootstrap, on the log scale",
-    "bootstrap-logit": "bootstrap, on the logit scale",
-    LOGIT_NORMAL: "normal in logits",
-}
 SCALES = {"ece_percent": ("linear", "standard-error"), "brier": ("log", "log"), "log_loss": ("log", "log")}
 HAM_LOST_PERMILLE = {"0.1": 1, "0.5": 5, "1": 10}  # hm% as written in JSON, and per mille
 ROCA, MACRO_ROCA, AT_HM = "one_minus_roca_percent", "macro_one_minus_roca_percent", "sm_percent_at_hm"
@@ -274,7 +266,6 @@ class Row(NamedTuple):
     label: str
     value: str
     interval: str
-    method: str
     meaning: str
 
 
@@ -290,8 +281,7 @@ def rows(found: Summary) -> list[Row]:
         if key == "hm_percent" and not is_plain:
             label = "other mail lost"
         interval = _interval_text(found[f"{key}_interval"], digits, scale)
-        method = METHOD_NAMES[found["interval_methods"][key]]
-        shown.append(Row(key, label, f"{value * scale:,.{digits}f}{unit}", interval, method, meaning))
+        shown.append(Row(key, label, f"{value * scale:,.{digits}f}{unit}", interval, meaning))
         if key == ROCA:
             shown.extend(_rows_at_hm(found))
     return shown
@@ -306,9 +296,8 @@ def _rows_at_hm(found: Summary) -> list[Row]:
         else:
             label, meaning = f"missed at {level} % ham lost", "threshold that loses so much ham"
         interval = _interval_text(found[f"{AT_HM}_interval"][level], 2)
-        method = METHOD_NAMES[found["interval_methods"][AT_HM][level]]
         value = f"{found[AT_HM][level]:.2f} %"
-        by_label[label] = Row(AT_HM, label, value, interval, method, f"at a {meaning}")
+        by_label[label] = Row(AT_HM, label, value, interval, f"at a {meaning}")
     return list(by_label.values())
 
 

@@ -15,7 +15,6 @@ from nbspam.corpus.executor import run_shards
 from nbspam.corpus.item import Item, Notes, Skipped, file_items, reason_of
 from nbspam.corpus.reading import (
     SHARD_MESSAGES,
-    WORDS,
     ReadShard,
     ShardReader,
     join_lexicons,
@@ -70,10 +69,9 @@ class ModelJudge:
     Each distinct token is looked up once, as long as the model does not change.
     """
 
-    def __init__(self, spam_filter: Filter, also: frozenset[str] = WORDS) -> None:
-        """also : what is read in addition to what the filter scores, see tokens.read"""
+    def __init__(self, spam_filter: Filter) -> None:
         self.filter = spam_filter
-        self._reader = ShardReader(spam_filter.classes, spam_filter.settings.wanted | also)
+        self._reader = ShardReader(spam_filter.classes, spam_filter.settings.wanted)
         self._lexicons: dict[int, Lexicon] = {}
         self._looked_up: tuple[Scorer, Lexicon] | None = None
         self._cells: Numbers = np.zeros((0, 0))  # the counts of the lexicon's tokens, see Model.counts

@@ -23,13 +23,13 @@ from nbspam.errors import (
     NbspamError,
     NoInputError,
 )
-from nbspam.files import left_over, nearest_folder
+from nbspam.files import nearest_folder
 from nbspam.filter import can_judge
 from nbspam.labels import counts_text
 from nbspam.model.calibrate import MIN_CALIBRATION, can_calibrate
 from nbspam.settings import from_text
 from nbspam.store.check import check_model, contradictions, learned_messages
-from nbspam.store.connection import FORMAT, check_file, journal_of
+from nbspam.store.connection import FORMAT, check_file
 from nbspam.store.learn import MIN_LABELLED, has_enough_labelled
 from nbspam.store.lessons import names_waiting
 from nbspam.store.reader import Model, open_model
@@ -154,18 +154,10 @@ def _place(path: str) -> Iterator[Finding]:
     yield _owner(path)
     yield _writing(path)
     yield _space(path)
-    if os.path.exists(journal_of(path)):
-        yield note(
-            "journal", "another program is writing, or was killed; the next reader rolls its change back"
-        )
     lessons = names_waiting(path)
     if lessons:
         text = f"{len(lessons):,} lessons wait: another program was writing too long"
         yield note("waiting", text, "the next nbspam learn takes them in")
-    unfinished = left_over(path)
-    if unfinished:
-        text = f"{len(unfinished)} unfinished files next to the model: being written, or a program was killed"
-        yield note("left over", text, "nbspam train `replace` removes those older than a day")
 
 
 def _owner(path: str) -> Finding:

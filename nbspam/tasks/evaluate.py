@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from nbspam.corpus import Item
-from nbspam.corpus.corpus import Corpus, check_classes, corpus_digest, in_time
+from nbspam.corpus.corpus import Corpus, check_classes, in_time, read_corpus
 from nbspam.corpus.executor import run_shards
 from nbspam.corpus.item import Skipped
-from nbspam.corpus.reading import Progress, ReadShard, shards
+from nbspam.corpus.reading import Progress, ReadShard
 from nbspam.corpus.vocabulary import Vocabulary
 from nbspam.decision import Loss, cutoffs, zero_one_loss
-from nbspam.errors import BadDataError, NoInputError, UsageError
+from nbspam.errors import BadDataError, UsageError
 from nbspam.evaluation import folds as splitting
 from nbspam.evaluation.folds import Split
 from nbspam.evaluation.near_duplicates import SIMILARITY, near_duplicate_groups
@@ -57,7 +57,6 @@ from nbspam.tasks.judges import (
     outcome_of,
 )
 from nbspam.tasks.train import Choices, Trained, train_blocks
-from nbspam.tokens import DATE
 from nbspam.tokens.bag import NO_TEXTBOOK_VIEWS
 
 if TYPE_CHECKING:
@@ -223,34 +222,6 @@ def centre_nats(loss: Loss) -> float:
     return centre if isfinite(centre) else 0.0
 
 
-class _ModelWork:
-    """Judges one shard; the callable of the worker processes."""
-
-    def __init__(self, *arguments: Any, file: tuple[int, int] | None) -> None:
-        """arguments : of open_filter.  file : identity of the model, which may be replaced meanwhile"""
-        self._arguments = arguments
-        self._file = file
-        self._judge: ModelJudge | None = None
-
-    def __call__(self, items: list[Item]) -> tuple[list[Evaluation], ReadShard, int]:
-        """What was judged, what was read, without its blocks, and its bytes."""
-        # Opened by the process that uses it: an SQLite connection may not cross a fork.
-        if self._judge is None:
-            self._judge = ModelJudge(open_filter(*self._arguments), frozenset((DATE,)))
-            if self._judge.filter.model.file != self._file:
-                self._judge.filter.model.close()
-                raise replaced_error(self._arguments[0])
-        shard = self._judge.read(items)
-        judged = [self._evaluation(block, self._judge) for block in shard.blocks]
-        return judged, shard._replace(blocks=[]), sum(int(block.sizes.sum()) for block in shard.blocks)
-
-    def _evaluation(self, block: Block, judge: ModelJudge) -> Evaluation:
-        classes, loss = judge.filter.classes, judge.filter.loss
-        outcomes = [outcome_of(joint, classes, loss) for joint in judge.joints(block)]
-        judged = evaluation_of(classes, "model", block.names, block.labels.tolist(), outcomes, block.dates)
-        return _clued(judged, block, np.arange(len(block)), judge.filter.scorer, loss)
-
-
 def evaluate_model(
     items: Iterable[Item],
     classes: tuple[str, ...],
@@ -264,27 +235,21 @@ def evaluate_model(
 
     change, loss : as for open_filter
     """
-    # Opened here first, so that an error of the model comes before any mail is read.
-    opened = open_filter(path, change, loss)
-    known, settings, file = opened.model.classes, opened.settings.as_text(), opened.model.file
-    opened.model.close()
+    opened = open_filter(path, change, loss)  # first, so that an error of it comes before any mail is read
+    opened.close()
+    known = opened.classes
     if unknown := [name for name in classes if name not in known]:
         why = f"the mail has a class {unknown[0]} that the model does not know"
         raise BadDataError(path, why, "its classes: " + ", ".join(known), "model-classes")
-    judged: list[Evaluation] = []
-    identities: list[bytes] = []
-    skipped: Skipped = []
-    for some, shard, size_bytes in run_shards(_ModelWork(path, change, loss, file=file), shards(items), jobs):
-        judged += some
-        identities += shard.identities
-        skipped += shard.skipped
-        if progress:
-            progress(len(shard.identities), size_bytes)
-    if not judged:
-        raise NoInputError("evaluation", "no readable message was found", "check SOURCE", "no-mail")
-    settings |= {"model": path, "loss": loss or ""}
-    found = replace(join(judged), digest=corpus_digest(identities), settings=settings)
-    return with_worst_clues(found, found.clues), skipped
+    corpus = read_corpus(items, known, jobs, progress=progress, wanted=opened.settings.wanted)
+    judge = open_filter(path, change, loss)  # again: an SQLite connection may not cross a fork
+    if judge.model.file != opened.model.file:
+        raise replaced_error(path)
+    block, rows = corpus.block, np.arange(len(corpus.block))
+    outcomes = [outcome_of(joint, known, judge.loss) for joint in ModelJudge(judge).joints(block)]
+    settings = judge.settings.as_text() | {"model": path, "loss": loss or ""}
+    judged = _evaluation(corpus, rows, "model", outcomes, digest=corpus.digest(), settings=settings)
+    return _clued(judged, block, rows, judge.scorer, judge.loss), corpus.skipped
 
 
 def parse_regime(text: str) -> Feedback:

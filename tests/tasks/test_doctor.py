@@ -6,7 +6,6 @@ import json
 import os
 import shutil
 import sqlite3
-import time
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -217,15 +216,6 @@ def test_a_full_disk_is_found(model: Path, monkeypatch: pytest.MonkeyPatch) -> N
     assert not_fine(model) == {"space": WRONG}
     status, said = doctor("-m", model)
     assert status == said["status"] == 74
-
-
-def test_files_of_killed_programs_are_noted(model: Path) -> None:
-    old, new = (model.parent / f".model.{number}-0123abcd.new" for number in (1, 2))
-    for path in (old, new):
-        path.write_bytes(b"half")
-    os.utime(old, (time.time() - 100_000,) * 2)
-    assert found(model)["left over"].text.startswith("2 unfinished files")
-    assert old.exists()  # a check-up removes nothing
 
 
 def test_models_at_other_places_are_noted(model: Path, tmp_path: Path) -> None:

@@ -157,17 +157,6 @@ def test_a_message_of_the_same_words_with_other_features_is_another(
     assert counts(path) == before
 
 
-# Bad input
-
-
-def test_a_class_without_messages_is_refused(tmp_path: Path) -> None:
-    for name in ("ham", "spam"):
-        (tmp_path / "mail" / name).mkdir(parents=True)
-    (tmp_path / "mail" / "ham" / "1").write_bytes(NEW_MAIL)
-    said = error("train", tmp_path / "mail", "-m", tmp_path / "m.nbspam", status=66)
-    assert "spam" in said
-
-
 # lambda
 
 

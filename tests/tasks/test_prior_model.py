@@ -66,30 +66,6 @@ def test_weight_is_a_fraction_of_whole_numbers(
     assert units(weight, messages) == expected
 
 
-def test_prior_of_its_own_weight_scores_as_a_merged_model(prior: str, tmp_path: Path) -> None:
-    """Without averaged views, so without a calibration."""
-    source = str(make_corpus(tmp_path / "mail", {"ham": 5, "spam": 4}, seed=3))
-    way = ["-q", "--event-model", "bernoulli"]
-    run("train", *way, source, "-m", tmp_path / "one")
-    folder = Path(prior).parent / "mail"
-    run("train", *way, folder, "-m", tmp_path / "shared")
-    run(
-        "train",
-        *way,
-        source,
-        "--prior-model",
-        tmp_path / "shared",
-        "--prior-weight",
-        40,
-        "-m",
-        tmp_path / "p",
-    )
-    run("model", "merge", "-q", tmp_path / "one", tmp_path / "shared", "-o", tmp_path / "merged")
-    letter = mail("meeting about viagra and the budget")
-    expected = run("classify", "-m", tmp_path / "merged", stdin=letter)
-    assert run("classify", "-m", tmp_path / "p", stdin=letter) == expected
-
-
 @pytest.mark.parametrize("with_bigrams", [True, False])
 def test_bigrams_are_read_only_if_the_prior_counted_them(tmp_path: Path, with_bigrams: bool) -> None:
     mail = open_labelled([str(make_corpus(tmp_path / "mail", {"ham": 6, "spam": 6}, seed=4))])

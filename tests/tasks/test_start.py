@@ -17,7 +17,6 @@ import pytest
 
 from nbspam.errors import NbspamError, TryAgainError
 from nbspam.store import connection as store_connection
-from nbspam.store import writer as store_writer
 from nbspam.store.check import check_model
 from nbspam.store.connection import journal_of
 from nbspam.store.reader import open_model
@@ -123,18 +122,6 @@ def test_many_first_learners_at_once_lose_no_message(shared: Path, own: Path) ->
     for message in messages:
         run("learn", "-q", "spam", "-m", shared, stdin=message)
     assert counts(own) == counts(shared)
-    assert os.listdir(own.parent) == [own.name]
-
-
-def test_model_that_comes_while_it_is_copied_stays(
-    shared: Path, own: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    first = Path(shutil.copy(shared, tmp_path / "first"))
-    run("learn", "-q", "spam", "-m", first, stdin=NEW)
-    expected = counts(first)
-    monkeypatch.setattr(store_writer, "_remove_journal", lambda path: first.rename(path))
-    assert not copy_shared(str(own), str(shared))
-    assert counts(own) == expected
     assert os.listdir(own.parent) == [own.name]
 
 
