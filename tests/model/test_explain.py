@@ -36,6 +36,7 @@ NUMERIC_WAYS = {
     "bernoulli+aode": {"event_model": "bernoulli", "features": "both"},
 }
 FLIPPED_WAYS = ["views", "presence", "multinomial", "bernoulli", "complement"]
+HARD_MAIL = Path(__file__).parents[1] / "hard_mail"
 ODD = [b"", b"\n\n\n", b"\0" * 300, b"x" * 100_000, mail("never met qqqq zzzz")]
 
 
@@ -63,8 +64,9 @@ def models(data: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Pa
 
 @pytest.fixture(scope="module")
 def letters(data: Path) -> list[bytes]:
-    """Some of the mail of data/, and odd messages."""
-    return [item.read() for item in list(open_labelled([str(data)]).items())[::80]] + ODD
+    """Some of the mail of data/, messages that look like the other class, and odd ones."""
+    hard = [path.read_bytes() for path in sorted(HARD_MAIL.iterdir())]
+    return [item.read() for item in list(open_labelled([str(data)]).items())[::80]] + hard + ODD
 
 
 def explained(
