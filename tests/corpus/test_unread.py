@@ -44,8 +44,9 @@ def words(source: Source, label: str = "ham") -> set[str]:
 @pytest.mark.parametrize("opened", list(product((True, False), repeat=3)))
 def test_unread_ham_is_left_out_and_unread_spam_is_not(opened: tuple[bool, ...], tmp_path: Path) -> None:
     marked = list(zip(("one", "two", "three"), opened, strict=True))
-    ham, spam = (write_maildir(tmp_path / name, [*marked, ("four", True)]) for name in ("ham", "spam"))
-    source = open_labelled(ham=[ham], spam=[spam], skip_unread=True)
+    place = write_maildir(tmp_path / "box", [*marked, ("four", True)])
+    junk = write_maildir(tmp_path / "junk", [*marked, ("four", True)])
+    source = open_labelled(ham=[place], spam=[junk], skip_unread=True)
     assert words(source) == {word for word, was_opened in marked if was_opened} | {"four"}
     assert source.left_out == ({"unread": opened.count(False)} if False in opened else {})
     assert words(source, "spam") == {"one", "two", "three", "four"}
