@@ -21,6 +21,7 @@ COMMANDS = {
     "serve": ("serve", "Serve mail servers over the SPAMD protocol."),
     "learn": ("quick_commands", "Learn messages as CLASS."),
     "unlearn": ("quick_commands", "Unlearn messages."),
+    "label": ("label", "Label the messages of a folder that teach most."),
     "explain": ("explain", "Explain the verdict on a message."),
     "eval": ("evaluate", "Evaluate a filter on labelled mail."),
     "compare": ("compare", "Compare two evaluations, paired by message."),

@@ -1,4 +1,4 @@
-"""What people know a message by: its date, sender and subject."""
+"""What people know a message by: its date, sender and subject, and its text as a mail program shows it."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from contextlib import suppress
 from nbspam.corpus.item import Notes, file_items
 from nbspam.mail import parse
 from nbspam.mail.dates import received_date
+from nbspam.mail.html.reader import read_html
 
 HEADER_BYTES = 1 << 16  # enough of a message for these fields
 
@@ -21,6 +22,15 @@ def head_of(data: bytes) -> str:
     date = "" if seconds is None else time.strftime("%Y-%m-%d", time.gmtime(seconds))
     fields = (date, message.get("from") or "", message.get("subject") or "")
     return "  ".join(filter(None, (" ".join(field.split()) for field in fields)))
+
+
+def text_of(data: bytes) -> str:
+    """The texts that a mail program shows, one after another; of attached files their names."""
+    message = parse(data)
+    shown = [part for part in message.parts if not part.is_replaced] or message.parts
+    texts = [read_html(part.text).visible if part.is_html else part.text for part in shown]
+    names = [f"[{part.filename or part.content_type}]" for part in shown if not part.text]
+    return "\n\n".join([text.strip() for text in texts if text.strip()] + names)
 
 
 def heads(names: Iterable[str]) -> dict[str, str]:

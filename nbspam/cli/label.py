@@ -1,0 +1,57 @@
+"""`nbspam label`."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from nbspam.cli import amount, counts_text, plain
+from nbspam.cli.render import RATE, check_all_read, say, steps
+from nbspam.cli.shared import options
+from nbspam.corpus.source import open_unlabelled
+from nbspam.errors import UsageError
+from nbspam.labels import HAM_AND_SPAM
+from nbspam.tasks.label import Labelling
+
+
+@click.command("label")
+@click.argument("folders", metavar="FOLDER...", nargs=-1, required=True)
+@options("model", "start", "jobs", "verbose")
+def label_command(folders: tuple[str, ...], model: str, start: str, jobs: int) -> None:
+    """Label the messages of a folder that teach most, one after another on a screen.
+
+    FOLDER is a folder or mailbox of unsorted mail.  Shows one message of each group of near-duplicates, the
+    one that the filter is least sure of first, and never one that the model has learned.  The keys: h ham,
+    s spam, space skip, u undo, q quit.  Each label is learned at once; if there is no model, the first label
+    makes one.
+
+    \b
+    Example:
+        nbspam label ~/Maildir
+
+    Exit status: 0 done; 64 usage, or no terminal; 65 no sound model; 66 no mail, or mail that cannot be
+    read; 73 cannot create the model; 74 I/O; 75 try again later.
+    """
+    try:
+        from nbspam.cli.label_screen import LabelScreen
+    except ImportError as error:
+        why = f"it needs a library that cannot be imported here ({error})"
+        raise UsageError(
+            "label", why, "install the extra: pip install 'nbspam[label]'", "label-extra"
+        ) from error
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        remedy = "without a screen: nbspam learn CLASS FILE"
+        raise UsageError("label", "needs a terminal", remedy, "no-terminal")
+    source = open_unlabelled(folders)
+    items = [*source.items()]
+    with steps("Reading", len(items), sys.stderr.isatty(), RATE) as advance:
+        labelling = Labelling(model, items, jobs, advance, start)
+    failure = LabelScreen(labelling).run()
+    if failure:
+        raise failure
+    counts = labelling.labelled
+    if counts:
+        numbers = counts_text(HAM_AND_SPAM, [counts[name] for name in HAM_AND_SPAM])
+        say(f"Labelled {amount(counts.total(), 'message')} ({numbers}). Model: {plain(model)}.")
+    check_all_read(source.skipped, labelling.skipped)

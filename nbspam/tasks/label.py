@@ -1,0 +1,165 @@
+"""Label the messages of a folder that teach most: which comes next, what was labelled, undo.  No screen.
+
+One message of each group of near-duplicates is asked for.  Until ham and spam are labelled the messages
+come in the order of their digests, which is at random; from then on the one comes that the filter is least
+sure of.  Each label is learned at once.  What this gains over messages at random: docs/decisions.md.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Sequence
+from math import log
+from typing import NamedTuple
+
+import numpy as np
+
+from nbspam.corpus import Item
+from nbspam.corpus.corpus import read_corpus, views_read
+from nbspam.corpus.reading import Progress
+from nbspam.corpus.vocabulary import vocabulary_settings
+from nbspam.filter import open_filter
+from nbspam.labels import HAM_AND_SPAM
+from nbspam.model.block import only_views, select_rows, used_columns
+from nbspam.model.calibration import feature_names, first_weights
+from nbspam.model.counts import Floats
+from nbspam.settings import Settings
+from nbspam.store.check import learned_as
+from nbspam.store.learn import class_number, learn, unlearn
+from nbspam.store.writer import new_model
+from nbspam.tasks.classify import ModelJudge
+from nbspam.tasks.evaluate import duplicate_groups
+from nbspam.tasks.start import copy_shared, own_or_shared
+
+SURE = 0.95  # probability of a class
+MAX_GROUPS = 2_000  # of near-duplicates that are asked for: the time for a key grows with them
+
+
+class Asked(NamedTuple):
+    """A message to label.
+
+    row      : its place among the messages of the Labelling
+    log_odds : of spam by the filter so far, nats; None before both classes are labelled
+    sure     : the share of the messages left of which the filter is SURE; None likewise
+    """
+
+    item: Item
+    data: bytes
+    row: int
+    log_odds: float | None
+    sure: float | None
+
+
+class Labelling:
+    """The messages of a folder that are to be labelled, and the model that learns the labels.
+
+    asked   : the message to label now; None if no message is left
+    skipped : what could not be read
+    """
+
+    def __init__(
+        self,
+        path: str,
+        items: Sequence[Item],
+        jobs: int = 1,
+        progress: Progress | None = None,
+        start: str = "",
+    ) -> None:
+        """Read the mail and choose the first message.
+
+        path  : the model that learns; it is made with the first label if there is none
+        start : a shared model that it then begins as a copy of, or empty
+        UsageError for a model without ham and spam, NoInputError if no message can be read.
+        """
+        self._path, self._start = path, start
+        self._done: list[tuple[Asked, str]] = []
+        first = own_or_shared(path, start)
+        self._judge = ModelJudge(open_filter(first)) if start or os.path.lexists(first) else None
+        settings = Settings()
+        if self._judge:
+            settings = self._judge.filter.settings
+            for name in HAM_AND_SPAM:
+                class_number(self._judge.filter.model, name)
+        corpus = read_corpus(items, HAM_AND_SPAM, jobs, progress=progress, wanted=settings.wanted)
+        self.skipped = corpus.skipped
+        digests = only_views(corpus.block, views_read(settings)).digests()
+        learned = learned_as(self._judge.filter.model, digests.tolist()) if self._judge else {}
+        groups = duplicate_groups(corpus)
+        order = np.argsort(digests, kind="stable")
+        rows = order[np.sort(np.unique(groups[order], return_index=True)[1])]
+        rows = rows[~np.isin(groups[rows], groups[np.isin(digests, [*learned])])][:MAX_GROUPS]
+        self._block = used_columns(select_rows(corpus.block, rows))
+        by_name = {item.name: item for item in items}
+        self._items = [by_name[name] for name in self._block.names]
+        self._is_left = np.ones(len(rows), np.bool_)
+        self.asked = self._choose()
+
+    @property
+    def left(self) -> int:
+        """How many messages are left, one of each group of near-duplicates."""
+        return int(self._is_left.sum())
+
+    @property
+    def labelled(self) -> Counter[str]:
+        """How many messages were labelled as ham and as spam."""
+        return Counter(label for _, label in self._done if label)
+
+    def label(self, name: str) -> None:
+        """Learn the message as ham or spam, and choose the next one.  Without a name: skip it."""
+        if self.asked is None:
+            return
+        if name:
+            if not copy_shared(self._path, self._start) and not os.path.exists(self._path):
+                make_empty_model(self._path)
+            learn(self._path, name, self.asked.data)
+            if not self.labelled:
+                self._judge = ModelJudge(open_filter(self._path))
+        self._done.append((self.asked, name))
+        self._is_left[self.asked.row] = False
+        self.asked = self._choose()
+
+    def undo(self) -> None:
+        """Ask for the message before this one again; its label is unlearned."""
+        if not self._done:
+            return
+        self.asked, name = self._done.pop()
+        self._is_left[self.asked.row] = True
+        if name:
+            unlearn(self._path, self.asked.data)
+
+    def _choose(self) -> Asked | None:
+        """The message left that the filter is least sure of; one that is gone is left out."""
+        left, odds = np.flatnonzero(self._is_left), self._log_odds()
+        sure = None if odds is None else float((np.abs(odds) >= log(SURE / (1 - SURE))).mean())
+        for place in range(len(left)) if odds is None else np.argsort(np.abs(odds), kind="stable").tolist():
+            item, row = self._items[left[place]], int(left[place])
+            try:
+                data = item.read()
+            except OSError:
+                self._is_left[row] = False
+            else:
+                return Asked(item, data, row, None if odds is None else float(odds[place]), sure)
+        return None
+
+    def _log_odds(self) -> Floats | None:
+        """float64 (left,), nats: of spam against ham; None before both classes are labelled."""
+        if self._judge is None or not self.left:
+            return None
+        self._judge.filter.refresh()
+        model = self._judge.filter.scorer.model
+        ham, spam = map(model.classes.index, HAM_AND_SPAM)
+        if not (model.messages[ham] and model.messages[spam]):
+            return None
+        joints = np.array(self._judge.joints(select_rows(self._block, np.flatnonzero(self._is_left))))
+        return np.asarray(joints[:, spam] - joints[:, ham])
+
+
+def make_empty_model(path: str) -> None:
+    """Write a model of ham and spam that has learned nothing; its calibration is where learning starts."""
+    settings = Settings().of(HAM_AND_SPAM)
+    names = feature_names(len(HAM_AND_SPAM), settings.kinds)
+    with new_model(path, HAM_AND_SPAM, [0, 0], replaces=False) as file:
+        file.settings({**settings.as_text(), **vocabulary_settings(None)})
+        file.write_sums()
+        file.calibration(names, *first_weights(len(HAM_AND_SPAM), settings.kinds))
