@@ -19,7 +19,7 @@ $(STAMP): pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[report,test]'
 	touch $@
 
-demo: $(STAMP)  ## Train on data/, classify a message, print an evaluation
+demo: $(STAMP)  ## Train on data/, classify, explain, evaluate: demo/report.html
 	@BIN=$(BIN) sh docs/demo.sh
 
 test: $(STAMP) debian lint types  ## Lint, types and every test

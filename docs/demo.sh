@@ -28,6 +28,10 @@ say "3. Why is the second one spam?  Nats are natural logarithms of odds: plus i
 run nbspam explain --top 5 data/spam/0002.eml
 
 say "4. How good is it on mail it has not seen?  Five filters, each judging the fifth it did not learn."
-run nbspam eval data --folds 5
+mkdir -p demo
+run nbspam eval data --folds 5 --report demo/report.html
 
-say "data/ is small and made to be hard.  On your own mail:  .venv/bin/nbspam train ~/Maildir"
+say "5. The same as a page with pictures, for your browser:"
+printf '\n  file://%s/demo/report.html\n' "$(pwd -P)"
+
+say "data/ is invented, and about as hard as real mail.  On your own:  .venv/bin/nbspam train ~/Maildir"

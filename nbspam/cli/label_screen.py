@@ -18,6 +18,7 @@ from nbspam.labels import HAM, SPAM
 from nbspam.tasks.label import SURE, Asked, Labelling
 
 MAX_SHOWN = 20_000  # characters of a message
+MAX_HEAD = 300  # of its date, sender and subject
 NOTHING_LEFT = "No message is left: all others are nearly the same as one that was labelled or skipped."
 
 
@@ -71,7 +72,7 @@ class LabelScreen(App[Exception]):
         state = f"{counts[HAM]} ham, {counts[SPAM]} spam labelled. {self._labelling.left:,} left"
         head, text = ("", NOTHING_LEFT) if asked is None else (head_of(asked.data), text_of(asked.data))
         if asked:
-            head = f"{head}\n{asked.item.name}"
+            head = f"{head[:MAX_HEAD]}\n{asked.item.name}"
             state += sureness(asked)
         self.query_one("#state", Static).update(state)
         self.query_one("#head", Static).update("\n".join(map(plain, head.split("\n"))))

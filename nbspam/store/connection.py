@@ -87,7 +87,7 @@ class Connection(sqlite3.Connection):
         try:
             try:
                 yield from self.execute(query, values)
-            except UnicodeDecodeError:
+            except UnicodeDecodeError:  # in an error of SQLite that quotes a schema
                 raise sqlite3.DatabaseError("text that is not UTF-8") from None
         except sqlite3.Error as error:
             if not self.path:

@@ -24,7 +24,7 @@ from nbspam.labels import HAM_AND_SPAM
 from nbspam.model.block import only_views, select_rows, used_columns
 from nbspam.model.calibration import feature_names, first_weights
 from nbspam.model.counts import Floats
-from nbspam.settings import Settings
+from nbspam.settings import ALL_VIEWS, Settings
 from nbspam.store.check import learned_as
 from nbspam.store.learn import class_number, learn, unlearn
 from nbspam.store.writer import new_model
@@ -83,7 +83,8 @@ class Labelling:
                 class_number(self._judge.filter.model, name)
         corpus = read_corpus(items, HAM_AND_SPAM, jobs, progress=progress, wanted=settings.wanted)
         self.skipped = corpus.skipped
-        digests = only_views(corpus.block, views_read(settings)).digests()
+        read = views_read(settings.replaced(views=ALL_VIEWS))  # a digest is of all views
+        digests = only_views(corpus.block, read).digests()
         learned = learned_as(self._judge.filter.model, digests.tolist()) if self._judge else {}
         groups = duplicate_groups(corpus)
         order = np.argsort(digests, kind="stable")

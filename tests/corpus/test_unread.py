@@ -45,7 +45,8 @@ def words(source: Source, label: str = "ham") -> set[str]:
 def test_unread_ham_is_left_out_and_unread_spam_is_not(opened: tuple[bool, ...], tmp_path: Path) -> None:
     marked = list(zip(("one", "two", "three"), opened, strict=True))
     place = write_maildir(tmp_path / "box", [*marked, ("four", True)])
-    source = open_labelled(ham=[place], spam=[place], skip_unread=True)
+    junk = write_maildir(tmp_path / "junk", [*marked, ("four", True)])
+    source = open_labelled(ham=[place], spam=[junk], skip_unread=True)
     assert words(source) == {word for word, was_opened in marked if was_opened} | {"four"}
     assert source.left_out == ({"unread": opened.count(False)} if False in opened else {})
     assert words(source, "spam") == {"one", "two", "three", "four"}

@@ -117,7 +117,7 @@ class Postfix:
     def train(self) -> None:
         classes = {"ham": [mail("minutes"), mail("lunch")], "spam": [mail("pills"), mail("prize")]}
         folder = write_folders(self.home / "train", classes)
-        subprocess.run([self.installed, "train", "-q", folder, "-m", self.model], check=True)
+        subprocess.run([self.installed, "train", "-q", "--mode", "644", folder, "-m", self.model], check=True)
 
     def send(self, message: bytes) -> None:
         """The server has taken the message when this returns."""

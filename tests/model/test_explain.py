@@ -37,6 +37,7 @@ NUMERIC_WAYS = {
     "bernoulli+aode": {"event_model": "bernoulli", "features": "both"},
 }
 FLIPPED_WAYS = ["views", "presence", "multinomial", "bernoulli", "complement"]
+HARD_MAIL = Path(__file__).parents[1] / "hard_mail"
 ODD = [b"", b"\n\n\n", b"\0" * 300, b"x" * 100_000, mail("never met qqqq zzzz")]
 
 
@@ -64,8 +65,9 @@ def models(data: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Pa
 
 @pytest.fixture(scope="module")
 def letters(data: Path) -> list[bytes]:
-    """Some of the mail of data/, and odd messages."""
-    return [item.read() for item in list(open_labelled([str(data)]).items())[::80]] + ODD
+    """Some of the mail of data/, messages that look like the other class, and odd ones."""
+    hard = [path.read_bytes() for path in sorted(HARD_MAIL.iterdir())]
+    return [item.read() for item in list(open_labelled([str(data)]).items())[::80]] + hard + ODD
 
 
 def explained(
@@ -163,7 +165,7 @@ def test_in_one_sum_no_smaller_set_of_clues_decides(
     models: dict[str, Path], letters: list[bytes], way: str, costs: str | None
 ) -> None:
     at, flipped = cutoffs(parse_loss(costs or "FP=1")), 0
-    for _, _, found in explained(models["words"], WAYS[way], letters, costs):
+    for _, _, found in explained(models["words"], WAYS[way], letters[: -len(ODD)], costs):
         odds = found.verdict.log_odds
         if odds is None or found.verdict.is_prior_alone or (costs and found.verdict.label != "unsure"):
             continue

@@ -37,6 +37,10 @@ FOREIGN = {
     ],
     "an index": ["CREATE INDEX texts ON token (text)"],
     "a generated column": ["ALTER TABLE class ADD COLUMN more AS (messages * 2)"],
+    "a schema that is not UTF-8": [
+        "PRAGMA writable_schema = ON",
+        "UPDATE sqlite_master SET sql = 'CRE' || CAST(x'80' AS TEXT) || sql WHERE name = 'setting'",
+    ],
     "many tables": [
         "PRAGMA writable_schema = ON",
         f"""

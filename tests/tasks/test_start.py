@@ -70,7 +70,7 @@ def test_first_message_is_learned_by_a_copy(shared: Path, own: Path, tmp_path: P
 def test_update_adds_to_a_copy_and_train_refuses_a_start(shared: Path, own: Path, tmp_path: Path) -> None:
     source = write_folders(tmp_path / "more", {"ham": [mail("fence")], "spam": [NEW]})
     done = program("train", "--update", source, "-m", own, "--start", shared)
-    assert done.stderr.decode().startswith(f"{own} begins as a copy of {shared}.\nAdded 2 messages ")
+    assert f"\n{own} begins as a copy of {shared}.\nAdded 2 messages " in done.stderr.decode()
     run("train", "-q", "--update", source, "-m", shared)
     assert counts(own) == counts(shared)
     assert "[train-start]" in error("train", source, "-m", tmp_path / "new", "--start", shared, status=64)
