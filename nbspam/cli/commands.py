@@ -22,6 +22,8 @@ COMMANDS = {
     "learn": ("quick_commands", "Learn messages as CLASS."),
     "unlearn": ("quick_commands", "Unlearn messages."),
     "label": ("label", "Label the messages of a folder that teach most."),
+    "sync": ("sync", "Learn from the folders of local Maildirs."),
+    "imap": ("imap", "Judge and learn mail on an IMAP server."),
     "explain": ("explain", "Explain the verdict on a message."),
     "eval": ("evaluate", "Evaluate a filter on labelled mail."),
     "compare": ("compare", "Compare two evaluations, paired by message."),

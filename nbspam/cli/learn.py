@@ -14,13 +14,11 @@ from nbspam.cli import amount, asked_name, default_start, plain, write_text
 from nbspam.cli.classify import ReadableMessages, own_model, parse_arguments
 from nbspam.errors import UsageError
 from nbspam.store.connection import LONGEST_PAUSE
-from nbspam.store.learn import BATCH_BYTES, BATCH_MESSAGES, check_class, learn_all
+from nbspam.store.learn import batches, check_class, learn_all
 from nbspam.tasks.start import copy_shared, own_or_shared
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
     from nbspam.cli.classify import Options
 
 SWITCHES = ("--verbose", "--quiet")
@@ -57,7 +55,7 @@ def learn(options: Options, class_name: str | None, paths: list[str]) -> int:
         check_class(own_or_shared(model, start))
     messages = ReadableMessages(options, paths)
     done: dict[str, int] = {}
-    for number, batch in enumerate(_batches(messages)):
+    for number, batch in enumerate(batches(messages, lambda message: len(message[1]))):
         if number:
             time.sleep(LONGEST_PAUSE)  # another writer that waits has its turn
         if copy_shared(model, start) and "quiet" not in options:
@@ -82,15 +80,3 @@ def _checked_class(model: str, class_name: str) -> str:
         remedy = f"nbspam learn spam {class_name}"
         raise UsageError(class_name, "is a file, and the class comes first", remedy, error.slug) from None
     return label
-
-
-def _batches(messages: Iterable[tuple[str, bytes]]) -> Iterator[list[tuple[str, bytes]]]:
-    """(name, bytes) of some messages at a time."""
-    batch: list[tuple[str, bytes]] = []
-    for message in messages:
-        batch.append(message)
-        if len(batch) == BATCH_MESSAGES or sum(len(data) for _, data in batch) >= BATCH_BYTES:
-            yield batch
-            batch = []
-    if batch:
-        yield batch

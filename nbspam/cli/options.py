@@ -89,6 +89,11 @@ def _own_start() -> str:
     return default_start(os.environ)
 
 
+def _own_accounts() -> str:
+    folder = os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")
+    return os.path.join(folder, "nbspam", "imap.toml")
+
+
 def _show_faults(context: click.Context, option: click.Parameter, is_given: bool) -> None:
     if is_given:
         show_faults()
@@ -209,6 +214,13 @@ _TABLE: dict[str, Callable[[str], Decorator]] = {
         default=60,
         name="seconds",
     ),
+    # sync, imap
+    "config": _option(
+        "The file of accounts.", "FILE", shown="~/.config/nbspam/imap.toml", default=_own_accounts
+    ),
+    "flag_only": _option("Set the keyword $Junk, and move nothing."),
+    "keep_days": _option("Days after which unread mail teaches, too.", "N", type=Real(0, 36500), default=7),
+    "dry_run": _option("Only show what would be done.", name="is_dry"),
     "allow_tell": _option("Let clients correct the model (spamc -L)."),
     # eval, tune
     "folds": _option("Judge each of K parts by the others.", "K", type=int, shown="10"),

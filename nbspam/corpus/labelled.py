@@ -259,7 +259,7 @@ def _is_tree(top: str, folders: list[str], files: list[str]) -> bool:
 def _tree(top: str, rules: Rules, notes: Notes) -> list[SourcePart]:
     parts: list[SourcePart] = []
     special = special_uses(DOVECOT)
-    for name, path in _tree_folders("", top, set(), notes):
+    for name, path in tree_folders("", top, set(), notes):
         label, why = _class_of(name, rules, special)
         part = SourcePart(path, (label,) if label else (), deep=False, name=name)
         if label:
@@ -277,7 +277,7 @@ def _tree(top: str, rules: Rules, notes: Notes) -> list[SourcePart]:
     return parts
 
 
-def _tree_folders(name: str, path: str, seen: Seen, notes: Notes) -> Iterator[tuple[str, str]]:
+def tree_folders(name: str, path: str, seen: Seen, notes: Notes) -> Iterator[tuple[str, str]]:
     """(name, path) of each mail folder of a tree, a folder before the folders in it."""
     if not enter(path, seen, notes):
         return
@@ -294,7 +294,7 @@ def _tree_folders(name: str, path: str, seen: Seen, notes: Notes) -> Iterator[tu
     for child in sorted(set(folders).difference(MAILDIR_PARTS if is_maildir(folders) else ())):
         inner = os.path.join(path, child)
         if not child.startswith(".") or os.path.isdir(os.path.join(inner, "cur")):
-            yield from _tree_folders(_child(name, child), inner, seen, notes)
+            yield from tree_folders(_child(name, child), inner, seen, notes)
 
 
 def _child(name: str, child: str) -> str:

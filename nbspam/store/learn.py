@@ -43,7 +43,8 @@ from nbspam.tokens import read
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from typing import Any
 
 LEARNED = "learned"
 MOVED = "moved"
@@ -98,6 +99,18 @@ def learn_all(
     finally:
         for lesson in lessons:
             lesson.close()
+
+
+def batches(messages: Iterable[Any], size_bytes: Callable[[Any], int]) -> Iterator[list[Any]]:
+    """Some messages at a time, as many as one transaction learns."""
+    batch: list[Any] = []
+    for message in messages:
+        batch.append(message)
+        if len(batch) == BATCH_MESSAGES or sum(map(size_bytes, batch)) >= BATCH_BYTES:
+            yield batch
+            batch = []
+    if batch:
+        yield batch
 
 
 def _learn_now(

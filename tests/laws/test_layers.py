@@ -10,7 +10,19 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2] / "nbspam"
 # From the top floor down.  A room imports rooms below it; imports for type checkers alone do not count.
 ROOMS = (
-    *("__main__", "cli", "serve", "passthrough", "tasks", "filter", "evaluation", "corpus", "store", "model"),
+    *(
+        "__main__",
+        "cli",
+        "serve",
+        "imap",
+        "passthrough",
+        "tasks",
+        "filter",
+        "evaluation",
+        "corpus",
+        "store",
+        "model",
+    ),
     *(
         "decision",
         "tokens",
@@ -99,6 +111,7 @@ def test_libraries_stay_in_their_rooms() -> None:
     assert importers("sqlite3", "_sqlite3") == {"store"}
     assert importers("click") == {"cli"}
     assert importers("rich") == {"cli"}
+    assert importers("imapclient", "keyring") == {"imap"}
     assert importers("socket", "socketserver", "asyncio") <= {"serve", "cli"}
     assert importers("numpy", "scipy", "regex") & {"mail", "filter", "decision", "settings"} == set()
     assert importers("pickle", "marshal", "shelve", "joblib") == set()

@@ -1,0 +1,59 @@
+"""`nbspam sync`, and how lessons from states are shown."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections import Counter
+from collections.abc import Iterable
+from contextlib import closing
+
+import click
+
+from nbspam.cli import amount, plain, write_text
+from nbspam.cli.shared import options
+from nbspam.labels import HAM_AND_SPAM
+from nbspam.store.learn import check_class
+from nbspam.tasks.sync import Learning, Lesson, Maildirs, Memory
+
+
+@click.command("sync")
+@click.argument("folders", metavar="[MAILDIR]...", nargs=-1)
+@options("model", "keep_days", "dry_run", "quiet")
+def sync_command(folders: tuple[str, ...], model: str, keep_days: float, is_dry: bool, quiet: bool) -> None:
+    """Learn from the folders of local Maildirs, and from what was read.
+
+    MAILDIR is a tree of Maildirs, by default ~/Maildir.  Mail in Junk or Spam is spam; other mail is ham once
+    it is read, answered or kept for some days; mail that was moved out of Junk is ham.  Trash, Sent, Drafts
+    and unread mail teach nothing, and no mail is changed.  Writes a line for each message to stdout: what was
+    done, a tab, the class, a tab, and where it is.  What is known is kept in MODEL-sync.json: a second
+    run looks at nothing that has not changed.
+
+    \b
+    Example:
+        nbspam sync
+        nbspam sync --dry-run ~/mail
+
+    Exit status: 0 done; 64 usage; 65 no sound model; 66 no Maildir or no model; 74 I/O; 75 try again later.
+    """
+    check_classes(model)
+    box = Maildirs([*folders] or [os.path.expanduser("~/Maildir")])
+    with closing(Memory(f"{model}-sync.json", is_kept=not is_dry)) as memory:
+        say_lessons(Learning(model, keep_days, is_dry).learn(box, memory), quiet)
+
+
+def check_classes(model: str) -> None:
+    """UsageError unless the model has ham and spam."""
+    for label in HAM_AND_SPAM:
+        check_class(model, label)
+
+
+def say_lessons(lessons: Iterable[Lesson], quiet: bool) -> None:
+    """Write a line for each message, and a summary."""
+    done: Counter[str] = Counter()
+    for result, label, place in lessons:
+        write_text(f"{result}\t{label}\t{plain(place)}\n")
+        done[f"{result} as {label}"] += 1
+    if not quiet:
+        counts = ", ".join(f"{count:,} {result}" for result, count in done.items())
+        sys.stderr.write(f"{amount(done.total(), 'message')}{': ' + counts if counts else ''}.\n")

@@ -1,0 +1,1 @@
+"""Mail on an IMAP server: an account, its connection, and what is judged and filed there."""

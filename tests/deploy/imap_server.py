@@ -1,0 +1,184 @@
+"""Dovecot on a port of this machine, with TLS and any number of users, and a proxy that cuts connections."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+from imapclient import IMAPClient
+
+from tests.deploy.test_dovecot import as_user, version
+from tests.server import eventually, free_port
+
+PASSWORD = "secret"
+SETTINGS = """
+base_dir = {folder}/run
+state_dir = {folder}/run
+protocols = imap
+listen = 127.0.0.1
+log_path = {folder}/log
+ssl = required
+ssl_cert = <{folder}/localhost.pem
+ssl_key = <{folder}/localhost.key
+default_internal_user = {user}
+default_login_user = {user}
+default_internal_group = {group}
+first_valid_uid = 0
+auth_failure_delay = 0
+auth_mechanisms = plain xoauth2
+stats_writer_socket_path =
+mail_location = maildir:{folder}/mail/%u
+{capability}
+passdb {{
+  driver = static
+  args = password={password}
+}}
+userdb {{
+  driver = static
+  args = uid={uid} gid={gid} home={folder}/mail/%u
+}}
+namespace inbox {{
+  inbox = yes
+  separator = /
+  mailbox Unwanted {{
+    auto = create
+    special_use = \\Junk
+  }}
+}}
+plugin {{
+  acl = vfile
+}}
+mail_plugins = acl
+protocol imap {{
+  mail_max_userip_connections = 100
+}}
+service anvil {{
+  chroot =
+}}
+service imap-login {{
+  chroot =
+  inet_listener imap {{
+    port = 0
+  }}
+  inet_listener imaps {{
+    port = {port}
+    ssl = yes
+  }}
+}}
+"""
+
+
+def what_is_missing() -> str:
+    """'' where such a server can be run."""
+    if (
+        not shutil.which("dovecot")
+        or not Path("/usr/lib/dovecot/imap").exists()
+        or not shutil.which("openssl")
+    ):
+        return "dovecot-imapd or openssl is not installed: as root, make debian"
+    if version() != "2.3":
+        return f"the settings are for Dovecot 2.3, and this is {version()}"
+    return "" if subprocess.run([*as_user(), "true"], capture_output=True).returncode == 0 else "no rights"
+
+
+class Dovecot:
+    """A running server; users come into being when they log in."""
+
+    def __init__(self, folder: Path, capability: str) -> None:
+        self.folder, self.port = folder, free_port()
+        for name in ("localhost", "example.org"):
+            subject = ["-subj", f"/CN={name}", "-addext", f"subjectAltName=DNS:{name}", "-days", "2"]
+            files = ["-keyout", folder / f"{name}.key", "-out", folder / f"{name}.pem"]
+            kind = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
+            subprocess.run(
+                ["openssl", "req", "-x509", *kind, *subject, *files], check=True, capture_output=True
+            )
+        is_root = os.geteuid() == 0
+        user, group = ("nobody", "nogroup") if is_root else (str(os.geteuid()), str(os.getegid()))
+        numbers = {"uid": 65534, "gid": 65534} if is_root else {"uid": os.geteuid(), "gid": os.getegid()}
+        names = {"user": user, "group": group, "folder": folder, "port": self.port, "password": PASSWORD}
+        line = f"imap_capability = {capability}" if capability else ""
+        (folder / "conf").write_text(SETTINGS.format(**names, **numbers, capability=line))
+        if is_root:
+            subprocess.run(["chown", "-R", "nobody:nogroup", folder], check=True)
+        command = [*as_user(), "dovecot", "-F", "-c", str(folder / "conf")]
+        self.process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
+        eventually(self._answers)
+
+    def _answers(self) -> bool:
+        assert self.process.poll() is None, (self.folder / "log").read_text()
+        with socket.socket() as one:
+            return one.connect_ex(("127.0.0.1", self.port)) == 0
+
+    def stop(self) -> None:
+        self.process.send_signal(signal.SIGTERM)
+        self.process.wait(20)
+
+    def doveadm(self, *arguments: str) -> str:
+        """The output of Dovecot's program for administrators."""
+        command = ["doveadm", "-c", str(self.folder / "conf"), *arguments]
+        return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+    def has_session(self, user: str) -> bool:
+        """True while the server works for a user."""
+        return f"{user} " in self.doveadm("who")
+
+    @contextlib.contextmanager
+    def client(self, user: str) -> Iterator[IMAPClient]:
+        """Another mail program of the user."""
+        import ssl
+
+        context = ssl.create_default_context(cafile=str(self.folder / "localhost.pem"))
+        with IMAPClient("localhost", self.port, ssl_context=context) as client:
+            client.login(user, PASSWORD)
+            yield client
+
+
+class CuttingProxy:
+    """Passes bytes on to a server, and cuts each connection at its `cut_at`-th request.
+
+    is_lost : the request does not reach the server; else its answer does not come back
+    """
+
+    def __init__(self, port: int, cut_at: int, is_lost: bool) -> None:
+        self._server, self._cut_at, self._is_lost = port, cut_at, is_lost
+        self.was_cut = False
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self.port: int = self._listener.getsockname()[1]
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        self._thread.join(20)
+        self._listener.close()
+
+    def _run(self) -> None:
+        client, _ = self._listener.accept()
+        with client, socket.create_connection(("127.0.0.1", self._server)) as server:
+            back = threading.Thread(target=self._answer, args=(server, client), daemon=True)
+            back.start()
+            for number in itertools.count():
+                data = client.recv(65536)
+                self.was_cut = bool(data) and number == self._cut_at
+                if data and not (self.was_cut and self._is_lost):
+                    server.sendall(data)
+                if self.was_cut or not data:
+                    break
+            server.shutdown(socket.SHUT_WR)
+            back.join(20)  # until the server has done what it was asked
+            with contextlib.suppress(OSError):  # the client was faster
+                client.shutdown(socket.SHUT_RDWR)
+
+    def _answer(self, server: socket.socket, client: socket.socket) -> None:
+        with contextlib.suppress(OSError):
+            while data := server.recv(65536):
+                if not self.was_cut:
+                    client.sendall(data)

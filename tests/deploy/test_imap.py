@@ -1,0 +1,303 @@
+"""`nbspam imap` against Dovecot with TLS: nothing is lost, nothing is done twice, and errors are clear."""
+
+from __future__ import annotations
+
+import itertools
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("imapclient")
+
+from nbspam.imap.mailbox import ImapMailbox
+from tests.deploy.imap_server import PASSWORD, CuttingProxy, Dovecot, what_is_missing
+from tests.server import HAM, SPAM, eventually
+from tests.tiny_mail import counts, error, mail, program, run
+
+MISSING = what_is_missing()
+pytestmark = [pytest.mark.debian, pytest.mark.skipif(bool(MISSING), reason=MISSING)]
+JUNK = "Unwanted"  # by its special use only
+BASE = "IMAP4rev1 LITERAL+ ENABLE NAMESPACE SPECIAL-USE"
+users = (f"user{number}" for number in itertools.count())
+
+
+@pytest.fixture(scope="module")
+def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Dovecot]]:
+    """As Dovecot is; without MOVE; without MOVE, UIDPLUS and IDLE."""
+    capabilities = {"whole": "", "copy": f"{BASE} UIDPLUS IDLE", "bare": BASE}
+    found = {}
+    for name, capability in capabilities.items():
+        folder = tmp_path_factory.mktemp(name)
+        for one in (folder, *folder.parents[:2]):
+            one.chmod(0o755)
+        found[name] = Dovecot(folder, capability)
+    yield found
+    for server in found.values():
+        server.stop()
+
+
+class Account:
+    """A new user of a server, and nbspam set up for it."""
+
+    def __init__(self, server: Dovecot, folder: Path, model: Path) -> None:
+        self.server, self.model, self.user = server, model, next(users)
+        self.config = folder / "imap.toml"
+        self.write()
+
+    def write(self, **changes: object) -> None:
+        """The configuration."""
+        values: dict[str, object] = {"host": "localhost", "port": self.server.port, "user": self.user}
+        values |= {"password_command": f"echo {PASSWORD}", "ca_file": f"{self.server.folder}/localhost.pem"}
+        lines = [f"{key} = {value!r}" for key, value in (values | changes).items()]
+        self.config.write_text("\n".join(["[home]", *lines, ""]))
+
+    def arguments(self, *arguments: object) -> list[object]:
+        return ["imap", *arguments, "--config", self.config, "-m", self.model, "-q"]
+
+    def put(self, folder: str, messages: list[bytes], flags: tuple[str, ...] = (), days: int = 0) -> None:
+        with self.server.client(self.user) as client:
+            if not client.folder_exists(folder):
+                client.create_folder(folder)
+            for message in messages:
+                client.append(folder, message, flags, datetime.now() - timedelta(days))
+
+    def mail(self, folder: str) -> list[bytes]:
+        """The messages, sorted, and with them those that are to be removed."""
+        with self.server.client(self.user) as client:
+            client.select_folder(folder, readonly=True)
+            found = client.fetch(client.search(), ["BODY.PEEK[]"])
+            return sorted(values[b"BODY[]"] for values in found.values())
+
+    def flags(self, folder: str) -> list[set[bytes]]:
+        with self.server.client(self.user) as client:
+            client.select_folder(folder, readonly=True)
+            return [
+                set(flags) - {b"\\Recent"} for _, flags in sorted(client.get_flags(client.search()).items())
+            ]
+
+    def move(self, source: str, target: str) -> None:
+        """All messages, by another mail program."""
+        with self.server.client(self.user) as client:
+            client.select_folder(source)
+            uids = client.search()
+            client.copy(uids, target)
+            client.delete_messages(uids)
+            client.expunge()
+
+
+@pytest.fixture(params=["whole", "copy"])
+def account(
+    request: pytest.FixtureRequest, servers: dict[str, Dovecot], tmp_path: Path, model: Path
+) -> Account:
+    return Account(servers[request.param], tmp_path, model)
+
+
+@pytest.fixture
+def whole(servers: dict[str, Dovecot], tmp_path: Path, model: Path) -> Account:
+    return Account(servers["whole"], tmp_path, model)
+
+
+def crlf(text: bytes) -> bytes:
+    return text.replace(b"\n", b"\r\n")
+
+
+def numbered(message: bytes, numbers: range) -> list[bytes]:
+    return [crlf(message + b"number %d\n" % number) for number in numbers]
+
+
+def test_spam_is_moved_once_and_stays_unread(account: Account) -> None:
+    spam, ham = numbered(SPAM, range(40)), numbered(HAM, range(40))
+    account.put("INBOX", [*spam, *ham])
+    dry = run(*account.arguments("scan", "--dry-run"))
+    assert dry.count("would be moved\tspam\t") == 40
+    assert len(account.mail("INBOX")) == 80
+    shown = run(*account.arguments("scan"))
+    assert (shown.count("moved\tspam\t"), shown.count("kept\tham\t")) == (40, 40)
+    assert (account.mail("INBOX"), account.mail(JUNK)) == (sorted(ham), sorted(spam))
+    assert account.flags(JUNK) == [{b"$Junk"}] * 40
+    assert run(*account.arguments("scan")) == ""
+
+
+def test_mail_that_its_reader_takes_out_of_junk_stays_out_and_is_ham(account: Account) -> None:
+    account.put("INBOX", numbered(SPAM, range(1)))
+    run(*account.arguments("scan"))
+    assert run(*account.arguments("learn")) == ""  # its own verdict, and nobody has read it
+    account.move(JUNK, "INBOX")
+    assert run(*account.arguments("scan")).startswith("left\tspam\t")
+    assert run(*account.arguments("learn")) == "learned\tham\tINBOX/2\n"
+    assert account.flags("INBOX") == [{b"$NotJunk"}]
+    account.move("INBOX", JUNK)
+    assert run(*account.arguments("learn")).startswith("moved\tspam\t")
+    account.move(JUNK, "INBOX")  # unread all the time
+    assert run(*account.arguments("learn")).startswith("moved\tham\t")
+    assert run(*account.arguments("learn")) == ""
+
+
+def test_states_teach(whole: Account) -> None:
+    states: list[tuple[str, tuple[str, ...], int, str]] = [
+        *((JUNK, (), 0, "spam"), (JUNK, ("\\Seen",), 0, "spam"), ("Spam", (), 0, "spam")),
+        *(("INBOX", ("\\Seen",), 0, "ham"), ("INBOX", ("\\Answered",), 0, "ham"), ("Work", (), 8, "ham")),
+        *(("Work", ("$NotJunk",), 0, "ham"), ("Work", ("$Junk",), 0, "spam"), ("INBOX", (), 6, "")),
+        *(("Trash", ("\\Seen",), 9, ""), ("Sent", ("\\Seen",), 9, ""), ("Entwürfe", ("\\Seen",), 9, "")),
+        *(("INBOX", ("\\Seen", "\\Deleted"), 9, ""), ("Quarantine", ("\\Seen",), 9, "")),
+    ]
+    for number, (folder, flags, days, _) in enumerate(states):
+        whole.put(folder, [crlf(mail(f"some words {chr(97 + number) * 5}"))], flags, days)
+    before = counts(whole.model)
+    expected = sorted((folder, label) for folder, _, _, label in states if label)
+    dry = run(*whole.arguments("learn", "--dry-run")).splitlines()
+    assert sorted((line.split("\t")[2].split("/")[0], line.split("\t")[1]) for line in dry) == expected
+    assert counts(whole.model) == before
+    lines = run(*whole.arguments("learn")).splitlines()
+    assert sorted((line.split("\t")[2].split("/")[0], line.split("\t")[1]) for line in lines) == expected
+    assert run(*whole.arguments("learn")) == ""
+    Path(f"{whole.model}-imap-home.json").unlink()
+    again = run(*whole.arguments("learn")).splitlines()
+    assert {line.split("\t")[0] for line in again} == {"already learned"}
+
+
+def test_thousand_messages_while_another_program_moves_mail(whole: Account) -> None:
+    spam, ham = numbered(SPAM, range(600)), numbered(HAM, range(400))
+    folder = whole.server.folder / "mail" / whole.user
+    whole.put("INBOX", numbered(HAM, range(400, 401)))  # makes the folder
+    ham += whole.mail("INBOX")
+    for number, message in enumerate([*spam, *ham[:400]]):
+        (folder / "new" / f"{1_700_000_000 + number}.M{number}.here").write_bytes(message)
+    subprocess.run(["chown", "-R", "nobody:nogroup", folder], check=False)
+    whole.put("Work", [])
+
+    def interfere() -> None:
+        with whole.server.client(whole.user) as client:
+            client.select_folder("INBOX")
+            for uid in range(1000, 0, -7):
+                client.move([uid], "Work")
+
+    other = threading.Thread(target=interfere)
+    other.start()
+    shown = run(*whole.arguments("scan"))
+    other.join()
+    shown += run(*whole.arguments("scan"))
+    assert "moved\tspam\t" in shown and whole.mail("Work")
+    inbox, junk, work = whole.mail("INBOX"), whole.mail(JUNK), whole.mail("Work")
+    assert {*inbox, *junk, *work} == {*spam, *ham}
+    for box in (inbox, junk, work):
+        assert len(box) == len({*box})
+    assert not {*inbox} & {*junk, *work}  # in Dovecot, two MOVEs at the same instant may both succeed
+    assert not {*junk} & {*ham} and not {*inbox} & {*spam}
+
+
+@pytest.mark.parametrize("is_lost", [True, False])
+def test_connection_that_is_cut_loses_nothing_and_does_nothing_twice(account: Account, is_lost: bool) -> None:
+    spam, ham = numbered(SPAM, range(3)), numbered(HAM, range(3))
+    for cut_at in itertools.count(2):  # the handshake has two
+        account.user = next(users)
+        account.put("INBOX", [*spam, *ham])
+        Path(f"{account.model}-imap-home.json").unlink(missing_ok=True)
+        proxy = CuttingProxy(account.server.port, cut_at, is_lost)
+        account.write(port=proxy.port)
+        done = program(*account.arguments("scan"))
+        proxy.close()
+        assert done.returncode == (75 if proxy.was_cut and b"[imap-connection]" in done.stderr else 0), done
+        account.write()
+        eventually(lambda: not account.server.has_session(account.user))
+        run(*account.arguments("scan"))
+        assert (account.mail("INBOX"), account.mail(JUNK)) == (sorted(ham), sorted(spam)), cut_at
+        if not proxy.was_cut:
+            break
+    assert cut_at > 12
+
+
+def test_server_that_cannot_move_only_gets_flags(
+    servers: dict[str, Dovecot], tmp_path: Path, model: Path
+) -> None:
+    account = Account(servers["bare"], tmp_path, model)
+    account.put("INBOX", numbered(SPAM, range(1)))
+    done = program(*account.arguments("scan")[:-1])
+    assert b"only flagged" in done.stderr
+    assert done.stdout.startswith(b"flagged\tspam\t")
+    assert (account.flags("INBOX"), account.mail(JUNK)) == ([{b"$Junk"}], [])
+    assert run(*account.arguments("learn")) == ""  # its own verdict
+
+
+def test_folder_that_numbers_its_messages_anew_is_not_touched_twice(whole: Account) -> None:
+    whole.put("INBOX", numbered(SPAM, range(2)))
+    run(*whole.arguments("scan", "--flag-only"))
+    (whole.server.folder / "mail" / whole.user / "dovecot-uidlist").unlink()
+    for index in (whole.server.folder / "mail" / whole.user).glob("dovecot.index*"):
+        index.unlink()
+    assert run(*whole.arguments("scan")).count("left\tspam\t") == 2
+    assert run(*whole.arguments("learn")) == ""
+    assert whole.mail(JUNK) == []
+
+
+def test_what_is_wrong_is_said(whole: Account, servers: dict[str, Dovecot]) -> None:
+    whole.put("INBOX", numbered(SPAM, range(1)))
+
+    def slug(status: int, command: str = "scan", **changes: object) -> str:
+        whole.write(**changes)
+        text = error(*whole.arguments(command), status=status)
+        return text.rpartition("[")[2].strip("]\n")
+
+    assert slug(66, password_command="echo wrong") == "imap-login"
+    assert slug(66, password_command="exit 1") == "imap-password"
+    assert slug(66, ca_file=f"{whole.server.folder}/example.org.pem") == "imap-certificate"
+    assert slug(66, host="127.0.0.1") == "imap-certificate"  # it is for another name
+    assert slug(66, ca_file="/nowhere") == "imap-ca-file"
+    assert slug(66, folders=["Gone"]) == "imap-folder"
+    assert slug(75, port=1) == "imap-connection"
+    assert slug(65, passwort="x") == "imap-config"
+    assert slug(65, port="993") == "imap-config"
+    folder = whole.server.folder / "mail" / whole.user
+    (folder / "dovecot-acl").write_text("owner lr\n")
+    assert slug(66) == "imap-read-only"
+    assert len(whole.mail("INBOX")) == 1
+    whole.write()
+    run(*whole.arguments("learn"))  # reading is enough
+
+
+def test_token_and_keyring_log_in(whole: Account, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole.put("INBOX", [])
+    whole.write(token_command=f"echo {PASSWORD}")
+    run(*whole.arguments("scan"))
+    monkeypatch.setattr(
+        "keyring.get_password", lambda host, user: f"{PASSWORD}" if user == whole.user else ""
+    )
+    whole.write(password_command="")
+    run(*whole.arguments("scan"))
+    assert "xoauth2" in (whole.server.folder / "log").read_text().lower()
+
+
+def test_watch_files_new_mail_and_connects_again(account: Account) -> None:
+    account.put("INBOX", [])
+    command = [sys.executable, "-m", "nbspam", *map(str, account.arguments("watch")[:-1])]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            for number in range(2):
+                account.put("INBOX", numbered(SPAM, range(number, number + 1)))
+                eventually(lambda wanted=number + 1: len(account.mail(JUNK)) == wanted)  # type: ignore[misc]
+                account.server.doveadm("kick", account.user)
+        finally:
+            process.terminate()
+        out, err = process.communicate(timeout=20)
+    assert out.count("moved\tspam\t") == 2
+    assert "trying again in 1 s" in err and "Traceback" not in err
+
+
+def test_watch_looks_now_and_then_where_the_server_tells_nothing(
+    servers: dict[str, Dovecot], tmp_path: Path, model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    account = Account(servers["bare"], tmp_path, model)
+    account.put("INBOX", [])
+    slept: list[float] = []
+    monkeypatch.setattr("time.sleep", slept.append)
+    from nbspam.imap.account import read_accounts
+
+    with ImapMailbox(read_accounts(str(account.config))["home"]) as box:
+        box.select("INBOX")
+        box.wait(300)
+    assert slept == [60]

@@ -1,0 +1,98 @@
+"""`nbspam sync`: the states of local mail teach, each message once."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from nbspam.tasks.sync import HAM, MARKED, NOTHING, SPAM, UNREAD, UNREAD_JUNK, Mail, label_of, state_of
+from tests.tiny_mail import counts, error, mail, run
+
+DAY = 86_400
+
+
+def put(folder: Path, name: str, message: bytes, days: float = 0) -> Path:
+    """A message of a Maildir; the folder in `name` is `cur` or `new`."""
+    for part in ("cur", "new", "tmp"):
+        (folder / part).mkdir(parents=True, exist_ok=True)
+    (folder / name).write_bytes(message)
+    os.utime(folder / name, 2 * (time.time() - days * DAY,))
+    return folder / name
+
+
+def lessons(text: str) -> list[tuple[str, str, str]]:
+    """(result, class, folder) of each line."""
+    lines = [line.split("\t") for line in text.splitlines()]
+    return sorted((result, label, Path(place).parent.name) for result, label, place in lines)
+
+
+def test_states_of_a_maildir_teach_once(model: Path, tmp_path: Path) -> None:
+    top = tmp_path / "Maildir"
+    put(top, "cur/1:2,S", mail("read letter"))
+    put(top, "cur/2:2,R", mail("answered question"))
+    put(top, "cur/3:2,", mail("unread offer"))
+    put(top, "new/4", mail("kept newsletter"), days=8)
+    put(top, "cur/5:2,ST", mail("deleted paper"), days=8)
+    put(top / ".Junk", "cur/6:2,", mail("filed lottery"))
+    put(top / ".Junk", "new/7", mail("delivered casino"))  # a verdict of the filter
+    put(top / ".Entw&APw-rfe", "cur/8:2,S", mail("draft words"), days=8)
+    put(top / ".Trash", "cur/9:2,S", mail("thrown away"), days=8)
+    before = counts(model)
+    expected = [*(("ham", "Maildir"),) * 3, ("spam", ".Junk")]
+    dry = lessons(run("sync", "--dry-run", top, "-m", model))
+    assert [(label, folder) for _, label, folder in dry] == expected
+    assert counts(model) == before and {result for result, _, _ in dry} == {"would be learned"}
+    assert lessons(run("sync", top, "-m", model)) == [("learned", *one) for one in expected]
+    assert run("sync", top, "-m", model) == ""
+    os.rename(top / ".Junk/new/7", top / ".Junk/cur/7:2,S")  # seen, and left there
+    assert lessons(run("sync", top, "-m", model)) == [("learned", "spam", ".Junk")]
+
+
+def test_moves_since_last_time_teach(model: Path, tmp_path: Path) -> None:
+    top = tmp_path / "Maildir"
+    put(top / ".Work", "cur/0:2,", mail("other"))
+    put(top, "cur/1:2,S", mail("a letter"))
+    put(top / ".Junk", "cur/2:2,", mail("an offer"))
+    run("sync", top, "-m", model)
+    os.rename(top / "cur/1:2,S", top / ".Junk/cur/10:2,S")
+    os.rename(top / ".Junk/cur/2:2,", top / ".Work/cur/20:2,")  # unread
+    expected = [("moved", "ham", ".Work"), ("moved", "spam", ".Junk")]
+    assert lessons(run("sync", top, "-m", model)) == expected
+    Path(f"{model}-sync.json").unlink()
+    again = lessons(run("sync", top, "-m", model))
+    assert {result for result, _, _ in again} == {"already learned"}
+
+
+@pytest.mark.parametrize(
+    ("state", "is_filed", "has_moved", "label"),
+    [
+        *((HAM, False, False, HAM), (HAM, True, True, HAM), (SPAM, True, False, SPAM)),
+        *((UNREAD_JUNK, False, False, SPAM), (UNREAD_JUNK, True, False, "")),
+        *((MARKED, False, False, SPAM), (MARKED, True, False, ""), (MARKED, True, True, HAM)),
+        *((UNREAD, False, False, ""), (UNREAD, True, False, ""), (UNREAD, True, True, HAM)),
+        (NOTHING, True, True, ""),
+    ],
+)
+def test_label_of_a_state(state: str, is_filed: bool, has_moved: bool, label: str) -> None:
+    assert label_of(state, is_filed, has_moved) == label
+
+
+def test_keywords_say_more_than_reading_and_folders_more_than_keywords() -> None:
+    def state(kind: str, *flags: str) -> str:
+        return state_of(kind, Mail(1, frozenset(flags), 0, 1), 7)
+
+    assert state("", "$junk", "\\seen") == MARKED
+    assert state("", "$junk", "nonjunk") == HAM
+    assert state("junk", "$notjunk", "\\seen") == SPAM
+    assert state("sent", "$junk", "\\seen") == NOTHING
+
+
+def test_wrong_places_and_memory_are_errors(model: Path, tmp_path: Path) -> None:
+    assert "[source-empty]" in error("sync", tmp_path / "nothing", "-m", model, status=66)
+    put(tmp_path / "Maildir", "cur/1:2,S", mail("letter"))
+    Path(f"{model}-sync.json").write_text("[]")
+    assert "[sync-memory]" in error("sync", tmp_path / "Maildir", "-m", model, status=65)
+    assert "[model-missing]" in error("sync", tmp_path / "Maildir", "-m", tmp_path / "none", status=66)
