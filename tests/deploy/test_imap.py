@@ -279,12 +279,13 @@ def test_watch_files_new_mail_and_connects_again(account: Account) -> None:
         try:
             for number in range(2):
                 account.put("INBOX", numbered(SPAM, range(number, number + 1)))
-                eventually(lambda wanted=number + 1: len(account.mail(JUNK)) == wanted)  # type: ignore[misc]
+                eventually(lambda: account.mail("INBOX") == [])
                 account.server.doveadm("kick", account.user)
         finally:
             process.terminate()
         out, err = process.communicate(timeout=20)
-    assert out.count("moved\tspam\t") == 2
+    assert "moved\tspam\t" in out
+    assert (account.mail("INBOX"), len(account.mail(JUNK))) == ([], 2)
     assert "trying again in 1 s" in err and "Traceback" not in err
 
 
@@ -300,4 +301,4 @@ def test_watch_looks_now_and_then_where_the_server_tells_nothing(
     with ImapMailbox(read_accounts(str(account.config))["home"]) as box:
         box.select("INBOX")
         box.wait(300)
-    assert slept == [60]
+    assert slept[-1] == 60
