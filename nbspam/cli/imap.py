@@ -18,13 +18,13 @@ from nbspam.errors import TryAgainError, UsageError
 from nbspam.filter import open_filter
 from nbspam.tasks.sync import Learning, Memory
 
+MISSING = ""
 try:
     from nbspam.imap.account import Account, chosen_account, read_accounts
     from nbspam.imap.mailbox import ImapMailbox
     from nbspam.imap.scan import Scan, watch
-except ModuleNotFoundError as missing:
-    why, remedy = f"the package {missing.name} is missing", "pip install 'nbspam[imap]'"
-    raise UsageError("imap", why, remedy, "imap-not-installed") from None
+except ModuleNotFoundError as missing:  # the help and completion of all commands work without it
+    MISSING = missing.name or "imapclient"
 
 LEARN_SECONDS = 300  # between two looks at the states of all mail
 
@@ -40,6 +40,9 @@ def imap_command() -> None:
     Exit status: 0 done; 64 usage; 65 no sound model or configuration; 66 no model, folder or access; 74 I/O;
     75 try again later.
     """
+    if MISSING:
+        why, remedy = f"the package {MISSING} is missing", "pip install 'nbspam[imap]'"
+        raise UsageError("imap", why, remedy, "imap-not-installed")
 
 
 @imap_command.command("scan")

@@ -17,10 +17,9 @@ from nbspam.cli.output import check_new_model
 from nbspam.cli.render import check_all_read, message_steps, say, shows_progress, steps, train_summary
 from nbspam.cli.shared import asked_options, labelled_source, options, source_argument
 from nbspam.cli.tables import console, table
-from nbspam.corpus import Source
 from nbspam.errors import UsageError
 from nbspam.settings import Settings
-from nbspam.tasks.train import Choices, Trained, train
+from nbspam.tasks.train import Choices, train
 from nbspam.tasks.tune import STEPS, Candidate, Tried, Tuned, tune
 from nbspam.tokens.bag import READ_VIEWS
 
@@ -63,20 +62,14 @@ def tune_command(seed: int, as_json: bool, write: bool, model: str, replace: boo
     else:
         show_tuning(tuned, train_command(tuned.chosen.candidate, given))
     if write:
-        trained = write_model(tuned.chosen.candidate, source, model, jobs, quiet, replace)
+        settings, classes = tuned.chosen.candidate.settings, source.classes
+        choices = Choices(automatic=tuned.chosen.candidate.automatic, replaces=replace)
+        with message_steps("Training", source, quiet, is_known=True) as advance:
+            trained = train(source.items(), classes, model, settings, jobs, advance, choices)
         if not quiet:
             say(train_summary(trained))
         skipped += [*source.skipped, *trained.skipped]
     check_all_read(skipped)
-
-
-def write_model(
-    candidate: Candidate, source: Source, model: str, jobs: int, quiet: bool = True, replace: bool = False
-) -> Trained:
-    """Train a model on the source, as `nbspam train` does with the options of the candidate."""
-    choices = Choices(automatic=candidate.automatic, replaces=replace)
-    with message_steps("Training", source, quiet, is_known=True) as advance:
-        return train(source.items(), source.classes, model, candidate.settings, jobs, advance, choices)
 
 
 def _content(tuned: Tuned) -> dict[str, Any]:

@@ -34,25 +34,21 @@ Way = Callable[[Block, Counts], Seen]
 
 
 class Fitted(NamedTuple):
-    """A calibration: weights and their covariance, and on how many messages it was learned."""
+    """A calibration: weights and their covariance."""
 
     weights: Floats
     covariance: Floats
-    messages: int
 
 
-NOT_FITTED = Fitted(np.zeros(0), np.zeros((0, 0)), 0)  # where nothing is averaged
+NOT_FITTED = Fitted(np.zeros(0), np.zeros((0, 0)))  # where nothing is averaged
 
 
-def calibrate_on(samples: Sequence[Evidence], messages: int | None = None) -> Fitted:
-    """The calibration learned on samples of evidence, see ways_to_see.
-
-    messages : how many the evidence is of.  None: one row a message
-    """
+def calibrate_on(samples: Sequence[Evidence]) -> Fitted:
+    """The calibration learned on samples of evidence, see ways_to_see."""
     found = join_evidence(samples)
     if not can_calibrate(np.bincount(found.labels, minlength=found.evidence.shape[2]).tolist()):
-        found, messages = found.take(slice(0)), 0
-    return Fitted(*fit(found), len(found.labels) if messages is None else messages)
+        found = found.take(slice(0))
+    return Fitted(*fit(found))
 
 
 def can_calibrate(messages: Sequence[int]) -> bool:

@@ -8,18 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from nbspam.errors import DamagedModelError, UsageError
 from nbspam.model.numeric import (
     MAX_MAGNITUDE,
+    MIN_BINS,
     FeatureCounts,
     Floats,
     GaussianLaw,
-    Ints,
     checked_bins,
     make_numeric_law,
 )
@@ -62,11 +61,11 @@ class FeatureFacts(NamedTuple):
 
 
 class FeatureScorer:
-    """Scores the features of messages by one model.  counts : of pairs only those of the message at hand"""
+    """Scores the features of messages by one model."""
 
     def __init__(self, model: Model, settings: Settings) -> None:
         """model : with the counts of its prior model, if it has one, added"""
-        self._model, self.event_model = model, settings.numeric_model
+        self.event_model = settings.numeric_model
         self.names = [name for name, _ in model.numeric_features()]
         if not self.names:
             why = f"{model.path} was trained without numeric features"
@@ -76,8 +75,8 @@ class FeatureScorer:
             why = f"{model.path} was trained without counting pairs of features"
             remedy = "train again with `event_model=aode`"
             raise UsageError("aode", why, remedy, "model-no-pairs", option="event_model")
-        self.counts = stored_counts(model)
-        self.law = make_numeric_law(self.event_model, self.counts, settings.alpha, self._read_pairs)
+        self.counts = stored_counts(model, with_pairs=self.event_model == "aode")
+        self.law = make_numeric_law(self.event_model, self.counts, settings.alpha)
 
     def contributions(self, measured: Sequence[float | None]) -> list[tuple[str, list[float]]]:
         """(feature=value, nats by class) of each feature that is not missing; one for all under AODE.
@@ -107,16 +106,6 @@ class FeatureScorer:
             found.append(FeatureFacts(self.names[f], float(values[0, f]), around, facts))
         return found
 
-    def _read_pairs(self, cells: Ints) -> NDArray[Any]:
-        n_classes, n_cells = self.counts.bins.shape
-        pairs = np.zeros((n_classes, len(cells), n_cells), self.counts.bins.dtype)
-        places = {cell: place for place, cell in enumerate(cells.tolist())}
-        for (k, cell), row in self._model.numeric_counts("pair", list(places)).items():
-            if not 0 <= k < n_classes or len(row) != n_cells:
-                raise _damaged(self._model)
-            pairs[k, places[cell]] = row
-        return pairs
-
 
 def values_of(names: Sequence[str], measured: Sequence[float | None]) -> Floats:
     """float64 (1, n_features): measured values in the order of some features; NaN where one is missing."""
@@ -124,22 +113,19 @@ def values_of(names: Sequence[str], measured: Sequence[float | None]) -> Floats:
     return np.array([[found.get(name) for name in names]], np.float64)
 
 
-def stored_counts(model: Model) -> FeatureCounts:
-    """Moments and bins of a model; pairs are left out."""
+def stored_counts(model: Model, with_pairs: bool = False) -> FeatureCounts:
+    """Moments and bins of a model, and the pairs of AODE if they are wanted."""
     kind = float if "prior_weight" in model.settings else int
     edges = [row for _, row in model.numeric_features()]
-    counts = FeatureCounts(len(model.classes), edges, kind=kind)
+    checked_bins(max([MIN_BINS, *(len(row) + 1 for row in edges)]), with_pairs)
+    counts = FeatureCounts(len(model.classes), edges, with_pairs, kind)
     try:
-        for name in ("moment", "bin"):
+        for name in ("moment", "bin", "pair")[: 3 if with_pairs else 2]:
             for (k, f), row in model.numeric_counts(name).items():
                 counts.set_row(name, k, f, row)
-    except ValueError:
-        raise _damaged(model) from None
+    except (ValueError, IndexError, TypeError):
+        raise DamagedModelError(model.path, "a row of numeric_count fits no feature") from None
     return counts
-
-
-def _damaged(model: Model) -> DamagedModelError:
-    return DamagedModelError(model.path, "a row of numeric_count fits no feature")
 
 
 def message_rows(

@@ -10,7 +10,7 @@ labels   : int64 (n_messages,), class numbers
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,7 +23,6 @@ from nbspam.settings import BINNINGS, NUMERIC_MODELS
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Edges = Sequence[Sequence[float]]  # of each feature the inner edges of its bins, ascending
-PairRows = Callable[[Ints], NDArray[Any]]  # cells -> their rows of pair counts, (n_classes, n, n_cells)
 
 QUANTA = 1 << 20  # of one unit; a power of two, so that whole numbers and halves are counted as they are
 MAX_MAGNITUDE = float(1 << 31)  # larger values (and infinity) are taken as this: 2 GB is no longer a mail
@@ -31,7 +30,7 @@ VARIANCE_FLOOR = 1e-3  # share of the feature's variance over all classes; its d
 LEAST_VARIANCE = 1.0 / QUANTA**2  # of a feature that is the same in all mail: one quantum of deviation
 MIN_BINS = 2
 MAX_BINS = 1_000  # of a feature; more hold no message each
-MAX_PAIRED_BINS = 100  # under AODE, which counts the square: 38 features then take 100 MB a class
+MAX_PAIRED_BINS = 50  # under AODE, which counts the square: 38 features then take 29 MB a class
 LIMB = 26  # bits: values in quanta have up to 51, so products of two limbs fit into 64
 EXACT_ROWS = 1_024  # sums of so many products, too
 COUNTED_AT_ONCE = 20_000  # messages
@@ -145,10 +144,11 @@ class FeatureCounts:
             yield from ((kind, k, place, row) for kind, place, row in every if any(row))
 
     def set_row(self, kind: str, k: int, place: int, row: Sequence[float]) -> None:
-        """Puts in a row of `rows`; ValueError if it fits no feature or cell."""
-        if not (0 <= k < len(self.bins) and 0 <= place < len(self.edges)):
-            raise ValueError(f"no class {k} or feature {place}")
-        target = self.moments[k, place] if kind == "moment" else self.of_feature(k, place)
+        """Puts in a row of `rows`; ValueError or IndexError if it fits no feature or cell."""
+        if k < 0 or place < 0 or (kind == "pair" and self.pairs is None):
+            raise ValueError(f"no class {k}, or no feature or cell {place}")
+        table: Any = self.pairs if kind == "pair" else self.moments
+        target = self.of_feature(k, place) if kind == "bin" else table[k, place]
         if len(row) != len(target):
             raise ValueError(f"{len(row)} numbers where there are {len(target)}")
         target[:] = row
@@ -267,23 +267,16 @@ class AodeLaw(NumericLaw):
     log mean over parents i of  P(x_i | k) product over j != i of P(x_j | k, x_i).
     A parent is used where its value was counted at all; where none was, the score is the categorical one.
     Source: Webb, Boughton and Wang 2005, section 4 (there with lambda = 1).
-
-    read_pairs : where the pairs are not all in memory
     """
-
-    def __init__(self, counts: FeatureCounts, alpha: float, read_pairs: PairRows | None = None) -> None:
-        super().__init__(counts, alpha)
-        pairs = counts.pairs
-        self._read_pairs = read_pairs or (lambda cells: pairs[:, cells])  # type: ignore[index]
 
     def contributions(self, features: ArrayLike) -> Floats:
         cells, joint = self.counts.cells(features), super().contributions(features).sum(axis=1)
         usable: NDArray[np.bool_] = (cells >= 0) & (self.counts.bins.sum(axis=0) > 0)[cells]
         has_parent = usable.any(axis=1)
         used, places = np.unique(cells, return_inverse=True)
-        pairs, parents = self._read_pairs(used), with_zero_row(self.log_phi)
-        for k in range(len(pairs)):
-            table = self._log_children(pairs[k], used)
+        parents = with_zero_row(self.log_phi)
+        for k, pairs in enumerate(() if self.counts.pairs is None else self.counts.pairs):
+            table = self._log_children(pairs[used], used)
             for rows in np.array_split(np.flatnonzero(has_parent), len(cells) // ROWS_AT_ONCE + 1):
                 children = table[places.reshape(cells.shape)[rows, :, None], cells[rows, None, :]].sum(axis=2)
                 terms = np.where(usable[rows], children + parents[cells[rows], k], -np.inf)
@@ -314,15 +307,13 @@ def with_zero_row(table: Floats) -> Floats:
     return np.pad(table, ((0, 1), (0, 0)))
 
 
-def make_numeric_law(
-    event_model: str, counts: FeatureCounts, alpha: float, read_pairs: PairRows | None = None
-) -> NumericLaw:
-    """One of the NUMERIC_MODELS on these counts.  read_pairs : for AODE, as it takes it"""
+def make_numeric_law(event_model: str, counts: FeatureCounts, alpha: float) -> NumericLaw:
+    """One of the NUMERIC_MODELS on these counts."""
     if event_model == "gaussian":
         return GaussianLaw(counts)
     if event_model == "categorical":
         return CategoricalLaw(counts, alpha)
-    if event_model == "aode" and (counts.pairs is not None or read_pairs):
-        return AodeLaw(counts, alpha, read_pairs)
+    if event_model == "aode" and counts.pairs is not None:
+        return AodeLaw(counts, alpha)
     why = "pairs of features were not counted" if event_model == "aode" else "it does not score numbers"
     raise UsageError(event_model, why, slug="event-model", option="event_model", allowed=NUMERIC_MODELS)

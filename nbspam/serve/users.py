@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass, field
 from typing import NamedTuple
 
 from nbspam.errors import NbspamError, TryAgainError, UsageError
@@ -51,6 +52,7 @@ class Reply(NamedTuple):
     lesson: Callable[[], str] | None = None
 
 
+@dataclass
 class UserFilters:
     """The filters that are open; they belong to one thread.
 
@@ -62,32 +64,25 @@ class UserFilters:
     autolearn  : learn the verdicts
     """
 
-    def __init__(
-        self,
-        path: str,
-        start: str = "",
-        *,
-        loss: str | None = None,
-        spam_flag: bool = False,
-        allow_tell: bool = False,
-        autolearn: bool = False,
-    ) -> None:
-        if USER in path and not start:
+    path: str
+    start: str = ""
+    _: KW_ONLY
+    loss: str | None = None
+    spam_flag: bool = False
+    allow_tell: bool = False
+    autolearn: bool = False
+    _open: dict[str, Filter] = field(default_factory=dict, init=False)  # by path, the latest last
+
+    def __post_init__(self) -> None:
+        if USER in self.path and not self.start:
             why = "each user has a model, and none at first"
             remedy = "name the model that judges until then: `start=MODEL`"
-            raise UsageError(path, why, remedy, "serve-start")
-        self._path = path
-        self._start = start
-        self._loss = loss
-        self._spam_flag = spam_flag
-        self._allow_tell = allow_tell
-        self._autolearn = autolearn
-        self._open: dict[str, Filter] = {}  # by path, the one used last at the end
+            raise UsageError(self.path, why, remedy, "serve-start")
 
     def check(self) -> None:
         """Raise what is wrong with the model, or with the one that users begin with."""
         spam_filter = self._filter(self._judging_path(""))
-        if self._autolearn:
+        if self.autolearn:
             check_autolearn(spam_filter)
         self.close()
 
@@ -103,7 +98,7 @@ class UserFilters:
 
     def _judging_path(self, user: str) -> str:
         own = self.own_path(user)
-        return own_or_shared(own, self._start) if own else self._start
+        return own_or_shared(own, self.start) if own else self.start
 
     def own_path(self, user: str) -> str:
         """The model that learns from a user; empty if the name cannot be a file name.
@@ -111,18 +106,18 @@ class UserFilters:
         Clients choose the name.  It must not lead to another folder, to the model that all begin with, or to
         a file that SQLite takes for the journal of another user's model.
         """
-        if USER not in self._path:
-            return self._path
-        path = self._path.replace(USER, user)
+        if USER not in self.path:
+            return self.path
+        path = self.path.replace(USER, user)
         if not _NAME.fullmatch(user) or path.endswith(BESIDE):
             return ""
-        is_shared = file_identity(path) == file_identity(self._start) is not None
+        is_shared = file_identity(path) == file_identity(self.start) is not None
         return "" if is_shared else path
 
     def _filter(self, path: str) -> Filter:
         """The filter of the model that is at the path now."""
         found = self._open.get(path)
-        current = found.current() if found else open_filter(path, loss=self._loss)
+        current = found.current() if found else open_filter(path, loss=self.loss)
         self._open.pop(path, None)
         self._open[path] = current
         while len(self._open) > MAX_OPEN:
@@ -141,7 +136,7 @@ class UserFilters:
             verdict = spam_filter.classify(message, f"id={message_id(message)}")
             score = score_of(verdict, spam_filter.loss)
             data = answer(request, score, self._content(request, spam_filter, verdict, score))
-            own = self.own_path(request.user) if self._autolearn else ""
+            own = self.own_path(request.user) if self.autolearn else ""
             learns = lesson(spam_filter, verdict, message, own) if own else None
         except Exception as error:
             self._close(path)
@@ -154,10 +149,10 @@ class UserFilters:
         """What follows the header of the answer."""
         match request.command:
             case "PROCESS":
-                return marked(request.message, verdict, verdict.clues, self._spam_flag)
+                return marked(request.message, verdict, verdict.clues, self.spam_flag)
             case "HEADERS":
                 header = header_as_spamc(request.message)
-                return marked(header, verdict, verdict.clues, self._spam_flag)
+                return marked(header, verdict, verdict.clues, self.spam_flag)
             case "SYMBOLS":
                 return symbols(verdict.clues)
             case "REPORT" | "REPORT_IFSPAM" if score.is_spam or request.command == "REPORT":
@@ -167,7 +162,7 @@ class UserFilters:
 
     def tell(self, request: Request) -> Reply:
         """Learn or forget a message.  Run it in a process of its own: it may wait for other writers."""
-        if not self._allow_tell:
+        if not self.allow_tell:
             why = "TELL commands are not enabled, set the --allow-tell switch."  # the words of spamd
             raise ClientError(why, EX_UNAVAILABLE)
         if not (request.learn_as or request.forget):
@@ -187,7 +182,7 @@ class UserFilters:
         if not path:
             raise UsageError("User", f"{request.user or 'nobody'} can have no model", "", "serve-user")
         check_class(self._judging_path(request.user), label)
-        copy_shared(path, self._start)
+        copy_shared(path, self.start)
         message = piped_message(request.message)
         return learn(path, label, message) if label else unlearn(path, message)
 

@@ -89,9 +89,9 @@ class ModelOnPrior(Model):
         cells = super().histogram(kind)
         return [dict(zip(self._scaled(words), words.values(), strict=True)) for words in cells]
 
-    def numeric_counts(self, kind: str, places: list[int] | None = None) -> dict[tuple[int, int], list[int]]:
+    def numeric_counts(self, kind: str) -> dict[tuple[int, int], list[int]]:
         """As Model.numeric_counts; moments are fractions: sums of squares pass what a float holds."""
-        found = super().numeric_counts(kind, places)
+        found = super().numeric_counts(kind)
         if kind != "moment":
             return {cell: self._scaled(row) for cell, row in found.items()}
         from fractions import Fraction  # 4 ms, for numeric features on a prior

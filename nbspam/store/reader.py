@@ -180,11 +180,9 @@ class Model:
         except (ValueError, AttributeError):
             raise DamagedModelError(self.path, "the edges of a numeric feature are no numbers") from None
 
-    def numeric_counts(self, kind: str, places: list[int] | None = None) -> dict[tuple[int, int], list[int]]:
+    def numeric_counts(self, kind: str) -> dict[tuple[int, int], list[int]]:
         """(class, place) -> integers; kind is 'moment', 'bin' or 'pair'.  Rows of zeros are missing."""
         query = "SELECT class, place, value FROM numeric_count WHERE kind = ?"
-        if places is not None:
-            query += f" AND place IN ({','.join(map(str, places))})"
         found = bounded_rows(self.connection, query, (kind,), MAX_TABLE_BYTES)
         try:
             return {(number, place): list(map(int, value.split())) for number, place, value in found}

@@ -179,8 +179,9 @@ class Updater(Writer):
         """
         self.digests["numeric_count"] = None
         where = "WHERE kind = ? AND class = ? AND place = ?"
+        stored = {kind: self.model.numeric_counts(kind) for kind in ("moment", "bin", "pair")}
         for kind, label, place, change in rows:
-            old = self.model.numeric_counts(kind, [place]).get((label, place), [0] * len(change))
+            old = stored[kind].get((label, place), [0] * len(change))
             if len(old) != len(change):
                 raise DamagedModelError(self.model.path, "a row of numeric_count has not one integer a bin")
             new = [a + sign * self._unit * b for a, b in zip(old, change, strict=True)]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import stat
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from itertools import chain, islice
 from typing import TYPE_CHECKING
@@ -12,7 +10,7 @@ import numpy as np
 
 from nbspam.corpus.corpus import views_read
 from nbspam.corpus.executor import run_shards
-from nbspam.corpus.item import Item, Notes, Skipped, file_items, reason_of
+from nbspam.corpus.item import Item, MailFile, Notes, Skipped, reason_of
 from nbspam.corpus.reading import (
     SHARD_MESSAGES,
     ReadShard,
@@ -36,7 +34,7 @@ if TYPE_CHECKING:
 
 MAILBOX_BYTES = 1 << 20  # a file of this size may be a mailbox that one process should not have alone
 
-Unit = str | Item  # a message, or the path of a small file
+Unit = Item | MailFile  # a message, or a small file
 Write = Callable[[Filter, Verdict], str]
 Current = Callable[[Filter | None], Filter]
 
@@ -133,22 +131,11 @@ def units(paths: Iterable[str], stdin: Callable[[], Item], notes: Notes) -> Iter
         if path == "-":
             yield stdin()
             continue
-        for _, found, may_be_mbox, *_ in SourcePart(path).files(notes):
-            if not may_be_mbox:
-                yield Item(found, "", found)
-            elif _is_small(found):
-                yield found
+        for file in SourcePart(path).files(notes):
+            if file.may_be_mbox and not 0 < file.size_bytes <= MAILBOX_BYTES:
+                yield from file.items(notes)
             else:
-                yield from file_items(found, "", notes)
-
-
-def _is_small(path: str) -> bool:
-    """True for a file that one process opens and reads at once, and for one that cannot be read."""
-    try:
-        status = os.stat(path)
-    except OSError:
-        return True
-    return stat.S_ISREG(status.st_mode) and status.st_size <= MAILBOX_BYTES
+                yield file
 
 
 def classify_many(
@@ -203,4 +190,4 @@ def _items(mail: Iterable[Unit], notes: Notes) -> Iterator[Item]:
         if isinstance(unit, Item):
             yield unit
         else:
-            yield from file_items(unit, "", notes, held=True)
+            yield from unit.items(notes)

@@ -119,9 +119,7 @@ class PriorModel:
         covariance = prior.covariance() if prior.classes == self.classes else []
         fits = len(covariance) == len(first[0])
         learner = Learner(first, (prior.calibration(), covariance) if fits else None)
-        used = 0
         if written and len(block) and len(learner.weights) <= MAX_COVARIANCE:
             found = sample(ways_to_see(block)[-1], block, counts_of(written, block), settings)
-            used = len(found.labels)
-            learn_sample(learner, found, sum(written.messages) - used)
-        return Fitted(np.array(learner.weights), np.array(learner.covariance), used)
+            learn_sample(learner, found, sum(written.messages) - len(found.labels))
+        return Fitted(np.array(learner.weights), np.array(learner.covariance))

@@ -57,7 +57,6 @@ class Trained(NamedTuple):
     tokens: int
     size_bytes: int
     skipped: Skipped
-    calibrated_on: int
     alpha: float | None = None  # if it was chosen
     read: int | None = None  # messages, if not all of them are counted
     again: int = 0  # messages that the model had counted before
@@ -141,9 +140,9 @@ def train_blocks(
     features = _count_features(mail, settings, edges)
     if choices.automatic:
         settings = settings.replaced(alpha=_best_alpha(settings, classes, mail, counts, features))
-    tokens, used = _write(path, classes, settings, choices, mail, ranges, features, jobs)
+    tokens = _write(path, classes, settings, choices, mail, ranges, features, jobs)
     messages, alpha = tuple(mail.messages.tolist()), settings.alpha if choices.automatic else None
-    return Trained(path, classes, messages, tokens, os.path.getsize(path), skipped, used, alpha)
+    return Trained(path, classes, messages, tokens, os.path.getsize(path), skipped, alpha)
 
 
 def _write(
@@ -155,8 +154,8 @@ def _write(
     ranges: Callable[[], Iterable[Counts]],
     features: FeatureCounts | None,
     jobs: int | Cluster,
-) -> tuple[int, int]:
-    """Write the model file; the number of its tokens, and of the messages that it was calibrated on."""
+) -> int:
+    """Write the model file; the number of its tokens."""
     block = mail.recent() if settings.averaged and not choices.evidence else Block()
     counts, sums, digest = _summed(ranges(), block)
     calibration = _calibration(settings, choices, block, counts, jobs)
@@ -174,7 +173,7 @@ def _write(
         if len(fitted.weights):
             names = feature_names(len(classes), settings.kinds)
             file.calibration(names, fitted.weights.tolist(), fitted.covariance.tolist())
-    return int(counts.totals.words.sum()), fitted.messages
+    return int(counts.totals.words.sum())
 
 
 def _calibration(
@@ -190,7 +189,7 @@ def _calibration(
     samples = run_shards(
         partial(sample, block=block, counts=counts, settings=settings), ways_to_see(block), jobs
     )
-    return lambda: calibrate_on(list(samples), len(block))
+    return lambda: calibrate_on(list(samples))
 
 
 def _summed(ranges: Iterable[Counts], block: Block) -> tuple[Counts, dict[str, list[tuple[Any, ...]]], int]:

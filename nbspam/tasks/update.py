@@ -66,10 +66,10 @@ def update(
         why = "no readable message was found, so nothing was added"
         raise NoInputError("SOURCE", why, "check SOURCE", "no-mail")
     begun = copy_shared(path, start)
-    used, again = _add(path, counts, known, keys, edges)
+    again = _add(path, counts, known, keys, edges)
     added, tokens = tuple(counts.messages.tolist()), len(counts.counts().keys)
     size_bytes = os.path.getsize(path)
-    return Trained(path, known, added, tokens, size_bytes, skipped, used, again=again, begun=begun)
+    return Trained(path, known, added, tokens, size_bytes, skipped, again=again, begun=begun)
 
 
 def _check(model: Model, classes: tuple[str, ...]) -> None:
@@ -105,11 +105,8 @@ def _add_features(updater: Updater, model: Model, counts: Accumulator, edges: Ed
 
 def _add(
     path: str, counts: Accumulator, classes: tuple[str, ...], keys: list[int] | None, edges: Edges
-) -> tuple[int, int]:
-    """Add the counts in one transaction.
-
-    Returns how many messages the calibration learned from, and how many the model had counted before.
-    """
+) -> int:
+    """Add the counts in one transaction; how many messages the model had counted before."""
     table, learned = counts.counts(), list(learned_rows(counts.learned))
     with writing(path) as updater:
         model = Model(path, updater.connection)
@@ -122,21 +119,21 @@ def _add(
         again = sum(times for digest, _, times in learned if digest in before)
         updater.add(counts.messages.tolist(), token_rows(table), learned)
         _add_features(updater, model, counts, edges)
-        return _calibrate(updater, model, counts), again
+        _calibrate(updater, model, counts)
+        return again
 
 
-def _calibrate(updater: Updater, model: Model, counts: Accumulator) -> int:
+def _calibrate(updater: Updater, model: Model, counts: Accumulator) -> None:
     settings = from_text(model.settings, model.path).of(model.classes)
     learner = learner_of(model, settings)
     if learner is None:
-        return 0
+        return
     now = on_prior(Model(model.path, updater.connection))  # with the new messages
     block = counts.recent()
     found = sample(ways_to_see(block)[-1], block, counts_of(now, block), settings)
     first = max(0, len(found.labels) - max(1, STEP_BUDGET // len(learner.weights) ** 2))
     learn_sample(learner, found, sum(now.messages) - len(found.labels), first)
     write_learner(updater, settings, learner)
-    return len(found.labels) - first
 
 
 def counts_of(now: Model, block: Block) -> Counts:

@@ -40,7 +40,7 @@ COMMANDS = [
     (["eval", "--folds", "2", "--save", "new"], "new"),
     (["eval", "--replay", "--json", "--results", "new"], "new"),
     (["eval", "-m", "m", "--save", "new"], "new"),
-    (["tune", "--write", "-m", "new"], "new"),
+    (["tune", "--write", "--json", "-m", "new"], "new"),
     (["vocab", "build", "-o", "new"], "new"),
     (["vectorize", "--vocab", "v.tsv", "--event-model", "bernoulli", "-o", "new"], "new"),
 ]

@@ -60,13 +60,6 @@ def test_messages_renamed_before_they_are_read_are_read(box: Path) -> None:
     assert skipped == []
 
 
-def test_messages_renamed_during_the_walk_are_read(box: Path) -> None:
-    items = open_unlabelled([str(box)]).items()
-    first = next(items)
-    open_the_box(box)
-    assert [item.read() for item in (first, *items)] == [mail("one"), mail("two"), mail("three")]
-
-
 def test_a_deleted_message_is_named_with_the_reason(box: Path) -> None:
     items = open_unlabelled([str(box)]).items()
     first = next(items)

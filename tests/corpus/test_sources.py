@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import mailbox
 import os
-import pickle
 import socket
 import subprocess
 import sys
@@ -137,12 +136,6 @@ def test_explicit_paths_have_the_class_they_were_given(tmp_path: Path) -> None:
     source = open_labelled(spam=given["box"], ham=given["dir"], classes={"work": given["single"]})
     assert not source.ordered_by_index
     assert words(source) == [("ham", "wanted"), ("work", "single"), ("spam", "one"), ("spam", "two")]
-
-
-def test_several_sources_are_read_class_by_class(tmp_path: Path) -> None:
-    paths = [two_classes(tmp_path / "one"), two_classes(tmp_path / "two")]
-    source = open_labelled(paths, ham=[f"{paths[0]}/ham/a"])
-    assert [label for label, _ in words(source)] == ["ham"] * 4 + ["spam"] * 4
 
 
 def maildir_plus_plus(top: Path) -> str:
@@ -293,11 +286,6 @@ def test_subfolders_of_a_maildir_named_by_its_path_are_left_out(tmp_path: Path) 
     assert source.left_out == {"folder inside a Maildir": 8}
 
 
-def test_unlabelled_paths_keep_the_order_given(tmp_path: Path) -> None:
-    put(tmp_path, "z", "a", "m")
-    assert last_words(*(tmp_path / name for name in "zamz")) == list("zamz")
-
-
 def spoiled(folder: Path) -> list[str]:
     """Things that nobody can read as mail, in a folder of mail; returns their paths, sorted."""
     os.mkfifo(folder / "fifo")
@@ -391,22 +379,6 @@ def test_each_walk_is_the_same_and_counts_afresh(tmp_path: Path) -> None:
     assert walks[0] == walks[1]
     assert len(source.skipped) == 4
     assert source.left_out == {"in no class folder": 1}
-
-
-def test_the_stream_does_not_read_ahead(tmp_path: Path) -> None:
-    put(tmp_path, "a", "b")
-    items = open_unlabelled([f"{tmp_path}/a", f"{tmp_path}/b"]).items()
-    assert next(items).name == f"{tmp_path}/a"
-    put(tmp_path, "b", data=mail("changed"))
-    assert next(items).read() == mail("changed")
-
-
-def test_an_item_survives_pickling_and_stays_small(tmp_path: Path) -> None:
-    for item in open_unlabelled([put(tmp_path, "box", data=MBOX)]).items():
-        copy = pickle.loads(pickle.dumps(item))
-        assert copy == item
-        assert copy.read() == item.read()
-        assert len(pickle.dumps(item)) < 400
 
 
 def test_a_limit_gives_the_beginning(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from itertools import product
 from pathlib import Path
 
 import pytest
-from tiny_mail import error, mail, program, write_folders
+from tiny_mail import mail, program, write_folders
 
 from nbspam.corpus import Source, open_labelled
 from nbspam.errors import NoInputError
@@ -129,11 +129,3 @@ def test_commands_leave_unread_mail_out_and_say_how_much(
     rows = [line.split() for line in done.stderr.decode().splitlines()]
     folders = [["INBOX", "ham", "2"], ["Junk", "spam", "2"], ["unread", "left", "out", "1"]]
     assert [row for row in rows if row in folders] == folders
-
-
-def test_an_inbox_that_nobody_has_read_is_an_error_of_the_program(tmp_path: Path) -> None:
-    write_maildir(tmp_path / "mail", [("one", False)])
-    write_maildir(tmp_path / "mail" / ".Junk", [("two", False)])
-    said = error("train", "--skip-unread", tmp_path / "mail", "-m", tmp_path / "m", status=66)
-    assert "leave out --skip-unread" in said
-    assert "[class-unread]" in said

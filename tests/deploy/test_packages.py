@@ -21,6 +21,7 @@ pytestmark = pytest.mark.timeout(300)  # builds and installs
 SYSTEM = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C.UTF-8"}
 MAN = [sys.executable, ROOT / "docs/man_pages.py"]
 DEBIAN_TOOLS = ("dpkg-buildpackage", "dh_python3", "lintian")
+APT = ("apt-get", "-qq", "-y", "-o", "DPkg::Lock::Timeout=120", "--no-install-recommends")
 READY = {  # the file that a shell reads, and a prompt for it
     "bash": (".bashrc", "PS1=READY"),
     "zsh": (".zshrc", "PS1=READY"),
@@ -138,7 +139,7 @@ def test_debian_package_is_clean_and_works(archives: dict[str, Path], tmp_path: 
     assert run("lintian", "--allow-root", "--fail-on", "warning", changes) == ""
     (package,) = tmp_path.glob("*.deb")
     try:
-        run("dpkg", "--install", package)
+        run(*APT, "install", package)
         program = Path("/usr/bin/nbspam")
         assert program.read_text().startswith("#!/usr/bin/python3\n")
         learns_and_judges(program, tmp_path)
@@ -150,4 +151,4 @@ def test_debian_package_is_clean_and_works(archives: dict[str, Path], tmp_path: 
         for folder in ("bash-completion/completions/nbspam", "zsh/vendor-completions/_nbspam"):
             assert "_NBSPAM_COMPLETE" in Path("/usr/share", folder).read_text()
     finally:
-        run("dpkg", "--purge", "nbspam")
+        run(*APT, "purge", "nbspam")

@@ -150,13 +150,6 @@ def test_mistake_teaches_only_with_credit_of_a_message_judged_rightly() -> None:
         assert ((learner.weights, learner.covariance) != before) == teaches
 
 
-def test_credit_is_twenty_mistakes_at_most() -> None:
-    learner = Learner(first_weights(2, KINDS))
-    for counted in range(100):
-        learner.learn(headers(3.0), NOTHING[1], 1, counted)
-    assert learner.credit == 20
-
-
 def told(mistakes_alone: bool, credit: int) -> Learner:
     """Learned from messages whose probabilities were right at first: all, or those then judged wrongly."""
     random = np.random.default_rng(1)

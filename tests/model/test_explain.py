@@ -11,10 +11,9 @@ from random import Random
 import pytest
 
 from nbspam.corpus import open_labelled
-from nbspam.decision import cutoffs, parse_loss
 from nbspam.filter import CLUES, Filter, open_filter
 from nbspam.model.credible_intervals import JEFFREYS
-from nbspam.model.explain import MAX_REMOVED, Explanation
+from nbspam.model.explain import Explanation
 from nbspam.model.scorer import Counted
 from nbspam.tokens.bag import NOTAWORD, token_key
 from tests.tiny_mail import mail, run, write_folders
@@ -152,45 +151,6 @@ def without(judge: Filter, content: bytes, removed: list[str]) -> Counted:
     return message
 
 
-@pytest.mark.parametrize(
-    ("way", "costs"),
-    [
-        ("bernoulli", None),
-        ("presence", "FP=1e20,FN=1e20,unsure=1"),
-        ("presence", "FP=2,FN=1e40,unsure=1"),
-        ("presence", "FP=1e40,FN=2,unsure=1"),
-    ],
-)
-def test_in_one_sum_no_smaller_set_of_clues_decides(
-    models: dict[str, Path], letters: list[bytes], way: str, costs: str | None
-) -> None:
-    at, flipped = cutoffs(parse_loss(costs or "FP=1")), 0
-    for _, _, found in explained(models["words"], WAYS[way], letters[: -len(ODD)], costs):
-        odds = found.verdict.log_odds
-        if odds is None or found.verdict.is_prior_alone or (costs and found.verdict.label != "unsure"):
-            continue
-        needed = {
-            "ham": fewest(found, odds - at.ham_below, 1),
-            "spam": fewest(found, at.spam_above - odds, -1),
-        }
-        needed.pop(found.verdict.label, None)
-        if found.flip is None:
-            assert min(needed.values()) > MAX_REMOVED
-            continue
-        flipped += 1
-        removed, label = found.flip
-        if label in needed:  # else nothing is left of the message
-            assert len(removed) == needed[label] == min(needed.values())
-    assert flipped > 0
-
-
-def fewest(found: Explanation, distance: float, sign: int) -> int:
-    """How many clues of one sign must go until the log-odds have moved so far; ham has the edge."""
-    helpful = sorted((sign * (clue.log_odds or 0.0) for clue in found.clues), reverse=True)
-    sums = [math.fsum(helpful[:n]) for n in range(len(helpful) + 1)]
-    return next((n for n, moved in enumerate(sums) if moved > distance or moved == distance * sign), 10**6)
-
-
 def test_a_clue_has_the_counts_of_the_model_and_an_interval_around_its_share(models: dict[str, Path]) -> None:
     judge = open_filter(str(models["words"]))
     for clue in judge.explain(mail("please confirm your account")).clues:
@@ -199,18 +159,6 @@ def test_a_clue_has_the_counts_of_the_model_and_an_interval_around_its_share(mod
         assert clue.share_interval is not None
         mean = (clue.counts[1] + JEFFREYS) / (sum(clue.counts) + 2 * JEFFREYS)
         assert clue.share_interval[0] < mean < clue.share_interval[1]
-
-
-def test_the_interval_of_a_rare_word_is_wide_and_of_a_frequent_one_narrow(
-    models: dict[str, Path], letters: list[bytes]
-) -> None:
-    widths: dict[bool, list[float]] = {False: [], True: []}
-    for _, _, found in explained(models["words"], {}, letters):
-        for clue in found.clues:
-            if clue.share_interval and sum(clue.counts) in (1, *range(30, 200)):
-                widths[sum(clue.counts) > 1].append(clue.share_interval[1] - clue.share_interval[0])
-    assert min(widths[False]) > 0.5
-    assert max(widths[True]) < 0.4
 
 
 def drawn_text(name: str, seed: int) -> str:

@@ -85,7 +85,7 @@ def test_damage_is_refused_or_found_and_is_no_fault_of_ours(
 ) -> None:
     whole, text = model.read_bytes(), run("model", "dump", "-m", model)
     kinds = {"refused or found": 0, "the same": 0}
-    for number in range(FILES // 5):
+    for number in range(max(12, FILES // 5)):  # of two, none may have changed anything
         model.write_bytes(whole)
         damage(model, random.Random(f"{damage.__name__} {number}"))
         damaged = model.read_bytes()

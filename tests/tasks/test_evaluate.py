@@ -22,19 +22,6 @@ from nbspam.tasks.evaluate import Plan, evaluate_folds, evaluate_holdout, evalua
 from nbspam.tasks.judges import BatchJudge, count_whole
 from nbspam.tasks.train import train
 
-WAYS = {
-    "body and structure": Settings(views="body,structure"),
-    "one bag of the header": Settings(averaged=False, views="header"),
-    "averaged": Settings(),
-    "averaged, uniform prior": Settings(prior="uniform"),
-    "textbook": Settings(averaged=False),
-    "multinomial": Settings("multinomial"),
-    "bernoulli": Settings("bernoulli", alpha=0.5),
-    "complement": Settings("complement", normalise=True),
-    "maximum likelihood": Settings("presence", alpha=0.0, averaged=False),
-    "mixed": Settings(features="both", numeric_model="categorical"),
-}
-
 
 def read(path: Path | str, jobs: int = 1, wanted: frozenset[str] = WORDS) -> Corpus:
     source = open_labelled([str(path)])
@@ -44,34 +31,6 @@ def read(path: Path | str, jobs: int = 1, wanted: frozenset[str] = WORDS) -> Cor
 @pytest.fixture(scope="module")
 def demonstration(data: Path) -> Corpus:
     return read(data / "index", wanted=frozenset(("bigrams", "measures", "numeric")))
-
-
-@pytest.fixture(scope="module")
-def halves(data: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[list[Item], list[Item]]:
-    """Every other message of data/, as a user would have trained and as mail that comes."""
-    items = list(open_labelled([str(data / "index")]).items())
-    return items[::2], items[1::2]
-
-
-@pytest.mark.parametrize("way", WAYS)
-def test_bulk_scores_are_those_of_train_and_classify(
-    way: str, demonstration: Corpus, halves: tuple[list[Item], list[Item]], tmp_path: Path
-) -> None:
-    settings, classes = WAYS[way], demonstration.classes
-    trained_on, judged = halves
-    model = str(tmp_path / "model.nbspam")
-    train(trained_on, classes, model, settings)
-    classifier = open_filter(model)
-    expected = [classifier.classify(item.read(), item.name) for item in judged]
-    train_rows, rows = np.arange(0, len(demonstration.block), 2), np.arange(1, len(demonstration.block), 2)
-    corpus = demonstration.seen_by(settings)
-    part = judge_splits(corpus, Plan(settings), [(train_rows, rows)])[0]
-    assert part.names.tolist() == [verdict.name for verdict in expected]
-    odds = np.array([verdict.log_odds for verdict in expected], float)  # None becomes nan
-    assert part.log_odds == pytest.approx(odds, abs=1e-9, rel=1e-9, nan_ok=True)
-    for shares, verdict in zip(part.probabilities, expected, strict=True):
-        if verdict.probabilities is not None:
-            assert shares == pytest.approx(list(verdict.probabilities.values()), abs=1e-9)
 
 
 def test_a_saved_model_judges_as_classify_does(data: Path, tmp_path: Path) -> None:

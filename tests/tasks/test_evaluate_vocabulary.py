@@ -1,8 +1,9 @@
-"""Laws of `eval --vocab`: its figures are those of `train --vocab` and classify, by hand."""
+"""Laws of `eval`, with and without `--vocab`: what it says is what train and classify say, one by one."""
 
 from __future__ import annotations
 
 import json
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -33,36 +34,38 @@ WAYS = {
     "maximum likelihood": Settings("bernoulli", alpha=0.0),
     "mixed": Settings(features="both", numeric_model="categorical"),
 }
+ALL_WAYS = WAYS | {
+    "body and structure": Settings(views="body,structure"),
+    "one bag of the header": Settings(averaged=False, views="header"),
+}
 VIEWS = ("all", "body")
+Vocabularies = dict[str, Vocabulary | None]
 NEVER_MET = tuple(Word(f"nevermet{n}", 1, (0, 0), (0, 0)) for n in range(700))
 
 
 @pytest.fixture(scope="module")
-def vocabularies(data: Path) -> dict[str, Vocabulary]:
-    """The most frequent words of data/ and many that none of its messages has, by what they read."""
+def vocabularies(data: Path) -> Vocabularies:
+    """The most frequent words of data/ and many that no message has, by what they read; and no words."""
     source = open_labelled([str(data / "index")])
-    found = {}
+    found: Vocabularies = {"none": None}
     for views in VIEWS:
         built = build_vocabulary(source.items(), source.classes, Choice(size=150, views=views))[0]
         found[views] = built._replace(words=[*built.words, *NEVER_MET])
     return found
 
 
-def read(data: Path, features: bool = False) -> Corpus:
+@cache
+def read(data: Path, settings: Settings) -> Corpus:
     source = open_labelled([str(data / "index")])
-    return read_corpus(
-        source.items(), source.classes, by_index=True, wanted=frozenset(("numeric",) if features else ())
+    return read_corpus(source.items(), source.classes, by_index=True, wanted=settings.wanted).seen_by(
+        settings
     )
-
-
-@pytest.fixture(scope="module")
-def corpus(data: Path) -> Corpus:
-    return read(data)
 
 
 @pytest.mark.parametrize(
     ("way", "views", "automatic"),
     [
+        *((way, "none", False) for way in ALL_WAYS),
         *((way, "all", False) for way in WAYS),
         ("averaged", "body", False),
         ("bernoulli", "body", False),
@@ -76,19 +79,17 @@ def test_a_fold_is_judged_as_by_train_and_classify(
     views: str,
     automatic: bool,
     data: Path,
-    corpus: Corpus,
-    vocabularies: dict[str, Vocabulary],
+    vocabularies: Vocabularies,
     tmp_path: Path,
 ) -> None:
     items, vocabulary = list(open_labelled([str(data / "index")]).items()), vocabularies[views]
-    choices = Choices(vocabulary, automatic)
-    train(items[::2], corpus.classes, str(tmp_path / "model"), WAYS[way], choices=choices)
+    settings = settings_under(ALL_WAYS[way], vocabulary)
+    choices, corpus = Choices(vocabulary, automatic), read(data, settings)
+    train(items[::2], corpus.classes, str(tmp_path / "model"), ALL_WAYS[way], choices=choices)
     classifier = open_filter(str(tmp_path / "model"))
-    settings = settings_under(WAYS[way], vocabulary)
     rows = np.arange(len(items))
-    corpus = read(data, features=True) if settings.features == "both" else corpus
     plan = Plan(settings, automatic, vocabulary=vocabulary)
-    (judged,) = judge_splits(corpus.seen_by(settings), plan, [(rows[::2], rows[1::2])])
+    (judged,) = judge_splits(corpus, plan, [(rows[::2], rows[1::2])])
     for row, item in enumerate(items[1::2]):
         verdict = classifier.classify(item.read(), item.name)
         assert judged.names[row] == verdict.name
@@ -105,21 +106,29 @@ def test_a_fold_is_judged_as_by_train_and_classify(
 
 @pytest.mark.parametrize(
     ("way", "views"),
-    [*((way, "all") for way in WAYS if way not in ("mixed", "uniform prior")), ("averaged", "body")],
+    [
+        *((way, views) for way in WAYS if way not in ("mixed", "uniform prior") for views in ("all", "none")),
+        ("averaged", "body"),
+    ],
 )
 def test_a_replay_is_training_on_what_came_before(
-    way: str, views: str, data: Path, corpus: Corpus, vocabularies: dict[str, Vocabulary], tmp_path: Path
+    way: str,
+    views: str,
+    data: Path,
+    vocabularies: Vocabularies,
+    tmp_path: Path,
 ) -> None:
     vocabulary = vocabularies[views]
-    settings = settings_under(WAYS[way], vocabulary)
-    block, rows = corpus.seen_by(settings).block, np.arange(len(corpus.block))
+    settings = settings_under(ALL_WAYS[way], vocabulary)
+    corpus = read(data, settings)
+    block, rows = corpus.block, np.arange(len(corpus.block))
     subject = ReplayJudge(block, rows, corpus.classes, settings, zero_one_loss(2), vocabulary)
     for message in range(100):
         subject.learn(message, int(block.labels[message]))
     if settings.averaged:  # its calibration learns one by one; the evidence is the same
         items = list(open_labelled([str(data / "index")]).items())
         choices = Choices(vocabulary)
-        train(items[:100], corpus.classes, str(tmp_path / "model"), WAYS[way], choices=choices)
+        train(items[:100], corpus.classes, str(tmp_path / "model"), ALL_WAYS[way], choices=choices)
         model = open_model(str(tmp_path / "model"))
         scorer = Scorer(model, settings)
         for row in rows[100:].tolist():

@@ -19,17 +19,8 @@ from nbspam.model.views import as_counted, view_evidence
 from nbspam.settings import Settings
 from nbspam.tasks.classify import RowTokens, texts_of
 from nbspam.tasks.evaluate import MOST_CLUED, Plan, centre_nats, evaluate_replay
-from nbspam.tasks.judges import BatchJudge, ReplayJudge, count_whole
+from nbspam.tasks.judges import ReplayJudge
 from tests.mail_samples import make_corpus
-
-WORD_WAYS = {
-    "presence": Settings(averaged=False),
-    "multinomial": Settings("multinomial", prior="smoothed"),
-    "bernoulli": Settings("bernoulli"),
-    "complement": Settings("complement"),
-    "normalised complement": Settings("complement", normalise=True, alpha=0.3),
-    "maximum likelihood": Settings("bernoulli", alpha=0.0),
-}
 
 
 @pytest.fixture(scope="module")
@@ -53,17 +44,6 @@ def fed(corpus: Corpus, settings: Settings, n: int) -> ReplayJudge:
     for message in range(n):
         judge.learn(message, int(corpus.block.labels[message]))
     return judge
-
-
-@pytest.mark.parametrize("way", WORD_WAYS)
-@pytest.mark.parametrize("n", [5, 60, 200])
-def test_learning_one_by_one_is_training_on_the_prefix(way: str, n: int, corpus: Corpus) -> None:
-    settings, rows = WORD_WAYS[way], np.arange(n, len(corpus.block))[:20]
-    judge = fed(corpus, settings, n)
-    batch = BatchJudge(count_whole(corpus.block, 2), settings, corpus.classes)
-    batch.learn(np.arange(n))
-    for row, joint in zip(rows.tolist(), batch.score(rows).tolist(), strict=True):
-        assert list(judge.joint(row)) == pytest.approx(joint, abs=1e-9, rel=1e-9)
 
 
 def test_calibration_learns_from_the_counts_before_a_message_was_learned(corpus: Corpus) -> None:

@@ -156,7 +156,7 @@ def test_one_message_added_in_bulk_teaches_as_learning_it_does(
     for item in items_of(tmp_path / "new", {"ham": 1, "spam": 1}, 3, dated):
         single = shutil.copy(model, str(tmp_path / "single"))
         learn(single, item.label, item.read())
-        assert update([item], CLASSES, model).calibrated_on == 1
+        update([item], CLASSES, model)
         check_equal(stored(model), stored(single))
 
 
@@ -173,7 +173,7 @@ def test_dated_mail_added_in_bulk_teaches_as_if_it_came_one_by_one(
         if number >= first:
             by_hand.be_taught(item)
         learn(single, item.label, item.read())
-    assert update(items, CLASSES, model).calibrated_on == len(items) - first
+    update(items, CLASSES, model)
     check_equal(stored(model), (by_hand.weights, by_hand.covariance))
 
 

@@ -12,13 +12,13 @@ from mail_samples import make_corpus, run_here
 from scipy.stats import ttest_1samp
 
 from nbspam.cli import tables, with_flags
-from nbspam.cli.tune import show_tuning, write_model
+from nbspam.cli.tune import show_tuning
 from nbspam.corpus import open_labelled
 from nbspam.corpus.corpus import Corpus, read_corpus
-from nbspam.errors import CannotCreateError
 from nbspam.settings import Settings
 from nbspam.store.check import check_model
 from nbspam.store.text import dump_model
+from nbspam.tasks.train import Choices, train
 from nbspam.tasks.tune import (
     Candidate,
     Tried,
@@ -99,8 +99,8 @@ def test_dated_mail_is_judged_by_its_past(tmp_path: Path) -> None:
     corpus = read(make_corpus(tmp_path / "mail", {"ham": 40, "spam": 40}))
     splits, how, _ = split_apart(corpus)
     assert "came before" in how
-    for train, rows in splits:
-        assert corpus.block.dates[train].max() < corpus.block.dates[rows].min()
+    for before, rows in splits:
+        assert corpus.block.dates[before].max() < corpus.block.dates[rows].min()
 
 
 def test_undated_mail_is_judged_by_other_campaigns(tmp_path: Path) -> None:
@@ -141,17 +141,11 @@ def test_what_is_written_is_what_train_makes_by_the_options_printed(
     candidate: Candidate, mailbox: Path, tmp_path: Path
 ) -> None:
     ours, theirs = str(tmp_path / "ours"), str(tmp_path / "theirs")
-    write_model(candidate, open_labelled([str(mailbox)]), ours, jobs=1)
+    source, choices = open_labelled([str(mailbox)]), Choices(automatic=candidate.automatic)
+    train(source.items(), source.classes, ours, candidate.settings, choices=choices)
     options = with_flags(candidate.options).split()
     assert run_here("train", str(mailbox), "-m", theirs, "-q", "-j", "1", *options)[0] == 0
     assert list(dump_model(ours)) == list(dump_model(theirs))
-
-
-def test_a_model_that_another_program_wrote_meanwhile_stays(mailbox: Path, tmp_path: Path) -> None:
-    (tmp_path / "model").write_bytes(b"another")
-    with pytest.raises(CannotCreateError, match="by now"):
-        write_model(CANDIDATES[0], open_labelled([str(mailbox)]), str(tmp_path / "model"), jobs=1)
-    assert (tmp_path / "model").read_bytes() == b"another"
 
 
 def test_tune_writes_the_model_that_it_chose(mailbox: Path, tmp_path: Path) -> None:
