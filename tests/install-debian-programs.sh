@@ -4,7 +4,7 @@
 set -u
 PATH=$PATH:/usr/sbin:/sbin
 missing=""
-for program in procmail maildrop mutt bogofilter spamprobe chromium spamc strace zsh fish lintian; do
+for program in procmail maildrop mutt bogofilter spamprobe chromium spamc spamass-milter swaks strace zsh fish lintian; do
     command -v "$program" >/dev/null 2>&1 || missing="$missing $program"
 done
 # These bring no command of their own.
@@ -23,7 +23,7 @@ if [ "$(id -u)" != 0 ] || ! command -v apt-get >/dev/null 2>&1; then
 fi
 # Servers must not run because tests need their files, neither now nor when the machine starts.
 servers=""
-for server in dovecot postfix; do
+for server in dovecot postfix spamass-milter; do
     command -v "$server" >/dev/null 2>&1 || servers="$servers $server.service"
 done
 policy=/usr/sbin/policy-rc.d

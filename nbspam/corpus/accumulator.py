@@ -105,8 +105,7 @@ class Accumulator:
 
     def counts(self) -> Counts:
         """The counts of the words of all messages, all in memory."""
-        ranges = [*self.ranges()]
-        counts = ranges[0] if len(ranges) == 1 else merge_counts(ranges)
+        counts = merge_counts([*self.ranges()])
         counts.messages = self.messages
         return counts
 

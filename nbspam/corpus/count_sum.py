@@ -56,7 +56,7 @@ class CountSum:
         if self._files and len(self._parts[0].keys):
             self._spill()
         if not self._files:
-            self._parts = [merge_counts(self._parts)] if len(self._parts) > 1 else self._parts
+            self._parts = [merge_counts(self._parts)]
             yield self._parts[0]
         for file in self._files:
             yield merge_counts([*self._saved(file)])

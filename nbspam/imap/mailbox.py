@@ -5,6 +5,7 @@ Nothing is deleted: a message leaves a folder only when it is in another one.
 
 from __future__ import annotations
 
+import contextlib
 import ssl
 import time
 from collections.abc import Sequence
@@ -56,7 +57,8 @@ class ImapMailbox:
         return self
 
     def __exit__(self, *problem: Any) -> None:
-        self._client.__exit__(*problem)
+        with contextlib.suppress(Exception):  # the server may be gone, or wait for something else
+            self._client.shutdown() if problem[0] else self._client.logout()
 
     def folders(self) -> dict[str, str]:
         """As Mailbox; folders whose use the server names come first."""
@@ -143,10 +145,8 @@ class ImapMailbox:
             self.ask("noop")
             return
         self.ask("idle")
-        try:
-            self.ask("idle_check", seconds)
-        finally:
-            self.ask("idle_done")
+        self.ask("idle_check", seconds)
+        self.ask("idle_done")
 
     def _fetch(self, uids: Sequence[Uid], wanted: list[str]) -> dict[Uid, Any]:
         found: dict[Uid, Any] = {}

@@ -65,8 +65,10 @@ class Scan:
         try:
             self._move(known, uids)
         except TryAgainError as error:
+            if error.slug != REFUSED:
+                raise
             left = self._box.ask("search", ["UID", ",".join(map(str, uids))])
-            if error.slug != REFUSED or len(left) == len(uids):
+            if len(left) == len(uids):
                 raise
             if left:
                 self._file(known, left)

@@ -70,25 +70,50 @@ pytestmark = [pytest.mark.debian, pytest.mark.skipif(bool(MISSING), reason=MISSI
 
 
 class Postfix:
-    """A running mail server, which delivers to one user by the script of the manual."""
+    """A running mail server, which delivers to one user."""
 
-    def __init__(self, home: Path, installed: Path) -> None:
+    def __init__(self, home: Path, settings: str) -> None:
         self.home = home
-        self.installed = installed
-        self.model = home / "model.nbspam"
-        self.inbox = home / "user/inbox"
+        self.inbox = home / f"user/{USER}"
         self.port = free_port()
         for folder, owner in (("conf", "root"), ("queue", "root"), ("data", "postfix"), ("user", USER)):
             (home / folder).mkdir()
             shutil.chown(home / folder, owner)
+        (home / "conf/main.cf").write_text(SETTINGS.format(home=home) + settings)
+        (home / "conf/master.cf").write_text(SERVICES.format(port=self.port).lstrip())
+        self.run("postfix", "start")
+
+    def run(self, *command: str) -> str:
+        """What a command of Postfix says."""
+        done = [command[0], "-c", str(self.home / "conf"), *command[1:]]
+        return subprocess.run(done, capture_output=True, text=True, timeout=60, check=True).stdout
+
+    def send(self, message: bytes) -> None:
+        """The server has taken the message when this returns."""
+        with smtplib.SMTP("127.0.0.1", self.port, timeout=60) as session:
+            session.sendmail("ann@example.net", f"{USER}@example.org", message)
+
+    @property
+    def log(self) -> str:
+        return (self.home / "log").read_text()
+
+    def waiting(self) -> bool:
+        """Whether mail is in the queue."""
+        return "is empty" not in self.run("postqueue", "-p")
+
+
+class ScriptPostfix(Postfix):
+    """A mail server that delivers by the script of the manual."""
+
+    def __init__(self, home: Path, installed: Path) -> None:
+        self.installed = installed
+        self.model = home / "model.nbspam"
         script = home / "deliver"
         command = recipe("postfix").replace("/usr/local/bin/nbspam-deliver", str(script))
         assert str(script) in command
-        (home / "conf/main.cf").write_text(SETTINGS.format(home=home) + command)
-        (home / "conf/master.cf").write_text(SERVICES.format(port=self.port).lstrip())
+        super().__init__(home, command)
         script.write_text(self._script())
         script.chmod(0o755)
-        self.run("postfix", "start")
 
     def _script(self) -> str:
         """The manual's, with a program that the user may read, and `cat` in the place of Dovecot."""
@@ -109,35 +134,17 @@ class Postfix:
             script = script.replace(old, new)
         return script
 
-    def run(self, *command: str) -> str:
-        """What a command of Postfix says."""
-        done = [command[0], "-c", str(self.home / "conf"), *command[1:]]
-        return subprocess.run(done, capture_output=True, text=True, timeout=60, check=True).stdout
-
     def train(self) -> None:
         classes = {"ham": [mail("minutes"), mail("lunch")], "spam": [mail("pills"), mail("prize")]}
         folder = write_folders(self.home / "train", classes)
         subprocess.run([self.installed, "train", "-q", "--mode", "644", folder, "-m", self.model], check=True)
 
-    def send(self, message: bytes) -> None:
-        """The server has taken the message when this returns."""
-        with smtplib.SMTP("127.0.0.1", self.port, timeout=60) as session:
-            session.sendmail("ann@example.net", f"{USER}@example.org", message)
-
-    @property
-    def log(self) -> str:
-        return (self.home / "log").read_text()
-
-    def waiting(self) -> bool:
-        """Whether mail is in the queue."""
-        return "is empty" not in self.run("postqueue", "-p")
-
 
 @pytest.fixture
-def postfix(installed: Path) -> Iterator[Postfix]:
+def postfix(installed: Path) -> Iterator[ScriptPostfix]:
     home = Path(mkdtemp(prefix="nbspam-postfix-"))  # the folders of pytest are closed to other users
     home.chmod(0o755)
-    server = Postfix(home, installed)
+    server = ScriptPostfix(home, installed)
     try:
         yield server
     finally:
@@ -145,7 +152,7 @@ def postfix(installed: Path) -> Iterator[Postfix]:
         shutil.rmtree(home)
 
 
-def test_mail_waits_in_the_queue_until_there_is_a_model(postfix: Postfix) -> None:
+def test_mail_waits_in_the_queue_until_there_is_a_model(postfix: ScriptPostfix) -> None:
     postfix.send(mail("minutes"))
     eventually(lambda: "status=deferred" in postfix.log)
     assert "[model-missing]" in postfix.log
@@ -158,7 +165,7 @@ def test_mail_waits_in_the_queue_until_there_is_a_model(postfix: Postfix) -> Non
     assert b"status=bounced" not in postfix.log.encode()
 
 
-def test_each_of_many_messages_is_delivered_once_with_its_verdict(postfix: Postfix) -> None:
+def test_each_of_many_messages_is_delivered_once_with_its_verdict(postfix: ScriptPostfix) -> None:
     postfix.train()
     for number in range(20):
         postfix.send(mail(f"pills prize number{number}."))
@@ -169,7 +176,7 @@ def test_each_of_many_messages_is_delivered_once_with_its_verdict(postfix: Postf
     assert "status=sent (delivered to command" in postfix.log
 
 
-def test_broken_mail_is_delivered_with_its_verdict(postfix: Postfix) -> None:
+def test_broken_mail_is_delivered_with_its_verdict(postfix: ScriptPostfix) -> None:
     postfix.train()
     for name in ("eight-bit", "no-last-newline", "headers-only", "forged", "control"):
         postfix.inbox.unlink(missing_ok=True)

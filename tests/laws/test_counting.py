@@ -348,11 +348,3 @@ def test_a_model_of_some_views_counts_and_reads_no_others(
     assert open_model(str(single)).settings["views"] == "body,structure"
     assert not any("subject:" in row for row in expected)
     assert check_model(str(single)) == []
-
-
-def test_views_that_are_none_are_refused(data: Path, tmp_path: Path) -> None:
-    assert "[views]" in error("train", data, "-m", tmp_path / "m", "--views", "subject", status=64)
-    assert "[views]" in error(
-        "train", data, "-m", tmp_path / "m", "--views", "body", "--vocab", "v", status=64
-    )
-    assert not (tmp_path / "m").exists()

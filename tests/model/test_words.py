@@ -10,8 +10,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from numpy.typing import NDArray
 from sklearn.naive_bayes import BernoulliNB, ComplementNB, MultinomialNB
 
@@ -205,22 +203,6 @@ def test_bernoulli_without_smoothing_misses_a_word_that_was_always_there() -> No
 def test_lambda_below_zero_or_infinite_is_refused(model: Model, alpha: float) -> None:
     with pytest.raises(UsageError, match=r"finite number|milder"):
         model.law(fit_and_query(2)[0], alpha)
-
-
-@every_model
-@settings(max_examples=40, deadline=None)
-@given(
-    seed=st.integers(0, 10_000), n=st.integers(0, 12), alpha=st.one_of(st.just(0.0), st.floats(1e-100, 1e6))
-)
-def test_any_mail_is_scored_alike_and_without_nan(model: Model, seed: int, n: int, alpha: float) -> None:
-    rng = np.random.default_rng(seed)
-    words, query = rng.integers(0, 4, (n, WORDS)), rng.integers(0, 4, (8, WORDS))
-    counts = count(words, rng.integers(0, 3, n), 3)
-    prior = log_priors("smoothed", counts.messages.tolist())
-    single = model.single(counts, query, alpha, prior)
-    assert not np.isnan(single).any()
-    assert not np.isposinf(single).any()
-    np.testing.assert_allclose(model.batch(counts, query, alpha, prior), single, rtol=1e-9, atol=1e-9)
 
 
 def test_all_words_outside_an_open_vocabulary_are_one_notaword() -> None:

@@ -1,0 +1,176 @@
+"""Debian's Postfix asks `nbspam serve` through spamass-milter by the recipe of docs/milter.md."""
+
+from __future__ import annotations
+
+import base64
+import os
+import random
+import re
+import shutil
+import signal
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import mkdtemp
+
+import pytest
+
+from tests.deploy.recipes import ROOT, recipe
+from tests.deploy.test_postfix import MISSING as WITHOUT_POSTFIX
+from tests.deploy.test_postfix import USER, Postfix
+from tests.server import Server, eventually
+from tests.tiny_mail import run
+
+MISSING = WITHOUT_POSTFIX or " and ".join(
+    f"{name} is not installed: as root, make debian"
+    for name in ("spamass-milter", "swaks")
+    if not shutil.which(name)
+)
+pytestmark = [pytest.mark.debian, pytest.mark.skipif(bool(MISSING), reason=MISSING)]
+
+SETTINGS = """
+mailbox_command =
+mail_spool_directory = {home}/user/
+message_size_limit = 50000000
+"""
+HAM, LIKELY_SPAM, SPAM = (
+    (ROOT / "data" / name).read_bytes() for name in ("ham/0001.eml", "spam/0137.eml", "spam/0226.eml")
+)
+KILL = "import os, nbspam.filter as module\nmodule.Filter.judge = lambda *_: os.kill(os.getpid(), 9)"
+
+
+class Site:
+    """Postfix, the milter and the server, as the recipe starts them, in a folder."""
+
+    def __init__(self, home: Path) -> None:
+        self.home = home
+        self.model = home / "model.nbspam"
+        run("train", "-q", ROOT / "data", "-m", self.model)
+        (home / "server").mkdir()
+        settings = self._here("milter postfix", "unix:/spamass/spamass.sock", f"unix:{home}/milter")
+        self.postfix = Postfix(home, SETTINGS.format(home=home) + settings)
+
+    def _here(self, name: str, place: str, own: str) -> str:
+        """A recipe of the manual with a place of this site."""
+        text = recipe(name)
+        assert text.count(place) == 1
+        return text.replace(place, own)
+
+    def start_milter(self, *options: str, seconds: int = 30) -> None:
+        text = self._here("milter options", "/run/nbspam/socket", str(self.home / "server/socket"))
+        assert " -t 30 " in text
+        text = text.replace(" -t 30 ", f" -t {seconds} ")
+        command = ["spamass-milter", "-p", str(self.home / "milter"), *options]
+        command += text.strip().removeprefix('OPTIONS="').removesuffix('"').split()
+        self.milter = subprocess.Popen(command, umask=0)
+        eventually((self.home / "milter").exists)
+
+    def stop_milter(self) -> None:
+        self.milter.kill()
+        self.milter.wait()
+        (self.home / "milter").unlink(missing_ok=True)
+
+    def serve(self, code: str = "") -> Server:
+        options = recipe("milter serve").partition("--socket-mode")[2].split()
+        return Server(self.home / "server", "--socket-mode", *options, model=self.model, code=code)
+
+    def swaks(self, message: bytes, user: str) -> subprocess.CompletedProcess[bytes]:
+        place, to = f"127.0.0.1:{self.postfix.port}", f"{user}@example.org"
+        command = f"swaks --server {place} --from ann@example.net --to {to} --data - --suppress-data".split()
+        return subprocess.run(command, input=message, capture_output=True, timeout=60)
+
+    def delivered(self, message: bytes, user: str = USER) -> bytes:
+        """The message as the mailbox has it."""
+        before = set(self.postfix.inbox.glob("new/*"))
+        done = self.swaks(message, user)
+        assert done.returncode == 0, done.stdout
+        eventually(lambda: set(self.postfix.inbox.glob("new/*")) > before)
+        (new,) = set(self.postfix.inbox.glob("new/*")) - before
+        return new.read_bytes()
+
+
+@pytest.fixture(scope="module")
+def site() -> Iterator[Site]:
+    home = Path(mkdtemp(prefix="nbspam-milter-"))  # the folders of pytest are closed to other users
+    home.chmod(0o755)
+    site = Site(home)
+    try:
+        site.start_milter()
+        yield site
+    finally:
+        site.stop_milter()
+        site.postfix.run("postfix", "stop")
+        shutil.rmtree(home)
+
+
+def spam_fields(message: bytes) -> dict[bytes, bytes]:
+    """The fields of SpamAssassin in the header."""
+    return dict(re.findall(rb"(?m)^(X-Spam-[\w-]+): (.*)$", message.partition(b"\n\n")[0]))
+
+
+def test_ham_is_marked_and_a_forged_mark_is_gone(site: Site) -> None:
+    with site.serve():
+        got = site.delivered(b"X-Spam-Flag: YES\nX-Spam-Status: Yes, score=50\n" + HAM)
+    assert re.fullmatch(rb"No, score=-\d+\.\d, probability=0\.000\d", spam_fields(got)[b"X-Spam-Status"])
+    assert b"X-Spam-Flag" not in spam_fields(got)
+    assert got.partition(b"\n\n")[2].rstrip() == HAM.partition(b"\n\n")[2].rstrip()
+
+
+def test_spam_is_marked_and_rejected_from_the_score_of_the_recipe(site: Site) -> None:
+    with site.serve():
+        fields = spam_fields(site.delivered(LIKELY_SPAM))
+        refused = site.swaks(SPAM, USER)
+    assert fields[b"X-Spam-Flag"] == b"YES"
+    assert re.fullmatch(rb"Yes, score=[3-6]\.\d, probability=0\.9\d+", fields[b"X-Spam-Status"])
+    assert refused.returncode != 0
+    assert b"550 5.7.1 Blocked by SpamAssassin" in refused.stdout
+
+
+def test_spam_goes_to_another_mailbox_and_the_server_hears_the_recipient(site: Site) -> None:
+    site.stop_milter()
+    site.start_milter("-b", f"{USER}@example.org")
+    with site.serve() as server:
+        got = site.delivered(LIKELY_SPAM, user="bin")
+        assert " user=bin " in server.log
+    assert spam_fields(got)[b"X-Spam-Orig-To"] == b"<bin@example.org>"
+    site.stop_milter()
+    site.start_milter()
+
+
+def test_mail_goes_on_without_a_mark_while_the_filter_fails(site: Site) -> None:
+    assert not spam_fields(site.delivered(SPAM))  # no server
+    with site.serve(KILL) as server:
+        assert not spam_fields(site.delivered(SPAM))
+        assert re.search(r"worker \d+ ended with -9", server.log)
+    site.stop_milter()
+    site.start_milter(seconds=1)
+    with site.serve() as server:
+        workers = server.workers()
+        for worker in workers:
+            os.kill(worker, signal.SIGSTOP)
+        assert not spam_fields(site.delivered(SPAM))
+        for worker in workers:
+            os.kill(worker, signal.SIGCONT)
+    site.stop_milter()
+    assert not spam_fields(site.delivered(SPAM))
+    site.start_milter()
+
+
+def test_large_attachment_is_marked_unless_the_message_is_longer_than_the_server_takes(site: Site) -> None:
+    head = HAM.partition(b"Content-Type:")[0] + b"Content-Transfer-Encoding: base64\n\n"
+    with site.serve():
+        for size, is_marked in ((24_000_000, True), (25_000_000, False)):
+            body = base64.encodebytes(random.Random(1).randbytes(size))
+            got = site.delivered(head + body)
+            assert got.partition(b"\n\n")[2].rstrip() == body.rstrip()
+            assert bool(spam_fields(got)) == is_marked
+
+
+def test_each_of_200_messages_of_20_senders_at_once_is_marked(site: Site) -> None:
+    before = set(site.postfix.inbox.glob("new/*"))
+    place, to = f"127.0.0.1:{site.postfix.port}", f"{USER}@example.org"
+    with site.serve():
+        subprocess.run(["smtp-source", "-m", "200", "-s", "20", "-t", to, place], check=True, timeout=60)
+        eventually(lambda: not site.postfix.waiting())
+    new = set(site.postfix.inbox.glob("new/*")) - before
+    assert len(new) == sum(b"X-Spam-Status" in spam_fields(path.read_bytes()) for path in new) == 200
