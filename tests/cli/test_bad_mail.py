@@ -100,17 +100,6 @@ def test_unreadable_files_in_a_maildir_are_skipped_and_named(maildir: Path, tmp_
         assert any(line.startswith("Skipped: ") and name in line for line in text.splitlines()), text
 
 
-def test_classify_names_unreadable_files_and_goes_on(model: Path, maildir: Path) -> None:
-    good = maildir / "cur" / "0.host:2,S"
-    fifo = maildir / "cur" / "fifo.host:2,S"
-    done = program("classify", "-m", model, fifo, maildir / "missing", good)
-    assert done.returncode == 66
-    assert done.stdout.endswith(f"\t{good}\n".encode())
-    assert done.stdout.count(b"\n") == 1
-    assert str(fifo).encode() in done.stderr
-    assert done.stderr.count(b"[no-input]") == 2
-
-
 @pytest.fixture
 def spoilt(tmp_path: Path) -> dict[str, Path]:
     """A folder with one message, a dangling link and a FIFO in it; compressed files with less than all."""

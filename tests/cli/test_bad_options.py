@@ -49,17 +49,6 @@ def test_extreme_smoothing_and_weights_are_explained(source: Path, model: Path, 
 
 
 @pytest.mark.parametrize(
-    ("arguments", "slug"),
-    [(["--size", "0"], "size"), (["--size", "-3"], "size"), (["--min-count", "0"], "min-count")],
-)
-def test_a_vocabulary_without_words_is_refused(
-    source: Path, tmp_path: Path, arguments: list[str], slug: str
-) -> None:
-    refusal(64, slug, "--", "vocab", "build", source, "-o", tmp_path / "v.tsv", *arguments)
-    assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.parametrize(
     "content", [b"", b"\n", b"some words\nin a file\n", b"\xff\xfe\x00", b"0\tbody\tNOTAWORD\n"]
 )
 def test_a_wrong_vocabulary_file_is_refused(

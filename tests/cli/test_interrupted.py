@@ -147,33 +147,33 @@ def _as_in_a_terminal() -> None:
 def test_ctrl_c_during_training_ends_with_130_and_leaves_the_old_model(
     model: Path, trained: bytes, long_work: Path
 ) -> None:
-    drawn = random.Random(5)
-    interrupted = 0
-    for _ in range(4):
+    drawn, ends = random.Random(5), set()
+    for _ in range(3):
         child = _start("train", "--replace", long_work, "-m", model, "-j", 2)
         time.sleep(0.3 + 0.7 * drawn.random())
         os.killpg(child.pid, signal.SIGINT)  # as a terminal does: to all processes of the command
         _, errors = child.communicate(timeout=60)
-        assert child.returncode in (0, 130), errors
         assert b"Traceback" not in errors
-        if child.returncode == 130:
-            interrupted += 1
-            assert model.read_bytes() == trained
-        else:
-            model.write_bytes(trained)
-        assert [name for name in os.listdir(model.parent) if name.startswith(".")] == []
-    assert interrupted > 0
+        ends.add(child.returncode)
+        assert model.read_bytes() == trained or child.returncode == 0
+        assert os.listdir(model.parent) == [model.name]
+        model.write_bytes(trained)
+    assert ends in ({130}, {0, 130})
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
-def test_a_signal_during_training_leaves_no_unfinished_model(
+def test_a_signal_while_a_model_is_written_leaves_the_old_one_alone(
     model: Path, trained: bytes, long_work: Path, number: int
 ) -> None:
-    child = _start("train", "-q", "--replace", long_work, "-m", model, "-j", 2)
-    while len(os.listdir(model.parent)) == 1:
-        assert child.poll() is None, "the training ended before its model was seen"
-    os.killpg(child.pid, number)  # as a terminal does that is closed
-    _, errors = child.communicate(timeout=60)
+    for _ in range(5):  # a busy machine may be late with the signal
+        child = _start("train", "-q", "--replace", long_work, "-m", model, "-j", 2)
+        while len(os.listdir(model.parent)) == 1 and child.poll() is None:
+            pass
+        os.killpg(child.pid, number)  # as a terminal does that is closed
+        _, errors = child.communicate(timeout=60)
+        if child.returncode:
+            break
+        model.write_bytes(trained)
     assert (child.returncode, errors) == (-number, b"")
     assert os.listdir(model.parent) == [model.name]
     assert model.read_bytes() == trained

@@ -154,28 +154,6 @@ def test_formulas_work_out_a_word_as_on_paper(
         assert fraction in text
 
 
-@pytest.mark.parametrize(
-    ("options", "score"),
-    [
-        (["--event-model", "complement"], [("score of class k", "-Σ_j x_j log θ_jk, without the prior")]),
-        (
-            ["--features", "both", "--event-model", "multinomial", "--numeric-model", "categorical"],
-            [
-                ("score of class k", "log π_k + Σ_j x_j log φ_jk, x_j how often word j occurs"),
-                ("added to it, without log π_k", "log π_k + Σ_j log φ_jtk"),
-            ],
-        ),
-    ],
-)
-def test_score_formula_has_the_prior_once(
-    china: Path, tmp_path: Path, options: list[str], score: list[tuple[str, str]]
-) -> None:
-    run("train", china, "-m", tmp_path / "m", "-q", *options)
-    info = json.loads(run("model", "info", "--json", "-m", tmp_path / "m"))
-    (lines,) = [one["lines"] for one in info["formulas"] if one["title"] == "Score"]
-    assert [tuple(line) for line in lines[:-1]] == score
-
-
 def test_worked_out_word_is_what_scoring_adds(models: dict[str, Path]) -> None:
     model = open_model(str(models["multinomial"]))
     info = json.loads(run("model", "info", "--json", "--word", "account", "-m", models["multinomial"]))
@@ -344,10 +322,6 @@ def test_error_of_sqlite_has_its_own_status(said: str, status: int, slug: str) -
     assert (told.status, told.slug, told.where) == (status, slug, "the model")
 
 
-def test_text_that_is_not_utf8_is_refused(tmp_path: Path) -> None:
-    assert "dump-foreign" in error("model", "load", "-m", tmp_path / "m", status=65, stdin=b"\xff\xfe")
-
-
 @pytest.mark.parametrize(
     ("parts", "said"),
     [
@@ -382,15 +356,6 @@ def test_merge_of_a_damaged_model_has_one_error(
     assert [line.split(":")[0].strip() for line in said.splitlines()] == ["nbspam", "next"]
 
 
-def test_merge_names_a_class_number_that_does_not_exist(
-    models: dict[str, Path], copy: Path, tmp_path: Path
-) -> None:
-    forge(copy, "UPDATE learned SET class = 7 WHERE digest = (SELECT min(digest) FROM learned)")
-    said = error("model", "merge", models["views"], copy, "-o", tmp_path / "new", status=65)
-    assert "class number 7 does not exist" in said
-    assert not (tmp_path / "new").exists()
-
-
 def test_merge_names_settings_taken_from_the_first_model(
     models: dict[str, Path], data: Path, tmp_path: Path
 ) -> None:
@@ -400,13 +365,6 @@ def test_merge_names_settings_taken_from_the_first_model(
     assert b"alpha, event_model" in done.stderr
     assert b"Calibration" not in done.stderr  # of one sum there is none
     assert open_model(str(tmp_path / "new")).settings == open_model(str(models["multinomial"])).settings
-
-
-def test_numeric_model_without_mail_merges(models: dict[str, Path], data: Path, tmp_path: Path) -> None:
-    empty = shutil.copy(models["aode"], tmp_path / "empty")
-    run("unlearn", data, "-m", empty, "-q")
-    run("model", "merge", models["aode"], empty, "-o", tmp_path / "new", "-q")
-    assert counts(tmp_path / "new") == counts(models["aode"])
 
 
 def test_numeric_models_with_the_same_edges_merge(
@@ -479,11 +437,3 @@ def test_model_that_comes_while_another_is_made_stays_unless_replaced(
             make()
         assert path.read_bytes() == models["both"].read_bytes()
     assert os.listdir(tmp_path) == ["new"]
-
-
-def test_pruned_model_is_smaller_and_still_classifies(copy: Path) -> None:
-    said = program("model", "prune", "--max-size", "300K", "-m", copy).stderr
-    assert re.search(rb"Pruned [1-9][\d,]* of [\d,]+ tokens", said) and copy.stat().st_size <= 300_000
-    assert run("model", "check", "-m", copy).endswith("sound\n")
-    assert run("classify", "-m", copy, stdin=mail("viagra")).startswith(("spam", "ham", "unsure"))
-    assert "[no-effect]" in error("model", "prune", "-m", copy, status=64)

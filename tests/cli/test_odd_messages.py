@@ -127,15 +127,6 @@ def test_forged_fields_in_a_header_of_ten_megabytes_are_found_in_seconds(model: 
         assert time.process_time() - start < 10
 
 
-@pytest.mark.parametrize("name", [name for name in ODD_MESSAGES if "50 MB" not in name])
-def test_an_odd_message_is_explained_learned_and_unlearned(model: Path, name: str) -> None:
-    message = ODD_MESSAGES[name]
-    assert program("explain", "-m", model, stdin=message).returncode == 0
-    assert program("learn", "spam", "-m", model, stdin=message).stdout == b"learned\t-\n"
-    assert program("unlearn", "-m", model, stdin=message).stdout == b"forgotten\t-\n"
-    assert program("model", "check", "-m", model).returncode == 0
-
-
 def test_odd_messages_are_trained_on_and_evaluated(tmp_path: Path) -> None:
     messages = [message[:1_000_000] for message in ODD_MESSAGES.values()]
     folder = write_folders(tmp_path / "source", {"ham": messages + HAM, "spam": messages[::-1] + SPAM})

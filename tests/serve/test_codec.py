@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nbspam.decision import Loss, cutoffs, zero_one_loss
-from nbspam.errors import BadDataError, NbspamError, TryAgainError
+from nbspam.errors import BadDataError, NbspamError
 from nbspam.filter import Verdict
 from nbspam.labels import HAM_AND_SPAM
 from nbspam.model.posterior import Scored
@@ -26,13 +26,11 @@ from nbspam.serve.codec import (
     JUDGING,
     MAX_LINE_BYTES,
     MAX_USER,
-    ClientError,
     Request,
     RequestReader,
     answer,
     header_as_spamc,
     message_id,
-    refusal,
     score_of,
     symbols,
 )
@@ -102,13 +100,6 @@ def test_message_is_read_byte_for_byte(
     head += [f"Content-length: {len(sent)}"] if has_length else []
     got = outcome(["\r\n".join([*head, "", ""]).encode() + sent])
     assert got == Request(command, (1, 5), "joe", message)
-
-
-def test_request_is_complete_with_its_last_byte() -> None:
-    reader, stream = RequestReader(), request()
-    assert reader.feed(stream[:-1]) is None
-    assert reader.feed(stream[-1:] + b"more of something else") == Request("CHECK", (1, 5), "", BODY)
-    assert RequestReader().feed(request(body=b"")) == Request("CHECK", (1, 5))
 
 
 @pytest.mark.parametrize("stream", [b"PING SPAMC/1.2\r\n", b"PING SPAMC/1.5\r\n\r\n", b"SKIP SPAMC/1.2\n"])
@@ -198,11 +189,6 @@ def test_each_version_has_its_answer(command: str, version: tuple[int, int], exp
     content = b"" if command == "CHECK" else b"abc"
     given = answer(Request(command, version), score_of(verdict(7.3), ZERO_ONE), content)
     assert given == b"SPAMD/1.5 0 EX_OK\r\n" + expected
-
-
-def test_refusal_is_one_line() -> None:
-    assert refusal(ClientError("(two\r\nlines)")) == b"SPAMD/1.5 76 Bad header line: (two..lines)\r\n"
-    assert refusal(TryAgainError("model", "busy")) == b"SPAMD/1.5 75 EX_TEMPFAIL: busy\r\n"
 
 
 COSTS = st.floats(0.01, 100)

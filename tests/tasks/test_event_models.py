@@ -160,14 +160,6 @@ def test_a_message_of_the_same_words_with_other_features_is_another(
 # lambda
 
 
-@pytest.mark.parametrize(
-    "event_model", ["presence", "multinomial", "bernoulli", "complement", "categorical", "aode"]
-)
-def test_alpha_auto_is_stored(event_model: str, tmp_path: Path) -> None:
-    run("train", DATA, "-q", "--event-model", event_model, "--alpha", "auto", "-m", tmp_path / "m")
-    assert float(open_model(str(tmp_path / "m")).settings["alpha"]) > 0
-
-
 # Prior models
 
 
@@ -200,22 +192,6 @@ def test_a_model_on_a_prior_learns_and_unlearns_exactly(
     for mail in ((DATA / "spam" / "0002.eml").read_bytes(), NEW_MAIL):
         run("unlearn", "-q", "-m", path, stdin=mail)
     assert counts(path) == before
-
-
-def test_the_formulas_work_a_word_out_with_the_counts_of_the_prior(
-    trained: dict[str, Path], tmp_path: Path
-) -> None:
-    """A prior at its own size is the model itself, so the numbers are the same."""
-    weight = sum(open_model(str(trained["multinomial"])).messages)
-    prior = ("--prior-model", trained["multinomial"], "--prior-weight", weight)
-    run("train", "-q", "-m", tmp_path / "cold", *prior, *MODELS["multinomial"])
-    found = []
-    for path in (trained["multinomial"], tmp_path / "cold"):
-        out = run("model", "info", "--json", "--word", "hello", "-m", path)
-        (section,) = [one for one in json.loads(out)["formulas"] if "hello" in one["title"]]
-        found.append(section["lines"])
-    assert "once in a message it adds" in dict(found[0])
-    assert found[0] == found[1]
 
 
 def test_a_prior_of_another_vocabulary_is_refused_and_one_of_the_same_forgets(

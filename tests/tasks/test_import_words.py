@@ -19,18 +19,12 @@ from nbspam.tasks.import_words import (
     MAX_COUNT,
     MAX_LINE_BYTES,
     WordList,
-    body_word,
 )
 from nbspam.tokens.bag import VIEW_NAMES, VIEWS
 from tests.tiny_mail import error, mail, program, run, write_folders
 
 GOLDEN = Path(__file__).resolve().parent.parent / "golden" / "import"
 LISTS = {"bogofilter": GOLDEN / "bogofilter.txt", "spambayes": GOLDEN / "spambayes.csv"}
-# What its `sa-learn --backup` writes.
-SPAMASSASSIN = (
-    "v\t3\tdb_version # this must be the first line!!!\nv\t1\tnum_spam\nv\t1\tnum_nonspam\n"
-    "t\t1\t0\t1700000000\t0a1b2c3d4e\ns\ts\t0123456789@sa_generated\n"
-)
 BOGOFILTER = "cheap 5 1 20260101\n.MSG_COUNT 6 4 20260101\nmeeting 0 3 20260101\n"
 SUBJECT = "=?utf-8?q?=C3=9Cber?= uns"
 FEW = {
@@ -67,18 +61,6 @@ def test_a_word_list_becomes_the_golden_tokens(form: str, tmp_path: Path) -> Non
     assert check_model(str(tmp_path / "m")) == []
     run("model", "import", LISTS[form], "-m", tmp_path / "named", "-q", "--from", form)
     assert counted(tmp_path / "named") == expected
-
-
-def test_our_counts_survive_a_list_in_the_form_of_bogofilter(data: Path, tmp_path: Path) -> None:
-    run("train", data, "-m", tmp_path / "own", "-q")
-    ours = counted(tmp_path / "own")
-    body = {text: counts for (view, text), counts in ours.items() if view == "body"}
-    words = {text: counts for text, counts in body.items() if body_word(text)}
-    assert len(words) > 0.99 * len(body)  # marks such as skip= are no words
-    ham, spam = open_model(str(tmp_path / "own")).messages
-    rows = [f"{text} {counts[1]} {counts[0]} 20260101\n" for text, counts in words.items()]
-    imported("".join([*rows, f".MSG_COUNT {spam} {ham} 20260101\n"]), tmp_path / "m")
-    assert counted(tmp_path / "m") == {("body", text): counts for text, counts in words.items()}
 
 
 @pytest.fixture(scope="module")
@@ -143,12 +125,6 @@ def test_the_calibration_starts_at_fixed_weights_and_learns(tmp_path: Path) -> N
     run("train", "--update", folders, "-m", model, "-q")
     assert open_model(str(model)).messages == [6, 7]
     assert check_model(str(model)) == []
-
-
-def test_an_imported_message_cannot_be_unlearned(tmp_path: Path) -> None:
-    model = imported(BOGOFILTER, tmp_path / "m")
-    assert run("unlearn", "-m", model, stdin=mail("cheap")).startswith("was never learned")
-    assert counted(model)[("body", "cheap")] == (1, 5)
 
 
 @pytest.mark.parametrize("event_model", ["multinomial", "complement"])
@@ -225,16 +201,6 @@ def test_a_merge_forgets_messages_that_were_read_without_bigrams(tmp_path: Path)
     run("unlearn", "-m", tmp_path / "all", stdin=offer)
     run("unlearn", "-m", tmp_path / "all", stdin=offer)
     assert counted(tmp_path / "all") == before
-
-
-def test_the_database_of_spamassassin_is_refused(tmp_path: Path) -> None:
-    for options in ([], ["--from", "spamassassin"]):
-        said = error(
-            "model", "import", "-m", tmp_path / "m", *options, status=65, stdin=SPAMASSASSIN.encode()
-        )
-        assert "five bytes of a hash" in said
-        assert "import-hashed" in said
-    assert list(tmp_path.iterdir()) == []
 
 
 LONG = "x" * MAX_LINE_BYTES + " 1 1\n"

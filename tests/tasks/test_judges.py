@@ -10,7 +10,7 @@ import pytest
 
 from nbspam.corpus import open_labelled
 from nbspam.corpus.corpus import BY_DATE, BY_INDEX, Corpus, read_corpus
-from nbspam.decision import Loss, zero_one_loss
+from nbspam.decision import zero_one_loss
 from nbspam.errors import UsageError
 from nbspam.evaluation.replay import parse_feedback
 from nbspam.model.block import select_rows
@@ -18,7 +18,7 @@ from nbspam.model.calibration import Learner, first_weights
 from nbspam.model.views import as_counted, view_evidence
 from nbspam.settings import Settings
 from nbspam.tasks.classify import RowTokens, texts_of
-from nbspam.tasks.evaluate import MOST_CLUED, Plan, centre_nats, evaluate_replay
+from nbspam.tasks.evaluate import MOST_CLUED, Plan, evaluate_replay
 from nbspam.tasks.judges import ReplayJudge
 from tests.mail_samples import make_corpus
 
@@ -105,12 +105,6 @@ def test_mistakes_have_the_clues_of_their_time(corpus: Corpus) -> None:
     assert 0 < len(evaluation.clues) <= 2 * MOST_CLUED
     assert set(evaluation.clues) <= set(evaluation.names[evaluation.is_mistake])
     assert json.dumps(dict(evaluation.clues))
-
-
-def test_the_thick_threshold_lies_around_the_cut_off() -> None:
-    assert centre_nats(zero_one_loss(2)) == pytest.approx(0.0)
-    assert centre_nats(Loss(((0.0, 1.0), (9.0, 0.0)))) == pytest.approx(np.log(9))
-    assert centre_nats(zero_one_loss(3)) == 0.0
 
 
 @pytest.mark.parametrize(

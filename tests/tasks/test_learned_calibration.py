@@ -82,30 +82,6 @@ def model(trained: Path, tmp_path: Path) -> str:
     return shutil.copy(trained, str(tmp_path / "model"))
 
 
-def test_the_credit_is_kept_from_one_message_to_the_next(model: str, tmp_path: Path) -> None:
-    item, other = items_of(tmp_path / "new", {"ham": 1, "spam": 1}, 2)
-    for credit, expected in (("7", "8"), ("20", "20")):
-        with updating(model) as updater:
-            updater.settings({"calibration_credit": credit})
-        one = shutil.copy(model, str(tmp_path / "one"))
-        learn(one, item.label, item.read())
-        assert settings_of(one)["calibration_credit"] == expected
-        update([item], CLASSES, many := shutil.copy(model, str(tmp_path / "many")))
-        assert settings_of(many)["calibration_credit"] == expected
-    merge([one, many], str(tmp_path / "merged"))
-    assert "calibration_credit" not in settings_of(str(tmp_path / "merged"))
-    with updating(model) as updater:
-        updater.settings({"calibration_credit": "much"})
-    with pytest.raises(DamagedModelError, match="setting calibration_credit much"):
-        learn(model, other.label, other.read())
-
-
-def settings_of(path: str) -> dict[str, str]:
-    model = open_model(path)
-    model.close()
-    return model.settings
-
-
 def test_a_message_learned_teaches_what_was_said_of_it_before(model: str, tmp_path: Path) -> None:
     for item in items_of(tmp_path / "new", {"ham": 2, "spam": 2}, 2):
         by_hand = ByHand(model)
