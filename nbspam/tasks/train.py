@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from nbspam.model.numeric import FeatureCounts
     from nbspam.tasks.prior_model import PriorModel
 
-# Of the memory of a training, in megabytes: docs/decisions.md.
+# The memory of a training, in megabytes.  `python -m bench.stream` measures it.
 DEFAULT_MEGABYTES = 500  # of all processes together
 PARENT_MEGABYTES = 200  # of the parent with the sample for the calibration and the least counts
 JOB_MEGABYTES = 70  # of each other process
