@@ -87,7 +87,7 @@ def inherited() -> Listening | None:
     except OSError:
         sockets = []
     if not sockets or any(one.type != socket.SOCK_STREAM for one in sockets):
-        raise UsageError("LISTEN_FDS", "is no stream socket", "use ListenStream=", "listen-fds")
+        raise UsageError("LISTEN_FDS", "is not a stream socket", "use ListenStream=", "listen-fds")
     return Listening(sockets)
 
 
@@ -128,7 +128,7 @@ def on_path(path: str, mode: int) -> Listening:
     """A unix socket with these permissions; it replaces the socket of a dead server, and no other file."""
     if not path:
         remedy = "use for example `socket=~/.nbspam.socket`"
-        raise UsageError("", "names no path", remedy, "socket", option="socket")
+        raise UsageError("", "is not a path", remedy, "socket", option="socket")
     one = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
         _remove_dead_socket(path)
@@ -149,7 +149,7 @@ def _remove_dead_socket(path: str) -> None:
     except FileNotFoundError:
         return
     if not stat.S_ISSOCK(mode):
-        raise CannotCreateError(path, "is there, and is no socket", PATH_REMEDY, "socket-no-socket")
+        raise CannotCreateError(path, "exists and is not a socket", PATH_REMEDY, "socket-no-socket")
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
         probe.setblocking(False)  # a server whose queue is full is alive, too
         if probe.connect_ex(path) != errno.ECONNREFUSED:

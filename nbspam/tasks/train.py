@@ -244,8 +244,8 @@ def _counts_bytes(max_memory: int, jobs: int) -> int:
     max_memory = max_memory or max(DEFAULT_MEGABYTES, needed)
     if max_memory < needed:
         why, remedy = (
-            f"training with {jobs} jobs takes {needed} megabytes or more",
-            "give more, or fewer jobs",
+            f"training with {jobs} jobs needs at least {needed} megabytes",
+            "allow more memory, or use fewer jobs",
         )
         raise UsageError(str(max_memory), why, remedy, "max-memory", option="max_memory")
     return (max_memory - needed + SPARE_MEGABYTES) * 1_000_000 // COPIES

@@ -136,7 +136,7 @@ def test_tell_asks_to_learn_or_to_forget() -> None:
         (b"CHECK SPAMC/1.5\r\nCompress: lzma\r\n\r\n", "compression type not supported: 'lzma'"),
         (packed(b"no zlib"), "the message is not compressed by zlib"),
         (packed(zlib.compress(BODY)[:-1]), "the compressed message is cut short"),
-        (packed(zlib.compress(BODY) + b"x"), "bytes behind the compressed message"),
+        (packed(zlib.compress(BODY) + b"x"), "bytes after the compressed message"),
         (b"CHECK SPAMC/1.5\r\n" + b"X" * (MAX_LINE_BYTES + 1), f"line of more than {MAX_LINE_BYTES} bytes"),
         (request("TELL", "1.5", BODY, "Set: local"), "Set without a Message-class"),
         (

@@ -217,7 +217,7 @@ LONG = "x" * MAX_LINE_BYTES + " 1 1\n"
         ("mime:text 1 1 1\n.MSG_COUNT 1 1 1\n", "import-empty"),
         (SPAMBAYES + "word,1", "line 4: the line is cut short"),
         (SPAMBAYES + "word,1\r\n", "line 4: expected WORD,HAM,SPAM"),
-        (SPAMBAYES + '"word,1,2\r\n', "line 4: this is no row of a CSV file"),
+        (SPAMBAYES + '"word,1,2\r\n', "line 4: this is not a row of a CSV file"),
     ],
 )
 def test_a_damaged_list_is_refused_and_nothing_is_written(text: str, said: str, tmp_path: Path) -> None:
