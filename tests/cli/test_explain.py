@@ -76,13 +76,6 @@ def test_the_clues_can_be_read_with_any_number_of_classes(
     assert any(name.endswith(" others") for name in named) == (n > 3)
 
 
-def test_many_classes_are_counted_and_not_named(crowds: dict[int, Path]) -> None:
-    assert "; from 720 messages of 240 classes\n" in run("explain", "-m", crowds[240], stdin=b"\n\ndaily")
-    assert "; from 3 class-000, 3 class-001" in run("explain", "-m", crowds[3], stdin=b"\n\ndaily")
-    found = json.loads(run("explain", "-m", crowds[240], "--json", stdin=mail("topic1 daily")))
-    assert all(len(one["documents"]) == 240 for one in found["clues"])
-
-
 def test_an_undefined_probability_has_a_reason(tmp_path: Path) -> None:
     letters = {"ham": [mail("lunch at noon")], "spam": [mail("cheap pills now")]}
     write_folders(tmp_path / "mail", letters)

@@ -107,11 +107,6 @@ def test_ping_and_skip_wait_for_no_message(stream: bytes) -> None:
     assert RequestReader().feed(stream) is not None
 
 
-def test_version_1_0_has_no_header_and_a_stream_without_a_byte_asks_nothing() -> None:
-    assert outcome([b"PROCESS SPAMC/1.0\r\n" + BODY]) == Request("PROCESS", (1, 0), "", BODY)
-    assert outcome([b"", b""]) is None
-
-
 @pytest.mark.parametrize("user", [b"a\x1b[m", b"a\0", b"a" * (MAX_USER + 1), b""])
 @pytest.mark.parametrize("command", JUDGING)
 def test_mail_of_a_user_with_an_odd_name_is_judged_for_nobody(command: str, user: bytes) -> None:

@@ -144,15 +144,6 @@ def test_an_event_model_that_counts_repeats_is_refused(event_model: str, tmp_pat
     )
 
 
-def test_an_imported_model_never_learns_bigrams(tmp_path: Path) -> None:
-    model = imported(BOGOFILTER, tmp_path / "m")
-    run("learn", "spam", "-m", model, stdin=mail("cheap offers for you"))
-    assert "offers" in run("model", "dump", "-m", model)
-    opened = open_model(str(model))
-    assert opened.words[VIEWS.index("body")] > 0
-    assert opened.words[VIEWS.index("bigrams")] == 0
-
-
 def test_a_merged_or_loaded_model_still_says_that_it_was_imported(tmp_path: Path) -> None:
     folders = write_folders(tmp_path / "mail", {"ham": [mail("meeting")], "spam": [mail("cheap")]})
     run("train", folders, "-m", tmp_path / "own", "-q")
