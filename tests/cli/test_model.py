@@ -232,7 +232,7 @@ TEXT = (
         ("normalise\t0", "loss\tFP=-1", "normalise"),
         ("features\twords", "features\tnumeric", "features"),
         ("threshold\t2.0", "threshold\t-5", "threshold"),
-        ("#end\t12", "token\t1\thello\t1\t2\t0\t0\n#end\t13", "here belongs the end"),
+        ("#end\t12", "token\t1\thello\t1\t2\t0\t0\n#end\t13", "expected the end"),
         ("learned\t5\t1\t1\n", "learned\t5\t1\t1\nlearned\t5\t1\t1\n", "twice"),
         ("class\tweight\n", "class\tweight\ncalibration\t0\tconstant\t\\N\tnan\n", "cannot be a weight"),
     ],
@@ -249,9 +249,9 @@ def test_damaged_text_is_refused_with_its_line(tmp_path: Path, old: str, new: st
 def test_covariance_of_more_weights_than_there_are_is_refused(copy: Path, tmp_path: Path) -> None:
     row = "calibration_covariance\t9999999\t0\t1.0\n#learned"
     text = TEXT.replace("#learned", row, 1).replace("#end\t12", "#end\t13")
-    assert "no matrix" in error("model", "load", "-m", tmp_path / "m", status=65, stdin=text.encode())
+    assert "not a matrix" in error("model", "load", "-m", tmp_path / "m", status=65, stdin=text.encode())
     change(copy, "INSERT INTO calibration_covariance VALUES (9999999, 0, 1.0)")
-    assert "no matrix" in run("model", "check", "-m", copy, status=65)
+    assert "not a matrix" in run("model", "check", "-m", copy, status=65)
     assert "model-damaged" in error("learn", "spam", "-m", copy, status=65, stdin=mail("cheap pills"))
 
 
@@ -410,7 +410,7 @@ def test_model_that_comes_while_another_is_made_stays_unless_replaced(
         make()
         assert path.read_bytes() != models["both"].read_bytes()
     else:
-        with pytest.raises(CannotCreateError, match="by now"):
+        with pytest.raises(CannotCreateError, match="was made here meanwhile"):
             make()
         assert path.read_bytes() == models["both"].read_bytes()
     assert os.listdir(tmp_path) == ["new"]
