@@ -115,7 +115,7 @@ def on_address(text: str) -> Listening:
 
 
 def _cannot_listen(text: str, error: OSError) -> CannotCreateError:
-    why, slug = f"cannot be listened on: {os.strerror(error.errno or 0)}", "listen-failed"
+    why, slug = f"cannot listen there: {os.strerror(error.errno or 0)}", "listen-failed"
     if error.errno == errno.EADDRINUSE:
         why, slug = IN_USE, "listen-in-use"
     elif error.errno == errno.EACCES:
@@ -137,7 +137,7 @@ def on_path(path: str, mode: int) -> Listening:
         one.listen(BACKLOG)  # nobody can connect before
     except OSError as error:
         one.close()
-        why = f"no socket can be made: {error.strerror or error}"
+        why = f"cannot make a socket: {error.strerror or error}"
         raise CannotCreateError(path, why, PATH_REMEDY, "socket-failed") from None
     return Listening([one], path)
 
@@ -189,7 +189,7 @@ class Daemon:
                     self._work()
                 self._workers[process] = time.monotonic()
         except OSError as error:
-            LOG.error("no process can be made: %s", error.strerror)
+            LOG.error("cannot start a process: %s", error.strerror)
             return False
         return True
 

@@ -82,7 +82,7 @@ def test_an_undefined_probability_has_a_reason(tmp_path: Path) -> None:
     run("train", tmp_path / "mail", "--event-model", "multinomial", "-m", tmp_path / "m", "-q")
     run("unlearn", "-m", tmp_path / "m", tmp_path / "mail", "-q")
     text = run("explain", "-m", tmp_path / "m", stdin=letters["ham"][0])
-    assert "undefined: no mail is in the model, and the prior is of it" in text
+    assert "undefined: the model has no mail, and the prior comes from its mail" in text
     text = run("explain", "--alpha", "0", "--prior", "uniform", "-m", tmp_path / "m", stdin=letters["ham"][0])
     assert "undefined: every class is ruled out (lambda = 0)" in text
 

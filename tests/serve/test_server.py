@@ -282,7 +282,7 @@ def test_dead_worker_is_replaced_as_soon_as_there_is_a_process(
     assert first not in server.workers()
     full.touch()
     os.kill(second, signal.SIGKILL)
-    eventually(lambda: "no process can be made: no means" in server.log)
+    eventually(lambda: "cannot start a process: no means" in server.log)
     assert server.ask("CHECK", SPAM).startswith(OK)
     full.unlink()
     assert second not in server.workers()
