@@ -235,7 +235,7 @@ TEXT = (
         ("normalise\t0", "loss\tFP=-1", "normalise"),
         ("features\twords", "features\tnumeric", "features"),
         ("threshold\t2.0", "threshold\t-5", "threshold"),
-        ("#end\t12", "token\t1\thello\t1\t2\t0\t0\n#end\t13", "here belongs the end"),
+        ("#end\t12", "token\t1\thello\t1\t2\t0\t0\n#end\t13", "expected the end"),
         ("learned\t5\t1\t1\n", "learned\t5\t1\t1\nlearned\t5\t1\t1\n", "twice"),
         ("class\tweight\n", "class\tweight\ncalibration\t0\tconstant\t\\N\tnan\n", "cannot be a weight"),
     ],
