@@ -252,9 +252,9 @@ def test_damaged_text_is_refused_with_its_line(tmp_path: Path, old: str, new: st
 def test_covariance_of_more_weights_than_there_are_is_refused(copy: Path, tmp_path: Path) -> None:
     row = "calibration_covariance\t9999999\t0\t1.0\n#learned"
     text = TEXT.replace("#learned", row, 1).replace("#end\t12", "#end\t13")
-    assert "no matrix" in error("model", "load", "-m", tmp_path / "m", status=65, stdin=text.encode())
+    assert "not a matrix" in error("model", "load", "-m", tmp_path / "m", status=65, stdin=text.encode())
     change(copy, "INSERT INTO calibration_covariance VALUES (9999999, 0, 1.0)")
-    assert "no matrix" in run("model", "check", "-m", copy, status=65)
+    assert "not a matrix" in run("model", "check", "-m", copy, status=65)
     assert "model-damaged" in error("learn", "spam", "-m", copy, status=65, stdin=mail("cheap pills"))
 
 
