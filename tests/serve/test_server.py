@@ -479,7 +479,7 @@ def test_server_that_ends_leaves_the_socket_of_another(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("place", "why"),
-    [("letter", "no socket"), ("no/such/socket", "can be made"), ("x" * 200, "can be made")],
+    [("letter", "not a socket"), ("no/such/socket", "cannot make"), ("x" * 200, "cannot make")],
 )
 def test_place_where_no_socket_can_be_made_is_refused_and_stays(tmp_path: Path, place: str, why: str) -> None:
     (tmp_path / "letter").write_text("dear")
