@@ -141,7 +141,7 @@ def _why_undefined(verdict: Verdict, judge: Filter) -> str:
     if verdict.is_prior_alone:
         return "fewer than two classes have mail in the model"
     if not any(judge.scorer.model.messages) and judge.settings.prior in OF_MAIL:
-        return "no mail is in the model, and the prior is of it"
+        return "the model has no mail, and the prior comes from its mail"
     return "every class is ruled out (lambda = 0)"
 
 

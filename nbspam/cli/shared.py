@@ -44,7 +44,7 @@ def names_mail(given: dict[str, Any]) -> bool:
     for name in ("rules", "skip_unread", "force"):
         if given[name]:
             raise UsageError(
-                "", "is for labelled mail, and none is named", "name SOURCE", "no-effect", option=name
+                "", "is for labelled mail, but none is named", "name SOURCE", "no-effect", option=name
             )
     return False
 

@@ -65,9 +65,10 @@ def train_command(
     """Train a model on labelled mail.
 
     SOURCE is a folder with one subfolder for each class (ham/ spam/, or any names), a Maildir++ tree (.Junk
-    and .Spam are spam), or an index file of lines LABEL PATH.  Writes the model whole or not at all, with all
-    cores; an existing model is not overwritten unless --update or --replace is given.  --start is for
-    --update.
+    and .Spam are spam), or an index file of lines LABEL PATH.  Uses all cores.
+
+    The model is written whole or not at all.  An existing model is not overwritten unless --update or
+    --replace is given.  --start needs --update.
 
     \b
     Example:
@@ -195,7 +196,7 @@ def prior_model(given: dict[str, Any], classes: tuple[str, ...]) -> AbstractCont
         weight = given["prior_weight"]
         return PriorModel(given["prior_model"], DEFAULT_WEIGHT if weight is None else weight, classes)
     if given["prior_weight"] is not None:
-        why = "is for a prior model, and none is named"
+        why = "needs a prior model"
         raise UsageError("--prior-weight", why, "add --prior-model MODEL", "usage")
     return nullcontext()
 

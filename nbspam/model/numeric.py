@@ -47,7 +47,7 @@ def checked_bins(bins: int, with_pairs: bool = False) -> int:
     most, where = (MAX_PAIRED_BINS, " under aode") if with_pairs else (MAX_BINS, "")
     if MIN_BINS <= bins <= most:
         return bins
-    why = f"there are {MIN_BINS} to {most:,} bins{where}"
+    why = f"the number of bins is from {MIN_BINS} to {most:,}{where}"
     raise UsageError(str(bins), why, "use 10", "bins", option="bins")
 
 

@@ -189,14 +189,14 @@ def _unpacked(data: bytes, max_bytes: int) -> bytes:
     if len(message) > max_bytes:
         raise _too_long(max_bytes)
     if unpacker.unused_data:
-        raise ClientError("(bytes behind the compressed message)")
+        raise ClientError("(bytes after the compressed message)")
     if not unpacker.eof:
         raise ClientError("(the compressed message is cut short)")
     return message
 
 
 def _too_long(max_bytes: int) -> BadDataError:
-    remedy = "let the mail server pass it by, as spamc -s does"
+    remedy = "let the mail server skip such messages, as spamc -s does"
     return BadDataError("message", f"is longer than {max_bytes:,} bytes", remedy, "message-long")
 
 

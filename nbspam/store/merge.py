@@ -116,7 +116,7 @@ def check_mergeable(models: Sequence[Model]) -> None:
     first = _counted(models[0], with_edges)
     for model in models:
         if WEIGHT in model.settings:
-            why = "has the counts of a prior model among its own"
+            why = "contains the counts of a prior model"
             raise BadDataError(model.path, why, remedy, "merge-prior")
         for what, counted in _counted(model, with_edges).items():
             if counted != first[what]:

@@ -94,7 +94,7 @@ def _choose(updater: Updater, max_bytes: int | None, min_count: int) -> None:
     if max_bytes is not None and file_bytes > max_bytes:
         room = SPARE * (max_bytes - (file_bytes - all_bytes))
         if room < connection.ask(f"SELECT total({size}) FROM token WHERE {stays}")[0][0]:
-            why = f"what is never pruned needs more than {max_bytes:,} bytes"
+            why = f"the part that is never pruned needs more than {max_bytes:,} bytes"
             raise UsageError(model.path, why, "allow more bytes: `max_size`", "prune-size")
     # Which go of those that are in equally many messages: their keys are as good as random.
     used = f"sum({size}) OVER (ORDER BY {stays} DESC, {messages} DESC, key)"

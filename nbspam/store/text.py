@@ -136,7 +136,7 @@ def load(lines: Iterable[bytes], where: str, path: str, replaces: bool = True) -
             for table in list(TABLES)[2:]:
                 file.insert(table, text.rows(table))
         except sqlite3.IntegrityError as error:
-            raise text.error(f"a row is there twice ({error})") from None
+            raise text.error(f"a row comes twice ({error})") from None
         text.check_end()
         file.write_sums()
         model = Model(where, file.connection)
@@ -175,7 +175,7 @@ class _Text:
     def check_end(self) -> None:
         """Raise unless the current line is the last one and gives the number of rows."""
         if self._fields != [END, str(self._n_rows)]:
-            raise self.error(f"here belongs the end, with {self._n_rows} rows before it")
+            raise self.error(f"expected the end, after {self._n_rows} rows")
 
     def classes(self) -> tuple[tuple[str, ...], list[int]]:
         """Names and messages."""
@@ -192,7 +192,7 @@ class _Text:
         if self._fields != ["#" + table, *columns]:
             if table == OPTIONAL:
                 return
-            raise self.error(f"here belongs #{table} with its columns")
+            raise self.error(f"expected #{table} with its columns")
         self._advance()
         while self._fields[0] == table:
             if len(self._fields) != 1 + len(columns):
@@ -208,7 +208,7 @@ class _Text:
     def _key(self, row: tuple[object, ...]) -> int:
         view, text = int(str(row[0])), str(row[1])
         if view >= N_VIEWS or (view == NOTAWORD_VIEW) != (text == NOTAWORD):
-            raise self.error("here belongs a token of a view 0, 1, 2, 3 or 5, or NOTAWORD of view 4")
+            raise self.error("expected a token of view 0, 1, 2, 3 or 5, or NOTAWORD of view 4")
         return key_of(text, view)
 
     def _value(self, column: tuple[str, str], text: str) -> object:

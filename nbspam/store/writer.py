@@ -200,7 +200,7 @@ def new_model(
             write_digests(connection, dict.fromkeys(DIGESTED) | {"token": model.token_digest})
             connection.execute("COMMIT")
         if not _keep(new, path, replaces):
-            why = "there is a model by now, and it stays as it is"
+            why = "a model was made here meanwhile, and it is not overwritten"
             raise CannotCreateError(path, why, "to write over it: `replace`", "model-exists")
     except sqlite3.Error as error:
         raise store_error(path, error) from None
@@ -248,8 +248,8 @@ def copy_model(source: str, path: str, replaces: bool = False) -> bool:
     replaces : replace a model at `path`
     """
     if replaces and os.path.isfile(path) and is_foreign(path):
-        why = "there is a file that is no model, and it stays as it is"
-        raise CannotCreateError(path, why, "choose another place, or take it away", "model-foreign")
+        why = "there is a file that is not a model, and it is not overwritten"
+        raise CannotCreateError(path, why, "choose another place, or remove it", "model-foreign")
     model = open_model(source)
     try:
         with contextlib.closing(model.connection) as connection, _folder_locked(path):

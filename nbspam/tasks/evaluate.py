@@ -258,7 +258,7 @@ def parse_regime(text: str) -> Feedback:
         with suppress(UsageError):
             return parse_feedback(text)._replace(first_of_class=True)
     allowed = ("all", "on-error", "thick:MARGIN with a margin of nats >= 0, for example thick:1")
-    raise UsageError(text[:40], "is no training regime", slug="regime", option="regime", allowed=allowed)
+    raise UsageError(text[:40], "is not a training regime", slug="regime", option="regime", allowed=allowed)
 
 
 def check_regime(feedback: Feedback, settings: Settings, choices: Choices) -> None:

@@ -38,7 +38,7 @@ class PriorModel:
     def __init__(self, path: str, weight: float, classes: tuple[str, ...]) -> None:
         self._model = open_model(path)
         if WEIGHT in self._model.settings:
-            why = "has a prior model itself, and priors do not stack"
+            why = "was itself trained with a prior model, which a prior cannot be"
             remedy = "merge what it learned into its prior, or train it without `prior_model`"
             raise UsageError(path, why, remedy, "prior-stacked")
         self.classes = ordered([*classes, *self._model.classes])

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from nbspam.model.numeric import FeatureCounts
     from nbspam.tasks.prior_model import PriorModel
 
-# Of the memory of a training, in megabytes: docs/decisions.md.
+# The memory of a training, in megabytes.  `python -m bench.stream` measures it.
 DEFAULT_MEGABYTES = 500  # of all processes together
 PARENT_MEGABYTES = 200  # of the parent with the sample for the calibration and the least counts
 JOB_MEGABYTES = 70  # of each other process
@@ -244,8 +244,8 @@ def _counts_bytes(max_memory: int, jobs: int) -> int:
     max_memory = max_memory or max(DEFAULT_MEGABYTES, needed)
     if max_memory < needed:
         why, remedy = (
-            f"training with {jobs} jobs takes {needed} megabytes or more",
-            "give more, or fewer jobs",
+            f"training with {jobs} jobs needs at least {needed} megabytes",
+            "allow more memory, or use fewer jobs",
         )
         raise UsageError(str(max_memory), why, remedy, "max-memory", option="max_memory")
     return (max_memory - needed + SPARE_MEGABYTES) * 1_000_000 // COPIES

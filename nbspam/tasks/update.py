@@ -76,7 +76,7 @@ def _check(model: Model, classes: tuple[str, ...]) -> None:
     new = [name for name in classes if name not in model.classes]
     if new:
         why = f"the model has no class {new[0]}; its classes: {', '.join(model.classes)}"
-        remedy = "train the new classes apart, then: nbspam model merge OLD NEW -o BOTH"
+        remedy = "train the new classes as a model of their own, then: nbspam model merge OLD NEW -o BOTH"
         raise BadDataError(model.path, why, remedy, "update-classes")
 
 

@@ -17,8 +17,6 @@ from tests.tiny_mail import PROGRAM, mail, write_folders
 READERS = (
     ["train", "-m", "new.nbspam"],
     ["eval"],
-    ["tune"],
-    ["vocab", "build", "-o", "vocab.tsv"],
     ["vectorize", "--vocab", "v.tsv", "--event-model", "bernoulli", "-o", "x.npz"],
 )
 

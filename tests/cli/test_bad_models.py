@@ -43,10 +43,8 @@ BAD_MODELS: dict[str, tuple[Callable[[bytes], bytes | None], int, str]] = {
 
 MODEL_COMMANDS = (
     ["classify"],
-    ["classify", "--exit-code"],
     ["explain"],
     ["learn", "spam"],
-    ["unlearn"],
     ["model", "info"],
     ["model", "check"],
     ["model", "dump"],

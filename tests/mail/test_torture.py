@@ -113,14 +113,6 @@ def test_a_verdict_line_holds_no_control_character(model: Path, tmp_path: Path) 
         assert b"a\\x1b[31mb" in done.stdout
 
 
-def test_vocabulary_of_torture_mail_shows_no_control_character(labelled: Path, tmp_path: Path) -> None:
-    vocabulary = tmp_path / "vocab.tsv"
-    assert run("vocab", "build", labelled, "-o", vocabulary).returncode == 0
-    shown = run("vocab", "show", vocabulary, "--top", "0")
-    assert shown.returncode == 0
-    assert controls(shown.stdout) == set()
-
-
 def test_torture_mail_trains_a_model_that_judges_it(
     labelled: Path, torture_files: list[Path], tmp_path: Path
 ) -> None:

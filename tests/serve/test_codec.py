@@ -107,11 +107,6 @@ def test_ping_and_skip_wait_for_no_message(stream: bytes) -> None:
     assert RequestReader().feed(stream) is not None
 
 
-def test_version_1_0_has_no_header_and_a_stream_without_a_byte_asks_nothing() -> None:
-    assert outcome([b"PROCESS SPAMC/1.0\r\n" + BODY]) == Request("PROCESS", (1, 0), "", BODY)
-    assert outcome([b"", b""]) is None
-
-
 @pytest.mark.parametrize("user", [b"a\x1b[m", b"a\0", b"a" * (MAX_USER + 1), b""])
 @pytest.mark.parametrize("command", JUDGING)
 def test_mail_of_a_user_with_an_odd_name_is_judged_for_nobody(command: str, user: bytes) -> None:
@@ -141,7 +136,7 @@ def test_tell_asks_to_learn_or_to_forget() -> None:
         (b"CHECK SPAMC/1.5\r\nCompress: lzma\r\n\r\n", "compression type not supported: 'lzma'"),
         (packed(b"no zlib"), "the message is not compressed by zlib"),
         (packed(zlib.compress(BODY)[:-1]), "the compressed message is cut short"),
-        (packed(zlib.compress(BODY) + b"x"), "bytes behind the compressed message"),
+        (packed(zlib.compress(BODY) + b"x"), "bytes after the compressed message"),
         (b"CHECK SPAMC/1.5\r\n" + b"X" * (MAX_LINE_BYTES + 1), f"line of more than {MAX_LINE_BYTES} bytes"),
         (request("TELL", "1.5", BODY, "Set: local"), "Set without a Message-class"),
         (

@@ -282,7 +282,7 @@ def test_dead_worker_is_replaced_as_soon_as_there_is_a_process(
     assert first not in server.workers()
     full.touch()
     os.kill(second, signal.SIGKILL)
-    eventually(lambda: "no process can be made: no means" in server.log)
+    eventually(lambda: "cannot start a process: no means" in server.log)
     assert server.ask("CHECK", SPAM).startswith(OK)
     full.unlink()
     assert second not in server.workers()
@@ -512,14 +512,10 @@ def test_addresses_that_other_machines_reach_are_known(host: str, number: int) -
     ("options", "status", "slug"),
     [
         *[(["--listen", text], 64, "listen") for text in ("", "localhost", "host:", "::1:783", "a:b")],
-        *[(["--listen", f"127.0.0.1:{port}"], 64, "listen") for port in (0, 99999)],
         (["--listen", "127.0.0.1:1783", "--socket", "s"], 64, "listen-twice"),
         (["--socket-mode", "999"], 64, "usage"),
-        (["--timeout", "0"], 64, "usage"),
         (["--timeout", "nan"], 64, "usage"),
         (["--socket", ""], 64, "socket"),
-        (["--listen", "", "--socket", "s"], 64, "listen-twice"),
-        (["--loss", "FP=x"], 64, "loss"),
         (["--socket", "/proc/s"], 73, "socket-failed"),
         (["-m", "none", "--socket", "s"], 66, "model-missing"),
     ],

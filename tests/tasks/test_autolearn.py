@@ -221,7 +221,7 @@ def test_unreadable_tokens_are_an_error_and_nothing_is_lost(model: Path) -> None
     assert run("classify", "-m", model, stdin=NEW_SPAM).startswith("spam")
 
 
-@pytest.mark.parametrize("tokens", ["5", "5:", "x:1", "5:-1", "5:4294967296", "9223372036854775808:1"])
+@pytest.mark.parametrize("tokens", ["5:", "5:-1", "9223372036854775808:1"])
 def test_a_text_with_other_tokens_is_refused(model: Path, tmp_path: Path, tokens: str) -> None:
     run("classify", "--autolearn", "-m", model, stdin=NEW_SPAM)
     lines = text(model).splitlines(keepends=True)

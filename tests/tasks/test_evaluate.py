@@ -11,9 +11,7 @@ from mail_samples import make_corpus, make_index
 from nbspam.corpus import open_labelled
 from nbspam.corpus.corpus import AS_READ, BY_DATE, BY_INDEX, INTERLEAVED, Corpus, in_time, read_corpus
 from nbspam.corpus.reading import WORDS
-from nbspam.decision import Loss, zero_one_loss
 from nbspam.evaluation.formats import to_json
-from nbspam.evaluation.outcomes import Evaluation
 from nbspam.filter import open_filter
 from nbspam.model.block import select_rows
 from nbspam.settings import Settings
@@ -136,31 +134,12 @@ def test_undated_mail_of_mixed_classes_keeps_the_order_read(tmp_path: Path) -> N
     assert order.tolist() == list(range(12))
 
 
-def test_classes_of_any_number_are_judged(tmp_path: Path) -> None:
-    corpus = read(make_corpus(tmp_path / "mail", {"ham": 24, "news": 24, "spam": 24, "work": 24}, noise=0.0))
-    evaluation = evaluate_folds(corpus, Plan(Settings()), 4)
-    assert evaluation.classes == ("ham", "news", "work", "spam")
-    assert (evaluation.decided == evaluation.truth).sum() >= 90
-    assert evaluation.probabilities.shape == (96, 4)
-
-
 def test_an_undefined_posterior_is_unsure_and_says_nothing(tmp_path: Path) -> None:
     corpus = read(make_corpus(tmp_path / "mail", {"ham": 12, "spam": 12}, noise=0.0))
     evaluation = evaluate_folds(corpus, Plan(Settings("presence", alpha=0.0, averaged=False)), 3)
     undefined = evaluation.decided == -1
     assert undefined.any()
     assert (evaluation.probabilities[undefined] == 0.5).all()
-
-
-def test_the_loss_decides(demonstration: Corpus) -> None:
-    dear = Loss(((0.0, 1.0), (1e6, 0.0)))
-    evaluation = evaluate_folds(demonstration, Plan(Settings(), loss=dear), 4)
-    plain = evaluate_folds(demonstration, Plan(Settings(), loss=zero_one_loss(2)), 4)
-
-    def lost(found: Evaluation) -> int:
-        return int(((found.truth == 0) & (found.decided == 1)).sum())
-
-    assert lost(evaluation) < lost(plain)
 
 
 def test_classes_without_spam_have_no_log_odds_of_spam(tmp_path: Path) -> None:

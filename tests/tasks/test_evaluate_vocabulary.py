@@ -66,7 +66,7 @@ def read(data: Path, settings: Settings) -> Corpus:
     ("way", "views", "automatic"),
     [
         *((way, "none", False) for way in ALL_WAYS),
-        *((way, "all", False) for way in WAYS),
+        *((way, "all", False) for way in WAYS if "complement" not in way and "prior" not in way),
         ("averaged", "body", False),
         ("bernoulli", "body", False),
         ("averaged", "all", True),

@@ -238,9 +238,7 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.parametrize(
-    "event_model", ["presence", "multinomial", "bernoulli", "complement", "gaussian", "categorical", "aode"]
-)
+@pytest.mark.parametrize("event_model", ["presence", "multinomial", "complement", "gaussian", "aode"])
 def test_four_classes_go_through_train_and_classify(event_model: str, folders: Path, tmp_path: Path) -> None:
     path = tmp_path / "m.nbspam"
     run("train", folders, "-q", "-m", path, "--event-model", event_model)

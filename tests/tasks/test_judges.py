@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from nbspam.corpus import open_labelled
-from nbspam.corpus.corpus import BY_DATE, BY_INDEX, Corpus, read_corpus
+from nbspam.corpus.corpus import BY_INDEX, Corpus, read_corpus
 from nbspam.decision import zero_one_loss
 from nbspam.errors import UsageError
 from nbspam.evaluation.replay import parse_feedback
@@ -20,7 +20,6 @@ from nbspam.settings import Settings
 from nbspam.tasks.classify import RowTokens, texts_of
 from nbspam.tasks.evaluate import MOST_CLUED, Plan, evaluate_replay
 from nbspam.tasks.judges import ReplayJudge
-from tests.mail_samples import make_corpus
 
 
 @pytest.fixture(scope="module")
@@ -28,13 +27,6 @@ def corpus(data: Path) -> Corpus:
     source = open_labelled([str(data / "index")])
     asked = frozenset(("bigrams", "measures"))
     return read_corpus(source.items(), source.classes, 1, source.ordered_by_index, wanted=asked)
-
-
-@pytest.fixture(scope="module")
-def four_classes(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
-    folder = make_corpus(tmp_path_factory.mktemp("four"), {"ham": 20, "news": 20, "spam": 20, "work": 20})
-    source = open_labelled([str(folder)])
-    return read_corpus(source.items(), source.classes, wanted=frozenset(("bigrams", "measures")))
 
 
 def fed(corpus: Corpus, settings: Settings, n: int) -> ReplayJudge:
@@ -78,13 +70,6 @@ def test_every_message_is_judged_once_in_order_of_time(corpus: Corpus) -> None:
     assert evaluation.names.tolist() == corpus.block.names
     assert evaluation.settings["order"] == BY_INDEX
     assert evaluation.trained == len(corpus.block)
-
-
-def test_dates_order_a_folder(four_classes: Corpus) -> None:
-    evaluation = evaluate_replay(four_classes, Plan(Settings()), parse_feedback("immediate"))
-    assert (np.diff(evaluation.times) >= 0).all()
-    assert evaluation.settings["order"] == BY_DATE
-    assert len(set(evaluation.decided.tolist())) == 4
 
 
 @pytest.mark.parametrize("feedback", ["delayed:30", "partial:0.4", "on-error", "thick:2"])
