@@ -256,10 +256,10 @@ def _import_summary(imported: WordList, model: str) -> str:
     few = "Few of its words correspond: text without spaces, or counted in another charset.\n"
     return (
         f"Imported from {imported.form}: {_messages(HAM_AND_SPAM, imported.messages)}; "
-        f"{imported.taken:,} of its words as {len(imported.tokens):,} tokens, {left:,} correspond to none.\n"
+        f"{imported.taken:,} of its words became {len(imported.tokens):,} tokens, {left:,} were left out.\n"
         f"{few if imported.taken < FEW_SHARE * imported.words else ''}"
         f"Model: {plain(model)}.\n"
-        "Calibrated on no mail yet: nbspam train --update SOURCE, of ham and spam that it has not counted."
+        "Not calibrated yet: nbspam train --update SOURCE adds ham and spam that it has not counted."
     )
 
 

@@ -140,8 +140,9 @@ def _start(*arguments: object) -> subprocess.Popen[bytes]:
 
 
 def _as_in_a_terminal() -> None:
-    """A shell's background job ignores Ctrl-C, and so would all that it starts."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    """A background job of a shell ignores Ctrl-C, one of nohup SIGHUP, and so would all that they start."""
+    for number in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM):
+        signal.signal(number, signal.SIG_DFL)
 
 
 @pytest.mark.parametrize(

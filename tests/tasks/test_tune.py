@@ -97,7 +97,7 @@ def test_no_spread_is_no_evidence_and_two_campaigns_are_little() -> None:
 def test_dated_mail_is_judged_by_its_past(tmp_path: Path) -> None:
     corpus = read(make_corpus(tmp_path / "mail", {"ham": 40, "spam": 40}))
     splits, how, _ = split_apart(corpus)
-    assert "came before" in how
+    assert "older mail" in how
     for before, rows in splits:
         assert corpus.block.dates[before].max() < corpus.block.dates[rows].min()
 
