@@ -18,7 +18,7 @@ from nbspam.cli.shared import files_argument, options
 from nbspam.cli.tables import console, table
 from nbspam.corpus.heads import head_of
 from nbspam.filter import Filter, Verdict, open_filter
-from nbspam.model.explain import Explanation, Sum, count_text
+from nbspam.model.explain import Explanation, Sum
 from nbspam.model.features import bin_text
 from nbspam.model.posterior import OF_MAIL
 from nbspam.tasks.start import own_or_shared
@@ -199,7 +199,7 @@ def clue_table(found: Explanation, names: list[str]) -> Table:
         columns = [(names[own][:MAX_HEADING], [own]), (f"{len(others)} others", others)]
     shown = table(">nats", *(f">{name}" for name, _ in columns), f"share of {names[own]}", "where", "clue")
     for clue in found.clues:
-        counts = [count_text(sum(clue.counts[k] for k in group)) for _, group in columns if clue.counts]
+        counts = [f"{sum(clue.counts[k] for k in group):,}" for _, group in columns if clue.counts]
         share = clue.share_interval
         percents = f"{100 * share[0]:.0f}-{100 * share[1]:.0f} %" if share else ""
         cells = counts or [""] * len(columns)

@@ -210,7 +210,7 @@ def info_text(info: Info) -> str:
     above = info["cutoffs"] and info["cutoffs"]["spam_above"]
     floored = [one["name"] for one in info["features"] if one["variance_floor"]]
     counts = f"{sum(messages.values()):,}: {_by_class(messages)}; {info['different_messages']:,} {known}"
-    source, weight = settings.get("imported"), settings.get("prior_weight")
+    source = settings.get("imported")
     rows = [
         ("model", f"{info['path']}  ({info['size_bytes'] / 1e6:.1f} MB, format {info['format']})"),
         ("messages", counts),
@@ -221,7 +221,6 @@ def info_text(info: Info) -> str:
         ("lambda", settings["alpha"]),
         ("prior", settings["prior"]),
         ("spam", info["cutoffs"] and ("never" if above is None else f"log-odds > {above:g}")),
-        ("prior model", weight and f"counts as {weight} messages"),
         ("imported", source and f"from {source}, whose messages are not known one by one"),
         ("variance floor", floored and f"needed by {len(floored)} features: {', '.join(floored)}"),
     ]

@@ -176,8 +176,6 @@ _TABLE: dict[str, Callable[[str], Decorator]] = {
     "explain.event_model": _option("Score by another event model.", "NAME", type=EVENT_MODELS),
     "explain.features": _option("Score by these features.", "NAME", type=FEATURES),
     # train
-    "prior_model": _option("Use a model trained elsewhere as the prior of this one.", "MODEL"),
-    "prior_weight": _option("Count the prior model as W messages.", "W", type=float, shown="100"),
     "regime": _option(
         "Which messages to count: all; on-error: in order of time, only those that the filter so far judges "
         "wrongly; thick:MARGIN: also those less than MARGIN nats from the cut-off.",
@@ -357,7 +355,7 @@ CLASSIFY = (
 LEARN = ("files_from", "classify.model", "learn.start", "classify.verbose", "quiet")
 RARE = {
     *("classes", "rules", "grouped", "feedback", "autolearn", "results", "seed"),
-    *(*SCORING, "edges", "vocab", "prior_model", "prior_weight", "regime", "start"),
+    *(*SCORING, "edges", "vocab", "regime", "start"),
     *CLUSTER,
 }
 

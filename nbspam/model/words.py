@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from typing import Any
 
-    Counts = Sequence[float]  # one number a class; no whole numbers where a prior model has a share
+    Counts = Sequence[float]  # one number a class
     Histogram = Mapping[Any, int]  # count -> how many words of the vocabulary have it
 
 # What may be asked for.  Far outside sums overflow, and the intervals of `explain` divide by 0 or take long.

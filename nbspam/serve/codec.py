@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from nbspam.errors import BadDataError, NbspamError
 from nbspam.labels import SPAM
 from nbspam.mail.headers import header_lines
-from nbspam.model.explain import Clue, count_text
+from nbspam.model.explain import Clue
 from nbspam.passthrough import spamassassin_score
 
 if TYPE_CHECKING:
@@ -266,7 +266,7 @@ def report(verdict: Verdict, score: Score, classes: Sequence[str], clues: Sequen
     ]
     for clue in clues:
         nats = "both" if clue.log_odds is None else f"{clue.log_odds:+.2f}"
-        counts = [count_text(number) for number in clue.counts] or [""] * len(classes)
+        counts = [f"{number:,}" for number in clue.counts] or [""] * len(classes)
         cells = [f"{count:>{max(6, len(name))}}" for count, name in zip(counts, classes, strict=True)]
         lines.append("  ".join([f"{nats:>7}", *cells, f"{clue.view or clue.kind:9}", dotted(clue.token)]))
     return ("\n".join(lines) + "\n").encode("utf-8", "replace")

@@ -49,7 +49,7 @@ class Model:
     """The content of a model file, read on demand; a context that closes it.
 
     classes  : names in class order
-    messages : m_k by class, without those of a prior model
+    messages : m_k by class
     settings : str -> str
     words    : number of tokens by view, see VIEW_NAMES
     documents, occurrences : totals[view][class]

@@ -40,10 +40,10 @@ TABLES = {
     "learned": ("digest:i class:b times:n", "digest, class"),
     "numeric_feature": ("number:n name:t edges:t", "number"),
     "numeric_count": ("kind:t class:b place:n value:t", "kind, class, place"),
-    "prior_class": ("number:b messages:n", "number"),
     "autolearned": ("digest:i class:b tokens:k", "number"),
 }
 OPTIONAL = "autolearned"  # left out of a text if it has no rows
+_NO_PRIOR = "#prior_class\tnumber\tmessages\n"  # comes before it, a table that no model has rows of any more
 
 _ESCAPES = {"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"}
 _MEANINGS = {escape: character for character, escape in _ESCAPES.items()}
@@ -85,8 +85,7 @@ def dump(model: Model) -> Iterator[str]:
     for table, (_, order) in TABLES.items():
         names = list(_columns(table, len(model.classes)))
         header = "\t".join(["#" + table, *names]) + "\n"
-        if table != OPTIONAL:
-            yield header
+        yield header if table != OPTIONAL else _NO_PRIOR
         for row in model.connection.stream(f"SELECT {', '.join(names)} FROM {table} ORDER BY {order}"):
             if table == OPTIONAL and header:
                 yield header
@@ -134,6 +133,8 @@ def load(lines: Iterable[bytes], where: str, path: str, replaces: bool = True) -
         file.settings(settings)
         try:
             for table in list(TABLES)[2:]:
+                if table == OPTIONAL:
+                    text.skip_prior()
                 file.insert(table, text.rows(table))
         except sqlite3.IntegrityError as error:
             raise text.error(f"a row comes twice ({error})") from None
@@ -176,6 +177,14 @@ class _Text:
         """Raise unless the current line is the last one and gives the number of rows."""
         if self._fields != [END, str(self._n_rows)]:
             raise self.error(f"expected the end, after {self._n_rows} rows")
+
+    def skip_prior(self) -> None:
+        """Read past the table of prior models; it has no rows."""
+        if self._fields != _NO_PRIOR.split():
+            raise self.error("here belongs #prior_class with its columns")
+        self._advance()
+        if self._fields[0] == "prior_class":
+            raise self.error("the model has a prior model, and there are no such models any more")
 
     def classes(self) -> tuple[tuple[str, ...], list[int]]:
         """Names and messages."""

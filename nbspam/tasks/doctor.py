@@ -221,7 +221,7 @@ def _contents(path: str) -> Iterator[Finding]:
         yield _counted(model)
         yield from _autolearned(model)
         yield _enough(model)
-        if any(model.messages):  # else there is only a prior model
+        if any(model.messages):  # all may have been unlearned
             yield _balance(model)
         yield _calibrated(model)
         twice = contradictions(model)
@@ -237,8 +237,6 @@ def _contents(path: str) -> Iterator[Finding]:
 def _counted(model: Model) -> Finding:
     text = f"{sum(model.messages):,} messages ({counts_text(model.classes, model.messages)})"
     text += f"; last changed {_moment(os.path.getmtime(model.path))}"
-    if "prior_weight" in model.settings:
-        text += f"; on a prior model that counts as {model.settings['prior_weight']}"
     return Finding("counted", text)
 
 
@@ -258,9 +256,7 @@ def _enough(model: Model) -> Finding:
     fewest = min(model.messages)
     for bound, text in FEW:
         if fewest < bound:
-            if "prior_weight" in model.settings:
-                text = "few of your own; until there are more the prior model decides"
-            elif not can_judge(model.settings.get("averaged") == "1", model.messages):
+            if not can_judge(model.settings.get("averaged") == "1", model.messages):
                 text = "so no message is judged until two classes have mail"
             return note("enough", f"{fewest:,} of class {_rarest(model)}, {text}", LEARN_MORE)
     return Finding("enough", f"yes: {fewest:,} or more of each class")

@@ -267,7 +267,6 @@ def check_regime(feedback: Feedback, settings: Settings, choices: Choices) -> No
         (settings.features != "words", f"features={settings.features}", "a replay learns words only"),
         (choices.automatic, "alpha=auto", "a replay begins without mail to choose it on"),
         (choices.vocabulary is not None, "vocab", "a replay counts every word"),
-        (choices.prior is not None, "prior_model", "a replay begins from nothing"),
     ):
         if is_given:
             why = f"does not go with `{option}`: {why}"

@@ -12,14 +12,14 @@ from nbspam.errors import UsageError
 from tests.tiny_mail import run
 
 ERROR = UsageError(
-    "x", "is not a number", "add `features=both`, or leave out `prior_model`", "alpha", option="alpha"
+    "x", "is not a number", "add `features=both`, or leave out `max_memory`", "alpha", option="alpha"
 )
 
 
 def test_an_argument_is_shown_as_an_option() -> None:
     assert error_text(ERROR) == (
         "nbspam: --alpha x: is not a number\n"
-        "  next: add --features both, or leave out --prior-model  [alpha]\n"
+        "  next: add --features both, or leave out --max-memory  [alpha]\n"
     )
 
 

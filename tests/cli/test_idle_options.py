@@ -92,11 +92,3 @@ def test_an_option_is_refused_without_the_one_it_belongs_to(
     command: list[str], named: str, model: Path
 ) -> None:
     assert error(*command, "-m", model, status=64).startswith(f"nbspam: {named}: ")
-
-
-@pytest.mark.parametrize("option", [["--skip-unread"], ["--rules", "none"]])
-def test_a_training_without_mail_refuses_options_for_mail(
-    option: list[str], model: Path, tmp_path: Path
-) -> None:
-    said = error("train", "--prior-model", model, "-m", tmp_path / "cold", *option, status=64)
-    assert said.startswith(f"nbspam: {option[0]}: ")

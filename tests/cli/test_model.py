@@ -43,8 +43,7 @@ def models(data: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Pa
         run("train", data, "-m", folder / kind, "-q", *options)
     run("vocab", "build", data, "--size", "300", "--view", "body", "-o", folder / "v.tsv", "-q")
     run("train", data, "-m", folder / "fixed", "-q", "--vocab", folder / "v.tsv")
-    run("train", data, "-m", folder / "on-prior", "-q", "--prior-model", folder / "views")
-    return {name: folder / name for name in [*KINDS, "fixed", "on-prior"]}
+    return {name: folder / name for name in [*KINDS, "fixed"]}
 
 
 @pytest.fixture
@@ -63,7 +62,7 @@ def copy(models: dict[str, Path], tmp_path: Path) -> Path:
     return Path(shutil.copy(models["views"], tmp_path / "copy"))
 
 
-@pytest.mark.parametrize("kind", [*KINDS, "fixed", "on-prior"])
+@pytest.mark.parametrize("kind", [*KINDS, "fixed"])
 def test_loaded_dump_is_the_same_sound_model(models: dict[str, Path], tmp_path: Path, kind: str) -> None:
     text = run("model", "dump", "-m", models[kind])
     run("model", "load", "-", "-m", tmp_path / "m", stdin=text.encode())
@@ -221,7 +220,11 @@ TEXT = (
         ("\t1\t2\t0\t0", "\t1\t2\t0\t99999999999999999999", "line 14"),
         ("learned\t5", "learned\t-9223372036854775809", "line 19"),
         ("#prior_class", "#elsewhere", "#prior_class"),
-        ("prior_class\tnumber\tmessages\n", "prior_class\tnumber\tmessages\nprior_class\t7\t1\n", "a number"),
+        (
+            "prior_class\tnumber\tmessages\n",
+            "prior_class\tnumber\tmessages\nprior_class\t1\t1\n",
+            "a prior model",
+        ),
         ("#end\t12", "#end\t13", "12 rows"),
         ("#end\t12\n", "", "cut short"),
         ("hello", "he\\llo", "line 14"),
@@ -232,7 +235,7 @@ TEXT = (
         ("normalise\t0", "loss\tFP=-1", "normalise"),
         ("features\twords", "features\tnumeric", "features"),
         ("threshold\t2.0", "threshold\t-5", "threshold"),
-        ("#end\t12", "token\t1\thello\t1\t2\t0\t0\n#end\t13", "here belongs the end"),
+        ("#end\t12", "token\t1\thello\t1\t2\t0\t0\n#end\t13", "expected the end"),
         ("learned\t5\t1\t1\n", "learned\t5\t1\t1\nlearned\t5\t1\t1\n", "twice"),
         ("class\tweight\n", "class\tweight\ncalibration\t0\tconstant\t\\N\tnan\n", "cannot be a weight"),
     ],
@@ -249,9 +252,9 @@ def test_damaged_text_is_refused_with_its_line(tmp_path: Path, old: str, new: st
 def test_covariance_of_more_weights_than_there_are_is_refused(copy: Path, tmp_path: Path) -> None:
     row = "calibration_covariance\t9999999\t0\t1.0\n#learned"
     text = TEXT.replace("#learned", row, 1).replace("#end\t12", "#end\t13")
-    assert "no matrix" in error("model", "load", "-m", tmp_path / "m", status=65, stdin=text.encode())
+    assert "not a matrix" in error("model", "load", "-m", tmp_path / "m", status=65, stdin=text.encode())
     change(copy, "INSERT INTO calibration_covariance VALUES (9999999, 0, 1.0)")
-    assert "no matrix" in run("model", "check", "-m", copy, status=65)
+    assert "not a matrix" in run("model", "check", "-m", copy, status=65)
     assert "model-damaged" in error("learn", "spam", "-m", copy, status=65, stdin=mail("cheap pills"))
 
 
@@ -262,9 +265,6 @@ IMPOSSIBLE = [
     ("views", "UPDATE calibration SET weight = 9e999 WHERE number = 0"),
     ("views", "UPDATE setting SET value = 'x' WHERE name = 'second_alpha'"),
     ("views", "UPDATE setting SET value = 'nan' WHERE name = 'alpha'"),
-    ("on-prior", "UPDATE prior_class SET number = 7 WHERE number = 1"),
-    ("on-prior", "UPDATE prior_class SET messages = -1"),
-    ("on-prior", "UPDATE setting SET value = 'abc' WHERE name = 'prior_unit'"),
     ("both", "UPDATE numeric_count SET value = 'x' WHERE kind = 'moment'"),
 ]
 
@@ -307,7 +307,6 @@ def test_error_of_sqlite_has_its_own_status(said: str, status: int, slug: str) -
         (["views"], "merge-few"),
         (["views", "fixed"], "merge-vocabulary"),
         (["views", "both"], "merge-features"),
-        (["views", "on-prior"], "merge-prior"),
         (["views", "multinomial"], "merge-measures"),
     ],
 )

@@ -15,14 +15,11 @@ from nbspam.model.calibrate import WARM_UP_SHARE
 from nbspam.model.calibration import Learner, feature_names, first_weights
 from nbspam.model.scorer import Counted, Scorer
 from nbspam.settings import Settings, from_text
-from nbspam.store.check import check_model
 from nbspam.store.learn import learn, unlearn
-from nbspam.store.prior import on_prior
 from nbspam.store.reader import open_model
 from nbspam.store.updater import updating
 from nbspam.tasks import update as bulk
 from nbspam.tasks.merge import merge
-from nbspam.tasks.prior_model import PriorModel
 from nbspam.tasks.train import Choices, train
 from nbspam.tasks.update import update
 from nbspam.tokens import read
@@ -43,9 +40,8 @@ class ByHand(Learner):
     def be_taught(self, item: Item) -> None:
         model = open_model(self.path)
         settings = from_text(model.settings)
-        known = on_prior(model)
-        scored = Scorer(known, settings).score(Counted(read(item.read(), settings.wanted)))
-        self.learn(scored.evidence, scored.common, CLASSES.index(item.label), sum(known.messages))
+        scored = Scorer(model, settings).score(Counted(read(item.read(), settings.wanted)))
+        self.learn(scored.evidence, scored.common, CLASSES.index(item.label), sum(model.messages))
         model.close()
 
 
@@ -118,15 +114,12 @@ def test_what_is_not_new_teaches_nothing(model: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("dated", [True, False])
-@pytest.mark.parametrize("standing", ["alone", "on a prior", "on a word list"])
+@pytest.mark.parametrize("standing", ["alone", "on a word list"])
 def test_one_message_added_in_bulk_teaches_as_learning_it_does(
     model: str, tmp_path: Path, dated: bool, standing: str
 ) -> None:
     own = items_of(tmp_path / "own", {"ham": 3, "spam": 2}, 6)
-    if standing == "on a prior":
-        with PriorModel(model, 9.0, CLASSES) as prior:
-            train(own, CLASSES, model := str(tmp_path / "m"), Settings(), choices=Choices(prior=prior))
-    elif standing == "on a word list":
+    if standing == "on a word list":
         words = build_vocabulary(own, CLASSES, Choice(size=40))[0]
         train(own, CLASSES, model := str(tmp_path / "m"), Settings(), choices=Choices(words))
     for item in items_of(tmp_path / "new", {"ham": 1, "spam": 1}, 3, dated):
@@ -162,11 +155,3 @@ def test_a_calibration_that_learned_nothing_has_no_say_when_merged(model: str, t
     for parts in ([model, fresh], [fresh, model], [fresh, model, fresh]):
         assert merge(parts, str(tmp_path / "merged")).calibrated == len(parts)
         check_equal(stored(str(tmp_path / "merged")), stored(model))
-
-
-def test_on_a_prior_of_fewer_classes_the_calibration_starts_anew(model: str, tmp_path: Path) -> None:
-    items = items_of(tmp_path / "mail", {"ham": 3, "news": 3, "spam": 3}, 7)
-    with PriorModel(model, 9.0, ("ham", "news", "spam")) as prior:
-        train(items, prior.classes, str(tmp_path / "m"), Settings(), choices=Choices(prior=prior))
-    assert len(stored(str(tmp_path / "m"))[0]) == len(first_weights(3, Settings().kinds)[0])
-    assert check_model(str(tmp_path / "m")) == []

@@ -93,7 +93,6 @@ def test_given_edges_are_the_bins_and_all_others_are_learned(source: Path) -> No
         (["--edges", "size=1", "--edges", "size=2"], "edges"),
         (["--event-model", "aode", "--edges", "size=" + ",".join(map(str, range(100)))], "bins"),
         (["--event-model", "presence", "--edges", "size=1"], "no-effect"),
-        (["--prior-model", "any", "--edges", "size=1"], "no-effect"),
         (["--update", "--edges", "size=1"], "usage"),
     ],
 )

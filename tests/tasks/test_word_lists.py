@@ -217,14 +217,6 @@ def test_an_event_model_that_counts_repeats_is_refused(event_model: str, tmp_pat
     said = error("classify", "-m", model, *options, status=64, stdin=mail("cheap"))
     assert "model-no-repeats" in said
     assert "bogofilter" in said
-    assert "model-no-repeats" in error(
-        "train", "--prior-model", model, *options, "-m", tmp_path / "new", status=64
-    )
-    assert not (tmp_path / "new").exists()
-    run("train", "--prior-model", model, "-m", tmp_path / "new", "-q")
-    assert "model-no-repeats" in error(
-        "classify", "-m", tmp_path / "new", *options, status=64, stdin=mail("cheap")
-    )
 
 
 def test_a_merged_or_loaded_model_still_says_that_it_was_imported(tmp_path: Path) -> None:
