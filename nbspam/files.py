@@ -36,7 +36,7 @@ class NewFile:
     def __init__(self, path: str) -> None:
         """OSError if it cannot be created, or if something else than a file is at `path`."""
         if names_no_file(path):
-            raise OSError(errno.EISDIR, "it names no file", path)
+            raise OSError(errno.EISDIR, "it is not the name of a file", path)
         self._target = os.path.realpath(path)
         for left, is_old in left_over(path):
             if is_old:  # another machine may be writing a younger one

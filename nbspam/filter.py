@@ -107,7 +107,7 @@ class Filter:
         self._reopen, self._owner = reopen, owner
         self.model, self.settings = model, settings
         self.loss = loss or zero_one_loss(len(model.classes))
-        self.scorer = Scorer(_with_prior(model), settings)
+        self.scorer = Scorer(model, settings)
 
     @property
     def classes(self) -> tuple[str, ...]:
@@ -200,19 +200,11 @@ class Filter:
     def refresh(self) -> None:
         """Read again what another program has changed in the model."""
         if self.model.refresh():
-            self.scorer = Scorer(_with_prior(self.model), self.settings)
+            self.scorer = Scorer(self.model, self.settings)
 
     def close(self) -> None:
         """Close the model file."""
         self.model.close()
-
-
-def _with_prior(model: Model) -> Model:
-    if "prior_weight" not in model.settings:
-        return model
-    from nbspam.store.prior import on_prior  # few models have a prior model
-
-    return on_prior(model)
 
 
 def can_judge(averaged: bool, messages: Sequence[float]) -> bool:

@@ -36,7 +36,7 @@ def checked_name(name: str, where: str = "class name") -> str:
         )
     if lowered == UNSURE:
         raise BadDataError(
-            where, "'unsure' is the name of the reject action", "rename the class", "class-name"
+            where, "'unsure' is already the name of a decision", "rename the class", "class-name"
         )
     return name
 

@@ -6,7 +6,7 @@ import contextlib
 import random
 from pathlib import Path
 
-from tests.tiny_mail import process, program
+from tests.tiny_mail import program
 
 COMMON = [f"word{i}" for i in range(60)]
 
@@ -47,11 +47,4 @@ def run_here(*arguments: str, cwd: Path | None = None) -> tuple[int, str, str]:
     """(exit status, stdout, stderr) of the program in this process."""
     with contextlib.chdir(cwd or Path.cwd()):
         done = program(*arguments)
-    return done.returncode, done.stdout.decode(), done.stderr.decode()
-
-
-def run_program(*arguments: str, cwd: Path | None = None) -> tuple[int, str, str]:
-    """(exit status, stdout, stderr) of the program in a process of its own."""
-    with contextlib.chdir(cwd or Path.cwd()):
-        done = process(*arguments)
     return done.returncode, done.stdout.decode(), done.stderr.decode()

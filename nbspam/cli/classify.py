@@ -199,7 +199,7 @@ def _exit_code(spam_filter: Filter, options: Options, paths: list[str]) -> int:
 def _check_has_status(spam_filter: Filter) -> None:
     """Other classes have no exit status of their own: 0 would mean spam."""
     if spam_filter.classes != HAM_AND_SPAM:
-        why, remedy = "is for models of ham and spam", "read the verdict on stdout instead"
+        why, remedy = "needs a model of ham and spam", "read the verdict on stdout instead"
         raise UsageError("", why, remedy, "exit-code-classes", option="exit_code")
 
 
@@ -209,7 +209,7 @@ def _passthrough(options: Options, paths: list[str]) -> int:
         why = "needs exactly one message"
         raise UsageError("", why, "name one file, or pipe it in", "passthrough-many", option="passthrough")
     if "json" in options:
-        why = "writes the message, and --json an object"
+        why = "writes the message, but --json writes an object"
         raise UsageError("", why, "leave out one of them", "no-effect", option="passthrough")
     stream = sys.stdin.buffer if not paths or paths[0] == STDIN_NAME else _opened(paths[0])
     data = stream.read(MARKED_BYTES)
@@ -274,7 +274,7 @@ class Deadline:
         except ValueError:
             self._seconds = 0.0
         if not 0.1 <= self._seconds <= 3600:
-            why, remedy = "is no number of seconds from 0.1 to 3600", "for example: 10"
+            why, remedy = "is not a number of seconds from 0.1 to 3600", "for example: 10"
             raise UsageError(text, why, remedy, "timeout", option="timeout")
         self._options, self._give_up, self._decided = options, give_up, allocate_lock()
 
@@ -449,7 +449,7 @@ def _listed(path: str) -> list[str]:
     data = (sys.stdin.buffer if path == STDIN_NAME else _opened(path)).read()
     if b"\0" in data:
         number = 1 + data.count(b"\n", 0, data.index(b"\0"))
-        why, remedy = "has a NUL, which no path has", f"{remedy}; find needs no -print0"
+        why, remedy = "contains a NUL byte, which no path can have", f"{remedy}; use find without -print0"
         raise BadDataError(f"{path}:{number}", why, remedy, "list-nul")
     return [
         os.fsdecode(line) for line in data.split(b"\n") if line.strip()

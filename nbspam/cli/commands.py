@@ -67,7 +67,7 @@ class Commands(click.Group):
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog="nbspam help COMMAND shows the options of a command, and an example.\n\n"
     "Exit status: 0 done; 64 and above as in sysexits.h: 64 usage, 65 bad data, "
-    "66 no input or no model, 70 our bug, 73 cannot create, 74 I/O, 75 try again later.",
+    "66 no input or no model, 70 a fault of nbspam, 73 cannot create a file, 74 I/O, 75 try again later.",
 )
 @click.version_option(__version__, "-V", "--version", prog_name="nbspam", message="%(prog)s %(version)s")
 def program() -> None:

@@ -64,7 +64,7 @@ def _show(found: Comparison, first: Evaluation, second: Evaluation, names: tuple
     numbers = (f"{right[0]:,}", f"{right[1]:,}", f"{right[1] - right[0]:+,}")
     shown.add_row("decided rightly", *numbers, "", p_cell(found.mcnemar.p))
     out.print(shown)
-    only = f"right alone: A {found.mcnemar.only_a_right:,}, B {found.mcnemar.only_b_right:,}"
+    only = f"only A right: {found.mcnemar.only_a_right:,}, only B right: {found.mcnemar.only_b_right:,}"
     if found.won or found.tied or found.lost:
         parts = f"B won {found.won}, tied {found.tied}, lost {found.lost}"
         only += f"; of the {found.parts}, by (1-ROCA)%, {parts}"

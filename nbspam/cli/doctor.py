@@ -44,9 +44,9 @@ def doctor_command(model: str, start: str, as_json: bool, quiet: bool, **given: 
     enough mail of each class, and is calibrated; models at other places; the lines of ~/.procmailrc,
     ~/.mailfilter and ~/.forward that call nbspam.
 
-    With SOURCE (as for nbspam train) also: messages under two labels, messages that the model has counted as
-    another class, and labels that are likely wrong: the other mail, without its own campaign, gives another
-    class more than 98 %.  The strongest clues for that class follow each message.
+    With SOURCE (as for nbspam train) also: messages with two labels, messages that the model has counted as
+    another class, and labels that are likely wrong: a filter of the other mail, without near-duplicates,
+    gives another class more than 98 %.  The strongest clues for that class follow each message.
 
     \b
     Example:

@@ -18,7 +18,7 @@ from nbspam.cli.shared import files_argument, options
 from nbspam.cli.tables import console, table
 from nbspam.corpus.heads import head_of
 from nbspam.filter import Filter, Verdict, open_filter
-from nbspam.model.explain import Explanation, Sum, count_text
+from nbspam.model.explain import Explanation, Sum
 from nbspam.model.features import bin_text
 from nbspam.model.posterior import OF_MAIL
 from nbspam.tasks.start import own_or_shared
@@ -141,7 +141,7 @@ def _why_undefined(verdict: Verdict, judge: Filter) -> str:
     if verdict.is_prior_alone:
         return "fewer than two classes have mail in the model"
     if not any(judge.scorer.model.messages) and judge.settings.prior in OF_MAIL:
-        return "no mail is in the model, and the prior is of it"
+        return "the model has no mail, and the prior comes from its mail"
     return "every class is ruled out (lambda = 0)"
 
 
@@ -199,7 +199,7 @@ def clue_table(found: Explanation, names: list[str]) -> Table:
         columns = [(names[own][:MAX_HEADING], [own]), (f"{len(others)} others", others)]
     shown = table(">nats", *(f">{name}" for name, _ in columns), f"share of {names[own]}", "where", "clue")
     for clue in found.clues:
-        counts = [count_text(sum(clue.counts[k] for k in group)) for _, group in columns if clue.counts]
+        counts = [f"{sum(clue.counts[k] for k in group):,}" for _, group in columns if clue.counts]
         share = clue.share_interval
         percents = f"{100 * share[0]:.0f}-{100 * share[1]:.0f} %" if share else ""
         cells = counts or [""] * len(columns)

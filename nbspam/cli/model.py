@@ -51,7 +51,7 @@ def info_command(model: str, formulas: bool, word: str | None, as_json: bool) ->
     """
     if word is not None and not (formulas or as_json):
         remedy = "add --formulas or --json, or leave it out"
-        raise UsageError("--word", "is worked out only among the formulas", remedy, "no-effect")
+        raise UsageError("--word", "is shown only with the formulas", remedy, "no-effect")
     info = info_of(model, word)
     if as_json:
         write_text(json.dumps(info, ensure_ascii=True) + "\n")
@@ -119,8 +119,8 @@ def import_command(file: str, model: str, form: str, replace: bool, quiet: bool)
     """Make a model from the counts of another filter.
 
     Reads the database as text from FILE or stdin: `bogoutil -d wordlist.db` of bogofilter, or the CSV of
-    `sb_dbexpimp -e` of SpamBayes.  Imports the words that are tokens of ours.  SpamAssassin's database has no
-    words, only hashes of them, and cannot be imported.
+    `sb_dbexpimp -e` of SpamBayes.  Imports the words that nbspam counts, too.  SpamAssassin's database has
+    no words, only hashes of them, and cannot be imported.
 
     The model works at once, and better after it has learned some new mail, first as much spam as ham: nbspam
     train --update SOURCE, or nbspam learn.
@@ -146,8 +146,8 @@ def import_command(file: str, model: str, form: str, replace: bool, quiet: bool)
 def merge_command(models: tuple[str, ...], output: str, replace: bool, quiet: bool) -> None:
     """Merge models: the counts are those of one training on all of their mail.
 
-    Classes of the same name are one.  The settings are those of the first model.  The calibrations of models
-    with all classes are combined; the result is not exactly that of one training.
+    Classes with the same name are joined.  The settings are those of the first model.  The calibrations of
+    models with all classes are combined; the result is not exactly that of one training.
 
     \b
     Example:
@@ -166,7 +166,7 @@ def merge_command(models: tuple[str, ...], output: str, replace: bool, quiet: bo
 def prune_command(model: str, max_size: int | None, min_count: int | None, quiet: bool) -> None:
     """Make a model smaller: take out the tokens that are in the fewest messages.
 
-    The filter then knows these tokens no longer; docs/model-size.md says what that costs.  Messages that were
+    The filter then no longer knows these tokens; docs/model-size.md says what that costs.  Messages that were
     learned can still be unlearned.  To keep the old model, copy it first.
 
     \b
@@ -176,7 +176,7 @@ def prune_command(model: str, max_size: int | None, min_count: int | None, quiet
     Exit status: 0 pruned; 64 usage; 65 no sound model; 66 no model; 74 I/O; 75 try again later.
     """
     if max_size is None and min_count is None:
-        raise UsageError("model prune", "needs a bound", "add --max-size SIZE or --min-count N", "no-effect")
+        raise UsageError("model prune", "needs a limit", "add --max-size SIZE or --min-count N", "no-effect")
     done = prune(model, max_size, min_count or 1)
     if not quiet:
         sizes = f"{done.after_bytes / 1e6:.1f} MB, before {done.before_bytes / 1e6:.1f} MB"
@@ -192,7 +192,7 @@ def info_text(info: Info) -> str:
     above = info["cutoffs"] and info["cutoffs"]["spam_above"]
     floored = [one["name"] for one in info["features"] if one["variance_floor"]]
     counts = f"{sum(messages.values()):,}: {_by_class(messages)}; {info['different_messages']:,} {known}"
-    source, weight = settings.get("imported"), settings.get("prior_weight")
+    source = settings.get("imported")
     rows = [
         ("model", f"{info['path']}  ({info['size_bytes'] / 1e6:.1f} MB, format {info['format']})"),
         ("messages", counts),
@@ -203,7 +203,6 @@ def info_text(info: Info) -> str:
         ("lambda", settings["alpha"]),
         ("prior", settings["prior"]),
         ("spam", info["cutoffs"] and ("never" if above is None else f"log-odds > {above:g}")),
-        ("prior model", weight and f"counts as {weight} messages"),
         ("imported", source and f"from {source}, whose messages are not known one by one"),
         ("variance floor", floored and f"needed by {len(floored)} features: {', '.join(floored)}"),
     ]
@@ -238,10 +237,10 @@ def _import_summary(imported: WordList, model: str) -> str:
     few = "Few of its words correspond: text without spaces, or counted in another charset.\n"
     return (
         f"Imported from {imported.form}: {_messages(HAM_AND_SPAM, imported.messages)}; "
-        f"{imported.taken:,} of its words as {len(imported.tokens):,} tokens, {left:,} correspond to none.\n"
+        f"{imported.taken:,} of its words became {len(imported.tokens):,} tokens, {left:,} were left out.\n"
         f"{few if imported.taken < FEW_SHARE * imported.words else ''}"
         f"Model: {plain(model)}.\n"
-        "Calibrated on no mail yet: nbspam train --update SOURCE, of ham and spam that it has not counted."
+        "Not calibrated yet: nbspam train --update SOURCE adds ham and spam that it has not counted."
     )
 
 

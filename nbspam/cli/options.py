@@ -101,7 +101,7 @@ def _show_faults(context: click.Context, option: click.Parameter, is_given: bool
 
 _DEFAULT_MODEL = "$NBSPAM_MODEL, else ~/.local/share/nbspam/model.nbspam"
 _LOSS = "COSTS|FILE"
-_VERBOSE = "Name messages that a fault of nbspam leaves partly unread."
+_VERBOSE = "Name each message on which a part of nbspam failed."
 _VOCAB = "Count only the words of this vocabulary."
 _FILES_FROM = "Read the paths of messages from this file, one a line (- is stdin)."
 _PRIOR = "empirical, smoothed, uniform, or a probability for each class: spam=0.4,ham=0.6."
@@ -114,7 +114,7 @@ _TABLE: dict[str, Callable[[str], Decorator]] = {
     "spam": _option("Spam, in the same forms; repeatable.", "PATH", multiple=True),
     "class": _option("Mail of a class; repeatable.", "NAME=PATH", name="classes", multiple=True),
     "rules": _option("A file with the class of each Maildir folder.", "FILE"),
-    "force": _option("Take what is no mail, too: programs, images, source code."),
+    "force": _option("Also read files that do not look like mail: programs, images, source code."),
     "skip_unread": _option("Skip unread ham of a Maildir: missed spam is often among it."),
     # The model, and how it counts and scores
     "model": _option("The model file.", "MODEL", shown=_DEFAULT_MODEL, default=_own_model, short="-m"),
@@ -176,11 +176,9 @@ _TABLE: dict[str, Callable[[str], Decorator]] = {
     "explain.event_model": _option("Score by another event model.", "NAME", type=EVENT_MODELS),
     "explain.features": _option("Score by these features.", "NAME", type=FEATURES),
     # train
-    "prior_model": _option("Use a model trained elsewhere as the prior of this one.", "MODEL"),
-    "prior_weight": _option("Count the prior model as W messages.", "W", type=float, shown="100"),
     "regime": _option(
-        "Count all messages; on-error: in order of time, only those that the filter so far judges wrongly; "
-        "thick:MARGIN: also those less than MARGIN nats from the cut-off.",
+        "Which messages to count: all; on-error: in order of time, only those that the filter so far judges "
+        "wrongly; thick:MARGIN: also those less than MARGIN nats from the cut-off.",
         "REGIME",
         default="all",
     ),
@@ -195,7 +193,7 @@ _TABLE: dict[str, Callable[[str], Decorator]] = {
     "autolearn": _option("Learn each message as its verdict, if the verdict is sure enough."),
     "socket": _option("Listen on a unix socket (spamc -U PATH).", "PATH", name="path"),
     "socket_mode": _option(
-        "Permissions of the socket: the users who may connect.",
+        "Permissions of the socket; they decide who may connect.",
         "OCTAL",
         type=octal,
         default="600",
@@ -203,7 +201,7 @@ _TABLE: dict[str, Callable[[str], Decorator]] = {
     ),
     "listen": _option("Listen on TCP (spamc -d HOST -p PORT).", "HOST:PORT", shown="localhost:783"),
     "classify.timeout": _option(
-        "Time to open the model, with -p for the whole verdict; then exit with 75.",
+        "Time limit to open the model, and with -p for the whole verdict; after it, exit with 75.",
         "SECONDS",
         shown="10",
     ),
@@ -216,10 +214,12 @@ _TABLE: dict[str, Callable[[str], Decorator]] = {
     ),
     # sync, imap
     "config": _option(
-        "The file of accounts.", "FILE", shown="~/.config/nbspam/imap.toml", default=_own_accounts
+        "The file with your accounts.", "FILE", shown="~/.config/nbspam/imap.toml", default=_own_accounts
     ),
     "flag_only": _option("Set the keyword $Junk, and move nothing."),
-    "keep_days": _option("Days after which unread mail teaches, too.", "N", type=Real(0, 36500), default=7),
+    "keep_days": _option(
+        "Days after which unread mail is learned, too.", "N", type=Real(0, 36500), default=7
+    ),
     "dry_run": _option("Only show what would be done.", name="is_dry"),
     "allow_tell": _option("Let clients correct the model (spamc -L)."),
     # eval, tune
@@ -231,10 +231,10 @@ _TABLE: dict[str, Callable[[str], Decorator]] = {
         "KIND",
         shown="immediate",
     ),
-    "eval.autolearn": _option("With --replay: learn own verdicts, too."),
-    "holdout": _option("Judge this share by the rest.", "SHARE", type=float),
+    "eval.autolearn": _option("With --replay: also learn the filter's own verdicts."),
+    "holdout": _option("Judge this share of the mail by the rest.", "SHARE", type=float),
     "by_time": _option("With --holdout: judge the newest messages."),
-    "results": _option("Write a line for each message, as TREC does.", "FILE"),
+    "results": _option("Write a line for each message, in the format of TREC.", "FILE"),
     "save": _option("Keep the evaluation, for nbspam compare.", "FILE.json"),
     "report": _option("Write a page with curves and mistakes.", "FILE.html"),
     "seed": _option("Seed of random choices.", "N", type=click.IntRange(0), default=0),
@@ -268,15 +268,15 @@ _TABLE: dict[str, Callable[[str], Decorator]] = {
     ),
     "vectorize.vocab": _option("With words: the vocabulary; its codes are the columns.", "FILE"),
     "vectorize.event_model": _option(
-        "With words: if a word is in the message, or how often.",
+        "With words: whether a word is in the message, or how often.",
         "NAME",
         type=("bernoulli", "multinomial"),
     ),
     "format": _option(
-        "The form of the file.", "NAME", type=("npz", "svmlight", "jsonl"), default="npz", name="form"
+        "The format of the file.", "NAME", type=("npz", "svmlight", "jsonl"), default="npz", name="form"
     ),
     "formulas": _option("Show every symbol of the model with its number, and a worked example."),
-    "word": _option("The word of the example of --formulas. Default: a strong one.", "WORD"),
+    "word": _option("The word for the example of --formulas. Default: a strong one.", "WORD"),
     "from": _option(
         "The filter that wrote FILE.",
         "NAME",
@@ -294,7 +294,7 @@ _TABLE: dict[str, Callable[[str], Decorator]] = {
         short="-j",
     ),
     "max_memory": _option(
-        "Megabytes that all processes take together, about; more counts wait in temporary files ($TMPDIR).",
+        "Megabytes for all processes together, about; counts beyond wait in temporary files ($TMPDIR).",
         "MB",
         type=click.IntRange(1),
         shown="500, or what the jobs need",
@@ -344,7 +344,7 @@ CLASSIFY = (
 LEARN = ("files_from", "classify.model", "learn.start", "classify.verbose", "quiet")
 RARE = {
     *("classes", "rules", "grouped", "feedback", "autolearn", "results", "seed"),
-    *(*SCORING, "edges", "vocab", "prior_model", "prior_weight", "regime", "start"),
+    *(*SCORING, "edges", "vocab", "regime", "start"),
     *CLUSTER,
 }
 

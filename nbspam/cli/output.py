@@ -33,7 +33,7 @@ def check_writable(path: str | None, *others: str | None) -> None:
     if path is None or path == STDOUT:
         return
     if names_no_file(path):
-        raise CannotCreateError(path, "names no file", "name a file", "output-folder")
+        raise CannotCreateError(path, "is not the name of a file", "name a file", "output-folder")
     if os.path.exists(path) and not os.path.isfile(path):
         return  # /dev/null or a FIFO, whatever its folder allows
     if os.path.realpath(path) in {os.path.realpath(other) for other in others if other}:
@@ -58,7 +58,7 @@ def check_new_model(
     """
     target = os.path.realpath(path)  # still a link if links form a loop
     if names_no_file(path) or os.path.islink(target) or (os.path.exists(path) and not os.path.isfile(path)):
-        raise CannotCreateError(path, "names no regular file", f"name a file: {option} PATH", "model-create")
+        raise CannotCreateError(path, "is not a regular file", f"name a file: {option} PATH", "model-create")
     if os.path.isfile(path) and is_foreign(path):
         why = "there is a file that is not a model, and it is not overwritten"
         raise CannotCreateError(path, why, "choose another place, or remove the file", "model-foreign")
@@ -67,6 +67,6 @@ def check_new_model(
         raise CannotCreateError(path, why, remedy, "model-exists")
     folder = nearest_folder(path)
     if not os.path.isdir(folder) or not os.access(folder, os.W_OK):
-        why = "cannot be written to" if os.path.isdir(folder) else "is no folder"
+        why = "cannot be written to" if os.path.isdir(folder) else "is not a folder"
         remedy = f"choose another place: {option} PATH"
         raise CannotCreateError(path, f"cannot be created: {folder} {why}", remedy, "model-create")

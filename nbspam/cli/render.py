@@ -98,12 +98,12 @@ def train_summary(trained: Trained, verb: str = "Trained on") -> str:
         f"Model: {plain(trained.path)} ({trained.size_bytes / 1e6:.1f} MB).",
     ]
     if trained.again:
-        lines.append(f"Counted before: {trained.again:,} of them, which count once more now.")
+        lines.append(f"Counted before: {trained.again:,} of them, which now count once more.")
         lines.append(
             "  next: to count a message once, nbspam learn CLASS FILE; to undo it, nbspam unlearn FILE"
         )
     if trained.alpha is not None:
-        lines.append(f"Chosen by leaving out: alpha = {trained.alpha:g}.")
+        lines.append(f"Chosen by judging messages that were left out: alpha = {trained.alpha:g}.")
     if trained.classes != HAM_AND_SPAM:
         names = ", ".join(map(plain, trained.classes[:NAMED_CLASSES])) + ", …" * (
             len(trained.classes) > NAMED_CLASSES

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, nullcontext
-from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
 
@@ -44,7 +44,7 @@ def names_mail(given: dict[str, Any]) -> bool:
     for name in ("rules", "skip_unread", "force"):
         if given[name]:
             raise UsageError(
-                "", "is for labelled mail, and none is named", "name SOURCE", "no-effect", option=name
+                "", "is for labelled mail, but none is named", "name SOURCE", "no-effect", option=name
             )
     return False
 
@@ -103,22 +103,15 @@ def asked_settings(given: dict[str, Any], is_kept: bool = False) -> Settings:
     """
     settings = chosen(cast("Scoring", given))
     check_all_act(asked_options(given), settings, is_kept)
-    _check_fixed_elsewhere(settings, given)
+    _check_vocabulary(settings, given)
     return settings
 
 
-def _check_fixed_elsewhere(settings: Settings, given: dict[str, Any]) -> None:
-    """UsageError if a vocabulary or a prior model already fixes the tokens or the bins."""
-    for name in asked_options(name for name in ("bins", "binning", "edges") if name in given):
-        if given.get("prior_model"):
-            _refuse_both(f"--{name} --prior-model", "the prior model fixes the bins", "no-effect")
-    for option, owner in (("vocab", "the vocabulary"), ("prior_model", "the prior model")):
-        if settings.views != ALL_VIEWS and given.get(option):
-            flags = f"--views {settings.views} {flag_of(option)}"
-            _refuse_both(flags, f"{owner} fixes the tokens that are read", "views")
-    if settings.features == "numeric" and given.get("vocab"):
-        _refuse_both("--features numeric --vocab", "numeric features are not words", "features")
-
-
-def _refuse_both(flags: str, why: str, slug: str) -> NoReturn:
-    raise UsageError(flags, why, "leave out one of them", slug)
+def _check_vocabulary(settings: Settings, given: dict[str, Any]) -> None:
+    """UsageError for a vocabulary where another option says which tokens are read."""
+    if given.get("vocab") and settings.views != ALL_VIEWS:
+        flags, why = f"--views {settings.views} --vocab", "the vocabulary fixes the tokens that are read"
+        raise UsageError(flags, why, "leave out one of them", "views")
+    if given.get("vocab") and settings.features == "numeric":
+        why = "numeric features are not words"
+        raise UsageError("--features numeric --vocab", why, "leave out one of them", "features")

@@ -26,8 +26,8 @@ def sync_command(folders: tuple[str, ...], model: str, keep_days: float, is_dry:
     MAILDIR is a tree of Maildirs, by default ~/Maildir.  Mail in Junk or Spam is spam; other mail is ham once
     it is read, answered or kept for some days; mail that was moved out of Junk is ham.  Trash, Sent, Drafts
     and unread mail teach nothing, and no mail is changed.  Writes a line for each message to stdout: what was
-    done, a tab, the class, a tab, and where it is.  What is known is kept in MODEL-sync.json: a second
-    run looks at nothing that has not changed.
+    done, a tab, the class, a tab, and where it is.  MODEL-sync.json remembers what was seen, so a
+    second run reads only what has changed.
 
     \b
     Example:

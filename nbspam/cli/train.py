@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-from contextlib import AbstractContextManager, nullcontext
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -17,7 +16,6 @@ from nbspam.cli.shared import (
     asked_settings,
     asked_workers,
     labelled_source,
-    names_mail,
     options,
     source_argument,
 )
@@ -30,34 +28,15 @@ from nbspam.model.posterior import log_priors, parse_prior
 from nbspam.settings import Settings
 from nbspam.tasks.train import Choices, Trained, train
 
-if TYPE_CHECKING:
-    from nbspam.tasks.prior_model import PriorModel
-
 ALL = "all"  # the regime that counts every message
 
 # Only a new model can be given these.
-FOR_A_NEW_MODEL = (
-    *(*SCORING, "edges", "max_memory", "vocab", "loss", "prior_model", "prior_weight"),
-    *CLUSTER,
-)
+FOR_A_NEW_MODEL = (*SCORING, "edges", "max_memory", "vocab", "loss", *CLUSTER)
 
 
 @click.command("train", cls=LongCommand)
 @source_argument
-@options(
-    *SOURCE,
-    "model",
-    *SCORING,
-    "edges",
-    "jobs",
-    "max_memory",
-    "vocab",
-    "loss",
-    "prior_model",
-    "prior_weight",
-    "regime",
-    *CLUSTER,
-)
+@options(*SOURCE, "model", *SCORING, "edges", "jobs", "max_memory", "vocab", "loss", "regime", *CLUSTER)
 @options("update", "start", "replace", "mode", "verbose", "quiet")
 def train_command(
     model: str, start: str, adds: bool, replace: bool, mode: int | None, quiet: bool, **given: Any
@@ -65,9 +44,10 @@ def train_command(
     """Train a model on labelled mail.
 
     SOURCE is a folder with one subfolder for each class (ham/ spam/, or any names), a Maildir++ tree (.Junk
-    and .Spam are spam), or an index file of lines LABEL PATH.  Writes the model whole or not at all, with all
-    cores; an existing model is not overwritten unless --update or --replace is given.  --start is for
-    --update.
+    and .Spam are spam), or an index file of lines LABEL PATH.  Uses all cores.
+
+    The model is written whole or not at all.  An existing model is not overwritten unless --update or
+    --replace is given.  --start needs --update.
 
     \b
     Example:
@@ -94,36 +74,30 @@ def train_command(
 def _train(model: str, replace: bool, quiet: bool, given: dict[str, Any]) -> None:
     """Train a new model."""
     settings = asked_settings(given, is_kept=True)
-    source = _source(given)
-    classes = source.classes if source else ()
-    vocabulary = read_vocabulary(given["vocab"]) if given["vocab"] else None
-    with prior_model(given, classes) as prior:
-        if prior and vocabulary:
-            prior.check_vocabulary(vocabulary)
-        choices = Choices(
-            vocabulary,
-            given["alpha"] == "auto",
-            prior,
-            loss_settings(given["loss"], prior.classes if prior else classes),
-            replaces=replace,
-            edges=parse_edges(given["edges"], settings.numeric_model),
-            max_memory=given["max_memory"] or 0,
-        )
-        check_prior(settings.prior, prior.classes if prior else classes)
-        if given["regime"] != ALL:
-            trained = _train_by_regime(model, source, settings, choices, quiet, given)
-        else:
-            with asked_workers(given) as jobs, message_steps("Training", source, quiet) as advance:
-                items = () if not source else source.items() if isinstance(jobs, int) else source.files()
-                trained = train(items, classes, model, settings, jobs, advance, choices)
+    source = labelled_source(given)
+    choices = Choices(
+        read_vocabulary(given["vocab"]) if given["vocab"] else None,
+        given["alpha"] == "auto",
+        loss_settings(given["loss"], source.classes),
+        replaces=replace,
+        edges=parse_edges(given["edges"], settings.numeric_model),
+        max_memory=given["max_memory"] or 0,
+    )
+    log_priors(parse_prior(settings.prior), [1] * len(source.classes), source.classes)
+    if given["regime"] != ALL:
+        trained = _train_by_regime(model, source, settings, choices, quiet, given)
+    else:
+        with asked_workers(given) as jobs, message_steps("Training", source, quiet) as advance:
+            items = source.items() if isinstance(jobs, int) else source.files()
+            trained = train(items, source.classes, model, settings, jobs, advance, choices)
     if not quiet:
         say(train_summary(trained))
-    check_all_read(source.skipped if source else [], trained.skipped)
+    check_all_read(source.skipped, trained.skipped)
 
 
 def _train_by_regime(
     model: str,
-    source: Source | None,
+    source: Source,
     settings: Settings,
     choices: Choices,
     quiet: bool,
@@ -141,7 +115,6 @@ def _train_by_regime(
         )
     feedback = parse_regime(given["regime"])
     check_regime(feedback, settings, choices)
-    source = source or labelled_source(given)
     loss = read_loss(given["loss"], source.classes)
     corpus = read_source(source, given | {"quiet": quiet}, settings.wanted)
     with steps("Choosing", len(corpus.block), shows_progress(quiet)) as advance:
@@ -151,8 +124,7 @@ def _train_by_regime(
 def _check_no_start() -> None:
     """UsageError for --start on the command line; $NBSPAM_START is for other commands."""
     if asked_options(["start"]):
-        remedy = "add --update; or use it as --prior-model"
-        raise UsageError("--start", "is not for a new model", remedy, "train-start")
+        raise UsageError("--start", "is not for a new model", "add --update", "train-start")
 
 
 def _update(model: str, start: str, quiet: bool, given: dict[str, Any]) -> None:
@@ -178,28 +150,3 @@ def _update(model: str, start: str, quiet: bool, given: dict[str, Any]) -> None:
             say(f"{plain(model)} begins as a copy of {plain(start)}.\n")
         say(train_summary(added, "Added"))
     check_all_read(source.skipped, added.skipped)
-
-
-def _source(given: dict[str, Any]) -> Source | None:
-    """The labelled mail; None if there is only a prior model."""
-    if given["prior_model"] and not names_mail(given):
-        return None
-    return labelled_source(given, allow_one_class=bool(given["prior_model"]))
-
-
-def prior_model(given: dict[str, Any], classes: tuple[str, ...]) -> AbstractContextManager[PriorModel | None]:
-    """The model of --prior-model with the weight of --prior-weight, open inside the context."""
-    if given["prior_model"]:
-        from nbspam.tasks.prior_model import DEFAULT_WEIGHT, PriorModel
-
-        weight = given["prior_weight"]
-        return PriorModel(given["prior_model"], DEFAULT_WEIGHT if weight is None else weight, classes)
-    if given["prior_weight"] is not None:
-        why = "is for a prior model, and none is named"
-        raise UsageError("--prior-weight", why, "add --prior-model MODEL", "usage")
-    return nullcontext()
-
-
-def check_prior(prior: str, classes: tuple[str, ...]) -> None:
-    """UsageError unless the prior names the classes of the mail."""
-    log_priors(parse_prior(prior), [1] * len(classes), classes)

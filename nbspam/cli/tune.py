@@ -123,7 +123,7 @@ def show_tuning(tuned: Tuned, command: str) -> None:
             cells += [f"{one.difference:+.5f}", p_cell(one.p)]
         shown.add_row(*cells, style="bold green" if one is chosen else "")
     out.print(shown)
-    out.print("\nThe choice: each part of the mail judged by what was chosen on the other parts.")
+    out.print("\nThe choice: each part of the mail is judged by the settings chosen on the other parts.")
     out.print(f"Paired: {tuned.comparison.verdict}.", soft_wrap=True)
     verdict = f"Better than the default: {candidate_name(with_flags(chosen.candidate.options))}."
     if chosen is tuned.tried[0]:

@@ -176,7 +176,7 @@ def _check_options(features: str, given: dict[str, Any]) -> None:
             remedy = "add it, or take `features=numeric`"
             raise UsageError("", "is needed for words", remedy, "usage", option=option)
         if features == "numeric" and given[option] is not None:
-            why = "numeric features are no words of a vocabulary"
+            why = "numeric features are not words of a vocabulary"
             raise UsageError(given[option], why, "leave it out", "features", option=option)
 
 

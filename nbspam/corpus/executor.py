@@ -79,6 +79,7 @@ def _run_in_processes(
     context = multiprocessing.get_context("fork")
     pipe = os.pipe()
     pool = ProcessPoolExecutor(jobs, mp_context=context, initializer=_start_process, initargs=(*pipe, work))
+    is_done = False
     try:
         # The first submission forks the workers, which would show a traceback if a signal came now.
         before = signal.pthread_sigmask(signal.SIG_BLOCK, STOPS)
@@ -93,11 +94,13 @@ def _run_in_processes(
                 yield waiting.popleft().result()
         while waiting:
             yield waiting.popleft().result()
+        is_done = True
     except BrokenProcessPool:
         why = "ended before its work was done (out of memory?)"
         raise InternalError("worker process", why, "try `jobs=1`", "worker-died") from None
     finally:
-        pool.shutdown(wait=True, cancel_futures=True)
+        # To wait for processes that a signal has ended, too, may take for ever; the pipe ends all others.
+        pool.shutdown(wait=is_done, cancel_futures=True)
         for end in pipe:
             os.close(end)
 

@@ -74,7 +74,7 @@ def open_labelled(
             _refuse_code(path)
     named = [_recognised(path, tree_rules, notes) for path in paths]
     if rules and not any(map(os.path.isdir, paths)):
-        why = "rules are for a tree of mail folders, and none is given"
+        why = "rules are for a tree of mail folders, but none is given"
         raise UsageError(rules, why, "name one", "rules-unused")
     for name, given in [(HAM, ham), (SPAM, spam), *(classes or {}).items()]:
         label = checked_name(name)
@@ -134,7 +134,7 @@ def _checked_path(path: str) -> str:
             remedy = "name a folder of mail, an mbox or a message"
             raise NoInputError(path, "an empty file", remedy, "source-empty")
     elif not stat.S_ISDIR(mode):
-        remedy = "name mail in files or folders"
+        remedy = "name a file or folder with mail"
         raise NoInputError(path, "neither a file nor a folder", remedy, "source-kind")
     if not os.access(path, os.R_OK | (os.X_OK if stat.S_ISDIR(mode) else 0)):
         raise unreadable(path, os.strerror(errno.EACCES))
@@ -266,10 +266,10 @@ def _tree(top: str, rules: Rules, notes: Notes) -> list[SourcePart]:
             parts.append(part)
         elif count := part.message_counts(Notes()).total():
             if why == PERHAPS_JUNK:
-                remedy = (
-                    f"say so in a file of rules, `rules=FILE`, by a line: {name} spam (or - to leave it out)"
+                remedy = f"say what it is by a line in `rules=FILE`: {name} spam (or ham; - leaves it out)"
+                raise BadDataError(
+                    path, "the name looks like junk, but nbspam does not know it", remedy, "folder-unclear"
                 )
-                raise BadDataError(path, "a folder of ham or of junk?", remedy, "folder-unclear")
             notes.leave_out(f"folder {name} ({why})", count)
     if not parts:
         remedy = "name the folder that holds INBOX and Junk"

@@ -130,7 +130,9 @@ def read_vocabulary(path: str) -> Vocabulary:
         raise BadDataError(path, "the vocabulary is cut short", _REMEDY, "vocabulary-truncated")
     words = [_parse_word(path, code, row, header) for code, row in enumerate(rows[_HEADER_ROWS:])]
     if len({word.text for word in words}) != n_codes:
-        raise _damaged(path, f"a word is there twice, or there are more than the {n_codes} codes of line 3")
+        raise _damaged(
+            path, f"a word comes twice, or there are more words than the {n_codes} codes of line 3"
+        )
     return header._replace(words=words)
 
 

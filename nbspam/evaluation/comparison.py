@@ -198,18 +198,18 @@ def _verdict(ranking: Difference, mcnemar: McNemar, names: tuple[str, str]) -> s
     if ranking.p < SIGNIFICANCE:
         figures = zip((ranking.a, ranking.b), names, strict=True)
         (value, better), (other, _) = sorted(figures, key=lambda figure: figure[0])
-        chance = f"unlikely chance ({_p_text(ranking.p)})"
+        chance = f"probably not chance ({_p_text(ranking.p)})"
         return f"{better} is better: (1-ROCA)% {value:.4f} against {other:.4f}, {chance}"
     if mcnemar.p < SIGNIFICANCE:
         counts = zip((mcnemar.only_a_right, mcnemar.only_b_right), names, strict=True)
         (more, better), (less, _) = sorted(counts, key=lambda count: -count[0])
         return (
-            f"{better} decides better: right alone on {more:,} messages against {less:,}, "
-            f"unlikely chance ({_p_text(mcnemar.p)}); in ranking, no difference that could not be chance"
+            f"{better} decides better: it alone is right on {more:,} messages against {less:,}, "
+            f"probably not chance ({_p_text(mcnemar.p)}); in ranking, the difference may be chance"
         )
     found = [_p_text(ranking.p)] if isfinite(ranking.p) else []
     found.append(f"decisions {_p_text(mcnemar.p)}")
-    return f"no difference that could not be chance ({', '.join(found)})"
+    return f"the difference may be chance ({', '.join(found)})"
 
 
 def _p_text(value: float) -> str:

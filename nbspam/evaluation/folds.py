@@ -88,7 +88,7 @@ def holdout(truth: ArrayLike, share: float, seed: int = 0, order: ArrayLike | No
     """
     classes = np.asarray(truth)
     if not 0 < share < 1:
-        why = "is no share between 0 and 1"
+        why = "is not a share between 0 and 1"
         raise UsageError(f"{share:g}", why, "for example `holdout=0.3`", "holdout-share", option="holdout")
     if order is not None:
         rows = np.asarray(order)

@@ -80,7 +80,7 @@ def load(path: str | Path) -> Evaluation:
     except (ValueError, RecursionError, AttributeError):
         known = False
     if not known:
-        raise BadDataError(where, "is no evaluation by nbspam", REMEDY, "evaluation-not-ours")
+        raise BadDataError(where, "is not an evaluation by nbspam", REMEDY, "evaluation-not-ours")
     if document.get("version") != VERSION:
         why = f"evaluation format {document.get('version')!r}; this program reads {VERSION}"
         raise BadDataError(where, why, "evaluate again with this version of nbspam", "evaluation-version")
@@ -171,7 +171,7 @@ def _parsed(line: str, where: str) -> tuple[str, str, str, float]:
     except ValueError:
         score = nan
     if isnan(score):
-        raise BadDataError(where, f"{shown[:30]!r} is no score", "scores are numbers", "results-score")
+        raise BadDataError(where, f"{shown[:30]!r} is not a score", "scores are numbers", "results-score")
     if decided != labels.UNSURE:
         decided = labels.checked_name(decided, where)
     return name, labels.checked_name(judge, where), decided, score

@@ -113,10 +113,10 @@ def loss_table(loss: Loss, counts: Matrix) -> Floats:
     """
     n_classes, unsure = len(counts), int(counts[:, -1].sum())
     if len(loss.matrix) != n_classes:
-        why = f"it prices {len(loss.matrix)} classes, the evaluation has {n_classes}"
+        why = f"it has costs for {len(loss.matrix)} classes, but the evaluation has {n_classes}"
         raise UsageError("loss", why, slug="loss-shape")
     if loss.unsure is None and unsure:
-        why = f"{unsure} decisions are unsure, and the loss gives no price to that"
+        why = f"{unsure} decisions are unsure, but the loss has no cost for that"
         raise UsageError("loss", why, "add it, for example FP=10,FN=1,unsure=0.2", "loss-unsure")
     return np.column_stack([np.array(loss.matrix).T, loss.unsure or (0.0,) * n_classes])
 

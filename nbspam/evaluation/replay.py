@@ -113,7 +113,9 @@ def parse_feedback(text: str) -> Feedback:
         number = -1.0
     if (kind == PARTIAL and 0 < number <= 1) or (kind == THICK and 0 <= number < inf):
         return Feedback(kind, number)
-    raise UsageError(text[:40], "is no feedback", slug="feedback", option="feedback", allowed=KINDS)
+    raise UsageError(
+        text[:40], "is not a kind of feedback", slug="feedback", option="feedback", allowed=KINDS
+    )
 
 
 def replay(

@@ -170,11 +170,11 @@ class ImapMailbox:
             return NoInputError(where, why, "check host, or set ca_file", "imap-certificate")
         if isinstance(error, IMAPClientReadOnlyError):
             why = "the folder is read-only, so nothing can be moved out of it"
-            return NoInputError(where, why, "ask for the rights", READ_ONLY)
+            return NoInputError(where, why, "ask the administrator for the right to change it", READ_ONLY)
         if any(isinstance(one, (IMAPClientAbortError, OSError)) for one in causes):
             return TryAgainError(where, f"the connection failed: {error}", "try again", "imap-connection")
         if isinstance(error, LoginError) and "[UNAVAILABLE]" not in str(error):
-            why = f"{self.account.user} is refused: {error}"
+            why = f"the server refuses the login of {self.account.user}: {error}"
             return NoInputError(where, why, "check user and password", "imap-login")
         if selected:
             why = f"the folder cannot be opened: {error}"

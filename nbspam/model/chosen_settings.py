@@ -74,8 +74,8 @@ def chosen(given: Scoring) -> Settings:
     scored = {BIGRAMS_NAME: settings.bigrams, MEASURES_NAME: settings.measures}
     useless = [name for name in settings.views.split(",") if not scored.get(name, True)]
     if useless:
-        why = f"{' and '.join(useless)} are scored by averaged views alone"
-        raise _wrong_views(settings.views, why, "name views of words, and no other")
+        why = f"{' and '.join(useless)} are scored only by averaged views"
+        raise _wrong_views(settings.views, why, "name only views of words")
     return settings
 
 
@@ -84,11 +84,11 @@ def _checked_views(text: str, features: str) -> str:
     names = set(READ_VIEWS) if text == ALL_VIEWS else {name.strip() for name in text.split(",")}
     if not names <= set(READ_VIEWS):
         remedy = f"some of {','.join(READ_VIEWS)}, separated by commas, or all"
-        raise _wrong_views(text[:60], "names no views", remedy)
+        raise _wrong_views(text[:60], "is not a list of views", remedy)
     if names == set(READ_VIEWS):
         return ALL_VIEWS
     if features == "numeric":
-        raise _wrong_views(text, "numeric features are of no view", "leave it out")
+        raise _wrong_views(text, "numeric features belong to no view", "leave it out")
     return ",".join(name for name in READ_VIEWS if name in names)
 
 
@@ -155,7 +155,7 @@ def _idle(settings: Settings, is_kept: bool) -> dict[str, tuple[str, str]]:
     complement, gaussian = settings.event_model == "complement", settings.numeric_model == "gaussian"
     idle = {}
     if not settings.averaged:
-        why = "is for averaged views, and scores are one sum here"
+        why = "is for averaged views, but here the score is one sum"
         idle["threshold"] = (why, "score by presence without `textbook`")
     if not complement:
         idle["normalise"] = ("is for the complement model", "add `event_model=complement`")

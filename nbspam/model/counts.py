@@ -2,7 +2,6 @@
 
 Counting is the whole of learning.  Counts are integers that add and subtract exactly, so training at once, in
 parts, message by message, merging models, unlearning and leaving messages out all give the same numbers.
-(With a prior model its weighted share is added, and the numbers are floats.)
 """
 
 from __future__ import annotations
@@ -19,7 +18,6 @@ from nbspam.tokens.bag import N_VIEWS
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
-Numbers = NDArray[Any]  # counts: integers, or floats where a prior model has a share
 
 LINE_FEED = 10
 SLICE_TEXTS = 20_000  # gathered at a time: the place of each character takes eight bytes
@@ -29,12 +27,12 @@ class Totals(NamedTuple):
     """Sums over the vocabulary.
 
     words                  : int64 (N_VIEWS,), how many tokens of each view are words
-    documents, occurrences : numbers (N_VIEWS, n_classes)
+    documents, occurrences : int64 (N_VIEWS, n_classes)
     """
 
     words: Ints
-    documents: Numbers
-    occurrences: Numbers
+    documents: Ints
+    occurrences: Ints
 
 
 class Counts:
@@ -42,8 +40,8 @@ class Counts:
 
     keys        : int64 (n_tokens,), ascending;  views : uint8 (n_tokens,), see VIEW_NAMES
     texts       : the tokens' texts in UTF-8, joined by line feeds; empty where nobody reads them
-    documents   : numbers (n_classes, n_tokens), n_jk;  occurrences : the same shape, N_jk
-    messages    : numbers (n_classes,), m_k
+    documents   : int64 (n_classes, n_tokens), n_jk;  occurrences : the same shape, N_jk
+    messages    : int64 (n_classes,), m_k
     is_fixed    : the vocabulary is fixed: every token is a word; else those that were counted
     """
 
@@ -52,9 +50,9 @@ class Counts:
         keys: Ints,
         views: NDArray[np.uint8],
         texts: bytes,
-        documents: Numbers,
-        occurrences: Numbers,
-        messages: Numbers,
+        documents: Ints,
+        occurrences: Ints,
+        messages: Ints,
         is_fixed: bool = False,
         totals: Totals | None = None,
     ) -> None:
@@ -64,7 +62,7 @@ class Counts:
         self.is_fixed = is_fixed
         if totals is not None:
             self.totals = totals
-        self._histograms: dict[str, list[Counter[float]]] = {}
+        self._histograms: dict[str, list[Counter[int]]] = {}
 
     def __add__(self, other: Counts) -> Counts:
         return merge_counts([self, other])
@@ -108,11 +106,11 @@ class Counts:
         words = np.bincount(self.views[self.known()], minlength=N_VIEWS)
         return Totals(words, self._by_view(self.documents), self._by_view(self.occurrences))
 
-    def _by_view(self, counts: Numbers) -> Numbers:
+    def _by_view(self, counts: Ints) -> Ints:
         rows = [np.bincount(self.views, row, N_VIEWS) for row in counts]
-        return np.array(rows).reshape(-1, N_VIEWS).T.astype(counts.dtype)
+        return np.array(rows).reshape(-1, N_VIEWS).T.astype(np.int64)
 
-    def histogram(self, kind: str) -> list[Counter[float]]:
+    def histogram(self, kind: str) -> list[Counter[int]]:
         """By class, count -> how many words have it, see WordTotals; kept up to date by add_message.
 
         kind : `documents`: n_jk, or `complement`: occurrences outside the class
@@ -122,13 +120,13 @@ class Counts:
             self._histograms[kind] = [Counter(row.tolist()) for row in cells]
         return self._histograms[kind]
 
-    def _cells(self, kind: str, places: Any) -> Numbers:
+    def _cells(self, kind: str, places: Any) -> Ints:
         if kind == "documents":
             return self.documents[:, places]
         occurrences = self.occurrences[:, places]
         return np.asarray(occurrences.sum(axis=0) - occurrences)
 
-    def add_message(self, places: Numbers, times: Numbers, label: int, sign: int = 1) -> None:
+    def add_message(self, places: NDArray[Any], times: NDArray[Any], label: int, sign: int = 1) -> None:
         """Counts one message in place, or with sign -1 takes it out.
 
         places : its distinct tokens;  times : how often each is in it
@@ -150,7 +148,7 @@ class Counts:
         totals.occurrences[:, label] += sign * occurrences.astype(np.int64)
 
 
-def columns_of(counts: Numbers, places: Numbers) -> Numbers:
+def columns_of(counts: NDArray[Any], places: Ints) -> NDArray[Any]:
     """Some columns of counts, the last axis; 0 at place -1."""
     if not counts.shape[-1]:
         return np.zeros((*counts.shape[:-1], len(places)), counts.dtype)
@@ -164,8 +162,7 @@ def merge_counts(parts: Sequence[Counts]) -> Counts:
     if len(parts) == 1:
         return parts[0]
     keys, places, origins = merge_columns([part.keys for part in parts])
-    kind = np.result_type(*[part.documents.dtype for part in parts])
-    documents = np.zeros((len(parts[0].documents), len(keys)), kind)
+    documents = np.zeros((len(parts[0].documents), len(keys)), np.int64)
     occurrences = np.zeros_like(documents)
     for part, place in zip(parts, places, strict=True):
         documents[:, place] += part.documents  # places are distinct within a part
@@ -259,7 +256,7 @@ class CountsModel:
         rows = pairs.reshape(2 * len(self.classes), -1).T.tolist()
         return dict(zip(counts.keys[places].tolist(), map(tuple, rows), strict=True))
 
-    def histogram(self, kind: str) -> list[Counter[float]]:
+    def histogram(self, kind: str) -> list[Counter[int]]:
         """By class, count -> how many words have it."""
         return self._counts.histogram(kind)
 

@@ -26,7 +26,7 @@ class Clue(NamedTuple):
     """A token or numeric feature of a message and its evidence.
 
     log_odds       : nats that it adds to the log-odds of the verdict; None if it rules out both sides
-    counts         : messages of each class that hold it, with the share of a prior model; () for a feature
+    counts         : messages of each class that hold it; () for a feature
     occurrences    : how often it occurs in the mail of each class
     times          : how often it occurs in this message
     share_interval : 95 % credible interval of the share of the verdict's class in the messages that hold it
@@ -36,18 +36,11 @@ class Clue(NamedTuple):
     token: str
     view: str
     log_odds: float | None
-    counts: tuple[float, ...]
-    occurrences: tuple[float, ...]
+    counts: tuple[int, ...]
+    occurrences: tuple[int, ...]
     times: int
     share_interval: Interval | None
     kind: str
-
-
-def count_text(number: float) -> str:
-    """A count for people: `1,234`; `6.5` or `0.067` where it has the share of a prior model."""
-    if number == int(number):
-        return f"{number:,.0f}"
-    return f"{number:,.1f}" if number >= 1 else f"{number:.2g}"
 
 
 class Sum(NamedTuple):

@@ -64,7 +64,6 @@ class FeatureScorer:
     """Scores the features of messages by one model."""
 
     def __init__(self, model: Model, settings: Settings) -> None:
-        """model : with the counts of its prior model, if it has one, added"""
         self.event_model = settings.numeric_model
         self.names = [name for name, _ in model.numeric_features()]
         if not self.names:
@@ -115,10 +114,9 @@ def values_of(names: Sequence[str], measured: Sequence[float | None]) -> Floats:
 
 def stored_counts(model: Model, with_pairs: bool = False) -> FeatureCounts:
     """Moments and bins of a model, and the pairs of AODE if they are wanted."""
-    kind = float if "prior_weight" in model.settings else int
     edges = [row for _, row in model.numeric_features()]
     checked_bins(max([MIN_BINS, *(len(row) + 1 for row in edges)]), with_pairs)
-    counts = FeatureCounts(len(model.classes), edges, with_pairs, kind)
+    counts = FeatureCounts(len(model.classes), edges, with_pairs)
     try:
         for name in ("moment", "bin", "pair")[: 3 if with_pairs else 2]:
             for (k, f), row in model.numeric_counts(name).items():

@@ -47,7 +47,7 @@ def checked_bins(bins: int, with_pairs: bool = False) -> int:
     most, where = (MAX_PAIRED_BINS, " under aode") if with_pairs else (MAX_BINS, "")
     if MIN_BINS <= bins <= most:
         return bins
-    why = f"there are {MIN_BINS} to {most:,} bins{where}"
+    why = f"the number of bins is from {MIN_BINS} to {most:,}{where}"
     raise UsageError(str(bins), why, "use 10", "bins", option="bins")
 
 
@@ -83,19 +83,18 @@ class FeatureCounts:
     bins    : numbers (n_classes, n_cells)
     pairs   : numbers (n_classes, n_cells, n_cells): messages in both cells, in one cell on the diagonal;
               None if they are not counted
-    Counts are integers, or floats where a prior model has a share.
     """
 
-    def __init__(self, n_classes: int, edges: Edges, with_pairs: bool = False, kind: type = int) -> None:
+    def __init__(self, n_classes: int, edges: Edges, with_pairs: bool = False) -> None:
         self.edges = [list(row) for row in edges]
         self.sizes = np.array([len(row) + 1 for row in edges], np.int64)
         self.starts = np.concatenate([np.zeros(1, np.int64), self.sizes.cumsum()])[:-1]
         self.feature_of_cell = np.repeat(np.arange(len(self.sizes)), self.sizes)
         n_cells = len(self.feature_of_cell)
         self.moments: NDArray[Any] = np.zeros((n_classes, len(edges), 3), object)
-        self.bins: NDArray[Any] = np.zeros((n_classes, n_cells), kind)
+        self.bins: NDArray[Any] = np.zeros((n_classes, n_cells), np.int64)
         self.pairs: NDArray[Any] | None = (
-            np.zeros((n_classes, n_cells, n_cells), kind) if with_pairs else None
+            np.zeros((n_classes, n_cells, n_cells), np.int64) if with_pairs else None
         )
 
     def cells(self, features: ArrayLike) -> Ints:
@@ -143,7 +142,7 @@ class FeatureCounts:
                 every += [("pair", cell, self.pairs[k, cell].tolist()) for cell in met.tolist()]
             yield from ((kind, k, place, row) for kind, place, row in every if any(row))
 
-    def set_row(self, kind: str, k: int, place: int, row: Sequence[float]) -> None:
+    def set_row(self, kind: str, k: int, place: int, row: Sequence[int]) -> None:
         """Puts in a row of `rows`; ValueError or IndexError if it fits no feature or cell."""
         if k < 0 or place < 0 or (kind == "pair" and self.pairs is None):
             raise ValueError(f"no class {k}, or no feature or cell {place}")

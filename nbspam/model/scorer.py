@@ -129,7 +129,6 @@ class Scorer:
     )
 
     def __init__(self, model: Model, settings: Settings) -> None:
-        """model: with the counts of its prior model, if it has one, added"""
         self.model = model
         self.settings = settings = settings.of(model.classes)
         self._ham_cap = settings.ham_cap(len(model.classes))
@@ -167,7 +166,7 @@ class Scorer:
         try:
             return self._score_views(counted, rows) if self.settings.averaged else self._sum(counted, rows)
         except (ValueError, TypeError, ZeroDivisionError):  # looked for only here: it takes time
-            if all(type(n) in (int, float) and n >= 0 for row in rows.values() for n in row):
+            if all(type(n) is int and n >= 0 for row in rows.values() for n in row):
                 raise
             raise DamagedModelError(self.model.path, "a token has counts that it cannot have") from None
 
@@ -343,7 +342,7 @@ def _check_words(model: Model, settings: Settings) -> None:
 
 def check_repeats(model: Model, event_model: str) -> None:
     """UsageError if the model does not know how often a word occurs in a message."""
-    imported = model.settings.get("imported") or model.settings.get("prior_imported")
+    imported = model.settings.get("imported")
     if imported:
         raise UsageError(
             event_model,

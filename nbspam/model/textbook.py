@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from nbspam.model.block import Block, over_words
-from nbspam.model.counts import Counts, CountsModel, Floats, Ints, Numbers, columns_of
+from nbspam.model.counts import Counts, CountsModel, Floats, Ints, columns_of
 from nbspam.model.numeric import FeatureCounts, count_features, learn_edges, make_numeric_law
 from nbspam.model.posterior import log_priors_of
 from nbspam.model.scorer import make_words
@@ -76,7 +76,7 @@ class WordRows:
         self._columns = np.concatenate([columns[inside], np.full(len(without), len(used))])
         self._times = np.concatenate([times[inside], outside[without]])
         self._counts, self._places = counts, places
-        self._tuples: dict[bool, tuple[list[list[float]], Ints]] = {}  # by WordLaw.repeats
+        self._tuples: dict[bool, tuple[list[list[int]], Ints]] = {}  # by WordLaw.repeats
 
     def score(self, law: WordLaw) -> Floats:
         """Log-likelihoods, float64 (n_rows, n_classes), nats; -inf allowed, never NaN."""
@@ -89,7 +89,7 @@ class WordRows:
             joint[certain < law.certain] = -np.inf
         return joint
 
-    def _sums(self, law: Callable[[list[float]], Sequence[float]], repeats: bool, times: bool) -> Floats:
+    def _sums(self, law: Callable[[list[int]], Sequence[float]], repeats: bool, times: bool) -> Floats:
         """float64 (n_rows, n_classes): of each row the sum of a law of one tuple of counts at its words."""
         tuples, place = self._tuples[repeats]
         table = np.array([law(counts) for counts in tuples], np.float64)
@@ -98,10 +98,10 @@ class WordRows:
         return np.stack([np.bincount(self._rows, one, self._n_rows) for one in weights], axis=1)
 
 
-def distinct_tuples(counts: Numbers) -> tuple[list[list[float]], Ints]:
+def distinct_tuples(counts: Ints) -> tuple[list[list[int]], Ints]:
     """(tuples, place): the distinct columns of counts, and which of them each column is.
 
-    counts : numbers (n_classes, n), n >= 1
+    counts : int64 (n_classes, n), n >= 1
     By codes: numpy's unique of columns takes ten times as long.
     """
     place = np.zeros(counts.shape[1], np.int64)

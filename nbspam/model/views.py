@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from nbspam.model.block import Block, select_rows
 from nbspam.model.calibration import rough_weights
-from nbspam.model.counts import Counts, Floats, Ints, Numbers, columns_of
+from nbspam.model.counts import Counts, Floats, Ints, columns_of
 from nbspam.model.scorer import NEARLY_ZERO, times_counted
 from nbspam.settings import (
     AT_LEAST,
@@ -35,13 +35,13 @@ from nbspam.tokens.measures import MEASURES, N_BINS, bins_of
 class Seen(NamedTuple):
     """Rows, and the counts that each is scored with.
 
-    pairs  : numbers (n_classes, n_pairs), n_jk of each pair's token
+    pairs  : int32 (n_classes, n_pairs), n_jk of each pair's token
     totals : float64 (n_classes, N_VIEWS, n_rows), sum of n_jk by view
     words  : float64 (N_VIEWS, n_rows), |V| by view, NOTAWORD included
     """
 
     block: Block
-    pairs: Numbers
+    pairs: NDArray[np.int32]
     totals: Floats
     words: Floats
 
@@ -77,12 +77,11 @@ def as_counted(block: Block, counts: Counts, places: Ints | None = None) -> Seen
 
     places : of the block's columns among the counted tokens, if known (-1: none)
     """
-    kind = np.float64 if counts.documents.dtype.kind == "f" else np.int32
     if block.keys is not counts.keys and places is None:
         places = counts.places(block.keys)
-    pairs: Numbers = np.empty((len(counts.messages), len(block.columns)), kind)
+    pairs = np.empty((len(counts.messages), len(block.columns)), np.int32)
     for documents, row in zip(counts.documents, pairs, strict=True):
-        own = (documents if places is None else columns_of(documents, places)).astype(kind)
+        own = (documents if places is None else columns_of(documents, places)).astype(np.int32)
         own.take(block.columns, out=row, mode="clip")  # without an array of larger numbers in between
     totals = counts.totals
     return Seen(
@@ -111,7 +110,7 @@ def leave_groups_out(block: Block, counts: Counts, groups: Ints) -> Seen:
     _, first, cell = np.unique(cells, return_index=True, return_inverse=True)
     for k in range(len(seen.pairs)):
         own = block.labels == k
-        lost = own[rows].astype(seen.pairs.dtype)
+        lost = own[rows].astype(np.int32)
         lost[shared] = np.bincount(cell, own[rows[shared]], len(first))[cell]
         np.maximum(seen.pairs[k] - lost, 0, out=seen.pairs[k])
         seen.totals[k] -= group_sums(lengths * own[:, None])
@@ -133,7 +132,7 @@ def before_each(block: Block, counts: Counts, order: Ints) -> Seen:
     lengths = view_lengths(block, _sum_classes(seen.pairs) > 0)[order]
     # Rows without gaps: of those with gaps `take` would make a whole copy each time.
     documents = columns_of(counts.documents, counts.places(block.keys))
-    now = [*documents.astype(seen.pairs.dtype, order="C")]
+    now = [*documents.astype(np.int32, order="C")]
     starts, labels = block.starts.tolist(), block.labels.tolist()
     classes = [*zip(now, seen.pairs, strict=True)]
     for row in order[::-1].tolist():  # back in time: each message is taken out, and then its tokens are read
@@ -152,7 +151,7 @@ def before_each(block: Block, counts: Counts, order: Ints) -> Seen:
     return seen
 
 
-def _sum_classes(values: Numbers) -> Numbers:
+def _sum_classes(values: NDArray[np.int32]) -> NDArray[np.int32]:
     """The sum over the first axis, row by row: numpy's own reduce is slow at a few long rows."""
     return reduce(np.add, values)
 
@@ -184,13 +183,13 @@ def view_evidence(seen: Seen, settings: Settings) -> Evidence:
     return Evidence(found, common, block.labels.astype(np.int64), settings.kinds)
 
 
-def log_smoothed(counts: Numbers, pseudo: Numbers | float) -> Floats:
+def log_smoothed(counts: NDArray[np.int32], pseudo: float) -> Floats:
     """log(count + pseudo), nats: nbspam.model.scorer.log_ratios is the difference of two classes.
 
     Each value is computed once: counts are small numbers that come again and again.
     """
     most = int(counts.max(initial=0))
-    if counts.dtype.kind == "f" or most > counts.size:
+    if most > counts.size:
         return np.asarray(np.log(counts + pseudo))
     return np.asarray(np.log(np.arange(most + 1) + pseudo)[counts.astype(np.intp)])
 
@@ -233,7 +232,7 @@ class _Slice:
     def _weights(self, alpha: float) -> Floats:
         """The log-likelihood ratios of all tokens against class 0, float64 (n_classes - 1, n_tokens)."""
         logs = log_smoothed(self._counts, alpha)
-        totals = log_smoothed(self._totals, alpha * self._words)
+        totals = np.log(self._totals + alpha * self._words)
         for k in range(1, len(logs)):
             logs[k] -= logs[0]
             logs[k] -= (totals[k] - totals[0]).T.ravel()[self._cells]
@@ -278,7 +277,7 @@ class _Slice:
         rows = self._rows[pairs]
         messages = self._totals[:, MEASURES_VIEW, rows] / len(MEASURES)  # each counts once in each measure
         logs = log_smoothed(self._counts[:, pairs], MEASURE_ALPHA)
-        logs -= log_smoothed(messages, MEASURE_ALPHA * _BINS[which])
+        logs -= np.log(messages + MEASURE_ALPHA * _BINS[which])
         found[rows, which] = (logs - logs[0]).T
         return found
 

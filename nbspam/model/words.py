@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from typing import Any
 
-    Counts = Sequence[float]  # one number a class; no whole numbers where a prior model has a share
+    Counts = Sequence[float]  # one number a class
     Histogram = Mapping[Any, int]  # count -> how many words of the vocabulary have it
 
 # What may be asked for.  Far outside sums overflow, and the intervals of `explain` divide by 0 or take long.
@@ -80,7 +80,10 @@ def checked_alpha(given: float | str, others: str = "") -> float:
         return alpha
     why, remedy = "is not a finite number >= 0", "use a number, for example 1 (Laplace)"
     if 0 < alpha < inf:
-        why, remedy = "no mail can tell it from a milder one", f"use 0, or a number from {low:g} to {high:g}"
+        why, remedy = (
+            "is beyond the values that make a difference",
+            f"use 0, or a number from {low:g} to {high:g}",
+        )
     raise UsageError(str(given), why, remedy + others, "alpha", option="alpha")
 
 

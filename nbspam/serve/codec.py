@@ -14,7 +14,7 @@ from nbspam.decision import cutoffs
 from nbspam.errors import BadDataError, NbspamError
 from nbspam.labels import SPAM
 from nbspam.mail.headers import header_lines
-from nbspam.model.explain import Clue, count_text
+from nbspam.model.explain import Clue
 
 if TYPE_CHECKING:
     from nbspam.decision import Loss
@@ -192,14 +192,14 @@ def _unpacked(data: bytes, max_bytes: int) -> bytes:
     if len(message) > max_bytes:
         raise _too_long(max_bytes)
     if unpacker.unused_data:
-        raise ClientError("(bytes behind the compressed message)")
+        raise ClientError("(bytes after the compressed message)")
     if not unpacker.eof:
         raise ClientError("(the compressed message is cut short)")
     return message
 
 
 def _too_long(max_bytes: int) -> BadDataError:
-    remedy = "let the mail server pass it by, as spamc -s does"
+    remedy = "let the mail server skip such messages, as spamc -s does"
     return BadDataError("message", f"is longer than {max_bytes:,} bytes", remedy, "message-long")
 
 
@@ -282,7 +282,7 @@ def report(verdict: Verdict, score: Score, classes: Sequence[str], clues: Sequen
     ]
     for clue in clues:
         nats = "both" if clue.log_odds is None else f"{clue.log_odds:+.2f}"
-        counts = [count_text(number) for number in clue.counts] or [""] * len(classes)
+        counts = [f"{number:,}" for number in clue.counts] or [""] * len(classes)
         cells = [f"{count:>{max(6, len(name))}}" for count, name in zip(counts, classes, strict=True)]
         lines.append("  ".join([f"{nats:>7}", *cells, f"{clue.view or clue.kind:9}", dotted(clue.token)]))
     return ("\n".join(lines) + "\n").encode("utf-8", "replace")

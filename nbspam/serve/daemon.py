@@ -87,7 +87,7 @@ def inherited() -> Listening | None:
     except OSError:
         sockets = []
     if not sockets or any(one.type != socket.SOCK_STREAM for one in sockets):
-        raise UsageError("LISTEN_FDS", "is no stream socket", "use ListenStream=", "listen-fds")
+        raise UsageError("LISTEN_FDS", "is not a stream socket", "use ListenStream=", "listen-fds")
     return Listening(sockets)
 
 
@@ -115,7 +115,7 @@ def on_address(text: str) -> Listening:
 
 
 def _cannot_listen(text: str, error: OSError) -> CannotCreateError:
-    why, slug = f"cannot be listened on: {os.strerror(error.errno or 0)}", "listen-failed"
+    why, slug = f"cannot listen there: {os.strerror(error.errno or 0)}", "listen-failed"
     if error.errno == errno.EADDRINUSE:
         why, slug = IN_USE, "listen-in-use"
     elif error.errno == errno.EACCES:
@@ -128,7 +128,7 @@ def on_path(path: str, mode: int) -> Listening:
     """A unix socket with these permissions; it replaces the socket of a dead server, and no other file."""
     if not path:
         remedy = "use for example `socket=~/.nbspam.socket`"
-        raise UsageError("", "names no path", remedy, "socket", option="socket")
+        raise UsageError("", "is not a path", remedy, "socket", option="socket")
     one = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
         _remove_dead_socket(path)
@@ -137,7 +137,7 @@ def on_path(path: str, mode: int) -> Listening:
         one.listen(BACKLOG)  # nobody can connect before
     except OSError as error:
         one.close()
-        why = f"no socket can be made: {error.strerror or error}"
+        why = f"cannot make a socket: {error.strerror or error}"
         raise CannotCreateError(path, why, PATH_REMEDY, "socket-failed") from None
     return Listening([one], path)
 
@@ -149,7 +149,7 @@ def _remove_dead_socket(path: str) -> None:
     except FileNotFoundError:
         return
     if not stat.S_ISSOCK(mode):
-        raise CannotCreateError(path, "is there, and is no socket", PATH_REMEDY, "socket-no-socket")
+        raise CannotCreateError(path, "exists and is not a socket", PATH_REMEDY, "socket-no-socket")
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
         probe.setblocking(False)  # a server whose queue is full is alive, too
         if probe.connect_ex(path) != errno.ECONNREFUSED:
@@ -189,7 +189,7 @@ class Daemon:
                     self._work()
                 self._workers[process] = time.monotonic()
         except OSError as error:
-            LOG.error("no process can be made: %s", error.strerror)
+            LOG.error("cannot start a process: %s", error.strerror)
             return False
         return True
 

@@ -75,7 +75,7 @@ class UserFilters:
 
     def __post_init__(self) -> None:
         if USER in self.path and not self.start:
-            why = "each user has a model, and none at first"
+            why = "each user has a model, but at first there is none"
             remedy = "name the model that judges until then: `start=MODEL`"
             raise UsageError(self.path, why, remedy, "serve-start")
 
@@ -123,7 +123,7 @@ class UserFilters:
         while len(self._open) > MAX_OPEN:
             self._close(next(iter(self._open)))
         if SPAM not in current.classes:
-            why = f"its classes are {', '.join(current.classes)}, and clients ask whether a mail is spam"
+            why = f"its classes are {', '.join(current.classes)}, but clients ask whether a message is spam"
             raise UsageError(path, why, "serve a model that has the class spam", "serve-classes")
         return current
 

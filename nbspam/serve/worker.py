@@ -110,7 +110,7 @@ class Worker:
         except (BlockingIOError, InterruptedError, ConnectionAbortedError):
             return False  # another process was first, or the client has gone
         except OSError as error:
-            LOG.error("no connection can be taken: %s", error.strerror)
+            LOG.error("cannot accept a connection: %s", error.strerror)
             self._stop_accepting()
             loop.call_later(ACCEPT_PAUSE_SECONDS, self._start_accepting)
             return False
@@ -221,7 +221,7 @@ def _failure(error: Exception) -> NbspamError:
     if isinstance(error, NbspamError):
         return error
     if isinstance(error, OSError):  # no descriptors, no processes
-        return TryAgainError("server", error.strerror or "is out of means", "", "server-io")
+        return TryAgainError("server", error.strerror or "has too few resources", "", "server-io")
     if os.environ.get("NBSPAM_TRACEBACK"):
         LOG.error("fault", exc_info=error)
     return InternalError("server", f"{type(error).__name__}: a fault of nbspam", "", "bug")

@@ -15,7 +15,6 @@ from nbspam.model.calibration import feature_names
 from nbspam.model.posterior import log_priors, parse_prior
 from nbspam.settings import Settings, from_text
 from nbspam.store.digest import differing_tables
-from nbspam.store.prior import stored_units
 from nbspam.store.reader import Model, open_model, rows_of_keys
 from nbspam.store.writer import sum_rows
 from nbspam.tokens.bag import NOTAWORD, NOTAWORD_KEY, NOTAWORD_VIEW, token_key
@@ -67,7 +66,6 @@ def read_settings(model: Model) -> Settings:
     try:
         log_priors(parse_prior(settings.prior), model.messages, model.classes)
         stored_loss(model.settings, model.classes)
-        stored_units(model)
     except NbspamError as error:
         raise DamagedModelError(model.path, f"setting {error}") from None
     return settings

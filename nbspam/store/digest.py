@@ -29,7 +29,6 @@ DIGESTED = {
     "calibration_covariance": "line, place, value",
     "numeric_feature": "number, name, edges",
     "numeric_count": "kind, class, place, value",
-    "prior_class": "number, messages",
 }
 ROWS_AT_ONCE = 20_000
 _BITS = (1 << 64) - 1

@@ -28,7 +28,6 @@ from nbspam.model.scorer import Counted, Scorer
 from nbspam.settings import ALL_VIEWS, Settings, from_text
 from nbspam.store.connection import BUSY_SECONDS
 from nbspam.store.lessons import Lesson, add, names_waiting, remove_empty_folder, turn, waiting
-from nbspam.store.prior import on_prior
 from nbspam.store.reader import Model, open_model
 from nbspam.store.updater import (
     MessageToken,
@@ -296,9 +295,8 @@ def _learn_calibration(updater: Updater, model: Model, message: Counted, number:
     learner = learner_of(model, settings)
     if learner is None:
         return
-    known = on_prior(model)
-    scored = Scorer(known, settings).score(message)
-    learner.learn(scored.evidence, scored.common, number, sum(known.messages))
+    scored = Scorer(model, settings).score(message)
+    learner.learn(scored.evidence, scored.common, number, sum(model.messages))
     write_learner(updater, settings, learner)
 
 

@@ -11,7 +11,6 @@ from contextlib import closing
 from nbspam.errors import BadDataError, DamagedModelError
 from nbspam.labels import ordered
 from nbspam.store.check import learned_as, learned_messages, vocabulary_keys
-from nbspam.store.prior import WEIGHT
 from nbspam.store.reader import Model, count_columns
 from nbspam.store.updater import autolearned_rows
 from nbspam.store.writer import new_model
@@ -84,7 +83,7 @@ def _autolearned_rows(
 
 
 def numeric_rows(
-    models: Sequence[Model], classes: Sequence[str], uncut: Container[int] = ()
+    models: Sequence[Model], classes: Sequence[str], uncut: Container[int]
 ) -> Iterator[tuple[str, int, int, list[int]]]:
     """(kind, class, place, integers), the integers added.
 
@@ -115,9 +114,6 @@ def check_mergeable(models: Sequence[Model]) -> None:
     with_edges = any(model.settings.get("numeric_model") != "gaussian" for model in models)
     first = _counted(models[0], with_edges)
     for model in models:
-        if WEIGHT in model.settings:
-            why = "has the counts of a prior model among its own"
-            raise BadDataError(model.path, why, remedy, "merge-prior")
         for what, counted in _counted(model, with_edges).items():
             if counted != first[what]:
                 why = f"does not count the same {what} as {models[0].path}"

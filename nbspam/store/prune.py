@@ -17,7 +17,6 @@ from typing import NamedTuple
 
 from nbspam.errors import UsageError
 from nbspam.store.connection import BUSY_SECONDS, check_file, connect, store_error
-from nbspam.store.prior import prior_messages, stored_units
 from nbspam.store.reader import count_columns
 from nbspam.store.updater import PRUNED, Updater, updating
 from nbspam.store.writer import sum_rows
@@ -94,13 +93,12 @@ def _choose(updater: Updater, max_bytes: int | None, min_count: int) -> None:
     if max_bytes is not None and file_bytes > max_bytes:
         room = SPARE * (max_bytes - (file_bytes - all_bytes))
         if room < connection.ask(f"SELECT total({size}) FROM token WHERE {stays}")[0][0]:
-            why = f"what is never pruned needs more than {max_bytes:,} bytes"
+            why = f"the part that is never pruned needs more than {max_bytes:,} bytes"
             raise UsageError(model.path, why, "allow more bytes: `max_size`", "prune-size")
     # Which go of those that are in equally many messages: their keys are as good as random.
     used = f"sum({size}) OVER (ORDER BY {stays} DESC, {messages} DESC, key)"
     rows = f"SELECT key, {stays} AS stays, {messages} AS n, {used} AS used FROM token"
-    few = min_count * stored_units(model)[0]
-    goes = f"NOT stays AND (n < {few} OR used > {room})"
+    goes = f"NOT stays AND (n < {min_count} OR used > {room})"
     connection.execute(f"CREATE TEMP TABLE pruned AS SELECT key FROM ({rows}) WHERE {goes}")
 
 
@@ -111,7 +109,6 @@ def _outside(updater: Updater) -> list[int]:
     counted = "" if updater.fixed_vocabulary else f"AND view NOT IN {NO_TEXTBOOK_VIEWS}"
     which = f"key = {NOTAWORD_KEY} OR (key IN (SELECT key FROM temp.pruned) {counted})"
     outside = [n or 0 for n in updater.connection.ask(f"SELECT {sums} FROM token WHERE {which}")[0]]
-    unit, share = stored_units(model)
-    for k, prior in enumerate(prior_messages(model)):
-        outside[2 * k] = min(outside[2 * k], unit * model.messages[k] + share * prior)
+    for k, messages in enumerate(model.messages):
+        outside[2 * k] = min(outside[2 * k], messages)
     return outside

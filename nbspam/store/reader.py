@@ -49,7 +49,7 @@ class Model:
     """The content of a model file, read on demand; a context that closes it.
 
     classes  : names in class order
-    messages : m_k by class, without those of a prior model
+    messages : m_k by class
     settings : str -> str
     words    : number of tokens by view, see VIEW_NAMES
     documents, occurrences : totals[view][class]
@@ -101,7 +101,7 @@ class Model:
             self.occurrences[view][number] = occurrences
         for counts in (self.messages, self.words, *self.documents, *self.occurrences):
             if any(type(count) is not int or count < 0 for count in counts):
-                raise DamagedModelError(self.path, "messages or tokens are counted that cannot be so many")
+                raise DamagedModelError(self.path, "a count of messages or tokens is impossible")
 
     def refresh(self) -> bool:
         """Read the file again if another program has changed it since; True if it was read.
@@ -157,7 +157,7 @@ class Model:
     def calibration(self) -> list[float]:
         """The weights of the calibration in order; empty when the model was trained without one."""
         if any(type(weight) is not float or not isfinite(weight) for weight in self._weights):
-            raise DamagedModelError(self.path, "a weight of the calibration is no number")
+            raise DamagedModelError(self.path, "a weight of the calibration is not a number")
         return self._weights
 
     def covariance(self) -> list[list[float]]:
@@ -168,7 +168,7 @@ class Model:
         for line, place, value in cells:
             is_sound = type(line) is type(place) is int and type(value) is float and isfinite(value)
             if not (is_sound and 0 <= place <= line < size):
-                raise DamagedModelError(self.path, "calibration_covariance is no matrix for these weights")
+                raise DamagedModelError(self.path, "calibration_covariance is not a matrix for these weights")
             covariance[line][place] = covariance[place][line] = value
         return covariance
 
@@ -178,7 +178,7 @@ class Model:
         try:
             return [(name, [float(edge) for edge in edges.split()]) for name, edges in rows]
         except (ValueError, AttributeError):
-            raise DamagedModelError(self.path, "the edges of a numeric feature are no numbers") from None
+            raise DamagedModelError(self.path, "the edges of a numeric feature are not numbers") from None
 
     def numeric_counts(self, kind: str) -> dict[tuple[int, int], list[int]]:
         """(class, place) -> integers; kind is 'moment', 'bin' or 'pair'.  Rows of zeros are missing."""
@@ -276,7 +276,7 @@ def bounded_rows(
             if type(value) is str or type(value) is bytes:
                 size += len(value)
         if size > most_bytes:
-            raise sqlite3.DatabaseError("a table has more rows, or longer ones, than any of ours")
+            raise sqlite3.DatabaseError("a table has more or longer rows than nbspam ever writes")
     return rows
 
 

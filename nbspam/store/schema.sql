@@ -1,4 +1,4 @@
--- The nbspam model file, format 6: one SQLite database.  This file is its specification.
+-- The nbspam model file, format 7: one SQLite database.  This file is its specification.
 -- application_id 0x6e627370 ("nbsp"), user_version = the format.
 -- Counts only: the smoothing constant, the prior, the event model and the losses are applied
 -- when a message is scored, so adding, removing and merging mail are exact.
@@ -11,14 +11,13 @@ CREATE TABLE setting (              -- how to score unless the command line says
                                     --   that are not in `learned`, and each word once a message
                                     -- pruned: rare tokens were taken out; the counts of the textbook's are in
                                     --   NOTAWORD, whose documents are then as many as can be
-                                    -- prior_weight, prior_unit, prior_share, prior_imported: see prior_class
     value TEXT NOT NULL             -- as the command line spells it
 ) WITHOUT ROWID;
 
 CREATE TABLE class (
     number   INTEGER PRIMARY KEY,   -- 0 .. K-1 in class order: ham first, spam last
     name     TEXT NOT NULL UNIQUE,  -- the folder's or label's name
-    messages INTEGER NOT NULL       -- m_k, messages counted, without those of a prior model
+    messages INTEGER NOT NULL       -- m_k, messages counted
 );
 
 CREATE TABLE view (
@@ -91,16 +90,6 @@ CREATE TABLE numeric_count (        -- integer sufficient statistics of numeric 
     value TEXT NOT NULL,            -- integers separated by spaces
     PRIMARY KEY (kind, class, place)
 ) WITHOUT ROWID;
-
--- Rows only in a model that began with the counts of another, its prior, which count as prior_weight messages
--- (settings).  All counts of such a model are whole numbers of a unit: those of a message of its own times
--- prior_unit, those of a message of the prior times prior_share.  Divided by prior_unit they are what a message
--- is scored with.
-
-CREATE TABLE prior_class (
-    number   INTEGER PRIMARY KEY,   -- class.number
-    messages INTEGER NOT NULL       -- messages of the prior model; with the weight of one they add to m_k
-);
 
 CREATE TABLE digest (               -- what `model check` compares the rows with, see store/digest.py
     name  TEXT PRIMARY KEY,         -- a table, or 'opening': all tables that are read when a model is opened

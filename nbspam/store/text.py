@@ -40,10 +40,10 @@ TABLES = {
     "learned": ("digest:i class:b times:n", "digest, class"),
     "numeric_feature": ("number:n name:t edges:t", "number"),
     "numeric_count": ("kind:t class:b place:n value:t", "kind, class, place"),
-    "prior_class": ("number:b messages:n", "number"),
     "autolearned": ("digest:i class:b tokens:k", "number"),
 }
 OPTIONAL = "autolearned"  # left out of a text if it has no rows
+_NO_PRIOR = "#prior_class\tnumber\tmessages\n"  # comes before it, a table that no model has rows of any more
 
 _ESCAPES = {"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"}
 _MEANINGS = {escape: character for character, escape in _ESCAPES.items()}
@@ -85,8 +85,7 @@ def dump(model: Model) -> Iterator[str]:
     for table, (_, order) in TABLES.items():
         names = list(_columns(table, len(model.classes)))
         header = "\t".join(["#" + table, *names]) + "\n"
-        if table != OPTIONAL:
-            yield header
+        yield header if table != OPTIONAL else _NO_PRIOR
         for row in model.connection.stream(f"SELECT {', '.join(names)} FROM {table} ORDER BY {order}"):
             if table == OPTIONAL and header:
                 yield header
@@ -128,9 +127,11 @@ def load(lines: Iterable[bytes], where: str, path: str, replaces: bool = True) -
         file.settings(settings)
         try:
             for table in list(TABLES)[2:]:
+                if table == OPTIONAL:
+                    text.skip_prior()
                 file.insert(table, text.rows(table))
         except sqlite3.IntegrityError as error:
-            raise text.error(f"a row is there twice ({error})") from None
+            raise text.error(f"a row comes twice ({error})") from None
         text.check_end()
         file.write_sums()
         model = Model(where, file.connection)
@@ -169,7 +170,15 @@ class _Text:
     def check_end(self) -> None:
         """Raise unless the current line is the last one and gives the number of rows."""
         if self._fields != [END, str(self._n_rows)]:
-            raise self.error(f"here belongs the end, with {self._n_rows} rows before it")
+            raise self.error(f"expected the end, after {self._n_rows} rows")
+
+    def skip_prior(self) -> None:
+        """Read past the table of prior models; it has no rows."""
+        if self._fields != _NO_PRIOR.split():
+            raise self.error("here belongs #prior_class with its columns")
+        self._advance()
+        if self._fields[0] == "prior_class":
+            raise self.error("the model has a prior model, and there are no such models any more")
 
     def classes(self) -> tuple[tuple[str, ...], list[int]]:
         """Names and messages."""
@@ -186,7 +195,7 @@ class _Text:
         if self._fields != ["#" + table, *columns]:
             if table == OPTIONAL:
                 return
-            raise self.error(f"here belongs #{table} with its columns")
+            raise self.error(f"expected #{table} with its columns")
         self._advance()
         while self._fields[0] == table:
             if len(self._fields) != 1 + len(columns):
@@ -202,7 +211,7 @@ class _Text:
     def _key(self, row: tuple[object, ...]) -> int:
         view, text = int(str(row[0])), str(row[1])
         if view >= N_VIEWS or (view == NOTAWORD_VIEW) != (text == NOTAWORD):
-            raise self.error("here belongs a token of a view 0, 1, 2, 3 or 5, or NOTAWORD of view 4")
+            raise self.error("expected a token of view 0, 1, 2, 3 or 5, or NOTAWORD of view 4")
         return key_of(text, view)
 
     def _value(self, column: tuple[str, str], text: str) -> object:

@@ -20,7 +20,6 @@ from nbspam.store.connection import (
     store_error,
 )
 from nbspam.store.digest import learned_number, row_number, write_digests
-from nbspam.store.prior import stored_units
 from nbspam.store.reader import Model, count_columns, token_columns
 from nbspam.store.writer import Writer
 from nbspam.tokens.bag import NO_TEXTBOOK_VIEWS, NOTAWORD, NOTAWORD_KEY, NOTAWORD_VIEW
@@ -48,7 +47,6 @@ class Updater(Writer):
         self.model = Model(path, connection)
         self.fixed_vocabulary = self.model.settings.get("vocabulary") == "fixed"
         self._pruned = PRUNED in self.model.settings
-        self._unit, _ = stored_units(self.model)
         self._columns = count_columns(len(self.model.classes))
         self._sums: dict[int, list[int]] = {}  # view -> tokens, then the sum of each count column
         # table -> what is added to its digest; None: all rows are read again
@@ -133,7 +131,7 @@ class Updater(Writer):
         changed = 0  # of the digest
         for key, view, text, *change in rows:
             view, *old = known.get(key, (view,))
-            new = [a + self._unit * b for a, b in zip(old or nothing, change, strict=True)]
+            new = [a + b for a, b in zip(old or nothing, change, strict=True)]
             if self._pruned:
                 new = _possible(new)
             if min(new) < 0:
@@ -184,7 +182,7 @@ class Updater(Writer):
             old = stored[kind].get((label, place), [0] * len(change))
             if len(old) != len(change):
                 raise DamagedModelError(self.model.path, "a row of numeric_count has not one integer a bin")
-            new = [a + sign * self._unit * b for a, b in zip(old, change, strict=True)]
+            new = [a + sign * b for a, b in zip(old, change, strict=True)]
             self.connection.execute(f"DELETE FROM numeric_count {where}", (kind, label, place))
             if any(new):
                 self.insert("numeric_count", [(kind, label, place, " ".join(map(str, new)))])

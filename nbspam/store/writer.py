@@ -22,7 +22,6 @@ from nbspam.store.connection import (
     store_error,
 )
 from nbspam.store.digest import DIGESTED, write_digests
-from nbspam.store.prior import SHARE, UNIT, WEIGHT, units
 from nbspam.store.reader import count_columns, open_model, schema
 from nbspam.tokens.bag import N_VIEWS, VIEW_NAMES
 
@@ -65,18 +64,16 @@ class Writer:
         """Add (digest, class, tokens), the oldest first."""
         self.insert("autolearned", ((None, *row) for row in rows))
 
-    def insert(
-        self, table: str, rows: Iterable[tuple[object, ...]], marks: str = "", conflict: str = ""
-    ) -> None:
+    def insert(self, table: str, rows: Iterable[tuple[object, ...]], conflict: str = "") -> None:
         """Insert rows that have a value for each column, several in a statement.
 
-        marks : the values of a row, if they are not one `?` a column;  conflict : an ON CONFLICT clause
+        conflict : an ON CONFLICT clause
         """
         stream = iter(rows)
         first = next(stream, None)
         if first is None:
             return
-        rest, row = chain([first], stream), f"({marks or ', '.join('?' * len(first))})"
+        rest, row = chain([first], stream), f"({', '.join('?' * len(first))})"
         at_once = max(1, min(ROWS_AT_ONCE, MAX_VARIABLES // len(first)))
         packs = iter(lambda: list(chain.from_iterable(islice(rest, at_once))), [])
         for size, group in groupby(packs, len):
@@ -98,14 +95,13 @@ class NewModel(Writer):
         self.token_digest: int | None = None  # None: it is worked out when the file is written
         self.insert("class", zip(range(len(classes)), classes, messages, strict=True))
 
-    def tokens(self, rows: Iterable[tuple[object, ...]], factor: int = 1) -> None:
-        """Add factor * counts to the rows of `token`.
+    def tokens(self, rows: Iterable[tuple[object, ...]]) -> None:
+        """Add counts to the rows of `token`.
 
         rows : (key, view, text, documents_0, occurrences_0, documents_1, ...), ascending by key for speed
         """
-        marks = ", ".join(["?, ?, ?", *[f"? * {factor}"] * len(self._columns)])
         sums = ", ".join(f"{name} = {name} + excluded.{name}" for name in self._columns)
-        self.insert("token", rows, marks, f"ON CONFLICT DO UPDATE SET {sums}")
+        self.insert("token", rows, f"ON CONFLICT DO UPDATE SET {sums}")
 
     def write_sums(
         self, sums: dict[str, list[tuple[Any, ...]]] | None = None, token_digest: int | None = None
@@ -127,33 +123,6 @@ class NewModel(Writer):
         """(kind, class, place, integers), see numeric_count in schema.sql; rows of zeros are left out."""
         rows = [(kind, k, place, " ".join(map(str, row))) for kind, k, place, row in counts if any(row)]
         self.replace("numeric_count", rows)
-
-    def prior(
-        self,
-        weight: float,
-        messages: Sequence[int],
-        tokens: Iterable[tuple[object, ...]],
-        numeric: Iterable[tuple[str, int, int, list[int]]],
-    ) -> None:
-        """Add the counts of a prior model to the model's own, which are in the file; see schema.sql.
-
-        messages : by class
-        tokens   : as for `tokens`
-        numeric  : as for `numeric_counts`
-        """
-        unit, share = units(weight, sum(messages))
-        self.settings({WEIGHT: repr(weight), UNIT: str(unit), SHARE: str(share)})
-        self.insert("prior_class", enumerate(messages))
-        scaled = ", ".join(f"{name} = {name} * {unit}" for name in self._columns)
-        self.connection.execute(f"UPDATE token SET {scaled}")
-        self.tokens(tokens, share)
-        self.write_sums()
-        own = self.connection.ask("SELECT kind, class, place, value FROM numeric_count")
-        sums = {tuple(cell): [unit * int(n) for n in value.split()] for *cell, value in own}
-        for kind, number, place, row in numeric:
-            old = sums.get((kind, number, place), [0] * len(row))
-            sums[kind, number, place] = [a + share * b for a, b in zip(old, row, strict=True)]
-        self.numeric_counts((*cell, row) for cell, row in sums.items())
 
 
 def sum_rows(connection: Connection) -> dict[str, list[tuple[Any, ...]]]:
@@ -200,7 +169,7 @@ def new_model(
             write_digests(connection, dict.fromkeys(DIGESTED) | {"token": model.token_digest})
             connection.execute("COMMIT")
         if not _keep(new, path, replaces):
-            why = "there is a model by now, and it stays as it is"
+            why = "a model was made here meanwhile, and it is not overwritten"
             raise CannotCreateError(path, why, "to write over it: `replace`", "model-exists")
     except sqlite3.Error as error:
         raise store_error(path, error) from None
@@ -248,8 +217,8 @@ def copy_model(source: str, path: str, replaces: bool = False) -> bool:
     replaces : replace a model at `path`
     """
     if replaces and os.path.isfile(path) and is_foreign(path):
-        why = "there is a file that is no model, and it stays as it is"
-        raise CannotCreateError(path, why, "choose another place, or take it away", "model-foreign")
+        why = "there is a file that is not a model, and it is not overwritten"
+        raise CannotCreateError(path, why, "choose another place, or remove it", "model-foreign")
     model = open_model(source)
     try:
         with contextlib.closing(model.connection) as connection, _folder_locked(path):

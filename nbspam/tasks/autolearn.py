@@ -34,7 +34,7 @@ def check_autolearn(judge: Filter, change: dict[str, str] | None = None) -> None
 def check_calibrated(settings: Settings) -> None:
     """UsageError for scores that are one sum: their probabilities are all near 0 or 1."""
     if not settings.averaged:
-        why = f"as one sum {settings.event_model} is far too sure of itself"
+        why = f"without averaged views {settings.event_model} is far too sure of itself"
         remedy = "train with the default event model, presence"
         raise UsageError("", why, remedy, "autolearn-uncalibrated", option="autolearn")
 

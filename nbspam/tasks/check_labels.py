@@ -116,11 +116,11 @@ def label_findings(checked: Checked, skipped: Skipped) -> Iterator[Finding]:
         error, (path, reason) = unread_error(skipped), skipped[0]
         yield wrong("mail", error)._replace(text=f"{error.why}; the first is {path}: {reason}")
     if checked.same:
-        why = f"{_messages(checked.same)} of {checked.messages:,} under two labels"
+        why = f"{_messages(checked.same)} of {checked.messages:,} with two labels"
         remedy = "remove one label, then train again: nbspam train `replace`"
         yield wrong("labels", BadDataError("SOURCE", why, remedy, "labels-contradict"))
     else:
-        yield Finding("labels", f"{checked.messages:,} messages, none under two labels")
+        yield Finding("labels", f"{checked.messages:,} messages, none with two labels")
     if checked.near:
         text = f"{_messages(checked.near)} nearly the same as another under another label"
         yield note("labels", text, "look at both: one label may be wrong")

@@ -23,7 +23,7 @@ from nbspam.errors import DamagedModelError
 from nbspam.filter import Filter, Verdict, can_judge
 from nbspam.model.block import Block, Lexicon, without_columns
 from nbspam.model.calibrate import calibrated_scores
-from nbspam.model.counts import Counts, Ints, Numbers, Totals, split_texts
+from nbspam.model.counts import Counts, Ints, Totals, split_texts
 from nbspam.model.posterior import Scored
 from nbspam.model.scorer import Counted, Scorer
 from nbspam.store.connection import OneState
@@ -72,7 +72,7 @@ class ModelJudge:
         self._reader = ShardReader(spam_filter.classes, spam_filter.settings.wanted)
         self._lexicons: dict[int, Lexicon] = {}
         self._looked_up: tuple[Scorer, Lexicon] | None = None
-        self._cells: Numbers = np.zeros((0, 0))  # the counts of the lexicon's tokens, see Model.counts
+        self._cells = np.zeros((0, 0), np.int64)  # the counts of the lexicon's tokens, see Model.counts
 
     def read(self, items: list[Item]) -> ReadShard:
         """The messages of a shard."""
@@ -114,9 +114,9 @@ class ModelJudge:
         order = np.argsort(keys)
         rows = model.counts(keys[order].tolist())
         found = np.array([*chain.from_iterable(rows.values())])
-        if rows and (found.dtype.kind not in "if" or found.min() < 0):
+        if rows and (found.dtype.kind != "i" or found.min() < 0):
             raise DamagedModelError(model.path, "a token has counts that it cannot have")
-        cells = np.zeros((len(self._cells), len(keys)), found.dtype if rows else np.int64)
+        cells = np.zeros((len(self._cells), len(keys)), np.int64)
         places = np.searchsorted(keys, np.fromiter(rows, np.int64, len(rows)), sorter=order)
         cells[:, order[places]] = found.reshape(len(rows), len(cells)).T
         self._cells = np.hstack([self._cells, cells])

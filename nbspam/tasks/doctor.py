@@ -156,8 +156,8 @@ def _place(path: str) -> Iterator[Finding]:
     yield _space(path)
     lessons = names_waiting(path)
     if lessons:
-        text = f"{len(lessons):,} lessons wait: another program was writing too long"
-        yield note("waiting", text, "the next nbspam learn takes them in")
+        text = f"{len(lessons):,} lessons wait, because another program was writing for too long"
+        yield note("waiting", text, "the next nbspam learn counts them")
 
 
 def _owner(path: str) -> Finding:
@@ -221,7 +221,7 @@ def _contents(path: str) -> Iterator[Finding]:
         yield _counted(model)
         yield from _autolearned(model)
         yield _enough(model)
-        if any(model.messages):  # else there is only a prior model
+        if any(model.messages):  # all may have been unlearned
             yield _balance(model)
         yield _calibrated(model)
         twice = contradictions(model)
@@ -237,8 +237,6 @@ def _contents(path: str) -> Iterator[Finding]:
 def _counted(model: Model) -> Finding:
     text = f"{sum(model.messages):,} messages ({counts_text(model.classes, model.messages)})"
     text += f"; last changed {_moment(os.path.getmtime(model.path))}"
-    if "prior_weight" in model.settings:
-        text += f"; on a prior model that counts as {model.settings['prior_weight']}"
     return Finding("counted", text)
 
 
@@ -250,7 +248,7 @@ def _autolearned(model: Model) -> Iterator[Finding]:
     if has_enough_labelled(model):
         yield Finding("autolearned", text)
     else:
-        text += f", and no more: that takes {MIN_LABELLED} labelled messages of each class"
+        text += f", and no more until {MIN_LABELLED} messages of each class are labelled"
         yield note("autolearned", text, LEARN_MORE)
 
 
@@ -258,10 +256,8 @@ def _enough(model: Model) -> Finding:
     fewest = min(model.messages)
     for bound, text in FEW:
         if fewest < bound:
-            if "prior_weight" in model.settings:
-                text = "few of your own; until there are more the prior model decides"
-            elif not can_judge(model.settings.get("averaged") == "1", model.messages):
-                text = "so no message is judged: two classes must have mail"
+            if not can_judge(model.settings.get("averaged") == "1", model.messages):
+                text = "so no message is judged until two classes have mail"
             return note("enough", f"{fewest:,} of class {_rarest(model)}, {text}", LEARN_MORE)
     return Finding("enough", f"yes: {fewest:,} or more of each class")
 
@@ -270,7 +266,9 @@ def _balance(model: Model) -> Finding:
     ratio = max(model.messages) / max(min(model.messages), 1)
     if ratio <= LOPSIDED:
         return Finding("balance", f"{ratio:.1f} : 1, not more than {LOPSIDED} : 1")
-    text = f"{ratio:,.0f} times as many of one class as of {_rarest(model)}, and so is the prior"
+    text = (
+        f"{ratio:,.0f} times as many messages of one class as of {_rarest(model)}, so the prior is against it"
+    )
     return note("balance", text, "learn more of the rare class; or set the prior: nbspam train `prior`")
 
 
@@ -282,16 +280,16 @@ def _rarest(model: Model) -> str:
 def _calibrated(model: Model) -> Finding:
     settings = from_text(model.settings, model.path)
     if not settings.averaged:
-        text = f"no: {settings.event_model} as one sum, so its probabilities are far too near 0 or 1"
+        text = f"no: {settings.event_model} without averaged views gives probabilities far too near 0 or 1"
         return Finding("calibrated", text)
     if not can_calibrate(model.messages):
-        text = f"not on your mail: that takes {MIN_CALIBRATION} messages of each of two classes"
+        text = f"not on your mail: that needs {MIN_CALIBRATION} messages of each of two classes"
         return note("calibrated", text, "when there are more, train again: nbspam train `replace`")
     if not model.calibration():
         return note("calibrated", "no: the model has no weights for its views", RETRAIN)
     if "imported" in model.settings and learned_messages(model) < 2 * MIN_CALIBRATION:
         own, others = learned_messages(model), model.settings["imported"]
-        text = f"hardly: {own:,} messages were yours, the rest {others}'s"
+        text = f"hardly: only {own:,} messages were yours, the others came from {others}"
         return note("calibrated", text, "nbspam train `update` SOURCE, with mail that it has not counted")
     return Finding("calibrated", "yes: the weights of the views were learned from your mail")
 

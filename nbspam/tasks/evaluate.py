@@ -258,7 +258,7 @@ def parse_regime(text: str) -> Feedback:
         with suppress(UsageError):
             return parse_feedback(text)._replace(first_of_class=True)
     allowed = ("all", "on-error", "thick:MARGIN with a margin of nats >= 0, for example thick:1")
-    raise UsageError(text[:40], "is no training regime", slug="regime", option="regime", allowed=allowed)
+    raise UsageError(text[:40], "is not a training regime", slug="regime", option="regime", allowed=allowed)
 
 
 def check_regime(feedback: Feedback, settings: Settings, choices: Choices) -> None:
@@ -267,7 +267,6 @@ def check_regime(feedback: Feedback, settings: Settings, choices: Choices) -> No
         (settings.features != "words", f"features={settings.features}", "a replay learns words only"),
         (choices.automatic, "alpha=auto", "a replay begins without mail to choose it on"),
         (choices.vocabulary is not None, "vocab", "a replay counts every word"),
-        (choices.prior is not None, "prior_model", "a replay begins from nothing"),
     ):
         if is_given:
             why = f"does not go with `{option}`: {why}"

@@ -92,10 +92,9 @@ def sections(
     word: TokenRow | None,
     features: Sequence[Mapping[str, Any]] = (),
 ) -> list[Section]:
-    """All formulas of a model, its prior model's counts among the numbers.
+    """All formulas of a model.
 
-    model, word : as they are scored, the prior's share added
-    features    : parameters of the numeric features, as nbspam.tasks.inspect_model has them
+    features : parameters of the numeric features, as nbspam.tasks.inspect_model has them
     """
     logs = log_priors_of(settings, model.messages, model.classes)
     prior = [

@@ -74,7 +74,7 @@ def import_words(
 def form_of(line: bytes, where: str) -> str:
     """The filter that wrote a text with this first line."""
     if b"\0" in line:
-        why = "this is no text; a database is imported from its text form"
+        why = "this is not text; a database is imported from its text form"
         raise BadDataError(where, why, "bogoutil -d wordlist.db | nbspam model import", "import-foreign")
     if line.startswith((b"v\t", b"t\t", b"s\t")):
         return SPAMASSASSIN
@@ -101,7 +101,9 @@ class WordList:
 
     def __init__(self, where: str, form: str) -> None:
         if form == SPAMASSASSIN:
-            why = "SpamAssassin keeps five bytes of a hash of each word, from which no word can be told"
+            why = (
+                "SpamAssassin keeps only five bytes of a hash of each word, and a hash does not tell the word"
+            )
             remedy = "nothing can be imported; train on sorted mail: nbspam train SOURCE"
             raise BadDataError(where, why, remedy, "import-hashed")
         self.where = where
@@ -143,7 +145,7 @@ class WordList:
                 remedy = "take the line out, or correct the number of messages"
                 raise BadDataError(f"{self.where}: line {line}", why, remedy, "import-count")
         if not self.taken:
-            why = f"none of its {self.words:,} words is counted here"
+            why = f"nbspam counts none of its {self.words:,} words"
             raise BadDataError(self.where, why, self._remedy, "import-empty")
 
     def _texts(self, lines: Iterable[bytes]) -> Iterator[str]:
@@ -196,7 +198,7 @@ def _spambayes_rows(word_list: WordList, texts: Iterator[str]) -> Iterator[Row]:
             yield rows.line_num, row[0] if width == 3 else "", word_list.counts(rows.line_num, row[-2:])
             width, expected = 3, "WORD,HAM,SPAM"
     except csv.Error as error:
-        raise word_list.error(rows.line_num, f"this is no row of a CSV file ({error})") from None
+        raise word_list.error(rows.line_num, f"this is not a row of a CSV file ({error})") from None
 
 
 def body_word(text: str) -> Token | None:

@@ -20,7 +20,6 @@ from nbspam.model.words import vocabulary_size
 from nbspam.settings import Settings, from_text
 from nbspam.store.check import TokenRow, find_token, learned_messages, telling_token
 from nbspam.store.connection import FORMAT
-from nbspam.store.prior import on_prior
 from nbspam.store.reader import Model, open_model
 from nbspam.store.updater import autolearned_messages
 from nbspam.tasks.formulas import sections
@@ -34,21 +33,20 @@ def info_of(path: str, word: str | None = None) -> Info:
 
     word : the word to work out; None for one that tells the classes apart
     """
-    with open_model(path, snapshot=True) as stored:
-        settings = from_text(stored.settings, stored.path).of(stored.classes)
-        model = on_prior(stored)
-        loss = stored_loss(stored.settings, stored.classes, path) or zero_one_loss(len(stored.classes))
+    with open_model(path, snapshot=True) as model:
+        settings = from_text(model.settings, model.path).of(model.classes)
+        loss = stored_loss(model.settings, model.classes, path) or zero_one_loss(len(model.classes))
         found, features = _word(model, word), _features(model, settings.alpha)
         return {
             "path": path,
             "size_bytes": os.path.getsize(path),
             "format": FORMAT,
-            "classes": list(stored.classes),
-            "messages": _by_class(stored, stored.messages),
-            "different_messages": learned_messages(stored),
-            "autolearned": _by_class(stored, autolearned_messages(stored)),
-            "vocabulary": stored.settings.get("vocabulary", "open"),
-            "vocabulary_size": vocabulary_size(stored.words),
+            "classes": list(model.classes),
+            "messages": _by_class(model, model.messages),
+            "different_messages": learned_messages(model),
+            "autolearned": _by_class(model, autolearned_messages(model)),
+            "vocabulary": model.settings.get("vocabulary", "open"),
+            "vocabulary_size": vocabulary_size(model.words),
             "views": {
                 name: {
                     "words": model.words[view],
@@ -57,9 +55,9 @@ def info_of(path: str, word: str | None = None) -> Info:
                 }
                 for view, name in enumerate(VIEW_NAMES)
             },
-            "settings": stored.settings,
-            "calibration": _calibration(stored, settings),
-            "cutoffs": _cutoffs(loss) if stored.classes == HAM_AND_SPAM else None,
+            "settings": model.settings,
+            "calibration": _calibration(model, settings),
+            "cutoffs": _cutoffs(loss) if model.classes == HAM_AND_SPAM else None,
             "features": features,
             "word": found and _word_facts(model, settings, found),
             "formulas": sections(model, settings, loss, found, features),

@@ -51,7 +51,7 @@ def merge(paths: Sequence[str], path: str, replaces: bool = True) -> Merged:
     """Write the merged model at `path`, whole or not at all.  replaces : see new_model"""
     if len(paths) < 2:
         remedy = "name them: model merge A B -o C"
-        raise UsageError("model merge", "needs two models at least", remedy, "merge-few")
+        raise UsageError("model merge", "needs at least two models", remedy, "merge-few")
     with ExitStack() as stack:
         models = [stack.enter_context(open_model(name, snapshot=True)) for name in paths]
         check_mergeable(models)

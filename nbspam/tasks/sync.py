@@ -114,7 +114,7 @@ class Memory:
         except FileNotFoundError:
             self.filed, self.folders = {}, {}
         except (ValueError, KeyError, TypeError, AttributeError):
-            why = "is not what nbspam remembers of mail"
+            why = "is not a file in which nbspam remembers mail"
             raise BadDataError(path, why, "remove it: the model stays as it is", "sync-memory") from None
 
     def close(self) -> None:

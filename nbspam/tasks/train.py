@@ -37,9 +37,8 @@ from nbspam.tokens.numeric import NAMES
 if TYPE_CHECKING:
     from nbspam.corpus.cluster import Cluster
     from nbspam.model.numeric import FeatureCounts
-    from nbspam.tasks.prior_model import PriorModel
 
-# Of the memory of a training, in megabytes: docs/decisions.md.
+# The memory of a training, in megabytes.  `python -m bench.stream` measures it.
 DEFAULT_MEGABYTES = 500  # of all processes together
 PARENT_MEGABYTES = 200  # of the parent with the sample for the calibration and the least counts
 JOB_MEGABYTES = 70  # of each other process
@@ -68,7 +67,6 @@ class Choices(NamedTuple):
 
     vocabulary : all other words become NOTAWORD; None: count every word
     automatic  : choose alpha on the mail
-    prior      : a model that is the prior of the new one
     decision   : settings of decisions: `loss` or `loss_matrix`
     evidence   : out-of-sample evidence to calibrate on; None: that of the counted messages
     replaces   : write over an existing model; if False, that is an error
@@ -78,7 +76,6 @@ class Choices(NamedTuple):
 
     vocabulary: Vocabulary | None = None
     automatic: bool = False
-    prior: PriorModel | None = None
     decision: dict[str, str] = {}  # noqa: RUF012 - not changed
     evidence: Evidence | None = None
     replaces: bool = True
@@ -101,8 +98,6 @@ def train(
     """
     choices = choices or Choices()
     settings = settings_under(settings, choices.vocabulary)
-    if choices.prior:
-        settings, classes = choices.prior.settings_on(settings), choices.prior.classes
     parts = read_blocks(items, classes, jobs, settings.wanted) if isinstance(jobs, int) else items
     return train_blocks(parts, classes, path, settings, choices, progress, jobs)
 
@@ -119,27 +114,23 @@ def train_blocks(
     """Count messages that were read and write the model to `path`, whole or not at all.
 
     parts : ReadShards, or MailFiles if `jobs` is a cluster
-    classes : those of the prior model, if there is one
     """
-    settings, vocabulary, prior = settings.of(classes), choices.vocabulary, choices.prior
-    edges = dict(choices.edges)
-    if prior:
-        prior.check_event_model(settings)
-        edges |= zip(NAMES, prior.edges(), strict=True) if settings.features != "words" else ()
+    settings, vocabulary = settings.of(classes), choices.vocabulary
     start = Accumulator if isinstance(jobs, int) else jobs.mail(classes, settings.wanted)
     max_bytes = _counts_bytes(choices.max_memory, jobs if isinstance(jobs, int) else 1)
     mail = counts_for(settings, len(classes), vocabulary.keys() if vocabulary else None, max_bytes, start)
     skipped = mail.add_all(parts, progress)
-    prior.check_classes(path, mail.messages) if prior else _check_classes(path, classes, mail.messages)
+    _check_classes(path, classes, mail.messages)
     ranges: Callable[[], Iterable[Counts]] = mail.ranges
     if vocabulary or choices.automatic:
         counts = mail.counts()
         if vocabulary:
             counts = vocabulary_counts(vocabulary, len(classes)) + counts
         ranges = partial(iter, (counts,))
-    features = _count_features(mail, settings, edges)
+    features = _count_features(mail, settings, choices.edges)
     if choices.automatic:
-        settings = settings.replaced(alpha=_best_alpha(settings, classes, mail, counts, features))
+        textbook = TextbookModel(settings, classes, counts, features)
+        settings = settings.replaced(alpha=best_alpha(textbook, mail.recent()))
     tokens = _write(path, classes, settings, choices, mail, ranges, features, jobs)
     messages, alpha = tuple(mail.messages.tolist()), settings.alpha if choices.automatic else None
     return Trained(path, classes, messages, tokens, os.path.getsize(path), skipped, alpha)
@@ -167,8 +158,6 @@ def _write(
         if features:
             file.numeric_features(zip(NAMES, features.edges, strict=True))
             file.numeric_counts(features.rows())
-        if choices.prior:
-            choices.prior.write(file, settings.features != "words")
         fitted = calibration()
         if len(fitted.weights):
             names = feature_names(len(classes), settings.kinds)
@@ -184,8 +173,6 @@ def _calibration(
         return lambda: NOT_FITTED
     if choices.evidence:
         return partial(calibrate_on, [choices.evidence])
-    if choices.prior:
-        return partial(choices.prior.calibrate, block, settings)
     samples = run_shards(
         partial(sample, block=block, counts=counts, settings=settings), ways_to_see(block), jobs
     )
@@ -244,8 +231,8 @@ def _counts_bytes(max_memory: int, jobs: int) -> int:
     max_memory = max_memory or max(DEFAULT_MEGABYTES, needed)
     if max_memory < needed:
         why, remedy = (
-            f"training with {jobs} jobs takes {needed} megabytes or more",
-            "give more, or fewer jobs",
+            f"training with {jobs} jobs needs at least {needed} megabytes",
+            "allow more memory, or use fewer jobs",
         )
         raise UsageError(str(max_memory), why, remedy, "max-memory", option="max_memory")
     return (max_memory - needed + SPARE_MEGABYTES) * 1_000_000 // COPIES
@@ -262,20 +249,6 @@ def _count_features(
     by_name = {**dict(zip(NAMES, learned, strict=False)), **edges}
     bins, with_pairs = [by_name[name] for name in NAMES], settings.numeric_model == "aode"
     return count_features(*rows, len(mail.messages), bins, with_pairs)
-
-
-def _best_alpha(
-    settings: Settings,
-    classes: tuple[str, ...],
-    mail: Accumulator,
-    counts: Counts,
-    features: FeatureCounts | None,
-) -> float:
-    """The lambda that suits the latest messages best; a model on a prior may have mail of too few classes."""
-    if np.count_nonzero(mail.messages) < 2:
-        why, remedy = "needs mail of at least two classes", "name more mail, or give a number"
-        raise UsageError("auto", why, remedy, "alpha-auto-mail", option="alpha")
-    return best_alpha(TextbookModel(settings, classes, counts, features), mail.recent())
 
 
 def _check_classes(path: str, classes: tuple[str, ...], messages: Ints) -> None:

@@ -169,7 +169,7 @@ def split_apart(corpus: Corpus, seed: int = 0) -> tuple[list[Split], str, Ints]:
     if right not in (AS_READ, INTERLEAVED):
         with suppress(BadDataError):  # if the oldest mail lacks a class
             splits = splitting.time_splits(truth, order, SPLITS)
-            return splits, f"each block in time by what came before it, {right}", groups
+            return splits, f"{right}, each block by the older mail", groups
     fewest = min(len(np.unique(groups[truth == number])) for number in np.unique(truth))
     folds = splitting.grouped_folds(truth, groups, min(SPLITS, max(2, fewest)), seed)
     return splitting.fold_splits(folds), "each fold by the others, near-duplicates kept together", groups

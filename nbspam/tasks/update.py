@@ -25,7 +25,6 @@ from nbspam.model.numeric import count_features
 from nbspam.settings import from_text
 from nbspam.store.check import learned_as, vocabulary_keys
 from nbspam.store.learn import learner_of, write_learner, writing
-from nbspam.store.prior import on_prior
 from nbspam.store.reader import Model, open_model
 from nbspam.store.updater import Updater, autolearned_rows
 from nbspam.tasks.start import copy_shared, own_or_shared
@@ -76,7 +75,7 @@ def _check(model: Model, classes: tuple[str, ...]) -> None:
     new = [name for name in classes if name not in model.classes]
     if new:
         why = f"the model has no class {new[0]}; its classes: {', '.join(model.classes)}"
-        remedy = "train the new classes apart, then: nbspam model merge OLD NEW -o BOTH"
+        remedy = "train the new classes as a model of their own, then: nbspam model merge OLD NEW -o BOTH"
         raise BadDataError(model.path, why, remedy, "update-classes")
 
 
@@ -128,15 +127,15 @@ def _calibrate(updater: Updater, model: Model, counts: Accumulator) -> None:
     learner = learner_of(model, settings)
     if learner is None:
         return
-    now = on_prior(Model(model.path, updater.connection))  # with the new messages
+    now = Model(model.path, updater.connection)  # with the new messages
     block = counts.recent()
-    found = sample(ways_to_see(block)[-1], block, counts_of(now, block), settings)
+    found = sample(ways_to_see(block)[-1], block, _counts_of(now, block), settings)
     first = max(0, len(found.labels) - max(1, STEP_BUDGET // len(learner.weights) ** 2))
     learn_sample(learner, found, sum(now.messages) - len(found.labels), first)
     write_learner(updater, settings, learner)
 
 
-def counts_of(now: Model, block: Block) -> Counts:
+def _counts_of(now: Model, block: Block) -> Counts:
     """The counts and totals of a model for the tokens of a block; NOTAWORD has 0, it is no evidence."""
     found = now.counts([key for key in block.keys.tolist() if key != NOTAWORD_KEY])
     nothing = (0,) * (2 * len(now.classes))

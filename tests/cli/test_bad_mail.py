@@ -17,8 +17,6 @@ from tests.tiny_mail import PROGRAM, mail, write_folders
 READERS = (
     ["train", "-m", "new.nbspam"],
     ["eval"],
-    ["tune"],
-    ["vocab", "build", "-o", "vocab.tsv"],
     ["vectorize", "--vocab", "v.tsv", "--event-model", "bernoulli", "-o", "x.npz"],
 )
 
@@ -98,17 +96,6 @@ def test_unreadable_files_in_a_maildir_are_skipped_and_named(maildir: Path, tmp_
     assert "24 messages (12 ham, 12 spam)" in text
     for name in ("fifo", "dangling", "loop"):
         assert any(line.startswith("Skipped: ") and name in line for line in text.splitlines()), text
-
-
-def test_classify_names_unreadable_files_and_goes_on(model: Path, maildir: Path) -> None:
-    good = maildir / "cur" / "0.host:2,S"
-    fifo = maildir / "cur" / "fifo.host:2,S"
-    done = program("classify", "-m", model, fifo, maildir / "missing", good)
-    assert done.returncode == 66
-    assert done.stdout.endswith(f"\t{good}\n".encode())
-    assert done.stdout.count(b"\n") == 1
-    assert str(fifo).encode() in done.stderr
-    assert done.stderr.count(b"[no-input]") == 2
 
 
 @pytest.fixture

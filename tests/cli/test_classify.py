@@ -16,7 +16,7 @@ from nbspam.decision import zero_one_loss
 from nbspam.filter import Filter, Verdict, open_filter
 from nbspam.model.scorer import Scored
 from nbspam.passthrough import own_fields
-from tests.tiny_mail import error, mail, process, program, run, write_folders
+from tests.tiny_mail import mail, process, program, run, write_folders
 
 HAM = mail("minutes of the meeting about the garden fence")
 SPAM = mail("cheap pills buy now without prescription")
@@ -87,23 +87,6 @@ def test_exit_code_says_the_verdict(
     assert done == status
     assert output.startswith(b"X-Nbspam: " + label.encode() if passthrough else label.encode() + b"\t")
     assert classify(folder / "two", *passthrough, *options, stdin=message)[:2] == (0, output)
-
-
-def test_exit_code_is_refused_for_other_classes_and_for_many_messages(folder: Path) -> None:
-    one = folder / "spam.eml"
-    assert "[exit-code-classes]" in error("classify", "-m", folder / "three", "--exit-code", one, status=64)
-    done, output, said = classify(folder / "three", "-p", "--exit-code", stdin=HAM)
-    assert (done, output) == (75, HAM)
-    assert "[exit-code-classes]" in said
-    for paths, count in (([one, one], 2), ([folder / "two.mail" / "ham"], 12)):
-        done, output, said = classify(folder / "two", "--exit-code", *paths)
-        assert (done, output) == (64, b"")
-        assert f"(got {count})" in said
-
-
-@pytest.mark.parametrize("options", [["a", "b"], ["--files-from", "list"], ["--json"]])
-def test_passthrough_is_for_one_message_and_no_json(folder: Path, options: list[str]) -> None:
-    assert classify(folder / "two", "-p", *options)[:2] == (64, b"")
 
 
 def test_passthrough_takes_stdin_or_a_file(folder: Path) -> None:
@@ -180,16 +163,6 @@ def test_a_message_with_an_undefined_probability_is_unsure(folder: Path, tmp_pat
     assert output.endswith(both)
 
 
-def test_listed_paths_come_in_order_after_the_paths_given(folder: Path, tmp_path: Path) -> None:
-    ham, spam = (sorted((folder / "two.mail" / name).iterdir()) for name in ("ham", "spam"))
-    (tmp_path / "list").write_text(f"{spam[1]}\n\n{ham[0]}\n")
-    _, output, _ = classify(folder / "two", spam[0], "--files-from", tmp_path / "list")
-    names = [line.split(b"\t")[2].decode() for line in output.splitlines()]
-    assert names == [str(path) for path in (spam[0], spam[1], ham[0])]
-    said = error("classify", "-m", folder / "two", "--files-from", tmp_path / "no-list", status=66)
-    assert "[no-input]" in said
-
-
 @pytest.mark.parametrize("options", [[], ["--json"], ["--textbook"]])
 def test_many_messages_have_the_verdicts_of_one_by_one_in_order(
     options: list[str], folder: Path, tmp_path: Path
@@ -222,11 +195,6 @@ def test_the_textbook_takes_another_lambda_as_in_training(folder: Path, tmp_path
         lines = run("classify", "--json", folder / "two.mail", "-m", model, *options).splitlines()
         found.append([json.loads(line)["log_odds"] for line in lines])
     assert found[0] == found[2] != found[1]
-
-
-def test_unknown_features_are_refused(folder: Path) -> None:
-    said = error("classify", "-m", folder / "two", "--features", "bogus", status=64, stdin=HAM)
-    assert said.startswith("nbspam: --features bogus: ")
 
 
 @pytest.mark.parametrize("message", [b"", b"\n \r\n", b"\0\0"])

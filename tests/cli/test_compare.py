@@ -44,9 +44,3 @@ def test_figures_that_neither_evaluation_has_are_left_out(tmp_path: Path) -> Non
     assert "nan" not in output
     assert "ROCA" not in output
     assert "decided rightly" in output
-
-
-def test_other_mail_is_refused(saved: Path) -> None:
-    status, _, complaint = run_here("compare", "a.json", "other.json", cwd=saved)
-    assert status == 65
-    assert "[compare-other-mail]" in complaint

@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 import pickle
-from pathlib import Path
 
 import pytest
 
-from nbspam import __version__
 from nbspam.cli import error_text
 from nbspam.cli.commands import COMMANDS
 from nbspam.errors import UsageError
-from tests.cli.hardship import program
 from tests.tiny_mail import run
 
 ERROR = UsageError(
-    "x", "is not a number", "add `features=both`, or leave out `prior_model`", "alpha", option="alpha"
+    "x", "is not a number", "add `features=both`, or leave out `max_memory`", "alpha", option="alpha"
 )
 
 
 def test_an_argument_is_shown_as_an_option() -> None:
     assert error_text(ERROR) == (
         "nbspam: --alpha x: is not a number\n"
-        "  next: add --features both, or leave out --prior-model  [alpha]\n"
+        "  next: add --features both, or leave out --max-memory  [alpha]\n"
     )
 
 
@@ -36,36 +33,6 @@ def test_a_control_character_is_shown_and_not_written() -> None:
 
 def test_an_error_crosses_a_process_as_it_is() -> None:
     assert error_text(pickle.loads(pickle.dumps(ERROR))) == error_text(ERROR)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "first", "next_step"),
-    [
-        (["trian"], "there is no command trian; did you mean train?", "nbspam help"),
-        (["xyzzy"], "there is no command xyzzy", "nbspam help"),
-        (["-x"], "No such option '-x'.", "nbspam help"),
-        (["eval", "--flods", "3"], "eval: No such option '--flods'.", "nbspam help eval"),
-    ],
-)
-def test_a_mistyped_command_line_is_answered_with_the_help_to_read(
-    arguments: list[str], first: str, next_step: str
-) -> None:
-    done = program(*arguments)
-    assert done.returncode == 64
-    assert done.stderr.decode().startswith(f"nbspam: {first}")
-    assert done.stderr.decode().endswith(f"  next: {next_step}  [usage]\n")
-
-
-def test_learn_says_that_the_class_comes_first(model: Path, source: Path) -> None:
-    message = source / "spam/000.eml"
-    text = program("learn", message, "-m", model).stderr.decode()
-    assert "is a file, and the class comes first\n  next: nbspam learn spam" in text
-
-
-def test_help_and_version() -> None:
-    assert run("help", "model", "info") == run("model", "info", "--help")
-    assert run("help") == run("--help")
-    assert run("-V") == run("--version") == f"nbspam {__version__}\n"
 
 
 @pytest.mark.parametrize("command", COMMANDS)

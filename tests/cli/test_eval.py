@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import io
 import json
 import os
 import re
@@ -19,12 +18,9 @@ from tiny_mail import write_folders
 
 from nbspam.cli import render_evaluation, tables
 from nbspam.cli.render_evaluation import figures_table
-from nbspam.cli.tables import show_clues
 from nbspam.corpus.heads import heads
 from nbspam.evaluation.figures import summary
 from tests.judged_mail import noisy
-
-RATES = "hm_percent sm_percent lam_percent one_minus_roca_percent sm_percent_at_hm ece_percent brier log_loss"
 
 
 @pytest.fixture(scope="module")
@@ -39,17 +35,6 @@ def evaluated(*arguments: str) -> dict[str, Any]:
     assert output.count("\n") == 1
     found: dict[str, Any] = json.loads(output)
     return found
-
-
-@pytest.mark.parametrize(
-    "method", [[], ["--folds", "3"], ["--holdout", "0.4"], ["--replay"], ["--folds", "3", "--grouped"]]
-)
-def test_json_has_the_keys_that_are_promised(mail: Path, method: list[str]) -> None:
-    found = evaluated(str(mail), *method)
-    assert {"messages", "ham", "spam"} <= set(found)
-    assert {key for rate in RATES.split() for key in (rate, f"{rate}_interval")} <= set(found)
-    assert set(found["sm_percent_at_hm"]) == {"0.1", "0.5", "1"}
-    assert len(found["misclassified"]) == found["confusion"][0][1] + found["confusion"][1][0]
 
 
 def test_the_widest_figures_fit_on_80_columns() -> None:
@@ -110,50 +95,10 @@ def test_mistakes_are_shown_with_date_sender_and_subject(tmp_path: Path) -> None
     assert heads([f"{box}#2", f"{box}#9", str(tmp_path / "gone")]) == {f"{box}#2": shown}
 
 
-def test_unreadable_mail_is_skipped_and_named(tmp_path: Path) -> None:
-    folder = make_corpus(tmp_path / "mail", {"ham": 12, "spam": 12})
-    os.mkfifo(folder / "ham" / "pipe")
-    status, output, complaint = run_here("eval", str(folder), "--folds", "3")
-    assert status == 66
-    assert "Of 12 wanted messages " in output
-    assert "pipe" in complaint
-
-
-def test_a_loss_decides_and_is_priced(mail: Path) -> None:
-    found = evaluated(str(mail), "--folds", "3", "--loss", "FP=9,FN=1,unsure=0.2")
-    assert found["expected_loss"] is not None
-    assert found["unsure_percent"] > 0
-
-
 def test_a_seed_gives_the_same_evaluation_again(mail: Path) -> None:
     first, second = (evaluated(str(mail), "--folds", "3", "--seed", "5") for _ in range(2))
     assert first == second
     assert evaluated(str(mail), "--folds", "3", "--seed", "6") != first
-
-
-@pytest.mark.parametrize(
-    ("arguments", "status", "slug"),
-    [
-        ("--folds 31", 65, "too-many-folds"),
-        ("--folds 1", 64, "too-few-folds"),
-        ("--holdout 1.5", 64, "holdout-share"),
-        ("--folds 3 --replay", 64, "usage"),
-        ("--grouped --replay", 64, "usage"),
-        ("--by-time", 64, "usage"),
-        ("--replay --feedback never", 64, "feedback"),
-        ("--replay --alpha auto", 64, "alpha-auto-replay"),
-        ("--replay --features both", 64, "replay-features"),
-        ("--loss FP=-1", 64, "loss"),
-        ("--seed -1", 64, "usage"),
-        ("-m no-such-model", 66, "model-missing"),
-        ("--save no/such/folder/x.json", 73, "output-folder"),
-        ("--results /", 73, "output-folder"),
-    ],
-)
-def test_wrong_options_are_refused(mail: Path, arguments: str, status: int, slug: str) -> None:
-    found, output, complaint = run_here("eval", str(mail), *arguments.split())
-    assert (found, output) == (status, "")
-    assert complaint.rstrip().endswith(f"[{slug}]")
 
 
 def test_names_of_messages_cannot_control_the_terminal(tmp_path: Path) -> None:
@@ -186,18 +131,6 @@ def test_other_options_change_how_a_saved_model_scores(mail: Path, tmp_path: Pat
         for option in ([], ["--alpha", "2"], ["--textbook"], ["--textbook", "--alpha", "0.5"])
     ]
     assert len(set(losses)) == 4
-
-
-def test_lines_of_clues_break_between_two_clues(monkeypatch: pytest.MonkeyPatch) -> None:
-    clues = ["received:relay.example.org -1.1", "subject:[bold] +0.9", "edge=добрый+день -0.4"]
-    whole = "      " + "  ".join(clues) + "\n"
-    parted = "      " + "  ".join(clues[:2]) + "\n      " + clues[2] + "\n"
-    for is_terminal, expected in ((False, whole), (True, parted)):
-        buffer = io.StringIO()
-        buffer.isatty = lambda is_terminal=is_terminal: is_terminal  # type: ignore[misc,method-assign]
-        monkeypatch.setattr(sys, "stdout", buffer)
-        show_clues(Console(file=buffer, width=64, force_terminal=False, markup=False), clues)
-        assert buffer.getvalue() == expected
 
 
 def test_figures_are_shown_where_stdout_is_ascii(mail: Path) -> None:

@@ -90,18 +90,3 @@ def test_an_option_is_refused_without_the_one_it_belongs_to(
     command: list[str], named: str, model: Path
 ) -> None:
     assert error(*command, "-m", model, status=64).startswith(f"nbspam: {named}: ")
-
-
-@pytest.mark.parametrize("option", [["--skip-unread"], ["--rules", "none"]])
-def test_a_training_without_mail_refuses_options_for_mail(
-    option: list[str], model: Path, tmp_path: Path
-) -> None:
-    said = error("train", "--prior-model", model, "-m", tmp_path / "cold", *option, status=64)
-    assert said.startswith(f"nbspam: {option[0]}: ")
-
-
-def test_bins_are_refused_with_a_prior_model(folder: Path, tmp_path: Path) -> None:
-    options = ["--event-model", "categorical"]
-    run("train", "-q", "-j1", folder, "-m", tmp_path / "prior", *options)
-    command = ["train", "-j1", folder, "--prior-model", tmp_path / "prior", "-m", tmp_path / "own", *options]
-    assert error(*command, "--bins", "3", status=64).startswith("nbspam: --bins --prior-model: ")

@@ -43,8 +43,7 @@ def models(data: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Pa
         run("train", data, "-m", folder / kind, "-q", *options)
     run("vocab", "build", data, "--size", "300", "--view", "body", "-o", folder / "v.tsv", "-q")
     run("train", data, "-m", folder / "fixed", "-q", "--vocab", folder / "v.tsv")
-    run("train", data, "-m", folder / "on-prior", "-q", "--prior-model", folder / "views")
-    return {name: folder / name for name in [*KINDS, "fixed", "on-prior"]}
+    return {name: folder / name for name in [*KINDS, "fixed"]}
 
 
 @pytest.fixture
@@ -63,7 +62,7 @@ def copy(models: dict[str, Path], tmp_path: Path) -> Path:
     return Path(shutil.copy(models["views"], tmp_path / "copy"))
 
 
-@pytest.mark.parametrize("kind", [*KINDS, "fixed", "on-prior"])
+@pytest.mark.parametrize("kind", [*KINDS, "fixed"])
 def test_loaded_dump_is_the_same_sound_model(models: dict[str, Path], tmp_path: Path, kind: str) -> None:
     text = run("model", "dump", "-m", models[kind])
     run("model", "load", "-", "-m", tmp_path / "m", stdin=text.encode())
@@ -90,10 +89,8 @@ def _tables(path: Path) -> dict[str, list[tuple[object, ...]]]:
         ("UPDATE token SET documents_0 = 100000 WHERE key = (SELECT min(key) FROM token)", "token: its rows"),
         ("UPDATE token SET occurrences_1 = -1 WHERE key = (SELECT min(key) FROM token)", "token: its rows"),
         ("UPDATE token SET text = 'other' WHERE key = (SELECT min(key) FROM token)", "do not belong"),
-        ("UPDATE token SET view = 9 WHERE key = (SELECT min(key) FROM token)", "token: its rows"),
         ("UPDATE class SET messages = 0 WHERE number = 1", "totals or weights"),
         ("DELETE FROM learned WHERE class = 0", "learned: its rows"),
-        ("UPDATE learned SET class = 7 WHERE class = 0", "learned: its rows"),
         ("DELETE FROM setting WHERE name = 'alpha'", "totals or weights"),
         ("UPDATE setting SET value = 'much' WHERE name = 'alpha'", "totals or weights"),
         ("DELETE FROM calibration WHERE number = 6", "totals or weights"),
@@ -152,28 +149,6 @@ def test_formulas_work_out_a_word_as_on_paper(
     text = run("model", "info", "--formulas", "--word", "chinese", "-m", tmp_path / "m")
     for fraction in fractions:
         assert fraction in text
-
-
-@pytest.mark.parametrize(
-    ("options", "score"),
-    [
-        (["--event-model", "complement"], [("score of class k", "-Σ_j x_j log θ_jk, without the prior")]),
-        (
-            ["--features", "both", "--event-model", "multinomial", "--numeric-model", "categorical"],
-            [
-                ("score of class k", "log π_k + Σ_j x_j log φ_jk, x_j how often word j occurs"),
-                ("added to it, without log π_k", "log π_k + Σ_j log φ_jtk"),
-            ],
-        ),
-    ],
-)
-def test_score_formula_has_the_prior_once(
-    china: Path, tmp_path: Path, options: list[str], score: list[tuple[str, str]]
-) -> None:
-    run("train", china, "-m", tmp_path / "m", "-q", *options)
-    info = json.loads(run("model", "info", "--json", "-m", tmp_path / "m"))
-    (lines,) = [one["lines"] for one in info["formulas"] if one["title"] == "Score"]
-    assert [tuple(line) for line in lines[:-1]] == score
 
 
 def test_worked_out_word_is_what_scoring_adds(models: dict[str, Path]) -> None:
@@ -236,36 +211,31 @@ TEXT = (
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        ("#nbspam-model\t4", "#nbspam-model\t5", "newer"),
         ("#nbspam-model\t4", "#nbspam-model\t1", "older"),
-        ("#nbspam-model", "#another", "dump-foreign"),
         ("class\t0\tham\t1", "class\t0\tham", "line 11"),
         ("class\t0\tham\t1", "class\t0\tham\t-1", "line 11"),
         ("class\t0\tham\t1", "class\t0\tspam\t1", "class order"),
-        ("class\t0\tham", "class\t0\tunsure", "class-name"),
         ("documents_1", "documents_9", "#token"),
         ("token\t1\thello", "token\t7\thello", "line 14"),
-        ("token\t1\thello", "token\t4\thello", "line 14"),
-        ("\t1\t2\t0\t0", "\t1\t2\t0\tmany", "line 14"),
         ("\t1\t2\t0\t0", "\t1\t2\t0\t99999999999999999999", "line 14"),
         ("learned\t5", "learned\t-9223372036854775809", "line 19"),
-        ("learned\t5\t1", "learned\t5\t2", "line 19"),
         ("#prior_class", "#elsewhere", "#prior_class"),
-        ("prior_class\tnumber\tmessages\n", "prior_class\tnumber\tmessages\nprior_class\t7\t1\n", "a number"),
+        (
+            "prior_class\tnumber\tmessages\n",
+            "prior_class\tnumber\tmessages\nprior_class\t1\t1\n",
+            "a prior model",
+        ),
         ("#end\t12", "#end\t13", "12 rows"),
         ("#end\t12\n", "", "cut short"),
         ("hello", "he\\llo", "line 14"),
         ("alpha\t1.0", "alpha\tnan", "alpha"),
-        ("alpha\t1.0", "alpha\t1e999", "alpha"),
-        ("alpha\t1.0", "alpha\t-1", "alpha"),
         ("event_model\tpresence", "event_model\tnone", "event_model"),
         ("setting\tevent_model\tpresence", "setting\tsecond_alpha\tx", "event_model"),
-        ("prior\tempirical", "prior\tfoo", "prior"),
         ("prior\tempirical", "prior\tham=0.4,work=0.6", "prior"),
         ("normalise\t0", "loss\tFP=-1", "normalise"),
         ("features\twords", "features\tnumeric", "features"),
         ("threshold\t2.0", "threshold\t-5", "threshold"),
-        ("#end\t12", "token\t1\thello\t1\t2\t0\t0\n#end\t13", "here belongs the end"),
+        ("#end\t12", "token\t1\thello\t1\t2\t0\t0\n#end\t13", "expected the end"),
         ("learned\t5\t1\t1\n", "learned\t5\t1\t1\nlearned\t5\t1\t1\n", "twice"),
         ("class\tweight\n", "class\tweight\ncalibration\t0\tconstant\t\\N\tnan\n", "cannot be a weight"),
     ],
@@ -282,30 +252,20 @@ def test_damaged_text_is_refused_with_its_line(tmp_path: Path, old: str, new: st
 def test_covariance_of_more_weights_than_there_are_is_refused(copy: Path, tmp_path: Path) -> None:
     row = "calibration_covariance\t9999999\t0\t1.0\n#learned"
     text = TEXT.replace("#learned", row, 1).replace("#end\t12", "#end\t13")
-    assert "no matrix" in error("model", "load", "-m", tmp_path / "m", status=65, stdin=text.encode())
+    assert "not a matrix" in error("model", "load", "-m", tmp_path / "m", status=65, stdin=text.encode())
     change(copy, "INSERT INTO calibration_covariance VALUES (9999999, 0, 1.0)")
-    assert "no matrix" in run("model", "check", "-m", copy, status=65)
+    assert "not a matrix" in run("model", "check", "-m", copy, status=65)
     assert "model-damaged" in error("learn", "spam", "-m", copy, status=65, stdin=mail("cheap pills"))
 
 
 IMPOSSIBLE = [
     ("views", "UPDATE class SET messages = -50 WHERE number = 0"),
-    ("views", "UPDATE class SET messages = 'a' WHERE number = 0"),
-    ("views", "UPDATE class SET messages = 1.5 WHERE number = 0"),
     ("views", "UPDATE view SET words = -100000 WHERE number = 1"),
     ("views", "UPDATE view_total SET documents = -100000 WHERE view = 1 AND class = 0"),
     ("views", "UPDATE calibration SET weight = 9e999 WHERE number = 0"),
-    ("views", "UPDATE calibration SET weight = 'x' WHERE number = 0"),
     ("views", "UPDATE setting SET value = 'x' WHERE name = 'second_alpha'"),
     ("views", "UPDATE setting SET value = 'nan' WHERE name = 'alpha'"),
-    ("views", "UPDATE setting SET value = '-5' WHERE name = 'threshold'"),
-    ("views", "UPDATE setting SET value = 'numeric' WHERE name = 'features'"),
-    ("on-prior", "UPDATE prior_class SET number = 7 WHERE number = 1"),
-    ("on-prior", "UPDATE prior_class SET messages = -1"),
-    ("on-prior", "UPDATE setting SET value = 'abc' WHERE name = 'prior_unit'"),
-    ("on-prior", "UPDATE setting SET value = '0' WHERE name = 'prior_unit'"),
     ("both", "UPDATE numeric_count SET value = 'x' WHERE kind = 'moment'"),
-    ("both", "UPDATE numeric_count SET value = '1 2' WHERE kind = 'moment'"),
 ]
 
 
@@ -330,22 +290,15 @@ def test_count_below_0_is_a_damaged_model(copy: Path) -> None:
     ("said", "status", "slug"),
     [
         ("database is locked", 75, "model-busy"),
-        ("database table is locked", 75, "model-busy"),
         ("database or disk is full", 74, "no-space"),
         ("attempt to write a readonly database", 74, "model-readonly"),
-        ("unable to open database file", 74, "model-readonly"),
         ("disk I/O error", 74, "model-io"),
         ("database disk image is malformed", 65, "model-damaged"),
-        ("no such table: token", 65, "model-damaged"),
     ],
 )
 def test_error_of_sqlite_has_its_own_status(said: str, status: int, slug: str) -> None:
     told = store_error("the model", sqlite3.OperationalError(said))
     assert (told.status, told.slug, told.where) == (status, slug, "the model")
-
-
-def test_text_that_is_not_utf8_is_refused(tmp_path: Path) -> None:
-    assert "dump-foreign" in error("model", "load", "-m", tmp_path / "m", status=65, stdin=b"\xff\xfe")
 
 
 @pytest.mark.parametrize(
@@ -354,10 +307,7 @@ def test_text_that_is_not_utf8_is_refused(tmp_path: Path) -> None:
         (["views"], "merge-few"),
         (["views", "fixed"], "merge-vocabulary"),
         (["views", "both"], "merge-features"),
-        (["both", "aode"], "merge-features"),
-        (["views", "on-prior"], "merge-prior"),
         (["views", "multinomial"], "merge-measures"),
-        (["multinomial", "views"], "merge-measures"),
     ],
 )
 def test_models_counted_differently_do_not_merge(
@@ -382,15 +332,6 @@ def test_merge_of_a_damaged_model_has_one_error(
     assert [line.split(":")[0].strip() for line in said.splitlines()] == ["nbspam", "next"]
 
 
-def test_merge_names_a_class_number_that_does_not_exist(
-    models: dict[str, Path], copy: Path, tmp_path: Path
-) -> None:
-    forge(copy, "UPDATE learned SET class = 7 WHERE digest = (SELECT min(digest) FROM learned)")
-    said = error("model", "merge", models["views"], copy, "-o", tmp_path / "new", status=65)
-    assert "class number 7 does not exist" in said
-    assert not (tmp_path / "new").exists()
-
-
 def test_merge_names_settings_taken_from_the_first_model(
     models: dict[str, Path], data: Path, tmp_path: Path
 ) -> None:
@@ -400,13 +341,6 @@ def test_merge_names_settings_taken_from_the_first_model(
     assert b"alpha, event_model" in done.stderr
     assert b"Calibration" not in done.stderr  # of one sum there is none
     assert open_model(str(tmp_path / "new")).settings == open_model(str(models["multinomial"])).settings
-
-
-def test_numeric_model_without_mail_merges(models: dict[str, Path], data: Path, tmp_path: Path) -> None:
-    empty = shutil.copy(models["aode"], tmp_path / "empty")
-    run("unlearn", data, "-m", empty, "-q")
-    run("model", "merge", models["aode"], empty, "-o", tmp_path / "new", "-q")
-    assert counts(tmp_path / "new") == counts(models["aode"])
 
 
 def test_numeric_models_with_the_same_edges_merge(
@@ -479,11 +413,3 @@ def test_model_that_comes_while_another_is_made_stays_unless_replaced(
             make()
         assert path.read_bytes() == models["both"].read_bytes()
     assert os.listdir(tmp_path) == ["new"]
-
-
-def test_pruned_model_is_smaller_and_still_classifies(copy: Path) -> None:
-    said = program("model", "prune", "--max-size", "300K", "-m", copy).stderr
-    assert re.search(rb"Pruned [1-9][\d,]* of [\d,]+ tokens", said) and copy.stat().st_size <= 300_000
-    assert run("model", "check", "-m", copy).endswith("sound\n")
-    assert run("classify", "-m", copy, stdin=mail("viagra")).startswith(("spam", "ham", "unsure"))
-    assert "[no-effect]" in error("model", "prune", "-m", copy, status=64)

@@ -159,7 +159,7 @@ def test_condition_recipe_files_by_exit_status_and_changes_no_byte(mailbox: Mail
     ("name", "inbox"),
     [
         *[(name, "inbox/") for name in BROKEN],
-        *[(name, "inbox.mbox") for name in ("newline", "from-crlf", "nul")],
+        *[(name, "inbox.mbox") for name in ("newline", "nul")],
     ],
 )
 def test_broken_mail_is_delivered_byte_for_byte(mailbox: Mailbox, name: str, inbox: str) -> None:

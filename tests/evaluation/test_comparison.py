@@ -24,7 +24,7 @@ def evaluation(noise, seed=0, folds=0, n_messages=300):
 def test_a_clearly_better_filter_is_called_better_in_words():
     found = compare(evaluation(3.0), evaluation(0.2))
     assert found.verdict.startswith("B is better: (1-ROCA)% ")
-    assert "unlikely chance (p" in found.verdict
+    assert "probably not chance (p" in found.verdict
     low, high = found.one_minus_roca_percent.interval
     assert low <= found.one_minus_roca_percent.difference <= high < 0
     assert found.log_loss.difference < 0
@@ -46,7 +46,7 @@ def test_the_same_evaluation_twice_is_no_difference():
     assert found.one_minus_roca_percent.difference == 0
     assert (found.one_minus_roca_percent.p, found.mcnemar.p) == (1, 1)
     assert (found.won, found.tied, found.lost) == (0, 10, 0)
-    assert found.verdict == "no difference that could not be chance (p=1.000, decisions p=1.000)"
+    assert found.verdict == "the difference may be chance (p=1.000, decisions p=1.000)"
 
 
 def test_mcnemar_counts_messages_that_only_one_filter_decided_rightly():
@@ -57,7 +57,7 @@ def test_mcnemar_counts_messages_that_only_one_filter_decided_rightly():
     found = compare(first, second)
     assert (found.mcnemar.only_a_right, found.mcnemar.only_b_right) == (7, 0)
     assert found.mcnemar.p == pytest.approx(binomtest(0, 7).pvalue) == 2 / 2**7
-    assert found.verdict.startswith("A decides better: right alone on 7 messages against 0")
+    assert found.verdict.startswith("A decides better: it alone is right on 7 messages against 0")
 
 
 @pytest.mark.parametrize(("folds", "parts", "number"), [((5, 5), "folds", 5), ((5, 4), "blocks", 10)])
@@ -78,7 +78,7 @@ def test_a_ranking_that_depends_on_one_message_makes_no_filter_better():
     assert found.one_minus_roca_percent.difference == 100
     ranking = found.summary()["one_minus_roca_percent"]
     assert (ranking["interval"], ranking["p"]) == ([None, None], None)
-    assert found.verdict == "no difference that could not be chance (decisions p=1.000)"
+    assert found.verdict == "the difference may be chance (decisions p=1.000)"
 
 
 def test_the_order_of_the_second_evaluation_does_not_matter():

@@ -95,16 +95,6 @@ def test_perfect_scores_do_not_claim_certainty():
     assert found["expected_loss_interval"] == pytest.approx([0, 10 * (1 - 0.025 ** (1 / 80))])
 
 
-def test_scores_the_wrong_way_around_do_not_claim_certainty():
-    found = summary(scored([3.0] * 20 + [-3.0] * 30, [0] * 20 + [1] * 30))
-    for name in ("macro_precision", "macro_recall", "macro_f1", "micro_f1"):
-        assert (found[name], found[f"{name}_interval"]) == (0, [0, intervals.clopper_pearson(0, 20)[1]])
-    at_least = 100 * binomtest(20, 20).proportion_ci(method="exact").low
-    assert found["one_minus_roca_percent"] == 100
-    assert found["one_minus_roca_percent_interval"] == pytest.approx([at_least, 100])
-    assert found["sm_percent_at_hm_interval"]["1"] == pytest.approx([at_least, 100])
-
-
 def test_a_ranking_that_depends_on_one_message_has_no_interval():
     found = summary(scored([2.0] + [3.0] * 30 + [-3.0] * 10, [0] + [1] * 40))
     assert found["one_minus_roca_percent"] == 25

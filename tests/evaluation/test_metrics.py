@@ -64,13 +64,6 @@ def test_the_logistic_average_of_one_in_ten_and_one_in_two():
     assert (value, *interval) == pytest.approx((25, *ends))
 
 
-def test_no_error_counts_as_half_an_error_in_the_logistic_average():
-    assert lam_percent(0, 100, 0, 50) == lam_percent(0.5, 100, 0.5, 50)
-    assert lam_percent(0, 100, 0, 100) == pytest.approx(0.5)
-    assert lam_percent(100, 100, 100, 100) == pytest.approx(99.5)
-    assert metrics.lam_with_interval(0, 100, 0, 100)[1][1] > 1.5
-
-
 def test_a_class_without_messages_has_no_rates():
     assert math.isnan(lam_percent(0, 0, 1, 5))
     assert math.isnan(metrics.percent(0, 0))

@@ -6,7 +6,6 @@ of CPU, without a traceback and without a control character that reaches the ter
 
 from __future__ import annotations
 
-import json
 import random
 import subprocess
 import sys
@@ -61,17 +60,6 @@ def controls(output: bytes) -> set[str]:
     return {c for c in text if (not c.isprintable() and c not in "\n\t") or "\u202a" <= c <= "\u202e"}
 
 
-def test_every_torture_message_gets_a_verdict(model: Path, torture_files: list[Path], tmp_path: Path) -> None:
-    listed = tmp_path / "list"
-    listed.write_text("".join(f"{path}\n" for path in torture_files))
-    done = run("classify", "--json", "-m", model, "--files-from", listed)
-    assert done.returncode == 0
-    verdicts = [json.loads(line) for line in done.stdout.splitlines()]
-    named = {verdict["name"].rpartition("#")[0] or verdict["name"] for verdict in verdicts}
-    assert {verdict["label"] for verdict in verdicts} <= {"ham", "spam", "unsure"}
-    assert {str(path) for path in torture_files} - named - {v["name"] for v in verdicts} == set()
-
-
 def test_every_torture_message_whole_or_cut_passes_through_in_a_second_of_cpu(
     model: Path, torture_files: list[Path]
 ) -> None:
@@ -110,7 +98,7 @@ def test_commands_explain_torture_mail_and_pass_it_through_byte_for_byte(
         data = path.read_bytes()
         assert without_own_fields(run("classify", "-p", "-m", model, stdin=data).stdout) == data, path
     for options in (["--json"], ["--top", "0"]):
-        done = run("explain", "-m", model, *options, *torture_files[len(options) :: 8])
+        done = run("explain", "-m", model, *options, *torture_files[len(options) :: 24])
         assert done.returncode == 0
         assert controls(done.stdout) == set()
 
@@ -125,20 +113,11 @@ def test_a_verdict_line_holds_no_control_character(model: Path, tmp_path: Path) 
         assert b"a\\x1b[31mb" in done.stdout
 
 
-def test_vocabulary_of_torture_mail_shows_no_control_character(labelled: Path, tmp_path: Path) -> None:
-    vocabulary = tmp_path / "vocab.tsv"
-    assert run("vocab", "build", labelled, "-o", vocabulary).returncode == 0
-    shown = run("vocab", "show", vocabulary, "--top", "0")
-    assert shown.returncode == 0
-    assert controls(shown.stdout) == set()
-
-
-@pytest.mark.parametrize("event_model", ["multinomial", "bernoulli", "gaussian"])
-def test_torture_mail_trains_each_event_model(
-    labelled: Path, torture_files: list[Path], tmp_path: Path, event_model: str
+def test_torture_mail_trains_a_model_that_judges_it(
+    labelled: Path, torture_files: list[Path], tmp_path: Path
 ) -> None:
     path = tmp_path / "torture.nbspam"
-    assert run("train", labelled, "--event-model", event_model, "-m", path).returncode == 0
+    assert run("train", labelled, "--features", "both", "-m", path).returncode == 0
     assert run("model", "check", "-m", path).returncode == 0
     done = run("classify", "-m", path, *torture_files)
     assert done.returncode == 0

@@ -22,7 +22,6 @@ from nbspam.errors import CannotCreateError
 from nbspam.serve.codec import MAX_MESSAGE_BYTES
 from nbspam.serve.daemon import Listening, on_address, on_path
 from nbspam.serve.worker import IDLE_SECONDS, LINGER_SECONDS, MAX_CONNECTIONS
-from tests.cli.test_faults import PLANTED
 from tests.server import (
     HAM,
     OK,
@@ -83,11 +82,6 @@ def test_verdicts_and_marked_messages_are_those_of_classify(
     got = common.ask("PROCESS", message)
     assert got.partition(b"\r\n\r\n")[2] == expected
     assert b"Content-length: %d\r\n" % len(expected) in got
-
-
-def test_score_is_the_log_odds_of_classify(common: Server, trained: Path) -> None:
-    for message in (HAM, SPAM, MAILBOX):
-        assert common.ask("CHECK", message) == as_classified(trained, message)
 
 
 def test_symbols_and_reports_name_the_clues(common: Server) -> None:
@@ -163,15 +157,6 @@ def test_log_has_a_line_a_message_without_its_text(common: Server) -> None:
     assert line.startswith("nbspam: ")
     assert " CHECK user=joe.id=<other> id=<1@b.example> " in line
     assert "secret" not in common.log
-
-
-def test_quiet_server_logs_failures_alone(serve: Callable[..., Server], model: Path) -> None:
-    server = serve("-q")
-    assert server.ask("CHECK", SPAM).startswith(OK)
-    assert server.log == ""
-    replace(model, b"no model")
-    server.ask("CHECK", SPAM)
-    eventually(lambda: f"refused: 75 {model}: this is not a model of nbspam" in server.log)
 
 
 def test_slow_client_delays_nobody_and_is_refused_after_its_time(serve: Callable[..., Server]) -> None:
@@ -297,7 +282,7 @@ def test_dead_worker_is_replaced_as_soon_as_there_is_a_process(
     assert first not in server.workers()
     full.touch()
     os.kill(second, signal.SIGKILL)
-    eventually(lambda: "no process can be made: no means" in server.log)
+    eventually(lambda: "cannot start a process: no means" in server.log)
     assert server.ask("CHECK", SPAM).startswith(OK)
     full.unlink()
     assert second not in server.workers()
@@ -326,14 +311,6 @@ def test_fault_of_the_program_stops_no_other_mail(serve: Callable[..., Server]) 
     server = serve(code=code)
     assert server.ask("CHECK", b"trap") == b"SPAMD/1.5 70 EX_SOFTWARE: KeyError: a fault of nbspam\r\n"
     assert server.ask("CHECK", SPAM).startswith(OK)
-
-
-def test_message_that_meets_a_fault_is_judged_by_the_rest_and_named(serve: Callable[..., Server]) -> None:
-    page = SPAM.replace(b"text/plain", b"text/html")
-    server = serve("-v", "--allow-tell", code=PLANTED)
-    assert server.ask("CHECK", page).startswith(OK)
-    assert b"DidSet" in server.ask("TELL", page, *LEARN_SPAM)
-    eventually(lambda: "read in part (text: IndexError('planted'))" in server.log)
 
 
 # The model.
@@ -413,15 +390,6 @@ def test_tell_learns_and_forgets_as_the_commands_do(serve: Callable[..., Server]
     assert counts(model) == before
 
 
-def test_tell_knows_a_message_that_came_back_marked_and_refuses_an_unknown_class(
-    serve: Callable[..., Server],
-) -> None:
-    server = serve("--allow-tell")
-    assert server.ask("TELL", server.content("PROCESS", SPAM), *LEARN_SPAM) == OK + b"\r\n"
-    said = server.ask("TELL", SPAM, "Message-class: work", "Set: local")
-    assert said.startswith(b"SPAMD/1.5 64 EX_USAGE: ")
-
-
 def test_learning_has_a_process_of_its_own_whose_death_is_a_temporary_failure(
     serve: Callable[..., Server], tmp_path: Path
 ) -> None:
@@ -475,14 +443,14 @@ def test_autolearn_learns_what_classify_does_and_a_failure_keeps_no_mail(tmp_pat
             eventually(lambda: "not learned: " in server.log)
 
 
-# Places to listen.
-
-
 @pytest.mark.parametrize(("options", "mode"), [((), 0o600), (("--socket-mode", "660"), 0o660)])
 def test_socket_has_the_permissions_asked_for(
     serve: Callable[..., Server], options: tuple[str, ...], mode: int
 ) -> None:
     assert serve(*options).path.stat().st_mode & 0o777 == mode
+
+
+# Places to listen.
 
 
 def test_socket_of_a_dead_server_is_replaced_and_that_of_a_live_one_is_not(
@@ -544,14 +512,10 @@ def test_addresses_that_other_machines_reach_are_known(host: str, number: int) -
     ("options", "status", "slug"),
     [
         *[(["--listen", text], 64, "listen") for text in ("", "localhost", "host:", "::1:783", "a:b")],
-        *[(["--listen", f"127.0.0.1:{port}"], 64, "listen") for port in (0, 99999)],
         (["--listen", "127.0.0.1:1783", "--socket", "s"], 64, "listen-twice"),
         (["--socket-mode", "999"], 64, "usage"),
-        (["--timeout", "0"], 64, "usage"),
         (["--timeout", "nan"], 64, "usage"),
         (["--socket", ""], 64, "socket"),
-        (["--listen", "", "--socket", "s"], 64, "listen-twice"),
-        (["--loss", "FP=x"], 64, "loss"),
         (["--socket", "/proc/s"], 73, "socket-failed"),
         (["-m", "none", "--socket", "s"], 66, "model-missing"),
     ],

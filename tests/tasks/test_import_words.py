@@ -19,18 +19,12 @@ from nbspam.tasks.import_words import (
     MAX_COUNT,
     MAX_LINE_BYTES,
     WordList,
-    body_word,
 )
 from nbspam.tokens.bag import VIEW_NAMES, VIEWS
 from tests.tiny_mail import error, mail, program, run, write_folders
 
 GOLDEN = Path(__file__).resolve().parent.parent / "golden" / "import"
 LISTS = {"bogofilter": GOLDEN / "bogofilter.txt", "spambayes": GOLDEN / "spambayes.csv"}
-# What its `sa-learn --backup` writes.
-SPAMASSASSIN = (
-    "v\t3\tdb_version # this must be the first line!!!\nv\t1\tnum_spam\nv\t1\tnum_nonspam\n"
-    "t\t1\t0\t1700000000\t0a1b2c3d4e\ns\ts\t0123456789@sa_generated\n"
-)
 BOGOFILTER = "cheap 5 1 20260101\n.MSG_COUNT 6 4 20260101\nmeeting 0 3 20260101\n"
 SUBJECT = "=?utf-8?q?=C3=9Cber?= uns"
 FEW = {
@@ -67,18 +61,6 @@ def test_a_word_list_becomes_the_golden_tokens(form: str, tmp_path: Path) -> Non
     assert check_model(str(tmp_path / "m")) == []
     run("model", "import", LISTS[form], "-m", tmp_path / "named", "-q", "--from", form)
     assert counted(tmp_path / "named") == expected
-
-
-def test_our_counts_survive_a_list_in_the_form_of_bogofilter(data: Path, tmp_path: Path) -> None:
-    run("train", data, "-m", tmp_path / "own", "-q")
-    ours = counted(tmp_path / "own")
-    body = {text: counts for (view, text), counts in ours.items() if view == "body"}
-    words = {text: counts for text, counts in body.items() if body_word(text)}
-    assert len(words) > 0.99 * len(body)  # marks such as skip= are no words
-    ham, spam = open_model(str(tmp_path / "own")).messages
-    rows = [f"{text} {counts[1]} {counts[0]} 20260101\n" for text, counts in words.items()]
-    imported("".join([*rows, f".MSG_COUNT {spam} {ham} 20260101\n"]), tmp_path / "m")
-    assert counted(tmp_path / "m") == {("body", text): counts for text, counts in words.items()}
 
 
 @pytest.fixture(scope="module")
@@ -145,12 +127,6 @@ def test_the_calibration_starts_at_fixed_weights_and_learns(tmp_path: Path) -> N
     assert check_model(str(model)) == []
 
 
-def test_an_imported_message_cannot_be_unlearned(tmp_path: Path) -> None:
-    model = imported(BOGOFILTER, tmp_path / "m")
-    assert run("unlearn", "-m", model, stdin=mail("cheap")).startswith("was never learned")
-    assert counted(model)[("body", "cheap")] == (1, 5)
-
-
 @pytest.mark.parametrize("event_model", ["multinomial", "complement"])
 def test_an_event_model_that_counts_repeats_is_refused(event_model: str, tmp_path: Path) -> None:
     model = imported(BOGOFILTER, tmp_path / "m")
@@ -158,23 +134,6 @@ def test_an_event_model_that_counts_repeats_is_refused(event_model: str, tmp_pat
     said = error("classify", "-m", model, *options, status=64, stdin=mail("cheap"))
     assert "model-no-repeats" in said
     assert "bogofilter" in said
-    assert "model-no-repeats" in error(
-        "train", "--prior-model", model, *options, "-m", tmp_path / "new", status=64
-    )
-    assert not (tmp_path / "new").exists()
-    run("train", "--prior-model", model, "-m", tmp_path / "new", "-q")
-    assert "model-no-repeats" in error(
-        "classify", "-m", tmp_path / "new", *options, status=64, stdin=mail("cheap")
-    )
-
-
-def test_an_imported_model_never_learns_bigrams(tmp_path: Path) -> None:
-    model = imported(BOGOFILTER, tmp_path / "m")
-    run("learn", "spam", "-m", model, stdin=mail("cheap offers for you"))
-    assert "offers" in run("model", "dump", "-m", model)
-    opened = open_model(str(model))
-    assert opened.words[VIEWS.index("body")] > 0
-    assert opened.words[VIEWS.index("bigrams")] == 0
 
 
 def test_a_merged_or_loaded_model_still_says_that_it_was_imported(tmp_path: Path) -> None:
@@ -227,16 +186,6 @@ def test_a_merge_forgets_messages_that_were_read_without_bigrams(tmp_path: Path)
     assert counted(tmp_path / "all") == before
 
 
-def test_the_database_of_spamassassin_is_refused(tmp_path: Path) -> None:
-    for options in ([], ["--from", "spamassassin"]):
-        said = error(
-            "model", "import", "-m", tmp_path / "m", *options, status=65, stdin=SPAMASSASSIN.encode()
-        )
-        assert "five bytes of a hash" in said
-        assert "import-hashed" in said
-    assert list(tmp_path.iterdir()) == []
-
-
 LONG = "x" * MAX_LINE_BYTES + " 1 1\n"
 
 
@@ -244,32 +193,23 @@ LONG = "x" * MAX_LINE_BYTES + " 1 1\n"
     ("text", "said"),
     [
         ("", "import-foreign"),
-        ("From: someone\n", "import-foreign"),
         ("\0\0\0\0b1\n", "bogoutil -d"),
         ("#nbspam-model\t1\n", "nbspam model load"),
         (BOGOFILTER + "cut 1", "line 4: the line is cut short"),
         (BOGOFILTER + "a b c d e\n", "line 4: expected WORD SPAM HAM"),
         (BOGOFILTER + "word -1 0 20260101\n", "line 4: '-1' cannot be a count"),
-        (BOGOFILTER + "word 1e3 0 20260101\n", "line 4: '1e3' cannot be a count"),
-        (BOGOFILTER + "word 1 99999999999999999999 1\n", "line 4: '99999999999999999999' cannot"),
         (BOGOFILTER + f"word {MAX_COUNT + 1} 0 1\n", "line 4: a count of 1,000,000,001"),
         (
             BOGOFILTER + "word 0 5 20260101\n",
             "line 4: 5 messages with a word, and only 4 messages of class ham",
         ),
-        (BOGOFILTER + "word\udcff 7 0 20260101\n", "line 4: 7 messages with a word, and only 6"),
         (BOGOFILTER + LONG, "line 4: the line is too long"),
         (BOGOFILTER.replace(".MSG", ".NOTE"), "line 3: the text ends without .MSG_COUNT"),
         (BOGOFILTER.replace("6 4", "6 0"), "class-empty"),
         ("mime:text 1 1 1\n.MSG_COUNT 1 1 1\n", "import-empty"),
         (SPAMBAYES + "word,1", "line 4: the line is cut short"),
         (SPAMBAYES + "word,1\r\n", "line 4: expected WORD,HAM,SPAM"),
-        (SPAMBAYES + "word,-1,0\r\n", "line 4: '-1' cannot be a count"),
-        (SPAMBAYES + "word,5,0\r\n", "line 4: 5 messages with a word, and only 4"),
-        (SPAMBAYES + '"word,1,2\r\n', "line 4: this is no row of a CSV file"),
-        (SPAMBAYES + '"wo"rd,1,2\r\n', "line 4: this is no row of a CSV file"),
-        ("4,0\r\nword,1,0\r\n", "class-empty"),
-        ("4,6\r\n", "import-empty"),
+        (SPAMBAYES + '"word,1,2\r\n', "line 4: this is not a row of a CSV file"),
     ],
 )
 def test_a_damaged_list_is_refused_and_nothing_is_written(text: str, said: str, tmp_path: Path) -> None:

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from nbspam.corpus import open_labelled
-from nbspam.corpus.corpus import BY_DATE, BY_INDEX, Corpus, read_corpus
-from nbspam.decision import Loss, zero_one_loss
+from nbspam.corpus.corpus import BY_INDEX, Corpus, read_corpus
+from nbspam.decision import zero_one_loss
 from nbspam.errors import UsageError
 from nbspam.evaluation.replay import parse_feedback
 from nbspam.model.block import select_rows
@@ -18,9 +18,8 @@ from nbspam.model.calibration import Learner, first_weights
 from nbspam.model.views import as_counted, view_evidence
 from nbspam.settings import Settings
 from nbspam.tasks.classify import RowTokens, texts_of
-from nbspam.tasks.evaluate import MOST_CLUED, Plan, centre_nats, evaluate_replay
+from nbspam.tasks.evaluate import MOST_CLUED, Plan, evaluate_replay
 from nbspam.tasks.judges import ReplayJudge
-from tests.mail_samples import make_corpus
 
 
 @pytest.fixture(scope="module")
@@ -28,13 +27,6 @@ def corpus(data: Path) -> Corpus:
     source = open_labelled([str(data / "index")])
     asked = frozenset(("bigrams", "measures"))
     return read_corpus(source.items(), source.classes, 1, source.ordered_by_index, wanted=asked)
-
-
-@pytest.fixture(scope="module")
-def four_classes(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
-    folder = make_corpus(tmp_path_factory.mktemp("four"), {"ham": 20, "news": 20, "spam": 20, "work": 20})
-    source = open_labelled([str(folder)])
-    return read_corpus(source.items(), source.classes, wanted=frozenset(("bigrams", "measures")))
 
 
 def fed(corpus: Corpus, settings: Settings, n: int) -> ReplayJudge:
@@ -80,13 +72,6 @@ def test_every_message_is_judged_once_in_order_of_time(corpus: Corpus) -> None:
     assert evaluation.trained == len(corpus.block)
 
 
-def test_dates_order_a_folder(four_classes: Corpus) -> None:
-    evaluation = evaluate_replay(four_classes, Plan(Settings()), parse_feedback("immediate"))
-    assert (np.diff(evaluation.times) >= 0).all()
-    assert evaluation.settings["order"] == BY_DATE
-    assert len(set(evaluation.decided.tolist())) == 4
-
-
 @pytest.mark.parametrize("feedback", ["delayed:30", "partial:0.4", "on-error", "thick:2"])
 def test_a_filter_learns_as_much_as_the_feedback_says(feedback: str, corpus: Corpus) -> None:
     evaluation = evaluate_replay(corpus, Plan(Settings(), seed=3), parse_feedback(feedback))
@@ -105,12 +90,6 @@ def test_mistakes_have_the_clues_of_their_time(corpus: Corpus) -> None:
     assert 0 < len(evaluation.clues) <= 2 * MOST_CLUED
     assert set(evaluation.clues) <= set(evaluation.names[evaluation.is_mistake])
     assert json.dumps(dict(evaluation.clues))
-
-
-def test_the_thick_threshold_lies_around_the_cut_off() -> None:
-    assert centre_nats(zero_one_loss(2)) == pytest.approx(0.0)
-    assert centre_nats(Loss(((0.0, 1.0), (9.0, 0.0)))) == pytest.approx(np.log(9))
-    assert centre_nats(zero_one_loss(3)) == 0.0
 
 
 @pytest.mark.parametrize(

@@ -15,14 +15,11 @@ from nbspam.model.calibrate import WARM_UP_SHARE
 from nbspam.model.calibration import Learner, feature_names, first_weights
 from nbspam.model.scorer import Counted, Scorer
 from nbspam.settings import Settings, from_text
-from nbspam.store.check import check_model
 from nbspam.store.learn import learn, unlearn
-from nbspam.store.prior import on_prior
 from nbspam.store.reader import open_model
 from nbspam.store.updater import updating
 from nbspam.tasks import update as bulk
 from nbspam.tasks.merge import merge
-from nbspam.tasks.prior_model import PriorModel
 from nbspam.tasks.train import Choices, train
 from nbspam.tasks.update import update
 from nbspam.tokens import read
@@ -43,9 +40,8 @@ class ByHand(Learner):
     def be_taught(self, item: Item) -> None:
         model = open_model(self.path)
         settings = from_text(model.settings)
-        known = on_prior(model)
-        scored = Scorer(known, settings).score(Counted(read(item.read(), settings.wanted)))
-        self.learn(scored.evidence, scored.common, CLASSES.index(item.label), sum(known.messages))
+        scored = Scorer(model, settings).score(Counted(read(item.read(), settings.wanted)))
+        self.learn(scored.evidence, scored.common, CLASSES.index(item.label), sum(model.messages))
         model.close()
 
 
@@ -80,30 +76,6 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def model(trained: Path, tmp_path: Path) -> str:
     return shutil.copy(trained, str(tmp_path / "model"))
-
-
-def test_the_credit_is_kept_from_one_message_to_the_next(model: str, tmp_path: Path) -> None:
-    item, other = items_of(tmp_path / "new", {"ham": 1, "spam": 1}, 2)
-    for credit, expected in (("7", "8"), ("20", "20")):
-        with updating(model) as updater:
-            updater.settings({"calibration_credit": credit})
-        one = shutil.copy(model, str(tmp_path / "one"))
-        learn(one, item.label, item.read())
-        assert settings_of(one)["calibration_credit"] == expected
-        update([item], CLASSES, many := shutil.copy(model, str(tmp_path / "many")))
-        assert settings_of(many)["calibration_credit"] == expected
-    merge([one, many], str(tmp_path / "merged"))
-    assert "calibration_credit" not in settings_of(str(tmp_path / "merged"))
-    with updating(model) as updater:
-        updater.settings({"calibration_credit": "much"})
-    with pytest.raises(DamagedModelError, match="setting calibration_credit much"):
-        learn(model, other.label, other.read())
-
-
-def settings_of(path: str) -> dict[str, str]:
-    model = open_model(path)
-    model.close()
-    return model.settings
 
 
 def test_a_message_learned_teaches_what_was_said_of_it_before(model: str, tmp_path: Path) -> None:
@@ -142,15 +114,12 @@ def test_what_is_not_new_teaches_nothing(model: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("dated", [True, False])
-@pytest.mark.parametrize("standing", ["alone", "on a prior", "on a word list"])
+@pytest.mark.parametrize("standing", ["alone", "on a word list"])
 def test_one_message_added_in_bulk_teaches_as_learning_it_does(
     model: str, tmp_path: Path, dated: bool, standing: str
 ) -> None:
     own = items_of(tmp_path / "own", {"ham": 3, "spam": 2}, 6)
-    if standing == "on a prior":
-        with PriorModel(model, 9.0, CLASSES) as prior:
-            train(own, CLASSES, model := str(tmp_path / "m"), Settings(), choices=Choices(prior=prior))
-    elif standing == "on a word list":
+    if standing == "on a word list":
         words = build_vocabulary(own, CLASSES, Choice(size=40))[0]
         train(own, CLASSES, model := str(tmp_path / "m"), Settings(), choices=Choices(words))
     for item in items_of(tmp_path / "new", {"ham": 1, "spam": 1}, 3, dated):
@@ -186,11 +155,3 @@ def test_a_calibration_that_learned_nothing_has_no_say_when_merged(model: str, t
     for parts in ([model, fresh], [fresh, model], [fresh, model, fresh]):
         assert merge(parts, str(tmp_path / "merged")).calibrated == len(parts)
         check_equal(stored(str(tmp_path / "merged")), stored(model))
-
-
-def test_on_a_prior_of_fewer_classes_the_calibration_starts_anew(model: str, tmp_path: Path) -> None:
-    items = items_of(tmp_path / "mail", {"ham": 3, "news": 3, "spam": 3}, 7)
-    with PriorModel(model, 9.0, ("ham", "news", "spam")) as prior:
-        train(items, prior.classes, str(tmp_path / "m"), Settings(), choices=Choices(prior=prior))
-    assert len(stored(str(tmp_path / "m"))[0]) == len(first_weights(3, Settings().kinds)[0])
-    assert check_model(str(tmp_path / "m")) == []

@@ -15,24 +15,12 @@ from nbspam.store.reader import open_model
 from nbspam.tasks.evaluate import duplicate_groups
 from nbspam.tasks.train import train
 from nbspam.tokens.bag import MEASURES_VIEW, Tokens
-from nbspam.tokens.measures import MEASURES, bins_of, measure_of
+from nbspam.tokens.measures import MEASURES, bins_of
 
 
 @pytest.fixture(scope="module")
 def items(data: Path) -> list[Item]:
     return list(open_labelled([str(data / "index")]).items())[::3]
-
-
-def test_each_message_is_in_one_bin_of_each_measure(items: list[Item], tmp_path: Path) -> None:
-    path = str(tmp_path / "model")
-    train(items, ("ham", "spam"), path, Settings())
-    model = open_model(path)
-    assert model.documents[MEASURES_VIEW] == [len(MEASURES) * n for n in model.messages]
-    totals: dict[str, list[int]] = {name: [0, 0] for name in MEASURES}
-    query = f"SELECT text, documents_0, documents_1 FROM token WHERE view = {MEASURES_VIEW}"
-    for text, *documents in model.connection.execute(query):
-        totals[measure_of(text)] = [a + b for a, b in zip(totals[measure_of(text)], documents, strict=True)]
-    assert all(counts == model.messages for counts in totals.values())
 
 
 def test_the_textbook_and_a_choice_of_views_know_no_measures(items: list[Item], tmp_path: Path) -> None:

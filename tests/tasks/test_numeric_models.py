@@ -83,13 +83,6 @@ def test_given_edges_are_the_bins_and_all_others_are_learned(source: Path) -> No
     assert "+1.28 10 words from 10, ham φ 0.1667, spam φ 0.6" in text
 
 
-def test_aode_shows_bins_but_no_nats_of_a_single_feature(source: Path) -> None:
-    found, words = explained(trained(source, "aode", "--edges", "words=10"), mail("word " * 10))
-    assert words["phi"] == {"ham": pytest.approx(1 / 5), "spam": pytest.approx(3 / 4)}
-    assert words["nats"] is None
-    assert found["log_odds_interval"] is None
-
-
 @pytest.mark.parametrize(
     ("options", "slug"),
     [
@@ -100,7 +93,6 @@ def test_aode_shows_bins_but_no_nats_of_a_single_feature(source: Path) -> None:
         (["--edges", "size=1", "--edges", "size=2"], "edges"),
         (["--event-model", "aode", "--edges", "size=" + ",".join(map(str, range(100)))], "bins"),
         (["--event-model", "presence", "--edges", "size=1"], "no-effect"),
-        (["--prior-model", "any", "--edges", "size=1"], "no-effect"),
         (["--update", "--edges", "size=1"], "usage"),
     ],
 )

@@ -100,7 +100,6 @@ def test_an_unknown_regime_is_a_usage_error(text: str) -> None:
         ("--event-model", "gaussian"),
         ("--alpha", "auto"),
         ("--vocab", "vocabulary"),
-        ("--prior-model", "plain"),
         ("--update",),
     ],
 )

@@ -15,12 +15,9 @@ from pathlib import Path
 
 import pytest
 
-from nbspam.errors import NbspamError, TryAgainError
-from nbspam.store import connection as store_connection
 from nbspam.store.check import check_model
 from nbspam.store.connection import journal_of
-from nbspam.store.reader import open_model
-from nbspam.tasks.start import copy_shared, own_or_shared
+from nbspam.tasks.start import copy_shared
 from tests.tiny_mail import counts, error, mail, process, program, run, write_folders
 
 HAM = mail("minutes of the meeting about the garden fence")
@@ -149,17 +146,6 @@ def test_copy_has_no_uncommitted_change(shared: Path, own: Path) -> None:
     assert counts(own) == expected
 
 
-def test_locked_start_is_a_temporary_failure(
-    shared: Path, own: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(store_connection, "BUSY_SECONDS", 0.1)
-    with closing(sqlite3.connect(shared, isolation_level=None)) as writer:
-        writer.execute("BEGIN EXCLUSIVE")
-        with pytest.raises(TryAgainError, match="another program is writing the model"):
-            copy_shared(str(own), str(shared))
-    assert not own.exists()
-
-
 def test_journal_of_a_removed_model_is_not_played_back(shared: Path, own: Path, tmp_path: Path) -> None:
     old = Path(shutil.copy(shared, tmp_path / "old"))
     with closing(sqlite3.connect(old, isolation_level=None)) as writer:
@@ -183,13 +169,6 @@ def test_copy_has_any_path_and_follows_a_link(shared: Path, own: Path, tmp_path:
     run("learn", "-q", "spam", "-m", own, "--start", shared, stdin=NEW)
     assert own.is_symlink()
     assert (tmp_path / "elsewhere" / "model").exists()
-
-
-def test_own_model_out_of_reach_is_not_taken_for_missing(shared: Path) -> None:
-    inside = shared / "own"
-    assert own_or_shared(str(inside), str(shared)) == str(inside)
-    with pytest.raises(NbspamError):
-        open_model(str(inside))
 
 
 def test_doctor_examines_the_shared_model(shared: Path, own: Path, tmp_path: Path) -> None:

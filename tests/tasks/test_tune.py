@@ -16,7 +16,6 @@ from nbspam.cli.tune import show_tuning
 from nbspam.corpus import open_labelled
 from nbspam.corpus.corpus import Corpus, read_corpus
 from nbspam.settings import Settings
-from nbspam.store.check import check_model
 from nbspam.store.text import dump_model
 from nbspam.tasks.train import Choices, train
 from nbspam.tasks.tune import (
@@ -98,7 +97,7 @@ def test_no_spread_is_no_evidence_and_two_campaigns_are_little() -> None:
 def test_dated_mail_is_judged_by_its_past(tmp_path: Path) -> None:
     corpus = read(make_corpus(tmp_path / "mail", {"ham": 40, "spam": 40}))
     splits, how, _ = split_apart(corpus)
-    assert "came before" in how
+    assert "older mail" in how
     for before, rows in splits:
         assert corpus.block.dates[before].max() < corpus.block.dates[rows].min()
 
@@ -157,27 +156,6 @@ def test_tune_writes_the_model_that_it_chose(mailbox: Path, tmp_path: Path) -> N
     assert found["default_stays"] == (found["chosen"] == "")
     assert run_here("train", str(mailbox), "-m", theirs, *found["chosen"].split())[0] == 0
     assert list(dump_model(ours)) == list(dump_model(theirs))
-
-
-def test_an_existing_model_is_replaced_only_with_replace(mailbox: Path, tmp_path: Path) -> None:
-    model = tmp_path / "model"
-    assert run_here("train", str(mailbox), "-m", str(model), "--textbook", "-j", "1")[0] == 0
-    before = model.read_bytes()
-    status, output, complaint = run_here("tune", str(mailbox), "--write", "-m", str(model))
-    assert (status, output) == (73, "")  # before the search: no table was printed
-    assert "[model-exists]" in complaint
-    assert model.read_bytes() == before
-    assert run_here("tune", str(mailbox), "--write", "--replace", "-m", str(model), "-q", "-j", "1")[0] == 0
-    assert check_model(str(model)) == []
-
-
-def test_options_of_write_are_refused_without_it(mailbox: Path, tmp_path: Path) -> None:
-    model = tmp_path / "model"
-    for options in (["-m", str(model)], ["--replace"]):
-        status, output, complaint = run_here("tune", str(mailbox), *options)
-        assert (status, output) == (64, "")
-        assert "--write" in complaint
-    assert not model.exists()
 
 
 def test_on_80_columns_no_name_is_cut_or_broken(mailbox: Path, monkeypatch: pytest.MonkeyPatch) -> None:
