@@ -110,7 +110,7 @@ def test_a_model_of_one_sum_is_no_fault(mailbox: Path, tmp_path: Path) -> None:
     path = tmp_path / "model"
     assert run_here("train", str(mailbox), "-m", str(path), "-q", "--textbook")[0] == 0
     assert not_fine(path) == {}
-    assert "one sum" in found(path)["calibrated"].text
+    assert "without averaged views" in found(path)["calibrated"].text
 
 
 def test_an_imported_model_is_calibrated_when_it_has_learned_mail_of_the_user(tmp_path: Path) -> None:
@@ -118,7 +118,7 @@ def test_an_imported_model_is_calibrated_when_it_has_learned_mail_of_the_user(tm
     words = ["cheap 240 10 20260101\n", ".MSG_COUNT 300 300 20260101\n"]
     import_words([line.encode() for line in words], "words", str(path))
     assert found(path)["calibrated"].state == NOTE
-    assert "0 messages were yours, the rest bogofilter's" in found(path)["calibrated"].text
+    assert "0 messages were yours, the others came from bogofilter" in found(path)["calibrated"].text
     mail = make_corpus(tmp_path / "mail", {"ham": 12, "spam": 12}, noise=0.0)
     assert run_here("train", "--update", str(mail), "-m", str(path), "-q", "-j", "1")[0] == 0
     assert found(path)["calibrated"].state == FINE
