@@ -86,7 +86,10 @@ def _place(value: float | None, edges: tuple[float, ...]) -> int:
     """The number of the bin of a value."""
     if value is None:
         return len(edges) + 1
-    return sum([value >= edge for edge in edges])
+    for number, edge in enumerate(edges):
+        if value < edge:
+            return number
+    return len(edges)
 
 
 def measure_values(message: Message, texts: Texts) -> dict[str, float | None]:

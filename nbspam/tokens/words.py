@@ -107,34 +107,32 @@ def _without_single(found: list[str], lengths: bytes, is_ascii: bool) -> list[st
     Pictures and single letters of other alphabets than the Latin one stay.
     """
     if _SPACED in lengths:
-        return _spelled_out(found)
+        return _spelled_out(found, lengths)
     if is_ascii:
         return list(compress(found, lengths.translate(_IS_LONGER)))
     return [word for word in found if len(word) > 1 or not word.isascii()]
 
 
-def _spelled_out(found: list[str]) -> list[str]:
+def _spelled_out(found: list[str], lengths: bytes) -> list[str]:
     kept: list[str] = []
-    run: list[str] = []
-    for word in found:
-        if len(word) > 1:
-            if run:
-                kept.extend(_spelled(run))
-                run.clear()
-            kept.append(word)
-        elif word.isalnum():
-            run.append(word)
-        elif not word.isascii():
-            kept.append(word)  # a picture does not end the run
-    return kept + _spelled(run)
+    start = 0
+    while (at := lengths.find(1, start)) >= 0:
+        kept += found[start:at]
+        start = at + 1
+        while lengths[start : start + 1] == b"\1":
+            start += 1
+        kept += _spelled(found[at:start])
+    return kept + found[start:]
 
 
 def _spelled(run: list[str]) -> list[str]:
-    """The word that a run of single letters spells, if they are enough and no number."""
-    word = "".join(run)
-    if len(run) < MIN_SPACED or word.isdigit():
-        return [letter for letter in run if not letter.isascii()]
-    return ["spaced=" + word if len(word) <= MAX_WORD else skip_token(word)]
+    """The pictures in a run of single characters, and the word that its letters spell."""
+    letters = [letter for letter in run if letter.isalnum()]
+    pictures = [letter for letter in run if not letter.isalnum() and not letter.isascii()]
+    word = "".join(letters)
+    if len(letters) < MIN_SPACED or word.isdigit():  # no word
+        return pictures + [letter for letter in letters if not letter.isascii()]
+    return [*pictures, "spaced=" + word if len(word) <= MAX_WORD else skip_token(word)]
 
 
 def skip_token(chunk: str) -> str:

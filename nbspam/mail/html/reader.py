@@ -6,7 +6,7 @@ elements and among the rules of sheets is bounded.
 
 from __future__ import annotations
 
-from itertools import chain
+from itertools import chain, islice
 
 from nbspam.mail.html.entities import decode
 from nbspam.mail.html.styles import MOST, NORMAL, TINY, TRANSPARENT, Sheet, is_screen
@@ -83,7 +83,7 @@ class _Reader:
         visible, opened, before, html = self.visible, self.opened, self.before, self.html
         state = self.states[()]
         mark = -1  # how much was visible where a word may have been split
-        for _, piece in zip(range(MAX_TAGS), self.walk, strict=False):
+        for piece in islice(self.walk, MAX_TAGS):
             text, ended, rest = piece.partition(">")
             tag = state.known.get(text)
             if tag is None or not ended:

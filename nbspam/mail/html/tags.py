@@ -35,6 +35,7 @@ _COLOURED = (("bgcolor", "ground", _GROUNDED), ("text", "colour", ("body",)), ("
 _ENDS = {"td": ("td", "th"), "th": ("td", "th"), "tr": ("tr",), "li": ("li",), "table": ()}
 # Out of these an end tag does not reach; that of a part of a table not out of the table.
 _WALLS = frozenset(("table", "td", "th", "caption", "ul", "ol", "dl", "select", "button", "object"))
+_SIZES = ("height", "max-height", "width", "max-width")
 _INHERITED = ("shut", "quoted", "visibility", "size", "colour", "ground")
 _WITHOUT_TEXT = ("hidden", "checkbox", "radio", "password", "image", "file")
 _FAR = -400.0  # pixels: off the screen
@@ -110,9 +111,10 @@ class Tag:
         addresses = [piece.partition(")")[0].strip("'\" ") for piece in style.split("url(")[1:]]
         addresses += [found[attribute] for attribute in ("src", "background") if attribute in found]
         self.pictures = [address.strip()[:MAX_ADDRESS] for address in addresses]
-        for layer in (*[rule.values for rule in rules], declarations(style) if style else {}):
-            values.update(layer)
-        values.update({key[1:]: value for key, value in values.items() if key[0] == "!"})
+        if style or rules:
+            for layer in (*[rule.values for rule in rules], declarations(style)):
+                values.update(layer)
+            values.update({key[1:]: value for key, value in values.items() if key[0] == "!"})
         self.colours = [f"#{values[key]:06x}" for key in ("colour", "ground") if values.get(key, -1) >= 0]
         return values
 
@@ -127,13 +129,12 @@ class Tag:
         self.look = {key: values[key] for key in _INHERITED if key in values}
         if get("ground") == TRANSPARENT:
             del self.look["ground"]
-        room = min([get(name, NORMAL) for name in ("height", "max-height", "width", "max-width")])
-        is_box = display != "inline" and self.name not in _GROUNDED
+        is_box = get("overflow") == "hidden" and display != "inline" and self.name not in _GROUNDED
         moved = min(get("left", 0), get("top", 0)) if get("position", "static") != "static" else 0
         if (
             display == "none"
             or get("opacity", 1) <= FAINT
-            or (is_box and room <= TINY and get("overflow") == "hidden")
+            or (is_box and min([get(name, NORMAL) for name in _SIZES]) <= TINY)
             or min(moved, get("indent", 0)) <= _FAR
         ):
             self.look["gone"] = True
