@@ -41,14 +41,18 @@ class Verdict:
     probabilities : class -> probability; None where undefined
     risks         : action -> conditional risk: the classes, then 'unsure' if allowed; None where undefined
     scored        : the scores and their parts
+    loss          : the costs by which it decided
     number        : of the class that probability and log_odds are about
     """
 
-    __slots__ = ("label", "log_odds", "name", "number", "probabilities", "probability", "risks", "scored")
+    __slots__ = (
+        *("label", "log_odds", "loss", "name", "number", "probabilities", "probability", "risks", "scored"),
+    )
 
     def __init__(self, name: str, scored: Scored, classes: tuple[str, ...], loss: Loss) -> None:
         self.name = name
         self.scored = scored
+        self.loss = loss
         logs = scored.posteriors
         shares = None if logs is None else [exp(value) for value in logs]
         action = decide(shares, loss)

@@ -12,7 +12,8 @@ from __future__ import annotations
 
 from itertools import chain
 
-from nbspam.labels import SPAM
+from nbspam.decision import cutoffs
+from nbspam.labels import SPAM, UNSURE
 from nbspam.mail import header_lines
 from nbspam.mail.headers import BYTE_ORDER_MARK, header_start
 from nbspam.mail.limits import MAX_FIELD_NAME, MAX_READ_BYTES
@@ -28,8 +29,11 @@ if TYPE_CHECKING:
 MBOX = b"From "  # the first bytes of a mailbox, and of many messages in a pipe
 MBOX_HEAD_BYTES = 1024
 OWN = "x-nbspam"
-FLAGS = ("x-spam-flag", "x-spam-status")
+# The fields of other filters that we write, too.
+FORMATS = {"spamassassin": ("x-spam-flag", "x-spam-status"), "bogofilter": ("x-bogosity",)}
 MAX_CLUE = 60
+SCORE_STEP = 0.001
+MAX_SCORE = 99_999_999.0  # spamc reads twenty characters and no exponent
 # Each byte as a line end, a blank or anything else: "\n." is before a line that continues no field.
 _LINE_STARTS = b"." * 9 + b" \n" + b"." * 21 + b" " + b"." * 223
 
@@ -63,16 +67,16 @@ def piped_message(data: bytes) -> bytes:
     return data if found is None else found
 
 
-def marked(data: bytes, verdict: Verdict, clues: list[tuple[str, float]], spam_flag: bool) -> bytes:
-    """The message with the verdict in its header."""
-    names = (OWN, *FLAGS) if spam_flag else (OWN,)
+def marked(data: bytes, verdict: Verdict, clues: list[tuple[str, float]], also: str = "") -> bytes:
+    """The message with the verdict in its header.  also : one of FORMATS, or empty"""
+    names = (OWN, *FORMATS.get(also, ()))
     lines = header_lines(data)
     start = header_start(data)
     if lines and data[start : start + 1] in (b" ", b"\t") and data[: lines[0][1]].endswith((b"\n", b"\r")):
         start = lines[0][1]  # after an indented first field
     feed = data.find(b"\n", start if start < len(data) else 0)
     end = b"\r\n" if feed > 0 and data[feed - 1 : feed] == b"\r" else b"\n"
-    own = own_fields(verdict, clues, spam_flag).encode("ascii").replace(b"\n", end)
+    own = own_fields(verdict, clues, also).encode("ascii").replace(b"\n", end)
     if not lines and data[start : start + 1] in (b" ", b"\t"):
         own += end  # indented text without a header
     spans = {first: stop for first, stop, name in lines if name in names}
@@ -123,18 +127,41 @@ def _without(data: bytes, cuts: list[tuple[int, int]], start: int, stop: int) ->
     return b"".join([*pieces, data[start:stop]])
 
 
-def own_fields(verdict: Verdict, clues: list[tuple[str, float]], spam_flag: bool) -> str:
-    """X-Nbspam, and with spam_flag the two fields that users of SpamAssassin filter on."""
+def own_fields(verdict: Verdict, clues: list[tuple[str, float]], also: str = "") -> str:
+    """X-Nbspam, then the fields of another filter.  also : one of FORMATS, or empty"""
     probability = "undefined" if verdict.probability is None else f"{verdict.probability:.4f}"
     odds = "undefined" if verdict.log_odds is None else f"{verdict.log_odds:.1f}"
     label = verdict.label.encode("ascii", "backslashreplace").decode("ascii")
     written = ",\n\t".join(f"{_clue(token)} {nats:+.1f}" for token, nats in clues)
     fields = f'X-Nbspam: {label}; probability={probability}; log-odds={odds};\n\tclues="{written}"\n'
-    if spam_flag:
-        is_spam = verdict.label == SPAM
+    is_spam = verdict.label == SPAM
+    if also == "spamassassin":
+        score, threshold = spamassassin_score(verdict)
         fields += "X-Spam-Flag: YES\n" if is_spam else ""
-        fields += f"X-Spam-Status: {'Yes' if is_spam else 'No'}, score={odds}, probability={probability}\n"
+        figures = f"score={score:.3f} required={threshold:.3f} tests=NBSPAM probability={probability}"
+        fields += f"X-Spam-Status: {'Yes' if is_spam else 'No'}, {figures}\n"
+    elif also == "bogofilter":
+        name = "Spam" if is_spam else "Unsure" if verdict.label == UNSURE else "Ham"
+        spamicity = 0.5 if verdict.probability is None else verdict.probability
+        fields += f"X-Bogosity: {name}, tests=bogofilter, spamicity={spamicity:.6f}\n"
     return fields
+
+
+def spamassassin_score(verdict: Verdict) -> tuple[float, float]:
+    """(score, threshold) in nats: the log-odds of spam, and the cut-off of the costs, or 0 with more classes.
+
+    The score reaches the threshold only if the decision is spam, so unsure is not spam for a client.
+    """
+    threshold = _rounded(cutoffs(verdict.loss).spam_above if len(verdict.loss.matrix) == 2 else 0.0)
+    log_odds = verdict.scored.log_odds(verdict.number)
+    score = threshold if log_odds is None else _rounded(log_odds)
+    if verdict.label == SPAM:
+        return max(score, threshold), threshold
+    return min(score, round(threshold - SCORE_STEP, 3)), threshold
+
+
+def _rounded(nats: float) -> float:
+    return round(max(-MAX_SCORE, min(MAX_SCORE, nats)), 3)
 
 
 def _clue(text: str) -> str:

@@ -16,7 +16,7 @@ from nbspam.errors import BadDataError, NbspamError, NoInputError, TryAgainError
 from nbspam.filter import Filter, Verdict, open_filter
 from nbspam.labels import HAM, HAM_AND_SPAM, SPAM, UNSURE
 from nbspam.mail.limits import MAX_READ_BYTES
-from nbspam.passthrough import MBOX, piped_message, unboxed
+from nbspam.passthrough import FORMATS, MBOX, marked, piped_message, unboxed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,7 +26,10 @@ if TYPE_CHECKING:
     Options = dict[str, str]
 
 STDIN_NAME = "-"
-EXIT_CODES = {SPAM: 0, HAM: 1, UNSURE: 2}
+# By the value of --exit-style; "1" is --exit-code.
+EXIT_CODES = {"1": {SPAM: 0, HAM: 1, UNSURE: 2}, "spamassassin": {SPAM: 5, HAM: 0, UNSURE: 0}}
+EXIT_CODES["bogofilter"] = EXIT_CODES["1"]
+BOGOFILTER_ERROR = 3
 REGULAR_FILE = 0o100000
 FEW_PATHS = 30  # messages that one process has judged before what judges many is loaded
 LARGE_BYTES = 1 << 20  # a file of this size may be a mailbox of many messages
@@ -42,15 +45,16 @@ SWITCHES = (
 )
 VALUES = (
     *("--model", "--start", "--files-from", "--loss", "--jobs", "--timeout"),
-    *("--event-model", "--alpha", "--prior", "--features"),
+    *("--event-model", "--alpha", "--prior", "--features", "--header-format", "--exit-style"),
 )
+CHOICES = {"--header-format": FORMATS, "--exit-style": ("bogofilter", "spamassassin")}
 SETTINGS = ("event_model", "alpha", "prior", "features", "textbook")  # that change how a model scores
 
 
 def parse_arguments(
     arguments: list[str], switches: tuple[str, ...] = SWITCHES, values: tuple[str, ...] = VALUES
 ) -> tuple[Options, list[str]] | None:
-    """(options, paths), or None for what click should read: help, an unknown flag, a missing value."""
+    """(options, paths), or None for what click should read: help, an unknown flag, a wrong value."""
     options: Options = {}
     paths: list[str] = []
     waiting = iter(arguments)
@@ -64,6 +68,8 @@ def parse_arguments(
         found: str | None = None
         if flag in values:
             found = value if equals else next(waiting, None)
+            if flag in CHOICES and found not in CHOICES[flag]:
+                return None
         elif flag in switches and not equals:
             found = "1"
         if found is None:
@@ -74,22 +80,39 @@ def parse_arguments(
 
 def classify(options: Options, paths: list[str]) -> int:
     """Classify the messages and return the exit status; without a path, the message on stdin."""
+    try:
+        status = _classify(options, paths)
+    except NbspamError as error:
+        if options.get("exit_style") != "bogofilter":
+            raise
+        _complain(error_text(error))
+        status = error.status
+    return _as_asked(options, status)
+
+
+def _as_asked(options: Options, status: int) -> int:
+    """The exit status; --exit-style bogofilter has one number for all errors."""
+    return min(status, BOGOFILTER_ERROR) if options.get("exit_style") == "bogofilter" else status
+
+
+def _classify(options: Options, paths: list[str]) -> int:
     if "verbose" in options:
         from nbspam.errors import show_faults
 
         show_faults()
     if "passthrough" in options:
         return _passthrough(options, paths)
-    if "spam_flag" in options:
-        why, remedy = "belongs to --passthrough", "add -p, or leave it out"
-        raise UsageError("", why, remedy, "no-effect", option="spam_flag")
+    for name in ("spam_flag", "header_format"):
+        if name in options:
+            why, remedy = "belongs to --passthrough", "add -p, or leave it out"
+            raise UsageError("", why, remedy, "no-effect", option=name)
     if "jobs" in options:
         from nbspam.corpus.executor import asked_jobs
 
         asked_jobs(options["jobs"])
     with Deadline(options, _complain):
         spam_filter = _open(options)
-    if "exit_code" in options:
+    if _exit_option(options):
         return _exit_code(spam_filter, options, paths)
     paths = _all_paths(options, paths)
     if "autolearn" not in options and (len(paths) > FEW_PATHS or any(map(_holds_many, paths))):
@@ -183,24 +206,29 @@ def verdict_json(spam_filter: Filter, verdict: Verdict) -> str:
     return json.dumps(content) + "\n"
 
 
+def _exit_option(options: Options) -> str:
+    """The option that asks for a status that says the verdict, or empty."""
+    return "exit_style" if "exit_style" in options else "exit_code" if "exit_code" in options else ""
+
+
 def _exit_code(spam_filter: Filter, options: Options, paths: list[str]) -> int:
     """Write the verdict on the one message; the exit status says it, too."""
     found = list(named_messages(options, paths))
     if len(found) != 1:
         why = f"needs exactly one message (got {len(found)})"
-        raise UsageError("", why, "name one message", "exit-code-many", option="exit_code")
+        raise UsageError("", why, "name one message", "exit-code-many", option=_exit_option(options))
     [(name, data)] = found
     if isinstance(data, NbspamError):
         raise data
-    _check_has_status(spam_filter)
-    return EXIT_CODES[_answer(spam_filter, name, data, options).label]
+    _check_has_status(spam_filter, options)
+    return EXIT_CODES[options[_exit_option(options)]][_answer(spam_filter, name, data, options).label]
 
 
-def _check_has_status(spam_filter: Filter) -> None:
+def _check_has_status(spam_filter: Filter, options: Options) -> None:
     """Other classes have no exit status of their own: 0 would mean spam."""
     if spam_filter.classes != HAM_AND_SPAM:
         why, remedy = "needs a model of ham and spam", "read the verdict on stdout instead"
-        raise UsageError("", why, remedy, "exit-code-classes", option="exit_code")
+        raise UsageError("", why, remedy, "exit-code-classes", option=_exit_option(options))
 
 
 def _passthrough(options: Options, paths: list[str]) -> int:
@@ -211,6 +239,11 @@ def _passthrough(options: Options, paths: list[str]) -> int:
     if "json" in options:
         why = "writes the message, but --json writes an object"
         raise UsageError("", why, "leave out one of them", "no-effect", option="passthrough")
+    if "spam_flag" in options and "header_format" in options:
+        why, remedy = "is short for `header_format=spamassassin`", "leave out one of them"
+        raise UsageError("", why, remedy, "no-effect", option="spam_flag")
+    also = options.get("header_format", "spamassassin" if "spam_flag" in options else "")
+    exit_option = _exit_option(options)
     stream = sys.stdin.buffer if not paths or paths[0] == STDIN_NAME else _opened(paths[0])
     data = stream.read(MARKED_BYTES)
     output, status, complaint = data, TryAgainError.status, ""
@@ -220,16 +253,14 @@ def _passthrough(options: Options, paths: list[str]) -> int:
         _complain(told)
 
     try:
-        from nbspam.passthrough import marked
-
         with Deadline(options, give_up):
             spam_filter = _open(options)
-            if "exit_code" in options:
-                _check_has_status(spam_filter)
+            if exit_option:
+                _check_has_status(spam_filter, options)
             message = piped_message(data[:MAX_READ_BYTES])
             verdict = spam_filter.judge(spam_filter.count(message), STDIN_NAME)
-            output = marked(data, verdict, verdict.clues, "spam_flag" in options)
-        status = EXIT_CODES[verdict.label] if "exit_code" in options else 0
+            output = marked(data, verdict, verdict.clues, also)
+        status = EXIT_CODES[options[exit_option]][verdict.label] if exit_option else 0
     except NbspamError as error:
         complaint = error_text(error)
     except Exception as error:  # the promise of -p: no fault stops a mail
@@ -298,7 +329,7 @@ class Deadline:
             try:
                 self._give_up(error_text(error))
             finally:
-                os._exit(error.status)
+                os._exit(_as_asked(self._options, error.status))
 
 
 def _open(options: Options) -> Filter:

@@ -21,9 +21,9 @@ from nbspam.labels import HAM_AND_SPAM
 from nbspam.store.check import check_model
 from nbspam.store.prune import prune
 from nbspam.store.text import dump_model, load
-from nbspam.tasks.import_words import MAX_LINE_BYTES, WordList, import_words
 from nbspam.tasks.inspect_model import Info, info_of
 from nbspam.tasks.merge import Merged, merge
+from nbspam.tasks.word_lists import MAX_LINE_BYTES, WordList, bogofilter_lines, import_words
 
 BAD_DATA = 65
 STDIN = "-"
@@ -118,9 +118,9 @@ def load_command(file: str, model: str, replace: bool) -> None:
 def import_command(file: str, model: str, form: str, replace: bool, quiet: bool) -> None:
     """Make a model from the counts of another filter.
 
-    Reads the database as text from FILE or stdin: `bogoutil -d wordlist.db` of bogofilter, or the CSV of
-    `sb_dbexpimp -e` of SpamBayes.  Imports the words that nbspam counts, too.  SpamAssassin's database has
-    no words, only hashes of them, and cannot be imported.
+    Reads from FILE or stdin the database as text, `bogoutil -d wordlist.db` of bogofilter or the CSV of
+    `sb_dbexpimp -e` of SpamBayes, or the training.dat of Thunderbird as it is.  Imports the words that nbspam
+    counts, too.  SpamAssassin's database has no words, only hashes of them, and cannot be imported.
 
     The model works at once, and better after it has learned some new mail, first as much spam as ham: nbspam
     train --update SOURCE, or nbspam learn.
@@ -138,6 +138,24 @@ def import_command(file: str, model: str, form: str, replace: bool, quiet: bool)
         imported = import_words(lines, where, model, form, replace)
     if not quiet:
         say(_import_summary(imported, model))
+
+
+@model_command.command("export")
+@options("model", "bogofilter", "dump.output")
+def export_command(model: str, bogofilter: bool, output: str) -> None:
+    """Write the counts of a model for another filter.
+
+    Words that both filters count are written, in small letters; bogofilter sees other spellings as new words.
+
+    \b
+    Example:
+        nbspam model export --bogofilter | bogoutil -l ~/.bogofilter/wordlist.db
+
+    Exit status: 0 written; 64 usage, other classes; 65 no sound model; 66 no model; 73 cannot create; 74 I/O.
+    """
+    check_writable(output, model)
+    with output_file(output) as file:
+        file.writelines(line.encode() for line in bogofilter_lines(model))
 
 
 @model_command.command("merge")

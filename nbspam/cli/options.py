@@ -189,7 +189,15 @@ _TABLE: dict[str, Callable[[str], Decorator]] = {
     "files_from": _option(_FILES_FROM, "LIST"),
     "passthrough": _option("Write the message with an X-Nbspam header inserted.", short="-p"),
     "spam_flag": _option("Insert X-Spam-Flag and X-Spam-Status after X-Nbspam."),
+    "header_format": _option(
+        "Insert the fields of another filter after X-Nbspam.", "NAME", type=("spamassassin", "bogofilter")
+    ),
     "exit_code": _option("Exit with 0 for spam, 1 for ham, 2 for unsure."),
+    "exit_style": _option(
+        "Exit as another filter does (spamassassin: with -e).",
+        "NAME",
+        type=("bogofilter", "spamassassin"),
+    ),
     "autolearn": _option("Learn each message as its verdict, if the verdict is sure enough."),
     "socket": _option("Listen on a unix socket (spamc -U PATH).", "PATH", name="path"),
     "socket_mode": _option(
@@ -280,10 +288,11 @@ _TABLE: dict[str, Callable[[str], Decorator]] = {
     "from": _option(
         "The filter that wrote FILE.",
         "NAME",
-        type=("bogofilter", "spambayes", "spamassassin", "auto"),
+        type=("bogofilter", "spambayes", "thunderbird", "spamassassin", "auto"),
         default="auto",
         name="form",
     ),
+    "bogofilter": _option("Write the word list of bogofilter, the only form so far.", required=True),
     # All commands
     "jobs": _option(
         "Number of processes.",
@@ -334,7 +343,9 @@ CLASSIFY = (
         "files_from",
         "passthrough",
         "spam_flag",
+        "header_format",
         "exit_code",
+        "exit_style",
         "classify.json",
         "autolearn",
         "classify.timeout",

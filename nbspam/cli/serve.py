@@ -55,7 +55,7 @@ def serve_command(
         model,
         start,
         loss=given["loss"],
-        spam_flag=given["spam_flag"],
+        also="spamassassin" if given["spam_flag"] else "",
         allow_tell=given["allow_tell"],
         autolearn=given["autolearn"],
     )

@@ -10,22 +10,19 @@ import zlib
 from collections.abc import Generator, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from nbspam.decision import cutoffs
 from nbspam.errors import BadDataError, NbspamError
 from nbspam.labels import SPAM
 from nbspam.mail.headers import header_lines
 from nbspam.model.explain import Clue
+from nbspam.passthrough import spamassassin_score
 
 if TYPE_CHECKING:
-    from nbspam.decision import Loss
     from nbspam.filter import Verdict
 
 MAX_MESSAGE_BYTES = 32 << 20  # mail servers take less; spamc sends 0.5 MB at most unless it is told otherwise
 MAX_LINE_BYTES = 8_192  # spamc writes its whole header into a buffer of this size
 MAX_USER = 255  # characters
 MAX_REASON = 200  # characters of a refusal
-SCORE_STEP = 0.001
-MAX_SCORE = 99_999_999.0  # spamc reads twenty characters and no exponent
 
 JUDGING = ("CHECK", "SYMBOLS", "REPORT", "REPORT_IFSPAM", "PROCESS", "HEADERS")
 WITHOUT_MESSAGE = ("PING", "SKIP")
@@ -204,11 +201,7 @@ def _too_long(max_bytes: int) -> BadDataError:
 
 
 class Score(NamedTuple):
-    """The score of a message and its threshold, in nats; prints as spamd does: `7.301 / 0.000`.
-
-    The score is the log-odds of spam.  It reaches the threshold only if the decision is spam, so unsure is
-    not spam for a client.
-    """
+    """The score of a message and its threshold, in nats; prints as spamd does: `7.301 / 0.000`."""
 
     is_spam: bool
     score: float
@@ -218,18 +211,9 @@ class Score(NamedTuple):
         return f"{self.score:.3f} / {self.threshold:.3f}"
 
 
-def score_of(verdict: Verdict, loss: Loss) -> Score:
-    """The score; the threshold is the cut-off of the losses, or with more than two classes 0."""
-    threshold = _rounded(cutoffs(loss).spam_above if len(loss.matrix) == 2 else 0.0)
-    log_odds = verdict.scored.log_odds(verdict.number)
-    score = threshold if log_odds is None else _rounded(log_odds)
-    if verdict.label == SPAM:
-        return Score(True, max(score, threshold), threshold)
-    return Score(False, min(score, round(threshold - SCORE_STEP, 3)), threshold)
-
-
-def _rounded(nats: float) -> float:
-    return round(max(-MAX_SCORE, min(MAX_SCORE, nats)), 3)
+def score_of(verdict: Verdict) -> Score:
+    """The score as in the header field of SpamAssassin."""
+    return Score(verdict.label == SPAM, *spamassassin_score(verdict))
 
 
 def answer(request: Request, score: Score, content: bytes = b"") -> bytes:

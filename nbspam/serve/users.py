@@ -59,7 +59,7 @@ class UserFilters:
     path       : of the model, with USER in it if each user has one
     start      : the model that judges for users without one, and that theirs begin with; or empty
     loss       : as for nbspam.filter.open_filter
-    spam_flag  : insert X-Spam-Flag and X-Spam-Status, too
+    also       : the format of further header fields, see nbspam.passthrough.marked
     allow_tell : let clients change the model
     autolearn  : learn the verdicts
     """
@@ -68,7 +68,7 @@ class UserFilters:
     start: str = ""
     _: KW_ONLY
     loss: str | None = None
-    spam_flag: bool = False
+    also: str = ""
     allow_tell: bool = False
     autolearn: bool = False
     _open: dict[str, Filter] = field(default_factory=dict, init=False)  # by path, the latest last
@@ -134,7 +134,7 @@ class UserFilters:
             spam_filter = self._filter(path)
             message = piped_message(request.message)
             verdict = spam_filter.classify(message, f"id={message_id(message)}")
-            score = score_of(verdict, spam_filter.loss)
+            score = score_of(verdict)
             data = answer(request, score, self._content(request, spam_filter, verdict, score))
             own = self.own_path(request.user) if self.autolearn else ""
             learns = lesson(spam_filter, verdict, message, own) if own else None
@@ -149,10 +149,10 @@ class UserFilters:
         """What follows the header of the answer."""
         match request.command:
             case "PROCESS":
-                return marked(request.message, verdict, verdict.clues, self.spam_flag)
+                return marked(request.message, verdict, verdict.clues, self.also)
             case "HEADERS":
                 header = header_as_spamc(request.message)
-                return marked(header, verdict, verdict.clues, self.spam_flag)
+                return marked(header, verdict, verdict.clues, self.also)
             case "SYMBOLS":
                 return symbols(verdict.clues)
             case "REPORT" | "REPORT_IFSPAM" if score.is_spam or request.command == "REPORT":

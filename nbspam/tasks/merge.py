@@ -22,7 +22,7 @@ from nbspam.store.learn import CREDIT
 from nbspam.store.merge import Calibration, check_mergeable, merge_models, united_classes
 from nbspam.store.reader import Model, open_model
 from nbspam.store.updater import PRUNED
-from nbspam.tasks.import_words import weights_at_start
+from nbspam.tasks.word_lists import weights_at_start
 
 Floats = NDArray[np.float64]
 

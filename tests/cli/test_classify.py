@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import click
@@ -69,12 +70,13 @@ def test_click_reads_alike_what_the_short_parser_understands(arguments: list[str
 
 @pytest.mark.parametrize("option", OPTIONS, ids=lambda option: option.name)
 def test_the_short_parser_reads_every_option_in_every_spelling(option: click.Option) -> None:
-    value = [] if option.is_flag else ["value"]
+    allowed = option.type.choices if isinstance(option.type, click.Choice) else ["value"]
+    value = [] if option.is_flag else [allowed[-1]]
     for flag in option.opts:
-        expected = {option.name: "value" if value else "1"}
+        expected = {option.name: value[0] if value else "1"}
         assert parse_arguments([flag, *value, "path"]) == (expected, ["path"])
     if value:
-        assert parse_arguments([f"{option.opts[-1]}=value"]) == ({option.name: "value"}, [])
+        assert parse_arguments([f"{option.opts[-1]}={value[0]}"]) == ({option.name: value[0]}, [])
     assert parse_arguments(["-", "a", "--", "-p", "--"]) == ({}, ["-", "a", "-p", "--"])
 
 
@@ -108,21 +110,50 @@ def test_whatever_fails_the_message_comes_out_whole_with_75(
 
 
 @pytest.mark.parametrize(("label", "message", "options", "status"), VERDICTS)
-def test_spam_flag_writes_the_fields_of_other_filters(
+def test_the_fields_of_other_filters_are_written_and_forged_ones_removed(
     folder: Path, label: str, message: bytes, options: list[str], status: int
 ) -> None:
-    forged = b"X-Spam-Flag: YES\nX-Spam-Status: Yes, score=99\n" + message
-    _, output, _ = classify(folder / "two", "-p", "--spam-flag", *options, stdin=forged)
-    assert output.endswith(message)
-    fields = output[: -len(message)].decode().splitlines()
-    figures = fields[0].split("; ")  # X-Nbspam: spam; probability=0.9993; log-odds=7.3;
-    probability, odds = figures[1], figures[2].rstrip(";").removeprefix("log-odds=")
+    flags = b"X-Spam-Flag: YES\nX-Spam-Status: Yes, score=99\n"
+    bogosity = b"X-Bogosity: Ham, tests=bogofilter, spamicity=0.000000\n"
     yes = label == "spam"
-    expected = ["X-Spam-Flag: YES"] if yes else []
-    expected += [f"X-Spam-Status: {'Yes' if yes else 'No'}, score={odds}, {probability}"]
-    assert [field for field in fields if field.startswith("X-Spam")] == expected
+    figures = r"score=(\S+) required=(\S+) tests=NBSPAM probability=0\.\d+\n"
+    status_field = ("X-Spam-Flag: YES\nX-Spam-Status: Yes, " if yes else "X-Spam-Status: No, ") + figures
+    own = {
+        "spamassassin": (status_field, bogosity),
+        "bogofilter": (
+            rf"X-Bogosity: {label.capitalize()}, tests=bogofilter, spamicity=[01]\.\d{{6}}\n",
+            flags,
+        ),
+    }
+    for form, (fields, kept) in own.items():
+        given = ["-p", "--header-format", form, *options]
+        _, output, _ = classify(folder / "two", *given, stdin=flags + bogosity + message)
+        head, _, rest = output.decode().partition('"\n')
+        assert head.startswith(f"X-Nbspam: {label}; ")
+        found = re.fullmatch(fields + re.escape((kept + message).decode()), rest)
+        assert found, rest
+        assert form == "bogofilter" or (float(found[1]) >= float(found[2])) == yes
     # Without the option these fields are another program's, and stay.
+    forged = flags + bogosity + message
     assert classify(folder / "two", "-p", *options, stdin=forged)[1].endswith(forged)
+    short = classify(folder / "two", "-p", "--spam-flag", *options, stdin=forged)
+    assert classify(folder / "two", "-p", "--header-format=spamassassin", *options, stdin=forged) == short
+
+
+@pytest.mark.parametrize("passthrough", [[], ["-p"]])
+def test_the_exit_status_of_other_filters(folder: Path, passthrough: list[str]) -> None:
+    def status(style: str, model: str, *options: str, message: bytes = SPAM) -> int:
+        given = [*passthrough, "--exit-style", style, *options]
+        return classify(folder / model, *given, stdin=message)[0]
+
+    for label, message, options, as_bogofilter in VERDICTS:
+        assert status("bogofilter", "two", *options, message=message) == as_bogofilter
+        as_spamassassin = 5 if label == "spam" else 0
+        assert status("spamassassin", "two", *options, message=message) == as_spamassassin
+    assert status("bogofilter", "missing") == status("bogofilter", "three") == 3
+    assert status("bogofilter", "two", "--loss", "no") == 3
+    assert status("spamassassin", "missing") == (75 if passthrough else 66)
+    assert status("exim", "two") == 64
 
 
 def test_the_header_has_the_figures_of_the_verdict(folder: Path) -> None:
@@ -144,7 +175,7 @@ def test_the_clues_are_the_tokens_or_features_with_most_evidence(folder: Path, m
 
 @given(st.lists(st.tuples(st.text(max_size=100), st.floats(-9, 9))))
 def test_any_clue_stays_within_its_quotes(clues: list[tuple[str, float]]) -> None:
-    field = own_fields(Verdict("-", Scored([0.0, 1.0], []), ("ham", "spam"), zero_one_loss(2)), clues, False)
+    field = own_fields(Verdict("-", Scored([0.0, 1.0], []), ("ham", "spam"), zero_one_loss(2)), clues)
     head, quoted, end = field.split('"')
     assert (head.count("\n"), end) == (1, "\n")
     assert "\\" not in quoted

@@ -73,7 +73,9 @@ def own(names: set[str]) -> set[str]:
     return {name for name in names if name.split(".")[0] == "nbspam"}
 
 
-@pytest.mark.parametrize("options", [[], ["-p"], ["--exit-code"], ["-p", "--spam-flag", "--exit-code"]])
+@pytest.mark.parametrize(
+    "options", [[], ["-p"], ["--exit-code"], ["-p", "--spam-flag", "--exit-style", "bogofilter"]]
+)
 def test_a_plain_mail_loads_few_modules_and_nothing_heavy(
     installed: Path, model: Path, tmp_path: Path, options: list[str]
 ) -> None:

@@ -79,6 +79,8 @@ def test_an_option_without_effect_on_a_saved_model_is_refused(
     ("command", "named"),
     [
         (["classify", "--spam-flag"], "--spam-flag"),
+        (["classify", "--header-format", "bogofilter"], "--header-format"),
+        (["classify", "-p", "--spam-flag", "--header-format", "bogofilter"], "--spam-flag"),
         (["classify", "-p", "--json"], "--passthrough"),
         (["doctor", "--skip-unread"], "--skip-unread"),
         (["doctor", "--rules", "none"], "--rules"),

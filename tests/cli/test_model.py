@@ -21,8 +21,8 @@ from nbspam.store.check import check_model
 from nbspam.store.connection import store_error
 from nbspam.store.reader import open_model
 from nbspam.store.text import load
-from nbspam.tasks.import_words import import_words
 from nbspam.tasks.merge import merge
+from nbspam.tasks.word_lists import import_words
 from nbspam.tokens.measures import N_BINS
 from tests.store.changed_model import change, forge
 from tests.tiny_mail import counts, error, mail, program, run, write_folders

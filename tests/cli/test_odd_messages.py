@@ -90,9 +90,9 @@ def test_passthrough_removes_forged_fields_and_no_other_byte(
     model: Path, before: bytes, after: bytes | None
 ) -> None:
     verdict = open_filter(str(model)).classify(before, "-")
-    own = own_fields(verdict, [], False).encode()
+    own = own_fields(verdict, []).encode()
     expected = b"|" + before if after is None else after
-    assert marked(before, verdict, [], False) == expected.replace(b"|", own)
+    assert marked(before, verdict, []) == expected.replace(b"|", own)
 
 
 LINES = ("From a@b Mon Jun  3 10:00:00 2024", "To: z", " folded", "\tx", "no field", "", "X: y", "\ufeff")
@@ -104,14 +104,14 @@ def test_passthrough_adds_a_line_end_in_two_cases_only(lines: list[str], end: st
     verdict = Verdict("", Scored([0.0, 0.0], []), HAM_AND_SPAM, zero_one_loss(2))
     exact, longer = set(), set()
     for feed in (b"\n", b"\r\n"):
-        own = own_fields(verdict, [], True).encode().replace(b"\n", feed)
+        own = own_fields(verdict, [], "spamassassin").encode().replace(b"\n", feed)
         for at in range(len(message) + 1):
             exact.add(message[:at] + own + message[at:])
             if message[at : at + 1] in (b" ", b"\t"):  # indented text
                 longer.add(message[:at] + own + feed + message[at:])
         if message.startswith(b"From ") and not message.endswith((b"\n", b"\r")):
             longer.add(message + feed + own)
-    assert marked(message, verdict, [], True) in exact | longer
+    assert marked(message, verdict, [], "spamassassin") in exact | longer
 
 
 def test_forged_fields_in_a_header_of_ten_megabytes_are_found_in_seconds(model: Path) -> None:
@@ -119,7 +119,7 @@ def test_forged_fields_in_a_header_of_ten_megabytes_are_found_in_seconds(model: 
         message = b"Subject: b\n" + line * ((10 << 20) // len(line)) + b"X-NBSPAM: b\n\nbody"
         verdict = open_filter(str(model)).classify(message, "-")
         start = time.process_time()
-        assert b"X-NBSPAM" not in marked(message, verdict, [], True)
+        assert b"X-NBSPAM" not in marked(message, verdict, [], "spamassassin")
         assert time.process_time() - start < 10
 
 
@@ -138,5 +138,5 @@ def test_passthrough_is_idempotent(model: Path) -> None:
     classifier = open_filter(str(model))
     for message in (HAM[0], b" From: a@example.org\nSubject: b\n\nbody\n", b"", b"\n\nbody", b"Subject: a"):
         verdict = classifier.classify(message, "-")
-        once = marked(message, verdict, [], True)
-        assert marked(once, verdict, [], True) == once
+        once = marked(message, verdict, [], "spamassassin")
+        assert marked(once, verdict, [], "spamassassin") == once

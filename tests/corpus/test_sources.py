@@ -194,7 +194,7 @@ def test_a_folder_that_may_be_junk_is_never_ham(name: str, tmp_path: Path) -> No
         open_labelled([f"{tmp_path}/mail"])
     assert caught.value.slug == "folder-unclear"
     assert "`rules=FILE`" in caught.value.remedy
-    line = caught.value.remedy.partition("line: ")[2].partition(" (")[0]
+    line = caught.value.remedy.partition("FILE`: ")[2].partition(" (")[0]
     put(tmp_path, "rules", data=line.encode())
     source = open_labelled([f"{tmp_path}/mail"], rules=f"{tmp_path}/rules")
     assert ("spam", "held") in words(source)

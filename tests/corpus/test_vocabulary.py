@@ -181,7 +181,7 @@ def test_a_vocabulary_cut_short_anywhere_is_refused(end: int) -> None:
         ("NOTAWORD", "word", "line 7"),
         ("\tx\t", "\ta\\q\t", "line 8"),
         ("1\tbody\tx\t3\t5\t1\t1\n", 2 * "1\tbody\tx\t3\t5\t1\t1\n", "line 9"),
-        ("#codes\t2", "#codes\t1", "more than the 1 codes"),
+        ("#codes\t2", "#codes\t1", "than the 1 codes"),
     ],
 )
 def test_a_damaged_vocabulary_is_refused_with_the_place(old: str, new: str, where: str) -> None:

@@ -23,6 +23,12 @@ pytestmark = pytest.mark.debian
 FILTER = recipe("filter")
 FILTER_ALONE = FILTER.partition("\n\n")[0] + "\n"
 REQUEUE = FILTER.replace("\n\n", f"\n\n{recipe('requeue')}\n", 1)
+OF_OTHERS = {
+    "bogofilter": recipe("bogofilter"),
+    "bogofilter-status": recipe("bogofilter-status"),
+    "spamassassin": recipe("spamassassin"),
+    "spamassassin-status": recipe("spamassassin-status"),
+}
 NEEDS_PROCMAIL, NEEDS_MAILDROP, NEEDS_STRACE = (
     pytest.mark.skipif(not shutil.which(name), reason=f"{name} is not installed: as root, make debian")
     for name in ("procmail", "maildrop", "strace")
@@ -152,6 +158,21 @@ def test_condition_recipe_files_by_exit_status_and_changes_no_byte(mailbox: Mail
     mailbox.procmail(rules.replace("nbspam classify --exit-code >/dev/null", "cat >seen"), message)
     # The program reads the body, too; a condition gets folded fields as one line each.
     assert (mailbox.home / "seen").read_bytes().split() == message.split()
+
+
+@NEEDS_PROCMAIL
+@pytest.mark.parametrize("name", OF_OTHERS)
+def test_recipes_for_other_filters_go_on_working(mailbox: Mailbox, name: str) -> None:
+    forged = b"X-Bogosity: Spam, tests=bogofilter\nX-Spam-Status: Yes\nX-Spam-Flag: YES\n"
+    rules, ham, spam = OF_OTHERS[name], samples("ham"), samples("spam")
+    for message in (forged + ham[0], *ham[1:], *spam):
+        assert mailbox.procmail(rules, message) == 0
+    assert len(mailbox.delivered("inbox")) == len(ham)
+    assert len(mailbox.delivered(".Junk")) == len(spam)
+    mailbox.head += f"NBSPAM_MODEL={mailbox.home / 'missing'}\n"
+    # A failure: mail waits by bogofilter's own recipe, and is taken for spam by SpamAssassin's exit status.
+    assert mailbox.procmail(rules, ham[0]) == (75 if name == "bogofilter" else 0)
+    assert len(mailbox.delivered(".Junk")) == len(spam) + (name == "spamassassin-status")
 
 
 @NEEDS_PROCMAIL

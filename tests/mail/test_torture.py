@@ -72,10 +72,10 @@ def test_every_torture_message_whole_or_cut_passes_through_in_a_second_of_cpu(
         verdict = classifier.classify(data, "-")
         if time.process_time() - start > CPU_SECONDS:
             slow[path.name] = time.process_time() - start
-        once = marked(data, verdict, verdict.clues, False)
+        once = marked(data, verdict, verdict.clues)
         if OWN.encode() not in data.lower():
             assert without_own_fields(once) == data, path
-        assert marked(once, verdict, verdict.clues, False) == once, path
+        assert marked(once, verdict, verdict.clues) == once, path
         cut = drawn.randrange(len(data) + 1)
         assert classifier.classify(data[:cut], path.name).label
         assert classifier.classify(data[cut:], path.name).label

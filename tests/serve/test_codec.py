@@ -182,7 +182,7 @@ def verdict(log_odds: float, loss: Loss = ZERO_ONE) -> Verdict:
 )
 def test_each_version_has_its_answer(command: str, version: tuple[int, int], expected: bytes) -> None:
     content = b"" if command == "CHECK" else b"abc"
-    given = answer(Request(command, version), score_of(verdict(7.3), ZERO_ONE), content)
+    given = answer(Request(command, version), score_of(verdict(7.3)), content)
     assert given == b"SPAMD/1.5 0 EX_OK\r\n" + expected
 
 
@@ -197,7 +197,7 @@ def test_score_reaches_its_threshold_only_if_the_decision_is_spam(
     cut = cutoffs(loss).spam_above
     for odds in (far, cut, cut + near / 1000, cut - near / 1e9):
         found = verdict(odds, loss)
-        score, threshold = map(float, str(score_of(found, loss)).split(" / "))
+        score, threshold = map(float, str(score_of(found)).split(" / "))
         assert (score >= threshold) == (found.label == "spam")
         assert abs(score - max(-99_999_999, min(99_999_999, odds))) <= 0.002
 
@@ -217,7 +217,7 @@ def test_infinite_undefined_and_many_class_scores_are_numbers(joint: list[float]
     found = Verdict(
         "-", Scored(joint, []), HAM_AND_SPAM if len(joint) == 2 else ("ham", "work", "spam"), loss
     )
-    assert str(score_of(found, loss)) == expected
+    assert str(score_of(found)) == expected
 
 
 def test_symbols_hold_no_comma_space_or_control_character() -> None:
@@ -254,8 +254,8 @@ def test_marked_header_and_body_of_spamc_are_the_marked_message(data: bytes) -> 
     head, body = header_as_spamc(data), body_as_spamc(data)
     assert data == head + (body or b"")
     if body is not None:
-        assert _without_own(marked(head, verdict(1.0), [], False)) + body == _without_own(
-            marked(data, verdict(1.0), [], False)
+        assert _without_own(marked(head, verdict(1.0), [])) + body == _without_own(
+            marked(data, verdict(1.0), [])
         )
 
 

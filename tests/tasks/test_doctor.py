@@ -14,7 +14,7 @@ import pytest
 
 from nbspam.cli import default_model, model_places
 from nbspam.tasks.doctor import FINE, NOTE, WRONG, Finding, examine
-from nbspam.tasks.import_words import import_words
+from nbspam.tasks.word_lists import import_words
 from tests.as_nobody import NOBODY, as_nobody
 from tests.mail_samples import make_corpus, run_here
 from tests.tiny_mail import run

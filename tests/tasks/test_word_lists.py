@@ -1,4 +1,4 @@
-"""`nbspam model import`: the counts of other filters become a model."""
+"""`nbspam model import` and `export`: the counts of other filters become a model, and back."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 from pathlib import Path
+from struct import pack
 
 import pytest
 
@@ -14,11 +15,12 @@ from nbspam.model.calibration import first_weights
 from nbspam.settings import Settings
 from nbspam.store.check import check_model
 from nbspam.store.reader import open_model
-from nbspam.tasks.import_words import (
+from nbspam.tasks.word_lists import (
     FIRST_WEIGHTS,
     MAX_COUNT,
     MAX_LINE_BYTES,
     WordList,
+    body_word,
 )
 from nbspam.tokens.bag import VIEW_NAMES, VIEWS
 from tests.tiny_mail import error, mail, program, run, write_folders
@@ -63,11 +65,91 @@ def test_a_word_list_becomes_the_golden_tokens(form: str, tmp_path: Path) -> Non
     assert counted(tmp_path / "named") == expected
 
 
+def test_exported_counts_come_back_when_they_are_imported(trained: Path, tmp_path: Path) -> None:
+    ours = counted(trained)
+    text = run("model", "export", "--bogofilter", "-m", trained)
+    found = counted(imported(text, tmp_path / "m"))
+    assert open_model(str(tmp_path / "m")).messages == open_model(str(trained)).messages
+    assert found == {token: ours[token] for token in found}
+    assert len(found) == text.count("\n") - 2
+    assert {token for token in ours if token[0] == "body" and body_word(token[1])} <= set(found)
+    for name in ("from:", "to:", "field:content-"):
+        assert any(text.startswith(name) for _, text in found)
+
+
+def test_a_model_of_other_classes_is_not_exported(tmp_path: Path) -> None:
+    folders = write_folders(tmp_path / "mail", {"work": [mail("meeting")], "play": [mail("chess")]})
+    options = [f"--class={name}={folders / name}" for name in ("work", "play")]
+    run("train", *options, "-m", tmp_path / "m", "-q")
+    command = ["model", "export", "--bogofilter", "-m", tmp_path / "m", "-o", tmp_path / "out"]
+    assert "export-classes" in error(*command, status=64)
+    assert not (tmp_path / "out").exists()
+
+
+NEEDS_BOGOFILTER = pytest.mark.skipif(
+    shutil.which("bogoutil") is None, reason="bogofilter is not installed: apt-get install bogofilter"
+)
+
+
+@pytest.mark.debian
+@NEEDS_BOGOFILTER
+def test_bogofilter_with_our_counts_agrees_with_our_verdicts(spamassassin: Path, tmp_path: Path) -> None:
+    """Of the whole test set 98.2 % agree at 0.5; of the 2,571 verdicts that it is sure of, all but 16."""
+    run("train", spamassassin / "train.index", "-m", tmp_path / "m", "-q")
+    text = run("model", "export", "--bogofilter", "-m", tmp_path / "m")
+    load = ["bogoutil", "-C", "-l", tmp_path / "wordlist.db"]
+    subprocess.run(load, input=text.encode(), check=True)
+    lines = (spamassassin / "test.index").read_text().splitlines()[::3]
+    paths = [spamassassin / line.split()[1] for line in lines]
+    ours = [line.partition("\t")[0] for line in run("classify", "-m", tmp_path / "m", *paths).splitlines()]
+    judge = ["bogofilter", "-C", "-d", tmp_path, "-TT", "-b"]
+    done = subprocess.run(judge, input="\n".join(map(str, paths)), capture_output=True, text=True)
+    theirs = [float(line.rpartition(" ")[2]) for line in done.stdout.splitlines()]
+    pairs = list(zip(ours, theirs, strict=True))
+    sure = [(label, score) for label, score in pairs if score >= 0.99 or score <= 0.45]  # its own cut-offs
+    assert sum((label == "spam") == (score > 0.5) for label, score in pairs) > 0.97 * len(pairs)
+    assert sum((label == "spam") == (score > 0.5) for label, score in sure) > 0.99 * len(sure)
+    assert len(sure) > 0.75 * len(pairs)
+
+
+def training_dat(ham: dict[str, int], spam: dict[str, int], messages: tuple[int, int]) -> bytes:
+    """A training.dat as Thunderbird's nsBayesianFilter.cpp specifies it."""
+    data = pack(">4s2I", b"\xfe\xed\xfa\xce", *messages)
+    for words in (ham, spam):
+        data += pack(">I", len(words))
+        for word, count in words.items():
+            data += pack(">2I", count, len(word.encode())) + word.encode()
+    return data
+
+
+THUNDERBIRD = training_dat(
+    {"meeting": 3, "subject:lunch": 2, "charset:utf-8": 4, "both": 1, "from:a b <a@example.org>": 1},
+    {"cheap": 9, "content-type/type:text/html": 5, "both": 2, "free!!!": 3},
+    (4, 6),
+)
+
+
+def test_the_training_of_thunderbird_becomes_a_model(tmp_path: Path) -> None:
+    run("model", "import", "-q", "-m", tmp_path / "m", stdin=THUNDERBIRD)
+    assert counted(tmp_path / "m") == {
+        ("body", "meeting"): (3, 0),
+        ("body", "cheap"): (0, 6),  # of 6 messages
+        ("body", "both"): (1, 2),
+        ("header", "subject:lunch"): (2, 0),
+        ("structure", "charset=utf-8"): (4, 0),
+        ("structure", "type=text/html"): (0, 5),
+    }
+    assert open_model(str(tmp_path / "m")).messages == [4, 6]
+    assert run("classify", "-m", tmp_path / "m", stdin=mail("cheap")).startswith("spam")
+    for cut in (4, 12, 20, 100, len(THUNDERBIRD) - 1):
+        said = error("model", "import", "-m", tmp_path / "new", status=65, stdin=THUNDERBIRD[:cut])
+        assert "import-damaged" in said
+    assert not (tmp_path / "new").exists()
+
+
 @pytest.fixture(scope="module")
 def real(tmp_path_factory: pytest.TempPathFactory) -> str:
     """What the real bogofilter writes of five messages."""
-    if shutil.which("bogofilter") is None or shutil.which("bogoutil") is None:
-        pytest.skip("bogofilter is not installed: apt-get install bogofilter")
     folder = tmp_path_factory.mktemp("words")
     for name, messages in FEW.items():
         for message in messages:
@@ -78,6 +160,7 @@ def real(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 @pytest.mark.debian
+@NEEDS_BOGOFILTER
 def test_the_list_of_the_real_bogofilter_counts_as_we_do(real: str, tmp_path: Path) -> None:
     found = counted(imported(real, tmp_path / "m"))
     assert open_model(str(tmp_path / "m")).messages == [3, 2]

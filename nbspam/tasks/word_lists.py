@@ -1,16 +1,19 @@
-"""The word list of another filter becomes a model.
+"""The word list of another filter becomes a model, and a model becomes a word list of bogofilter.
 
 bogofilter (`bogoutil -d wordlist.db`): lines WORD SPAM HAM DATE.  The line of .MSG_COUNT holds the number of
 messages; other words that begin with a full stop are notes.  A word of a header begins with a mark of its
 field: `to:` for To and Cc, `head:` for all fields without a mark, names of fields included.
 SpamBayes (`sb_dbexpimp -e`): CSV.  The first row is HAM,SPAM, the number of messages; the others are
 WORD,HAM,SPAM.  A colon in a word comes after the place where it was found.
-Both count the messages that hold a word, each spelling apart: `Free` and `free` are two words.  How many
+Thunderbird (`training.dat`): numbers of 32 bits, big-endian.  After the first, FEEDFACE, the messages of ham
+and of spam; then for each class the number of words, and of each its count, its length and its bytes.
+All count the messages that hold a word, each spelling apart: `Free` and `free` are two words.  How many
 messages hold both is not known; the sum, at most all messages, is nearer to the truth than the maximum
 (docs/decisions.md).
 
 A word is imported if our own tokenizer, given the word as text of the same place, makes exactly that token
-of it.  So `free!!!`, which others count apart, is not mixed with `free` (docs/decisions.md).
+of it.  So `free!!!`, which others count apart, is not mixed with `free` (docs/decisions.md).  The same
+tokens are exported, in small letters alone, because we count all spellings as one.
 
 No mail comes with the counts, so the calibration starts at fixed weights, and learns from the first mail.
 """
@@ -20,14 +23,17 @@ from __future__ import annotations
 import csv
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
+from struct import error as StructError
+from struct import unpack_from
 from typing import TYPE_CHECKING
 
 from nbspam.corpus.vocabulary import vocabulary_settings
-from nbspam.errors import BadDataError
+from nbspam.errors import BadDataError, UsageError
 from nbspam.labels import HAM_AND_SPAM
 from nbspam.model.calibration import feature_names, first_weights
 from nbspam.settings import Settings
-from nbspam.store.text import natural
+from nbspam.store.reader import open_model
+from nbspam.store.text import documents_of, natural
 from nbspam.store.writer import new_model
 from nbspam.tokens.bag import INNER, TEXTBOOK_VIEWS, token_key
 from nbspam.tokens.headers import header_tokens
@@ -39,8 +45,10 @@ if TYPE_CHECKING:
     from nbspam.model.calibration import Weights
 
 AUTO = "auto"
-BOGOFILTER, SPAMBAYES, SPAMASSASSIN = "bogofilter", "spambayes", "spamassassin"
-FORMS = (BOGOFILTER, SPAMBAYES, SPAMASSASSIN, AUTO)
+BOGOFILTER, SPAMBAYES, THUNDERBIRD, SPAMASSASSIN = "bogofilter", "spambayes", "thunderbird", "spamassassin"
+THUNDERBIRD_MAGIC = b"\xfe\xed\xfa\xce"
+# The marks of bogofilter for the words of these fields.
+MARKS = {"subj": "subject", "rtrn": "return-path", "rcvd": "received", "from": "from", "to": "to"}
 # Where the calibration starts, other weights as in any model.  The counts of others cover half of what we
 # read, so the evidence is smaller: about twice the weights were best on mail of three corpora
 # (docs/decisions.md).
@@ -59,8 +67,8 @@ def import_words(
 ) -> WordList:
     """Write the model of a word list to `path`, whole or not at all.
 
-    lines    : of the text form, bytes with their ends
-    form     : one of FORMS
+    lines    : of the text form, bytes with their ends; of training.dat any pieces
+    form     : the name of the filter, or AUTO
     replaces : write over a model at `path`; if False, a model there is an error
     """
     stream = iter(lines)
@@ -73,6 +81,8 @@ def import_words(
 
 def form_of(line: bytes, where: str) -> str:
     """The filter that wrote a text with this first line."""
+    if line.startswith(THUNDERBIRD_MAGIC):
+        return THUNDERBIRD
     if b"\0" in line:
         why = "this is not text; a database is imported from its text form"
         raise BadDataError(where, why, "bogoutil -d wordlist.db | nbspam model import", "import-foreign")
@@ -86,7 +96,7 @@ def form_of(line: bytes, where: str) -> str:
     fields = line.split()
     if len(fields) in (3, 4) and all(field.isdigit() for field in fields[1:]):
         return BOGOFILTER
-    remedy = "name the output of bogoutil -d or sb_dbexpimp -e, and the filter that wrote it: `from`"
+    remedy = "name the output of bogoutil -d or sb_dbexpimp -e, or training.dat, and the filter: `from`"
     raise BadDataError(where, "this is not the text of a word list", remedy, "import-foreign")
 
 
@@ -116,7 +126,7 @@ class WordList:
     def read(self, lines: Iterable[bytes]) -> None:
         """Count all words; BadDataError with the line that is wrong."""
         largest = [(0, 0), (0, 0)]  # by class: count, line
-        for line, word, counts in self._rows(self, self._texts(lines)):
+        for line, word, counts in self._rows(self, lines):
             if not word:
                 self.messages = counts
             elif any(counts):  # else it was forgotten
@@ -148,7 +158,8 @@ class WordList:
             why = f"nbspam counts none of its {self.words:,} words"
             raise BadDataError(self.where, why, self._remedy, "import-empty")
 
-    def _texts(self, lines: Iterable[bytes]) -> Iterator[str]:
+    def texts(self, lines: Iterable[bytes]) -> Iterator[str]:
+        """The lines as text, without their ends."""
         for number, line in enumerate(lines, 1):
             if len(line) > MAX_LINE_BYTES or not line.endswith(b"\n"):
                 why = "too long for a word list" if len(line) > MAX_LINE_BYTES else "cut short"
@@ -172,9 +183,9 @@ class WordList:
         return BadDataError(f"{self.where}: line {line}", why, self._remedy, "import-damaged")
 
 
-def _bogofilter_rows(word_list: WordList, texts: Iterator[str]) -> Iterator[Row]:
+def _bogofilter_rows(word_list: WordList, lines: Iterable[bytes]) -> Iterator[Row]:
     number, has_messages = 0, False
-    for number, text in enumerate(texts, 1):
+    for number, text in enumerate(word_list.texts(lines), 1):
         fields = text.split(" ")
         if len(fields) not in (3, 4) or not fields[0]:  # the date may be missing
             raise word_list.error(number, f"expected WORD SPAM HAM DATE, not {text[:40]!a}")
@@ -188,8 +199,8 @@ def _bogofilter_rows(word_list: WordList, texts: Iterator[str]) -> Iterator[Row]
         raise word_list.error(number, "the text ends without .MSG_COUNT, the number of messages")
 
 
-def _spambayes_rows(word_list: WordList, texts: Iterator[str]) -> Iterator[Row]:
-    rows = csv.reader((text + "\n" for text in texts), strict=True)
+def _spambayes_rows(word_list: WordList, lines: Iterable[bytes]) -> Iterator[Row]:
+    rows = csv.reader((text + "\n" for text in word_list.texts(lines)), strict=True)
     width, expected = 2, "HAM,SPAM, the number of messages"
     try:
         for row in rows:
@@ -199,6 +210,29 @@ def _spambayes_rows(word_list: WordList, texts: Iterator[str]) -> Iterator[Row]:
             width, expected = 3, "WORD,HAM,SPAM"
     except csv.Error as error:
         raise word_list.error(rows.line_num, f"this is not a row of a CSV file ({error})") from None
+
+
+def _thunderbird_rows(word_list: WordList, lines: Iterable[bytes]) -> Iterator[Row]:
+    data, at = b"".join(lines), 12
+    words: dict[bytes, list[int]] = {}
+    try:
+        messages = unpack_from(">2I", data, 4)
+        for number, most in enumerate(messages):
+            (n_words,) = unpack_from(">I", data, at)
+            at += 4
+            for _ in range(n_words):
+                count, length = unpack_from(">2I", data, at)
+                word, at = data[at + 8 : at + 8 + length], at + 8 + length
+                words.setdefault(word, [0, 0])[number] = min(count, most)
+    except StructError:
+        at = len(data) + 1
+    if at != len(data) or not data.startswith(THUNDERBIRD_MAGIC):
+        why = "this is no whole training.dat"
+        raise BadDataError(word_list.where, why, "copy the file of the profile again", "import-damaged")
+    yield 1, "", word_list.counts(1, [str(count) for count in messages])
+    for place, (word, counts) in enumerate(words.items(), 1):
+        if word:
+            yield place, word.decode("utf-8", "surrogateescape"), counts
 
 
 def body_word(text: str) -> Token | None:
@@ -233,8 +267,7 @@ def _bogofilter_token(word: str) -> Token | None:
     if mark == "head":  # names of fields are written X-Mailer; other words of a header hardly ever are
         parts = text.split("-")
         return _field(text) if len(parts) > 1 and all(part[:1].isupper() for part in parts) else None
-    longer = {"subj": "subject", "rtrn": "return-path", "rcvd": "received", "from": "from", "to": "to"}
-    return _header_word(longer[mark], text) if mark in longer else None
+    return _header_word(MARKS[mark], text) if mark in MARKS else None
 
 
 def _spambayes_token(word: str) -> Token | None:
@@ -259,10 +292,20 @@ def _spambayes_token(word: str) -> Token | None:
     return _structure(limits[mark][0], text, limits[mark][1]) if mark in limits else None
 
 
+def _thunderbird_token(word: str) -> Token | None:
+    """The words of the text and the subject, and the type of a part; other fields are one word each."""
+    return _spambayes_token(word.replace("content-type/type:", "content-type:", 1))
+
+
 # Reader of rows, our token of a word, and how to write the list again.
 _READERS: dict[str, tuple[Callable[..., Iterator[Row]], Callable[[str], Token | None], str]] = {
     BOGOFILTER: (_bogofilter_rows, _bogofilter_token, "write it again: bogoutil -d wordlist.db"),
     SPAMBAYES: (_spambayes_rows, _spambayes_token, "write it again: sb_dbexpimp -e -d hammie.db -f x.csv"),
+    THUNDERBIRD: (
+        _thunderbird_rows,
+        _thunderbird_token,
+        "train Thunderbird on more mail, or nbspam: nbspam train",
+    ),
 }
 
 
@@ -293,3 +336,28 @@ def weights_at_start(n_classes: int, kinds: Sequence[str], is_imported: bool) ->
         names = feature_names(n_classes, kinds)
         weights = [FIRST_WEIGHTS.get(name, weight) for (name, _), weight in zip(names, weights, strict=True)]
     return weights, covariance
+
+
+def bogofilter_lines(path: str) -> Iterator[str]:
+    """The counts of the model at `path` as lines for `bogoutil -l`: WORD SPAM HAM.
+
+    The words are those that import_words takes back as the same tokens.  UsageError for other classes.
+    """
+    marks = {field: mark for mark, field in MARKS.items()}
+    with open_model(path, snapshot=True) as model:
+        if model.classes != HAM_AND_SPAM:
+            why, remedy = (
+                "bogofilter knows no classes but ham and spam",
+                "name another model, or use model dump",
+            )
+            raise UsageError(path, why, remedy, "export-classes")
+        ham, spam = model.messages
+        yield f".ENCODING 2 0\n.MSG_COUNT {spam} {ham}\n"  # 2: UTF-8
+        for view, text, ham, spam in documents_of(model):
+            field, _, word = text.partition(":")
+            if view == BODY:
+                word = text
+            else:
+                word = f"head:{word.title()}" if field == "field" else f"{marks.get(field)}:{word}"
+            if word.split() == [word] and _bogofilter_token(word) == (view, text):
+                yield f"{word} {spam} {ham}\n"
