@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-import re
 import stat
 import time
 
@@ -83,6 +82,8 @@ class NewFile:
 
 def left_over(path: str) -> list[tuple[str, bool]]:
     """Unfinished files of `path`; True for those so old that a killed program left them."""
+    import re  # 1 ms, and `nbspam learn` looks for none
+
     folder, name = os.path.split(os.path.realpath(path))
     ours = re.compile(
         rf"\.{re.escape(name)}\.\d+(-[0-9a-f]{{8}})?\.new(-journal)?"
