@@ -268,7 +268,7 @@ def test_the_rows_kept_for_the_calibration_are_of_all_classes_in_their_shares(da
 
 
 def test_too_little_memory_is_refused_before_the_mail_is_read(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="takes 340 megabytes or more"):
+    with pytest.raises(UsageError, match="at least 340 megabytes"):
         train([], ("ham", "spam"), str(tmp_path / "model"), Settings(), 2, choices=Choices(max_memory=339))
     assert not os.listdir(tmp_path)
 
