@@ -8,11 +8,11 @@ import click
 
 from nbspam.cli.classify import classify
 from nbspam.cli.learn import learn
-from nbspam.cli.options import CLASSIFY, LEARN
+from nbspam.cli.options import CLASSIFY, LEARN, LongCommand
 from nbspam.cli.shared import files_argument, options
 
 
-@click.command("classify")
+@click.command("classify", cls=LongCommand)
 @options(*CLASSIFY)
 @files_argument
 def classify_command(files: tuple[str, ...], **given: Any) -> int:

@@ -127,7 +127,7 @@ def test_what_cannot_be_counted_or_scored_is_refused() -> None:
             make_numeric_law(event_model, counts, 1.0)
     with pytest.raises(UsageError, match="finite number"):
         make_numeric_law("categorical", counts, math.nan)
-    with pytest.raises(UsageError, match="2 to 1,000 bins"):
+    with pytest.raises(UsageError, match="from 2 to 1,000"):
         learn_edges(np.zeros((3, 1)), 1)
 
 
