@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import pwd
 import re
+import shutil
 import stat
 import time
 from collections.abc import Iterable, Iterator
@@ -52,6 +53,7 @@ LOPSIDED = 20  # times as many messages of one class as of another
 SHOWN_COMPLAINTS = 3
 LEARN_MORE = "learn more of it: nbspam train `update` SOURCE, nbspam learn CLASS FILE"
 MAKE_ONE = "train one: nbspam train SOURCE"
+SET_PATH = "set it at the top of the file: PATH=$HOME/.local/bin:/usr/bin:/bin"
 ANOTHER_PLACE = "choose another place: `model=PATH`"
 
 
@@ -315,9 +317,25 @@ def _delivery(home: str) -> Iterator[Finding]:
                 lines = [(number, line.strip()) for number, line in enumerate(file, 1)]
         except OSError:
             continue
+        search = None
         for number, line in lines:
+            if assigned := re.match(r"PATH\s*=\s*[\"']?([^\"']*)", line):
+                search = re.sub(r"\$HOME\b|\$\{HOME\}", home, assigned[1])
             if re.search(r"\bnbspam\b", line) and not line.startswith("#"):
-                yield Finding(name[1:], f"{path}:{number}: {line}")
+                yield _recipe(name[1:], f"{path}:{number}: {line}", search)
+
+
+def _recipe(about: str, text: str, search: str | None) -> Finding:
+    """A line that starts nbspam.  search : the PATH that the file sets; None if it sets none"""
+    if re.search(r"/nbspam\b", text.partition(": ")[2]):
+        return Finding(about, text)
+    if search is None:
+        return note(
+            about, f"{text} (the file sets no PATH, so the PATH of the mail system decides)", SET_PATH
+        )
+    if shutil.which("nbspam", path=search) is None:
+        return note(about, f"{text} (its PATH has no nbspam: {search})", SET_PATH)
+    return Finding(about, text)
 
 
 def _me() -> str:

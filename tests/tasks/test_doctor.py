@@ -241,3 +241,24 @@ def test_a_path_longer_than_the_line_stays_whole(model: Path, tmp_path: Path) ->
     shutil.copy(model, deep)
     _, output, _ = run_here("doctor", "-m", str(deep))
     assert str(deep) in output
+
+
+@pytest.mark.parametrize(
+    ("path", "recipe", "said"),
+    [
+        ("PATH=$HOME/bin:/usr/bin\n", "| nbspam classify -p", ""),
+        ("", "| /usr/local/bin/nbspam classify -p", ""),
+        ("PATH=/nowhere\n", "| nbspam classify -p", "its PATH has no nbspam: /nowhere"),
+        ("", "| nbspam classify -p", "sets no PATH"),
+    ],
+)
+def test_a_recipe_that_may_not_find_the_program_is_noted(
+    model: Path, home: Path, path: str, recipe: str, said: str
+) -> None:
+    program = home / "bin" / "nbspam"
+    program.parent.mkdir()
+    program.touch(0o755)
+    (home / ".procmailrc").write_text(f"{path}:0 fwr\n{recipe}\n")
+    finding = found(model, home=str(home))["procmailrc"]
+    assert said in finding.text
+    assert (finding.state, bool(finding.remedy)) == ((NOTE, True) if said else (FINE, False))
