@@ -97,8 +97,8 @@ def _page(body: str) -> str:
 
 def _alternatives(header: bytes, text: str, page: str) -> bytes:
     """A text, and a page that mail programs show instead of it."""
-    parts = [f"--b\nContent-Type: {kind}\n\n{content}\n" for kind, content in ((PLAIN, text), (HTML, page))]
-    return _mail(header, "".join(parts) + "--b--\n", "multipart/alternative; boundary=b")
+    parts = [f"--1\nContent-Type: {kind}\n\n{content}\n" for kind, content in ((PLAIN, text), (HTML, page))]
+    return _mail(header, "".join(parts) + "--1--\n", "multipart/alternative; boundary=1")
 
 
 def _each_word(change: Callable[[str], str], kind: str = PLAIN) -> Disguise:
