@@ -219,6 +219,11 @@ def test_merge_names_settings_taken_from_the_first_model(
     assert open_model(str(tmp_path / "new")).settings == open_model(str(models["multinomial"])).settings
 
 
+def test_models_of_different_vocabularies_do_not_merge(models: dict[str, Path], tmp_path: Path) -> None:
+    said = error("model", "merge", models["views"], models["fixed"], "-o", tmp_path / "new", status=65)
+    assert "[merge-vocabulary]" in said
+
+
 def test_numeric_models_with_the_same_edges_merge(
     models: dict[str, Path], data: Path, tmp_path: Path
 ) -> None:
