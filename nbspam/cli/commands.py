@@ -87,7 +87,7 @@ def run(arguments: list[str]) -> int:
         return end.exit_code
     except click.exceptions.Abort:
         raise KeyboardInterrupt from None
-    except SystemExit as end:  # with 0 the answer to a shell that completes a word, else a reader went away
+    except SystemExit as end:  # 0: a shell completes a word; else the reader of a pipe went away
         return InputOutputError.status if end.code else 0
     except click.ClickException as error:
         if type(error).__name__ == "NoArgsIsHelpError":  # since click 8.2; older ones show the help, too

@@ -16,7 +16,7 @@ from nbspam.settings import ALPHA, BINNINGS, BINS, EVENT_MODELS, FEATURES, NUMER
 from nbspam.tokens.bag import READ_VIEWS
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
-ANY_PATH = click.Path(readable=False)  # shells complete it; whether the file is good is seen at its opening
+ANY_PATH = click.Path(readable=False)  # shells complete it; the file is checked when it is opened
 _PATHS = ("FILE", "FILE.html", "FILE.json", "LIST", "MODEL", "PATH")
 
 

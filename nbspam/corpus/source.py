@@ -53,12 +53,15 @@ class SourcePart(NamedTuple):
                 walked = walk(path, notes, self.deep, self.skip_unread, force=self.force)
                 found = ((file, is_mbox, _size_bytes(file) if is_mbox else 0) for file, is_mbox in walked)
             for file, may_be_mbox, size_bytes in found:
-                is_named = (self.is_index or notes.named) and (identity := _identity(file)) in notes.named
-                if is_named or self.without and f"{os.path.realpath(file)}/".startswith(self.without):
-                    notes.leave_out(TWICE)
-                else:
+                is_named = self.without and f"{os.path.realpath(file)}/".startswith(self.without)
+                if self.is_index or notes.named:
+                    identity = _identity(file)
+                    is_named = is_named or identity in notes.named
                     if self.is_index:
                         notes.named.add(identity)
+                if is_named:
+                    notes.leave_out(TWICE)
+                else:
                     yield MailFile(label, file, may_be_mbox, size_bytes, self.force)
 
     def items(self, notes: Notes, only: str = "") -> Iterator[Item]:

@@ -100,7 +100,7 @@ def find_token(model: Model, text: str) -> TokenRow | None:
 
 
 def telling_token(model: Model) -> TokenRow | None:
-    """The word of the text that tells the last class most from the first: an example."""
+    """The word of the text that separates the last class best from the first: an example."""
     last = len(model.classes) - 1
     own = f"(documents_{last} / {float(max(1, model.messages[last]))})"
     first = f"(documents_0 / {float(max(1, model.messages[0]))})"
