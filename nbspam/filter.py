@@ -1,6 +1,6 @@
 """One message to a Verdict, by a model that is open for any number of messages.
 
-Every `nbspam classify` imports this file; what few messages need is imported where it is used.
+Every `nbspam classify` imports this file; modules that few messages need are imported where they are used.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The work of `nbspam classify`: read messages, write verdicts, pass a message through.
 
 With -p every byte of the message comes back, or the exit status says that it did not.  Every delivery of a
-mail runs this file, so what few calls need is imported where it is used.
+mail runs this file, so modules that few calls need are imported where they are used.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ EXIT_CODES = {"1": {SPAM: 0, HAM: 1, UNSURE: 2}, "spamassassin": {SPAM: 5, HAM: 
 EXIT_CODES["bogofilter"] = EXIT_CODES["1"]
 BOGOFILTER_ERROR = 3
 REGULAR_FILE = 0o100000
-FEW_PATHS = 30  # messages that one process has judged before what judges many is loaded
+FEW_PATHS = 30  # with more messages than this, several processes judge them
 LARGE_BYTES = 1 << 20  # a file of this size may be a mailbox of many messages
 # The first bytes of compressed files, see nbspam.corpus.item, which decides.
 MAYBE_PACKED = (b"\x1f\x8b", b"\xfd7", b"BZ", b"\x28\xb5", b"\x04\x22", b"PK", b"7z")
@@ -171,7 +171,7 @@ def _classify_many(options: Options, paths: list[str]) -> int:
     with closing(
         classify_many(mail, lambda latest: _current(latest, options), show, jobs, "json" in options)
     ) as found:
-        for text, skipped in chain(found, [("", [])]):  # at last what the walk through the mail met
+        for text, skipped in chain(found, [("", [])]):  # at the end, what could not be read on the way
             write_text(text)
             for name, why in [*skipped, *notes.skipped]:
                 sys.stderr.write(error_text(_skipped(name, why)))
@@ -207,12 +207,12 @@ def verdict_json(spam_filter: Filter, verdict: Verdict) -> str:
 
 
 def _exit_option(options: Options) -> str:
-    """The option that asks for a status that says the verdict, or empty."""
+    """The option that makes the exit status tell the verdict, or empty."""
     return "exit_style" if "exit_style" in options else "exit_code" if "exit_code" in options else ""
 
 
 def _exit_code(spam_filter: Filter, options: Options, paths: list[str]) -> int:
-    """Write the verdict on the one message; the exit status says it, too."""
+    """Write the verdict on the one message; the exit status tells it, too."""
     found = list(named_messages(options, paths))
     if len(found) != 1:
         why = f"needs exactly one message (got {len(found)})"
@@ -348,7 +348,7 @@ def own_model(options: Options) -> str:
 
 
 def _judging_model(options: Options) -> str:
-    """The model of --model; while there is none, that of --start."""
+    """The model of --model or, before it exists, that of --start."""
     start = options["start"] if "start" in options else default_start(os.environ)
     if not start:
         return own_model(options)
@@ -358,7 +358,7 @@ def _judging_model(options: Options) -> str:
 
 
 def _current(spam_filter: Filter | None, options: Options) -> Filter:
-    """The filter of the model as it is now; the user's own model may exist by now.  None: none is open"""
+    """The filter of the model as it is now; the user's own model may be new.  None: no filter is open"""
     if spam_filter is None:
         return _open(options)
     if _judging_model(options) == spam_filter.model.path:
@@ -368,7 +368,7 @@ def _current(spam_filter: Filter | None, options: Options) -> Filter:
 
 
 def _learn(spam_filter: Filter, verdict: Verdict, data: bytes, options: Options) -> None:
-    """With --autolearn, learn the verdict, which is written by now: no error of learning changes it."""
+    """With --autolearn, learn the verdict; it is written already, so an error here does not change it."""
     if "autolearn" not in options:
         return
     from nbspam.tasks.autolearn import lesson
@@ -427,7 +427,7 @@ def _all_paths(options: Options, paths: list[str]) -> list[str]:
 
 
 def _piped() -> bytes:
-    """What matters of the message on stdin; all of it is read, or its writer would fail."""
+    """The part of the message on stdin that is scored; the rest is read, too, or its writer would fail."""
     data = sys.stdin.buffer.read(MAX_READ_BYTES)
     while sys.stdin.buffer.read(CHUNK_BYTES):
         pass
@@ -435,7 +435,7 @@ def _piped() -> bytes:
 
 
 def single_message(path: str) -> bytes | None:
-    """What matters of a file that is one message; None for a folder, a mailbox, a packed file or a pipe."""
+    """The scored part of a file that is one message; None for a folder, mailbox, packed file or pipe."""
     if os.stat(path).st_mode & 0o170000 != REGULAR_FILE:
         return None
     with open(path, "rb") as file:
@@ -446,7 +446,7 @@ def single_message(path: str) -> bytes | None:
 
 
 def _many(path: str) -> Iterator[tuple[str, bytes | NbspamError]]:
-    """The messages of a folder, mailbox or pipe, then what of it could not be read."""
+    """The messages of a folder, mailbox or pipe, then errors for those that could not be read."""
     from nbspam.corpus import open_unlabelled
 
     source = open_unlabelled([path])

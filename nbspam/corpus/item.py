@@ -99,7 +99,7 @@ class MailFile(NamedTuple):
     """A file of one message or, if it may be an mbox, of several.
 
     label : canonical class name, '' where unlabelled
-    size_bytes : 0 where nobody needs it
+    size_bytes : 0 if it is not needed
     force : take what is no mail, too
     """
 

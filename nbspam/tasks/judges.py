@@ -109,9 +109,9 @@ class BatchJudge:
 class ReplayJudge:
     """Learns and scores message by message, as `learn` and `classify` do; evaluate.replay drives it.
 
-    After any number of messages it is the filter that training on them gives.  But until it has met two
-    classes it says what it has met, where `classify` would say nothing: in a year of ham before the first
-    spam that ranks each message, and costs the decisions nothing.
+    After any number of messages it is the filter that training on them gives, with one difference: before
+    it has met two classes it gives scores, where `classify` gives none.  In a year of ham before the first
+    spam this ranks the messages and changes no decision.
 
     clues    : why, by name, of every message that was decided wrongly
     evidence : of every message as it was judged, if keeps_evidence is set
