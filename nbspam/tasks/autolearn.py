@@ -45,7 +45,7 @@ def lesson(judge: Filter, verdict: Verdict, data: bytes, path: str, source: str)
     path   : the model that learns it; if it does not exist yet, it begins as a copy of the model that judged
     source : of the message, for the ledger
     """
-    if verdict.probabilities is None or len(data) > MAX_READ_BYTES:
+    if verdict.probabilities is None or verdict.is_prior_alone or len(data) > MAX_READ_BYTES:
         return None
     number = learnable(list(verdict.probabilities.values()))
     if number == UNDECIDED:
