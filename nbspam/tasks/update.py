@@ -46,7 +46,7 @@ def update(
     jobs: int = 1,
     progress: Progress | None = None,
     start: str = "",
-    source: str = "train --update",
+    source: str = "train",
 ) -> Trained:
     """Add all items to the model at `path`, or none if there is an error.
 
