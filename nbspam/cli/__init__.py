@@ -1,6 +1,6 @@
 """The command line: words in, words out; no arithmetic.  Here are the texts that all commands share.
 
-Text out of a mail or a file system is made harmless: control characters are shown as escapes.
+Text from mail and from the file system is made harmless: control characters are shown as escapes.
 """
 
 from __future__ import annotations
@@ -99,9 +99,9 @@ def default_start(environment: dict[str, str] | os._Environ[str]) -> str:
 
 
 def model_places(environment: dict[str, str] | os._Environ[str]) -> list[tuple[str, str]]:
-    """(why, path) of the places where a model may be; the first is the one."""
+    """(why, path) of the places where a model may be; the first one is used."""
     places = [("the default place", model_in_home(os.path.expanduser("~")))]
-    if os.path.isabs(environment.get("XDG_DATA_HOME", "")):  # any other is to be ignored, says its standard
+    if os.path.isabs(environment.get("XDG_DATA_HOME", "")):  # its standard says to ignore any other
         places.insert(0, ("in $XDG_DATA_HOME", os.path.join(environment["XDG_DATA_HOME"], *_IN_DATA_FOLDER)))
     if environment.get("NBSPAM_MODEL"):
         places.insert(0, ("named by $NBSPAM_MODEL", environment["NBSPAM_MODEL"]))
@@ -109,11 +109,11 @@ def model_places(environment: dict[str, str] | os._Environ[str]) -> list[tuple[s
 
 
 def model_in_home(home: str) -> str:
-    """Where the model of who has this home folder lies by default."""
+    """The default place of the model of the user with this home folder."""
     return os.path.join(home, ".local", "share", *_IN_DATA_FOLDER)
 
 
 def verdict_line(label: str, probability: float | None, name: str) -> str:
-    """LABEL<TAB>PROBABILITY<TAB>NAME, probability with six digits, `undefined` where there is none."""
+    """LABEL<TAB>PROBABILITY<TAB>NAME, probability with six digits, or `undefined`."""
     shown = "undefined" if probability is None else f"{probability:.6f}"
     return f"{plain(label)}\t{shown}\t{plain(name)}\n"

@@ -1,7 +1,7 @@
 """The work of `nbspam classify`: read messages, write verdicts, pass a message through.
 
 With -p every byte of the message comes back, or the exit status says that it did not.  Every delivery of a
-mail runs this file, so what few calls need is imported where it is used.
+mail runs this file, so modules that few calls need are imported where they are used.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ EXIT_CODES = {"1": {SPAM: 0, HAM: 1, UNSURE: 2}, "spamassassin": {SPAM: 5, HAM: 
 EXIT_CODES["bogofilter"] = EXIT_CODES["1"]
 BOGOFILTER_ERROR = 3
 REGULAR_FILE = 0o100000
-FEW_PATHS = 30  # messages that one process has judged before what judges many is loaded
+FEW_PATHS = 30  # with more messages than this, several processes judge them
 LARGE_BYTES = 1 << 20  # a file of this size may be a mailbox of many messages
 # The first bytes of compressed files, see nbspam.corpus.item, which decides.
 MAYBE_PACKED = (b"\x1f\x8b", b"\xfd7", b"BZ", b"\x28\xb5", b"\x04\x22", b"PK", b"7z")
@@ -133,15 +133,23 @@ def _answer(spam_filter: Filter, name: str, data: bytes, options: Options, is_fi
     """
     judge = spam_filter.judge if is_first else spam_filter.judge_now
     verdict = judge(spam_filter.count(data, name), name)
-    write_text((verdict_json if "json" in options else _line)(spam_filter, verdict))
-    if verdict.is_prior_alone and "quiet" not in options:
-        _complain(f"nbspam: {plain(name)}: nothing to judge by; the probability is that of the prior\n")
+    write_text(_text(spam_filter, verdict, options))
     _learn(spam_filter, verdict, data, options)
     return verdict
 
 
-def _line(spam_filter: Filter, verdict: Verdict) -> str:
+def _text(spam_filter: Filter, verdict: Verdict, options: Options) -> str:
+    """A verdict as it is written to stdout; a notice on stderr if nothing speaks for it."""
+    _notice(verdict, options)
+    if "json" in options:
+        return verdict_json(spam_filter, verdict)
     return verdict_line(verdict.label, verdict.probability, verdict.name)
+
+
+def _notice(verdict: Verdict, options: Options) -> None:
+    if verdict.is_prior_alone and "quiet" not in options:
+        why = "nothing to judge by; the probability is that of the prior"
+        _complain(f"nbspam: {plain(verdict.name)}: {why}\n")
 
 
 def _holds_many(path: str) -> bool:
@@ -159,6 +167,7 @@ def _holds_many(path: str) -> bool:
 def _classify_many(options: Options, paths: list[str]) -> int:
     """Write the verdict on each message, judged by several processes; returns the exit status."""
     from contextlib import closing
+    from functools import partial
     from itertools import chain
 
     from nbspam.corpus.executor import asked_jobs
@@ -167,11 +176,10 @@ def _classify_many(options: Options, paths: list[str]) -> int:
 
     notes, status = Notes(), 0
     mail = units(paths, lambda: Item(STDIN_NAME, "", STDIN_NAME, data=_piped()), notes)
-    show, jobs = verdict_json if "json" in options else _line, asked_jobs(options.get("jobs", ""))
-    with closing(
-        classify_many(mail, lambda latest: _current(latest, options), show, jobs, "json" in options)
-    ) as found:
-        for text, skipped in chain(found, [("", [])]):  # at last what the walk through the mail met
+    current, text_of = partial(_current, options=options), partial(_text, options=options)
+    jobs = asked_jobs(options.get("jobs", ""))
+    with closing(classify_many(mail, current, text_of, jobs, "json" in options)) as found:
+        for text, skipped in chain(found, [("", [])]):  # at the end, what could not be read on the way
             write_text(text)
             for name, why in [*skipped, *notes.skipped]:
                 sys.stderr.write(error_text(_skipped(name, why)))
@@ -207,12 +215,12 @@ def verdict_json(spam_filter: Filter, verdict: Verdict) -> str:
 
 
 def _exit_option(options: Options) -> str:
-    """The option that asks for a status that says the verdict, or empty."""
+    """The option that makes the exit status tell the verdict, or empty."""
     return "exit_style" if "exit_style" in options else "exit_code" if "exit_code" in options else ""
 
 
 def _exit_code(spam_filter: Filter, options: Options, paths: list[str]) -> int:
-    """Write the verdict on the one message; the exit status says it, too."""
+    """Write the verdict on the one message; the exit status tells it, too."""
     found = list(named_messages(options, paths))
     if len(found) != 1:
         why = f"needs exactly one message (got {len(found)})"
@@ -270,6 +278,7 @@ def _passthrough(options: Options, paths: list[str]) -> int:
     if complaint:
         _complain(complaint)
     else:
+        _notice(verdict, options)
         _learn(spam_filter, verdict, message, options)
     return status
 
@@ -348,7 +357,7 @@ def own_model(options: Options) -> str:
 
 
 def _judging_model(options: Options) -> str:
-    """The model of --model; while there is none, that of --start."""
+    """The model of --model or, before it exists, that of --start."""
     start = options["start"] if "start" in options else default_start(os.environ)
     if not start:
         return own_model(options)
@@ -358,7 +367,7 @@ def _judging_model(options: Options) -> str:
 
 
 def _current(spam_filter: Filter | None, options: Options) -> Filter:
-    """The filter of the model as it is now; the user's own model may exist by now.  None: none is open"""
+    """The filter of the model as it is now; the user's own model may be new.  None: no filter is open"""
     if spam_filter is None:
         return _open(options)
     if _judging_model(options) == spam_filter.model.path:
@@ -368,7 +377,7 @@ def _current(spam_filter: Filter | None, options: Options) -> Filter:
 
 
 def _learn(spam_filter: Filter, verdict: Verdict, data: bytes, options: Options) -> None:
-    """With --autolearn, learn the verdict, which is written by now: no error of learning changes it."""
+    """With --autolearn, learn the verdict; it is written already, so an error here does not change it."""
     if "autolearn" not in options:
         return
     from nbspam.tasks.autolearn import lesson
@@ -427,7 +436,7 @@ def _all_paths(options: Options, paths: list[str]) -> list[str]:
 
 
 def _piped() -> bytes:
-    """What matters of the message on stdin; all of it is read, or its writer would fail."""
+    """The part of the message on stdin that is scored; the rest is read, too, or its writer would fail."""
     data = sys.stdin.buffer.read(MAX_READ_BYTES)
     while sys.stdin.buffer.read(CHUNK_BYTES):
         pass
@@ -435,7 +444,7 @@ def _piped() -> bytes:
 
 
 def single_message(path: str) -> bytes | None:
-    """What matters of a file that is one message; None for a folder, a mailbox, a packed file or a pipe."""
+    """The scored part of a file that is one message; None for a folder, mailbox, packed file or pipe."""
     if os.stat(path).st_mode & 0o170000 != REGULAR_FILE:
         return None
     with open(path, "rb") as file:
@@ -446,7 +455,7 @@ def single_message(path: str) -> bytes | None:
 
 
 def _many(path: str) -> Iterator[tuple[str, bytes | NbspamError]]:
-    """The messages of a folder, mailbox or pipe, then what of it could not be read."""
+    """The messages of a folder, mailbox or pipe, then errors for those that could not be read."""
     from nbspam.corpus import open_unlabelled
 
     source = open_unlabelled([path])

@@ -27,6 +27,7 @@ COMMANDS = {
     "explain": ("explain", "Explain the verdict on a message."),
     "eval": ("evaluate", "Evaluate a filter on labelled mail."),
     "compare": ("compare", "Compare two evaluations, paired by message."),
+    "attack": ("attack", "Disguise spam, and see what gets through a model."),
     "tune": ("tune", "Choose the best settings for your own mail."),
     "vocab": ("vocab", "Build and show vocabularies."),
     "vectorize": ("vocab", "Turn mail into a feature matrix."),
@@ -87,7 +88,7 @@ def run(arguments: list[str]) -> int:
         return end.exit_code
     except click.exceptions.Abort:
         raise KeyboardInterrupt from None
-    except SystemExit as end:  # with 0 the answer to a shell that completes a word, else a reader went away
+    except SystemExit as end:  # 0: a shell completes a word; else the reader of a pipe went away
         return InputOutputError.status if end.code else 0
     except click.ClickException as error:
         if type(error).__name__ == "NoArgsIsHelpError":  # since click 8.2; older ones show the help, too

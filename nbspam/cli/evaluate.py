@@ -81,7 +81,7 @@ def eval_command(**given: Any) -> None:
             click.echo(evaluation_json(evaluation, found))
         else:
             show_evaluation(evaluation, found, given["verbose"])
-    finally:  # last, so that a full disk takes no figure away; but always: `| head` takes no file away
+    finally:  # last, so that a full disk hides no figure; and always, so that `| head` loses no file
         with waiting("Writing files", shown):
             for option in FILES:
                 if given[option]:
@@ -92,7 +92,7 @@ def eval_command(**given: Any) -> None:
 
 
 def chosen_method(given: dict[str, Any]) -> str:
-    """The method that the options ask for, by default folds.  UsageError for two, or for a foreign option."""
+    """The method that the options ask for, by default folds.  UsageError for two, or an option of another."""
     named = [name for name in METHODS if given[name] is not None and given[name] is not False]
     if len(named) > 1:
         flags = " ".join("--" + name for name in named)
@@ -156,7 +156,7 @@ def changed_settings(given: dict[str, Any]) -> dict[str, str]:
 
 
 def _content(option: str, evaluation: Evaluation, loss: Loss | None) -> bytes:
-    """What a file of the option holds."""
+    """The content of the file that the option asks for."""
     if option == "results":
         return "".join(f"{line}\n" for line in result_lines(evaluation)).encode()
     if option == "save":

@@ -1,7 +1,7 @@
 """The work of `nbspam learn` and `nbspam unlearn`.
 
-A mail server may start one for each message that a user moves, so what few calls need is imported where it is
-used; their help is in nbspam.cli.quick_commands.
+A mail server may start one for each message that a user moves, so modules that few calls need are imported
+where they are used; their help is in nbspam.cli.quick_commands.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def learn(options: Options, class_name: str | None, paths: list[str]) -> int:
     done: dict[str, int] = {}
     for number, batch in enumerate(batches(messages, lambda message: len(message[1]))):
         if number:
-            time.sleep(LONGEST_PAUSE)  # another writer that waits has its turn
+            time.sleep(LONGEST_PAUSE)  # let another waiting writer go first
         if copy_shared(model, start) and "quiet" not in options:
             sys.stderr.write(f"{plain(model)} begins as a copy of {plain(start)}.\n")
         names, contents = zip(*batch, strict=True)

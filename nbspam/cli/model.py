@@ -27,7 +27,7 @@ from nbspam.tasks.word_lists import MAX_LINE_BYTES, WordList, bogofilter_lines, 
 
 BAD_DATA = 65
 STDIN = "-"
-FEW_SHARE = 0.25  # of the words of a list; of Chinese mail a tenth corresponds, and the model is no good
+FEW_SHARE = 0.25  # of the words of a list; with fewer, as of Chinese mail, the model is of little use
 
 
 @click.group("model")

@@ -110,7 +110,7 @@ class Accumulator:
         return counts
 
     def features(self) -> tuple[Floats, Ints] | None:
-        """Numeric features float64 (n_messages, n_features), and class numbers; None if nobody wants them.
+        """Numeric features float64 (n_messages, n_features), and class numbers; None if they are not kept.
 
         They take 300 bytes a message: bins need the whole range of values before anything is counted.
         """

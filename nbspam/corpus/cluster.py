@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 Shard = TypeVar("Shard")
 Result = TypeVar("Result")
-FIRST_FILES, MOST_FILES = 150, 9_600  # of a task: little mail is shared out, much mail makes few tasks
+FIRST_FILES, MOST_FILES = 150, 9_600  # of a task: small ones share out little mail, large ones are few
 TASKS_OF_A_SIZE = 32
 MOST_BYTES = 64 << 20  # of the mboxes of a task
 FAN_IN = 8  # results that one task merges
@@ -53,7 +53,7 @@ class Cluster:
         self._client = client
 
     def submit(self, work: Callable[..., Any], *arguments: Any) -> Future:
-        """Have a worker do it; futures among the arguments stand for their results."""
+        """Have a worker do it; futures among the arguments become their results."""
         return self._client.submit(work, *arguments, pure=False)
 
     def run(self, work: Callable[[Shard], Result], shards: Iterable[Shard]) -> Iterator[Result]:
@@ -72,7 +72,7 @@ class Cluster:
         return partial(ClusterMail, self, classes, wanted)
 
     def results(self, futures: Iterator[Future]) -> Iterator[Any]:
-        """What each future stands for, in order."""
+        """The result of each future, in order."""
         waiting: deque[Future] = deque()
         for future in futures:
             waiting.append(future)
@@ -82,7 +82,7 @@ class Cluster:
             yield self.result(waiting.popleft())
 
     def result(self, future: Future) -> Any:
-        """What the future stands for; InternalError if there is no worker to work it out."""
+        """The result of a future; InternalError if no worker is left to compute it."""
         while True:
             try:
                 return future.result(timeout=PATIENCE_SECONDS)
@@ -92,7 +92,7 @@ class Cluster:
 
 
 class _Counted(NamedTuple):
-    """What a task says of its messages, without their tokens.  features : of Accumulator.features"""
+    """What a task found in its messages, without their tokens.  features : of Accumulator.features"""
 
     messages: Ints
     size_bytes: int
@@ -178,7 +178,7 @@ class _Tree:
 def open_cluster(scheduler: str, workers: int) -> Iterator[Cluster]:
     """The cluster of a scheduler, tcp://HOST:PORT, or of new worker processes on this machine.
 
-    NoInputError if there is none or its versions are others, InternalError if it is lost before the end.
+    NoInputError if it is absent or has other versions, InternalError if it is lost before the end.
     """
     try:
         from distributed import Client, KilledWorker, LocalCluster
@@ -190,7 +190,7 @@ def open_cluster(scheduler: str, workers: int) -> Iterator[Cluster]:
     lost = (KilledWorker, CancelledError, CommClosedError, TimeoutError)
     for name in logging.root.manager.loggerDict:
         if name.startswith("distributed"):
-            logging.getLogger(name).setLevel(logging.CRITICAL + 1)  # our errors say it
+            logging.getLogger(name).setLevel(logging.CRITICAL + 1)  # our own errors tell it
     with ExitStack() as stack:
         place: Any = scheduler
         if not scheduler:
@@ -214,7 +214,7 @@ def _connected(client: Callable[..., Client], place: Any) -> Client:
     except (OSError, ValueError) as error:
         why = f"no scheduler of Dask answers there ({str(error)[:200] or type(error).__name__})"
         raise NoInputError(str(place), why, "start one: dask scheduler", "scheduler") from None
-    except Exception as error:  # whatever the answer of another version leads to
+    except Exception as error:  # the answer of another version may lead to anything
         why = f"the scheduler has another version of Dask than this machine ({str(error)[:200]})"
         raise NoInputError(str(place), why, SAME, "cluster-version") from None
 

@@ -77,7 +77,7 @@ def read_corpus(
     progress: Progress | None = None,
     wanted: frozenset[str] = WORDS,
 ) -> Corpus:
-    """Reads, parses and tokenises each message once.  NoInputError if there is none.
+    """Reads, parses and tokenises each message once.  NoInputError without any message.
 
     items, jobs : as of read_blocks
     """

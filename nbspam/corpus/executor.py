@@ -99,7 +99,7 @@ def _run_in_processes(
         why = "ended before its work was done (out of memory?)"
         raise InternalError("worker process", why, "try `jobs=1`", "worker-died") from None
     finally:
-        # To wait for processes that a signal has ended, too, may take for ever; the pipe ends all others.
+        # Waiting for processes that a signal has ended may take for ever; the pipe ends the others.
         pool.shutdown(wait=is_done, cancel_futures=True)
         for end in pipe:
             os.close(end)

@@ -1,7 +1,7 @@
 """What mail programs call their folders of junk, trash, drafts and sent mail, in more than 30 languages.
 
 The names are those of Gmail, Outlook, Thunderbird, Apple Mail and large providers.  They are compared without
-case, accents and hyphens.  Dovecot says of a folder of any name what it is for (RFC 6154, special use).
+case, accents and hyphens.  Dovecot can tell the use of a folder of any name (RFC 6154, special use).
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ def kind_of(name: str, special: dict[str, str]) -> str:
 
 
 def smells_of_junk(name: str) -> bool:
-    """True if a folder may be of junk by its name, which kind_of() does not know."""
+    """True for a name that looks like junk, but that kind_of() does not know."""
     return bool(_SMELLS.search(_key(name)))
 
 
@@ -110,7 +110,7 @@ def special_uses(path: str) -> dict[str, str]:
 def decoded(name: str) -> str:
     """The name of a mail folder as people read it: `Entw&APw-rfe` is Entwürfe.
 
-    Source: RFC 3501, section 5.1.3 (modified UTF-7).  What is no such code stays.
+    Source: RFC 3501, section 5.1.3 (modified UTF-7).  Other text stays.
     """
 
     def text_of(code: re.Match[str]) -> str:

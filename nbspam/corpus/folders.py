@@ -21,7 +21,7 @@ LINKED_BACK = "link back to a folder already read"
 # Indexes that mail programs write next to mail.
 _INDEX_STARTS = (".", "dovecot.", "dovecot-", "cyrus.")
 _INDEX_ENDS = (".msf", ".lock")
-# What is in the top folder of a program's source, and in no mail folder.
+# Names in the top folder of source code, and never in a mail folder.
 CODE_MARKS = frozenset(
     (".git", ".hg", ".svn", "pyproject.toml", "setup.py", "package.json", "Cargo.toml", "go.mod")
     + ("CMakeLists.txt", "configure.ac", "Makefile")

@@ -1,4 +1,4 @@
-"""What people know a message by: its date, sender and subject, and its text as a mail program shows it."""
+"""How people recognise a message: its date, sender and subject, and its text as a mail program shows it."""
 
 from __future__ import annotations
 

@@ -47,11 +47,13 @@ class Notes:
 
     skipped : path and reason of what could not be read, in the order met
     left_out : how many messages were left out on purpose, by reason
+    named : the files that index files name
     """
 
     def __init__(self, skipped: Skipped | None = None) -> None:
         self.skipped: Skipped = [] if skipped is None else skipped
         self.left_out: dict[str, int] = {}
+        self.named: set[int | str] = set()
 
     def skip(self, path: str, error: OSError) -> None:
         """Note that `path` could not be read."""
@@ -99,7 +101,7 @@ class MailFile(NamedTuple):
     """A file of one message or, if it may be an mbox, of several.
 
     label : canonical class name, '' where unlabelled
-    size_bytes : 0 where nobody needs it
+    size_bytes : 0 if it is not needed
     force : take what is no mail, too
     """
 

@@ -146,7 +146,7 @@ def _unlabelled(path: str, why: str, remedy: str = "") -> BadDataError:
 
 
 def _recognised(path: str, rules: Rules | None, notes: Notes) -> list[SourcePart]:
-    """The parts of one SOURCE; what of it is no mail is noted."""
+    """The parts of one SOURCE; files that are not mail are noted."""
     if is_url(path):
         from nbspam.corpus.urls import class_folders
 

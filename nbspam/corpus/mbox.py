@@ -122,7 +122,7 @@ def _after_empty_line(buffer: bytes, at: int) -> bool:
 
 
 def _last_empty_line(data: bytes) -> int:
-    """The length of the empty line at the end of an mbox, 0 if there is none."""
+    """The length of the empty line at the end of an mbox, or 0."""
     if data.endswith(b"\n\n"):
         return 1
     return 2 if data.endswith(b"\n\r\n") else 0

@@ -56,7 +56,13 @@ class SourcePart(NamedTuple):
                 walked = walk(path, notes, self.deep, self.skip_unread, force=self.force)
                 found = ((file, is_mbox, _size_bytes(file) if is_mbox else 0) for file, is_mbox in walked)
             for file, may_be_mbox, size_bytes in found:
-                if self.without and f"{os.path.realpath(file)}/".startswith(self.without):
+                is_named = self.without and f"{os.path.realpath(file)}/".startswith(self.without)
+                if self.is_index or notes.named:
+                    identity = _identity(file)
+                    is_named = is_named or identity in notes.named
+                    if self.is_index:
+                        notes.named.add(identity)
+                if is_named:
                     notes.leave_out(TWICE)
                 else:
                     yield MailFile(label, file, may_be_mbox, size_bytes, self.force)
@@ -128,6 +134,15 @@ class Source:
         notes.left_out |= self._first_notes.left_out
         self.left_out = notes.left_out
         return [(part, part.message_counts(notes)) for part in self.parts]
+
+
+def _identity(path: str) -> int | str:
+    """Equal for two paths of one file."""
+    try:
+        status = os.stat(path)
+    except OSError:  # a URL, or gone
+        return path
+    return status.st_dev << 64 | status.st_ino
 
 
 def _size_bytes(path: str) -> int:

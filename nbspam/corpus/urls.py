@@ -24,7 +24,7 @@ def fetch(url: str) -> BinaryIO:
 
 
 def find(url: str) -> Iterator[tuple[str, int]]:
-    """(URL, bytes) of each file below a URL, or of the file there, sorted; NoInputError if there is none."""
+    """(URL, bytes) of each file below a URL, or of the file there, sorted; NoInputError without files."""
     try:
         with _as_os_error():
             system = _file_system(url)

@@ -263,7 +263,7 @@ def vocabulary_counts(vocabulary: Vocabulary, n_classes: int) -> Counts:
 def settings_under(settings: Settings, vocabulary: Vocabulary | None) -> Settings:
     """A way of scoring by a vocabulary: it has no bigrams and measures, and says which views are read.
 
-    A word outside it may be one that every message has, so it is no news.
+    A word outside it may be in every message, so an unknown word tells nothing.
     """
     if vocabulary is None:
         return settings

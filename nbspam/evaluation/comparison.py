@@ -144,7 +144,7 @@ def _rows_by_name(evaluation: Evaluation) -> dict[tuple[str, int], int]:
 def _resampled(a: Evaluation, b: Evaluation, count: int) -> tuple[Difference, Difference | None]:
     """(1-ROCA)% and log loss of both on the same stratified resamples.
 
-    If a ranking depends on one message no resample says how chance would have it: no interval, no p.
+    If a ranking depends on one message, resampling cannot vary it: no interval, no p.
     """
     tasks_a, tasks_b = rankings(a), rankings(b)
     has_losses = a.has_probabilities and b.has_probabilities
@@ -161,7 +161,7 @@ def _resampled(a: Evaluation, b: Evaluation, count: int) -> tuple[Difference, Di
 
 
 def _difference(a: float, b: float, drawn: Floats) -> Difference:
-    """The difference with its bootstrap p: twice the share of resamples on the other side of none.
+    """The difference with its bootstrap p: twice the share of resamples on the other side of 0.
 
     One is added, so it is never 0; nan for undefined differences.
     Source: Davison and Hinkley 1997, section 4.2.

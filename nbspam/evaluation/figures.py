@@ -165,7 +165,7 @@ def _resampled(evaluation: Evaluation) -> dict[str, tuple[float, Floats]]:
         by_class = [one for one in ranking.one_against_rest(evaluation) if one.is_defined]
     if evaluation.has_probabilities:
         terms = np.stack([metrics.brier_terms(evaluation), metrics.log_loss_terms(evaluation)], axis=1)
-        bins = metrics.reliability(evaluation)  # stay: what is resampled is how far each is off
+        bins = metrics.reliability(evaluation)  # the bins stay; the errors in them are resampled
 
     def compute(weights: Floats) -> dict[str, float]:
         found = {}
@@ -193,7 +193,7 @@ def _estimate(evaluation: Evaluation, key: str, value: float, drawn: Floats) -> 
     if not isfinite(value) or sizes.max() == 1:
         return Estimate(value)
     if key not in SCALES:
-        limit = 100 * unseen_limit(sizes)  # for none, or all, if no resample shows another
+        limit = 100 * unseen_limit(sizes)  # if all resamples have no error, or nothing else
         if value == 0:
             return Estimate(value, (0.0, limit), CLOPPER_PEARSON)
         if (drawn == 100).all():

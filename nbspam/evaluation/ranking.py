@@ -75,7 +75,7 @@ def one_against_rest(evaluation: Evaluation) -> list[Ranking]:
 
 
 def depends_on_one(evaluation: Evaluation, is_mean: bool = False) -> bool:
-    """True if one message is a whole side of a ranking: no resample says how chance would have it.
+    """True if one message is a whole side of a ranking, so that resampling cannot vary it.
 
     is_mean : of the mean over the classes, each against the rest, also if one is spam
     """

@@ -43,7 +43,7 @@ def said_of_scores(found: Summary) -> list[str]:
     if wrong is not None:
         ham, caught = found["ham"], 100 - found[AT_HM]["0.1"]
         lost = "at most one wanted message in a thousand"
-        if ham < 1000:  # these cannot say what one in a thousand is
+        if ham < 1000:  # too few to lose one in a thousand
             lost = f"none of these {_counted(ham, 'wanted message')}" if ham > 1 else "not the wanted message"
         said.append(f"A threshold that loses {lost} would catch {caught:.2f} % of the spam.")
     if found["ece_percent"] is not None:

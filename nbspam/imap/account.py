@@ -69,7 +69,7 @@ def read_accounts(path: str) -> dict[str, Account]:
 
 
 def chosen_account(accounts: dict[str, Account], name: str) -> Account:
-    """The account of this name, or the only one; UsageError if there is none."""
+    """The account of this name, or the only one; UsageError if it does not exist."""
     if not name and len(accounts) == 1:
         return next(iter(accounts.values()))
     why = "there is no such account" if name else "there is more than one account"

@@ -99,7 +99,7 @@ class ImapMailbox:
     def select(self, name: str, must_write: bool = False) -> int:
         """Open a folder; its UIDVALIDITY.
 
-        Raises NoInputError if there is none, or if nothing can be changed in it and must_write is given.
+        Raises NoInputError if it does not exist, or if must_write is given and nothing can be changed in it.
         """
         self._writable = True
         try:

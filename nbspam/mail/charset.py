@@ -50,7 +50,7 @@ _EMPTY = frozenset(
 
 
 def canonical(label: str) -> str:
-    """The Python codec for a charset name as mail writes it (lower-case); "" if there is none."""
+    """The Python codec for a charset name as mail writes it (lower-case); "" if it is unknown."""
     codec = _COMMON.get(label)
     if codec is None and label:
         from nbspam.mail.aliases import codec_named  # rare names

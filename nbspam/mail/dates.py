@@ -23,7 +23,7 @@ _ZONES = {
 
 
 def received_date(message: Message) -> float | None:
-    """Unix time of the topmost Received field with a date, else of Date; None if there is none."""
+    """Unix time of the topmost Received field with a date, else of Date; None without a date."""
     for name, value in message.headers:
         if name == "received" and ";" in value:
             seconds = parse_date(value.rpartition(";")[2])

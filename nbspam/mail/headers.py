@@ -150,7 +150,7 @@ def _line_limit(data: bytes, start: int, stop: int) -> int:
 
 
 def _last_known(lines: list[bytes]) -> int:
-    """Index of the last line that is a well-known field, -1 if there is none."""
+    """Index of the last line that is a well-known field, or -1."""
     for number in range(len(lines) - 1, -1, -1):
         if is_known(lines[number][:100].decode("latin-1").partition(":")[0].lower()):
             return number

@@ -1,8 +1,8 @@
 """One leaf of the MIME tree: its header fields and raw bytes to a Part.
 
 Decodes in this order: transfer encoding, uuencoded files, charset.  Text is what mail programs show as text:
-text/*, the plain kinds of message/*, and HTML under another name.  Other files are read by the room
-documents, if it knows their kind.
+text/*, the plain kinds of message/*, and HTML under another name.  Other files are read by
+attachments, if it knows their kind.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class Entity:
         if value:
             self.encoding = value.lower()
             if self.encoding not in IDENTITY:
-                from nbspam.mail.transfer import encoding_name  # plain mail does without
+                from nbspam.mail.transfer import encoding_name  # plain mail needs no decoding
 
                 self.encoding = encoding_name(value)
         value = content.get("content-disposition")
@@ -114,7 +114,7 @@ def read_leaf(entity: Entity, payload: bytes, allowance: Allowance) -> list[Part
     files: list[tuple[str, bytes]] = []
     try:
         if entity.encoding not in IDENTITY:
-            from nbspam.mail.transfer import decode_transfer  # plain mail does without
+            from nbspam.mail.transfer import decode_transfer  # plain mail needs no decoding
 
             payload = decode_transfer(payload, entity.encoding, allowance)
         if entity.content_type == "text/plain" and (b"\nbegin " in payload or payload.startswith(b"begin ")):

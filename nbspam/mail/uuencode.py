@@ -14,7 +14,7 @@ _CAPITALS = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
 def decode_uuencode(payload: bytes, allowance: Allowance) -> bytes:
-    """The first uuencoded file of a payload, or the payload if there is none."""
+    """The first uuencoded file of a payload, or else the payload."""
     begin = _next_begin(payload, 0)
     if begin < 0:
         allowance.note("bad-uuencode")
@@ -53,7 +53,7 @@ def _line_end(payload: bytes, start: int) -> int:
 
 
 def _next_begin(payload: bytes, position: int) -> int:
-    """Offset of the next line "begin MODE NAME", -1 if there is none."""
+    """Offset of the next line "begin MODE NAME", or -1."""
     start = position if payload.startswith(b"begin ", position) else payload.find(b"\nbegin ", position)
     while start >= 0:
         start += payload.startswith(b"\n", start)

@@ -47,7 +47,7 @@ _FIRST_VARIANCE = {
 # message _DRIFT / (messages counted + _DRIFT_DELAY): docs/decisions.md.
 _DRIFT = 0.2
 _DRIFT_DELAY = 100
-# Someone who tells mistakes only would teach that the evidence lies.  So a message judged wrongly teaches
+# A person who corrects mistakes only would teach that the evidence lies.  So a message judged wrongly teaches
 # only if one judged rightly was told before; the first few are free, and so many are kept: docs/decisions.md.
 FIRST_CREDIT = 5
 _MAX_CREDIT = 20

@@ -59,7 +59,7 @@ class Explanation(NamedTuple):
     residual : what rounding left of that sum; None where the log-odds are infinite
     clues    : the largest contribution first
     interval : 95 % credible interval of the log-odds; None where it is undefined
-    flip     : the clues whose removal changes the verdict, and the new label; None if no few clues do
+    flip     : the clues whose removal changes the verdict, and the new label; None if no small set does
     features : the numeric features scored, with the nats that each adds (None under AODE, where only their
                sum is known), the largest contribution first
     """

@@ -50,7 +50,7 @@ def bin_text(low: float | None, high: float | None) -> str:
 class FeatureFacts(NamedTuple):
     """One feature of a message, and the parameters that it is scored by.
 
-    bin        : the edges around the value, None where there is none; () for the Gaussian
+    bin        : the edges around the value, None where it has no edge; () for the Gaussian
     parameters : by class; `mean` and `variance` of the Gaussian, else `phi`, the probability of the bin
     """
 

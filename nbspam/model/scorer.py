@@ -135,7 +135,7 @@ class Scorer:
         self._log_prior = log_priors_of(settings, model.messages, model.classes)
         self.features: FeatureScorer | None = None
         if settings.features != "words":
-            from nbspam.model.features import FeatureScorer  # word models do not pay for it
+            from nbspam.model.features import FeatureScorer  # not needed for words
 
             self.features = FeatureScorer(model, settings)  # type: ignore[arg-type]  # a file has them
         if settings.features != "numeric":
@@ -165,7 +165,7 @@ class Scorer:
         rows = self.model.counts([*counted.keys(), NOTAWORD_KEY])
         try:
             return self._score_views(counted, rows) if self.settings.averaged else self._sum(counted, rows)
-        except (ValueError, TypeError, ZeroDivisionError):  # looked for only here: it takes time
+        except (ValueError, TypeError, ZeroDivisionError):  # checked only after a failure: it takes time
             if all(type(n) is int and n >= 0 for row in rows.values() for n in row):
                 raise
             raise DamagedModelError(self.model.path, "a token has counts that it cannot have") from None

@@ -236,7 +236,7 @@ class Daemon:
 
 
 def _next_signal(seconds: float) -> int | None:
-    """The next signal; None if there is none in this time."""
+    """The next signal; None if no signal comes in this time."""
     found = signal.sigtimedwait(SIGNALS, seconds)
     return found.si_signo if found else None
 

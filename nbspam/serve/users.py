@@ -75,7 +75,7 @@ class UserFilters:
 
     def __post_init__(self) -> None:
         if USER in self.path and not self.start:
-            why = "each user has a model, but at first there is none"
+            why = "each user has a model, but at first it does not exist"
             remedy = "name the model that judges until then: `start=MODEL`"
             raise UsageError(self.path, why, remedy, "serve-start")
 

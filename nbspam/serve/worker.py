@@ -103,7 +103,7 @@ class Worker:
             asyncio.get_running_loop().remove_reader(one)
 
     def _accept(self, listener: socket.socket) -> bool:
-        """Accept one connection, so that the other processes get theirs; False if there is none."""
+        """Accept one connection, so that the other processes get theirs; False without one."""
         loop = asyncio.get_running_loop()
         try:
             client = Client(listener.accept()[0])
@@ -123,7 +123,7 @@ class Worker:
         return True
 
     def _drop_idle(self, held_bytes: int = 0) -> bool:
-        """Drop the client that has been idle longest, and long enough; False if there is none.
+        """Drop the client that has been idle longest, and long enough; False without one.
 
         held_bytes : drop one that makes us hold so much of a message, at least
         """

@@ -17,7 +17,7 @@ from nbspam.settings import Settings, from_text
 from nbspam.store.digest import differing_tables
 from nbspam.store.reader import Model, open_model, rows_of_keys
 from nbspam.store.writer import sum_rows
-from nbspam.tokens.bag import NOTAWORD, NOTAWORD_KEY, NOTAWORD_VIEW, token_key
+from nbspam.tokens.bag import NOTAWORD, NOTAWORD_KEY, NOTAWORD_VIEW, VIEWS, token_key
 
 
 def check_model(path: str) -> list[str]:
@@ -100,7 +100,7 @@ def find_token(model: Model, text: str) -> TokenRow | None:
 
 
 def telling_token(model: Model) -> TokenRow | None:
-    """The word of the text that tells the last class most from the first: an example."""
+    """The word of the text that separates the last class best from the first: an example."""
     last = len(model.classes) - 1
     own = f"(documents_{last} / {float(max(1, model.messages[last]))})"
     first = f"(documents_0 / {float(max(1, model.messages[0]))})"
@@ -114,6 +114,15 @@ def _token_row(model: Model, condition: str) -> TokenRow | None:
         counts = model.counts([key])[key]
         return TokenRow(text, view, counts[0::2], counts[1::2])
     return None
+
+
+def words_of_ham(model: Model, most: int) -> list[str]:
+    """Words of the text that the most ham have and no spam; for a model of ham and spam."""
+    query = (
+        "SELECT text FROM token WHERE view = ? AND documents_1 = 0 ORDER BY documents_0 DESC, text LIMIT ?"
+    )
+    rows = model.connection.ask(query, (VIEWS.index("body"), 2 * most))
+    return [text for (text,) in rows if text.isalpha()][:most]
 
 
 def vocabulary_keys(model: Model) -> list[int]:

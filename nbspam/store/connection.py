@@ -167,7 +167,7 @@ def connect(path: str, mode: str, seconds: float) -> Connection:
 
 
 def file_identity(path: str) -> tuple[int, int] | None:
-    """Device and number of the file at `path`; None if there is none."""
+    """Device and number of the file at `path`; None without a file."""
     try:
         status = os.stat(path)
     except OSError:

@@ -42,9 +42,9 @@ def check_calibrated(settings: Settings) -> None:
 def lesson(judge: Filter, verdict: Verdict, data: bytes, path: str) -> Callable[[], str] | None:
     """The function that learns a message as its most probable class; None if it is not probable enough.
 
-    path : the model that learns it; if there is none yet, it begins as a copy of the model that judged
+    path : the model that learns it; if it does not exist yet, it begins as a copy of the model that judged
     """
-    if verdict.probabilities is None or len(data) > MAX_READ_BYTES:
+    if verdict.probabilities is None or verdict.is_prior_alone or len(data) > MAX_READ_BYTES:
         return None
     number = learnable(list(verdict.probabilities.values()))
     return (

@@ -21,11 +21,12 @@ from nbspam.model.counts import Counts, Ints, Totals, split_texts
 from nbspam.model.posterior import Scored
 from nbspam.model.scorer import Counted, Scorer
 from nbspam.store.connection import OneState
-from nbspam.tokens.bag import N_VIEWS
+from nbspam.tokens.bag import N_VIEWS, Tokens
 
 if TYPE_CHECKING:
     from nbspam.model.scorer import Model
 
+NO_WORDS = Counted(Tokens())
 Write = Callable[[Filter, Verdict], str]
 Current = Callable[[Filter | None], Filter]
 
@@ -75,7 +76,8 @@ class ModelJudge:
     def joints(self, block: Block) -> list[list[float]]:
         """Log joints of each message, nats, up to a constant a message, by the model as it is now.
 
-        One sum (the textbook) is scored message by message.
+        Without words they are the log prior, as in Filter.judge.  One sum (the textbook) is scored message by
+        message.
         """
         spam_filter = self.filter
         with OneState(spam_filter.model.connection):
@@ -88,6 +90,8 @@ class ModelJudge:
             counts, weights = self._counts(scorer, block), np.array(scorer.weights)
             block = without_columns(block, np.isin(block.views, views_read(scorer.settings)))
             scores = calibrated_scores(weights, block, counts, scorer.settings, scorer.model.classes)
+            if not block.has_words.all():
+                scores[~block.has_words] = spam_filter.judge(NO_WORDS).scored.scores
             return [*scores.tolist()]
 
     def _counts(self, scorer: Scorer, block: Block) -> Counts:
@@ -158,8 +162,12 @@ class _Work:
         shard = judge.read(mail)
         skipped += shard.skipped
         for block in shard.blocks:
-            for name, joint in zip(block.names, judge.joints(block), strict=True):
-                yield Verdict(name, Scored(joint, []), spam_filter.classes, spam_filter.loss)
+            joints = judge.joints(block)
+            for name, joint, has_words in zip(block.names, joints, block.has_words.tolist(), strict=True):
+                if has_words:
+                    yield Verdict(name, Scored(joint, []), spam_filter.classes, spam_filter.loss)
+                else:
+                    yield spam_filter.judge(NO_WORDS, name)
 
     def _one_by_one(self, judge: ModelJudge, mail: Iterable[Unit], skipped: Skipped) -> Iterator[Verdict]:
         for item in items_of(mail, Notes(skipped)):

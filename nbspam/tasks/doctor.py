@@ -93,7 +93,7 @@ def examine(
     places   : other paths where a model may be
     home     : the folder of the files that deliver mail
     has_mail : labelled mail is named, so a missing model is no fault
-    start    : the model that judges while there is none at `path`, or empty
+    start    : the model that judges as long as `path` does not exist, or empty
     """
     found = [Finding("model", f"{path} ({why})"), *_model(path, has_mail, start)]
     return [*found, *_others(path, places), *_delivery(home)]

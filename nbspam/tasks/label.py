@@ -1,8 +1,8 @@
 """Label the messages of a folder that teach most: which comes next, what was labelled, undo.  No screen.
 
 One message of each group of near-duplicates is asked for.  Until ham and spam are labelled the messages
-come in the order of their digests, which is at random; from then on the one comes that the filter is least
-sure of.  Each label is learned at once.  What this gains over messages at random: docs/decisions.md.
+come in the order of their digests, which is at random; then the message that the filter is least sure of
+comes next.  Each label is learned at once.  What this gains over messages at random: docs/decisions.md.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class Labelling:
     ) -> None:
         """Read the mail and choose the first message.
 
-        path  : the model that learns; it is made with the first label if there is none
+        path  : the model that learns; it is made with the first label if it does not exist
         start : a shared model that it then begins as a copy of, or empty
         UsageError for a model without ham and spam, NoInputError if no message can be read.
         """

@@ -10,7 +10,7 @@ import os
 
 
 def own_or_shared(path: str, start: str) -> str:
-    """The model that judges: the own model at `path`, or `start` if there is none yet.
+    """The model that judges: the own model at `path`, or `start` if it does not exist yet.
 
     start : the shared model; may be empty
     """

@@ -76,13 +76,13 @@ def _read_header(message: Message, tokens: Tokens) -> None:
 
 
 def _structure(message: Message, texts: Texts) -> list[str]:
-    """What is of the whole message comes first, so that no flood of URLs leaves it out."""
+    """Tokens of the whole message come first, so that a flood of URLs does not push them out."""
     of_message = message_tokens(message, size_in_bytes(message))
     return [*of_message, *field_order(message.headers), *texts.structure]
 
 
 def _measure(message: Message, texts: Texts, tokens: Tokens) -> None:
-    from nbspam.tokens.measures import measures  # the textbook does not pay for it
+    from nbspam.tokens.measures import measures  # not needed for textbook models
 
     tokens.measures = measures(message, texts)
 

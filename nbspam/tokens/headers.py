@@ -272,7 +272,7 @@ def _subject(text: str) -> list[str]:
     if "   " in text:
         found.append("subject:#gap")
     if not text.isascii():
-        from nbspam.tokens.unicode_words import has_zero_width  # ASCII mail does not pay for it
+        from nbspam.tokens.unicode_words import has_zero_width  # not needed for ASCII mail
 
         if has_zero_width(text):
             found.append("subject:#zero-width")

@@ -94,7 +94,7 @@ def _file_tokens(filename: str) -> list[str]:
             found.append("ending=" + atom(second[2] + "." + ending, 14))
     found.extend(["file=" + word for word in words(stem or name, MAX_NAME_WORDS)])
     if not name.isascii():
-        from nbspam.tokens.unicode_words import has_zero_width  # ASCII mail does not pay for it
+        from nbspam.tokens.unicode_words import has_zero_width  # not needed for ASCII mail
 
         if has_zero_width(filename):
             found.append("file=#zero-width")
@@ -232,7 +232,7 @@ def host_of(url: str) -> str:
 
 
 def _split_scheme(url: str) -> tuple[str, str]:
-    """Scheme in lower case, "" if there is none, and the rest; browsers ignore tabs and line ends."""
+    """Scheme in lower case, perhaps "", and the rest; browsers ignore tabs and line ends."""
     url = url[:MAX_URL].strip()
     if not url.isprintable():
         url = url.translate(_BREAKS)

@@ -82,7 +82,7 @@ class Texts:
     def _read_text(self, part: Part) -> None:
         text = part.text
         if part.is_html:
-            from nbspam.mail.html.reader import read_html  # plain mail does not pay for it
+            from nbspam.mail.html.reader import read_html  # not needed for plain mail
 
             html = read_html(text)
             self.pages.append(html)
@@ -93,7 +93,7 @@ class Texts:
         self.hosts.extend([host.name for host in urls])
         self.visible.append(text)
         if not text.isascii():
-            from nbspam.tokens.unicode_words import has_zero_width  # ASCII mail does not pay for it
+            from nbspam.tokens.unicode_words import has_zero_width  # not needed for ASCII mail
 
             if has_zero_width(text):
                 self.structure.append("zero-width=#")

@@ -80,7 +80,7 @@ def words(text: str, limit: int) -> list[str]:
     """
     is_ascii = text.isascii()
     if not is_ascii:
-        from nbspam.tokens.unicode_words import folded  # ASCII mail does not pay for it
+        from nbspam.tokens.unicode_words import folded  # not needed for ASCII mail
 
         text = folded(text)
     # The two commonest ends of a word go in C; _irregular() does the rest.

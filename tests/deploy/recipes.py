@@ -6,7 +6,7 @@ import os
 import re
 import select
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -41,6 +41,14 @@ def recipe(name: str) -> str:
     found = re.search(rf"<!-- recipe: {name} -->\n```\w+\n(.*?)```\n", MANUAL, re.DOTALL)
     assert found, name
     return found[1]
+
+
+def adapted(text: str, changes: Mapping[str, object]) -> str:
+    """A recipe with the places of a test; each old one is in it once."""
+    for old, new in changes.items():
+        assert text.count(old) == 1, old
+        text = text.replace(old, str(new))
+    return text
 
 
 def without_own_field(message: bytes) -> bytes:

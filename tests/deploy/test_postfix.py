@@ -15,7 +15,7 @@ from tempfile import mkdtemp
 
 import pytest
 
-from tests.deploy.recipes import BROKEN, recipe, without_own_field
+from tests.deploy.recipes import BROKEN, adapted, recipe, without_own_field
 from tests.server import eventually, free_port
 from tests.tiny_mail import mail, write_folders
 
@@ -102,49 +102,41 @@ class Postfix:
         return "is empty" not in self.run("postqueue", "-p")
 
 
-class ScriptPostfix(Postfix):
-    """A mail server that delivers by the script of the manual."""
+def write_script(home: Path, installed: Path) -> Path:
+    """The manual's script in home/deliver, with `cat` in the place of Dovecot.
 
-    def __init__(self, home: Path, installed: Path) -> None:
-        self.installed = installed
-        self.model = home / "model.nbspam"
-        script = home / "deliver"
-        command = recipe("postfix").replace("/usr/local/bin/nbspam-deliver", str(script))
-        assert str(script) in command
-        super().__init__(home, command)
-        script.write_text(self._script())
-        script.chmod(0o755)
+    Its program, which the user may read, has the model home/model.nbspam.  Mail goes to home/user/{USER}.
+    """
+    place, script = home / "program", home / "deliver"
+    (package,) = installed.parent.parent.glob("lib/python*/site-packages/nbspam")
+    shutil.copytree(package, place / "nbspam")
+    _, _, program = installed.read_text().partition("\n")
+    (place / "nbspam.py").write_text(program)
+    (place / "bin").mkdir()
+    command = f'exec {PYTHON} {place}/nbspam.py "$@" -m {home}/model.nbspam'
+    (place / "bin/nbspam").write_text(f"#!/bin/sh\n{command}\n")
+    (place / "bin/nbspam").chmod(0o755)
+    delivery = f"cat >>{home}/user/{USER}"
+    changes = {"/usr/local/bin": place / "bin", "/usr/lib/dovecot/dovecot-lda -e": delivery}
+    script.write_text(adapted(recipe("pipe"), changes))
+    script.chmod(0o755)
+    return script
 
-    def _script(self) -> str:
-        """The manual's, with a program that the user may read, and `cat` in the place of Dovecot."""
-        place = self.home / "program"
-        (package,) = self.installed.parent.parent.glob("lib/python*/site-packages/nbspam")
-        shutil.copytree(package, place / "nbspam")
-        _, _, program = self.installed.read_text().partition("\n")
-        (place / "nbspam.py").write_text(program)
-        (place / "bin").mkdir()
-        (place / "bin/nbspam").write_text(
-            f'#!/bin/sh\nexec {PYTHON} {place}/nbspam.py "$@" -m {self.model}\n'
-        )
-        (place / "bin/nbspam").chmod(0o755)
-        script = recipe("pipe")
-        changes = {"/usr/local/bin": f"{place}/bin", "/usr/lib/dovecot/dovecot-lda -e": f"cat >>{self.inbox}"}
-        for old, new in changes.items():
-            assert script.count(old) == 1
-            script = script.replace(old, new)
-        return script
 
-    def train(self) -> None:
-        classes = {"ham": [mail("minutes"), mail("lunch")], "spam": [mail("pills"), mail("prize")]}
-        folder = write_folders(self.home / "train", classes)
-        subprocess.run([self.installed, "train", "-q", "--mode", "644", folder, "-m", self.model], check=True)
+def train(home: Path, installed: Path) -> Path:
+    """The model of the script."""
+    classes = {"ham": [mail("minutes"), mail("lunch")], "spam": [mail("pills"), mail("prize")]}
+    folder, model = write_folders(home / "train", classes), home / "model.nbspam"
+    subprocess.run([installed, "train", "-q", "--mode", "644", folder, "-m", model], check=True)
+    return model
 
 
 @pytest.fixture
-def postfix(installed: Path) -> Iterator[ScriptPostfix]:
+def postfix(installed: Path) -> Iterator[Postfix]:
     home = Path(mkdtemp(prefix="nbspam-postfix-"))  # the folders of pytest are closed to other users
     home.chmod(0o755)
-    server = ScriptPostfix(home, installed)
+    script = {"/usr/local/bin/nbspam-deliver": write_script(home, installed)}
+    server = Postfix(home, adapted(recipe("postfix"), script))
     try:
         yield server
     finally:
@@ -152,21 +144,21 @@ def postfix(installed: Path) -> Iterator[ScriptPostfix]:
         shutil.rmtree(home)
 
 
-def test_mail_waits_in_the_queue_until_there_is_a_model(postfix: ScriptPostfix) -> None:
+def test_mail_waits_in_the_queue_until_there_is_a_model(postfix: Postfix, installed: Path) -> None:
     postfix.send(mail("minutes"))
     eventually(lambda: "status=deferred" in postfix.log)
     assert "[model-missing]" in postfix.log
     assert postfix.waiting()
     assert not postfix.inbox.exists()
-    postfix.train()
+    train(postfix.home, installed)
     postfix.run("postqueue", "-f")
     eventually(lambda: not postfix.waiting())
     assert b"X-Nbspam: ham; " in postfix.inbox.read_bytes()
     assert b"status=bounced" not in postfix.log.encode()
 
 
-def test_each_of_many_messages_is_delivered_once_with_its_verdict(postfix: ScriptPostfix) -> None:
-    postfix.train()
+def test_each_of_many_messages_is_delivered_once_with_its_verdict(postfix: Postfix, installed: Path) -> None:
+    train(postfix.home, installed)
     for number in range(20):
         postfix.send(mail(f"pills prize number{number}."))
     eventually(lambda: not postfix.waiting())
@@ -176,8 +168,8 @@ def test_each_of_many_messages_is_delivered_once_with_its_verdict(postfix: Scrip
     assert "status=sent (delivered to command" in postfix.log
 
 
-def test_broken_mail_is_delivered_with_its_verdict(postfix: ScriptPostfix) -> None:
-    postfix.train()
+def test_broken_mail_is_delivered_with_its_verdict(postfix: Postfix, installed: Path) -> None:
+    train(postfix.home, installed)
     for name in ("eight-bit", "no-last-newline", "headers-only", "forged", "control"):
         postfix.inbox.unlink(missing_ok=True)
         postfix.send(BROKEN[name])

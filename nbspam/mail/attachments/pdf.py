@@ -133,7 +133,7 @@ class _File:
         return value
 
     def number(self, says: bytes, key: bytes) -> float:
-        """The number after a key, or the first one of an array; 0 if there is none."""
+        """The number after a key, or the first one of an array; 0 without a number."""
         return next(iter(_numbers(self.value(says, key)[:100])), 0.0)
 
     def content(self, says: bytes) -> bytes:

@@ -19,7 +19,7 @@ MAX_LOOKS = 100_000  # comparisons of an element with a rule, in a page; honest 
 MOST = 1e6  # pixels
 NORMAL = 16.0  # pixels: the size of letters where nothing is said
 TINY = 2.0  # pixels: letters that nobody can read, and a box that shows no line
-UNKNOWN, TRANSPARENT = -1, -2  # colours that are no number; on or in one that is not worked out all is seen
+UNKNOWN, TRANSPARENT = -1, -2  # colours that are no number; text in or on an unknown one counts as seen
 FAINT = 0.1  # opacity that nobody can read
 # The sixteen of HTML 4, and those near white; any other name is UNKNOWN.
 _COLOURS = {
@@ -46,7 +46,7 @@ def length(value: str) -> float | None:
 
 
 def letter_size(value: str) -> float | None:
-    """Pixels; below nought, how many times the size around, the other way round."""
+    """Pixels; a negative number is a multiple of the size around: -0.5 is half of it."""
     found = NORMAL if value.endswith(("small", "medium", "large")) else length(value)
     if found is not None and value.endswith(("em", "%")) and not value.endswith("rem"):
         return -found / (_PIXELS["%"] * 100 if value[-1] == "%" else _PIXELS["em"])
@@ -69,8 +69,8 @@ def colour(value: str) -> int:
     return TRANSPARENT if words[3:] and (length(words[3]) or 0) <= FAINT else red << 16 | green << 8 | blue
 
 
-def _ground(value: str) -> int:
-    """The colour of a ground; UNKNOWN if it is a picture."""
+def _background(value: str) -> int:
+    """The colour of a background; UNKNOWN if it is a picture."""
     words = [value[value.find("rgb") :].partition(")")[0]] if "rgb" in value else value.split()[:20]
     found = [each for each in map(colour, words) if each != UNKNOWN]
     return found[0] if found and "gradient(" not in value else UNKNOWN
@@ -80,7 +80,7 @@ _LENGTHS = ("opacity", "height", "max-height", "width", "max-width", "left", "to
 # Property -> the name under which it is kept, and what reads its value.
 _READ: dict[str, tuple[str, Callable[[str], Any]]] = {
     "color": ("colour", colour),
-    **dict.fromkeys(("background", "background-color"), ("ground", _ground)),
+    **dict.fromkeys(("background", "background-color"), ("ground", _background)),
     "background-image": ("ground", lambda value: UNKNOWN if "(" in value else None),
     "font-size": ("size", letter_size),
     **dict.fromkeys(("overflow", "overflow-y"), ("overflow", str)),

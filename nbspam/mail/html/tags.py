@@ -33,7 +33,7 @@ _GROUNDED = frozenset(("caption", "td", "th", "tr", "tbody", "thead", "tfoot", "
 _COLOURED = (("bgcolor", "ground", _GROUNDED), ("text", "colour", ("body",)), ("color", "colour", ("font",)))
 # The elements that a start tag ends; that of any other block ends a paragraph.
 _ENDS = {"td": ("td", "th"), "th": ("td", "th"), "tr": ("tr",), "li": ("li",), "table": ()}
-# Out of these an end tag does not reach; that of a part of a table not out of the table.
+# An end tag ends nothing outside of these; that of a part of a table, nothing outside of the table.
 _WALLS = frozenset(("table", "td", "th", "caption", "ul", "ol", "dl", "select", "button", "object"))
 _SIZES = ("height", "max-height", "width", "max-width")
 _INHERITED = ("shut", "quoted", "visibility", "size", "colour", "ground")
