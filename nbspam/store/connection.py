@@ -28,8 +28,9 @@ if TYPE_CHECKING:
     from typing import Any
 
 APPLICATION_ID = 0x6E627370
-# 1 had no bigrams, 2 each word once, 3 strongest words as evidence, 4 no digests, 5 histograms, 6 priors.
-FORMAT = 7
+# 1 had no bigrams, 2 each word once, 3 strongest words as evidence, 4 no digests, 5 histograms, 6 priors,
+# 7 no ledger.
+FORMAT = 8
 BUSY_SECONDS = 10.0  # how long a reader waits for a writer's lock
 LESSONS = "-lessons"  # ending of the folder of lessons that wait for a writer
 BESIDE = ("-journal", "-wal", "-shm", LESSONS)  # endings of what SQLite and we keep next to a model
