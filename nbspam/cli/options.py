@@ -247,6 +247,14 @@ _TABLE: dict[str, Callable[[str], Decorator]] = {
     "report": _option("Write a page with curves and mistakes.", "FILE.html"),
     "seed": _option("Seed of random choices.", "N", type=click.IntRange(0), default=0),
     "write": _option("Train MODEL on SOURCE with the best settings."),
+    # attack
+    "attack.loss": _option("The costs to try as a defence.", _LOSS, default="FN=10"),
+    "limit": _option(
+        "Disguise N spam, take words from N ham, judge N other ham; all drawn from SOURCE.",
+        "N",
+        type=click.IntRange(2),
+        default=200,
+    ),
     # explain, vocab, vectorize, model
     "top": _option("Number of clues; 0 shows all.", "N", type=click.IntRange(0), default=15),
     "vocab.top": _option("Number of codes; 0 shows all.", "N", type=click.IntRange(0), default=20),

@@ -93,6 +93,7 @@ class Block:
     dates   : float64 (n_messages,), unix time of arrival, NaN unknown
     names   : display names of the messages
     sizes   : int64 (n_messages,), bytes
+    has_words : bool (n_messages,), False for a message with neither header nor text
     features : float64 (n_messages, n_features), NaN missing; no columns if they were not wanted
     """
 
@@ -104,6 +105,7 @@ class Block:
     dates: Floats = field(default_factory=lambda: np.zeros(0, np.float64))
     names: list[str] = field(default_factory=list)
     sizes: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
+    has_words: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, np.bool_))
     features: Floats = field(default_factory=lambda: np.zeros((0, 0)))
 
     def __len__(self) -> int:
@@ -179,7 +181,7 @@ class BlockBuilder:
     def _begin(self) -> None:
         self._tokens = [array("I") for _ in READ_NUMBERS]
         self._ends: list[array[int]] = [array("Q") for _ in READ_NUMBERS]
-        self._rows: list[tuple[str, int, float, int, Sequence[float | None]]] = []
+        self._rows: list[tuple[str, int, float, int, bool, Sequence[float | None]]] = []
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -199,7 +201,7 @@ class BlockBuilder:
             tokens.fromlist(list(map(numbers.__getitem__, found)))
             ends.append(len(tokens))
         date = float("nan") if read.date is None else read.date
-        self._rows.append((name, label, date, size_bytes, read.numeric))
+        self._rows.append((name, label, date, size_bytes, bool(read.header or read.body), read.numeric))
 
     def build(self) -> Block:
         """The block of the messages added since the last one; its lexicon has only the tokens new in it.
@@ -215,7 +217,9 @@ class BlockBuilder:
         ordered = np.sort((rows << 32) | first_place[tokens])  # sorting beats the hashing of np.unique
         begins = np.flatnonzero(np.diff(ordered, prepend=-1))
         distinct = ordered[begins]
-        names, labels, dates, sizes, features = zip(*self._rows, strict=True) if self._rows else [()] * 5
+        names, labels, dates, sizes, has_words, features = (
+            zip(*self._rows, strict=True) if self._rows else [()] * 6
+        )
         block = Block(
             lexicon=self._new_tokens(),
             starts=np.searchsorted(distinct >> 32, np.arange(len(self) + 1)),
@@ -225,6 +229,7 @@ class BlockBuilder:
             dates=np.array(dates, np.float64),
             names=list(names),
             sizes=np.array(sizes, np.int64),
+            has_words=np.array(has_words, np.bool_),
             features=np.array(features, np.float64).reshape(len(self), -1 if self._rows else 0),  # None: NaN
         )
         self._begin()
@@ -276,6 +281,7 @@ def merge_blocks(blocks: list[Block]) -> Block:
         dates=join("dates"),
         names=[name for block in blocks for name in block.names],
         sizes=join("sizes"),
+        has_words=join("has_words"),
         features=join("features"),
     )
 
@@ -298,6 +304,7 @@ def select_rows(block: Block, rows: Ints) -> Block:
         dates=block.dates[rows],
         names=[block.names[row] for row in rows],
         sizes=block.sizes[rows],
+        has_words=block.has_words[rows],
         features=block.features[rows],
     )
 

@@ -17,7 +17,7 @@ from nbspam.settings import Settings, from_text
 from nbspam.store.digest import differing_tables
 from nbspam.store.reader import Model, open_model, rows_of_keys
 from nbspam.store.writer import sum_rows
-from nbspam.tokens.bag import NOTAWORD, NOTAWORD_KEY, NOTAWORD_VIEW, token_key
+from nbspam.tokens.bag import NOTAWORD, NOTAWORD_KEY, NOTAWORD_VIEW, VIEWS, token_key
 
 
 def check_model(path: str) -> list[str]:
@@ -43,6 +43,10 @@ def _complaints(model: Model) -> Iterator[str]:
         return
     for table in differing_tables(model.connection):
         yield f"{table}: its rows are not those that were written"
+    for table, column in (("token", "since"), ("learned", "batch"), ("moved", "batch"), ("moved", "until")):
+        sound = "BETWEEN 1 AND (SELECT max(number) FROM batch)"
+        if rows := model.connection.ask(f"SELECT {column} FROM {table} WHERE {column} NOT {sound}"):
+            yield f"{table}: {len(rows)} rows of batches that do not exist, {_some([row[0] for row in rows])}"
     texts = model.connection.stream("SELECT key, view, text FROM token")
     if strangers := [text for key, view, text in texts if type(text) is not str or key != key_of(text, view)]:
         yield f"token: {len(strangers)} texts that do not belong to their keys, {_some(strangers)}"
@@ -114,6 +118,15 @@ def _token_row(model: Model, condition: str) -> TokenRow | None:
         counts = model.counts([key])[key]
         return TokenRow(text, view, counts[0::2], counts[1::2])
     return None
+
+
+def words_of_ham(model: Model, most: int) -> list[str]:
+    """Words of the text that the most ham have and no spam; for a model of ham and spam."""
+    query = (
+        "SELECT text FROM token WHERE view = ? AND documents_1 = 0 ORDER BY documents_0 DESC, text LIMIT ?"
+    )
+    rows = model.connection.ask(query, (VIEWS.index("body"), 2 * most))
+    return [text for (text,) in rows if text.isalpha()][:most]
 
 
 def vocabulary_keys(model: Model) -> list[int]:

@@ -1,0 +1,296 @@
+"""Spam in disguise: what of it a filter still catches, and what helps against the rest (`nbspam attack`).
+
+A disguise makes another mail of a spam that a reader understands as before.  Words that only a browser does
+not show (by a calculated size, a scale, a variable) are no disguise here: Gmail and Outlook show them.
+Letters are disguised in the Latin alphabet only.  The table of docs/decisions.md comes from the same code.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import re
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing
+from html import escape
+from typing import NamedTuple
+
+from nbspam.corpus import Source
+from nbspam.corpus.item import Item, Skipped, reason_of
+from nbspam.decision import read_loss
+from nbspam.errors import BadDataError, NoInputError, UsageError
+from nbspam.filter import Filter, open_filter
+from nbspam.labels import HAM, HAM_AND_SPAM, SPAM, UNSURE
+from nbspam.mail import header_lines, parse
+from nbspam.mail.html import read_html
+from nbspam.model.scorer import Counted
+from nbspam.store.check import words_of_ham
+from nbspam.store.learn import learn_all
+from nbspam.store.writer import copy_model
+
+LESSONS = 10  # disguised spam that is learned, then the others are judged again
+ADDED = 100  # words of ham that a disguise adds
+BEST = 200  # words that say most for ham
+MAX_TEXT = 20_000  # characters of a text that is written anew
+SEED = 5
+PLAIN, HTML = "text/plain; charset=utf-8", "text/html; charset=utf-8"
+_MIME = ("content-type", "content-transfer-encoding", "mime-version", "")
+_WORD = re.compile(r"[A-Za-z]{4,}")
+_ADDRESS = re.compile(r"(?:https?://|www\.)[^\s\"'<>]+")
+_LEET = str.maketrans("aioeslt", "@103$1+")
+_CYRILLIC = str.maketrans("aeopcxyiACEHOPTXKMB", "аеорсхуіАСЕНОРТХКМВ")
+
+
+class Original(NamedTuple):
+    """What is known of a mail.
+
+    header : raw fields, without those of MIME
+    text   : what a reader sees
+    """
+
+    header: bytes
+    text: str
+
+
+class Loot:
+    """What spammers may know of the ham of a reader: some messages, and words that no spam has."""
+
+    def __init__(self, ham: Iterable[bytes], words: Sequence[str]) -> None:
+        """ham : messages;  words : see words_of_ham.  Both may be empty."""
+        self.ham = [mail for mail in map(original, ham) if mail.text.split()]
+        self.words = " ".join(words)
+        self._draw = random.Random(SEED)
+
+    def header(self) -> bytes:
+        """The fields of a ham."""
+        return self._draw.choice(self.ham).header
+
+    def text(self) -> str:
+        """The first ADDED words of a ham; short ones are joined."""
+        words: list[str] = []
+        while len(words) < ADDED:
+            words += self._draw.choice(self.ham).text.split()
+        return " ".join(words[:ADDED])
+
+
+Disguise = Callable[[Original, Loot], bytes]
+
+
+def original(data: bytes) -> Original:
+    """The fields and the visible text of a mail."""
+    fields = b"".join(data[start:stop] for start, stop, name in header_lines(data) if name not in _MIME)
+    parts = [part for part in parse(data).parts if part.text and not part.is_replaced]
+    texts = [read_html(part.text).visible if part.is_html else part.text for part in parts]
+    return Original(fields and fields.rstrip(b"\r\n") + b"\n", "\n".join(texts)[:MAX_TEXT])
+
+
+def _mail(header: bytes, body: str, kind: str = PLAIN) -> bytes:
+    fields = f"MIME-Version: 1.0\nContent-Type: {kind}\nContent-Transfer-Encoding: 8bit\n\n"
+    return header + (fields + body).encode("utf-8", "replace")
+
+
+def _page(body: str) -> str:
+    return f"<html><body>{body}</body></html>"
+
+
+def _alternatives(header: bytes, text: str, page: str) -> bytes:
+    """A text, and a page that mail programs show instead of it."""
+    parts = [f"--1\nContent-Type: {kind}\n\n{content}\n" for kind, content in ((PLAIN, text), (HTML, page))]
+    return _mail(header, "".join(parts) + "--1--\n", "multipart/alternative; boundary=1")
+
+
+def _each_word(change: Callable[[str], str], kind: str = PLAIN) -> Disguise:
+    """Every word of four letters and more is changed."""
+
+    def disguise(spam: Original, _: Loot) -> bytes:
+        text = escape(spam.text, quote=False) if kind == HTML else spam.text
+        return _mail(spam.header, _WORD.sub(lambda word: change(word.group()), text), kind)
+
+    return disguise
+
+
+def _apart(text: str) -> str:
+    """F R E E   P I L L S."""
+    return "   ".join([" ".join(word) for word in text.split()])
+
+
+def _address_only(spam: Original, _: Loot) -> bytes:
+    found = _ADDRESS.search(spam.text)
+    return _mail(spam.header, found.group() if found else spam.text[:60])
+
+
+def _hidden(place: str) -> Disguise:
+    """Words of ham in a page, where a reader does not see them."""
+    return lambda spam, loot: _mail(spam.header, _page(escape(spam.text) + place % escape(loot.text())), HTML)
+
+
+def _header_of_ham(spam: Original, loot: Loot) -> bytes:
+    own, other = spam.header, loot.header()
+    kept = [other[start:stop] for start, stop, name in header_lines(other) if name != "subject"]
+    kept += [own[start:stop] for start, stop, name in header_lines(own) if name == "subject"]
+    return _mail(b"".join(kept), spam.text)
+
+
+OWN_WORDS: dict[str, Disguise] = {
+    "written anew as plain text": lambda spam, _: _mail(spam.header, spam.text),
+    "letters as digits and marks": _each_word(lambda word: word[0] + word[1:].translate(_LEET)),
+    "Cyrillic letters that look alike": _each_word(lambda word: word.translate(_CYRILLIC)),
+    "zero-width spaces between letters": _each_word("\u200b".join),
+    "spaces between letters": _each_word(" ".join),
+    "lines that cut words": _each_word(
+        lambda word: f"{word[:2]} \n{word[2:]}", f"{PLAIN}; format=flowed; delsp=yes"
+    ),
+    "a page, a comment in each word": _each_word(lambda word: f"{word[:2]}<!-- x -->{word[2:]}", HTML),
+    "the first address only": _address_only,
+}
+WORDS_OF_HAM: dict[str, Disguise] = {
+    f"{ADDED} words of a ham before it": lambda spam, loot: _mail(
+        spam.header, f"{loot.text()}\n\n{spam.text}"
+    ),
+    "all letters apart, the same after it": lambda spam, loot: _mail(
+        spam.header, f"{_apart(spam.text)}\n\n{loot.text()}"
+    ),
+    "the same in a page, white": _hidden('<font color="#fffffe">%s</font>'),
+    "the same in a page, not displayed": _hidden('<div style="display:none">%s</div>'),
+    "the same as the text of a page": lambda spam, loot: _alternatives(
+        spam.header, loot.text(), _page(escape(spam.text))
+    ),
+    "a picture, the same as its text": lambda spam, loot: _alternatives(
+        spam.header,
+        loot.text(),
+        _page("<a href='http://lake.example/'><img src='http://lake.example/1.png'></a>"),
+    ),
+    "the header of a ham, except Subject": _header_of_ham,
+}
+BEST_WORDS: dict[str, Disguise] = {
+    f"the {BEST} best words for ham after it": lambda spam, loot: _mail(
+        spam.header, f"{spam.text}\n\n{loot.words}"
+    ),
+}
+N_DISGUISES = len(OWN_WORDS) + len(WORDS_OF_HAM) + len(BEST_WORDS)
+
+
+def disguised(spam: Sequence[bytes], loot: Loot) -> Iterator[tuple[str, list[bytes]]]:
+    """(name, the spam in this disguise) of each disguise that the loot allows."""
+    known = [original(data) for data in spam]
+    possible = OWN_WORDS | (WORDS_OF_HAM if loot.ham else {}) | (BEST_WORDS if loot.words else {})
+    for name, disguise in possible.items():
+        yield name, [disguise(one, loot) for one in known]
+
+
+class Judged(NamedTuple):
+    """What a filter judges wrongly: spam that it calls ham or unsure, and ham that it calls spam."""
+
+    ham: int
+    unsure: int
+    lost_ham: int
+
+    @property
+    def through(self) -> int:
+        """Spam that is not called spam."""
+        return self.ham + self.unsure
+
+
+class Row(NamedTuple):
+    """A disguise: judged by the filter as it is, under other costs, and after it has learned some."""
+
+    disguise: str
+    now: Judged
+    loss: Judged
+    learned: Judged
+
+    @property
+    def best(self) -> str:
+        """The field with the fewest mistakes; `now` if no defence makes fewer, or if nothing gets through."""
+        names = ("now", "learned", "loss") if self.now.through else ("now",)
+        return min(names, key=lambda name: sum(getattr(self, name)))
+
+
+class Attack(NamedTuple):
+    """What came of the disguises.
+
+    spam, caught : messages, and those of them that the filter calls spam as they come
+    lessons, judged : of those caught, learned in each disguise, and judged in it
+    ham     : judged, none of it ham that words or a header were taken from
+    skipped : mail that could not be read
+    """
+
+    spam: int
+    caught: int
+    lessons: int
+    judged: int
+    ham: int
+    rows: list[Row]
+    skipped: Skipped
+
+
+def attack(
+    path: str, source: Source, loss: str, limit: int, progress: Callable[[int], None] | None = None
+) -> Attack:
+    """Disguise spam that the model at `path` catches, and judge it again.
+
+    loss  : the costs to try as a defence
+    limit : spam that is read, ham to take words from, and ham that is judged; drawn from the source
+    Raises a child of NbspamError for a model of other classes, and if too little spam is caught.
+    """
+    with closing(open_filter(path)) as now:
+        if now.classes != HAM_AND_SPAM:
+            why = "disguises are of spam among ham; the classes of this model are: " + ", ".join(now.classes)
+            raise UsageError(path, why, "name a model of ham and spam", "attack-classes")
+        strict = Filter(now.model, now.settings, read_loss(loss, now.classes))
+        mail, skipped = _drawn(source, {SPAM: limit, HAM: 2 * limit})
+        taken, ham = mail[HAM][::2], [*map(now.count, mail[HAM][1::2])]
+        caught = [data for data in mail[SPAM] if now.classify(data).label == SPAM]
+        if len(caught) < 2:
+            why = f"{len(caught)} of {len(mail[SPAM])} spam are caught as they come; an attack needs 2"
+            raise BadDataError(path, why, "name more spam: `spam=PATH`", "attack-spam")
+        n = min(LESSONS, len(caught) // 2)
+        lost, lost_by_loss = (_called(judge, ham)[SPAM] for judge in (now, strict))
+        rows = []
+        for name, mails in disguised(caught, Loot(taken, words_of_ham(now.model, BEST))):
+            spam = [*map(now.count, mails[n:])]
+            known = _judge(now, spam, lost), _judge(strict, spam, lost_by_loss)
+            rows.append(Row(name, *known, _after_learning(path, mails[:n], spam, ham)))
+            if progress:
+                progress(1)
+        return Attack(len(mail[SPAM]), len(caught), n, len(caught) - n, len(ham), rows, skipped)
+
+
+def _drawn(source: Source, limits: dict[str, int]) -> tuple[dict[str, list[bytes]], Skipped]:
+    """Up to so many messages of each class, drawn at random and always the same, and what was not read."""
+    items: dict[str, list[Item]] = {label: [] for label in limits}
+    for item in source.items():
+        if item.label in items:
+            items[item.label].append(item)
+    draw, skipped = random.Random(SEED), list(source.skipped)
+    mail: dict[str, list[bytes]] = {label: [] for label in limits}
+    for label, limit in limits.items():
+        for item in draw.sample(items[label], min(limit, len(items[label]))):
+            try:
+                mail[label].append(item.read())
+            except OSError as error:
+                skipped.append((item.name, reason_of(error)))
+    if not mail[SPAM]:
+        raise NoInputError("SOURCE", "there is no spam", "name some: `spam=PATH`", "attack-no-spam")
+    return mail, skipped
+
+
+def _called(judge: Filter, messages: list[Counted]) -> Counter[str]:
+    return Counter(judge.judge(message).label for message in messages)
+
+
+def _judge(judge: Filter, spam: list[Counted], lost_ham: int) -> Judged:
+    called = _called(judge, spam)
+    return Judged(called[HAM], called[UNSURE], lost_ham)
+
+
+def _after_learning(path: str, lessons: list[bytes], spam: list[Counted], ham: list[Counted]) -> Judged:
+    """By a copy of the model that has learned these spam."""
+    with tempfile.TemporaryDirectory(prefix="nbspam-") as folder:
+        copy = os.path.join(folder, "model.nbspam")
+        copy_model(path, copy)
+        learn_all(copy, SPAM, lessons)
+        with closing(open_filter(copy)) as judge:
+            return _judge(judge, spam, _called(judge, ham)[SPAM])
