@@ -106,6 +106,16 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "bin" / "nbspam"
 
 
+@pytest.fixture(scope="session")
+def data_model(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model of all mail of data/, which no test changes."""
+    from tests.tiny_mail import run
+
+    path = tmp_path_factory.mktemp("data") / "model.nbspam"
+    run("train", "-q", data, "-m", path)
+    return path
+
+
 @pytest.fixture(scope="module")
 def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A small model; tests of one file share it, so what changes a model takes the fixture `model`."""

@@ -19,7 +19,7 @@ from tests.mail_samples import make_corpus
 
 
 def write_model(path: Path) -> None:
-    with new_model(str(path), ("ham", "spam"), [1, 2]) as file:
+    with new_model(str(path), ("ham", "spam"), [1, 2], "train") as file:
         file.settings({"alpha": "1"})
 
 

@@ -23,16 +23,9 @@ def test_an_argument_is_shown_as_an_option() -> None:
     )
 
 
-def test_python_sees_the_argument_by_its_own_name() -> None:
-    assert str(ERROR) == "alpha=x: is not a number"
-
-
-def test_a_control_character_is_shown_and_not_written() -> None:
-    assert "\x1b" not in error_text(UsageError("a\x1b[2Jb", "is not a number\r"))
-
-
-def test_an_error_crosses_a_process_as_it_is() -> None:
+def test_an_error_crosses_a_process_as_it_is_and_shows_no_control_character() -> None:
     assert error_text(pickle.loads(pickle.dumps(ERROR))) == error_text(ERROR)
+    assert "\x1b" not in error_text(UsageError("a\x1b[2Jb", "is not a number\r"))
 
 
 @pytest.mark.parametrize("command", COMMANDS)

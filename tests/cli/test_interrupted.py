@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import random
-import resource
 import shutil
 import signal
 import subprocess
@@ -14,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.hardship import HAM, SPAM, program, refusal, without_fault
+from tests.cli.hardship import HAM, SPAM, program, refusal
 from tests.tiny_mail import PROGRAM, write_folders
 
 
@@ -91,21 +90,6 @@ def test_a_full_disk_leaves_no_partial_output(small_disk: Path, wordy: Path, nam
     assert os.listdir(small_disk) == ["filler"]
 
 
-def test_a_file_size_limit_ends_training_and_leaves_the_old_model(
-    model: Path, trained: bytes, wordy: Path
-) -> None:
-    limit = (100_000, 100_000)
-    done = subprocess.run(
-        [*PROGRAM, "train", "--replace", "-q", wordy, "-m", model], capture_output=True,
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, limit),
-    )  # fmt: skip
-    without_fault(done)
-    assert done.returncode in (73, 74)
-    assert done.stderr.startswith(f"nbspam: {model}: ".encode())
-    assert model.read_bytes() == trained
-    assert os.listdir(model.parent) == [model.name]
-
-
 def test_a_read_only_folder_refuses_writers_and_allows_readers(
     small_disk: Path, trained: bytes, source: Path
 ) -> None:
@@ -119,17 +103,6 @@ def test_a_read_only_folder_refuses_writers_and_allows_readers(
     refusal(73, "output-denied", small_disk / "v", "vocab", "build", source, "-o", small_disk / "v")
     assert program("classify", "-m", path, stdin=SPAM[0]).stdout.startswith(b"spam\t")
     assert path.read_bytes() == trained
-
-
-def test_an_unwritable_place_is_refused_before_mail_is_read(tmp_path: Path) -> None:
-    (tmp_path / "file").write_bytes(b"")
-    path = tmp_path / "file" / "new"
-    said = refusal(73, "model-create", path, "train", "no-such-mail", "-m", path)
-    assert "next: choose another place: --model PATH" in said
-    for place in (path, tmp_path):
-        said = refusal(73, "model-create", place, "model", "merge", "no-such-model", "another", "-o", place)
-        assert ": --output PATH  [" in said
-    refusal(73, "output-folder", path, "vocab", "build", "no-such-mail", "-o", path)
 
 
 def _start(*arguments: object) -> subprocess.Popen[bytes]:

@@ -3,32 +3,20 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from nbspam.cli import learn as command
 from nbspam.store import learn as learning
 from nbspam.store.check import check_model
 from nbspam.store.learn import learn
-from nbspam.store.reader import open_model
 from tests.mail_samples import make_corpus
 from tests.tiny_mail import counts, mail, program, run, write_folders
 
 MANY = [mail(f"an offer of number{n} pills{n % 7}") for n in range(80)]
 FROM = b"From a@b.example Mon Jun  3 10:00:00 2024\n"
-
-
-@pytest.fixture
-def model(tmp_path: Path) -> Path:
-    """A model of four messages."""
-    classes = {
-        "ham": [mail("minutes of the meeting"), mail("lunch tomorrow")],
-        "spam": [mail("cheap pills"), mail("you won a prize")],
-    }
-    run("train", write_folders(tmp_path / "mail", classes), "-m", tmp_path / "m", "-q")
-    return tmp_path / "m"
 
 
 @pytest.fixture
@@ -47,16 +35,9 @@ def paths(tmp_path: Path) -> list[str]:
     return [str(path) for path in found]
 
 
-def weights(model: Path) -> list[float]:
-    opened = open_model(str(model))
-    found = opened.calibration()
-    opened.close()
-    return found
-
-
-def test_the_prior_alone_judges_if_fewer_than_two_classes_have_mail(model: Path, tmp_path: Path) -> None:
-    spam, message = tmp_path / "mail" / "spam", mail("cheap pills offer1 buy now")
-    known, before = run("classify", "-m", model, stdin=message), weights(model)
+def test_the_prior_alone_judges_if_fewer_than_two_classes_have_mail(model: Path, source: Path) -> None:
+    spam, message = source / "spam", mail("cheap pills offer1 buy now")
+    known = run("classify", "-m", model, stdin=message)
     run("unlearn", "-q", "-m", model, spam)
     assert run("classify", "-m", model, stdin=message) == "unsure\tundefined\t-\n"
     assert run("classify", "--exit-code", "-m", model, stdin=message, status=2)
@@ -64,17 +45,8 @@ def test_the_prior_alone_judges_if_fewer_than_two_classes_have_mail(model: Path,
     verdict = json.loads(run("explain", "--json", "--prior", "uniform", "-m", model, stdin=message))
     assert (verdict["probability"], verdict["log_odds_interval"], verdict["clues"]) == (0.5, None, [])
     assert "fewer than two classes have mail" in run("explain", "-m", model, stdin=message)
-    assert weights(model) == before
     run("learn", "-q", "spam", "-m", model, spam)
     assert run("classify", "-m", model, stdin=message).split("\t")[0] == known.split("\t")[0] != "unsure"
-
-
-def test_a_message_with_our_header_is_the_same_message(model: Path) -> None:
-    new = mail("pills " * 40)  # with our header it is longer than 512 bytes
-    run("learn", "spam", "-m", model, stdin=new)
-    passed = program("classify", "-p", "-m", model, stdin=new).stdout
-    assert passed != new
-    assert run("learn", "spam", "-m", model, stdin=passed) == "already learned\t-\n"
 
 
 @pytest.mark.parametrize(
@@ -96,15 +68,6 @@ def test_a_message_with_a_from_line_is_the_one_of_training(content: bytes, tmp_p
     assert run("learn", "ham", "-m", tmp_path / "m", stdin=content) == "already learned\t-\n"
 
 
-def test_an_unreadable_message_does_not_stop_the_others(model: Path, tmp_path: Path) -> None:
-    good = tmp_path / "good\x1b[31m\n.eml"  # shown without harm
-    good.write_bytes(mail("good pills"))
-    done = program("learn", "spam", "-m", model, tmp_path / "missing.eml", good)
-    assert done.returncode == 66
-    assert done.stdout.decode() == f"learned\t{tmp_path}/good\\x1b[31m\\n.eml\n"
-    assert b"missing.eml" in done.stderr
-
-
 def test_every_broken_message_can_be_learned_and_unlearned(
     model: Path, torture_files: list[Path], tmp_path: Path
 ) -> None:
@@ -117,40 +80,25 @@ def test_every_broken_message_can_be_learned_and_unlearned(
         b"From: \xff\xfe\n\n\xff",
         bytes(range(256)) * 40,
     ]
-    torture_files = [*torture_files[::4], *write_folders(tmp_path / "odd", {"any": odd}).rglob("*.eml")]
-    names = "".join(f"{path}\n" for path in torture_files).encode()
+    paths = [*torture_files[::4], *write_folders(tmp_path / "odd", {"any": odd}).rglob("*.eml")]
+    names = "".join(f"{path}\n" for path in paths).encode()
     learned = run("learn", "spam", "-q", "-m", model, "--files-from", "-", stdin=names)
-    assert learned.count("\n") >= len(torture_files)
+    assert learned.count("\n") >= len(paths)
     assert check_model(str(model)) == []
     run("unlearn", "-q", "-m", model, "--files-from", "-", stdin=names)
     assert counts(model) == before
 
 
-def learn_here(model: Path, paths: list[str]) -> Any:
-    arguments = ["spam", "-q", "-m", str(model), *paths]
-    return command.learn_quickly(["learn", *arguments])
-
-
-def test_a_batch_gives_the_model_of_one_by_one_in_few_transactions(
-    calibrated: Path, paths: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    one_by_one = tmp_path / "one-by-one"
-    one_by_one.write_bytes(calibrated.read_bytes())
+def test_a_batch_gives_the_model_of_one_by_one(calibrated: Path, paths: list[str], tmp_path: Path) -> None:
+    one_by_one = shutil.copy(calibrated, tmp_path / "one-by-one")
     for data in [*MANY, MANY[3], MANY[70]]:
         learn(str(one_by_one), "spam", data)
-    transactions: list[Any] = []
-    updating = learning.updating
-    monkeypatch.setattr(learning, "updating", lambda *given: transactions.append(given) or updating(*given))
-    assert learn_here(calibrated, [*paths, paths[3], paths[70]]) == 0
+    run("learn", "spam", "-q", "-m", calibrated, *paths, paths[3], paths[70])
     assert run("model", "dump", "-m", calibrated) == run("model", "dump", "-m", one_by_one)
-    assert len(transactions) == 3
 
 
 def test_written_lines_are_done_and_no_others_if_learning_is_stopped(
-    calibrated: Path,
-    paths: list[str],
-    monkeypatch: pytest.MonkeyPatch,
-    capfdbinary: pytest.CaptureFixture[bytes],
+    calibrated: Path, paths: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen: list[bytes] = []
     read = learning.read
@@ -161,12 +109,10 @@ def test_written_lines_are_done_and_no_others_if_learning_is_stopped(
             raise RuntimeError("stopped")
         return read(data, *wanted)
 
-    monkeypatch.setattr(learning, "read", stopped)
-    with pytest.raises(RuntimeError):
-        learn_here(calibrated, paths)
-    written = capfdbinary.readouterr().out.decode().splitlines()
+    with monkeypatch.context() as patch:
+        patch.setattr(learning, "read", stopped)
+        written = program("learn", "spam", "-q", "-m", calibrated, *paths).stdout.decode().splitlines()
     assert written == [f"learned\t{path}" for path in paths[:32]]
-    monkeypatch.undo()
     again = run("learn", "spam", "-q", "-m", calibrated, *paths).splitlines()
     assert [line.partition("\t")[0] for line in again] == ["already learned"] * 32 + ["learned"] * 48
 
@@ -176,8 +122,6 @@ def test_another_writer_has_its_turn_between_two_batches(
 ) -> None:
     results: list[str] = []
     other = mail("another program's message")
-    monkeypatch.setattr(
-        command.time, "sleep", lambda seconds: results.append(learn(str(calibrated), "ham", other))
-    )
-    assert learn_here(calibrated, paths) == 0
+    monkeypatch.setattr("time.sleep", lambda seconds: results.append(learn(str(calibrated), "ham", other)))
+    run("learn", "spam", "-q", "-m", calibrated, *paths)
     assert results == ["learned", "already learned"]

@@ -50,17 +50,9 @@ def as_pattern(expected: str) -> str:
     return "".join(lines)
 
 
-@pytest.fixture(scope="module")
-def model(installed: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A model of data/."""
-    path = tmp_path_factory.mktemp("model") / "model.nbspam"
-    subprocess.run([installed, "train", "-q", ROOT / "data", "-m", path], check=True)
-    return path
-
-
 @pytest.mark.parametrize("page", RUNS)
 def test_console_blocks_print_what_the_page_shows(
-    page: str, installed: Path, model: Path, tmp_path: Path
+    page: str, installed: Path, data_model: Path, tmp_path: Path
 ) -> None:
     shutil.copytree(ROOT / "data", tmp_path / "data")
     environment = {
@@ -70,7 +62,7 @@ def test_console_blocks_print_what_the_page_shows(
         "LC_ALL": "C.UTF-8",
     }
     if "$ nbspam train" not in RUNS[page][0]:
-        shutil.copy(model, environment["NBSPAM_MODEL"])
+        shutil.copy(data_model, environment["NBSPAM_MODEL"])
     for command, expected in [step for block in RUNS[page] for step in steps(block)]:
         done = subprocess.run(
             ["sh", "-c", command],

@@ -97,12 +97,3 @@ def test_doctor_reports_unreadable_mail(place: Path, index: str, wrong: list[str
     assert (status, content["status"], said) == (66 if wrong else 0, 66 if wrong else 0, "")
     assert list(found) == wrong
     assert all(f"{place}/spam/gone.eml: No such file" in text for text in found.values())
-
-
-def test_train_says_what_the_header_will_be(tmp_path: Path) -> None:
-    mail = make_corpus(tmp_path / "mail", {"ham": 6, "spam": 6})
-    named = [f"--class=junk={mail}/spam", f"--class=inbox={mail}/ham", "-m", str(tmp_path / "model")]
-    said = program("train", *named).stderr.decode()
-    assert "X-Nbspam will be one of inbox, junk." in said
-    assert "No class is spam: a rule for `X-Nbspam: spam` will match no message." in said
-    assert "X-Nbspam" not in program("train", mail, "-m", tmp_path / "plain").stderr.decode()

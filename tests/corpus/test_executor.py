@@ -33,20 +33,6 @@ def test_processes_are_no_more_than_shards_jobs_and_four_a_core(
     assert (os.getpid() in processes) == (most == 1)
 
 
-def test_the_work_is_not_pickled_and_keeps_its_memory_from_shard_to_shard() -> None:
-    seen: list[int] = []
-
-    def known_before(number: int) -> tuple[int, list[int]]:
-        before = list(seen)
-        seen.append(number)
-        return number, before
-
-    found = list(executor.run_shards(known_before, range(8), 2))
-    assert [number for number, _ in found] == list(range(8))
-    assert sum(not before for _, before in found) <= 2  # the first shard of each process
-    assert seen == []  # of this process
-
-
 @pytest.mark.parametrize(
     "raised", [DamagedModelError("a.nbspam", "no table"), TryAgainError("a.nbspam", "locked", "wait", "busy")]
 )

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import bz2
 import gzip
-import io
 import lzma
 import mailbox
 import random
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -21,7 +19,6 @@ from nbspam.corpus import open_unlabelled
 from nbspam.corpus.item import MAGIC, UNPACKED
 from nbspam.corpus.mbox import begins_mbox, fragments, is_dated, unquoted
 from nbspam.mail.limits import MAX_READ_BYTES
-from nbspam.passthrough import unboxed
 
 FROM = b"From ann@example.org Mon Jun 24 17:04:28 2002\n"
 
@@ -54,25 +51,8 @@ def read_all(path: Path) -> list[bytes]:
     return [item.read() for item in open_unlabelled([str(path)]).items()]
 
 
-BODY_LINES = st.lists(
-    st.sampled_from(
-        [
-            b"",
-            b"x",
-            b"From ",
-            b">From ",
-            FROM[:-1],
-            b">>From you",
-            b"From a@b",
-            b"\r",
-            b"A: b",
-            b"\0\xff",
-            b" From ",
-        ]
-    )
-    | st.binary(max_size=12),
-    max_size=8,
-)
+PIECES = [b"", b"x", b"From ", b">From ", FROM[:-1], b">>From you", b"From a@b", b"\r", b"A: b", b" From "]
+BODY_LINES = st.lists(st.sampled_from(PIECES) | st.binary(max_size=12), max_size=8)
 
 
 @given(st.lists(BODY_LINES, min_size=1, max_size=5), st.sampled_from([1, 3, 17, 1 << 20]))
@@ -106,10 +86,8 @@ def test_crlf_mboxes_are_split(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "line",
     [
-        "From ann@example.org Mon Jun 24 17:04:28 2002",
         "From ann@example.org  Mon Jun  4 7:04 2002",
         "From - Tue Jan 01 00:00:00 2030",
-        "From MAILER-DAEMON Fri Jul  8 12:08:34 2011",
         "From ann Tue Jul 9 10:11:12 2002 +0200",
         "From 123@xxx Mon Jun 24 17:04:28 +0000 2002",
         "From ann at example.org Mon, 24 Jun 2002 17:04:28 GMT",
@@ -124,14 +102,12 @@ def test_a_from_line_with_a_date_begins_a_message(line: str) -> None:
 @pytest.mark.parametrize(
     "line",
     [
-        "From here to there",
         "From Monday on we open at 10:00",
         "From John Doe, Mon Jun 24 17:04 2002:",
         "From ann Mon Jun 24 17:04:28 2002 he wrote",
         "From ann Mon Jun 44 17:04:28 2002",
         "From ann Mon Jun 24 17:04:28 20020",
         "From ann Mon Jun 24 2002",
-        "From ",
         "",
     ],
 )
@@ -159,40 +135,21 @@ def test_an_endless_from_line_is_text_and_costs_no_memory() -> None:
     assert max(len(piece) for _, piece, _ in pieces) < 4000
 
 
-def test_one_quote_mark_is_removed_from_a_quoted_from_line() -> None:
-    assert (
-        unquoted(b">From a\n>>From b\n >From c\n>from d\n>From")
-        == b"From a\n>From b\n >From c\n>from d\n>From"
-    )
-
-
 PACKERS = {"gz": gzip.compress, "xz": lzma.compress, "bz2": bz2.compress}
 
 
 def test_a_small_file_that_unpacks_to_a_huge_message_is_cut(tmp_path: Path) -> None:
-    (tmp_path / "bomb").write_bytes(gzip.compress(mail(1) + b"x" * (MAX_READ_BYTES + 1000)))
-    (tmp_path / "box").write_bytes(
-        gzip.compress(FROM + mail(1) + b"x" * (MAX_READ_BYTES + 1000) + b"\n\n" + FROM)
-    )
+    long = mail(1) + b"x" * (MAX_READ_BYTES + 1000)
+    (tmp_path / "bomb").write_bytes(gzip.compress(long))
+    (tmp_path / "box").write_bytes(gzip.compress(FROM + long + b"\n\n" + FROM))
     assert [len(data) for data in read_all(tmp_path / "bomb")] == [MAX_READ_BYTES]
     assert [len(data) for data in read_all(tmp_path / "box")] == [MAX_READ_BYTES, 0]
 
 
-def test_classify_recognises_an_mbox_of_many_by_its_first_message(
-    tmp_path: Path,
-) -> None:
-    one = b"From a@b.example Mon Jun  3 10:00:00 2024\nSubject: s\n\n>From here\n\n"
-
-    def chunks() -> Iterator[bytes]:
-        yield one * 40
-        pytest.fail("the second message was read, too")
-
-    assert unboxed(one, chunks()) is None
-    assert unboxed(one[:50], iter([one[50:]])) == b"Subject: s\n\nFrom here\n"
-    big = tmp_path / "mbox"
-    big.write_bytes(one + b"x" * 3_000_000 + b"\n\n")
-    start = b"Subject: s\n\nFrom here\n\n"
-    assert single_message(str(big)) == start + b"x" * (MAX_READ_BYTES - len(start) - 1)
+def test_classify_takes_an_mbox_of_one_message_for_the_message(tmp_path: Path) -> None:
+    (tmp_path / "mbox").write_bytes(FROM + mail(1) + b"\n>From here\n" + b"x" * 3_000_000 + b"\n\n")
+    start = mail(1) + b"\nFrom here\n"
+    assert single_message(str(tmp_path / "mbox")) == start + b"x" * (MAX_READ_BYTES - len(start) - 1)
 
 
 def test_messages_of_an_mbox_are_numbered_and_a_single_one_is_not(tmp_path: Path) -> None:
@@ -232,56 +189,35 @@ def test_a_compressed_mbox_has_the_messages_of_the_plain_one(
 
 
 @pytest.mark.parametrize("kind", PACKERS)
-@pytest.mark.parametrize("damage", ["cut short", "damaged"])
 def test_the_beginning_of_a_damaged_compressed_mbox_is_read_and_the_file_is_named(
-    kind: str, damage: str, tmp_path: Path
+    kind: str, tmp_path: Path
 ) -> None:
     noise = random.Random(1)
     messages = [mail(n, noise.randbytes(30_000).hex().encode() + b"\n") for n in range(60)]
-    packed = bytearray(PACKERS[kind](as_mbox(messages)))
-    if damage == "cut short":
-        del packed[len(packed) * 9 // 10 :]
-    else:
-        packed[len(packed) * 9 // 10 : len(packed) * 9 // 10 + 40] = b"\x00\xff" * 20
-    (tmp_path / "box").write_bytes(packed)
+    packed = PACKERS[kind](as_mbox(messages))
+    keep = len(packed) * 9 // 10
+    damages = {"cut short": packed[:keep], "damaged": packed[:keep] + b"\x00\xff" * 20 + packed[keep + 40 :]}
+    for damage, data in damages.items():
+        (tmp_path / "box").write_bytes(data)
+        source = open_unlabelled([str(tmp_path / "box")])
+        read = [item.read() for item in source.items()]
+        assert read[:40] == messages[:40]
+        ((path, why),) = source.skipped
+        assert path == f"{tmp_path}/box"
+        assert damage in why
+    (tmp_path / "box").write_bytes(packed[:20])  # no byte can be read
     source = open_unlabelled([str(tmp_path / "box")])
-    read = [item.read() for item in source.items()]
-    assert read[:40] == messages[:40]
-    assert len(read) <= len(messages)
-    ((path, why),) = source.skipped
-    assert path == f"{tmp_path}/box"
-    assert damage in why
-
-
-@pytest.mark.parametrize("kind", PACKERS)
-def test_compressed_data_without_a_readable_byte_gives_no_message(kind: str, tmp_path: Path) -> None:
-    (tmp_path / "one").write_bytes(PACKERS[kind](mail(1, b"%d\n" % 7**4999))[:20])
-    source = open_unlabelled([str(tmp_path / "one")])
     assert list(source.items()) == []
-    assert [path for path, _ in source.skipped] == [f"{tmp_path}/one"]
-
-
-@pytest.mark.parametrize("kind", ["gz", "xz"])  # bz2 of nothing has another magic number
-def test_a_compressed_file_of_nothing_is_an_empty_message(kind: str, tmp_path: Path) -> None:
-    (tmp_path / "one").write_bytes(PACKERS[kind](b""))
-    assert read_all(tmp_path / "one") == [b""]
+    assert len(source.skipped) == 1
 
 
 @pytest.mark.parametrize("magic", [one for one, kind in MAGIC.items() if kind not in UNPACKED])
-def test_files_of_other_compressions_are_no_messages(
-    magic: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    data = magic + mail(1)
+def test_files_of_other_compressions_are_no_messages(magic: bytes, tmp_path: Path) -> None:
     path = tmp_path / "Maildir" / "cur" / "1:2,S"
     path.parent.mkdir(parents=True)
-    path.write_bytes(data)
+    path.write_bytes(magic + mail(1))
     why = f"packed with {MAGIC[magic]}, which nbspam does not read"
     source = open_unlabelled([str(path)])
     assert list(source.items()) == []
     assert source.skipped == [(str(path), why)]
-    (item,) = open_unlabelled([str(tmp_path / "Maildir")]).items()
-    with pytest.raises(OSError, match=why):
-        item.read()
     assert [str(error) for _, error in named_messages({}, [str(path)])] == [f"{path}: {why}"]
-    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(data)))
-    assert list(named_messages({}, ["-"])) == [("-", data)]  # what is piped in is a message

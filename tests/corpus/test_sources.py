@@ -6,8 +6,6 @@ import gzip
 import mailbox
 import os
 import socket
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -67,7 +65,7 @@ def test_folders_named_after_classes_label_their_files_in_sorted_order(tmp_path:
 
 
 def test_any_folder_names_make_classes_ham_first_spam_last(tmp_path: Path) -> None:
-    source = open_labelled([put(tmp_path, "work/1", "SPAM/2", "lists/3", "Ham/4")])
+    source = open_labelled([put(tmp_path, "work/1", "Junk/2", "lists/3", "Ham/4")])
     assert source.classes == ("ham", "lists", "work", "spam")
     assert words(source) == [("ham", "4"), ("lists", "3"), ("work", "1"), ("spam", "2")]
 
@@ -156,15 +154,12 @@ def test_a_maildir_tree_knows_its_folders_by_their_names(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("name", "expected"),
     [
-        *((name, "spam") for name in ("Pourriel", "Spamverdacht", "Correo no deseado", "Posta indesiderata")),
-        *(
-            (name, "spam")
-            for name in ("&V4NXPpCuTvY-", "Courrier ind&AOk-sirable", "[Gmail].Spam", "JUNK_E-MAIL")
-        ),
-        *(
-            (name, "spam")
-            for name in ("&BCEEPwQwBDw-", "Nevyžádaná pošta", "迷惑メール", "INBOX.Lixo Eletrônico")
-        ),
+        ("Correo no deseado", "spam"),
+        ("Courrier ind&AOk-sirable", "spam"),
+        ("&V4NXPpCuTvY-", "spam"),
+        ("迷惑メール", "spam"),
+        ("[Gmail].Spam", "spam"),
+        ("INBOX.JUNK_E-MAIL", "spam"),
         ("Papierkorb", "trash"),
         ("Entw&APw-rfe", "drafts"),
         ("&XfJT0ZAB-", "sent"),
@@ -223,11 +218,6 @@ def test_dovecot_says_what_a_folder_is_for(tmp_path: Path, monkeypatch: pytest.M
         maildir(tmp_path / "mail" / name, name or "inbox")
     found = words(open_labelled([f"{tmp_path}/mail"]))
     assert found == [("ham", "inbox"), ("ham", ".Archive"), ("ham", ".Lists"), ("spam", "things")]
-
-
-def test_a_class_folder_called_junk_is_the_class_spam(tmp_path: Path) -> None:
-    put(tmp_path, "Junk/bad", "lists/some", "work/mine")
-    assert open_labelled([str(tmp_path)]).classes == ("lists", "work", "spam")
 
 
 @pytest.mark.parametrize(
@@ -364,13 +354,6 @@ def test_reading_does_not_wait_for_a_fifo_in_the_place_of_a_message(tmp_path: Pa
         item.read()
 
 
-def test_a_missing_path_does_not_stop_the_others(tmp_path: Path) -> None:
-    put(tmp_path, "there")
-    source = open_unlabelled([f"{tmp_path}/none", f"{tmp_path}/there"])
-    assert words(source) == [("", "there")]
-    assert source.skipped == [(f"{tmp_path}/none", "no such file or folder")]
-
-
 def test_each_walk_is_the_same_and_counts_afresh(tmp_path: Path) -> None:
     put(tmp_path, "stray", ".hidden")
     source = open_labelled([two_classes(tmp_path)])
@@ -400,17 +383,6 @@ def test_messages_are_counted_before_they_are_read(tmp_path: Path) -> None:
     put(tmp_path, "ham/box", data=MBOX)
     source = open_labelled([str(tmp_path)])
     assert [dict(counts) for _, counts in source.counts] == [{"ham": 4}, {"spam": 2}]
-
-
-def test_a_pipe_of_the_shell_is_read_as_mail_or_mbox(tmp_path: Path) -> None:
-    put(tmp_path, "box", data=MBOX)
-    program = (
-        "import sys; from nbspam.corpus import open_unlabelled\n"
-        "print([i.read().split()[-1].decode() for i in open_unlabelled(sys.argv[1:]).items()])"
-    )
-    command = f"{sys.executable} -c '{program}' <(cat {tmp_path}/box) <(echo end)"
-    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=60)
-    assert done.stdout.strip() == "['one', 'two', 'end']"
 
 
 def test_reading_leaves_no_file_open(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,7 @@ from nbspam.model.scorer import Counted
 from nbspam.store.reader import open_model
 from nbspam.store.text import escaped, unescaped
 from nbspam.tokens.bag import NOTAWORD_VIEW, Tokens
-from tests.tiny_mail import error, mail, run, write_folders
+from tests.tiny_mail import mail, run, write_folders
 
 CHINA = ["Chinese Beijing Chinese", "Chinese Chinese Shanghai", "Chinese Macao"]
 OTHER = ["Tokyo Japan Chinese"]
@@ -109,20 +110,6 @@ def test_a_vocabulary_of_the_body_does_not_see_the_header(china: Path, tmp_path:
     assert {clue["token"] for clue in with_header["clues"]} == {"chinese", "tokyo"}
 
 
-def test_show_prints_codes_and_json(china: Path, tmp_path: Path) -> None:
-    run("vocab", "build", china, "--view", "body", "-o", tmp_path / "v.tsv", "-q")
-    assert "5/0" not in run("vocab", "show", tmp_path / "v.tsv")
-    assert "3/5" in run("vocab", "show", tmp_path / "v.tsv", "--top", "2")
-    objects = [json.loads(line) for line in run("vocab", "show", tmp_path / "v.tsv", "--json").splitlines()]
-    assert objects[1] == {
-        "code": 1,
-        "word": "chinese",
-        "view": "body",
-        "documents": {"china": 3, "other": 1},
-        "occurrences": {"china": 5, "other": 1},
-    }
-
-
 @given(st.text())
 def test_escapes_come_back(text: str) -> None:
     assert unescaped(escaped(text)) == text
@@ -132,17 +119,16 @@ def test_escapes_come_back(text: str) -> None:
 @given(
     st.lists(st.text(alphabet=st.characters(exclude_categories=["Cs"]), min_size=1), unique=True, max_size=8)
 )
-def test_a_written_vocabulary_reads_back(texts: list[str]) -> None:
+def test_a_written_vocabulary_reads_back_also_with_windows_line_ends(texts: list[str]) -> None:
     words = [Word("NOTAWORD", NOTAWORD_VIEW, (1, 0), (2, 0))]
     words += [Word(text, n % 3, (1, 1), (1, 4)) for n, text in enumerate(texts) if text != "NOTAWORD"]
     vocabulary = Vocabulary(("ham", "spam"), (3, 1), "all", words)
-    assert read_back("".join(lines(vocabulary))) == vocabulary
+    text = "".join(lines(vocabulary))
+    assert read_back(text) == read_back(text.replace("\n", "\r\n")) == vocabulary
 
 
 def read_back(text: str) -> Vocabulary:
     """What read_vocabulary makes of this text."""
-    import tempfile
-
     with tempfile.NamedTemporaryFile() as file:
         file.write(text.encode())
         file.flush()
@@ -166,18 +152,12 @@ def test_a_vocabulary_cut_short_anywhere_is_refused(end: int) -> None:
     ("old", "new", "where"),
     [
         ("vocabulary\t1", "vocabulary\t9", "newer"),
-        ("#views\tall", "#views\tsome", "lines 1-6"),
         ("#messages\t3\t1", "#messages\t3", "lines 1-6"),
         ("ham\tspam\n#m", "spam\tham\n#m", "lines 1-6"),
-        ("documents:spam", "documents:junk", "lines 1-6"),
         ("1\tbody\tx\t3", "2\tbody\tx\t3", "line 8"),
         ("1\tbody\tx\t3", "1\tlegs\tx\t3", "line 8"),
-        ("\t3\t5\t1\t1\n", "\t3\t5\t1\n", "line 8"),
         ("\t3\t5\t1\t1\n", "\t4\t5\t1\t1\n", "line 8"),
-        ("\t3\t5\t1\t1\n", "\t3\t2\t1\t1\n", "line 8"),
         ("\t3\t5\t1\t1\n", "\t3\t-5\t1\t1\n", "line 8"),
-        ("\t3\t5\t1\t1\n", "\t3\t05\t1\t1\n", "line 8"),
-        ("\tx\t", "\tNOTAWORD\t", "line 8"),
         ("NOTAWORD", "word", "line 7"),
         ("\tx\t", "\ta\\q\t", "line 8"),
         ("1\tbody\tx\t3\t5\t1\t1\n", 2 * "1\tbody\tx\t3\t5\t1\t1\n", "line 9"),
@@ -190,50 +170,9 @@ def test_a_damaged_vocabulary_is_refused_with_the_place(old: str, new: str, wher
         read_back(GOOD.replace(old, new))
 
 
-@pytest.mark.parametrize(
-    ("arguments", "status", "said"),
-    [
-        (["vocab", "build", "MAIL", "-o", "-", "--size", "0"], 64, "size"),
-        (["vocab", "build", "MAIL", "-o", "-", "--min-count", "0"], 64, "min-count"),
-        (["vocab", "build", "MAIL", "-o", "/nowhere/v.tsv"], 73, "output-folder"),
-        (["vocab", "build", "MAIL", "-o", "-", "--word-list", "WORDS", "--size", "1"], 64, "usage"),
-        (["vocab", "build", "MAIL", "-o", "-", "--word-list", "WORDS", "--min-count", "2"], 64, "usage"),
-        (["vocab", "build", "MAIL", "-o", "-", "--word-list", "/nowhere"], 66, "no-input"),
-        (["vocab", "build", "MAIL", "-o", "-", "--word-list", "EMPTY"], 65, "word-list-empty"),
-        (["vocab", "build", "MAIL", "-o", "-", "--word-list", "BINARY"], 65, "word-list"),
-        (["vocab", "show", "/nowhere"], 66, "no-input"),
-        (["vocab", "show", "BINARY"], 65, "vocabulary-foreign"),
-        (["train", "MAIL", "--vocab", "BINARY", "-m", "NEW"], 65, "vocabulary-foreign"),
-    ],
-)
-def test_bad_arguments_end_with_the_documented_status(
-    china: Path, tmp_path: Path, arguments: list[str], status: int, said: str
-) -> None:
-    (tmp_path / "empty").write_bytes(b"")
-    (tmp_path / "words").write_bytes(b"hello\n")
-    (tmp_path / "binary").write_bytes(b"\xff\xfe\0binary")
-    places = {
-        "MAIL": china,
-        "EMPTY": tmp_path / "empty",
-        "WORDS": tmp_path / "words",
-        "BINARY": tmp_path / "binary",
-        "NEW": tmp_path / "m",
-    }
-    assert said in error(*[places.get(argument, argument) for argument in arguments], status=status)
-    assert not (tmp_path / "m").exists()
-
-
 def test_the_digest_of_a_message_does_not_depend_on_the_views_a_model_reads() -> None:
     counted = Counted(Tokens(["field:from"], ["hello"], ["type=text/plain"], ["size>=64"]))
     before = counted.digest
     counted.keep("body")
     assert counted.digest == before
     assert [len(view) for view in counted.tokens] == [0, 1, 0, 0, 0, 0]
-
-
-def test_a_vocabulary_with_windows_line_ends_is_the_same(tmp_path: Path) -> None:
-    folder = write_folders(tmp_path / "mail", {"ham": [mail("garden")], "spam": [mail("pills")]})
-    run("vocab", "build", "-q", folder, "-o", tmp_path / "one.tsv")
-    text = (tmp_path / "one.tsv").read_bytes()
-    (tmp_path / "two.tsv").write_bytes(text.replace(b"\n", b"\r\n"))
-    assert read_vocabulary(str(tmp_path / "two.tsv")) == read_vocabulary(str(tmp_path / "one.tsv"))
