@@ -107,12 +107,6 @@ def test_contributions_add_up_to_the_log_odds(
         check_sum(found)
 
 
-def test_every_broken_message_can_be_explained(models: dict[str, Path], torture_files: list[Path]) -> None:
-    contents = [path.read_bytes() for path in torture_files[::4]]
-    for _, _, found in explained(models["words"], WAYS["multinomial"], contents):
-        check_sum(found)
-
-
 @pytest.mark.parametrize("model", ["words", "topics"])
 def test_the_clues_of_a_verdict_are_the_first_of_its_explanation(
     models: dict[str, Path], letters: list[bytes], model: str
