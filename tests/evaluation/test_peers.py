@@ -7,12 +7,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from mail_samples import make_corpus
 
 from nbspam.evaluation import folds as splitting
 from nbspam.evaluation.outcomes import Outcome
 from nbspam.evaluation.replay import Autolearn, parse_feedback, replay
 from peers import bogofilter, common, dated_index, scikit_learn, subject_and_body
+from tests.mail_samples import make_corpus
 
 
 def test_a_message_is_cut_down_to_subject_and_body() -> None:
