@@ -384,7 +384,7 @@ def _learn(spam_filter: Filter, verdict: Verdict, data: bytes, options: Options)
 
     sys.stdout.buffer.flush()
     try:
-        learn = lesson(spam_filter, verdict, data, own_model(options))
+        learn = lesson(spam_filter, verdict, data, own_model(options), "classify")
         if learn:
             learn()
     except NbspamError as error:
