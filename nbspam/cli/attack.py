@@ -39,7 +39,8 @@ def attack_command(model: str, loss: str, limit: int, as_json: bool, **given: An
         nbspam attack my.nbspam --ham inbox --spam junk.mbox --loss FN=3
 
     Exit status: 0 done; 64 usage; 65 bad data, or too little spam is caught; 66 no spam, no model, or mail
-    that cannot be read (the table is of the rest); 74 I/O; 75 try again later.
+    that cannot be read (the table is of the rest); 73 no room for a copy of the model in $TMPDIR; 74 I/O;
+    75 try again later.
     """
     source = labelled_source(given, allow_one_class=True)
     with steps("Disguising", N_DISGUISES, shows_progress(given["quiet"])) as advance:
@@ -80,7 +81,8 @@ def _show(found: Attack, model: str, loss: str) -> None:
         numbers = "{:,}, with other costs {:,}, after learning at most {:,}".format(*lost)
         out.print(f"Ham lost, of {found.ham:,}: {numbers}.", soft_wrap=True)
     if len(rows) < N_DISGUISES:
-        out.print(f"{amount(N_DISGUISES - len(rows), 'disguise')} left out: they need ham.")
+        left_out = amount(N_DISGUISES - len(rows), "disguise")
+        out.print(f"{left_out} left out: no ham to take from, or no words in the model.")
     commands = {"learned": "learn spam FILE", "loss": f"classify {costs}"}
     for name in {row.best: "" for row in rows if row.best in HELPS}:
         command = f"nbspam {commands[name]} -m {plain(shlex.quote(model))}"
