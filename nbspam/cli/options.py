@@ -220,6 +220,17 @@ _TABLE: dict[str, Callable[[str], Decorator]] = {
         default=60,
         name="seconds",
     ),
+    # log, undo
+    "log.number": _option(
+        "Number of lines; 0 shows all.", "N", type=click.IntRange(0), default=20, short="-n"
+    ),
+    "last": _option("Take back the last line of nbspam log."),
+    "since": _option(
+        "Take back what was learned since this time.",
+        "TIME",
+        type=click.DateTime(["%Y-%m-%d", "%Y-%m-%d %H:%M", "%Y-%m-%d %H:%M:%S"]),
+    ),
+    "source": _option("Take back what came from this command, or from this folder.", "NAME", default=""),
     # sync, imap
     "config": _option(
         "The file with your accounts.", "FILE", shown="~/.config/nbspam/imap.toml", default=_own_accounts

@@ -133,7 +133,7 @@ def _learn_now(
         for data, name in zip(messages, names, strict=True):
             updater.begin(origin, name)
             model = Model(path, updater.connection)
-            message = _counted(data, model, name)
+            message = counted(data, model, name)
             if label is None:
                 results.append(_unlearn(updater, model, message))
             else:
@@ -189,7 +189,7 @@ def _learn_waiting(updater: Updater, opened: list[Lesson]) -> list[tuple[Lesson,
         if not lesson.label:
             results.append((lesson, KNOWN))
         elif lesson.label in model.classes:
-            message = _counted(lesson.data, model)
+            message = counted(lesson.data, model)
             updater.begin(Origin(lesson.source))
             results.append((lesson, _learn(updater, model, message, model.classes.index(lesson.label))))
         size_bytes += len(lesson.data)
@@ -205,24 +205,29 @@ def learn_verdict(path: str, label: str, data: bytes, source: str) -> str:
     """
     with writing(path) as updater:
         model = updater.model
-        number, message = class_number(model, label), _counted(data, model)
+        number, message = class_number(model, label), counted(data, model)
         if refused := _refusal(model, message):
             return refused
         updater.begin(Origin(source, is_own=True))
-        before, tokens = sum(autolearned_messages(model)), _rows(message, model)
-        updater.count(number, message.digest, tokens, 1)
-        kept = packed((key, times) for key, _, _, times in tokens)
-        updater.change("autolearned", new=[(message.digest, number, kept)])
+        before = sum(autolearned_messages(model))
+        count_message(updater, model, number, message, 1)
+        keep_tokens(updater, model, number, message)
         for _ in range(outdated(before + 1)):
             oldest, _, _ = next(autolearned_rows(updater.connection))
             updater.take_back(oldest)
     return LEARNED
 
 
+def keep_tokens(updater: Updater, model: Model, number: int, message: Counted) -> None:
+    """Note that the filter itself has counted a message as a class."""
+    kept = packed((key, times) for key, _, _, times in _rows(message, model))
+    updater.change("autolearned", new=[(message.digest, number, kept)])
+
+
 def refusal(path: str, data: bytes) -> str:
     """Why a model does not learn its own verdict on a message: KNOWN, TOO_FEW, or nothing."""
     with open_model(path) as model:
-        return _refusal(model, _counted(data, model))
+        return _refusal(model, counted(data, model))
 
 
 def outdated(autolearned: int) -> int:
@@ -261,13 +266,13 @@ def _learn(updater: Updater, model: Model, message: Counted, number: int) -> str
         return KNOWN
     if not before:
         _learn_calibration(updater, model, message, number)
+    if number not in classes:  # first, so that its tokens do not become new ones
+        count_message(updater, model, number, message, 1)
     for other, batch, times in before:
         if other != number:
             for _ in range(times):
                 count_message(updater, model, other, message, -1, batch)
             updater.move(message.digest, other, batch, times)
-    if number not in classes:
-        count_message(updater, model, number, message, 1)
     return MOVED if before or own not in (None, number) else LEARNED
 
 
@@ -287,7 +292,7 @@ def _refusal(model: Model, message: Counted) -> str:
     return "" if has_enough_labelled(model) else TOO_FEW
 
 
-def _counted(data: bytes, model: Model, name: str = "") -> Counted:
+def counted(data: bytes, model: Model, name: str = "") -> Counted:
     """A message as training counts it: its first MAX_READ_BYTES."""
     wanted = from_text(model.settings, model.path).wanted
     return Counted(read(data[:MAX_READ_BYTES], wanted), name)
