@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from itertools import chain, islice
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from nbspam.corpus.corpus import views_read
 from nbspam.corpus.executor import run_shards
-from nbspam.corpus.item import Item, MailFile, Notes, Skipped, reason_of
-from nbspam.corpus.reading import (
-    SHARD_MESSAGES,
-    ReadShard,
-    ShardReader,
-    join_lexicons,
-    without_cycle_search,
-)
+from nbspam.corpus.item import Item, Notes, Skipped, Unit, items_of, reason_of
+from nbspam.corpus.reading import ReadShard, ShardReader, join_lexicons, shards, without_cycle_search
 from nbspam.corpus.source import SourcePart
 from nbspam.errors import DamagedModelError
 from nbspam.filter import Filter, Verdict, can_judge
@@ -32,10 +26,7 @@ from nbspam.tokens.bag import N_VIEWS, Tokens
 if TYPE_CHECKING:
     from nbspam.model.scorer import Model
 
-MAILBOX_BYTES = 1 << 20  # a file of this size may be a mailbox that one process should not have alone
-
 NO_WORDS = Counted(Tokens())
-Unit = Item | MailFile  # a message, or a small file
 Write = Callable[[Filter, Verdict], str]
 Current = Callable[[Filter | None], Filter]
 
@@ -75,9 +66,9 @@ class ModelJudge:
         self._looked_up: tuple[Scorer, Lexicon] | None = None
         self._cells = np.zeros((0, 0), np.int64)  # the counts of the lexicon's tokens, see Model.counts
 
-    def read(self, items: list[Item]) -> ReadShard:
+    def read(self, mail: Iterable[Unit]) -> ReadShard:
         """The messages of a shard."""
-        shard = self._reader(items)
+        shard = self._reader(mail)
         join_lexicons(shard.blocks, self._lexicons)
         return shard
 
@@ -136,10 +127,7 @@ def units(paths: Iterable[str], stdin: Callable[[], Item], notes: Notes) -> Iter
             yield stdin()
             continue
         for file in SourcePart(path).files(notes):
-            if file.may_be_mbox and not 0 < file.size_bytes <= MAILBOX_BYTES:
-                yield from file.items(notes)
-            else:
-                yield file
+            yield from file.units(notes)
 
 
 def classify_many(
@@ -150,9 +138,7 @@ def classify_many(
     current : the filter to judge with next, from the one that judged last; None in a new process
     write   : the text of a verdict
     """
-    stream = iter(mail)
-    shards = iter(lambda: list(islice(stream, SHARD_MESSAGES)), [])
-    yield from run_shards(_Work(current, write, with_clues), shards, jobs)
+    yield from run_shards(_Work(current, write, with_clues), shards(mail), jobs)
 
 
 class _Work:
@@ -166,14 +152,14 @@ class _Work:
         spam_filter = self._current(self._judge.filter if self._judge else None)
         if self._judge is None or self._judge.filter is not spam_filter:
             self._judge = ModelJudge(spam_filter)
-        notes = Notes()
+        skipped: Skipped = []
         judge = self._one_by_one if self._with_clues else self._in_blocks
-        verdicts = judge(self._judge, _items(mail, notes), notes.skipped)
-        return "".join([self._write(spam_filter, verdict) for verdict in verdicts]), notes.skipped
+        verdicts = judge(self._judge, mail, skipped)
+        return "".join([self._write(spam_filter, verdict) for verdict in verdicts]), skipped
 
-    def _in_blocks(self, judge: ModelJudge, items: Iterable[Item], skipped: Skipped) -> Iterator[Verdict]:
+    def _in_blocks(self, judge: ModelJudge, mail: Iterable[Unit], skipped: Skipped) -> Iterator[Verdict]:
         spam_filter = judge.filter
-        shard = judge.read([*items])
+        shard = judge.read(mail)
         skipped += shard.skipped
         for block in shard.blocks:
             joints = judge.joints(block)
@@ -183,19 +169,11 @@ class _Work:
                 else:
                     yield spam_filter.judge(NO_WORDS, name)
 
-    def _one_by_one(self, judge: ModelJudge, items: Iterable[Item], skipped: Skipped) -> Iterator[Verdict]:
-        for item in items:
+    def _one_by_one(self, judge: ModelJudge, mail: Iterable[Unit], skipped: Skipped) -> Iterator[Verdict]:
+        for item in items_of(mail, Notes(skipped)):
             try:
                 data = item.read()
             except OSError as error:
                 skipped.append((item.name, reason_of(error)))
             else:
                 yield judge.filter.classify(data, item.name)
-
-
-def _items(mail: Iterable[Unit], notes: Notes) -> Iterator[Item]:
-    for unit in mail:
-        if isinstance(unit, Item):
-            yield unit
-        else:
-            yield from unit.items(notes)

@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from nbspam.corpus import Item
 from nbspam.corpus.accumulator import Accumulator
 from nbspam.corpus.corpus import views_read
 from nbspam.corpus.executor import JOBS_PER_CORE, default_jobs, run_shards
-from nbspam.corpus.item import MailFile, Skipped
+from nbspam.corpus.item import Skipped, Unit
 from nbspam.corpus.reading import Progress, read_blocks
 from nbspam.corpus.vocabulary import Vocabulary, settings_under, vocabulary_counts, vocabulary_settings
 from nbspam.errors import BadDataError, NoInputError, UsageError
@@ -86,7 +85,7 @@ class Choices(NamedTuple):
 
 
 def train(
-    items: Iterable[Item] | Iterable[MailFile],
+    items: Iterable[Unit],
     classes: tuple[str, ...],
     path: str,
     settings: Settings,
