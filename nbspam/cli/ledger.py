@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-import time
 from collections import Counter
 from datetime import datetime
 
@@ -13,6 +12,7 @@ import click
 from nbspam.cli import amount, counts_text, plain, write_text
 from nbspam.cli.options import ANY_PATH
 from nbspam.cli.shared import options
+from nbspam.cli.tables import day, utc
 from nbspam.errors import NoInputError, UsageError
 from nbspam.store.ledger import entries
 from nbspam.store.reader import open_model
@@ -43,21 +43,16 @@ def log_command(model: str, number: int, as_json: bool) -> None:
         source, messages = " ".join(one.source), one.messages
         if as_json:
             counted = dict(zip(classes, messages, strict=True))
-            content = {"time": _iso(one.time_ms), "by": by, "source": source, "messages": counted}
+            content = {"time": utc(one.time_ms), "by": by, "source": source, "messages": counted}
             write_text(json.dumps(content) + "\n")
         else:
-            write_text(
-                f"{moment(one.time_ms)}\t{by or ''}\t{counts_text(classes, messages)}\t{plain(source)}\n"
+            words = (
+                day(one.time_ms, "%Y-%m-%d %H:%M"),
+                by or "",
+                counts_text(classes, messages),
+                plain(source),
             )
-
-
-def _iso(time_ms: int | None) -> str | None:
-    return None if time_ms is None else time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time_ms / 1000))
-
-
-def moment(time_ms: int | None) -> str:
-    """A time for people; None is before all that the ledger knows."""
-    return "earlier" if time_ms is None else time.strftime("%Y-%m-%d %H:%M", time.localtime(time_ms / 1000))
+            write_text("\t".join(words) + "\n")
 
 
 @click.command("undo")

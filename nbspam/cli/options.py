@@ -279,6 +279,11 @@ _TABLE: dict[str, Callable[[str], Decorator]] = {
     "prune.min_count": _option(
         "Keep the tokens of N or more messages.", "N", type=click.IntRange(2), default=None
     ),
+    "older_than": _option(
+        "Take out tokens of one message that was learned more than DAYS ago, and such lines of nbspam log.",
+        "DAYS",
+        type=Real(0, 36500),
+    ),
     "min_count": _option("Keep words in N or more messages.", "N", type=int, default=1),
     "word_list": _option("Keep only the words of this dictionary, one a line.", "FILE"),
     "view": _option(
