@@ -217,7 +217,7 @@ def clue_table(found: Explanation, names: list[str], since: Times) -> Table:
             nats_text(clue.log_odds),
             *cells,
             percents,
-            day(time_ms),
+            day(time_ms) if clue.counts else "",
             clue.view or clue.kind,
             plain(clue.token),
         )

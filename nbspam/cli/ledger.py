@@ -59,7 +59,7 @@ def log_command(model: str, number: int, as_json: bool) -> None:
 @click.argument("paths", metavar="[PATH]...", nargs=-1, type=ANY_PATH)
 @options("model", "last", "since", "source", "quiet")
 def undo_command(
-    paths: tuple[str, ...], model: str, last: bool, since: datetime | None, source: str, quiet: bool
+    paths: tuple[str, ...], model: str, last: bool, since: datetime | None, source: str | None, quiet: bool
 ) -> None:
     """Take back what was learned: the last line of nbspam log, or all since a time or from a source.
 
@@ -89,7 +89,7 @@ def undo_command(
         done[result] += 1
         write_text(f"{result}\t{plain(name)}\n")
 
-    chosen = choose(model, last, 1000 * since.timestamp() if since else 0, source)
+    chosen = choose(model, last, 1000 * since.timestamp() if since else 0, source or "")
     missing = take_back(model, chosen, paths, say)
     if not quiet:
         counts = ", ".join(f"{count:,} {result}" for result, count in done.items())

@@ -230,7 +230,7 @@ _TABLE: dict[str, Callable[[str], Decorator]] = {
         "TIME",
         type=click.DateTime(["%Y-%m-%d", "%Y-%m-%d %H:%M", "%Y-%m-%d %H:%M:%S"]),
     ),
-    "source": _option("Take back what came from this command, or from this folder.", "NAME", default=""),
+    "source": _option("Take back what came from this command, or from this folder.", "NAME"),
     # sync, imap
     "config": _option(
         "The file with your accounts.", "FILE", shown="~/.config/nbspam/imap.toml", default=_own_accounts
