@@ -196,31 +196,23 @@ def nats_text(value: float | None) -> Text:
 def clue_table(found: Explanation, names: list[str], since: Times) -> Table:
     """The clues: nats, messages of each class that hold them, share of the verdict's class, view, token.
 
-    since : when each was first counted
-
     With more than MAX_COLUMNS classes all but the verdict's class share a column.
+    since : when each was first counted; shown beside two columns of counts, because more leave no room
     """
     own = found.verdict.number
     columns = [(name[:MAX_HEADING], [k]) for k, name in enumerate(names)]
     if len(names) > MAX_COLUMNS:
         others = [k for k in range(len(names)) if k != own]
         columns = [(names[own][:MAX_HEADING], [own]), (f"{len(others)} others", others)]
-    shown = table(
-        ">nats", *(f">{name}" for name, _ in columns), f"share of {names[own]}", "since", "where", "clue"
-    )
+    dates = ["since"] * (len(columns) == 2)
+    heads = [*(f">{name}" for name, _ in columns), f"share of {names[own]}", *dates]
+    shown = table(">nats", *heads, "where", "clue")
     for clue, time_ms in zip(found.clues, since, strict=True):
         counts = [f"{sum(clue.counts[k] for k in group):,}" for _, group in columns if clue.counts]
         share = clue.share_interval
         percents = f"{100 * share[0]:.0f}-{100 * share[1]:.0f} %" if share else ""
-        cells = counts or [""] * len(columns)
-        shown.add_row(
-            nats_text(clue.log_odds),
-            *cells,
-            percents,
-            day(time_ms) if clue.counts else "",
-            clue.view or clue.kind,
-            plain(clue.token),
-        )
+        cells = [*(counts or [""] * len(columns)), percents, *(day(time_ms) if counts else "" for _ in dates)]
+        shown.add_row(nats_text(clue.log_odds), *cells, clue.view or clue.kind, plain(clue.token))
     return shown
 
 
