@@ -197,7 +197,7 @@ def clue_table(found: Explanation, names: list[str], since: Times) -> Table:
     """The clues: nats, messages of each class that hold them, share of the verdict's class, view, token.
 
     With more than MAX_COLUMNS classes all but the verdict's class share a column.
-    since : when each was first counted; shown beside two columns of counts, because more leave no room
+    since : when each was first counted; shown with two columns of counts, because more leave no room
     """
     own = found.verdict.number
     columns = [(name[:MAX_HEADING], [k]) for k, name in enumerate(names)]
