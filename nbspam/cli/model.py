@@ -19,6 +19,7 @@ from nbspam.cli.shared import options
 from nbspam.errors import InputOutputError, NoInputError, UsageError
 from nbspam.labels import HAM_AND_SPAM
 from nbspam.store.check import check_model
+from nbspam.store.learn import forget_autolearned
 from nbspam.store.prune import prune
 from nbspam.store.text import dump_model, load
 from nbspam.tasks.inspect_model import Info, info_of
@@ -202,6 +203,25 @@ def prune_command(
     if not quiet:
         sizes = f"{done.after_bytes / 1e6:.1f} MB, before {done.before_bytes / 1e6:.1f} MB"
         say(f"Pruned {done.pruned:,} of {done.tokens:,} tokens.\nModel: {plain(model)}, {sizes}.")
+
+
+@model_command.command("forget-autolearned")
+@options("model", "quiet")
+def forget_command(model: str, quiet: bool) -> None:
+    """Take out what the filter learned by itself (--autolearn), exactly.
+
+    Also forgets how often it was corrected.  So a filter that has stopped learning by itself, because it was
+    often wrong (nbspam doctor), begins again.  What a person has labelled stays.
+
+    \b
+    Example:
+        nbspam model forget-autolearned -m my.nbspam
+
+    Exit status: 0 done; 64 usage; 65 no sound model; 66 no model; 74 I/O; 75 try again later.
+    """
+    forgotten = forget_autolearned(model)
+    if not quiet:
+        say(f"Forgotten: {amount(forgotten, 'message')}.")
 
 
 def info_text(info: Info) -> str:

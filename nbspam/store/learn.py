@@ -37,6 +37,7 @@ from nbspam.store.updater import (
     autolearned_rows,
     countings,
     packed,
+    reviewed,
     updating,
 )
 from nbspam.tokens import read
@@ -53,11 +54,15 @@ LATER = "will be learned"
 FORGOTTEN = "forgotten"
 UNKNOWN = "was never learned"
 TOO_FEW = "too few labelled messages"
+TOO_WRONG = "too many verdicts were wrong"
 # Messages that the filter counts by its own verdict; the oldest are forgotten, so that a model left to itself
 # does not grow without end: docs/decisions.md.
 MAX_AUTOLEARNED = 1_000
 FORGOTTEN_AT_ONCE = 2  # a merged model may have many more than MAX_AUTOLEARNED
 MIN_LABELLED = 100  # messages of each class, before a filter learns its own verdicts: docs/decisions.md
+# A filter that is corrected more often than this no longer learns its own verdicts: docs/decisions.md.
+MIN_JUDGED = 40
+MAX_WRONG = 0.05
 # Of one transaction: half a second of work, and the disk writes little more than for one message.
 BATCH_MESSAGES = 32
 BATCH_BYTES = 4 << 20
@@ -199,7 +204,7 @@ def _learn_waiting(updater: Updater, opened: list[Lesson]) -> list[tuple[Lesson,
 
 
 def learn_verdict(path: str, label: str, data: bytes, source: str) -> str:
-    """Count one message as `label`, the filter's own verdict; returns LEARNED, KNOWN or TOO_FEW.
+    """Count one message as `label`, the filter's own verdict; returns LEARNED, KNOWN, TOO_FEW or TOO_WRONG.
 
     Only for a model of words: numeric features are not kept, and could not be taken out.
     """
@@ -225,7 +230,7 @@ def keep_tokens(updater: Updater, model: Model, number: int, message: Counted) -
 
 
 def refusal(path: str, data: bytes) -> str:
-    """Why a model does not learn its own verdict on a message: KNOWN, TOO_FEW, or nothing."""
+    """Why a model does not learn its own verdict on a message: KNOWN, TOO_FEW, TOO_WRONG, or nothing."""
     with open_model(path) as model:
         return _refusal(model, counted(data, model))
 
@@ -239,6 +244,23 @@ def has_enough_labelled(model: Model) -> bool:
     """True if each class has MIN_LABELLED labelled messages, so that the model may learn its own verdicts."""
     own = autolearned_messages(model)
     return all(n - autolearned >= MIN_LABELLED for n, autolearned in zip(model.messages, own, strict=True))
+
+
+def is_often_wrong(model: Model) -> bool:
+    """True if a person has corrected more than MAX_WRONG of the messages that the model learned itself."""
+    labelled, wrong = reviewed(model)
+    own = labelled + sum(autolearned_messages(model))
+    return own >= MIN_JUDGED and wrong > MAX_WRONG * own
+
+
+def forget_autolearned(path: str) -> int:
+    """Take all messages out that a model learned itself, and forget how often it was wrong; how many."""
+    with writing(path) as updater:
+        own = list(autolearned_rows(updater.connection))
+        for digest, _, _ in own:
+            updater.take_back(digest)
+        updater.forget_reviews()
+    return len(own)
 
 
 def check_class(path: str, label: str = "") -> None:
@@ -289,7 +311,9 @@ def _unlearn(updater: Updater, model: Model, message: Counted) -> str:
 def _refusal(model: Model, message: Counted) -> str:
     if countings(model.connection, message.digest):
         return KNOWN
-    return "" if has_enough_labelled(model) else TOO_FEW
+    if not has_enough_labelled(model):
+        return TOO_FEW
+    return TOO_WRONG if is_often_wrong(model) else ""
 
 
 def counted(data: bytes, model: Model, name: str = "") -> Counted:

@@ -174,6 +174,12 @@ class Updater(Writer):
         if batch != self.batch:
             self.change("moved", new=[(digest, label, batch, times, self.batch)])
 
+    def forget_reviews(self) -> None:
+        """Forget the filter's own verdicts that a person has replaced."""
+        own = "SELECT batch.number FROM batch JOIN source ON source.number = batch.source WHERE own = 1"
+        self.connection.execute(f"DELETE FROM moved WHERE batch IN ({own})")
+        self.digests["moved"] = None
+
     def moves(self, digest: int) -> list[tuple[int, ...]]:
         """The rows of `moved` of a message."""
         return self.connection.ask(f"SELECT {DIGESTED['moved']} FROM moved WHERE digest = ?", (digest,))
@@ -340,6 +346,16 @@ def autolearned_messages(model: Model) -> list[int]:
     """How many there are, by class."""
     found = dict(model.connection.ask("SELECT class, count(*) FROM autolearned GROUP BY class"))
     return [found.get(k, 0) for k in range(len(model.classes))]
+
+
+def reviewed(model: Model) -> tuple[int, int]:
+    """How many others a person has labelled since, and how many of these as another class."""
+    wrong = "SELECT 1 FROM learned WHERE learned.digest = moved.digest AND learned.class != moved.class"
+    rows = model.connection.ask(
+        f"SELECT count(*), total(EXISTS ({wrong})) FROM moved JOIN batch ON batch.number = moved.batch "
+        "JOIN source ON source.number = batch.source WHERE own = 1"
+    )
+    return rows[0][0], int(rows[0][1])
 
 
 def packed(tokens: Iterable[tuple[int, int]]) -> bytes:
