@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import random
 from pathlib import Path
-
-from tests.tiny_mail import program
 
 COMMON = [f"word{i}" for i in range(60)]
 
@@ -41,10 +38,3 @@ def make_index(folder: Path, names: list[tuple[str, str]], path: str = "index") 
     index = folder / path
     index.write_text("".join(f"{label} {name}\n" for label, name in names))
     return index
-
-
-def run_here(*arguments: str, cwd: Path | None = None) -> tuple[int, str, str]:
-    """(exit status, stdout, stderr) of the program in this process."""
-    with contextlib.chdir(cwd or Path.cwd()):
-        done = program(*arguments)
-    return done.returncode, done.stdout.decode(), done.stderr.decode()

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import os
 import stat
-import subprocess
-import sys
 import threading
 from pathlib import Path
 
@@ -15,7 +12,6 @@ import pytest
 from nbspam.errors import CannotCreateError, InputOutputError
 from nbspam.files import whole_file
 from nbspam.store.writer import new_model
-from tests.mail_samples import make_corpus
 
 
 def write_model(path: Path) -> None:
@@ -126,18 +122,3 @@ def test_model_does_not_replace_a_fifo(tmp_path: Path) -> None:
     with pytest.raises(CannotCreateError, match="not a regular file"):
         write_model(tmp_path / "fifo")
     assert [path.name for path in tmp_path.iterdir()] == ["fifo"]
-
-
-def test_eval_saves_to_a_fifo_and_to_stdout(tmp_path: Path) -> None:
-    folder = str(make_corpus(tmp_path / "mail", {"ham": 6, "spam": 6}))
-    os.mkfifo(tmp_path / "fifo")
-    read: list[bytes] = []
-    reader = threading.Thread(target=lambda: read.append((tmp_path / "fifo").read_bytes()))
-    reader.start()
-    command = [sys.executable, "-m", "nbspam", "eval", "-q", "-j1", "--folds", "2", folder, "--save"]
-    subprocess.run([*command, tmp_path / "fifo"], check=True, capture_output=True, cwd=tmp_path)
-    reader.join(10)
-    assert json.loads(read[0])["format"] == "nbspam-evaluation"
-    out = subprocess.run([*command, "-"], check=True, capture_output=True, cwd=tmp_path).stdout
-    assert out.endswith(read[0])
-    assert sorted(os.listdir(tmp_path)) == ["fifo", "mail"]

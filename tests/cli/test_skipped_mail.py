@@ -8,10 +8,10 @@ import shutil
 from pathlib import Path
 
 import pytest
-from mail_samples import make_corpus
-from tiny_mail import program, run
 
 from nbspam.cli.render import SHOWN_SKIPPED
+from tests.mail_samples import make_corpus
+from tests.tiny_mail import program, run
 
 GONE = "spam spam/gone.eml\n"  # a line of an index that leads nowhere
 

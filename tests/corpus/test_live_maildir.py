@@ -6,10 +6,10 @@ import os
 from pathlib import Path
 
 import pytest
-from tiny_mail import mail
 
 from nbspam.corpus import folders, open_unlabelled
 from nbspam.corpus.reading import read_messages
+from tests.tiny_mail import mail
 
 
 @pytest.fixture

@@ -9,10 +9,10 @@ import mailbox
 from pathlib import Path
 
 import pytest
-from tiny_mail import mail, program, write_folders
 
 from nbspam.corpus import Source, open_labelled
 from nbspam.errors import NoInputError
+from tests.tiny_mail import mail, program, write_folders
 
 # What a store holds: the last word of a message, and whether its reader has opened it.
 Marked = list[tuple[str, bool]]

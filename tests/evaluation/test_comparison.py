@@ -60,12 +60,6 @@ def test_mcnemar_counts_messages_that_only_one_filter_decided_rightly():
     assert found.verdict.startswith("A decides better: it alone is right on 7 messages against 0")
 
 
-@pytest.mark.parametrize(("folds", "parts", "number"), [((5, 5), "folds", 5), ((5, 4), "blocks", 10)])
-def test_shared_folds_are_counted_and_else_ten_blocks(folds, parts, number):
-    found = compare(evaluation(2.0, folds=folds[0]), evaluation(0.5, folds=folds[1]))
-    assert (found.parts, found.won + found.tied + found.lost) == (parts, number)
-
-
 def test_blocks_hold_mail_of_each_class_if_classes_come_one_after_the_other():
     rows = [(k, k, (8.0 if k else -8.0) + n % 7) for n, k in enumerate([0] * 60 + [1] * 20)]
     found = compare(judged(rows), judged([(truth, decided, 0.0) for truth, decided, _ in rows]))
@@ -79,12 +73,6 @@ def test_a_ranking_that_depends_on_one_message_makes_no_filter_better():
     ranking = found.summary()["one_minus_roca_percent"]
     assert (ranking["interval"], ranking["p"]) == ([None, None], None)
     assert found.verdict == "the difference may be chance (decisions p=1.000)"
-
-
-def test_the_order_of_the_second_evaluation_does_not_matter():
-    other = evaluation(0.5)
-    shuffled = other.take(np.random.default_rng(5).permutation(len(other)))
-    assert compare(evaluation(1.0), shuffled) == compare(evaluation(1.0), other)
 
 
 def test_result_lines_of_another_filter_are_compared_with_our_evaluation(tmp_path):

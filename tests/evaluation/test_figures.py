@@ -1,6 +1,5 @@
 """The summary: its keys, its intervals, and what it says when a figure is undefined."""
 
-import json
 import math
 from dataclasses import replace
 
@@ -25,15 +24,6 @@ LOSS = Loss([[0, 1], [10, 0]], unsure=0.2)
 def test_clopper_pearson_is_that_of_scipy(hits, trials):
     expected = binomtest(hits, trials).proportion_ci(0.95, "exact")
     assert intervals.clopper_pearson(hits, trials) == pytest.approx((expected.low, expected.high))
-
-
-def test_the_summary_has_the_documented_keys_and_is_json():
-    found = json.loads(json.dumps(summary(noisy(), LOSS), allow_nan=False))
-    keys = {"messages", "ham", "spam", "method", "digest", "classes", "confusion", "trained", "replicates"}
-    assert keys | {"by_class", "interval_methods"} <= set(found)
-    assert {key for rate in RATES for key in (rate, f"{rate}_interval")} <= set(found)
-    assert set(found["sm_percent_at_hm"]) == set(found["sm_percent_at_hm_interval"]) == {"0.1", "0.5", "1"}
-    assert found["ham"] + found["spam"] == found["messages"] == np.sum(found["confusion"]) == 2000
 
 
 def test_every_figure_lies_in_its_interval_and_has_a_method():
@@ -105,19 +95,6 @@ def test_a_ranking_that_depends_on_one_message_has_no_interval():
     assert found["log_loss_interval"] is not None
 
 
-def test_with_a_class_of_one_message_only_means_over_classes_have_no_interval():
-    shares = [(0.5, 0.3, 0.2), (0.3, 0.4, 0.3), (0.2, 0.3, 0.5), (0.3, 0.3, 0.4)] * 3
-    given = [
-        (label, int(np.argmax(some)), math.log(some[2]), some)
-        for label, some in zip([0, 0, 2, 2, 1, 0, 2, 0, 2], shares, strict=False)
-    ]
-    found = summary(judged(given, ("ham", "lists", "spam")))
-    for name in ("macro_one_minus_roca_percent", "macro_f1"):
-        assert found[f"{name}_interval"] is None
-    for name in ("one_minus_roca_percent", "micro_f1"):
-        assert found[f"{name}_interval"] is not None
-
-
 RATIOS = ("one_minus_roca_percent", "ece_percent", "brier", "log_loss")
 
 
@@ -167,15 +144,6 @@ def test_classes_without_spam_have_class_rates_and_no_rates_of_ham_and_spam():
     assert found["macro_one_minus_roca_percent_interval"][0] <= found["macro_one_minus_roca_percent"]
     assert found["expected_loss"] == pytest.approx(1 - found["accuracy_percent"] / 100)
     assert len(found["by_class"]["f1"]) == 3
-
-
-def test_three_classes_with_spam_have_both():
-    evaluation = three_classes(("ham", "work", "spam"), 0.6, 4)
-    found = summary(evaluation)
-    assert (found["ham"], found["spam"]) == (267, 133)
-    area = one_minus_roca(ranked(evaluation.score, evaluation.truth == 2).tally())
-    assert found["one_minus_roca_percent"] == pytest.approx(100 * area)
-    assert found["macro_one_minus_roca_percent"] != found["one_minus_roca_percent"]
 
 
 def test_levels_of_less_than_one_ham_are_one_row():

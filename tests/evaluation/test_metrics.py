@@ -64,11 +64,6 @@ def test_the_logistic_average_of_one_in_ten_and_one_in_two():
     assert (value, *interval) == pytest.approx((25, *ends))
 
 
-def test_a_class_without_messages_has_no_rates():
-    assert math.isnan(lam_percent(0, 0, 1, 5))
-    assert math.isnan(metrics.percent(0, 0))
-
-
 @given(st.integers(1, 10**5) | st.integers(1, 3), st.integers(1, 10**5) | st.integers(1, 3), st.data())
 def test_the_logistic_average_lies_between_the_rates_and_in_its_interval(ham, spam, data):
     lost, missed = data.draw(st.integers(0, ham)), data.draw(st.integers(0, spam))
@@ -126,36 +121,12 @@ def test_three_classes_agree_with_scikit_learn(rows):
     assert 1 - roca_percent(rankings(found)) / 100 == pytest.approx(area)
 
 
-def test_the_rates_of_two_matrices_by_hand():
-    rates = metrics.class_rates(np.array([[[3, 1, 0], [1, 4, 1]], [[0, 0, 0], [2, 2, 2]]]))
-    assert rates["precision"][0].tolist() == [3 / 4, 4 / 5]
-    assert rates["recall"][0].tolist() == [3 / 4, 4 / 6]
-    assert rates["f1"][0].tolist() == pytest.approx([6 / 8, 8 / 11])
-    assert (rates["micro_recall"][0], rates["micro_precision"][0]) == (7 / 10, 7 / 9)
-    assert rates["macro_recall"].tolist() == pytest.approx([(3 / 4 + 4 / 6) / 2, 2 / 6])
-
-
 def test_calibration_error_of_two_bins_by_hand():
     # Four messages at 0.2, one of them spam; four at 0.9, all spam: (|1/4 - 1/5| + |1 - 9/10|) / 2.
     bins = metrics.reliability(two([1, 0, 0, 0, 1, 1, 1, 1], [0] * 4 + [1] * 4, [0.2] * 4 + [0.9] * 4))
     assert bins.ece() == pytest.approx((0.05 + 0.1) / 2)
     assert bins.messages.tolist() == [4, 4]
     assert bins.came_true.tolist() == [0.25, 1.0]
-
-
-def test_without_a_class_spam_calibration_is_that_of_the_likeliest_class():
-    rows = [(0, 0, None, (0.6, 0.3, 0.1)), (1, 0, None, (0.6, 0.3, 0.1)), (2, 2, None, (0.1, 0.1, 0.8))]
-    bins = metrics.reliability(judged(rows, ("a", "b", "c")))
-    assert bins.ece() == pytest.approx((2 * abs(0.5 - 0.6) + abs(1 - 0.8)) / 3)
-
-
-@given(two_class, st.randoms())
-def test_calibration_error_does_not_depend_on_the_order(rows, random):
-    error = metrics.reliability(two(*zip(*rows, strict=True))).ece()
-    assert 0 <= error <= 1
-    shuffled = list(rows)
-    random.shuffle(shuffled)
-    assert metrics.reliability(two(*zip(*shuffled, strict=True))).ece() == pytest.approx(error)
 
 
 def late_learner():
@@ -170,8 +141,3 @@ def test_the_learning_curve_is_cumulative_and_windowed():
     assert curve["hm_percent"].tolist() == pytest.approx([100, 50, 100 / 3, 25, 20])
     assert curve["window_sm_percent"].tolist() == [100, 0, 0, 0, 0]
     assert curve["window_one_minus_roca_percent"].tolist() == [100, 0, 0, 0, 0]
-
-
-def test_the_learning_curve_is_undefined_until_there_are_both_classes():
-    curve = metrics.learning_curve(judged([(int(n == 3), 0, -1.0 * n) for n in range(4)]))
-    assert np.isnan(curve["one_minus_roca_percent"]).tolist() == [True, True, True, False]

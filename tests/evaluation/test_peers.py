@@ -7,12 +7,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from mail_samples import make_corpus
 
 from nbspam.evaluation import folds as splitting
 from nbspam.evaluation.outcomes import Outcome
 from nbspam.evaluation.replay import Autolearn, parse_feedback, replay
-from peers import bogofilter, common, dated_index, scikit_learn, subject_and_body
+from peers import bogofilter, common, scikit_learn, subject_and_body
+from tests.mail_samples import make_corpus
 
 
 def test_a_message_is_cut_down_to_subject_and_body() -> None:
@@ -22,12 +22,6 @@ def test_a_message_is_cut_down_to_subject_and_body() -> None:
     )
     expected = b"Subject: one\n two\nContent-Type: text/plain;\n charset=gb2312\n\nbody\n\nSubject: stays\n"
     assert subject_and_body.cut_down(message) == expected
-
-
-def test_dates_in_file_names_order_the_mail() -> None:
-    names = ["0006.2003-12-18.GP.spam.txt", "0001.1999-12-10.farmer.ham.txt", "0009.2003-12-17.x.txt"]
-    ordered = sorted(names, key=dated_index.sort_key)
-    assert [name[:4] for name in ordered] == ["0001", "0009", "0006"]
 
 
 def test_peers_are_judged_on_the_folds_of_nbspam(tmp_path: Path) -> None:
@@ -44,12 +38,6 @@ def test_peers_are_judged_on_the_folds_of_nbspam(tmp_path: Path) -> None:
     assert found.names.tolist() == messages.corpus.block.names
     assert (found.decided == found.truth).sum() >= 38
     assert all(not set(train) & set(rows) for train, rows in seen)
-
-
-def test_the_bytes_of_a_peer_are_those_of_the_row(tmp_path: Path) -> None:
-    messages = common.read_messages(str(make_corpus(tmp_path / "mail", {"ham": 6, "spam": 6})))
-    for name, content in zip(messages.corpus.block.names, messages.contents, strict=True):
-        assert Path(name).read_bytes() == content
 
 
 @pytest.fixture

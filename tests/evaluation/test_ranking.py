@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 from sklearn.metrics import roc_auc_score, roc_curve
 
-from nbspam.evaluation.ranking import curve, one_minus_roca, ranked, rankings, roca_percent, spam_missed_at
+from nbspam.evaluation.ranking import curve, one_minus_roca, ranked, rankings, spam_missed_at
 from tests.judged_mail import judged
 
 HAM, SPAM = False, True
@@ -60,14 +60,6 @@ def test_a_weight_is_the_same_as_a_message_repeated(sample, data):
     assert area(scores, is_spam, times.astype(float)) == pytest.approx(repeated, abs=1e-12)
 
 
-def test_seventy_five_thousand_messages_are_exact_to_the_last_pair():
-    scores = np.arange(75_000.0)
-    is_spam = scores >= 25_000
-    scores[[0, 74_999]] = scores[[74_999, 0]]  # the best ham above all spam, the best spam below all ham
-    wrong = 50_000 + 25_000 - 1  # pairs, the pair of the two counted once
-    assert area(scores, is_spam) == wrong / (25_000 * 50_000)
-
-
 @given(samples, st.integers(0, 1000))
 def test_spam_missed_is_the_best_threshold_by_trying_all(sample, permille):
     scores, is_spam = sample
@@ -85,10 +77,6 @@ def test_the_corners_lie_on_the_curve_of_scikit_learn(sample):
     known = {(round(x, 9), round(1 - y, 9)) for x, y in zip(false_rate, true_rate, strict=True)}
     assert {(round(x, 9), round(y, 9)) for x, y in zip(lost, spam_missed, strict=True)} <= known
     assert (lost[0], spam_missed[0], lost[-1], spam_missed[-1]) == (0, 1, 1, 0)
-
-
-def test_scores_without_probabilities_are_ranked():
-    assert roca_percent(rankings(judged([(n % 2, 0, float(n)) for n in range(4)]))) == 100 / 4
 
 
 def test_undefined_log_odds_are_ranked_by_the_probability():

@@ -16,7 +16,7 @@ import pytest
 from nbspam.decision import Loss
 from nbspam.errors import UsageError
 from nbspam.evaluation.outcomes import worst_mistakes
-from nbspam.evaluation.plots import cleaned, plots
+from nbspam.evaluation.plots import cleaned
 from nbspam.evaluation.report import report_html
 from tests.judged_mail import judged
 
@@ -68,27 +68,6 @@ def test_the_page_says_in_words_what_was_found():
         *("learned the class of 390 of 400", "d" * 64),
     ):
         assert said in text
-
-
-def test_so_few_ham_say_nothing_of_one_in_a_thousand():
-    of_one_date = replace(sample(), times=np.zeros(400))
-    few, many = (Elements(report_html(one)).text for one in (of_one_date, sample(2_000)))
-    assert "one after another in the order given" in few
-    assert "A threshold that loses none of these 200 wanted messages would catch" in few
-    assert "threshold that loses none of 200 ham" in few
-    assert "A threshold that loses at most one wanted message in a thousand would catch" in many
-    assert "none of 1,000" not in many
-
-
-def test_the_dot_of_a_filter_that_may_be_unsure_is_named_so():
-    """No threshold reaches that dot, which would look like a mistake of the drawing."""
-    unsure = sample()
-    sure = replace(unsure, decided=unsure.probabilities.argmax(axis=1))
-    for evaluation, is_unsure in ((unsure, True), (sure, False)):
-        drawn = plots(evaluation)
-        for name in ("roc", "det"):
-            assert "as decided" in drawn[name]
-            assert ("unsure aside" in drawn[name]) is is_unsure
 
 
 def test_the_page_asks_nothing_of_the_network_and_runs_nothing():
@@ -215,27 +194,3 @@ def test_a_browser_loads_every_drawing_and_asks_for_nothing_else(chromium, tmp_p
     assert 'data-asked="nothing"' in dom
     assert 'data-wide="fits"' in dom
     assert dom.count("<script") == 1  # the probe's own
-
-
-LOOK = """<script>
-const table = document.querySelector(".figures"), pixel = getComputedStyle(document.body).backgroundColor;
-document.body.dataset.hidden = table.parentNode.scrollWidth - table.parentNode.clientWidth;
-document.body.dataset.rows = Math.round(table.clientHeight / table.rows.length);
-document.body.dataset.background = Math.max(...pixel.match(/\\d+/g).slice(0, 3).map(Number));
-</script>"""
-
-
-def looked_at(chromium, tmp_path, *arguments):
-    """What LOOK found: pixels of the figures cut off, height of a row, brightness of the background."""
-    page = re.sub(r"<meta http-equiv=.Content-Security-Policy.*?>", "", report_html(sample()))
-    (tmp_path / "look.html").write_text(page.replace("</body>", LOOK + "</body>"))
-    dom, _ = browse(chromium, tmp_path, *arguments, "--dump-dom", (tmp_path / "look.html").as_uri())
-    return [int(re.search(rf'data-{name}="(\d+)"', dom)[1]) for name in ("hidden", "rows", "background")]
-
-
-@pytest.mark.debian
-def test_the_figures_fit_a_narrow_screen_and_a_reader_may_prefer_it_dark(chromium, tmp_path):
-    narrow = "--window-size=500,2000"
-    hidden, height, light = looked_at(chromium, tmp_path, narrow, "--blink-settings=preferredColorScheme=1")
-    assert (hidden, height < 120, light > 200) == (0, True, True)
-    assert looked_at(chromium, tmp_path, "--blink-settings=preferredColorScheme=0")[2] < 60

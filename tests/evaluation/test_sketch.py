@@ -18,13 +18,6 @@ def test_the_sketch_of_one_wrong_pair() -> None:
     ]
 
 
-def test_the_axes_reach_below_a_single_message() -> None:
-    lines = roc_sketch(judged([(0, 0, 0.0)] * 4000 + [(1, 0, 1.0)] * 30), 50, 10)
-    assert len(lines) == 10 + 3
-    assert lines[-1].split()[:5] == ["0.01", "0.1", "1", "10", "100"]
-    assert [line.split()[0] for line in lines[1:11] if line.strip()[0].isdigit()] == ["100", "10", "1"]
-
-
 def test_without_ham_spam_or_a_class_spam_there_is_no_sketch() -> None:
     assert roc_sketch(judged([(0, 0, 1.0), (0, 0, 2.0)])) == []
     assert roc_sketch(judged([(n, n, None, (0.2, 0.3, 0.5)) for n in range(3)], ("a", "b", "c"))) == []

@@ -5,10 +5,8 @@ Compared are whole dumps without the calibration, which learns in the order in w
 
 from __future__ import annotations
 
-import os
 import random
 import shutil
-import sqlite3
 from pathlib import Path
 
 import numpy as np
@@ -21,7 +19,6 @@ from nbspam.model.block import BlockBuilder, representative_rows, select_rows
 from nbspam.model.calibration import first_weights
 from nbspam.model.scorer import Counted, Scorer
 from nbspam.settings import Settings, from_text
-from nbspam.store import connection as store_connection
 from nbspam.store.check import check_model
 from nbspam.store.learn import learn, unlearn
 from nbspam.store.reader import open_model
@@ -32,7 +29,7 @@ from nbspam.tasks.merge import merge
 from nbspam.tasks.train import Choices, train
 from nbspam.tasks.update import update
 from nbspam.tokens.bag import VIEWS, Tokens, token_key
-from tests.tiny_mail import counts, error, mail, run, write_folders
+from tests.tiny_mail import counts, mail, run, write_folders
 
 Items = list[Item]
 KINDS = {
@@ -124,22 +121,6 @@ def test_a_message_learned_as_the_other_class_moves_every_count(items: Items, tm
     assert counts(model) == before
 
 
-@pytest.mark.parametrize("ways", [[2, 0, 1], [[0, 1], 2], [0, [2, 1]]])
-def test_merged_parts_are_one_training(items: Items, tmp_path: Path, ways: list[int | list[int]]) -> None:
-    whole = trained(items, tmp_path / "whole")
-    parts = [str(trained(items[n::3], tmp_path / f"part{n}")) for n in range(3)]
-    merged = []
-    for way in ways:
-        if isinstance(way, list):
-            merge([parts[n] for n in way], str(tmp_path / "inner"))
-            merged.append(str(tmp_path / "inner"))
-        else:
-            merged.append(parts[way])
-    merge(merged, str(tmp_path / "merged"))
-    assert counts(tmp_path / "merged") == counts(whole)
-    assert check_model(str(tmp_path / "merged")) == []
-
-
 def test_merging_does_not_depend_on_the_order_also_in_the_calibration(items: Items, tmp_path: Path) -> None:
     parts = [str(trained(items[n::2], tmp_path / f"part{n}")) for n in range(2)]
     merge(parts, str(tmp_path / "ab"))
@@ -204,48 +185,6 @@ def test_what_was_never_counted_is_not_taken_out_of_the_counts(tmp_path: Path) -
     assert check_model(str(path)) == []
 
 
-@pytest.mark.parametrize(
-    ("options", "status"),
-    [
-        (["--update", "NEWCLASS"], 65),
-        (["--update", "MAIL", "--alpha", "1"], 64),
-        (["--update", "MAIL", "--event-model", "bernoulli"], 64),
-    ],
-)
-def test_a_refused_update_leaves_the_model_to_the_byte(
-    tmp_path: Path, options: list[str], status: int
-) -> None:
-    folder = write_folders(tmp_path / "mail", {"ham": [mail("one")], "spam": [mail("two")]})
-    new = write_folders(tmp_path / "new", {"ham": [mail("one")], "work": [mail("two")]})
-    run("train", folder, "-m", tmp_path / "m", "-q")
-    before = (tmp_path / "m").read_bytes()
-    places = {"MAIL": folder, "NEWCLASS": new}
-    error("train", *[places.get(option, option) for option in options], "-m", tmp_path / "m", status=status)
-    assert (tmp_path / "m").read_bytes() == before
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["m", "mail", "new"]
-
-
-def test_a_writer_whose_model_is_replaced_before_its_turn_writes_to_the_new_one(
-    items: Items, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    model, new = trained(items[::6], tmp_path / "m"), trained(items[::4], tmp_path / "new")
-    other = shutil.copy(new, tmp_path / "other")
-    connect = sqlite3.connect
-
-    def replaced_once_open(path: str, **options: object) -> sqlite3.Connection:
-        connection = connect(path, **options)  # type: ignore[call-overload]
-        if os.path.exists(new):
-            os.replace(new, model)
-        return connection  # type: ignore[no-any-return]
-
-    with monkeypatch.context() as patch:
-        patch.setattr(store_connection.sqlite3, "connect", replaced_once_open)
-        assert learn(str(model), "spam", mail("hello")) == "learned"
-    assert learn(str(other), "spam", mail("hello")) == "learned"
-    assert counts(model) == counts(other)
-    assert sorted(os.listdir(tmp_path)) == ["m", "other"]
-
-
 @pytest.mark.parametrize("dated", [True, False])
 def test_the_rows_kept_for_the_calibration_are_of_all_classes_in_their_shares(dated: bool) -> None:
     """Ham comes first and is older, as in a folder of each class: the last read are all spam."""
@@ -267,23 +206,6 @@ def test_the_rows_kept_for_the_calibration_are_of_all_classes_in_their_shares(da
         assert {backwards.names[row] for row in again} == {block.names[row] for row in rows}
 
 
-def test_too_little_memory_is_refused_before_the_mail_is_read(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="at least 340 megabytes"):
-        train([], ("ham", "spam"), str(tmp_path / "model"), Settings(), 2, choices=Choices(max_memory=339))
-    assert not os.listdir(tmp_path)
-
-
-def test_much_mail_of_one_class_read_last_is_calibrated(
-    items: Items, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    spam = sum(item.label == "spam" for item in items)
-    monkeypatch.setattr(accumulator, "KEPT_MESSAGES", spam)
-    monkeypatch.setattr(accumulator, "MAX_PENDING_PAIRS", 1_000)
-    by_class = sorted(items, key=lambda item: item.label)
-    weights = open_model(str(trained(by_class, tmp_path / "model"))).calibration()
-    assert weights != first_weights(2, Settings().kinds)[0]
-
-
 @pytest.mark.parametrize("kept", [40, 6_000])
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_model_is_the_same_however_often_what_was_read_is_merged(
@@ -301,12 +223,6 @@ def test_the_model_is_the_same_however_often_what_was_read_is_merged(
     if kept > len(items):  # the calibration learned from all of them
         one, other = (open_model(str(path)).calibration() for path in (at_once, often))
         assert one == pytest.approx(other, abs=1e-9)
-
-
-def test_a_fixed_vocabulary_dilutes_nothing(items: Items, vocabulary: Vocabulary, tmp_path: Path) -> None:
-    """A word outside it is not a word that was never met."""
-    model = open_model(str(trained(items[::4], tmp_path / "model", fixed=vocabulary)))
-    assert not from_text(model.settings).diluted
 
 
 def test_unknown_tokens_dilute_the_evidence_of_their_view(items: Items, tmp_path: Path) -> None:

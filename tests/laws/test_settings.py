@@ -8,17 +8,6 @@ from nbspam.errors import UsageError
 from nbspam.settings import Settings, from_text, textbook
 
 
-def test_settings_cannot_be_changed() -> None:
-    with pytest.raises(AttributeError):
-        Settings().alpha = 1.0
-
-
-@pytest.mark.parametrize("name", ["alhpa", "kinds", "alphas"])
-def test_an_unknown_setting_cannot_be_replaced(name: str) -> None:
-    with pytest.raises(AttributeError):
-        Settings().replaced(**{name: 5})
-
-
 def test_an_unknown_event_model_is_refused_with_the_known_ones() -> None:
     with pytest.raises(UsageError) as raised:
         Settings("naive")

@@ -44,26 +44,17 @@ def test_names_are_read_without_the_directory_and_are_bounded() -> None:
     assert len(read(payload).names) == MAX_NAMES
 
 
-@pytest.mark.parametrize(
-    ("payload", "marks"),
-    [
-        (archive({**TYPES, "word/vbaProject.bin": b"x"}), ["macros"]),
-        (archive({"mimetype": "application/vnd.oasis", "Basic/Standard/Module1.xml": "x"}), ["macros"]),
-        (OLE + "EncryptedPackage".encode("utf-16-le"), ["encrypted"]),
-        (OLE, []),
-    ],
-)
-def test_marks(payload: bytes, marks: list[str]) -> None:
-    assert read(payload).marks == marks
+def test_macros_and_encryption_are_marked() -> None:
+    assert read(archive({**TYPES, "word/vbaProject.bin": b"x"})).marks == ["macros"]
+    assert read(archive({"mimetype": "a/vnd.oasis", "Basic/Standard/Module1.xml": "x"})).marks == ["macros"]
+    assert read(OLE + "EncryptedPackage".encode("utf-16-le")).marks == ["encrypted"]
+    assert read(OLE).marks == []
 
 
 @pytest.mark.parametrize(
     ("body", "shown"),
     [
-        (
-            "<w:p><w:r><w:t>pay</w:t></w:r><w:r><w:t>ment</w:t></w:r></w:p><w:p><w:t>now</w:t></w:p>",
-            "payment now",
-        ),
+        ("<w:p><w:t>pay</w:t><w:t>ment</w:t></w:p><w:p><w:t>now</w:t></w:p>", "payment now"),
         ('<w:t xml:space="preserve">a </w:t><w:tab/><w:t>b</w:t><w:br/><w:t>c</w:t>', "a b c"),
         ("<w:t>a &lt;b&gt; &amp; &#65;&#x42; &nbsp; &</w:t>", "a <b> & AB &nbsp; &"),
         ("<w:instrText>PAGE</w:instrText><w:delText>gone</w:delText>\n<w:t>a</w:t>\n", "a"),
@@ -73,10 +64,6 @@ def test_marks(payload: bytes, marks: list[str]) -> None:
 )
 def test_text_of_docx(body: str, shown: str) -> None:
     assert " ".join(read(docx_of(body)).text.split()) == shown
-
-
-def test_archive_that_poses_as_a_document_shows_its_names() -> None:
-    assert read(archive({**TYPES, "invoice.exe": "x"})).names == ["invoice.exe"]
 
 
 @pytest.mark.parametrize(
@@ -89,12 +76,6 @@ def test_archive_that_poses_as_a_document_shows_its_names() -> None:
 def test_other_files_are_known_by_their_first_bytes_only(kind: str, payload: bytes) -> None:
     (part,) = parse(f"Content-Type: {kind}; name=a.bin\n\n".encode() + payload).parts
     assert (part.document, part.text) == (None, "")
-
-
-def test_pdf_begins_after_other_bytes() -> None:
-    pdf = b"\n\njunk %PDF-1.4 1 0 obj << /S /Launch >>"
-    (part,) = parse(b"Content-Type: application/octet-stream; name=a.bin\n\n" + pdf).parts
-    assert part.document and part.document.marks == ["launch"]
 
 
 def test_field_of_docx_has_a_link() -> None:
@@ -123,12 +104,8 @@ def test_changed_bytes_never_raise(begin: int, end: int, other: bytes) -> None:
     read(WHOLE[:begin] + other + WHOLE[end:])
 
 
-@given(st.text("<>/wtp:&;#x19 \"'="))
-def test_odd_xml_never_raises(body: str) -> None:
-    read(docx_of(body))
-
-
-@given(st.sampled_from([b"PK\x03\x04", b"%PDF", OLE]), st.binary())
-def test_any_bytes_never_raise(begin: bytes, rest: bytes) -> None:
+@given(st.sampled_from([b"PK\x03\x04", b"%PDF", OLE]), st.binary(), st.text("<>/wtp:&;#x19 \"'="))
+def test_no_bytes_and_no_xml_raise(begin: bytes, rest: bytes, body: str) -> None:
     read(begin + rest)
     read(begin + zlib.compress(rest))
+    read(docx_of(body))

@@ -22,19 +22,11 @@ def read(payload, label=""):
     return decode(payload, label, Allowance())[0]
 
 
-def test_every_codec_that_a_name_reaches_is_a_text_codec():
+def test_text_codecs_alone_can_be_reached_from_a_mail():
+    for label in ("zlib", "rot13", "idna", "unicode_escape", "undefined", "cp037", "../x", "utf-8\x00", "x-"):
+        assert canonical(label) == ""
     found = filter(None, map(canonical, LABELS))
     assert all(codecs.lookup(codec)._is_text_encoding for codec in found)
-
-
-@pytest.mark.parametrize(
-    "label",
-    ["zlib", "hex", "rot13", "rot-13", "base64", "bz2", "uu", "quopri", "idna", "punycode", "unicode_escape"]
-    + ["raw-unicode-escape", "undefined", "mbcs", "oem", "charmap", "string-escape", "cp037", "aliases"]
-    + ["../x", "utf-8\x00", "\x00", "", " ", "x-", "cs"],
-)
-def test_transforms_and_nonsense_cannot_be_reached_from_a_mail(label):
-    assert canonical(label) == ""
 
 
 @pytest.mark.parametrize(
@@ -42,11 +34,7 @@ def test_transforms_and_nonsense_cannot_be_reached_from_a_mail(label):
     [
         ("iso-8859-1*en", "cp1252"),
         ("x-gbk", "gb18030"),
-        ("big-5", "big5hkscs"),
-        ("windows-31j", "cp932"),
-        ("'windows-1251'", "cp1251"),
-        ("win-1251", "cp1251"),
-        ("dos-866", "cp866"),
+        ("'win-1251'", "cp1251"),
         ('"utf-8"; format=flowed', "utf-8"),
     ],
 )
@@ -54,17 +42,17 @@ def test_odd_names_that_mail_uses_are_known(label, codec):
     assert canonical(label) == codec
 
 
-@pytest.mark.parametrize("label", ["", "us-ascii", "iso-8859-1", "koi8-r", "iso-2022-jp"])
 @pytest.mark.parametrize("mark", [b"\x1b$B", b"\xff\xfe", b"\xfe\xff"])
-def test_false_mark_does_not_hide_ascii(mark, label):
-    assert read(mark + PILLS.encode(), label).endswith(PILLS)
+def test_false_mark_does_not_hide_ascii(mark):
+    for label in ("", "us-ascii", "iso-8859-1", "koi8-r", "iso-2022-jp"):
+        assert read(mark + PILLS.encode(), label).endswith(PILLS)
 
 
-@pytest.mark.parametrize("label", ["iso-8859-1", "windows-1251", "iso-8859-8-i", "macintosh", "cp437"])
-def test_utf_8_declared_as_a_charset_of_any_bytes_is_utf_8(label):
-    allowance = Allowance()
-    assert decode("Grüße".encode(), label, allowance) == ("Grüße", "utf-8")
-    assert allowance.defects == ["bad-charset"]
+def test_utf_8_declared_as_a_charset_of_any_bytes_is_utf_8():
+    for label in ("iso-8859-1", "windows-1251", "iso-8859-8-i", "macintosh", "cp437"):
+        allowance = Allowance()
+        assert decode("Grüße".encode(), label, allowance) == ("Grüße", "utf-8")
+        assert allowance.defects == ["bad-charset"]
 
 
 def test_declared_charset_goes_before_utf_8_and_utf_8_before_a_guess():
@@ -97,14 +85,9 @@ def test_ascii_is_ascii_in_every_charset(text, label):
     assert read(text.encode(), label) == text
 
 
-@pytest.mark.parametrize("text", ["", "ä", "Größe", "£5 off", "naïve café"])
-def test_few_western_letters_are_not_taken_for_another_script(text):
-    assert guess_codec(text.encode("cp1252")) == "cp1252"
-
-
-def test_charset_that_a_plain_text_speaks_of_is_not_its_own():
-    text = "naïve: write <meta charset=koi8-r> in it"
-    assert parse(b"Content-Type: text/plain\n\n" + text.encode("cp1252")).parts[0].text == text
+def test_few_western_letters_are_not_taken_for_another_script():
+    for text in ("", "ä", "Größe", "£5 off", "naïve café"):
+        assert guess_codec(text.encode("cp1252")) == "cp1252"
 
 
 def test_part_says_what_was_declared_and_what_was_used():

@@ -23,16 +23,12 @@ def words(value):
     ("value", "expected"),
     [
         ("=?US-ASCII?Q?Keith_Moore?= <moore@cs.utk.edu>", "Keith Moore <moore@cs.utk.edu>"),  # RFC 2047, 8
-        ("(=?ISO-8859-1?Q?a?=  \t =?ISO-8859-1?Q?b?=)", "(ab)"),
-        ("(=?ISO-8859-1?Q?a?= =?ISO-8859-2?Q?_b?=)", "(a b)"),
+        ("(=?ISO-8859-1?Q?a?=  \t =?ISO-8859-2?Q?_b?=)", "(a b)"),
         ("=?utf-8?b?WW91cg?= =?utf-8?b?IHBlYXJz?=", "Your pears"),
         ("=?utf-8?Q?=4?= =?utf-8?Q?=zz?=", "=4=zz"),
-        ("=?utf-8?B?aGVs*bG8=?=", "hello"),
         ("=?x-nonsense?Q?=D0=9F?=", "П"),
         ("=?utf-8?Q?a=0D=0AX-Evil:_1?=", "a  X-Evil: 1"),
         ("=?=?utf-8?Q?a?=", "=?a"),
-        ("=?", "=?"),
-        ("gr\xc3\xbc\xc3\x9fe =?utf-8?q?x?=", "grüße x"),
     ],
 )
 def test_encoded_words_are_decoded_as_readers_do(value, expected):
@@ -70,14 +66,11 @@ def test_number_of_decoded_words_is_bounded():
         ),
         ("a/b; name*=utf-8''%41; name=plain", {"name": "A"}),
         ("a/b; name*=bad%zz%4", {"name": "bad%zz%4"}),
-        ("a/b; name*x=1; c=d", {"c": "d"}),
         ("a/b charset=us-ascii", {"charset": "us-ascii"}),
-        ('a/b; name="a;b=c"; x=y', {"name": "a;b=c", "x": "y"}),
         ('a/b; boundary="open; x=y', {"boundary": "open", "x": "y"}),
         ("a/b (a comment (nested)); charset=x (y)", {"charset": "x"}),
         ("a/b; name=photo(1).jpg", {"name": "photo(1).jpg"}),
-        ("a/b; x=1; x=2", {"x": "1"}),
-        ("a/b;;; junk; x=1", {"x": "1"}),
+        ("a/b;;; junk; x=1; x=2", {"x": "1"}),
         (r'a/b; name="C:\my\file.doc"; x=y', {"name": r"C:\my\file.doc", "x": "y"}),
     ],
 )
@@ -106,15 +99,13 @@ def test_well_formed_dates_agree_with_the_stdlib(moment, minutes):
     ("text", "expected"),
     [
         ("1 Jan 98 00:00 EST", 883612800 + 5 * 3600),
-        ("Mon Sep 23 12:34:56 2002", 1032798896 - 4 * 3600),
-        ("23-Sep-2002 12:34:56 -0400", 1032798896),
-        ("Mon, 23 Sep 2002 12:34:56 -04:00", 1032798896),
-        ("Mon, 23 Sep 2002 12:34:56.789 -0400 (EDT)", 1032798896),
-        ("Mon, 23 Sep 2002 17:34:56 BST", 1032798896),
+        ("23-Sep-2002 12:34:56.789 -04:00 (EDT)", 1032798896),
         ("Mon, 23 Sep 102 12:34:56 -0400", 1032798896),
         ("Monday, 23 September 2002 12:34:56 XYZ", 1032798896 - 4 * 3600),
-        *[(text, None) for text in ("", "-", ":::", "1 Foo 2002 00:00:00", "1 Jan 2002 aa:bb")],
-        *[(text, None) for text in ("1 Jan 1970 00:00:00", "1 Jan 2101 00:00:00", "1 Jan ² 00:00:00")],
+        *[
+            (text, None)
+            for text in ("", ":::", "1 Foo 2002 00:00:00", "1 Jan 2101 00:00:00", "1 Jan ² 00:00:00")
+        ],
         ("1 Jan 2001 00:00:" + "9" * 200_000, None),
     ],
 )

@@ -26,12 +26,9 @@ def test_every_line_end_gives_the_same_message(end, before):
     [
         (">From a@b Mon Sep  9\nTo: c\n\nx", ["to=c"], "x", []),
         ("\ufeffTo: c\n\nx", ["to=c"], "x", []),
-        ("    \nTo: c\n\nx", ["to=c"], "x", []),
         ("To: a\nDear friend,\nbuy: now\n\nx", ["to=a"], "Dear friend,\nbuy: now\n\nx", ["no-header-end"]),
         ("To: a\nFrom b@c\nFrom: b\n\nx", ["to=a", "from=b"], "x", ["bad-header"]),
-        ("To: a\n: b\nFrom: b\n\nx", ["to=a", "from=b"], "x", ["bad-header"]),
         ("To: a\nB\n : b\nFrom: b\n\nx", ["to=a", "from=b"], "x", ["bad-header"]),
-        ("To: a\nB\n : b\n\nx", ["to=a"], "B\n : b\n\nx", ["no-header-end"]),
         ("To: a\n" + LONG + "\nFrom: b\n\nx", ["to=a"], LONG + "\nFrom: b\n\nx", ["no-header-end"]),
         ("Reminder: call me\nback\n", [], "Reminder: call me\nback\n", ["no-header-end", "no-header"]),
     ],
@@ -43,21 +40,11 @@ def test_fields_and_where_the_text_begins(data, fields, text, defects):
     assert mail.defects == defects
 
 
-@pytest.mark.parametrize("colon", [b" :", b" \t :", b"  :"])
-def test_a_first_field_from_with_spaces_before_its_colon_is_not_an_mbox_line(colon):
-    data = b"From" + colon + b" a@b\nTo: c\n\nbody"
+def test_a_first_field_from_with_spaces_before_its_colon_is_not_an_mbox_line():
+    data = b"From \t : a@b\nTo: c\n\nbody"
     assert parse(data).headers == [("from", "a@b"), ("to", "c")]
     assert header_lines(data)[0][0] == header_start(data) == 0
     assert header_start(b"From a@b Mon Sep  9 10:00:00 2002\n" + data) == 34
-
-
-@pytest.mark.parametrize("spelled", [str.upper, str.lower, str.title, str.swapcase])
-def test_spelling_of_content_fields_does_not_matter(spelled):
-    names = (spelled(name) for name in ("Content-Type", "Content-Transfer-Encoding"))
-    data = "Subject: lake\n{}: text/html\n{}: base64\n\nPGI+bGFrZTwvYj4=\n".format(*names).encode()
-    for _ in range(2):
-        (part,) = parse(data).parts
-        assert (part.content_type, part.text) == ("text/html", "<b>lake</b>")
 
 
 def test_raw_8_bit_fields_in_two_charsets_are_each_decoded():
@@ -72,15 +59,6 @@ def test_content_fields_after_a_thousand_others_count():
     assert (mail.parts[0].content_type, mail.parts[0].text) == ("text/html", "привет")
     assert len(mail.headers) == MAX_HEADER_LINES
     assert mail.defects == ["many-headers"]
-
-
-def test_header_lines_are_byte_exact_with_their_folded_lines():
-    data = b"From x\nA: 1\n 2\r\nX-Nbspam: ham;\n\tp=0\nB : 3\n\nbody\n"
-    assert [(data[start:stop], name) for start, stop, name in header_lines(data)] == [
-        (b"A: 1\n 2\r\n", "a"),
-        (b"X-Nbspam: ham;\n\tp=0\n", "x-nbspam"),
-        (b"B : 3\n", "b"),
-    ]
 
 
 @pytest.mark.parametrize(

@@ -193,33 +193,19 @@ FIELDS = {
 
 BODIES: dict[str, tuple[str, str, bytes | str]] = {  # (type, transfer encoding, body)
     "quoted-printable": ("text/plain; charset=utf-8", "quoted-printable", "=C3=A9"),
-    "soft line ends": ("text/plain", "quoted-printable", "=\n"),
     "equals": ("text/html", "quoted-printable", "="),
     "base64": ("text/plain", "base64", "QUJD\n"),
-    "base64, a letter a line": ("text/plain", "base64", "Q\n"),
-    "base64 padding": ("text/plain", "base64", "="),
     "base64 runs": ("text/plain", "base64", "QQ=="),
     "base64 of a page": ("text/html", "base64", base64.b64encode(b"<b><i></b>" * 3)),
-    "letters not of base64": ("text/plain", "base64", "Q!*\x80"),
     "utf-7": ("text/plain; charset=utf-7", "7bit", "+AGE-"),
     "utf-7 begun": ("text/html; charset=utf-7", "7bit", "+ADw"),
-    "utf-16": ("text/plain; charset=utf-16", "8bit", "a\0b\0 \0"),
     "iso-2022-jp": ("text/plain; charset=iso-2022-jp", "7bit", b'\x1b$B$"\x1b(B'),
     "gb18030": ("text/plain; charset=gb18030", "8bit", b"\x81\x30\x81\x30"),
-    "shift_jis": ("text/plain; charset=shift_jis", "8bit", b"\x82\xa0"),
-    "big5": ("text/plain; charset=big5", "8bit", b"\xa4\x40"),
     "hz": ("text/plain; charset=hz-gb-2312", "7bit", "~{VP~}"),
-    "no charset": ("text/plain", "8bit", b"\xc8\xc9\xca "),
     "flowed lines": ("text/plain; format=flowed; delsp=yes", "8bit", "a \n"),
-    "flowed quotes": ("text/plain; format=flowed", "8bit", "> a \n>> "),
     "enriched": ("text/enriched", "7bit", "<bold><param>x"),
-    "enriched angles": ("text/enriched", "7bit", "<<"),
     "calendar": ("text/calendar", "8bit", "BEGIN:VEVENT\nSUMMARY:a\n b\n"),
-    "card": ("text/vcard", "8bit", "BEGIN:VCARD\nFN:a\nNOTE:b\\n\n"),
     "rich text groups": ("application/rtf", "7bit", "{\\rtf1 {a"),
-    "rich text letters": ("text/rtf", "7bit", "\\'e9\\u233?"),
-    "forms": ("application/x-www-form-urlencoded", "7bit", "a=%41&"),
-    "signed": ("application/pkcs7-mime", "base64", base64.b64encode(b"\x30\x80\x06\x09" * 3)),
 }
 
 PARTS = split(
@@ -237,19 +223,12 @@ ZEROS = zlib.compress(bytes(1 << 20), 9)  # 1 MiB in 1 kB
 SHOWN = zlib.compress(b"BT (a) Tj [(b) -9 (c)] TJ ET " * 40_000, 9)
 PAGE = b"%d 0 obj\n<</Type/Page/Contents 7%d 0 R>>\nendobj\n7%d 0 obj\n"
 PDF_OBJECTS = {
-    "bombs of zeros": PAGE + b"<</Filter/FlateDecode>>\nstream\n" + ZEROS + b"\nendstream\nendobj\n",
     "bombs of text": PAGE + b"<</Filter/FlateDecode>>\nstream\n" + SHOWN + b"\nendstream\nendobj\n",
-    "texts": PAGE + b"<<>>\nstream\nBT (a) Tj [(b) -9 (c)] TJ ET\nendstream\nendobj\n",
-    "objects": b"%d 0 obj\nendobj\n",
     "pages": b"%d 0 obj\n<</Type/Page/Parent %d 0 R/Contents %d 0 R>>\nendobj\n",
     "links": b"%d 0 obj\n<</S/URI/URI(http://a%d.example/)>>\nendobj\n",
     "dictionaries": b"<<",
-    "arrays": b"[",
     "strings": b"(",
-    "hexadecimal strings": b"<41",
-    "names": b"/#41",
     "streams": b"stream\n",
-    "open links": b"/URI(()/URI(",
     "pages of one stream": b"%d 0 obj\n<</Type/Page/Contents 0 0 R>>\nendobj\n",
     "fonts": b"%d 0 obj\n<</Type/Page/Contents 1 0 R/Parent %d 0 R/Resources<</Font<</F%d %d 0 R>>>>"
     b"/ToUnicode %d 0 R/W[0 65535 500]>>\nstream\nBT /F%d 9 Tf (a) Tj beginbfrange <00> <01> [ "
@@ -313,35 +292,24 @@ OTHERS: dict[str, Family] = {
     "page: different attributes": counted(lambda body: page(b"<p " + body + b">x"), b"a%d=b "),
     "page: different classes": counted(page, b"<p class=c%d>x</p>"),
     "page: different addresses": counted(page, b"<a href=http://h%d.example/%d>x</a>"),
-    "page: different images": counted(page, b"<img src=http://h%d.example/%d.png>"),
-    "page: the digits of an entity": repeated(lambda body: page(b"&#" + body), "9"),
-    "page: the name of a tag": repeated(lambda body: page(b"<" + body), "a"),
     "page: the value of an attribute": repeated(lambda body: page(b"<a href='" + body), "a"),
-    "page: the style of an attribute": repeated(lambda body: page(b"<p style='" + body), "color:red;"),
     "page: a picture in an address": repeated(
         lambda body: page(b"<img src='data:image/png;base64," + body + b"'>"), "iVBORw0KGgoAAAANSUhEUgAA"
     ),
-    "page: different rules": counted(lambda body: page(b"<style>" + body), b".c%d{display:none}"),
     "page: rules and elements": sheet_and_page(b".c%d{color:#fff}", b"<p class=c%d>x"),
     "page: ancestors and depth": sheet_and_page(b"div div div div div p{display:none}", b"<div>x"),
     "page: classes and rules": sheet_and_page(b".c%d{font-size:1px}", b"c%d ", b"<p class='"),
-    "page: rules of one class": counted(style, b"p.a%d{color:red}"),
     "page: sheets and their elements": counted(
         page, b"<style>.a%d p{color:red}</style><div class=a%d><p id=a%d>"
     ),
     "page: white sizes": counted(page, b"<b style='font-size:%d%%'><font color=white><div></font>"),
     "text: letters that are not UTF-8": repeated(text, b"\xff\xfe"),
-    "text: starts of letters": repeated(text, b"\xf0\x9f\x98"),
     "Subject: 8-bit letters": repeated(functools.partial(field, "Subject"), b"\xe3\xe4 "),
-    "parts: 8-bit letters": repeated(multipart, b"--b\nSubject: \xe3\xe4\n\n\xc8\xc9\xca\n"),
     "text: different words": counted(text, b"w%d "),
     "text: different addresses": counted(text, b"http://h%d.example/%d "),
-    "text: different labels": counted(lambda body: text(b"http://" + body), b"a%d."),
     "text: one letter with all the marks": repeated(lambda body: text(b"a" + body), "\u0315\u0300"),
     "text: a uuencoded file": repeated(lambda body: text(b"begin 644 a\n" + body), "M" + "86%A" * 15 + "\n"),
-    "header: codes": counted(functools.partial(field, "X-Note"), b"aZ3+/qaZ3+/qaZ3+/qaZ3+/q%d\n "),
     "header: different fields": counted(header, b"X-%d: y\n"),
-    "header: different hosts": counted(header, b"Received: from h%d.example by g%d.example; 1 Jan 2024\n"),
     "header: parameters of a file name": counted(
         lambda body: header(b"Content-Disposition: attachment" + body), b"; filename*%d*=utf-8''%41"
     ),
@@ -358,25 +326,15 @@ OTHERS: dict[str, Family] = {
     "parts: different names": counted(multipart, b"--b\nContent-Type: a/b; name=n%d.exe\n\nx\n"),
     "archive: zeros": archive("{}.txt", bytes(1 << 20)),
     "archive: zeros in pages": archive("{}.html", b"<b>" * (1 << 18)),
-    "archive: empty files": archive("a{}", b""),
     "archive: mail": archive("{}.eml", b"Subject: a\n\n" + b"x " * 5_000),
-    "archive: archives": archive("{}.zip", zipped(numbers("{}.txt"), bytes(1 << 20), 5_000)),
     "archive: a bomb of Word": archive("word/document{}.xml", b"<w:p>" * 200_000, name="a.docx"),
-    "archive: a bomb of Excel": archive("xl/worksheets/sheet{}.xml", b"<row><c>" * 100_000, name="a.xlsx"),
     "archive: beginnings": file("application/zip", "a.zip", b"PK\3\4"),
-    "archive: directories": file("application/zip", "a.zip", b"PK\1\2"),
     "archive: gzip": file("application/gzip", "a.gz", b"\x1f\x8b\x08\0\0\0\0\0\0\3" + ZEROS[2:-4]),
-    "archive: rar": file("application/vnd.rar", "a.rar", b"Rar!\x1a\7\0"),
     "document: paragraphs": document("a.docx", "word/document.xml", b"<w:p><w:r><w:t>x</w:t></w:r></w:p>"),
-    "document: nested": document("a.docx", "word/document.xml", b"<w:p>"),
     "document: entities": document("a.docx", "word/document.xml", b"<w:t>&amp;"),
     "document: open tags": document("a.odt", "content.xml", b"<"),
-    "document: cells": document("a.xlsx", "xl/sharedStrings.xml", b"<si><t>x</t></si>"),
-    "document: a bomb": document("a.docx", "word/document.xml", b"<w:t>" + b"x" * 2_000),
-    "document: references": document("a.docx", "word/document.xml", b"<w:t>&#65"),
     "document: links": document("a.docx", "word/_rels/document.xml.rels", b"href   =   &quot;HYPERLINK "),
     "document: OLE": file("application/msword", "a.doc", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1_\0V\0B\0A\0"),
-    "picture: beginnings": file("image/png", "a.png", b"\x89PNG\r\n\x1a\n"),
 }
 
 GROUPS: dict[str, tuple[Callable[[bytes], bytes], list[str]]] = {

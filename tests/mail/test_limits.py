@@ -35,12 +35,6 @@ def test_long_header_does_not_hide_the_body():
     assert header_lines(data)[-1][1] == len(data) - 5  # before the empty line
 
 
-def test_nested_messages_end_at_the_same_bound():
-    mail = parse(b"From: a\nContent-Type: message/rfc822\n\n" * 200 + b"From: a\n\ndeep\n")
-    assert mail.structure == ["message/rfc822"] * (limits.MAX_NESTING + 1)
-    assert mail.defects == ["nested-too-deep"]
-
-
 def test_lines_that_look_like_delimiters_are_searched_up_to_a_bound():
     mail = parse(MULTIPART + b"--x\n" * (limits.MAX_DELIMITER_LINES + 1) + b"--b0\n\ntext\n--b0--\n")
     assert "many-delimiters" in mail.defects

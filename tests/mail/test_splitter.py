@@ -130,23 +130,7 @@ def test_broken_boundaries(body, expected, defects):
     assert [slug for slug in mail.defects if slug in defects] == defects
 
 
-@pytest.mark.parametrize("first", ["-- \nx\n--q\nContent-Type: text/html\n\n<b>", "--q\n\n<b>"])
-def test_a_missing_boundary_is_taken_from_the_first_likely_line(first):
-    mail = parse(f"Content-Type: multipart/mixed\n\n{first}one\n--q--\n".encode())
-    assert texts(mail) == ["<b>one"]
-    assert mail.defects == ["no-boundary"]
-
-
-def test_a_delimiter_is_never_junk_in_a_header():
-    mail = parse(
-        b"Content-Type: multipart/mixed; boundary=b\n \n--b\nContent-Type: text/html\n\n<p>\n--b--\n"
-    )
-    assert (mail.structure, texts(mail)) == (["multipart/mixed", "text/html"], ["<p>"])
-
-
-@pytest.mark.parametrize(
-    "part", ["--b\n\n", "--b\n\nx\n", "--b\nX: y\n\n", "--b\nContent-Type: message/rfc822\n\n"]
-)
+@pytest.mark.parametrize("part", ["--b\n\nx\n", "--b\nContent-Type: message/rfc822\n\n"])
 def test_the_rest_after_a_thousand_parts_is_one_text(part):
     mail = split(part * 1001 + "--b\n\nhidden text\n--b\n\nmore of it\n--b--\n")
     assert "hidden text\n--b\n\nmore of it" in mail.parts[-1].text
@@ -154,29 +138,22 @@ def test_the_rest_after_a_thousand_parts_is_one_text(part):
     assert len(mail.structure) <= MAX_PARTS + 1
 
 
-@pytest.mark.parametrize("data", [b"", b"\n", b"\r\n\r\n", b"From x\n"])
-def test_an_empty_mail_is_one_empty_text(data):
-    (part,) = parse(data).parts
-    assert (part.content_type, part.text.strip()) == ("text/plain", "")
+def test_an_empty_mail_is_one_empty_text():
+    for data in (b"", b"\n", b"\r\n\r\n", b"From x\n"):
+        (part,) = parse(data).parts
+        assert (part.content_type, part.text.strip()) == ("text/plain", "")
 
 
-INNER = b"Subject: in\nContent-Type: multipart/mixed; boundary=x\n\n--x\n\nbuy =3D now\n--x--\n"
-
-
-@pytest.mark.parametrize(
-    ("encoding", "body"),
-    [
-        (b"7bit", INNER),
-        (b"7bit", b"From a@b Mon Sep  9\n" + INNER),
-        (b"base64", base64.encodebytes(INNER)),
-    ],
-)
-def test_an_embedded_message_is_read_in_every_encoding(encoding, body):
-    data = b"Content-Type: message/rfc822\nContent-Transfer-Encoding: " + encoding + b"\n\n" + body
-    mail = parse(data)
-    assert mail.structure == ["message/rfc822", "multipart/mixed", "text/plain"]
-    assert mail.parts[0].text == "buy =3D now"
-    assert ("subject", "in") in mail.parts[0].embedded_headers
+def test_an_embedded_message_is_read_in_every_encoding():
+    inner = b"Subject: in\nContent-Type: multipart/mixed; boundary=x\n\n--x\n\nbuy =3D now\n--x--\n"
+    for encoding, body in (
+        (b"7bit", b"From a@b Mon Sep  9\n" + inner),
+        (b"base64", base64.encodebytes(inner)),
+    ):
+        mail = parse(b"Content-Type: message/rfc822\nContent-Transfer-Encoding: " + encoding + b"\n\n" + body)
+        assert mail.structure == ["message/rfc822", "multipart/mixed", "text/plain"]
+        assert mail.parts[0].text == "buy =3D now"
+        assert ("subject", "in") in mail.parts[0].embedded_headers
 
 
 @pytest.mark.parametrize(
@@ -210,27 +187,16 @@ MESSAGE = "message/rfc822\n\nContent-Type: "
 @pytest.mark.parametrize(
     ("mail", "expected"),
     [
-        (tree("alternative", HTML, PLAIN), [False, True]),
         (tree("alternative", HTML, HTML, PLAIN), [True, False, True]),
         (tree("alternative", PLAIN, tree("related", HTML, "image/png\n\nx\n")), [True, False, False]),
         (tree("alternative", tree("mixed", PLAIN, PLAIN), HTML), [True, True, False]),
-        (tree("mixed", PLAIN, tree("alternative", PLAIN, HTML), PLAIN), [False, True, False, False]),
         (tree("related", tree("alternative", PLAIN, HTML), HTML), [True, False, True]),
-        (tree("alternative", HTML, attached(HTML)), [False, False]),
         (tree("alternative", PLAIN, attached(PLAIN), HTML), [True, False, False]),
         (tree("related", attached(PLAIN), HTML, HTML), [False, False, True]),
         (tree("alternative", HTML, MESSAGE + HTML), [False, False]),
-        (tree("alternative", PLAIN, HTML, MESSAGE + tree("mixed", HTML, PLAIN)), [True, False, False, False]),
         (tree("mixed", MESSAGE + tree("alternative", PLAIN, HTML), PLAIN), [True, False, False]),
     ],
 )
 def test_a_part_that_readers_choose_replaces_the_others(mail, expected):
     message = parse(f"Subject: s\nContent-Type: {mail}".encode())
     assert [part.is_replaced for part in message.parts] == expected
-
-
-def test_alternatives_with_the_boundary_of_the_outer_replace_nothing():
-    alternatives = "--b\n\none\n--b\nContent-Type: text/html\n\ntwo\n"
-    nested = f"--c\nContent-Type: multipart/alternative; boundary=b\n\n{alternatives}--b--\n--c--\n"
-    mail = split(f"--b\nContent-Type: multipart/mixed; boundary=c\n\n{nested}--b--\n")
-    assert [part.is_replaced for part in mail.parts] == [False, False]

@@ -9,9 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy import sparse
 
-import nbspam.model
 from nbspam.errors import UsageError
 from nbspam.model import AODE, Bernoulli, Categorical, Complement, Gaussian, Multinomial, Presence
 
@@ -87,15 +85,3 @@ def test_log_odds_are_undefined_where_every_class_is_ruled_out() -> None:
 def test_a_label_that_is_no_class_is_refused() -> None:
     with pytest.raises(UsageError, match="is not one of the classes"):
         Bernoulli(classes=["ham", "spam"]).fit([[1]], ["eggs"])
-
-
-def test_a_name_that_is_no_model_is_no_attribute() -> None:
-    with pytest.raises(AttributeError):
-        nbspam.model.Poisson  # type: ignore[attr-defined]  # noqa: B018
-
-
-@pytest.mark.parametrize("make", [Presence, Multinomial, Bernoulli, Complement])
-def test_sparse_rows_score_as_dense_ones(make: Any) -> None:
-    X, y = some_rows(60)
-    found = make().fit(sparse.csr_matrix(X), y).log_joint(sparse.csr_matrix(X))
-    np.testing.assert_allclose(found, make().fit(X, y).log_joint(X), rtol=1e-12)

@@ -10,10 +10,9 @@ import pytest
 
 from nbspam.labels import HAM_AND_SPAM
 from nbspam.model.block import Block, BlockBuilder, merge_blocks, over_words, select_rows
-from nbspam.model.calibrate import bulk_scores, see_left_out
+from nbspam.model.calibrate import bulk_scores
 from nbspam.model.calibration import feature_names
 from nbspam.model.counts import Counts, CountsModel, Ints
-from nbspam.model.posterior import ScorePart
 from nbspam.model.scorer import Counted, Scorer, measure_evidence
 from nbspam.model.views import Seen, as_counted, before_each, leave_groups_out, view_evidence
 from nbspam.settings import HAM_CAP, SHRINKAGE, Settings
@@ -164,19 +163,6 @@ def test_row_seen_as_new_is_scored_by_counting_the_others_anew(way: str, vocabul
         np.testing.assert_allclose(found.common[row], expected.common[0], atol=1e-9)
 
 
-@pytest.mark.parametrize(("dated", "rows"), [(True, [0, 3, 6, 9]), (False, list(range(10)))])
-def test_all_are_left_out_unless_others_are_seen_as_they_came(
-    dated: bool, rows: list[int], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("nbspam.model.calibrate.MAX_LEFT_OUT", 4)
-    builder = BlockBuilder()
-    for number in range(10):
-        date = float(number) if dated else None
-        builder.add(str(number), number % 2, Tokens([f"field:{number}"], ["word"], date=date), 1)
-    block = merge_blocks([builder.build()])
-    assert see_left_out(block, block.count(2)).block.names == [str(row) for row in rows]
-
-
 def test_evidence_of_a_view_is_capped_for_ham_and_free_for_spam() -> None:
     block, n_words = random_block(2), (len(Settings().kinds) - 1) * len(VIEWS)
     scorer, counts = scorer_of_some(block, 2, Settings(), times=50_000)
@@ -189,25 +175,3 @@ def test_evidence_of_a_view_is_capped_for_ham_and_free_for_spam() -> None:
     for row in range(len(block)):
         scored = scorer.score(RowTokens(block, row, texts_of(block)))
         assert [values[1] for values in scored.evidence] == pytest.approx(found[row].tolist())
-
-
-def test_words_of_a_capped_view_share_the_cap() -> None:
-    block = random_block(2)
-    scorer, _ = scorer_of_some(block, 2, Settings(), times=50_000)
-    row = RowTokens(block, 0, texts_of(block))
-
-    def parts(settings: Settings) -> dict[str, ScorePart]:
-        found = Scorer(scorer.model, settings).score(row).parts
-        return {part.text: part for part in found if part.kind == "token"}
-
-    capped, free = parts(Settings()), parts(Settings().replaced(capped=False))
-    assert capped.keys() == free.keys()
-    assert len([text for text in free if capped[text].scale < free[text].scale]) > len(VIEWS)
-    assert all(abs(part.values[1]) <= abs(free[text].values[1]) + 1e-9 for text, part in capped.items())
-
-
-def test_only_ham_and_spam_have_a_cap() -> None:
-    assert Settings().of(HAM_AND_SPAM).capped
-    for classes in (("home", "work"), ("ham", "work"), ("ham", "other", "spam")):
-        assert not Settings().of(classes).capped
-    assert Settings().ham_cap(3) == np.inf

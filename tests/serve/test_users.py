@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 
 from nbspam.errors import TryAgainError, UsageError
-from nbspam.serve import users as users_module
 from nbspam.serve.codec import Request
 from nbspam.serve.users import UserFilters
 from nbspam.store import connection as store_connection
@@ -118,16 +117,6 @@ def test_user_with_the_name_of_the_shared_model_does_not_teach_it(
     assert shared.read_bytes() == before
 
 
-@pytest.mark.parametrize("ending", ["-journal", "-wal", "-shm"])
-def test_no_name_makes_a_journal_of_anothers_model(ending: str, shared: Path, users: Path) -> None:
-    teach(users / "%u", shared, "alice")
-    with pytest.raises(UsageError, match="can have no model"):
-        teach(users / "%u", shared, "alice" + ending)
-    assert os.listdir(users) == ["alice"]
-    teach(users / "%u.nbspam", shared, "alice" + ending)
-    assert sorted(os.listdir(users)) == ["alice", f"alice{ending}.nbspam"]
-
-
 def test_damaged_model_troubles_its_user_alone(serve: Callable[..., Server], users: Path) -> None:
     server = serve()
     users.mkdir()
@@ -145,24 +134,6 @@ def test_busy_model_is_a_temporary_failure(shared: Path, monkeypatch: pytest.Mon
         filters.judge(Request("CHECK", (1, 5), "", SPAM))
     writer.execute("ROLLBACK")
     assert filters.judge(Request("CHECK", (1, 5), "", SPAM)).data.startswith(OK)
-    filters.close()
-
-
-def test_models_of_many_users_do_not_stay_open(
-    shared: Path, users: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(users_module, "MAX_OPEN", 3)
-    users.mkdir()
-    filters = UserFilters(str(users / "%u"), str(shared))
-    for number in [*range(8), 0]:
-        name = f"user{number}"
-        if number % 2:
-            shutil.copy(shared, users / name)
-        filters.judge(Request("CHECK", (1, 5), name, SPAM))
-        files = [os.path.realpath(f"/proc/self/fd/{one}") for one in os.listdir("/proc/self/fd")]
-        found = [one for one in files if one.startswith((f"{users}/", str(shared)))]
-        assert len(found) <= 3
-        assert (str(users / name) if number % 2 else str(shared)) in found
     filters.close()
 
 

@@ -50,22 +50,6 @@ def test_message_is_judged_by_what_was_learned_before_it(model: str, way: str) -
         assert verdict.scored.scores != first
 
 
-def test_unchanged_model_is_read_once(model: str) -> None:
-    opened = open_model(model)
-    assert [opened.refresh() for _ in range(3)] == [True, False, False]
-    learn(model, "spam", LETTER)
-    assert [opened.refresh() for _ in range(2)] == [True, False]
-    assert opened.messages == [12, 13]
-
-
-def test_model_is_not_locked_between_two_messages(model: str) -> None:
-    classifier = open_filter(model)
-    many = " ".join(f"word{number}x" for number in range(2000))  # more keys than one query asks for
-    for judge in (classifier.judge, classifier.judge_now):
-        judge(classifier.count(mail(many)), "-")
-        assert not classifier.model.connection.in_transaction
-
-
 def test_mail_is_classified_while_a_large_change_is_uncommitted(model: str) -> None:
     first = scores(open_filter(model))
     with updating(model) as updater:
@@ -121,13 +105,6 @@ def test_dump_is_of_one_state(model: str, learns: Callable[..., None], tmp_path:
         if line.startswith("#token"):
             learns()
     assert lines == expected
-
-
-def test_check_reads_one_state(
-    model: str, learns: Callable[..., None], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(check, "differing_tables", before(check.differing_tables, learns))
-    assert check.check_model(model) == []
 
 
 def test_merge_reads_one_state(

@@ -32,27 +32,15 @@ FOREIGN = {
         "DROP TABLE setting",
         f"CREATE VIEW setting AS {NUMBERS.format('')} AS name, i AS value FROM n",
     ],
-    "a trigger": [
-        "CREATE TRIGGER empty AFTER UPDATE ON class BEGIN DELETE FROM token; END",
-    ],
-    "an index": ["CREATE INDEX texts ON token (text)"],
+    "a trigger": ["CREATE TRIGGER empty AFTER UPDATE ON class BEGIN DELETE FROM token; END"],
     "a generated column": ["ALTER TABLE class ADD COLUMN more AS (messages * 2)"],
     "a schema that is not UTF-8": [
         "PRAGMA writable_schema = ON",
         "UPDATE sqlite_master SET sql = 'CRE' || CAST(x'80' AS TEXT) || sql WHERE name = 'setting'",
     ],
-    "many tables": [
-        "PRAGMA writable_schema = ON",
-        f"""
-        INSERT INTO sqlite_master SELECT 'view', 'v' || i, 'v' || i, 0, 'CREATE VIEW v' || i || ' AS SELECT 1'
-        FROM ({MANY} FROM n)""",
-    ],
     "many settings": [f"INSERT INTO setting SELECT 'x' || i, hex(zeroblob(40)) FROM ({MANY} FROM n)"],
     "a long setting": ["INSERT INTO setting VALUES ('x', hex(zeroblob(100000000)))"],
-    "many classes": [f"INSERT INTO class SELECT i + 2, 'c' || i, 1 FROM ({MANY} FROM n)"],
-    "a class that ends the header": [
-        "UPDATE class SET name = 'spam' || char(10, 10) || 'x' WHERE number = 1"
-    ],
+    "a class that ends the header": ["UPDATE class SET name = 'spam' || char(10, 10) WHERE number = 1"],
     "a class with an escape": ["UPDATE class SET name = char(27) || '[2J' WHERE number = 1"],
     "a class that is a blob": ["UPDATE class SET name = x'ff' WHERE number = 1"],
 }
@@ -64,7 +52,7 @@ def test_model_of_somebody_else_is_refused_soon(model: Path, kind: str) -> None:
         for statement in FOREIGN[kind]:
             connection.execute(statement)
         connection.commit()
-    if "class" in kind and "many" not in kind:
+    if "class" in kind:
         forge(model, "UPDATE digest SET value = 0")
     for command in (["classify", "-p"], ["learn", "spam"], ["model", "check"]):
         done = bounded(*command, "-m", model)

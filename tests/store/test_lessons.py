@@ -176,17 +176,6 @@ def test_every_writer_takes_lessons_in_before_its_own_work(
     assert_counted_once(model, original, [mail("garden pills")], tmp_path)
 
 
-def test_lesson_of_a_class_that_the_model_lacks_stays_and_holds_up_nobody(
-    model: Path, busy: sqlite3.Connection, tmp_path: Path
-) -> None:
-    assert learn(str(model), "spam", mail("garden pills")) == LATER
-    (lesson,) = folder(model).iterdir()
-    lesson.write_bytes(b"work\n" + mail("garden pills"))
-    busy.execute("ROLLBACK")
-    assert learn(str(model), "spam", mail("more pills")) == LEARNED
-    assert list(folder(model).iterdir()) == [lesson]
-
-
 def test_learner_gives_up_where_no_more_lessons_may_wait(
     model: Path, busy: sqlite3.Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -18,9 +18,7 @@ from nbspam.cli import classify
 from nbspam.corpus import Item
 from nbspam.errors import TryAgainError
 from nbspam.filter import open_filter
-from nbspam.store import reader
 from nbspam.store.check import check_model
-from nbspam.store.connection import Connection, open_to_write
 from nbspam.store.learn import learn
 from nbspam.store.reader import open_model
 from nbspam.store.text import dump, load
@@ -123,36 +121,6 @@ def test_failure_on_a_replaced_model_is_temporary(model: Path, tmp_path: Path) -
         opened.classify(LETTER, "-")
     writer.execute("ROLLBACK")
     assert opened.classify(LETTER, "-").label == "spam"
-
-
-def test_model_replaced_while_it_is_opened_is_seen_as_replaced(
-    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    new = shutil.copy(model, tmp_path / "new")
-    connect = reader.open_to_read
-
-    def connect_and_replace(path: str) -> Connection:
-        connection = connect(path)
-        os.replace(new, path)
-        return connection
-
-    with monkeypatch.context() as patched:
-        patched.setattr(reader, "open_to_read", connect_and_replace)
-        opened = open_model(str(model))
-    assert opened.replaced()
-    opened.close()
-    assert not open_model(str(model)).replaced()
-
-
-def test_file_that_cannot_be_locked_is_closed(model: Path) -> None:
-    """Closing it later would drop the locks that this process has on it."""
-    model.write_bytes(b"SQLite format 3\0" + b"x" * 5000)
-    with pytest.raises(sqlite3.DatabaseError) as kept:
-        open_to_write(str(model), 1)
-    held = [os.readlink(f"/proc/self/fd/{name}") for name in os.listdir("/proc/self/fd") if name.isdigit()
-            and os.path.exists(f"/proc/self/fd/{name}")]  # fmt: skip
-    assert str(model) not in held
-    assert kept
 
 
 def test_evaluation_by_two_models_is_refused(model: Path, tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from nbspam.corpus import open_labelled
 from nbspam.corpus.corpus import Corpus, read_corpus
-from nbspam.decision import LEARNABLE, UNDECIDED, learnable, zero_one_loss
+from nbspam.decision import LEARNABLE, UNDECIDED, zero_one_loss
 from nbspam.evaluation.outcomes import Outcome
 from nbspam.evaluation.replay import Autolearn, parse_feedback, replay
 from nbspam.settings import Settings
@@ -71,23 +71,6 @@ def weights(model: Path) -> list[float]:
         return opened.calibration()
     finally:
         opened.close()
-
-
-@pytest.mark.parametrize(
-    ("probabilities", "number"),
-    [
-        ([LEARNABLE, 1 - LEARNABLE], 0),
-        ([0.01, 0.99], 1),
-        ([LEARNABLE - 0.01, 1.01 - LEARNABLE], UNDECIDED),
-        ([0.1, 0.85, 0.05], 1),
-        ([0.4, 0.3, 0.3], UNDECIDED),
-        (None, UNDECIDED),
-    ],
-)
-def test_the_most_probable_class_is_learned_if_it_is_probable_enough(
-    probabilities: list[float] | None, number: int
-) -> None:
-    assert learnable(probabilities) == number
 
 
 @pytest.mark.parametrize(("data", "label"), [(NEW_SPAM, "spam"), (NEW_HAM, "ham")])
@@ -166,16 +149,6 @@ def test_a_filter_with_few_labelled_messages_does_not_learn_its_verdicts(tmp_pat
     assert "\nautolearned\t" in text(tmp_path / "m")
 
 
-def test_autolearned_messages_do_not_count_as_labelled(tmp_path: Path) -> None:
-    just = {"ham": messages(HAM, MIN_LABELLED), "spam": messages(SPAM, MIN_LABELLED)}
-    run("train", write_folders(tmp_path / "mail", just), "-m", tmp_path / "m", "-q")
-    run("classify", "--autolearn", "-m", tmp_path / "m", stdin=NEW_SPAM)
-    run("unlearn", "-m", tmp_path / "m", stdin=just["spam"][0])
-    before = text(tmp_path / "m")
-    run("classify", "--autolearn", "-m", tmp_path / "m", stdin=mail("pills lottery bonus casino"))
-    assert text(tmp_path / "m") == before
-
-
 def test_one_sum_is_refused_and_mail_still_passes(trained: Path, tmp_path: Path) -> None:
     folder = trained.parent / "mail"
     run("train", folder, "--textbook", "-m", tmp_path / "m", "-q")
@@ -201,15 +174,6 @@ def test_merging_keeps_autolearned_messages_that_the_other_model_lacks(model: Pa
     assert run("learn", "ham", "-m", tmp_path / "both", stdin=NEW_HAM) == "already learned\t-\n"
 
 
-def test_the_label_of_an_update_replaces_the_verdict(model: Path, copy: Path, tmp_path: Path) -> None:
-    run("classify", "--autolearn", "-m", model, stdin=NEW_SPAM)
-    folder = write_folders(tmp_path / "more", {"ham": [mail("lunch review")], "spam": [NEW_SPAM]})
-    said = [program("train", "--update", folder, "-m", one).stderr for one in (model, copy)]
-    assert said[0].replace(b"model", b"") == said[1].replace(b"copy", b"")
-    assert check_model(str(model)) == []
-    assert text(model) == text(copy)
-
-
 def test_unreadable_tokens_are_an_error_and_nothing_is_lost(model: Path) -> None:
     run("classify", "--autolearn", "-m", model, stdin=NEW_SPAM)
     change(model, "UPDATE autolearned SET tokens = x'00'")
@@ -219,16 +183,6 @@ def test_unreadable_tokens_are_an_error_and_nothing_is_lost(model: Path) -> None
         assert "cannot be read" in error(*command, "-m", model, status=65, stdin=NEW_SPAM)
     assert model.read_bytes() == before
     assert run("classify", "-m", model, stdin=NEW_SPAM).startswith("spam")
-
-
-@pytest.mark.parametrize("tokens", ["5:", "5:-1", "9223372036854775808:1"])
-def test_a_text_with_other_tokens_is_refused(model: Path, tmp_path: Path, tokens: str) -> None:
-    run("classify", "--autolearn", "-m", model, stdin=NEW_SPAM)
-    lines = text(model).splitlines(keepends=True)
-    place = next(i for i, line in enumerate(lines) if line.startswith("autolearned\t"))
-    lines[place] = "\t".join([*lines[place].split("\t")[:3], tokens]) + "\n"
-    said = error("model", "load", "-m", tmp_path / "new", status=65, stdin="".join(lines).encode())
-    assert f"line {place + 1}: {tokens!r} cannot be a tokens" in said
 
 
 def test_old_autolearned_messages_are_forgotten_without_a_trace(
@@ -280,19 +234,6 @@ def test_a_label_replaces_the_verdict_in_a_replay() -> None:
     assert own.learned == {2: 1}
 
 
-def test_old_autolearned_messages_are_forgotten_in_a_replay() -> None:
-    subject = Sure()
-    own = Autolearn(subject, lambda own: max(0, own - 2))
-    replay([1, 1, 1, 1, 1], own, parse_feedback("delayed:9"))
-    forgotten = [call for call in subject.calls if call.startswith("unlearn")]
-    assert forgotten == ["unlearn 1 as 1", "unlearn 2 as 1"]
-    own.learn(1, 0)
-    assert subject.calls[-1] == "learn 1 as 0"
-    own.learn(4, 0)
-    assert subject.calls[-2:] == ["unlearn 4 as 1", "learn 4 as 0"]
-    assert own.learned == {2: 1, 3: 1}
-
-
 @pytest.fixture(scope="module")
 def corpus(trained: Path) -> Corpus:
     source = open_labelled([str(trained.parent / "mail")])
@@ -308,15 +249,6 @@ def fed(corpus: Corpus) -> Iterator[ReplayJudge]:
         for message in range(2 * MIN_LABELLED):
             subject.learn(message, int(block.labels[order[message]]))
         yield subject
-
-
-def test_unlearning_an_autolearned_message_leaves_no_trace_in_a_replay(corpus: Corpus) -> None:
-    subject, untouched = (one for one, _ in zip(fed(corpus), range(2), strict=False))
-    message = 2 * MIN_LABELLED
-    label = subject.autolearn(message, subject.score(message))
-    assert subject.score(message + 1) != untouched.score(message + 1)
-    subject.unlearn(message, label)
-    assert subject.score(message + 1) == untouched.score(message + 1)
 
 
 def test_a_replay_with_all_labels_is_one_without_autolearn(corpus: Corpus) -> None:

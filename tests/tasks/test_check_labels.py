@@ -11,7 +11,8 @@ from nbspam.corpus import open_labelled
 from nbspam.corpus.corpus import Corpus, read_corpus
 from nbspam.store.learn import MOVED, learn
 from nbspam.tasks.check_labels import check_labels, views_to_check
-from tests.mail_samples import make_corpus, make_index, run_here
+from tests.mail_samples import make_corpus, make_index
+from tests.tiny_mail import run
 
 
 def read(*paths: Path) -> Corpus:
@@ -83,7 +84,7 @@ def test_messages_that_the_model_counted_as_another_class_are_listed(
     folder: Path, tmp_path: Path, options: list[str]
 ) -> None:
     model = str(tmp_path / "m")
-    assert run_here("train", str(folder), "-m", model, "-q", *options)[0] == 0
+    run("train", folder, "-m", model, "-q", *options)
     source = open_labelled([str(folder)])
     corpus = read_corpus(source.items(), source.classes, 1, wanted=views_to_check(model))
     assert check_labels(corpus, model).moved == []

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -16,8 +15,8 @@ from nbspam.cli import default_model, model_places
 from nbspam.tasks.doctor import FINE, NOTE, WRONG, Finding, examine
 from nbspam.tasks.word_lists import import_words
 from tests.as_nobody import NOBODY, as_nobody
-from tests.mail_samples import make_corpus, run_here
-from tests.tiny_mail import run
+from tests.mail_samples import make_corpus
+from tests.tiny_mail import program, run
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +27,7 @@ def mailbox(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def trained(mailbox: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("model") / "model"
-    assert run_here("train", str(mailbox), "-m", str(path), "-q", "-j", "1")[0] == 0
+    run("train", mailbox, "-m", path, "-q", "-j1")
     return path
 
 
@@ -63,54 +62,27 @@ def not_fine(path: Path, *places: Path) -> dict[str, str]:
 
 def doctor(*arguments: object) -> tuple[int, dict[str, Any]]:
     """(status, JSON) of the command."""
-    status, output, complaint = run_here("doctor", *map(str, arguments), "--json", "-q")
-    assert complaint == ""
-    return status, json.loads(output)
+    done = program("doctor", *arguments, "--json", "-q")
+    assert done.stderr == b""
+    return done.returncode, json.loads(done.stdout)
 
 
 def test_nothing_is_wrong_with_a_model_of_enough_mail(model: Path) -> None:
     assert not_fine(model) == {}
 
 
-def cut(content: bytes) -> bytes:
-    return content[:5000]
-
-
-def overwritten(content: bytes) -> bytes:
-    return content[: 4096 * 3] + os.urandom(4096 * 27) + content[4096 * 30 :]
-
-
-@pytest.mark.parametrize("spoil", [lambda content: b"", lambda content: b"x" * 200, cut, overwritten])
-def test_a_file_that_is_no_sound_model_is_not_examined_further(
-    model: Path, spoil: Callable[[bytes], bytes]
-) -> None:
-    model.write_bytes(spoil(model.read_bytes()))
+@pytest.mark.parametrize("size", [0, 5000])
+def test_a_file_that_is_no_sound_model_is_not_examined_further(model: Path, size: int) -> None:
+    os.truncate(model, size)
     assert WRONG in not_fine(model).values()
-    assert spoil is overwritten or "counted" not in found(model)
+    assert "counted" not in found(model)
     assert doctor("-m", model)[0] == 65
 
 
-@pytest.mark.parametrize(
-    ("sizes", "expected"),
-    [
-        ({"ham": 60, "spam": 4}, {"enough": NOTE, "calibrated": NOTE}),
-        ({"ham": 60, "spam": 49}, {"enough": NOTE}),
-        ({"ham": 220, "spam": 4}, {"enough": NOTE, "calibrated": NOTE, "balance": NOTE}),
-    ],
-)
-def test_too_little_mail_is_noted(tmp_path: Path, sizes: dict[str, int], expected: dict[str, str]) -> None:
-    path = tmp_path / "model"
-    mail = make_corpus(tmp_path / "mail", sizes)
-    assert run_here("train", str(mail), "-m", str(path), "-q", "-j", "1")[0] == 0
-    assert not_fine(path) == expected
-    assert f"{sizes['spam']} of class spam" in found(path)["enough"].text
-
-
-def test_a_model_of_one_sum_is_no_fault(mailbox: Path, tmp_path: Path) -> None:
-    path = tmp_path / "model"
-    assert run_here("train", str(mailbox), "-m", str(path), "-q", "--textbook")[0] == 0
-    assert not_fine(path) == {}
-    assert "without averaged views" in found(path)["calibrated"].text
+def test_too_little_mail_is_noted(tmp_path: Path) -> None:
+    run("train", make_corpus(tmp_path / "mail", {"ham": 220, "spam": 4}), "-m", tmp_path / "m", "-q", "-j1")
+    assert not_fine(tmp_path / "m") == {"enough": NOTE, "calibrated": NOTE, "balance": NOTE}
+    assert "4 of class spam" in found(tmp_path / "m")["enough"].text
 
 
 def test_an_imported_model_is_calibrated_when_it_has_learned_mail_of_the_user(tmp_path: Path) -> None:
@@ -120,15 +92,8 @@ def test_an_imported_model_is_calibrated_when_it_has_learned_mail_of_the_user(tm
     assert found(path)["calibrated"].state == NOTE
     assert "0 messages were yours, the others came from bogofilter" in found(path)["calibrated"].text
     mail = make_corpus(tmp_path / "mail", {"ham": 12, "spam": 12}, noise=0.0)
-    assert run_here("train", "--update", str(mail), "-m", str(path), "-q", "-j", "1")[0] == 0
+    run("train", "--update", mail, "-m", path, "-q", "-j1")
     assert found(path)["calibrated"].state == FINE
-
-
-def test_a_message_counted_in_two_classes_is_noted(model: Path, mailbox: Path) -> None:
-    message = next((mailbox / "ham").iterdir())
-    assert run_here("train", "--update", "--spam", str(message), "-m", str(model), "-q")[0] == 0
-    assert not_fine(model) == {"labels": NOTE}
-    assert found(model)["labels"].text.startswith("1 message is")
 
 
 @pytest.fixture
@@ -225,22 +190,6 @@ def test_the_model_is_that_of_other_commands_and_the_reason_is_shown(
         assert said["findings"][0]["text"] == f"{said['model']} ({why})"
     _, said = doctor("-m", model)
     assert said["findings"][0]["text"] == f"{model} (named by --model)"
-
-
-def test_a_relative_data_folder_is_ignored() -> None:
-    """XDG Base Directory: else each folder that a command is called in had a model of its own."""
-    for folder in ("data", "./data", "~/data", ""):
-        ((why, path),) = model_places({"XDG_DATA_HOME": folder})
-        assert why == "the default place"
-        assert os.path.isabs(path)
-
-
-def test_a_path_longer_than_the_line_stays_whole(model: Path, tmp_path: Path) -> None:
-    deep = tmp_path / ("a-long-name-" * 8) / ("a-long-name-" * 8) / "model"
-    deep.parent.mkdir(parents=True)
-    shutil.copy(model, deep)
-    _, output, _ = run_here("doctor", "-m", str(deep))
-    assert str(deep) in output
 
 
 @pytest.mark.parametrize(

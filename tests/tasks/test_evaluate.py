@@ -6,18 +6,17 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from mail_samples import make_corpus, make_index
 
 from nbspam.corpus import open_labelled
-from nbspam.corpus.corpus import AS_READ, BY_DATE, BY_INDEX, INTERLEAVED, Corpus, in_time, read_corpus
+from nbspam.corpus.corpus import BY_DATE, BY_INDEX, INTERLEAVED, Corpus, in_time, read_corpus
 from nbspam.corpus.reading import WORDS
 from nbspam.evaluation.formats import to_json
 from nbspam.filter import open_filter
-from nbspam.model.block import select_rows
 from nbspam.settings import Settings
 from nbspam.tasks.evaluate import Plan, evaluate_folds, evaluate_model, judge_splits
 from nbspam.tasks.judges import BatchJudge, count_whole
 from nbspam.tasks.train import train
+from tests.mail_samples import make_corpus, make_index
 
 
 def read(path: Path | str, jobs: int = 1, wanted: frozenset[str] = WORDS) -> Corpus:
@@ -59,8 +58,7 @@ def test_folds_judge_every_message_once_by_others(demonstration: Corpus, grouped
 
 
 def test_processes_change_nothing(demonstration: Corpus) -> None:
-    serial = evaluate_folds(demonstration, Plan(Settings(), jobs=1), 4)
-    parallel = evaluate_folds(demonstration, Plan(Settings(), jobs=2), 4)
+    serial, parallel = (evaluate_folds(demonstration, Plan(Settings(), jobs=jobs), 4) for jobs in (1, 2))
     assert to_json(serial) == to_json(parallel)
 
 
@@ -81,15 +79,6 @@ def test_the_vocabulary_is_that_of_the_fold(tmp_path: Path) -> None:
     train(items, corpus.classes, model, Settings("multinomial"))
     verdict = open_filter(model).classify((folder / "ham" / "9").read_bytes(), "9")
     assert part.log_odds[0] == pytest.approx(verdict.log_odds, abs=1e-9)
-
-
-def test_clues_are_kept_for_the_worst_mistakes(demonstration: Corpus) -> None:
-    evaluation = evaluate_folds(demonstration, Plan(Settings(averaged=False)), 5)
-    wrong = set(evaluation.names[evaluation.decided != evaluation.truth])
-    assert wrong
-    assert set(evaluation.clues) <= wrong
-    for name, clues in evaluation.clues.items():
-        assert clues, name
 
 
 def test_the_digest_knows_bytes_and_labels_not_paths(tmp_path: Path) -> None:
@@ -120,26 +109,6 @@ def test_time_is_the_index_then_dates_then_classes_interleaved(
         for label in (0, 1):
             rows = order[corpus.truth()[order] == label]
             assert rows.tolist() == sorted(rows.tolist())
-
-
-def test_undated_mail_of_mixed_classes_keeps_the_order_read(tmp_path: Path) -> None:
-    folder = make_corpus(tmp_path / "mail", {"ham": 6, "spam": 6}, dated=False)
-    corpus = read(folder)
-    names = sorted(corpus.block.names, key=lambda name: Path(name).name)
-    mixed = corpus._replace(
-        block=select_rows(corpus.block, np.array([corpus.block.names.index(n) for n in names]))
-    )
-    order, right = in_time(mixed)
-    assert right == AS_READ
-    assert order.tolist() == list(range(12))
-
-
-def test_an_undefined_posterior_is_unsure_and_says_nothing(tmp_path: Path) -> None:
-    corpus = read(make_corpus(tmp_path / "mail", {"ham": 12, "spam": 12}, noise=0.0))
-    evaluation = evaluate_folds(corpus, Plan(Settings("presence", alpha=0.0, averaged=False)), 3)
-    undefined = evaluation.decided == -1
-    assert undefined.any()
-    assert (evaluation.probabilities[undefined] == 0.5).all()
 
 
 def test_classes_without_spam_have_no_log_odds_of_spam(tmp_path: Path) -> None:

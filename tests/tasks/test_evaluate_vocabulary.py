@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from functools import cache
 from pathlib import Path
 
@@ -21,7 +20,6 @@ from nbspam.store.reader import open_model
 from nbspam.tasks.evaluate import Plan, judge_splits
 from nbspam.tasks.judges import BatchJudge, ReplayJudge, count_whole
 from nbspam.tasks.train import Choices, train
-from tests.tiny_mail import run
 
 WAYS = {
     "averaged": Settings(),
@@ -75,12 +73,7 @@ def read(data: Path, settings: Settings) -> Corpus:
     ],
 )
 def test_a_fold_is_judged_as_by_train_and_classify(
-    way: str,
-    views: str,
-    automatic: bool,
-    data: Path,
-    vocabularies: Vocabularies,
-    tmp_path: Path,
+    way: str, views: str, automatic: bool, data: Path, vocabularies: Vocabularies, tmp_path: Path
 ) -> None:
     items, vocabulary = list(open_labelled([str(data / "index")]).items()), vocabularies[views]
     settings = settings_under(ALL_WAYS[way], vocabulary)
@@ -112,11 +105,7 @@ def test_a_fold_is_judged_as_by_train_and_classify(
     ],
 )
 def test_a_replay_is_training_on_what_came_before(
-    way: str,
-    views: str,
-    data: Path,
-    vocabularies: Vocabularies,
-    tmp_path: Path,
+    way: str, views: str, data: Path, vocabularies: Vocabularies, tmp_path: Path
 ) -> None:
     vocabulary = vocabularies[views]
     settings = settings_under(ALL_WAYS[way], vocabulary)
@@ -141,23 +130,3 @@ def test_a_replay_is_training_on_what_came_before(
     batch.learn(rows[:100])
     for row, joint in zip(rows[100:].tolist(), batch.score(rows[100:]).tolist(), strict=True):
         assert list(subject.joint(row)) == pytest.approx(joint, abs=1e-9, rel=1e-9)
-
-
-@pytest.mark.parametrize("options", [[], ["--textbook", "--event-model", "multinomial"], ["--alpha", "auto"]])
-def test_a_holdout_by_vocabulary_is_train_and_eval_of_the_model(
-    data: Path, tmp_path: Path, options: list[str]
-) -> None:
-    run("vocab", "build", data / "index", "--size", "200", "-o", tmp_path / "v", "-q")
-    by_time = ["--holdout", "0.4", "--by-time", "--vocab", tmp_path / "v", *options]
-    held = json.loads(run("eval", data / "index", *by_time, "--json", "--results", tmp_path / "held"))
-    lines = [line.split() for line in (data / "index").read_text().splitlines()]
-    cut = len(lines) - held["messages"]
-    for name, part in (("first", lines[:cut]), ("last", lines[cut:])):
-        (tmp_path / name).write_text("".join(f"{label} {data / path}\n" for label, path in part))
-    run("train", tmp_path / "first", "--vocab", tmp_path / "v", "-m", tmp_path / "m", "-q", *options)
-    by_model = ["-m", tmp_path / "m", "--json", "--results", tmp_path / "judged"]
-    judged = json.loads(run("eval", tmp_path / "last", *by_model))
-    assert held["confusion"] == judged["confusion"]
-    assert held["one_minus_roca_percent"] == judged["one_minus_roca_percent"]
-    assert held["log_loss"] == pytest.approx(judged["log_loss"], abs=1e-9)
-    assert held["settings"]["vocabulary_size"] == 201

@@ -6,19 +6,17 @@ import json
 import shutil
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from nbspam.corpus import Source, open_labelled
 from nbspam.corpus.reading import read_blocks
 from nbspam.filter import open_filter
-from nbspam.model.block import Block, merge_blocks, select_rows
+from nbspam.model.block import Block, merge_blocks
 from nbspam.model.textbook import TextbookModel, count_features_of
 from nbspam.settings import Settings, from_text
 from nbspam.store.learn import learn
 from nbspam.store.reader import open_model
 from nbspam.tasks.classify import ModelJudge
-from nbspam.tasks.judges import BatchJudge, count_whole
 from tests.mail_samples import make_corpus
 from tests.tiny_mail import counts, run
 
@@ -107,31 +105,6 @@ def test_a_saved_model_scores_many_messages_as_one_by_one(
         assert found == [pytest.approx(scores, rel=1e-12, abs=1e-12) for scores in expected]
         assert learn(str(model), "spam", NEW_MAIL + str(len(some)).encode()) == "learned"
         classifier.refresh()
-
-
-RARE_SPAM = "ham=0.999,spam=0.001"
-
-
-@pytest.mark.parametrize(
-    "settings",
-    [
-        Settings(),
-        Settings("multinomial"),
-        Settings("complement", features="both", numeric_model="categorical"),
-    ],
-    ids=["averaged", "words", "both"],
-)
-def test_lambda_is_chosen_under_the_prior_that_the_model_is_to_have(settings: Settings, block: Block) -> None:
-    """Where spam hardly ever comes, ham that is lost costs most, and a careful lambda loses less of it."""
-    some = select_rows(block, np.arange(0, len(block), 3))
-    whole, classes = count_whole(some, 2), ("ham", "spam")
-
-    def chosen(prior: str) -> float:
-        judge = BatchJudge(whole, settings.replaced(prior=prior), classes, automatic=True)
-        judge.learn(np.arange(len(some)))
-        return judge.settings.alpha
-
-    assert chosen(RARE_SPAM) != chosen("empirical") == chosen("smoothed")
 
 
 NEW_MAIL = (

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import numpy as np
@@ -11,14 +10,13 @@ import pytest
 from nbspam.corpus import open_labelled
 from nbspam.corpus.corpus import BY_INDEX, Corpus, read_corpus
 from nbspam.decision import zero_one_loss
-from nbspam.errors import UsageError
 from nbspam.evaluation.replay import parse_feedback
 from nbspam.model.block import select_rows
 from nbspam.model.calibration import Learner, first_weights
 from nbspam.model.views import as_counted, view_evidence
 from nbspam.settings import Settings
 from nbspam.tasks.classify import RowTokens, texts_of
-from nbspam.tasks.evaluate import MOST_CLUED, Plan, evaluate_replay
+from nbspam.tasks.evaluate import Plan, evaluate_replay
 from nbspam.tasks.judges import ReplayJudge
 
 
@@ -83,23 +81,3 @@ def test_a_filter_learns_as_much_as_the_feedback_says(feedback: str, corpus: Cor
         assert evaluation.trained == expected[feedback]
     else:
         assert 0.25 * len(corpus.block) < evaluation.trained < 0.55 * len(corpus.block)
-
-
-def test_mistakes_have_the_clues_of_their_time(corpus: Corpus) -> None:
-    evaluation = evaluate_replay(corpus, Plan(Settings()), parse_feedback("immediate"))
-    assert 0 < len(evaluation.clues) <= 2 * MOST_CLUED
-    assert set(evaluation.clues) <= set(evaluation.names[evaluation.is_mistake])
-    assert json.dumps(dict(evaluation.clues))
-
-
-@pytest.mark.parametrize(
-    ("plan", "slug"),
-    [
-        (Plan(Settings(), automatic=True), "alpha-auto-replay"),
-        (Plan(Settings(features="both")), "replay-features"),
-    ],
-)
-def test_what_a_replay_cannot_do_is_refused(plan: Plan, slug: str, corpus: Corpus) -> None:
-    with pytest.raises(UsageError) as caught:
-        evaluate_replay(corpus, plan, parse_feedback("immediate"))
-    assert caught.value.slug == slug

@@ -19,7 +19,6 @@ from nbspam.store.learn import learn, unlearn
 from nbspam.store.reader import open_model
 from nbspam.store.updater import updating
 from nbspam.tasks import update as bulk
-from nbspam.tasks.merge import merge
 from nbspam.tasks.train import Choices, train
 from nbspam.tasks.update import update
 from nbspam.tokens import read
@@ -144,14 +143,3 @@ def test_dated_mail_added_in_bulk_teaches_as_if_it_came_one_by_one(
         learn(single, item.label, item.read())
     update(items, CLASSES, model)
     check_equal(stored(model), (by_hand.weights, by_hand.covariance))
-
-
-def test_a_calibration_that_learned_nothing_has_no_say_when_merged(model: str, tmp_path: Path) -> None:
-    fresh = shutil.copy(model, str(tmp_path / "fresh"))
-    with updating(fresh) as updater:
-        weights = stored(model)[0]
-        updater.calibration(feature_names(2, Settings().kinds), *first_weights(2, Settings().kinds))
-    assert len(stored(fresh)[0]) == len(weights)
-    for parts in ([model, fresh], [fresh, model], [fresh, model, fresh]):
-        assert merge(parts, str(tmp_path / "merged")).calibrated == len(parts)
-        check_equal(stored(str(tmp_path / "merged")), stored(model))

@@ -49,30 +49,6 @@ def test_the_textbook_and_a_choice_of_views_know_no_measures(items: list[Item], 
     assert right > 0.7 * len(items)
 
 
-@pytest.mark.parametrize(
-    "settings",
-    [
-        Settings(measures=False),
-        Settings(second_alpha=0.0),
-        Settings(second_alpha=0.0, diluted=False),
-        Settings(views="header,body,structure"),
-        Settings(views="body,measures"),
-        Settings(threshold=1.0),
-    ],
-)
-def test_options_of_classify_keep_the_evidence_that_the_calibration_weighs(
-    settings: Settings, items: list[Item], tmp_path: Path
-) -> None:
-    path = str(tmp_path / "model")
-    train(items, ("ham", "spam"), path, settings)
-    for item in items[:5]:
-        plain = open_filter(path).classify(item.read(), "")
-        asked = open_filter(path, {"prior": "empirical", "alpha": repr(settings.alpha)}).classify(
-            item.read(), ""
-        )
-        assert asked.scored.scores == plain.scored.scores
-
-
 def test_messages_that_share_their_measures_alone_are_no_near_duplicates() -> None:
     """Short texts have as many measures as words."""
     builder = BlockBuilder()

@@ -18,19 +18,10 @@ import pytest
 from nbspam.store.check import check_model
 from nbspam.store.connection import journal_of
 from nbspam.tasks.start import copy_shared
+from tests.server import HAM, SPAM
 from tests.tiny_mail import counts, error, mail, process, program, run, write_folders
 
-HAM = mail("minutes of the meeting about the garden fence")
-SPAM = mail("cheap pills and cheap watches")
 NEW = mail("a winner of the lottery")
-
-
-@pytest.fixture(scope="module")
-def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("start")
-    source = write_folders(folder / "mail", {"ham": [HAM, mail("garden")], "spam": [SPAM, mail("pills")]})
-    run("train", "-q", "-j1", source, "-m", folder / "model")
-    return folder / "model"
 
 
 @pytest.fixture
@@ -62,15 +53,6 @@ def test_first_message_is_learned_by_a_copy(shared: Path, own: Path, tmp_path: P
     assert check_model(str(own)) == []
     shared.unlink()  # needed no more
     assert run("classify", "-m", own, "--start", shared, stdin=NEW) == run("classify", "-m", own, stdin=NEW)
-
-
-def test_update_adds_to_a_copy_and_train_refuses_a_start(shared: Path, own: Path, tmp_path: Path) -> None:
-    source = write_folders(tmp_path / "more", {"ham": [mail("fence")], "spam": [NEW]})
-    done = program("train", "--update", source, "-m", own, "--start", shared)
-    assert f"\n{own} begins as a copy of {shared}.\nAdded 2 messages " in done.stderr.decode()
-    run("train", "-q", "--update", source, "-m", shared)
-    assert counts(own) == counts(shared)
-    assert "[train-start]" in error("train", source, "-m", tmp_path / "new", "--start", shared, status=64)
 
 
 def test_missing_or_foreign_start_is_refused_and_no_mail_is_lost(own: Path, tmp_path: Path) -> None:
@@ -158,17 +140,6 @@ def test_journal_of_a_removed_model_is_not_played_back(shared: Path, own: Path, 
     assert copy_shared(str(own), str(shared))
     assert counts(own) == counts(shared)
     assert os.listdir(own.parent) == [own.name]
-
-
-def test_copy_has_any_path_and_follows_a_link(shared: Path, own: Path, tmp_path: Path) -> None:
-    not_utf8 = os.fsdecode(os.fsencode(tmp_path) + b"/\xff/\xfe")
-    run("learn", "-q", "spam", "-m", not_utf8, "--start", shared, stdin=NEW)
-    assert check_model(not_utf8) == []
-    own.parent.mkdir()
-    own.symlink_to(tmp_path / "elsewhere" / "model")
-    run("learn", "-q", "spam", "-m", own, "--start", shared, stdin=NEW)
-    assert own.is_symlink()
-    assert (tmp_path / "elsewhere" / "model").exists()
 
 
 def test_doctor_examines_the_shared_model(shared: Path, own: Path, tmp_path: Path) -> None:

@@ -8,11 +8,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from mail_samples import make_corpus, run_here
 from scipy.stats import ttest_1samp
 
-from nbspam.cli import tables, with_flags
-from nbspam.cli.tune import show_tuning
+from nbspam.cli import with_flags
 from nbspam.corpus import open_labelled
 from nbspam.corpus.corpus import Corpus, read_corpus
 from nbspam.settings import Settings
@@ -29,6 +27,8 @@ from nbspam.tasks.tune import (
     tune,
 )
 from tests.judged_mail import judged
+from tests.mail_samples import make_corpus
+from tests.tiny_mail import run
 
 
 def read(path: Path) -> Corpus:
@@ -86,14 +86,6 @@ def test_with_groups_of_one_it_is_the_paired_t_test() -> None:
     assert p == pytest.approx(ttest_1samp(differences, 0.0).pvalue)
 
 
-def test_no_spread_is_no_evidence_and_two_campaigns_are_little() -> None:
-    assert clustered_difference(np.zeros(9), np.arange(9)) == (0.0, 1.0)
-    assert clustered_difference(np.array([-0.5, -0.5]), np.arange(2)) == (-0.5, 1.0)
-    differences = np.array([-0.31, -0.3, -0.3, -0.29, -0.33, -0.31])
-    assert clustered_difference(differences, np.zeros(6, np.int64)) == (pytest.approx(-0.30666667), 1.0)
-    assert clustered_difference(differences, np.array([0, 0, 0, 1, 1, 1]))[1] > 0.002
-
-
 def test_dated_mail_is_judged_by_its_past(tmp_path: Path) -> None:
     corpus = read(make_corpus(tmp_path / "mail", {"ham": 40, "spam": 40}))
     splits, how, _ = split_apart(corpus)
@@ -143,42 +135,16 @@ def test_what_is_written_is_what_train_makes_by_the_options_printed(
     source, choices = open_labelled([str(mailbox)]), Choices(automatic=candidate.automatic)
     train(source.items(), source.classes, ours, candidate.settings, choices=choices)
     options = with_flags(candidate.options).split()
-    assert run_here("train", str(mailbox), "-m", theirs, "-q", "-j", "1", *options)[0] == 0
+    run("train", mailbox, "-m", theirs, "-q", "-j1", *options)
     assert list(dump_model(ours)) == list(dump_model(theirs))
 
 
 def test_tune_writes_the_model_that_it_chose(mailbox: Path, tmp_path: Path) -> None:
     ours, theirs = str(tmp_path / "new" / "ours"), str(tmp_path / "theirs")
-    status, output, complaint = run_here("tune", str(mailbox), "--write", "-m", ours, "--json")
-    assert status == 0, complaint
-    assert f"Model: {ours}" in complaint
-    found = json.loads(output)
+    found = json.loads(run("tune", mailbox, "--write", "-m", ours, "--json"))
     assert found["default_stays"] == (found["chosen"] == "")
-    assert run_here("train", str(mailbox), "-m", theirs, *found["chosen"].split())[0] == 0
+    run("train", mailbox, "-m", theirs, *found["chosen"].split())
     assert list(dump_model(ours)) == list(dump_model(theirs))
-
-
-def test_on_80_columns_no_name_is_cut_or_broken(mailbox: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tables, "PIPE_WIDTH", 80)
-    _, output, _ = run_here("tune", str(mailbox))
-    lines = output.splitlines()
-    rows = {line[:20].strip() for line in lines if line.count(".") >= 4}
-    assert {"the default", "only header,measures", "multinomial λ auto", "without structure"} <= rows
-    assert max(map(len, lines)) <= 80
-
-
-def test_of_classes_without_spam_the_share_decided_wrongly_is_shown(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    rows = [(0, 0), (1, 1), (0, 1), (1, 1)]
-    evaluation = judged([(*row, None, (0.5, 0.5)) for row in rows], ("lists", "work"), "holdout")
-    groups = np.arange(4)
-    show_tuning(
-        settle([Candidate("", Settings())], [evaluation], groups // 2, groups, "by folds"), "train it"
-    )
-    lines = [line.split() for line in capsys.readouterr().out.splitlines()]
-    assert ["wrong", "(1-ROCA)%", "log", "loss", "against", "p"] in lines
-    assert ["the", "default", "25.00", "%"] in [line[:4] for line in lines]
 
 
 @pytest.mark.parametrize(("gain_of_second_part", "wins"), [(0.39, True), (-0.05, False)])
@@ -205,9 +171,6 @@ def test_a_choice_that_gains_nothing_on_other_mail_is_not_made(
 
 def test_the_command_that_is_printed_can_be_pasted(tmp_path: Path) -> None:
     mail = make_corpus(tmp_path / "my mail", {"ham": 20, "spam": 20})
-    _, output, _ = run_here("tune", f"--ham={mail}/ham", f"--spam={mail}/spam")
-    command = output.splitlines()[-1].strip()
-    assert "better than" in output.splitlines()[-2].lower()
-    words = shlex.split(command)
+    words = shlex.split(run("tune", f"--ham={mail}/ham", f"--spam={mail}/spam").splitlines()[-1])
     assert words[:2] == ["nbspam", "train"]
-    assert run_here(*words[1:], "-m", str(tmp_path / "model"))[0] == 0
+    run(*words[1:], "-m", tmp_path / "model")

@@ -14,23 +14,11 @@ from nbspam.tokens.measures import MAX_HOPS, unnamed_origin
 MAIL = b"From: ida@lake.example\nTo: otto@orchard.example\nSubject: pears\n"
 
 
-def header(field: str) -> list[str]:
-    """The tokens of one field."""
-    found = list(read(f"Date: \n{field}\n\n".encode()).header)
-    return found[2:]
-
-
-@pytest.mark.parametrize("name", sorted(VERDICTS | IGNORED))
-def test_verdicts_and_notes_of_the_mail_store_are_no_evidence(name: str) -> None:
-    field = f"{name}: spam junk 99\n".encode()
+def test_verdicts_and_notes_of_the_mail_store_are_no_evidence() -> None:
+    fields = "".join(f"{name}: spam junk 99\n" for name in VERDICTS | IGNORED).encode()
     plain = read(MAIL + b"\npears\n", ("measures",))
-    noted = read(field + MAIL + field + b"\npears\n", ("measures",))
+    noted = read(fields + MAIL + fields + b"\npears\n", ("measures",))
     assert (noted.views(), noted.measures) == (plain.views(), plain.measures)
-
-
-@pytest.mark.parametrize("name", ["X-Mailer", "Spam-Note", "X-Report-Abuse", "Organization"])
-def test_other_fields_are_evidence(name: str) -> None:
-    assert {f"field:{name.lower()}", f"{name.lower()}:pears"} <= set(header(f"{name}: pears"))
 
 
 @pytest.mark.parametrize("size", [100, 127, 128, 250])
@@ -45,11 +33,6 @@ def test_storing_a_mail_or_passing_it_on_changes_no_token(size: int) -> None:
     ):
         after = read(other, ("measures",))
         assert (after.views(), after.measures) == (before.views(), before.measures)
-
-
-@pytest.mark.parametrize("name", ["a/b", "x" * 61, "a=b+c"])
-def test_an_odd_name_brings_no_mark_of_another_view(name: str) -> None:
-    assert header(f"{name}: pears") == ["field:#odd"]
 
 
 AT_HOME = "from [192.168.1.5] (unknown [192.168.1.5]) by mail.a.example with ESMTPSA id 1"

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from nbspam.mail.limits import MAX_TOKENS
 from nbspam.tokens import Tokens, read
-from nbspam.tokens.words import MAX_WORD, Memory, words
+from nbspam.tokens.words import MAX_WORD, Memory
 
 MAX_TOKEN = 170  # characters: a name and two words, each an address of twice MAX_WORD
 
@@ -75,15 +75,6 @@ def memories() -> list[Memory[str, object]]:
     """All that the tokenizer remembers."""
     modules = [module for name, module in sys.modules.items() if name.startswith("nbspam.tokens")]
     return [value for module in modules for value in vars(module).values() if isinstance(value, Memory)]
-
-
-def test_what_is_remembered_is_bounded() -> None:
-    """A long chunk, a whole mail perhaps, is not kept, and a full memory starts anew."""
-    memory: Memory[str, int] = Memory(len, 2, 3)
-    assert [memory[text] for text in ("a", "long", "bb", "ccc")] == [1, 4, 2, 3]
-    assert set(memory) == {"ccc"}
-    words("z" * 100_000 + " " + "y.x" * 50_000 + " don't", 10)
-    assert all(len(key) <= 1_000 for memory in memories() for key in memory if isinstance(key, str))
 
 
 def test_the_tokens_are_the_same_whatever_was_read_before(data: Path) -> None:

