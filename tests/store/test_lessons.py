@@ -121,7 +121,7 @@ def test_next_writer_removes_what_programs_left_that_were_killed_an_hour_ago(mod
     assert list(folder(model).iterdir()) == [new]
 
 
-@pytest.mark.parametrize("moment", ["finish", "ftruncate", "pwrite", "unlink"])
+@pytest.mark.parametrize("moment", ["finish", "pwrite", "unlink"])
 def test_writer_killed_after_its_commit_has_learned_and_nothing_counts_twice(
     moment: str, model: Path, original: Path, busy: sqlite3.Connection, tmp_path: Path
 ) -> None:
