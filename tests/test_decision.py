@@ -143,17 +143,6 @@ def test_any_matrix_decides_as_its_cutoffs(
     assert decide_by_cutoffs(log_odds, at) == decide(sigmoid_pair(log_odds), loss)
 
 
-def test_an_action_without_cost_is_always_taken_unless_the_class_is_certain() -> None:
-    loss = parse_loss("FP=1,FN=0")
-    assert cutoffs(loss).spam_above == math.inf
-    assert decide((1e-30, 1 - 1e-30), loss) == 0
-    loss = parse_loss("FP=0,FN=1")
-    assert cutoffs(loss).ham_below == -math.inf
-    assert decide((0.99, 0.01), loss) == 1
-    assert decide((0.001, 0.999), parse_loss("unsure=0")) == UNDECIDED
-    assert decide((1.0, 0.0), parse_loss("unsure=0")) == 0
-
-
 def test_costs_are_read_in_any_order_and_case() -> None:
     assert parse_loss(" unsure=0.2, fn=1,FP=10 ") == Loss(((0, 1), (10, 0)), 0.2)
     assert hash(parse_loss("FP=10")) == hash(parse_loss("FP=10,FN=1"))

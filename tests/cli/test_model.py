@@ -224,15 +224,6 @@ def test_models_of_different_vocabularies_do_not_merge(models: dict[str, Path], 
     assert "[merge-vocabulary]" in said
 
 
-def test_numeric_models_with_the_same_edges_merge(
-    models: dict[str, Path], data: Path, tmp_path: Path
-) -> None:
-    run("model", "merge", models["both"], models["both"], "-o", tmp_path / "new", "-q")
-    run("train", "--update", data, "-m", shutil.copy(models["both"], tmp_path / "twice"), "-q")
-    assert counts(tmp_path / "new") == counts(tmp_path / "twice")
-    assert check_model(str(tmp_path / "new")) == []
-
-
 @pytest.mark.parametrize("features", [["--event-model", "gaussian"], ["--features", "both"]])
 def test_gaussian_models_merge_with_other_bin_edges(tmp_path: Path, features: list[str]) -> None:
     texts = {name: [mail(f"{name} {'word ' * n}") for n in range(1, 9)] for name in ("ham", "spam")}

@@ -124,10 +124,6 @@ def test_from_lines_without_a_date_split_if_a_header_follows(line: bytes) -> Non
     assert len(joined(text, 5)) == 1
 
 
-def test_an_mbox_may_hold_empty_messages() -> None:
-    assert [message for _, message in joined(FROM + b"\n" + FROM + b"\n", 4)] == [b"", b""]
-
-
 def test_an_endless_from_line_is_text_and_costs_no_memory() -> None:
     data = FROM + mail(1) + b"\nFrom " + b"x" * 100_000
     pieces = list(fragments(data[at : at + 1000] for at in range(0, len(data), 1000)))

@@ -162,29 +162,6 @@ def test_one_sum_is_refused_and_mail_still_passes(trained: Path, tmp_path: Path)
     assert "--replay" in error("eval", "--autolearn", folder, status=64)
 
 
-def test_merging_keeps_autolearned_messages_that_the_other_model_lacks(model: Path, tmp_path: Path) -> None:
-    other = {"ham": [NEW_HAM, mail("lunch")], "spam": [mail("prize")]}
-    run("train", write_folders(tmp_path / "other", other), "-m", tmp_path / "b", "-q")
-    for data in (NEW_SPAM, NEW_HAM):
-        run("classify", "--autolearn", "-m", model, stdin=data)
-    run("model", "merge", model, tmp_path / "b", "-o", tmp_path / "both")
-    assert check_model(str(tmp_path / "both")) == []
-    assert text(tmp_path / "both").count("\nautolearned\t") == 1
-    assert run("learn", "spam", "-m", tmp_path / "both", stdin=NEW_SPAM) == "learned\t-\n"
-    assert run("learn", "ham", "-m", tmp_path / "both", stdin=NEW_HAM) == "already learned\t-\n"
-
-
-def test_unreadable_tokens_are_an_error_and_nothing_is_lost(model: Path) -> None:
-    run("classify", "--autolearn", "-m", model, stdin=NEW_SPAM)
-    change(model, "UPDATE autolearned SET tokens = x'00'")
-    before = model.read_bytes()
-    assert check_model(str(model)) == ["autolearned: its rows are not those that were written"]
-    for command in (["model", "dump"], ["learn", "spam"], ["unlearn"]):
-        assert "cannot be read" in error(*command, "-m", model, status=65, stdin=NEW_SPAM)
-    assert model.read_bytes() == before
-    assert run("classify", "-m", model, stdin=NEW_SPAM).startswith("spam")
-
-
 def test_old_autolearned_messages_are_forgotten_without_a_trace(
     model: Path, copy: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -81,15 +81,6 @@ def test_the_vocabulary_is_that_of_the_fold(tmp_path: Path) -> None:
     assert part.log_odds[0] == pytest.approx(verdict.log_odds, abs=1e-9)
 
 
-def test_the_digest_knows_bytes_and_labels_not_paths(tmp_path: Path) -> None:
-    first = read(make_corpus(tmp_path / "a", {"ham": 5, "spam": 5}))
-    second = read(make_corpus(tmp_path / "b", {"ham": 5, "spam": 5}))
-    assert first.digest() == second.digest()
-    path = next((tmp_path / "b" / "ham").iterdir())
-    path.write_bytes(path.read_bytes() + b"x\n")
-    assert read(tmp_path / "b").digest() != first.digest()
-
-
 @pytest.mark.parametrize(
     ("dated", "indexed", "right"),
     [(True, False, BY_DATE), (True, True, BY_INDEX), (False, True, BY_INDEX), (False, False, INTERLEAVED)],

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -22,7 +21,7 @@ from nbspam.tasks.word_lists import (
     body_word,
 )
 from nbspam.tokens.bag import VIEW_NAMES
-from tests.tiny_mail import error, mail, program, run, write_folders
+from tests.tiny_mail import error, mail, run, write_folders
 
 GOLDEN = Path(__file__).resolve().parent.parent / "golden" / "import"
 LISTS = {"bogofilter": GOLDEN / "bogofilter.txt", "spambayes": GOLDEN / "spambayes.csv"}
@@ -198,24 +197,6 @@ def test_an_event_model_that_counts_repeats_is_refused(tmp_path: Path) -> None:
         assert "model-no-repeats" in error("classify", *options, status=64, stdin=mail("cheap"))
 
 
-def test_a_merge_forgets_messages_that_were_read_without_bigrams(tmp_path: Path) -> None:
-    """Their digests differ from those of the same messages with bigrams."""
-    letters = {name: [mail(f"{name} {n} common") for n in range(8)] for name in ("ham", "spam")}
-    run("train", write_folders(tmp_path / "mail", letters), "-m", tmp_path / "own", "-q")
-    taught, offer = imported(BOGOFILTER, tmp_path / "taught"), mail("cheap offers for you")
-    run("learn", "spam", "-m", taught, stdin=offer)
-    done = program("model", "merge", tmp_path / "own", taught, "-o", tmp_path / "all")
-    assert b"one has none: 1 message.\n" in done.stderr
-    assert check_model(str(tmp_path / "all")) == []
-    before = counted(tmp_path / "all")
-    ham, spam = before[("body", "cheap")]
-    run("learn", "spam", "-m", tmp_path / "all", stdin=offer)
-    assert counted(tmp_path / "all")[("body", "cheap")] == (ham, spam + 1)
-    run("unlearn", "-m", tmp_path / "all", stdin=offer)
-    run("unlearn", "-m", tmp_path / "all", stdin=offer)
-    assert counted(tmp_path / "all") == before
-
-
 @pytest.mark.parametrize(
     ("text", "said"),
     [
@@ -238,14 +219,3 @@ def test_a_damaged_list_is_refused_and_nothing_is_written(text: str, said: str, 
     content = text.encode("utf-8", "surrogateescape")
     assert said in error("model", "import", "-m", tmp_path / "m", status=65, stdin=content)
     assert list(tmp_path.iterdir()) == []
-
-
-def test_importing_refuses_to_overwrite_and_a_failed_import_leaves_the_old_model(tmp_path: Path) -> None:
-    model = imported(BOGOFILTER, tmp_path / "m")
-    before = model.read_bytes()
-    assert "model-exists" in error("model", "import", "-m", model, status=73, stdin=SPAMBAYES.encode())
-    error("model", "import", "-m", model, "--replace", status=65, stdin=SPAMBAYES.encode()[:-3])
-    assert model.read_bytes() == before
-    imported(SPAMBAYES, model, "--replace")
-    assert open_model(str(model)).settings["imported"] == "spambayes"
-    assert os.listdir(tmp_path) == ["m"]
