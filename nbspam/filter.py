@@ -77,7 +77,7 @@ class Verdict:
     @property
     def is_prior_alone(self) -> bool:
         """True if nothing in the message or the model speaks for a class."""
-        return all(part.kind == "prior" for part in self.scored.parts)
+        return {part.kind for part in self.scored.parts} == {"prior"}
 
     def __repr__(self) -> str:
         return f"Verdict({self.label!r}, probability={self.probability}, log_odds={self.log_odds})"
@@ -141,7 +141,7 @@ class Filter:
             values = log_priors(prior, model.messages, model.classes)
         alone = Scored(values, [ScorePart("prior", self.settings.prior, -1, list(values))])
         verdict = Verdict(name, alone, model.classes, self.loss)
-        if has_mail:
+        if not message.has_words:
             verdict.label = UNSURE
         return verdict
 

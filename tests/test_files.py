@@ -15,7 +15,7 @@ from nbspam.store.writer import new_model
 
 
 def write_model(path: Path) -> None:
-    with new_model(str(path), ("ham", "spam"), [1, 2]) as file:
+    with new_model(str(path), ("ham", "spam"), [1, 2], "train") as file:
         file.settings({"alpha": "1"})
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections import Counter
 from typing import Any
 
 import click
@@ -14,9 +13,10 @@ from nbspam.cli.options import ANY_PATH, SOURCE
 from nbspam.cli.render import check_all_read, shows_progress, steps
 from nbspam.cli.shared import labelled_source, options, source_argument
 from nbspam.cli.tables import console, table
-from nbspam.tasks.attack import LEARN, LOSS, N_DISGUISES, NOTHING, Attack, Row, attack
+from nbspam.tasks.attack import N_DISGUISES, Attack, Row, attack
 
 TRIED = ("now", "loss", "learned")
+HELPS = {"learned": "learning", "loss": "costs"}
 
 
 @click.command("attack")
@@ -39,7 +39,8 @@ def attack_command(model: str, loss: str, limit: int, as_json: bool, **given: An
         nbspam attack my.nbspam --ham inbox --spam junk.mbox --loss FN=3
 
     Exit status: 0 done; 64 usage; 65 bad data, or too little spam is caught; 66 no spam, no model, or mail
-    that cannot be read (the table is of the rest); 74 I/O; 75 try again later.
+    that cannot be read (the table is of the rest); 73 no room for a copy of the model in $TMPDIR; 74 I/O;
+    75 try again later.
     """
     source = labelled_source(given, allow_one_class=True)
     with steps("Disguising", N_DISGUISES, shows_progress(given["quiet"])) as advance:
@@ -53,51 +54,41 @@ def attack_command(model: str, loss: str, limit: int, as_json: bool, **given: An
 
 def _content(found: Attack, loss: str) -> dict[str, Any]:
     """The result as JSON values."""
+    tried = [{name: getattr(row, name)._asdict() for name in TRIED} for row in found.rows]
     rows = [
-        {
-            "disguise": row.disguise,
-            **{name: getattr(row, name)._asdict() for name in TRIED},
-            "defence": row.defence,
-        }
-        for row in found.rows
+        {"disguise": row.disguise, **judged, "best": row.best}
+        for row, judged in zip(found.rows, tried, strict=True)
     ]
-    numbers = {name: getattr(found, name) for name in ("spam", "caught", "judged", "lessons", "ham")}
+    numbers = {name: getattr(found, name) for name in ("spam", "caught", "lessons", "judged", "ham")}
     return numbers | {"loss": loss, "disguises": rows}
 
 
 def _show(found: Attack, model: str, loss: str) -> None:
-    """The table, and what to turn on."""
-    out, rows = console(), found.rows
-    costs = f"--loss {plain(shlex.quote(loss))}"
+    """The table, and how to turn on what helps."""
+    out, rows, costs = console(), found.rows, f"--loss {plain(shlex.quote(loss))}"
     out.print(f"{found.caught:,} of {amount(found.spam, 'spam message')} are caught as they come.")
     again = f"{found.judged:,} of them are judged again in each disguise"
     out.print(f"{again}; also with {costs}, and after {found.lessons} others are learned.\n")
-    shown = table(
-        "disguise", ">get\nthrough", ">with other\ncosts", f">after {found.lessons}\nlearned", "helps"
-    )
+    learned = f">after {found.lessons}\nlearned"
+    shown = table("disguise", ">get\nthrough", ">with other\ncosts", learned, "helps")
     for row in rows:
-        helps = {LEARN: "learning", LOSS: "costs", NOTHING: "neither" if row.now.through else ""}
-        shown.add_row(row.disguise, *_numbers([row]), helps[row.defence])
-    shown.add_row("all together", *_numbers(rows), style="bold")
+        nothing = "neither" if row.now.through else ""
+        shown.add_row(row.disguise, *_through([row]), HELPS.get(row.best, nothing))
+    shown.add_row("all together", *_through(rows), style="bold")
     out.print(shown, "", sep="\n")
     if found.ham:
-        now, by_loss, learned = (max(getattr(row, name).lost_ham for row in rows) for name in TRIED)
-        lost = f"{now:,}, with other costs {by_loss:,}, after learning at most {learned:,}"
-        out.print(f"Ham lost, of {found.ham:,}: {lost}.", soft_wrap=True)
+        lost = [max(getattr(row, name).lost_ham for row in rows) for name in TRIED]
+        numbers = "{:,}, with other costs {:,}, after learning at most {:,}".format(*lost)
+        out.print(f"Ham lost, of {found.ham:,}: {numbers}.", soft_wrap=True)
     if len(rows) < N_DISGUISES:
-        out.print(f"{amount(N_DISGUISES - len(rows), 'disguise')} left out: they need ham.")
-    if not any(row.now.through for row in rows):
-        out.print("Nothing gets through.", style="bold")
-    helping, where = Counter(row.defence for row in rows), f"-m {shlex.quote(model)}"
-    for defence, what, command in (
-        (LEARN, "Learning helps", f"learn spam FILE {where}"),
-        (LOSS, "Other costs help", f"classify {costs} {where}"),
-    ):
-        if helping[defence]:
-            out.print(f"{what} most against {amount(helping[defence], 'disguise')}:", style="bold")
-            out.print(f"  nbspam {plain(command)}", soft_wrap=True)
+        left_out = amount(N_DISGUISES - len(rows), "disguise")
+        out.print(f"{left_out} left out: no ham to take from, or no words in the model.")
+    commands = {"learned": "learn spam FILE", "loss": f"classify {costs}"}
+    for name in {row.best: "" for row in rows if row.best in HELPS}:
+        command = f"nbspam {commands[name]} -m {plain(shlex.quote(model))}"
+        out.print(f"To turn on {HELPS[name]}: {command}", style="bold", soft_wrap=True)
 
 
-def _numbers(rows: list[Row]) -> list[str]:
-    """Spam that gets through: now, under other costs, and after learning."""
+def _through(rows: list[Row]) -> list[str]:
+    """Spam that gets through in each of TRIED."""
     return [f"{sum(getattr(row, name).through for row in rows):,}" for name in TRIED]

@@ -133,15 +133,23 @@ def _answer(spam_filter: Filter, name: str, data: bytes, options: Options, is_fi
     """
     judge = spam_filter.judge if is_first else spam_filter.judge_now
     verdict = judge(spam_filter.count(data, name), name)
-    write_text((verdict_json if "json" in options else _line)(spam_filter, verdict))
-    if verdict.is_prior_alone and "quiet" not in options:
-        _complain(f"nbspam: {plain(name)}: nothing to judge by; the probability is that of the prior\n")
+    write_text(_text(spam_filter, verdict, options))
     _learn(spam_filter, verdict, data, options)
     return verdict
 
 
-def _line(spam_filter: Filter, verdict: Verdict) -> str:
+def _text(spam_filter: Filter, verdict: Verdict, options: Options) -> str:
+    """A verdict as it is written to stdout; a notice on stderr if nothing speaks for it."""
+    _notice(verdict, options)
+    if "json" in options:
+        return verdict_json(spam_filter, verdict)
     return verdict_line(verdict.label, verdict.probability, verdict.name)
+
+
+def _notice(verdict: Verdict, options: Options) -> None:
+    if verdict.is_prior_alone and "quiet" not in options:
+        why = "nothing to judge by; the probability is that of the prior"
+        _complain(f"nbspam: {plain(verdict.name)}: {why}\n")
 
 
 def _holds_many(path: str) -> bool:
@@ -159,6 +167,7 @@ def _holds_many(path: str) -> bool:
 def _classify_many(options: Options, paths: list[str]) -> int:
     """Write the verdict on each message, judged by several processes; returns the exit status."""
     from contextlib import closing
+    from functools import partial
     from itertools import chain
 
     from nbspam.corpus.executor import asked_jobs
@@ -167,10 +176,9 @@ def _classify_many(options: Options, paths: list[str]) -> int:
 
     notes, status = Notes(), 0
     mail = units(paths, lambda: Item(STDIN_NAME, "", STDIN_NAME, data=_piped()), notes)
-    show, jobs = verdict_json if "json" in options else _line, asked_jobs(options.get("jobs", ""))
-    with closing(
-        classify_many(mail, lambda latest: _current(latest, options), show, jobs, "json" in options)
-    ) as found:
+    current, text_of = partial(_current, options=options), partial(_text, options=options)
+    jobs = asked_jobs(options.get("jobs", ""))
+    with closing(classify_many(mail, current, text_of, jobs, "json" in options)) as found:
         for text, skipped in chain(found, [("", [])]):  # at the end, what could not be read on the way
             write_text(text)
             for name, why in [*skipped, *notes.skipped]:
@@ -270,6 +278,7 @@ def _passthrough(options: Options, paths: list[str]) -> int:
     if complaint:
         _complain(complaint)
     else:
+        _notice(verdict, options)
         _learn(spam_filter, verdict, message, options)
     return status
 
@@ -375,7 +384,7 @@ def _learn(spam_filter: Filter, verdict: Verdict, data: bytes, options: Options)
 
     sys.stdout.buffer.flush()
     try:
-        learn = lesson(spam_filter, verdict, data, own_model(options))
+        learn = lesson(spam_filter, verdict, data, own_model(options), "classify")
         if learn:
             learn()
     except NbspamError as error:

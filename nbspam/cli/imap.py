@@ -134,5 +134,6 @@ def _scan(given: dict[str, Any], box: ImapMailbox, memory: Memory) -> None:
 
 
 def _learn(given: dict[str, Any], box: ImapMailbox, memory: Memory) -> None:
-    learning = Learning(given["model"], given["keep_days"], given["is_dry"])
+    source = f"imap {box.account.name}/"
+    learning = Learning(given["model"], source, given["keep_days"], given["is_dry"])
     say_lessons(learning.learn(box, memory), given["quiet"])

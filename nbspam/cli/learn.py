@@ -15,6 +15,7 @@ from nbspam.cli.classify import ReadableMessages, own_model, parse_arguments
 from nbspam.errors import UsageError
 from nbspam.store.connection import LONGEST_PAUSE
 from nbspam.store.learn import batches, check_class, learn_all
+from nbspam.store.updater import Origin
 from nbspam.tasks.start import copy_shared, own_or_shared
 
 TYPE_CHECKING = False
@@ -53,7 +54,7 @@ def learn(options: Options, class_name: str | None, paths: list[str]) -> int:
     label = None if class_name is None else _checked_class(own_or_shared(model, start), class_name)
     if label is None:
         check_class(own_or_shared(model, start))
-    messages = ReadableMessages(options, paths)
+    messages, origin = ReadableMessages(options, paths), Origin("learn")
     done: dict[str, int] = {}
     for number, batch in enumerate(batches(messages, lambda message: len(message[1]))):
         if number:
@@ -61,7 +62,7 @@ def learn(options: Options, class_name: str | None, paths: list[str]) -> int:
         if copy_shared(model, start) and "quiet" not in options:
             sys.stderr.write(f"{plain(model)} begins as a copy of {plain(start)}.\n")
         names, contents = zip(*batch, strict=True)
-        for name, result in zip(names, learn_all(model, label, contents, names), strict=True):
+        for name, result in zip(names, learn_all(model, label, contents, names, origin), strict=True):
             write_text(f"{result}\t{plain(name)}\n")
             done[result] = done.get(result, 0) + 1
     if "quiet" not in options:

@@ -83,11 +83,16 @@ def asked_workers(given: dict[str, Any]) -> AbstractContextManager[int | Cluster
     return open_cluster(given["scheduler"] or "", given["local_cluster"] or 0)
 
 
+def named_mail(given: dict[str, Any]) -> list[str]:
+    """The files and folders of labelled mail that the options name."""
+    labelled = [item.partition("=")[2] for item in given["classes"]]
+    return [*given["source"], *given["ham"], *given["spam"], *labelled]
+
+
 def named_files(given: dict[str, Any]) -> list[str]:
     """The input files that the options name: none of them may be written over."""
-    labelled = [item.partition("=")[2] for item in given["classes"]]
     single = [given.get(name) for name in ("rules", "vocab", "model", "word_list")]
-    return [*given["source"], *given["ham"], *given["spam"], *labelled, *filter(None, single)]
+    return [*named_mail(given), *filter(None, single)]
 
 
 def asked_options(names: Iterable[str]) -> list[str]:

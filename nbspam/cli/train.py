@@ -16,6 +16,7 @@ from nbspam.cli.shared import (
     asked_settings,
     asked_workers,
     labelled_source,
+    named_mail,
     options,
     source_argument,
 )
@@ -82,13 +83,14 @@ def _train(model: str, replace: bool, quiet: bool, given: dict[str, Any]) -> Non
         replaces=replace,
         edges=parse_edges(given["edges"], settings.numeric_model),
         max_memory=given["max_memory"] or 0,
+        source=_source("train", given),
     )
     log_priors(parse_prior(settings.prior), [1] * len(source.classes), source.classes)
     if given["regime"] != ALL:
         trained = _train_by_regime(model, source, settings, choices, quiet, given)
     else:
         with asked_workers(given) as jobs, message_steps("Training", source, quiet) as advance:
-            items = source.items() if isinstance(jobs, int) else source.files()
+            items = source.units() if isinstance(jobs, int) else source.files()
             trained = train(items, source.classes, model, settings, jobs, advance, choices)
     if not quiet:
         say(train_summary(trained))
@@ -121,6 +123,11 @@ def _train_by_regime(
         return train_by_regime(corpus, model, settings, feedback, choices, loss, advance)
 
 
+def _source(command: str, given: dict[str, Any]) -> str:
+    """The command and its mail, for the ledger."""
+    return "\t".join([command, *map(os.path.abspath, named_mail(given))])
+
+
 def _check_no_start() -> None:
     """UsageError for --start on the command line; $NBSPAM_START is for other commands."""
     if asked_options(["start"]):
@@ -142,9 +149,9 @@ def _update(model: str, start: str, quiet: bool, given: dict[str, Any]) -> None:
         raise UsageError(f"--update --regime {given['regime']}", why, remedy, "regime")
     check_class(own_or_shared(model, start))
     source = labelled_source(given, allow_one_class=True)
-    items, jobs = source.items(), given["jobs"]
+    items, jobs = source.units(), given["jobs"]
     with message_steps("Adding", source, quiet) as advance:
-        added = update(items, source.classes, model, jobs, advance, start)
+        added = update(items, source.classes, model, jobs, advance, start, _source("train --update", given))
     if not quiet:
         if added.begun:
             say(f"{plain(model)} begins as a copy of {plain(start)}.\n")

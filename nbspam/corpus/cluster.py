@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from nbspam import __version__
 from nbspam.corpus.accumulator import KEPT_MESSAGES, Accumulator
 from nbspam.corpus.count_sum import N_RANGES, cut
-from nbspam.corpus.item import Item, MailFile, Notes, Skipped
+from nbspam.corpus.item import MailFile, Skipped
 from nbspam.corpus.reading import Progress, ReadShard, ShardReader, read_blocks
 from nbspam.errors import InternalError, NoInputError, UsageError
 from nbspam.model.block import Block, merge_blocks, representative_rows, select_rows
@@ -65,7 +65,7 @@ class Cluster:
         self, files: Iterable[MailFile], classes: tuple[str, ...], wanted: frozenset[str]
     ) -> Iterator[ReadShard]:
         """The blocks of all messages, in order."""
-        return self.results(self.submit(_read, some, classes, wanted) for some in _shards(files))
+        return self.results(self.submit(ShardReader(classes, wanted), some) for some in _shards(files))
 
     def mail(self, classes: tuple[str, ...], wanted: frozenset[str]) -> Callable[..., ClusterMail]:
         """Makes an Accumulator of files, from the arguments of any other."""
@@ -259,20 +259,13 @@ def _shards(files: Iterable[MailFile]) -> Iterator[list[MailFile]]:
         yield shard
 
 
-def _read(files: list[MailFile], classes: tuple[str, ...], wanted: frozenset[str]) -> ReadShard:
-    notes = Notes()
-    shard = ShardReader(classes, wanted)(_items(files, notes))
-    shard.skipped.extend(notes.skipped)
-    return shard
-
-
 def _count(
     files: list[MailFile], classes: tuple[str, ...], wanted: frozenset[str], how: tuple[Any, ...]
 ) -> tuple[_Counted, Block, Counts]:
     """What is _Counted of the messages, their rows for the calibration, and their Counts."""
-    mail, notes, sizes = Accumulator(*how), Notes(), [0]
-    parts = read_blocks(_items(files, notes), classes, 1, wanted)
-    skipped = mail.add_all(parts, lambda _, size_bytes: sizes.append(size_bytes)) + notes.skipped
+    mail, sizes = Accumulator(*how), [0]
+    parts = read_blocks(files, classes, 1, wanted)
+    skipped = mail.add_all(parts, lambda _, size_bytes: sizes.append(size_bytes))
     features, _ = mail.features() or (None, None)
     counted = _Counted(mail.messages, sum(sizes), mail.learned, features, skipped)
     return counted, mail.recent(), mail.counts()
@@ -282,10 +275,6 @@ def _merge_and_cut(parts: list[tuple[_Counted, Block, Counts]]) -> list[Any]:
     """The rows of some tasks, and N_RANGES Counts."""
     _, rows, counts = zip(*parts, strict=True)
     return [_latest_rows(list(rows)), *cut(merge_counts(list(counts)))]
-
-
-def _items(files: list[MailFile], notes: Notes) -> Iterator[Item]:
-    return (item for file in files for item in file.items(notes))
 
 
 def _latest_rows(blocks: list[Block]) -> Block:

@@ -47,11 +47,13 @@ class Notes:
 
     skipped : path and reason of what could not be read, in the order met
     left_out : how many messages were left out on purpose, by reason
+    named : the files that index files name
     """
 
-    def __init__(self) -> None:
-        self.skipped: Skipped = []
+    def __init__(self, skipped: Skipped | None = None) -> None:
+        self.skipped: Skipped = [] if skipped is None else skipped
         self.left_out: dict[str, int] = {}
+        self.named: set[int | str] = set()
 
     def skip(self, path: str, error: OSError) -> None:
         """Note that `path` could not be read."""
@@ -109,11 +111,28 @@ class MailFile(NamedTuple):
     size_bytes: int = 0
     force: bool = True
 
-    def items(self, notes: Notes) -> Iterator[Item]:
-        """Its messages."""
+    def items(self, notes: Notes, held: bool = False) -> Iterator[Item]:
+        """Its messages.  held : see file_items"""
         if self.may_be_mbox:
-            return file_items(self.path, self.label, notes, held=is_url(self.path), force=self.force)
+            return file_items(self.path, self.label, notes, held or is_url(self.path), self.force)
         return iter((Item(self.path, self.label, self.path),))
+
+    def units(self, notes: Notes) -> Iterator[Unit]:
+        """Its messages, or itself if it is so small that the process that reads it may take it apart."""
+        is_small = not self.may_be_mbox or 0 < self.size_bytes <= _CHUNK_BYTES
+        return iter((self,)) if is_small else self.items(notes)
+
+
+Unit = Item | MailFile
+
+
+def items_of(units: Iterable[Unit], notes: Notes) -> Iterator[Item]:
+    """The messages, each to be used at once: those of a file carry their bytes, so it is opened once."""
+    for unit in units:
+        if isinstance(unit, Item):
+            yield unit
+        else:
+            yield from unit.items(notes, held=True)
 
 
 def is_url(path: str) -> bool:

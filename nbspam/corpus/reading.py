@@ -13,7 +13,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nbspam.corpus.executor import run_shards
-from nbspam.corpus.item import Item, Skipped, reason_of
+from nbspam.corpus.item import Item, Notes, Skipped, Unit, items_of, reason_of
 from nbspam.errors import log_faults
 from nbspam.mail.limits import MAX_READ_BYTES
 from nbspam.model.block import Block, BlockBuilder, Lexicon
@@ -56,10 +56,10 @@ def identity_of(data: bytes, label: str) -> bytes:
 
 
 def read_messages(
-    items: Iterable[Item], skipped: Skipped, wanted: frozenset[str] = WORDS
+    units: Iterable[Unit], skipped: Skipped, wanted: frozenset[str] = WORDS
 ) -> Iterator[ReadMessage]:
     """The messages with their tokens; those that cannot be read go to `skipped` with the reason."""
-    for item in items:
+    for item in items_of(units, Notes(skipped)):
         try:
             data = item.read()
         except OSError as error:
@@ -94,9 +94,9 @@ class ShardReader:
         self._builder = BlockBuilder()
 
     @without_cycle_search()
-    def __call__(self, items: Iterable[Item]) -> ReadShard:
+    def __call__(self, units: Iterable[Unit]) -> ReadShard:
         found = ReadShard([], [], [])
-        for item, tokens, size_bytes, identity in read_messages(items, found.skipped, self._wanted):
+        for item, tokens, size_bytes, identity in read_messages(units, found.skipped, self._wanted):
             self._builder.add(item.name, self._labels.get(item.label, -1), tokens, size_bytes)
             found.identities.append(identity)
             if self._builder.occurrences() > MAX_OCCURRENCES:
@@ -112,18 +112,18 @@ class ShardReader:
 
 
 def read_blocks(
-    items: Iterable[Any], classes: tuple[str, ...], jobs: int | Cluster, wanted: frozenset[str] = WORDS
+    units: Iterable[Any], classes: tuple[str, ...], jobs: int | Cluster, wanted: frozenset[str] = WORDS
 ) -> Iterator[ReadShard]:
-    """Blocks in the order of the items, a shard at a time; those of one process share a lexicon.
+    """Blocks in the order of the mail, a shard at a time; those of one process share a lexicon.
 
-    items : Items; a cluster reads MailFiles
+    units : a cluster reads MailFiles
     """
     lexicons: dict[int, Lexicon] = {}  # by process
     wanted |= {DATE}
     if isinstance(jobs, int):
-        parts = run_shards(ShardReader(classes, wanted), shards(items), jobs)
+        parts = run_shards(ShardReader(classes, wanted), shards(units), jobs)
     else:
-        parts = jobs.read(items, classes, wanted)
+        parts = jobs.read(units, classes, wanted)
     for found in parts:
         join_lexicons(found.blocks, lexicons)
         yield found
@@ -139,8 +139,8 @@ def join_lexicons(blocks: list[Block], lexicons: dict[int, Lexicon]) -> None:
         lexicons[new.reader] = block.lexicon
 
 
-def shards(items: Iterable[Item]) -> Iterator[list[Item]]:
-    """Items cut into pieces of work."""
-    stream = iter(items)
+def shards(units: Iterable[Unit]) -> Iterator[list[Unit]]:
+    """Mail cut into pieces of work."""
+    stream = iter(units)
     while shard := list(islice(stream, SHARD_MESSAGES)):
         yield shard

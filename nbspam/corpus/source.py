@@ -7,17 +7,19 @@ ahead.  What is passed over is in the notes of the latest walk.
 from __future__ import annotations
 
 import os
+import stat
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
 from nbspam.corpus.folders import walk
-from nbspam.corpus.item import Item, MailFile, Notes, Skipped, file_items, is_url, reason_of
+from nbspam.corpus.item import Item, MailFile, Notes, Skipped, Unit, file_items, is_url, reason_of
 from nbspam.errors import BadDataError, NbspamError, NoInputError
 from nbspam.labels import checked_name, ordered
 
 TWICE = "named twice"
+FOLDER = -1  # in the place of a size
 
 
 class SourcePart(NamedTuple):
@@ -44,16 +46,23 @@ class SourcePart(NamedTuple):
         """The files, in order."""
         alone = [("".join(self.labels[:1]), self.path)]
         for label, path in index_entries(self.path) if self.is_index else alone:
-            found: Iterable[tuple[str, bool, int]] = [(path, True, _size_bytes(path))]
+            size_bytes = _size_bytes(path)
+            found: Iterable[tuple[str, bool, int]] = [(path, True, size_bytes)]
             if is_url(path):
                 from nbspam.corpus.urls import find
 
                 found = ((url, True, size_bytes) for url, size_bytes in find(path))
-            elif os.path.isdir(path):
+            elif size_bytes == FOLDER:
                 walked = walk(path, notes, self.deep, self.skip_unread, force=self.force)
                 found = ((file, is_mbox, _size_bytes(file) if is_mbox else 0) for file, is_mbox in walked)
             for file, may_be_mbox, size_bytes in found:
-                if self.without and f"{os.path.realpath(file)}/".startswith(self.without):
+                is_named = self.without and f"{os.path.realpath(file)}/".startswith(self.without)
+                if self.is_index or notes.named:
+                    identity = _identity(file)
+                    is_named = is_named or identity in notes.named
+                    if self.is_index:
+                        notes.named.add(identity)
+                if is_named:
                     notes.leave_out(TWICE)
                 else:
                     yield MailFile(label, file, may_be_mbox, size_bytes, self.force)
@@ -103,6 +112,12 @@ class Source:
         for file in self.files(notes):
             yield from file.items(notes)
 
+    def units(self) -> Iterator[Unit]:
+        """The messages likewise, those of small files as the file, for many processes to read."""
+        notes = Notes()
+        for file in self.files(notes):
+            yield from file.units(notes)
+
     def files(self, notes: Notes | None = None) -> Iterator[MailFile]:
         """The files of the messages, likewise; workers may take them apart.  notes : of this walk"""
         notes = notes or Notes()
@@ -121,8 +136,22 @@ class Source:
         return [(part, part.message_counts(notes)) for part in self.parts]
 
 
+def _identity(path: str) -> int | str:
+    """Equal for two paths of one file."""
+    try:
+        status = os.stat(path)
+    except OSError:  # a URL, or gone
+        return path
+    return status.st_dev << 64 | status.st_ino
+
+
 def _size_bytes(path: str) -> int:
-    return os.path.getsize(path) if os.path.exists(path) else 0
+    """The size of a file, 0 if there is none; FOLDER for a folder."""
+    try:
+        status = os.stat(path)
+    except OSError:
+        return 0
+    return FOLDER if stat.S_ISDIR(status.st_mode) else status.st_size
 
 
 def open_unlabelled(paths: Iterable[str]) -> Source:

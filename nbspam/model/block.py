@@ -13,13 +13,13 @@ from array import array
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from itertools import count, pairwise
+from itertools import chain, count, islice, pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from nbspam.model.counts import Counts, Floats, Ints, join_texts, merge_columns, take_texts
+from nbspam.model.counts import Counts, Floats, Ints, join_texts, merge_columns, split_texts, take_texts
 from nbspam.tokens.bag import (
     NOTAWORD,
     NOTAWORD_KEY,
@@ -93,6 +93,7 @@ class Block:
     dates   : float64 (n_messages,), unix time of arrival, NaN unknown
     names   : display names of the messages
     sizes   : int64 (n_messages,), bytes
+    has_words : bool (n_messages,), False for a message with neither header nor text
     features : float64 (n_messages, n_features), NaN missing; no columns if they were not wanted
     """
 
@@ -104,6 +105,7 @@ class Block:
     dates: Floats = field(default_factory=lambda: np.zeros(0, np.float64))
     names: list[str] = field(default_factory=list)
     sizes: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
+    has_words: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, np.bool_))
     features: Floats = field(default_factory=lambda: np.zeros((0, 0)))
 
     def __len__(self) -> int:
@@ -135,9 +137,9 @@ class Block:
 
     def slices(self) -> list[slice]:
         """The rows, some after another: of SLICE_PAIRS, or a longer one alone; no rows are one slice."""
-        cuts = np.searchsorted(self.starts, np.arange(SLICE_PAIRS, len(self.columns), SLICE_PAIRS))
-        cuts = np.unique(np.append(cuts, len(self)))
-        return [slice(*pair) for pair in pairwise([0, *cuts[(cuts > 0) | (len(self) == 0)].tolist()])]
+        places = np.arange(SLICE_PAIRS, len(self.columns), SLICE_PAIRS)
+        cuts = {*np.searchsorted(self.starts, places).tolist(), len(self)} - {0}  # np.unique costs an import
+        return [slice(*pair) for pair in pairwise([0, *sorted(cuts)])] or [slice(0, 0)]
 
     def digests(self) -> Ints:
         """int64 (n_messages,): equal for equal messages, see message_digest."""
@@ -171,14 +173,13 @@ class BlockBuilder:
 
     def __init__(self) -> None:
         # A new token gets the next number in C: 0.1 us a token, a loop takes 0.3.
-        number = count().__next__
-        self._numbers: list[dict[str, int]] = [defaultdict(number) for _ in READ_NUMBERS]
+        self._numbers: dict[str, int] = defaultdict(count().__next__)  # no token is in two views
         self._first = 0  # the number of the first token that no block before had
         self._begin()
 
     def _begin(self) -> None:
-        self._tokens = [array("I") for _ in READ_NUMBERS]
-        self._ends: list[array[int]] = [array("Q") for _ in READ_NUMBERS]
+        self._tokens = array("I")  # view after view, message after message
+        self._lengths: list[int] = []  # tokens of each view of each message
         self._rows: list[tuple[str, int, float, int, Sequence[float | None]]] = []
 
     def __len__(self) -> int:
@@ -186,64 +187,63 @@ class BlockBuilder:
 
     def distinct(self) -> int:
         """Distinct tokens of all blocks so far: what the memory of the builder grows with."""
-        return sum(map(len, self._numbers))
+        return len(self._numbers)
 
     def occurrences(self) -> int:
         """Tokens of the messages of this block, repeats counted."""
-        return sum(map(len, self._tokens))
+        return len(self._tokens)
 
     def add(self, name: str, label: int, read: Tokens, size_bytes: int) -> None:
         """One more message."""
         views = (*read.views(), read.measures)
-        for numbers, tokens, ends, found in zip(self._numbers, self._tokens, self._ends, views, strict=True):
-            tokens.fromlist(list(map(numbers.__getitem__, found)))
-            ends.append(len(tokens))
+        self._tokens.fromlist(list(map(self._numbers.__getitem__, chain.from_iterable(views))))
+        self._lengths += map(len, views)
         date = float("nan") if read.date is None else read.date
         self._rows.append((name, label, date, size_bytes, read.numeric))
 
     def build(self) -> Block:
         """The block of the messages added since the last one; its lexicon has only the tokens new in it.
 
-        In a row the tokens are in the order in which the block met them, whatever was read before it.
+        In a row the tokens are view by view in the order in which the block met them, whatever was read
+        before it.
         """
-        tokens = np.concatenate([np.frombuffer(one, np.uint32) for one in self._tokens])
-        each = np.arange(len(self), dtype=np.int64)
-        stops = [np.frombuffer(ends, np.uint64).astype(np.int64) for ends in self._ends]
-        rows = np.concatenate([np.repeat(each, np.diff(one, prepend=0)) for one in stops])
+        tokens, n_views = np.frombuffer(self._tokens, np.uint32), len(READ_NUMBERS)
+        lengths = np.array(self._lengths, np.int64).reshape(len(self), n_views)
+        cells = np.repeat(np.arange(lengths.size), lengths.ravel())  # a view of a message each
         first_place = np.empty(self.distinct(), np.int64)
         first_place[tokens[::-1]] = np.arange(len(tokens))[::-1]
-        ordered = np.sort((rows << 32) | first_place[tokens])  # sorting beats the hashing of np.unique
+        ordered = np.sort((cells << 32) | first_place[tokens])  # sorting beats the hashing of np.unique
         begins = np.flatnonzero(np.diff(ordered, prepend=-1))
         distinct = ordered[begins]
+        columns = tokens[distinct & 0xFFFFFFFF].astype(np.int32)
+        views = np.array(READ_NUMBERS, np.uint8)[(distinct >> 32) % n_views]
         names, labels, dates, sizes, features = zip(*self._rows, strict=True) if self._rows else [()] * 5
         block = Block(
-            lexicon=self._new_tokens(),
-            starts=np.searchsorted(distinct >> 32, np.arange(len(self) + 1)),
-            columns=tokens[distinct & 0xFFFFFFFF].astype(np.int32),
+            lexicon=self._new_tokens(columns, views),
+            starts=np.searchsorted(distinct >> 32, np.arange(len(self) + 1) * n_views),
+            columns=columns,
             counts=np.diff(np.append(begins, len(ordered))).astype(np.int32),
             labels=np.array(labels, np.int16),
             dates=np.array(dates, np.float64),
             names=list(names),
             sizes=np.array(sizes, np.int64),
+            has_words=lengths[:, 0] + lengths[:, 1] > 0,  # header, body
             features=np.array(features, np.float64).reshape(len(self), -1 if self._rows else 0),  # None: NaN
         )
         self._begin()
         return block
 
-    def _new_tokens(self) -> Lexicon:
-        first, end = self._first, self.distinct()
-        texts, views = [""] * (end - first), bytearray(end - first)
-        for view, numbers in zip(READ_NUMBERS, self._numbers, strict=True):
-            for text, number in reversed(numbers.items()):
-                if number < first:
-                    break
-                texts[number - first] = text
-                views[number - first] = view
-        keys = np.frombuffer(token_digests(texts), "<i8")[::2].astype(np.int64)
+    def _new_tokens(self, columns: NDArray[np.int32], views: NDArray[np.uint8]) -> Lexicon:
+        """columns, views : of the tokens of the block"""
+        first, n = self._first, self.distinct() - self._first
+        own = np.zeros(n, np.uint8)
+        is_new = columns >= first
+        own[columns[is_new] - first] = views[is_new]
+        texts = "\n".join([*islice(reversed(self._numbers), n)][::-1]).encode("utf-8", "replace")
+        keys = np.frombuffer(token_digests(split_texts(texts, n)), "<i8")[::2].astype(np.int64)
         keys[keys == NOTAWORD_KEY] = 1
-        self._first = end
-        joined = "\n".join(texts).encode("utf-8", "replace")
-        return Lexicon(keys, np.frombuffer(views, np.uint8), joined, os.getpid(), first)
+        self._first = self.distinct()
+        return Lexicon(keys, own, texts, os.getpid(), first)
 
 
 def merge_blocks(blocks: list[Block]) -> Block:
@@ -276,6 +276,7 @@ def merge_blocks(blocks: list[Block]) -> Block:
         dates=join("dates"),
         names=[name for block in blocks for name in block.names],
         sizes=join("sizes"),
+        has_words=join("has_words"),
         features=join("features"),
     )
 
@@ -298,6 +299,7 @@ def select_rows(block: Block, rows: Ints) -> Block:
         dates=block.dates[rows],
         names=[block.names[row] for row in rows],
         sizes=block.sizes[rows],
+        has_words=block.has_words[rows],
         features=block.features[rows],
     )
 
@@ -362,7 +364,7 @@ def time_order(dates: Floats) -> Ints:
 def is_dated(dates: Floats) -> bool:
     """True if enough dates are known, and not all the same, for time order to mean something."""
     known = dates[~np.isnan(dates)]
-    return len(np.unique(known)) > 1 and bool(np.isnan(dates).mean() <= 1 - DATED_SHARE)
+    return bool((known[1:] != known[:1]).any()) and bool(np.isnan(dates).mean() <= 1 - DATED_SHARE)
 
 
 def representative_rows(blocks: Sequence[Block], n: int, messages: Ints) -> list[Ints]:

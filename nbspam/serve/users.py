@@ -30,12 +30,14 @@ from nbspam.serve.codec import (
 )
 from nbspam.store.connection import BESIDE, file_identity
 from nbspam.store.learn import FORGOTTEN, LEARNED, MOVED, check_class, learn, unlearn
+from nbspam.store.updater import Origin
 from nbspam.tasks.autolearn import check_autolearn, lesson
 from nbspam.tasks.start import copy_shared, own_or_shared
 
 USER = "%u"  # in the path of a model: the name of the user
 MAX_OPEN = 16  # models, of about 3 MB each; to open one takes a millisecond or two
 EX_UNAVAILABLE = 69
+MAX_USER = 64  # characters of a name in the ledger
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._@+=-]{0,127}")  # a mail address, too
 
 
@@ -137,7 +139,7 @@ class UserFilters:
             score = score_of(verdict)
             data = answer(request, score, self._content(request, spam_filter, verdict, score))
             own = self.own_path(request.user) if self.autolearn else ""
-            learns = lesson(spam_filter, verdict, message, own) if own else None
+            learns = lesson(spam_filter, verdict, message, own, _source(request)) if own else None
         except Exception as error:
             self._close(path)
             if isinstance(error, NbspamError):
@@ -184,7 +186,12 @@ class UserFilters:
         check_class(self._judging_path(request.user), label)
         copy_shared(path, self.start)
         message = piped_message(request.message)
-        return learn(path, label, message) if label else unlearn(path, message)
+        return learn(path, label, message, Origin(_source(request))) if label else unlearn(path, message)
+
+
+def _source(request: Request) -> str:
+    """Where a message comes from, for the ledger."""
+    return f"serve {request.user[:MAX_USER]}".rstrip()
 
 
 def _temporary(error: NbspamError) -> TryAgainError:

@@ -43,6 +43,10 @@ def _complaints(model: Model) -> Iterator[str]:
         return
     for table in differing_tables(model.connection):
         yield f"{table}: its rows are not those that were written"
+    for table, column in (("token", "since"), ("learned", "batch"), ("moved", "batch"), ("moved", "until")):
+        sound = "BETWEEN 1 AND (SELECT max(number) FROM batch)"
+        if rows := model.connection.ask(f"SELECT {column} FROM {table} WHERE {column} NOT {sound}"):
+            yield f"{table}: {len(rows)} rows of batches that do not exist, {_some([row[0] for row in rows])}"
     texts = model.connection.stream("SELECT key, view, text FROM token")
     if strangers := [text for key, view, text in texts if type(text) is not str or key != key_of(text, view)]:
         yield f"token: {len(strangers)} texts that do not belong to their keys, {_some(strangers)}"

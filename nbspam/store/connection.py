@@ -28,13 +28,15 @@ if TYPE_CHECKING:
     from typing import Any
 
 APPLICATION_ID = 0x6E627370
-# 1 had no bigrams, 2 each word once, 3 strongest words as evidence, 4 no digests, 5 histograms, 6 priors.
-FORMAT = 7
+# 1 had no bigrams, 2 each word once, 3 strongest words as evidence, 4 no digests, 5 histograms, 6 priors,
+# 7 no ledger.
+FORMAT = 8
 BUSY_SECONDS = 10.0  # how long a reader waits for a writer's lock
 LESSONS = "-lessons"  # ending of the folder of lessons that wait for a writer
 BESIDE = ("-journal", "-wal", "-shm", LESSONS)  # endings of what SQLite and we keep next to a model
 FIRST_PAUSE = 0.001  # seconds between two tries to write; doubled each time up to the longest
 LONGEST_PAUSE = 0.05
+CACHED_STATEMENTS = 8  # queries for the tokens of a message are all different, and would fill 8 MB
 HEAD_BYTES = 100
 # Bounds on the file of somebody else.  No setting, text or list of tokens of ours is longer.
 MAX_VALUE_BYTES = 4 << 20
@@ -159,7 +161,12 @@ def connect(path: str, mode: str, seconds: float) -> Connection:
     if name.startswith("//"):  # what follows would be a host
         name = "//" + name
     connection: Connection = sqlite3.connect(
-        f"file:{name}?mode={mode}", uri=True, timeout=seconds, isolation_level=None, factory=Connection
+        f"file:{name}?mode={mode}",
+        uri=True,
+        timeout=seconds,
+        isolation_level=None,
+        factory=Connection,
+        cached_statements=CACHED_STATEMENTS,
     )
     connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MAX_VALUE_BYTES)
     connection.execute("PRAGMA trusted_schema = OFF")

@@ -23,8 +23,11 @@ if TYPE_CHECKING:
 # table -> the columns of its digest; of `token` also the count columns.  The text of a token follows from its
 # key, views and totals from the tokens.
 DIGESTED = {
-    "token": "key, view",
-    "learned": "digest, class, times",
+    "token": "key, view, since",
+    "source": "number, name, own",
+    "batch": "number, time, source",
+    "learned": "digest, class, batch, times",
+    "moved": "digest, class, batch, times, until",
     "autolearned": "digest, class, tokens",
     "calibration_covariance": "line, place, value",
     "numeric_feature": "number, name, edges",
@@ -40,13 +43,6 @@ def row_number(row: Sequence[object]) -> int:
     return int(_mixed(sum(map(mul, values, _factors(len(row)))) & _BITS))
 
 
-def learned_number(digest: int, label: int, times: int) -> int:
-    """The number of a row of `learned`: proportional to `times`, so a writer need not know the old row."""
-    if type(times) is not int:  # damage
-        return row_number((digest, label, times))
-    return row_number((digest, label)) * times
-
-
 def table_digest(connection: Connection, table: str) -> int:
     """The digest of the rows of a table of DIGESTED."""
     columns = DIGESTED[table]
@@ -55,13 +51,13 @@ def table_digest(connection: Connection, table: str) -> int:
         columns = ", ".join([columns, *count_columns(n_classes)])
     rows, total = connection.stream(f"SELECT {columns} FROM {table}"), 0
     while some := list(islice(rows, ROWS_AT_ONCE)):
-        total += _sum_of_rows(some, table == "learned")
+        total += _sum_of_rows(some)
     return total & _BITS
 
 
-def _sum_of_rows(rows: list[tuple[Any, ...]], is_learned: bool) -> int:
-    if is_learned or {type(value) for row in rows for value in row} != {int}:
-        return sum(learned_number(*row) if is_learned else row_number(row) for row in rows)
+def _sum_of_rows(rows: list[tuple[Any, ...]]) -> int:
+    if {type(value) for row in rows for value in row} != {int}:
+        return sum(map(row_number, rows))
     import numpy as np  # 0.1 s, which a single message need not wait
 
     return digest_of_array(np.array(rows, np.int64))

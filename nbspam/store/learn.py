@@ -31,10 +31,11 @@ from nbspam.store.lessons import Lesson, add, names_waiting, remove_empty_folder
 from nbspam.store.reader import Model, open_model
 from nbspam.store.updater import (
     MessageToken,
+    Origin,
     Updater,
     autolearned_messages,
     autolearned_rows,
-    learned,
+    countings,
     packed,
     updating,
 )
@@ -64,9 +65,9 @@ PAUSE = 0.005  # seconds between two looks at a lesson that waits
 CREDIT = "calibration_credit"  # the setting that keeps Learner.credit
 
 
-def learn(path: str, label: str, data: bytes) -> str:
+def learn(path: str, label: str, data: bytes, origin: Origin | None = None) -> str:
     """Count one message as `label`; returns LEARNED, MOVED, KNOWN, or LATER if others wrote all the time."""
-    return learn_all(path, label, [data])[0]
+    return learn_all(path, label, [data], (), origin)[0]
 
 
 def unlearn(path: str, data: bytes) -> str:
@@ -75,24 +76,31 @@ def unlearn(path: str, data: bytes) -> str:
 
 
 def learn_all(
-    path: str, label: str | None, messages: Sequence[bytes], names: Sequence[str] = ()
+    path: str,
+    label: str | None,
+    messages: Sequence[bytes],
+    names: Sequence[str] = (),
+    origin: Origin | None = None,
 ) -> list[str]:
     """Learn messages one after the other as `learn` does; without a label, unlearn them.
 
     If nobody else writes, all of them or none.  Else they become lessons that wait for the next writer.
-    names : of the messages, for the log of faults
+    names  : of the messages, for the log of faults and the ledger
+    origin : for the ledger
     """
+    names, origin = names or [""] * len(messages), origin or Origin("learn")
     if label is None:
-        return _learn_now(path, label, messages, names, BUSY_SECONDS)
+        return _learn_now(path, label, messages, names, origin, BUSY_SECONDS)
     deadline = time.monotonic() + BUSY_SECONDS
     if not names_waiting(path):
         with contextlib.suppress(TryAgainError):
-            return _learn_now(path, label, messages, names, 0)
+            return _learn_now(path, label, messages, names, origin, 0)
     check_class(path, label)
     try:
-        lessons = add(path, label, [data[:MAX_READ_BYTES] for data in messages])
+        sources = map(origin.of, names)
+        lessons = add(path, label, [*zip(sources, [data[:MAX_READ_BYTES] for data in messages], strict=True)])
     except OSError:
-        return _learn_now(path, label, messages, names, deadline - time.monotonic())
+        return _learn_now(path, label, messages, names, origin, deadline - time.monotonic())
     try:
         return _wait(path, lessons, deadline)
     finally:
@@ -113,11 +121,17 @@ def batches(messages: Iterable[Any], size_bytes: Callable[[Any], int]) -> Iterat
 
 
 def _learn_now(
-    path: str, label: str | None, messages: Sequence[bytes], names: Sequence[str], seconds: float
+    path: str,
+    label: str | None,
+    messages: Sequence[bytes],
+    names: Sequence[str],
+    origin: Origin,
+    seconds: float,
 ) -> list[str]:
     results = []
     with writing(path, seconds) as updater:
-        for data, name in zip(messages, names or [""] * len(messages), strict=True):
+        for data, name in zip(messages, names, strict=True):
+            updater.begin(origin, name)
             model = Model(path, updater.connection)
             message = _counted(data, model, name)
             if label is None:
@@ -176,6 +190,7 @@ def _learn_waiting(updater: Updater, opened: list[Lesson]) -> list[tuple[Lesson,
             results.append((lesson, KNOWN))
         elif lesson.label in model.classes:
             message = _counted(lesson.data, model)
+            updater.begin(Origin(lesson.source))
             results.append((lesson, _learn(updater, model, message, model.classes.index(lesson.label))))
         size_bytes += len(lesson.data)
         if len(results) == BATCH_MESSAGES or size_bytes >= BATCH_BYTES:
@@ -183,7 +198,7 @@ def _learn_waiting(updater: Updater, opened: list[Lesson]) -> list[tuple[Lesson,
     return results
 
 
-def learn_verdict(path: str, label: str, data: bytes) -> str:
+def learn_verdict(path: str, label: str, data: bytes, source: str) -> str:
     """Count one message as `label`, the filter's own verdict; returns LEARNED, KNOWN or TOO_FEW.
 
     Only for a model of words: numeric features are not kept, and could not be taken out.
@@ -193,10 +208,11 @@ def learn_verdict(path: str, label: str, data: bytes) -> str:
         number, message = class_number(model, label), _counted(data, model)
         if refused := _refusal(model, message):
             return refused
+        updater.begin(Origin(source, is_own=True))
         before, tokens = sum(autolearned_messages(model)), _rows(message, model)
         updater.count(number, message.digest, tokens, 1)
         kept = packed((key, times) for key, _, _, times in tokens)
-        updater.autolearned([(message.digest, number, kept)])
+        updater.change("autolearned", new=[(message.digest, number, kept)])
         for _ in range(outdated(before + 1)):
             oldest, _, _ = next(autolearned_rows(updater.connection))
             updater.take_back(oldest)
@@ -236,33 +252,37 @@ def class_number(model: Model, label: str) -> int:
 
 
 def _learn(updater: Updater, model: Model, message: Counted, number: int) -> str:
-    own = updater.take_back(message.digest)
+    own = updater.take_back(message.digest, moves=True)
     if own is not None:
         model = Model(model.path, updater.connection)  # without the message
-    before = learned(updater.connection, message.digest)
-    if before.keys() == {number}:
+    before = countings(updater.connection, message.digest)
+    classes = {one for one, _, _ in before}
+    if classes == {number}:
         return KNOWN
     if not before:
         _learn_calibration(updater, model, message, number)
-    for other, times in before.items():
-        for _ in range(times if other != number else 0):
-            _count(updater, model, other, message, -1)
-    if number not in before:
-        _count(updater, model, number, message, 1)
+    for other, batch, times in before:
+        if other != number:
+            for _ in range(times):
+                count_message(updater, model, other, message, -1, batch)
+            updater.move(message.digest, other, batch, times)
+    if number not in classes:
+        count_message(updater, model, number, message, 1)
     return MOVED if before or own not in (None, number) else LEARNED
 
 
 def _unlearn(updater: Updater, model: Model, message: Counted) -> str:
-    if updater.take_back(message.digest) is not None:
-        return FORGOTTEN
-    for number in learned(updater.connection, message.digest):
-        _count(updater, model, number, message, -1)
-        return FORGOTTEN
-    return UNKNOWN
+    before = countings(updater.connection, message.digest)
+    if updater.take_back(message.digest) is None:
+        for number, _, _ in before[:1]:
+            count_message(updater, model, number, message, -1)
+    if not countings(updater.connection, message.digest):
+        updater.change("moved", updater.moves(message.digest))
+    return FORGOTTEN if before else UNKNOWN
 
 
 def _refusal(model: Model, message: Counted) -> str:
-    if learned(model.connection, message.digest):
+    if countings(model.connection, message.digest):
         return KNOWN
     return "" if has_enough_labelled(model) else TOO_FEW
 
@@ -281,9 +301,14 @@ def _rows(message: Counted, model: Model) -> list[MessageToken]:
     return [(key, view, text, n) for view, tokens in views for key, (text, n) in tokens.items()]
 
 
-def _count(updater: Updater, model: Model, number: int, message: Counted, sign: int) -> None:
-    """Add the message to a class (sign 1) or take it out (-1): its words, and its numeric features if any."""
-    updater.count(number, message.digest, _rows(message, model), sign)
+def count_message(
+    updater: Updater, model: Model, number: int, message: Counted, sign: int, batch: int = 0
+) -> None:
+    """Add the message to a class (sign 1) or take it out (-1): its words, and its numeric features if any.
+
+    batch : as for Updater.count
+    """
+    updater.count(number, message.digest, _rows(message, model), sign, batch)
     if model.settings["features"] != "words":
         from nbspam.model.features import message_rows  # few models have numeric features
 

@@ -1,8 +1,9 @@
 """Lessons that wait next to a model: messages to learn whose program found another writer at work.
 
-Each is a file in the folder MODEL-lessons; its first line is the class.  Every writer first learns those that
-wait, the oldest first, in its own transaction, so many programs that learn at once share a commit.  After the
-commit it writes the result into the file and removes it; the program that waits reads it from the open file.
+Each is a file in the folder MODEL-lessons; its first two lines are the class and the source.  Every writer
+first learns those that wait, the oldest first, in its own transaction, so many programs that learn at once
+share a commit.  After the commit it writes the result into the file and removes it; the program that waits
+reads it from the open file.
 
 A writer that is killed after its commit leaves lessons that are learned already.  The next writer learns them
 again before anything else, and that changes nothing.
@@ -30,15 +31,18 @@ UNFINISHED_NS = 3_600 * 10**9  # a hidden file that is older was left by a kille
 class Lesson:
     """A lesson that waits; its file is open.
 
-    label : the class; empty if a writer that was killed meanwhile has learned it
-    data  : the message
+    label  : the class; empty if a writer that was killed meanwhile has learned it
+    source : where the message comes from, for the ledger
+    data   : the message
     """
 
-    __slots__ = ("_handle", "_path", "data", "label")
+    __slots__ = ("_handle", "_path", "data", "label", "source")
 
     def __init__(self, path: str, handle: int) -> None:
         content = os.pread(handle, os.fstat(handle).st_size, 0)
-        label, end, self.data = content.partition(b"\n")
+        label, end, content = content.partition(b"\n")
+        source, _, self.data = content.partition(b"\n")
+        self.source = source.decode("utf-8", "replace")
         self.label = label.decode("utf-8", "replace") if end else ""
         self._path, self._handle = path, handle
 
@@ -84,8 +88,11 @@ def waiting(path: str) -> Iterator[Lesson]:
         yield Lesson(place, handle)
 
 
-def add(path: str, label: str, messages: Sequence[bytes]) -> list[Lesson]:
-    """Put lessons next to the model; OSError if they cannot be written, or too many wait."""
+def add(path: str, label: str, messages: Sequence[tuple[str, bytes]]) -> list[Lesson]:
+    """Put lessons next to the model; OSError if they cannot be written, or too many wait.
+
+    messages : the source of each, and the message
+    """
     folder = _folder(path)
     while True:
         with contextlib.suppress(FileExistsError):
@@ -93,19 +100,21 @@ def add(path: str, label: str, messages: Sequence[bytes]) -> list[Lesson]:
         try:
             with os.scandir(folder) as files:
                 size_bytes = sum(file.stat(follow_symlinks=False).st_size + FILE_BYTES for file in files)
-            if size_bytes + sum(map(len, messages)) > MAX_WAITING_BYTES:
+            if size_bytes + sum([len(data) for _, data in messages]) > MAX_WAITING_BYTES:
                 raise OSError("too many lessons wait")
-            return [_written(folder, label, data) for data in messages]
+            return [_written(folder, (label, source), data) for source, data in messages]
         except FileNotFoundError:
             pass  # the last lesson was taken in just now, and the folder removed
 
 
-def _written(folder: str, label: str, data: bytes) -> Lesson:
+def _written(folder: str, lines: Sequence[str], data: bytes) -> Lesson:
     name = f"{time.time_ns():020}-{os.urandom(8).hex()}"
     unfinished, place = os.path.join(folder, "." + name), os.path.join(folder, name)
     handle = os.open(unfinished, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_CLOEXEC, 0o600)
     with os.fdopen(os.dup(handle), "wb") as file:
-        file.write(label.encode() + b"\n" + data)
+        for line in lines:
+            file.write(line.replace("\n", " ").encode("utf-8", "backslashreplace") + b"\n")
+        file.write(data)
     os.rename(unfinished, place)
     return Lesson(place, handle)
 

@@ -39,7 +39,7 @@ def merge_models(
         for name, count in zip(model.classes, model.messages, strict=True):
             messages[classes.index(name)] += count
     forgotten = 0
-    with new_model(path, classes, messages, replaces) as file:
+    with new_model(path, classes, messages, "model merge", replaces) as file:
         file.settings(settings)
         for model in models:
             with closing(token_rows(model, classes)) as rows:
@@ -51,7 +51,7 @@ def merge_models(
             learned = model.connection.ask("SELECT digest, class, times FROM learned")
             file.learned([(digest, _place(model, classes, k), times) for digest, k, times in learned])
             others = [other for other in models if other is not model]
-            file.autolearned(_autolearned_rows(model, others, classes))
+            file.insert("autolearned", _autolearned_rows(model, others, classes))
         file.write_sums()
         file.calibration(*calibration)
         edges = _common_edges(models)

@@ -1,4 +1,4 @@
--- The nbspam model file, format 7: one SQLite database.  This file is its specification.
+-- The nbspam model file, format 8: one SQLite database.  This file is its specification.
 -- application_id 0x6e627370 ("nbsp"), user_version = the format.
 -- Counts only: the smoothing constant, the prior, the event model and the losses are applied
 -- when a message is scored, so adding, removing and merging mail are exact.
@@ -38,7 +38,8 @@ CREATE TABLE view_total (           -- sums over the rows of `token`
 CREATE TABLE token (                -- two more columns a class: documents_k, occurrences_k
     key  INTEGER PRIMARY KEY,       -- 64-bit hash of text; 0 is NOTAWORD
     view INTEGER NOT NULL,          -- view.number
-    text TEXT NOT NULL              -- for people: explain, dump
+    text TEXT NOT NULL,             -- for people: explain, dump
+    since INTEGER NOT NULL DEFAULT 1 -- batch.number in which it was first counted
     -- documents_k   INTEGER: n_jk, messages of class k that hold the token
     -- occurrences_k INTEGER: N_jk, how often it occurs in them
 );
@@ -57,11 +58,34 @@ CREATE TABLE calibration_covariance ( -- of the weights, so that learning goes o
     PRIMARY KEY (line, place)
 ) WITHOUT ROWID;
 
+CREATE TABLE source (               -- where learned messages came from
+    number INTEGER PRIMARY KEY,
+    name TEXT NOT NULL,             -- the command, and after a tab each of its folders
+    own  INTEGER NOT NULL,          -- 1: the filter's own verdicts, 0: a person's labels
+    UNIQUE (name, own)
+);
+
+CREATE TABLE batch (                -- messages that were learned at once; the oldest are forgotten, except 1
+    number INTEGER PRIMARY KEY,     -- ascending with time; 1 is the model as it was made
+    time   INTEGER NOT NULL,        -- milliseconds since 1970 when the command began
+    source INTEGER NOT NULL         -- source.number; a long command has several batches of the same time
+);
+
 CREATE TABLE learned (              -- which messages were counted, so that one counts once
     digest INTEGER NOT NULL,        -- 64-bit digest of the message's tokens, and its numeric features if counted
     class  INTEGER NOT NULL,        -- class.number it was counted in
+    batch  INTEGER NOT NULL DEFAULT 1, -- batch.number; a number without a batch is of a forgotten one
     times  INTEGER NOT NULL,        -- how often (bulk training counts exact duplicates)
-    PRIMARY KEY (digest, class)
+    PRIMARY KEY (digest, class, batch)
+) WITHOUT ROWID;
+
+CREATE TABLE moved (                -- what `learned` said of messages that moved: undo puts it back
+    digest INTEGER NOT NULL,
+    class  INTEGER NOT NULL,
+    batch  INTEGER NOT NULL,
+    times  INTEGER NOT NULL,
+    until  INTEGER NOT NULL,        -- the batch that counted the message as another class
+    PRIMARY KEY (digest, class, batch)
 ) WITHOUT ROWID;
 
 CREATE TABLE autolearned (          -- those of them that the filter counted on its own verdict, once each; a

@@ -42,6 +42,10 @@ TABLES = {
     "numeric_count": ("kind:t class:b place:n value:t", "kind, class, place"),
     "autolearned": ("digest:i class:b tokens:k", "number"),
 }
+# When a message was counted is not in the text.
+_SUMS = {
+    "learned": "(SELECT digest, class, sum(times) AS times FROM learned GROUP BY digest, class)",
+}
 OPTIONAL = "autolearned"  # left out of a text if it has no rows
 _NO_PRIOR = "#prior_class\tnumber\tmessages\n"  # comes before it, a table that no model has rows of any more
 
@@ -86,7 +90,8 @@ def dump(model: Model) -> Iterator[str]:
         names = list(_columns(table, len(model.classes)))
         header = "\t".join(["#" + table, *names]) + "\n"
         yield header if table != OPTIONAL else _NO_PRIOR
-        for row in model.connection.stream(f"SELECT {', '.join(names)} FROM {table} ORDER BY {order}"):
+        of = f"{', '.join(names)} FROM {_SUMS.get(table, table)}"
+        for row in model.connection.stream(f"SELECT {of} ORDER BY {order}"):
             if table == OPTIONAL and header:
                 yield header
                 header = ""
@@ -129,7 +134,7 @@ def load(lines: Iterable[bytes], where: str, path: str, replaces: bool = True) -
     text = _Text(where, lines)
     settings = {str(name): str(value) for name, value in text.rows("setting")}
     classes, messages = text.classes()
-    with new_model(path, classes, messages, replaces) as file:
+    with new_model(path, classes, messages, "model load", replaces) as file:
         file.settings(settings)
         try:
             for table in list(TABLES)[2:]:
@@ -211,7 +216,7 @@ class _Text:
             if table == "token":
                 yield (self._key(row), *row)
             else:
-                yield (None, *row) if table == "autolearned" else row
+                yield row
             self._advance()
 
     def _key(self, row: tuple[object, ...]) -> int:

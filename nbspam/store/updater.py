@@ -7,6 +7,8 @@ A program that reads the model meanwhile sees the old state until the commit.
 from __future__ import annotations
 
 import contextlib
+import os
+import time
 import zlib
 
 from nbspam.errors import DamagedModelError, UsageError
@@ -19,9 +21,9 @@ from nbspam.store.connection import (
     sqlite3,
     store_error,
 )
-from nbspam.store.digest import learned_number, row_number, write_digests
-from nbspam.store.reader import Model, count_columns, token_columns
-from nbspam.store.writer import Writer
+from nbspam.store.digest import DIGESTED, row_number, write_digests
+from nbspam.store.reader import Model, token_columns
+from nbspam.store.writer import Writer, stored_text
 from nbspam.tokens.bag import NO_TEXTBOOK_VIEWS, NOTAWORD, NOTAWORD_KEY, NOTAWORD_VIEW
 
 TYPE_CHECKING = False
@@ -34,6 +36,33 @@ MessageToken = tuple[int, int, str, int]
 
 PRUNED = "pruned"  # the setting that says that tokens were taken out (nbspam.store.prune)
 _ROWS_AT_ONCE = 4_096
+MAX_BATCHES = 10_000  # in the ledger
+FORGOTTEN_BATCHES = 1_000  # at once
+STDIN = "-"  # the name of a message that lies nowhere
+_MAX_NUMBER = 1 << 40  # of a batch; a forger may have written more
+
+
+class Origin:
+    """Where messages come from, for the ledger.
+
+    source  : the command, and after a tab each folder of its mail
+    is_own  : the filter learns its own verdicts
+    time_ms : when the command began
+    """
+
+    __slots__ = ("is_own", "source", "time_ms")
+
+    def __init__(self, source: str, is_own: bool = False) -> None:
+        self.source, self.is_own = source, is_own
+        self.time_ms = time.time_ns() // 1_000_000
+
+    def of(self, name: str) -> str:
+        """The source of a message with this name: also its mailbox, or the folder that it lies in."""
+        box, _, number = name.rpartition("#")
+        if not number.isdecimal():
+            box = os.path.dirname(name)
+            box = os.path.dirname(box) if os.path.basename(box) in ("cur", "new") else box
+        return self.source if name in ("", STDIN) else f"{self.source}\t{os.path.abspath(box)}"
 
 
 class Updater(Writer):
@@ -43,18 +72,65 @@ class Updater(Writer):
     """
 
     def __init__(self, path: str, connection: Connection) -> None:
-        super().__init__(connection)
         self.model = Model(path, connection)
+        super().__init__(connection, len(self.model.classes))
         self.fixed_vocabulary = self.model.settings.get("vocabulary") == "fixed"
         self._pruned = PRUNED in self.model.settings
-        self._columns = count_columns(len(self.model.classes))
         self._sums: dict[int, list[int]] = {}  # view -> tokens, then the sum of each count column
         # table -> what is added to its digest; None: all rows are read again
-        self.digests: dict[str, int | None] = dict.fromkeys(("token", "learned", "autolearned"), 0)
+        self.digests: dict[str, int | None] = {}
+        self._entry, self._batch = ("", False, 0), 0
 
     def _digest(self, table: str, change: int) -> None:
-        before = self.digests[table]
+        before = self.digests.get(table, 0)
         self.digests[table] = None if before is None else before + change
+
+    def change(
+        self, table: str, gone: Sequence[tuple[Any, ...]] = (), new: Sequence[tuple[Any, ...]] = ()
+    ) -> None:
+        """Take rows out of a table, and put others in; their columns are those of DIGESTED."""
+        names = DIGESTED[table].split(", ")
+        same, marks = " = ? AND ".join(names), ", ".join("?" * len(names))
+        self.connection.executemany(f"DELETE FROM {table} WHERE {same} = ?", gone)
+        self.connection.executemany(f"INSERT INTO {table} ({DIGESTED[table]}) VALUES ({marks})", new)
+        self._digest(table, sum(map(row_number, new)) - sum(map(row_number, gone)))
+
+    def begin(self, origin: Origin, name: str = "") -> None:
+        """Count what follows as from this origin.  name : of the message"""
+        entry = (stored_text(origin.of(name)), origin.is_own, origin.time_ms)
+        if entry != self._entry:
+            self._entry, self._batch = entry, 0
+
+    @property
+    def batch(self) -> int:
+        """The number of the present batch; the ledger gets it when it is asked for, so none is empty."""
+        if not self._batch:
+            name, is_own, time_ms = self._entry
+            ask = self.connection.ask
+            last, sources, batches = ask(
+                "SELECT max(number), (SELECT max(number) FROM source), count(*) FROM batch"
+            )[0]
+            if not (last and sources and max(last, sources) < _MAX_NUMBER):
+                raise DamagedModelError(self.model.path, "the ledger has no sound numbers")
+            found = ask("SELECT number FROM source WHERE name = ? AND own = ?", (name, int(is_own)))
+            source, self._batch = found[0][0] if found else sources + 1, last + 1
+            if not found:
+                self.change("source", new=[(source, name, int(is_own))])
+            self.change("batch", new=[(self._batch, time_ms, source)])
+            if batches >= MAX_BATCHES:
+                self.forget_batches(f"number <= {last - MAX_BATCHES + FORGOTTEN_BATCHES}")
+        return self._batch
+
+    def forget_batches(self, which: str) -> None:
+        """Forget when and from where messages were learned, except of the first batch and the last.
+
+        which : a condition on a row of `batch`
+        """
+        ends = "(SELECT min(number) FROM batch UNION SELECT max(number) FROM batch)"
+        self.connection.execute(f"DELETE FROM batch WHERE {which} AND number NOT IN {ends}")
+        self.connection.execute("DELETE FROM moved WHERE until NOT IN (SELECT number FROM batch)")
+        self.connection.execute("DELETE FROM source WHERE number NOT IN (SELECT source FROM batch)")
+        self.digests |= dict.fromkeys(("batch", "moved", "source"))
 
     def write_digests(self) -> None:
         """Bring the digests up to date; the last write."""
@@ -65,24 +141,16 @@ class Updater(Writer):
         super().calibration(*arguments)
         self.digests["calibration_covariance"] = None
 
-    def learned(self, rows: Iterable[tuple[int, int, int]]) -> None:
-        """As Writer.learned."""
-        rows = list(rows)
-        super().learned(rows)
-        self._digest("learned", sum(learned_number(*row) for row in rows))
+    def count(self, label: int, digest: int, tokens: list[MessageToken], sign: int, batch: int = 0) -> int:
+        """Add (sign 1) or remove (sign -1) one message of class `label`; the batch whose message it is.
 
-    def autolearned(self, rows: Iterable[tuple[int, int, bytes]]) -> None:
-        """As Writer.autolearned."""
-        rows = list(rows)
-        super().autolearned(rows)
-        self._digest("autolearned", sum(map(row_number, rows)))
-
-    def count(self, label: int, digest: int, tokens: list[MessageToken], sign: int) -> None:
-        """Add (sign 1) or remove (sign -1) one message of class `label`.
-
+        batch : 0 for the present one, or to remove the latest
         Raises UsageError if a message is to be removed that was never counted in the class.
         """
-        if sign < 0 and label not in learned(self.connection, digest):
+        counted = {of: times for number, of, times in countings(self.connection, digest) if number == label}
+        batch = batch or (self.batch if sign > 0 else max(counted, default=0))
+        before = counted.get(batch, 0)
+        if before + sign < 0:
             raise _never_counted()
         takes_pruned = self._pruned and sign < 0
         if self.fixed_vocabulary or takes_pruned:  # a token without a row counts as NOTAWORD
@@ -92,23 +160,29 @@ class Updater(Writer):
             tokens = [token for token in tokens if token[0] in known]
             if outside or takes_pruned:
                 tokens.append((NOTAWORD_KEY, NOTAWORD_VIEW, NOTAWORD, outside))
-        before, after = [0] * (2 * label), [0] * (len(self._columns) - 2 * label - 2)
-        rows = [(key, view, text, *before, sign, sign * times, *after) for key, view, text, times in tokens]
+        first, last = [0] * (2 * label), [0] * (len(self.columns) - 2 * label - 2)
+        rows = [(key, view, text, *first, sign, sign * times, *last) for key, view, text, times in tokens]
         messages = [0] * len(self.model.classes)
         messages[label] = sign
-        self.add(messages, rows, [(digest, label, sign)])
+        self.add(messages, rows)
+        row = (digest, label, batch)
+        self.change("learned", [(*row, before)] * (before > 0), [(*row, before + sign)] * (before + sign > 0))
+        return batch
 
-    def add(
-        self,
-        messages: Sequence[int],
-        tokens: Iterable[tuple[Any, ...]],
-        learned: Sequence[tuple[int, int, int]],
-    ) -> None:
-        """Add counts to those of the model; negative counts remove.
+    def move(self, digest: int, label: int, batch: int, times: int) -> None:
+        """Note what the present batch has taken out, because it counts the message as another class."""
+        if batch != self.batch:
+            self.change("moved", new=[(digest, label, batch, times, self.batch)])
+
+    def moves(self, digest: int) -> list[tuple[int, ...]]:
+        """The rows of `moved` of a message."""
+        return self.connection.ask(f"SELECT {DIGESTED['moved']} FROM moved WHERE digest = ?", (digest,))
+
+    def add(self, messages: Sequence[int], tokens: Iterable[tuple[Any, ...]]) -> None:
+        """Add counts to those of the model; negative counts remove.  A new token is of the present batch.
 
         messages : by class
         tokens   : (key, view, text, documents_0, occurrences_0, documents_1, ...), each key once
-        learned  : (digest, class, times)
         """
         rows = list(tokens)
         for start in range(0, len(rows), _ROWS_AT_ONCE):
@@ -118,19 +192,15 @@ class Updater(Writer):
             "UPDATE class SET messages = messages + ? WHERE number = ?",
             [(count, number) for number, count in enumerate(messages) if count],
         )
-        self.learned(learned)
-        self.connection.executemany(
-            "DELETE FROM learned WHERE digest = ? AND class = ? AND times = 0", [row[:2] for row in learned]
-        )
 
     def _add_rows(self, rows: list[tuple[Any, ...]]) -> None:
-        columns = ", ".join(["view", *self._columns])
+        columns = ", ".join(["view", "since", *self.columns])
         known = token_columns(self.connection, columns, [row[0] for row in rows])
-        nothing = (0,) * len(self._columns)
+        nothing = (0,) * len(self.columns)
         kept, gone = [], []
         changed = 0  # of the digest
         for key, view, text, *change in rows:
-            view, *old = known.get(key, (view,))
+            view, since, *old = known.get(key, (view, 0))
             new = [a + b for a, b in zip(old or nothing, change, strict=True)]
             if self._pruned:
                 new = _possible(new)
@@ -138,16 +208,17 @@ class Updater(Writer):
                 raise _never_counted()
             if old:
                 self._note(view, old, -1)
-                changed -= row_number((key, view, *old))
+                changed -= row_number((key, view, since, *old))
             if self.fixed_vocabulary or any(new):
+                since = since or self.batch
                 self._note(view, new, 1)
-                changed += row_number((key, view, *new))
-                kept.append((key, view, text, *new))
+                changed += row_number((key, view, since, *new))
+                kept.append((key, view, text, since, *new))
             else:
                 gone.append((key,))
         self._digest("token", changed)
-        marks = ", ".join("?" * (3 + len(self._columns)))
-        changes = ", ".join(f"{column} = excluded.{column}" for column in self._columns)
+        marks = ", ".join("?" * (4 + len(self.columns)))
+        changes = ", ".join(f"{column} = excluded.{column}" for column in self.columns)
         statement = f"INSERT INTO token VALUES ({marks}) ON CONFLICT DO UPDATE SET {changes}"
         self.connection.executemany(statement, sorted(kept))
         self.connection.executemany("DELETE FROM token WHERE key = ?", gone)
@@ -187,17 +258,21 @@ class Updater(Writer):
             if any(new):
                 self.insert("numeric_count", [(kind, label, place, " ".join(map(str, new)))])
 
-    def take_back(self, digest: int) -> int | None:
-        """Take out a message that the filter counted itself; its class, or None for another message."""
+    def take_back(self, digest: int, moves: bool = False) -> int | None:
+        """Take out a message that the filter counted itself; its class, or None for another message.
+
+        moves : a person has labelled it
+        """
         rows = self.connection.ask("SELECT class, tokens FROM autolearned WHERE digest = ?", (digest,))
         for label, tokens in rows:
-            self._digest("autolearned", -row_number((digest, label, tokens)))
+            self.change("autolearned", [(digest, label, tokens)])
             times = unpacked(tokens)
             views = token_columns(self.connection, "view", list(times))
             # A word outside a fixed vocabulary has no row: its view does not matter.
             rest = [(key, views.get(key, (0,))[0], "", n) for key, n in times.items()]
-            self.count(label, digest, rest, -1)
-            self.connection.execute("DELETE FROM autolearned WHERE digest = ?", (digest,))
+            batch = self.count(label, digest, rest, -1)
+            if moves:
+                self.move(digest, label, batch, 1)
             return int(label)
         return None
 
@@ -226,9 +301,12 @@ def updating(path: str, seconds: float = BUSY_SECONDS) -> Iterator[Updater]:
         raise store_error(path, error) from None
 
 
-def learned(connection: Connection, digest: int) -> dict[int, int]:
-    """class number -> how often a message of this digest was counted in it."""
-    return dict(connection.ask("SELECT class, times FROM learned WHERE digest = ?", (digest,)))
+def countings(connection: Connection, digest: int) -> list[tuple[int, int, int]]:
+    """(class number, batch, how often) a message of this digest was counted."""
+    rows = connection.ask("SELECT class, batch, times FROM learned WHERE digest = ?", (digest,))
+    if any(type(value) is not int for row in rows for value in row):
+        raise sqlite3.DatabaseError("a message was not counted a whole number of times")
+    return rows
 
 
 def _possible(counts: list[int]) -> list[int]:

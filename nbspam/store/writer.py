@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
+import time
 from itertools import chain, groupby, islice
 
 from nbspam.errors import CannotCreateError, TryAgainError
@@ -32,13 +33,23 @@ if TYPE_CHECKING:
 
 ROWS_AT_ONCE = 16  # in one statement: two thirds of the time of one by one
 MAX_VARIABLES = 30_000  # of one statement; SQLite's bound is 32,766
+# table -> the columns that a row gives; the others have their defaults: the first batch, and the next number.
+FIRST_BATCH = {
+    "token": " (key, view, text, {})",
+    "learned": " (digest, class, times)",
+    "autolearned": " (digest, class, tokens)",
+}
 
 
 class Writer:
-    """What a new model and a model that is changed have in common: a method a table."""
+    """What a new model and a model that is changed have in common: a method a table.
 
-    def __init__(self, connection: Connection) -> None:
+    columns : the count columns of `token`
+    """
+
+    def __init__(self, connection: Connection, n_classes: int) -> None:
         self.connection = connection
+        self.columns = count_columns(n_classes)
 
     def settings(self, settings: dict[str, str]) -> None:
         """Replace settings, or add them; see `setting` in schema.sql."""
@@ -53,20 +64,10 @@ class Writer:
         self.replace("calibration", rows)
         self.replace("calibration_covariance", cells)
 
-    def learned(self, rows: Iterable[tuple[int, int, int]]) -> None:
-        """Add (digest, class, times) to the list of messages that are counted."""
-        self.connection.executemany(
-            "INSERT INTO learned VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET times = times + excluded.times",
-            rows,
-        )
-
-    def autolearned(self, rows: Iterable[tuple[int, int, bytes]]) -> None:
-        """Add (digest, class, tokens), the oldest first."""
-        self.insert("autolearned", ((None, *row) for row in rows))
-
     def insert(self, table: str, rows: Iterable[tuple[object, ...]], conflict: str = "") -> None:
         """Insert rows that have a value for each column, several in a statement.
 
+        Of the tables of FIRST_BATCH, a value for each column there: all is of the first batch.
         conflict : an ON CONFLICT clause
         """
         stream = iter(rows)
@@ -74,11 +75,12 @@ class Writer:
         if first is None:
             return
         rest, row = chain([first], stream), f"({', '.join('?' * len(first))})"
+        columns = FIRST_BATCH.get(table, "").format(", ".join(self.columns))
         at_once = max(1, min(ROWS_AT_ONCE, MAX_VARIABLES // len(first)))
         packs = iter(lambda: list(chain.from_iterable(islice(rest, at_once))), [])
         for size, group in groupby(packs, len):
             values = ", ".join([row] * (size // len(first)))
-            self.connection.executemany(f"INSERT INTO {table} VALUES {values} {conflict}", group)
+            self.connection.executemany(f"INSERT INTO {table}{columns} VALUES {values} {conflict}", group)
 
     def replace(self, table: str, rows: Iterable[tuple[object, ...]]) -> None:
         """Make these the rows of a table."""
@@ -90,8 +92,7 @@ class NewModel(Writer):
     """A model file under construction; write_sums comes after the last tokens."""
 
     def __init__(self, connection: Connection, classes: tuple[str, ...], messages: list[int]) -> None:
-        super().__init__(connection)
-        self._columns = count_columns(len(classes))
+        super().__init__(connection, len(classes))
         self.token_digest: int | None = None  # None: it is worked out when the file is written
         self.insert("class", zip(range(len(classes)), classes, messages, strict=True))
 
@@ -100,8 +101,12 @@ class NewModel(Writer):
 
         rows : (key, view, text, documents_0, occurrences_0, documents_1, ...), ascending by key for speed
         """
-        sums = ", ".join(f"{name} = {name} + excluded.{name}" for name in self._columns)
+        sums = ", ".join(f"{name} = {name} + excluded.{name}" for name in self.columns)
         self.insert("token", rows, f"ON CONFLICT DO UPDATE SET {sums}")
+
+    def learned(self, rows: Iterable[tuple[int, int, int]]) -> None:
+        """Add (digest, class, times) to the list of messages that are counted."""
+        self.insert("learned", rows, "ON CONFLICT DO UPDATE SET times = times + excluded.times")
 
     def write_sums(
         self, sums: dict[str, list[tuple[Any, ...]]] | None = None, token_digest: int | None = None
@@ -125,6 +130,11 @@ class NewModel(Writer):
         self.replace("numeric_count", rows)
 
 
+def stored_text(text: str) -> str:
+    """The text with an escape for each byte of a file name that is not UTF-8, which SQLite refuses."""
+    return text.encode("utf-8", "backslashreplace").decode()
+
+
 def sum_rows(connection: Connection) -> dict[str, list[tuple[Any, ...]]]:
     """table -> the rows that it must have, worked out from the rows of `token`."""
     ask = connection.ask
@@ -141,10 +151,11 @@ def sum_rows(connection: Connection) -> dict[str, list[tuple[Any, ...]]]:
 
 @contextlib.contextmanager
 def new_model(
-    path: str, classes: tuple[str, ...], messages: list[int], replaces: bool = True
+    path: str, classes: tuple[str, ...], messages: list[int], source: str, replaces: bool = True
 ) -> Iterator[NewModel]:
     """A new file to be filled; it takes the name `path` when the context ends, and is gone after an error.
 
+    source   : the command that makes it, and its mail, see Origin of nbspam.store.updater
     replaces : replace a model that is there then; False: raise CannotCreateError
     """
     try:
@@ -165,6 +176,8 @@ def new_model(
                 connection.execute(statement)
             connection.executemany("INSERT INTO digest VALUES (?, 0)", [(table,) for table in DIGESTED])
             model = NewModel(connection, classes, messages)
+            model.insert("source", [(1, stored_text(source), 0)])
+            model.insert("batch", [(1, time.time_ns() // 1_000_000, 1)])
             yield model
             write_digests(connection, dict.fromkeys(DIGESTED) | {"token": model.token_digest})
             connection.execute("COMMIT")

@@ -19,6 +19,7 @@ from typing import NamedTuple
 
 from nbspam.corpus import Source
 from nbspam.corpus.item import Item, Skipped, reason_of
+from nbspam.decision import read_loss
 from nbspam.errors import BadDataError, NoInputError, UsageError
 from nbspam.filter import Filter, open_filter
 from nbspam.labels import HAM, HAM_AND_SPAM, SPAM, UNSURE
@@ -34,7 +35,6 @@ ADDED = 100  # words of ham that a disguise adds
 BEST = 200  # words that say most for ham
 MAX_TEXT = 20_000  # characters of a text that is written anew
 SEED = 5
-LEARN, LOSS, NOTHING = "learn", "loss", "nothing"  # defences
 PLAIN, HTML = "text/plain; charset=utf-8", "text/html; charset=utf-8"
 _MIME = ("content-type", "content-transfer-encoding", "mime-version", "")
 _WORD = re.compile(r"[A-Za-z]{4,}")
@@ -83,7 +83,7 @@ def original(data: bytes) -> Original:
     fields = b"".join(data[start:stop] for start, stop, name in header_lines(data) if name not in _MIME)
     parts = [part for part in parse(data).parts if part.text and not part.is_replaced]
     texts = [read_html(part.text).visible if part.is_html else part.text for part in parts]
-    return Original(fields.rstrip(b"\r\n") + b"\n", "\n".join(texts)[:MAX_TEXT])
+    return Original(fields and fields.rstrip(b"\r\n") + b"\n", "\n".join(texts)[:MAX_TEXT])
 
 
 def _mail(header: bytes, body: str, kind: str = PLAIN) -> bytes:
@@ -103,17 +103,17 @@ def _alternatives(header: bytes, text: str, page: str) -> bytes:
 
 def _each_word(change: Callable[[str], str], kind: str = PLAIN) -> Disguise:
     """Every word of four letters and more is changed."""
-    return lambda spam, _: _mail(spam.header, _WORD.sub(lambda word: change(word.group()), spam.text), kind)
+
+    def disguise(spam: Original, _: Loot) -> bytes:
+        text = escape(spam.text, quote=False) if kind == HTML else spam.text
+        return _mail(spam.header, _WORD.sub(lambda word: change(word.group()), text), kind)
+
+    return disguise
 
 
 def _apart(text: str) -> str:
     """F R E E   P I L L S."""
     return "   ".join([" ".join(word) for word in text.split()])
-
-
-def _comments(spam: Original, _: Loot) -> bytes:
-    text = _WORD.sub(lambda word: word.group()[:2] + "<!-- x -->" + word.group()[2:], escape(spam.text))
-    return _mail(spam.header, _page(text), HTML)
 
 
 def _address_only(spam: Original, _: Loot) -> bytes:
@@ -124,16 +124,6 @@ def _address_only(spam: Original, _: Loot) -> bytes:
 def _hidden(place: str) -> Disguise:
     """Words of ham in a page, where a reader does not see them."""
     return lambda spam, loot: _mail(spam.header, _page(escape(spam.text) + place % escape(loot.text())), HTML)
-
-
-def _text_of_page(spam: Original, loot: Loot) -> bytes:
-    return _alternatives(spam.header, loot.text(), _page(escape(spam.text)))
-
-
-def _picture(spam: Original, loot: Loot) -> bytes:
-    """The spam is a picture that is loaded."""
-    page = _page("<a href='http://lake.example/'><img src='http://lake.example/1.png'></a>")
-    return _alternatives(spam.header, loot.text(), page)
 
 
 def _header_of_ham(spam: Original, loot: Loot) -> bytes:
@@ -150,9 +140,9 @@ OWN_WORDS: dict[str, Disguise] = {
     "zero-width spaces between letters": _each_word("\u200b".join),
     "spaces between letters": _each_word(" ".join),
     "lines that cut words": _each_word(
-        lambda word: word[:2] + " \n" + word[2:], f"{PLAIN}; format=flowed; delsp=yes"
+        lambda word: f"{word[:2]} \n{word[2:]}", f"{PLAIN}; format=flowed; delsp=yes"
     ),
-    "a page, a comment in each word": _comments,
+    "a page, a comment in each word": _each_word(lambda word: f"{word[:2]}<!-- x -->{word[2:]}", HTML),
     "the first address only": _address_only,
 }
 WORDS_OF_HAM: dict[str, Disguise] = {
@@ -164,8 +154,14 @@ WORDS_OF_HAM: dict[str, Disguise] = {
     ),
     "the same in a page, white": _hidden('<font color="#fffffe">%s</font>'),
     "the same in a page, not displayed": _hidden('<div style="display:none">%s</div>'),
-    "the same as the text of a page": _text_of_page,
-    "a picture, the same as its text": _picture,
+    "the same as the text of a page": lambda spam, loot: _alternatives(
+        spam.header, loot.text(), _page(escape(spam.text))
+    ),
+    "a picture, the same as its text": lambda spam, loot: _alternatives(
+        spam.header,
+        loot.text(),
+        _page("<a href='http://lake.example/'><img src='http://lake.example/1.png'></a>"),
+    ),
     "the header of a ham, except Subject": _header_of_ham,
 }
 BEST_WORDS: dict[str, Disguise] = {
@@ -177,7 +173,7 @@ N_DISGUISES = len(OWN_WORDS) + len(WORDS_OF_HAM) + len(BEST_WORDS)
 
 
 def disguised(spam: Sequence[bytes], loot: Loot) -> Iterator[tuple[str, list[bytes]]]:
-    """(name, the spam in this disguise) of each disguise that the loot allows; the same bytes each time."""
+    """(name, the spam in this disguise) of each disguise that the loot allows."""
     known = [original(data) for data in spam]
     possible = OWN_WORDS | (WORDS_OF_HAM if loot.ham else {}) | (BEST_WORDS if loot.words else {})
     for name, disguise in possible.items():
@@ -185,11 +181,7 @@ def disguised(spam: Sequence[bytes], loot: Loot) -> Iterator[tuple[str, list[byt
 
 
 class Judged(NamedTuple):
-    """How many messages a filter judges wrongly.
-
-    ham, unsure : spam that is called so, and gets through
-    lost_ham    : ham that is called spam
-    """
+    """What a filter judges wrongly: spam that it calls ham or unsure, and ham that it calls spam."""
 
     ham: int
     unsure: int
@@ -200,14 +192,9 @@ class Judged(NamedTuple):
         """Spam that is not called spam."""
         return self.ham + self.unsure
 
-    @property
-    def wrong(self) -> int:
-        """All messages that are judged wrongly."""
-        return self.through + self.lost_ham
-
 
 class Row(NamedTuple):
-    """A disguise: the filter as it is, under other costs, and after LESSONS spam in this disguise."""
+    """A disguise: judged by the filter as it is, under other costs, and after it has learned some."""
 
     disguise: str
     now: Judged
@@ -215,34 +202,28 @@ class Row(NamedTuple):
     learned: Judged
 
     @property
-    def defence(self) -> str:
-        """LEARN or LOSS, whichever makes fewer mistakes; NOTHING if neither makes fewer than no defence."""
-        wrong = {NOTHING: self.now.wrong, LEARN: self.learned.wrong, LOSS: self.loss.wrong}
-        return min(wrong, key=lambda name: wrong[name]) if self.now.through else NOTHING
+    def best(self) -> str:
+        """The field with the fewest mistakes; `now` if no defence makes fewer, or if nothing gets through."""
+        names = ("now", "learned", "loss") if self.now.through else ("now",)
+        return min(names, key=lambda name: sum(getattr(self, name)))
 
 
 class Attack(NamedTuple):
     """What came of the disguises.
 
-    spam    : read, as they came
-    caught  : of them, those that the filter calls spam
-    lessons : of those, learned in each disguise and not judged
-    ham     : judged by each filter, other ham than that whose words and header were taken
-    rows    : one for each disguise
+    spam, caught : messages, and those of them that the filter calls spam as they come
+    lessons, judged : of those caught, learned in each disguise, and judged in it
+    ham     : judged, none of it ham that words or a header were taken from
     skipped : mail that could not be read
     """
 
     spam: int
     caught: int
     lessons: int
+    judged: int
     ham: int
     rows: list[Row]
     skipped: Skipped
-
-    @property
-    def judged(self) -> int:
-        """The spam that each row is of."""
-        return self.caught - self.lessons
 
 
 def attack(
@@ -258,37 +239,35 @@ def attack(
         if now.classes != HAM_AND_SPAM:
             why = "disguises are of spam among ham; the classes of this model are: " + ", ".join(now.classes)
             raise UsageError(path, why, "name a model of ham and spam", "attack-classes")
-        strict = open_filter(path, loss=loss)
+        strict = Filter(now.model, now.settings, read_loss(loss, now.classes))
         mail, skipped = _drawn(source, {SPAM: limit, HAM: 2 * limit})
-        spam, taken, ham = mail[SPAM], mail[HAM][::2], _counted(now, mail[HAM][1::2])
-        caught = [data for data in spam if now.classify(data).label == SPAM]
+        taken, ham = mail[HAM][::2], [*map(now.count, mail[HAM][1::2])]
+        caught = [data for data in mail[SPAM] if now.classify(data).label == SPAM]
         if len(caught) < 2:
-            why = f"{len(caught)} of {len(spam)} spam are caught as they come; an attack needs 2 or more"
+            why = f"{len(caught)} of {len(mail[SPAM])} spam are caught as they come; an attack needs 2"
             raise BadDataError(path, why, "name more spam: `spam=PATH`", "attack-spam")
-        lessons = min(LESSONS, len(caught) // 2)
-        lost, lost_by_loss = _lost(now, ham), _lost(strict, ham)
+        n = min(LESSONS, len(caught) // 2)
+        lost, lost_by_loss = (_called(judge, ham)[SPAM] for judge in (now, strict))
         rows = []
         for name, mails in disguised(caught, Loot(taken, words_of_ham(now.model, BEST))):
-            judged = _counted(now, mails[lessons:])
-            learned = _after_learning(path, mails[:lessons], judged, ham)
-            rows.append(Row(name, _judge(now, judged, lost), _judge(strict, judged, lost_by_loss), learned))
+            spam = [*map(now.count, mails[n:])]
+            known = _judge(now, spam, lost), _judge(strict, spam, lost_by_loss)
+            rows.append(Row(name, *known, _after_learning(path, mails[:n], spam, ham)))
             if progress:
                 progress(1)
-        strict.close()
-        return Attack(len(spam), len(caught), lessons, len(ham), rows, skipped)
+        return Attack(len(mail[SPAM]), len(caught), n, len(caught) - n, len(ham), rows, skipped)
 
 
 def _drawn(source: Source, limits: dict[str, int]) -> tuple[dict[str, list[bytes]], Skipped]:
     """Up to so many messages of each class, drawn at random and always the same, and what was not read."""
-    by_class: dict[str, list[Item]] = {label: [] for label in limits}
+    items: dict[str, list[Item]] = {label: [] for label in limits}
     for item in source.items():
-        if item.label in by_class:
-            by_class[item.label].append(item)
+        if item.label in items:
+            items[item.label].append(item)
     draw, skipped = random.Random(SEED), list(source.skipped)
-    mail: dict[str, list[bytes]] = {}
-    for label, items in by_class.items():
-        mail[label] = []
-        for item in draw.sample(items, min(limits[label], len(items))):
+    mail: dict[str, list[bytes]] = {label: [] for label in limits}
+    for label, limit in limits.items():
+        for item in draw.sample(items[label], min(limit, len(items[label]))):
             try:
                 mail[label].append(item.read())
             except OSError as error:
@@ -298,24 +277,20 @@ def _drawn(source: Source, limits: dict[str, int]) -> tuple[dict[str, list[bytes
     return mail, skipped
 
 
-def _counted(reader: Filter, mails: list[bytes]) -> list[Counted]:
-    return [reader.count(data) for data in mails]
+def _called(judge: Filter, messages: list[Counted]) -> Counter[str]:
+    return Counter(judge.judge(message).label for message in messages)
 
 
-def _judge(judge: Filter, spam: list[Counted], lost: int) -> Judged:
-    called = Counter(judge.judge(message).label for message in spam)
-    return Judged(called[HAM], called[UNSURE], lost)
-
-
-def _lost(judge: Filter, ham: list[Counted]) -> int:
-    return sum(judge.judge(message).label == SPAM for message in ham)
+def _judge(judge: Filter, spam: list[Counted], lost_ham: int) -> Judged:
+    called = _called(judge, spam)
+    return Judged(called[HAM], called[UNSURE], lost_ham)
 
 
 def _after_learning(path: str, lessons: list[bytes], spam: list[Counted], ham: list[Counted]) -> Judged:
-    """The judgement of a copy of the model that has learned these spam."""
+    """By a copy of the model that has learned these spam."""
     with tempfile.TemporaryDirectory(prefix="nbspam-") as folder:
         copy = os.path.join(folder, "model.nbspam")
         copy_model(path, copy)
         learn_all(copy, SPAM, lessons)
         with closing(open_filter(copy)) as judge:
-            return _judge(judge, spam, _lost(judge, ham))
+            return _judge(judge, spam, _called(judge, ham)[SPAM])

@@ -39,20 +39,21 @@ def check_calibrated(settings: Settings) -> None:
         raise UsageError("", why, remedy, "autolearn-uncalibrated", option="autolearn")
 
 
-def lesson(judge: Filter, verdict: Verdict, data: bytes, path: str) -> Callable[[], str] | None:
+def lesson(judge: Filter, verdict: Verdict, data: bytes, path: str, source: str) -> Callable[[], str] | None:
     """The function that learns a message as its most probable class; None if it is not probable enough.
 
-    path : the model that learns it; if it does not exist yet, it begins as a copy of the model that judged
+    path   : the model that learns it; if it does not exist yet, it begins as a copy of the model that judged
+    source : of the message, for the ledger
     """
-    if verdict.probabilities is None or len(data) > MAX_READ_BYTES:
+    if verdict.probabilities is None or verdict.is_prior_alone or len(data) > MAX_READ_BYTES:
         return None
     number = learnable(list(verdict.probabilities.values()))
-    return (
-        None if number == UNDECIDED else lambda: _learn(path, judge.model.path, judge.classes[number], data)
-    )
+    if number == UNDECIDED:
+        return None
+    return lambda: _learn(path, judge.model.path, judge.classes[number], data, source)
 
 
-def _learn(path: str, start: str, label: str, data: bytes) -> str:
+def _learn(path: str, start: str, label: str, data: bytes, source: str) -> str:
     from nbspam.store.learn import learn_verdict, refusal  # few messages are learned
     from nbspam.tasks.start import copy_shared, own_or_shared
 
@@ -61,4 +62,4 @@ def _learn(path: str, start: str, label: str, data: bytes) -> str:
         if refused:  # nothing to learn: the user goes on with the shared model
             return refused
         copy_shared(path, start)
-    return learn_verdict(path, label, data)
+    return learn_verdict(path, label, data, source)

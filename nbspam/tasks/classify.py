@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from itertools import chain, islice
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from nbspam.corpus.corpus import views_read
 from nbspam.corpus.executor import run_shards
-from nbspam.corpus.item import Item, MailFile, Notes, Skipped, reason_of
-from nbspam.corpus.reading import (
-    SHARD_MESSAGES,
-    ReadShard,
-    ShardReader,
-    join_lexicons,
-    without_cycle_search,
-)
+from nbspam.corpus.item import Item, Notes, Skipped, Unit, items_of, reason_of
+from nbspam.corpus.reading import ReadShard, ShardReader, join_lexicons, shards, without_cycle_search
 from nbspam.corpus.source import SourcePart
 from nbspam.errors import DamagedModelError
 from nbspam.filter import Filter, Verdict, can_judge
@@ -27,14 +21,12 @@ from nbspam.model.counts import Counts, Ints, Totals, split_texts
 from nbspam.model.posterior import Scored
 from nbspam.model.scorer import Counted, Scorer
 from nbspam.store.connection import OneState
-from nbspam.tokens.bag import N_VIEWS
+from nbspam.tokens.bag import N_VIEWS, Tokens
 
 if TYPE_CHECKING:
     from nbspam.model.scorer import Model
 
-MAILBOX_BYTES = 1 << 20  # a file of this size may be a mailbox that one process should not have alone
-
-Unit = Item | MailFile  # a message, or a small file
+NO_WORDS = Counted(Tokens())
 Write = Callable[[Filter, Verdict], str]
 Current = Callable[[Filter | None], Filter]
 
@@ -74,9 +66,9 @@ class ModelJudge:
         self._looked_up: tuple[Scorer, Lexicon] | None = None
         self._cells = np.zeros((0, 0), np.int64)  # the counts of the lexicon's tokens, see Model.counts
 
-    def read(self, items: list[Item]) -> ReadShard:
+    def read(self, mail: Iterable[Unit]) -> ReadShard:
         """The messages of a shard."""
-        shard = self._reader(items)
+        shard = self._reader(mail)
         join_lexicons(shard.blocks, self._lexicons)
         return shard
 
@@ -84,7 +76,8 @@ class ModelJudge:
     def joints(self, block: Block) -> list[list[float]]:
         """Log joints of each message, nats, up to a constant a message, by the model as it is now.
 
-        One sum (the textbook) is scored message by message.
+        Without words they are the log prior, as in Filter.judge.  One sum (the textbook) is scored message by
+        message.
         """
         spam_filter = self.filter
         with OneState(spam_filter.model.connection):
@@ -97,6 +90,8 @@ class ModelJudge:
             counts, weights = self._counts(scorer, block), np.array(scorer.weights)
             block = without_columns(block, np.isin(block.views, views_read(scorer.settings)))
             scores = calibrated_scores(weights, block, counts, scorer.settings, scorer.model.classes)
+            if not block.has_words.all():
+                scores[~block.has_words] = spam_filter.judge(NO_WORDS).scored.scores
             return [*scores.tolist()]
 
     def _counts(self, scorer: Scorer, block: Block) -> Counts:
@@ -132,10 +127,7 @@ def units(paths: Iterable[str], stdin: Callable[[], Item], notes: Notes) -> Iter
             yield stdin()
             continue
         for file in SourcePart(path).files(notes):
-            if file.may_be_mbox and not 0 < file.size_bytes <= MAILBOX_BYTES:
-                yield from file.items(notes)
-            else:
-                yield file
+            yield from file.units(notes)
 
 
 def classify_many(
@@ -146,9 +138,7 @@ def classify_many(
     current : the filter to judge with next, from the one that judged last; None in a new process
     write   : the text of a verdict
     """
-    stream = iter(mail)
-    shards = iter(lambda: list(islice(stream, SHARD_MESSAGES)), [])
-    yield from run_shards(_Work(current, write, with_clues), shards, jobs)
+    yield from run_shards(_Work(current, write, with_clues), shards(mail), jobs)
 
 
 class _Work:
@@ -162,32 +152,28 @@ class _Work:
         spam_filter = self._current(self._judge.filter if self._judge else None)
         if self._judge is None or self._judge.filter is not spam_filter:
             self._judge = ModelJudge(spam_filter)
-        notes = Notes()
+        skipped: Skipped = []
         judge = self._one_by_one if self._with_clues else self._in_blocks
-        verdicts = judge(self._judge, _items(mail, notes), notes.skipped)
-        return "".join([self._write(spam_filter, verdict) for verdict in verdicts]), notes.skipped
+        verdicts = judge(self._judge, mail, skipped)
+        return "".join([self._write(spam_filter, verdict) for verdict in verdicts]), skipped
 
-    def _in_blocks(self, judge: ModelJudge, items: Iterable[Item], skipped: Skipped) -> Iterator[Verdict]:
+    def _in_blocks(self, judge: ModelJudge, mail: Iterable[Unit], skipped: Skipped) -> Iterator[Verdict]:
         spam_filter = judge.filter
-        shard = judge.read([*items])
+        shard = judge.read(mail)
         skipped += shard.skipped
         for block in shard.blocks:
-            for name, joint in zip(block.names, judge.joints(block), strict=True):
-                yield Verdict(name, Scored(joint, []), spam_filter.classes, spam_filter.loss)
+            joints = judge.joints(block)
+            for name, joint, has_words in zip(block.names, joints, block.has_words.tolist(), strict=True):
+                if has_words:
+                    yield Verdict(name, Scored(joint, []), spam_filter.classes, spam_filter.loss)
+                else:
+                    yield spam_filter.judge(NO_WORDS, name)
 
-    def _one_by_one(self, judge: ModelJudge, items: Iterable[Item], skipped: Skipped) -> Iterator[Verdict]:
-        for item in items:
+    def _one_by_one(self, judge: ModelJudge, mail: Iterable[Unit], skipped: Skipped) -> Iterator[Verdict]:
+        for item in items_of(mail, Notes(skipped)):
             try:
                 data = item.read()
             except OSError as error:
                 skipped.append((item.name, reason_of(error)))
             else:
                 yield judge.filter.classify(data, item.name)
-
-
-def _items(mail: Iterable[Unit], notes: Notes) -> Iterator[Item]:
-    for unit in mail:
-        if isinstance(unit, Item):
-            yield unit
-        else:
-            yield from unit.items(notes)

@@ -93,10 +93,16 @@ class Plan(NamedTuple):
         return found | {"seed": self.seed} | more
 
 
-def judged_rows(corpus: Corpus, rows: Ints, joints: Floats, loss: Loss) -> Evaluation:
-    """The evaluation of rows of a corpus from their log joints, float64 (n, n_classes), nats."""
-    outcomes = [outcome_of(joint, corpus.classes, loss) for joint in joints.tolist()]
-    return _evaluation(corpus, rows, "holdout", outcomes)
+def judged_rows(
+    corpus: Corpus, rows: Ints, joints: Floats, loss: Loss, method: str = "holdout", **more: Any
+) -> Evaluation:
+    """The evaluation of rows of a corpus from their log joints, float64 (n, n_classes), nats.
+
+    more : fields of Evaluation
+    """
+    judged = zip(joints.tolist(), corpus.block.has_words[rows].tolist(), strict=True)
+    outcomes = [outcome_of(joint, corpus.classes, loss, has_words) for joint, has_words in judged]
+    return _evaluation(corpus, rows, method, outcomes, **more)
 
 
 def _evaluation(corpus: Corpus, rows: Ints, method: str, outcomes: list[Outcome], **more: Any) -> Evaluation:
@@ -246,9 +252,9 @@ def evaluate_model(
     if judge.model.file != opened.model.file:
         raise replaced_error(path)
     block, rows = corpus.block, np.arange(len(corpus.block))
-    outcomes = [outcome_of(joint, known, judge.loss) for joint in ModelJudge(judge).joints(block)]
+    joints = np.array(ModelJudge(judge).joints(block))
     settings = judge.settings.as_text() | {"model": path, "loss": loss or ""}
-    judged = _evaluation(corpus, rows, "model", outcomes, digest=corpus.digest(), settings=settings)
+    judged = judged_rows(corpus, rows, joints, judge.loss, "model", digest=corpus.digest(), settings=settings)
     return _clued(judged, block, rows, judge.scorer, judge.loss), corpus.skipped
 
 

@@ -23,7 +23,7 @@ from nbspam.model.block import Block, over_words, representative_rows, select_ro
 from nbspam.model.calibrate import calibrate_on, calibrated_scores, ways_to_see
 from nbspam.model.calibration import MAX_COVARIANCE, Learner, first_weights
 from nbspam.model.counts import Counts, CountsModel, Floats, Ints
-from nbspam.model.posterior import log_odds, log_posteriors, prior_shift
+from nbspam.model.posterior import log_odds, log_posteriors, log_priors_of, prior_shift
 from nbspam.model.scorer import Counted, Scorer
 from nbspam.model.textbook import TextbookModel, count_features_of
 from nbspam.model.views import Evidence, as_counted, view_evidence
@@ -93,10 +93,13 @@ class BatchJudge:
 
     def score(self, rows: Ints) -> Floats:
         """float64 (n_rows, n_classes), nats, up to a constant a message; -inf is possible."""
-        judged = select_rows(self._whole.block, rows)
-        if not self.settings.averaged:
-            return self._model.log_joint(judged)
-        return calibrated_scores(self._weights, judged, self._model.counts, self.settings, self._classes)
+        judged, counts = select_rows(self._whole.block, rows), self._model.counts
+        if self.settings.averaged:
+            found = calibrated_scores(self._weights, judged, counts, self.settings, self._classes)
+        else:
+            found = self._model.log_joint(judged)
+        found[~judged.has_words] = log_priors_of(self.settings, counts.messages.tolist(), self._classes)
+        return found
 
     def scorer(self) -> Scorer | None:
         """The same filter for one message at a time, which tells the clues; None if it scores numbers too."""
@@ -159,14 +162,16 @@ class ReplayJudge:
 
     def joint(self, message: int) -> Sequence[float]:
         """Log joints of message number `message`, nats, by what was learned so far."""
-        messages = self._counts.messages
-        if self.settings.averaged:
+        messages, has_words = self._counts.messages, self._block.has_words[self._order[message]]
+        if self.settings.averaged and has_words:
             found, weights = self.seen(message), self._learner.weights
             joint = calibration.scores(weights, found.evidence[0].tolist(), found.common[0].tolist())
             shift = prior_shift(self.settings, messages.tolist(), self._classes)
             return [score + more for score, more in zip(joint, shift, strict=True)]
         if not messages.all():
             return [0.0] * len(self._classes)  # until each class was met there is no model
+        if not has_words:
+            return log_priors_of(self.settings, messages.tolist(), self._classes)
         row = select_rows(self._block, np.array([self._order[message]]))
         found_joint = TextbookModel(self.settings, self._classes, self._counts, None).log_joint(row)
         return [*found_joint[0].tolist()]
@@ -175,7 +180,7 @@ class ReplayJudge:
         """Judges message number `message` of the replay."""
         block, row = self._block, self._order[message]
         name, truth = block.names[row], int(block.labels[row])
-        outcome = outcome_of(self.joint(message), self._classes, self._loss)
+        outcome = outcome_of(self.joint(message), self._classes, self._loss, block.has_words[row])
         if self.keeps_evidence:
             self.evidence.append(self.seen(message))
         if outcome.decided not in (truth, UNDECIDED):
@@ -194,7 +199,8 @@ class ReplayJudge:
 
     def autolearn(self, message: int, outcome: Outcome) -> int:
         """Count a message as an autolearning filter does; the calibration does not learn."""
-        label = learnable(outcome.probabilities)
+        has_words = self._block.has_words[self._order[message]]
+        label = learnable(outcome.probabilities) if has_words else UNDECIDED
         if label == UNDECIDED or min(self._labelled) < MIN_LABELLED:
             return UNDECIDED
         self._count(message, label, 1)
@@ -211,8 +217,10 @@ class ReplayJudge:
         self._latest = None
 
 
-def outcome_of(joint: Sequence[float], classes: tuple[str, ...], loss: Loss) -> Outcome:
-    """The outcome of a message with these log joints, nats.
+def outcome_of(
+    joint: Sequence[float], classes: tuple[str, ...], loss: Loss, has_words: bool = True
+) -> Outcome:
+    """The outcome of a message with these log joints, nats; without words it is unsure.
 
     An undefined posterior (alpha = 0 rules every class out) gives each class the same probability.
     """
@@ -222,7 +230,7 @@ def outcome_of(joint: Sequence[float], classes: tuple[str, ...], loss: Loss) -> 
     probabilities = tuple([exp(value) for value in logs])
     odds = None if spam is None else log_odds(joint, spam)
     odds = odds if odds is not None and isfinite(odds) else None
-    return Outcome(decide(probabilities, loss), odds, probabilities)
+    return Outcome(decide(probabilities, loss) if has_words else UNDECIDED, odds, probabilities)
 
 
 def clues_of(

@@ -26,7 +26,8 @@ from nbspam.model.calibration import feature_names, first_weights
 from nbspam.model.counts import Floats
 from nbspam.settings import ALL_VIEWS, Settings
 from nbspam.store.check import learned_as
-from nbspam.store.learn import class_number, learn, unlearn
+from nbspam.store.learn import class_number, learn_all, unlearn
+from nbspam.store.updater import Origin
 from nbspam.store.writer import new_model
 from nbspam.tasks.classify import ModelJudge
 from nbspam.tasks.evaluate import duplicate_groups
@@ -113,7 +114,7 @@ class Labelling:
         if name:
             if not copy_shared(self._path, self._start) and not os.path.exists(self._path):
                 make_empty_model(self._path)
-            learn(self._path, name, self.asked.data)
+            learn_all(self._path, name, [self.asked.data], [self.asked.item.name], Origin("label"))
             if not self.labelled:
                 self._judge = ModelJudge(open_filter(self._path))
         self._done.append((self.asked, name))
@@ -160,7 +161,7 @@ def make_empty_model(path: str) -> None:
     """Write a model of ham and spam that has learned nothing; its calibration is where learning starts."""
     settings = Settings().of(HAM_AND_SPAM)
     names = feature_names(len(HAM_AND_SPAM), settings.kinds)
-    with new_model(path, HAM_AND_SPAM, [0, 0], replaces=False) as file:
+    with new_model(path, HAM_AND_SPAM, [0, 0], "label", replaces=False) as file:
         file.settings({**settings.as_text(), **vocabulary_settings(None)})
         file.write_sums()
         file.calibration(names, *first_weights(len(HAM_AND_SPAM), settings.kinds))

@@ -29,6 +29,7 @@ from nbspam.files import make_folders, whole_file
 from nbspam.labels import HAM, SPAM
 from nbspam.mail.limits import MAX_READ_BYTES
 from nbspam.store.learn import batches, learn_all
+from nbspam.store.updater import Origin
 
 MAX_FILED = 10_000  # messages that are known again when they move
 DAY_SECONDS = 86_400
@@ -188,9 +189,11 @@ class Learning:
 
     keep_days : after which unread mail counts as seen
     is_dry    : only say what would be learned
+    source    : before the name of each folder, for the ledger
     """
 
     model: str
+    source: str
     keep_days: float = 7
     is_dry: bool = False
 
@@ -232,7 +235,8 @@ class Learning:
     def _learn_as(self, label: str, box: Mailbox, folder: str, mails: dict[Uid, bytes]) -> Iterator[Lesson]:
         results = [WOULD_LEARN] * len(mails)
         if mails and not self.is_dry:
-            results = learn_all(self.model, label, list(mails.values()))
+            origin = Origin(self.source + folder)
+            results = learn_all(self.model, label, list(mails.values()), (), origin)
             box.mark(list(mails), label)
         for uid, result in zip(mails, results, strict=True):
             yield result, label, place_of(folder, uid)

@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from nbspam.corpus import Item
 from nbspam.corpus.accumulator import Accumulator
 from nbspam.corpus.corpus import views_read
 from nbspam.corpus.executor import JOBS_PER_CORE, default_jobs, run_shards
-from nbspam.corpus.item import MailFile, Skipped
+from nbspam.corpus.item import Skipped, Unit
 from nbspam.corpus.reading import Progress, read_blocks
 from nbspam.corpus.vocabulary import Vocabulary, settings_under, vocabulary_counts, vocabulary_settings
 from nbspam.errors import BadDataError, NoInputError, UsageError
@@ -72,6 +71,7 @@ class Choices(NamedTuple):
     replaces   : write over an existing model; if False, that is an error
     edges      : inner edges of the bins of numeric features, by name; the edges of all others are learned
     max_memory : megabytes of all processes together, 0 for the default; more counts wait in temporary files
+    source     : of the mail, for the ledger
     """
 
     vocabulary: Vocabulary | None = None
@@ -81,10 +81,11 @@ class Choices(NamedTuple):
     replaces: bool = True
     edges: Mapping[str, list[float]] = MappingProxyType({})
     max_memory: int = 0
+    source: str = "train"
 
 
 def train(
-    items: Iterable[Item] | Iterable[MailFile],
+    items: Iterable[Unit],
     classes: tuple[str, ...],
     path: str,
     settings: Settings,
@@ -150,7 +151,7 @@ def _write(
     block = mail.recent() if settings.averaged and not choices.evidence else Block()
     counts, sums, digest = _summed(ranges(), block)
     calibration = _calibration(settings, choices, block, counts, jobs)
-    with new_model(path, classes, mail.messages.tolist(), choices.replaces) as file:
+    with new_model(path, classes, mail.messages.tolist(), choices.source, choices.replaces) as file:
         file.settings({**settings.as_text(), **vocabulary_settings(choices.vocabulary), **choices.decision})
         file.insert("token", chain.from_iterable(map(token_rows, ranges())))
         file.write_sums(sums, digest)
@@ -191,7 +192,8 @@ def _summed(ranges: Iterable[Counts], block: Block) -> tuple[Counts, dict[str, l
         arrays = (counts.documents, counts.occurrences, counts.messages, counts.is_fixed)
         numbers = Counts(counts.keys, counts.views, b"", *arrays)
         totals.append(numbers.totals)
-        digest += digest_of_array(np.stack([counts.keys, counts.views, *_arrays(counts)], axis=1))
+        since = np.full_like(counts.keys, 1)
+        digest += digest_of_array(np.stack([counts.keys, counts.views, since, *_arrays(counts)], axis=1))
         places = numbers.places(block.keys)
         places = places[places >= 0]
         found.append(numbers if len(places) == len(numbers.keys) else numbers.take(places))

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nbspam.corpus import Item
 from nbspam.corpus.accumulator import Accumulator
+from nbspam.corpus.item import Unit
 from nbspam.corpus.reading import Progress, read_blocks
 from nbspam.errors import BadDataError, NoInputError, TryAgainError
 from nbspam.model.block import Block
@@ -26,7 +26,7 @@ from nbspam.settings import from_text
 from nbspam.store.check import learned_as, vocabulary_keys
 from nbspam.store.learn import learner_of, write_learner, writing
 from nbspam.store.reader import Model, open_model
-from nbspam.store.updater import Updater, autolearned_rows
+from nbspam.store.updater import Origin, Updater, autolearned_rows
 from nbspam.tasks.start import copy_shared, own_or_shared
 from nbspam.tasks.train import Trained, counts_for, learned_rows, token_rows
 from nbspam.tokens.bag import NOTAWORD_KEY
@@ -40,17 +40,20 @@ STEP_BUDGET = 1_400_000
 
 
 def update(
-    items: Iterable[Item],
+    items: Iterable[Unit],
     classes: tuple[str, ...],
     path: str,
     jobs: int = 1,
     progress: Progress | None = None,
     start: str = "",
+    source: str = "train",
 ) -> Trained:
     """Add all items to the model at `path`, or none if there is an error.
 
-    start : a shared model that is copied to `path` first if there is no model, or empty
+    start  : a shared model that is copied to `path` first if there is no model, or empty
+    source : of the mail, for the ledger
     """
+    origin = Origin(source)
     model = open_model(own_or_shared(path, start))
     try:
         _check(model, classes)
@@ -65,7 +68,7 @@ def update(
         why = "no readable message was found, so nothing was added"
         raise NoInputError("SOURCE", why, "check SOURCE", "no-mail")
     begun = copy_shared(path, start)
-    again = _add(path, counts, known, keys, edges)
+    again = _add(path, counts, known, keys, edges, origin)
     added, tokens = tuple(counts.messages.tolist()), len(counts.counts().keys)
     size_bytes = os.path.getsize(path)
     return Trained(path, known, added, tokens, size_bytes, skipped, again=again, begun=begun)
@@ -103,7 +106,12 @@ def _add_features(updater: Updater, model: Model, counts: Accumulator, edges: Ed
 
 
 def _add(
-    path: str, counts: Accumulator, classes: tuple[str, ...], keys: list[int] | None, edges: Edges
+    path: str,
+    counts: Accumulator,
+    classes: tuple[str, ...],
+    keys: list[int] | None,
+    edges: Edges,
+    origin: Origin,
 ) -> int:
     """Add the counts in one transaction; how many messages the model had counted before."""
     table, learned = counts.counts(), list(learned_rows(counts.learned))
@@ -111,12 +119,14 @@ def _add(
         model = Model(path, updater.connection)
         if (model.classes, _fixed_keys(model)) != (classes, keys):
             raise TryAgainError(path, "was replaced while the mail was read", "start again", "model-changed")
+        updater.begin(origin)
         own = {digest for digest, _, _ in autolearned_rows(updater.connection)}
         for digest in own & {digest for digest, _, _ in learned}:
-            updater.take_back(digest)  # the label replaces the filter's own verdict
+            updater.take_back(digest, moves=True)  # the label replaces the filter's own verdict
         before = learned_as(model, [digest for digest, _, _ in learned])
         again = sum(times for digest, _, times in learned if digest in before)
-        updater.add(counts.messages.tolist(), token_rows(table), learned)
+        updater.add(counts.messages.tolist(), token_rows(table))
+        updater.change("learned", new=[(digest, k, updater.batch, times) for digest, k, times in learned])
         _add_features(updater, model, counts, edges)
         _calibrate(updater, model, counts)
         return again

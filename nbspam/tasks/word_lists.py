@@ -315,7 +315,7 @@ def _write(word_list: WordList, path: str, replaces: bool) -> None:
     settings = Settings(bigrams=False)
     names = feature_names(len(HAM_AND_SPAM), settings.kinds)
     weights, covariance = weights_at_start(len(HAM_AND_SPAM), settings.kinds, is_imported=True)
-    with new_model(path, HAM_AND_SPAM, list(word_list.messages), replaces) as file:
+    with new_model(path, HAM_AND_SPAM, list(word_list.messages), "model import", replaces) as file:
         file.settings({**settings.as_text(), **vocabulary_settings(None), "imported": word_list.form})
         file.tokens(_token_rows(word_list))
         file.write_sums()

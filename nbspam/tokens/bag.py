@@ -24,7 +24,7 @@ except ImportError:  # another build of Python
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
 # What can be read in addition to the words of a message.
 BIGRAMS, MEASURES, NUMERIC, DATE = "bigrams", "measures", "numeric", "date"
@@ -115,16 +115,14 @@ def key_list(texts: Collection[str]) -> list[int]:
     """The keys of many tokens: token_key of each, for the tokens of one message."""
     if not LITTLE:
         return [token_key(text) for text in texts]
-    keys = memoryview(token_digests(texts)).cast("q")[::2].tolist()
+    encoded = "\n".join(texts).encode("utf-8", "replace").split(b"\n")
+    keys = memoryview(token_digests(encoded if texts else ())).cast("q")[::2].tolist()
     return [key or 1 for key in keys] if NOTAWORD_KEY in keys else keys
 
 
-def token_digests(texts: Collection[str]) -> bytes:
+def token_digests(texts: Iterable[bytes]) -> bytes:
     """Sixteen bytes a token, the first eight of which are its key, little-endian, where 0 stands for 1."""
-    try:
-        return b"".join([md5(text.encode()).digest() for text in texts])
-    except UnicodeEncodeError:  # half a surrogate pair
-        return b"".join([md5(text.encode("utf-8", "replace")).digest() for text in texts])
+    return b"".join([md5(text).digest() for text in texts])
 
 
 def message_digest(counts: dict[int, int], features: Sequence[float | None] = ()) -> int:

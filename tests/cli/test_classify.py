@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -170,3 +171,20 @@ def test_a_message_without_a_token_is_unsure_with_the_prior(folder: Path, messag
     assert (status, output) == (0, b"unsure\t0.300000\t-\n")
     assert "nothing to judge by" in said
     assert program("explain", "-m", folder / "two", stdin=message).returncode == 0
+
+
+def test_messages_without_a_token_are_unsure_among_many_too(folder: Path, tmp_path: Path) -> None:
+    write_folders(tmp_path / "mail", {"ham": [HAM] * 6 + [b""], "spam": [SPAM] * 6 + [b"\n", b"\0"]})
+    options = ["-m", folder / "two", "--prior", "spam=0.3,ham=0.7"]
+    done = program("classify", *options, tmp_path / "mail")
+    unsure = [line for line in done.stdout.decode().splitlines() if line.startswith("unsure\t0.300000\t")]
+    assert (len(unsure), done.stderr.count(b"nothing to judge by")) == (3, 3)
+    assert b"nothing" not in program("classify", "-q", *options, tmp_path / "mail").stderr
+    assert b"nothing to judge by" in program("classify", "-p", *options, stdin=b"\n").stderr
+    prior = ["--prior", "spam=0.3,ham=0.7", "--save", tmp_path / "out", "--force", tmp_path / "mail"]
+    for way in (options[:2], ["--folds", "2"], ["--folds", "2", "--textbook"], ["--replay"]):
+        run("eval", "-q", *way, *prior)
+        found = json.loads((tmp_path / "out").read_text())["outcomes"]
+        (tmp_path / "out").unlink()
+        decided = zip(found["probabilities"], found["decided"], strict=True)
+        assert [shares for shares, label in decided if label < 0] == [[0.7, 0.3]] * 3, way

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.hardship import HAM, SPAM, program, refusal
-from tests.tiny_mail import PROGRAM
+from tests.tiny_mail import PROGRAM, write_folders
 
 
 @pytest.fixture
@@ -34,10 +34,11 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
 @pytest.fixture(scope="module")
 def long_work(wordy: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Some seconds of training."""
-    index = tmp_path_factory.mktemp("long") / "index"
-    lines = [f"{path.parent.name} {path}\n" for path in sorted(wordy.glob("*/*"))]
-    index.write_text("".join(lines * 60))
-    return index
+    folder = tmp_path_factory.mktemp("long")
+    for label in ("ham", "spam"):
+        messages = [path.read_bytes() for path in sorted((wordy / label).iterdir())]
+        write_folders(folder, {label: messages * 60})
+    return folder
 
 
 def _fill(folder: Path, left_bytes: int) -> None:

@@ -125,8 +125,9 @@ def test_one_class_is_enough_if_the_caller_allows_it(tmp_path: Path) -> None:
 
 def test_more_classes_than_a_model_holds_are_refused_before_any_mail_is_read(tmp_path: Path) -> None:
     assert 3 + 2 * MAX_CLASSES <= 2_000  # columns of `token`, as many as SQLite allows
-    lines = [f"c{number} mail" for number in range(MAX_CLASSES + 1)]
-    (tmp_path / "mail").write_bytes(b"Subject: hello\n\nhello\n")
+    lines = [f"c{number} mail{number}" for number in range(MAX_CLASSES + 1)]
+    for line in lines:
+        (tmp_path / line.split()[1]).write_bytes(b"Subject: hello\n\nhello\n")
     (tmp_path / "index").write_text("\n".join(lines[:-1]))
     assert len(open_labelled([str(tmp_path / "index")]).classes) == MAX_CLASSES
     (tmp_path / "index").write_text("\n".join(lines))

@@ -350,6 +350,20 @@ def test_a_message_in_two_of_the_paths_counts_once_as_the_innermost_says(tmp_pat
     assert source.left_out == {"named twice": 3}
 
 
+def test_a_file_that_index_files_name_twice_counts_once_by_the_first_line(tmp_path: Path) -> None:
+    top = Path(two_classes(tmp_path))
+    (top / "link").symlink_to("ham/b")
+    (top / "folder").symlink_to("spam")
+    index = put(
+        top, "index", data=b"ham ham/a\nspam ham/a\nham link\nham ./ham/b\nspam spam/c\nspam folder\n"
+    )
+    source = open_labelled(
+        [f"{index}/index", f"{index}/index"], ham=[f"{top}/ham"], spam=[put(top / "x", "e")]
+    )
+    assert words(source) == [("ham", "a"), ("ham", "b"), ("spam", "c"), ("spam", "d"), ("spam", "e")]
+    assert source.left_out == {"named twice": 3 + 7 + 2}
+
+
 def test_what_is_no_mail_is_left_out_and_counted(tmp_path: Path) -> None:
     top = Path(two_classes(tmp_path / "x"))
     put(top / "ham", "program", data=b"#!/bin/sh\necho\n")

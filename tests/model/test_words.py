@@ -81,6 +81,7 @@ def block_of(words: Matrix, labels: Matrix | None = None) -> Block:
         dates=np.full(n_messages, np.nan),
         names=[""] * n_messages,
         sizes=np.zeros(n_messages, np.int64),
+        has_words=np.ones(n_messages, np.bool_),
         features=np.zeros((n_messages, 0)),
     )
 

@@ -58,7 +58,7 @@ def test_defences_are_measured_and_the_model_stays_as_it_was(half: tuple[Path, P
     assert (found["judged"], found["lessons"], found["ham"]) == (found["caught"] - 5, 5, 10)
     assert through(found, "now") > through(found, "learned") >= through(found, "loss") == 0
     assert {row["loss"]["lost_ham"] for row in found["disguises"]} == {10}  # so these costs are no help
-    assert {row["defence"] for row in found["disguises"]} == {"nothing", "learn"}
+    assert {row["best"] for row in found["disguises"]} == {"now", "learned"}
     assert all(row["now"] == row["loss"] for row in same["disguises"])
     for name in ("now", "learned"):
         assert [row[name] for row in found["disguises"]] == [row[name] for row in same["disguises"]]
@@ -67,7 +67,7 @@ def test_defences_are_measured_and_the_model_stays_as_it_was(half: tuple[Path, P
 
 def test_without_ham_the_disguises_that_need_it_are_left_out(half: tuple[Path, Path]) -> None:
     shown = run("attack", half[0], f"--spam={ROOT}/data/spam", "--limit", 4)
-    assert "7 disguises left out: they need ham." in shown
+    assert "7 disguises left out: no ham" in shown
     assert "of a ham" not in shown and all(name in shown for name in OWN_WORDS)
 
 

@@ -168,9 +168,9 @@ def test_old_autolearned_messages_are_forgotten_without_a_trace(
     monkeypatch.setattr(learning, "outdated", lambda own: max(0, own - 3))
     new = messages(SPAM, 3, 500) + messages(HAM, 3, 500)
     for data, label in zip(new, ["spam"] * 3 + ["ham"] * 3, strict=True):
-        assert learn_verdict(str(model), label, data) == "learned"
+        assert learn_verdict(str(model), label, data, "classify") == "learned"
     for data in new[3:]:
-        assert learn_verdict(str(copy), "ham", data) == "learned"
+        assert learn_verdict(str(copy), "ham", data, "classify") == "learned"
     assert text(model) == text(copy)
     assert check_model(str(model)) == []
     assert run("learn", "spam", "-m", model, stdin=new[0]) == "learned\t-\n"
