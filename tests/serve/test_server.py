@@ -286,6 +286,13 @@ def test_model_without_the_class_spam_is_refused(tmp_path: Path) -> None:
 # Learning.
 
 
+def test_tell_needs_permission(common: Server, trained: Path) -> None:
+    before = counts(trained)
+    said = common.ask("TELL", HAM, *LEARN_SPAM)
+    assert said.startswith(b"SPAMD/1.5 69 Service Unavailable: TELL commands are not enabled")
+    assert counts(trained) == before
+
+
 def test_tell_learns_and_forgets_as_the_commands_do(serve: Callable[..., Server], model: Path) -> None:
     server = serve("--allow-tell")
     other, before = Path(shutil.copy(model, model.parent / "other")), counts(model)

@@ -12,10 +12,13 @@ from nbspam.corpus.corpus import BY_DATE, BY_INDEX, INTERLEAVED, Corpus, in_time
 from nbspam.corpus.reading import WORDS
 from nbspam.evaluation.formats import to_json
 from nbspam.filter import open_filter
+from nbspam.model.block import BlockBuilder, merge_blocks
 from nbspam.settings import Settings
-from nbspam.tasks.evaluate import Plan, evaluate_folds, evaluate_model, judge_splits
+from nbspam.tasks.evaluate import Plan, duplicate_groups, evaluate_folds, evaluate_model, judge_splits
 from nbspam.tasks.judges import BatchJudge, count_whole
 from nbspam.tasks.train import train
+from nbspam.tokens.bag import Tokens
+from nbspam.tokens.measures import MEASURES, bins_of
 from tests.mail_samples import make_corpus, make_index
 
 
@@ -108,3 +111,13 @@ def test_classes_without_spam_have_no_log_odds_of_spam(tmp_path: Path) -> None:
     evaluation, _ = evaluate_model(source.items(), source.classes, str(tmp_path / "m"))
     assert np.isnan(evaluation.log_odds).all()
     assert np.isnan(evaluate_folds(read(tmp_path / "mail"), Plan(Settings()), 2).log_odds).all()
+
+
+def test_messages_that_share_their_measures_alone_are_no_near_duplicates() -> None:
+    """Short texts have as many measures as words."""
+    builder = BlockBuilder()
+    found = [bins_of(name)[0] for name in MEASURES]
+    for number in range(6):
+        builder.add(str(number), number % 2, Tokens([], [f"{number}-{w}" for w in range(4)], [], found), 9)
+    corpus = Corpus(merge_blocks([builder.build()]), ("ham", "spam"), [], [], False)
+    assert len(set(duplicate_groups(corpus).tolist())) == 6
