@@ -1,7 +1,5 @@
 """The Bayes decision: risks, ties, the reject action, cut-offs, and losses as people write them."""
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """`nbspam eval` and `nbspam compare` as people run them: what they print, write and refuse."""
 
-from __future__ import annotations
-
 import errno
 import json
 import os

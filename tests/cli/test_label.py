@@ -1,7 +1,5 @@
 """`nbspam label`: the screen, driven by textual's pilot, and what its keys do to the model."""
 
-from __future__ import annotations
-
 import asyncio
 import random
 from collections.abc import Awaitable, Callable

@@ -1,7 +1,5 @@
 """`nbspam model`: info, check, dump, load, merge."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

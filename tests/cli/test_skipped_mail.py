@@ -1,7 +1,5 @@
 """Mail that cannot be read: all other is done with, and then it is an error, which -q does not hide."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path

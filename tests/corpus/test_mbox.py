@@ -1,7 +1,5 @@
 """Where messages of an mbox begin and end; compressed mboxes; the quoting of From lines."""
 
-from __future__ import annotations
-
 import bz2
 import gzip
 import lzma

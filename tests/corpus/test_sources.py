@@ -1,7 +1,5 @@
 """Every form of mail on a disk as a stream of items; the standard library writes, we read."""
 
-from __future__ import annotations
-
 import gzip
 import mailbox
 import os

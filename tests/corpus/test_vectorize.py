@@ -1,7 +1,5 @@
 """Mail as matrices and code sequences."""
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Vocabularies: numbered words with their counts, NOTAWORD first; and training on them."""
 
-from __future__ import annotations
-
 import tempfile
 from pathlib import Path
 

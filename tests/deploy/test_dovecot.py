@@ -3,8 +3,6 @@
 Its IMAP server speaks over a pipe, to a user who is logged in already: no port, and no process that stays.
 """
 
-from __future__ import annotations
-
 import imaplib
 import os
 import shlex

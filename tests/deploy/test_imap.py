@@ -1,7 +1,5 @@
 """`nbspam imap` against Dovecot with TLS: nothing is lost, nothing is done twice, and errors are clear."""
 
-from __future__ import annotations
-
 import itertools
 import subprocess
 import sys

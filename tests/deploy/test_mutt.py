@@ -1,7 +1,5 @@
 """Debian's mutt learns and moves a message by the macro of docs/learn.md, with mutt's default settings."""
 
-from __future__ import annotations
-
 import os
 import pty
 import shutil

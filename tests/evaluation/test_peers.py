@@ -1,7 +1,5 @@
 """The drivers of other filters: they see the same messages in the same order and the same folds."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

@@ -3,8 +3,6 @@
 Compared are whole dumps without the calibration, which learns in the order in which messages come.
 """
 
-from __future__ import annotations
-
 import random
 import shutil
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Archives and office documents: names, marks, text and links; hostile files cost little."""
 
-from __future__ import annotations
-
 import io
 import time
 import zipfile

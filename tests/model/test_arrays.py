@@ -1,7 +1,5 @@
 """The event models on plain arrays: laws of all, scikit-learn, and the examples of docs/models.md."""
 
-from __future__ import annotations
-
 import doctest
 import re
 from pathlib import Path

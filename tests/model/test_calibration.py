@@ -1,7 +1,5 @@
 """The calibration: where its weights are, its scores, its fit, and one step of learning by the book."""
 
-from __future__ import annotations
-
 import copy
 
 import numpy as np

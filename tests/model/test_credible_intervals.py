@@ -1,7 +1,5 @@
 """Credible intervals of parameters and of log-odds: against scipy, by simulation, and at the extremes."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

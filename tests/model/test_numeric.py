@@ -1,7 +1,5 @@
 """Gaussian, categorical and AODE: laws, examples for pencil and paper, and scikit-learn."""
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction as F
 from itertools import product

@@ -1,7 +1,5 @@
 """Posteriors, log-odds and priors: against scipy, and at the extremes."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

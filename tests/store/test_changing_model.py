@@ -1,7 +1,5 @@
 """A model that another program changes while many messages are read: each is judged by one state of it."""
 
-from __future__ import annotations
-
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Lessons that find another writer at work: each counts once, whatever waits, is killed or comes late."""
 
-from __future__ import annotations
-
 import multiprocessing
 import os
 import random

@@ -1,7 +1,5 @@
 """Laws of pruned models, for each way to count: sound, smaller, and still able to learn and unlearn."""
 
-from __future__ import annotations
-
 import random
 import shutil
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`--autolearn`: the filter learns its own verdicts, and a label replaces them."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

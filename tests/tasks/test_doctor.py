@@ -1,7 +1,5 @@
 """`nbspam doctor`: one screen that says what is fine, what is wrong, and what to do next."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,7 +1,5 @@
 """Laws of `nbspam eval`: what is judged was not learned, and the scores are those of train and classify."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

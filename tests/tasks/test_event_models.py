@@ -1,7 +1,5 @@
 """Every event model from the command line to the verdict, on the mail of data/."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Laws of the filter that a replay drives: after any number of messages it is what training on them gives."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The calibration goes on learning: the same steps whatever way mail comes."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """`--start`: a model that begins as a copy of one that others share."""
 
-from __future__ import annotations
-
 import errno
 import os
 import resource

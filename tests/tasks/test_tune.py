@@ -1,7 +1,5 @@
 """`nbspam tune`: candidates on the same mail, and a choice that chance cannot make."""
 
-from __future__ import annotations
-
 import json
 import shlex
 from pathlib import Path

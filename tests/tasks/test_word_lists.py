@@ -1,7 +1,5 @@
 """`nbspam model import` and `export`: the counts of other filters become a model, and back."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import subprocess
@@ -134,35 +132,21 @@ def test_the_training_of_thunderbird_becomes_a_model(tmp_path: Path) -> None:
     assert not (tmp_path / "new").exists()
 
 
-@pytest.fixture(scope="module")
-def real(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """What the real bogofilter writes of five messages."""
-    folder = tmp_path_factory.mktemp("words")
-    for name, messages in FEW.items():
-        for message in messages:
-            command = ["bogofilter", "-C", "-d", folder, "-n" if name == "ham" else "-s"]
-            subprocess.run(command, input=message, check=True)
-    words = subprocess.run(["bogoutil", "-d", folder / "wordlist.db"], capture_output=True, check=True)
-    return words.stdout.decode()
-
-
 @pytest.mark.debian
 @NEEDS_BOGOFILTER
-def test_the_list_of_the_real_bogofilter_counts_as_we_do(real: str, tmp_path: Path) -> None:
-    found = counted(imported(real, tmp_path / "m"))
+def test_the_list_of_the_real_bogofilter_counts_as_we_do(tmp_path: Path) -> None:
+    for name, messages in FEW.items():
+        for message in messages:
+            command = ["bogofilter", "-C", "-d", tmp_path, "-n" if name == "ham" else "-s"]
+            subprocess.run(command, input=message, check=True)
+    words = subprocess.run(["bogoutil", "-d", tmp_path / "wordlist.db"], capture_output=True, check=True)
+    found = counted(imported(words.stdout.decode(), tmp_path / "m"))
     assert open_model(str(tmp_path / "m")).messages == [3, 2]
-    assert found[("body", "cheap")] == (0, 2)
-    assert found[("body", "pills")] == (0, 1)  # twice in one message
-    assert found[("body", "meeting")] == (3, 0)
-    assert found[("body", "don't")] == (0, 1)
-    assert found[("header", "subject:uber")] == (3, 2)
-    assert found[("header", "from:example.org")] == (3, 2)
-    assert found[("header", "to:example.net")] == (3, 2)
-    assert found[("header", "field:content-type")] == (3, 2)
     run("train", write_folders(tmp_path / "mail", FEW), "-m", tmp_path / "own", "-q")
     ours = counted(tmp_path / "own")
     both = set(ours) & set(found)
     assert len([token for token in both if token[0] == "body"]) == 7
+    assert ("header", "subject:uber") in both
     assert {token: found[token] for token in both} == {token: ours[token] for token in both}
 
 

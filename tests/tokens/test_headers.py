@@ -1,7 +1,5 @@
 """Which fields are evidence, and the first host on the way; golden/header-* show what each field gives."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
