@@ -23,6 +23,8 @@ OUTPUT_FAILED = 74
 TRY_AGAIN = 75
 IS_CLOSED = "it is closed"  # the error of a stream that was closed before the program started
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+# Texts of the errors of libraries, processes and threads that get no memory.
+NO_MEMORY = ("failed to map segment", "Cannot allocate memory", "can't start new thread")
 
 
 def main() -> None:
@@ -131,15 +133,15 @@ def _run(arguments: list[str]) -> int:
 
         sys.stderr.write(error_text(error))
         return error.status
-    except (OSError, KeyboardInterrupt):
-        raise
-    except MemoryError:
-        remedy = "name fewer messages at a time, give a smaller --jobs, or allow more memory (ulimit -v)"
-        return _fail(TRY_AGAIN, "out of memory", remedy, "no-memory")
     except ModuleNotFoundError as error:
         remedy = "install nbspam again with pip, which installs the packages that it needs"
         return _fail(TRY_AGAIN, f"the Python package {error.name} is missing", remedy, "not-installed")
     except Exception as error:
+        if isinstance(error, MemoryError) or any(text in str(error) for text in NO_MEMORY):
+            remedy = "name fewer messages at a time, give a smaller --jobs, or allow more memory (ulimit -v)"
+            return _fail(TRY_AGAIN, "out of memory", remedy, "no-memory")
+        if isinstance(error, OSError):
+            raise
         if os.environ.get("NBSPAM_TRACEBACK"):
             sys.excepthook(*sys.exc_info())
             return BUG
@@ -149,6 +151,8 @@ def _run(arguments: list[str]) -> int:
 
 def _command(arguments: list[str]) -> int:
     gc.set_threshold(RARE_COLLECTION)
+    # A second thread of numpy would spin for 0.1 s of CPU, and no matrix here is large enough for two.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     if arguments[:1] == ["classify"]:
         from nbspam.cli.classify import classify, parse_arguments
 
@@ -161,8 +165,6 @@ def _command(arguments: list[str]) -> int:
         status = learn_quickly(arguments)
         if status is not None:
             return status
-    # A second thread of numpy would spin for 0.1 s of CPU, and no matrix here is large enough for two.
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     from nbspam.cli.commands import run
 
     return run(arguments)

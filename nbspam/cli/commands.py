@@ -21,6 +21,8 @@ COMMANDS = {
     "serve": ("serve", "Serve mail servers over the SPAMD protocol."),
     "learn": ("quick_commands", "Learn messages as CLASS."),
     "unlearn": ("quick_commands", "Unlearn messages."),
+    "log": ("ledger", "Show what was learned, and when."),
+    "undo": ("ledger", "Take back what was learned."),
     "label": ("label", "Label the messages of a folder that teach most."),
     "sync": ("sync", "Learn from the folders of local Maildirs."),
     "imap": ("imap", "Judge and learn mail on an IMAP server."),

@@ -15,18 +15,21 @@ from nbspam.cli import amount, counted_text, plain, write_text
 from nbspam.cli.classify import SETTINGS, ReadableMessages
 from nbspam.cli.options import EXPLAIN
 from nbspam.cli.shared import files_argument, options
-from nbspam.cli.tables import console, table
+from nbspam.cli.tables import console, day, table, utc
 from nbspam.corpus.heads import head_of
 from nbspam.filter import Filter, Verdict, open_filter
 from nbspam.model.explain import Explanation, Sum
 from nbspam.model.features import bin_text
 from nbspam.model.posterior import OF_MAIL
+from nbspam.store.ledger import first_counted
 from nbspam.tasks.start import own_or_shared
+from nbspam.tokens.bag import token_key
 
 BAR_CELLS = 16
 MAX_COLUMNS = 4  # classes with a column each
 MAX_HEADING = 10  # characters of a class name above its column
 MAX_FLIP = 8  # clues named
+Times = list[int | None]  # milliseconds since 1970, None for what is forgotten
 SYMBOLS = {"mean": "μ", "variance": "σ²", "phi": "φ"}  # of docs/models.md
 
 
@@ -60,14 +63,16 @@ def explain_command(
         found = judge.explain(data, name)
         shown = found._replace(clues=found.clues[: top or None], features=found.features[: top or None])
         left_out = len(found.clues) - len(shown.clues)
+        known = first_counted(judge.model, [token_key(clue.token) for clue in shown.clues])
+        since = [known.get(token_key(clue.token)) for clue in shown.clues]
         if as_json:
-            write_text(_json(shown, judge.classes))
+            write_text(_json(shown, judge.classes, since))
         else:
-            _show(console(), shown, judge, left_out, head_of(data))
+            _show(console(), shown, judge, since, left_out, head_of(data))
     return messages.status
 
 
-def _json(found: Explanation, classes: tuple[str, ...]) -> str:
+def _json(found: Explanation, classes: tuple[str, ...], since: Times) -> str:
     """One object, one line; what is not finite is null."""
     verdict = found.verdict
     content = {
@@ -92,8 +97,9 @@ def _json(found: Explanation, classes: tuple[str, ...]) -> str:
                 "documents": dict(zip(classes, clue.counts, strict=False)),
                 "occurrences": dict(zip(classes, clue.occurrences, strict=False)),
                 "share_interval": clue.share_interval,
+                "since": utc(time_ms),
             }
-            for clue in found.clues
+            for clue, time_ms in zip(found.clues, since, strict=True)
         ],
         "features": [
             {"feature": name, "value": value, "nats": _finite(nats), "bin": edges or None}
@@ -109,7 +115,7 @@ def _finite(value: float | None) -> float | None:
     return value if value is not None and isfinite(value) else None
 
 
-def _show(out: Console, found: Explanation, judge: Filter, left_out: int, head: str) -> None:
+def _show(out: Console, found: Explanation, judge: Filter, since: Times, left_out: int, head: str) -> None:
     """The explanation for people: verdict, sum with its bars, clues, and clues that decide."""
     out.print(_headline(found, judge))
     if head:
@@ -117,7 +123,7 @@ def _show(out: Console, found: Explanation, judge: Filter, left_out: int, head: 
     out.print(_scoring(judge), style="dim")
     out.print(_sum_table(found, plain(judge.classes[found.verdict.number])), "", sep="\n")
     if found.clues:
-        out.print(clue_table(found, [*map(plain, judge.classes)]))
+        out.print(clue_table(found, [*map(plain, judge.classes)], since))
     if left_out:
         out.print(f"  and {left_out:,} more clues: --top 0 shows all", style="dim")
     if found.features:
@@ -187,23 +193,26 @@ def nats_text(value: float | None) -> Text:
     return Text(text, "red" if value > 0 else "green" if value else "")
 
 
-def clue_table(found: Explanation, names: list[str]) -> Table:
+def clue_table(found: Explanation, names: list[str], since: Times) -> Table:
     """The clues: nats, messages of each class that hold them, share of the verdict's class, view, token.
 
     With more than MAX_COLUMNS classes all but the verdict's class share a column.
+    since : when each was first counted; shown with two columns of counts, because more leave no room
     """
     own = found.verdict.number
     columns = [(name[:MAX_HEADING], [k]) for k, name in enumerate(names)]
     if len(names) > MAX_COLUMNS:
         others = [k for k in range(len(names)) if k != own]
         columns = [(names[own][:MAX_HEADING], [own]), (f"{len(others)} others", others)]
-    shown = table(">nats", *(f">{name}" for name, _ in columns), f"share of {names[own]}", "where", "clue")
-    for clue in found.clues:
+    dates = ["since"] * (len(columns) == 2)
+    heads = [*(f">{name}" for name, _ in columns), f"share of {names[own]}", *dates]
+    shown = table(">nats", *heads, "where", "clue")
+    for clue, time_ms in zip(found.clues, since, strict=True):
         counts = [f"{sum(clue.counts[k] for k in group):,}" for _, group in columns if clue.counts]
         share = clue.share_interval
         percents = f"{100 * share[0]:.0f}-{100 * share[1]:.0f} %" if share else ""
-        cells = counts or [""] * len(columns)
-        shown.add_row(nats_text(clue.log_odds), *cells, percents, clue.view or clue.kind, plain(clue.token))
+        cells = [*(counts or [""] * len(columns)), percents, *(day(time_ms) if counts else "" for _ in dates)]
+        shown.add_row(nats_text(clue.log_odds), *cells, clue.view or clue.kind, plain(clue.token))
     return shown
 
 

@@ -19,6 +19,7 @@ from nbspam.cli.shared import options
 from nbspam.errors import InputOutputError, NoInputError, UsageError
 from nbspam.labels import HAM_AND_SPAM
 from nbspam.store.check import check_model
+from nbspam.store.learn import forget_autolearned
 from nbspam.store.prune import prune
 from nbspam.store.text import dump_model, load
 from nbspam.tasks.inspect_model import Info, info_of
@@ -180,8 +181,10 @@ def merge_command(models: tuple[str, ...], output: str, replace: bool, quiet: bo
 
 
 @model_command.command("prune")
-@options("model", "max_size", "prune.min_count", "quiet")
-def prune_command(model: str, max_size: int | None, min_count: int | None, quiet: bool) -> None:
+@options("model", "max_size", "prune.min_count", "older_than", "quiet")
+def prune_command(
+    model: str, max_size: int | None, min_count: int | None, older_than: float | None, quiet: bool
+) -> None:
     """Make a model smaller: take out the tokens that are in the fewest messages.
 
     The filter then no longer knows these tokens; docs/model-size.md says what that costs.  Messages that were
@@ -193,12 +196,32 @@ def prune_command(model: str, max_size: int | None, min_count: int | None, quiet
 
     Exit status: 0 pruned; 64 usage; 65 no sound model; 66 no model; 74 I/O; 75 try again later.
     """
-    if max_size is None and min_count is None:
-        raise UsageError("model prune", "needs a limit", "add --max-size SIZE or --min-count N", "no-effect")
-    done = prune(model, max_size, min_count or 1)
+    if max_size is None and min_count is None and older_than is None:
+        remedy = "add --max-size SIZE, --min-count N or --older-than DAYS"
+        raise UsageError("model prune", "needs a limit", remedy, "no-effect")
+    done = prune(model, max_size, min_count or 1, older_than)
     if not quiet:
         sizes = f"{done.after_bytes / 1e6:.1f} MB, before {done.before_bytes / 1e6:.1f} MB"
         say(f"Pruned {done.pruned:,} of {done.tokens:,} tokens.\nModel: {plain(model)}, {sizes}.")
+
+
+@model_command.command("forget-autolearned")
+@options("model", "quiet")
+def forget_command(model: str, quiet: bool) -> None:
+    """Take out what the filter learned by itself (--autolearn), exactly.
+
+    Also forgets how often it was corrected.  So a filter that has stopped learning by itself, because it was
+    often wrong (nbspam doctor), begins again.  What a person has labelled stays.
+
+    \b
+    Example:
+        nbspam model forget-autolearned -m my.nbspam
+
+    Exit status: 0 done; 64 usage; 65 no sound model; 66 no model; 74 I/O; 75 try again later.
+    """
+    forgotten = forget_autolearned(model)
+    if not quiet:
+        say(f"Forgotten: {amount(forgotten, 'message')}.")
 
 
 def info_text(info: Info) -> str:

@@ -220,6 +220,17 @@ _TABLE: dict[str, Callable[[str], Decorator]] = {
         default=60,
         name="seconds",
     ),
+    # log, undo
+    "log.number": _option(
+        "Number of lines; 0 shows all.", "N", type=click.IntRange(0), default=20, short="-n"
+    ),
+    "last": _option("Take back the last line of nbspam log."),
+    "since": _option(
+        "Take back what was learned since this time.",
+        "TIME",
+        type=click.DateTime(["%Y-%m-%d", "%Y-%m-%d %H:%M", "%Y-%m-%d %H:%M:%S"]),
+    ),
+    "source": _option("Take back what came from this command, or from this folder.", "NAME"),
     # sync, imap
     "config": _option(
         "The file with your accounts.", "FILE", shown="~/.config/nbspam/imap.toml", default=_own_accounts
@@ -267,6 +278,11 @@ _TABLE: dict[str, Callable[[str], Decorator]] = {
     ),
     "prune.min_count": _option(
         "Keep the tokens of N or more messages.", "N", type=click.IntRange(2), default=None
+    ),
+    "older_than": _option(
+        "Take out tokens of one message that was learned more than DAYS ago, and such lines of nbspam log.",
+        "DAYS",
+        type=Real(0, 36500),
     ),
     "min_count": _option("Keep words in N or more messages.", "N", type=int, default=1),
     "word_list": _option("Keep only the words of this dictionary, one a line.", "FILE"),

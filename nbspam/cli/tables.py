@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import io
 import sys
+import time
 from collections.abc import Sequence
 
 from rich import box
@@ -50,6 +51,16 @@ def table(*heads: str) -> Table:
         else:
             found.add_column(head, overflow="fold")
     return found
+
+
+def utc(time_ms: int | None) -> str | None:
+    """A time of the ledger for other programs."""
+    return None if time_ms is None else time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time_ms / 1000))
+
+
+def day(time_ms: int | None, form: str = "%Y-%m-%d") -> str:
+    """A time of the ledger for people; what is forgotten was earlier than all that is known."""
+    return "earlier" if time_ms is None else time.strftime(form, time.localtime(time_ms / 1000))
 
 
 def show_folders(source: Source) -> None:

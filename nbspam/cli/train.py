@@ -66,7 +66,6 @@ def train_command(
         _update(model, start, quiet, given)
     else:
         _check_no_start()
-        check_new_model(model, replace, "--update adds to it, --replace writes it anew")
         _train(model, replace, quiet, given)
     if mode is not None:
         os.chmod(model, mode)
@@ -86,6 +85,7 @@ def _train(model: str, replace: bool, quiet: bool, given: dict[str, Any]) -> Non
         source=_source("train", given),
     )
     log_priors(parse_prior(settings.prior), [1] * len(source.classes), source.classes)
+    check_new_model(model, replace, "--update adds to it, --replace writes it anew")
     if given["regime"] != ALL:
         trained = _train_by_regime(model, source, settings, choices, quiet, given)
     else:

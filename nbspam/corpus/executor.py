@@ -16,7 +16,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from nbspam.errors import InternalError, UsageError
+from nbspam.errors import TryAgainError, UsageError
 
 if TYPE_CHECKING:
     from nbspam.corpus.cluster import Cluster
@@ -25,6 +25,7 @@ Shard = TypeVar("Shard")
 Result = TypeVar("Result")
 WAITING_PER_JOB = 2  # shards submitted in addition to those at work
 JOBS_PER_CORE = 4  # more processes are no faster and fill the memory
+CHECK_SECONDS = 1.0
 MAX_JOBS = 1_000  # more is a typing mistake
 STOPS = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
 _work_of_process: list[Callable[[Any], Any]] = []  # in a worker process: what it does
@@ -71,7 +72,7 @@ def _run_in_processes(
 ) -> Iterator[Any]:
     """None when the processes have begun, then the results."""
     import multiprocessing
-    from concurrent.futures import ProcessPoolExecutor
+    from concurrent.futures import ProcessPoolExecutor, wait
     from concurrent.futures.process import BrokenProcessPool
 
     give_back_memory()
@@ -79,7 +80,17 @@ def _run_in_processes(
     context = multiprocessing.get_context("fork")
     pipe = os.pipe()
     pool = ProcessPoolExecutor(jobs, mp_context=context, initializer=_start_process, initargs=(*pipe, work))
-    is_done = False
+    is_done, lacks_threads, hook = False, threading.Event(), threading.excepthook
+
+    def result() -> Any:
+        future = waiting.popleft()
+        while not wait([future], CHECK_SECONDS).done:
+            if lacks_threads.is_set():
+                raise MemoryError("a thread cannot start")
+        return future.result()
+
+    # A thread of the pool that cannot start another, for want of memory, ends without a word to the futures.
+    threading.excepthook = lambda _: lacks_threads.set()
     try:
         # The first submission forks the workers, which would show a traceback if a signal came now.
         before = signal.pthread_sigmask(signal.SIG_BLOCK, STOPS)
@@ -91,14 +102,15 @@ def _run_in_processes(
         for shard in stream:
             waiting.append(pool.submit(_run, shard))
             if len(waiting) > jobs * WAITING_PER_JOB:
-                yield waiting.popleft().result()
+                yield result()
         while waiting:
-            yield waiting.popleft().result()
+            yield result()
         is_done = True
     except BrokenProcessPool:
         why = "ended before its work was done (out of memory?)"
-        raise InternalError("worker process", why, "try `jobs=1`", "worker-died") from None
+        raise TryAgainError("worker process", why, "try `jobs=1`", "worker-died") from None
     finally:
+        threading.excepthook = hook
         # Waiting for processes that a signal has ended may take for ever; the pipe ends the others.
         pool.shutdown(wait=is_done, cancel_futures=True)
         for end in pipe:
@@ -123,7 +135,10 @@ def _start_process(reading_end: int, writing_end: int, work: Callable[[Any], Any
             signal.signal(number, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, STOPS)
     os.close(writing_end)  # the parent alone has one now: its end is the end of the pipe
-    threading.Thread(target=_end_with_parent, args=(reading_end,), daemon=True).start()
+    try:
+        threading.Thread(target=_end_with_parent, args=(reading_end,), daemon=True).start()
+    except RuntimeError:  # no memory for a thread
+        os._exit(1)
 
 
 def _end_with_parent(reading_end: int) -> None:

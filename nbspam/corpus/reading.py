@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from nbspam.corpus.executor import run_shards
 from nbspam.corpus.item import Item, Notes, Skipped, Unit, items_of, reason_of
 from nbspam.errors import log_faults
-from nbspam.mail.limits import MAX_READ_BYTES
+from nbspam.mail.limits import MAX_READ_BYTES, Memory
 from nbspam.model.block import Block, BlockBuilder, Lexicon
 from nbspam.tokens import DATE, Tokens, read
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 SHARD_MESSAGES = 150  # fewer make blocks of few repeats; more leave a core idle at the end
 MAX_OCCURRENCES = 500_000  # of tokens in a block, 12 MB
+BULK = 4  # times as much is remembered between messages, 5 MB
 MAX_DISTINCT = 100_000  # tokens that a process has numbered when it begins anew, 15 MB
 WORDS: frozenset[str] = frozenset()  # nothing in addition to the words is wanted
 
@@ -95,6 +96,7 @@ class ShardReader:
 
     @without_cycle_search()
     def __call__(self, units: Iterable[Unit]) -> ReadShard:
+        Memory.scale = BULK
         found = ReadShard([], [], [])
         for item, tokens, size_bytes, identity in read_messages(units, found.skipped, self._wanted):
             self._builder.add(item.name, self._labels.get(item.label, -1), tokens, size_bytes)

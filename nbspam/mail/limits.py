@@ -1,4 +1,4 @@
-"""The bounds of a message, named once, and what one message may still use of them.
+"""The bounds of a message, named once, what one message may still use of them, and of what is remembered.
 
 They keep the time of a hostile mail linear and small.  Whatever is over a bound is not scored; it still
 passes through, byte for byte.  Bounds of one kind of part, as the tags of a page, are in its own file.
@@ -8,6 +8,12 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import ClassVar, TypeVar
+
+    Key = TypeVar("Key", bound=str | tuple[str, str])
+    Value = TypeVar("Value")
+
     from nbspam.mail.message import Message
 
 MAX_SCORED_BYTES = 1 << 20  # of the body
@@ -31,6 +37,7 @@ MAX_FAILURES = 5  # faults of this program that are told of one message
 MAX_DOCUMENT_BYTES = 4_000_000  # that documents of a message may inflate to
 MAX_DOCUMENT_ITEMS = 60_000  # elements, operators, codes of fonts in documents of a message
 MAX_BASE64_RUNS = 1_000  # padded base64 texts one after the other
+PAIR = 2  # the length of a pair
 
 
 class Allowance:
@@ -69,6 +76,34 @@ class Allowance:
     def fail(self, stage: str, error: Exception) -> None:
         """Keep that a stage of reading met a fault of this program; the rest of the message still counts."""
         add_failure(self, stage, error)
+
+
+class Memory(dict["Key", "Value"]):
+    """Text, or a pair of texts -> what `work` makes of it, worked out once.
+
+    Bulk training meets the same words, hosts and fields over and over.  No mail, however hostile, may fill
+    the memory: long texts are not kept, and a full memory starts anew.
+
+    most    : how many are remembered, times `scale`
+    longest : len() of the longest text that is; a pair has 2, so the caller must not ask for long pairs
+    """
+
+    __slots__ = ("_longest", "_most", "_work")
+    scale: ClassVar[int] = 1  # of all memories; larger in a process that reads very many messages
+
+    def __init__(self, work: Callable[[Key], Value], most: int, longest: int = PAIR) -> None:
+        super().__init__()
+        self._work = work
+        self._most = most
+        self._longest = longest
+
+    def __missing__(self, text: Key) -> Value:
+        value = self._work(text)
+        if len(text) <= self._longest:
+            if len(self) >= self._most * Memory.scale:
+                self.clear()
+            self[text] = value
+        return value
 
 
 def add_failure(account: Allowance | Message, stage: str, error: Exception) -> None:

@@ -37,6 +37,7 @@ from nbspam.store.updater import (
     autolearned_rows,
     countings,
     packed,
+    reviewed,
     updating,
 )
 from nbspam.tokens import read
@@ -53,11 +54,15 @@ LATER = "will be learned"
 FORGOTTEN = "forgotten"
 UNKNOWN = "was never learned"
 TOO_FEW = "too few labelled messages"
+TOO_WRONG = "too many verdicts were wrong"
 # Messages that the filter counts by its own verdict; the oldest are forgotten, so that a model left to itself
 # does not grow without end: docs/decisions.md.
 MAX_AUTOLEARNED = 1_000
 FORGOTTEN_AT_ONCE = 2  # a merged model may have many more than MAX_AUTOLEARNED
 MIN_LABELLED = 100  # messages of each class, before a filter learns its own verdicts: docs/decisions.md
+# A filter that is corrected more often than this no longer learns its own verdicts: docs/decisions.md.
+MIN_JUDGED = 40
+MAX_WRONG = 0.05
 # Of one transaction: half a second of work, and the disk writes little more than for one message.
 BATCH_MESSAGES = 32
 BATCH_BYTES = 4 << 20
@@ -133,7 +138,7 @@ def _learn_now(
         for data, name in zip(messages, names, strict=True):
             updater.begin(origin, name)
             model = Model(path, updater.connection)
-            message = _counted(data, model, name)
+            message = counted(data, model, name)
             if label is None:
                 results.append(_unlearn(updater, model, message))
             else:
@@ -189,7 +194,7 @@ def _learn_waiting(updater: Updater, opened: list[Lesson]) -> list[tuple[Lesson,
         if not lesson.label:
             results.append((lesson, KNOWN))
         elif lesson.label in model.classes:
-            message = _counted(lesson.data, model)
+            message = counted(lesson.data, model)
             updater.begin(Origin(lesson.source))
             results.append((lesson, _learn(updater, model, message, model.classes.index(lesson.label))))
         size_bytes += len(lesson.data)
@@ -199,30 +204,35 @@ def _learn_waiting(updater: Updater, opened: list[Lesson]) -> list[tuple[Lesson,
 
 
 def learn_verdict(path: str, label: str, data: bytes, source: str) -> str:
-    """Count one message as `label`, the filter's own verdict; returns LEARNED, KNOWN or TOO_FEW.
+    """Count one message as `label`, the filter's own verdict; returns LEARNED, KNOWN, TOO_FEW or TOO_WRONG.
 
     Only for a model of words: numeric features are not kept, and could not be taken out.
     """
     with writing(path) as updater:
         model = updater.model
-        number, message = class_number(model, label), _counted(data, model)
+        number, message = class_number(model, label), counted(data, model)
         if refused := _refusal(model, message):
             return refused
         updater.begin(Origin(source, is_own=True))
-        before, tokens = sum(autolearned_messages(model)), _rows(message, model)
-        updater.count(number, message.digest, tokens, 1)
-        kept = packed((key, times) for key, _, _, times in tokens)
-        updater.change("autolearned", new=[(message.digest, number, kept)])
+        before = sum(autolearned_messages(model))
+        count_message(updater, model, number, message, 1)
+        keep_tokens(updater, model, number, message)
         for _ in range(outdated(before + 1)):
             oldest, _, _ = next(autolearned_rows(updater.connection))
             updater.take_back(oldest)
     return LEARNED
 
 
+def keep_tokens(updater: Updater, model: Model, number: int, message: Counted) -> None:
+    """Note that the filter itself has counted a message as a class."""
+    kept = packed((key, times) for key, _, _, times in _rows(message, model))
+    updater.change("autolearned", new=[(message.digest, number, kept)])
+
+
 def refusal(path: str, data: bytes) -> str:
-    """Why a model does not learn its own verdict on a message: KNOWN, TOO_FEW, or nothing."""
+    """Why a model does not learn its own verdict on a message: KNOWN, TOO_FEW, TOO_WRONG, or nothing."""
     with open_model(path) as model:
-        return _refusal(model, _counted(data, model))
+        return _refusal(model, counted(data, model))
 
 
 def outdated(autolearned: int) -> int:
@@ -234,6 +244,23 @@ def has_enough_labelled(model: Model) -> bool:
     """True if each class has MIN_LABELLED labelled messages, so that the model may learn its own verdicts."""
     own = autolearned_messages(model)
     return all(n - autolearned >= MIN_LABELLED for n, autolearned in zip(model.messages, own, strict=True))
+
+
+def is_often_wrong(model: Model) -> bool:
+    """True if a person has corrected more than MAX_WRONG of the messages that the model learned itself."""
+    labelled, wrong = reviewed(model)
+    own = labelled + sum(autolearned_messages(model))
+    return own >= MIN_JUDGED and wrong > MAX_WRONG * own
+
+
+def forget_autolearned(path: str) -> int:
+    """Take all messages out that a model learned itself, and forget how often it was wrong; how many."""
+    with writing(path) as updater:
+        own = list(autolearned_rows(updater.connection))
+        for digest, _, _ in own:
+            updater.take_back(digest)
+        updater.forget_reviews()
+    return len(own)
 
 
 def check_class(path: str, label: str = "") -> None:
@@ -261,13 +288,13 @@ def _learn(updater: Updater, model: Model, message: Counted, number: int) -> str
         return KNOWN
     if not before:
         _learn_calibration(updater, model, message, number)
+    if number not in classes:  # first, so that its tokens do not become new ones
+        count_message(updater, model, number, message, 1)
     for other, batch, times in before:
         if other != number:
             for _ in range(times):
                 count_message(updater, model, other, message, -1, batch)
             updater.move(message.digest, other, batch, times)
-    if number not in classes:
-        count_message(updater, model, number, message, 1)
     return MOVED if before or own not in (None, number) else LEARNED
 
 
@@ -284,10 +311,12 @@ def _unlearn(updater: Updater, model: Model, message: Counted) -> str:
 def _refusal(model: Model, message: Counted) -> str:
     if countings(model.connection, message.digest):
         return KNOWN
-    return "" if has_enough_labelled(model) else TOO_FEW
+    if not has_enough_labelled(model):
+        return TOO_FEW
+    return TOO_WRONG if is_often_wrong(model) else ""
 
 
-def _counted(data: bytes, model: Model, name: str = "") -> Counted:
+def counted(data: bytes, model: Model, name: str = "") -> Counted:
     """A message as training counts it: its first MAX_READ_BYTES."""
     wanted = from_text(model.settings, model.path).wanted
     return Counted(read(data[:MAX_READ_BYTES], wanted), name)

@@ -164,7 +164,7 @@ class Updater(Writer):
         rows = [(key, view, text, *first, sign, sign * times, *last) for key, view, text, times in tokens]
         messages = [0] * len(self.model.classes)
         messages[label] = sign
-        self.add(messages, rows)
+        self.add(messages, rows, batch)
         row = (digest, label, batch)
         self.change("learned", [(*row, before)] * (before > 0), [(*row, before + sign)] * (before + sign > 0))
         return batch
@@ -174,26 +174,33 @@ class Updater(Writer):
         if batch != self.batch:
             self.change("moved", new=[(digest, label, batch, times, self.batch)])
 
+    def forget_reviews(self) -> None:
+        """Forget the filter's own verdicts that a person has replaced."""
+        own = "SELECT batch.number FROM batch JOIN source ON source.number = batch.source WHERE own = 1"
+        self.connection.execute(f"DELETE FROM moved WHERE batch IN ({own})")
+        self.digests["moved"] = None
+
     def moves(self, digest: int) -> list[tuple[int, ...]]:
         """The rows of `moved` of a message."""
         return self.connection.ask(f"SELECT {DIGESTED['moved']} FROM moved WHERE digest = ?", (digest,))
 
-    def add(self, messages: Sequence[int], tokens: Iterable[tuple[Any, ...]]) -> None:
-        """Add counts to those of the model; negative counts remove.  A new token is of the present batch.
+    def add(self, messages: Sequence[int], tokens: Iterable[tuple[Any, ...]], batch: int = 0) -> None:
+        """Add counts to those of the model; negative counts remove.
 
         messages : by class
+        batch    : in which a new token is first counted; 0: the present one
         tokens   : (key, view, text, documents_0, occurrences_0, documents_1, ...), each key once
         """
         rows = list(tokens)
         for start in range(0, len(rows), _ROWS_AT_ONCE):
-            self._add_rows(rows[start : start + _ROWS_AT_ONCE])
+            self._add_rows(rows[start : start + _ROWS_AT_ONCE], batch)
         self._write_sums()
         self.connection.executemany(
             "UPDATE class SET messages = messages + ? WHERE number = ?",
             [(count, number) for number, count in enumerate(messages) if count],
         )
 
-    def _add_rows(self, rows: list[tuple[Any, ...]]) -> None:
+    def _add_rows(self, rows: list[tuple[Any, ...]], batch: int) -> None:
         columns = ", ".join(["view", "since", *self.columns])
         known = token_columns(self.connection, columns, [row[0] for row in rows])
         nothing = (0,) * len(self.columns)
@@ -210,7 +217,7 @@ class Updater(Writer):
                 self._note(view, old, -1)
                 changed -= row_number((key, view, since, *old))
             if self.fixed_vocabulary or any(new):
-                since = since or self.batch
+                since = since or batch or self.batch
                 self._note(view, new, 1)
                 changed += row_number((key, view, since, *new))
                 kept.append((key, view, text, since, *new))
@@ -339,6 +346,16 @@ def autolearned_messages(model: Model) -> list[int]:
     """How many there are, by class."""
     found = dict(model.connection.ask("SELECT class, count(*) FROM autolearned GROUP BY class"))
     return [found.get(k, 0) for k in range(len(model.classes))]
+
+
+def reviewed(model: Model) -> tuple[int, int]:
+    """How many others a person has labelled since, and how many of these as another class."""
+    wrong = "SELECT 1 FROM learned WHERE learned.digest = moved.digest AND learned.class != moved.class"
+    rows = model.connection.ask(
+        f"SELECT count(*), total(EXISTS ({wrong})) FROM moved JOIN batch ON batch.number = moved.batch "
+        "JOIN source ON source.number = batch.source WHERE own = 1"
+    )
+    return rows[0][0], int(rows[0][1])
 
 
 def packed(tokens: Iterable[tuple[int, int]]) -> bytes:

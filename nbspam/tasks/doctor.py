@@ -31,10 +31,10 @@ from nbspam.model.calibrate import MIN_CALIBRATION, can_calibrate
 from nbspam.settings import from_text
 from nbspam.store.check import check_model, contradictions, learned_messages
 from nbspam.store.connection import FORMAT, check_file
-from nbspam.store.learn import MIN_LABELLED, has_enough_labelled
+from nbspam.store.learn import MAX_WRONG, MIN_LABELLED, has_enough_labelled, is_often_wrong
 from nbspam.store.lessons import names_waiting
 from nbspam.store.reader import Model, open_model
-from nbspam.store.updater import autolearned_messages
+from nbspam.store.updater import autolearned_messages, reviewed
 
 FINE = "ok"
 NOTE = "note"  # worth knowing, not wrong
@@ -243,11 +243,16 @@ def _counted(model: Model) -> Finding:
 
 
 def _autolearned(model: Model) -> Iterator[Finding]:
-    own = autolearned_messages(model)
-    if not any(own):
+    own, (labelled, wrong) = autolearned_messages(model), reviewed(model)
+    if not any(own) and not labelled:
         return
     text = f"{sum(own):,} of them by the filter's own verdict ({counts_text(model.classes, own)})"
-    if has_enough_labelled(model):
+    if labelled:
+        text += f"; {labelled:,} more were labelled since, {wrong:,} of them as another class"
+    if is_often_wrong(model):
+        text += f". That is more than {100 * MAX_WRONG:g} %, so it learns no more by itself"
+        yield note("autolearned", text, "take all of them out: nbspam model forget-autolearned")
+    elif has_enough_labelled(model):
         yield Finding("autolearned", text)
     else:
         text += f", and no more until {MIN_LABELLED} messages of each class are labelled"

@@ -14,6 +14,7 @@ import contextlib
 import fcntl
 import json
 import os
+import re
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -146,8 +147,8 @@ class Memory:
 
 
 def identity_of(data: bytes) -> str:
-    """The same for a message wherever it lies."""
-    return blake2b(data, digest_size=8).hexdigest()
+    """The same for a message wherever it lies, also with the field that mbsync adds."""
+    return blake2b(re.sub(rb"(?m)^X-TUID: .*\n", b"", data, count=1), digest_size=8).hexdigest()
 
 
 def place_of(folder: str, uid: Uid) -> str:

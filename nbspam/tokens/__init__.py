@@ -2,7 +2,7 @@
 
 Reading order: bag (the views), words, headers, structure, texts, measures.  Imported only if a
 mail or a model needs them: unicode_words, characters, numeric.
-What is remembered between messages (`words.Memory`) saves time and changes no result.
+What is remembered between messages (`Memory`) saves time and changes no result.
 """
 
 from __future__ import annotations

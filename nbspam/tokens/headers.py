@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from itertools import chain, compress, groupby, pairwise
 
+from nbspam.mail.limits import Memory
 from nbspam.tokens.bag import neighbours
-from nbspam.tokens.words import ALPHABET, MAX_WORD, Memory, parents, skip_token, words
+from nbspam.tokens.words import ALPHABET, MAX_WORD, parents, skip_token, words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -6,9 +6,10 @@ its scheme, host with parents, port and path words.
 
 from __future__ import annotations
 
+from nbspam.mail.limits import Memory
 from nbspam.mail.message import name_on_windows
 from nbspam.tokens.bag import INNER
-from nbspam.tokens.words import ALPHABET, KEPT, MAX_WORD, Memory, parents, skip_token, words
+from nbspam.tokens.words import ALPHABET, KEPT, MAX_WORD, parents, skip_token, words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ _MAGIC = (
 )
 MAX_URLS = 500  # of a text; later ones repeat what the first said
 MAX_LINKS = 300  # of a page, and pictures of it, that are looked at
-MAX_HOSTS = 5_000  # hosts whose tokens are remembered
+MAX_HOSTS = 1_000  # hosts whose tokens are remembered
 MAX_HOST = 80  # characters of one that is remembered
 MAX_SCHEME = 20  # letters of a scheme that are read
 MAX_URL = 2_000  # characters of one URL that are read

@@ -9,55 +9,20 @@ from __future__ import annotations
 
 from itertools import compress, pairwise
 
+from nbspam.mail.limits import Memory
 from nbspam.tokens.bag import INNER
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import TypeVar
-
-    Key = TypeVar("Key", bound=str | tuple[str, str])
-    Value = TypeVar("Value")
 
 MAX_WORD = 40  # longer runs are machine-made (keys, encodings): they become a `skip` token
 MIN_SPACED = 3  # this many single letters in a row are read as one word: v i a g r a
 MAX_LEVELS = 6  # of a host name
-MAX_KNOWN = 20_000  # chunks whose words are remembered, some 4 MB
+MAX_KNOWN = 4_000  # chunks whose words are remembered, some 800 KB
 MAX_KNOWN_CHUNK = 80  # characters; a longer one will hardly come again, and could be a whole mail
 JOINERS = "'-.,_@"  # part of a word only between two of its characters
 KEPT = "$%" + JOINERS
 CURRENCIES = "€£¥￥₽₩₹₺₴₸₪₫₱₦₡฿৳"  # in addition to $
 NUMERIC = "0123456789$.,%-" + CURRENCIES
-PAIR = 2  # the length of a pair
 _SPACED = bytes([1]) * MIN_SPACED  # a run of single characters, in the lengths of the words
 _IS_LONGER = bytes(2) + bytes([1]) * 254  # by length of a word: whether it is longer than one character
-
-
-class Memory(dict["Key", "Value"]):
-    """Text, or a pair of texts -> what `work` makes of it, worked out once.
-
-    Bulk training meets the same words, hosts and fields over and over.  No mail, however hostile, may fill
-    the memory: long texts are not kept, and a full memory starts anew.
-
-    most    : how many are remembered
-    longest : len() of the longest text that is; a pair has 2, so the caller must not ask for long pairs
-    """
-
-    __slots__ = ("_longest", "_most", "_work")
-
-    def __init__(self, work: Callable[[Key], Value], most: int, longest: int = PAIR) -> None:
-        super().__init__()
-        self._work = work
-        self._most = most
-        self._longest = longest
-
-    def __missing__(self, text: Key) -> Value:
-        value = self._work(text)
-        if len(text) <= self._longest:
-            if len(self) >= self._most:
-                self.clear()
-            self[text] = value
-        return value
 
 
 def _alphabet() -> bytes:

@@ -4,6 +4,7 @@ import io
 import json
 import os
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -34,7 +35,8 @@ def test_the_clues_can_be_read_with_any_number_of_classes(number: int, tmp_path:
     run("train", write_folders(tmp_path / "mail", letters), "-m", tmp_path / "m", "-q", "-j", "1")
     judge = open_filter(str(tmp_path / "m"))
     found, shown = judge.explain(mail("topic1 daily word2"), "-"), io.StringIO()
-    Console(file=shown, width=80).print(clue_table(found, [*judge.classes]))
+    since = [int(1000 * time.time())] * len(found.clues)
+    Console(file=shown, width=80).print(clue_table(found, [*judge.classes], since))
     lines, named = shown.getvalue().splitlines(), shown.getvalue().partition("━")[0]
     assert max(map(len, lines)) <= 80
     assert "…" not in shown.getvalue()

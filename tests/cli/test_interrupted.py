@@ -2,6 +2,7 @@
 
 import os
 import random
+import resource
 import shutil
 import signal
 import subprocess
@@ -163,3 +164,13 @@ def test_kill_during_training_leaves_no_process(model: Path, long_work: Path) ->
         time.sleep(0.1)
     os.killpg(child.pid, signal.SIGKILL)
     pytest.fail("worker processes outlived the command by ten seconds")
+
+
+def test_too_little_memory_for_numpy_is_a_temporary_failure(wordy: Path) -> None:
+    limit = (60_000_000, 60_000_000)
+    done = subprocess.run(
+        [*PROGRAM, "eval", wordy],
+        capture_output=True,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, limit),
+    )
+    assert (done.returncode, b"[no-memory]" in done.stderr) == (75, True), done

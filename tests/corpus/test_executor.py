@@ -2,6 +2,7 @@
 
 import os
 import signal
+import threading
 import time
 
 import pytest
@@ -41,6 +42,25 @@ def test_an_error_in_a_worker_keeps_its_data(raised: NbspamError) -> None:
         list(executor.run_shards(fail, range(4), 2))
     assert str(caught.value) == str(raised)
     assert vars(caught.value) == vars(raised)
+
+
+@pytest.mark.parametrize(
+    ("name", "raised"), [("QueueFeederThread", MemoryError), ("_end_with_parent", TryAgainError)]
+)
+def test_a_thread_that_cannot_start_is_an_error_and_no_hang(
+    monkeypatch: pytest.MonkeyPatch, name: str, raised: type[Exception]
+) -> None:
+    """In this process, or in each worker."""
+    start = threading.Thread.start
+
+    def fail(thread: threading.Thread) -> None:
+        if name in thread.name:
+            raise RuntimeError("can't start new thread")
+        start(thread)
+
+    monkeypatch.setattr(threading.Thread, "start", fail)
+    with pytest.raises(raised):
+        list(executor.run_shards(bool, range(4), 2))
 
 
 def test_absurd_numbers_of_jobs_are_refused() -> None:

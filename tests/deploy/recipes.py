@@ -56,7 +56,7 @@ def without_own_field(message: bytes) -> bytes:
     return rest
 
 
-def read_until(terminal: int, is_done: Callable[[bytes], bool]) -> bytes:
+def read_until(terminal: int, is_done: Callable[[bytes], object]) -> bytes:
     """What a program writes to its terminal until it is done."""
     shown, until = b"", time.monotonic() + PATIENCE
     while not is_done(shown) and time.monotonic() < until:

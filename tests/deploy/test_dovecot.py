@@ -30,22 +30,14 @@ namespace inbox {
   separator = /
 }
 """
-OF_VERSION = {  # how each says where mail lies, and that delivery obeys a user's script
+OF_VERSION = {  # how each says where mail lies
     "2.3": """
 mail_location = maildir:~/Maildir
-protocol lda {
-  mail_plugins = $mail_plugins sieve
-}
 """,
     "2.4": """
 mail_driver = maildir
 mail_home = {home}
 mail_path = ~/Maildir
-protocol lda {
-  mail_plugins {
-    sieve = yes
-  }
-}
 """,
 }
 

@@ -21,6 +21,7 @@ import shlex
 import subprocess
 import sys
 import tempfile
+import time
 from contextlib import chdir
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -123,7 +124,8 @@ def marked(mark: str, output: bytes, folder: str) -> list[str]:
     text = text.replace(f"nbspam {__version__}", "nbspam VERSION")
     text = re.sub(r"\d+\.\d ([MG])B\b", r"N \1B", text)
     text = re.sub(r'(?<="size_bytes": )\d+', "0", text)
-    text = re.sub(r"\d{4}-\d\d-\d\d \d\d:\d\d", "DATE", text)
+    text = re.sub(r"\d{4}-\d\d-\d\d( \d\d:\d\d|T\d\d:\d\d:\d\dZ)", "DATE", text)
+    text = text.replace(time.strftime("%Y-%m-%d"), "0000-00-00")
     text = re.sub(r"(?<=you are )[\w.-]+|[\w.-]+(?='s, (?:rw|changed))", "USER", text)
     if not text:
         return []

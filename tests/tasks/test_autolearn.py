@@ -1,5 +1,6 @@
 """`--autolearn`: the filter learns its own verdicts, and a label replaces them."""
 
+import json
 import shutil
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from nbspam.settings import Settings
 from nbspam.store import learn as learning
 from nbspam.store.check import check_model
 from nbspam.store.learn import MIN_LABELLED, learn_verdict, outdated
+from nbspam.tasks.doctor import examine
 from nbspam.tasks.judges import ReplayJudge
 from tests.store.changed_model import change
 from tests.tiny_mail import counts, error, mail, program, run, write_folders
@@ -194,3 +196,41 @@ def test_a_copy_of_the_shared_model_learns_the_verdict(model: Path, copy: Path, 
     assert said == run("classify", "--autolearn", "-m", copy, folder)
     assert model.read_bytes() == before
     assert counts(own) == counts(copy)
+
+
+def test_a_filter_that_is_corrected_too_often_stops_until_its_own_verdicts_are_forgotten(
+    model: Path, copy: Path
+) -> None:
+    new = messages(SPAM, 40, 500)
+    for data in new:
+        assert learn_verdict(str(model), "spam", data, "serve someone") == "learned"
+    for data in new[:3]:
+        assert learn_verdict(str(model), "spam", data + b"again\n", "classify") == "learned"
+        run("learn", "ham", "-m", model, stdin=data)
+    run("learn", "spam", "-m", model, stdin=new[3])
+    assert learn_verdict(str(model), "spam", mail("the next"), "classify") == "too many verdicts were wrong"
+    notes = {one.about: one for one in examine(str(model), "named", [], "/nonexistent")}
+    assert "4 more were labelled since, 3 of them as another class" in notes["autolearned"].text
+    assert "forget-autolearned" in notes["autolearned"].remedy
+    by = [json.loads(line)["by"] for line in run("log", "--json", "-n", 3, "-m", model).splitlines()]
+    assert by == ["person", "person", "filter"]
+    run("model", "forget-autolearned", "-q", "-m", model)
+    for data, label in zip(new[:4], ["ham", "ham", "ham", "spam"], strict=True):
+        run("learn", label, "-m", copy, stdin=data)
+    assert counts(model) == counts(copy)
+    assert check_model(str(model)) == []
+    assert "autolearned" not in {one.about for one in examine(str(model), "named", [], "/nonexistent")}
+    assert learn_verdict(str(model), "spam", mail("the next"), "classify") == "learned"
+
+
+def test_undo_of_a_label_gives_the_message_back_to_the_filter(model: Path) -> None:
+    run("classify", "--autolearn", "-m", model, stdin=NEW_SPAM)
+    before = counts(model)
+    for label in ("spam", "ham"):
+        (model.parent / "new.eml").write_bytes(NEW_SPAM)
+        run("learn", label, "-m", model, stdin=NEW_SPAM)
+        run("undo", "--last", "-m", model, model.parent / "new.eml")
+        assert counts(model) == before
+    assert run("undo", "--last", "-m", model) == "forgotten\t-\n"
+    assert "autolearned" not in text(model)
+    assert check_model(str(model)) == []

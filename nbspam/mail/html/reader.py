@@ -11,6 +11,7 @@ from itertools import chain, islice
 from nbspam.mail.html.entities import decode
 from nbspam.mail.html.styles import MOST, NORMAL, TINY, TRANSPARENT, Sheet, is_screen
 from nbspam.mail.html.tags import BLOCK, BREAK, CLOSE, OPEN, RAW, Tag
+from nbspam.mail.limits import Memory
 from nbspam.mail.message import Html
 
 TYPE_CHECKING = False
@@ -20,11 +21,12 @@ if TYPE_CHECKING:
 MAX_TAGS = 30_000  # what follows the last one is taken for text; honest mail has a tenth
 MAX_REACH = 100  # open elements that are looked at in search of one to end
 MAX_SHEETS = 100  # style elements that are read
-MAX_REMEMBERED = 2_048  # tags known by their text
+MAX_REMEMBERED = 2_000  # tags known by their text
 MAX_REMEMBERED_TAG = 300  # characters
 NEAR = 20  # of a channel: #eeeeee on white cannot be read, #cccccc is a common footer that can
 
-_remembered: dict[str, Tag] = {}  # tags without regard to sheets: sharing them changes no result
+# Tags without regard to sheets: sharing them changes no result.
+_remembered: Memory[str, Tag] = Memory(Tag, MAX_REMEMBERED, MAX_REMEMBERED_TAG)
 _NOTHING = Tag("/wbr")  # markup that is no element
 # `shut`: only a summary in it is shown;  `around`: marks of elements that rules want around others.
 _ROOT: Values = {"gone": False, "shut": False, "quoted": False, "visibility": "visible", "size": NORMAL}
@@ -107,6 +109,7 @@ class _Reader:
             elif tag.kind == BREAK:
                 self._separate(state)
             else:
+                rest = self._take_raw(tag, rest, state) if tag.kind == RAW else rest
                 mark = len(visible)
             if tag.noted:
                 self._note(tag, state)
@@ -211,18 +214,10 @@ class _Reader:
         text, rest = self._whole_tag(piece)
         if not text:
             return _NOTHING, ""
-        tag = _remembered.get(text)
-        if tag is None:
-            tag = Tag(text)
-            if len(text) <= MAX_REMEMBERED_TAG and tag.kind != RAW:
-                if len(_remembered) >= MAX_REMEMBERED:
-                    _remembered.clear()
-                _remembered[text] = tag
+        tag = _remembered[text]
         if tag.is_start and self.sheet.rules:
             rules, asked = self.sheet.holding(tag.marks, state.values["around"]), self.sheet.asked
             tag = Tag(text, rules, asked) if rules or not asked.isdisjoint(tag.marks) else tag
-        if tag.kind == RAW:
-            return tag, self._take_raw(tag, rest, state)
         if state.known is not _remembered:
             state.known[text] = tag
         return tag, rest

@@ -1,0 +1,101 @@
+"""`nbspam log` and `nbspam undo`."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections import Counter
+from datetime import datetime
+
+import click
+
+from nbspam.cli import amount, counts_text, plain, write_text
+from nbspam.cli.options import ANY_PATH
+from nbspam.cli.shared import options
+from nbspam.cli.tables import day, utc
+from nbspam.errors import NoInputError, UsageError
+from nbspam.store.ledger import entries
+from nbspam.store.reader import open_model
+from nbspam.tasks.undo import choose, take_back
+
+
+@click.command("log")
+@options("model", "log.number", "json")
+def log_command(model: str, number: int, as_json: bool) -> None:
+    """Show what was learned, the newest first.
+
+    A line for each command, with tabs between: when it began; who judged, a person or the filter (with
+    --autolearn); how many messages of each class still count; the command and the folders of the mail.  A
+    message that was learned again is where it was first learned, one that moved is where it moved.  10,000
+    lines are kept; what was learned before is one line, "earlier".
+
+    \b
+    Example:
+        nbspam log
+        nbspam log -n 3 --json
+
+    Exit status: 0 shown; 65 no sound model; 66 no model.
+    """
+    with open_model(model) as opened:
+        classes, found = opened.classes, entries(opened)[: number or None]
+    for one in found:
+        by = None if one.time_ms is None else "filter" if one.is_own else "person"
+        source, messages = " ".join(one.source), one.messages
+        if as_json:
+            counted = dict(zip(classes, messages, strict=True))
+            content = {"time": utc(one.time_ms), "by": by, "source": source, "messages": counted}
+            write_text(json.dumps(content) + "\n")
+        else:
+            words = (
+                day(one.time_ms, "%Y-%m-%d %H:%M"),
+                by or "",
+                counts_text(classes, messages),
+                plain(source),
+            )
+            write_text("\t".join(words) + "\n")
+
+
+@click.command("undo")
+@click.argument("paths", metavar="[PATH]...", nargs=-1, type=ANY_PATH)
+@options("model", "last", "since", "source", "quiet")
+def undo_command(
+    paths: tuple[str, ...], model: str, last: bool, since: datetime | None, source: str | None, quiet: bool
+) -> None:
+    """Take back what was learned: the last line of nbspam log, or all since a time or from a source.
+
+    The counts are then exactly as if it had never been learned; a message that had moved counts as before.
+    The calibration of the model stays.  To take a message out, its mail is read again, from the folders in
+    the log or from PATH: files, folders or mailboxes.  A message that the filter learned itself needs no
+    mail.  Writes a line for each message to stdout: `forgotten` or `moved`, a tab, and its name.
+
+    The mail that the model was made with is not taken back: train again.  Mail on an IMAP server must be
+    saved into a folder first.
+
+    \b
+    Example:
+        nbspam undo --last
+        nbspam undo --since "2026-11-24 09:30"
+        nbspam undo --source sync ~/Maildir
+
+    Exit status: 0 done; 64 usage, or nothing to take back; 65 no sound model; 66 no model, or messages whose
+    mail was not found (all others are taken back); 74 I/O; 75 try again later.
+    """
+    if last == bool(since or source):
+        remedy = "give --last alone, or --since TIME, --source NAME or both"
+        raise UsageError("undo", "needs to know what to take back", remedy, "undo-what")
+    done: Counter[str] = Counter()
+
+    def say(result: str, name: str) -> None:
+        done[result] += 1
+        write_text(f"{result}\t{plain(name)}\n")
+
+    chosen = choose(model, last, 1000 * since.timestamp() if since else 0, source or "")
+    missing = take_back(model, chosen, paths, say)
+    if not quiet:
+        counts = ", ".join(f"{count:,} {result}" for result, count in done.items())
+        sys.stderr.write(f"{amount(done.total(), 'message')}{': ' + counts if counts else ''}.\n")
+    if missing:
+        why = f"the mail of {amount(missing, 'message')} was not found, so they still count"
+        raise NoInputError(
+            model, why, "name the folder where it is now: the same command PATH", "undo-no-mail"
+        )

@@ -1,0 +1,79 @@
+"""Take back what commands have learned, as the ledger notes it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+
+from nbspam.corpus.source import mode_of, open_unlabelled
+from nbspam.errors import UsageError
+from nbspam.model.scorer import Counted
+from nbspam.store.learn import FORGOTTEN, batches, counted, writing
+from nbspam.store.ledger import FIRST, Entry, begin_undo, entries, undo
+from nbspam.store.reader import open_model
+
+
+def choose(path: str, last: bool, since_ms: float = 0, source: str = "") -> list[Entry]:
+    """The entries of the ledger to take back, never the one that the model was made with; UsageError if none.
+
+    last     : only the latest
+    since_ms : of commands that began then or later, ms since 1970
+    source   : from there: the first words of the entry, or one of its folders
+    """
+    with open_model(path) as model:
+        found = [one for one in entries(model) if one.time_ms is not None and FIRST not in one.batches]
+    found = [
+        one
+        for one in found
+        if (one.time_ms or 0) >= since_ms
+        and (source in ("", *one.source) or f"{' '.join(one.source)} ".startswith(source + " "))
+    ]
+    if not found:
+        why, remedy = "nothing like that was learned, except what the model was made with", "see: nbspam log"
+        raise UsageError(path, why, remedy, "undo-nothing")
+    return found[:1] if last else found
+
+
+def take_back(
+    path: str, chosen: Sequence[Entry], paths: Sequence[str], say: Callable[[str, str], None]
+) -> int:
+    """Take out what these entries count; how many messages are left because their mail was not found.
+
+    paths : where mail is looked for, after the folders of the entries
+    say   : told the result, as of undo, and the name of each message when the model has lost it
+    A message that the filter learned itself needs no mail.  Some messages are taken out in one transaction.
+    """
+    for place in paths:
+        mode_of(place)
+    numbers = {number for entry in chosen for number in entry.batches}
+    with writing(path) as updater:
+        needed, own = begin_undo(updater, numbers)
+    for some in batches(sorted(own), lambda _: 0):
+        with writing(path) as updater:
+            for digest in some:
+                updater.take_back(digest)
+        for _ in some:
+            say(FORGOTTEN, "-")
+    places = [place for entry in chosen for place in entry.source[1:] if os.path.exists(place)]
+    mail = _wanted(path, [*dict.fromkeys([*places, *paths])], needed)
+    for named in batches(mail, lambda _: 0):
+        with writing(path) as updater:
+            results = [undo(updater, message, numbers) for _, message in named]
+        for result, (name, _) in zip(results, named, strict=True):
+            say(result, name)
+    return len(needed)
+
+
+def _wanted(path: str, places: Sequence[str], needed: set[int]) -> Iterator[tuple[str, Counted]]:
+    """Name and message of these digests, which are then no longer needed."""
+    with open_model(path) as model:
+        for item in open_unlabelled(places).items():
+            if not needed:
+                break
+            try:
+                message = counted(item.read(), model, item.name)
+            except OSError:  # it has gone: it may be elsewhere
+                continue
+            if message.digest in needed:
+                needed.remove(message.digest)
+                yield item.name, message

@@ -1,0 +1,152 @@
+"""The ledger: what was learned when and from where, and undo, after which each message counts as before."""
+
+from __future__ import annotations
+
+import json
+import random
+import shutil
+from pathlib import Path
+
+import pytest
+
+from nbspam.store import updater
+from nbspam.store.check import check_model
+from nbspam.store.learn import learn, learn_all, unlearn
+from nbspam.store.ledger import entries
+from nbspam.store.reader import open_model
+from nbspam.store.updater import Origin
+from nbspam.tasks.undo import choose, take_back
+from tests.store.changed_model import change, forge
+from tests.tiny_mail import counts, error, mail, run, write_folders
+
+LETTERS = [mail(f"letter{n} " + "pills garden " * n) for n in range(6)]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return write_folders(tmp_path / "letters", {"all": LETTERS}) / "all"
+
+
+def log(model: Path, *options: object) -> list[dict[str, object]]:
+    return [json.loads(line) for line in run("log", "--json", "-m", model, *options).splitlines()]
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_each_message_counts_as_its_last_lesson_that_was_not_undone(
+    model: Path, folder: Path, tmp_path: Path, seed: int
+) -> None:
+    chance, original = random.Random(seed), shutil.copy(model, tmp_path / "original")
+    history: dict[int, list[tuple[int, str]]] = {n: [] for n in range(len(LETTERS))}
+
+    def undo(batch: int) -> None:
+        if any(number == batch for lessons in history.values() for number, _ in lessons):
+            chosen = choose(str(model), False, source=f"batch {batch}")
+            assert take_back(str(model), chosen, [str(folder)], lambda *_: None) == 0
+        for lessons in history.values():
+            lessons[:] = [one for one in lessons if one[0] != batch]
+
+    for batch in range(14):
+        label = chance.choice(["ham", "spam"])
+        if chance.random() < 0.2:
+            forgotten = chance.randrange(len(LETTERS))
+            unlearn(str(model), LETTERS[forgotten])
+            history[forgotten].clear()
+        if chance.random() < 0.3:
+            undo(chance.randrange(batch + 1))
+        chosen = chance.sample(range(len(LETTERS)), 3)
+        learn_all(str(model), label, [LETTERS[n] for n in chosen], (), Origin(f"batch {batch}"))
+        for n in chosen:
+            if not history[n] or history[n][-1][1] != label:
+                history[n].append((batch, label))
+        assert check_model(str(model)) == []
+    for batch in chance.sample(range(14), 7):
+        undo(batch)
+        other = shutil.copy(original, tmp_path / "other")
+        for n, lessons in history.items():
+            for _, label in lessons[-1:]:
+                learn(str(other), label, LETTERS[n])
+        assert counts(model) == counts(Path(other))
+        assert check_model(str(model)) == []
+
+
+def test_log_shows_command_folder_and_classes_and_undo_takes_the_last_line_back(
+    model: Path, folder: Path
+) -> None:
+    before = counts(model)
+    run("learn", "spam", folder, "-m", model)
+    between = counts(model)
+    run("learn", "ham", folder / "000.eml", folder / "001.eml", "-m", model)
+    run("learn", "ham", "-m", model, stdin=mail("a note"))
+    sources = [("learn", 1, 0), (f"learn {folder}", 2, 0), (f"learn {folder}", 0, 4)]
+    found = [(one["source"], *dict(one["messages"]).values(), one["by"]) for one in log(model, "-n", 3)]
+    assert found == [(*source, "person") for source in sources]
+    assert log(model)[-1]["source"].startswith("train /")
+    said = error("undo", "--last", "-m", model, status=66)
+    assert "[undo-no-mail]" in said
+    copy = folder.parent / "found.eml"
+    copy.write_bytes(mail("a note"))
+    assert run("undo", "--last", "-m", model, copy) == f"forgotten\t{copy}\n"
+    assert run("undo", "--last", "-m", model).count("moved\t") == 2
+    assert counts(model) == between
+    assert run("undo", "--source", folder, "--since", "2001-01-01", "-m", model).count("forgotten\t") == 6
+    assert counts(model) == before
+    assert "undo-nothing" in error("undo", "--since", "2001-01-01", "-m", model, status=64)
+    assert check_model(str(model)) == []
+
+
+@pytest.mark.parametrize(
+    "options", [[], ["--last", "--source", "learn"], ["--last", "--since", "2026-01-01"]]
+)
+def test_undo_needs_to_know_what(model: Path, options: list[str]) -> None:
+    assert "[undo-what]" in error("undo", *options, "-m", model, status=64)
+
+
+def test_killed_undo_leaves_a_sound_model_and_the_next_one_finishes(model: Path, tmp_path: Path) -> None:
+    letters = [mail(f"letter{n} garden") for n in range(40)]
+    folder, before = write_folders(tmp_path / "many", {"all": letters}) / "all", counts(model)
+    run("learn", "spam", folder, "-m", model)
+
+    class Killed(BaseException):
+        pass
+
+    def die(*_: str) -> None:
+        raise Killed
+
+    with pytest.raises(Killed):
+        take_back(str(model), choose(str(model), False, source="learn"), [], die)
+    assert check_model(str(model)) == []
+    assert log(model)[0]["messages"] == {"ham": 0, "spam": 8}
+    assert run("undo", "--last", "-m", model).count("forgotten\t") == 8
+    assert counts(model) == before
+
+
+def test_old_entries_are_forgotten_and_their_messages_still_count(
+    model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(updater, "MAX_BATCHES", 20)
+    monkeypatch.setattr(updater, "FORGOTTEN_BATCHES", 5)
+    learn(str(model), "spam", LETTERS[0], Origin("odd"))
+    for number in range(30):
+        learn(str(model), "ham", mail(f"note{number}"), Origin("learn"))
+        assert check_model(str(model)) == []
+    with open_model(str(model)) as opened:
+        found = entries(opened)
+        assert opened.connection.ask("SELECT count(*) BETWEEN 15 AND 20 FROM batch") == [(1,)]
+        assert opened.connection.ask("SELECT name FROM source WHERE number > 1") == [("learn",)]
+    earlier = [one for one in found if one.time_ms is None]
+    assert [(one.source, one.messages[1]) for one in earlier] == [(("",), 1)]
+    assert sum(one.messages[0] for one in found[:-1]) == 30
+    assert found[-1].batches == {1}
+    assert "earlier" in run("log", "-m", model, "-n", 0)
+
+
+def test_damaged_numbers_of_batches_are_found(model: Path) -> None:
+    learn(str(model), "spam", LETTERS[0])
+    for table, column in (("learned", "batch"), ("token", "since")):
+        forge(model, f"UPDATE {table} SET {column} = 9 WHERE {column} = 2")
+        (said,) = check_model(str(model))
+        assert said.startswith(f"{table}: ") and "batches that do not exist" in said
+        forge(model, f"UPDATE {table} SET {column} = 2 WHERE {column} = 9")
+    change(model, "UPDATE batch SET time = 'x' WHERE number = 2")
+    assert check_model(str(model)) == ["batch: its rows are not those that were written"]
+    assert "model-damaged" in error("log", "-m", model, status=65)
