@@ -15,7 +15,7 @@ from rich.text import Text
 from nbspam.cli import model_in_home, model_places, plain, with_flags
 from nbspam.cli.evaluate import read_source
 from nbspam.cli.options import SOURCE
-from nbspam.cli.shared import asked_options, labelled_source, names_mail, options, source_argument
+from nbspam.cli.shared import asked_options, labelled_source, options, source_argument
 from nbspam.cli.tables import console, show_message
 from nbspam.corpus.heads import heads
 from nbspam.tasks.check_labels import (
@@ -58,7 +58,7 @@ def doctor_command(model: str, start: str, as_json: bool, quiet: bool, **given: 
     SOURCE a note), or the model or mail cannot be read; 73 no model can be made; 74 the model cannot be
     written to, or the disk is full.  64 usage; 75 the model is in use, try again later.
     """
-    has_mail = names_mail(given)
+    has_mail = any(given[name] for name in ("source", "ham", "spam", "classes", "rules", "skip_unread"))
     source = labelled_source(given, allow_one_class=True) if has_mail else None
     findings = examine(model, _why(), _other_places(), os.path.expanduser("~"), has_mail, start)
     checked: Checked | None = None

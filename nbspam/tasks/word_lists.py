@@ -100,8 +100,8 @@ class WordList:
 
     messages : ham, spam
     tokens   : (view, text) -> [ham, spam], each at most the messages of its class
-    words    : how many words the list has (training.dat: of each class);  taken : those that are tokens of ours; several spellings may
-               be one token
+    words    : how many words the list has (training.dat: of each class)
+    taken    : those that are tokens of ours; several spellings may be one token
     """
 
     def __init__(self, where: str, form: str) -> None:
