@@ -1,7 +1,5 @@
 """Lessons that find another writer at work: each counts once, whatever waits, is killed or comes late."""
 
-from __future__ import annotations
-
 import multiprocessing
 import os
 import random
@@ -110,15 +108,6 @@ def test_killed_learners_lose_nothing_that_they_were_told_and_nothing_counts_twi
         if divmod(place, MESSAGES_EACH) in written:
             assert result == "already learned"
     assert_counted_once(model, original, everything, tmp_path)
-
-
-def test_next_writer_removes_what_programs_left_that_were_killed_an_hour_ago(model: Path) -> None:
-    folder(model).mkdir()
-    old, new = (folder(model) / f".{time.time_ns() - age * 10**9:020}-0123abcd" for age in (3_700, 3_500))
-    for path in (old, new):
-        path.write_bytes(b"spam\nhalf")
-    assert learn(str(model), "spam", mail("more pills")) == LEARNED
-    assert list(folder(model).iterdir()) == [new]
 
 
 @pytest.mark.parametrize("moment", ["finish", "pwrite", "unlink"])

@@ -1,7 +1,5 @@
 """`nbspam sync`: the states of local mail teach, each message once."""
 
-from __future__ import annotations
-
 import os
 import time
 from pathlib import Path
