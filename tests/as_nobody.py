@@ -1,7 +1,5 @@
 """Programs of a user without rights: root reads and writes every file, so only another user is refused."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -4,8 +4,6 @@ One setting, NBSPAM_CORPORA, names the folder of the archives; the default is ..
 beside the checkout.  They are unpacked once into .cache/corpora, which git ignores.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import shutil

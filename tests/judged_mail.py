@@ -1,7 +1,5 @@
 """Evaluations for tests, written as rows of a few messages or drawn by a seed."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from math import exp
 from typing import Any

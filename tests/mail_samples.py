@@ -1,7 +1,5 @@
 """Small corpora made up on the spot: invented words, invented senders, any number of classes."""
 
-from __future__ import annotations
-
 import random
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A running `nbspam serve`, a client of a few lines, and small models to serve."""
 
-from __future__ import annotations
-
 import signal
 import socket
 import subprocess
@@ -9,6 +7,7 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Self
 
 from nbspam.store.learn import MIN_LABELLED
 from tests.tiny_mail import mail, run, write_folders
@@ -46,7 +45,7 @@ class Server:
             lambda: " on " in self.log or (is_quiet and self.path.exists()) or self.process.poll() is not None
         )
 
-    def __enter__(self) -> Server:
+    def __enter__(self) -> Self:
         assert self.process.poll() is None, self.log
         return self
 

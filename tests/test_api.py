@@ -1,7 +1,5 @@
 """The Python API: docs/api.md is run block by block; what it promises beyond its examples."""
 
-from __future__ import annotations
-
 import gc
 import json
 import os

@@ -1,7 +1,5 @@
 """The Bayes decision: risks, ties, the reject action, cut-offs, and losses as people write them."""
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 
@@ -141,17 +139,6 @@ def test_any_matrix_decides_as_its_cutoffs(
     at = cutoffs(loss)
     assert at.ham_below <= at.spam_above or at.ham_below == pytest.approx(at.spam_above, rel=1e-9)
     assert decide_by_cutoffs(log_odds, at) == decide(sigmoid_pair(log_odds), loss)
-
-
-def test_an_action_without_cost_is_always_taken_unless_the_class_is_certain() -> None:
-    loss = parse_loss("FP=1,FN=0")
-    assert cutoffs(loss).spam_above == math.inf
-    assert decide((1e-30, 1 - 1e-30), loss) == 0
-    loss = parse_loss("FP=0,FN=1")
-    assert cutoffs(loss).ham_below == -math.inf
-    assert decide((0.99, 0.01), loss) == 1
-    assert decide((0.001, 0.999), parse_loss("unsure=0")) == UNDECIDED
-    assert decide((1.0, 0.0), parse_loss("unsure=0")) == 0
 
 
 def test_costs_are_read_in_any_order_and_case() -> None:

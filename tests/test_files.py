@@ -1,7 +1,5 @@
 """Files are written whole or not at all; mode, owner, link and device stay."""
 
-from __future__ import annotations
-
 import os
 import stat
 import threading

@@ -1,7 +1,5 @@
 """Mail small enough for pencil and paper, and the program, in this process or in one of its own."""
 
-from __future__ import annotations
-
 import io
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """Fixtures of several files: labelled mail, and a model of it."""
 
-from __future__ import annotations
-
 import random
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The program under bad conditions: mail, models and checks for these tests."""
 
-from __future__ import annotations
-
 import contextlib
 from pathlib import Path
 

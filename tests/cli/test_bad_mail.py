@@ -1,7 +1,5 @@
 """Mail that cannot be read: an error with its place and a remedy, and nothing is written."""
 
-from __future__ import annotations
-
 import gzip
 import os
 import shlex

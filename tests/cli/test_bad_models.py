@@ -1,7 +1,5 @@
 """Files that are not sound models, and places where no model can be made."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What `nbspam classify` promises the program that calls it: a status, a header, every byte of the mail."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

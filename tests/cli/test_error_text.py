@@ -1,7 +1,5 @@
 """What the command line makes of an error: options as people type them, a remedy, the slug; and its help."""
 
-from __future__ import annotations
-
 import pickle
 
 import pytest

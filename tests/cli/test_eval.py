@@ -1,7 +1,5 @@
 """`nbspam eval` and `nbspam compare` as people run them: what they print, write and refuse."""
 
-from __future__ import annotations
-
 import errno
 import json
 import os
@@ -9,11 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from rich.console import Console
 
-from nbspam.cli.render_evaluation import figures_table
-from nbspam.evaluation.figures import summary
-from tests.judged_mail import noisy
 from tests.mail_samples import make_corpus
 from tests.tiny_mail import PROGRAM, error, program, run, write_folders
 
@@ -21,14 +15,6 @@ from tests.tiny_mail import PROGRAM, error, program, run, write_folders
 @pytest.fixture(scope="module")
 def mail(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return make_corpus(tmp_path_factory.mktemp("mail") / "mail", {"ham": 30, "spam": 30})
-
-
-def test_the_widest_figures_fit_on_80_columns() -> None:
-    found = summary(noisy(99))
-    for key in ("hm_percent", "sm_percent", "lam_percent", "one_minus_roca_percent", "ece_percent"):
-        found |= {key: 100.0, f"{key}_interval": [10.0, 100.0]}
-    found |= {"messages": 99_999, "ham": 49_999, "spam": 50_000}
-    assert Console(width=200).measure(figures_table(found, 80)).maximum <= 80
 
 
 def test_mistakes_are_shown_with_date_sender_and_subject(tmp_path: Path) -> None:

@@ -1,7 +1,5 @@
 """`nbspam explain`: its text, its JSON and its options."""
 
-from __future__ import annotations
-
 import io
 import json
 import os

@@ -3,8 +3,6 @@
 Every delivery of a mail is a fresh process, and what it imports is most of its time.
 """
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

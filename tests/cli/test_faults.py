@@ -3,8 +3,6 @@
 Faults are planted, for none is known.
 """
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

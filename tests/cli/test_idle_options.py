@@ -1,7 +1,5 @@
 """An option without effect is a usage error, before any mail is read: another command was meant."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Full disks, read-only folders and signals leave the old model or a sound new one."""
 
-from __future__ import annotations
-
 import os
 import random
 import resource

@@ -1,7 +1,5 @@
 """`nbspam label`: the screen, driven by textual's pilot, and what its keys do to the model."""
 
-from __future__ import annotations
-
 import asyncio
 import random
 from collections.abc import Awaitable, Callable
@@ -15,7 +13,6 @@ from nbspam.corpus.source import open_unlabelled
 from nbspam.errors import CannotCreateError
 from nbspam.filter import open_filter
 from nbspam.tasks.label import Labelling, make_empty_model
-from tests.conftest import ROOT
 from tests.tiny_mail import counts, error, mail, run, write_folders
 
 DRAWN = random.Random(1)
@@ -128,22 +125,6 @@ def test_undo_takes_the_label_out_of_the_counts(folder: Path, tmp_path: Path) ->
     use(found, keys)
     make_empty_model(str(tmp_path / "empty"))
     assert counts(model) == counts(tmp_path / "empty")
-
-
-def test_it_shows_that_the_filter_becomes_sure(tmp_path: Path) -> None:
-    found = labelling(ROOT / "data", tmp_path / "model")
-    shares: list[float] = []
-
-    async def keys(pilot: Pilot[Exception]) -> None:
-        while len(shares) < 24:
-            await label_all(pilot, found, 1)
-            assert found.asked
-            if found.asked.sure is not None:
-                shares.append(found.asked.sure)
-                assert f"sure (95%) of {shares[-1]:.0%} of them. This one: " in shown(pilot, "state")
-
-    use(found, keys)
-    assert max(shares[:5]) < min(shares[-5:])
 
 
 def test_a_message_cannot_write_to_the_terminal(tmp_path: Path) -> None:

@@ -1,7 +1,5 @@
 """`nbspam learn` and `nbspam unlearn`, as the shell sees them."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path

@@ -5,8 +5,6 @@ share a model, which is trained on data/.  In the expected output `...` is any t
 Recipes (`<!-- recipe: NAME -->`) are run by tests/deploy.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import shlex

@@ -1,7 +1,5 @@
 """`nbspam model`: info, check, dump, load, merge."""
 
-from __future__ import annotations
-
 import json
 import os
 import re
@@ -222,15 +220,6 @@ def test_merge_names_settings_taken_from_the_first_model(
 def test_models_of_different_vocabularies_do_not_merge(models: dict[str, Path], tmp_path: Path) -> None:
     said = error("model", "merge", models["views"], models["fixed"], "-o", tmp_path / "new", status=65)
     assert "[merge-vocabulary]" in said
-
-
-def test_numeric_models_with_the_same_edges_merge(
-    models: dict[str, Path], data: Path, tmp_path: Path
-) -> None:
-    run("model", "merge", models["both"], models["both"], "-o", tmp_path / "new", "-q")
-    run("train", "--update", data, "-m", shutil.copy(models["both"], tmp_path / "twice"), "-q")
-    assert counts(tmp_path / "new") == counts(tmp_path / "twice")
-    assert check_model(str(tmp_path / "new")) == []
 
 
 @pytest.mark.parametrize("features", [["--event-model", "gaussian"], ["--features", "both"]])

@@ -1,7 +1,5 @@
 """Claims about an installation that broke: mail waits, and the error says what to do."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Odd and huge messages: a verdict in a second, and every byte passed through."""
 
-from __future__ import annotations
-
 import time
 from pathlib import Path
 

@@ -1,9 +1,6 @@
 """Mail that cannot be read: all other is done with, and then it is an error, which -q does not hide."""
 
-from __future__ import annotations
-
 import json
-import re
 import shutil
 from pathlib import Path
 
@@ -76,17 +73,6 @@ def test_five_unreadable_files_are_named_and_the_rest_counted(place: Path) -> No
     assert said.count("Skipped: ") == SHOWN_SKIPPED + 1
     assert "Skipped: 1 more.\n" in said
     assert f"{SHOWN_SKIPPED + 1} files or folders could not be read" in said
-
-
-def test_mail_left_out_on_purpose_is_a_note(place: Path) -> None:
-    (place / "ham" / "again").symlink_to(place / "ham")
-    command = ["train", "--replace", "-m", "new"]
-    assert done(place, command, "whole", "-q") == (0, b"", "")
-    status, _, said = done(place, command, "whole")
-    assert (
-        status,
-        bool(re.search(r"link back to a folder already read +left out +1$", said, re.MULTILINE)),
-    ) == (0, True)
 
 
 @pytest.mark.parametrize(("index", "wrong"), [("index", ["mail"]), ("whole", [])])

@@ -1,7 +1,5 @@
 """Streams that are closed, full, slow or non-blocking: no mail is cut short silently."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import resource

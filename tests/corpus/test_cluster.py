@@ -1,7 +1,5 @@
 """A cluster: a real scheduler and two worker processes give the same integers as one process, or no model."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys
@@ -153,12 +151,7 @@ def test_folds_are_judged_on_a_cluster_as_alone(two: Place, data: Path) -> None:
     [(["worker"], ""), (["worker", "worker"], "no worker is left"), (["scheduler"], "the scheduler")],
 )
 def test_killed_processes_change_nothing_or_end_the_run(
-    lost: list[str],
-    why: str,
-    data: Path,
-    tmp_path: Path,
-    small_tasks: None,
-    monkeypatch: pytest.MonkeyPatch,
+    lost: list[str], why: str, data: Path, tmp_path: Path, small_tasks: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(cluster, "PATIENCE_SECONDS", 1)
     source, seen, model = open_labelled([str(data)]), [], tmp_path / "there"
@@ -180,33 +173,22 @@ def test_killed_processes_change_nothing_or_end_the_run(
 
 
 @pytest.mark.parametrize(
-    ("asked", "status", "slug", "text"),
+    ("asked", "status", "slug"),
     [
-        (["--scheduler", "tcp://127.0.0.1:9"], 66, "scheduler", "no scheduler of Dask answers there"),
-        (["--scheduler", "no address"], 66, "scheduler", "no scheduler of Dask answers there"),
-        (["--scheduler", "tcp://127.0.0.1:9", "--jobs", "2"], 64, "usage", "exclude each other"),
-        (["--scheduler", "tcp://127.0.0.1:9", "--update"], 64, "usage", "keeps its settings"),
-        (["--scheduler", "tcp://127.0.0.1:9", "--regime", "on-error"], 64, "regime", "read by one machine"),
-        (["s3://no-such-bucket/mail"], 66, "url-unreadable", "cannot be listed"),
-        (["nosuch://place"], 66, "url-unreadable", "Protocol not known"),
-        (["s3://mail/empty"], 66, "url-empty", "nothing is there"),
+        ("--scheduler tcp://127.0.0.1:9", 66, "scheduler"),
+        ("--scheduler tcp://127.0.0.1:9 --jobs 2", 64, "usage"),
+        ("--scheduler tcp://127.0.0.1:9 --regime on-error", 64, "regime"),
+        ("s3://no-such-bucket/mail", 66, "url-unreadable"),
+        ("nosuch://place", 66, "url-unreadable"),
+        ("s3://mail/empty", 66, "url-empty"),
     ],
 )
 def test_wrong_input_is_an_error_and_makes_no_model(
-    bucket: str,
-    data: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    asked: list[str],
-    status: int,
-    slug: str,
-    text: str,
+    bucket: str, data: Path, tmp_path: Path, asked: str, status: int, slug: str
 ) -> None:
-    monkeypatch.setattr(cluster, "CONNECT_SECONDS", 0.5)
-    source = [] if "://" in asked[0] else [data]
-    found = error("train", *source, *asked, "-m", tmp_path / "model", status=status)
+    source = [data] if asked.startswith("--") else []
+    found = error("train", *source, *asked.split(), "-m", tmp_path / "model", status=status)
     assert f"[{slug}]" in found
-    assert text in found
     assert list(tmp_path.iterdir()) == []
 
 

@@ -1,7 +1,5 @@
 """The executor: any number of processes gives the same results; there are no more than there is work."""
 
-from __future__ import annotations
-
 import os
 import signal
 import threading

@@ -1,7 +1,5 @@
 """A source that cannot be used is refused, with place, reason and remedy, before any mail is read."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -12,6 +10,7 @@ from nbspam.corpus import open_labelled, open_unlabelled
 from nbspam.errors import BadDataError, NbspamError, NoInputError, UsageError
 from nbspam.labels import MAX_CLASSES
 
+Attempt = Callable[[Path], object]
 FROM = b"From ann@example.org Mon Jun 24 17:04:28 2002\n"
 MAIL = b"From: ann@example.org\n\nhello\n"
 
@@ -47,7 +46,6 @@ def rules(data: bytes) -> Attempt:
     return lambda top: open_labelled(labelled(top / "t", "INBOX/1", "Junk/1"), rules=put(top / "rules", data))
 
 
-Attempt = Callable[[Path], object]
 REFUSED: list[tuple[str, type[NbspamError], Attempt]] = [
     ("no-source", UsageError, lambda top: open_labelled()),
     ("no-such-source", NoInputError, lambda top: open_labelled([str(top / "none")])),

@@ -1,7 +1,5 @@
 """A Maildir in use: mail programs give files other names between the walk and the reading."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Where messages of an mbox begin and end; compressed mboxes; the quoting of From lines."""
 
-from __future__ import annotations
-
 import bz2
 import gzip
 import lzma
@@ -122,10 +120,6 @@ def test_from_lines_without_a_date_split_if_a_header_follows(line: bytes) -> Non
     assert [message for _, message in joined(data, 5)] == [mail(1), mail(2)]
     text = FROM + mail(1, b"hi\n\n" + line + b"no header: here\n")
     assert len(joined(text, 5)) == 1
-
-
-def test_an_mbox_may_hold_empty_messages() -> None:
-    assert [message for _, message in joined(FROM + b"\n" + FROM + b"\n", 4)] == [b"", b""]
 
 
 def test_an_endless_from_line_is_text_and_costs_no_memory() -> None:

@@ -1,7 +1,5 @@
 """Every form of mail on a disk as a stream of items; the standard library writes, we read."""
 
-from __future__ import annotations
-
 import gzip
 import mailbox
 import os
@@ -269,13 +267,6 @@ def test_a_tree_of_mboxes_as_of_thunderbird_is_read(tmp_path: Path) -> None:
     assert source.left_out == {"folder Trash (trash)": 1}
 
 
-def test_subfolders_of_a_maildir_named_by_its_path_are_left_out(tmp_path: Path) -> None:
-    path = maildir_plus_plus(tmp_path)
-    source = open_labelled(ham=[path], spam=[f"{path}/.Junk"])
-    assert words(source) == [("ham", "inbox"), ("spam", "Junk")]
-    assert source.left_out == {"folder inside a Maildir": 8}
-
-
 def spoiled(folder: Path) -> list[str]:
     """Things that nobody can read as mail, in a folder of mail; returns their paths, sorted."""
     os.mkfifo(folder / "fifo")
@@ -300,23 +291,6 @@ def test_unreadable_files_are_skipped_and_named(folder: str, tmp_path: Path) -> 
     assert reasons["fifo"] == "a FIFO, not a message"
     assert reasons["gone"] == "link to nothing"
     assert reasons["socket"] == "a socket, not a message"
-
-
-def test_a_message_without_permission_is_skipped_and_named(open_folder: Path) -> None:
-    put(open_folder, "box/cur/1", "box/cur/2", "plain/1", "plain/2")
-    for name in ("box/cur/2", "plain/2"):
-        (open_folder / name).chmod(0)
-    program = """\
-import json
-from nbspam.corpus import open_unlabelled
-from nbspam.corpus.reading import read_messages
-source, skipped = open_unlabelled(["box", "plain"]), []
-names = [one.item.name for one in read_messages(source.items(), skipped)]
-print(json.dumps([names, sorted(source.skipped + skipped)]))
-"""
-    names, skipped = as_nobody(program, open_folder)
-    assert names == ["box/cur/1", "plain/1"]
-    assert skipped == [["box/cur/2", "Permission denied"], ["plain/2", "Permission denied"]]
 
 
 @pytest.mark.parametrize("path", ["closed", "box"])
@@ -345,44 +319,10 @@ def test_a_folder_that_links_to_itself_is_read_once(tmp_path: Path) -> None:
     assert (source.skipped, source.left_out) == ([], {"link back to a folder already read": 1})
 
 
-def test_reading_does_not_wait_for_a_fifo_in_the_place_of_a_message(tmp_path: Path) -> None:
-    path = Path(put(tmp_path, "mail")) / "mail"
-    (item,) = open_unlabelled([str(path)]).items()
-    path.unlink()
-    os.mkfifo(path)
-    with pytest.raises(OSError, match="a FIFO"):
-        item.read()
-
-
-def test_each_walk_is_the_same_and_counts_afresh(tmp_path: Path) -> None:
-    put(tmp_path, "stray", ".hidden")
-    source = open_labelled([two_classes(tmp_path)])
-    spoiled(tmp_path / "ham")
-    walks = [list(source.items()) for _ in range(2)]
-    assert walks[0] == walks[1]
-    assert len(source.skipped) == 4
-    assert source.left_out == {"in no class folder": 1}
-
-
-def test_a_limit_gives_the_beginning(tmp_path: Path) -> None:
-    (tmp_path / "empty").touch()
-    put(tmp_path, "file", data=b"x" * 5000)
-    put(tmp_path, "mbox", data=FROM + b"A: b\n\n" + b"x" * 5000)
-    assert [len(item.read(1000)) for item in open_unlabelled([str(tmp_path)]).items()] == [0, 1000, 1000]
-
-
 def test_names_that_are_not_utf_8_can_be_read(tmp_path: Path) -> None:
     with open(os.fsencode(tmp_path) + b"/\xff\n", "wb") as file:
         file.write(mail("odd"))
     assert last_words(tmp_path) == ["odd"]
-
-
-def test_messages_are_counted_before_they_are_read(tmp_path: Path) -> None:
-    source = open_labelled([two_classes(tmp_path)])
-    assert [dict(counts) for _, counts in source.counts] == [{"ham": 2}, {"spam": 2}]
-    put(tmp_path, "ham/box", data=MBOX)
-    source = open_labelled([str(tmp_path)])
-    assert [dict(counts) for _, counts in source.counts] == [{"ham": 4}, {"spam": 2}]
 
 
 def test_reading_leaves_no_file_open(tmp_path: Path) -> None:

@@ -3,8 +3,6 @@
 The standard library writes the mail stores, and so says what read and unread look like in them.
 """
 
-from __future__ import annotations
-
 import mailbox
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Mail as matrices and code sequences."""
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path
@@ -12,8 +10,6 @@ from scipy import sparse
 from sklearn.datasets import load_svmlight_file
 
 from nbspam.corpus.vocabulary import read_vocabulary
-from nbspam.mail import parse
-from nbspam.tokens import tokenize
 from tests.tiny_mail import error, mail, run, write_folders
 
 
@@ -109,25 +105,6 @@ def test_columns_add_up_to_the_counts_of_the_vocabulary(data: Path, tmp_path: Pa
         some = matrix[labels == k]
         assert np.asarray(some.sum(axis=0))[0].tolist() == [word.occurrences[k] for word in words]
         assert np.asarray((some > 0).sum(axis=0))[0].tolist() == [word.documents[k] for word in words]
-
-
-def test_a_sequence_is_header_then_text_then_structure(data: Path, tmp_path: Path) -> None:
-    run("vocab", "build", data, "-o", tmp_path / "v", "-q")
-    words = read_vocabulary(str(tmp_path / "v")).words
-    path = vectors(data, tmp_path / "v", "multinomial", "jsonl", tmp_path / "x")
-    first = json.loads(path.read_text().partition("\n")[0])
-    bag = tokenize(parse(Path(first["name"]).read_bytes()))
-    assert [words[code].text for code in first["codes"]] == [*bag.header, *bag.body, *bag.structure]
-
-
-def test_labels_are_the_vocabularys_also_for_mail_of_one_class(
-    tiny: Path, vocabulary: Path, tmp_path: Path
-) -> None:
-    run(
-        "vectorize", "--spam", tiny / "spam", "--vocab", vocabulary, "--event-model", "bernoulli",
-        "-o", tmp_path / "x.npz", "-q",
-    )  # fmt: skip
-    assert np.load(tmp_path / "x.npz")["labels"].tolist() == [1, 1]
 
 
 def test_a_class_that_the_vocabulary_lacks_is_refused(vocabulary: Path, tmp_path: Path) -> None:

@@ -1,8 +1,5 @@
 """Vocabularies: numbered words with their counts, NOTAWORD first; and training on them."""
 
-from __future__ import annotations
-
-import json
 import tempfile
 from pathlib import Path
 
@@ -13,10 +10,9 @@ from hypothesis import strategies as st
 from nbspam.corpus import open_labelled
 from nbspam.corpus.vocabulary import Choice, Vocabulary, Word, build_vocabulary, lines, read_vocabulary
 from nbspam.errors import BadDataError, NbspamError
-from nbspam.model.scorer import Counted
 from nbspam.store.reader import open_model
 from nbspam.store.text import escaped, unescaped
-from nbspam.tokens.bag import NOTAWORD_VIEW, Tokens
+from nbspam.tokens.bag import NOTAWORD_VIEW
 from tests.tiny_mail import mail, run, write_folders
 
 CHINA = ["Chinese Beijing Chinese", "Chinese Chinese Shanghai", "Chinese Macao"]
@@ -98,18 +94,6 @@ def test_words_that_no_message_holds_count_in_the_vocabulary_size(china: Path, t
     assert "(5 + 1) / (8 + 1 · 5)" in text  # 5 Chinese among 8 words; 4 words and NOTAWORD
 
 
-def test_a_vocabulary_of_the_body_does_not_see_the_header(china: Path, tmp_path: Path) -> None:
-    run("vocab", "build", china, "--view", "body", "-o", tmp_path / "v.tsv", "-q")
-    options = ["--vocab", tmp_path / "v.tsv", "--event-model", "multinomial", "-m", tmp_path / "m", "-q"]
-    run("train", china, *options)
-    with_header = json.loads(
-        run("classify", "--json", "-m", tmp_path / "m", stdin=mail("Chinese Tokyo", "Japan"))
-    )
-    without = json.loads(run("classify", "--json", "-m", tmp_path / "m", stdin=b"\nChinese Tokyo\n"))
-    assert with_header["log_odds"] == without["log_odds"]
-    assert {clue["token"] for clue in with_header["clues"]} == {"chinese", "tokyo"}
-
-
 @given(st.text())
 def test_escapes_come_back(text: str) -> None:
     assert unescaped(escaped(text)) == text
@@ -168,11 +152,3 @@ def test_a_damaged_vocabulary_is_refused_with_the_place(old: str, new: str, wher
     assert GOOD.count(old) == 1
     with pytest.raises(NbspamError, match=where):
         read_back(GOOD.replace(old, new))
-
-
-def test_the_digest_of_a_message_does_not_depend_on_the_views_a_model_reads() -> None:
-    counted = Counted(Tokens(["field:from"], ["hello"], ["type=text/plain"], ["size>=64"]))
-    before = counted.digest
-    counted.keep("body")
-    assert counted.digest == before
-    assert [len(view) for view in counted.tokens] == [0, 1, 0, 0, 0, 0]

@@ -1,7 +1,5 @@
 """Dovecot on a port of this machine, with TLS and any number of users, and a proxy that cuts connections."""
 
-from __future__ import annotations
-
 import contextlib
 import itertools
 import os

@@ -1,7 +1,5 @@
 """The recipes of the manual, broken mail to deliver by them, our header field, and what a terminal shows."""
 
-from __future__ import annotations
-
 import os
 import re
 import select

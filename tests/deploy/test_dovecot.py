@@ -3,8 +3,6 @@
 Its IMAP server speaks over a pipe, to a user who is logged in already: no port, and no process that stays.
 """
 
-from __future__ import annotations
-
 import imaplib
 import os
 import shlex
@@ -215,16 +213,6 @@ def test_delivery_and_moves_between_other_folders_teach_nothing(
     assert len(account.messages("Junk")) == 1
 
 
-def test_learning_keeps_flags_and_bytes(account: Account, model: Path, imap: imaplib.IMAP4) -> None:
-    put(imap, "INBOX", mail("read and answered"), r"(\Seen \Answered)")
-    (before,) = account.messages("INBOX")
-    move(imap, "INBOX", "Junk")
-    imap.select("Junk")
-    _, found = imap.fetch("1", "(FLAGS)")
-    assert b"\\Answered \\Seen" in found[0]
-    assert account.messages("Junk") == [before]
-
-
 def test_mail_is_moved_whole_where_learning_fails_and_the_log_says_why(
     account: Account, imap: imaplib.IMAP4
 ) -> None:
@@ -235,14 +223,6 @@ def test_mail_is_moved_whole_where_learning_fails_and_the_log_says_why(
     move(imap, "Junk", "INBOX")
     assert (account.messages("INBOX"), account.messages("Junk")) == ([before], [])
     assert account.log.read_bytes().count(b"[model-missing]") == 2
-
-
-def test_all_of_many_messages_are_learned(account: Account, model: Path, imap: imaplib.IMAP4) -> None:
-    messages = [mail(f"offer number {number}") for number in range(8)]
-    for message in messages:
-        put(imap, "INBOX", message)
-    move(imap, "INBOX", "Junk", "1:*")
-    assert [account.learned("spam", message) for message in messages] == 8 * ["already learned"]
 
 
 def test_delivered_mail_is_judged_and_spam_is_filed(account: Account, model: Path) -> None:

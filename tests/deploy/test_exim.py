@@ -1,7 +1,5 @@
 """Debian's Exim asks `nbspam serve` and delivers by the script, by the recipes of docs/exim.md, unchanged."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

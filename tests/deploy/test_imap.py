@@ -1,7 +1,5 @@
 """`nbspam imap` against Dovecot with TLS: nothing is lost, nothing is done twice, and errors are clear."""
 
-from __future__ import annotations
-
 import itertools
 import subprocess
 import sys
@@ -15,7 +13,6 @@ import pytest
 pytest.importorskip("imapclient")
 
 from nbspam.imap.account import read_accounts
-from nbspam.imap.mailbox import ImapMailbox
 from tests.deploy.imap_server import PASSWORD, CuttingProxy, Dovecot, what_is_missing
 from tests.deploy.recipes import ROOT, recipe
 from tests.server import HAM, SPAM, eventually
@@ -299,16 +296,3 @@ def test_watch_files_new_mail_and_connects_again(account: Account) -> None:
     assert "moved\tspam\t" in out
     assert (account.mail("INBOX"), len(account.mail(JUNK))) == ([], 2)
     assert "trying again in 1 s" in err and "Traceback" not in err
-
-
-def test_watch_looks_now_and_then_where_the_server_tells_nothing(
-    servers: dict[str, Dovecot], tmp_path: Path, model: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    account = Account(servers["bare"], tmp_path, model)
-    account.put("INBOX", [])
-    slept: list[float] = []
-    monkeypatch.setattr("time.sleep", slept.append)
-    with ImapMailbox(read_accounts(str(account.config))["home"]) as box:
-        box.select("INBOX")
-        box.wait(300)
-    assert slept[-1] == 60

@@ -1,7 +1,5 @@
 """Debian's Postfix asks `nbspam serve` through spamass-milter by the recipe of docs/milter.md."""
 
-from __future__ import annotations
-
 import base64
 import os
 import random

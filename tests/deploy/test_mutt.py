@@ -1,7 +1,5 @@
 """Debian's mutt, NeoMutt and aerc learn and move a message by the keys of docs/mutt.md."""
 
-from __future__ import annotations
-
 import os
 import pty
 import re

@@ -1,7 +1,5 @@
 """What is released: archives for pip, a Debian package, man pages, completion in shells, systemd units."""
 
-from __future__ import annotations
-
 import os
 import pty
 import re

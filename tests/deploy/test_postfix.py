@@ -3,8 +3,6 @@
 A mail server of its own, on the loopback address alone, in a folder of the test; it stops with the test.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import smtplib

@@ -4,8 +4,6 @@ The oracle is the delivery agent itself: without our header field, a mailbox mus
 the same agent delivers without the filter.  `make crash` tries 1,000 failures, `make test` fewer.
 """
 
-from __future__ import annotations
-
 import os
 import random
 import re
@@ -38,14 +36,6 @@ CALLS = "openat,read,write,pread64,mmap,newfstatat,fcntl,lseek,close"
 # What happens at a system call of nbspam: once, or (+) from then on.
 FAILURES = [f"signal={name}" for name in ("KILL", "SEGV", "TERM")]
 FAILURES += [f"error={name}" for name in ("EIO", "ENOMEM", "ENOSPC", "EMFILE", "EACCES")]
-
-
-@pytest.fixture(scope="module")
-def model(installed: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A model trained on data/."""
-    path = tmp_path_factory.mktemp("model") / "model.nbspam"
-    subprocess.run([installed, "train", "-q", ROOT / "data", "-m", path], check=True)
-    return path
 
 
 class Mailbox:
@@ -117,9 +107,9 @@ class Mailbox:
 
 
 @pytest.fixture
-def mailbox(tmp_path: Path, installed: Path, model: Path) -> Mailbox:
+def mailbox(tmp_path: Path, installed: Path, data_model: Path) -> Mailbox:
     """A mailbox with a model."""
-    return Mailbox(tmp_path, installed, model)
+    return Mailbox(tmp_path, installed, data_model)
 
 
 @pytest.fixture
@@ -206,15 +196,10 @@ def test_mail_is_delivered_as_it_came_without_a_model(mailbox_without_model: Mai
 
 
 @NEEDS_PROCMAIL
-@pytest.mark.parametrize(("rules", "model"), [(FILTER, "damaged"), (recipe("condition"), "missing")])
-def test_mail_is_delivered_as_it_came_where_the_model_fails(
-    mailbox_without_model: Mailbox, rules: str, model: str
-) -> None:
-    box, message = mailbox_without_model, samples("spam")[0]
-    (box.home / "damaged").write_bytes(b"SQLite format 3\0 and no more")
-    box.head += f"NBSPAM_MODEL={box.home / model}\n"
-    assert box.procmail(rules, message) == 0
-    assert box.delivered("inbox") == [message]
+def test_condition_recipe_delivers_mail_as_it_came_without_a_model(mailbox_without_model: Mailbox) -> None:
+    message = samples("spam")[0]
+    assert mailbox_without_model.procmail(recipe("condition"), message) == 0
+    assert mailbox_without_model.delivered("inbox") == [message]
 
 
 @NEEDS_PROCMAIL
@@ -269,7 +254,7 @@ def test_maildrop_recipe_leaves_the_message_in_the_queue_without_a_model(
     ],
 )
 def test_no_failure_of_the_program_loses_or_doubles_or_changes_a_message(
-    installed: Path, model: Path, tmp_path: Path, agent: str, rules: str
+    installed: Path, data_model: Path, tmp_path: Path, agent: str, rules: str
 ) -> None:
     program = tmp_path / "bin" / "nbspam"
     program.parent.mkdir()
@@ -277,18 +262,13 @@ def test_no_failure_of_the_program_loses_or_doubles_or_changes_a_message(
     def deliver(message: bytes, options: str) -> int:
         program.write_text(f'#!/bin/sh\nexec strace -o {tmp_path}/calls {options} {installed} "$@"\n')
         program.chmod(0o755)
-        box = Mailbox(tmp_path, program, model)
+        box = Mailbox(tmp_path, program, data_model)
         for folder in ("inbox", ".Junk", "Maildir"):
             shutil.rmtree(tmp_path / folder, ignore_errors=True)
         status = getattr(box, agent)(rules, message)
         found = [one for folder in ("inbox", ".Junk", "Maildir/.Junk") for one in box.delivered(folder)]
         whole = [OWN_FIELD.sub(b"", one, count=1) for one in found] == [message]
-        assert (status == 0 and whole) or (status == 75 and not found), (
-            options,
-            message[:100],
-            status,
-            found,
-        )
+        assert (status == 0 and whole) or (status == 75 and not found), (options, message[:99], status, found)
         return len(found)
 
     messages, drawn = samples("ham") + samples("spam"), random.Random(DELIVERIES)

@@ -1,7 +1,5 @@
 """Debian's spamc works with `nbspam serve` as it does with SpamAssassin's spamd."""
 
-from __future__ import annotations
-
 import os
 import random
 import re

@@ -1,7 +1,5 @@
 """Experiments are run by hand, and rarely; that they fit the program they measure is tested here."""
 
-from __future__ import annotations
-
 from importlib import import_module
 from pkgutil import resolve_name
 

@@ -47,13 +47,6 @@ def test_an_evaluation_is_read_as_it_was_written(tmp_path):
     assert read.score.tolist() == [-3.25, math.inf, -0.1]
 
 
-def test_rows_of_a_file_are_put_in_the_order_judged(tmp_path):
-    read = formats.load(saved(tmp_path / "e.json", index=[1, 0, 2], folds=[]))
-    assert read.names.tolist() == ["inbox/a b", "inbox/1", ODD_NAME]
-    assert read.truth.tolist() == [1, 0, 1]
-    assert np.isnan(read.times).tolist() == [True, False, False]
-
-
 def test_another_file_is_refused(tmp_path):
     for text, slug in (
         *((text, "evaluation-not-ours") for text in ("", '{"format": "other"}', "[" * 100_000)),

@@ -1,7 +1,5 @@
 """The drivers of other filters: they see the same messages in the same order and the same folds."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 
@@ -10,7 +8,6 @@ import pytest
 
 from nbspam.evaluation import folds as splitting
 from nbspam.evaluation.outcomes import Outcome
-from nbspam.evaluation.replay import Autolearn, parse_feedback, replay
 from peers import bogofilter, common, scikit_learn, subject_and_body
 from tests.mail_samples import make_corpus
 
@@ -76,36 +73,3 @@ def test_bogofilter_learns_from_a_replay(program: str, messages: common.Messages
     truth = messages.corpus.truth()[1::2]
     scores = np.array([outcome.probabilities[1] for outcome in judged])
     assert scores[truth == 1].min() > scores[truth == 0].max()
-
-
-@pytest.mark.debian
-def test_bogofilter_unlearns_its_own_verdicts_on_feedback(
-    program: str, messages: common.Messages, tmp_path: Path
-) -> None:
-    def score_after(told: int, own: bool, name: str) -> float:
-        """Of the last message, when all but it were seen and the first were told."""
-        order = [*range(0, 50, 2), *range(1, 50, 2)]
-        filter = bogofilter.Bogofilter(program, tmp_path / name)
-        subject = bogofilter.BogofilterReplay(filter, messages, order)
-        replayed = Autolearn(subject) if own else subject
-        truth = messages.corpus.truth()[order].tolist()[:-1]
-        replay(truth, replayed, parse_feedback(f"first:{told}"))
-        return filter.score(messages.contents[order[-1]])
-
-    # All that it learned itself is told anew.
-    assert score_after(49, True, "a") == score_after(49, False, "b")
-    assert score_after(40, True, "c") != score_after(40, False, "d")
-
-
-@pytest.mark.parametrize(
-    ("data", "expected"),
-    [
-        (b"Subject: one\ntwo three\n\nfour\n", b"Subject: one\n\ntwo three\n\nfour\n"),
-        (b"no header: but text\nmore\n", b"\nno header: but text\nmore\n"),
-        (b"From a@b Mon\nTo: c\n folded\n\ntext\n", b"From a@b Mon\nTo: c\n folded\n\ntext\n"),
-        (b"To: c\r\n\r\ntext\r\n", b"To: c\r\n\r\ntext\r\n"),
-        (b"", b"\n"),
-    ],
-)
-def test_bogofilter_sees_where_the_text_begins(data: bytes, expected: bytes) -> None:
-    assert bogofilter.with_empty_line(data) == expected

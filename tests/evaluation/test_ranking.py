@@ -37,10 +37,6 @@ def test_with_pencil_and_paper_two_of_six_pairs_are_wrong_and_one_is_a_tie():
     assert area([1, 4, 5, 3, 1], [HAM, HAM, SPAM, SPAM, SPAM]) == (2 + 0.5) / 6
 
 
-def test_infinite_scores_are_ordinary_extremes():
-    assert area([-math.inf, 0, math.inf, math.inf], [HAM, HAM, HAM, SPAM]) == 0.5 / 3
-
-
 def test_one_class_alone_has_no_area():
     assert math.isnan(area([1, 2], [HAM, HAM]))
     assert math.isnan(missed([1, 2], [SPAM, SPAM], 10))
@@ -50,14 +46,6 @@ def test_one_class_alone_has_no_area():
 def test_the_area_is_that_of_scikit_learn(sample):
     scores, is_spam = sample
     assert area(scores, is_spam) == pytest.approx(1 - roc_auc_score(is_spam, scores), abs=1e-12)
-
-
-@given(samples, st.data())
-def test_a_weight_is_the_same_as_a_message_repeated(sample, data):
-    scores, is_spam = sample
-    times = np.array(data.draw(st.lists(st.integers(1, 3), min_size=len(scores), max_size=len(scores))))
-    repeated = area(np.repeat(scores, times), np.repeat(is_spam, times))
-    assert area(scores, is_spam, times.astype(float)) == pytest.approx(repeated, abs=1e-12)
 
 
 @given(samples, st.integers(0, 1000))

@@ -89,16 +89,6 @@ def test_text_out_of_mail_is_escaped_and_cleaned():
     assert not [char for char in page if not char.isprintable() and char != "\n"]
 
 
-def test_the_worst_mistakes_are_shown_with_their_clues():
-    evaluation = sample()
-    page = Elements(report_html(evaluation))
-    worst = evaluation.names[worst_mistakes(evaluation)]
-    assert len(worst)
-    assert all(name in page.text for name in worst)
-    classes = [attributes.get("class", "") for tag, attributes in page.found if tag == "li"]
-    assert classes.count("clue to-spam") == classes.count("clue to-ham") == len(worst)
-
-
 @pytest.mark.parametrize(
     ("classes", "method", "drawings"),
     [
@@ -137,15 +127,6 @@ def test_without_a_library_the_error_names_the_extra(monkeypatch, missing):
     with pytest.raises(UsageError) as caught:
         importlib.import_module("nbspam.evaluation.report")
     assert "nbspam[report]" in caught.value.remedy
-
-
-def test_figures_and_comparisons_load_neither_library():
-    code = (
-        "import sys, nbspam.evaluation.figures, nbspam.evaluation.comparison, nbspam.evaluation.formats;"
-        "print([name for name in ('matplotlib', 'jinja2', 'rich', 'click') if name in sys.modules])"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "[]\n"
 
 
 # --- in a real browser

@@ -3,19 +3,15 @@
 Compared are whole dumps without the calibration, which learns in the order in which messages come.
 """
 
-from __future__ import annotations
-
 import random
 import shutil
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from nbspam.corpus import Item, accumulator, open_labelled
 from nbspam.corpus.vocabulary import Choice, Vocabulary, build_vocabulary
 from nbspam.errors import UsageError
-from nbspam.model.block import BlockBuilder, representative_rows, select_rows
 from nbspam.model.calibration import first_weights
 from nbspam.model.scorer import Counted, Scorer
 from nbspam.settings import Settings, from_text
@@ -110,17 +106,6 @@ def test_bulk_and_one_by_one_agree_on_numeric_features(items: Items, tmp_path: P
     assert counts(bulk) == counts(single)
 
 
-def test_a_message_learned_as_the_other_class_moves_every_count(items: Items, tmp_path: Path) -> None:
-    model = trained(items, tmp_path / "m")
-    before = counts(model)
-    wrong = "spam" if items[0].label == "ham" else "ham"
-    assert learn(str(model), wrong, items[0].read()) == "moved"
-    assert counts(model) != before
-    assert learn(str(model), items[0].label, items[0].read()) == "moved"
-    assert learn(str(model), items[0].label, items[0].read()) == "already learned"
-    assert counts(model) == before
-
-
 def test_merging_does_not_depend_on_the_order_also_in_the_calibration(items: Items, tmp_path: Path) -> None:
     parts = [str(trained(items[n::2], tmp_path / f"part{n}")) for n in range(2)]
     merge(parts, str(tmp_path / "ab"))
@@ -183,27 +168,6 @@ def test_what_was_never_counted_is_not_taken_out_of_the_counts(tmp_path: Path) -
             updater.count(0, 1, rows, -1)
     assert counts(path) == before
     assert check_model(str(path)) == []
-
-
-@pytest.mark.parametrize("dated", [True, False])
-def test_the_rows_kept_for_the_calibration_are_of_all_classes_in_their_shares(dated: bool) -> None:
-    """Ham comes first and is older, as in a folder of each class: the last read are all spam."""
-    builder = BlockBuilder()
-    for number in range(400):
-        label = int(number >= 300)
-        bag = Tokens([f"field:{number}"], ["word"], [])
-        bag.date = float(number) if dated else None
-        builder.add(str(number), label, bag, 1)
-    block = builder.build()
-    [rows] = representative_rows([block], 100, np.array([300, 100]))
-    assert np.bincount(block.labels[rows]).tolist() == [75, 25]
-    assert (np.diff(rows) > 0).all()
-    if dated:
-        assert rows.tolist() == [*range(225, 300), *range(375, 400)]
-    else:  # any of them, whatever order they were read in
-        backwards = select_rows(block, np.arange(400)[::-1])
-        [again] = representative_rows([backwards], 100, np.array([300, 100]))
-        assert {backwards.names[row] for row in again} == {block.names[row] for row in rows}
 
 
 @pytest.mark.parametrize("kept", [40, 6_000])

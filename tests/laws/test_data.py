@@ -3,8 +3,6 @@
 Messages are read with the standard library, so that a mistake of our own mail room cannot hide.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator
 from datetime import datetime

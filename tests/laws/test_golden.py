@@ -4,8 +4,6 @@ A second implementation of docs/tokens.md must give these files.  `python -m tes
 them anew after a wanted change; the commit then shows what changed.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """The plan of the house: imports go down only, and what a room hides stays in it."""
 
-from __future__ import annotations
-
 import ast
 import functools
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Plain English: patterns that style.md bans, and options named below the command line."""
 
-from __future__ import annotations
-
 import ast
 import io
 import re

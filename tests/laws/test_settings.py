@@ -1,7 +1,5 @@
 """Settings are immutable, and survive a model file."""
 
-from __future__ import annotations
-
 import pytest
 
 from nbspam.errors import UsageError

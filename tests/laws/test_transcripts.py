@@ -12,8 +12,6 @@ This names each command of which other programs would read something else than b
 write its `$ ` line and record.
 """
 
-from __future__ import annotations
-
 import functools
 import json
 import math

@@ -1,7 +1,5 @@
 """Archives and office documents: names, marks, text and links; hostile files cost little."""
 
-from __future__ import annotations
-
 import io
 import time
 import zipfile
@@ -11,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nbspam.mail import parse
 from nbspam.mail.attachments import read_document
 from nbspam.mail.limits import Allowance
 from nbspam.mail.message import MAX_NAMES, MAX_TEXT, Document
@@ -64,18 +61,6 @@ def test_macros_and_encryption_are_marked() -> None:
 )
 def test_text_of_docx(body: str, shown: str) -> None:
     assert " ".join(read(docx_of(body)).text.split()) == shown
-
-
-@pytest.mark.parametrize(
-    ("kind", "payload"),
-    [
-        ("text/rtf", b"{\\rtf1 word}"),
-        *[("application/octet-stream", start + b"word") for start in (b"{\\rtf1 ", b"Rar!\x1a\x07\0", b"")],
-    ],
-)
-def test_other_files_are_known_by_their_first_bytes_only(kind: str, payload: bytes) -> None:
-    (part,) = parse(f"Content-Type: {kind}; name=a.bin\n\n".encode() + payload).parts
-    assert (part.document, part.text) == (None, "")
 
 
 def test_field_of_docx_has_a_link() -> None:

@@ -4,8 +4,6 @@ A family is a function of a size in bytes; the larger mail has four times the si
 run stops at 250 kB; `make crash` goes to 1 MB.
 """
 
-from __future__ import annotations
-
 import base64
 import functools
 import gc

@@ -59,16 +59,6 @@ def test_a_file_whose_type_says_nothing_is_what_its_name_says(kind, name, read_a
 
 
 @pytest.mark.parametrize(
-    ("name", "read_as"),
-    [("a.eml", "message/rfc822"), ("a.ics", "text/calendar"), ("a.p7m", "text/plain")],
-)
-def test_a_text_that_is_attached_is_what_its_name_says(name, read_as):
-    field = f"Content-Type: text/plain; name={name}\nContent-Disposition: %s\n\nSubject: s\n\npay here\n"
-    assert parse((field % "attachment").encode()).structure[0] == read_as
-    assert parse((field % "inline").encode()).structure == ["text/plain"]
-
-
-@pytest.mark.parametrize(
     ("body", "html"),
     [
         ("<html><b>shown</b> text", True),

@@ -1,7 +1,5 @@
 """PDF: its text, links and marks, whatever the file is made like; hostile files cost little."""
 
-from __future__ import annotations
-
 import zlib
 from base64 import a85encode
 

@@ -156,19 +156,6 @@ def test_an_embedded_message_is_read_in_every_encoding():
         assert ("subject", "in") in mail.parts[0].embedded_headers
 
 
-@pytest.mark.parametrize(
-    "body",
-    [
-        "Content-Type: message/rfc822\n\nSubject: in\nContent-Type: multipart/x; boundary=c\n\n--c\n--c",
-        "Content-Type: text/rfc822-headers\n\nSubject: in\nContent-Type: multipart/x",
-    ],
-)
-def test_fields_of_an_embedded_message_without_parts_are_kept(body):
-    (part,) = split(f"--b\n{body}\n--b--\n").parts
-    assert part.embedded_headers[0] == ("subject", "in")
-    assert part.text == ""
-
-
 def tree(kind, *parts):
     """A multipart without a header of its own, its boundary its kind."""
     lines = "".join(f"--{kind}\nContent-Type: {part}\n" for part in parts)

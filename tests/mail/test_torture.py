@@ -3,8 +3,6 @@
 723 messages from the test suites of other mail software.
 """
 
-from __future__ import annotations
-
 import random
 import time
 from pathlib import Path

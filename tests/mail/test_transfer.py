@@ -89,13 +89,6 @@ def test_a_uuencoded_file_is_read_as_an_attachment(name, contents, kind, text):
     assert (part.filename, part.size_bytes) == (name, len(contents))
 
 
-def test_capital_letters_that_may_be_uuencoded_stay_in_the_text():
-    lines = b"M" + b"BUY CHEAP PILLS NOW " * 3 + b"\n"
-    mail = parse(b"Subject: s\n\nhello\nbegin 644 a\n" + lines * 3 + b"end\nbye\n")
-    assert mail.parts[0].text.count("BUY CHEAP PILLS NOW") == 9
-    assert [part.filename for part in mail.parts] == ["", "a"]
-
-
 def test_sentences_and_pages_with_begin_stay():
     for kind, text in (
         ("plain", "begin with this\nbegin 100 days of sale\nbegin 123 x\nLook here, dear friend\n"),

@@ -1,7 +1,5 @@
 """The event models on plain arrays: laws of all, scikit-learn, and the examples of docs/models.md."""
 
-from __future__ import annotations
-
 import doctest
 import re
 from pathlib import Path
@@ -10,7 +8,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from nbspam.errors import UsageError
 from nbspam.model import AODE, Bernoulli, Categorical, Complement, Gaussian, Multinomial, Presence
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "models.md"
@@ -74,14 +71,3 @@ def test_predictions_follow_the_log_odds_whatever_the_labels(make: Any) -> None:
     assert ((odds > 0) == (model.predict(query) == "spam")).all()
     np.testing.assert_array_equal(odds, model.log_odds(query))
     np.testing.assert_allclose(odds, -model.log_odds(query, "ham"))
-
-
-def test_log_odds_are_undefined_where_every_class_is_ruled_out() -> None:
-    model = Multinomial(alpha=0).fit([[1, 0, 0], [0, 1, 0]], ["a", "b"])
-    assert np.isnan(model.log_odds([[0, 0, 1]])).all()
-    assert np.isposinf(model.log_odds([[0, 1, 0]])).all()
-
-
-def test_a_label_that_is_no_class_is_refused() -> None:
-    with pytest.raises(UsageError, match="is not one of the classes"):
-        Bernoulli(classes=["ham", "spam"]).fit([[1]], ["eggs"])

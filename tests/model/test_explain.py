@@ -1,7 +1,5 @@
 """An explanation: contributions add up to the log-odds under every model; intervals; clues that decide."""
 
-from __future__ import annotations
-
 import copy
 import math
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Posteriors, log-odds and priors: against scipy, and at the extremes."""
 
-from __future__ import annotations
-
 import math
 
 import pytest
@@ -10,7 +8,7 @@ from hypothesis import strategies as st
 from scipy import special
 
 from nbspam.errors import UsageError
-from nbspam.model.posterior import log_odds, log_posteriors, log_priors, parse_prior, rest_weights
+from nbspam.model.posterior import log_odds, log_posteriors, log_priors, parse_prior
 
 INF = math.inf
 
@@ -53,13 +51,6 @@ def test_log_odds_are_the_logit_of_the_posterior(joint: list[float], positive: i
     rest = [value for k, value in enumerate(posteriors) if k != positive]
     expected = posteriors[positive] - float(special.logsumexp(rest))
     assert log_odds(joint, positive) == pytest.approx(expected, abs=1e-9)
-
-
-def test_the_other_classes_weigh_their_shares_of_what_is_left() -> None:
-    assert rest_weights([math.log(6), -1.0, math.log(2)], 1) == pytest.approx([0.75, 0.0, 0.25])
-    assert rest_weights([-5.0, 3.0], 0) == [0.0, 1.0]
-    assert rest_weights([-INF, 0.0, -2.0], 2) == [0.0, 1.0, 0.0]
-    assert rest_weights([-INF, 0.0, -INF], 1) == [1.0, 0.0, 1.0], "each weighs one where all are ruled out"
 
 
 def test_priors_by_hand() -> None:

@@ -1,7 +1,5 @@
 """The evidence of averaged views: by hand, one message as many at once, and messages that are counted."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from math import log
 

@@ -1,7 +1,5 @@
 """Laws of the event models of words, worked examples, and scikit-learn: one message and many."""
 
-from __future__ import annotations
-
 import math
 import random
 from collections.abc import Iterable, Iterator

@@ -4,8 +4,6 @@ The laws hold for whatever a client sends; the examples are from spamd/PROTOCOL 
 Exim 4 and spamd 4.0.1 write.
 """
 
-from __future__ import annotations
-
 import itertools
 import tracemalloc
 import zlib

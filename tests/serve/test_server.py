@@ -1,7 +1,5 @@
 """The server as a process, with clients that are slow, odd, many or gone."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os
@@ -19,7 +17,7 @@ import pytest
 
 from nbspam.cli.serve import serve_command
 from nbspam.serve.codec import MAX_MESSAGE_BYTES
-from nbspam.serve.worker import LINGER_SECONDS, MAX_CONNECTIONS
+from nbspam.serve.worker import MAX_CONNECTIONS
 from tests.server import (
     HAM,
     OK,
@@ -39,8 +37,11 @@ MAILBOX = b"From a@b.example Mon Jun  3 10:00:00 2024\n" + HAM + b">From cheap p
 LEARN_SPAM = ("Message-class: spam", "Set: local")
 
 
+Start = Callable[..., Server]
+
+
 @pytest.fixture
-def serve(tmp_path: Path, model: Path) -> Iterator[Callable[..., Server]]:
+def serve(tmp_path: Path, model: Path) -> Iterator[Start]:
     with contextlib.ExitStack() as servers:
         yield lambda *options, code="": servers.enter_context(
             Server(tmp_path, *options, model=model, code=code)
@@ -80,7 +81,7 @@ def test_verdicts_and_marked_messages_are_those_of_classify(
 
 
 def test_costs_decide_and_spam_flag_adds_the_status_of_spamassassin(
-    serve: Callable[..., Server],
+    serve: Start,
 ) -> None:
     server = serve("--spam-flag", "--loss", "FP=1000000,FN=1,unsure=0.5")
     head, _, threshold = server.ask("CHECK", SPAM).decode().strip().rpartition(" / ")
@@ -92,17 +93,9 @@ def test_costs_decide_and_spam_flag_adds_the_status_of_spamassassin(
 # Clients.
 
 
-def test_client_that_keeps_its_side_open_is_answered_and_does_not_lengthen_the_logged_time(
-    common: Server,
-) -> None:
+def test_client_that_keeps_its_side_open_is_answered(common: Server) -> None:
     assert common.ask("PING", half_close=False) == b"SPAMD/1.5 0 PONG\r\n"
-    with common.connect() as one:
-        one.sendall(request("CHECK", b"Message-ID: <slow@b.example>\n\n"))
-        assert answer(one).startswith(OK)
-        eventually(lambda: "<slow@b.example>" in common.log)
-        time.sleep(0.1)
-    (line,) = [line for line in common.log.splitlines() if "<slow@b.example>" in line]
-    assert float(line.split()[-2]) < 1000 * LINGER_SECONDS
+    assert common.ask("CHECK", SPAM, half_close=False).startswith(OK)
 
 
 def test_bad_request_is_refused_and_logged(common: Server) -> None:
@@ -137,7 +130,7 @@ def test_log_has_a_line_a_message_without_its_text(common: Server) -> None:
     assert "secret" not in common.log
 
 
-def test_slow_client_delays_nobody_and_is_refused_after_its_time(serve: Callable[..., Server]) -> None:
+def test_slow_client_delays_nobody_and_is_refused_after_its_time(serve: Start) -> None:
     server = serve("--timeout", "1")
     slow = [server.connect() for _ in range(10)]
     for one in slow:
@@ -151,7 +144,7 @@ def test_slow_client_delays_nobody_and_is_refused_after_its_time(serve: Callable
 @pytest.mark.parametrize(
     "sent", [b"", request("CHECK", SPAM)[:40], request("PROCESS", SPAM + b"x\n" * 300_000)]
 )
-def test_idle_clients_make_room_for_those_that_speak(serve: Callable[..., Server], sent: bytes) -> None:
+def test_idle_clients_make_room_for_those_that_speak(serve: Start, sent: bytes) -> None:
     """They say nothing, or half of a request, or do not read the answer."""
     server = serve("-j", "1", "--timeout", "300")
     with contextlib.ExitStack() as stack:
@@ -167,15 +160,7 @@ def test_idle_clients_make_room_for_those_that_speak(serve: Callable[..., Server
             assert answer(idle[0]) == b"SPAMD/1.5 79 Timeout: is idle while others wait\r\n"
 
 
-def test_client_that_does_not_read_its_answer_is_left(serve: Callable[..., Server]) -> None:
-    server = serve("--timeout", "2")
-    with server.connect() as one:
-        one.sendall(request("PROCESS", HAM + b"x\n" * 300_000))  # more than a socket holds
-        eventually(lambda: "not answered: TimeoutError" in server.log)
-    assert server.ask("CHECK", SPAM).startswith(OK)
-
-
-def test_client_that_goes_away_disturbs_nobody(serve: Callable[..., Server]) -> None:
+def test_client_that_goes_away_disturbs_nobody(serve: Start) -> None:
     server = serve()
     for cut in (5, 40, len(request("PROCESS", SPAM))):
         for _ in range(20):
@@ -188,9 +173,7 @@ def test_client_that_goes_away_disturbs_nobody(serve: Callable[..., Server]) -> 
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_signal_stops_the_server_after_the_requests_that_have_started(
-    serve: Callable[..., Server], number: int
-) -> None:
+def test_signal_stops_the_server_after_the_requests_that_have_started(serve: Start, number: int) -> None:
     server = serve()
     whole = request("PROCESS", SPAM)
     with server.connect() as started, server.connect() as silent:
@@ -204,7 +187,7 @@ def test_signal_stops_the_server_after_the_requests_that_have_started(
     assert server.process.wait(PATIENCE) == 0
 
 
-def test_second_signal_does_not_wait(serve: Callable[..., Server]) -> None:
+def test_second_signal_does_not_wait(serve: Start) -> None:
     server = serve()
     with server.connect() as started:
         started.sendall(b"CHECK ")
@@ -215,32 +198,16 @@ def test_second_signal_does_not_wait(serve: Callable[..., Server]) -> None:
         assert server.process.wait(PATIENCE / 2) == 0
 
 
-def test_dead_worker_is_replaced_as_soon_as_there_is_a_process(
-    serve: Callable[..., Server], tmp_path: Path
-) -> None:
-    full = tmp_path / "full"
-    code = (
-        "import os\n"
-        "fork = os.fork\n"
-        "def denied():\n"
-        f"    if os.path.exists({str(full)!r}): raise BlockingIOError(11, 'no means')\n"
-        "    return fork()\n"
-        "os.fork = denied\n"
-    )
-    server = serve(code=code)
-    first, second = server.workers()
+def test_dead_worker_is_replaced(serve: Start) -> None:
+    server = serve()
+    first, _ = server.workers()
     os.kill(first, signal.SIGKILL)
     eventually(lambda: f"worker {first} ended with -9" in server.log)
     assert first not in server.workers()
-    full.touch()
-    os.kill(second, signal.SIGKILL)
-    eventually(lambda: "cannot start a process: no means" in server.log)
     assert server.ask("CHECK", SPAM).startswith(OK)
-    full.unlink()
-    assert second not in server.workers()
 
 
-def test_workers_end_with_their_parent(serve: Callable[..., Server]) -> None:
+def test_workers_end_with_their_parent(serve: Start) -> None:
     server = serve()
     workers = server.workers()
     server.process.kill()
@@ -254,23 +221,23 @@ def test_workers_end_with_their_parent(serve: Callable[..., Server]) -> None:
     eventually(lambda: not any(map(is_alive, workers)))
 
 
-def test_fault_of_the_program_stops_no_other_mail(serve: Callable[..., Server]) -> None:
+def test_fault_of_the_program_stops_no_other_mail(serve: Start) -> None:
     code = (
         "import nbspam.serve.users as module\n"
         "read = module.piped_message\n"
-        "module.piped_message = lambda data: {}['trap'] if b'trap' in data else read(data)\n"
+        "module.piped_message = lambda data: {}['trap'] if b'trap' in data else bytearray(1 << 62)\\\n"
+        "    if b'much' in data else read(data)\n"
     )
     server = serve(code=code)
     assert server.ask("CHECK", b"trap") == b"SPAMD/1.5 70 EX_SOFTWARE: KeyError: a fault of nbspam\r\n"
+    assert server.ask("CHECK", b"much") == b"SPAMD/1.5 75 EX_TEMPFAIL: has too few resources\r\n"
     assert server.ask("CHECK", SPAM).startswith(OK)
 
 
 # The model.
 
 
-def test_server_follows_a_model_that_learns_or_is_replaced(
-    serve: Callable[..., Server], model: Path, tmp_path: Path
-) -> None:
+def test_server_follows_a_model_that_learns_or_is_replaced(serve: Start, model: Path, tmp_path: Path) -> None:
     server = serve("-j", "1")
     assert server.ask("CHECK", SPAM) == as_classified(model, SPAM)
     for number in range(6):
@@ -283,7 +250,7 @@ def test_server_follows_a_model_that_learns_or_is_replaced(
     assert server.ask("CHECK", HAM) == as_classified(model, HAM)
 
 
-def test_model_cut_short_in_place_kills_no_worker(serve: Callable[..., Server], model: Path) -> None:
+def test_model_cut_short_in_place_kills_no_worker(serve: Start, model: Path) -> None:
     server = serve("-j", "1")
     (worker,) = server.workers(1)
     assert server.ask("CHECK", SPAM).startswith(OK)
@@ -296,7 +263,7 @@ def test_model_cut_short_in_place_kills_no_worker(serve: Callable[..., Server], 
     assert server.workers(1) == [worker]
 
 
-def test_removed_model_serves_until_it_is_opened_again(serve: Callable[..., Server], model: Path) -> None:
+def test_removed_model_serves_until_it_is_opened_again(serve: Start, model: Path) -> None:
     server = serve("-j", "1")
     assert server.ask("CHECK", SPAM).startswith(OK)
     away = model.rename(model.parent / "away")
@@ -325,7 +292,7 @@ def test_tell_needs_permission(common: Server, trained: Path) -> None:
     assert counts(trained) == before
 
 
-def test_tell_learns_and_forgets_as_the_commands_do(serve: Callable[..., Server], model: Path) -> None:
+def test_tell_learns_and_forgets_as_the_commands_do(serve: Start, model: Path) -> None:
     server = serve("--allow-tell")
     other, before = Path(shutil.copy(model, model.parent / "other")), counts(model)
     new = mail("an offer of pills")
@@ -343,12 +310,12 @@ def test_tell_learns_and_forgets_as_the_commands_do(serve: Callable[..., Server]
 
 
 def test_learning_has_a_process_of_its_own_whose_death_is_a_temporary_failure(
-    serve: Callable[..., Server], tmp_path: Path
+    serve: Start, tmp_path: Path
 ) -> None:
     """In the process that judges, a look at the file would drop the locks of the writer."""
     code = (
         "import os, nbspam.serve.users as module\n"
-        "def learn(path, label, message):\n"
+        "def learn(*given):\n"
         f"    open({str(tmp_path / 'learner')!r}, 'w').write(str(os.getpid()))\n"
         "    os.kill(os.getpid(), 9)\n"
         "module.learn = learn\n"
@@ -360,9 +327,7 @@ def test_learning_has_a_process_of_its_own_whose_death_is_a_temporary_failure(
     assert server.ask("CHECK", SPAM).startswith(OK)
 
 
-def test_many_messages_told_at_once_count_while_mail_is_judged(
-    serve: Callable[..., Server], model: Path
-) -> None:
+def test_many_messages_told_at_once_count_while_mail_is_judged(serve: Start, model: Path) -> None:
     server = serve("--allow-tell")
     messages = [mail(f"offer{n} of pills{n}") for n in range(10)]
     other = Path(shutil.copy(model, model.parent / "other"))
@@ -399,7 +364,7 @@ def test_autolearn_learns_what_classify_does_and_a_failure_keeps_no_mail(tmp_pat
 
 
 def test_socket_of_a_dead_server_is_replaced_and_that_of_a_live_one_is_not(
-    serve: Callable[..., Server], model: Path, tmp_path: Path
+    serve: Start, model: Path, tmp_path: Path
 ) -> None:
     first = serve()
     assert first.path.stat().st_mode & 0o777 == 0o600
@@ -418,7 +383,7 @@ def test_file_in_the_place_of_the_socket_stays(model: Path, tmp_path: Path) -> N
     assert (tmp_path / "letter").read_text() == "dear"
 
 
-def test_server_listens_on_tcp(serve: Callable[..., Server]) -> None:
+def test_server_listens_on_tcp(serve: Start) -> None:
     port = free_port()
     server = serve("--listen", f":{port}")
     assert f"127.0.0.1:{port}, " in server.log

@@ -1,7 +1,5 @@
 """`nbspam serve -m .../%u`: each user has a model."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import shutil
@@ -22,6 +20,9 @@ NEW = mail("a lottery prize for the winner")
 NO_NAMES = ["", "..", "../shared", ".hidden", "a/b", "/etc/x", "a b", "-x", "%u", "a\\b", "ü", "x" * 129]
 
 
+Start = Callable[..., Server]
+
+
 @pytest.fixture
 def shared(trained: Path, tmp_path: Path) -> Path:
     return Path(shutil.copy(trained, tmp_path / "shared"))
@@ -33,7 +34,7 @@ def users(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def serve(shared: Path, users: Path, tmp_path: Path) -> Iterator[Callable[..., Server]]:
+def serve(shared: Path, users: Path, tmp_path: Path) -> Iterator[Start]:
     with contextlib.ExitStack() as servers:
 
         def start(*options: str, start: Path = shared, model: Path = users / "%u.nbspam") -> Server:
@@ -59,9 +60,7 @@ def teach(path: Path | str, start: Path | str, user: str) -> None:
     filters.tell(Request("TELL", (1, 5), user, NEW, learn_as="spam"))
 
 
-def test_lesson_of_one_user_changes_nothing_for_others(
-    serve: Callable[..., Server], shared: Path, users: Path
-) -> None:
+def test_lesson_of_one_user_changes_nothing_for_others(serve: Start, shared: Path, users: Path) -> None:
     server = serve("--allow-tell")
     before, at_first = shared.read_bytes(), checked(server, "bob", NEW)
     assert tell(server, "alice@example.org", "work", NEW).startswith(b"SPAMD/1.5 64 EX_USAGE: ")
@@ -74,11 +73,10 @@ def test_lesson_of_one_user_changes_nothing_for_others(
     assert "user=alice@example.org" in server.log
     run("learn", "-q", "spam", "-m", shared, stdin=NEW)
     assert counts(users / "alice@example.org.nbspam") == counts(shared)
+    assert "\tserve alice@example.org\n" in run("log", "-m", users / "alice@example.org.nbspam")
 
 
-def test_user_without_a_model_follows_the_shared_one(
-    serve: Callable[..., Server], shared: Path, users: Path
-) -> None:
+def test_user_without_a_model_follows_the_shared_one(serve: Start, shared: Path, users: Path) -> None:
     server = serve("--allow-tell")
     at_first = checked(server, "bob", NEW)
     tell(server, "alice", "spam", NEW)
@@ -117,7 +115,7 @@ def test_user_with_the_name_of_the_shared_model_does_not_teach_it(
     assert shared.read_bytes() == before
 
 
-def test_damaged_model_troubles_its_user_alone(serve: Callable[..., Server], users: Path) -> None:
+def test_damaged_model_troubles_its_user_alone(serve: Start, users: Path) -> None:
     server = serve()
     users.mkdir()
     (users / "alice.nbspam").write_bytes(b"")
@@ -144,7 +142,7 @@ def test_users_need_a_model_to_begin_with(users: Path, tmp_path: Path) -> None:
 
 
 def test_without_users_the_start_serves_until_the_first_lesson(
-    serve: Callable[..., Server], shared: Path, tmp_path: Path
+    serve: Start, shared: Path, tmp_path: Path
 ) -> None:
     own = tmp_path / "own"
     server = serve("--allow-tell", model=own)
@@ -155,9 +153,7 @@ def test_without_users_the_start_serves_until_the_first_lesson(
     assert counts(own) == counts(shared)
 
 
-def test_autolearn_counts_mail_in_the_model_of_its_user(
-    serve: Callable[..., Server], users: Path, tmp_path: Path
-) -> None:
+def test_autolearn_counts_mail_in_the_model_of_its_user(serve: Start, users: Path, tmp_path: Path) -> None:
     many = model_of_many(tmp_path)
     before, new = counts(many), mail("cheap pills and a cheap zebra")
     server = serve("--autolearn", start=many)

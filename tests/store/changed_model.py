@@ -1,7 +1,5 @@
 """Models that were changed by another program than ours: damaged, or forged."""
 
-from __future__ import annotations
-
 import contextlib
 import sqlite3
 from pathlib import Path

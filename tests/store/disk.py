@@ -4,8 +4,6 @@ strace records the operations.  The disk has what was synchronised.  Of later wr
 of the later changes of folders it has the first ones, because journalling file systems keep their order.
 """
 
-from __future__ import annotations
-
 import random
 import re
 import subprocess

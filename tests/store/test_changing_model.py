@@ -1,26 +1,18 @@
 """A model that another program changes while many messages are read: each is judged by one state of it."""
 
-from __future__ import annotations
-
-import json
-import shutil
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from nbspam.cli import classify
 from nbspam.filter import Filter, open_filter
-from nbspam.store import check, updater
 from nbspam.store import learn as learning
-from nbspam.store import merge as store_merge
+from nbspam.store import updater
 from nbspam.store.learn import learn
 from nbspam.store.reader import open_model
 from nbspam.store.text import dump_model
 from nbspam.store.updater import updating
-from nbspam.tasks.merge import merge
 from tests.mail_samples import COMMON, make_corpus
 from tests.tiny_mail import mail, run
 
@@ -61,23 +53,6 @@ def test_mail_is_classified_while_a_large_change_is_uncommitted(model: str) -> N
     assert open_model(model).messages == [13, 12]
 
 
-def test_classify_follows_what_is_learned_between_two_messages(
-    model: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    expected: list[float | None] = []
-
-    def messages(*given: Any) -> Iterator[tuple[str, bytes]]:
-        for number in range(3):
-            expected.append(open_filter(model).classify(LETTER, "-").log_odds)
-            yield "-", LETTER
-            learn(model, "spam", mail(f"viagra number{number}"))
-
-    monkeypatch.setattr(classify, "named_messages", messages)
-    lines = run("classify", "--json", "-m", model).splitlines()
-    assert [json.loads(line)["log_odds"] for line in lines] == expected
-    assert len(set(expected)) == 3
-
-
 @pytest.fixture
 def learns(model: str, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     """Another program learns into the model; it does not wait long."""
@@ -90,14 +65,6 @@ def learns(model: str, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     return learned
 
 
-def before(work: Callable[..., Any], first: Callable[..., None]) -> Callable[..., Any]:
-    def both(*arguments: Any) -> Any:
-        first()
-        return work(*arguments)
-
-    return both
-
-
 def test_dump_is_of_one_state(model: str, learns: Callable[..., None], tmp_path: Path) -> None:
     expected, lines = list(dump_model(model)), []
     for line in dump_model(model):
@@ -105,13 +72,3 @@ def test_dump_is_of_one_state(model: str, learns: Callable[..., None], tmp_path:
         if line.startswith("#token"):
             learns()
     assert lines == expected
-
-
-def test_merge_reads_one_state(
-    model: str, learns: Callable[..., None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(store_merge, "token_rows", before(store_merge.token_rows, learns))
-    other = shutil.copy(model, str(tmp_path / "other"))
-    merge([model, other], str(tmp_path / "both"))
-    monkeypatch.undo()
-    assert check.check_model(str(tmp_path / "both")) == []

@@ -4,8 +4,6 @@
 a system call that writes, locks or names a file: between two of them nothing on the disk changes.
 """
 
-from __future__ import annotations
-
 import os
 import random
 import re

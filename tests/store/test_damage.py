@@ -3,8 +3,6 @@
 `make crash` tries 2,000 files, `make test` fewer.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import random

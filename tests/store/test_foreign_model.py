@@ -1,7 +1,5 @@
 """A model file from somebody else: refused with one line, soon, in little memory, and mail is passed on."""
 
-from __future__ import annotations
-
 import contextlib
 import sqlite3
 import subprocess

@@ -1,7 +1,5 @@
 """Lessons that find another writer at work: each counts once, whatever waits, is killed or comes late."""
 
-from __future__ import annotations
-
 import multiprocessing
 import os
 import random
@@ -44,7 +42,7 @@ def letters(number: int) -> list[bytes]:
 
 def assert_counted_once(model: Path, original: Path, messages: list[bytes], tmp_path: Path) -> None:
     other = shutil.copy(original, tmp_path / "one-by-one")
-    learn_all(str(other), "spam", messages)
+    learn_all(str(other), "spam", [("", one) for one in messages])
     assert counts(model) == counts(other)
     assert check_model(str(model)) == []
 
@@ -105,20 +103,11 @@ def test_killed_learners_lose_nothing_that_they_were_told_and_nothing_counts_twi
         one.join()
     written = {tuple(map(int, path.name.split())) for path in told.iterdir()}
     everything = [message for n in range(LEARNERS) for message in letters(n)]
-    results = learn_all(str(model), "spam", everything)
+    results = learn_all(str(model), "spam", [("", one) for one in everything])
     for place, result in enumerate(results):
         if divmod(place, MESSAGES_EACH) in written:
             assert result == "already learned"
     assert_counted_once(model, original, everything, tmp_path)
-
-
-def test_next_writer_removes_what_programs_left_that_were_killed_an_hour_ago(model: Path) -> None:
-    folder(model).mkdir()
-    old, new = (folder(model) / f".{time.time_ns() - age * 10**9:020}-0123abcd" for age in (3_700, 3_500))
-    for path in (old, new):
-        path.write_bytes(b"spam\nhalf")
-    assert learn(str(model), "spam", mail("more pills")) == LEARNED
-    assert list(folder(model).iterdir()) == [new]
 
 
 @pytest.mark.parametrize("moment", ["finish", "pwrite", "unlink"])
@@ -126,7 +115,7 @@ def test_writer_killed_after_its_commit_has_learned_and_nothing_counts_twice(
     moment: str, model: Path, original: Path, busy: sqlite3.Connection, tmp_path: Path
 ) -> None:
     messages = letters(0)
-    assert learn_all(str(model), "spam", messages) == [LATER] * MESSAGES_EACH
+    assert learn_all(str(model), "spam", [("", one) for one in messages]) == [LATER] * MESSAGES_EACH
     busy.execute("ROLLBACK")
     place = lessons.Lesson if moment == "finish" else lessons.os
 

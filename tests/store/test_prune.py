@@ -1,7 +1,5 @@
 """Laws of pruned models, for each way to count: sound, smaller, and still able to learn and unlearn."""
 
-from __future__ import annotations
-
 import random
 import shutil
 from pathlib import Path
@@ -10,7 +8,7 @@ import pytest
 
 from nbspam.errors import UsageError
 from nbspam.store.check import check_model
-from nbspam.store.learn import learn, learn_all, unlearn
+from nbspam.store.learn import learn, learn_all
 from nbspam.store.ledger import entries
 from nbspam.store.prune import prune
 from nbspam.store.reader import open_model
@@ -71,26 +69,14 @@ def test_model_is_sound_while_mail_is_unlearned_and_learned(model: str, data: Pa
         (label, b"Comments: a word more\nCc: neverseen@example.org\n" + mail) for label, mail in mails[:20]
     ]
     for label in ("ham", "spam"):
-        learn_all(model, label, [mail for its, mail in fresh if its == label])
+        learn_all(model, label, [("", mail) for its, mail in fresh if its == label])
     assert rows(model).keys() > pruned.keys() or "NOTAWORD" in pruned
-    every = [mail for _, mail in mails + fresh]
+    every = [("", mail) for _, mail in mails + fresh]
     for start in range(0, len(every), 20):
         assert set(learn_all(model, None, every[start : start + 20])) == {"forgotten"}
         assert check_model(model) == []
     with open_model(model) as opened:
         assert opened.messages == [0, 0]
-
-
-def test_learning_and_unlearning_a_message_keeps_the_counts_of_tokens_that_were_left(model: str) -> None:
-    prune(model, min_count=3)
-    before = rows(model)
-    mail = b"Subject: garden\n\nplease buy the garden of words never met\n"
-    learn(model, "spam", mail)
-    assert rows(model) != before
-    unlearn(model, mail)
-    after = rows(model)
-    before.pop("NOTAWORD", None), after.pop("NOTAWORD", None)
-    assert after == before
 
 
 def test_file_is_as_small_as_asked_for_or_unchanged(trained: Path, tmp_path: Path) -> None:

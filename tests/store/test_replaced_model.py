@@ -1,7 +1,5 @@
 """A model that is replaced while other programs wait for it, write to it or read it."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,7 +1,5 @@
 """`nbspam attack`: disguises that a person reads as before, and what a filter makes of them."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Labels that contradict each other, and those that the other mail says are wrong."""
 
-from __future__ import annotations
-
 import random
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """`nbspam doctor`: one screen that says what is fine, what is wrong, and what to do next."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil
@@ -13,7 +11,6 @@ import pytest
 
 from nbspam.cli import default_model, model_places
 from nbspam.tasks.doctor import FINE, NOTE, WRONG, Finding, examine
-from nbspam.tasks.word_lists import import_words
 from tests.as_nobody import NOBODY, as_nobody
 from tests.mail_samples import make_corpus
 from tests.tiny_mail import program, run
@@ -83,17 +80,6 @@ def test_too_little_mail_is_noted(tmp_path: Path) -> None:
     run("train", make_corpus(tmp_path / "mail", {"ham": 220, "spam": 4}), "-m", tmp_path / "m", "-q", "-j1")
     assert not_fine(tmp_path / "m") == {"enough": NOTE, "calibrated": NOTE, "balance": NOTE}
     assert "4 of class spam" in found(tmp_path / "m")["enough"].text
-
-
-def test_an_imported_model_is_calibrated_when_it_has_learned_mail_of_the_user(tmp_path: Path) -> None:
-    path = tmp_path / "model"
-    words = ["cheap 240 10 20260101\n", ".MSG_COUNT 300 300 20260101\n"]
-    import_words([line.encode() for line in words], "words", str(path))
-    assert found(path)["calibrated"].state == NOTE
-    assert "0 messages were yours, the others came from bogofilter" in found(path)["calibrated"].text
-    mail = make_corpus(tmp_path / "mail", {"ham": 12, "spam": 12}, noise=0.0)
-    run("train", "--update", mail, "-m", path, "-q", "-j1")
-    assert found(path)["calibrated"].state == FINE
 
 
 @pytest.fixture

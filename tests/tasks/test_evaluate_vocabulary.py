@@ -1,7 +1,5 @@
 """Laws of `eval`, with and without `--vocab`: what it says is what train and classify say, one by one."""
 
-from __future__ import annotations
-
 from functools import cache
 from pathlib import Path
 

@@ -1,19 +1,13 @@
 """Every event model from the command line to the verdict, on the mail of data/."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path
 
 import pytest
 
-from nbspam.corpus import Source, open_labelled
-from nbspam.corpus.reading import read_blocks
+from nbspam.corpus import open_labelled
 from nbspam.filter import open_filter
-from nbspam.model.block import Block, merge_blocks
-from nbspam.model.textbook import TextbookModel, count_features_of
-from nbspam.settings import Settings, from_text
 from nbspam.store.learn import learn
 from nbspam.store.reader import open_model
 from nbspam.tasks.classify import ModelJudge
@@ -42,16 +36,6 @@ MODELS = {
 AVERAGED = {"views": [], "some-views": ["--views", "header,structure"]}
 
 
-def numeric_blocks(source: Source) -> list[Block]:
-    parts = read_blocks(source.items(), source.classes, 1, frozenset(("numeric",)))
-    return [block for shard in parts for block in shard.blocks]
-
-
-@pytest.fixture(scope="module")
-def block() -> Block:
-    return merge_blocks(numeric_blocks(open_labelled([str(DATA)])))
-
-
 @pytest.fixture(scope="module")
 def trained(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """A model file for each of MODELS, made when it is asked for."""
@@ -64,26 +48,6 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
             return self[name]
 
     return Made()
-
-
-def textbook_of(path: Path, block: Block) -> TextbookModel:
-    return counted(from_text(open_model(str(path)).settings), block)
-
-
-def counted(settings: Settings, block: Block) -> TextbookModel:
-    return TextbookModel(settings, ("ham", "spam"), block.count(2), count_features_of(block, settings, 2))
-
-
-@pytest.mark.parametrize("name", MODELS)
-def test_one_message_and_the_batch_get_the_same_scores(
-    name: str, trained: dict[str, Path], block: Block
-) -> None:
-    joint = textbook_of(trained[name], block).log_joint(block)
-    classifier = open_filter(str(trained[name]))
-    for row in range(0, len(block), 5):
-        path = Path(block.names[row])
-        verdict = classifier.classify(path.read_bytes(), str(path))
-        assert verdict.scored.scores == pytest.approx(joint[row].tolist(), rel=1e-12, abs=1e-9), path
 
 
 @pytest.mark.parametrize("name", [*MODELS, *AVERAGED, "four-classes", "four-textbook"])

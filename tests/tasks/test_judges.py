@@ -1,14 +1,12 @@
 """Laws of the filter that a replay drives: after any number of messages it is what training on them gives."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from nbspam.corpus import open_labelled
-from nbspam.corpus.corpus import BY_INDEX, Corpus, read_corpus
+from nbspam.corpus.corpus import Corpus, read_corpus
 from nbspam.decision import zero_one_loss
 from nbspam.evaluation.replay import parse_feedback
 from nbspam.model.block import select_rows
@@ -61,13 +59,6 @@ def test_late_feedback_learns_from_the_filter_as_it_then_is(corpus: Corpus) -> N
     judge.learn(120, 1)
     now.learn(120, 1)
     assert judge.scorer().model.calibration() == now.scorer().model.calibration()
-
-
-def test_every_message_is_judged_once_in_order_of_time(corpus: Corpus) -> None:
-    evaluation = evaluate_replay(corpus, Plan(Settings()), parse_feedback("immediate"))
-    assert evaluation.names.tolist() == corpus.block.names
-    assert evaluation.settings["order"] == BY_INDEX
-    assert evaluation.trained == len(corpus.block)
 
 
 @pytest.mark.parametrize("feedback", ["delayed:30", "partial:0.4", "on-error", "thick:2"])

@@ -1,7 +1,5 @@
 """The calibration goes on learning: the same steps whatever way mail comes."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 
@@ -10,20 +8,17 @@ import pytest
 
 from nbspam.corpus import Item, open_labelled
 from nbspam.corpus.vocabulary import Choice, build_vocabulary
-from nbspam.errors import DamagedModelError
 from nbspam.model.calibrate import WARM_UP_SHARE
-from nbspam.model.calibration import Learner, feature_names, first_weights
+from nbspam.model.calibration import Learner, first_weights
 from nbspam.model.scorer import Counted, Scorer
 from nbspam.settings import Settings, from_text
-from nbspam.store.learn import learn, unlearn
+from nbspam.store.learn import learn
 from nbspam.store.reader import open_model
-from nbspam.store.updater import updating
 from nbspam.tasks import update as bulk
 from nbspam.tasks.train import Choices, train
 from nbspam.tasks.update import update
 from nbspam.tokens import read
 from tests.mail_samples import make_corpus
-from tests.tiny_mail import error
 
 CLASSES = ("ham", "spam")
 Calibration = tuple[list[float], list[list[float]]]  # weights and their covariance
@@ -84,32 +79,6 @@ def test_a_message_learned_teaches_what_was_said_of_it_before(model: str, tmp_pa
         assert by_hand.weights != stored(model)[0]
         assert learn(model, item.label, item.read()) == "learned"
         check_equal(stored(model), (by_hand.weights, by_hand.covariance))
-
-
-def test_a_calibration_of_other_weights_is_refused(model: str, tmp_path: Path) -> None:
-    """As an older program may have left it."""
-    with updating(model) as updater:
-        names, (weights, covariance) = feature_names(2, Settings().kinds), stored(model)
-        updater.calibration(names[1:], weights[1:], [line[1:] for line in covariance[1:]])
-    item, _ = items_of(tmp_path / "new", {"ham": 1, "spam": 1}, 2)
-    before = stored(model)
-    wrong = f"a calibration of {len(weights) - 1} weights"
-    with pytest.raises(DamagedModelError, match=wrong):
-        learn(model, item.label, item.read())
-    for command in (("classify", "-m", model, item.path), ("model", "info", "-m", model)):
-        assert wrong in error(*command, status=65)
-    assert stored(model) == before
-
-
-def test_what_is_not_new_teaches_nothing(model: str, tmp_path: Path) -> None:
-    item = items_of(tmp_path / "new", {"ham": 1, "spam": 1}, 2)[0]
-    wrong = CLASSES[1 - CLASSES.index(item.label)]
-    learn(model, item.label, item.read())
-    before = stored(model)
-    assert learn(model, item.label, item.read()) == "already learned"
-    assert learn(model, wrong, item.read()) == "moved"
-    assert unlearn(model, item.read()) == "forgotten"
-    assert stored(model) == before
 
 
 @pytest.mark.parametrize("dated", [True, False])

@@ -1,7 +1,5 @@
 """Numeric models from the command line: parameters in `model info` and `explain`, and given edges."""
 
-from __future__ import annotations
-
 import json
 import math
 from pathlib import Path

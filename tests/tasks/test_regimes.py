@@ -1,7 +1,5 @@
 """Training regimes: `nbspam train --regime` counts fewer messages, and the model still filters."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

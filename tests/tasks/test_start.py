@@ -1,7 +1,5 @@
 """`--start`: a model that begins as a copy of one that others share."""
 
-from __future__ import annotations
-
 import errno
 import os
 import resource
@@ -140,17 +138,3 @@ def test_journal_of_a_removed_model_is_not_played_back(shared: Path, own: Path, 
     assert copy_shared(str(own), str(shared))
     assert counts(own) == counts(shared)
     assert os.listdir(own.parent) == [own.name]
-
-
-def test_doctor_examines_the_shared_model(shared: Path, own: Path, tmp_path: Path) -> None:
-    text = run("doctor", "-m", own, "--start", shared)
-    assert "learn begins with a copy of it" in " ".join(text.split())
-    assert "2 ham, 2 spam" in text
-    source = write_folders(tmp_path / "wrong", {"ham": [SPAM], "spam": [HAM]})
-    text = run("doctor", source, "-m", own, "--start", shared, status=65)
-    assert "counted in the model as another class" in " ".join(text.split())
-    shared.write_bytes(shared.read_bytes()[:5000])
-    assert "cut short" in " ".join(run("doctor", "-m", own, "--start", shared, status=65).split())
-    shared.unlink()
-    text = run("doctor", "-q", "-m", own, "--start", shared, status=66)
-    assert f"start {shared}: there is no model here" in " ".join(text.split())

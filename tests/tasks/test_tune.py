@@ -1,14 +1,11 @@
 """`nbspam tune`: candidates on the same mail, and a choice that chance cannot make."""
 
-from __future__ import annotations
-
 import json
 import shlex
 from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy.stats import ttest_1samp
 
 from nbspam.cli import with_flags
 from nbspam.corpus import open_labelled
@@ -24,7 +21,6 @@ from nbspam.tasks.tune import (
     first_candidates,
     settle,
     split_apart,
-    tune,
 )
 from tests.judged_mail import judged
 from tests.mail_samples import make_corpus
@@ -80,12 +76,6 @@ def test_differences_of_one_campaign_are_one_trial() -> None:
     assert alone < 0.05 < together
 
 
-def test_with_groups_of_one_it_is_the_paired_t_test() -> None:
-    differences = np.array([0.3, -0.1, 0.4, 0.2, -0.2])
-    _, p = clustered_difference(differences, np.arange(5))
-    assert p == pytest.approx(ttest_1samp(differences, 0.0).pvalue)
-
-
 def test_dated_mail_is_judged_by_its_past(tmp_path: Path) -> None:
     corpus = read(make_corpus(tmp_path / "mail", {"ham": 40, "spam": 40}))
     splits, how, _ = split_apart(corpus)
@@ -107,19 +97,6 @@ def test_undated_mail_is_judged_by_other_campaigns(tmp_path: Path) -> None:
     for _, rows in splits:
         assert copies <= set(rows.tolist()) or not copies & set(rows.tolist())
     assert sorted(row for _, rows in splits for row in rows.tolist()) == list(range(len(corpus.block)))
-
-
-def test_every_candidate_judges_the_same_messages(tmp_path: Path) -> None:
-    corpus = read(make_corpus(tmp_path / "mail", {"ham": 40, "spam": 40}, noise=0.2))
-    done: list[int] = []
-    tuned = tune(corpus, jobs=2, progress=done.append)
-    assert tuned.tried[0].candidate.options == ""
-    assert tuned.tried[0].difference == 0
-    names = {tuple(one.evaluation.names) for one in tuned.tried}
-    assert len(names) == 1
-    assert sum(done) == len(tuned.tried) * 5
-    losses = [one.log_loss for one in tuned.tried[1:]]
-    assert losses == sorted(losses)
 
 
 EACH = first_candidates()

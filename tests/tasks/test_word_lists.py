@@ -1,9 +1,6 @@
 """`nbspam model import` and `export`: the counts of other filters become a model, and back."""
 
-from __future__ import annotations
-
 import json
-import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -22,7 +19,7 @@ from nbspam.tasks.word_lists import (
     body_word,
 )
 from nbspam.tokens.bag import VIEW_NAMES
-from tests.tiny_mail import error, mail, program, run, write_folders
+from tests.tiny_mail import error, mail, run, write_folders
 
 GOLDEN = Path(__file__).resolve().parent.parent / "golden" / "import"
 LISTS = {"bogofilter": GOLDEN / "bogofilter.txt", "spambayes": GOLDEN / "spambayes.csv"}
@@ -135,35 +132,21 @@ def test_the_training_of_thunderbird_becomes_a_model(tmp_path: Path) -> None:
     assert not (tmp_path / "new").exists()
 
 
-@pytest.fixture(scope="module")
-def real(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """What the real bogofilter writes of five messages."""
-    folder = tmp_path_factory.mktemp("words")
-    for name, messages in FEW.items():
-        for message in messages:
-            command = ["bogofilter", "-C", "-d", folder, "-n" if name == "ham" else "-s"]
-            subprocess.run(command, input=message, check=True)
-    words = subprocess.run(["bogoutil", "-d", folder / "wordlist.db"], capture_output=True, check=True)
-    return words.stdout.decode()
-
-
 @pytest.mark.debian
 @NEEDS_BOGOFILTER
-def test_the_list_of_the_real_bogofilter_counts_as_we_do(real: str, tmp_path: Path) -> None:
-    found = counted(imported(real, tmp_path / "m"))
+def test_the_list_of_the_real_bogofilter_counts_as_we_do(tmp_path: Path) -> None:
+    for name, messages in FEW.items():
+        for message in messages:
+            command = ["bogofilter", "-C", "-d", tmp_path, "-n" if name == "ham" else "-s"]
+            subprocess.run(command, input=message, check=True)
+    words = subprocess.run(["bogoutil", "-d", tmp_path / "wordlist.db"], capture_output=True, check=True)
+    found = counted(imported(words.stdout.decode(), tmp_path / "m"))
     assert open_model(str(tmp_path / "m")).messages == [3, 2]
-    assert found[("body", "cheap")] == (0, 2)
-    assert found[("body", "pills")] == (0, 1)  # twice in one message
-    assert found[("body", "meeting")] == (3, 0)
-    assert found[("body", "don't")] == (0, 1)
-    assert found[("header", "subject:uber")] == (3, 2)
-    assert found[("header", "from:example.org")] == (3, 2)
-    assert found[("header", "to:example.net")] == (3, 2)
-    assert found[("header", "field:content-type")] == (3, 2)
     run("train", write_folders(tmp_path / "mail", FEW), "-m", tmp_path / "own", "-q")
     ours = counted(tmp_path / "own")
     both = set(ours) & set(found)
     assert len([token for token in both if token[0] == "body"]) == 7
+    assert ("header", "subject:uber") in both
     assert {token: found[token] for token in both} == {token: ours[token] for token in both}
 
 
@@ -198,24 +181,6 @@ def test_an_event_model_that_counts_repeats_is_refused(tmp_path: Path) -> None:
         assert "model-no-repeats" in error("classify", *options, status=64, stdin=mail("cheap"))
 
 
-def test_a_merge_forgets_messages_that_were_read_without_bigrams(tmp_path: Path) -> None:
-    """Their digests differ from those of the same messages with bigrams."""
-    letters = {name: [mail(f"{name} {n} common") for n in range(8)] for name in ("ham", "spam")}
-    run("train", write_folders(tmp_path / "mail", letters), "-m", tmp_path / "own", "-q")
-    taught, offer = imported(BOGOFILTER, tmp_path / "taught"), mail("cheap offers for you")
-    run("learn", "spam", "-m", taught, stdin=offer)
-    done = program("model", "merge", tmp_path / "own", taught, "-o", tmp_path / "all")
-    assert b"one has none: 1 message.\n" in done.stderr
-    assert check_model(str(tmp_path / "all")) == []
-    before = counted(tmp_path / "all")
-    ham, spam = before[("body", "cheap")]
-    run("learn", "spam", "-m", tmp_path / "all", stdin=offer)
-    assert counted(tmp_path / "all")[("body", "cheap")] == (ham, spam + 1)
-    run("unlearn", "-m", tmp_path / "all", stdin=offer)
-    run("unlearn", "-m", tmp_path / "all", stdin=offer)
-    assert counted(tmp_path / "all") == before
-
-
 @pytest.mark.parametrize(
     ("text", "said"),
     [
@@ -238,14 +203,3 @@ def test_a_damaged_list_is_refused_and_nothing_is_written(text: str, said: str, 
     content = text.encode("utf-8", "surrogateescape")
     assert said in error("model", "import", "-m", tmp_path / "m", status=65, stdin=content)
     assert list(tmp_path.iterdir()) == []
-
-
-def test_importing_refuses_to_overwrite_and_a_failed_import_leaves_the_old_model(tmp_path: Path) -> None:
-    model = imported(BOGOFILTER, tmp_path / "m")
-    before = model.read_bytes()
-    assert "model-exists" in error("model", "import", "-m", model, status=73, stdin=SPAMBAYES.encode())
-    error("model", "import", "-m", model, "--replace", status=65, stdin=SPAMBAYES.encode()[:-3])
-    assert model.read_bytes() == before
-    imported(SPAMBAYES, model, "--replace")
-    assert open_model(str(model)).settings["imported"] == "spambayes"
-    assert os.listdir(tmp_path) == ["m"]

@@ -1,7 +1,5 @@
 """Which fields are evidence, and the first host on the way; golden/header-* show what each field gives."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -46,10 +44,8 @@ def origin(*fields: str) -> float | None:
     ("field", "value"),
     [
         # Sendmail
-        ("from mail.a.example (mail.a.example [203.0.113.7]) by mx.b.example (8.15.2) with ESMTP id 1", 0.0),
         ("from mail.a.example ([203.0.113.7]) by mx.b.example (8.15.2/8.15.2) with ESMTP id 1", 1.0),
         ("from forged (pool-7.a.example [203.0.113.7] (may be forged)) by mx.b.example with SMTP", 0.0),
-        ("from mail (IDENT:root@[203.0.113.7]) by mx.b.example with ESMTP", 1.0),
         # Postfix
         ("from mail.a.example (unknown [203.0.113.7])\n\tby mx.b.example (Postfix) with ESMTP id 1", 1.0),
         ("from x (mail.a.example [IPv6:2001:db8::7]) by mx.b.example (Postfix) with ESMTPS id 1", 0.0),

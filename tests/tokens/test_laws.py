@@ -1,7 +1,5 @@
 """What holds for the tokens of every mail, honest or hostile."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

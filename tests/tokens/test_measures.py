@@ -1,7 +1,5 @@
 """Measures and numeric features: their values, their bins, and that no mail makes them fail."""
 
-from __future__ import annotations
-
 import math
 import re
 from pathlib import Path

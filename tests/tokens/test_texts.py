@@ -1,7 +1,5 @@
 """Bigrams, file names and alternatives; golden/ shows what else of parts and pages is evidence."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import pytest

@@ -1,7 +1,5 @@
 """Where a URL begins and ends, and what it says."""
 
-from __future__ import annotations
-
 import pytest
 
 from nbspam.tokens.structure import cut_urls, host_of, read_url
