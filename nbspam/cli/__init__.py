@@ -43,6 +43,12 @@ def amount(number: int, unit: str) -> str:
     return f"{number:,} {unit}" if number == 1 else f"{number:,} {unit}s"
 
 
+def done_text(done: dict[str, int]) -> str:
+    """The line `3 messages: 2 learned, 1 moved.`  done : result -> how many messages"""
+    counts = ", ".join([f"{count:,} {result.removeprefix('was ')}" for result, count in done.items()])
+    return f"{amount(sum(done.values()), 'message')}{': ' + counts if counts else ''}.\n"
+
+
 def counts_text(classes: Sequence[str], messages: Sequence[int]) -> str:
     """How many messages of each class, see nbspam.labels."""
     return plain(labels.counts_text(classes, messages))

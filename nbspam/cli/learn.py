@@ -10,7 +10,7 @@ import os
 import sys
 import time
 
-from nbspam.cli import amount, asked_name, default_start, plain, write_text
+from nbspam.cli import asked_name, default_start, done_text, plain, write_text
 from nbspam.cli.classify import ReadableMessages, own_model, parse_arguments
 from nbspam.errors import UsageError
 from nbspam.store.connection import LONGEST_PAUSE
@@ -61,13 +61,11 @@ def learn(options: Options, class_name: str | None, paths: list[str]) -> int:
             time.sleep(LONGEST_PAUSE)  # let another waiting writer go first
         if copy_shared(model, start) and "quiet" not in options:
             sys.stderr.write(f"{plain(model)} begins as a copy of {plain(start)}.\n")
-        names, contents = zip(*batch, strict=True)
-        for name, result in zip(names, learn_all(model, label, contents, names, origin), strict=True):
+        for (name, _), result in zip(batch, learn_all(model, label, batch, origin), strict=True):
             write_text(f"{result}\t{plain(name)}\n")
             done[result] = done.get(result, 0) + 1
     if "quiet" not in options:
-        counts = ", ".join(f"{count:,} {result.removeprefix('was ')}" for result, count in done.items())
-        sys.stderr.write(f"{amount(sum(done.values()), 'message')}{': ' + counts if counts else ''}.\n")
+        sys.stderr.write(done_text(done))
     return messages.status
 
 

@@ -9,7 +9,7 @@ from datetime import datetime
 
 import click
 
-from nbspam.cli import amount, counts_text, plain, write_text
+from nbspam.cli import amount, counts_text, done_text, plain, write_text
 from nbspam.cli.options import ANY_PATH
 from nbspam.cli.shared import options
 from nbspam.cli.tables import day, utc
@@ -92,10 +92,8 @@ def undo_command(
     chosen = choose(model, last, 1000 * since.timestamp() if since else 0, source or "")
     missing = take_back(model, chosen, paths, say)
     if not quiet:
-        counts = ", ".join(f"{count:,} {result}" for result, count in done.items())
-        sys.stderr.write(f"{amount(done.total(), 'message')}{': ' + counts if counts else ''}.\n")
+        sys.stderr.write(done_text(done))
     if missing:
         why = f"the mail of {amount(missing, 'message')} was not found, so they still count"
-        raise NoInputError(
-            model, why, "name the folder where it is now: the same command PATH", "undo-no-mail"
-        )
+        remedy = "name the folder where it is now, at the end of the same command"
+        raise NoInputError(model, why, remedy, "undo-no-mail")

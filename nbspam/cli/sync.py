@@ -10,7 +10,7 @@ from contextlib import closing
 
 import click
 
-from nbspam.cli import amount, plain, write_text
+from nbspam.cli import done_text, plain, write_text
 from nbspam.cli.shared import options
 from nbspam.labels import HAM_AND_SPAM
 from nbspam.store.learn import check_class
@@ -55,5 +55,4 @@ def say_lessons(lessons: Iterable[Lesson], quiet: bool) -> None:
         write_text(f"{result}\t{label}\t{plain(place)}\n")
         done[f"{result} as {label}"] += 1
     if not quiet:
-        counts = ", ".join(f"{count:,} {result}" for result, count in done.items())
-        sys.stderr.write(f"{amount(done.total(), 'message')}{': ' + counts if counts else ''}.\n")
+        sys.stderr.write(done_text(done))

@@ -47,6 +47,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from typing import Any
 
+    Named = tuple[str, bytes]
+
 LEARNED = "learned"
 MOVED = "moved"
 KNOWN = "already learned"
@@ -72,40 +74,35 @@ CREDIT = "calibration_credit"  # the setting that keeps Learner.credit
 
 def learn(path: str, label: str, data: bytes, origin: Origin | None = None) -> str:
     """Count one message as `label`; returns LEARNED, MOVED, KNOWN, or LATER if others wrote all the time."""
-    return learn_all(path, label, [data], (), origin)[0]
+    return learn_all(path, label, [("", data)], origin)[0]
 
 
 def unlearn(path: str, data: bytes) -> str:
     """Take one counting of a message out; returns FORGOTTEN or UNKNOWN."""
-    return learn_all(path, None, [data])[0]
+    return learn_all(path, None, [("", data)])[0]
 
 
 def learn_all(
-    path: str,
-    label: str | None,
-    messages: Sequence[bytes],
-    names: Sequence[str] = (),
-    origin: Origin | None = None,
+    path: str, label: str | None, messages: Sequence[Named], origin: Origin | None = None
 ) -> list[str]:
     """Learn messages one after the other as `learn` does; without a label, unlearn them.
 
     If nobody else writes, all of them or none.  Else they become lessons that wait for the next writer.
-    names  : of the messages, for the log of faults and the ledger
-    origin : for the ledger
+    messages : with their names, which say in the ledger where they lie; or ''
+    origin   : for the ledger
     """
-    names, origin = names or [""] * len(messages), origin or Origin("learn")
+    origin = origin or Origin("learn")
     if label is None:
-        return _learn_now(path, label, messages, names, origin, BUSY_SECONDS)
+        return _learn_now(path, label, messages, origin, BUSY_SECONDS)
     deadline = time.monotonic() + BUSY_SECONDS
     if not names_waiting(path):
         with contextlib.suppress(TryAgainError):
-            return _learn_now(path, label, messages, names, origin, 0)
+            return _learn_now(path, label, messages, origin, 0)
     check_class(path, label)
     try:
-        sources = map(origin.of, names)
-        lessons = add(path, label, [*zip(sources, [data[:MAX_READ_BYTES] for data in messages], strict=True)])
+        lessons = add(path, label, [(origin.of(name), data[:MAX_READ_BYTES]) for name, data in messages])
     except OSError:
-        return _learn_now(path, label, messages, names, origin, deadline - time.monotonic())
+        return _learn_now(path, label, messages, origin, deadline - time.monotonic())
     try:
         return _wait(path, lessons, deadline)
     finally:
@@ -126,16 +123,11 @@ def batches(messages: Iterable[Any], size_bytes: Callable[[Any], int]) -> Iterat
 
 
 def _learn_now(
-    path: str,
-    label: str | None,
-    messages: Sequence[bytes],
-    names: Sequence[str],
-    origin: Origin,
-    seconds: float,
+    path: str, label: str | None, messages: Sequence[Named], origin: Origin, seconds: float
 ) -> list[str]:
     results = []
     with writing(path, seconds) as updater:
-        for data, name in zip(messages, names, strict=True):
+        for name, data in messages:
             updater.begin(origin, name)
             model = Model(path, updater.connection)
             message = counted(data, model, name)
@@ -187,7 +179,7 @@ def _learn_waiting(updater: Updater, opened: list[Lesson]) -> list[tuple[Lesson,
     opened : gets each lesson that was read
     """
     results: list[tuple[Lesson, str]] = []
-    size_bytes = 0
+    size_bytes, origin = 0, Origin("")
     for lesson in waiting(updater.model.path):
         opened.append(lesson)
         model = Model(updater.model.path, updater.connection)
@@ -195,7 +187,8 @@ def _learn_waiting(updater: Updater, opened: list[Lesson]) -> list[tuple[Lesson,
             results.append((lesson, KNOWN))
         elif lesson.label in model.classes:
             message = counted(lesson.data, model)
-            updater.begin(Origin(lesson.source))
+            origin.source = lesson.source
+            updater.begin(origin)
             results.append((lesson, _learn(updater, model, message, model.classes.index(lesson.label))))
         size_bytes += len(lesson.data)
         if len(results) == BATCH_MESSAGES or size_bytes >= BATCH_BYTES:

@@ -31,7 +31,7 @@ UNFINISHED_NS = 3_600 * 10**9  # a hidden file that is older was left by a kille
 class Lesson:
     """A lesson that waits; its file is open.
 
-    label  : the class; empty if a writer that was killed meanwhile has learned it
+    label  : the class; empty if a writer that has learned it could not remove the file
     source : where the message comes from, for the ledger
     data   : the message
     """
@@ -49,13 +49,14 @@ class Lesson:
     def finish(self, result: str) -> None:
         """Tell the result to the program that waits; call it after the commit, which no error may hide."""
         with contextlib.suppress(OSError):
-            os.ftruncate(self._handle, 0)
-            os.pwrite(self._handle, result.encode(), 0)
+            os.pwrite(self._handle, f"\n{result}\n".encode(), 0)  # one sector: whole after a power loss
             os.unlink(self._path)
 
     def result(self) -> str | None:
         """What `finish` was told; None while the lesson waits."""
-        return None if os.path.exists(self._path) else os.pread(self._handle, MAX_RESULT_BYTES, 0).decode()
+        if os.path.exists(self._path):
+            return None
+        return os.pread(self._handle, MAX_RESULT_BYTES, 0).split(b"\n")[1].decode()
 
     def keep(self) -> None:
         """Make sure that it is on the disk, for a writer after a power loss."""

@@ -300,8 +300,8 @@ def rows_of_keys(connection: Connection, query: str, keys: Sequence[int]) -> lis
     found: list[tuple[int, ...]] = []
     with OneState(connection):
         for start in range(0, len(keys), _KEYS_PER_QUERY):
-            some = ",".join(map(str, sorted(keys[start : start + _KEYS_PER_QUERY])))  # pages in order
-            found += connection.ask(f"{query} IN ({some})")
+            some = keys[start : start + _KEYS_PER_QUERY]
+            found += connection.ask(f"{query} IN ({','.join('?' * len(some))})", some)
     return found
 
 

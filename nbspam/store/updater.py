@@ -182,7 +182,7 @@ class Updater(Writer):
 
     def moves(self, digest: int) -> list[tuple[int, ...]]:
         """The rows of `moved` of a message."""
-        return self.connection.ask(f"SELECT {DIGESTED['moved']} FROM moved WHERE digest = ?", (digest,))
+        return _counts_of(self.connection, f"SELECT {DIGESTED['moved']} FROM moved", digest)
 
     def add(self, messages: Sequence[int], tokens: Iterable[tuple[Any, ...]], batch: int = 0) -> None:
         """Add counts to those of the model; negative counts remove.
@@ -310,7 +310,11 @@ def updating(path: str, seconds: float = BUSY_SECONDS) -> Iterator[Updater]:
 
 def countings(connection: Connection, digest: int) -> list[tuple[int, int, int]]:
     """(class number, batch, how often) a message of this digest was counted."""
-    rows = connection.ask("SELECT class, batch, times FROM learned WHERE digest = ?", (digest,))
+    return _counts_of(connection, "SELECT class, batch, times FROM learned", digest)
+
+
+def _counts_of(connection: Connection, query: str, digest: int) -> list[Any]:
+    rows = connection.ask(f"{query} WHERE digest = ?", (digest,))
     if any(type(value) is not int for row in rows for value in row):
         raise sqlite3.DatabaseError("a message was not counted a whole number of times")
     return rows

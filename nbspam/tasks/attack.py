@@ -291,6 +291,6 @@ def _after_learning(path: str, lessons: list[bytes], spam: list[Counted], ham: l
     with tempfile.TemporaryDirectory(prefix="nbspam-") as folder:
         copy = os.path.join(folder, "model.nbspam")
         copy_model(path, copy)
-        learn_all(copy, SPAM, lessons)
+        learn_all(copy, SPAM, [("", lesson) for lesson in lessons])
         with closing(open_filter(copy)) as judge:
             return _judge(judge, spam, _called(judge, ham)[SPAM])

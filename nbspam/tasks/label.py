@@ -73,7 +73,7 @@ class Labelling:
         start : a shared model that it then begins as a copy of, or empty
         UsageError for a model without ham and spam, NoInputError if no message can be read.
         """
-        self._path, self._start = path, start
+        self._path, self._start, self._origin = path, start, Origin("label")
         self._done: list[tuple[Asked, str]] = []
         first = own_or_shared(path, start)
         self._judge = ModelJudge(open_filter(first)) if start or os.path.lexists(first) else None
@@ -114,7 +114,7 @@ class Labelling:
         if name:
             if not copy_shared(self._path, self._start) and not os.path.exists(self._path):
                 make_empty_model(self._path)
-            learn_all(self._path, name, [self.asked.data], [self.asked.item.name], Origin("label"))
+            learn_all(self._path, name, [(self.asked.item.name, self.asked.data)], self._origin)
             if not self.labelled:
                 self._judge = ModelJudge(open_filter(self._path))
         self._done.append((self.asked, name))

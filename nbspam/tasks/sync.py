@@ -201,6 +201,7 @@ class Learning:
     def learn(self, box: Mailbox, memory: Memory) -> Iterator[Lesson]:
         """Learn each message whose state has changed since the last time, folders of junk first."""
         present: set[str] = set()
+        origin = Origin(self.source)
         folders = box.folders()
         for name in sorted(folders, key=lambda name: (folders[name] != JUNK, name != "INBOX", name)):
             kind = folders[name]
@@ -209,6 +210,7 @@ class Learning:
             is_new = name not in memory.folders
             validity, mails = box.open(name)
             known = memory.folder(name, validity)
+            origin.source = self.source + name
             present.update(place_of(name, mail.uid) for mail in mails)
             states = {mail.uid: state_of(kind, mail, self.keep_days) for mail in mails}
             todo = _changed(known, mails, states, is_new)
@@ -229,15 +231,16 @@ class Learning:
                     known.states.setdefault(HAM if labels[uid] == HAM else states[uid], []).append(uid)
                 for label in (HAM, SPAM):
                     uids = [uid for uid in bodies if labels[uid] == label]
-                    yield from self._learn_as(label, box, name, {uid: bodies[uid] for uid in uids})
+                    yield from self._learn_as(label, box, name, {uid: bodies[uid] for uid in uids}, origin)
                 memory.save()
         memory.save()
 
-    def _learn_as(self, label: str, box: Mailbox, folder: str, mails: dict[Uid, bytes]) -> Iterator[Lesson]:
+    def _learn_as(
+        self, label: str, box: Mailbox, folder: str, mails: dict[Uid, bytes], origin: Origin
+    ) -> Iterator[Lesson]:
         results = [WOULD_LEARN] * len(mails)
         if mails and not self.is_dry:
-            origin = Origin(self.source + folder)
-            results = learn_all(self.model, label, list(mails.values()), (), origin)
+            results = learn_all(self.model, label, [("", data) for data in mails.values()], origin)
             box.mark(list(mails), label)
         for uid, result in zip(mails, results, strict=True):
             yield result, label, place_of(folder, uid)

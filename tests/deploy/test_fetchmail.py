@@ -21,83 +21,71 @@ HAM, SPAM = mail("the minutes of Friday about the fence"), mail("pills and cheap
 pytestmark = [pytest.mark.debian, pytest.mark.skipif(bool(MISSING), reason=MISSING)]
 
 
-@pytest.fixture
-def server(open_folder: Path) -> Iterator[Dovecot]:
-    server = Dovecot(open_folder, "")
-    yield server
-    server.stop()
+class Home(Account):
+    """A user with a new ham and a new spam on the server, and what cron does in the home folder."""
 
-
-@pytest.fixture
-def account(server: Dovecot, tmp_path: Path, model: Path) -> Account:
-    """A user with a new ham and a new spam on the server, and with nbspam set up in a home folder."""
-    config = tmp_path / ".config/nbspam"
-    config.mkdir(parents=True)
-    account = Account(server, config, model)
-    account.write(junk="Junk")
-    account.put("Junk", [])
-    account.put("INBOX", [crlf(HAM), crlf(SPAM)])
-    return account
-
-
-class Home:
-    """The home folder of this user, and what cron does there."""
-
-    def __init__(self, folder: Path, installed: Path, model: Path) -> None:
+    def __init__(self, server: Dovecot, folder: Path, model: Path, installed: Path) -> None:
+        super().__init__(server, folder, model)
         self.folder, self.box, self.junk = folder, folder / "Maildir", folder / "Maildir/.Junk"
-        self.environment = {"HOME": str(folder), "PATH": "/usr/bin:/bin", "NBSPAM_MODEL": str(model)}
+        self.certificate = server.folder / "localhost.pem"
         (folder / ".local/bin").mkdir(parents=True)
         (folder / ".local/bin/nbspam").symlink_to(installed)
+        self.put("Junk", [])
+        self.put("INBOX", [crlf(HAM), crlf(SPAM)])
 
-    def write(self, name: str, text: str) -> None:
-        (self.folder / name).write_text(text)
-        (self.folder / name).chmod(0o600)
+    def write_recipe(self, path: str, name: str, places: dict[str, object]) -> None:
+        """A recipe as a file of the home folder, with the user of the test."""
+        (self.folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (self.folder / path).write_text(adapted(recipe(name), {"jane@example.org": self.user, **places}))
+        (self.folder / path).chmod(0o600)
 
-    def run(self, line: str) -> None:
+    def run_cron(self, line: str) -> None:
         """The command of a line of crontab."""
+        environment = {"HOME": str(self.folder), "PATH": "/usr/bin:/bin", "NBSPAM_MODEL": str(self.model)}
         command = ["sh", "-c", line.split(maxsplit=5)[5]]
-        done = subprocess.run(command, env=self.environment, capture_output=True, text=True, timeout=60)
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60)
         errors = done.stderr.replace("fetchmail: WARNING: Running as root is discouraged.\n", "")
         assert (done.returncode, done.stdout, errors) == (0, "", "")
 
 
 @pytest.fixture
-def home(tmp_path: Path, installed: Path, model: Path) -> Home:
-    return Home(tmp_path, installed, model)
+def home(open_folder: Path, tmp_path: Path, model: Path, installed: Path) -> Iterator[Home]:
+    server = Dovecot(open_folder, "")
+    yield Home(server, tmp_path, model, installed)
+    server.stop()
 
 
 def only(folder: Path) -> Path:
     """The one message of a Maildir."""
-    (found,) = (path for part in ("new", "cur") for path in (folder / part).glob("*"))
+    (found,) = folder.glob("[cn][ue][rw]/*")
     return found
 
 
 @pytest.mark.skipif(not shutil.which("fetchmail"), reason="fetchmail is not installed: as root, make debian")
 @pytest.mark.skipif(not shutil.which("procmail"), reason="procmail is not installed: as root, make debian")
 def test_fetchmail_delivers_by_procmail_and_what_the_user_reads_is_learned(
-    account: Account, home: Home, installed: Path
+    home: Home, installed: Path
 ) -> None:
     places = {
-        "imap.example.org": f"localhost service {account.server.port}",
-        "jane@example.org": account.user,
-        '"secret" ssl': f'"{PASSWORD}" ssl sslcertfile {account.server.folder}/localhost.pem',
+        "imap.example.org": f"localhost service {home.server.port}",
+        '"secret" ssl': f'"{PASSWORD}" ssl sslcertfile {home.certificate}',
         "-d %T": home.folder / "rules",  # procmail takes the home folder from the list of users
     }
-    home.write(".fetchmailrc", adapted(recipe("fetchmail"), places))
-    head = f"PATH={installed.parent}:/usr/bin:/bin\nNBSPAM_MODEL={account.model}\n"
-    home.write("rules", f"{head}MAILDIR={home.box}\nDEFAULT={home.box}/\n{recipe('filter')}")
+    home.write_recipe(".fetchmailrc", "fetchmail", places)
+    head = f"PATH={installed.parent}:/usr/bin:/bin\nNBSPAM_MODEL={home.model}\n"
+    (home.folder / "rules").write_text(f"{head}MAILDIR={home.box}\nDEFAULT={home.box}/\n{recipe('filter')}")
     home.box.mkdir()
-    before = counts(account.model)
-    home.run(recipe("fetchmail cron"))
-    assert without_own_field(only(home.junk).read_bytes()).endswith(SPAM.partition(b"\n")[2])
+    before = counts(home.model)
+    home.run_cron(recipe("fetchmail cron"))
     ham = only(home.box)
-    assert without_own_field(ham.read_bytes()).endswith(HAM.partition(b"\n")[2])
-    assert counts(account.model) == before
-    assert account.mail("INBOX") == sorted([crlf(HAM), crlf(SPAM)])
+    for path, message in ((ham, HAM), (only(home.junk), SPAM)):
+        assert without_own_field(path.read_bytes()).endswith(message.partition(b"\n")[2])
+    assert home.mail("INBOX") == sorted([crlf(HAM), crlf(SPAM)])
+    assert counts(home.model) == before
     ham.rename(home.box / f"cur/{ham.name}:2,S")
-    home.run(recipe("fetchmail cron"))
-    assert counts(account.model) != before
-    only(home.box), only(home.junk)
+    home.run_cron(recipe("fetchmail cron"))
+    assert counts(home.model) != before
+    only(home.box)  # it fetched nothing twice
 
 
 def without_id(message: bytes) -> bytes:
@@ -106,28 +94,25 @@ def without_id(message: bytes) -> bytes:
 
 
 @pytest.mark.skipif(not shutil.which("mbsync"), reason="isync is not installed: as root, make debian")
-def test_mbsync_brings_judged_mail_and_a_move_is_learned(account: Account, home: Home) -> None:
-    certificate = f"CertificateFile {account.server.folder}/localhost.pem"
-    places = {
-        "imap.example.org": f"localhost\nPort {account.server.port}\n{certificate}",
-        "jane@example.org": account.user,
-        "pass show mail/home": f"echo {PASSWORD}",
-    }
-    home.write(".mbsyncrc", adapted(recipe("mbsync"), places))
-    before = counts(account.model)
-    home.run(recipe("mbsync cron"))
+def test_mbsync_brings_judged_mail_and_what_the_user_moves_stays_there(home: Home) -> None:
+    password, port = {"pass show mail/home": f"echo {PASSWORD}"}, home.server.port
+    host = f'localhost"\nport = {port}\nca_file = "{home.certificate}"\njunk = "Junk'
+    home.write_recipe(".config/nbspam/imap.toml", "imap", {"imap.example.org": host, **password})
+    host = f"localhost\nPort {port}\nCertificateFile {home.certificate}"
+    home.write_recipe(".mbsyncrc", "mbsync", {"imap.example.org": host, **password})
+    before = counts(home.model)
+    home.run_cron(recipe("mbsync cron"))
     ham, spam = only(home.box), only(home.junk)
     assert (without_id(ham.read_bytes()), without_id(spam.read_bytes())) == (HAM, SPAM)
-    assert counts(account.model) == before
+    assert counts(home.model) == before
     ham.rename(home.junk / "cur" / f"{ham.name.partition(',U=')[0]}:2,S")
     spam.rename(home.box / "cur" / f"{spam.name.partition(',U=')[0]}:2,")
-    for _ in range(3):  # mail that was moved out of Junk stays there, also if nobody has read it
-        home.run(recipe("mbsync cron"))
+    for _ in range(3):  # also mail that nobody has read
+        home.run_cron(recipe("mbsync cron"))
         spam = only(home.box)
         assert (without_id(spam.read_bytes()), without_id(only(home.junk).read_bytes())) == (SPAM, HAM)
-        assert without_id(*account.mail("INBOX")) == crlf(SPAM)
-        assert without_id(*account.mail("Junk")) == crlf(HAM)
+        assert (*map(without_id, home.mail("INBOX") + home.mail("Junk")),) == (crlf(SPAM), crlf(HAM))
     spam.rename(f"{spam}S")
-    home.run(recipe("mbsync cron"))
+    home.run_cron(recipe("mbsync cron"))
     for label, message in (("spam", HAM), ("ham", SPAM)):
-        assert "already learned" in run("learn", label, "-m", account.model, stdin=message)
+        assert "already learned" in run("learn", label, "-m", home.model, stdin=message)

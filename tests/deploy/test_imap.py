@@ -14,13 +14,13 @@ pytest.importorskip("imapclient")
 
 from nbspam.imap.account import read_accounts
 from tests.deploy.imap_server import PASSWORD, CuttingProxy, Dovecot, what_is_missing
+from tests.deploy.recipes import ROOT, recipe
 from tests.server import HAM, SPAM, eventually
 from tests.tiny_mail import counts, error, mail, program, run
 
 MISSING = what_is_missing()
 pytestmark = [pytest.mark.debian, pytest.mark.skipif(bool(MISSING), reason=MISSING)]
 JUNK = "Unwanted"  # by its special use only
-ROOT = Path(__file__).resolve().parents[2]
 BASE = "IMAP4rev1 LITERAL+ ENABLE NAMESPACE SPECIAL-USE"
 users = (f"user{number}" for number in itertools.count())
 
@@ -272,8 +272,7 @@ def test_token_and_keyring_log_in(whole: Account, monkeypatch: pytest.MonkeyPatc
 
 
 def test_configuration_and_unit_of_the_manual_are_understood(tmp_path: Path) -> None:
-    page = (ROOT / "docs/imap.md").read_text(encoding="utf-8")
-    (tmp_path / "imap.toml").write_text(page.partition("```toml\n")[2].partition("```")[0])
+    (tmp_path / "imap.toml").write_text(recipe("imap"))
     assert read_accounts(str(tmp_path / "imap.toml"))["home"].password_command == "pass show mail/home"
     unit = (ROOT / "contrib/systemd/nbspam-imap@.service").read_text(encoding="utf-8")
     (line,) = [line for line in unit.splitlines() if line.startswith("ExecStart=")]

@@ -9,7 +9,6 @@ import smtplib
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
-from tempfile import mkdtemp
 
 import pytest
 
@@ -130,16 +129,11 @@ def train(home: Path, installed: Path) -> Path:
 
 
 @pytest.fixture
-def postfix(installed: Path) -> Iterator[Postfix]:
-    home = Path(mkdtemp(prefix="nbspam-postfix-"))  # the folders of pytest are closed to other users
-    home.chmod(0o755)
-    script = {"/usr/local/bin/nbspam-deliver": write_script(home, installed)}
-    server = Postfix(home, adapted(recipe("postfix"), script))
-    try:
-        yield server
-    finally:
-        server.run("postfix", "stop")
-        shutil.rmtree(home)
+def postfix(installed: Path, open_folder: Path) -> Iterator[Postfix]:
+    script = {"/usr/local/bin/nbspam-deliver": write_script(open_folder, installed)}
+    server = Postfix(open_folder, adapted(recipe("postfix"), script))
+    yield server
+    server.run("postfix", "stop")
 
 
 def test_mail_waits_in_the_queue_until_there_is_a_model(postfix: Postfix, installed: Path) -> None:

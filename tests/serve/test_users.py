@@ -73,6 +73,7 @@ def test_lesson_of_one_user_changes_nothing_for_others(serve: Start, shared: Pat
     assert "user=alice@example.org" in server.log
     run("learn", "-q", "spam", "-m", shared, stdin=NEW)
     assert counts(users / "alice@example.org.nbspam") == counts(shared)
+    assert "\tserve alice@example.org\n" in run("log", "-m", users / "alice@example.org.nbspam")
 
 
 def test_user_without_a_model_follows_the_shared_one(serve: Start, shared: Path, users: Path) -> None:

@@ -9,7 +9,10 @@ import random
 import re
 import shutil
 import signal
+import sqlite3
 import subprocess
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -17,10 +20,11 @@ import pytest
 from nbspam.corpus import open_labelled
 from nbspam.settings import Settings
 from nbspam.store.check import check_model
+from nbspam.store.learn import FORGOTTEN, UNKNOWN, unlearn
 from nbspam.store.text import dump_model
 from nbspam.tasks.train import train
 from tests.store.disk import CALLS as FILE_CALLS
-from tests.store.disk import Disk, recorded
+from tests.store.disk import Disk, Operation, recorded
 from tests.tiny_mail import PROGRAM, Done, counts, mail, run, write_folders
 
 pytestmark = [
@@ -37,6 +41,12 @@ COMMANDS = {
     "replace": ["train", "-q", "--jobs", "1", "--replace", "MAIL"],
     "first": ["train", "-q", "--jobs", "1", "MAIL"],
 }
+# `nbspam` that waits shortly for another writer.
+IMPATIENT = [
+    sys.executable,
+    "-c",
+    "from nbspam import __main__; from nbspam.store import learn; learn.BUSY_SECONDS = 0.3; __main__.main()",
+]
 CALLS = FILE_CALLS.replace("openat,", "") + ",rmdir,fcntl,flock"
 
 
@@ -69,17 +79,50 @@ def test_power_loss_leaves_the_old_model_or_the_new_one(place: Path, command: li
     done = recorded(command, place.parent, NEW)
     new = text(place)
     assert old != new
-    drawn = random.Random(kind)
-    cuts = sorted(drawn.randint(0, len(done)) for _ in range(IMAGES // len(COMMANDS) * 3 // 4))
-    cuts += [len(done)] * (IMAGES // len(COMMANDS) // 4)
-    at = 0
-    for cut in cuts:
-        while at < cut:
-            disk.do(done[at])
-            at += 1
-        write_image(place.parent, disk.after_loss(drawn))
+    for cut, image in images(disk, done, kind):
+        write_image(place.parent, image)
         found = text(place)
         assert found == new or (found == old and cut < len(done)), (cut, len(done), done[cut - 1 : cut])
+
+
+def test_power_loss_keeps_a_lesson_that_waits_until_it_is_learned(model: Path, tmp_path: Path) -> None:
+    place = tmp_path / "place" / "model"
+    place.parent.mkdir()
+    shutil.copy(model, place)
+    disk = Disk(place.parent)  # before: to close a file takes all locks of the process on it away
+    writer = sqlite3.connect(place, isolation_level=None)
+    writer.execute("BEGIN IMMEDIATE")
+    done = recorded([*IMPATIENT, "learn", "spam", "-m", str(place)], place.parent, NEW)
+    writer.close()
+    for cut, image in images(disk, done, "waits"):
+        write_image(place.parent, image)
+        found = unlearn(str(place), NEW)
+        assert found == FORGOTTEN or cut < len(done), (cut, found)
+        assert counts(place) == counts(model) or cut < len(done)
+        assert check_model(str(place)) == []
+    assert len(disk.names) == 2
+    write_image(place.parent, {name: file.data for name, file in disk.names.items()})
+    disk = Disk(place.parent)
+    done = recorded([*PROGRAM, "unlearn", "-m", str(place)], place.parent, mail("never learned"))
+    learned = counts(place)
+    assert learned != counts(model)
+    for cut, image in images(disk, done, "next writer"):
+        write_image(place.parent, image)
+        assert unlearn(str(place), mail("never learned")) == UNKNOWN
+        assert (counts(place), check_model(str(place))) == (learned, []), cut
+        assert os.listdir(place.parent) == ["model"]
+
+
+def images(disk: Disk, done: list[Operation], seed: str) -> Iterator[tuple[int, dict[str, bytes]]]:
+    """(operations done, files) of disks after power losses during a program, and after its end."""
+    drawn, each = random.Random(seed), IMAGES // len(COMMANDS)
+    cuts = sorted(drawn.randint(0, len(done)) for _ in range(each * 3 // 4)) + [len(done)] * (each // 4)
+    at = 0
+    for cut in cuts:
+        for one in done[at:cut]:
+            disk.do(one)
+        at = cut
+        yield cut, disk.after_loss(drawn)
 
 
 def test_killed_program_leaves_the_old_model_or_the_new_one(
@@ -159,4 +202,5 @@ def write_image(folder: Path, files: dict[str, bytes]) -> None:
     shutil.rmtree(folder)
     folder.mkdir()
     for path, data in files.items():
+        Path(path).parent.mkdir(exist_ok=True)
         Path(path).write_bytes(data)

@@ -54,7 +54,7 @@ def test_each_message_counts_as_its_last_lesson_that_was_not_undone(
         if chance.random() < 0.3:
             undo(chance.randrange(batch + 1))
         chosen = chance.sample(range(len(LETTERS)), 3)
-        learn_all(str(model), label, [LETTERS[n] for n in chosen], (), Origin(f"batch {batch}"))
+        learn_all(str(model), label, [("", LETTERS[n]) for n in chosen], Origin(f"batch {batch}"))
         for n in chosen:
             if not history[n] or history[n][-1][1] != label:
                 history[n].append((batch, label))

@@ -69,9 +69,9 @@ def test_model_is_sound_while_mail_is_unlearned_and_learned(model: str, data: Pa
         (label, b"Comments: a word more\nCc: neverseen@example.org\n" + mail) for label, mail in mails[:20]
     ]
     for label in ("ham", "spam"):
-        learn_all(model, label, [mail for its, mail in fresh if its == label])
+        learn_all(model, label, [("", mail) for its, mail in fresh if its == label])
     assert rows(model).keys() > pruned.keys() or "NOTAWORD" in pruned
-    every = [mail for _, mail in mails + fresh]
+    every = [("", mail) for _, mail in mails + fresh]
     for start in range(0, len(every), 20):
         assert set(learn_all(model, None, every[start : start + 20])) == {"forgotten"}
         assert check_model(model) == []

@@ -47,6 +47,9 @@ def test_states_of_a_maildir_teach_once(model: Path, tmp_path: Path) -> None:
     assert run("sync", top, "-m", model) == ""
     os.rename(top / ".Junk/new/7", top / ".Junk/cur/7:2,S")  # seen, and left there
     assert lessons(run("sync", top, "-m", model)) == [("learned", "spam", ".Junk")]
+    assert f"\tsync {os.path.realpath(top)}/.Junk\n" in run("log", "-m", model)
+    assert run("undo", "--source", "sync", "-m", model).count("forgotten\t") == 5
+    assert counts(model) == before
 
 
 def test_moves_since_last_time_teach(model: Path, tmp_path: Path) -> None:
