@@ -136,7 +136,7 @@ def test_a_want_of_memory_is_a_temporary_failure(
         raise MemoryError
 
     monkeypatch.setattr("nbspam.model.scorer.key_list", planted)
-    monkeypatch.setattr("nbspam.corpus.reading.identity_of", planted)
+    monkeypatch.setattr("nbspam.corpus.reading.read", planted)
     model = place / ("new" if command[0] == "train" else "model")
     done = program(*command, "-m", model, stdin=MAIL)
     assert done.returncode == 75
