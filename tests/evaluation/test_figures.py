@@ -36,16 +36,6 @@ def test_every_figure_lies_in_its_interval_and_has_a_method():
         assert found["interval_methods"][rate] in methods | {"bootstrap-logit"}
 
 
-def test_the_interval_of_the_area_agrees_with_delongs_variance():
-    evaluation = noisy(3000, spread=3.5)
-    ham, spam = evaluation.score[~evaluation.is_positive], evaluation.score[evaluation.is_positive]
-    above_ham = np.array([(spam < one).mean() for one in ham])
-    above_spam = np.array([(ham > one).mean() for one in spam])
-    error = math.sqrt(above_ham.var(ddof=1) / len(ham) + above_spam.var(ddof=1) / len(spam))
-    low, high = summary(evaluation)["one_minus_roca_percent_interval"]
-    assert (high - low) / 100 == pytest.approx(2 * 1.96 * error, rel=0.1)
-
-
 def test_the_interval_of_the_area_holds_the_truth_as_often_as_it_says():
     """With few mistakes; the middle of the resampled values held it in 82 of 100."""
     random = np.random.default_rng(3)
