@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 
-from nbspam.corpus.source import mode_of, open_unlabelled
+from nbspam.corpus.source import Source, SourcePart, mode_of
 from nbspam.errors import UsageError
 from nbspam.model.scorer import Counted
 from nbspam.store.learn import FORGOTTEN, batches, counted, writing
@@ -20,15 +20,11 @@ def choose(path: str, last: bool, since_ms: float = 0, source: str = "") -> list
     since_ms : of commands that began then or later, ms since 1970
     source   : from there: the first words of the entry, or one of its folders
     """
-    place = os.path.abspath(source)
+    begin, place = f"{source} " if source else "", os.path.abspath(source)
     with open_model(path) as model:
-        found = [one for one in entries(model) if one.time_ms is not None and FIRST not in one.batches]
-    found = [
-        one
-        for one in found
-        if (one.time_ms or 0) >= since_ms
-        and (place in one.source or f"{' '.join(one.source)} ".startswith(f"{source} " * bool(source)))
-    ]
+        known = [one for one in entries(model) if one.time_ms is not None and FIRST not in one.batches]
+    found = [one for one in known if place in one.source or f"{' '.join(one.source)} ".startswith(begin)]
+    found = [one for one in found if (one.time_ms or 0) >= since_ms]
     if not found:
         why, remedy = "nothing like that was learned, except what the model was made with", "see: nbspam log"
         raise UsageError(path, why, remedy, "undo-nothing")
@@ -55,8 +51,10 @@ def take_back(
                 updater.take_back(digest)
         for _ in some:
             say(FORGOTTEN, "-")
-    places = [place for entry in chosen for place in entry.source[1:] if os.path.exists(place)]
-    mail = _wanted(path, [*dict.fromkeys([*places, *paths])], needed)
+    places = [(place, entry.source[0]) for entry in chosen for place in entry.source[1:]]
+    parts = [SourcePart(place, deep=command.startswith("train")) for place, command in places]
+    parts = [part for part in dict.fromkeys(parts) if os.path.exists(part.path)]
+    mail = _wanted(path, Source([*parts, *map(SourcePart, paths)]), needed)
     for named in batches(mail, lambda _: 0):
         with writing(path) as updater:
             results = [undo(updater, message, numbers) for _, message in named]
@@ -65,10 +63,10 @@ def take_back(
     return len(needed)
 
 
-def _wanted(path: str, places: Sequence[str], needed: set[int]) -> Iterator[tuple[str, Counted]]:
+def _wanted(path: str, source: Source, needed: set[int]) -> Iterator[tuple[str, Counted]]:
     """Name and message of these digests, which are then no longer needed."""
     with open_model(path) as model:
-        for item in open_unlabelled(places).items():
+        for item in source.items():
             if not needed:
                 break
             try:

@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from nbspam.errors import TryAgainError
 from nbspam.store import learn as learning
 from nbspam.store import lessons, updater
 from nbspam.store.check import check_model
 from nbspam.store.learn import LATER, LEARNED, learn, learn_all, unlearn
+from nbspam.store.updater import Origin
 from nbspam.tasks.doctor import examine
 from tests.tiny_mail import counts, mail, run
 
@@ -151,8 +151,10 @@ def test_lesson_that_waits_too_long_is_kept_in_private_and_told_by_doctor(
 def test_every_writer_takes_lessons_in_before_its_own_work(
     model: Path, original: Path, busy: sqlite3.Connection, tmp_path: Path
 ) -> None:
-    assert learn(str(model), "spam", mail("garden pills")) == LATER
+    assert learn(str(model), "spam", mail("garden pills"), Origin("sync\t/mail")) == LATER
     busy.execute("ROLLBACK")
+    assert unlearn(str(model), mail("something else")) == "was never learned"
+    assert run("log", "-n", 1, "-m", model).endswith("\tsync /mail\n")
     assert unlearn(str(model), mail("garden pills")) == "forgotten"
     assert counts(model) == counts(original)
     busy.execute("BEGIN IMMEDIATE")
@@ -163,13 +165,3 @@ def test_every_writer_takes_lessons_in_before_its_own_work(
     run("train", "-q", "-j1", "--update", tmp_path / "new", "-m", model)
     run("train", "-q", "-j1", "--update", tmp_path / "new", "-m", original)
     assert_counted_once(model, original, [mail("garden pills")], tmp_path)
-
-
-def test_learner_gives_up_where_no_more_lessons_may_wait(
-    model: Path, busy: sqlite3.Connection, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert learn(str(model), "spam", mail("garden pills")) == LATER
-    monkeypatch.setattr(lessons, "MAX_WAITING_BYTES", 2 * lessons.FILE_BYTES)
-    with pytest.raises(TryAgainError):
-        learn(str(model), "spam", bytes(lessons.FILE_BYTES))
-    assert len(list(folder(model).iterdir())) == 1
