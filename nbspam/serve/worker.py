@@ -220,8 +220,9 @@ def _failure(error: Exception) -> NbspamError:
     """What a client hears of it; a fault of ours with one mail stops no other."""
     if isinstance(error, NbspamError):
         return error
-    if isinstance(error, OSError):  # no descriptors, no processes
-        return TryAgainError("server", error.strerror or "has too few resources", "", "server-io")
+    if isinstance(error, OSError | MemoryError):  # no descriptors, no processes
+        why = getattr(error, "strerror", None) or "has too few resources"
+        return TryAgainError("server", why, "", "server-io")
     if os.environ.get("NBSPAM_TRACEBACK"):
         LOG.error("fault", exc_info=error)
     return InternalError("server", f"{type(error).__name__}: a fault of nbspam", "", "bug")

@@ -6,7 +6,7 @@ import contextlib
 import fcntl
 import os
 import time
-from itertools import chain
+from itertools import chain, groupby, islice
 
 from nbspam.errors import CannotCreateError, TryAgainError
 from nbspam.files import NewFile, flush, make_folders
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from typing import Any
 
+ROWS_AT_ONCE = 64  # in one statement: two thirds of the time of one by one
+MAX_VARIABLES = 30_000  # of one statement; SQLite's bound is 32,766
 # table -> the columns that a row gives; the others have their defaults: the first batch, and the next number.
 FIRST_BATCH = {
     "token": " (key, view, text, {})",
@@ -63,7 +65,7 @@ class Writer:
         self.replace("calibration_covariance", cells)
 
     def insert(self, table: str, rows: Iterable[tuple[object, ...]], conflict: str = "") -> None:
-        """Insert rows that have a value for each column.
+        """Insert rows that have a value for each column, several in a statement.
 
         Of the tables of FIRST_BATCH, a value for each column there: all is of the first batch.
         conflict : an ON CONFLICT clause
@@ -72,9 +74,13 @@ class Writer:
         first = next(stream, None)
         if first is None:
             return
+        rest, row = chain([first], stream), f"({', '.join('?' * len(first))})"
         columns = FIRST_BATCH.get(table, "").format(", ".join(self.columns))
-        statement = f"INSERT INTO {table}{columns} VALUES ({', '.join('?' * len(first))}) {conflict}"
-        self.connection.executemany(statement, chain([first], stream))
+        at_once = max(1, min(ROWS_AT_ONCE, MAX_VARIABLES // len(first)))
+        packs = iter(lambda: list(chain.from_iterable(islice(rest, at_once))), [])
+        for size, group in groupby(packs, len):
+            values = ", ".join([row] * (size // len(first)))
+            self.connection.executemany(f"INSERT INTO {table}{columns} VALUES {values} {conflict}", group)
 
     def replace(self, table: str, rows: Iterable[tuple[object, ...]]) -> None:
         """Make these the rows of a table."""

@@ -187,17 +187,6 @@ def test_signal_stops_the_server_after_the_requests_that_have_started(serve: Sta
     assert server.process.wait(PATIENCE) == 0
 
 
-def test_second_signal_does_not_wait(serve: Start) -> None:
-    server = serve()
-    with server.connect() as started:
-        started.sendall(b"CHECK ")
-        time.sleep(0.3)
-        server.process.terminate()
-        eventually(lambda: not server.path.exists())
-        server.process.terminate()
-        assert server.process.wait(PATIENCE / 2) == 0
-
-
 def test_dead_worker_is_replaced(serve: Start) -> None:
     server = serve()
     first, _ = server.workers()
@@ -225,10 +214,12 @@ def test_fault_of_the_program_stops_no_other_mail(serve: Start) -> None:
     code = (
         "import nbspam.serve.users as module\n"
         "read = module.piped_message\n"
-        "module.piped_message = lambda data: {}['trap'] if b'trap' in data else read(data)\n"
+        "module.piped_message = lambda data: {}['trap'] if b'trap' in data else bytearray(1 << 62)\\\n"
+        "    if b'much' in data else read(data)\n"
     )
     server = serve(code=code)
     assert server.ask("CHECK", b"trap") == b"SPAMD/1.5 70 EX_SOFTWARE: KeyError: a fault of nbspam\r\n"
+    assert server.ask("CHECK", b"much") == b"SPAMD/1.5 75 EX_TEMPFAIL: has too few resources\r\n"
     assert server.ask("CHECK", SPAM).startswith(OK)
 
 
