@@ -141,10 +141,10 @@ _TABLE: dict[str, Callable[[str], Decorator]] = {
     "vocab": _option(_VOCAB, "FILE"),
     "loss": _option("Costs of decisions: FP=10,FN=1,unsure=0.2, or a file.", _LOSS),
     # Another way of scoring than that of the model
-    "score.event_model": _option("Score by another event model.", "NAME", type=EVENT_MODELS),
+    "score.event_model": _option(f"Score by another event model: {', '.join(EVENT_MODELS)}.", "NAME"),
     "score.alpha": _option("Score with another smoothing constant.", "X"),
     "score.prior": _option(f"Score with another prior: {_PRIOR}", "PRIOR"),
-    "score.features": _option("Score by these features.", "NAME", type=FEATURES),
+    "score.features": _option("Score by words, numeric or both.", "NAME"),
     # train
     "regime": _option(
         "Which messages to count: all; on-error: in order of time, only those that the filter so far judges "
