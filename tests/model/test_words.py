@@ -184,7 +184,7 @@ def test_impossible_word_shows_the_zero_probability_problem(name: str) -> None:
 @every_model
 @pytest.mark.parametrize("alpha", [-1.0, 1e-300, 1e13, math.nan, math.inf])
 def test_lambda_below_zero_or_infinite_is_refused(model: Model, alpha: float) -> None:
-    with pytest.raises(UsageError, match=r"finite number|beyond the values"):
+    with pytest.raises(UsageError, match="neither 0 nor a number"):
         model.law(fit_and_query(2)[0], alpha)
 
 
