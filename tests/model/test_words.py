@@ -12,12 +12,11 @@ from numpy.typing import NDArray
 from sklearn.naive_bayes import BernoulliNB, ComplementNB, MultinomialNB
 
 from nbspam.errors import UsageError
-from nbspam.model.alpha import best_alpha, scaled_log_loss
 from nbspam.model.block import Block, Lexicon
 from nbspam.model.counts import Counts, CountsModel
 from nbspam.model.posterior import log_posteriors, log_priors
 from nbspam.model.scorer import make_words
-from nbspam.model.textbook import TextbookModel, WordRows
+from nbspam.model.textbook import TextbookModel, WordRows, best_alpha, scaled_log_loss
 from nbspam.model.words import WordLaw
 from nbspam.settings import Settings
 from nbspam.tokens.bag import NOTAWORD_KEY, NOTAWORD_VIEW
