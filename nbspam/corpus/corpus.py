@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from nbspam.corpus.item import Skipped, Unit
-from nbspam.corpus.reading import WORDS, Progress, read_blocks
+from nbspam.corpus.reading import IDENTITIES, WORDS, Progress, read_blocks
 from nbspam.errors import BadDataError, NoInputError
 from nbspam.model.block import Block, is_dated, merge_blocks, only_views, time_order
 from nbspam.model.counts import Ints
@@ -84,7 +84,7 @@ def read_corpus(
     blocks: list[Block] = []
     skipped: Skipped = []
     identities: list[bytes] = []
-    for shard in read_blocks(items, classes, jobs, wanted):
+    for shard in read_blocks(items, classes, jobs, wanted | {IDENTITIES}):
         blocks.extend(shard.blocks)
         skipped.extend(shard.skipped)
         identities.extend(shard.identities)

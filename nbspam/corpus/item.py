@@ -164,10 +164,11 @@ def open_regular(path: str) -> BinaryIO:
     flags = os.O_NONBLOCK | os.O_NOCTTY
     file = open(path, "rb", opener=lambda path, mode: os.open(path, mode | flags))  # noqa: SIM115 - the caller closes it
     mode = os.fstat(file.fileno()).st_mode
-    if not stat.S_ISREG(mode) and not (stat.S_ISFIFO(mode) and path.startswith(_SHELL_PIPES)):
-        file.close()
-        raise not_regular(path, mode)
-    os.set_blocking(file.fileno(), True)
+    if not stat.S_ISREG(mode):
+        if not (stat.S_ISFIFO(mode) and path.startswith(_SHELL_PIPES)):
+            file.close()
+            raise not_regular(path, mode)
+        os.set_blocking(file.fileno(), True)
     return file
 
 

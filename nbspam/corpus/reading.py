@@ -27,21 +27,21 @@ MAX_OCCURRENCES = 500_000  # of tokens in a block, 12 MB
 BULK = 4  # times as much is remembered between messages, 5 MB
 MAX_DISTINCT = 100_000  # tokens that a process has numbered when it begins anew, 15 MB
 WORDS: frozenset[str] = frozenset()  # nothing in addition to the words is wanted
+IDENTITIES = "identities"  # wanted of read_blocks, see identity_of
 
 Progress = Callable[[int, int], None]  # called with a number of messages and their bytes
 
 
 class ReadMessage(NamedTuple):
-    """One message that was read.  identity : see identity_of"""
+    """One message that was read."""
 
     item: Item
     tokens: Tokens
-    size_bytes: int
-    identity: bytes
+    data: bytes
 
 
 class ReadShard(NamedTuple):
-    """The blocks of a shard, what could not be read, and the identities of the messages in the blocks."""
+    """The blocks of a shard, what could not be read, and identities of the messages, if they are wanted."""
 
     blocks: list[Block]
     skipped: Skipped
@@ -68,7 +68,7 @@ def read_messages(
             continue
         tokens = read(data, wanted)
         log_faults(item.name, tokens.failures)
-        yield ReadMessage(item, tokens, len(data), identity_of(data, item.label))
+        yield ReadMessage(item, tokens, data)
 
 
 @contextmanager
@@ -98,9 +98,10 @@ class ShardReader:
     def __call__(self, units: Iterable[Unit]) -> ReadShard:
         Memory.scale = BULK
         found = ReadShard([], [], [])
-        for item, tokens, size_bytes, identity in read_messages(units, found.skipped, self._wanted):
-            self._builder.add(item.name, self._labels.get(item.label, -1), tokens, size_bytes)
-            found.identities.append(identity)
+        for item, tokens, data in read_messages(units, found.skipped, self._wanted):
+            self._builder.add(item.name, self._labels.get(item.label, -1), tokens, len(data))
+            if IDENTITIES in self._wanted:
+                found.identities.append(identity_of(data, item.label))
             if self._builder.occurrences() > MAX_OCCURRENCES:
                 self._build(found)
         if len(self._builder):
