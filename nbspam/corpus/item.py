@@ -53,7 +53,7 @@ class Notes:
     def __init__(self, skipped: Skipped | None = None) -> None:
         self.skipped: Skipped = [] if skipped is None else skipped
         self.left_out: dict[str, int] = {}
-        self.named: set[int | str] = set()
+        self.named: set[tuple[int, int] | str] = set()
 
     def skip(self, path: str, error: OSError) -> None:
         """Note that `path` could not be read."""

@@ -17,6 +17,7 @@ from nbspam.corpus.folders import walk
 from nbspam.corpus.item import Item, MailFile, Notes, Skipped, Unit, file_items, is_url, reason_of
 from nbspam.errors import BadDataError, NbspamError, NoInputError
 from nbspam.labels import checked_name, ordered
+from nbspam.store.connection import file_identity
 
 TWICE = "named twice"
 FOLDER = -1  # in the place of a size
@@ -58,7 +59,7 @@ class SourcePart(NamedTuple):
             for file, may_be_mbox, size_bytes in found:
                 is_named = self.without and f"{os.path.realpath(file)}/".startswith(self.without)
                 if self.is_index or notes.named:
-                    identity = _identity(file)
+                    identity = file_identity(file) or file  # a URL, or a message that is renamed meanwhile
                     is_named = is_named or identity in notes.named
                     if self.is_index:
                         notes.named.add(identity)
@@ -134,15 +135,6 @@ class Source:
         notes.left_out |= self._first_notes.left_out
         self.left_out = notes.left_out
         return [(part, part.message_counts(notes)) for part in self.parts]
-
-
-def _identity(path: str) -> int | str:
-    """Equal for two paths of one file."""
-    try:
-        status = os.stat(path)
-    except OSError:  # a URL, or gone
-        return path
-    return status.st_dev << 64 | status.st_ino
 
 
 def _size_bytes(path: str) -> int:
