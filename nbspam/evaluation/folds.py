@@ -120,10 +120,8 @@ def _check(sizes: Ints, parts: int, what: str) -> None:
         raise BadDataError("evaluation", why, remedy, "one-class")
     fewest = int(sizes.min())
     if fewest < parts:
-        few = f"{fewest} {what.removesuffix('s') if fewest == 1 else what}"
-        why = f"the smallest class has {few}, fewer than the {parts} parts to be made"
-        remedy = f"use at most {fewest} folds, or more mail" if fewest > 1 else "name more mail of that class"
-        raise BadDataError("evaluation", why, remedy, "too-many-folds")
+        why = f"the smallest class has {fewest:,} {what}, fewer than the {parts} parts to be made"
+        raise BadDataError("evaluation", why, "use fewer folds, or more mail of that class", "too-many-folds")
 
 
 def _refuse_missing_class(classes: Ints, rows: Ints, what: str) -> None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from nbspam.errors import DamagedModelError
 from nbspam.model.scorer import Counted
 from nbspam.store.learn import FORGOTTEN, KNOWN, MOVED, count_message, keep_tokens
-from nbspam.store.reader import Model
+from nbspam.store.reader import Model, rows_of_keys
 from nbspam.store.updater import Updater, countings
 
 FIRST = 1  # the number of the batch that the model was made with
@@ -54,10 +54,10 @@ def entries(model: Model) -> list[Entry]:
     return list(found.values())
 
 
-def first_counted(model: Model, keys: Iterable[int]) -> dict[int, int | None]:
+def first_counted(model: Model, keys: Sequence[int]) -> dict[int, int | None]:
     """key -> when the token was first counted, in ms since 1970, None if forgotten; for the tokens known."""
-    query = "SELECT key, time FROM token LEFT JOIN batch ON batch.number = since WHERE key IN"
-    rows = model.connection.ask(f"{query} ({','.join(map(str, keys))})")
+    query = "SELECT key, time FROM token LEFT JOIN batch ON batch.number = since WHERE key"
+    rows = rows_of_keys(model.connection, query, keys)
     return {key: time_ms if type(time_ms) is int else None for key, time_ms in rows}
 
 

@@ -61,7 +61,8 @@ class Origin:
         box, _, number = name.rpartition("#")
         if not number.isdecimal():
             box = os.path.dirname(name)
-            box = os.path.dirname(box) if os.path.basename(box) in ("cur", "new") else box
+            top, part = os.path.split(box)
+            box = top if part in ("cur", "new") and os.path.isdir(os.path.join(top, "cur")) else box
         return self.source if name in ("", STDIN) else f"{self.source}\t{os.path.abspath(box)}"
 
 

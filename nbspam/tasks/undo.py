@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 
-from nbspam.corpus.source import mode_of, open_unlabelled
+from nbspam.corpus.source import Source, SourcePart, mode_of
 from nbspam.errors import UsageError
 from nbspam.model.scorer import Counted
 from nbspam.store.learn import FORGOTTEN, batches, counted, writing
@@ -55,8 +55,10 @@ def take_back(
                 updater.take_back(digest)
         for _ in some:
             say(FORGOTTEN, "-")
-    places = [place for entry in chosen for place in entry.source[1:] if os.path.exists(place)]
-    mail = _wanted(path, [*dict.fromkeys([*places, *paths])], needed)
+    places = [(place, entry.source[0]) for entry in chosen for place in entry.source[1:]]
+    parts = [SourcePart(place, deep=command.startswith("train")) for place, command in places]
+    parts = [part for part in dict.fromkeys(parts) if os.path.exists(part.path)]
+    mail = _wanted(path, Source([*parts, *map(SourcePart, paths)]), needed)
     for named in batches(mail, lambda _: 0):
         with writing(path) as updater:
             results = [undo(updater, message, numbers) for _, message in named]
@@ -65,10 +67,10 @@ def take_back(
     return len(needed)
 
 
-def _wanted(path: str, places: Sequence[str], needed: set[int]) -> Iterator[tuple[str, Counted]]:
+def _wanted(path: str, source: Source, needed: set[int]) -> Iterator[tuple[str, Counted]]:
     """Name and message of these digests, which are then no longer needed."""
     with open_model(path) as model:
-        for item in open_unlabelled(places).items():
+        for item in source.items():
             if not needed:
                 break
             try:

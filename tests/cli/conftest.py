@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.hardship import HAM, SPAM, program
-from tests.tiny_mail import mail, write_folders
+from tests.cli.hardship import HAM, SPAM
+from tests.tiny_mail import mail, program, write_folders
 
 
 @pytest.fixture(scope="module")

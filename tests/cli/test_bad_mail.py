@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.hardship import HAM, SPAM, program, refusal
-from tests.tiny_mail import PROGRAM, write_folders
+from tests.cli.hardship import HAM, SPAM, refusal
+from tests.tiny_mail import PROGRAM, program, write_folders
 
 
 @pytest.mark.parametrize("name", ["a\x1b[31mb", "new\nline", "tab\tname", " spaced ", "unsure"])

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from nbspam.store.connection import FORMAT
-from tests.cli.hardship import HAM, program, refusal
+from tests.cli.hardship import HAM, refusal
+from tests.tiny_mail import program
 
 
 def of_format(number: int) -> Callable[[bytes], bytes]:
@@ -57,13 +58,13 @@ def test_a_bad_model_is_refused_by_every_command_and_not_changed(
 
 @pytest.mark.parametrize("name", ["folder/", "folder", "new/", "", "/dev/null", "file/new"])
 def test_a_wrong_model_path_is_refused_before_mail_is_read(
-    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+    source: Path, model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     (tmp_path / "folder").mkdir()
     (tmp_path / "file").touch()
     monkeypatch.chdir(tmp_path)
     before = sorted(os.listdir())
-    refusal(73, "model-create", name, "train", "no-such-mail", "-m", name, "--replace")
+    refusal(73, "model-create", name, "train", source, "-m", name, "--replace")
     refusal(73, "model-create", name, "tune", "no-such-mail", "--write", "--replace", "-m", name)
     refusal(73, "model-create", name, "model", "merge", model, model, "-o", name, "--replace")
     assert sorted(os.listdir()) == before

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.hardship import HAM, SPAM, program, refusal
-from tests.tiny_mail import PROGRAM, write_folders
+from tests.cli.hardship import HAM, SPAM, refusal
+from tests.tiny_mail import PROGRAM, program, write_folders
 
 
 @pytest.fixture
@@ -72,21 +72,6 @@ def test_a_full_disk_ends_learning_and_leaves_a_sound_model(
     (small_disk / "filler").unlink()
     assert program("model", "check", "-m", path).returncode == 0
     assert program("classify", "-m", path, stdin=SPAM[0]).stdout.startswith(b"spam\t")
-
-
-@pytest.mark.parametrize("name", ["vocab", "vectorize"])
-def test_a_full_disk_leaves_no_partial_output(small_disk: Path, wordy: Path, name: str) -> None:
-    output = small_disk / "out"
-    _fill(small_disk, 8_192)
-    command = ["vocab", "build", wordy, "-o", output]
-    if name == "vectorize":
-        vocabulary = small_disk.parent / "v.tsv"
-        assert program("vocab", "build", wordy, "-o", vocabulary).returncode == 0
-        command = ["vectorize", wordy, "--vocab", vocabulary, "--event-model", "multinomial", "-o", output]
-    done = program(*command)
-    assert done.returncode == 74
-    assert done.stderr.splitlines()[-2].startswith(f"nbspam: {output}: ".encode())
-    assert os.listdir(small_disk) == ["filler"]
 
 
 def test_a_read_only_folder_refuses_writers_and_allows_readers(

@@ -144,13 +144,5 @@ def test_a_model_that_cannot_be_made_ends_the_screen_with_the_error(folder: Path
     assert isinstance(use(found, lambda pilot: pilot.press("h")), CannotCreateError)
 
 
-@pytest.mark.parametrize("options", [["--views", "body"], ["--features", "both"], ["--textbook"]])
-def test_no_message_comes_that_a_model_of_any_kind_has_learned(
-    options: list[str], folder: Path, tmp_path: Path
-) -> None:
-    run("train", "-q", "-j1", folder, "-m", tmp_path / "model", *options)
-    assert labelling(folder, tmp_path / "model").asked is None
-
-
 def test_without_a_terminal_it_is_refused(folder: Path, tmp_path: Path) -> None:
     assert "[no-terminal]" in error("label", folder, "-m", tmp_path / "model", status=64)

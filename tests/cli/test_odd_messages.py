@@ -12,7 +12,8 @@ from nbspam.filter import Verdict
 from nbspam.labels import HAM_AND_SPAM
 from nbspam.model.posterior import Scored
 from nbspam.passthrough import marked, own_fields
-from tests.cli.hardship import HAM, program
+from tests.cli.hardship import HAM
+from tests.tiny_mail import program
 
 CPU_SECONDS = 1.0  # a message
 ODD_MESSAGES = {

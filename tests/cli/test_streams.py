@@ -92,17 +92,6 @@ def test_a_partly_written_output_is_a_failure(
     assert done.stderr == told
 
 
-@pytest.mark.parametrize("closed", ["<&-", "<&- >&-", ">&-"])
-@pytest.mark.parametrize("command", ["classify", "classify -p", "learn spam"])
-def test_a_closed_stream_is_named_in_the_error(model: Path, command: str, closed: str) -> None:
-    line = f"{shlex.join(PROGRAM)} {command} -m {shlex.quote(str(model))} {closed}"
-    done = subprocess.run(["sh", "-c", line], input=mail("garden"), capture_output=True)
-    name = b"stdin" if "<" in closed else b"stdout"
-    told = b"nbspam: %s is closed\n  next: connect it to a file or a pipe  [io]\n" % name
-    assert (done.returncode, done.stdout) == (74, b"")
-    assert done.stderr.endswith(told)
-
-
 @WAYS
 def test_a_full_disk_under_the_log_does_not_stop_mail(tmp_path: Path, environment: dict[str, str]) -> None:
     """75: the message is passed through whole and unchanged, whoever can be told of it."""

@@ -1,6 +1,5 @@
 """A cluster: a real scheduler and two worker processes give the same integers as one process, or no model."""
 
-import json
 import subprocess
 import sys
 import time
@@ -137,13 +136,6 @@ def test_bins_and_vocabularies_count_the_same(
     run("train", *options, bucket, "-m", tmp_path / "alone", "-q")
     run("train", *options, "--scheduler", two.address, bucket, "-m", tmp_path / "there", "-q")
     assert counts(tmp_path / "there") == counts(tmp_path / "alone")
-
-
-def test_folds_are_judged_on_a_cluster_as_alone(two: Place, data: Path) -> None:
-    asked = ["eval", "--folds", 3, "--json", "-q", data]
-    alone, there = (json.loads(run(*asked, *more)) for more in ([], ["--scheduler", two.address]))
-    assert there["confusion"] == alone["confusion"]
-    assert there["log_loss"] == pytest.approx(alone["log_loss"], rel=1e-9)
 
 
 @pytest.mark.parametrize(

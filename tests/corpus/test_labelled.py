@@ -116,11 +116,6 @@ def test_a_class_without_readable_mail_is_refused_with_the_reason(by_index: bool
         open_labelled(paths)
 
 
-def test_one_class_is_enough_if_the_caller_allows_it(tmp_path: Path) -> None:
-    source = open_labelled(ham=labelled(tmp_path / "x", "1"), allow_one_class=True)
-    assert source.classes == ("ham",)
-
-
 def test_more_classes_than_a_model_holds_are_refused_before_any_mail_is_read(tmp_path: Path) -> None:
     assert 3 + 2 * MAX_CLASSES <= 2_000  # columns of `token`, as many as SQLite allows
     lines = [f"c{number} mail{number}" for number in range(MAX_CLASSES + 1)]

@@ -67,9 +67,3 @@ def test_a_deleted_message_is_named_with_the_reason(box: Path) -> None:
     skipped: list[tuple[str, str]] = []
     assert [list(one.tokens.body) for one in read_messages((first, *items), skipped)] == [["two"]]
     assert skipped == [(str(path), os.strerror(2)) for path in gone]
-
-
-def test_two_messages_of_one_name_in_both_folders_are_two_messages(box: Path) -> None:
-    """No delivery agent writes such, but copies and exports do."""
-    (box / "new" / "1.host").write_bytes(mail("four"))
-    assert len(list(open_unlabelled([str(box)]).items())) == 4

@@ -59,12 +59,6 @@ def test_messages_written_as_mboxrd_come_back(bodies: list[list[bytes]], size: i
     assert [unquoted(message) for _, message in joined(as_mbox(messages), size)] == messages
 
 
-@given(st.binary(max_size=200), st.sampled_from([1, 2, 7, 64]))
-def test_the_size_of_chunks_changes_nothing(junk: bytes, size: int) -> None:
-    data = FROM + junk + b"\n\n" + FROM + junk
-    assert joined(data, size) == joined(data, 1 << 20)
-
-
 def test_messages_are_those_that_the_standard_library_wrote(tmp_path: Path) -> None:
     box = mailbox.mbox(str(tmp_path / "box"))
     messages = [mail(1), mail(2, b"\nFrom here on\n\nmore\n"), mail(3, b"\n\n\nend\n")]

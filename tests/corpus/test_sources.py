@@ -124,16 +124,6 @@ def test_an_index_file_names_messages_mboxes_and_folders_in_its_order(tmp_path: 
     assert [label for label, _ in words(source)] == ["spam", "ham", "ham", "spam", "spam", "spam"]
 
 
-def test_explicit_paths_have_the_class_they_were_given(tmp_path: Path) -> None:
-    put(tmp_path, "single")
-    put(tmp_path, "box", data=MBOX)
-    maildir(tmp_path / "dir", "wanted")
-    given = {name: [f"{tmp_path}/{name}"] for name in ("single", "box", "dir")}
-    source = open_labelled(spam=given["box"], ham=given["dir"], classes={"work": given["single"]})
-    assert not source.ordered_by_index
-    assert words(source) == [("ham", "wanted"), ("work", "single"), ("spam", "one"), ("spam", "two")]
-
-
 def maildir_plus_plus(top: Path) -> str:
     maildir(top, "inbox")
     for folder in ("Junk", "Spam.2004", "Trash", "Drafts", "Sent", "Lists.python", "Templates", "Outbox"):
@@ -242,19 +232,6 @@ def test_a_folder_with_an_inbox_in_it_is_a_tree(tmp_path: Path) -> None:
         maildir(tmp_path / folder, folder)
     source = open_labelled([str(tmp_path)])
     assert words(source) == [("ham", "INBOX"), ("ham", "Lists/python"), ("spam", "Junk")]
-
-
-def test_skipped_and_left_out_mail_of_a_tree_is_noted_once(tmp_path: Path) -> None:
-    maildir(tmp_path / "plus", "h")
-    maildir(tmp_path / "plus" / ".Junk", "s")
-    (tmp_path / "plus" / ".Gone").symlink_to("nowhere")
-    source = open_labelled([f"{tmp_path}/plus"])
-    assert words(source) == [("ham", "h"), ("spam", "s")]
-    assert source.skipped == [(f"{tmp_path}/plus/.Gone", "link to nothing")]
-    names = ("inbox/1", "inbox/,2", "inbox/.mh_sequences", "inbox/draft", "junk/3")
-    source = open_labelled([put(tmp_path / "mh", *names)])
-    assert words(source) == [("ham", "1"), ("spam", "3")]
-    assert source.left_out == {"deleted": 1, "no message of the MH folder": 1}
 
 
 def test_a_tree_of_mboxes_as_of_thunderbird_is_read(tmp_path: Path) -> None:

@@ -71,15 +71,6 @@ def test_svmlight_numbers_columns_from_1_and_ends_with_the_name(
     assert lines[0].endswith("ham/000.eml")
 
 
-def test_svmlight_of_many_classes_has_their_numbers(tmp_path: Path) -> None:
-    folder = write_folders(
-        tmp_path / "mail", {name: [mail("apple")] for name in ("ham", "lists", "work", "spam")}
-    )
-    run("vocab", "build", folder, "--view", "body", "-o", tmp_path / "v", "-q")
-    lines = vectors(folder, tmp_path / "v", "bernoulli", "svmlight", tmp_path / "x").read_text().splitlines()
-    assert sorted(line.split()[0] for line in lines) == ["1", "2", "3", "4"]
-
-
 @pytest.mark.parametrize("event_model", ["bernoulli", "multinomial"])
 def test_all_forms_hold_the_same_matrix(data: Path, tmp_path: Path, event_model: str) -> None:
     run("vocab", "build", data, "--size", "400", "-o", tmp_path / "v", "-q")

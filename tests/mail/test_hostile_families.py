@@ -133,9 +133,7 @@ PAGES = split(
     "&amp;¦&amp¦&nosuchentity¦&¦&#¦&#x1F600;¦&amp;#38;amp;¦<¦<div>¦<b><i><u>¦<b><i></b></i>¦"
     "<a><p></a></p>¦</div>¦<table><tr><td>¦<table>x¦<ul><li>¦<select><option>x¦<!-- x -->¦<!--¦-->¦<!x¦"
     "<![CDATA[¦<?x¦<script>¦<script><!--<script>¦<title>¦<textarea>¦<svg><math>¦<template>¦<noscript>¦"
-    "<form><input>¦<iframe src=http://a.example>¦v<b></b>i<i></i>¦v<span style=display:none>x</span>i¦"
     "v<font size=1 color=white>x</font>i¦<div style='color:#fff;background:#000;font-size:2px'>¦"
-    "<div style='font-size:90%'>x¦<a href='http://a.example/x'>x</a>¦<a href=http://a.example/>x¦"
     "<base href=http://a.example/>¦<img src=http://a.example/x.gif width=1 height=1>¦"
     "<img src='data:image/png;base64,iVBORw0KGgo='>¦<p a=\"<p a='¦<a href=x ¦<p =¦<br>¦<p> \t\n</p>¦"
     "<p onclick='a(\"b\")'>¦<meta http-equiv=refresh content='0;url=http://a.example/'>¦"
@@ -153,13 +151,11 @@ TEXTS = split(
     ">¦\x00¦\x1b[31m¦😀¦👨\u200d👩\u200d¦🇩🇪¦a️¦发票优惠¦ひらカナ漢¦한글¦\u1112\u1161\u11ab¦\u0e44\u0e17\u0e22¦"
     "aа\u03b1¦раураl ¦ｖｉａ ¦𝐯𝐢¦\u24e5\u24d8¦ﷺ¦\u200b¦v\u200bi\u200c¦v\xadi\xad¦a\u2060\ufeff¦"
     "\u202ea\u202c¦a\U000e0061¦\u0301¦a\u0301\u0316 ¦\u0315\u0300\u05ae\u0327¦\u0344¦"
-    "\u0903¦\ufdfa¦\u0308\u3099¦\u0301\uff9e¦\u2588\u2580 ¦"
     "http://a.example/x ¦http://¦http://a@¦www.¦http://a.b.¦http://a.example/?u=¦"
     "http://a.example/%41%2541 ¦http://xn--mnchen-3ya.example/ ¦http://1.2.3.4/ http://0x7f000001/ ¦"
     "http://[::¦http://a.example:80:¦http://a.example/../..¦%25¦://%3a%2f%2f¦a@b.example ¦a@¦a:¦/¦"
     "begin 644 a\n¦begin 644 a\n#0V%T\n`\nend\n¦"
     "begin 644 a\nM86%A86%A86%A86%A86%A86%A86%A86%A86%A86%A86%A86%A86%A86%A86%A\n¦"
-    "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8gISIjJCUmJygpKissLS4vMDEyMzQ1Njc4\n¦"
     "From a@example.org Sat Jan  3 01:05:34 2026\n¦Subject: a\n¦--b\n¦=?utf-8?q?=41?= ¦"
     "-----BEGIN PGP MESSAGE-----\n¦&#118;¦<b>"
 )
@@ -182,26 +178,17 @@ FIELDS = {
     "To": 'a@b.example, ¦"a b" <c@d.example>, ¦a: b@c.example; ',
     "Date": "1",
     "Received": "from a (b [1.2.3.4]) ¦by a.b.¦;",
-    "References": "<a@b.example> ",
-    "Message-ID": "<a@",
     "Content-Type": "text/plain; a=b¦text/plain; name*0*=utf-8''%41; ¦text/plain; a=\"\\\"¦text/(a)plain¦(",
-    "List-Unsubscribe": "<http://a.example/>, ",
-    "Authentication-Results": "a; spf=pass ",
 }
 
 BODIES: dict[str, tuple[str, str, bytes | str]] = {  # (type, transfer encoding, body)
     "quoted-printable": ("text/plain; charset=utf-8", "quoted-printable", "=C3=A9"),
-    "equals": ("text/html", "quoted-printable", "="),
     "base64": ("text/plain", "base64", "QUJD\n"),
-    "base64 runs": ("text/plain", "base64", "QQ=="),
     "base64 of a page": ("text/html", "base64", base64.b64encode(b"<b><i></b>" * 3)),
-    "utf-7": ("text/plain; charset=utf-7", "7bit", "+AGE-"),
     "utf-7 begun": ("text/html; charset=utf-7", "7bit", "+ADw"),
     "iso-2022-jp": ("text/plain; charset=iso-2022-jp", "7bit", b'\x1b$B$"\x1b(B'),
     "gb18030": ("text/plain; charset=gb18030", "8bit", b"\x81\x30\x81\x30"),
-    "hz": ("text/plain; charset=hz-gb-2312", "7bit", "~{VP~}"),
     "flowed lines": ("text/plain; format=flowed; delsp=yes", "8bit", "a \n"),
-    "enriched": ("text/enriched", "7bit", "<bold><param>x"),
     "calendar": ("text/calendar", "8bit", "BEGIN:VEVENT\nSUMMARY:a\n b\n"),
     "rich text groups": ("application/rtf", "7bit", "{\\rtf1 {a"),
 }
@@ -211,9 +198,6 @@ PARTS = split(
     "--b\nContent-Type: text/html\n\n<b>x\n¦"
     "--b\nContent-Disposition: attachment; filename=a.exe\n\nx\n¦--b--\n¦"
     "--b\nContent-Type: message/rfc822\n\nSubject: a\n\nx\n¦"
-    "--b\nContent-Type: multipart/alternative; boundary=b\n\n¦"
-    "--b\nContent-Transfer-Encoding: base64\n\nQUJD\n¦"
-    "--b\nContent-Type: message/external-body; access-type=URL\n\n¦"
     "--b\nContent-Type: message/delivery-status\n\nAction: failed\n\n"
 )
 
@@ -288,20 +272,13 @@ def sheet_and_page(rule: bytes, element: bytes, start: bytes = b"") -> Family:
 OTHERS: dict[str, Family] = {
     "page: different tags": counted(page, b"<x%d>"),
     "page: different attributes": counted(lambda body: page(b"<p " + body + b">x"), b"a%d=b "),
-    "page: different classes": counted(page, b"<p class=c%d>x</p>"),
     "page: different addresses": counted(page, b"<a href=http://h%d.example/%d>x</a>"),
-    "page: the value of an attribute": repeated(lambda body: page(b"<a href='" + body), "a"),
-    "page: a picture in an address": repeated(
-        lambda body: page(b"<img src='data:image/png;base64," + body + b"'>"), "iVBORw0KGgoAAAANSUhEUgAA"
-    ),
     "page: rules and elements": sheet_and_page(b".c%d{color:#fff}", b"<p class=c%d>x"),
     "page: ancestors and depth": sheet_and_page(b"div div div div div p{display:none}", b"<div>x"),
     "page: classes and rules": sheet_and_page(b".c%d{font-size:1px}", b"c%d ", b"<p class='"),
     "page: sheets and their elements": counted(
         page, b"<style>.a%d p{color:red}</style><div class=a%d><p id=a%d>"
     ),
-    "page: white sizes": counted(page, b"<b style='font-size:%d%%'><font color=white><div></font>"),
-    "text: letters that are not UTF-8": repeated(text, b"\xff\xfe"),
     "Subject: 8-bit letters": repeated(functools.partial(field, "Subject"), b"\xe3\xe4 "),
     "text: different words": counted(text, b"w%d "),
     "text: different addresses": counted(text, b"http://h%d.example/%d "),
@@ -320,11 +297,8 @@ OTHERS: dict[str, Family] = {
         lambda body: multipart(body, b"x" * 69 + b"y"), b"--" + b"x" * 69 + b"z\n"
     ),
     "parts: delimiters deep down": lambda size: nested_multiparts(3_000) + fill(b"--x\n", size),
-    "parts: delimiters without a boundary": repeated(functools.partial(mail, "multipart/mixed"), b"--x\n"),
-    "parts: different names": counted(multipart, b"--b\nContent-Type: a/b; name=n%d.exe\n\nx\n"),
     "archive: zeros": archive("{}.txt", bytes(1 << 20)),
     "archive: zeros in pages": archive("{}.html", b"<b>" * (1 << 18)),
-    "archive: mail": archive("{}.eml", b"Subject: a\n\n" + b"x " * 5_000),
     "archive: a bomb of Word": archive("word/document{}.xml", b"<w:p>" * 200_000, name="a.docx"),
     "archive: beginnings": file("application/zip", "a.zip", b"PK\3\4"),
     "archive: gzip": file("application/gzip", "a.gz", b"\x1f\x8b\x08\0\0\0\0\0\0\3" + ZEROS[2:-4]),

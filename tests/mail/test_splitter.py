@@ -47,19 +47,6 @@ def test_well_formed_mail_reads_as_the_stdlib_reads_it(tree, policy):
     assert mail.defects == []
 
 
-@given(TREES)
-def test_embedded_messages_are_read_and_their_fields_kept(tree):
-    inner = built(tree)
-    inner["X-Inner"] = "yes"
-    outer = EmailMessage(policy=default)
-    outer.set_content("outer")
-    outer.add_attachment(inner)
-    mail = parse(outer.as_bytes())
-    assert mail.structure[:3] == ["multipart/mixed", "text/plain", "message/rfc822"]
-    assert ("x-inner", "yes") in mail.parts[1].embedded_headers
-    assert [part.embedded_headers for part in mail.parts[2:]] == [[]] * (len(mail.parts) - 2)
-
-
 @given(
     st.sampled_from([b"", b"Content-Type: message/rfc822\n\n", b"Content-Type: multipart/mixed\n\n--b\n"]),
     st.binary(max_size=300),

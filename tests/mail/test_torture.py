@@ -13,7 +13,7 @@ from nbspam.filter import open_filter
 from nbspam.mail import header_lines
 from nbspam.mail.headers import header_start
 from nbspam.passthrough import OWN, marked
-from tests.cli.hardship import program
+from tests.tiny_mail import program
 
 pytestmark = pytest.mark.corpora
 

@@ -187,17 +187,6 @@ def test_signal_stops_the_server_after_the_requests_that_have_started(serve: Sta
     assert server.process.wait(PATIENCE) == 0
 
 
-def test_second_signal_does_not_wait(serve: Start) -> None:
-    server = serve()
-    with server.connect() as started:
-        started.sendall(b"CHECK ")
-        time.sleep(0.3)
-        server.process.terminate()
-        eventually(lambda: not server.path.exists())
-        server.process.terminate()
-        assert server.process.wait(PATIENCE / 2) == 0
-
-
 def test_dead_worker_is_replaced(serve: Start) -> None:
     server = serve()
     first, _ = server.workers()

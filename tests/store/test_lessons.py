@@ -12,7 +12,6 @@ from pathlib import Path
 
 import pytest
 
-from nbspam.errors import TryAgainError
 from nbspam.store import learn as learning
 from nbspam.store import lessons, updater
 from nbspam.store.check import check_model
@@ -163,13 +162,3 @@ def test_every_writer_takes_lessons_in_before_its_own_work(
     run("train", "-q", "-j1", "--update", tmp_path / "new", "-m", model)
     run("train", "-q", "-j1", "--update", tmp_path / "new", "-m", original)
     assert_counted_once(model, original, [mail("garden pills")], tmp_path)
-
-
-def test_learner_gives_up_where_no_more_lessons_may_wait(
-    model: Path, busy: sqlite3.Connection, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert learn(str(model), "spam", mail("garden pills")) == LATER
-    monkeypatch.setattr(lessons, "MAX_WAITING_BYTES", 2 * lessons.FILE_BYTES)
-    with pytest.raises(TryAgainError):
-        learn(str(model), "spam", bytes(lessons.FILE_BYTES))
-    assert len(list(folder(model).iterdir())) == 1

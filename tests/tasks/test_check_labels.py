@@ -63,16 +63,6 @@ def test_a_message_under_two_labels_is_a_contradiction_and_not_a_doubt(folder: P
     assert checked.doubts == []
 
 
-def test_nearly_the_same_message_under_two_labels_is_listed(folder: Path, tmp_path: Path) -> None:
-    names = [(path.parent.name, str(path)) for path in sorted(folder.rglob("*.eml"))]
-    spam = next(name for label, name in names if label == "spam")
-    near = tmp_path / "near.eml"
-    near.write_bytes(Path(spam).read_bytes() + b"word0\n")  # at most one token more
-    checked = check_labels(read(make_index(tmp_path, [*names, ("ham", str(near))])))
-    assert checked.same == []
-    assert [set(group) for group in checked.near] == [{(str(near), "ham"), (spam, "spam")}]
-
-
 @pytest.mark.parametrize(
     "options",
     [[], ["--textbook"], ["--features", "both"], ["--views", "body"]],

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from nbspam.cli import default_model, model_places
 from nbspam.tasks.doctor import FINE, NOTE, WRONG, Finding, examine
 from tests.as_nobody import NOBODY, as_nobody
 from tests.mail_samples import make_corpus
@@ -160,22 +159,6 @@ def test_models_at_other_places_are_noted(model: Path, tmp_path: Path) -> None:
     os.utime(other, (900_000_000,) * 2)
     assert "later" not in found(model, other)["another"].text
     assert str(other) in found(tmp_path / "none", other)["another"].text
-
-
-def test_the_model_is_that_of_other_commands_and_the_reason_is_shown(
-    model: Path, home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for name, value, why in (
-        ("HOME", str(home), "the default place"),
-        ("XDG_DATA_HOME", str(home / "xdg"), "in $XDG_DATA_HOME"),
-        ("NBSPAM_MODEL", str(model), "named by $NBSPAM_MODEL"),
-    ):
-        monkeypatch.setenv(name, value)
-        _, said = doctor()
-        assert said["model"] == default_model(os.environ) == model_places(os.environ)[0][1]
-        assert said["findings"][0]["text"] == f"{said['model']} ({why})"
-    _, said = doctor("-m", model)
-    assert said["findings"][0]["text"] == f"{model} (named by --model)"
 
 
 @pytest.mark.parametrize(

@@ -103,14 +103,6 @@ def test_time_is_the_index_then_dates_then_classes_interleaved(
             assert rows.tolist() == sorted(rows.tolist())
 
 
-def test_classes_without_spam_have_no_log_odds_of_spam(tmp_path: Path) -> None:
-    source = open_labelled([str(make_corpus(tmp_path / "mail", {"home": 8, "list": 8, "work": 8}))])
-    train(source.items(), source.classes, str(tmp_path / "m"), Settings())
-    evaluation, _ = evaluate_model(source.items(), source.classes, str(tmp_path / "m"))
-    assert np.isnan(evaluation.log_odds).all()
-    assert np.isnan(evaluate_folds(read(tmp_path / "mail"), Plan(Settings()), 2).log_odds).all()
-
-
 def test_messages_that_share_their_measures_alone_are_no_near_duplicates() -> None:
     """Short texts have as many measures as words."""
     builder = BlockBuilder()

@@ -1,6 +1,5 @@
 """Every event model from the command line to the verdict, on the mail of data/."""
 
-import json
 import shutil
 from pathlib import Path
 
@@ -9,7 +8,6 @@ import pytest
 from nbspam.corpus import open_labelled
 from nbspam.filter import open_filter
 from nbspam.store.learn import learn
-from nbspam.store.reader import open_model
 from nbspam.tasks.classify import ModelJudge
 from tests.mail_samples import make_corpus
 from tests.tiny_mail import counts, run
@@ -89,41 +87,3 @@ def test_a_message_of_the_same_words_with_other_features_is_another(
     assert run("unlearn", "-q", "-m", path, stdin=low).startswith("was never learned\t")
     run("unlearn", "-q", "-m", path, stdin=loud)
     assert counts(path) == before
-
-
-# K classes
-
-
-TOPICS = {
-    "lists": b"List-Id: <users.list.example>\nFrom: user%d@list.example\n\nthe thread on patches, rules %d\n",
-    "private": b"From: ann@family.example\n\nDear %d, dinner at home with the children on day %d\n",
-    "spam": b"From: win%d@shop.example\n\nBUY cheap pills now!!! Only $%d http://192.0.2.7/\n",
-    "work": b"From: boss@office.example\n\nThe quarterly report %d and the meeting agenda %d attached\n",
-}
-CLASSES = ("lists", "private", "work", "spam")
-
-
-@pytest.fixture(scope="module")
-def folders(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("mail")
-    for name, text in TOPICS.items():
-        (folder / name).mkdir()
-        for n in range(12):
-            (folder / name / f"{n}.eml").write_bytes(b"Subject: %d\n" % n + text % (n, n * n))
-    return folder
-
-
-@pytest.mark.parametrize("event_model", ["presence", "multinomial", "complement", "gaussian", "aode"])
-def test_four_classes_go_through_train_and_classify(event_model: str, folders: Path, tmp_path: Path) -> None:
-    path = tmp_path / "m.nbspam"
-    run("train", folders, "-q", "-m", path, "--event-model", event_model)
-    assert open_model(str(path)).classes == CLASSES
-    right = 0
-    for name, text in TOPICS.items():
-        out = run("classify", "--json", "-m", path, stdin=b"Subject: 77\n" + text % (77, 99))
-        verdict = json.loads(out)
-        assert list(verdict["probabilities"]) == list(CLASSES)
-        assert sum(verdict["probabilities"].values()) == pytest.approx(1)
-        assert min(verdict["risks"], key=verdict["risks"].get) == verdict["label"]
-        right += verdict["label"] == name
-    assert right >= 3

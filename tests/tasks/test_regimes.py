@@ -13,7 +13,6 @@ from nbspam.settings import Settings
 from nbspam.store.reader import open_model
 from nbspam.tasks.evaluate import learned_rows, parse_regime
 from nbspam.tasks.judges import ReplayJudge
-from tests.mail_samples import make_corpus
 from tests.tiny_mail import counts, error, run
 
 
@@ -55,19 +54,6 @@ def test_a_regime_that_chooses_all_gives_the_counts_of_plain_training(
     """Only the calibration differs: it learns from the messages as the replay saw them."""
     run("train", "-q", data, "-m", tmp_path / "wide", "--regime", "thick:1e6")
     assert counts(tmp_path / "wide") == counts(data_model)
-
-
-@pytest.mark.parametrize("kind", ["on-error", "thick:0.5"])
-@pytest.mark.parametrize("classes", [("ham", "news", "spam", "work"), ("news", "play", "work")])
-def test_every_class_is_in_the_model_whatever_the_classes(
-    tmp_path: Path, kind: str, classes: tuple[str, ...]
-) -> None:
-    mail = make_corpus(tmp_path / "mail", dict.fromkeys(classes, 25))
-    run("train", mail, "-m", tmp_path / "m", "--regime", kind)
-    counted = open_model(str(tmp_path / "m")).messages
-    assert len(counted) == len(classes)
-    assert min(counted) >= 1
-    assert sum(counted) < 25 * len(classes)
 
 
 @pytest.mark.parametrize("text", ["sometimes", "", "thick", "thick:", "thick:-1", "thick:nan", "on-error:1"])
