@@ -92,16 +92,11 @@ class Plan(NamedTuple):
         return found | {"seed": self.seed} | more
 
 
-def judged_rows(
-    corpus: Corpus, rows: Ints, joints: Floats, loss: Loss, method: str = "holdout", **more: Any
-) -> Evaluation:
-    """The evaluation of rows of a corpus from their log joints, float64 (n, n_classes), nats.
-
-    more : fields of Evaluation
-    """
+def judged_rows(corpus: Corpus, rows: Ints, joints: Floats, loss: Loss) -> Evaluation:
+    """The evaluation of rows of a corpus from their log joints, float64 (n, n_classes), nats."""
     judged = zip(joints.tolist(), corpus.block.has_words[rows].tolist(), strict=True)
     outcomes = [outcome_of(joint, corpus.classes, loss, has_words) for joint, has_words in judged]
-    return _evaluation(corpus, rows, method, outcomes, **more)
+    return _evaluation(corpus, rows, "holdout", outcomes)
 
 
 def _evaluation(corpus: Corpus, rows: Ints, method: str, outcomes: list[Outcome], **more: Any) -> Evaluation:
@@ -252,7 +247,8 @@ def evaluate_model(
     block, rows = corpus.block, np.arange(len(corpus.block))
     joints = np.array(ModelJudge(judge).joints(block))
     settings = judge.settings.as_text() | {"model": path, "loss": loss or ""}
-    judged = judged_rows(corpus, rows, joints, judge.loss, "model", digest=corpus.digest(), settings=settings)
+    judged = judged_rows(corpus, rows, joints, judge.loss)
+    judged = replace(judged, method="model", digest=corpus.digest(), settings=settings)
     return _clued(judged, block, rows, judge.scorer, judge.loss), corpus.skipped
 
 
