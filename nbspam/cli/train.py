@@ -9,12 +9,12 @@ import click
 
 from nbspam.cli import flag_of, plain
 from nbspam.cli.options import CLUSTER, SCORING, SOURCE, LongCommand
-from nbspam.cli.output import check_new_model
 from nbspam.cli.render import check_all_read, message_steps, say, shows_progress, steps, train_summary
 from nbspam.cli.shared import (
     asked_options,
     asked_settings,
     asked_workers,
+    check_new_model,
     labelled_source,
     named_mail,
     options,
@@ -65,7 +65,6 @@ def train_command(
     if adds:
         _update(model, start, quiet, given)
     else:
-        _check_no_start()
         _train(model, replace, quiet, given)
     if mode is not None:
         os.chmod(model, mode)
@@ -73,6 +72,8 @@ def train_command(
 
 def _train(model: str, replace: bool, quiet: bool, given: dict[str, Any]) -> None:
     """Train a new model."""
+    if asked_options(["start"]):  # $NBSPAM_START is for other commands
+        raise UsageError("--start", "is not for a new model", "add --update", "train-start")
     settings = asked_settings(given, is_kept=True)
     source = labelled_source(given)
     choices = Choices(
@@ -110,11 +111,6 @@ def _train_by_regime(
     from nbspam.cli.evaluate import read_source
     from nbspam.tasks.evaluate import check_regime, parse_regime, train_by_regime
 
-    for name in asked_options(CLUSTER):
-        why, remedy = "mail that a regime chooses from is read by one machine", "leave it out"
-        raise UsageError(
-            given["regime"], f"does not go with `{name}`: {why}", remedy, "regime", option="regime"
-        )
     feedback = parse_regime(given["regime"])
     check_regime(feedback, settings, choices)
     loss = read_loss(given["loss"], source.classes)
@@ -126,12 +122,6 @@ def _train_by_regime(
 def _source(command: str, given: dict[str, Any]) -> str:
     """The command and its mail, for the ledger."""
     return "\t".join([command, *map(os.path.abspath, named_mail(given))])
-
-
-def _check_no_start() -> None:
-    """UsageError for --start on the command line; $NBSPAM_START is for other commands."""
-    if asked_options(["start"]):
-        raise UsageError("--start", "is not for a new model", "add --update", "train-start")
 
 
 def _update(model: str, start: str, quiet: bool, given: dict[str, Any]) -> None:
