@@ -319,7 +319,7 @@ def _folder(path: str) -> str:
 
 
 def _size(n_bytes: float) -> str:
-    return f"{n_bytes / 1e6:,.1f} MB"
+    return f"{n_bytes / 1e6:.1f} MB"
 
 
 def _moment(seconds: float) -> str:
