@@ -73,13 +73,7 @@ def _scoring(settings: Mapping[str, Any]) -> str:
     if "event_model" not in settings:
         return plain(str(settings.get("filter", settings.get("results", "another filter"))))
     how = "views averaged" if str(settings.get("averaged")) in ("True", "1") else "one sum"
-    alpha = settings.get("alpha")
-    shown = alpha if alpha == "auto" else f"{float(alpha):g}"  # type: ignore[arg-type]
-    words = settings["event_model"]
-    if settings.get("features") == "both":
-        words = f"{words} and {settings.get('numeric_model')}"
-    codes = f", {settings['vocabulary_size']:,} codes" if "vocabulary_size" in settings else ""
-    return f"{words}, {how}, λ = {shown}{codes}"
+    return f"{settings['event_model']}, {how}, features {settings['features']}, λ = {settings['alpha']}"
 
 
 def figures_table(found: Summary) -> Table:

@@ -32,7 +32,6 @@ class Merged(NamedTuple):
 
     calibrated : number of models in the merged calibration; None if views are not averaged
     differing  : names of settings in which the models differ; the first model's were taken
-    dropped    : names of settings of the first model that only fit its classes
     forgotten  : messages that a model had learned and the merged one does not know again
     """
 
@@ -41,7 +40,6 @@ class Merged(NamedTuple):
     messages: tuple[int, ...]
     calibrated: int | None
     differing: tuple[str, ...]
-    dropped: tuple[str, ...]
     forgotten: int
 
 
@@ -59,7 +57,6 @@ def merge(paths: Sequence[str], path: str, replaces: bool = True) -> Merged:
         forgotten = merge_models(models, path, settings, calibration, replaces)
         kept = dict(first.items() & settings.items())
         differing = [name for name in kept if any(model.settings.get(name) != kept[name] for model in models)]
-        dropped = first.keys() - kept.keys() - {"imported", CREDIT}
         result = stack.enter_context(open_model(path, snapshot=True))
         return Merged(
             path,
@@ -67,7 +64,6 @@ def merge(paths: Sequence[str], path: str, replaces: bool = True) -> Merged:
             tuple(result.messages),
             calibrated if from_text(settings, path).averaged else None,
             tuple(sorted(differing)),
-            tuple(sorted(name.removesuffix("_matrix") for name in dropped)),
             forgotten,
         )
 
@@ -110,13 +106,4 @@ def _merged_calibration(models: Sequence[Model], classes: tuple[str, ...]) -> tu
         precision += own - prior
         pull += own @ np.array(model.calibration()) - prior @ np.array(start)
     covariance: Floats = np.linalg.inv(precision)
-    if not _is_sound(covariance):  # rounding left no posterior: take the one of most messages
-        largest = max(fitting, key=lambda model: sum(model.messages))
-        return (names, largest.calibration(), largest.covariance()), 1
     return (names, (covariance @ pull).tolist(), covariance.tolist()), len(fitting)
-
-
-def _is_sound(covariance: Floats) -> bool:
-    if not np.isfinite(covariance).all():
-        return False
-    return bool((np.linalg.eigvalsh((covariance + covariance.T) / 2) > 0).all())
