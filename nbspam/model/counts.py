@@ -111,20 +111,15 @@ class Counts:
         return np.array(rows).reshape(-1, N_VIEWS).T.astype(np.int64)
 
     def histogram(self, kind: str) -> list[Counter[int]]:
-        """By class, count -> how many words have it, see WordTotals; kept up to date by add_message.
+        """By class, count -> how many words have it, see WordTotals.
 
         kind : `documents`: n_jk, or `complement`: occurrences outside the class
         """
         if kind not in self._histograms:
-            cells = self._cells(kind, np.flatnonzero(self.known()))
-            self._histograms[kind] = [Counter(row.tolist()) for row in cells]
+            known = self.known()
+            every = self.documents if kind == "documents" else self.occurrences.sum(axis=0) - self.occurrences
+            self._histograms[kind] = [Counter(row[known].tolist()) for row in every]
         return self._histograms[kind]
-
-    def _cells(self, kind: str, places: Any) -> Ints:
-        if kind == "documents":
-            return self.documents[:, places]
-        occurrences = self.occurrences[:, places]
-        return np.asarray(occurrences.sum(axis=0) - occurrences)
 
     def add_message(self, places: NDArray[Any], times: NDArray[Any], label: int, sign: int = 1) -> None:
         """Counts one message in place, or with sign -1 takes it out.
@@ -132,16 +127,10 @@ class Counts:
         places : its distinct tokens;  times : how often each is in it
         """
         totals, views, known = self.totals, self.views[places], self.known(places)
-        before = {kind: self._cells(kind, places) for kind in self._histograms}
         self.messages[label] += sign
         self.documents[label, places] += sign
         self.occurrences[label, places] += sign * times
-        for kind, cells in before.items():
-            for histogram, old, new in zip(
-                self._histograms[kind], cells, self._cells(kind, places), strict=True
-            ):
-                histogram.subtract(old.tolist())
-                histogram.update(new.tolist())
+        self._histograms.clear()
         totals.words[:] += sign * np.bincount(views[known != self.known(places)], minlength=N_VIEWS)
         totals.documents[:, label] += sign * np.bincount(views, minlength=N_VIEWS)
         occurrences = np.bincount(views, weights=times, minlength=N_VIEWS)
