@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nbspam.cli.classify import named_messages, single_message
-from nbspam.corpus import open_unlabelled
 from nbspam.corpus.item import MAGIC, UNPACKED
 from nbspam.corpus.mbox import begins_mbox, fragments, is_dated, unquoted
+from nbspam.corpus.source import open_unlabelled
 from nbspam.mail.limits import MAX_READ_BYTES
 
 FROM = b"From ann@example.org Mon Jun 24 17:04:28 2002\n"

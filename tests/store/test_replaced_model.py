@@ -13,7 +13,7 @@ import pytest
 
 from nbspam import files as whole_file
 from nbspam.cli import classify
-from nbspam.corpus import Item
+from nbspam.corpus.item import Item
 from nbspam.errors import TryAgainError
 from nbspam.filter import open_filter
 from nbspam.store.check import check_model
