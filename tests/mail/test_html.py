@@ -45,6 +45,7 @@ HIDING = [
     ("a named near white", "<font color=ivory>X</font>"),
     ("alpha 0 in digits", '<span style="color:#00000000">X</span>'),
     ("background of a cell", "<table><tr><td bgcolor=red><font color=#ff0000>X</font></td></tr></table>"),
+    ("background taken away", "<table><td bgcolor=black style='color:#fff;background:none'>X</table>"),
     ("link in the colour of its background", "<a href=x style='color:#ffffff'>X</a>"),
     ("table in a hidden span", "<p><span style=display:none><table><tr><td>X</td></tr></table></span>"),
     ("a list of selectors", "<style>i, u {display:none}</style><u>X</u>"),
