@@ -72,6 +72,7 @@ SHOWN = [
     ("white on a dark page", "<body bgcolor=black text=white>X"),
     ("white on a colour of another name", "<p style='background:tomato;color:white'>X</p>"),
     ("white on a picture", "<table><tr><td background=x.gif><font color=white>X</font></td></tr></table>"),
+    ("white on a picture of a style", "<p style='background-image:url(x.gif);color:white'>X</p>"),
     ("white on a gradient", '<p style="background:linear-gradient(red,blue);color:white">X</p>'),
     ("a link has its own colour", "<font color=white><a href=x>X</a></font>"),
     ("size undone by a font", "<p style=font-size:0><font size=7>X</font></p>"),
