@@ -8,7 +8,7 @@ those in class order (spam last).  An undefined posterior is unsure.
 
 from __future__ import annotations
 
-from math import fsum, inf, isfinite, log
+from math import fsum, inf, log
 
 from nbspam.errors import BadDataError, NoInputError, UsageError
 from nbspam.labels import HAM_AND_SPAM, UNSURE
@@ -25,10 +25,10 @@ MATRIX_REMEDY = "a header of class names, then a line NAME COST COST ... for eac
 
 
 class Loss:
-    """A loss matrix; BadDataError unless in each column the right decision costs no more than any other.
+    """A loss matrix; BadDataError if a wrong decision costs less than the right one.
 
-    matrix : K tuples of K costs >= 0; matrix[i][j] is the cost of deciding class i if class j is true
-    unsure : K costs of the reject action, by true class; None if it is not allowed
+    matrix : K tuples of K finite costs >= 0; matrix[i][j] is the cost of deciding class i if class j is true
+    unsure : K costs of the reject action, by true class, or one for all; None if it is not allowed
     """
 
     __slots__ = ("matrix", "unsure")
@@ -40,18 +40,10 @@ class Loss:
         where: str = "loss matrix",
     ) -> None:
         self.matrix = tuple(tuple(float(cost) for cost in row) for row in matrix)
-        self.unsure: tuple[float, ...] | None = None
-        if unsure is not None:
-            costs = [unsure] * len(self.matrix) if isinstance(unsure, (int, float)) else unsure
-            self.unsure = tuple(float(cost) for cost in costs)
-        if not self.matrix or any(len(row) != len(self.matrix) for row in self.rows):
-            raise _bad_matrix(where, f"not square: {len(self.matrix)} rows, and a row of another length")
-        for row in self.rows:
-            for truth, cost in enumerate(row):
-                if not (isfinite(cost) and cost >= 0):
-                    raise _bad_matrix(where, f"a cost is a finite number >= 0, not {cost:g}")
-                if cost < self.matrix[truth][truth]:
-                    raise _bad_matrix(where, "a wrong decision costs less than the right one")
+        costs = [unsure] * len(self.matrix) if isinstance(unsure, (int, float)) else unsure
+        self.unsure = None if costs is None else tuple(float(cost) for cost in costs)
+        if any(row[k] < right[k] for row in self.rows for k, right in enumerate(self.matrix)):
+            raise _bad_matrix(where, "a wrong decision costs less than the right one")
 
     @property
     def rows(self) -> tuple[tuple[float, ...], ...]:
@@ -171,22 +163,23 @@ def parse_loss(text: str, names: Sequence[str] = HAM_AND_SPAM) -> Loss:
         why = f"FP and FN are for ham and spam; the classes of this model are: {', '.join(names)}"
         raise UsageError(text, why, f"give a file: {MATRIX_REMEDY}", "loss-classes", option="loss")
     given: dict[str, float] = {}
-    for item in text.split(","):
-        name, _, number = item.partition("=")
-        key, cost = COSTS.get(name.strip().lower(), ""), _cost(number)
-        if cost is None or not key or key in given:
-            raise UsageError(text, f"{item.strip()!r} is not a cost", COSTS_REMEDY, "loss", option="loss")
-        given[key] = cost
+    try:
+        for item in text.split(","):
+            name, _, number = item.partition("=")
+            given[COSTS[name.strip().lower()]] = _cost(number)
+    except (KeyError, ValueError):
+        raise UsageError(
+            text, f"{item.strip()!r} is not a cost", COSTS_REMEDY, "loss", option="loss"
+        ) from None
     return Loss(((0.0, given.get("FN", 1.0)), (given.get("FP", 1.0), 0.0)), given.get(UNSURE))
 
 
-def _cost(text: str) -> float | None:
-    """A finite number >= 0, else None."""
-    try:
-        value = float(text)
-    except ValueError:
-        return None
-    return value if isfinite(value) and value >= 0 else None
+def _cost(text: str) -> float:
+    """ValueError unless it is a finite number >= 0."""
+    value = float(text)
+    if not 0 <= value < inf:
+        raise ValueError(text)
+    return value
 
 
 def _matrix_text(path: str) -> str:
@@ -211,34 +204,19 @@ def matrix_from_text(text: str, names: Sequence[str], where: str = "loss matrix"
     lines = [line for line in text.splitlines() if line.strip() and not line.lstrip().startswith("#")]
     rows = [[cell.strip() for cell in line.split(separator)] for line in lines] or [[]]
     header = [cell for cell in rows[0] if cell]
-    _check_names(header, names, "column", where)
-    _check_names([row[0] for row in rows[1:]], (*names, UNSURE), "row", where)
-    costs: dict[str, dict[str, float]] = {}
-    for action, *cells in rows[1:]:
-        if len(cells) != len(header):
-            why = f"not square: row {action!r} has {len(cells)} costs for {len(header)} classes"
-            raise _bad_matrix(where, why)
-        found = [_cost(cell) for cell in cells]
-        if None in found:
-            why = f"{cells[found.index(None)]!r} is not a cost: a finite number >= 0"
-            raise _bad_matrix(where, why)
-        costs[action] = dict(zip(header, found, strict=True))  # type: ignore[arg-type]
+    try:
+        found = [(row[0], dict(zip(header, map(_cost, row[1:]), strict=True))) for row in rows[1:]]
+    except ValueError:
+        raise _bad_matrix(where, "a row has not one cost, a finite number >= 0, for each class") from None
+    costs = dict(found)
+    if (
+        sorted(header) != sorted(names)
+        or sorted({*costs} - {UNSURE}) != sorted(names)
+        or len(costs) < len(found)
+    ):
+        raise _bad_matrix(where, f"its rows and columns are not the classes, each once: {', '.join(names)}")
     matrix = [[costs[action][truth] for truth in names] for action in names]
     return Loss(matrix, [costs[UNSURE][truth] for truth in names] if UNSURE in costs else None, where)
-
-
-def _check_names(found: list[str], names: Sequence[str], what: str, where: str) -> None:
-    """BadDataError unless the rows or columns are the classes, each once."""
-    for name in found:
-        if name not in names:
-            known = ", ".join(one for one in names if one != UNSURE)
-            why = f"the {what} {name!r} is no class; the classes are: {known}"
-            raise _bad_matrix(where, why)
-        if found.count(name) > 1:
-            raise _bad_matrix(where, f"the {what} {name!r} comes twice")
-    missing = [name for name in names if name not in (*found, UNSURE)]
-    if missing:
-        raise _bad_matrix(where, f"there is no {what} for class {missing[0]!r}")
 
 
 def _bad_matrix(where: str, why: str) -> BadDataError:

@@ -42,17 +42,12 @@ def log_command(model: str, number: int, as_json: bool) -> None:
         by = None if one.time_ms is None else "filter" if one.is_own else "person"
         source, messages = " ".join(one.source), one.messages
         if as_json:
-            counted = dict(zip(classes, messages, strict=True))
-            content = {"time": utc(one.time_ms), "by": by, "source": source, "messages": counted}
+            counts = dict(zip(classes, messages, strict=True))
+            content = {"time": utc(one.time_ms), "by": by, "source": source, "messages": counts}
             write_text(json.dumps(content) + "\n")
         else:
-            words = (
-                day(one.time_ms, "%Y-%m-%d %H:%M"),
-                by or "",
-                counts_text(classes, messages),
-                plain(source),
-            )
-            write_text("\t".join(words) + "\n")
+            when, counted = day(one.time_ms, "%Y-%m-%d %H:%M"), counts_text(classes, messages)
+            write_text(f"{when}\t{by or ''}\t{counted}\t{plain(source)}\n")
 
 
 @click.command("undo")

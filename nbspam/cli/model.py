@@ -294,7 +294,6 @@ def _merge_summary(merged: Merged, models: Sequence[str]) -> str:
         f"Not kept, being for the classes of {first} alone": ", ".join(merged.dropped),
         "Counted, but not known again, for one of the models has bigrams and one has none": merged.forgotten
         and amount(merged.forgotten, "message"),
-        "Numeric features cut at different edges, which have one bin now": merged.uncut,
     }
     lines += [f"{note}: {what}." for note, what in notes.items() if what]
     if merged.calibrated is not None and merged.calibrated < len(models):

@@ -211,12 +211,9 @@ def _connected(client: Callable[..., Client], place: Any) -> Client:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # about versions: see _check_workers
             return client(place, timeout=CONNECT_SECONDS)
-    except (OSError, ValueError) as error:
-        why = f"no scheduler of Dask answers there ({str(error)[:200] or type(error).__name__})"
-        raise NoInputError(str(place), why, "start one: dask scheduler", "scheduler") from None
     except Exception as error:  # the answer of another version may lead to anything
-        why = f"the scheduler has another version of Dask than this machine ({str(error)[:200]})"
-        raise NoInputError(str(place), why, SAME, "cluster-version") from None
+        why = f"no scheduler of this version of Dask answers ({str(error)[:200] or type(error).__name__})"
+        raise NoInputError(str(place), why, "start one: dask scheduler", "scheduler") from None
 
 
 def _check_workers(client: Client, scheduler: str) -> None:

@@ -33,7 +33,7 @@ _work_of_process: list[Callable[[Any], Any]] = []  # in a worker process: what i
 
 def default_jobs() -> int:
     """The cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return len(os.sched_getaffinity(0))
 
 
 def asked_jobs(text: str) -> int:

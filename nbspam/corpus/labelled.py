@@ -21,7 +21,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from fnmatch import fnmatchcase
 from itertools import chain
 
-from nbspam.corpus.folder_names import DOVECOT, JUNK, decoded, kind_of, smells_of_junk, special_uses
+from nbspam.corpus.folder_names import JUNK, decoded, kind_of, smells_of_junk
 from nbspam.corpus.folders import (
     CODE,
     CODE_MARKS,
@@ -63,7 +63,8 @@ def open_labelled(
     skip_unread : leave out what nobody has opened in a Maildir, except spam and what an index file names
     allow_one_class : for adding to a model
     force : take what is no mail, such as programs and images, too
-    A message in several of the paths counts once: in the innermost of them, else in the first.
+    A message in several of the paths counts once: in the innermost of them, else in the first.  What an index
+    file names counts as often as it is named.
     Raises a child of NbspamError if nothing can be learned from it.
     """
     paths = tuple(paths)
@@ -72,14 +73,14 @@ def open_labelled(
     if not force:
         for path in (*paths, *ham, *spam, *chain.from_iterable((classes or {}).values())):
             _refuse_code(path)
-    named = [_recognised(path, tree_rules, notes) for path in paths]
+    parts = [part for path in paths for part in _recognised(path, tree_rules, notes)]
     if rules and not any(map(os.path.isdir, paths)):
         why = "rules are for a tree of mail folders, but none is given"
         raise UsageError(rules, why, "name one", "rules-unused")
     for name, given in [(HAM, ham), (SPAM, spam), *(classes or {}).items()]:
         label = checked_name(name)
-        named += [[SourcePart(_checked_path(path), (label,))] for path in given]
-    parts = [part._replace(force=force) for part in _apart(named)]
+        parts += [SourcePart(_checked_path(path), (label,)) for path in given]
+    parts = [part._replace(force=force) for part in _apart(parts)]
     if not parts:
         raise UsageError("SOURCE", "no labelled mail is named", NAME_CLASSES, "no-source")
     if skip_unread:
@@ -90,37 +91,26 @@ def open_labelled(
     return source
 
 
-def _apart(named: list[list[SourcePart]]) -> list[SourcePart]:
-    """The parts of all arguments, each without the paths in it that another argument names."""
-    if len(named) < 2:
-        return [part for parts in named for part in parts]
-    places = [
-        (number, f"{os.path.realpath(part.path)}/", part)
-        for number, parts in enumerate(named)
-        for part in parts
-    ]
+def _apart(parts: list[SourcePart]) -> list[SourcePart]:
+    """The parts, each without the paths in it that are named themselves."""
+    places = [f"{os.path.realpath(part.path)}/" for part in parts]
     return [
         part._replace(
             without=tuple(
                 inner
-                for other, inner, found in places
-                if other != number
-                and not found.is_index
-                and inner.startswith(outer)
-                and (inner != outer or other < number)
+                for other, inner in enumerate(places)
+                if (other < number if inner == outer else part.deep and inner.startswith(outer))
             )
         )
-        for number, outer, part in places
+        for number, (outer, part) in enumerate(zip(places, parts, strict=True))
     ]
 
 
 def _refuse_code(path: str) -> None:
     """Raise for a folder that holds the source code of a program."""
-    marks = (
-        CODE_MARKS.intersection(os.listdir(path)) if os.path.isdir(path) and os.access(path, os.R_OK) else ()
-    )
+    marks = [mark for mark in sorted(CODE_MARKS) if os.path.lexists(os.path.join(path, mark))]
     if marks:
-        why = f"holds {CODE}: {min(marks)} is in it"
+        why = f"holds {CODE}: {marks[0]} is in it"
         raise BadDataError(path, why, "name folders of mail; to read it all the same: `force`", "source-code")
 
 
@@ -141,8 +131,9 @@ def _checked_path(path: str) -> str:
     return path
 
 
-def _unlabelled(path: str, why: str, remedy: str = "") -> BadDataError:
-    return BadDataError(path, why, NAME_CLASSES + remedy, "unlabelled")
+def _unlabelled(path: str) -> BadDataError:
+    remedy = f"{NAME_CLASSES}; or make folders ham and spam"
+    return BadDataError(path, "nothing says which of its mail is spam", remedy, "unlabelled")
 
 
 def _recognised(path: str, rules: Rules | None, notes: Notes) -> list[SourcePart]:
@@ -152,24 +143,20 @@ def _recognised(path: str, rules: Rules | None, notes: Notes) -> list[SourcePart
 
         folders = class_folders(path)
         if not folders:
-            raise _unlabelled(path, "files without a class", "; or make folders ham and spam")
+            raise _unlabelled(path)
         return [SourcePart(folder, (_class_named(folder),)) for folder in folders]
     if not os.path.isdir(_checked_path(path)):
-        _refuse_mail(path)
+        if _begins_as_mail(path):
+            raise _unlabelled(path)
         labels = tuple(dict.fromkeys(label for label, _ in index_entries(path)))
         return [SourcePart(path, labels, is_index=True)]
-    found = Notes()
-    folders, files = scan(path, found)
-    if not folders and not files and found.skipped:
-        raise unreadable(path, found.skipped[0][1])
+    folders, files = scan(path, Notes())
     if rules is not None or _is_tree(path, folders, files):
         return _tree(path, rules or [], notes)
-    if is_maildir(folders):
-        raise _unlabelled(path, "one Maildir: nothing says which of its mail is spam")
     loose = messages(files, Notes())
     visible = sorted(name for name in folders if not name.startswith("."))
-    if not visible and loose:
-        raise _unlabelled(path, "files without a class", "; or make folders ham and spam")
+    if is_maildir(folders) or (loose and not visible):
+        raise _unlabelled(path)
     if not visible:
         remedy = "put mail into folders ham and spam in it"
         raise NoInputError(path, "an empty folder", remedy, "source-empty")
@@ -181,7 +168,7 @@ def _recognised(path: str, rules: Rules | None, notes: Notes) -> list[SourcePart
 def _class_named(folder: str) -> str:
     """The class of the mail in a folder of classes: its name, or spam if that is one of junk."""
     name = os.path.basename(folder)
-    return SPAM if kind_of(decoded(name), {}) == JUNK else checked_name(name, folder)
+    return SPAM if kind_of(decoded(name)) == JUNK else checked_name(name, folder)
 
 
 def _by_class(parts: list[SourcePart]) -> list[SourcePart]:
@@ -236,16 +223,12 @@ def _first_reason(skipped: Skipped) -> str:
     return f"; {len(skipped)} skipped, the first {': '.join(skipped[0])}" if skipped else ""
 
 
-def _refuse_mail(path: str) -> None:
-    """Raises for mail in the place of an index file."""
-    try:
-        with open(path, "rb") as file:
-            head = file.read(HEAD_BYTES)
-    except OSError as error:
-        raise unreadable(path, reason_of(error)) from error
+def _begins_as_mail(path: str) -> bool:
+    """True for mail in the place of an index file."""
+    with open(path, "rb") as file:
+        head = file.read(HEAD_BYTES)
     first = head.split(None, 1)[0] if head.strip() else b""
-    if packed_as(head) or first == b"From" or first.endswith(b":") or b"\0" in head:
-        raise _unlabelled(path, "neither a folder of labelled mail nor an index file")
+    return bool(packed_as(head)) or first == b"From" or first.endswith(b":") or b"\0" in head
 
 
 def _is_tree(top: str, folders: list[str], files: list[str]) -> bool:
@@ -258,9 +241,8 @@ def _is_tree(top: str, folders: list[str], files: list[str]) -> bool:
 
 def _tree(top: str, rules: Rules, notes: Notes) -> list[SourcePart]:
     parts: list[SourcePart] = []
-    special = special_uses(DOVECOT)
     for name, path in tree_folders("", top, set(), notes):
-        label, why = _class_of(name, rules, special)
+        label, why = _class_of(name, rules)
         part = SourcePart(path, (label,) if label else (), deep=False, name=name)
         if label:
             parts.append(part)
@@ -302,14 +284,14 @@ def _child(name: str, child: str) -> str:
     return f"{name}/{child}" if name else child.removeprefix(".")
 
 
-def _class_of(name: str, rules: Rules, special: dict[str, str]) -> tuple[str, str]:
-    """The class of a mail folder, or '' and why it is left out.  special : of special_uses()"""
+def _class_of(name: str, rules: Rules) -> tuple[str, str]:
+    """The class of a mail folder, or '' and why it is left out."""
     lowered = name.lower()
     ends = [at for at, char in enumerate(lowered) if char in "./"] + [len(lowered)]
     for pattern, label in rules:
         if any(lowered[:end] == pattern or fnmatchcase(lowered[:end], pattern) for end in ends):
             return label, "by a rule"
-    if kind := kind_of(name, special):
+    if kind := kind_of(name):
         return (SPAM, "") if kind == JUNK else ("", kind)
     return ("", PERHAPS_JUNK) if smells_of_junk(name) else (HAM, "")
 

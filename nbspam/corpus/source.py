@@ -14,7 +14,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from nbspam.corpus.folders import walk
-from nbspam.corpus.item import Item, MailFile, Notes, Skipped, Unit, file_items, is_url, reason_of
+from nbspam.corpus.item import Item, MailFile, Notes, Skipped, Unit, is_url, reason_of
 from nbspam.errors import BadDataError, NbspamError, NoInputError
 from nbspam.labels import checked_name, ordered
 
@@ -56,13 +56,7 @@ class SourcePart(NamedTuple):
                 walked = walk(path, notes, self.deep, self.skip_unread, force=self.force)
                 found = ((file, is_mbox, _size_bytes(file) if is_mbox else 0) for file, is_mbox in walked)
             for file, may_be_mbox, size_bytes in found:
-                is_named = self.without and f"{os.path.realpath(file)}/".startswith(self.without)
-                if self.is_index or notes.named:
-                    identity = _identity(file)
-                    is_named = is_named or identity in notes.named
-                    if self.is_index:
-                        notes.named.add(identity)
-                if is_named:
+                if self.without and f"{os.path.realpath(file)}/".startswith(self.without):
                     notes.leave_out(TWICE)
                 else:
                     yield MailFile(label, file, may_be_mbox, size_bytes, self.force)
@@ -74,16 +68,10 @@ class SourcePart(NamedTuple):
                 yield from file.items(notes)
 
     def message_counts(self, notes: Notes) -> Counter[str]:
-        """How many messages there are, by class name.  Files are taken apart if the largest is an mbox."""
+        """How many messages there are, by class name; a file at a URL counts as one."""
         found: Counter[str] = Counter()
-        largest, suspect = 0, ""
-        for label, path, _, size_bytes, _ in self.files(notes):
-            found[label] += 1
-            if size_bytes > largest and not is_url(path):
-                largest, suspect = size_bytes, path
-        items = file_items(suspect, "", Notes())
-        if suspect and next(items, None) and next(items, None):
-            return Counter(item.label for item in self.items(Notes()))
+        for file in self.files(notes):
+            found[file.label] += 1 if is_url(file.path) else sum(1 for _ in file.items(Notes()))
         return found
 
 
@@ -134,15 +122,6 @@ class Source:
         notes.left_out |= self._first_notes.left_out
         self.left_out = notes.left_out
         return [(part, part.message_counts(notes)) for part in self.parts]
-
-
-def _identity(path: str) -> int | str:
-    """Equal for two paths of one file."""
-    try:
-        status = os.stat(path)
-    except OSError:  # a URL, or gone
-        return path
-    return status.st_dev << 64 | status.st_ino
 
 
 def _size_bytes(path: str) -> int:

@@ -73,14 +73,9 @@ class WordColumns:
     def values(self, tokens: Tokens) -> Values:
         """What is kept of a message."""
         views = tokens.views()
-        return np.array([self._code(token) for view in self._views for token in views[view]], np.int32)
-
-    def _code(self, token: str) -> int:
-        code = self._codes.get(token, 0)
-        if code or token.isascii():
-            return code
         # A token may hold half of a surrogate pair, which a vocabulary file cannot.
-        return self._codes.get(token.encode("utf-8", "replace").decode("utf-8"), 0)
+        found = (token.encode("utf-8", "replace").decode() for view in self._views for token in views[view])
+        return np.array([self._codes.get(token, 0) for token in found], np.int32)
 
     def cells(self, values: Values) -> tuple[Values, Values]:
         """The columns of a row, ascending, and their values."""
@@ -90,10 +85,9 @@ class WordColumns:
     def arrays(self, rows: list[Values]) -> dict[str, Values]:
         """The arrays of an npz file in addition to labels, classes and names."""
         cells = [self.cells(row) for row in rows]
-        nothing = np.zeros(0, np.int32)
         return {
-            "data": np.concatenate([nothing, *(values for _, values in cells)]).astype(np.int32),
-            "indices": np.concatenate([nothing, *(codes for codes, _ in cells)]),
+            "data": np.concatenate([values for _, values in cells]).astype(np.int32),
+            "indices": np.concatenate([codes for codes, _ in cells]),
             "indptr": np.cumsum([0, *(len(codes) for codes, _ in cells)]),
             "shape": np.array([len(rows), len(self.names)]),
             "format": np.array(b"csr"),

@@ -31,7 +31,6 @@ VIEW_COLUMN = (*VIEWS, NO_VIEW)  # view names in the file, by number
 _HEADER_ROWS = 6
 _MAGIC = "#nbspam-vocabulary"
 _REMEDY = "make one: nbspam vocab build SOURCE -o vocab.tsv"
-_LIST_REMEDY = "one word a line, in UTF-8"
 
 
 class Word(NamedTuple):
@@ -115,25 +114,26 @@ def _row(code: int, word: Word) -> list[str]:
 
 def read_vocabulary(path: str) -> Vocabulary:
     """The vocabulary in a file; a child of NbspamError says what is wrong with it, and where."""
-    try:
-        with open(path, "rb") as file:
-            if not file.read(len(_MAGIC)).startswith(_MAGIC.encode()):
-                raise BadDataError(path, "this is not a vocabulary of nbspam", _REMEDY, "vocabulary-foreign")
-            text = _MAGIC + file.read().decode("utf-8")
-    except OSError as error:
-        raise NoInputError(path, reason_of(error), "check the path, or " + _REMEDY, "no-input") from None
-    except UnicodeDecodeError:
-        raise _damaged(path, "the vocabulary is not UTF-8 text") from None
+    text = _text_of(path)
+    if not text.startswith(_MAGIC):
+        raise BadDataError(path, "this is not a vocabulary of nbspam", _REMEDY, "vocabulary-foreign")
     *rows, rest = (row.removesuffix("\r").split("\t") for row in text.split("\n"))  # an editor may add CRs
     header, n_codes = _parse_header(path, rows[:_HEADER_ROWS])
     if rest != [""] or len(rows) - _HEADER_ROWS < max(1, n_codes):
         raise BadDataError(path, "the vocabulary is cut short", _REMEDY, "vocabulary-truncated")
     words = [_parse_word(path, code, row, header) for code, row in enumerate(rows[_HEADER_ROWS:])]
     if len({word.text for word in words}) != n_codes:
-        raise _damaged(
-            path, f"a word comes twice, or there are more words than the {n_codes} codes of line 3"
-        )
+        raise _damaged(f"{path}: line 3", f"the words below are not {n_codes} different ones")
     return header._replace(words=words)
+
+
+def _text_of(path: str) -> str:
+    """The text of a file; what is not UTF-8 is replaced."""
+    try:
+        with open(path, "rb") as file:
+            return file.read().decode("utf-8-sig", "replace")
+    except OSError as error:
+        raise NoInputError(path, reason_of(error), "check the path", "no-input") from None
 
 
 def _damaged(where: str, why: str) -> BadDataError:
@@ -149,11 +149,8 @@ def _parse_header(path: str, rows: list[list[str]]) -> tuple[Vocabulary, int]:
             raise BadDataError(path, why, "upgrade nbspam", "vocabulary-format-newer")
         classes = ordered({checked_name(unescaped(name), f"{path}: line 4") for name in names})
         header = Vocabulary(classes, tuple(map(natural, messages)), views, ())
-        if (
-            rows != _header(header, natural(n_codes))
-            or len(messages) != len(classes)
-            or views not in (ALL_VIEWS, *VIEWS)
-        ):
+        is_sound = len(messages) == len(classes) and views in (ALL_VIEWS, *VIEWS)
+        if not is_sound or rows != _header(header, natural(n_codes)):
             raise ValueError
     except ValueError:
         raise _damaged(path, f"lines 1-{_HEADER_ROWS} are not those of a vocabulary") from None
@@ -165,14 +162,12 @@ def _parse_word(path: str, code: int, row: list[str], header: Vocabulary) -> Wor
         _, view, text, *fields = row
         counts = tuple(map(natural, fields))
         word = Word(unescaped(text), VIEW_COLUMN.index(view), counts[::2], counts[1::2])
-        if row != _row(code, word) or (code == 0) != (view == NO_VIEW) or (code == 0) != (text == NOTAWORD):
+        is_sound = row == _row(code, word) and len(counts) == 2 * len(header.classes)
+        if not is_sound or not (code == 0) == (view == NO_VIEW) == (text == NOTAWORD):
             raise ValueError
-        for n, times, m in zip(*word[2:], header.messages, strict=True):
-            if not n <= min(times, m) or (times and not n):
-                raise ValueError
     except ValueError:
         where = f"{path}: line {_HEADER_ROWS + code + 1}"
-        raise _damaged(where, f"expected code {code}: its view, word, and counts that are possible") from None
+        raise _damaged(where, f"expected code {code}, its view, word and counts") from None
     return word
 
 
@@ -181,19 +176,13 @@ def read_word_list(path: str) -> tuple[list[str], int]:
 
     One word a line.  Empty lines and lines that begin with # are ignored.
     """
-    try:
-        with open(path, "rb") as file:
-            text = file.read().decode("utf-8-sig")
-    except OSError as error:
-        raise NoInputError(path, reason_of(error), "check the path", "no-input") from None
-    except UnicodeDecodeError:
-        raise BadDataError(path, "the word list is not UTF-8 text", _LIST_REMEDY, "word-list") from None
-    if "\0" in text:
-        raise BadDataError(path, "this is not a word list", _LIST_REMEDY, "word-list")
+    text, remedy = _text_of(path), "one word a line, in UTF-8"
+    if "\0" in text or "\ufffd" in text:
+        raise BadDataError(path, "this is not a word list", remedy, "word-list")
     found = [set(split_words(line, 100)) for line in text.splitlines() if line.strip() and line[0] != "#"]
     words = list(dict.fromkeys(next(iter(tokens)) for tokens in found if len(tokens) == 1))
     if not words:
-        raise BadDataError(path, "the word list holds no word", _LIST_REMEDY, "word-list-empty")
+        raise BadDataError(path, "the word list holds no word", remedy, "word-list-empty")
     return words, sum(len(tokens) != 1 for tokens in found)
 
 

@@ -16,7 +16,7 @@ from nbspam.errors import BadDataError
 from nbspam.evaluation.intervals import Interval, percentile_interval, replicates, resamples
 from nbspam.evaluation.metrics import log_loss_terms
 from nbspam.evaluation.outcomes import Evaluation, Floats, Ints
-from nbspam.evaluation.ranking import depends_on_one, rankings, roca_percent
+from nbspam.evaluation.ranking import rankings, roca_percent
 
 BLOCKS = 10  # parts in place of folds if there are none
 # There are two tests (ranking and decisions), so each needs half the level (Bonferroni).
@@ -144,7 +144,7 @@ def _rows_by_name(evaluation: Evaluation) -> dict[tuple[str, int], int]:
 def _resampled(a: Evaluation, b: Evaluation, count: int) -> tuple[Difference, Difference | None]:
     """(1-ROCA)% and log loss of both on the same stratified resamples.
 
-    If a ranking depends on one message, resampling cannot vary it: no interval, no p.
+    With one ham or one spam resampling cannot vary the ranking: no interval, no p.
     """
     tasks_a, tasks_b = rankings(a), rankings(b)
     has_losses = a.has_probabilities and b.has_probabilities
@@ -153,7 +153,7 @@ def _resampled(a: Evaluation, b: Evaluation, count: int) -> tuple[Difference, Di
     for row, weights in zip(drawn, resamples(a.truth, count), strict=True):
         row[0] = roca_percent(tasks_b, weights) - roca_percent(tasks_a, weights)
         row[1] = weights @ (losses_b - losses_a) / len(weights)
-    if depends_on_one(a):
+    if 1 in np.bincount(a.is_positive):
         drawn[:, 0] = nan
     ranking = _difference(roca_percent(tasks_a), roca_percent(tasks_b), drawn[:, 0])
     log_loss = _difference(float(losses_a.mean()), float(losses_b.mean()), drawn[:, 1])

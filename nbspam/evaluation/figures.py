@@ -18,16 +18,16 @@ from nbspam.evaluation.intervals import (
     replicates,
     resampled_confusions,
     resamples,
-    unseen_limit,
 )
 from nbspam.evaluation.outcomes import Evaluation, Floats
 
 Summary = dict[str, Any]
 
 CLOPPER_PEARSON, BOOTSTRAP, LOGIT_NORMAL = "clopper-pearson", "bootstrap", "logit-normal"
-SCALES = {"ece_percent": ("linear", "standard-error"), "brier": ("log", "log"), "log_loss": ("log", "log")}
 HAM_LOST_PERMILLE = {"0.1": 1, "0.5": 5, "1": 10}  # hm% as written in JSON, and per mille
 ROCA, MACRO_ROCA, AT_HM = "one_minus_roca_percent", "macro_one_minus_roca_percent", "sm_percent_at_hm"
+SCALES = {"ece_percent": "linear", "brier": "log", "log_loss": "log", ROCA: "logit", MACRO_ROCA: "logit"}
+MEANS = ("macro_precision", "macro_recall", "macro_f1", "micro_f1")
 SAME = 1e-12  # of a figure; resamples that differ by less are equal except for rounding
 
 
@@ -102,8 +102,6 @@ def _of_decisions(counts: metrics.Matrix, spam: int | None) -> dict[str, Estimat
         "micro_recall": _share(right, messages, 1),
         "micro_precision": _share(right, messages - unsure, 1),
     }
-    if right == 0:  # perhaps of no decisions
-        found["micro_precision"] = found["micro_precision"]._replace(value=0.0)
     if spam is None:
         return found
     two, caught = metrics.ham_spam(counts, spam), int(counts[spam, spam])
@@ -119,38 +117,21 @@ def _of_decisions(counts: metrics.Matrix, spam: int | None) -> dict[str, Estimat
     }
 
 
-def _of_classes(counts: metrics.Matrix, spam: int | None, loss: Loss | None) -> dict[str, Estimate]:
-    """Mean rates of the classes, F1 of spam, and the expected loss, by resampled confusion matrices.
-
-    Where all (or no) decisions are right, or none costs anything, resampling would claim certainty.
-    """
-    found: dict[str, Estimate] = {}
-    redrawn, sizes = resampled_confusions(counts), counts.sum(axis=1)
-    rates, redrawn_rates, limit = (
-        metrics.class_rates(counts),
-        metrics.class_rates(redrawn),
-        unseen_limit(sizes),
-    )
-    means = ("macro_precision", "macro_recall", "macro_f1", "micro_f1")
-    drawn_of = {name: (float(rates[name]), redrawn_rates[name]) for name in means}
-    if spam is not None and sizes[spam]:
-        drawn_of["f1"] = float(rates["f1"][spam]), redrawn_rates["f1"][:, spam]
-    for name, (value, drawn) in drawn_of.items():
-        interval = NO_INTERVAL
-        if sizes.max() > 1 and not (name.startswith("macro") and 1 in sizes):
-            interval = percentile_interval(drawn)
-        found[name] = Estimate(value, interval)
-        if value in (0, 1):
-            found[name] = Estimate(value, (1 - limit, 1.0) if value else (0.0, limit), CLOPPER_PEARSON)
+def _of_classes(
+    counts: metrics.Matrix, spam: int | None, loss: Loss | None
+) -> dict[str, tuple[float, Floats]]:
+    """Mean rates of the classes, F1 of spam, and the expected loss, with their resampled values."""
+    redrawn = resampled_confusions(counts)
+    rates, drawn = metrics.class_rates(counts), metrics.class_rates(redrawn)
+    found = {name: (float(rates[name]), drawn[name]) for name in MEANS}
+    if spam is not None and counts[spam].any():
+        found["f1"] = float(rates["f1"][spam]), drawn["f1"][:, spam]
     if loss is not None:
         costs = metrics.loss_table(loss, counts)
-        value, interval = float(metrics.expected_loss(counts, costs)), NO_INTERVAL
-        if sizes.max() > 1:
-            interval = percentile_interval(metrics.expected_loss(redrawn, costs))
-        found["expected_loss"] = Estimate(value, interval)
-        if value == 0:
-            most = clopper_pearson(0, int(sizes.sum()))[1] * float(costs.max())
-            found["expected_loss"] = Estimate(value, (0.0, most), CLOPPER_PEARSON)
+        found["expected_loss"] = (
+            float(metrics.expected_loss(counts, costs)),
+            metrics.expected_loss(redrawn, costs),
+        )
     return found
 
 
@@ -188,27 +169,15 @@ def _resampled(evaluation: Evaluation) -> dict[str, tuple[float, Floats]]:
 
 
 def _estimate(evaluation: Evaluation, key: str, value: float, drawn: Floats) -> Estimate:
-    """A figure of ranking or of the probabilities; no interval if resampling cannot vary it."""
-    sizes = np.bincount(evaluation.truth)
-    if not isfinite(value) or sizes.max() == 1:
+    """A figure with the interval of its resampled values; none if resampling cannot vary it."""
+    is_one = 1 in np.bincount(evaluation.is_positive)  # one ham, or one spam: every resample has it
+    if not isfinite(value) or is_one or np.ptp(drawn) <= SAME * value:
         return Estimate(value)
     if key not in SCALES:
-        limit = 100 * unseen_limit(sizes)  # if all resamples have no error, or nothing else
-        if value == 0:
-            return Estimate(value, (0.0, limit), CLOPPER_PEARSON)
-        if (drawn == 100).all():
-            return Estimate(value, (100 - limit, 100.0), CLOPPER_PEARSON)
-        if ranking.depends_on_one(evaluation, key == MACRO_ROCA and evaluation.n_classes > 2):
-            return Estimate(value)
-    if np.ptp(drawn) <= SAME * value:
-        return Estimate(value)
-    if key in SCALES:
-        scale, method = SCALES[key]
-        return Estimate(value, normal_interval(value, drawn, scale), f"bootstrap-{method}")
-    if key in HAM_LOST_PERMILLE:
         return Estimate(value, percentile_interval(drawn))
-    low, high = normal_interval(value / 100, drawn / 100, "logit")
-    return Estimate(value, (100 * low, 100 * high), "bootstrap-logit")
+    scale = SCALES[key]
+    method = "standard-error" if scale == "linear" else scale
+    return Estimate(value, normal_interval(value, drawn, scale), f"bootstrap-{method}")
 
 
 def summary(evaluation: Evaluation, loss: Loss | None = None) -> Summary:
@@ -221,12 +190,9 @@ def summary(evaluation: Evaluation, loss: Loss | None = None) -> Summary:
     `bootstrap` (middle 95 % of `replicates` stratified resamples with a fixed seed),
     `bootstrap-standard-error` (the figure -/+ 1.96 standard errors of the same resamples),
     `bootstrap-log` and `bootstrap-logit` (the same on the scale of the logarithm or the logit),
-    `logit-normal` (lam%).  If no wrong pair, missed message or wrong decision was seen, a figure of ranking,
-    class rates or loss has Clopper-Pearson's interval for none in the smallest class; if no pair or no
-    decision was right, or all spam is missed in all resamples, that for all.  The interval is None if
-    resampling cannot vary the figure: with one message a class, if a ranking or a macro rate depends on a
-    class of one message, and for scores that are all the same.  The intervals of sm% at hm 0.1, 0.5, 1 % end
-    too low if the cut-off depends on the one or two worst ham.
+    `logit-normal` (lam%).  A bootstrap interval is None if resampling cannot vary the figure: without any
+    mistake, with one ham or one spam, and for scores that are all the same.  The intervals of sm% at hm 0.1,
+    0.5, 1 % end too low if the cut-off depends on the one or two worst ham.
     """
     counts, spam, resampled = metrics.confusion(evaluation), evaluation.positive, _resampled(evaluation)
     two, rates = None if spam is None else metrics.ham_spam(counts, spam), metrics.class_rates(counts)
@@ -242,8 +208,9 @@ def summary(evaluation: Evaluation, loss: Loss | None = None) -> Summary:
         "by_class": {name: rates[name].tolist() for name in ("precision", "recall", "f1")},
         "replicates": len(next(iter(resampled.values()))[1]) if resampled else 0,
     }
-    estimates = _of_decisions(counts, spam) | _of_classes(counts, spam, loss)
-    estimates |= {key: _estimate(evaluation, key, *values) for key, values in resampled.items()}
+    estimates = _of_decisions(counts, spam)
+    for key, values in (_of_classes(counts, spam, loss) | resampled).items():
+        estimates[key] = _estimate(evaluation, key, *values)
     methods: Summary = {}
     for key, *_ in FIGURES:
         one = estimates.get(key, Estimate())
@@ -278,27 +245,13 @@ def rows(found: Summary) -> list[Row]:
         # For ham and spam alone the mean over the classes is the same ranking.
         if value is None or not label or (is_plain and key == MACRO_ROCA):
             continue
-        if key == "hm_percent" and not is_plain:
-            label = "other mail lost"
         interval = _interval_text(found[f"{key}_interval"], digits, scale)
         shown.append(Row(key, label, f"{value * scale:,.{digits}f}{unit}", interval, meaning))
-        if key == ROCA:
-            shown.extend(_rows_at_hm(found))
+        for level in found[AT_HM] or () if key == ROCA else ():
+            interval = _interval_text(found[f"{AT_HM}_interval"][level], 2)
+            label, text = f"missed at {level} % ham lost", f"{found[AT_HM][level]:.2f} %"
+            shown.append(Row(AT_HM, label, text, interval, "at a threshold that loses so much ham"))
     return shown
-
-
-def _rows_at_hm(found: Summary) -> list[Row]:
-    """Spam missed at each level of ham lost; levels of less than one ham lose none, and are one row."""
-    ham, by_label = found["ham"], {}
-    for level, permille in HAM_LOST_PERMILLE.items():
-        if ham * permille < 1000:
-            label, meaning = "missed with no ham lost", f"threshold that loses none of {ham:,} ham"
-        else:
-            label, meaning = f"missed at {level} % ham lost", "threshold that loses so much ham"
-        interval = _interval_text(found[f"{AT_HM}_interval"][level], 2)
-        value = f"{found[AT_HM][level]:.2f} %"
-        by_label[label] = Row(AT_HM, label, value, interval, f"at a {meaning}")
-    return list(by_label.values())
 
 
 def _interval_text(pair: list[float] | None, digits: int, scale: int = 1) -> str:

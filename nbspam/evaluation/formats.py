@@ -76,51 +76,36 @@ def load(path: str | Path) -> Evaluation:
         return _from_result_lines(content.decode("utf-8", "surrogateescape"), where)
     try:
         document = json.loads(content)
-        known = document.get("format") == FORMAT
-    except (ValueError, RecursionError, AttributeError):
-        known = False
-    if not known:
-        raise BadDataError(where, "is not an evaluation by nbspam", REMEDY, "evaluation-not-ours")
-    if document.get("version") != VERSION:
-        why = f"evaluation format {document.get('version')!r}; this program reads {VERSION}"
-        raise BadDataError(where, why, "evaluate again with this version of nbspam", "evaluation-version")
-    try:
-        return _from_document(document)
-    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
-        why = f"is damaged ({type(error).__name__})"
+        version = document["version"]
+        if version == VERSION:
+            return _from_document(document)
+    except (BadDataError, LookupError, TypeError, ValueError, AttributeError, RecursionError) as error:
+        why = "is not an evaluation by nbspam, or it is damaged"
         raise BadDataError(where, why, REMEDY, "evaluation-not-ours") from error
-    except BadDataError as error:
-        raise BadDataError(where, error.why, error.remedy, error.slug) from error
+    why = f"evaluation format {version!r}; this program reads {VERSION}"
+    raise BadDataError(where, why, "evaluate again with this version of nbspam", "evaluation-version")
 
 
 def _from_document(document: dict[str, Any]) -> Evaluation:
     """The evaluation; BadDataError, or the errors of a wrong key or type."""
-    table, trained = document["outcomes"], document["trained"]
-    keys = ("index", "name", "truth", "time", "decided", "log_odds", "probabilities")
-    rows = sorted(zip(*(table[key] for key in keys), strict=True), key=lambda row: _checked(int, row[0]))
-    return evaluation_of(
-        tuple(_checked(str, name) for name in document["classes"]),
-        _checked(str, document["method"]),
-        [_checked(str, row[1]) for row in rows],
-        [_checked(int, row[2]) for row in rows],
-        [Outcome(_checked(int, row[4]), row[5], tuple(map(float, row[6]))) for row in rows],
-        np.array([row[3] for row in rows], np.float64),
-        digest=_checked(str, document["digest"]),
-        settings=dict(document["settings"]),
-        folds=np.array([_checked(int, fold) for fold in document["folds"]], np.int64),
-        trained=None if trained is None else _checked(int, trained),
+    table = document["outcomes"]
+    return Evaluation(
+        tuple(document["classes"]),
+        document["method"],
+        np.array([*table["name"], None], dtype=object)[:-1],
+        np.array(table["truth"], np.int64),
+        np.array(table["decided"], np.int64),
+        np.array(table["log_odds"], np.float64),  # None becomes nan
+        np.array(table["probabilities"], np.float64),
+        np.array(table["time"], np.float64),
+        folds=np.array(document["folds"], np.int64),
+        digest=document["digest"],
+        settings=document["settings"],
+        trained=document["trained"],
         clues={
-            name: tuple((_checked(str, token), float(weight)) for token, weight in clues)
-            for name, clues in document["clues"].items()
+            name: tuple((token, nats) for token, nats in some) for name, some in document["clues"].items()
         },
     )
-
-
-def _checked(kind: type, value: Any) -> Any:
-    """The value; TypeError if it is not of this type."""
-    if not isinstance(value, kind) or isinstance(value, bool):
-        raise TypeError(value)
-    return value
 
 
 def result_lines(evaluation: Evaluation) -> Iterator[str]:

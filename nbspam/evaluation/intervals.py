@@ -37,17 +37,6 @@ def clopper_pearson(hits: int, trials: int) -> Interval:
     return low, high
 
 
-def unseen_limit(sizes: Ints) -> float:
-    """The upper limit of a share of wrong (ham, spam) pairs or missed spam if none was seen at all.
-
-    Resampling cannot draw what was never seen and would claim certainty.  Each message of the smallest class
-    paired with one of another gives that many independent pairs, none of them wrong: Clopper-Pearson.
-
-    sizes : int64 (n_classes,), messages of each class
-    """
-    return clopper_pearson(0, int(sizes[sizes > 0].min()))[1]
-
-
 def replicates(n_messages: int, passes: int = 1) -> int:
     """How many resamples to draw: 2,000, fewer for large corpora (their intervals are narrow), at least 200.
 
@@ -77,12 +66,8 @@ def resampled_confusions(counts: Ints, count: int = MOST_REPLICATES) -> Ints:
     Drawing messages within a class and counting decisions is one multinomial draw a row.
     """
     random = np.random.default_rng(SEED)
-    rows = [
-        random.multinomial(row.sum(), row / row.sum(), size=count)
-        if row.any()
-        else np.zeros((count, len(row)), np.int64)
-        for row in counts
-    ]
+    sizes = counts.sum(axis=1)
+    rows = [random.multinomial(n, row / max(n, 1), count) for n, row in zip(sizes, counts, strict=True)]
     return np.stack(rows, axis=1)
 
 
@@ -101,13 +86,13 @@ def normal_interval(value: float, drawn: Floats, scale: str) -> Interval:
              values lie above the figure itself and a percentile interval would not hold it.
     log    : for a loss, value > 0, which few messages make.  Such a figure is skewed: a sample that happens
              to lack the rare mistakes has a narrow spread, and the middle of its resamples ends too low.
-    logit  : for a share, 0 < value < 1
+    logit  : for a percentage, 0 < value < 100
     """
     error = ERRORS * float(np.std(drawn, ddof=1))
     if scale == "linear":
         return max(0.0, value - error), value + error
     if scale == "log":
         return value * exp(-error / value), value * exp(error / value)
-    step, odds = error / (value * (1 - value)), value / (1 - value)
+    step, odds = 100 * error / (value * (100 - value)), value / (100 - value)
     low, high = (odds * exp(sign * step) for sign in (-1, 1))
-    return low / (1 + low), high / (1 + high)
+    return 100 * low / (1 + low), 100 * high / (1 + high)

@@ -74,15 +74,6 @@ def one_against_rest(evaluation: Evaluation) -> list[Ranking]:
     return [ranked(odds[:, k], evaluation.truth == k) for k in range(evaluation.n_classes)]
 
 
-def depends_on_one(evaluation: Evaluation, is_mean: bool = False) -> bool:
-    """True if one message is a whole side of a ranking, so that resampling cannot vary it.
-
-    is_mean : of the mean over the classes, each against the rest, also if one is spam
-    """
-    by_class = evaluation.positive is None or is_mean
-    return 1 in np.bincount(evaluation.truth if by_class else evaluation.is_positive)
-
-
 def one_minus_roca(tally: Tally) -> float:
     """1 - area under the ROC curve: the share of (ham, spam) pairs in the wrong order, ties counted half.
 

@@ -14,7 +14,7 @@ from math import isfinite
 from nbspam.corpus.heads import heads
 from nbspam.decision import Loss
 from nbspam.errors import UsageError
-from nbspam.evaluation import figures, metrics
+from nbspam.evaluation import figures
 from nbspam.evaluation.outcomes import Evaluation, worst_mistakes
 from nbspam.evaluation.sentences import said_of_decisions, said_of_method, said_of_scores
 
@@ -27,8 +27,6 @@ except ImportError as error:
     remedy = "install the extra: pip install 'nbspam[report]'"
     raise UsageError("", why, remedy, "report-extra", option="report") from error
 
-MOST_CLASSES = 12  # a wider confusion matrix is shown as a list of its largest cells
-MOST_CELLS = 25
 CARDS = ("hm_percent", "sm_percent", "one_minus_roca_percent", figures.AT_HM)
 CARDS_WITHOUT_SPAM = ("accuracy", "macro_f1", "macro_one_minus_roca_percent", "ece_percent")
 
@@ -38,11 +36,6 @@ PLOTS = {
         "Errors at every threshold",
         "Each point is a threshold: to the left fewer wanted messages are lost, further down less spam is "
         "missed. Both axes are logarithmic; no error is drawn at half a message. Lower left is better.",
-    ),
-    "det": (
-        "The same on probit axes (DET)",
-        "If the scores of both classes are spread normally, this curve is a straight line; "
-        "its slope tells which class is spread wider.",
     ),
     "reliability": (
         "Are the probabilities true?",
@@ -86,8 +79,6 @@ def report_html(evaluation: Evaluation, loss: Loss | None = None) -> str:
         plots=_embedded(evaluation),
         names=names,
         columns=names if any(row[-1] for row in counts) else names[:-1],
-        is_large=len(evaluation.classes) > MOST_CLASSES,
-        confusions=metrics.largest_confusions(counts, MOST_CELLS),
         evaluation=evaluation,
         mistakes=worst.tolist(),
         heads=heads(evaluation.names[worst].tolist()),

@@ -162,11 +162,8 @@ def scores(
     weights: Sequence[float], evidence: Sequence[Sequence[float]], common: Sequence[float]
 ) -> list[float]:
     """z_k by class, nats; z_0 = 0."""
-    n_common, n_evidence, n_classes = len(common), len(evidence), len(evidence[0])
-    by_class = [sum(weights[i] * evidence[i][k] for i in range(n_evidence)) for k in range(n_classes)]
-    for k, start in enumerate(own_weights(n_evidence, n_common, n_classes), 1):
-        by_class[k] += weights[start] + sum(weights[start + 1 + i] * common[i] for i in range(n_common))
-    return by_class
+    rows = [design(evidence, common, k) for k in range(len(evidence[0]))]
+    return [sum([weight * x for weight, x in zip(weights, row, strict=True)]) for row in rows]
 
 
 class Learner:

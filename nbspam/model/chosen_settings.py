@@ -63,7 +63,7 @@ def chosen(given: Scoring) -> Settings:
         averaged=not given.get("textbook"),
         features=features,
         numeric_model=numeric_model or "",
-        views=_checked_views(given.get("views", ALL_VIEWS), features),
+        views=_checked_views(given.get("views", ALL_VIEWS)),
         **as_given,
     )
     if not 0 <= settings.threshold < float("inf"):
@@ -72,27 +72,22 @@ def chosen(given: Scoring) -> Settings:
     checked_bins(settings.bins, settings.numeric_model == "aode")
     parse_prior(settings.prior)
     scored = {BIGRAMS_NAME: settings.bigrams, MEASURES_NAME: settings.measures}
-    useless = [name for name in settings.views.split(",") if not scored.get(name, True)]
-    if useless:
-        why = f"{' and '.join(useless)} are scored only by averaged views"
-        raise _wrong_views(settings.views, why, "name only views of words")
+    is_scored = features != "numeric" and all(scored.get(name, True) for name in settings.views.split(","))
+    if settings.views != ALL_VIEWS and not is_scored:
+        raise _wrong_views(settings.views, "names a view that is not scored here")
     return settings
 
 
-def _checked_views(text: str, features: str) -> str:
+def _checked_views(text: str) -> str:
     """Names of views as Settings.views has them, in the order of READ_VIEWS."""
     names = set(READ_VIEWS) if text == ALL_VIEWS else {name.strip() for name in text.split(",")}
     if not names <= set(READ_VIEWS):
-        remedy = f"some of {','.join(READ_VIEWS)}, separated by commas, or all"
-        raise _wrong_views(text[:60], "is not a list of views", remedy)
-    if names == set(READ_VIEWS):
-        return ALL_VIEWS
-    if features == "numeric":
-        raise _wrong_views(text, "numeric features belong to no view", "leave it out")
-    return ",".join(name for name in READ_VIEWS if name in names)
+        raise _wrong_views(text[:60], "is not a list of views")
+    return ALL_VIEWS if names == set(READ_VIEWS) else ",".join(name for name in READ_VIEWS if name in names)
 
 
-def _wrong_views(where: str, why: str, remedy: str) -> UsageError:
+def _wrong_views(where: str, why: str) -> UsageError:
+    remedy = f"some of {','.join(READ_VIEWS)}, separated by commas, or all"
     return UsageError(where, why, remedy, "views", option="views")
 
 
@@ -142,30 +137,21 @@ def check_all_act(names: Iterable[str], settings: Settings, is_kept: bool = Fals
 
     is_kept : a model is made, whose bins serve other event models, too, when it classifies
     """
-    idle = _idle(settings, is_kept)
-    for name in names:
-        if name in idle:
-            why, remedy = idle[name]
-            raise UsageError("", why, f"leave it out, or {remedy}", "no-effect", option=name)
-
-
-def _idle(settings: Settings, is_kept: bool) -> dict[str, tuple[str, str]]:
-    """Setting without effect -> why, and what else to do."""
     with_words, with_numbers = settings.features != "numeric", settings.features != "words"
     complement, gaussian = settings.event_model == "complement", settings.numeric_model == "gaussian"
-    idle = {}
-    if not settings.averaged:
-        why = "is for averaged views, but here the score is one sum"
-        idle["threshold"] = (why, "score by presence without `textbook`")
-    if not complement:
-        idle["normalise"] = ("is for the complement model", "add `event_model=complement`")
-    elif not with_numbers:
-        idle["prior"] = ("the complement model has no prior", "choose another event model")
-    if settings.features != "both":
-        idle["numeric_model"] = ("is for numeric features together with words", "add `features=both`")
-    if not with_numbers or (gaussian and not is_kept):
-        why = "no numeric feature is cut into bins here"
-        idle |= dict.fromkeys(("bins", "binning", "edges"), (why, "add `event_model=categorical` or aode"))
-    if not with_words and gaussian and settings.prior != "smoothed":  # which is smoothed by lambda
-        idle["alpha"] = ("the Gaussian model has no lambda", "choose another event model")
-    return idle
+    is_smoothed = with_words or not gaussian or settings.prior == "smoothed"
+    bins = with_numbers and (is_kept or not gaussian), "numeric features in bins: categorical or aode"
+    acts = {
+        "threshold": (settings.averaged, "averaged views: presence without `textbook`"),
+        "normalise": (complement, "`event_model=complement`"),
+        "prior": (with_numbers or not complement, "models with a prior: all but complement"),
+        "numeric_model": (settings.features == "both", "numeric features with words: `features=both`"),
+        "alpha": (is_smoothed, "models with a lambda: all but gaussian"),
+        **dict.fromkeys(("bins", "binning", "edges"), bins),
+    }
+    for name in names:
+        does_act, of = acts.get(name, (True, ""))
+        if not does_act:
+            raise UsageError(
+                "", f"has no effect here; it is for {of}", "leave it out", "no-effect", option=name
+            )

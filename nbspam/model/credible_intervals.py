@@ -170,18 +170,13 @@ def log_odds_standard_deviation(
     return sqrt(sum(weight * weight * part for weight, part in zip(gradient, parts, strict=True) if weight))
 
 
-def log_odds_interval(value: float, deviation: float) -> Interval:
-    """95 % credible interval of log-odds, by the normal approximation, nats."""
-    return value - DEVIATIONS * deviation, value + DEVIATIONS * deviation
-
-
-def log_odds_deviation(
+def log_odds_interval(
     scorer: Scorer, scored: Scored, positive: int, covariance: Sequence[Sequence[float]]
-) -> float | None:
-    """Posterior standard deviation of the log-odds of class `positive`, nats.
+) -> Interval | None:
+    """95 % credible interval of the log-odds of class `positive`, by the normal approximation, nats.
 
     covariance : of the weights of the calibration; empty where none is kept
-    None where no posterior is known: AODE, normalised complement, lambda = 0 without data.
+    None where they or their posterior are undefined: AODE, normalised complement, lambda = 0 without data.
     """
     settings, variances = scorer.settings, np.zeros(len(scored.scores))
     if scorer.features is not None:
@@ -206,7 +201,10 @@ def log_odds_deviation(
         for k, weight in enumerate(rest_weights(scored.scores, positive)):
             x = x - weight * np.array(design(scored.evidence, scored.common, k))
         total = sqrt(total * total + max(0.0, float(x @ np.array(covariance) @ x)))
-    return total if isfinite(total) else None
+    value = scored.log_odds(positive)
+    if value is None or not isfinite(total):
+        return None
+    return value - DEVIATIONS * total, value + DEVIATIONS * total
 
 
 def _of_words(scorer: Scorer, parts: Sequence[ScorePart]) -> Floats:

@@ -112,11 +112,9 @@ def interval(judge: Filter, verdict: Verdict) -> Interval | None:
     """95 % credible interval of the log-odds, nats; None where it is undefined."""
     if verdict.log_odds is None or verdict.is_prior_alone:
         return None
-    from nbspam.model.credible_intervals import log_odds_deviation, log_odds_interval  # scipy: 0.2 s, 25 MB
+    from nbspam.model.credible_intervals import log_odds_interval  # scipy: 0.2 s, 25 MB
 
-    covariance = judge.model.covariance()
-    deviation = log_odds_deviation(judge.scorer, verdict.scored, verdict.number, covariance)
-    return None if deviation is None else log_odds_interval(verdict.log_odds, deviation)
+    return log_odds_interval(judge.scorer, verdict.scored, verdict.number, judge.model.covariance())
 
 
 def share_interval(judge: Filter, counts: tuple[float, ...], number: int) -> Interval:

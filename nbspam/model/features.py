@@ -148,17 +148,14 @@ def parse_edges(texts: Sequence[str], event_model: str) -> dict[str, list[float]
     found: dict[str, list[float]] = {}
     for text in texts:
         name, _, numbers = text.partition("=")
-        if name not in NAMES or name in found:
-            why = "is given twice" if name in found else "is not a numeric feature"
-            raise UsageError(name, why, "see docs/numeric-features.md", "edges", option="edges")
         try:
             edges = [float(number) for number in numbers.split(",")]
         except ValueError:
             edges = []
         steps = [-MAX_MAGNITUDE, *edges, MAX_MAGNITUDE]
-        if not edges or not all(low < high for low, high in pairwise(steps)):
-            why = "the edges are not ascending numbers"
-            raise UsageError(text, why, "for example: size=1000,5000", "edges", option="edges")
+        if name not in NAMES or not edges or not all(low < high for low, high in pairwise(steps)):
+            why, remedy = "is not a numeric feature with ascending numbers", "for example: size=1000,5000"
+            raise UsageError(text, why, remedy, "edges", option="edges")
         checked_bins(len(edges) + 1, event_model == "aode")
         found[name] = edges
     return found

@@ -5,7 +5,7 @@ Priors are empirical, smoothed, uniform, or given.  Posteriors come by log-sum-e
 
 from __future__ import annotations
 
-from math import exp, fsum, inf, isfinite, log
+from math import exp, fsum, inf, log
 
 from nbspam.errors import UsageError
 
@@ -157,18 +157,19 @@ def parse_prior(text: str) -> Prior:
     text = text.strip()
     if text.lower() in NAMED_PRIORS:
         return text.lower()
-    if "=" not in text:
-        raise _error(text, "it is neither a named prior nor a list of class=probability")
-    given: dict[str, str] = {}
-    for item in text.split(","):
-        name, separator, number = item.rpartition("=")
-        name = name.strip()
-        if not separator or not name:
-            raise _error(text, f"{item.strip()!r} is not class=probability")
-        if name in given:
-            raise _error(text, f"class {name} is given twice")
-        given[name] = number.strip()
-    return _probabilities(text, given)
+    given: dict[str, float] = {}
+    try:
+        for item in text.split(","):
+            name, _, number = item.rpartition("=")
+            given[name.strip()] = float(number)
+    except ValueError:
+        raise _error(text, "it is neither a named prior nor a list of class=probability") from None
+    if "" in given or not all(0 <= number <= 1 for number in given.values()):
+        raise _error(text, "it is not one probability from 0 to 1 for each class")
+    total = sum(given.values())
+    if abs(total - 1) > SUM_TOLERANCE:
+        raise _error(text, f"the probabilities sum to {total:.6g}, not to 1")
+    return given
 
 
 def log_priors(
@@ -181,7 +182,11 @@ def log_priors(
     Without any message 'empirical' (and 'smoothed' with alpha = 0) is undefined: every class -inf.
     """
     if not isinstance(prior, str):
-        return _given(prior, names)
+        if {*prior} != {*names}:
+            text = ",".join(f"{name}={value:g}" for name, value in prior.items())
+            raise _error(text, f"it names other classes than the model: {', '.join(names)}")
+        every = sum(prior.values())
+        return [log(prior[name] / every) if prior[name] > 0 else -inf for name in names]
     if prior not in NAMED_PRIORS:
         raise _error(prior, "no such prior")
     if prior == "uniform":
@@ -201,34 +206,6 @@ def prior_shift(settings: Settings, messages: Sequence[float], names: Sequence[s
     """What the prior of a way of scoring adds to scores calibrated under the empirical one, nats by class."""
     asked, trained = log_priors_of(settings, messages, names), log_priors("empirical", messages)
     return [a - t if a != t and t > -inf else 0.0 for a, t in zip(asked, trained, strict=True)]
-
-
-def _given(prior: Mapping[str, float], names: Sequence[str]) -> list[float]:
-    text = ",".join(f"{name}={value:g}" for name, value in prior.items())
-    unknown = [name for name in prior if name not in names]
-    if unknown:
-        raise _error(text, f"the model has no class {unknown[0]}; its classes are: {', '.join(names)}")
-    missing = [name for name in names if name not in prior]
-    if missing:
-        raise _error(text, f"class {missing[0]} has no probability")
-    found = _probabilities(text, prior)
-    total = sum(found.values())
-    return [log(found[name] / total) if found[name] > 0 else -inf for name in names]
-
-
-def _probabilities(text: str, given: Mapping[str, str | float]) -> dict[str, float]:
-    found: dict[str, float] = {}
-    for name, number in given.items():
-        try:
-            found[name] = float(number)
-        except ValueError:
-            raise _error(text, f"{number!r} is not a number") from None
-        if not (isfinite(found[name]) and found[name] >= 0):
-            raise _error(text, f"{number} is not a probability")
-    total = sum(found.values())
-    if abs(total - 1) > SUM_TOLERANCE:
-        raise _error(text, f"the probabilities sum to {total:.6g}, not to 1")
-    return found
 
 
 def _error(text: str, why: str) -> UsageError:

@@ -336,16 +336,10 @@ def _check_words(model: Model, settings: Settings) -> None:
             "model-no-words",
             option="event_model",
         )
-    if settings.event_model in COUNTS_REPEATS:
-        check_repeats(model, settings.event_model)
-
-
-def check_repeats(model: Model, event_model: str) -> None:
-    """UsageError if the model does not know how often a word occurs in a message."""
     imported = model.settings.get("imported")
-    if imported:
+    if imported and settings.event_model in COUNTS_REPEATS:
         raise UsageError(
-            event_model,
+            settings.event_model,
             f"{model.path} has counts of {imported}: how many messages hold a word, not how often",
             "score by presence or bernoulli",
             "model-no-repeats",

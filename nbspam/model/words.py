@@ -13,7 +13,6 @@ from __future__ import annotations
 from math import fsum, inf, log, log1p
 
 from nbspam.errors import UsageError
-from nbspam.settings import WORD_MODELS
 from nbspam.tokens.bag import NOTAWORD_VIEW, TEXTBOOK_VIEWS
 
 TYPE_CHECKING = False
@@ -78,21 +77,15 @@ def checked_alpha(given: float | str, others: str = "") -> float:
     low, high = ALPHA_RANGE
     if alpha == 0 or low <= alpha <= high:
         return alpha
-    why, remedy = "is not a finite number >= 0", "use a number, for example 1 (Laplace)"
-    if 0 < alpha < inf:
-        why, remedy = (
-            "is beyond the values that make a difference",
-            f"use 0, or a number from {low:g} to {high:g}",
-        )
-    raise UsageError(str(given), why, remedy + others, "alpha", option="alpha")
+    why = f"is neither 0 nor a number from {low:g} to {high:g}"
+    raise UsageError(
+        str(given), why, "use a number, for example 1 (Laplace)" + others, "alpha", option="alpha"
+    )
 
 
 def make_word_law(event_model: str, totals: WordTotals, alpha: float, normalise: bool = False) -> WordLaw:
     """The law of one event model on these totals.  normalise concerns `complement` alone."""
     alpha = checked_alpha(alpha)
-    if event_model not in WORD_MODELS:
-        why = "it does not score words"
-        raise UsageError(event_model, why, slug="event-model", option="event_model", allowed=WORD_MODELS)
     if event_model == "bernoulli":
         return BernoulliLaw(totals, alpha)
     if event_model == "complement":
@@ -204,11 +197,13 @@ class ComplementLaw(WordLaw):
     The class prior is left out unless there is only one class, as in scikit-learn's ComplementNB.
 
     At lambda = 0 a word never met outside class k rules all other classes out (written as -inf for them,
-    because +inf for k could not be summed); a word met nowhere rules out all.  The normalised weights
-    have a limit as lambda -> 0, which is used: the words never met outside k share weight 1.
+    because +inf for k could not be summed); a word met nowhere rules out all.  Normalised weights take the
+    least lambda of the ALPHA_RANGE in place of 0.
     """
 
     def __init__(self, totals: WordTotals, alpha: float, normalise: bool) -> None:
+        if normalise:
+            alpha = alpha or ALPHA_RANGE[0]
         super().__init__("complement", len(totals.messages), alpha, repeats=True)
         self.uses_prior = self.n_classes == 1
         size, every = totals.vocabulary_size, sum(totals.occurrences)
@@ -216,13 +211,9 @@ class ComplementLaw(WordLaw):
         self.concentration = [n + alpha * size for n in others]
         self._log_totals = [*map(log_or_minus_inf, self.concentration)]
         self._sums: list[float] = []  # by class, of log theta over the vocabulary; empty: not normalised
-        self._zeros = [0] * self.n_classes  # at lambda = 0, words of the vocabulary never met outside k
         for k, some in enumerate(totals.complement_histogram if normalise else ()):
-            histogram = with_zero(some, size)
-            if not alpha:
-                self._zeros[k] = sum(words for count, words in histogram if count == 0)
-            sums = (words * self._log_theta(count, k) for count, words in histogram)
-            self._sums.append(-inf if self._zeros[k] else fsum(sums))
+            sums = (words * self._log_theta(count, k) for count, words in with_zero(some, size))
+            self._sums.append(fsum(sums))
 
     def _log_theta(self, count: float, k: int) -> float:
         value = count + self.alpha
@@ -232,16 +223,11 @@ class ComplementLaw(WordLaw):
         every = sum(counts)
         outside = [every - n for n in counts]
         if self._sums:
-            return [self._normalised(n, k) for k, n in enumerate(outside)]
+            return [self._log_theta(n, k) / (self._sums[k] or 1.0) for k, n in enumerate(outside)]
         weights = [-self._log_theta(n, k) for k, n in enumerate(outside)]
         if inf not in weights:
             return weights
         return [0.0 if weight == inf and every > 0 else -inf for weight in weights]
-
-    def _normalised(self, count: float, k: int) -> float:
-        if self._sums[k] == -inf:
-            return 0.0 if count > 0 else 1.0 / (self._zeros[k] or 1)
-        return self._log_theta(count, k) / self._sums[k] if self._sums[k] else 1.0
 
     def pseudo_counts(self, documents: Counts, occurrences: Counts) -> list[float]:
         every = sum(occurrences)

@@ -191,7 +191,7 @@ class UserFilters:
 
 def _source(request: Request) -> str:
     """Where a message comes from, for the ledger."""
-    return f"serve {request.user[:MAX_USER]}".rstrip()
+    return " ".join(["serve", *request.user[:MAX_USER].split()])  # a tab would begin a folder
 
 
 def _temporary(error: NbspamError) -> TryAgainError:

@@ -37,9 +37,8 @@ def check_model(path: str) -> list[str]:
 
 def _complaints(model: Model) -> Iterator[str]:
     found = [row[0] for row in model.connection.ask("PRAGMA integrity_check(10)") if row[0] != "ok"]
-    if found:  # a text may hold many lines, below a title that names the database
-        lines = [line for text in found for line in text.split("\n") if line and not line.startswith("***")]
-        yield from (f"SQLite: {line}" for line in lines or found)
+    if found:
+        yield f"SQLite: {' '.join(' '.join(found).split())}"
         return
     for table in differing_tables(model.connection):
         yield f"{table}: its rows are not those that were written"

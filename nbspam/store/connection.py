@@ -47,28 +47,19 @@ _AGAIN = "try again in a moment"
 
 
 def _load() -> ModuleType:
-    """The module `_sqlite3`, or `sqlite3` in a build of Python where that does not work.
-
-    `_sqlite3` asks functools for lru_cache only, and gets it without functools: 2 ms.
-    """
-    part = None
-    try:
-        if "functools" not in sys.modules:
-            from _functools import _lru_cache_wrapper  # type: ignore[import-not-found]
-
-            part = sys.modules["functools"] = type(sys)("functools")
-            part.lru_cache = lambda size: lambda call: _lru_cache_wrapper(call, size, False, tuple)  # type: ignore[attr-defined]
+    """The module `_sqlite3`.  It asks functools for lru_cache only, and gets it without functools: 2 ms."""
+    if "functools" in sys.modules:
         import _sqlite3
 
         return _sqlite3
-    except (ImportError, AttributeError):
-        pass
-    finally:
-        if part:
-            del sys.modules["functools"]
-    import sqlite3
+    from _functools import _lru_cache_wrapper  # type: ignore[import-not-found]
 
-    return sqlite3
+    part = sys.modules["functools"] = type(sys)("functools")
+    part.lru_cache = lambda size: lambda call: _lru_cache_wrapper(call, size, False, tuple)  # type: ignore[attr-defined]
+    import _sqlite3
+
+    del sys.modules["functools"]
+    return _sqlite3
 
 
 if not TYPE_CHECKING:

@@ -5,7 +5,7 @@ Counts are whole numbers, so merged parts equal one training on all of their mai
 
 from __future__ import annotations
 
-from collections.abc import Container, Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing
 
 from nbspam.errors import BadDataError, DamagedModelError
@@ -54,10 +54,8 @@ def merge_models(
             file.insert("autolearned", _autolearned_rows(model, others, classes))
         file.write_sums()
         file.calibration(*calibration)
-        edges = _common_edges(models)
-        file.numeric_features(edges)
-        uncut = {i for i, (_, inner) in enumerate(edges) if not inner}
-        file.numeric_counts(numeric_rows(models, classes, uncut))
+        file.numeric_features(models[0].numeric_features())
+        file.numeric_counts(numeric_rows(models, classes))
     return forgotten
 
 
@@ -83,18 +81,14 @@ def _autolearned_rows(
 
 
 def numeric_rows(
-    models: Sequence[Model], classes: Sequence[str], uncut: Container[int]
+    models: Sequence[Model], classes: Sequence[str]
 ) -> Iterator[tuple[str, int, int, list[int]]]:
-    """(kind, class, place, integers), the integers added.
-
-    uncut : features of one bin, which holds all that the bins of a model held
-    """
+    """(kind, class, place, integers), the integers added."""
     sums: dict[tuple[str, int, int], list[int]] = {}
     for model in models:
         for kind in ("moment", "bin", "pair"):
             for (number, place), row in model.numeric_counts(kind).items():
                 cell = (kind, _place(model, classes, number), place)
-                row = [sum(row)] if kind == "bin" and place in uncut else row
                 sums[cell] = [a + b for a, b in zip(sums.get(cell, [0] * len(row)), row, strict=True)]
     for cell, row in sorted(sums.items()):
         yield *cell, row
@@ -108,32 +102,23 @@ def _place(model: Model, classes: Sequence[str], number: int) -> int:
 
 
 def check_mergeable(models: Sequence[Model]) -> None:
-    """Raise BadDataError unless all models counted the same things."""
+    """Raise BadDataError unless all models counted the same things, numeric features in the same bins."""
     remedy = "train one model on all of the mail, or add mail with train `update`"
-    # Only scoring by bins needs the same bins.
-    with_edges = any(model.settings.get("numeric_model") != "gaussian" for model in models)
-    first = _counted(models[0], with_edges)
+    first = _counted(models[0])
     for model in models:
-        for what, counted in _counted(model, with_edges).items():
+        for what, counted in _counted(model).items():
             if counted != first[what]:
                 why = f"does not count the same {what} as {models[0].path}"
                 raise BadDataError(model.path, why, remedy, f"merge-{what}")
 
 
-def _counted(model: Model, with_edges: bool) -> dict[str, object]:
+def _counted(model: Model) -> dict[str, object]:
     """What a model counts."""
     setting, features = model.settings.get, model.numeric_features()
     is_fixed, has_pairs = setting("vocabulary") == "fixed", setting("numeric_model") == "aode"
-    names = features if with_edges else [name for name, _ in features]
     return {
         # A word of one vocabulary is NOTAWORD in the other: the sum could not separate them.
         "vocabulary": (is_fixed, setting("views", "all"), is_fixed and vocabulary_keys(model)),
-        "features": (setting("features") == "numeric", names, bool(features) and has_pairs),
+        "features": (setting("features") == "numeric", features, bool(features) and has_pairs),
         "measures": setting("measures") == "1",
     }
-
-
-def _common_edges(models: Sequence[Model]) -> list[tuple[str, list[float]]]:
-    """Features with their inner edges; no edges, so one bin, where the models differ."""
-    every = zip(*(model.numeric_features() for model in models), strict=True)
-    return [(same[0][0], same[0][1] if all(one == same[0] for one in same) else []) for same in every]

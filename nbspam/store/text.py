@@ -138,8 +138,6 @@ def load(lines: Iterable[bytes], where: str, path: str, replaces: bool = True) -
         file.settings(settings)
         try:
             for table in list(TABLES)[2:]:
-                if table == OPTIONAL:
-                    text.skip_prior()
                 file.insert(table, text.rows(table))
         except sqlite3.IntegrityError as error:
             raise text.error(f"a row comes twice ({error})") from None
@@ -183,14 +181,6 @@ class _Text:
         if self._fields != [END, str(self._n_rows)]:
             raise self.error(f"expected the end, after {self._n_rows} rows")
 
-    def skip_prior(self) -> None:
-        """Read past the table of prior models; it has no rows."""
-        if self._fields != _NO_PRIOR.split():
-            raise self.error("here belongs #prior_class with its columns")
-        self._advance()
-        if self._fields[0] == "prior_class":
-            raise self.error("the model has a prior model, and there are no such models any more")
-
     def classes(self) -> tuple[tuple[str, ...], list[int]]:
         """Names and messages."""
         rows = list(self.rows("class"))
@@ -203,6 +193,8 @@ class _Text:
     def rows(self, table: str) -> Iterator[tuple[object, ...]]:
         """The rows of a table as the model file has them."""
         columns = _columns(table, self._n_classes)
+        if self._fields == _NO_PRIOR.split():
+            self._advance()
         if self._fields != ["#" + table, *columns]:
             if table == OPTIONAL:
                 return

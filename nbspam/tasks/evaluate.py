@@ -24,8 +24,7 @@ from nbspam.corpus.vocabulary import Vocabulary
 from nbspam.decision import Loss, cutoffs, zero_one_loss
 from nbspam.errors import BadDataError, UsageError
 from nbspam.evaluation import folds as splitting
-from nbspam.evaluation.folds import Split
-from nbspam.evaluation.near_duplicates import SIMILARITY, near_duplicate_groups
+from nbspam.evaluation.folds import SIMILARITY, Split, near_duplicate_groups
 from nbspam.evaluation.outcomes import (
     Evaluation,
     Floats,

@@ -18,14 +18,13 @@ from nbspam.evaluation.outcomes import Outcome, ShortClue
 from nbspam.filter import Verdict
 from nbspam.labels import positive
 from nbspam.model import calibration
-from nbspam.model.alpha import best_alpha
 from nbspam.model.block import Block, over_words, representative_rows, select_rows
 from nbspam.model.calibrate import calibrate_on, calibrated_scores, ways_to_see
 from nbspam.model.calibration import MAX_COVARIANCE, Learner, first_weights
 from nbspam.model.counts import Counts, CountsModel, Floats, Ints
 from nbspam.model.posterior import log_odds, log_posteriors, log_priors_of, prior_shift
 from nbspam.model.scorer import Counted, Scorer
-from nbspam.model.textbook import TextbookModel, count_features_of
+from nbspam.model.textbook import TextbookModel, best_alpha, count_features_of
 from nbspam.model.views import Evidence, as_counted, view_evidence
 from nbspam.settings import Settings
 from nbspam.store.learn import MIN_LABELLED

@@ -33,7 +33,6 @@ class Merged(NamedTuple):
     calibrated : number of models in the merged calibration; None if views are not averaged
     differing  : names of settings in which the models differ; the first model's were taken
     dropped    : names of settings of the first model that only fit its classes
-    uncut      : numeric features that the models cut at different edges, and that have one bin now
     forgotten  : messages that a model had learned and the merged one does not know again
     """
 
@@ -43,7 +42,6 @@ class Merged(NamedTuple):
     calibrated: int | None
     differing: tuple[str, ...]
     dropped: tuple[str, ...]
-    uncut: int
     forgotten: int
 
 
@@ -63,7 +61,6 @@ def merge(paths: Sequence[str], path: str, replaces: bool = True) -> Merged:
         differing = [name for name in kept if any(model.settings.get(name) != kept[name] for model in models)]
         dropped = first.keys() - kept.keys() - {"imported", CREDIT}
         result = stack.enter_context(open_model(path, snapshot=True))
-        edges = [[edges for _, edges in model.numeric_features()] for model in (result, *models)]
         return Merged(
             path,
             classes,
@@ -71,7 +68,6 @@ def merge(paths: Sequence[str], path: str, replaces: bool = True) -> Merged:
             calibrated if from_text(settings, path).averaged else None,
             tuple(sorted(differing)),
             tuple(sorted(name.removesuffix("_matrix") for name in dropped)),
-            sum(not merged and any(own) for merged, *own in zip(*edges, strict=True)),
             forgotten,
         )
 

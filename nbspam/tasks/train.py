@@ -19,13 +19,12 @@ from nbspam.corpus.item import Skipped, Unit
 from nbspam.corpus.reading import Progress, read_blocks
 from nbspam.corpus.vocabulary import Vocabulary, settings_under, vocabulary_counts, vocabulary_settings
 from nbspam.errors import BadDataError, NoInputError, UsageError
-from nbspam.model.alpha import best_alpha
 from nbspam.model.block import Block
 from nbspam.model.calibrate import NOT_FITTED, Fitted, calibrate_on, sample, ways_to_see
 from nbspam.model.calibration import feature_names
 from nbspam.model.counts import Counts, Ints, Totals, merge_counts, text_slices
 from nbspam.model.numeric import count_features, learn_edges
-from nbspam.model.textbook import TextbookModel
+from nbspam.model.textbook import TextbookModel, best_alpha
 from nbspam.model.views import Evidence
 from nbspam.settings import Settings
 from nbspam.store.digest import digest_of_array

@@ -20,15 +20,11 @@ def choose(path: str, last: bool, since_ms: float = 0, source: str = "") -> list
     since_ms : of commands that began then or later, ms since 1970
     source   : from there: the first words of the entry, or one of its folders
     """
-    place = os.path.abspath(source)
+    begin, place = f"{source} " if source else "", os.path.abspath(source)
     with open_model(path) as model:
-        found = [one for one in entries(model) if one.time_ms is not None and FIRST not in one.batches]
-    found = [
-        one
-        for one in found
-        if (one.time_ms or 0) >= since_ms
-        and (place in one.source or f"{' '.join(one.source)} ".startswith(f"{source} " * bool(source)))
-    ]
+        known = [one for one in entries(model) if one.time_ms is not None and FIRST not in one.batches]
+    found = [one for one in known if place in one.source or f"{' '.join(one.source)} ".startswith(begin)]
+    found = [one for one in found if (one.time_ms or 0) >= since_ms]
     if not found:
         why, remedy = "nothing like that was learned, except what the model was made with", "see: nbspam log"
         raise UsageError(path, why, remedy, "undo-nothing")

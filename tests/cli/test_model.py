@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 import shutil
 import sqlite3
 from collections.abc import Iterator
@@ -13,13 +12,12 @@ import pytest
 from nbspam.errors import CannotCreateError
 from nbspam.model.scorer import make_words
 from nbspam.settings import from_text
-from nbspam.store.check import check_model
 from nbspam.store.reader import open_model
 from nbspam.store.text import load
 from nbspam.tasks.merge import merge
 from nbspam.tasks.word_lists import import_words
 from tests.store.changed_model import change, forge
-from tests.tiny_mail import counts, error, mail, program, run, write_folders
+from tests.tiny_mail import error, mail, program, run, write_folders
 
 KINDS = {
     "views": [],
@@ -152,7 +150,7 @@ TEXT = (
         ("\t1\t2\t0\t0", "\t1\t2\t0\t99999999999999999999", "line 14"),
         ("hello", "he\\llo", "line 14"),
         ("learned\t5\t1\t1\n", "learned\t5\t1\t1\nlearned\t5\t1\t1\n", "twice"),
-        ("messages\n#end", "messages\nprior_class\t1\t1\n#end", "a prior model"),
+        ("messages\n#end", "messages\nprior_class\t1\t1\n#end", "expected the end"),
         ("#end\t12", "#end\t13", "12 rows"),
         ("#end\t12\n", "", "cut short"),
         ("#end\t12", "token\t1\thello\t1\t2\t0\t0\n#end\t13", "expected the end"),
@@ -205,24 +203,6 @@ def test_merge_names_settings_taken_from_the_first_model(
 def test_models_of_different_vocabularies_do_not_merge(models: dict[str, Path], tmp_path: Path) -> None:
     said = error("model", "merge", models["views"], models["fixed"], "-o", tmp_path / "new", status=65)
     assert "[merge-vocabulary]" in said
-
-
-@pytest.mark.parametrize("features", [["--event-model", "gaussian"], ["--features", "both"]])
-def test_gaussian_models_merge_with_other_bin_edges(tmp_path: Path, features: list[str]) -> None:
-    texts = {name: [mail(f"{name} {'word ' * n}") for n in range(1, 9)] for name in ("ham", "spam")}
-    for part, some in (("a", slice(0, 4)), ("b", slice(4, 8)), ("all", slice(0, 8))):
-        write_folders(tmp_path / part, {name: messages[some] for name, messages in texts.items()})
-        run("train", "-q", "-j1", tmp_path / part, "-m", tmp_path / f"{part}.nbspam", *features)
-    parts = [tmp_path / "a.nbspam", tmp_path / "b.nbspam"]
-    said = program("model", "merge", *parts, "-o", tmp_path / "merged").stderr
-    assert re.search(rb"Numeric features cut at different edges, which have one bin now: [1-9]", said)
-    found, expected = counts(tmp_path / "merged"), counts(tmp_path / "all.nbspam")
-    bins = ("numeric_feature\t", "numeric_count\tbin\t")
-    assert [line for line in found if not line.startswith(bins)] == [
-        line for line in expected if not line.startswith(bins)
-    ]
-    assert check_model(str(tmp_path / "merged")) == []
-    assert run("classify", "-m", tmp_path / "merged", "--event-model", "categorical", stdin=mail("word"))
 
 
 def test_path_of_a_model_may_begin_with_two_slashes(tmp_path: Path) -> None:

@@ -9,10 +9,10 @@ from nbspam.errors import BadDataError, UsageError
 from nbspam.evaluation.folds import (
     grouped_folds,
     holdout,
+    near_duplicate_groups,
     stratified_folds,
     time_splits,
 )
-from nbspam.evaluation.near_duplicates import near_duplicate_groups
 
 two_classes = st.tuples(st.integers(3, 40), st.integers(3, 40)).map(lambda sizes: np.repeat([0, 1], sizes))
 

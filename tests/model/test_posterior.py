@@ -76,11 +76,10 @@ def test_priors_of_classes_without_mail() -> None:
     [
         ("flat", "neither a named prior"),
         ("spam=0.4,ham=0.61", "sum to 1.01"),
-        ("spam=-0.5,ham=1.5", "not a probability"),
-        ("spam=nan,ham=1", "not a probability"),
-        ("spam=x,ham=1", "not a number"),
-        ("spam=0.5,spam=0.5", "given twice"),
-        ("spam=1,0.5", "not class=probability"),
+        ("spam=-0.5,ham=1.5", "not one probability"),
+        ("spam=nan,ham=1", "not one probability"),
+        ("spam=x,ham=1", "neither a named prior"),
+        ("spam=1,0.5", "not one probability"),
     ],
 )
 def test_a_prior_that_makes_no_sense_is_refused_with_a_remedy(text: str, why: str) -> None:
@@ -92,7 +91,6 @@ def test_a_prior_that_makes_no_sense_is_refused_with_a_remedy(text: str, why: st
 
 def test_a_given_prior_must_fit_the_classes() -> None:
     assert parse_prior("spam=0.4, a=b=0.6") == {"spam": 0.4, "a=b": 0.6}
-    with pytest.raises(UsageError, match="no class junk; its classes are: ham, spam"):
-        log_priors({"spam": 0.4, "junk": 0.6}, [1, 1], ("ham", "spam"))
-    with pytest.raises(UsageError, match="class ham has no probability"):
-        log_priors({"spam": 1.0}, [1, 1], ("ham", "spam"))
+    for other in ({"spam": 0.4, "junk": 0.6}, {"spam": 1.0}):
+        with pytest.raises(UsageError, match="other classes than the model: ham, spam"):
+            log_priors(other, [1, 1], ("ham", "spam"))

@@ -12,12 +12,11 @@ from numpy.typing import NDArray
 from sklearn.naive_bayes import BernoulliNB, ComplementNB, MultinomialNB
 
 from nbspam.errors import UsageError
-from nbspam.model.alpha import best_alpha, scaled_log_loss
 from nbspam.model.block import Block, Lexicon
 from nbspam.model.counts import Counts, CountsModel
 from nbspam.model.posterior import log_posteriors, log_priors
 from nbspam.model.scorer import make_words
-from nbspam.model.textbook import TextbookModel, WordRows
+from nbspam.model.textbook import TextbookModel, WordRows, best_alpha, scaled_log_loss
 from nbspam.model.words import WordLaw
 from nbspam.settings import Settings
 from nbspam.tokens.bag import NOTAWORD_KEY, NOTAWORD_VIEW
@@ -184,7 +183,7 @@ def test_impossible_word_shows_the_zero_probability_problem(name: str) -> None:
 @every_model
 @pytest.mark.parametrize("alpha", [-1.0, 1e-300, 1e13, math.nan, math.inf])
 def test_lambda_below_zero_or_infinite_is_refused(model: Model, alpha: float) -> None:
-    with pytest.raises(UsageError, match=r"finite number|beyond the values"):
+    with pytest.raises(UsageError, match="neither 0 nor a number"):
         model.law(fit_and_query(2)[0], alpha)
 
 

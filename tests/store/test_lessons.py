@@ -16,6 +16,7 @@ from nbspam.store import learn as learning
 from nbspam.store import lessons, updater
 from nbspam.store.check import check_model
 from nbspam.store.learn import LATER, LEARNED, learn, learn_all, unlearn
+from nbspam.store.updater import Origin
 from nbspam.tasks.doctor import examine
 from tests.tiny_mail import counts, mail, run
 
@@ -150,8 +151,10 @@ def test_lesson_that_waits_too_long_is_kept_in_private_and_told_by_doctor(
 def test_every_writer_takes_lessons_in_before_its_own_work(
     model: Path, original: Path, busy: sqlite3.Connection, tmp_path: Path
 ) -> None:
-    assert learn(str(model), "spam", mail("garden pills")) == LATER
+    assert learn(str(model), "spam", mail("garden pills"), Origin("sync\t/mail")) == LATER
     busy.execute("ROLLBACK")
+    assert unlearn(str(model), mail("something else")) == "was never learned"
+    assert run("log", "-n", 1, "-m", model).endswith("\tsync /mail\n")
     assert unlearn(str(model), mail("garden pills")) == "forgotten"
     assert counts(model) == counts(original)
     busy.execute("BEGIN IMMEDIATE")
