@@ -286,8 +286,6 @@ def _merge_summary(merged: Merged, models: Sequence[str]) -> str:
     notes = {
         f"Taken from {first}, where the models differ": ", ".join(merged.differing),
         f"Not kept, being for the classes of {first} alone": ", ".join(merged.dropped),
-        "Counted, but not known again, for one of the models has bigrams and one has none": merged.forgotten
-        and amount(merged.forgotten, "message"),
     }
     lines += [f"{note}: {what}." for note, what in notes.items() if what]
     if merged.calibrated is not None and merged.calibrated < len(models):

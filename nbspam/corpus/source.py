@@ -58,9 +58,8 @@ class SourcePart(NamedTuple):
                 found = ((file, is_mbox, _size_bytes(file) if is_mbox else 0) for file, is_mbox in walked)
             for file, may_be_mbox, size_bytes in found:
                 identity = (file_identity(file) or file) if self.is_index or notes.named else ""
-                if identity in notes.named or (
-                    self.without and f"{os.path.realpath(file)}/".startswith(self.without)
-                ):
+                is_inner = self.without and f"{os.path.realpath(file)}/".startswith(self.without)
+                if is_inner or identity in notes.named:
                     notes.leave_out(TWICE)
                 else:
                     if self.is_index:

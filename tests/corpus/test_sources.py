@@ -194,6 +194,20 @@ def test_the_rules_of_the_manual_do_what_it_says(tmp_path: Path) -> None:
     assert source.left_out == {"folder Archive.Sent 2019 (by a rule)": 1}
 
 
+def test_dovecot_says_what_a_folder_is_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    put(
+        tmp_path,
+        "15-mailboxes.conf",
+        data=b'namespace inbox {\n  mailbox Archive {\n    auto = create\n  }\n  mailbox "Old things" {\n'
+        b"    auto = no\n    special_use = \\Junk\n  }\n  #mailbox Lists { special_use = \\Trash }\n}\n",
+    )
+    monkeypatch.setattr("nbspam.corpus.labelled.DOVECOT", f"{tmp_path}/15-mailboxes.conf")
+    for name in ("", ".Archive", ".Old things", ".Lists"):
+        maildir(tmp_path / "mail" / name, name or "inbox")
+    found = words(open_labelled([f"{tmp_path}/mail"]))
+    assert found == [("ham", "inbox"), ("ham", ".Archive"), ("ham", ".Lists"), ("spam", "things")]
+
+
 @pytest.mark.parametrize(
     ("rules", "expected"),
     [
