@@ -345,3 +345,17 @@ def test_source_code_is_refused_with_the_reason(tmp_path: Path) -> None:
     with pytest.raises(BadDataError, match="source code"):
         open_labelled(ham=[top], spam=[f"{top}/spam"])
     assert len(words(open_labelled([top], force=True))) == 4
+
+
+def test_a_file_that_index_files_name_twice_counts_once_by_the_first_line(tmp_path: Path) -> None:
+    top = Path(two_classes(tmp_path))
+    (top / "link").symlink_to("ham/b")
+    (top / "folder").symlink_to("spam")
+    index = put(
+        top, "index", data=b"ham ham/a\nspam ham/a\nham link\nham ./ham/b\nspam spam/c\nspam folder\n"
+    )
+    source = open_labelled(
+        [f"{index}/index", f"{index}/index"], ham=[f"{top}/ham"], spam=[put(top / "x", "e")]
+    )
+    assert words(source) == [("ham", "a"), ("ham", "b"), ("spam", "c"), ("spam", "d"), ("spam", "e")]
+    assert source.left_out == {"named twice": 3 + 7 + 2}
