@@ -53,9 +53,6 @@ class Loss:
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Loss) and self.rows == other.rows
 
-    def __hash__(self) -> int:
-        return hash(self.rows)
-
 
 def zero_one_loss(n_classes: int, unsure: float | None = None) -> Loss:
     """Every error costs 1, so the most probable class is decided; `unsure` allows the reject action."""
