@@ -49,8 +49,8 @@ PLOTS = {
     ),
     "learning": (
         "Over time",
-        "Above, errors among the latest tenth of the messages and so far; below, the ranking so far and "
-        "of the latest tenth, logarithmic unless it is zero.",
+        "Above, errors among the latest tenth of the messages; below, the ranking so far, logarithmic unless "
+        "it is zero.",
     ),
 }
 

@@ -91,9 +91,7 @@ class WordRows:
         self._columns = np.concatenate([columns[inside], np.full(len(without), len(used))])
         self._times = np.concatenate([times[inside], outside[without]])
         self._counts, self._places = counts, places
-        self._tuples: tuple[list[list[int]], Ints] | None = (
-            None  # of every law of these rows
-        )
+        self._tuples: tuple[list[list[int]], Ints] | None = None  # of every law of these rows
 
     def score(self, law: WordLaw) -> Floats:
         """Log-likelihoods, float64 (n_rows, n_classes), nats; -inf allowed, never NaN."""
