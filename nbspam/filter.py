@@ -77,7 +77,8 @@ class Verdict:
     @property
     def is_prior_alone(self) -> bool:
         """True if nothing in the message or the model speaks for a class."""
-        return {part.kind for part in self.scored.parts} == {"prior"}
+        parts = self.scored.parts
+        return bool(parts) and all(part.kind == "prior" for part in parts)
 
     def __repr__(self) -> str:
         return f"Verdict({self.label!r}, probability={self.probability}, log_odds={self.log_odds})"

@@ -54,13 +54,6 @@ def counts_text(classes: Sequence[str], messages: Sequence[int]) -> str:
     return plain(labels.counts_text(classes, messages))
 
 
-def counted_text(classes: Sequence[str], messages: Sequence[int]) -> str:
-    """The same where nothing else says how many messages they are: `240 messages of 120 classes`."""
-    counts = counts_text(classes, messages)
-    is_named = len(classes) <= labels.NAMED_CLASSES
-    return counts if is_named else f"{amount(sum(messages), 'message')} of {counts}"
-
-
 def asked_name(name: str, where: str) -> str:
     """The canonical spelling of a class name; UsageError if it cannot be one.  where : what holds the name"""
     try:

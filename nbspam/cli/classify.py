@@ -247,12 +247,9 @@ def _passthrough(options: Options, paths: list[str]) -> int:
     if "json" in options:
         why = "writes the message, but --json writes an object"
         raise UsageError("", why, "leave out one of them", "no-effect", option="passthrough")
-    if "spam_flag" in options and "header_format" in options:
-        why, remedy = "is short for `header_format=spamassassin`", "leave out one of them"
-        raise UsageError("", why, remedy, "no-effect", option="spam_flag")
     also = options.get("header_format", "spamassassin" if "spam_flag" in options else "")
     exit_option = _exit_option(options)
-    stream = sys.stdin.buffer if not paths or paths[0] == STDIN_NAME else _opened(paths[0])
+    stream = open_input(paths[0] if paths else STDIN_NAME)
     data = stream.read(MARKED_BYTES)
     output, status, complaint = data, TryAgainError.status, ""
 
@@ -472,13 +469,15 @@ def _skipped(name: str, why: str) -> NoInputError:
     return NoInputError(name, why, "check that it is whole, and its permissions", "no-input")
 
 
-def _unread(name: str, error: OSError, remedy: str = "check the path and its permissions") -> NoInputError:
+def _unread(name: str, error: OSError) -> NoInputError:
+    remedy = "check the path and its permissions"
     return NoInputError(name, error.strerror or "cannot be read", remedy, "no-input")
 
 
-def _opened(path: str) -> BinaryIO:
+def open_input(path: str) -> BinaryIO:
+    """A file to be read, `-` is stdin; NoInputError if it cannot be opened."""
     try:
-        return open(path, "rb")
+        return sys.stdin.buffer if path == STDIN_NAME else open(path, "rb")
     except OSError as error:
         raise _unread(path, error) from None
 
@@ -486,7 +485,7 @@ def _opened(path: str) -> BinaryIO:
 def _listed(path: str) -> list[str]:
     """The paths of --files-from."""
     remedy = "a file with one path a line"
-    data = (sys.stdin.buffer if path == STDIN_NAME else _opened(path)).read()
+    data = open_input(path).read()
     if b"\0" in data:
         number = 1 + data.count(b"\n", 0, data.index(b"\0"))
         why, remedy = "contains a NUL byte, which no path can have", f"{remedy}; use find without -print0"

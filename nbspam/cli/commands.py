@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from difflib import get_close_matches
 from importlib import import_module
-from typing import cast
 
 import click
 
@@ -96,20 +95,8 @@ def run(arguments: list[str]) -> int:
         if type(error).__name__ == "NoArgsIsHelpError":  # since click 8.2; older ones show the help, too
             error.show()
             return UsageError.status
-        where = _command_path(arguments)
+        context = getattr(error, "ctx", None)  # a usage error has the command, such as `model info`
+        where = context.command_path.partition(" ")[2] if context else arguments[0]
         why = " ".join(error.format_message().split())  # click writes each choice on its own line
         raise UsageError(where, why, f"nbspam help {where}".rstrip(), "usage") from None
     return result if isinstance(result, int) else 0
-
-
-def _command_path(arguments: list[str]) -> str:
-    """The command in the arguments, such as `model info`; click does not always know it."""
-    path, command = "", cast(click.Command, program)
-    for word in arguments:
-        found = (
-            command.get_command(click.Context(command), word) if isinstance(command, click.Group) else None
-        )
-        if found is None:
-            break
-        path, command = f"{path} {word}".lstrip(), found
-    return path

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import pwd
 from collections.abc import Sequence
 from itertools import chain
 from typing import Any
@@ -16,7 +15,7 @@ from rich.text import Text
 from nbspam.cli import model_in_home, model_places, plain, with_flags
 from nbspam.cli.evaluate import read_source
 from nbspam.cli.options import SOURCE
-from nbspam.cli.shared import asked_options, labelled_source, names_mail, options, source_argument
+from nbspam.cli.shared import asked_options, labelled_source, options, source_argument
 from nbspam.cli.tables import console, show_message
 from nbspam.corpus.heads import heads
 from nbspam.tasks.check_labels import (
@@ -26,7 +25,7 @@ from nbspam.tasks.check_labels import (
     label_findings,
     views_to_check,
 )
-from nbspam.tasks.doctor import FINE, NOTE, WRONG, Finding, examine, is_sound, user_name
+from nbspam.tasks.doctor import FINE, NOTE, WRONG, Finding, examine, is_sound
 from nbspam.tasks.start import own_or_shared
 
 COLOURS = {FINE: "green", NOTE: "yellow", WRONG: "bold red"}
@@ -59,7 +58,7 @@ def doctor_command(model: str, start: str, as_json: bool, quiet: bool, **given: 
     SOURCE a note), or the model or mail cannot be read; 73 no model can be made; 74 the model cannot be
     written to, or the disk is full.  64 usage; 75 the model is in use, try again later.
     """
-    has_mail = names_mail(given)
+    has_mail = any(given[name] for name in ("source", "ham", "spam", "classes", "rules", "skip_unread"))
     source = labelled_source(given, allow_one_class=True) if has_mail else None
     findings = examine(model, _why(), _other_places(), os.path.expanduser("~"), has_mail, start)
     checked: Checked | None = None
@@ -87,14 +86,9 @@ def _why() -> str:
 
 
 def _other_places() -> list[str]:
-    """Where training may have gone by mistake: other settings; homes of this user, root, sudo's user."""
-    places = [path for _, path in model_places(os.environ)]
-    for name in (user_name(os.getuid()), "root", os.environ.get("SUDO_USER", "")):
-        try:
-            places.append(model_in_home(pwd.getpwnam(name).pw_dir))
-        except KeyError:
-            continue
-    return places
+    """Where training may have gone by mistake: other settings; homes of root and of sudo's user."""
+    homes = [os.path.expanduser(f"~{name}") for name in ("root", os.environ.get("SUDO_USER", ""))]
+    return [path for _, path in model_places(os.environ)] + [*map(model_in_home, homes)]
 
 
 def _content(model: str, findings: list[Finding], checked: Checked | None) -> dict[str, Any]:
@@ -119,42 +113,31 @@ def _content(model: str, findings: list[Finding], checked: Checked | None) -> di
 def _show(findings: list[Finding], checked: Checked | None, quiet: bool) -> None:
     """The findings, then the messages that they are about; with `quiet` only what is wrong."""
     out = console()
-    rows = [one for one in findings if one.state == WRONG or not quiet]
-    first = max((len(one.state) for one in rows), default=0)
-    second = max((len(one.about) for one in rows), default=0)
-    for one in rows:
-        state, about = f"{one.state:<{first}}", f"{one.about:<{second}}"
-        line = Text.assemble((state, COLOURS[one.state]), "  ", (about, "bold"), "  ", plain(one.text))
-        out.print(line, soft_wrap=True)
-        if one.remedy:
-            out.print(f"{'':<{first + second + 4}}next: {plain(one.remedy)}", style="dim", soft_wrap=True)
+    for one in findings:
+        if one.state == WRONG or not quiet:
+            state = (f"{one.state:<5}", COLOURS[one.state])
+            line = Text.assemble(state, "  ", (f"{one.about:<10}", "bold"), "  ", plain(one.text))
+            out.print(line, soft_wrap=True)
+            if one.remedy:
+                out.print(f"{'':<19}next: {plain(one.remedy)}", style="dim", soft_wrap=True)
     if checked:
-        _listed(out, "The same message under two labels", _groups(checked.same))
         moved = [
             [(f"{one.label}, counted as {', '.join(one.counted)}", one.name, ())]
             for one in checked.moved or []
         ]
-        _listed(out, "The model has counted them as another class", moved)
-    if quiet:
-        return
-    if checked:
-        _listed(out, "Nearly the same message under two labels", _groups(checked.near))
         doubts = [
             [(f"{one.label}  P({one.other}) {one.probability:.3f}", one.name, one.clues)]
             for one in checked.doubts or []
         ]
-        _listed(out, "Likely mislabelled, the surest first", doubts)
-    out.print()
-    out.print(_verdict(findings))
-
-
-def _verdict(findings: list[Finding]) -> Text:
-    faults, notes = (sum(one.state == state for one in findings) for state in (WRONG, NOTE))
-    if not faults and not notes:
-        return Text("All is well.", COLOURS[FINE])
-    wrong = f"{faults} {'thing is' if faults == 1 else 'things are'} wrong" if faults else "Nothing is wrong"
-    worth = f"; {notes} {'thing is' if notes == 1 else 'things are'} worth knowing" if notes else ""
-    return Text(f"{wrong}{worth}.", COLOURS[WRONG if faults else NOTE])
+        _listed(out, "The same message under two labels", _groups(checked.same))
+        _listed(out, "The model has counted them as another class", moved)
+        if not quiet:
+            _listed(out, "Nearly the same message under two labels", _groups(checked.near))
+            _listed(out, "Likely mislabelled, the surest first", doubts)
+    if not quiet:
+        faults, notes = (sum(one.state == state for one in findings) for state in (WRONG, NOTE))
+        style = COLOURS[WRONG if faults else NOTE if notes else FINE]
+        out.print(f"\nWrong: {faults}. Worth knowing: {notes}.", style=style)
 
 
 def _listed(out: Console, title: str, entries: Sequence[Sequence[Line]]) -> None:

@@ -11,9 +11,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from nbspam.cli import amount, counted_text, plain, write_text
+from nbspam.cli import amount, counts_text, plain, write_text
 from nbspam.cli.classify import SETTINGS, ReadableMessages
-from nbspam.cli.options import EXPLAIN
+from nbspam.cli.options import OTHER_SCORING
 from nbspam.cli.shared import files_argument, options
 from nbspam.cli.tables import console, day, table, utc
 from nbspam.corpus.heads import head_of
@@ -26,7 +26,6 @@ from nbspam.tasks.start import own_or_shared
 from nbspam.tokens.bag import token_key
 
 BAR_CELLS = 16
-MAX_COLUMNS = 4  # classes with a column each
 MAX_HEADING = 10  # characters of a class name above its column
 MAX_FLIP = 8  # clues named
 Times = list[int | None]  # milliseconds since 1970, None for what is forgotten
@@ -34,7 +33,7 @@ SYMBOLS = {"mean": "μ", "variance": "σ²", "phi": "φ"}  # of docs/models.md
 
 
 @click.command("explain")
-@options("model", "start", "top", *EXPLAIN, "loss", "verbose", "json")
+@options("model", "start", "top", *OTHER_SCORING, "loss", "verbose", "json")
 @files_argument
 def explain_command(
     files: tuple[str, ...], model: str, start: str, top: int, loss: str | None, as_json: bool, **given: Any
@@ -155,7 +154,7 @@ def _scoring(judge: Filter) -> str:
     settings, model = judge.settings, judge.model
     how = "views averaged and calibrated" if settings.averaged else "one sum"
     kind = settings.event_model + (f" and {settings.numeric_model}" if settings.features == "both" else "")
-    counts = counted_text(model.classes, model.messages)
+    counts = counts_text(model.classes, model.messages)
     return f"{kind}, {how}, lambda {settings.alpha:g}; from {counts}"
 
 
@@ -196,22 +195,21 @@ def nats_text(value: float | None) -> Text:
 def clue_table(found: Explanation, names: list[str], since: Times) -> Table:
     """The clues: nats, messages of each class that hold them, share of the verdict's class, view, token.
 
-    With more than MAX_COLUMNS classes all but the verdict's class share a column.
-    since : when each was first counted; shown with two columns of counts, because more leave no room
+    With more than two classes all but the verdict's class share a column.
+    since : when each was first counted
     """
     own = found.verdict.number
     columns = [(name[:MAX_HEADING], [k]) for k, name in enumerate(names)]
-    if len(names) > MAX_COLUMNS:
+    if len(names) > 2:
         others = [k for k in range(len(names)) if k != own]
         columns = [(names[own][:MAX_HEADING], [own]), (f"{len(others)} others", others)]
-    dates = ["since"] * (len(columns) == 2)
-    heads = [*(f">{name}" for name, _ in columns), f"share of {names[own]}", *dates]
+    heads = [*(f">{name}" for name, _ in columns), f"share of {names[own]}", "since"]
     shown = table(">nats", *heads, "where", "clue")
     for clue, time_ms in zip(found.clues, since, strict=True):
-        counts = [f"{sum(clue.counts[k] for k in group):,}" for _, group in columns if clue.counts]
+        counts = [f"{sum(clue.counts[k] for k in group):,}" if clue.counts else "" for _, group in columns]
         share = clue.share_interval
         percents = f"{100 * share[0]:.0f}-{100 * share[1]:.0f} %" if share else ""
-        cells = [*(counts or [""] * len(columns)), percents, *(day(time_ms) if counts else "" for _ in dates)]
+        cells = [*counts, percents, day(time_ms) if clue.counts else ""]
         shown.add_row(nats_text(clue.log_odds), *cells, clue.view or clue.kind, plain(clue.token))
     return shown
 
@@ -233,7 +231,5 @@ def _flip_line(found: Explanation) -> str:
     if found.flip is None:
         return "Removing the strongest clues does not change the verdict."
     removed, label = found.flip
-    names = ", ".join(plain(text) for text in removed[:MAX_FLIP])
-    more = f" and {len(removed) - MAX_FLIP} more" if len(removed) > MAX_FLIP else ""
-    unit = "this clue" if len(removed) == 1 else f"these {len(removed)} clues"
-    return f"Without {unit} it would be {plain(label)}: {names}{more}"
+    names = ", ".join(plain(text) for text in removed[:MAX_FLIP]) + ", …" * (len(removed) > MAX_FLIP)
+    return f"Without {amount(len(removed), 'clue')} it would be {plain(label)}: {names}"

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
-import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
-from typing import BinaryIO
 
 import click
 
 from nbspam.cli import amount, counts_text, plain, write_text
+from nbspam.cli.classify import STDIN_NAME, open_input
 from nbspam.cli.options import ANY_PATH
 from nbspam.cli.output import check_new_model, check_writable, output_file
 from nbspam.cli.render import say
 from nbspam.cli.shared import options
-from nbspam.errors import InputOutputError, NoInputError, UsageError
+from nbspam.errors import UsageError
 from nbspam.labels import HAM_AND_SPAM
 from nbspam.store.check import check_model
 from nbspam.store.learn import forget_autolearned
@@ -27,8 +25,6 @@ from nbspam.tasks.merge import Merged, merge
 from nbspam.tasks.word_lists import MAX_LINE_BYTES, WordList, bogofilter_lines, import_words
 
 BAD_DATA = 65
-STDIN = "-"
-FEW_SHARE = 0.25  # of the words of a list; with fewer, as of Chinese mail, the model is of little use
 
 
 @click.group("model")
@@ -95,7 +91,7 @@ def dump_command(model: str, output: str) -> None:
 
 
 @model_command.command("load")
-@click.argument("file", default="-", type=ANY_PATH)
+@click.argument("file", default=STDIN_NAME, type=ANY_PATH)
 @options("model", "replace")
 def load_command(file: str, model: str, replace: bool) -> None:
     """Make a model from its text form.
@@ -109,12 +105,12 @@ def load_command(file: str, model: str, replace: bool) -> None:
     Exit status: 0 loaded; 65 not the text of a model; 66 no such file; 73 cannot create the model; 74 I/O.
     """
     check_new_model(model, replace)
-    with _text(file) as (stream, where):
-        load(stream, where, model, replace)
+    with open_input(file) as stream:
+        load(stream, file, model, replace)
 
 
 @model_command.command("import")
-@click.argument("file", default="-", type=ANY_PATH)
+@click.argument("file", default=STDIN_NAME, type=ANY_PATH)
 @options("model", "from", "replace", "quiet")
 def import_command(file: str, model: str, form: str, replace: bool, quiet: bool) -> None:
     """Make a model from the counts of another filter.
@@ -133,10 +129,10 @@ def import_command(file: str, model: str, form: str, replace: bool, quiet: bool)
     Exit status: 0 imported; 64 usage; 65 no sound word list; 66 no such file; 73 cannot create; 74 I/O.
     """
     check_new_model(model, replace)
-    with _text(file) as (stream, where):
+    with open_input(file) as stream:
         # Cut in pieces: a file without line ends need not fit into memory to be refused.
         lines = iter(partial(stream.readline, MAX_LINE_BYTES + 1), b"")
-        imported = import_words(lines, where, model, form, replace)
+        imported = import_words(lines, file, model, form, replace)
     if not quiet:
         say(_import_summary(imported, model))
 
@@ -275,11 +271,9 @@ def _aligned(rows: Iterable[Iterable[str]], indent: str = "") -> str:
 def _import_summary(imported: WordList, model: str) -> str:
     """What was taken and what was left."""
     left = imported.words - imported.taken
-    few = "Few of its words correspond: text without spaces, or counted in another charset.\n"
     return (
         f"Imported from {imported.form}: {_messages(HAM_AND_SPAM, imported.messages)}; "
         f"{imported.taken:,} of its words became {len(imported.tokens):,} tokens, {left:,} were left out.\n"
-        f"{few if imported.taken < FEW_SHARE * imported.words else ''}"
         f"Model: {plain(model)}.\n"
         "Not calibrated yet: nbspam train --update SOURCE adds ham and spam that it has not counted."
     )
@@ -292,8 +286,6 @@ def _merge_summary(merged: Merged, models: Sequence[str]) -> str:
     notes = {
         f"Taken from {first}, where the models differ": ", ".join(merged.differing),
         f"Not kept, being for the classes of {first} alone": ", ".join(merged.dropped),
-        "Counted, but not known again, for one of the models has bigrams and one has none": merged.forgotten
-        and amount(merged.forgotten, "message"),
     }
     lines += [f"{note}: {what}." for note, what in notes.items() if what]
     if merged.calibrated is not None and merged.calibrated < len(models):
@@ -305,19 +297,3 @@ def _merge_summary(merged: Merged, models: Sequence[str]) -> str:
 def _messages(classes: tuple[str, ...], messages: Sequence[int]) -> str:
     """How many there are, in all and by class."""
     return f"{amount(sum(messages), 'message')} ({counts_text(classes, messages)})"
-
-
-@contextlib.contextmanager
-def _text(file: str) -> Iterator[tuple[BinaryIO, str]]:
-    """The file to be read, and its name for errors; `-` is stdin."""
-    where = "stdin" if file == STDIN else file
-    opened = False
-    try:
-        with sys.stdin.buffer if file == STDIN else open(file, "rb") as stream:
-            opened = True
-            yield stream, where
-    except OSError as error:
-        why = f"cannot be read: {error.strerror}"
-        if opened:
-            raise InputOutputError(error.filename or where, why, "check the disk or the pipe", "io") from None
-        raise NoInputError(where, why, "check the path", "no-input") from None

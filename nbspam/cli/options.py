@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable
-from math import isnan
 from typing import Any
 
 import click
@@ -22,33 +22,17 @@ _PATHS = ("FILE", "FILE.html", "FILE.json", "LIST", "MODEL", "PATH")
 
 def octal(value: str) -> int:
     """Permissions as chmod takes them, from 0 to 0o777: 600 is 0o600."""
-    try:
-        number = int(value, 8)
-    except ValueError:
-        number = -1
-    if not 0 <= number <= 0o777:
+    if not re.fullmatch("[0-7]{1,3}", value):
         raise click.BadParameter(f"{value!r} is not of the form 660")
-    return number
+    return int(value, 8)
 
 
 def size(value: str) -> int:
     """Bytes above 0, as 500K, 10M or 2G; K is 1,000."""
-    number = value.upper().rstrip("KMG")
-    power = " KMG".find(value.upper()[len(number) :] or " ")
-    if not (number.isascii() and number.isdecimal() and int(number) and power >= 0):
+    found = re.fullmatch("([1-9][0-9]*)([KMG]?)", value.upper())
+    if not found:
         raise click.BadParameter(f"{value!r} is not of the form 500K, 10M or 2G")
-    return int(number) * int(1000**power)
-
-
-class Real(click.FloatRange):
-    """A float in a range; nan, which click takes, is an error."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        """A number in the range."""
-        number: float = super().convert(value, param, ctx)
-        if isnan(number):
-            self.fail(f"{value!r} is not a number", param, ctx)
-        return number
+    return int(found[1]) * int(1000 ** " KMG".index(found[2] or " "))
 
 
 def _option(
@@ -81,14 +65,6 @@ def _option(
     return lambda flag: click.option(*filter(None, (short, flag, name)), help=help, **more)
 
 
-def _own_model() -> str:
-    return default_model(os.environ)
-
-
-def _own_start() -> str:
-    return default_start(os.environ)
-
-
 def _own_accounts() -> str:
     folder = os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")
     return os.path.join(folder, "nbspam", "imap.toml")
@@ -99,7 +75,6 @@ def _show_faults(context: click.Context, option: click.Parameter, is_given: bool
         show_faults()
 
 
-_DEFAULT_MODEL = "$NBSPAM_MODEL, else ~/.local/share/nbspam/model.nbspam"
 _LOSS = "COSTS|FILE"
 _VERBOSE = "Name each message on which a part of nbspam failed."
 _VOCAB = "Count only the words of this vocabulary."
@@ -107,7 +82,6 @@ _FILES_FROM = "Read the paths of messages from this file, one a line (- is stdin
 _PRIOR = "empirical, smoothed, uniform, or a probability for each class: spam=0.4,ham=0.6."
 
 # By the name of the flag; "command.name" is the form of one command.
-START = "While there is no model, judge by this one; the first learned message makes a copy of it."
 _TABLE: dict[str, Callable[[str], Decorator]] = {
     # Labelled mail
     "ham": _option("Ham: a Maildir, MH folder, mbox, folder, file; repeatable.", "PATH", multiple=True),
@@ -117,12 +91,20 @@ _TABLE: dict[str, Callable[[str], Decorator]] = {
     "force": _option("Also read files that do not look like mail: programs, images, source code."),
     "skip_unread": _option("Skip unread ham of a Maildir: missed spam is often among it."),
     # The model, and how it counts and scores
-    "model": _option("The model file.", "MODEL", shown=_DEFAULT_MODEL, default=_own_model, short="-m"),
-    "classify.model": _option("The model file.", "MODEL", shown=_DEFAULT_MODEL, short="-m"),
+    "model": _option(
+        "The model file.",
+        "MODEL",
+        shown="$NBSPAM_MODEL, else ~/.local/share/nbspam/model.nbspam",
+        default=lambda: default_model(os.environ),
+        short="-m",
+    ),
     "eval.model": _option("Judge by this model, as classify does.", "MODEL", short="-m"),
-    "start": _option(START, "MODEL", shown="$NBSPAM_START", default=_own_start),
-    "learn.start": _option(START, "MODEL", shown="$NBSPAM_START"),
-    "classify.start": _option("While there is no model, judge by this one.", "MODEL", shown="$NBSPAM_START"),
+    "start": _option(
+        "While there is no model, judge by this one; the first learned message makes a copy of it.",
+        "MODEL",
+        shown="$NBSPAM_START",
+        default=lambda: default_start(os.environ),
+    ),
     "replace": _option("Write over an existing model."),
     "mode": _option(
         "Permissions of the model file: 644 lets every user read it, and with it the words of your mail.",
@@ -131,10 +113,7 @@ _TABLE: dict[str, Callable[[str], Decorator]] = {
         shown="600 for a new file, else as it is",
     ),
     "event_model": _option(
-        "The event model.",
-        "NAME",
-        type=EVENT_MODELS,
-        shown="presence; gaussian with --features numeric",
+        "The event model.", "NAME", type=EVENT_MODELS, shown="presence; gaussian with --features numeric"
     ),
     "alpha": _option(f"The smoothing constant. Default: {ALPHA:g} for averaged views, else 1.", "X|auto"),
     "threshold": _option(
@@ -146,16 +125,9 @@ _TABLE: dict[str, Callable[[str], Decorator]] = {
     ),
     "views": _option(f"Read only these views: {', '.join(READ_VIEWS)}.", "VIEW,...", default="all"),
     "prior": _option(f"The prior: {_PRIOR}", "PRIOR", default="empirical"),
-    "features": _option(
-        "What to count and score.",
-        "NAME",
-        type=FEATURES,
-    ),
+    "features": _option("What to count and score.", "NAME", type=FEATURES),
     "numeric_model": _option(
-        "With --features both: the model of the numbers.",
-        "NAME",
-        type=NUMERIC_MODELS,
-        shown="gaussian",
+        "With --features both: the model of the numbers.", "NAME", type=NUMERIC_MODELS, shown="gaussian"
     ),
     "bins": _option("Bins of a number, for categorical and aode.", "N", type=int, default=BINS),
     "binning": _option("What is equal in all bins.", "NAME", type=BINNINGS, default=BINNINGS[0]),
@@ -169,12 +141,10 @@ _TABLE: dict[str, Callable[[str], Decorator]] = {
     "vocab": _option(_VOCAB, "FILE"),
     "loss": _option("Costs of decisions: FP=10,FN=1,unsure=0.2, or a file.", _LOSS),
     # Another way of scoring than that of the model
-    "score.event_model": _option("Score by another event model.", "NAME"),
+    "score.event_model": _option(f"Score by another event model: {', '.join(EVENT_MODELS)}.", "NAME"),
     "score.alpha": _option("Score with another smoothing constant.", "X"),
     "score.prior": _option(f"Score with another prior: {_PRIOR}", "PRIOR"),
     "score.features": _option("Score by words, numeric or both.", "NAME"),
-    "explain.event_model": _option("Score by another event model.", "NAME", type=EVENT_MODELS),
-    "explain.features": _option("Score by these features.", "NAME", type=FEATURES),
     # train
     "regime": _option(
         "Which messages to count: all; on-error: in order of time, only those that the filter so far judges "
@@ -194,9 +164,7 @@ _TABLE: dict[str, Callable[[str], Decorator]] = {
     ),
     "exit_code": _option("Exit with 0 for spam, 1 for ham, 2 for unsure."),
     "exit_style": _option(
-        "Exit as another filter does (spamassassin: with -e).",
-        "NAME",
-        type=("bogofilter", "spamassassin"),
+        "Exit as another filter does (spamassassin: with -e).", "NAME", type=("bogofilter", "spamassassin")
     ),
     "autolearn": _option("Learn each message as its verdict, if the verdict is sure enough."),
     "socket": _option("Listen on a unix socket (spamc -U PATH).", "PATH", name="path"),
@@ -216,7 +184,7 @@ _TABLE: dict[str, Callable[[str], Decorator]] = {
     "timeout": _option(
         "Time that a client has to send a message, and again to take the answer.",
         "SECONDS",
-        type=Real(0.1, 3600),
+        type=click.FloatRange(0.1, 3600),
         default=60,
         name="seconds",
     ),
@@ -237,7 +205,7 @@ _TABLE: dict[str, Callable[[str], Decorator]] = {
     ),
     "flag_only": _option("Set the keyword $Junk, and move nothing."),
     "keep_days": _option(
-        "Days after which unread mail is learned, too.", "N", type=Real(0, 36500), default=7
+        "Days after which unread mail is learned, too.", "N", type=click.FloatRange(0, 36500), default=7
     ),
     "dry_run": _option("Only show what would be done.", name="is_dry"),
     "allow_tell": _option("Let clients correct the model (spamc -L)."),
@@ -282,7 +250,7 @@ _TABLE: dict[str, Callable[[str], Decorator]] = {
     "older_than": _option(
         "Take out tokens of one message that was learned more than DAYS ago, and such lines of nbspam log.",
         "DAYS",
-        type=Real(0, 36500),
+        type=click.FloatRange(0, 36500),
     ),
     "min_count": _option("Keep words in N or more messages.", "N", type=int, default=1),
     "word_list": _option("Keep only the words of this dictionary, one a line.", "FILE"),
@@ -344,10 +312,7 @@ _TABLE: dict[str, Callable[[str], Decorator]] = {
     "classify.json": _option("Write one JSON object for each message."),
     "classify.verbose": _option(_VERBOSE, short="-v"),
     "verbose": _option(_VERBOSE, expose_value=False, callback=_show_faults, short="-v"),
-    "eval.verbose": _option(
-        "Name every misclassified message, the worst with clues.",
-        short="-v",
-    ),
+    "eval.verbose": _option("Name every misclassified message, the worst with clues.", short="-v"),
     "quiet": _option("Write nothing to stderr except errors.", short="-q"),
     "doctor.quiet": _option("Show only what is wrong.", short="-q"),
 }
@@ -358,25 +323,13 @@ SCORING = (
     *("event_model", "alpha", "threshold", "views", "prior", "features"),
     *("numeric_model", "bins", "binning", "normalise", "textbook"),
 )
-EXPLAIN = ("explain.event_model", "explain.features", "score.alpha", "score.prior", "textbook")
 OTHER_SCORING = ("score.event_model", "score.alpha", "score.prior", "score.features", "textbook")
 CLASSIFY = (
-    *(
-        "classify.model",
-        "classify.start",
-        "files_from",
-        "passthrough",
-        "spam_flag",
-        "header_format",
-        "exit_code",
-        "exit_style",
-        "classify.json",
-        "autolearn",
-        "classify.timeout",
-    ),
-    *("loss", *OTHER_SCORING, "classify.jobs", "classify.verbose", "quiet"),
+    *("model", "start", "files_from", "passthrough", "spam_flag", "header_format", "exit_code"),
+    *("exit_style", "classify.json", "autolearn", "classify.timeout", "loss", *OTHER_SCORING),
+    *("classify.jobs", "classify.verbose", "quiet"),
 )
-LEARN = ("files_from", "classify.model", "learn.start", "classify.verbose", "quiet")
+LEARN = ("files_from", "model", "start", "classify.verbose", "quiet")
 RARE = {
     *("classes", "rules", "grouped", "feedback", "autolearn", "results", "seed"),
     *(*SCORING, "edges", "vocab", "regime", "start"),

@@ -9,7 +9,7 @@ import click
 from nbspam.cli.classify import classify
 from nbspam.cli.learn import learn
 from nbspam.cli.options import CLASSIFY, LEARN, LongCommand
-from nbspam.cli.shared import files_argument, options
+from nbspam.cli.shared import asked_options, files_argument, options
 
 
 @click.command("classify", cls=LongCommand)
@@ -82,8 +82,4 @@ def unlearn_command(files: tuple[str, ...], **given: Any) -> int:
 
 def _as_text(given: dict[str, Any]) -> dict[str, str]:
     """The options that were given, as the short parser has them."""
-    return {
-        name: value if isinstance(value, str) else "1"
-        for name, value in given.items()
-        if value not in (None, False)
-    }
+    return {name: given[name] if isinstance(given[name], str) else "1" for name in asked_options(given)}

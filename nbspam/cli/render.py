@@ -15,7 +15,7 @@ from nbspam.cli import amount, counts_text, plain
 from nbspam.corpus import Source
 from nbspam.corpus.item import Skipped
 from nbspam.corpus.source import unread_error
-from nbspam.labels import HAM_AND_SPAM, NAMED_CLASSES, SPAM
+from nbspam.labels import SPAM
 from nbspam.tasks.train import Trained
 
 SHOWN_SKIPPED = 5  # unreadable files named in a summary; the rest are counted
@@ -62,18 +62,18 @@ def steps(title: str, total: int | None, shown: bool, rate: str = "") -> Iterato
 
 
 def message_steps(
-    title: str, source: Source | None, quiet: bool, is_known: bool = False
+    title: str, source: Source, quiet: bool, is_known: bool = False
 ) -> AbstractContextManager[Callable[..., None]]:
     """The folders of the mail, and a bar whose steps are messages.
 
     is_known : the folders have been shown
     """
-    if source and not quiet and not is_known:
+    if not quiet and not is_known:
         from nbspam.cli.tables import show_folders
 
         show_folders(source)
     shown = shows_progress(quiet)
-    total = sum(count.total() for _, count in source.counts) if source and shown else None
+    total = sum(count.total() for _, count in source.counts) if shown else None
     return steps(title, total, shown, RATE)
 
 
@@ -99,18 +99,10 @@ def train_summary(trained: Trained, verb: str = "Trained on") -> str:
     ]
     if trained.again:
         lines.append(f"Counted before: {trained.again:,} of them, which now count once more.")
-        lines.append(
-            "  next: to count a message once, nbspam learn CLASS FILE; to undo it, nbspam unlearn FILE"
-        )
     if trained.alpha is not None:
         lines.append(f"Chosen by judging messages that were left out: alpha = {trained.alpha:g}.")
-    if trained.classes != HAM_AND_SPAM:
-        names = ", ".join(map(plain, trained.classes[:NAMED_CLASSES])) + ", …" * (
-            len(trained.classes) > NAMED_CLASSES
-        )
-        lines.append(f"X-Nbspam will be one of {names}.")
-        if SPAM not in trained.classes:
-            lines.append("No class is spam: a rule for `X-Nbspam: spam` will match no message.")
+    if SPAM not in trained.classes:
+        lines.append("No class is spam: a rule for `X-Nbspam: spam` will match no message.")
     return "\n".join(lines)
 
 
@@ -124,6 +116,4 @@ def check_all_read(*skipped: Skipped) -> None:
         return
     for name, reason in found[:SHOWN_SKIPPED]:
         say(f"Skipped: {plain(name)}: {plain(reason)}")
-    if len(found) > SHOWN_SKIPPED:
-        say(f"Skipped: {len(found) - SHOWN_SKIPPED:,} more.")
     raise unread_error(found)

@@ -16,9 +16,8 @@ from rich.table import Table
 from rich.text import Text
 
 from nbspam.cli import plain
-from nbspam.cli.tables import PIPE_WIDTH, console, show_message, table
+from nbspam.cli.tables import console, show_message, table
 from nbspam.corpus.heads import heads
-from nbspam.decision import UNDECIDED
 from nbspam.evaluation.figures import Summary, rows
 from nbspam.evaluation.formats import finite
 from nbspam.evaluation.metrics import largest_confusions, learning_curve
@@ -61,7 +60,7 @@ def show_evaluation(evaluation: Evaluation, found: Summary, verbose: bool) -> No
         out.print(sentence, style="bold", soft_wrap=is_whole)
     out.print(plain(said_of_method(evaluation)), soft_wrap=is_whole)
     out.print(f"Scoring: {_scoring(evaluation.settings)}.\n", soft_wrap=is_whole)
-    out.print(_confusion(evaluation, found["confusion"]), "", figures_table(found, out.width), sep="\n")
+    out.print(_confusion(evaluation, found["confusion"]), "", figures_table(found), sep="\n")
     _show_mistakes(out, evaluation, verbose)
 
 
@@ -79,19 +78,15 @@ def _scoring(settings: Mapping[str, Any]) -> str:
     return f"{words}, {how}, λ = {shown}{codes}"
 
 
-def figures_table(found: Summary, width: int) -> Table:
-    """The figures and what they say, in one line each if the width allows; no means of two classes."""
-    is_wide = width >= PIPE_WIDTH
-    shown = table("figure", ">value", ">95 % interval", *["what it says"] * is_wide)
+def figures_table(found: Summary) -> Table:
+    """The figures and what they say; no means of two classes."""
+    shown = table("figure", ">value", ">95 % interval", "what it says")
     is_plain = found["ham"] is not None and len(found["classes"]) == 2
     for row in rows(found):
         if (is_plain and row.key.startswith("macro")) or (row.key == "unsure_percent" and not found[row.key]):
             continue
-        cells = (Text(row.value, STYLES.get(row.key, "")), row.interval)
-        if is_wide:
-            shown.add_row(row.label, *cells, Text(row.meaning, "dim"))
-        else:
-            shown.add_row(Text.assemble(row.label, (f"\n  {row.meaning}", "dim")), *cells)
+        value = Text(row.value, STYLES.get(row.key, ""))
+        shown.add_row(row.label, value, row.interval, Text(row.meaning, "dim"))
     return shown
 
 
@@ -116,10 +111,6 @@ def _show_mistakes(out: Console, evaluation: Evaluation, verbose: bool) -> None:
     """`ham taken for spam  +3.2  path` of the worst of each class; with -v of all, with clues."""
     every = worst_mistakes(evaluation, len(evaluation)).tolist()
     out.print()
-    if not every:
-        is_unsure = (evaluation.decided == UNDECIDED).any()
-        out.print(f"No message was {'decided wrongly' if is_unsure else 'misclassified'}.")
-        return
     out.print(f"Misclassified: {len(every):,}")
     classes = [plain(name) for name in evaluation.classes]
     most = len(every) if verbose else max(1, SHOWN_MISTAKES // len(classes))

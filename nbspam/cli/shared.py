@@ -13,7 +13,7 @@ from nbspam.cli.options import ANY_PATH, OPTIONS
 from nbspam.corpus import Source, open_labelled
 from nbspam.errors import UsageError
 from nbspam.model.chosen_settings import check_all_act, chosen
-from nbspam.settings import ALL_VIEWS, Settings
+from nbspam.settings import Settings
 
 if TYPE_CHECKING:
     from nbspam.corpus.cluster import Cluster
@@ -35,18 +35,6 @@ def options(*keys: str) -> Callable[[Decorated], Decorated]:
         return command
 
     return decorate
-
-
-def names_mail(given: dict[str, Any]) -> bool:
-    """True if labelled mail is named; UsageError for options of it without mail."""
-    if any(given[name] for name in ("source", "ham", "spam", "classes")):
-        return True
-    for name in ("rules", "skip_unread", "force"):
-        if given[name]:
-            raise UsageError(
-                "", "is for labelled mail, but none is named", "name SOURCE", "no-effect", option=name
-            )
-    return False
 
 
 def labelled_source(given: dict[str, Any], allow_one_class: bool = False) -> Source:
@@ -108,15 +96,4 @@ def asked_settings(given: dict[str, Any], is_kept: bool = False) -> Settings:
     """
     settings = chosen(cast("Scoring", given))
     check_all_act(asked_options(given), settings, is_kept)
-    _check_vocabulary(settings, given)
     return settings
-
-
-def _check_vocabulary(settings: Settings, given: dict[str, Any]) -> None:
-    """UsageError for a vocabulary where another option says which tokens are read."""
-    if given.get("vocab") and settings.views != ALL_VIEWS:
-        flags, why = f"--views {settings.views} --vocab", "the vocabulary fixes the tokens that are read"
-        raise UsageError(flags, why, "leave out one of them", "views")
-    if given.get("vocab") and settings.features == "numeric":
-        why = "numeric features are not words"
-        raise UsageError("--features numeric --vocab", why, "leave out one of them", "features")

@@ -11,7 +11,6 @@ import time
 from collections.abc import Sequence
 
 from rich import box
-from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Table
 
@@ -19,10 +18,9 @@ from nbspam.cli import plain
 from nbspam.corpus import Source
 
 PIPE_WIDTH = 100  # columns if the output is no terminal
-CLUE_INDENT, CLUE_GAP = "      ", "  "
+CLUE_INDENT = "      "
 MAX_CLUE = 32  # characters
-SHOWN_FOLDERS = 8  # of a class
-SHOWN_CLASSES = 20
+SHOWN_FOLDERS = 30
 
 
 class _Console(Console):
@@ -65,18 +63,16 @@ def day(time_ms: int | None, form: str = "%Y-%m-%d") -> str:
 
 def show_folders(source: Source) -> None:
     """On stderr: which folder has which class and how many messages, and what is left out."""
-    by_class: dict[str, list[tuple[str, int]]] = {}
-    for part, counts in source.counts:
-        for label, count in counts.items():
-            by_class.setdefault(label, []).append((part.name or part.path, count))
+    folders = [
+        (label, part.name or part.path, count)
+        for part, counts in source.counts
+        for label, count in counts.items()
+    ]
     shown = table("folder", "class", ">messages")
-    for label, folders in list(by_class.items())[:SHOWN_CLASSES]:
-        rest = [count for _, count in folders[SHOWN_FOLDERS:]]
-        more = [(f"{len(rest):,} more", sum(rest))] if rest else []
-        for name, count in folders[:SHOWN_FOLDERS] + more:
-            shown.add_row(plain(name), plain(label), f"{count:,}")
-    if len(by_class) > SHOWN_CLASSES:
-        shown.add_row("", f"{len(by_class) - SHOWN_CLASSES:,} more classes", "")
+    for label, name, count in folders[:SHOWN_FOLDERS]:
+        shown.add_row(plain(name), plain(label), f"{count:,}")
+    if rest := [count for _, _, count in folders[SHOWN_FOLDERS:]]:
+        shown.add_row(f"{len(rest):,} more", "", f"{sum(rest):,}")
     for reason, count in source.left_out.items():
         shown.add_row(plain(reason), "left out", f"{count:,}", style="yellow")
     console(is_error=True).print(shown, "", sep="\n")
@@ -87,19 +83,6 @@ def show_message(out: Console, line: str, head: str, clues: Sequence[tuple[str, 
     out.print(f"  {line}", soft_wrap=True)
     if head:
         out.print(CLUE_INDENT + plain(head), no_wrap=True, overflow="ellipsis")
-    texts = [plain(token) for token, _ in clues]
-    texts = [text if len(text) <= MAX_CLUE else text[: MAX_CLUE - 1] + "…" for text in texts]
-    show_clues(out, [f"{text} {nats:+.1f}" for text, (_, nats) in zip(texts, clues, strict=True)])
-
-
-def show_clues(out: Console, clues: list[str]) -> None:
-    """The clues of a message below it: one line, on a terminal lines that break between two clues."""
-    width = out.width if sys.stdout.isatty() else sys.maxsize
-    lines: list[str] = []
-    for clue in clues:
-        if lines and cell_len(lines[-1]) + len(CLUE_GAP) + cell_len(clue) <= width:
-            lines[-1] += CLUE_GAP + clue
-        else:
-            lines.append(CLUE_INDENT + clue)
-    for line in lines:
-        out.print(line, style="dim", soft_wrap=True)
+    if clues:
+        texts = [f"{plain(token)[:MAX_CLUE]} {nats:+.1f}" for token, nats in clues]
+        out.print(CLUE_INDENT + "  ".join(texts), style="dim", soft_wrap=True)

@@ -65,7 +65,8 @@ def train_command(
     if adds:
         _update(model, start, quiet, given)
     else:
-        _check_no_start()
+        if asked_options(["start"]):  # $NBSPAM_START is for other commands
+            raise UsageError("--start", "is not for a new model", "add --update", "train-start")
         _train(model, replace, quiet, given)
     if mode is not None:
         os.chmod(model, mode)
@@ -126,12 +127,6 @@ def _train_by_regime(
 def _source(command: str, given: dict[str, Any]) -> str:
     """The command and its mail, for the ledger."""
     return "\t".join([command, *map(os.path.abspath, named_mail(given))])
-
-
-def _check_no_start() -> None:
-    """UsageError for --start on the command line; $NBSPAM_START is for other commands."""
-    if asked_options(["start"]):
-        raise UsageError("--start", "is not for a new model", "add --update", "train-start")
 
 
 def _update(model: str, start: str, quiet: bool, given: dict[str, Any]) -> None:

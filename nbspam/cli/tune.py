@@ -21,7 +21,8 @@ from nbspam.errors import UsageError
 from nbspam.settings import Settings
 from nbspam.tasks.train import Choices, train
 from nbspam.tasks.tune import STEPS, Candidate, Tried, Tuned, tune
-from nbspam.tokens.bag import READ_VIEWS
+
+DEFAULT = "the default"
 
 
 @click.command("tune")
@@ -125,10 +126,7 @@ def show_tuning(tuned: Tuned, command: str) -> None:
     out.print(shown)
     out.print("\nThe choice: each part of the mail is judged by the settings chosen on the other parts.")
     out.print(f"Paired: {tuned.comparison.verdict}.", soft_wrap=True)
-    verdict = f"Better than the default: {candidate_name(with_flags(chosen.candidate.options))}."
-    if chosen is tuned.tried[0]:
-        verdict = "No better than the default: no choice gains on other mail by more than chance."
-    out.print(verdict, style="bold")
+    out.print(f"Best: {with_flags(chosen.candidate.options) or DEFAULT}.", style="bold", soft_wrap=True)
     out.print(f"  {command}", soft_wrap=True)
 
 
@@ -139,19 +137,8 @@ def _cells(one: Tried) -> list[str]:
     percents = ["" if isnan(value) else f"{value:.2f} %" for value in shares]
     ranking = "" if isnan(one.one_minus_roca_percent) else f"{one.one_minus_roca_percent:.4f}"
     return [
-        candidate_name(with_flags(one.candidate.options)),
+        with_flags(one.candidate.options) or DEFAULT,
         *percents,
         ranking,
         f"{one.log_loss:.5f}",
     ]
-
-
-def candidate_name(options: str) -> str:
-    """The options of train in fewer words: a table has little room."""
-    option, _, views = options.partition(" ")
-    missing = [name for name in READ_VIEWS if name not in views.split(",")]
-    if option == "--views" and len(missing) == 1:
-        return f"without {missing[0]}"
-    for option, name in (("--event-model ", ""), ("--alpha ", "λ "), ("--views ", "only "), ("--", "")):
-        options = options.replace(option, name)
-    return options or "the default"

@@ -116,18 +116,16 @@ def _json(vocabulary: Vocabulary, code: int, word: Word) -> str:
 
 
 def _table(vocabulary: Vocabulary, words: list[tuple[int, Word]]) -> str:
-    counts = counts_text(vocabulary.classes, vocabulary.messages)
-    views = "all views" if vocabulary.views == "all" else f"the {vocabulary.views} alone"
-    rows = [["code", "view", *map(plain, vocabulary.classes), "word"]]
+    counts, codes = (
+        counts_text(vocabulary.classes, vocabulary.messages),
+        amount(len(vocabulary.words), "code"),
+    )
+    heads = ["code", "view", *map(plain, vocabulary.classes), "word"]
+    text = f"{codes} of view {vocabulary.views}, counted in {counts}; messages/occurrences a class\n\n"
+    text += "\t".join(heads) + "\n"
     for code, word in words:
         pairs = [f"{n}/{times}" for n, times in zip(word.documents, word.occurrences, strict=True)]
-        rows.append([str(code), VIEW_COLUMN[word.view], *pairs, plain(word.text)])
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]) - 1)]
-    codes = amount(len(vocabulary.words), "code")
-    text = f"{codes} of {views}, counted in {counts}; messages/occurrences a class\n\n"
-    for row in rows:
-        cells = [cell.rjust(width) for cell, width in zip(row, widths, strict=False)]
-        text += "  ".join([*cells, row[-1]]) + "\n"
+        text += "\t".join([str(code), VIEW_COLUMN[word.view], *pairs, plain(word.text)]) + "\n"
     return text
 
 
@@ -172,12 +170,9 @@ def vectorize_command(features: str, output: str, form: str, jobs: int, quiet: b
 
 def _check_options(features: str, given: dict[str, Any]) -> None:
     for option in ("vocab", "event_model"):
-        if features == "words" and given[option] is None:
-            remedy = "add it, or take `features=numeric`"
-            raise UsageError("", "is needed for words", remedy, "usage", option=option)
-        if features == "numeric" and given[option] is not None:
-            why = "numeric features are not words of a vocabulary"
-            raise UsageError(given[option], why, "leave it out", "features", option=option)
+        if (features == "words") == (given[option] is None):
+            why, remedy = "is for words, which need it", "add it, or take `features=numeric` without it"
+            raise UsageError(given[option] or "", why, remedy, "usage", option=option)
 
 
 def _matrix_summary(columns: Columns, done: Vectorized) -> str:

@@ -26,7 +26,7 @@ class CountSum:
     def __init__(self, n_classes: int, max_bytes: int | None = None) -> None:
         """max_bytes : of the counts that are kept in memory; None: any number"""
         self._none = Block().count(n_classes)
-        self._parts = [self._none]  # each at least twice as long as the next
+        self._parts: list[Counts] = []  # each at least twice as long as the next
         self._max_bytes = max_bytes
         self._files: list[IO[bytes]] = []  # one a range of keys; each has arrays of parts, end to end
 
@@ -45,7 +45,7 @@ class CountSum:
     def _spill(self) -> None:
         self._files = self._files or [TemporaryFile() for _ in range(N_RANGES)]  # noqa: SIM115 - kept open
         parts = cut(merge_counts(self._parts))
-        self._parts = [self._none]
+        self._parts = []
         for part, file in zip(parts, self._files, strict=True):
             for array in (part.keys, part.views, np.frombuffer(part.texts, np.uint8)):
                 np.save(file, array)
@@ -53,10 +53,10 @@ class CountSum:
 
     def ranges(self) -> Iterator[Counts]:
         """The sum, in ascending ranges of keys; it can be asked for again."""
-        if self._files and len(self._parts[0].keys):
+        if self._files and self._parts:
             self._spill()
         if not self._files:
-            self._parts = [merge_counts(self._parts)]
+            self._parts = [merge_counts(self._parts or [self._none])]
             yield self._parts[0]
         for file in self._files:
             yield merge_counts([*self._saved(file)])

@@ -47,11 +47,13 @@ class Notes:
 
     skipped : path and reason of what could not be read, in the order met
     left_out : how many messages were left out on purpose, by reason
+    named : the files that index files name
     """
 
     def __init__(self, skipped: Skipped | None = None) -> None:
         self.skipped: Skipped = [] if skipped is None else skipped
         self.left_out: dict[str, int] = {}
+        self.named: set[tuple[int, int] | str] = set()
 
     def skip(self, path: str, error: OSError) -> None:
         """Note that `path` could not be read."""

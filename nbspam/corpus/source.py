@@ -17,6 +17,7 @@ from nbspam.corpus.folders import walk
 from nbspam.corpus.item import Item, MailFile, Notes, Skipped, Unit, is_url, reason_of
 from nbspam.errors import BadDataError, NbspamError, NoInputError
 from nbspam.labels import checked_name, ordered
+from nbspam.store.connection import file_identity
 
 TWICE = "named twice"
 FOLDER = -1  # in the place of a size
@@ -56,9 +57,13 @@ class SourcePart(NamedTuple):
                 walked = walk(path, notes, self.deep, self.skip_unread, force=self.force)
                 found = ((file, is_mbox, _size_bytes(file) if is_mbox else 0) for file, is_mbox in walked)
             for file, may_be_mbox, size_bytes in found:
-                if self.without and f"{os.path.realpath(file)}/".startswith(self.without):
+                identity = (file_identity(file) or file) if self.is_index or notes.named else ""
+                is_inner = self.without and f"{os.path.realpath(file)}/".startswith(self.without)
+                if is_inner or identity in notes.named:
                     notes.leave_out(TWICE)
                 else:
+                    if self.is_index:
+                        notes.named.add(identity)
                     yield MailFile(label, file, may_be_mbox, size_bytes, self.force)
 
     def items(self, notes: Notes, only: str = "") -> Iterator[Item]:

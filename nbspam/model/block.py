@@ -14,6 +14,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, count, islice, pairwise
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -196,7 +197,11 @@ class BlockBuilder:
     def add(self, name: str, label: int, read: Tokens, size_bytes: int) -> None:
         """One more message."""
         views = (*read.views(), read.measures)
-        self._tokens.fromlist(list(map(self._numbers.__getitem__, chain.from_iterable(views))))
+        tokens = [*chain.from_iterable(views)]
+        if len(tokens) > 1:  # of one, itemgetter gives no tuple; it takes 0.9 of the time of map
+            self._tokens.fromlist([*itemgetter(*tokens)(self._numbers)])
+        else:
+            self._tokens.fromlist([self._numbers[token] for token in tokens])
         self._lengths += map(len, views)
         date = float("nan") if read.date is None else read.date
         self._rows.append((name, label, date, size_bytes, read.numeric))
@@ -255,7 +260,7 @@ def merge_blocks(blocks: list[Block]) -> Block:
         used[block.lexicon][block.columns] = True
     if len(blocks) == 1 and used[blocks[0].lexicon].all() and (np.diff(blocks[0].keys) > 0).all():
         return blocks[0]
-    keys, places, origins = merge_columns([lexicon.keys[mask] for lexicon, mask in used.items()])
+    keys, places, origins = merge_columns([lexicon.keys[mask] for lexicon, mask in used.items()], "quicksort")
     origins = np.flatnonzero(np.concatenate([*used.values()]))[origins]
     place_of = {}
     for (lexicon, mask), place in zip(used.items(), places, strict=True):

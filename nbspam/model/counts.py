@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import cached_property, reduce
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -164,15 +164,17 @@ def merge_counts(parts: Sequence[Counts]) -> Counts:
     return Counts(keys, views, texts, documents, occurrences, messages, is_fixed)
 
 
-def merge_columns(key_lists: Sequence[Ints]) -> tuple[Ints, list[Ints], Ints]:
+def merge_columns(
+    key_lists: Sequence[Ints], kind: Literal["quicksort", "stable"] = "stable"
+) -> tuple[Ints, list[Ints], Ints]:
     """(keys, places, origins): all keys once, ascending; where those of each list went; whence each came.
 
-    origins : int64 (n_keys,), place of each key in all lists, end to end
-    By one sort: to look each key up would take three times as long.  One that finds what is in order already,
-    as the keys of merged lists are: five times as fast.
+    origins : int64 (n_keys,), place of each key in all lists, end to end; of equal keys, that of any
+    kind    : of the one sort, a third of the time of looking each key up: "stable" takes half the time of
+              "quicksort" where each list is in order, six times as much where none is
     """
     everything = np.concatenate(key_lists)
-    order = np.argsort(everything, kind="stable")
+    order = np.argsort(everything, kind=kind)
     ordered = everything[order]
     is_first = np.append(np.ones(min(1, len(ordered)), bool), ordered[1:] != ordered[:-1])
     places = np.empty(len(everything), np.int64)

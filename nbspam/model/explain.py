@@ -215,5 +215,6 @@ def _without(judge: Filter, message: Counted, text: str, view: int) -> Counted:
         known = judge.model.counts(message.keys())
         rest.tokens = [{k: value for k, value in tokens.items() if k in known} for tokens in message.tokens]
     else:
-        rest.tokens[view] = {k: value for k, value in message.tokens[view].items() if k != token_key(text)}
+        rest.tokens[view] = dict(message.tokens[view])
+        rest.tokens[view].pop(token_key(text), None)
     return rest

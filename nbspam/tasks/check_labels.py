@@ -116,22 +116,22 @@ def label_findings(checked: Checked, skipped: Skipped) -> Iterator[Finding]:
         error, (path, reason) = unread_error(skipped), skipped[0]
         yield wrong("mail", error)._replace(text=f"{error.why}; the first is {path}: {reason}")
     if checked.same:
-        why = f"{_messages(checked.same)} of {checked.messages:,} with two labels"
+        why = f"{len(checked.same):,} of {checked.messages:,} messages have two labels"
         remedy = "remove one label, then train again: nbspam train `replace`"
         yield wrong("labels", BadDataError("SOURCE", why, remedy, "labels-contradict"))
     else:
         yield Finding("labels", f"{checked.messages:,} messages, none with two labels")
     if checked.near:
-        text = f"{_messages(checked.near)} nearly the same as another under another label"
+        text = f"{len(checked.near):,} nearly the same as another under another label"
         yield note("labels", text, "look at both: one label may be wrong")
     if checked.moved:
-        why = f"{_messages(checked.moved)} counted in the model as another class than the label"
+        why = f"{len(checked.moved):,} counted in the model as another class than the label"
         remedy = "move it: nbspam learn CLASS FILE; if there are many: nbspam train `replace`"
         yield wrong("counted as", BadDataError("SOURCE", why, remedy, "labels-counted"))
     elif checked.moved is not None:
         yield Finding("counted as", "the model has counted this mail as it is labelled")
     if checked.doubts:
-        text = f"{_messages(checked.doubts)} likely mislabelled, by the mail of other campaigns"
+        text = f"{len(checked.doubts):,} likely mislabelled, by the mail of other campaigns"
         yield note("in doubt", text, "look at them; move them, then train again: nbspam train `replace`")
     elif checked.doubts is None:
         yield note("in doubt", f"not checked: that takes {MIN_OF_CLASS} messages of each of two classes")
@@ -139,16 +139,9 @@ def label_findings(checked: Checked, skipped: Skipped) -> Iterator[Finding]:
         yield Finding("in doubt", "no label")
 
 
-def _messages(found: list[Doubt] | list[Moved] | list[tuple[Labelled, ...]]) -> str:
-    return f"{len(found):,} message" + ("s" if len(found) > 1 else "")
-
-
 def _settings(model: str) -> Settings:
-    stored = open_model(model)
-    try:
+    with open_model(model) as stored:
         return from_text(stored.settings, model)
-    finally:
-        stored.close()
 
 
 def _groups_of_two_labels(corpus: Corpus, groups: Ints) -> list[tuple[Labelled, ...]]:
@@ -163,11 +156,8 @@ def _groups_of_two_labels(corpus: Corpus, groups: Ints) -> list[tuple[Labelled, 
 def _moved(corpus: Corpus, model: str) -> list[Moved]:
     read = views_read(_settings(model).replaced(views=ALL_VIEWS))
     digests = only_views(corpus.block, read).digests().tolist()
-    stored = open_model(model)
-    try:
+    with open_model(model) as stored:
         known, classes = learned_as(stored, digests), stored.classes
-    finally:
-        stored.close()
     found = []
     labels = [corpus.classes[number] for number in corpus.truth().tolist()]
     for name, label, digest in zip(corpus.block.names, labels, digests, strict=True):

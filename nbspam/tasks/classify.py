@@ -90,8 +90,7 @@ class ModelJudge:
             counts, weights = self._counts(scorer, block), np.array(scorer.weights)
             block = without_columns(block, np.isin(block.views, views_read(scorer.settings)))
             scores = calibrated_scores(weights, block, counts, scorer.settings, scorer.model.classes)
-            if not block.has_words.all():
-                scores[~block.has_words] = spam_filter.judge(NO_WORDS).scored.scores
+            scores[~block.has_words] = spam_filter.judge(NO_WORDS).scored.scores
             return [*scores.tolist()]
 
     def _counts(self, scorer: Scorer, block: Block) -> Counts:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import pwd
 import re
-import shutil
 import stat
 import time
 from collections.abc import Iterable, Iterator
@@ -50,7 +49,6 @@ FEW = (
     (200, "not yet many: public mail was judged wrongly one time in twenty to one in eighty"),
 )
 LOPSIDED = 20  # times as many messages of one class as of another
-SHOWN_COMPLAINTS = 3
 LEARN_MORE = "learn more of it: nbspam train `update` SOURCE, nbspam learn CLASS FILE"
 MAKE_ONE = "train one: nbspam train SOURCE"
 SET_PATH = "set it at the top of the file: PATH=$HOME/.local/bin:/usr/bin:/bin"
@@ -133,9 +131,6 @@ def _model(path: str, has_mail: bool, start: str) -> Iterator[Finding]:
 def _missing(path: str, has_mail: bool, start: str) -> Iterator[Finding]:
     if start:
         yield Finding("file", f"none yet: {start} judges, and learn begins with a copy of it")
-    elif os.path.islink(path):
-        why = f"a link to {os.path.realpath(path)}, where there is no file"
-        yield wrong("file", NoInputError(path, why, f"correct the link, or {MAKE_ONE}", "model-missing"))
     elif has_mail:
         yield note("file", "there is no model here yet", MAKE_ONE)
     else:
@@ -181,30 +176,20 @@ def _owner(path: str) -> Finding:
 
 
 def _writing(path: str) -> Finding:
-    folder = _folder(path)
-    denied = [one for one in (path, folder) if not os.access(one, os.W_OK)]
+    denied = [one for one in (path, _folder(path)) if not os.access(one, os.W_OK)]
     if not denied:
         return Finding("writing", "you can learn into it: the file and its folder are writable")
-    if os.statvfs(path).f_flag & os.ST_RDONLY:
-        why, remedy = "the file system is read-only", "keep the model elsewhere: `model=PATH`"
-    else:
-        what = {path: "the file", folder: f"the folder {folder}"}
-        why = f"{_me()} cannot write to {' and '.join(what[one] for one in denied)}"
-        remedy = f"as root: chown {_me()} {' '.join(denied)}; or keep a model of your own: `model=PATH`"
-        if all(os.stat(one).st_uid == os.geteuid() for one in denied):
-            remedy = f"chmod u+w {' '.join(denied)}"
-    why += ": learn and train fail" + (", classify works" if os.access(path, os.R_OK) else "")
+    why = f"{_me()} cannot write to {' and '.join(denied)}: learn and train fail"
+    remedy = f"as root: chown {_me()} {' '.join(denied)}; or keep a model of your own: `model=PATH`"
     return wrong("writing", InputOutputError(path, why, remedy, "model-readonly"))
 
 
 def _space(path: str) -> Finding:
     disk, size_bytes = os.statvfs(path), os.path.getsize(path)
     free_bytes = disk.f_bavail * disk.f_frsize
-    remedy = "free some space; the present model is intact"
-    if disk.f_files and not disk.f_favail:
-        return wrong("space", InputOutputError(path, "the disk cannot hold more files", remedy, "no-space"))
     text = f"{_size(free_bytes)} free, the model has {_size(size_bytes)}"
     if free_bytes < size_bytes:  # train writes the model anew, a large update its journal
+        remedy = "free some space; the present model is intact"
         return wrong("space", InputOutputError(path, text + ": too little to train", remedy, "no-space"))
     return Finding("space", text)
 
@@ -212,14 +197,12 @@ def _space(path: str) -> Finding:
 def _contents(path: str) -> Iterator[Finding]:
     complaints = check_model(path)
     if complaints:
-        more = len(complaints) - SHOWN_COMPLAINTS
-        text = "; ".join(complaints[:SHOWN_COMPLAINTS]) + (f"; and {more} more" if more > 0 else "")
-        yield wrong(SOUND, BadDataError(path, "not sound: " + text, RETRAIN, "model-damaged"))
+        text = "not sound: " + "; ".join(complaints)
+        yield wrong(SOUND, BadDataError(path, text, RETRAIN, "model-damaged"))
     else:
         text = f"yes: format {FORMAT}, {_size(os.path.getsize(path))}, all sums are right"
         yield Finding(SOUND, text)
-    model = open_model(path)
-    try:
+    with open_model(path) as model:
         yield _counted(model)
         yield from _autolearned(model)
         yield _enough(model)
@@ -228,12 +211,8 @@ def _contents(path: str) -> Iterator[Finding]:
         yield _calibrated(model)
         twice = contradictions(model)
         if twice:
-            text = (
-                f"{twice:,} {'message is' if twice == 1 else 'messages are'} counted in more than one class"
-            )
+            text = f"messages that are counted in more than one class: {twice:,}"
             yield note("labels", text, "to see which: nbspam doctor SOURCE; then: nbspam learn CLASS FILE")
-    finally:
-        model.close()
 
 
 def _counted(model: Model) -> Finding:
@@ -273,9 +252,7 @@ def _balance(model: Model) -> Finding:
     ratio = max(model.messages) / max(min(model.messages), 1)
     if ratio <= LOPSIDED:
         return Finding("balance", f"{ratio:.1f} : 1, not more than {LOPSIDED} : 1")
-    text = (
-        f"{ratio:,.0f} times as many messages of one class as of {_rarest(model)}, so the prior is against it"
-    )
+    text = f"{ratio:,.0f} times as many messages of one class as of {_rarest(model)}"
     return note("balance", text, "learn more of the rare class; or set the prior: nbspam train `prior`")
 
 
@@ -319,28 +296,18 @@ def _delivery(home: str) -> Iterator[Finding]:
         path = os.path.join(home, name)
         try:
             with open(path, encoding="utf-8", errors="replace") as file:
-                lines = [(number, line.strip()) for number, line in enumerate(file, 1)]
+                lines = [line.strip() for line in file]
         except OSError:
             continue
-        search = None
-        for number, line in lines:
-            if assigned := re.match(r"PATH\s*=\s*[\"']?([^\"']*)", line):
-                search = re.sub(r"\$HOME\b|\$\{HOME\}", home, assigned[1])
+        has_path = any(line.startswith("PATH") for line in lines)
+        for number, line in enumerate(lines, 1):
             if re.search(r"\bnbspam\b", line) and not line.startswith("#"):
-                yield _recipe(name[1:], f"{path}:{number}: {line}", search)
-
-
-def _recipe(about: str, text: str, search: str | None) -> Finding:
-    """A line that starts nbspam.  search : the PATH that the file sets; None if it sets none"""
-    if re.search(r"/nbspam\b", text.partition(": ")[2]):
-        return Finding(about, text)
-    if search is None:
-        return note(
-            about, f"{text} (the file sets no PATH, so the PATH of the mail system decides)", SET_PATH
-        )
-    if shutil.which("nbspam", path=search) is None:
-        return note(about, f"{text} (its PATH has no nbspam: {search})", SET_PATH)
-    return Finding(about, text)
+                text = f"{path}:{number}: {line}"
+                if has_path or "/nbspam" in line:
+                    yield Finding(name[1:], text)
+                else:
+                    why = "the file sets no PATH, so the PATH of the mail system decides"
+                    yield note(name[1:], f"{text} ({why})", SET_PATH)
 
 
 def _me() -> str:
@@ -352,7 +319,7 @@ def _folder(path: str) -> str:
 
 
 def _size(n_bytes: float) -> str:
-    return f"{n_bytes / 1e9:,.1f} GB" if n_bytes >= 1e9 else f"{n_bytes / 1e6:,.1f} MB"
+    return f"{n_bytes / 1e6:,.1f} MB"
 
 
 def _moment(seconds: float) -> str:

@@ -7,7 +7,7 @@ trained on.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import replace
 from functools import partial
 from math import isfinite
@@ -92,16 +92,11 @@ class Plan(NamedTuple):
         return found | {"seed": self.seed} | more
 
 
-def judged_rows(
-    corpus: Corpus, rows: Ints, joints: Floats, loss: Loss, method: str = "holdout", **more: Any
-) -> Evaluation:
-    """The evaluation of rows of a corpus from their log joints, float64 (n, n_classes), nats.
-
-    more : fields of Evaluation
-    """
+def judged_rows(corpus: Corpus, rows: Ints, joints: Floats, loss: Loss) -> Evaluation:
+    """The evaluation of rows of a corpus from their log joints, float64 (n, n_classes), nats."""
     judged = zip(joints.tolist(), corpus.block.has_words[rows].tolist(), strict=True)
     outcomes = [outcome_of(joint, corpus.classes, loss, has_words) for joint, has_words in judged]
-    return _evaluation(corpus, rows, method, outcomes, **more)
+    return _evaluation(corpus, rows, "holdout", outcomes)
 
 
 def _evaluation(corpus: Corpus, rows: Ints, method: str, outcomes: list[Outcome], **more: Any) -> Evaluation:
@@ -240,9 +235,8 @@ def evaluate_model(
 
     change, loss : as for open_filter
     """
-    opened = open_filter(path, change, loss)  # first, so that an error of it comes before any mail is read
-    opened.close()
-    known = opened.classes
+    with closing(open_filter(path, change, loss)) as opened:  # an error of it comes before any mail is read
+        known = opened.classes
     if unknown := [name for name in classes if name not in known]:
         why = f"the mail has a class {unknown[0]} that the model does not know"
         raise BadDataError(path, why, "its classes: " + ", ".join(known), "model-classes")
@@ -253,7 +247,8 @@ def evaluate_model(
     block, rows = corpus.block, np.arange(len(corpus.block))
     joints = np.array(ModelJudge(judge).joints(block))
     settings = judge.settings.as_text() | {"model": path, "loss": loss or ""}
-    judged = judged_rows(corpus, rows, joints, judge.loss, "model", digest=corpus.digest(), settings=settings)
+    judged = judged_rows(corpus, rows, joints, judge.loss)
+    judged = replace(judged, method="model", digest=corpus.digest(), settings=settings)
     return _clued(judged, block, rows, judge.scorer, judge.loss), corpus.skipped
 
 
@@ -268,14 +263,9 @@ def parse_regime(text: str) -> Feedback:
 
 def check_regime(feedback: Feedback, settings: Settings, choices: Choices) -> None:
     """UsageError if a replay cannot choose: it learns words one message after another, from nothing."""
-    for is_given, option, why in (
-        (settings.features != "words", f"features={settings.features}", "a replay learns words only"),
-        (choices.automatic, "alpha=auto", "a replay begins without mail to choose it on"),
-        (choices.vocabulary is not None, "vocab", "a replay counts every word"),
-    ):
-        if is_given:
-            why = f"does not go with `{option}`: {why}"
-            raise UsageError(str(feedback), why, "leave out one of them", "regime", option="regime")
+    if settings.features != "words" or choices.automatic or choices.vocabulary:
+        why = "does not go with `features`, `alpha=auto` or `vocab`: a replay learns every word, from nothing"
+        raise UsageError(str(feedback), why, "leave out one of them", "regime", option="regime")
 
 
 def train_by_regime(

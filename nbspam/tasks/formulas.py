@@ -11,67 +11,48 @@ from typing import Any
 
 from nbspam.decision import Loss, cutoffs
 from nbspam.labels import HAM_AND_SPAM
-from nbspam.model.calibration import checked_places, feature_names, first_weights, rough_weights, shown_name
+from nbspam.model.calibration import checked_places, feature_names, first_weights, shown_name
 from nbspam.model.credible_intervals import beta_interval
 from nbspam.model.features import bin_text, bins_between
 from nbspam.model.posterior import log_priors_of
-from nbspam.model.scorer import ViewEvidence, make_words, measure_evidence
+from nbspam.model.scorer import ViewEvidence, make_words
 from nbspam.model.words import vocabulary_size, word_totals
-from nbspam.settings import (
-    AT_LEAST,
-    DILUTION,
-    HAM_CAP,
-    MEASURE_ALPHA,
-    MOST_TIMES,
-    SHRINKAGE,
-    STRONG,
-    WEAK,
-    Settings,
-)
+from nbspam.settings import SHRINKAGE, STRONG, Settings
 from nbspam.store.check import TokenRow
 from nbspam.store.reader import Model
-from nbspam.tokens.bag import MEASURES_VIEW, NOTAWORD_VIEW, VIEWS
-from nbspam.tokens.measures import N_BINS, measure_of, messages_measured
+from nbspam.tokens.bag import VIEWS
 
 Line = tuple[str, str]  # what, and its formula or number
 
-
 Section = dict[str, Any]  # {"title": ..., "lines": [...]}
 
-# Each in words, its estimate, and its score.
+# Each estimate and its score; docs/models.md has them in words.
 EVENT_MODELS = {
     "presence": (
-        "multinomial on presence: a message is the set of its words",
         "φ_jk = (n_jk + λ) / (Σ_j n_jk + λ |V|)",
         "log π_k + Σ over the distinct words of log φ_jk",
     ),
     "multinomial": (
-        "multinomial: a message is a sequence of words",
         "φ_jk = (N_jk + λ) / (N_k + λ |V|)",
         "log π_k + Σ_j x_j log φ_jk, x_j how often word j occurs",
     ),
     "bernoulli": (
-        "Bernoulli: for each word of the vocabulary, present or absent",
         "φ_jk = (n_jk + λ) / (m_k + 2 λ)",
         "log π_k + Σ over the whole vocabulary of x_j log φ_jk + (1 - x_j) log(1 - φ_jk)",
     ),
     "complement": (
-        "complement: each class by the words of all others",
         "θ_jk = (Σ_i≠k N_ji + λ) / (Σ_i≠k N_i + λ |V|)",
         "-Σ_j x_j log θ_jk, without the prior",
     ),
     "gaussian": (
-        "Gaussian: each numeric feature is drawn from a normal distribution",
         "μ_jk = Σ x / n,  σ²_jk = Σ (x - μ_jk)² / n, not below a floor",
         "log π_k - ½ Σ_j [(x_j - μ_jk)² / σ²_jk + log(2π σ²_jk)]",
     ),
     "categorical": (
-        "categorical: each numeric feature falls into one of its bins",
         "φ_jtk = (n_jtk + λ) / (n_jk + k_j λ), t the bin of feature j, k_j its bins",
         "log π_k + Σ_j log φ_jtk",
     ),
     "aode": (
-        "averaged one-dependence: each feature may depend on one other",
         "P(x_i | k) and P(x_j | k, x_i) from counts of bins and of pairs of them, smoothed by λ",
         "log π_k + log of the mean over i of P(x_i | k) Π_j≠i P(x_j | k, x_i), x_i met in mail",
     ),
@@ -100,7 +81,6 @@ def sections(
     prior = [
         (settings.prior, PRIORS.get(settings.prior, "π_k as given")),
         ("π_k", by_class(model.classes, [exp(value) for value in logs])),
-        ("log π_k", by_class(model.classes, logs)),
     ]
     found = {
         "Symbols": _symbols(model, settings),
@@ -136,34 +116,28 @@ def _symbols(model: Model, settings: Settings) -> list[Line]:
     ]
     if settings.features == "numeric":
         return lines
-    lines += [
+    return [
+        *lines,
         ("|V|, codes with NOTAWORD", number(vocabulary_size(model.words))),
         ("Σ_j n_jk, words of messages, each once", by_class(classes, word_totals(model.documents))),
         ("N_k, occurrences of words", by_class(classes, word_totals(model.occurrences))),
     ]
-    for view, name in enumerate(VIEWS if settings.averaged else ()):
-        sums = by_class(classes, model.documents[view])
-        lines.append((f"of these in the {name}", f"|V| = {number(model.words[view] + 1)}, Σ_j n_jk: {sums}"))
-    return lines
 
 
 def _estimator(settings: Settings) -> list[Line]:
     lines = []
     if settings.features != "numeric":
-        story, estimate, _ = EVENT_MODELS[settings.event_model]
         prior = "Beta(λ, λ)" if settings.event_model == "bernoulli" else "Dirichlet(λ, ..., λ)"
         kind = f"the posterior mean under {prior}" if settings.alpha else "maximum likelihood"
-        laplace = ", Laplace's" if settings.alpha == 1 else ""
-        lines += [("event model", story), ("estimate", estimate), ("which is", kind + laplace)]
+        lines += [(settings.event_model, EVENT_MODELS[settings.event_model][0]), ("which is", kind)]
     if settings.features != "words":
-        story, estimate, _ = EVENT_MODELS[settings.numeric_model]
-        lines += [("numeric features", story), ("estimate", estimate)]
+        lines.append((settings.numeric_model, EVENT_MODELS[settings.numeric_model][0]))
     return lines
 
 
 def _sum_score(settings: Settings) -> list[Line]:
     complement = settings.event_model == "complement"
-    score, of_features = (EVENT_MODELS[name][2] for name in (settings.event_model, settings.numeric_model))
+    score, of_features = (EVENT_MODELS[name][1] for name in (settings.event_model, settings.numeric_model))
     if settings.features == "numeric":
         score = of_features
     elif complement and settings.normalise:
@@ -176,42 +150,18 @@ def _sum_score(settings: Settings) -> list[Line]:
 
 
 def _averaged_score(model: Model, settings: Settings) -> list[Line]:
-    first, threshold = model.classes[0], settings.threshold
-    floors = by_class(VIEWS, [threshold * strong for strong in STRONG])
-    views = zip(VIEWS, AT_LEAST, WEAK, strict=True)
-    least = [f"in the {view} the {n} strongest over {threshold * weak:g}" for view, n, weak in views if n]
-    letters = {kind: kind[0].upper() for kind in settings.kinds if kind != "measure"}
-    terms = " + ".join(f"{SYMBOLS[kind]}_v {letter}_vk" for kind, letter in letters.items())
-    score = f"Σ_v ({terms})" if len(letters) > 1 else f"Σ_v {terms}"
-    familiar = "(1 - u_v^p_v) " if settings.diluted else ""
-    mean = f"E_vk = {familiar}Σ t_j w_jk over its informative words / (Σ t_j + {SHRINKAGE:g})"
-    often = f"t_j = 1 + log of how often the message has it, at most {MOST_TIMES} times"
-    unknown = f"u_v = share of its words that the model never met; p_v: {by_class(VIEWS, DILUTION)}"
-    lines = [
+    first = model.classes[0]
+    floors = by_class(VIEWS, [settings.threshold * strong for strong in STRONG])
+    score = "Σ_v (a_v E_vk + d_v C_vk) + Σ_f g_f B_fk + b_k + Σ_v c_vk u_v + Σ_j m_jk R_j"
+    return [
         ("weight of word j", f"w_jk = log(φ_jk / φ_j,{first})"),
-        ("informative words", f"largest minus smallest w_jk over (nats): {floors}; {', '.join(least)}"),
-        ("unknown share of view v", unknown),
-        ("how often word j counts", often),
-        ("evidence of view v", mean),
+        ("informative words", f"largest minus smallest w_jk over (nats): {floors}"),
+        ("evidence of view v", f"E_vk = (1 - u_v^p_v) Σ t_j w_jk / (Σ t_j + {SHRINKAGE:g})"),
+        ("all terms", "docs/models.md; those whose weights are not below are 0"),
+        (f"score against {first}", f"z_k = {score} + log π_k - log(m_k / m)"),
+        ("P(k | x)", "exp(z_k) / Σ_i exp(z_i)"),
+        *_calibration(model, settings),
     ]
-    if settings.second_alpha:
-        cautious = f"C_vk, the same from φ with λ = {settings.second_alpha:g}: rare words weigh less"
-        lines.append(("cautious evidence", cautious))
-    if settings.measures:
-        share = f"(n_bk + {MEASURE_ALPHA:g}) / (m_k + {MEASURE_ALPHA:g} · bins)"
-        lines.append(("numeric feature f in bin b", f"B_fk = log of {share}, less that of {first}"))
-        score += " + Σ_f g_f B_fk"
-    if settings.capped:
-        of_spam = ", ".join(f"{letter}_v,{model.classes[1]}" for letter in letters.values())
-        lines.append(("bound for ham", f"{of_spam} not below -{HAM_CAP:g} nats"))
-    score += " + b_k + Σ_v c_vk u_v"
-    names = [f"{letter}_{view},j" for letter in letters.values() for view in VIEWS]
-    rough = zip(rough_weights(len(model.classes), settings.kinds), names, strict=False)
-    if terms := " + ".join(f"{weight:g} {name}" for weight, name in rough if weight):
-        lines.append(("rough score of class j", f"R_j = {terms}"))
-        score += " + Σ_j m_jk R_j"
-    lines.append((f"score against {first}", f"z_k = {score} + log π_k - log(m_k / m)"))
-    return [*lines, ("P(k | x)", "exp(z_k) / Σ_i exp(z_i)"), *_calibration(model, settings)]
 
 
 def _calibration(model: Model, settings: Settings) -> list[Line]:
@@ -259,6 +209,8 @@ def _worked_word(model: Model, settings: Settings, word: TokenRow) -> list[Line]
     """From the counts of a word to what it adds to the scores."""
     classes = model.classes
     lines = [("n_jk", by_class(classes, word.documents)), ("N_jk", by_class(classes, word.occurrences))]
+    if settings.averaged and not (word.view < len(VIEWS) and any(word.documents)):
+        return lines  # it is no word of a view, or was never met
     symbol, intervals = "θ" if settings.event_model == "complement" else "φ", []
     counts, totals, a, size = _fractions(model, settings, word)
     for name, count, total in zip(classes, counts, totals, strict=True):
@@ -277,9 +229,6 @@ def _fractions(
 ) -> tuple[Sequence[float], Sequence[float], float, float]:
     """(counts, totals, lambda, parameters) of the word's estimate, the first two by class."""
     a, size = settings.alpha, vocabulary_size(model.words)
-    if settings.averaged and word.view == MEASURES_VIEW:
-        measured = messages_measured(model.documents[MEASURES_VIEW])
-        return word.documents, measured, MEASURE_ALPHA, N_BINS[measure_of(word.text)]
     if settings.averaged:
         return word.documents, model.documents[word.view], a, model.words[word.view] + 1
     if settings.event_model == "presence":
@@ -294,22 +243,10 @@ def _fractions(
 
 
 def _worked_weight(model: Model, settings: Settings, word: TokenRow) -> list[Line]:
-    if word.view == NOTAWORD_VIEW:
-        return [("in the average", "NOTAWORD is no evidence; its share is, as u_v")]
-    if word.view == MEASURES_VIEW:
-        messages = messages_measured(model.documents[MEASURES_VIEW])
-        values = measure_evidence(word.documents, messages, N_BINS[measure_of(word.text)])
-        return [("B_fk", by_class(model.classes, values))]
-    if not any(word.documents):
-        return [("in the average", "never met, so it counts as unknown")]
     documents, size = model.documents[word.view], model.words[word.view] + 1
     law = ViewEvidence(word.view, settings.alpha, settings.threshold, documents, size)
     spread, weights = law.weigh(tuple(word.documents))
-    verdict = "informative in short texts" if spread > law.floor else "says nothing"
-    if spread > law.threshold:
-        verdict = "informative"
-    spread_text = f"{spread:.4f} nats: {verdict}"
-    return [("w_jk", by_class(model.classes, weights)), ("largest minus smallest", spread_text)]
+    return [("w_jk", by_class(model.classes, weights)), ("largest minus smallest", f"{spread:.4f} nats")]
 
 
 def _worked_sum(model: Model, settings: Settings, word: TokenRow) -> list[Line]:

@@ -216,9 +216,7 @@ class ReplayJudge:
         self._latest = None
 
 
-def outcome_of(
-    joint: Sequence[float], classes: tuple[str, ...], loss: Loss, has_words: bool = True
-) -> Outcome:
+def outcome_of(joint: Sequence[float], classes: tuple[str, ...], loss: Loss, has_words: bool) -> Outcome:
     """The outcome of a message with these log joints, nats; without words it is unsure.
 
     An undefined posterior (alpha = 0 rules every class out) gives each class the same probability.

@@ -33,7 +33,6 @@ class Merged(NamedTuple):
     calibrated : number of models in the merged calibration; None if views are not averaged
     differing  : names of settings in which the models differ; the first model's were taken
     dropped    : names of settings of the first model that only fit its classes
-    forgotten  : messages that a model had learned and the merged one does not know again
     """
 
     path: str
@@ -42,7 +41,6 @@ class Merged(NamedTuple):
     calibrated: int | None
     differing: tuple[str, ...]
     dropped: tuple[str, ...]
-    forgotten: int
 
 
 def merge(paths: Sequence[str], path: str, replaces: bool = True) -> Merged:
@@ -56,7 +54,7 @@ def merge(paths: Sequence[str], path: str, replaces: bool = True) -> Merged:
         first, classes = models[0].settings, united_classes(models)
         calibration, calibrated = _merged_calibration(models, classes)
         settings = _settings(models, classes)
-        forgotten = merge_models(models, path, settings, calibration, replaces)
+        merge_models(models, path, settings, calibration, replaces)
         kept = dict(first.items() & settings.items())
         differing = [name for name in kept if any(model.settings.get(name) != kept[name] for model in models)]
         dropped = first.keys() - kept.keys() - {"imported", CREDIT}
@@ -68,7 +66,6 @@ def merge(paths: Sequence[str], path: str, replaces: bool = True) -> Merged:
             calibrated if from_text(settings, path).averaged else None,
             tuple(sorted(differing)),
             tuple(sorted(name.removesuffix("_matrix") for name in dropped)),
-            forgotten,
         )
 
 

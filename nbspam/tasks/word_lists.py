@@ -59,7 +59,7 @@ MAX_WORDS = 16  # of ours in one word of others
 HEADER, BODY, STRUCTURE = range(len(TEXTBOOK_VIEWS))
 
 Token = tuple[int, str]  # view and text of a token of ours
-Row = tuple[int, str, list[int]]  # line, word, messages by class; the word of the number of messages is ""
+Row = tuple[str | None, list[int]]  # word, messages by class; None for the number of all messages
 
 
 def import_words(
@@ -83,13 +83,8 @@ def form_of(line: bytes, where: str) -> str:
     """The filter that wrote a text with this first line."""
     if line.startswith(THUNDERBIRD_MAGIC):
         return THUNDERBIRD
-    if b"\0" in line:
-        why = "this is not text; a database is imported from its text form"
-        raise BadDataError(where, why, "bogoutil -d wordlist.db | nbspam model import", "import-foreign")
     if line.startswith((b"v\t", b"t\t", b"s\t")):
         return SPAMASSASSIN
-    if line.startswith(b"#nbspam-model\t"):
-        raise BadDataError(where, "this is the text of a model", "nbspam model load", "import-foreign")
     fields = line.rstrip(b"\r\n").split(b",")
     if len(fields) == 2 and all(field.isdigit() for field in fields):
         return SPAMBAYES
@@ -105,34 +100,44 @@ class WordList:
 
     messages : ham, spam
     tokens   : (view, text) -> [ham, spam], each at most the messages of its class
-    words    : how many words the list has;  taken : those that are tokens of ours; several spellings may
-               be one token
+    words    : how many words the list has (training.dat: of each class)
+    taken    : those that are tokens of ours; several spellings may be one token
     """
 
     def __init__(self, where: str, form: str) -> None:
         if form == SPAMASSASSIN:
-            why = (
-                "SpamAssassin keeps only five bytes of a hash of each word, and a hash does not tell the word"
-            )
+            why = "SpamAssassin keeps hashes of the words, and a hash does not tell the word"
             remedy = "nothing can be imported; train on sorted mail: nbspam train SOURCE"
             raise BadDataError(where, why, remedy, "import-hashed")
         self.where = where
         self.form = form
         self.messages = [0, 0]
         self.tokens: dict[Token, list[int]] = {}
-        self.words = self.taken = 0
+        self.words = self.taken = self._line = 0
         self._rows, self._token, self._remedy = _READERS[form]
 
     def read(self, lines: Iterable[bytes]) -> None:
         """Count all words; BadDataError with the line that is wrong."""
-        largest = [(0, 0), (0, 0)]  # by class: count, line
-        for line, word, counts in self._rows(self, lines):
-            if not word:
-                self.messages = counts
-            elif any(counts):  # else it was forgotten
-                largest = [max(old, (n, line)) for old, n in zip(largest, counts, strict=True)]
-                self._add(word, counts)
-        self._check(largest)
+        try:
+            for word, counts in self._rows(self, lines):
+                if max(counts) > MAX_COUNT:
+                    raise ValueError(counts)
+                if word is None:
+                    self.messages = counts
+                elif any(counts):  # else it was forgotten
+                    self._add(word, counts)
+        except (ValueError, csv.Error, StructError):
+            why = f"this cannot be in a word list of {self.form}, or it is cut short"
+            raise BadDataError(
+                f"{self.where}: line {self._line}", why, self._remedy, "import-damaged"
+            ) from None
+        for name, messages in zip(HAM_AND_SPAM, self.messages, strict=True):
+            if not messages:
+                why, remedy = f"no message of class {name} was counted", "a filter needs mail of each class"
+                raise BadDataError(self.where, why, remedy, "class-empty")
+        if not self.taken:
+            why = f"nbspam counts none of its {self.words:,} words"
+            raise BadDataError(self.where, why, self._remedy, "import-empty")
         for counts in self.tokens.values():
             counts[:] = map(min, counts, self.messages)
 
@@ -145,94 +150,44 @@ class WordList:
             known = self.tokens.setdefault(token, [0, 0])
             known[:] = [known[0] + counts[0], known[1] + counts[1]]
 
-    def _check(self, largest: list[tuple[int, int]]) -> None:
-        for name, messages, (count, line) in zip(HAM_AND_SPAM, self.messages, largest, strict=True):
-            if not messages:
-                why, remedy = f"no message of class {name} was counted", "a filter needs mail of each class"
-                raise BadDataError(self.where, why, remedy, "class-empty")
-            if count > messages:
-                why = f"{count:,} messages with a word, and only {messages:,} messages of class {name}"
-                remedy = "take the line out, or correct the number of messages"
-                raise BadDataError(f"{self.where}: line {line}", why, remedy, "import-count")
-        if not self.taken:
-            why = f"nbspam counts none of its {self.words:,} words"
-            raise BadDataError(self.where, why, self._remedy, "import-empty")
-
     def texts(self, lines: Iterable[bytes]) -> Iterator[str]:
         """The lines as text, without their ends."""
-        for number, line in enumerate(lines, 1):
+        for self._line, line in enumerate(lines, 1):
             if len(line) > MAX_LINE_BYTES or not line.endswith(b"\n"):
-                why = "too long for a word list" if len(line) > MAX_LINE_BYTES else "cut short"
-                raise self.error(number, f"the line is {why}")
+                raise ValueError(line)
             yield line.decode("utf-8", "surrogateescape").rstrip("\r\n")
-
-    def counts(self, line: int, fields: Sequence[str]) -> list[int]:
-        """The numbers of messages in these fields."""
-        counts = []
-        for field in fields:
-            try:
-                counts.append(natural(field))
-            except ValueError:
-                raise self.error(line, f"{field[:40]!a} cannot be a count of messages") from None
-            if counts[-1] > MAX_COUNT:
-                raise self.error(line, f"a count of {counts[-1]:,} messages is more than any filter has")
-        return counts
-
-    def error(self, line: int, why: str) -> BadDataError:
-        """The error of a line."""
-        return BadDataError(f"{self.where}: line {line}", why, self._remedy, "import-damaged")
 
 
 def _bogofilter_rows(word_list: WordList, lines: Iterable[bytes]) -> Iterator[Row]:
-    number, has_messages = 0, False
-    for number, text in enumerate(word_list.texts(lines), 1):
-        fields = text.split(" ")
-        if len(fields) not in (3, 4) or not fields[0]:  # the date may be missing
-            raise word_list.error(number, f"expected WORD SPAM HAM DATE, not {text[:40]!a}")
-        spam, ham = word_list.counts(number, fields[1:3])
-        if fields[0] == ".MSG_COUNT":
-            has_messages = True
-            yield number, "", [ham, spam]
-        elif not fields[0].startswith("."):
-            yield number, fields[0], [ham, spam]
-    if not has_messages:
-        raise word_list.error(number, "the text ends without .MSG_COUNT, the number of messages")
+    for text in word_list.texts(lines):
+        word, spam, ham, *_ = text.split(" ")
+        if word == ".MSG_COUNT" or not word.startswith("."):
+            yield None if word == ".MSG_COUNT" else word, [natural(ham), natural(spam)]
 
 
 def _spambayes_rows(word_list: WordList, lines: Iterable[bytes]) -> Iterator[Row]:
     rows = csv.reader((text + "\n" for text in word_list.texts(lines)), strict=True)
-    width, expected = 2, "HAM,SPAM, the number of messages"
-    try:
-        for row in rows:
-            if len(row) != width or not row[0]:
-                raise word_list.error(rows.line_num, f"expected {expected}, not {','.join(row)[:40]!a}")
-            yield rows.line_num, row[0] if width == 3 else "", word_list.counts(rows.line_num, row[-2:])
-            width, expected = 3, "WORD,HAM,SPAM"
-    except csv.Error as error:
-        raise word_list.error(rows.line_num, f"this is not a row of a CSV file ({error})") from None
+    for number, (*word, ham, spam) in enumerate(rows):
+        if len(word) != min(number, 1):
+            raise ValueError(word)
+        yield word[0] if word else None, [natural(ham), natural(spam)]
 
 
 def _thunderbird_rows(word_list: WordList, lines: Iterable[bytes]) -> Iterator[Row]:
     data, at = b"".join(lines), 12
-    words: dict[bytes, list[int]] = {}
-    try:
-        messages = unpack_from(">2I", data, 4)
-        for number, most in enumerate(messages):
-            (n_words,) = unpack_from(">I", data, at)
-            at += 4
-            for _ in range(n_words):
-                count, length = unpack_from(">2I", data, at)
-                word, at = data[at + 8 : at + 8 + length], at + 8 + length
-                words.setdefault(word, [0, 0])[number] = min(count, most)
-    except StructError:
-        at = len(data) + 1
-    if at != len(data) or not data.startswith(THUNDERBIRD_MAGIC):
-        why = "this is no whole training.dat"
-        raise BadDataError(word_list.where, why, "copy the file of the profile again", "import-damaged")
-    yield 1, "", word_list.counts(1, [str(count) for count in messages])
-    for place, (word, counts) in enumerate(words.items(), 1):
-        if word:
-            yield place, word.decode("utf-8", "surrogateescape"), counts
+    messages = unpack_from(">2I", data, 4)
+    yield None, [*messages]
+    for number, most in enumerate(messages):
+        (n_words,) = unpack_from(">I", data, at)
+        at += 4
+        for _ in range(n_words):
+            count, length = unpack_from(">2I", data, at)
+            word, at = data[at + 8 : at + 8 + length], at + 8 + length
+            counts = [0, 0]
+            counts[number] = min(count, most)
+            yield word.decode("utf-8", "surrogateescape"), counts
+    if at != len(data):
+        raise ValueError(at)
 
 
 def body_word(text: str) -> Token | None:

@@ -41,7 +41,7 @@ def test_the_clues_can_be_read_with_any_number_of_classes(number: int, tmp_path:
     assert max(map(len, lines)) <= 80
     assert "…" not in shown.getvalue()
     assert "class-001" in named
-    assert ("others" in named) == (number > 3)
+    assert ("others" in named) == (number > 2)
     assert all(any(clue.token in line for line in lines) for clue in found.clues if len(clue.token) <= 12)
 
 

@@ -194,6 +194,20 @@ def test_the_rules_of_the_manual_do_what_it_says(tmp_path: Path) -> None:
     assert source.left_out == {"folder Archive.Sent 2019 (by a rule)": 1}
 
 
+def test_dovecot_says_what_a_folder_is_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    put(
+        tmp_path,
+        "15-mailboxes.conf",
+        data=b'namespace inbox {\n  mailbox Archive {\n    auto = create\n  }\n  mailbox "Old things" {\n'
+        b"    auto = no\n    special_use = \\Junk\n  }\n  #mailbox Lists { special_use = \\Trash }\n}\n",
+    )
+    monkeypatch.setattr("nbspam.corpus.labelled.DOVECOT", f"{tmp_path}/15-mailboxes.conf")
+    for name in ("", ".Archive", ".Old things", ".Lists"):
+        maildir(tmp_path / "mail" / name, name or "inbox")
+    found = words(open_labelled([f"{tmp_path}/mail"]))
+    assert found == [("ham", "inbox"), ("ham", ".Archive"), ("ham", ".Lists"), ("spam", "things")]
+
+
 @pytest.mark.parametrize(
     ("rules", "expected"),
     [
@@ -332,3 +346,17 @@ def test_source_code_is_refused_with_the_reason(tmp_path: Path) -> None:
     with pytest.raises(BadDataError, match="source code"):
         open_labelled(ham=[top], spam=[f"{top}/spam"])
     assert len(words(open_labelled([top], force=True))) == 4
+
+
+def test_a_file_that_index_files_name_twice_counts_once_by_the_first_line(tmp_path: Path) -> None:
+    top = Path(two_classes(tmp_path))
+    (top / "link").symlink_to("ham/b")
+    (top / "folder").symlink_to("spam")
+    index = put(
+        top, "index", data=b"ham ham/a\nspam ham/a\nham link\nham ./ham/b\nspam spam/c\nspam folder\n"
+    )
+    source = open_labelled(
+        [f"{index}/index", f"{index}/index"], ham=[f"{top}/ham"], spam=[put(top / "x", "e")]
+    )
+    assert words(source) == [("ham", "a"), ("ham", "b"), ("spam", "c"), ("spam", "d"), ("spam", "e")]
+    assert source.left_out == {"named twice": 3 + 7 + 2}

@@ -41,12 +41,7 @@ COMMANDS = {
     "replace": ["train", "-q", "--jobs", "1", "--replace", "MAIL"],
     "first": ["train", "-q", "--jobs", "1", "MAIL"],
 }
-# `nbspam` that waits shortly for another writer.
-IMPATIENT = [
-    sys.executable,
-    "-c",
-    "from nbspam import __main__; from nbspam.store import learn; learn.BUSY_SECONDS = 0.3; __main__.main()",
-]
+IMPATIENT = "import nbspam.__main__ as nbspam, nbspam.store.learn as it; it.BUSY_SECONDS = 0.3; nbspam.main()"
 CALLS = FILE_CALLS.replace("openat,", "") + ",rmdir,fcntl,flock"
 
 
@@ -92,7 +87,7 @@ def test_power_loss_keeps_a_lesson_that_waits_until_it_is_learned(model: Path, t
     disk = Disk(place.parent)  # before: to close a file takes all locks of the process on it away
     writer = sqlite3.connect(place, isolation_level=None)
     writer.execute("BEGIN IMMEDIATE")
-    done = recorded([*IMPATIENT, "learn", "spam", "-m", str(place)], place.parent, NEW)
+    done = recorded([sys.executable, "-c", IMPATIENT, "learn", "spam", "-m", str(place)], place.parent, NEW)
     writer.close()
     for cut, image in images(disk, done, "waits"):
         write_image(place.parent, image)
