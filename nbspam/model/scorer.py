@@ -176,10 +176,12 @@ class Scorer:
         if self.features is not None:
             found = self.features.contributions(counted.features)
             features = [ScorePart("feature", text, -1, values) for text, values in found]
-        is_numeric = self.settings.features == "numeric"
-        parts = [] if is_numeric else word_parts(self.words, counted, rows)
-        if self.features is not None or self.words.uses_prior:
-            parts += [*prior, *features]
+        if self.settings.features == "numeric":
+            parts = [*features, *prior]
+        else:
+            parts = word_parts(self.words, counted, rows)
+            if self.words.uses_prior or self.features is not None:
+                parts += [*prior, *features]
         scored = Scored([fsum(part.values[k] for part in parts) for k in range(len(self._log_prior))], parts)
         scored.features = counted.features
         return scored
