@@ -23,8 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nbspam import __version__
-from nbspam.corpus.accumulator import KEPT_MESSAGES, Accumulator
-from nbspam.corpus.count_sum import N_RANGES, cut
+from nbspam.corpus.accumulator import KEPT_MESSAGES, N_RANGES, Accumulator, cut
 from nbspam.corpus.item import MailFile, Skipped
 from nbspam.corpus.reading import Progress, ReadShard, ShardReader, read_blocks
 from nbspam.errors import InternalError, NoInputError, UsageError

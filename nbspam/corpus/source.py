@@ -164,9 +164,8 @@ def index_entries(index: str) -> Iterator[tuple[str, str]]:
     base = os.path.dirname(index)
     names: dict[str, str] = {}
     try:
-        with open(index, "rb") as lines:
-            for number, line in enumerate(lines, 1):
-                text = os.fsdecode(line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line)
+        with open(index, encoding="utf-8-sig", errors="surrogateescape", newline="\n") as lines:
+            for number, text in enumerate(lines, 1):
                 fields = text.strip(" \t\r\n").split(None, 1)
                 if not fields or fields[0].startswith("#"):
                     continue

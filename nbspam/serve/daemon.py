@@ -47,7 +47,7 @@ class Listening:
 
     def names(self) -> list[str]:
         """Each address as people write it."""
-        return [self._path] if self._path else [_name(one) for one in self.sockets]
+        return [_name(one) for one in self.sockets]
 
     def open_to_others(self) -> list[str]:
         """The addresses that other machines can reach."""

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nbspam.corpus import open_labelled
+from nbspam.corpus.labelled import open_labelled
 from nbspam.corpus.vocabulary import Choice, Vocabulary, Word, build_vocabulary, lines, read_vocabulary
 from nbspam.errors import BadDataError, NbspamError
 from nbspam.store.reader import open_model

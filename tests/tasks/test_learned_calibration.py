@@ -6,7 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nbspam.corpus import Item, open_labelled
+from nbspam.corpus.item import Item
+from nbspam.corpus.labelled import open_labelled
 from nbspam.model.calibrate import WARM_UP_SHARE
 from nbspam.model.calibration import Learner, first_weights
 from nbspam.model.scorer import Counted, Scorer
