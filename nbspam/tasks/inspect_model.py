@@ -98,8 +98,7 @@ def _calibration(model: Model, settings: Settings) -> list[Info]:
 
 
 def _cutoffs(loss: Loss) -> Info:
-    at = cutoffs(loss)
-    values = {"ham_below": at.ham_below, "spam_above": at.spam_above}
+    values = dict(zip(("ham_below", "spam_above"), cutoffs(loss), strict=True))
     return {name: value if isfinite(value) else None for name, value in values.items()}
 
 
@@ -300,10 +299,10 @@ def _decision(classes: Sequence[str], loss: Loss) -> list[Line]:
     rows = [*zip(classes, loss.matrix, strict=True), *([("unsure", loss.unsure)] if loss.unsure else [])]
     lines += [(f"deciding {name} costs", "if " + by_class(classes, costs)) for name, costs in rows]
     if tuple(classes) == HAM_AND_SPAM:
-        at = cutoffs(loss)
-        lines.append(("so spam is", f"log-odds > {at.spam_above:g} nats"))
-        if at.ham_below != at.spam_above:
-            lines.append(("and ham is", f"log-odds <= {at.ham_below:g} nats; unsure between"))
+        ham_below, spam_above = cutoffs(loss)
+        lines.append(("so spam is", f"log-odds > {spam_above:g} nats"))
+        if ham_below != spam_above:
+            lines.append(("and ham is", f"log-odds <= {ham_below:g} nats; unsure between"))
     return lines
 
 
