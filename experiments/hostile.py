@@ -16,7 +16,8 @@ from pathlib import Path
 from unittest import mock
 
 from experiments.corpora import corpus_folder
-from nbspam.corpus import Item, open_labelled
+from nbspam.corpus.item import Item
+from nbspam.corpus.labelled import open_labelled
 from nbspam.filter import open_filter
 from nbspam.labels import HAM, SPAM
 from nbspam.settings import HAM_CAP, Settings

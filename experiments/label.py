@@ -16,8 +16,9 @@ from typing import NamedTuple
 import numpy as np
 
 from experiments.corpora import corpus_folder
-from nbspam.corpus import Item, open_labelled
 from nbspam.corpus.corpus import read_corpus
+from nbspam.corpus.item import Item
+from nbspam.corpus.labelled import open_labelled
 from nbspam.filter import open_filter
 from nbspam.labels import HAM_AND_SPAM
 from nbspam.model.block import Block

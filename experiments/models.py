@@ -20,9 +20,9 @@ from typing import Any
 
 import numpy as np
 
-from nbspam.corpus import open_labelled
 from nbspam.corpus.corpus import Corpus, views_read
 from nbspam.corpus.executor import default_jobs
+from nbspam.corpus.labelled import open_labelled
 from nbspam.corpus.reading import read_blocks
 from nbspam.decision import zero_one_loss
 from nbspam.evaluation.figures import summary

@@ -21,9 +21,9 @@ from unittest import mock
 import numpy as np
 
 from experiments.corpora import corpus_folder
-from nbspam.corpus import open_labelled
 from nbspam.corpus.corpus import Corpus, read_corpus
 from nbspam.corpus.executor import run_shards
+from nbspam.corpus.labelled import open_labelled
 from nbspam.evaluation.metrics import log_loss_terms
 from nbspam.evaluation.outcomes import Evaluation
 from nbspam.evaluation.ranking import rankings, roca_percent

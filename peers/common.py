@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from nbspam.cli.render_evaluation import show_evaluation
-from nbspam.corpus import open_labelled
 from nbspam.corpus.corpus import Corpus, in_time, read_corpus
+from nbspam.corpus.labelled import open_labelled
 from nbspam.corpus.reading import WORDS
 from nbspam.evaluation import folds as splitting
 from nbspam.evaluation.figures import summary

@@ -13,7 +13,7 @@ import os
 import re
 import sys
 
-from nbspam.corpus import open_labelled
+from nbspam.corpus.labelled import open_labelled
 
 _DATE = re.compile(r"(?:^|\D)((?:19|20)\d\d-[01]\d-[0-3]\d)(?:\D|$)")
 

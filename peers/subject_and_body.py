@@ -11,7 +11,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from nbspam.corpus import open_labelled
+from nbspam.corpus.labelled import open_labelled
 
 KEPT = (b"subject:", b"mime-version:", b"content-")
 

@@ -446,7 +446,7 @@ def single_message(path: str) -> bytes | None:
 
 def _many(path: str) -> Iterator[tuple[str, bytes | NbspamError]]:
     """The messages of a folder, mailbox or pipe, then errors for those that could not be read."""
-    from nbspam.corpus import open_unlabelled
+    from nbspam.corpus.source import open_unlabelled
 
     source = open_unlabelled([path])
     for item in source.items():

@@ -34,9 +34,9 @@ from nbspam.cli.shared import (
     source_argument,
 )
 from nbspam.cli.tables import console, table
-from nbspam.corpus import Source
 from nbspam.corpus.corpus import Corpus, read_corpus
 from nbspam.corpus.item import Skipped
+from nbspam.corpus.source import Source
 from nbspam.corpus.vocabulary import read_vocabulary, settings_under
 from nbspam.decision import Loss, read_loss
 from nbspam.errors import UsageError, show_faults

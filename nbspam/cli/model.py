@@ -285,8 +285,6 @@ def _merge_summary(merged: Merged, models: Sequence[str]) -> str:
     lines = [f"Merged {len(models)} models: {messages}.", f"Model: {plain(merged.path)}."]
     notes = {
         f"Taken from {first}, where the models differ": ", ".join(merged.differing),
-        "Counted, but not known again, for one of the models has bigrams and one has none": merged.forgotten
-        and amount(merged.forgotten, "message"),
     }
     lines += [f"{note}: {what}." for note, what in notes.items() if what]
     if merged.calibrated is not None and merged.calibrated < len(models):

@@ -12,9 +12,8 @@ from contextlib import AbstractContextManager, contextmanager
 from itertools import chain
 
 from nbspam.cli import amount, counts_text, plain
-from nbspam.corpus import Source
 from nbspam.corpus.item import Skipped
-from nbspam.corpus.source import unread_error
+from nbspam.corpus.source import Source, unread_error
 from nbspam.labels import SPAM
 from nbspam.tasks.train import Trained
 

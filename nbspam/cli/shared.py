@@ -13,7 +13,8 @@ import click
 
 from nbspam.cli import asked_name, flag_of
 from nbspam.cli.options import ANY_PATH, OPTIONS
-from nbspam.corpus import Source, open_labelled
+from nbspam.corpus.labelled import open_labelled
+from nbspam.corpus.source import Source
 from nbspam.errors import CannotCreateError, UsageError
 from nbspam.files import names_no_file, nearest_folder, whole_file
 from nbspam.model.chosen_settings import check_all_act, chosen

@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.table import Table
 
 from nbspam.cli import plain
-from nbspam.corpus import Source
+from nbspam.corpus.source import Source
 
 PIPE_WIDTH = 100  # columns if the output is no terminal
 CLUE_INDENT = "      "

@@ -20,7 +20,7 @@ from nbspam.cli.shared import (
     options,
     source_argument,
 )
-from nbspam.corpus import Source
+from nbspam.corpus.source import Source
 from nbspam.corpus.vocabulary import read_vocabulary
 from nbspam.decision import loss_settings, read_loss
 from nbspam.errors import UsageError

@@ -23,8 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nbspam import __version__
-from nbspam.corpus.accumulator import KEPT_MESSAGES, Accumulator
-from nbspam.corpus.count_sum import N_RANGES, cut
+from nbspam.corpus.accumulator import KEPT_MESSAGES, N_RANGES, Accumulator, cut
 from nbspam.corpus.item import MailFile, Skipped
 from nbspam.corpus.reading import Progress, ReadShard, ShardReader, read_blocks
 from nbspam.errors import InternalError, NoInputError, UsageError
@@ -43,7 +42,6 @@ FAN_IN = 8  # results that one task merges
 WAITING_TASKS = 256  # given to the scheduler ahead of their results
 CONNECT_SECONDS = 10
 PATIENCE_SECONDS = 20  # without any worker
-SAME = "install the same version on all machines"
 
 
 class Cluster:
@@ -221,20 +219,21 @@ def _check_workers(client: Client, scheduler: str) -> None:
     if not client.nthreads():
         remedy = f"start one on each machine: dask worker {scheduler}"
         raise NoInputError(scheduler, "the scheduler has no worker", remedy, "no-workers")
-    own, dask = _versions(), client.get_versions()["scheduler"]["packages"]["distributed"]
-    others = {"the scheduler": _versions(dask), **client.run(_versions, on_error="return")}
+    others = client.run(_versions, on_error="return")
+    dask = client.get_versions()["scheduler"]["packages"]["distributed"]
+    others["the scheduler"] = {**_versions(), "Dask": dask}
     for place, other in others.items():
-        if other != own:
-            raise NoInputError(
-                scheduler, f"{place} has {other}; this machine has {own}", SAME, "cluster-version"
-            )
+        if other != _versions():
+            why = f"{place} has {other}; this machine has {_versions()}"
+            remedy = "install the same version on all machines"
+            raise NoInputError(scheduler, why, remedy, "cluster-version")
 
 
-def _versions(dask: str = "") -> str:
+def _versions() -> dict[str, str]:
     import distributed
 
     python = ".".join(platform.python_version_tuple()[:2])
-    return f"nbspam {__version__}, Dask {dask or distributed.__version__}, Python {python}"
+    return {"nbspam": __version__, "Dask": distributed.__version__, "Python": python}
 
 
 def _lost(why: str) -> InternalError:

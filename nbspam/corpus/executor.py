@@ -27,7 +27,6 @@ WAITING_PER_JOB = 2  # shards submitted in addition to those at work
 JOBS_PER_CORE = 4  # more processes are no faster and fill the memory
 CHECK_SECONDS = 1.0
 MAX_JOBS = 1_000  # more is a typing mistake
-STOPS = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
 _work_of_process: list[Callable[[Any], Any]] = []  # in a worker process: what it does
 
 
@@ -92,12 +91,7 @@ def _run_in_processes(
     # A thread of the pool that cannot start another, for want of memory, ends without a word to the futures.
     threading.excepthook = lambda _: lacks_threads.set()
     try:
-        # The first submission forks the workers, which would show a traceback if a signal came now.
-        before = signal.pthread_sigmask(signal.SIG_BLOCK, STOPS)
-        try:
-            waiting = deque(pool.submit(_run, shard) for shard in first)
-        finally:
-            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        waiting = deque(pool.submit(_run, shard) for shard in first)
         yield None
         for shard in stream:
             waiting.append(pool.submit(_run, shard))
@@ -133,7 +127,6 @@ def _start_process(reading_end: int, writing_end: int, work: Callable[[Any], Any
     for number in (signal.SIGTERM, signal.SIGHUP):
         if callable(signal.getsignal(number)):
             signal.signal(number, signal.SIG_DFL)
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, STOPS)
     os.close(writing_end)  # the parent alone has one now: its end is the end of the pipe
     try:
         threading.Thread(target=_end_with_parent, args=(reading_end,), daemon=True).start()

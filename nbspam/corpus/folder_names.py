@@ -1,7 +1,7 @@
 """What mail programs call their folders of junk, trash, drafts and sent mail, in more than 30 languages.
 
 The names are those of Gmail, Outlook, Thunderbird, Apple Mail and large providers.  They are compared without
-case, accents and hyphens.
+case, accents and hyphens.  Dovecot can tell the use of a folder of any name (RFC 6154, special use).
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ from base64 import b64decode
 from binascii import Error
 
 JUNK, TRASH, DRAFTS, SENT, OUTBOX, TEMPLATES = "junk", "trash", "drafts", "sent", "outbox", "templates"
+# Where an administrator names mailboxes with a special use.
+DOVECOT = "/etc/dovecot/conf.d/15-mailboxes.conf"
 _NAMES = {
     JUNK: """
         spam, junk, junk mail, junk e-mail, junk email, bulk mail, spam mail, spambox, spamverdacht,
@@ -68,6 +70,7 @@ _NAMES = {
     OUTBOX: "outbox, unsent messages, postausgang, boîte d'envoi, bandeja de salida, posta in uscita",
     TEMPLATES: "templates, vorlagen, modèles, plantillas, modelli, modelos, sjablonen, mallar, szablony",
 }  # fmt: skip
+_SPECIAL_USE = {"junk": JUNK, "trash": TRASH, "drafts": DRAFTS, "sent": SENT}
 # What may be part of the name of a folder of junk, in the same spelling.
 _SMELLS = re.compile(
     r"spam|junk|quarant|karant|cuarenten|bulk|phish|scam|virus|malware|unwanted|unsolicit|undesir|indesir"
@@ -76,19 +79,32 @@ _SMELLS = re.compile(
 )
 
 
-def kind_of(name: str) -> str:
+def kind_of(name: str, special: dict[str, str]) -> str:
     """JUNK, TRASH ... of a mail folder, or of a folder around it; '' if no name says it.
 
-    name : decoded, parts between `.` or `/`
+    name    : decoded, parts between `.` or `/`
+    special : of special_uses()
     """
     keys = [_key(part) for part in re.split("[./]", name)]
     found = [_KINDS[key] for key in keys if key in _KINDS]
-    return min(found, key=lambda kind: kind == JUNK, default="")
+    return special.get(".".join(keys)) or min(found, key=lambda kind: kind == JUNK, default="")
 
 
 def smells_of_junk(name: str) -> bool:
     """True for a name that looks like junk, but that kind_of() does not know."""
     return bool(_SMELLS.search(_key(name)))
+
+
+def special_uses(path: str) -> dict[str, str]:
+    """The kind of each mailbox with a special use in a file of Dovecot; {} if it cannot be read."""
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            text = re.sub(r"(?m)^\s*#.*", "", file.read())
+    except OSError:
+        return {}
+    found = re.findall(r'mailbox\s+"?([^"{}\n]+?)"?\s*\{[^}]*?special_use\s*=\s*"?\\+(\w+)', text)
+    uses = {name.removeprefix("INBOX").lstrip("./").replace("/", "."): use.lower() for name, use in found}
+    return {_key(name): _SPECIAL_USE[use] for name, use in uses.items() if use in _SPECIAL_USE}
 
 
 def decoded(name: str) -> str:

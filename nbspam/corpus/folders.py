@@ -96,9 +96,7 @@ def scan(path: str, notes: Notes) -> tuple[list[str], list[str]]:
                     elif entry.is_dir():
                         folders.append(entry.name)
                     else:
-                        raise not_regular(entry.path, entry.stat().st_mode)
-                except FileNotFoundError as error:
-                    notes.skip(entry.path, OSError(error.errno, "link to nothing"))
+                        raise not_regular(entry.path)
                 except OSError as error:
                     notes.skip(entry.path, error)
     except OSError as error:

@@ -32,12 +32,10 @@ MAGIC = {
     b"7z\xbc\xaf\x27\x1c": "7z",
 }
 PACKED_START = tuple(MAGIC)
-UNPACKED = ("gz", "xz", "bz2")  # the others are not read
 HEAD_BYTES = 1024
 NO_MAIL = "no mail, but a program, an image or another document"
 _CHUNK_BYTES = 1 << 16
 _SHELL_PIPES = ("/dev/fd/", "/dev/stdin", "/proc/self/fd/")
-_KINDS = {stat.S_IFIFO: "a FIFO", stat.S_IFDIR: "a folder", stat.S_IFSOCK: "a socket"}
 
 Skipped = list[tuple[str, str]]  # path or name of what could not be read, and the reason
 
@@ -167,14 +165,14 @@ def open_regular(path: str) -> BinaryIO:
     if not stat.S_ISREG(mode):
         if not (stat.S_ISFIFO(mode) and path.startswith(_SHELL_PIPES)):
             file.close()
-            raise not_regular(path, mode)
+            raise not_regular(path)
         os.set_blocking(file.fileno(), True)
     return file
 
 
-def not_regular(path: str, mode: int) -> OSError:
+def not_regular(path: str) -> OSError:
     """The error for a path that is no regular file."""
-    return OSError(errno.EINVAL, f"{_KINDS.get(stat.S_IFMT(mode), 'a device')}, not a message", path)
+    return OSError(errno.EINVAL, "not a regular file", path)
 
 
 def unflagged(name: str) -> str:
@@ -264,17 +262,16 @@ def _numbered(items: Iterator[Item]) -> Iterator[Item]:
 @contextmanager
 def _unpacked(file: BinaryIO, kind: str) -> Iterator[BinaryIO]:
     """The contents of a compressed file; OSError where they are damaged."""
-    if kind not in UNPACKED:
-        raise OSError(errno.EINVAL, f"packed with {kind}, which nbspam does not read")
     import bz2  # 2 ms, which `nbspam learn` of a plain file does not need
     import gzip
     import lzma
     import zlib
 
     unpackers: dict[str, Any] = {"gz": gzip.open, "xz": lzma.open, "bz2": bz2.open}
+    if kind not in unpackers:
+        raise OSError(errno.EINVAL, f"packed with {kind}, which nbspam does not read")
     try:
         with unpackers[kind](file) as stream:
             yield stream
     except (EOFError, OSError, zlib.error, lzma.LZMAError) as error:
-        damage = "cut short" if isinstance(error, EOFError) else "damaged"
-        raise OSError(errno.EIO, f"{kind} data {damage}") from error
+        raise OSError(errno.EIO, f"damaged {kind} data") from error

@@ -21,7 +21,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from fnmatch import fnmatchcase
 from itertools import chain
 
-from nbspam.corpus.folder_names import JUNK, decoded, kind_of, smells_of_junk
+from nbspam.corpus.folder_names import DOVECOT, JUNK, decoded, kind_of, smells_of_junk, special_uses
 from nbspam.corpus.folders import (
     CODE,
     CODE_MARKS,
@@ -168,7 +168,7 @@ def _recognised(path: str, rules: Rules | None, notes: Notes) -> list[SourcePart
 def _class_named(folder: str) -> str:
     """The class of the mail in a folder of classes: its name, or spam if that is one of junk."""
     name = os.path.basename(folder)
-    return SPAM if kind_of(decoded(name)) == JUNK else checked_name(name, folder)
+    return SPAM if kind_of(decoded(name), {}) == JUNK else checked_name(name, folder)
 
 
 def _by_class(parts: list[SourcePart]) -> list[SourcePart]:
@@ -241,8 +241,9 @@ def _is_tree(top: str, folders: list[str], files: list[str]) -> bool:
 
 def _tree(top: str, rules: Rules, notes: Notes) -> list[SourcePart]:
     parts: list[SourcePart] = []
+    special = special_uses(DOVECOT)
     for name, path in tree_folders("", top, set(), notes):
-        label, why = _class_of(name, rules)
+        label, why = _class_of(name, rules, special)
         part = SourcePart(path, (label,) if label else (), deep=False, name=name)
         if label:
             parts.append(part)
@@ -284,14 +285,14 @@ def _child(name: str, child: str) -> str:
     return f"{name}/{child}" if name else child.removeprefix(".")
 
 
-def _class_of(name: str, rules: Rules) -> tuple[str, str]:
-    """The class of a mail folder, or '' and why it is left out."""
+def _class_of(name: str, rules: Rules, special: dict[str, str]) -> tuple[str, str]:
+    """The class of a mail folder, or '' and why it is left out.  special : of special_uses()"""
     lowered = name.lower()
     ends = [at for at, char in enumerate(lowered) if char in "./"] + [len(lowered)]
     for pattern, label in rules:
         if any(lowered[:end] == pattern or fnmatchcase(lowered[:end], pattern) for end in ends):
             return label, "by a rule"
-    if kind := kind_of(name):
+    if kind := kind_of(name, special):
         return (SPAM, "") if kind == JUNK else ("", kind)
     return ("", PERHAPS_JUNK) if smells_of_junk(name) else (HAM, "")
 

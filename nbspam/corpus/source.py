@@ -58,9 +58,8 @@ class SourcePart(NamedTuple):
                 found = ((file, is_mbox, _size_bytes(file) if is_mbox else 0) for file, is_mbox in walked)
             for file, may_be_mbox, size_bytes in found:
                 identity = (file_identity(file) or file) if self.is_index or notes.named else ""
-                if identity in notes.named or (
-                    self.without and f"{os.path.realpath(file)}/".startswith(self.without)
-                ):
+                is_inner = self.without and f"{os.path.realpath(file)}/".startswith(self.without)
+                if is_inner or identity in notes.named:
                     notes.leave_out(TWICE)
                 else:
                     if self.is_index:
@@ -165,9 +164,8 @@ def index_entries(index: str) -> Iterator[tuple[str, str]]:
     base = os.path.dirname(index)
     names: dict[str, str] = {}
     try:
-        with open(index, "rb") as lines:
-            for number, line in enumerate(lines, 1):
-                text = os.fsdecode(line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line)
+        with open(index, encoding="utf-8-sig", errors="surrogateescape", newline="\n") as lines:
+            for number, text in enumerate(lines, 1):
                 fields = text.strip(" \t\r\n").split(None, 1)
                 if not fields or fields[0].startswith("#"):
                     continue

@@ -8,7 +8,7 @@ Code 0 is NOTAWORD, the code of every token without another.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain, count
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -29,6 +29,7 @@ FORMAT = 1
 NO_VIEW = "-"  # the view of NOTAWORD
 VIEW_COLUMN = (*VIEWS, NO_VIEW)  # view names in the file, by number
 _HEADER_ROWS = 6
+_KINDS = ("documents", "occurrences")
 _MAGIC = "#nbspam-vocabulary"
 _REMEDY = "make one: nbspam vocab build SOURCE -o vocab.tsv"
 
@@ -90,26 +91,20 @@ class Choice(NamedTuple):
 
 def lines(vocabulary: Vocabulary) -> Iterator[str]:
     """The file of a vocabulary, line by line."""
-    rows = chain(_header(vocabulary), map(_row, count(), vocabulary.words))
-    return ("\t".join(row) + "\n" for row in rows)
+    return ("\t".join(row) + "\n" for row in _rows(vocabulary))
 
 
-def _header(vocabulary: Vocabulary, n_codes: int = -1) -> list[list[str]]:
+def _rows(vocabulary: Vocabulary) -> Iterator[list[str]]:
     classes = [escaped(name) for name in vocabulary.classes]
-    columns = [f"{kind}:{name}" for name in classes for kind in ("documents", "occurrences")]
-    return [
-        [_MAGIC, str(FORMAT)],
-        ["#views", vocabulary.views],
-        ["#codes", str(len(vocabulary.words) if n_codes < 0 else n_codes)],
-        ["#classes", *classes],
-        ["#messages", *map(str, vocabulary.messages)],
-        ["code", "view", "word", *columns],
-    ]
-
-
-def _row(code: int, word: Word) -> list[str]:
-    counts = chain.from_iterable(zip(word.documents, word.occurrences, strict=True))
-    return [str(code), VIEW_COLUMN[word.view], escaped(word.text), *map(str, counts)]
+    yield [_MAGIC, str(FORMAT)]
+    yield ["#views", vocabulary.views]
+    yield ["#codes", str(len(vocabulary.words))]
+    yield ["#classes", *classes]
+    yield ["#messages", *map(str, vocabulary.messages)]
+    yield ["code", "view", "word", *(f"{kind}:{name}" for name in classes for kind in _KINDS)]
+    for code, word in enumerate(vocabulary.words):
+        counts = chain.from_iterable(zip(word.documents, word.occurrences, strict=True))
+        yield [str(code), VIEW_COLUMN[word.view], escaped(word.text), *map(str, counts)]
 
 
 def read_vocabulary(path: str) -> Vocabulary:
@@ -118,13 +113,32 @@ def read_vocabulary(path: str) -> Vocabulary:
     if not text.startswith(_MAGIC):
         raise BadDataError(path, "this is not a vocabulary of nbspam", _REMEDY, "vocabulary-foreign")
     *rows, rest = (row.removesuffix("\r").split("\t") for row in text.split("\n"))  # an editor may add CRs
-    header, n_codes = _parse_header(path, rows[:_HEADER_ROWS])
-    if rest != [""] or len(rows) - _HEADER_ROWS < max(1, n_codes):
-        raise BadDataError(path, "the vocabulary is cut short", _REMEDY, "vocabulary-truncated")
-    words = [_parse_word(path, code, row, header) for code, row in enumerate(rows[_HEADER_ROWS:])]
-    if len({word.text for word in words}) != n_codes:
-        raise _damaged(f"{path}: line 3", f"the words below are not {n_codes} different ones")
-    return header._replace(words=words)
+    place = f"lines 1-{_HEADER_ROWS}"
+    try:
+        (version,), (views,), (n_codes,), names, messages, _ = (row[1:] for row in rows[:_HEADER_ROWS])
+        if natural(version) > FORMAT:
+            why = f"format {version} is newer than this program reads (1-{FORMAT})"
+            raise BadDataError(path, why, "upgrade nbspam", "vocabulary-format-newer")
+        if rest != [""] or len(rows) - _HEADER_ROWS < max(1, natural(n_codes)):
+            raise BadDataError(path, "the vocabulary is cut short", _REMEDY, "vocabulary-truncated")
+        classes = ordered({checked_name(unescaped(name), f"{path}: line 4") for name in names})
+        found = Vocabulary(classes, tuple(map(natural, messages)), views, words := [])
+        is_sound = len(messages) == len(classes) and views in (ALL_VIEWS, *VIEWS)
+        for code, (_, view, word, *counts) in enumerate(rows[_HEADER_ROWS:] if is_sound else [[]]):
+            place = f"line {_HEADER_ROWS + 1 + code}"
+            numbers = tuple(map(natural, counts))
+            words.append(Word(unescaped(word), VIEW_COLUMN.index(view), numbers[::2], numbers[1::2]))
+            if not (code > 0) == (view != NO_VIEW) == (word != NOTAWORD) or len(counts) != 2 * len(classes):
+                raise ValueError(word)
+        # Whatever else is wrong, what would be written is not the same.
+        for number, row in enumerate(_rows(found)):
+            place = f"line {number + 1}"
+            if row != rows[number] or (number == 2 and len({word.text for word in words}) < len(words)):
+                raise ValueError(row)
+    except ValueError:
+        why = "is not what nbspam writes there"
+        raise BadDataError(f"{path}: {place}", why, _REMEDY, "vocabulary-damaged") from None
+    return found
 
 
 def _text_of(path: str) -> str:
@@ -134,41 +148,6 @@ def _text_of(path: str) -> str:
             return file.read().decode("utf-8-sig", "replace")
     except OSError as error:
         raise NoInputError(path, reason_of(error), "check the path", "no-input") from None
-
-
-def _damaged(where: str, why: str) -> BadDataError:
-    return BadDataError(where, why, _REMEDY, "vocabulary-damaged")
-
-
-def _parse_header(path: str, rows: list[list[str]]) -> tuple[Vocabulary, int]:
-    """The vocabulary without its words, and how many codes must follow."""
-    try:
-        (version,), (views,), (n_codes,), names, messages, _ = (row[1:] for row in rows)
-        if natural(version) > FORMAT:
-            why = f"format {version} is newer than this program reads (1-{FORMAT})"
-            raise BadDataError(path, why, "upgrade nbspam", "vocabulary-format-newer")
-        classes = ordered({checked_name(unescaped(name), f"{path}: line 4") for name in names})
-        header = Vocabulary(classes, tuple(map(natural, messages)), views, ())
-        is_sound = len(messages) == len(classes) and views in (ALL_VIEWS, *VIEWS)
-        if not is_sound or rows != _header(header, natural(n_codes)):
-            raise ValueError
-    except ValueError:
-        raise _damaged(path, f"lines 1-{_HEADER_ROWS} are not those of a vocabulary") from None
-    return header, int(n_codes)
-
-
-def _parse_word(path: str, code: int, row: list[str], header: Vocabulary) -> Word:
-    try:
-        _, view, text, *fields = row
-        counts = tuple(map(natural, fields))
-        word = Word(unescaped(text), VIEW_COLUMN.index(view), counts[::2], counts[1::2])
-        is_sound = row == _row(code, word) and len(counts) == 2 * len(header.classes)
-        if not is_sound or not (code == 0) == (view == NO_VIEW) == (text == NOTAWORD):
-            raise ValueError
-    except ValueError:
-        where = f"{path}: line {_HEADER_ROWS + code + 1}"
-        raise _damaged(where, f"expected code {code}, its view, word and counts") from None
-    return word
 
 
 def read_word_list(path: str) -> tuple[list[str], int]:

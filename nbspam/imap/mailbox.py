@@ -67,7 +67,7 @@ class ImapMailbox:
         for flags, _, name in self.ask("list_folders"):
             words = {flag.decode("ascii", "replace").lower() for flag in flags}
             if not words & _NO_MAIL:
-                found[name] = kind_of(name) or (UNCLEAR if smells_of_junk(name) else "")
+                found[name] = kind_of(name, {}) or (UNCLEAR if smells_of_junk(name) else "")
                 for word in words & _USES.keys():
                     named.setdefault(name, _USES[word])
         return named | found | named

@@ -5,6 +5,7 @@ Source: SpamAssassin's spamd/PROTOCOL, and spamd 4.0.1 where that is silent or d
 
 from __future__ import annotations
 
+import os
 import re
 import zlib
 from collections.abc import Generator, Iterator, Sequence
@@ -30,15 +31,7 @@ COMMANDS = (*JUDGING, "TELL", *WITHOUT_MESSAGE)
 VERSION = "SPAMD/1.5"
 OK = f"{VERSION} 0 EX_OK\r\n"
 PONG = f"{VERSION} 0 PONG\r\n".encode()
-STATUS_NAMES = {  # 79 is a status of spamd, not of sysexits.h
-    64: "EX_USAGE",
-    65: "EX_DATAERR",
-    69: "Service Unavailable",
-    70: "EX_SOFTWARE",
-    75: "EX_TEMPFAIL",
-    76: "Bad header line",
-    79: "Timeout",
-}
+STATUS_NAMES = {getattr(os, name): name for name in dir(os) if name.startswith("EX_")}
 _FIELDS = ("content-length", "user", "compress", "message-class", "set", "remove")
 _FIRST_LINE = re.compile(r"([A-Z_]+) \s*SPAMC/([0-9]{1,2})\.([0-9]{1,2})\s*")
 
@@ -171,12 +164,7 @@ def _with_fields(request: Request, fields: dict[str, str]) -> Request:
     to_set, to_remove = (
         {word.strip().lower() for word in fields.get(name, "").split(",")} for name in ("set", "remove")
     )
-    for place in ("local", "remote"):
-        if place in to_set & to_remove:
-            raise ClientError(f"(Unable to set {place} and remove {place} in the same operation.)")
     label = fields.get("message-class", "") if "local" in to_set else ""
-    if "local" in to_set and not label:
-        raise ClientError("(Set without a Message-class)")
     return request._replace(user=user, learn_as=label, forget="local" in to_remove)
 
 
@@ -185,13 +173,11 @@ def _unpacked(data: bytes, max_bytes: int) -> bytes:
     try:
         message = unpacker.decompress(data, max_bytes + 1)  # a byte more shows that it is too long
     except zlib.error:
-        raise ClientError("(the message is not compressed by zlib)") from None
+        message = b""
     if len(message) > max_bytes:
         raise _too_long(max_bytes)
-    if unpacker.unused_data:
-        raise ClientError("(bytes after the compressed message)")
-    if not unpacker.eof:
-        raise ClientError("(the compressed message is cut short)")
+    if not unpacker.eof or unpacker.unused_data:
+        raise ClientError("(the message is not compressed by zlib)")
     return message
 
 
@@ -240,7 +226,7 @@ def refusal(error: NbspamError) -> bytes:
     With an empty line after it spamc -x would end with 76, which mail servers take for a lasting failure.
     Without, it ends with 74, and sendmail tries again.
     """
-    name = STATUS_NAMES.get(error.status, "EX_SOFTWARE")
+    name = STATUS_NAMES.get(error.status, "Timeout")
     return f"{VERSION} {error.status} {name}: {dotted(error.why)[:MAX_REASON]}\r\n".encode()
 
 

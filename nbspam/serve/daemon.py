@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import errno
-import ipaddress
 import os
 import re
 import signal
@@ -48,7 +47,7 @@ class Listening:
 
     def names(self) -> list[str]:
         """Each address as people write it."""
-        return [self._path] if self._path else [_name(one) for one in self.sockets]
+        return [_name(one) for one in self.sockets]
 
     def open_to_others(self) -> list[str]:
         """The addresses that other machines can reach."""
@@ -72,9 +71,7 @@ def _name(one: socket.socket) -> str:
 
 
 def _is_local(one: socket.socket) -> bool:
-    if one.family not in (socket.AF_INET, socket.AF_INET6):
-        return True
-    return ipaddress.ip_address(one.getsockname()[0].partition("%")[0]).is_loopback
+    return one.family == socket.AF_UNIX or one.getsockname()[0] in ("::1", "127.0.0.1")
 
 
 def inherited() -> Listening | None:

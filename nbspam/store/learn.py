@@ -285,8 +285,7 @@ def _learn(updater: Updater, model: Model, message: Counted, number: int) -> str
         count_message(updater, model, number, message, 1)
     for other, batch, times in before:
         if other != number:
-            for _ in range(times):
-                count_message(updater, model, other, message, -1, batch)
+            count_message(updater, model, other, message, -times, batch)
             updater.move(message.digest, other, batch, times)
     return MOVED if before or own not in (None, number) else LEARNED
 
@@ -324,17 +323,17 @@ def _rows(message: Counted, model: Model) -> list[MessageToken]:
 
 
 def count_message(
-    updater: Updater, model: Model, number: int, message: Counted, sign: int, batch: int = 0
+    updater: Updater, model: Model, number: int, message: Counted, times: int, batch: int = 0
 ) -> None:
-    """Add the message to a class (sign 1) or take it out (-1): its words, and its numeric features if any.
+    """Add the message to a class: its words, and its numeric features if any.
 
-    batch : as for Updater.count
+    times, batch : as for Updater.count
     """
-    updater.count(number, message.digest, _rows(message, model), sign, batch)
+    updater.count(number, message.digest, _rows(message, model), times, batch)
     if model.settings["features"] != "words":
         from nbspam.model.features import message_rows  # few models have numeric features
 
-        updater.count_numeric(message_rows(model, number, message.features), sign)
+        updater.count_numeric(message_rows(model, number, message.features), times)
 
 
 def _learn_calibration(updater: Updater, model: Model, message: Counted, number: int) -> None:

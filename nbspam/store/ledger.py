@@ -92,13 +92,11 @@ def undo(updater: Updater, message: Counted, batches: Collection[int]) -> str:
             _, before, first, how_often, until = row
             if until == batch:
                 result = MOVED
-                for _ in range(how_often):
-                    count_message(updater, model, before, message, 1, first)
+                count_message(updater, model, before, message, how_often, first)
                 updater.change("moved", [row])
                 if _is_own(updater, first):
                     keep_tokens(updater, model, before, message)
-        for _ in range(times):
-            count_message(updater, model, number, message, -1, batch)
+        count_message(updater, model, number, message, -times, batch)
     return result
 
 

@@ -10,7 +10,7 @@ from contextlib import closing
 
 from nbspam.errors import BadDataError, DamagedModelError
 from nbspam.labels import ordered
-from nbspam.store.check import learned_as, learned_messages, vocabulary_keys
+from nbspam.store.check import vocabulary_keys
 from nbspam.store.reader import Model, count_columns
 from nbspam.store.updater import autolearned_rows
 from nbspam.store.writer import new_model
@@ -25,38 +25,31 @@ def united_classes(models: Sequence[Model]) -> tuple[str, ...]:
 
 def merge_models(
     models: Sequence[Model], path: str, settings: dict[str, str], calibration: Calibration, replaces: bool
-) -> int:
+) -> None:
     """Write a new model with the sums of all counts, of models that check_mergeable accepts.
 
     settings    : how the new model scores
     calibration : features, weights and covariance for the united classes; may be empty
     replaces    : see new_model
-    Returns how many different messages of the models the new one counts without knowing them again.
     """
     classes = united_classes(models)
     messages = [0] * len(classes)
     for model in models:
         for name, count in zip(model.classes, model.messages, strict=True):
             messages[classes.index(name)] += count
-    forgotten = 0
     with new_model(path, classes, messages, "model merge", replaces) as file:
         file.settings(settings)
         for model in models:
             with closing(token_rows(model, classes)) as rows:
                 file.tokens(rows)
-            # The digest of a message depends on its bigrams.
-            if model.settings.get("bigrams") != settings.get("bigrams"):
-                forgotten += learned_messages(model)
-                continue
             learned = model.connection.ask("SELECT digest, class, times FROM learned")
             file.learned([(digest, _place(model, classes, k), times) for digest, k, times in learned])
-            others = [other for other in models if other is not model]
-            file.insert("autolearned", _autolearned_rows(model, others, classes))
+            own = [(one, _place(model, classes, k), of) for one, k, of in autolearned_rows(model.connection)]
+            file.insert("autolearned", own, "ON CONFLICT DO NOTHING")
         file.write_sums()
         file.calibration(*calibration)
         file.numeric_features(models[0].numeric_features())
         file.numeric_counts(numeric_rows(models, classes))
-    return forgotten
 
 
 def token_rows(model: Model, classes: Sequence[str]) -> Generator[tuple[object, ...], None, None]:
@@ -67,17 +60,6 @@ def token_rows(model: Model, classes: Sequence[str]) -> Generator[tuple[object, 
         columns[place : place + 2] = count_columns(k + 1)[-2:]
     query = f"SELECT key, view, text, {', '.join(columns)} FROM token ORDER BY key"
     yield from model.connection.stream(query)
-
-
-def _autolearned_rows(
-    model: Model, others: Sequence[Model], classes: Sequence[str]
-) -> Iterator[tuple[int, int, bytes]]:
-    """(digest, class, tokens) of messages that no other model has counted."""
-    rows = list(autolearned_rows(model.connection))
-    known = {digest for other in others for digest in learned_as(other, [row[0] for row in rows])}
-    for digest, number, tokens in rows:
-        if digest not in known:
-            yield digest, _place(model, classes, number), tokens
 
 
 def numeric_rows(
@@ -121,4 +103,5 @@ def _counted(model: Model) -> dict[str, object]:
         "vocabulary": (is_fixed, setting("views", "all"), is_fixed and vocabulary_keys(model)),
         "features": (setting("features") == "numeric", features, bool(features) and has_pairs),
         "measures": setting("measures") == "1",
+        "bigrams": setting("bigrams") == "1",
     }

@@ -143,8 +143,9 @@ class Updater(Writer):
         self.digests["calibration_covariance"] = None
 
     def count(self, label: int, digest: int, tokens: list[MessageToken], sign: int, batch: int = 0) -> int:
-        """Add (sign 1) or remove (sign -1) one message of class `label`; the batch whose message it is.
+        """Add one message of class `label`; the batch whose message it is.
 
+        sign  : how often it is counted; below 0 to remove it
         batch : 0 for the present one, or to remove the latest
         Raises UsageError if a message is to be removed that was never counted in the class.
         """
@@ -250,8 +251,9 @@ class Updater(Writer):
         self._sums.clear()
 
     def count_numeric(self, rows: Iterable[tuple[str, int, int, Sequence[int]]], sign: int) -> None:
-        """Add (sign 1) or remove (sign -1) counts of numeric features.
+        """Add counts of numeric features.
 
+        sign : how often they are added; below 0 to remove them
         rows : (kind, class, place, integers), see numeric_count in schema.sql
         """
         self.digests["numeric_count"] = None

@@ -12,10 +12,11 @@ import warnings
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
-from nbspam.corpus import Source, open_labelled
 from nbspam.corpus.corpus import read_corpus
 from nbspam.corpus.executor import default_jobs
 from nbspam.corpus.item import Skipped
+from nbspam.corpus.labelled import open_labelled
+from nbspam.corpus.source import Source
 from nbspam.decision import Loss, loss_settings, read_loss
 from nbspam.evaluation.figures import summary
 from nbspam.evaluation.outcomes import Evaluation

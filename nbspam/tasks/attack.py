@@ -17,8 +17,8 @@ from contextlib import closing
 from html import escape
 from typing import NamedTuple
 
-from nbspam.corpus import Source
 from nbspam.corpus.item import Item, Skipped, reason_of
+from nbspam.corpus.source import Source
 from nbspam.decision import read_loss
 from nbspam.errors import BadDataError, NoInputError, UsageError
 from nbspam.filter import Filter, open_filter

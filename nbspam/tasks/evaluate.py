@@ -15,10 +15,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from nbspam.corpus import Item
 from nbspam.corpus.corpus import Corpus, check_classes, in_time, read_corpus
 from nbspam.corpus.executor import run_shards
-from nbspam.corpus.item import Skipped
+from nbspam.corpus.item import Item, Skipped
 from nbspam.corpus.reading import Progress, ReadShard
 from nbspam.corpus.vocabulary import Vocabulary
 from nbspam.decision import Loss, cutoffs, zero_one_loss

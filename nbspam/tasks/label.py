@@ -15,8 +15,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from nbspam.corpus import Item
 from nbspam.corpus.corpus import read_corpus, views_read
+from nbspam.corpus.item import Item
 from nbspam.corpus.reading import Progress
 from nbspam.corpus.vocabulary import vocabulary_settings
 from nbspam.filter import open_filter

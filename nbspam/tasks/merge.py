@@ -32,7 +32,6 @@ class Merged(NamedTuple):
 
     calibrated : number of models in the merged calibration; None if views are not averaged
     differing  : names of settings in which the models differ; the first model's were taken
-    forgotten  : messages that a model had learned and the merged one does not know again
     """
 
     path: str
@@ -40,7 +39,6 @@ class Merged(NamedTuple):
     messages: tuple[int, ...]
     calibrated: int | None
     differing: tuple[str, ...]
-    forgotten: int
 
 
 def merge(paths: Sequence[str], path: str, replaces: bool = True) -> Merged:
@@ -54,7 +52,7 @@ def merge(paths: Sequence[str], path: str, replaces: bool = True) -> Merged:
         first, classes = models[0].settings, united_classes(models)
         calibration, calibrated = _merged_calibration(models, classes)
         settings = _settings(models, classes)
-        forgotten = merge_models(models, path, settings, calibration, replaces)
+        merge_models(models, path, settings, calibration, replaces)
         kept = dict(first.items() & settings.items())
         differing = [name for name in kept if any(model.settings.get(name) != kept[name] for model in models)]
         result = stack.enter_context(open_model(path, snapshot=True))
@@ -64,7 +62,6 @@ def merge(paths: Sequence[str], path: str, replaces: bool = True) -> Merged:
             tuple(result.messages),
             calibrated if from_text(settings, path).averaged else None,
             tuple(sorted(differing)),
-            forgotten,
         )
 
 

@@ -21,7 +21,7 @@ from dataclasses import asdict, dataclass, field
 from hashlib import blake2b
 from typing import NamedTuple, Protocol
 
-from nbspam.corpus.folder_names import JUNK, decoded, kind_of, smells_of_junk
+from nbspam.corpus.folder_names import DOVECOT, JUNK, decoded, kind_of, smells_of_junk, special_uses
 from nbspam.corpus.folders import is_maildir, scan
 from nbspam.corpus.item import Item, Notes, unflagged
 from nbspam.corpus.labelled import tree_folders
@@ -270,6 +270,7 @@ class Maildirs:
         """NoInputError if there is no Maildir in one of these folders."""
         self._kinds: dict[str, str] = {}
         self._paths: dict[Uid, str] = {}
+        special = special_uses(DOVECOT)
         for top in map(os.path.realpath, tops):
             found = [(name, path) for name, path in tree_folders("", top, set(), Notes()) if _is_box(path)]
             if not found:
@@ -277,7 +278,7 @@ class Maildirs:
                 raise NoInputError(top, why, remedy, "source-empty")
             for name, path in found:
                 name = os.path.basename(top) if path == top else name
-                kind = kind_of(decoded(name.removeprefix(".")))
+                kind = kind_of(decoded(name.removeprefix(".")), special)
                 self._kinds[path] = kind or (UNCLEAR if smells_of_junk(name) else "")
 
     def folders(self) -> dict[str, str]:

@@ -10,7 +10,8 @@ from typing import NamedTuple
 
 import pytest
 
-from nbspam.corpus import cluster, open_labelled
+from nbspam.corpus import cluster
+from nbspam.corpus.labelled import open_labelled
 from nbspam.errors import InternalError
 from nbspam.settings import Settings
 from nbspam.tasks.train import train

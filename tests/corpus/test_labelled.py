@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from nbspam.corpus import open_labelled, open_unlabelled
+from nbspam.corpus.labelled import open_labelled
+from nbspam.corpus.source import open_unlabelled
 from nbspam.errors import BadDataError, NbspamError, NoInputError, UsageError
 from nbspam.labels import MAX_CLASSES
 

@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from nbspam.corpus import folders, open_unlabelled
+from nbspam.corpus import folders
 from nbspam.corpus.reading import read_messages
+from nbspam.corpus.source import open_unlabelled
 from tests.tiny_mail import mail
 
 

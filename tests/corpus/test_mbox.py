@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nbspam.cli.classify import named_messages, single_message
-from nbspam.corpus import open_unlabelled
-from nbspam.corpus.item import MAGIC, UNPACKED
+from nbspam.corpus.item import MAGIC
 from nbspam.corpus.mbox import begins_mbox, fragments, is_dated, unquoted
+from nbspam.corpus.source import open_unlabelled
 from nbspam.mail.limits import MAX_READ_BYTES
 
 FROM = b"From ann@example.org Mon Jun 24 17:04:28 2002\n"
@@ -184,22 +184,21 @@ def test_the_beginning_of_a_damaged_compressed_mbox_is_read_and_the_file_is_name
     messages = [mail(n, noise.randbytes(30_000).hex().encode() + b"\n") for n in range(60)]
     packed = PACKERS[kind](as_mbox(messages))
     keep = len(packed) * 9 // 10
-    damages = {"cut short": packed[:keep], "damaged": packed[:keep] + b"\x00\xff" * 20 + packed[keep + 40 :]}
-    for damage, data in damages.items():
+    for data in (packed[:keep], packed[:keep] + b"\x00\xff" * 20 + packed[keep + 40 :]):
         (tmp_path / "box").write_bytes(data)
         source = open_unlabelled([str(tmp_path / "box")])
         read = [item.read() for item in source.items()]
         assert read[:40] == messages[:40]
         ((path, why),) = source.skipped
         assert path == f"{tmp_path}/box"
-        assert damage in why
+        assert "damaged" in why
     (tmp_path / "box").write_bytes(packed[:20])  # no byte can be read
     source = open_unlabelled([str(tmp_path / "box")])
     assert list(source.items()) == []
     assert len(source.skipped) == 1
 
 
-@pytest.mark.parametrize("magic", [one for one, kind in MAGIC.items() if kind not in UNPACKED])
+@pytest.mark.parametrize("magic", [one for one, kind in MAGIC.items() if kind not in PACKERS])
 def test_files_of_other_compressions_are_no_messages(magic: bytes, tmp_path: Path) -> None:
     path = tmp_path / "Maildir" / "cur" / "1:2,S"
     path.parent.mkdir(parents=True)

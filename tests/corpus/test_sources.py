@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from nbspam.corpus import Item, Source, open_labelled, open_unlabelled
 from nbspam.corpus.folders import CODE
-from nbspam.corpus.item import NO_MAIL
+from nbspam.corpus.item import NO_MAIL, Item
+from nbspam.corpus.labelled import open_labelled
 from nbspam.corpus.reading import read_messages
+from nbspam.corpus.source import Source, open_unlabelled
 from nbspam.errors import BadDataError
 from tests.as_nobody import as_nobody
 
@@ -194,6 +195,20 @@ def test_the_rules_of_the_manual_do_what_it_says(tmp_path: Path) -> None:
     assert source.left_out == {"folder Archive.Sent 2019 (by a rule)": 1}
 
 
+def test_dovecot_says_what_a_folder_is_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    put(
+        tmp_path,
+        "15-mailboxes.conf",
+        data=b'namespace inbox {\n  mailbox Archive {\n    auto = create\n  }\n  mailbox "Old things" {\n'
+        b"    auto = no\n    special_use = \\Junk\n  }\n  #mailbox Lists { special_use = \\Trash }\n}\n",
+    )
+    monkeypatch.setattr("nbspam.corpus.labelled.DOVECOT", f"{tmp_path}/15-mailboxes.conf")
+    for name in ("", ".Archive", ".Old things", ".Lists"):
+        maildir(tmp_path / "mail" / name, name or "inbox")
+    found = words(open_labelled([f"{tmp_path}/mail"]))
+    assert found == [("ham", "inbox"), ("ham", ".Archive"), ("ham", ".Lists"), ("spam", "things")]
+
+
 @pytest.mark.parametrize(
     ("rules", "expected"),
     [
@@ -251,9 +266,7 @@ def test_unreadable_files_are_skipped_and_named(folder: str, tmp_path: Path) -> 
     assert words(source) == [("", "good")]
     assert sorted(path for path, _ in source.skipped) == paths
     reasons = {os.path.basename(path): reason for path, reason in source.skipped}
-    assert reasons["fifo"] == "a FIFO, not a message"
-    assert reasons["gone"] == "link to nothing"
-    assert reasons["socket"] == "a socket, not a message"
+    assert reasons["fifo"] == reasons["gone"] == reasons["socket"] == "not a regular file"
 
 
 @pytest.mark.parametrize("path", ["closed", "box"])
@@ -265,7 +278,7 @@ def test_unreadable_labelled_paths_are_an_error(open_folder: Path, path: str) ->
     program = f"""\
 import json
 from nbspam.errors import NoInputError
-from nbspam.corpus import open_labelled
+from nbspam.corpus.labelled import open_labelled
 try:
     open_labelled(ham=["good", {path!r}], spam=["good"])
 except NoInputError as error:

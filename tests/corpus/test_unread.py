@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from nbspam.corpus import Source, open_labelled
+from nbspam.corpus.labelled import open_labelled
+from nbspam.corpus.source import Source
 from nbspam.errors import NoInputError
 from tests.tiny_mail import mail, program, write_folders
 

@@ -9,7 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from nbspam.corpus import Item, accumulator, open_labelled
+from nbspam.corpus import accumulator
+from nbspam.corpus.item import Item
+from nbspam.corpus.labelled import open_labelled
 from nbspam.corpus.vocabulary import Choice, Vocabulary, build_vocabulary
 from nbspam.errors import UsageError
 from nbspam.model.calibration import first_weights

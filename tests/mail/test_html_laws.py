@@ -3,7 +3,6 @@
 import string
 from html.parser import HTMLParser
 
-import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -123,12 +122,3 @@ def test_ten_thousand_nested_hidden_spans_are_closed_again() -> None:
 def test_what_follows_too_many_tags_is_taken_for_text() -> None:
     html = read_html("<b>" * MAX_TAGS + "text <i>and more</i>")
     assert (html.tags, html.visible) == (MAX_TAGS, "text <i>and more</i>")
-
-
-@pytest.mark.parametrize(
-    ("rule", "page"), [(".a", "<p class=a>x"), ("#a", "<p id=a>x"), (".a b", "<p class=a><b>x")]
-)
-def test_page_without_a_sheet_does_not_show_what_another_hides(rule: str, page: str) -> None:
-    assert "x" in read_html(page).visible
-    assert "x" in read_html(f"<style>{rule}{{display:none}}</style>y{page}").hidden
-    assert "x" in read_html(page).visible

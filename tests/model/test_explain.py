@@ -8,7 +8,7 @@ from random import Random
 
 import pytest
 
-from nbspam.corpus import open_labelled
+from nbspam.corpus.labelled import open_labelled
 from nbspam.filter import CLUES, Filter, open_filter
 from nbspam.model.credible_intervals import JEFFREYS
 from nbspam.model.explain import Explanation

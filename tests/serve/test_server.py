@@ -101,7 +101,7 @@ def test_client_that_keeps_its_side_open_is_answered(common: Server) -> None:
 def test_bad_request_is_refused_and_logged(common: Server) -> None:
     with common.connect() as one:
         one.sendall(b"GET / HTTP/1.1\r\nHost: x\x1b[2J\r\n\r\n")
-        assert answer(one) == b"SPAMD/1.5 76 Bad header line: (not a request: 'GET / HTTP/1.1')\r\n"
+        assert answer(one) == b"SPAMD/1.5 76 EX_PROTOCOL: (not a request: 'GET / HTTP/1.1')\r\n"
     eventually(lambda: "refused: 76 request: (not a request: 'GET / HTTP/1.1')" in common.log)
 
 
@@ -277,7 +277,7 @@ def test_model_without_the_class_spam_is_refused(tmp_path: Path) -> None:
 def test_tell_needs_permission(common: Server, trained: Path) -> None:
     before = counts(trained)
     said = common.ask("TELL", HAM, *LEARN_SPAM)
-    assert said.startswith(b"SPAMD/1.5 69 Service Unavailable: TELL commands are not enabled")
+    assert said.startswith(b"SPAMD/1.5 69 EX_UNAVAILABLE: TELL commands are not enabled")
     assert counts(trained) == before
 
 

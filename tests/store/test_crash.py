@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from nbspam.corpus import open_labelled
+from nbspam.corpus.labelled import open_labelled
 from nbspam.settings import Settings
 from nbspam.store.check import check_model
 from nbspam.store.learn import FORGOTTEN, UNKNOWN, unlearn

@@ -13,14 +13,12 @@ import pytest
 
 from nbspam import files as whole_file
 from nbspam.cli import classify
-from nbspam.corpus import Item
 from nbspam.errors import TryAgainError
 from nbspam.filter import open_filter
 from nbspam.store.check import check_model
 from nbspam.store.learn import learn
 from nbspam.store.reader import open_model
 from nbspam.store.text import dump, load
-from nbspam.tasks.evaluate import evaluate_model
 from tests.tiny_mail import counts, mail, run, write_folders
 
 LETTER = mail("cheap pills and a garden fence")
@@ -119,15 +117,3 @@ def test_failure_on_a_replaced_model_is_temporary(model: Path, tmp_path: Path) -
         opened.classify(LETTER, "-")
     writer.execute("ROLLBACK")
     assert opened.classify(LETTER, "-").label == "spam"
-
-
-def test_evaluation_by_two_models_is_refused(model: Path, tmp_path: Path) -> None:
-    """Each process opens the model when its first mail comes."""
-    new = shutil.copy(model, tmp_path / "new")
-
-    def items() -> Iterator[Item]:
-        os.replace(new, model)
-        yield Item("a", "ham", "a", data=LETTER)
-
-    with pytest.raises(TryAgainError, match="was replaced"):
-        evaluate_model(items(), ("ham", "spam"), str(model))

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nbspam.corpus import open_labelled
 from nbspam.corpus.corpus import read_corpus
+from nbspam.corpus.labelled import open_labelled
 from nbspam.decision import LEARNABLE, zero_one_loss
 from nbspam.evaluation.replay import Autolearn
 from nbspam.settings import Settings

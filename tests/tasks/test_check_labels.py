@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from nbspam.corpus import open_labelled
 from nbspam.corpus.corpus import Corpus, read_corpus
+from nbspam.corpus.labelled import open_labelled
 from nbspam.store.learn import MOVED, learn
 from nbspam.tasks.check_labels import check_labels, views_to_check
 from tests.mail_samples import make_corpus, make_index

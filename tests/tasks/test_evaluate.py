@@ -5,8 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nbspam.corpus import open_labelled
 from nbspam.corpus.corpus import BY_DATE, BY_INDEX, INTERLEAVED, Corpus, in_time, read_corpus
+from nbspam.corpus.labelled import open_labelled
 from nbspam.corpus.reading import WORDS
 from nbspam.evaluation.formats import to_json
 from nbspam.filter import open_filter

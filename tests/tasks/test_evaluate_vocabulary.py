@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from nbspam import tokens
-from nbspam.corpus import open_labelled
 from nbspam.corpus.corpus import Corpus, read_corpus
+from nbspam.corpus.labelled import open_labelled
 from nbspam.corpus.vocabulary import Choice, Vocabulary, Word, build_vocabulary, settings_under
 from nbspam.decision import zero_one_loss
 from nbspam.filter import open_filter

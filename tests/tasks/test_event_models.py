@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from nbspam.corpus import open_labelled
+from nbspam.corpus.labelled import open_labelled
 from nbspam.filter import open_filter
 from nbspam.store.learn import learn
 from nbspam.tasks.classify import ModelJudge

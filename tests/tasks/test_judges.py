@@ -5,8 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nbspam.corpus import open_labelled
 from nbspam.corpus.corpus import Corpus, read_corpus
+from nbspam.corpus.labelled import open_labelled
 from nbspam.decision import zero_one_loss
 from nbspam.evaluation.replay import parse_feedback
 from nbspam.model.block import select_rows

@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nbspam.corpus import Item, open_labelled
-from nbspam.corpus.vocabulary import Choice, build_vocabulary
+from nbspam.corpus.item import Item
+from nbspam.corpus.labelled import open_labelled
 from nbspam.model.calibrate import WARM_UP_SHARE
 from nbspam.model.calibration import Learner, first_weights
 from nbspam.model.scorer import Counted, Scorer
@@ -15,7 +15,7 @@ from nbspam.settings import Settings, from_text
 from nbspam.store.learn import learn
 from nbspam.store.reader import open_model
 from nbspam.tasks import update as bulk
-from nbspam.tasks.train import Choices, train
+from nbspam.tasks.train import train
 from nbspam.tasks.update import update
 from nbspam.tokens import read
 from tests.mail_samples import make_corpus
@@ -79,22 +79,6 @@ def test_a_message_learned_teaches_what_was_said_of_it_before(model: str, tmp_pa
         assert by_hand.weights != stored(model)[0]
         assert learn(model, item.label, item.read()) == "learned"
         check_equal(stored(model), (by_hand.weights, by_hand.covariance))
-
-
-@pytest.mark.parametrize("dated", [True, False])
-@pytest.mark.parametrize("standing", ["alone", "on a word list"])
-def test_one_message_added_in_bulk_teaches_as_learning_it_does(
-    model: str, tmp_path: Path, dated: bool, standing: str
-) -> None:
-    own = items_of(tmp_path / "own", {"ham": 3, "spam": 2}, 6)
-    if standing == "on a word list":
-        words = build_vocabulary(own, CLASSES, Choice(size=40))[0]
-        train(own, CLASSES, model := str(tmp_path / "m"), Settings(), choices=Choices(words))
-    for item in items_of(tmp_path / "new", {"ham": 1, "spam": 1}, 3, dated):
-        single = shutil.copy(model, str(tmp_path / "single"))
-        learn(single, item.label, item.read())
-        update([item], CLASSES, model)
-        check_equal(stored(model), stored(single))
 
 
 @pytest.mark.parametrize("steps", [1000, 5])

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from nbspam.cli import with_flags
-from nbspam.corpus import open_labelled
 from nbspam.corpus.corpus import Corpus, read_corpus
+from nbspam.corpus.labelled import open_labelled
 from nbspam.settings import Settings
 from nbspam.store.text import dump_model
 from nbspam.tasks.train import Choices, train

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nbspam.corpus import open_labelled
+from nbspam.corpus.labelled import open_labelled
 from nbspam.tokens import read
 from nbspam.tokens.measures import BINS, MEASURES, bins_of, telephone_numbers
 from nbspam.tokens.numeric import NAMES
