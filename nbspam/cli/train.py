@@ -9,7 +9,6 @@ import click
 
 from nbspam.cli import flag_of, plain
 from nbspam.cli.options import CLUSTER, SCORING, SOURCE, LongCommand
-from nbspam.cli.render import check_all_read, message_steps, say, shows_progress, steps, train_summary
 from nbspam.cli.shared import (
     asked_options,
     asked_settings,
@@ -20,6 +19,7 @@ from nbspam.cli.shared import (
     options,
     source_argument,
 )
+from nbspam.cli.tables import check_all_read, message_steps, say, shows_progress, steps, train_summary
 from nbspam.corpus.source import Source
 from nbspam.corpus.vocabulary import read_vocabulary
 from nbspam.decision import loss_settings, read_loss

@@ -9,7 +9,6 @@ import click
 
 from nbspam.cli import amount, counts_text, plain, write_text
 from nbspam.cli.options import ANY_PATH, SOURCE
-from nbspam.cli.render import check_all_read, message_steps, say
 from nbspam.cli.shared import (
     check_writable,
     labelled_source,
@@ -18,6 +17,7 @@ from nbspam.cli.shared import (
     output_file,
     source_argument,
 )
+from nbspam.cli.tables import check_all_read, message_steps, say
 from nbspam.corpus.vectorize import Columns, NumericColumns, Vectorized, WordColumns, vectorize
 from nbspam.corpus.vocabulary import (
     VIEW_COLUMN,
