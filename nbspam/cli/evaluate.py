@@ -26,6 +26,7 @@ from nbspam.cli.shared import (
     source_argument,
 )
 from nbspam.cli.tables import (
+    RATE,
     check_all_read,
     console,
     message_steps,
@@ -289,7 +290,7 @@ def tune_command(seed: int, as_json: bool, write: bool, model: str, replace: boo
     if write:
         settings, classes = tuned.chosen.candidate.settings, source.classes
         choices = Choices(automatic=tuned.chosen.candidate.automatic, replaces=replace)
-        with message_steps("Training", source, quiet, is_known=True) as advance:
+        with steps("Training", len(corpus.block), shows_progress(quiet), RATE) as advance:
             trained = train(source.items(), classes, model, settings, jobs, advance, choices)
         if not quiet:
             say(train_summary(trained))

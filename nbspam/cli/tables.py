@@ -126,14 +126,9 @@ def steps(title: str, total: int | None, shown: bool, rate: str = "") -> Iterato
         yield advance
 
 
-def message_steps(
-    title: str, source: Source, quiet: bool, is_known: bool = False
-) -> AbstractContextManager[Callable[..., None]]:
-    """The folders of the mail, and a bar whose steps are messages.
-
-    is_known : the folders have been shown
-    """
-    if not quiet and not is_known:
+def message_steps(title: str, source: Source, quiet: bool) -> AbstractContextManager[Callable[..., None]]:
+    """The folders of the mail, and a bar whose steps are messages."""
+    if not quiet:
         show_folders(source)
     shown = shows_progress(quiet)
     total = sum(count.total() for _, count in source.counts) if shown else None
@@ -145,10 +140,9 @@ def shows_progress(quiet: bool) -> bool:
     return not quiet and sys.stderr.isatty()
 
 
-def say(*lines: str) -> None:
+def say(text: str) -> None:
     """Lines for people."""
-    for line in lines:
-        sys.stderr.write(line if line.endswith("\n") else line + "\n")
+    sys.stderr.write(text + "\n")
 
 
 def train_summary(trained: Trained, verb: str = "Trained on") -> str:

@@ -144,6 +144,6 @@ def _update(model: str, start: str, quiet: bool, given: dict[str, Any]) -> None:
         added = update(items, source.classes, model, jobs, advance, start, _source("train --update", given))
     if not quiet:
         if added.begun:
-            say(f"{plain(model)} begins as a copy of {plain(start)}.\n")
+            say(f"{plain(model)} begins as a copy of {plain(start)}.")
         say(train_summary(added, "Added"))
     check_all_read(source.skipped, added.skipped)

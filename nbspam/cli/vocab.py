@@ -83,8 +83,7 @@ def build_command(
 def _summary(vocabulary: Vocabulary, odd: int) -> str:
     outside = vocabulary.words[0]
     codes, messages = amount(len(vocabulary.words), "code"), amount(sum(vocabulary.messages), "message")
-    words, times = amount(len(vocabulary.words) - 1, "word"), amount(sum(outside.occurrences), "occurrence")
-    text = f"{codes} from {messages}: NOTAWORD and {words}; {times} outside."
+    text = f"{codes} from {messages}; {amount(sum(outside.occurrences), 'occurrence')} outside."
     return text + (f"\nSkipped {odd:,} lines that are not one word." if odd else "")
 
 
@@ -183,7 +182,4 @@ def _check_options(features: str, given: dict[str, Any]) -> None:
 
 def _matrix_summary(columns: Columns, done: Vectorized) -> str:
     messages, counts = amount(sum(done.messages), "message"), counts_text(columns.classes, done.messages)
-    if isinstance(columns, NumericColumns):
-        return f"{messages} ({counts}), {amount(len(columns.names), 'numeric feature')}."
-    tokens, codes = amount(done.tokens, "token"), amount(len(columns.names), "code")
-    return f"{messages} ({counts}) of {tokens}, {codes}."
+    return f"{messages} ({counts}), {amount(len(columns.names), 'column')}."
