@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar, cast
 
 import click
 
-from nbspam.cli import asked_name
+from nbspam.cli import asked_name, flag_of
 from nbspam.cli.options import ANY_PATH, CLUSTER, OPTIONS
 from nbspam.corpus.labelled import open_labelled
 from nbspam.corpus.source import Source
