@@ -53,9 +53,6 @@ class Loss:
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Loss) and self.rows == other.rows
 
-    def __hash__(self) -> int:
-        return hash(self.rows)
-
 
 def zero_one_loss(n_classes: int, unsure: float | None = None) -> Loss:
     """Every error costs 1, so the most probable class is decided; `unsure` allows the reject action."""
@@ -98,18 +95,10 @@ def learnable(probabilities: Sequence[float] | None) -> int:
     return probabilities.index(best) if best >= LEARNABLE else UNDECIDED
 
 
-class Cutoffs:
-    """The same decision on the log-odds of spam, nats: ham at or below ham_below, spam above spam_above."""
+def cutoffs(loss: Loss) -> tuple[float, float]:
+    """The same decision on the log-odds of spam, nats: ham at or below the first, spam above the second.
 
-    __slots__ = ("ham_below", "spam_above")
-
-    def __init__(self, ham_below: float, spam_above: float) -> None:
-        self.ham_below = ham_below
-        self.spam_above = spam_above
-
-
-def cutoffs(loss: Loss) -> Cutoffs:
-    """The two cut-offs on the log-odds that decide as a 2-class loss matrix does (class 1 is spam).
+    The loss is of two classes; class 1 is spam.
 
     With odds o = P(spam) / P(ham): spam beats ham where o (l01 - l11) > l10 - l00, spam beats unsure where
     o (u1 - l11) > l10 - u0, and ham is at least as good as unsure where o (l01 - u1) <= u0 - l00.
@@ -117,9 +106,9 @@ def cutoffs(loss: Loss) -> Cutoffs:
     (l00, l01), (l10, l11) = loss.matrix
     even = _log_ratio(l10 - l00, l01 - l11)
     if loss.unsure is None:
-        return Cutoffs(even, even)
+        return even, even
     u0, u1 = loss.unsure
-    return Cutoffs(min(even, _log_ratio(u0 - l00, l01 - u1)), max(even, _log_ratio(l10 - u0, u1 - l11)))
+    return min(even, _log_ratio(u0 - l00, l01 - u1)), max(even, _log_ratio(l10 - u0, u1 - l11))
 
 
 def _log_ratio(numerator: float, denominator: float) -> float:

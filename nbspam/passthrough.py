@@ -152,7 +152,7 @@ def spamassassin_score(verdict: Verdict) -> tuple[float, float]:
 
     The score reaches the threshold only if the decision is spam, so unsure is not spam for a client.
     """
-    threshold = _rounded(cutoffs(verdict.loss).spam_above if len(verdict.loss.matrix) == 2 else 0.0)
+    threshold = _rounded(cutoffs(verdict.loss)[1] if len(verdict.loss.matrix) == 2 else 0.0)
     log_odds = verdict.scored.log_odds(verdict.number)
     score = threshold if log_odds is None else _rounded(log_odds)
     if verdict.label == SPAM:

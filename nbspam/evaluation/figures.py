@@ -86,35 +86,34 @@ class Estimate(NamedTuple):
         return [*self.interval] if all(map(isfinite, self.interval)) else None
 
 
-def _share(hits: int, trials: int, scale: float = 100) -> Estimate:
-    """A share of independent messages, in percent unless `scale` is 1."""
-    low, high = clopper_pearson(hits, trials)
-    return Estimate(scale * hits / trials if trials else nan, (scale * low, scale * high), CLOPPER_PEARSON)
-
-
 def _of_decisions(counts: metrics.Matrix, spam: int | None) -> dict[str, Estimate]:
     """Shares of the messages, and their logistic average."""
     messages, right, unsure = int(counts.sum()), int(np.trace(counts)), int(counts[:, -1].sum())
-    found = {
-        "accuracy": _share(right, messages, 1),
-        "accuracy_percent": _share(right, messages),
-        "unsure_percent": _share(unsure, messages),
-        "micro_recall": _share(right, messages, 1),
-        "micro_precision": _share(right, messages - unsure, 1),
+    shares = {
+        "accuracy": (right, messages),
+        "accuracy_percent": (right, messages),
+        "unsure_percent": (unsure, messages),
+        "micro_recall": (right, messages),
+        "micro_precision": (right, messages - unsure),
     }
-    if spam is None:
-        return found
-    two, caught = metrics.ham_spam(counts, spam), int(counts[spam, spam])
-    lam = metrics.lam_with_interval(two.ham_lost, two.ham, two.spam_missed, two.spam)
-    return found | {
-        "precision": _share(caught, int(counts[:, spam].sum()), 1),
-        "recall": _share(caught, two.spam, 1),
-        "hm_percent": _share(two.ham_lost, two.ham),
-        "sm_percent": _share(two.spam_missed, two.spam),
-        "ham_unsure_percent": _share(two.ham_unsure, two.ham),
-        "spam_unsure_percent": _share(two.spam_unsure, two.spam),
-        "lam_percent": Estimate(*lam, LOGIT_NORMAL),
-    }
+    found = {}
+    if spam is not None:
+        two, caught = metrics.ham_spam(counts, spam), int(counts[spam, spam])
+        shares |= {
+            "precision": (caught, int(counts[:, spam].sum())),
+            "recall": (caught, two.spam),
+            "hm_percent": (two.ham_lost, two.ham),
+            "sm_percent": (two.spam_missed, two.spam),
+            "ham_unsure_percent": (two.ham_unsure, two.ham),
+            "spam_unsure_percent": (two.spam_unsure, two.spam),
+        }
+        lam = metrics.lam_with_interval(two.ham_lost, two.ham, two.spam_missed, two.spam)
+        found["lam_percent"] = Estimate(*lam, LOGIT_NORMAL)
+    for key, (hits, trials) in shares.items():
+        scale, (low, high) = 100 if key.endswith("_percent") else 1, clopper_pearson(hits, trials)
+        value = scale * hits / trials if trials else nan
+        found[key] = Estimate(value, (scale * low, scale * high), CLOPPER_PEARSON)
+    return found
 
 
 def _of_classes(
@@ -143,7 +142,7 @@ def _resampled(evaluation: Evaluation) -> dict[str, tuple[float, Floats]]:
     by_spam = ranking.rankings(evaluation) if evaluation.positive is not None else []
     by_class = by_spam
     if evaluation.positive is None or evaluation.n_classes > 2:
-        by_class = [one for one in ranking.one_against_rest(evaluation) if one.is_defined]
+        by_class = ranking.one_against_rest(evaluation)
     if evaluation.has_probabilities:
         terms = np.stack([metrics.brier_terms(evaluation), metrics.log_loss_terms(evaluation)], axis=1)
         bins = metrics.reliability(evaluation)  # the bins stay; the errors in them are resampled

@@ -20,7 +20,7 @@ import numpy as np
 from nbspam import labels
 from nbspam.decision import UNDECIDED
 from nbspam.errors import BadDataError, NoInputError
-from nbspam.evaluation.outcomes import Evaluation, Floats, Outcome, evaluation_of, log_odds_of
+from nbspam.evaluation.outcomes import Evaluation, Floats, Outcome, evaluation_of
 
 FORMAT = "nbspam-evaluation"
 VERSION = 1
@@ -111,14 +111,10 @@ def _from_document(document: dict[str, Any]) -> Evaluation:
 def result_lines(evaluation: Evaluation) -> Iterator[str]:
     """One result line a message, without line end, in the order judged.
 
-    score is the log-odds with all digits, `inf` or `-inf` if they are infinite: those of spam, of two other
-    classes those of the second; of more classes without spam 0.0.  class is `unsure` if the filter did not
-    decide.
+    score is the log-odds of spam with all digits, `inf` or `-inf` if they are infinite, 0.0 if undefined.
+    class is `unsure` if the filter did not decide.
     """
-    score = evaluation.score
-    if evaluation.positive is None and evaluation.n_classes == 2 and evaluation.has_probabilities:
-        score = log_odds_of(evaluation.probabilities)[:, 1]
-    score = np.where(np.isnan(score), 0.0, score)
+    score = np.where(np.isnan(evaluation.score), 0.0, evaluation.score)
     words = [_quoted(name) for name in (*evaluation.classes, labels.UNSURE)]  # unsure is -1, the last
     columns = (evaluation.names, evaluation.truth, evaluation.decided, score)
     for name, truth, decided, value in zip(*(column.tolist() for column in columns), strict=True):

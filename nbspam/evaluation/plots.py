@@ -134,26 +134,20 @@ def _draw_histogram(evaluation: Evaluation, figure: Any) -> None:
 
 
 def _draw_learning(evaluation: Evaluation, figure: Any) -> None:
-    """Errors over time above, ranking below: solid and dotted, of the latest messages and so far."""
+    """Errors among the latest messages above, the ranking so far below."""
     points = metrics.learning_curve(evaluation)
     messages, area = points["messages"], points["one_minus_roca_percent"]
-    dotted = {"linewidth": 1, "linestyle": ":"}
     figure.set_size_inches(7.6, 5.0)
     errors, areas = figure.subplots(2, 1, sharex=True)
-    for prefix, more in (("window_", {}), ("", dotted)):
-        for key, name, colour in (("hm", "ham lost", HAM_COLOUR), ("sm", "spam missed", SPAM_COLOUR)):
-            label = f"{name}, latest tenth" if prefix else "… so far"
-            errors.plot(messages, points[f"{prefix}{key}_percent"], color=colour, label=label, **more)
+    for key, name, colour in (("hm", "ham lost", HAM_COLOUR), ("sm", "spam missed", SPAM_COLOUR)):
+        errors.plot(messages, points[f"window_{key}_percent"], color=colour, label=name)
     errors.set(ylabel="errors, %", ylim=(0, None))
-    errors.legend(ncols=2, fontsize=8)
+    errors.legend(fontsize=8)
     figure.get_layout_engine().set(hspace=0.12)
-    areas.plot(messages, area, color=INK, label="(1-ROCA)% so far")
-    window = points["window_one_minus_roca_percent"]
-    areas.plot(messages, window, color=INK, label="(1-ROCA)%, latest tenth", **dotted)
+    areas.plot(messages, area, color=INK)
     if np.nanmax(area, initial=0) > 0:
         areas.set_yscale("log", nonpositive="mask")
         _plain_ticks(areas.yaxis)
     else:
         areas.set_ylim(0, 1)
     areas.set(ylabel="(1-ROCA)%", xlabel="messages judged", xlim=(0, messages[-1]))
-    areas.legend(fontsize=8)

@@ -58,20 +58,21 @@ def ranked(score: Floats, is_spam: NDArray[np.bool_]) -> Ranking:
 def rankings(evaluation: Evaluation) -> list[Ranking]:
     """The rankings behind (1-ROCA)%: by the score of spam; without a class spam, each class against the rest.
 
-    Classes without messages, or with all of them, are left out; so the list may be empty.
+    A class without messages, or with all of them, is left out; so the list may be empty.
     """
     if evaluation.positive is None:
-        return [task for task in one_against_rest(evaluation) if task.is_defined]
+        return one_against_rest(evaluation)
     task = ranked(evaluation.score, evaluation.is_positive)
     return [task] if task.is_defined else []
 
 
 def one_against_rest(evaluation: Evaluation) -> list[Ranking]:
-    """One ranking a class, by its log-odds against all others; empty without probabilities."""
+    """One ranking a class, by its log-odds against all others; none without probabilities."""
     if not evaluation.has_probabilities:
         return []
     odds = log_odds_of(evaluation.probabilities)
-    return [ranked(odds[:, k], evaluation.truth == k) for k in range(evaluation.n_classes)]
+    tasks = [ranked(odds[:, k], evaluation.truth == k) for k in range(evaluation.n_classes)]
+    return [task for task in tasks if task.is_defined]
 
 
 def one_minus_roca(tally: Tally) -> float:

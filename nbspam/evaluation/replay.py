@@ -9,7 +9,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from itertools import islice
 from math import inf, isfinite, log
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -33,24 +33,16 @@ class Filter(Protocol):
         """Learn that message number `message` is of class `label`."""
 
 
-class SelfTraining(Filter, Protocol):
-    """What Autolearn needs of a filter."""
-
-    def autolearn(self, message: int, outcome: Outcome) -> int:
-        """Learn message number `message`, just judged, on that verdict; the class, or UNDECIDED if not."""
-
-    def unlearn(self, message: int, label: int) -> None:
-        """Undo that message number `message` was learned as class `label`."""
-
-
 class Autolearn:
     """A filter that learns each message on its own verdict, and unlearns it on feedback or long after.
 
+    subject  : a filter that also has autolearn(message, outcome), which learns a message on that verdict and
+               returns the class or UNDECIDED, and unlearn(message, label)
     outdated : how many to unlearn of so many that were learned on own verdicts
     learned  : message -> class, of those without feedback
     """
 
-    def __init__(self, subject: SelfTraining, outdated: Callable[[int], int] = lambda own: 0) -> None:
+    def __init__(self, subject: Any, outdated: Callable[[int], int] = lambda own: 0) -> None:
         self._subject = subject
         self._outdated = outdated
         self._counted: dict[int, int] = {}  # of `learned` what is not unlearned, the oldest first
@@ -58,7 +50,7 @@ class Autolearn:
 
     def score(self, message: int) -> Outcome:
         """Judge a message, and learn the verdict."""
-        outcome = self._subject.score(message)
+        outcome: Outcome = self._subject.score(message)
         label = self._subject.autolearn(message, outcome)
         if label != UNDECIDED:
             self.learned[message] = self._counted[message] = label

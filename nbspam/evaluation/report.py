@@ -16,7 +16,7 @@ from nbspam.decision import Loss
 from nbspam.errors import UsageError
 from nbspam.evaluation import figures
 from nbspam.evaluation.outcomes import Evaluation, worst_mistakes
-from nbspam.evaluation.sentences import said_of_decisions, said_of_method, said_of_scores
+from nbspam.evaluation.sentences import said_of_decisions, said_of_method
 
 try:
     import jinja2
@@ -49,8 +49,8 @@ PLOTS = {
     ),
     "learning": (
         "Over time",
-        "Above, errors among the latest tenth of the messages and so far; below, the ranking so far and "
-        "of the latest tenth, logarithmic unless it is zero.",
+        "Above, errors among the latest tenth of the messages; below, the ranking so far, logarithmic unless "
+        "it is zero.",
     ),
 }
 
@@ -74,7 +74,7 @@ def report_html(evaluation: Evaluation, loss: Loss | None = None) -> str:
     page: str = template.render(
         found=found,
         cards=[by_key[key] for key in cards if key in by_key],
-        sentences=[*said_of_decisions(found), *said_of_scores(found), said_of_method(evaluation)],
+        sentences=[*said_of_decisions(found), said_of_method(evaluation)],
         rows=rows,
         plots=_embedded(evaluation),
         names=names,

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from nbspam.evaluation.figures import AT_HM, Summary
+from nbspam.evaluation.figures import Summary
 from nbspam.evaluation.outcomes import Evaluation
 
 
@@ -30,31 +28,11 @@ def said_of_decisions(found: Summary) -> list[str]:
     return said
 
 
-def said_of_scores(found: Summary) -> list[str]:
-    """How well the scores rank, and whether the probabilities are true."""
-    said = []
-    wrong = found["one_minus_roca_percent"]
-    if wrong:
-        digits = max(0, len(str(int(100 / wrong))) - 2)  # 13,000 rather than 12,987
-        all_but_one = f"in all but one of {round(100 / wrong, -digits):,.0f} such pairs"
-        said.append(f"Pick a wanted and a spam message at random: the spam scores higher {all_but_one}.")
-    elif wrong is not None:
-        said.append("Every spam message scored higher than every wanted one.")
-    if wrong is not None:
-        caught = 100 - found[AT_HM]["0.1"]
-        lost = "at most one wanted message in a thousand"
-        said.append(f"A threshold that loses {lost} would catch {caught:.2f} % of the spam.")
-    if found["ece_percent"] is not None:
-        said.append(f"The probabilities are off by {found['ece_percent']:.2f} percentage points on average.")
-    return said
-
-
 def said_of_method(evaluation: Evaluation) -> str:
     """How training and judged messages were kept apart."""
     settings, learned = evaluation.settings, f"{evaluation.trained or 0:,}"
     if evaluation.method == "folds":
-        n_folds = len(np.unique(evaluation.folds))
-        how = f"{n_folds} folds" if n_folds else "folds"
+        how = f"{settings.get('folds', 'some')} folds"
         how += ", near-duplicates kept together" if settings.get("grouped") else ""
         return f"Each message was judged by a filter that learned from other messages only ({how})."
     if evaluation.method == "replay":

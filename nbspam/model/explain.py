@@ -144,10 +144,10 @@ def _sums(verdict: Verdict, parts: list[tuple[ScorePart, float | None]]) -> list
 
 def _total(values: list[float | None]) -> float | None:
     """The sum; None if a side is both ruled out and ruled in, or both sides are ruled out."""
-    known = [value for value in values if value is not None]
-    if len(known) < len(values) or (inf in known and -inf in known):
+    try:
+        return None if None in values else fsum(values)  # type: ignore[arg-type]
+    except ValueError:  # inf - inf
         return None
-    return inf if inf in known else -inf if -inf in known else fsum(known)
 
 
 def _flip(judge: Filter, message: Counted, verdict: Verdict) -> tuple[list[str], str] | None:

@@ -147,8 +147,6 @@ def log_sum_exp(values: Sequence[float]) -> float:
     top = max(values, default=-inf)
     if top == -inf:
         return -inf
-    if len(values) == 1:
-        return top
     return top + log(fsum([exp(value - top) for value in values]))
 
 

@@ -91,25 +91,26 @@ class WordRows:
         self._columns = np.concatenate([columns[inside], np.full(len(without), len(used))])
         self._times = np.concatenate([times[inside], outside[without]])
         self._counts, self._places = counts, places
-        self._tuples: dict[bool, tuple[list[list[int]], Ints]] = {}  # by WordLaw.repeats
+        self._tuples: tuple[list[list[int]], Ints] | None = None  # of every law of these rows
 
     def score(self, law: WordLaw) -> Floats:
         """Log-likelihoods, float64 (n_rows, n_classes), nats; -inf allowed, never NaN."""
-        if law.repeats not in self._tuples:
+        if self._tuples is None:
             counts = self._counts.occurrences if law.repeats else self._counts.documents
-            self._tuples[law.repeats] = distinct_tuples(columns_of(counts, self._places))
-        joint = self._sums(law.weigh, law.repeats, law.repeats) + law.base
+            self._tuples = distinct_tuples(columns_of(counts, self._places))
+        joint = self._sums(law.weigh, self._tuples, law.repeats) + law.base
         if any(law.certain):
-            certain = self._sums(law.is_certain, law.repeats, times=False)
+            certain = self._sums(law.is_certain, self._tuples, False)
             joint[certain < law.certain] = -np.inf
         return joint
 
-    def _sums(self, law: Callable[[list[int]], Sequence[float]], repeats: bool, times: bool) -> Floats:
+    def _sums(
+        self, law: Callable[[list[int]], Sequence[float]], tuples: tuple[list[list[int]], Ints], repeats: bool
+    ) -> Floats:
         """float64 (n_rows, n_classes): of each row the sum of a law of one tuple of counts at its words."""
-        tuples, place = self._tuples[repeats]
-        table = np.array([law(counts) for counts in tuples], np.float64)
-        at_words = place[self._columns]
-        weights = [of_class[at_words] * (self._times if times else 1.0) for of_class in table.T]
+        table = np.array([law(counts) for counts in tuples[0]], np.float64)
+        at_words = tuples[1][self._columns]
+        weights = [of_class[at_words] * (self._times if repeats else 1.0) for of_class in table.T]
         return np.stack([np.bincount(self._rows, one, self._n_rows) for one in weights], axis=1)
 
 

@@ -214,7 +214,7 @@ def evaluate_replay(
 
 def centre_nats(loss: Loss) -> float:
     """The centre of a thick threshold: the cut-off of spam, or even odds without one."""
-    centre = cutoffs(loss).spam_above if len(loss.matrix) == 2 else 0.0
+    centre = cutoffs(loss)[1] if len(loss.matrix) == 2 else 0.0
     return centre if isfinite(centre) else 0.0
 
 

@@ -181,10 +181,10 @@ def _decision(classes: Sequence[str], loss: Loss) -> list[Line]:
     rows = [*zip(classes, loss.matrix, strict=True), *([("unsure", loss.unsure)] if loss.unsure else [])]
     lines += [(f"deciding {name} costs", "if " + by_class(classes, costs)) for name, costs in rows]
     if tuple(classes) == HAM_AND_SPAM:
-        at = cutoffs(loss)
-        lines.append(("so spam is", f"log-odds > {at.spam_above:g} nats"))
-        if at.ham_below != at.spam_above:
-            lines.append(("and ham is", f"log-odds <= {at.ham_below:g} nats; unsure between"))
+        ham_below, spam_above = cutoffs(loss)
+        lines.append(("so spam is", f"log-odds > {spam_above:g} nats"))
+        if ham_below != spam_above:
+            lines.append(("and ham is", f"log-odds <= {ham_below:g} nats; unsure between"))
     return lines
 
 

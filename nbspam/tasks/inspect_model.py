@@ -93,8 +93,7 @@ def _calibration(model: Model, settings: Settings) -> list[Info]:
 
 
 def _cutoffs(loss: Loss) -> Info:
-    at = cutoffs(loss)
-    values = {"ham_below": at.ham_below, "spam_above": at.spam_above}
+    values = dict(zip(("ham_below", "spam_above"), cutoffs(loss), strict=True))
     return {name: value if isfinite(value) else None for name, value in values.items()}
 
 

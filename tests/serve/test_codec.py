@@ -170,7 +170,7 @@ def test_score_reaches_its_threshold_only_if_the_decision_is_spam(
     far: float, near: float, fp: float, fn: float, unsure: float | None
 ) -> None:
     loss = Loss(((0.0, fn), (fp, 0.0)), unsure)
-    cut = cutoffs(loss).spam_above
+    cut = cutoffs(loss)[1]
     for odds in (far, cut, cut + near / 1000, cut - near / 1e9):
         found = verdict(odds, loss)
         score, threshold = map(float, score_text(found).split(" / "))
