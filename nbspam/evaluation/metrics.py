@@ -109,12 +109,9 @@ def expected_loss(counts: NDArray[Any], costs: Floats) -> Floats:
 def loss_table(loss: Loss, counts: Matrix) -> Floats:
     """The loss in the layout of a confusion matrix, float64 (n_classes, n_classes + 1).
 
-    UsageError if the loss is of another number of classes, or gives no price to unsure decisions.
+    UsageError if the loss gives no price to unsure decisions.
     """
     n_classes, unsure = len(counts), int(counts[:, -1].sum())
-    if len(loss.matrix) != n_classes:
-        why = f"it has costs for {len(loss.matrix)} classes, but the evaluation has {n_classes}"
-        raise UsageError("loss", why, slug="loss-shape")
     if loss.unsure is None and unsure:
         why = f"{unsure} decisions are unsure, but the loss has no cost for that"
         raise UsageError("loss", why, "add it, for example FP=10,FN=1,unsure=0.2", "loss-unsure")
