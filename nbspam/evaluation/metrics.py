@@ -41,7 +41,8 @@ class HamSpam(NamedTuple):
     @property
     def percents(self) -> tuple[float, float]:
         """hm% and sm%; nan for a class without messages."""
-        return percent(self.ham_lost, self.ham), percent(self.spam_missed, self.spam)
+        lost = 100 * self.ham_lost / self.ham if self.ham else nan
+        return lost, 100 * self.spam_missed / self.spam if self.spam else nan
 
 
 def confusion(evaluation: Evaluation) -> Matrix:
@@ -68,11 +69,6 @@ def ham_spam(counts: Matrix, positive: int) -> HamSpam:
     missed = own.sum() - own[positive] - own[-1]
     found = (others.sum(), others[positive], others[-1], own.sum(), missed, own[-1])
     return HamSpam(*map(int, found))
-
-
-def percent(part: float, whole: float) -> float:
-    """100 * part / whole, nan for a share of nothing."""
-    return 100 * part / whole if whole else nan
 
 
 def lam_with_interval(ham_lost: float, ham: float, spam_missed: float, spam: float) -> tuple[float, Interval]:
