@@ -153,15 +153,8 @@ def _notice(verdict: Verdict, options: Options) -> None:
 
 
 def _holds_many(path: str) -> bool:
-    """True for a folder, and for a large file that may be a mailbox."""
-    try:
-        status = os.stat(path)
-        if status.st_mode & 0o170000 != REGULAR_FILE or status.st_size <= LARGE_BYTES:
-            return os.path.isdir(path)
-        with open(path, "rb") as file:
-            return file.read(6).startswith((MBOX, *MAYBE_PACKED))
-    except OSError:
-        return False
+    """True for a folder, and for a large file, which may be a mailbox."""
+    return os.path.isdir(path) or (os.path.isfile(path) and os.path.getsize(path) > LARGE_BYTES)
 
 
 def _classify_many(options: Options, paths: list[str]) -> int:
@@ -182,7 +175,7 @@ def _classify_many(options: Options, paths: list[str]) -> int:
         for text, skipped in chain(found, [("", [])]):  # at the end, what could not be read on the way
             write_text(text)
             for name, why in [*skipped, *notes.skipped]:
-                sys.stderr.write(error_text(_skipped(name, why)))
+                sys.stderr.write(error_text(_unread(name, why)))
                 status = NoInputError.status
             notes.skipped.clear()
     return status
@@ -420,7 +413,7 @@ def named_messages(options: Options, paths: list[str]) -> Iterator[tuple[str, by
         try:
             data = single_message(path)
         except OSError as error:
-            yield path, _unread(path, error)
+            yield path, _unread(path, error.strerror)
             continue
         if data is None:
             yield from _many(path)
@@ -460,18 +453,14 @@ def _many(path: str) -> Iterator[tuple[str, bytes | NbspamError]]:
         try:
             yield item.name, item.read()
         except OSError as error:
-            yield item.name, _unread(item.name, error)
+            yield item.name, _unread(item.name, error.strerror)
     for name, why in source.skipped:
-        yield name, _skipped(name, why)
+        yield name, _unread(name, why)
 
 
-def _skipped(name: str, why: str) -> NoInputError:
-    return NoInputError(name, why, "check that it is whole, and its permissions", "no-input")
-
-
-def _unread(name: str, error: OSError) -> NoInputError:
-    remedy = "check the path and its permissions"
-    return NoInputError(name, error.strerror or "cannot be read", remedy, "no-input")
+def _unread(name: str, why: str | None) -> NoInputError:
+    remedy = "check the path and its permissions, and that it is whole"
+    return NoInputError(name, why or "cannot be read", remedy, "no-input")
 
 
 def open_input(path: str) -> BinaryIO:
@@ -479,7 +468,7 @@ def open_input(path: str) -> BinaryIO:
     try:
         return sys.stdin.buffer if path == STDIN_NAME else open(path, "rb")
     except OSError as error:
-        raise _unread(path, error) from None
+        raise _unread(path, error.strerror) from None
 
 
 def _listed(path: str) -> list[str]:

@@ -5,7 +5,6 @@ The module of a command is imported only when that command runs: `nbspam learn` 
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from importlib import import_module
 
 import click
@@ -24,12 +23,12 @@ COMMANDS = {
     "undo": ("ledger", "Take back what was learned."),
     "label": ("label", "Label the messages of a folder that teach most."),
     "sync": ("sync", "Learn from the folders of local Maildirs."),
-    "imap": ("imap", "Judge and learn mail on an IMAP server."),
+    "imap": ("sync", "Judge and learn mail on an IMAP server."),
     "explain": ("explain", "Explain the verdict on a message."),
     "eval": ("evaluate", "Evaluate a filter on labelled mail."),
-    "compare": ("compare", "Compare two evaluations, paired by message."),
+    "compare": ("evaluate", "Compare two evaluations, paired by message."),
     "attack": ("attack", "Disguise spam, and see what gets through a model."),
-    "tune": ("tune", "Choose the best settings for your own mail."),
+    "tune": ("evaluate", "Choose the best settings for your own mail."),
     "vocab": ("vocab", "Build and show vocabularies."),
     "vectorize": ("vocab", "Turn mail into a feature matrix."),
     "doctor": ("doctor", "Check a model, and the labels of mail."),
@@ -49,15 +48,6 @@ class Commands(click.Group):
         module = import_module(f"nbspam.cli.{COMMANDS[name][0]}")
         command: click.Command = getattr(module, f"{name.replace('-', '_')}_command")
         return command
-
-    def resolve_command(
-        self, context: click.Context, arguments: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        name = arguments[0]
-        if name not in COMMANDS and not name.startswith("-"):
-            near = "".join(f"; did you mean {one}?" for one in get_close_matches(name, COMMANDS, 1))
-            context.fail(f"there is no command {name}{near}")
-        return super().resolve_command(context, arguments)
 
     def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):

@@ -11,9 +11,8 @@ import click
 from nbspam.cli import amount, counts_text, plain, write_text
 from nbspam.cli.classify import STDIN_NAME, open_input
 from nbspam.cli.options import ANY_PATH
-from nbspam.cli.output import check_new_model, check_writable, output_file
 from nbspam.cli.render import say
-from nbspam.cli.shared import options
+from nbspam.cli.shared import check_new_model, check_writable, options, output_file
 from nbspam.errors import UsageError
 from nbspam.labels import HAM_AND_SPAM
 from nbspam.store.check import check_model
@@ -161,8 +160,9 @@ def export_command(model: str, bogofilter: bool, output: str) -> None:
 def merge_command(models: tuple[str, ...], output: str, replace: bool, quiet: bool) -> None:
     """Merge models: the counts are those of one training on all of their mail.
 
-    Classes with the same name are joined.  The settings are those of the first model.  The calibrations of
-    models with all classes are combined; the result is not exactly that of one training.
+    Classes with the same name are joined.  The settings are those of the first model, without losses and a
+    prior of other classes.  The calibrations of models with all classes are combined; the result is not
+    exactly that of one training.
 
     \b
     Example:
@@ -285,7 +285,6 @@ def _merge_summary(merged: Merged, models: Sequence[str]) -> str:
     lines = [f"Merged {len(models)} models: {messages}.", f"Model: {plain(merged.path)}."]
     notes = {
         f"Taken from {first}, where the models differ": ", ".join(merged.differing),
-        f"Not kept, being for the classes of {first} alone": ", ".join(merged.dropped),
     }
     lines += [f"{note}: {what}." for note, what in notes.items() if what]
     if merged.calibrated is not None and merged.calibrated < len(models):

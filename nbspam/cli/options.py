@@ -76,9 +76,8 @@ def _show_faults(context: click.Context, option: click.Parameter, is_given: bool
 
 
 _LOSS = "COSTS|FILE"
+_COUNT, _SOME, _DAYS = click.IntRange(0), click.IntRange(2), click.FloatRange(0, 36500)
 _VERBOSE = "Name each message on which a part of nbspam failed."
-_VOCAB = "Count only the words of this vocabulary."
-_FILES_FROM = "Read the paths of messages from this file, one a line (- is stdin)."
 _PRIOR = "empirical, smoothed, uniform, or a probability for each class: spam=0.4,ham=0.6."
 
 # By the name of the flag; "command.name" is the form of one command.
@@ -106,12 +105,7 @@ _TABLE: dict[str, Callable[[str], Decorator]] = {
         default=lambda: default_start(os.environ),
     ),
     "replace": _option("Write over an existing model."),
-    "mode": _option(
-        "Permissions of the model file: 644 lets every user read it, and with it the words of your mail.",
-        "MODE",
-        type=octal,
-        shown="600 for a new file, else as it is",
-    ),
+    "mode": _option("Permissions of the model file.", "MODE", type=octal, shown="600 for a new file"),
     "event_model": _option(
         "The event model.", "NAME", type=EVENT_MODELS, shown="presence; gaussian with --features numeric"
     ),
@@ -131,14 +125,10 @@ _TABLE: dict[str, Callable[[str], Decorator]] = {
     ),
     "bins": _option("Bins of a number, for categorical and aode.", "N", type=int, default=BINS),
     "binning": _option("What is equal in all bins.", "NAME", type=BINNINGS, default=BINNINGS[0]),
-    "edges": _option(
-        "The inner edges of the bins of a numeric feature: size=1000,5000; repeatable.",
-        "FEATURE=EDGES",
-        multiple=True,
-    ),
+    "edges": _option("Edges of the bins of a feature: size=1000,5000.", "FEATURE=EDGES", multiple=True),
     "normalise": _option("Normalise the complement model."),
     "textbook": _option("Score by the plain formula of textbooks."),
-    "vocab": _option(_VOCAB, "FILE"),
+    "vocab": _option("Count only the words of this vocabulary.", "FILE"),
     "loss": _option("Costs of decisions: FP=10,FN=1,unsure=0.2, or a file.", _LOSS),
     # Another way of scoring than that of the model
     "score.event_model": _option(f"Score by another event model: {', '.join(EVENT_MODELS)}.", "NAME"),
@@ -152,11 +142,9 @@ _TABLE: dict[str, Callable[[str], Decorator]] = {
         "REGIME",
         default="all",
     ),
-    "update": _option(
-        "Add the mail to an existing model; a message counted before counts again.", name="adds"
-    ),
+    "update": _option("Add the mail to a model; a message counted before counts again.", name="adds"),
     # classify, learn, serve
-    "files_from": _option(_FILES_FROM, "LIST"),
+    "files_from": _option("Read the paths of messages from this file, one a line (- is stdin).", "LIST"),
     "passthrough": _option("Write the message with an X-Nbspam header inserted.", short="-p"),
     "spam_flag": _option("Insert X-Spam-Flag and X-Spam-Status after X-Nbspam."),
     "header_format": _option(
@@ -177,9 +165,7 @@ _TABLE: dict[str, Callable[[str], Decorator]] = {
     ),
     "listen": _option("Listen on TCP (spamc -d HOST -p PORT).", "HOST:PORT", shown="localhost:783"),
     "classify.timeout": _option(
-        "Time limit to open the model, and with -p for the whole verdict; after it, exit with 75.",
-        "SECONDS",
-        shown="10",
+        "Time limit for the model, with -p for the whole verdict; then exit with 75.", "SECONDS", shown="10"
     ),
     "timeout": _option(
         "Time that a client has to send a message, and again to take the answer.",
@@ -189,9 +175,7 @@ _TABLE: dict[str, Callable[[str], Decorator]] = {
         name="seconds",
     ),
     # log, undo
-    "log.number": _option(
-        "Number of lines; 0 shows all.", "N", type=click.IntRange(0), default=20, short="-n"
-    ),
+    "log.number": _option("Number of lines; 0 shows all.", "N", type=_COUNT, default=20, short="-n"),
     "last": _option("Take back the last line of nbspam log."),
     "since": _option(
         "Take back what was learned since this time.",
@@ -204,9 +188,7 @@ _TABLE: dict[str, Callable[[str], Decorator]] = {
         "The file with your accounts.", "FILE", shown="~/.config/nbspam/imap.toml", default=_own_accounts
     ),
     "flag_only": _option("Set the keyword $Junk, and move nothing."),
-    "keep_days": _option(
-        "Days after which unread mail is learned, too.", "N", type=click.FloatRange(0, 36500), default=7
-    ),
+    "keep_days": _option("Days after which unread mail is learned, too.", "N", type=_DAYS, default=7),
     "dry_run": _option("Only show what would be done.", name="is_dry"),
     "allow_tell": _option("Let clients correct the model (spamc -L)."),
     # eval, tune
@@ -224,53 +206,32 @@ _TABLE: dict[str, Callable[[str], Decorator]] = {
     "results": _option("Write a line for each message, in the format of TREC.", "FILE"),
     "save": _option("Keep the evaluation, for nbspam compare.", "FILE.json"),
     "report": _option("Write a page with curves and mistakes.", "FILE.html"),
-    "seed": _option("Seed of random choices.", "N", type=click.IntRange(0), default=0),
+    "seed": _option("Seed of random choices.", "N", type=_COUNT, default=0),
     "write": _option("Train MODEL on SOURCE with the best settings."),
     # attack
     "attack.loss": _option("The costs to try as a defence.", _LOSS, default="FN=10"),
-    "limit": _option(
-        "Disguise N spam, take words from N ham, judge N other ham; all drawn from SOURCE.",
-        "N",
-        type=click.IntRange(2),
-        default=200,
-    ),
+    "limit": _option("Draw N spam, N ham for its words, N ham to judge.", "N", type=_SOME, default=200),
     # explain, vocab, vectorize, model
-    "top": _option("Number of clues; 0 shows all.", "N", type=click.IntRange(0), default=15),
-    "vocab.top": _option("Number of codes; 0 shows all.", "N", type=click.IntRange(0), default=20),
+    "top": _option("Number of clues; 0 shows all.", "N", type=_COUNT, default=15),
+    "vocab.top": _option("Number of codes; 0 shows all.", "N", type=_COUNT, default=20),
     "output": _option("The file to write; - is stdout.", "FILE", required=True, short="-o"),
     "dump.output": _option("The file to write; - is stdout.", "FILE", default="-", short="-o"),
     "merge.output": _option("The merged model.", "MODEL", required=True, short="-o"),
     "size": _option("Keep the N most frequent words. Default: all.", "N", type=int),
-    "max_size": _option(
-        "Keep the most frequent tokens that fit into a file of this size.", "SIZE", type=size
-    ),
-    "prune.min_count": _option(
-        "Keep the tokens of N or more messages.", "N", type=click.IntRange(2), default=None
-    ),
+    "max_size": _option("Keep the most frequent tokens that fit into such a file.", "SIZE", type=size),
+    "prune.min_count": _option("Keep the tokens of N or more messages.", "N", type=_SOME),
     "older_than": _option(
-        "Take out tokens of one message that was learned more than DAYS ago, and such lines of nbspam log.",
+        "Take out tokens of one message from more than DAYS ago, and such lines of nbspam log.",
         "DAYS",
-        type=click.FloatRange(0, 36500),
+        type=_DAYS,
     ),
     "min_count": _option("Keep words in N or more messages.", "N", type=int, default=1),
     "word_list": _option("Keep only the words of this dictionary, one a line.", "FILE"),
-    "view": _option(
-        "The tokens to count; body has the words of the text.",
-        "NAME",
-        type=("all", "body"),
-        shown="all; body with --word-list",
-    ),
-    "vectorize.features": _option(
-        "The columns, words of a vocabulary or numeric features.",
-        "NAME",
-        type=("words", "numeric"),
-        default="words",
-    ),
+    "view": _option("The tokens to count.", "NAME", type=("all", "body"), shown="all; body with --word-list"),
+    "vectorize.features": _option("The columns.", "NAME", type=("words", "numeric"), default="words"),
     "vectorize.vocab": _option("With words: the vocabulary; its codes are the columns.", "FILE"),
     "vectorize.event_model": _option(
-        "With words: whether a word is in the message, or how often.",
-        "NAME",
-        type=("bernoulli", "multinomial"),
+        "With words: if a word is there, or how often.", "NAME", type=("bernoulli", "multinomial")
     ),
     "format": _option(
         "The format of the file.", "NAME", type=("npz", "svmlight", "jsonl"), default="npz", name="form"

@@ -22,21 +22,10 @@ RATE = "{task.fields[megabytes]:.1f} MB  {task.fields[rate]:.0f}/s"
 
 
 @contextmanager
-def waiting(title: str, shown: bool) -> Iterator[None]:
-    """A spinner on stderr for work of unknown length."""
-    if not shown:
-        yield
-        return
-    from rich.console import Console
-
-    with Console(stderr=True).status(title):
-        yield
-
-
-@contextmanager
 def steps(title: str, total: int | None, shown: bool, rate: str = "") -> Iterator[Callable[..., None]]:
     """A bar on stderr; gives advance(steps done, their bytes).
 
+    total : None for work of unknown length
     rate : a template of rich for messages, their MB and their number a second
     """
     if not shown:

@@ -69,13 +69,7 @@ def _scoring(settings: Mapping[str, Any]) -> str:
     if "event_model" not in settings:
         return plain(str(settings.get("filter", settings.get("results", "another filter"))))
     how = "views averaged" if str(settings.get("averaged")) in ("True", "1") else "one sum"
-    alpha = settings.get("alpha")
-    shown = alpha if alpha == "auto" else f"{float(alpha):g}"  # type: ignore[arg-type]
-    words = settings["event_model"]
-    if settings.get("features") == "both":
-        words = f"{words} and {settings.get('numeric_model')}"
-    codes = f", {settings['vocabulary_size']:,} codes" if "vocabulary_size" in settings else ""
-    return f"{words}, {how}, λ = {shown}{codes}"
+    return f"{settings['event_model']}, {how}, features {settings['features']}, λ = {settings['alpha']}"
 
 
 def figures_table(found: Summary) -> Table:
@@ -109,20 +103,17 @@ def _confusion(evaluation: Evaluation, counts: list[list[int]]) -> Table:
 
 def _show_mistakes(out: Console, evaluation: Evaluation, verbose: bool) -> None:
     """`ham taken for spam  +3.2  path` of the worst of each class; with -v of all, with clues."""
-    every = worst_mistakes(evaluation, len(evaluation)).tolist()
-    out.print()
-    out.print(f"Misclassified: {len(every):,}")
     classes = [plain(name) for name in evaluation.classes]
-    most = len(every) if verbose else max(1, SHOWN_MISTAKES // len(classes))
-    by_class = [[row for row in every if evaluation.truth[row] == number] for number in range(len(classes))]
-    known = heads(evaluation.names[row] for rows in by_class for row in rows[:most])
-    for truth, of_class in zip(classes, by_class, strict=True):
-        for row in of_class[:most]:
-            name, odds = evaluation.names[row], evaluation.log_odds[row]
-            score = f"{odds:+7.2f}  " if isfinite(odds) else ""
-            decided = classes[evaluation.decided[row]]
-            clues = evaluation.clues.get(name, ())[:SHOWN_CLUES] if verbose else ()
-            line = f"{truth} taken for {decided}  {score}{plain(name)}"
-            show_message(out, line, known.get(name, ""), clues)
-        if len(of_class) > most:
-            out.print(f"  … and {len(of_class) - most:,} more {truth} (all with -v)", style="dim")
+    most = len(evaluation) if verbose else max(1, SHOWN_MISTAKES // len(classes))
+    shown, mistakes = worst_mistakes(evaluation, most).tolist(), int(evaluation.is_mistake.sum())
+    out.print(f"\nMisclassified: {mistakes:,}")
+    known = heads(evaluation.names[row] for row in shown)
+    for row in shown:
+        name, odds = evaluation.names[row], evaluation.log_odds[row]
+        score = f"{odds:+7.2f}  " if isfinite(odds) else ""
+        truth, decided = classes[evaluation.truth[row]], classes[evaluation.decided[row]]
+        clues = evaluation.clues.get(name, ())[:SHOWN_CLUES] if verbose else ()
+        line = f"{truth} taken for {decided}  {score}{plain(name)}"
+        show_message(out, line, known.get(name, ""), clues)
+    if len(shown) < mistakes:
+        out.print(f"  … and {mistakes - len(shown):,} more (all with -v)", style="dim")

@@ -9,12 +9,12 @@ import click
 
 from nbspam.cli import flag_of, plain
 from nbspam.cli.options import CLUSTER, SCORING, SOURCE, LongCommand
-from nbspam.cli.output import check_new_model
 from nbspam.cli.render import check_all_read, message_steps, say, shows_progress, steps, train_summary
 from nbspam.cli.shared import (
     asked_options,
     asked_settings,
     asked_workers,
+    check_new_model,
     labelled_source,
     named_mail,
     options,
@@ -111,11 +111,6 @@ def _train_by_regime(
     from nbspam.cli.evaluate import read_source
     from nbspam.tasks.evaluate import check_regime, parse_regime, train_by_regime
 
-    for name in asked_options(CLUSTER):
-        why, remedy = "mail that a regime chooses from is read by one machine", "leave it out"
-        raise UsageError(
-            given["regime"], f"does not go with `{name}`: {why}", remedy, "regime", option="regime"
-        )
     feedback = parse_regime(given["regime"])
     check_regime(feedback, settings, choices)
     loss = read_loss(given["loss"], source.classes)

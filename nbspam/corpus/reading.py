@@ -5,9 +5,7 @@ A shard is some messages.  One that cannot be read is skipped and named; it neve
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
 from hashlib import blake2b
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -71,18 +69,6 @@ def read_messages(
         yield ReadMessage(item, tokens, data)
 
 
-@contextmanager
-def without_cycle_search() -> Iterator[None]:
-    """Python looks for no cycles: it would take a fifth of the time, and no token is part of one."""
-    collects = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if collects:
-            gc.enable()
-
-
 class ShardReader:
     """Blocks of the messages of one shard after another, with the numbers of their classes.
 
@@ -94,7 +80,6 @@ class ShardReader:
         self._wanted = wanted
         self._builder = BlockBuilder()
 
-    @without_cycle_search()
     def __call__(self, units: Iterable[Unit]) -> ReadShard:
         Memory.scale = BULK
         found = ReadShard([], [], [])

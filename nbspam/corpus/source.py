@@ -66,12 +66,6 @@ class SourcePart(NamedTuple):
                         notes.named.add(identity)
                     yield MailFile(label, file, may_be_mbox, size_bytes, self.force)
 
-    def items(self, notes: Notes, only: str = "") -> Iterator[Item]:
-        """The messages, or those of one class only."""
-        for file in self.files(notes):
-            if not only or file.label == only:
-                yield from file.items(notes)
-
     def message_counts(self, notes: Notes) -> Counter[str]:
         """How many messages there are, by class name; a file at a URL counts as one."""
         found: Counter[str] = Counter()

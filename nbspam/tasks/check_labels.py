@@ -111,7 +111,8 @@ def check_labels(corpus: Corpus, model: str | None = None) -> Checked:
 
 
 def label_findings(checked: Checked, skipped: Skipped) -> Iterator[Finding]:
-    """One line for each kind of result; `checked` has the messages."""
+    """One line for each kind of wrong label that was found; `checked` has the messages."""
+    yield Finding("read", f"{checked.messages:,} messages")
     if skipped:
         error, (path, reason) = unread_error(skipped), skipped[0]
         yield wrong("mail", error)._replace(text=f"{error.why}; the first is {path}: {reason}")
@@ -119,8 +120,6 @@ def label_findings(checked: Checked, skipped: Skipped) -> Iterator[Finding]:
         why = f"{len(checked.same):,} of {checked.messages:,} messages have two labels"
         remedy = "remove one label, then train again: nbspam train `replace`"
         yield wrong("labels", BadDataError("SOURCE", why, remedy, "labels-contradict"))
-    else:
-        yield Finding("labels", f"{checked.messages:,} messages, none with two labels")
     if checked.near:
         text = f"{len(checked.near):,} nearly the same as another under another label"
         yield note("labels", text, "look at both: one label may be wrong")
@@ -128,15 +127,11 @@ def label_findings(checked: Checked, skipped: Skipped) -> Iterator[Finding]:
         why = f"{len(checked.moved):,} counted in the model as another class than the label"
         remedy = "move it: nbspam learn CLASS FILE; if there are many: nbspam train `replace`"
         yield wrong("counted as", BadDataError("SOURCE", why, remedy, "labels-counted"))
-    elif checked.moved is not None:
-        yield Finding("counted as", "the model has counted this mail as it is labelled")
     if checked.doubts:
         text = f"{len(checked.doubts):,} likely mislabelled, by the mail of other campaigns"
         yield note("in doubt", text, "look at them; move them, then train again: nbspam train `replace`")
     elif checked.doubts is None:
         yield note("in doubt", f"not checked: that takes {MIN_OF_CLASS} messages of each of two classes")
-    else:
-        yield Finding("in doubt", "no label")
 
 
 def _settings(model: str) -> Settings:

@@ -11,7 +11,7 @@ import numpy as np
 from nbspam.corpus.corpus import views_read
 from nbspam.corpus.executor import run_shards
 from nbspam.corpus.item import Item, Notes, Skipped, Unit, items_of, reason_of
-from nbspam.corpus.reading import ReadShard, ShardReader, join_lexicons, shards, without_cycle_search
+from nbspam.corpus.reading import ReadShard, ShardReader, join_lexicons, shards
 from nbspam.corpus.source import SourcePart
 from nbspam.errors import DamagedModelError
 from nbspam.filter import Filter, Verdict, can_judge
@@ -72,7 +72,6 @@ class ModelJudge:
         join_lexicons(shard.blocks, self._lexicons)
         return shard
 
-    @without_cycle_search()
     def joints(self, block: Block) -> list[list[float]]:
         """Log joints of each message, nats, up to a constant a message, by the model as it is now.
 

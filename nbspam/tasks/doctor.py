@@ -43,11 +43,8 @@ EVERYONE_WRITES = 0o002
 OTHERS_READ = 0o044
 DELIVERY_FILES = (".procmailrc", ".mailfilter", ".forward")
 # Messages of the rarest class, and the error rate of filters with fewer on public mail.
-FEW = (
-    (20, "far too few: public mail was judged wrongly one time in ten or more"),
-    (50, "few: public mail was judged wrongly one time in ten to one in forty"),
-    (200, "not yet many: public mail was judged wrongly one time in twenty to one in eighty"),
-)
+FEW = 50, "few: public mail was judged wrongly one time in forty or more"
+NOT_MANY = 200, "not yet many: public mail was judged wrongly one time in twenty to one in eighty"
 LOPSIDED = 20  # times as many messages of one class as of another
 LEARN_MORE = "learn more of it: nbspam train `update` SOURCE, nbspam learn CLASS FILE"
 MAKE_ONE = "train one: nbspam train SOURCE"
@@ -240,7 +237,7 @@ def _autolearned(model: Model) -> Iterator[Finding]:
 
 def _enough(model: Model) -> Finding:
     fewest = min(model.messages)
-    for bound, text in FEW:
+    for bound, text in (FEW, NOT_MANY):
         if fewest < bound:
             if not can_judge(model.settings.get("averaged") == "1", model.messages):
                 text = "so no message is judged until two classes have mail"
@@ -269,8 +266,6 @@ def _calibrated(model: Model) -> Finding:
     if not can_calibrate(model.messages):
         text = f"not on your mail: that needs {MIN_CALIBRATION} messages of each of two classes"
         return note("calibrated", text, "when there are more, train again: nbspam train `replace`")
-    if not model.calibration():
-        return note("calibrated", "no: the model has no weights for its views", RETRAIN)
     if "imported" in model.settings and learned_messages(model) < 2 * MIN_CALIBRATION:
         own, others = learned_messages(model), model.settings["imported"]
         text = f"hardly: only {own:,} messages were yours, the others came from {others}"
@@ -319,7 +314,7 @@ def _folder(path: str) -> str:
 
 
 def _size(n_bytes: float) -> str:
-    return f"{n_bytes / 1e6:,.1f} MB"
+    return f"{n_bytes / 1e6:.1f} MB"
 
 
 def _moment(seconds: float) -> str:

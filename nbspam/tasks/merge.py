@@ -32,7 +32,6 @@ class Merged(NamedTuple):
 
     calibrated : number of models in the merged calibration; None if views are not averaged
     differing  : names of settings in which the models differ; the first model's were taken
-    dropped    : names of settings of the first model that only fit its classes
     """
 
     path: str
@@ -40,7 +39,6 @@ class Merged(NamedTuple):
     messages: tuple[int, ...]
     calibrated: int | None
     differing: tuple[str, ...]
-    dropped: tuple[str, ...]
 
 
 def merge(paths: Sequence[str], path: str, replaces: bool = True) -> Merged:
@@ -57,7 +55,6 @@ def merge(paths: Sequence[str], path: str, replaces: bool = True) -> Merged:
         merge_models(models, path, settings, calibration, replaces)
         kept = dict(first.items() & settings.items())
         differing = [name for name in kept if any(model.settings.get(name) != kept[name] for model in models)]
-        dropped = first.keys() - kept.keys() - {"imported", CREDIT}
         result = stack.enter_context(open_model(path, snapshot=True))
         return Merged(
             path,
@@ -65,7 +62,6 @@ def merge(paths: Sequence[str], path: str, replaces: bool = True) -> Merged:
             tuple(result.messages),
             calibrated if from_text(settings, path).averaged else None,
             tuple(sorted(differing)),
-            tuple(sorted(name.removesuffix("_matrix") for name in dropped)),
         )
 
 
@@ -107,13 +103,4 @@ def _merged_calibration(models: Sequence[Model], classes: tuple[str, ...]) -> tu
         precision += own - prior
         pull += own @ np.array(model.calibration()) - prior @ np.array(start)
     covariance: Floats = np.linalg.inv(precision)
-    if not _is_sound(covariance):  # rounding left no posterior: take the one of most messages
-        largest = max(fitting, key=lambda model: sum(model.messages))
-        return (names, largest.calibration(), largest.covariance()), 1
     return (names, (covariance @ pull).tolist(), covariance.tolist()), len(fitting)
-
-
-def _is_sound(covariance: Floats) -> bool:
-    if not np.isfinite(covariance).all():
-        return False
-    return bool((np.linalg.eigvalsh((covariance + covariance.T) / 2) > 0).all())

@@ -201,8 +201,8 @@ def _normal(text: str) -> str:
     return folded(text).replace(INNER, "").strip().lower()
 
 
-def _header_word(field: str, text: str, token: str = "") -> Token | None:
-    wanted = f"{field}:{token or _normal(text)}"
+def _header_word(field: str, text: str) -> Token | None:
+    wanted = f"{field}:{_normal(text)}"
     return (HEADER, wanted) if wanted in header_tokens([(field, text)]) else None
 
 
@@ -229,20 +229,11 @@ def _spambayes_token(word: str) -> Token | None:
     mark, colon, text = word.partition(":")
     if not colon or mark == "email addr":  # the host of an address in the text
         return body_word(text if colon else word)
-    if mark in ("subject", "received") or (mark == "x-mailer" and text != "none"):
+    if mark == "subject":
         return _header_word(mark, text)
-    if mark in ("from", "to", "cc", "sender", "reply-to"):
+    if mark in ("from", "to", "cc"):
         kind, _, rest = text.partition(":")
-        if kind == "addr" and "." not in rest:
-            rest += "@"  # the part before the @; a host has a full stop
-        return _header_word(mark, rest) if kind in ("addr", "name") else None
-    if mark == "message-id":
-        return _header_word(mark, text, text[1:].casefold()) if text[:1] == "@" else None
-    if mark == "header":  # NAME:TIMES; a message has one number of times, so the sum over them is exact
-        name, _, times = text.rpartition(":")
-        return _field(name) if times.isdigit() else None
-    if mark == "proto":
-        return (STRUCTURE, "url=" + text) if text in ("http", "https", "ftp") else None
+        return _header_word(mark, rest) if kind == "name" or "." in rest else None  # a host has a full stop
     limits = {"content-type": ("type", 60), "charset": ("charset", 30)}
     return _structure(limits[mark][0], text, limits[mark][1]) if mark in limits else None
 

@@ -78,7 +78,7 @@ def test_given_edges_are_the_bins_and_all_others_are_learned(source: Path) -> No
     assert words["bin"] == [10.0, None]
     assert words["nats"] == pytest.approx(math.log((3 / 5) / (1 / 6)))
     text = " ".join(run("explain", "--top", "0", "-m", model, stdin=mail("word " * 10)).split())
-    assert "+1.28 10 words from 10, ham φ 0.1667, spam φ 0.6" in text
+    assert "+1.28 10 words from 10" in text
 
 
 def test_edges_that_make_no_sense_are_refused(source: Path) -> None:
