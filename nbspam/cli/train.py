@@ -111,6 +111,9 @@ def _train_by_regime(
     from nbspam.cli.evaluate import read_source
     from nbspam.tasks.evaluate import check_regime, parse_regime, train_by_regime
 
+    for name in asked_options(CLUSTER):
+        why = f"does not go with `{name}`: mail that a regime chooses from is read by one machine"
+        raise UsageError(given["regime"], why, "leave it out", "regime", option="regime")
     feedback = parse_regime(given["regime"])
     check_regime(feedback, settings, choices)
     loss = read_loss(given["loss"], source.classes)
