@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from nbspam.corpus.item import Skipped, Unit
+from nbspam.corpus.item import Item, MailFile, Skipped
 from nbspam.corpus.reading import IDENTITIES, WORDS, Progress, read_blocks
 from nbspam.errors import NoInputError
 from nbspam.model.block import Block, is_dated, merge_blocks, only_views, time_order
@@ -70,7 +70,7 @@ def views_read(settings: Settings) -> tuple[int, ...]:
 
 
 def read_corpus(
-    items: Iterable[Unit],
+    items: Iterable[Item | MailFile],
     classes: tuple[str, ...],
     jobs: int | Cluster = 1,
     by_index: bool = False,

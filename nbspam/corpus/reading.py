@@ -11,7 +11,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nbspam.corpus.executor import run_shards
-from nbspam.corpus.item import Item, Notes, Skipped, Unit, items_of, reason_of
+from nbspam.corpus.item import Item, Skipped, reason_of
 from nbspam.errors import log_faults
 from nbspam.mail.limits import MAX_READ_BYTES, Memory
 from nbspam.model.block import Block, BlockBuilder, Lexicon
@@ -55,10 +55,10 @@ def identity_of(data: bytes, label: str) -> bytes:
 
 
 def read_messages(
-    units: Iterable[Unit], skipped: Skipped, wanted: frozenset[str] = WORDS
+    items: Iterable[Item], skipped: Skipped, wanted: frozenset[str] = WORDS
 ) -> Iterator[ReadMessage]:
     """The messages with their tokens; those that cannot be read go to `skipped` with the reason."""
-    for item in items_of(units, Notes(skipped)):
+    for item in items:
         try:
             data = item.read()
         except OSError as error:
@@ -80,10 +80,10 @@ class ShardReader:
         self._wanted = wanted
         self._builder = BlockBuilder()
 
-    def __call__(self, units: Iterable[Unit]) -> ReadShard:
+    def __call__(self, items: Iterable[Item]) -> ReadShard:
         Memory.scale = BULK
         found = ReadShard([], [], [])
-        for item, tokens, data in read_messages(units, found.skipped, self._wanted):
+        for item, tokens, data in read_messages(items, found.skipped, self._wanted):
             self._builder.add(item.name, self._labels.get(item.label, -1), tokens, len(data))
             if IDENTITIES in self._wanted:
                 found.identities.append(identity_of(data, item.label))
@@ -127,8 +127,8 @@ def join_lexicons(blocks: list[Block], lexicons: dict[int, Lexicon]) -> None:
         lexicons[new.reader] = block.lexicon
 
 
-def shards(units: Iterable[Unit]) -> Iterator[list[Unit]]:
+def shards(items: Iterable[Item]) -> Iterator[list[Item]]:
     """Mail cut into pieces of work."""
-    stream = iter(units)
+    stream = iter(items)
     while shard := list(islice(stream, SHARD_MESSAGES)):
         yield shard

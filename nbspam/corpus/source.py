@@ -14,7 +14,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from nbspam.corpus.folders import walk
-from nbspam.corpus.item import Item, MailFile, Notes, Skipped, Unit, is_url, reason_of
+from nbspam.corpus.item import Item, MailFile, Notes, Skipped, is_url, reason_of
 from nbspam.errors import BadDataError, NbspamError, NoInputError
 from nbspam.labels import checked_name, ordered
 from nbspam.store.connection import file_identity
@@ -98,12 +98,6 @@ class Source:
         notes = Notes()
         for file in self.files(notes):
             yield from file.items(notes)
-
-    def units(self) -> Iterator[Unit]:
-        """The messages likewise, those of small files as the file, for many processes to read."""
-        notes = Notes()
-        for file in self.files(notes):
-            yield from file.units(notes)
 
     def files(self, notes: Notes | None = None) -> Iterator[MailFile]:
         """The files of the messages, likewise; workers may take them apart.  notes : of this walk"""
