@@ -165,10 +165,10 @@ def _classify_many(options: Options, paths: list[str]) -> int:
 
     from nbspam.corpus.executor import asked_jobs
     from nbspam.corpus.item import Item, Notes
-    from nbspam.tasks.classify import classify_many, units
+    from nbspam.tasks.classify import classify_many, named_items
 
     notes, status = Notes(), 0
-    mail = units(paths, lambda: Item(STDIN_NAME, "", STDIN_NAME, data=_piped()), notes)
+    mail = named_items(paths, lambda: Item(STDIN_NAME, "", STDIN_NAME, data=_piped()), notes)
     current, text_of = partial(_current, options=options), partial(_text, options=options)
     jobs = asked_jobs(options.get("jobs", ""))
     with closing(classify_many(mail, current, text_of, jobs, "json" in options)) as found:

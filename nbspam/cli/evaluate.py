@@ -159,7 +159,7 @@ def read_source(source: Source, given: dict[str, Any], wanted: frozenset[str]) -
     """All mail of a source, read once."""
     with message_steps("Reading", source, given["quiet"]) as advance:
         jobs = given["jobs"]
-        items = source.units() if isinstance(jobs, int) else source.files()
+        items = source.items() if isinstance(jobs, int) else source.files()
         return read_corpus(items, source.classes, jobs, source.ordered_by_index, advance, wanted)
 
 

@@ -91,7 +91,7 @@ def _train(model: str, replace: bool, quiet: bool, given: dict[str, Any]) -> Non
         trained = _train_by_regime(model, source, settings, choices, quiet, given)
     else:
         with asked_workers(given) as jobs, message_steps("Training", source, quiet) as advance:
-            items = source.units() if isinstance(jobs, int) else source.files()
+            items = source.items() if isinstance(jobs, int) else source.files()
             trained = train(items, source.classes, model, settings, jobs, advance, choices)
     if not quiet:
         say(train_summary(trained))
@@ -111,6 +111,9 @@ def _train_by_regime(
     from nbspam.cli.evaluate import read_source
     from nbspam.tasks.evaluate import check_regime, parse_regime, train_by_regime
 
+    for name in asked_options(CLUSTER):
+        why = f"does not go with `{name}`: mail that a regime chooses from is read by one machine"
+        raise UsageError(given["regime"], why, "leave it out", "regime", option="regime")
     feedback = parse_regime(given["regime"])
     check_regime(feedback, settings, choices)
     loss = read_loss(given["loss"], source.classes)
@@ -139,7 +142,7 @@ def _update(model: str, start: str, quiet: bool, given: dict[str, Any]) -> None:
         raise UsageError(f"--update --regime {given['regime']}", why, remedy, "regime")
     check_class(own_or_shared(model, start))
     source = labelled_source(given, allow_one_class=True)
-    items, jobs = source.units(), given["jobs"]
+    items, jobs = source.items(), given["jobs"]
     with message_steps("Adding", source, quiet) as advance:
         added = update(items, source.classes, model, jobs, advance, start, _source("train --update", given))
     if not quiet:

@@ -21,7 +21,6 @@ from nbspam.cli.tables import check_all_read, message_steps, say
 from nbspam.corpus.vectorize import Columns, NumericColumns, Vectorized, WordColumns, vectorize
 from nbspam.corpus.vocabulary import (
     VIEW_COLUMN,
-    Choice,
     Vocabulary,
     Word,
     build_vocabulary,
@@ -68,11 +67,11 @@ def build_command(
     rest); 73 cannot create the file; 74 I/O.
     """
     listed, odd = read_word_list(word_list) if word_list else (None, 0)
-    choice = Choice(size, min_count, listed, view or ("body" if word_list else "all"))
+    choice = (size, min_count, listed, view or ("body" if word_list else "all"))
     check_writable(output, word_list, *named_files(given))
     source = labelled_source(given)
     with message_steps("Counting", source, quiet) as advance:
-        vocabulary, skipped = build_vocabulary(source.items(), source.classes, choice, jobs, advance)
+        vocabulary, skipped = build_vocabulary(source.items(), source.classes, *choice, jobs, advance)
     with output_file(output) as file:
         file.writelines(line.encode("utf-8", "replace") for line in lines(vocabulary))
     if not quiet:

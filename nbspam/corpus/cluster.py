@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import CancelledError
 from contextlib import ExitStack, contextmanager
 from functools import partial
+from itertools import chain
 from operator import call, itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -24,7 +25,7 @@ from numpy.typing import NDArray
 
 from nbspam import __version__
 from nbspam.corpus.accumulator import KEPT_MESSAGES, N_RANGES, Accumulator, cut
-from nbspam.corpus.item import MailFile, Skipped
+from nbspam.corpus.item import Item, MailFile, Notes, Skipped
 from nbspam.corpus.reading import Progress, ReadShard, ShardReader, read_blocks
 from nbspam.errors import InternalError, NoInputError, UsageError
 from nbspam.model.block import Block, merge_blocks, representative_rows, select_rows
@@ -63,7 +64,7 @@ class Cluster:
         self, files: Iterable[MailFile], classes: tuple[str, ...], wanted: frozenset[str]
     ) -> Iterator[ReadShard]:
         """The blocks of all messages, in order."""
-        return self.results(self.submit(ShardReader(classes, wanted), some) for some in _shards(files))
+        return self.results(self.submit(_read, some, classes, wanted) for some in _shards(files))
 
     def mail(self, classes: tuple[str, ...], wanted: frozenset[str]) -> Callable[..., ClusterMail]:
         """Makes an Accumulator of files, from the arguments of any other."""
@@ -255,13 +256,23 @@ def _shards(files: Iterable[MailFile]) -> Iterator[list[MailFile]]:
         yield shard
 
 
+def _items(files: list[MailFile], notes: Notes) -> Iterator[Item]:
+    return chain.from_iterable(file.items(notes) for file in files)
+
+
+def _read(files: list[MailFile], classes: tuple[str, ...], wanted: frozenset[str]) -> ReadShard:
+    notes = Notes()
+    found = ShardReader(classes, wanted)(_items(files, notes))
+    return found._replace(skipped=found.skipped + notes.skipped)
+
+
 def _count(
     files: list[MailFile], classes: tuple[str, ...], wanted: frozenset[str], how: tuple[Any, ...]
 ) -> tuple[_Counted, Block, Counts]:
     """What is _Counted of the messages, their rows for the calibration, and their Counts."""
-    mail, sizes = Accumulator(*how), [0]
-    parts = read_blocks(files, classes, 1, wanted)
-    skipped = mail.add_all(parts, lambda _, size_bytes: sizes.append(size_bytes))
+    mail, sizes, notes = Accumulator(*how), [0], Notes()
+    parts = read_blocks(_items(files, notes), classes, 1, wanted)
+    skipped = mail.add_all(parts, lambda _, size_bytes: sizes.append(size_bytes)) + notes.skipped
     features, _ = mail.features() or (None, None)
     counted = _Counted(mail.messages, sum(sizes), mail.learned, features, skipped)
     return counted, mail.recent(), mail.counts()

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from nbspam.corpus.item import Skipped, Unit
+from nbspam.corpus.item import Item, MailFile, Skipped
 from nbspam.corpus.reading import IDENTITIES, WORDS, Progress, read_blocks
-from nbspam.errors import BadDataError, NoInputError
+from nbspam.errors import NoInputError
 from nbspam.model.block import Block, is_dated, merge_blocks, only_views, time_order
 from nbspam.model.counts import Ints
 from nbspam.settings import Settings
@@ -70,7 +70,7 @@ def views_read(settings: Settings) -> tuple[int, ...]:
 
 
 def read_corpus(
-    items: Iterable[Unit],
+    items: Iterable[Item | MailFile],
     classes: tuple[str, ...],
     jobs: int | Cluster = 1,
     by_index: bool = False,
@@ -93,18 +93,6 @@ def read_corpus(
     if not identities:
         raise NoInputError("evaluation", "no readable message was found", "check SOURCE", "no-mail")
     return Corpus(merge_blocks(blocks), classes, identities, skipped, by_index)
-
-
-def check_classes(corpus: Corpus) -> None:
-    """Raises unless at least two classes have mail, and every class has."""
-    if len(corpus.classes) < 2:
-        why = "all messages are of one class"
-        remedy = "name mail of at least two classes, for example `ham=PATH` `spam=PATH`"
-        raise BadDataError("evaluation", why, remedy, "one-class")
-    for number, name in enumerate(corpus.classes):
-        if not (corpus.block.labels == number).any():
-            why = f"no message of class {name} could be read"
-            raise BadDataError("evaluation", why, "name mail of each class", "class-empty")
 
 
 def in_time(corpus: Corpus) -> tuple[Ints, str]:

@@ -109,28 +109,11 @@ class MailFile(NamedTuple):
     size_bytes: int = 0
     force: bool = True
 
-    def items(self, notes: Notes, held: bool = False) -> Iterator[Item]:
-        """Its messages.  held : see file_items"""
+    def items(self, notes: Notes) -> Iterator[Item]:
+        """Its messages."""
         if self.may_be_mbox:
-            return file_items(self.path, self.label, notes, held or is_url(self.path), self.force)
+            return file_items(self.path, self.label, notes, self.force)
         return iter((Item(self.path, self.label, self.path),))
-
-    def units(self, notes: Notes) -> Iterator[Unit]:
-        """Its messages, or itself if it is so small that the process that reads it may take it apart."""
-        is_small = not self.may_be_mbox or 0 < self.size_bytes <= _CHUNK_BYTES
-        return iter((self,)) if is_small else self.items(notes)
-
-
-Unit = Item | MailFile
-
-
-def items_of(units: Iterable[Unit], notes: Notes) -> Iterator[Item]:
-    """The messages, each to be used at once: those of a file carry their bytes, so it is opened once."""
-    for unit in units:
-        if isinstance(unit, Item):
-            yield unit
-        else:
-            yield from unit.items(notes, held=True)
 
 
 def is_url(path: str) -> bool:
@@ -202,11 +185,10 @@ def is_no_mail(head: bytes) -> bool:
     return not any(is_known(name) for _, _, name in header_lines(head))
 
 
-def file_items(path: str, label: str, notes: Notes, held: bool = False, force: bool = True) -> Iterator[Item]:
+def file_items(path: str, label: str, notes: Notes, force: bool = True) -> Iterator[Item]:
     """The messages of one file, streaming; what cannot be read is noted.
 
     force : take a file that is no mail, too, which is otherwise left out
-    held : the items carry their bytes: they are read at once, in this process
     A single message is called by its path, others path#1, path#2, ...
     """
     try:
@@ -220,7 +202,7 @@ def file_items(path: str, label: str, notes: Notes, held: bool = False, force: b
             elif not force and is_no_mail(head[:HEAD_BYTES]):
                 notes.leave_out(NO_MAIL)
             else:
-                yield from _split(head, file, path, label, held=held or not file.seekable())
+                yield from _split(head, file, path, label, held=is_url(path) or not file.seekable())
     except OSError as error:
         notes.skip(path, error)
 

@@ -202,8 +202,9 @@ def _check(source: Source, where: str, allow_one_class: bool) -> None:
 def _notes_if_empty(source: Source, label: str) -> Notes | None:
     """What was passed over in a class without a message that can be read; None if there is one."""
     notes = Notes()
-    for part in source.parts:
-        for item in part.items(notes, label) if label in part.labels else ():
+    for part in (one for one in source.parts if label in one.labels):
+        files = (file for file in part.files(notes) if file.label == label)
+        for item in chain.from_iterable(file.items(notes) for file in files):
             try:
                 item.read(1)
             except OSError as error:

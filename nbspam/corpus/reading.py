@@ -5,15 +5,13 @@ A shard is some messages.  One that cannot be read is skipped and named; it neve
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
 from hashlib import blake2b
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nbspam.corpus.executor import run_shards
-from nbspam.corpus.item import Item, Notes, Skipped, Unit, items_of, reason_of
+from nbspam.corpus.item import Item, Skipped, reason_of
 from nbspam.errors import log_faults
 from nbspam.mail.limits import MAX_READ_BYTES, Memory
 from nbspam.model.block import Block, BlockBuilder, Lexicon
@@ -57,10 +55,10 @@ def identity_of(data: bytes, label: str) -> bytes:
 
 
 def read_messages(
-    units: Iterable[Unit], skipped: Skipped, wanted: frozenset[str] = WORDS
+    items: Iterable[Item], skipped: Skipped, wanted: frozenset[str] = WORDS
 ) -> Iterator[ReadMessage]:
     """The messages with their tokens; those that cannot be read go to `skipped` with the reason."""
-    for item in items_of(units, Notes(skipped)):
+    for item in items:
         try:
             data = item.read()
         except OSError as error:
@@ -69,18 +67,6 @@ def read_messages(
         tokens = read(data, wanted)
         log_faults(item.name, tokens.failures)
         yield ReadMessage(item, tokens, data)
-
-
-@contextmanager
-def without_cycle_search() -> Iterator[None]:
-    """Python looks for no cycles: it would take a fifth of the time, and no token is part of one."""
-    collects = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if collects:
-            gc.enable()
 
 
 class ShardReader:
@@ -94,11 +80,10 @@ class ShardReader:
         self._wanted = wanted
         self._builder = BlockBuilder()
 
-    @without_cycle_search()
-    def __call__(self, units: Iterable[Unit]) -> ReadShard:
+    def __call__(self, items: Iterable[Item]) -> ReadShard:
         Memory.scale = BULK
         found = ReadShard([], [], [])
-        for item, tokens, data in read_messages(units, found.skipped, self._wanted):
+        for item, tokens, data in read_messages(items, found.skipped, self._wanted):
             self._builder.add(item.name, self._labels.get(item.label, -1), tokens, len(data))
             if IDENTITIES in self._wanted:
                 found.identities.append(identity_of(data, item.label))
@@ -142,8 +127,8 @@ def join_lexicons(blocks: list[Block], lexicons: dict[int, Lexicon]) -> None:
         lexicons[new.reader] = block.lexicon
 
 
-def shards(units: Iterable[Unit]) -> Iterator[list[Unit]]:
+def shards(items: Iterable[Item]) -> Iterator[list[Item]]:
     """Mail cut into pieces of work."""
-    stream = iter(units)
+    stream = iter(items)
     while shard := list(islice(stream, SHARD_MESSAGES)):
         yield shard

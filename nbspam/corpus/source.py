@@ -14,7 +14,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from nbspam.corpus.folders import walk
-from nbspam.corpus.item import Item, MailFile, Notes, Skipped, Unit, is_url, reason_of
+from nbspam.corpus.item import Item, MailFile, Notes, Skipped, is_url, reason_of
 from nbspam.errors import BadDataError, NbspamError, NoInputError
 from nbspam.labels import checked_name, ordered
 from nbspam.store.connection import file_identity
@@ -66,12 +66,6 @@ class SourcePart(NamedTuple):
                         notes.named.add(identity)
                     yield MailFile(label, file, may_be_mbox, size_bytes, self.force)
 
-    def items(self, notes: Notes, only: str = "") -> Iterator[Item]:
-        """The messages, or those of one class only."""
-        for file in self.files(notes):
-            if not only or file.label == only:
-                yield from file.items(notes)
-
     def message_counts(self, notes: Notes) -> Counter[str]:
         """How many messages there are, by class name; a file at a URL counts as one."""
         found: Counter[str] = Counter()
@@ -104,12 +98,6 @@ class Source:
         notes = Notes()
         for file in self.files(notes):
             yield from file.items(notes)
-
-    def units(self) -> Iterator[Unit]:
-        """The messages likewise, those of small files as the file, for many processes to read."""
-        notes = Notes()
-        for file in self.files(notes):
-            yield from file.units(notes)
 
     def files(self, notes: Notes | None = None) -> Iterator[MailFile]:
         """The files of the messages, likewise; workers may take them apart.  notes : of this walk"""

@@ -74,21 +74,6 @@ class Vocabulary(NamedTuple):
         return {word.text: code for code, word in enumerate(self.words) if code}
 
 
-class Choice(NamedTuple):
-    """Which words get a number.
-
-    size      : the most frequent, so many; None for no limit
-    min_count : those in at least so many messages
-    words     : these and no others (of the body); None to choose from the mail
-    views     : name of the one view that is read, or `all`
-    """
-
-    size: int | None = None
-    min_count: int = 1
-    words: list[str] | None = None
-    views: str = ALL_VIEWS
-
-
 def lines(vocabulary: Vocabulary) -> Iterator[str]:
     """The file of a vocabulary, line by line."""
     return ("\t".join(row) + "\n" for row in _rows(vocabulary))
@@ -168,43 +153,45 @@ def read_word_list(path: str) -> tuple[list[str], int]:
 def build_vocabulary(
     items: Iterable[Item],
     classes: tuple[str, ...],
-    choice: Choice,
+    size: int | None = None,
+    min_count: int = 1,
+    listed: list[str] | None = None,
+    views: str = ALL_VIEWS,
     jobs: int = 1,
     progress: Progress | None = None,
 ) -> tuple[Vocabulary, Skipped]:
     """Number the words of some mail, those in most messages first; and what could not be read.
 
+    size      : the most frequent, so many; None for no limit
+    min_count : those in at least so many messages
+    listed    : these and no others (of the body); None to choose from the mail
+    views     : name of the one view that is read, or `all`
     Only when all words are counted and some chosen is it known which messages hold a NOTAWORD, so the tokens
     of all messages are in memory, as numbers.
     """
-    _check_choice(choice)
-    corpus = read_corpus(items, classes, jobs, progress=progress)
-    block = only_views(corpus.block, view_numbers(choice.views))
-    texts = choice.words or []
-    keys = [*map(token_key, texts)] if choice.words else _most_frequent(block.count(len(classes)), choice)
-    counts = over_words(block, np.array(keys, np.int64)).count(len(classes))
-    words = [*_words(counts, [NOTAWORD_KEY, *keys], [NOTAWORD, *texts])]
-    return Vocabulary(classes, tuple(counts.messages.tolist()), choice.views, words), corpus.skipped
-
-
-def _check_choice(choice: Choice) -> None:
-    """UsageError if no word could be chosen so."""
-    for option, number, default in (("size", choice.size, None), ("min_count", choice.min_count, 1)):
+    for option, number, default in (("size", size, None), ("min_count", min_count, 1)):
         if number is not None and number < 1:
             slug, remedy = option.replace("_", "-"), f"for example `{option}=2`"
             raise UsageError(str(number), "must be 1 or more", remedy, slug, option=option)
-        if choice.words is not None and number != default:
+        if listed is not None and number != default:
             why = "no other option chooses words when a list of them is given"
             raise UsageError("`word_list`", why, "leave out one of them", "usage", option=option)
+    corpus = read_corpus(items, classes, jobs, progress=progress)
+    block = only_views(corpus.block, view_numbers(views))
+    texts = listed or []
+    keys = [*map(token_key, texts)] or _most_frequent(block.count(len(classes)), size, min_count)
+    counts = over_words(block, np.array(keys, np.int64)).count(len(classes))
+    words = [*_words(counts, [NOTAWORD_KEY, *keys], [NOTAWORD, *texts])]
+    return Vocabulary(classes, tuple(counts.messages.tolist()), views, words), corpus.skipped
 
 
-def _most_frequent(counts: Counts, choice: Choice) -> list[int]:
+def _most_frequent(counts: Counts, size: int | None, min_count: int) -> list[int]:
     """The keys of the words that are chosen, in the order of their codes."""
     documents, occurrences = counts.documents.sum(axis=0), counts.occurrences.sum(axis=0)
     texts = split_texts(counts.texts, len(counts.keys))
-    chosen = np.flatnonzero(documents >= choice.min_count).tolist()
+    chosen = np.flatnonzero(documents >= min_count).tolist()
     chosen.sort(key=lambda j: (-documents[j], -occurrences[j], texts[j]))
-    return [*counts.keys[chosen[: choice.size]].tolist()]
+    return [*counts.keys[chosen[:size]].tolist()]
 
 
 def _words(counts: Counts, keys: list[int], listed: list[str]) -> Iterator[Word]:

@@ -186,30 +186,20 @@ def _too_long(max_bytes: int) -> BadDataError:
     return BadDataError("message", f"is longer than {max_bytes:,} bytes", remedy, "message-long")
 
 
-class Score(NamedTuple):
-    """The score of a message and its threshold, in nats; prints as spamd does: `7.301 / 0.000`."""
-
-    is_spam: bool
-    score: float
-    threshold: float
-
-    def __str__(self) -> str:
-        return f"{self.score:.3f} / {self.threshold:.3f}"
+def score_text(verdict: Verdict) -> str:
+    """The score of a message and its threshold, in nats, as spamd writes them: `7.301 / 0.000`."""
+    score, threshold = spamassassin_score(verdict)
+    return f"{score:.3f} / {threshold:.3f}"
 
 
-def score_of(verdict: Verdict) -> Score:
-    """The score as in the header field of SpamAssassin."""
-    return Score(verdict.label == SPAM, *spamassassin_score(verdict))
-
-
-def answer(request: Request, score: Score, content: bytes = b"") -> bytes:
+def answer(request: Request, verdict: Verdict, content: bytes = b"") -> bytes:
     """The answer to a request for a verdict, as the version of the client expects it (Exim speaks 1.2)."""
     is_old, is_mail = request.version < (1, 3), request.command in ("PROCESS", "HEADERS")
     if is_mail and request.version < (1, 2):
         return OK.encode() + content
     has_length = request.command != "CHECK" and (is_mail or not is_old)
     length = f"Content-length: {len(content)}\r\n" if has_length else ""
-    spam = "" if is_mail and is_old else f"Spam: {score.is_spam} ; {score}\r\n"
+    spam = "" if is_mail and is_old else f"Spam: {verdict.label == SPAM} ; {score_text(verdict)}\r\n"
     end = b"\r\n" if request.command == "SYMBOLS" and is_old else b""
     return f"{OK}{length}{spam}\r\n".encode() + content + end
 
@@ -241,12 +231,11 @@ def symbols(clues: Sequence[tuple[str, float]]) -> bytes:
     return ",".join(names).encode("utf-8", "replace")
 
 
-def report(verdict: Verdict, score: Score, classes: Sequence[str], clues: Sequence[Clue]) -> bytes:
+def report(verdict: Verdict, classes: Sequence[str], clues: Sequence[Clue]) -> bytes:
     """The verdict and a table of its clues, with the number of messages of each class that hold them."""
     probability = "undefined" if verdict.probability is None else f"{verdict.probability:.4f}"
     lines = [
-        f"{verdict.label}: P({classes[verdict.number]}) {probability}, score {score.score:.3f}, "
-        f"spam from {score.threshold:.3f}",
+        f"{verdict.label}: P({classes[verdict.number]}) {probability}, score {score_text(verdict)}",
         "",
         "  ".join(["   nats", *(f"{name:>6}" for name in classes), f"{'where':9}", "clue"]),
     ]

@@ -19,12 +19,11 @@ from nbspam.passthrough import marked, piped_message
 from nbspam.serve.codec import (
     ClientError,
     Request,
-    Score,
     answer,
     header_as_spamc,
     message_id,
     report,
-    score_of,
+    score_text,
     symbols,
     tell_answer,
 )
@@ -136,8 +135,7 @@ class UserFilters:
             spam_filter = self._filter(path)
             message = piped_message(request.message)
             verdict = spam_filter.classify(message, f"id={message_id(message)}")
-            score = score_of(verdict)
-            data = answer(request, score, self._content(request, spam_filter, verdict, score))
+            data = answer(request, verdict, self._content(request, spam_filter, verdict))
             own = self.own_path(request.user) if self.autolearn else ""
             learns = lesson(spam_filter, verdict, message, own, _source(request)) if own else None
         except Exception as error:
@@ -145,9 +143,9 @@ class UserFilters:
             if isinstance(error, NbspamError):
                 raise _temporary(error) from error
             raise
-        return Reply(data, f"{verdict.label} {score}", learns)
+        return Reply(data, f"{verdict.label} {score_text(verdict)}", learns)
 
-    def _content(self, request: Request, spam_filter: Filter, verdict: Verdict, score: Score) -> bytes:
+    def _content(self, request: Request, spam_filter: Filter, verdict: Verdict) -> bytes:
         """What follows the header of the answer."""
         match request.command:
             case "PROCESS":
@@ -157,9 +155,9 @@ class UserFilters:
                 return marked(header, verdict, verdict.clues, self.also)
             case "SYMBOLS":
                 return symbols(verdict.clues)
-            case "REPORT" | "REPORT_IFSPAM" if score.is_spam or request.command == "REPORT":
+            case "REPORT" | "REPORT_IFSPAM" if verdict.label == SPAM or request.command == "REPORT":
                 clues = clues_of(spam_filter, verdict, CLUES)
-                return report(verdict, score, spam_filter.classes, clues)
+                return report(verdict, spam_filter.classes, clues)
         return b""
 
     def tell(self, request: Request) -> Reply:

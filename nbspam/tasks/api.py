@@ -61,7 +61,7 @@ def train(
     choices = Choices(automatic=scoring.get("alpha") == "auto", decision=loss_settings(loss, mail.classes))
     folder = tempfile.TemporaryDirectory(prefix="nbspam-")  # removed with the filter
     path = os.path.join(folder.name, "model.nbspam")
-    done = train_model(mail.units(), mail.classes, path, settings, jobs or default_jobs(), choices=choices)
+    done = train_model(mail.items(), mail.classes, path, settings, jobs or default_jobs(), choices=choices)
     _warn_of_unread([*mail.skipped, *done.skipped])
     return open_filter(path, owner=folder)
 
@@ -138,7 +138,7 @@ def evaluate(
     mail = _opened(source, ham, spam, classes)
     costs = read_loss(loss, mail.classes)
     jobs = jobs or default_jobs()
-    corpus = read_corpus(mail.units(), mail.classes, jobs, mail.ordered_by_index, wanted=settings.wanted)
+    corpus = read_corpus(mail.items(), mail.classes, jobs, mail.ordered_by_index, wanted=settings.wanted)
     _warn_of_unread([*mail.skipped, *corpus.skipped])
     corpus, plan = corpus.seen_by(settings), Plan(settings, scoring.get("alpha") == "auto", costs, seed, jobs)
     if replay:

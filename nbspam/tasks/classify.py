@@ -10,8 +10,8 @@ import numpy as np
 
 from nbspam.corpus.corpus import views_read
 from nbspam.corpus.executor import run_shards
-from nbspam.corpus.item import Item, Notes, Skipped, Unit, items_of, reason_of
-from nbspam.corpus.reading import ReadShard, ShardReader, join_lexicons, shards, without_cycle_search
+from nbspam.corpus.item import Item, Notes, Skipped, reason_of
+from nbspam.corpus.reading import ReadShard, ShardReader, join_lexicons, shards
 from nbspam.corpus.source import SourcePart
 from nbspam.errors import DamagedModelError
 from nbspam.filter import Filter, Verdict, can_judge
@@ -66,13 +66,12 @@ class ModelJudge:
         self._looked_up: tuple[Scorer, Lexicon] | None = None
         self._cells = np.zeros((0, 0), np.int64)  # the counts of the lexicon's tokens, see Model.counts
 
-    def read(self, mail: Iterable[Unit]) -> ReadShard:
+    def read(self, mail: Iterable[Item]) -> ReadShard:
         """The messages of a shard."""
         shard = self._reader(mail)
         join_lexicons(shard.blocks, self._lexicons)
         return shard
 
-    @without_cycle_search()
     def joints(self, block: Block) -> list[list[float]]:
         """Log joints of each message, nats, up to a constant a message, by the model as it is now.
 
@@ -116,8 +115,8 @@ class ModelJudge:
         self._cells = np.hstack([self._cells, cells])
 
 
-def units(paths: Iterable[str], stdin: Callable[[], Item], notes: Notes) -> Iterator[Unit]:
-    """The mail of these files and folders in their order; what cannot be read is noted, or a unit.
+def named_items(paths: Iterable[str], stdin: Callable[[], Item], notes: Notes) -> Iterator[Item]:
+    """The mail of these files and folders in their order; what cannot be read is noted.
 
     stdin : makes the message of the path `-`
     """
@@ -126,11 +125,11 @@ def units(paths: Iterable[str], stdin: Callable[[], Item], notes: Notes) -> Iter
             yield stdin()
             continue
         for file in SourcePart(path).files(notes):
-            yield from file.units(notes)
+            yield from file.items(notes)
 
 
 def classify_many(
-    mail: Iterable[Unit], current: Current, write: Write, jobs: int, with_clues: bool = False
+    mail: Iterable[Item], current: Current, write: Write, jobs: int, with_clues: bool = False
 ) -> Generator[tuple[str, Skipped], None, None]:
     """(the texts of some verdicts, what could not be read), in the order of the mail.
 
@@ -147,7 +146,7 @@ class _Work:
         self._current, self._write, self._with_clues = current, write, with_clues
         self._judge: ModelJudge | None = None
 
-    def __call__(self, mail: list[Unit]) -> tuple[str, Skipped]:
+    def __call__(self, mail: list[Item]) -> tuple[str, Skipped]:
         spam_filter = self._current(self._judge.filter if self._judge else None)
         if self._judge is None or self._judge.filter is not spam_filter:
             self._judge = ModelJudge(spam_filter)
@@ -156,7 +155,7 @@ class _Work:
         verdicts = judge(self._judge, mail, skipped)
         return "".join([self._write(spam_filter, verdict) for verdict in verdicts]), skipped
 
-    def _in_blocks(self, judge: ModelJudge, mail: Iterable[Unit], skipped: Skipped) -> Iterator[Verdict]:
+    def _in_blocks(self, judge: ModelJudge, mail: Iterable[Item], skipped: Skipped) -> Iterator[Verdict]:
         spam_filter = judge.filter
         shard = judge.read(mail)
         skipped += shard.skipped
@@ -168,8 +167,8 @@ class _Work:
                 else:
                     yield spam_filter.judge(NO_WORDS, name)
 
-    def _one_by_one(self, judge: ModelJudge, mail: Iterable[Unit], skipped: Skipped) -> Iterator[Verdict]:
-        for item in items_of(mail, Notes(skipped)):
+    def _one_by_one(self, judge: ModelJudge, mail: Iterable[Item], skipped: Skipped) -> Iterator[Verdict]:
+        for item in mail:
             try:
                 data = item.read()
             except OSError as error:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from nbspam.corpus.corpus import Corpus, check_classes, in_time, read_corpus
+from nbspam.corpus.corpus import Corpus, in_time, read_corpus
 from nbspam.corpus.executor import run_shards
 from nbspam.corpus.item import Item, Skipped
 from nbspam.corpus.reading import Progress, ReadShard
@@ -148,7 +148,6 @@ def evaluate_folds(
     corpus: Corpus, plan: Plan, n_folds: int, grouped: bool = False, progress: Step | None = None
 ) -> Evaluation:
     """Each message judged by a filter that learned from the messages of the other folds."""
-    check_classes(corpus)
     if grouped:
         fold = splitting.grouped_folds(corpus.truth(), duplicate_groups(corpus), n_folds, plan.seed)
     else:
@@ -165,7 +164,6 @@ def evaluate_holdout(
     corpus: Corpus, plan: Plan, share: float, by_time: bool = False, progress: Step | None = None
 ) -> Evaluation:
     """A share of the messages judged by a filter that learned from the rest."""
-    check_classes(corpus)
     order, right = in_time(corpus)
     split = splitting.holdout(corpus.truth(), share, plan.seed, order if by_time else None)
     judged = judge_splits(corpus, plan, [split], progress)[0]
@@ -189,7 +187,6 @@ def evaluate_replay(
     autolearn : the filter learns its own verdicts, too
     UsageError for settings that cannot be replayed.
     """
-    check_classes(corpus)
     if plan.settings.features != "words":
         why = "a replay learns words message by message; bins need all numbers at once"
         where, remedy = plan.settings.features, "use `folds`, or words"
@@ -280,7 +277,6 @@ def train_by_regime(
 
     feedback : on-error or thick.  What it gains and costs: docs/decisions.md.
     """
-    check_classes(corpus)
     rows, evidence = learned_rows(corpus.seen_by(settings), settings, feedback, loss, progress)
     part = used_columns(select_rows(corpus.block, rows))
     choices = choices._replace(evidence=evidence)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from nbspam.corpus.accumulator import Accumulator
 from nbspam.corpus.corpus import views_read
 from nbspam.corpus.executor import JOBS_PER_CORE, default_jobs, run_shards
-from nbspam.corpus.item import Skipped, Unit
+from nbspam.corpus.item import Item, MailFile, Skipped
 from nbspam.corpus.reading import Progress, read_blocks
 from nbspam.corpus.vocabulary import Vocabulary, settings_under, vocabulary_counts, vocabulary_settings
 from nbspam.errors import BadDataError, NoInputError, UsageError
@@ -84,7 +84,7 @@ class Choices(NamedTuple):
 
 
 def train(
-    items: Iterable[Unit],
+    items: Iterable[Item | MailFile],
     classes: tuple[str, ...],
     path: str,
     settings: Settings,

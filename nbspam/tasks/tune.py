@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import stdtr
 
-from nbspam.corpus.corpus import AS_READ, INTERLEAVED, Corpus, check_classes, in_time
+from nbspam.corpus.corpus import AS_READ, INTERLEAVED, Corpus, in_time
 from nbspam.corpus.executor import run_shards
 from nbspam.decision import zero_one_loss
 from nbspam.errors import BadDataError
@@ -106,7 +106,6 @@ STEPS = len(first_candidates()) * SPLITS  # splits that `tune` will judge at mos
 
 def tune(corpus: Corpus, seed: int = 0, jobs: int = 1, progress: Step | None = None) -> Tuned:
     """Try the candidates on a corpus and choose.  progress is called with 1 after each split judged."""
-    check_classes(corpus)
     splits, how, groups = split_apart(corpus, seed)
     rows, part = np.concatenate([rows for _, rows in splits]), [len(rows) for _, rows in splits]
     part_of = np.repeat(np.arange(len(splits)), part)[np.argsort(rows)]

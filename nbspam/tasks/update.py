@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from nbspam.corpus.accumulator import Accumulator
-from nbspam.corpus.item import Unit
+from nbspam.corpus.item import Item, MailFile
 from nbspam.corpus.reading import Progress, read_blocks
 from nbspam.errors import BadDataError, NoInputError, TryAgainError
 from nbspam.model.block import Block
@@ -40,7 +40,7 @@ STEP_BUDGET = 1_400_000
 
 
 def update(
-    items: Iterable[Unit],
+    items: Iterable[Item | MailFile],
     classes: tuple[str, ...],
     path: str,
     jobs: int = 1,

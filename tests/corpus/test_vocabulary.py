@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nbspam.corpus.labelled import open_labelled
-from nbspam.corpus.vocabulary import Choice, Vocabulary, Word, build_vocabulary, lines, read_vocabulary
+from nbspam.corpus.vocabulary import Vocabulary, Word, build_vocabulary, lines, read_vocabulary
 from nbspam.errors import BadDataError, NbspamError
 from nbspam.store.reader import open_model
 from nbspam.store.text import escaped, unescaped
@@ -64,8 +64,8 @@ def test_words_of_a_list_are_spelled_as_tokens(china: Path, tmp_path: Path) -> N
 @pytest.mark.parametrize("views", ["all", "body"])
 def test_notaword_and_the_words_together_are_all_tokens(data: Path, size: int, views: str) -> None:
     source = open_labelled([str(data)])
-    whole = build_vocabulary(source.items(), source.classes, Choice(views=views))[0]
-    cut = build_vocabulary(source.items(), source.classes, Choice(size=size, views=views))[0]
+    whole = build_vocabulary(source.items(), source.classes, views=views)[0]
+    cut = build_vocabulary(source.items(), source.classes, size=size, views=views)[0]
     assert len(cut.words) == 1 + min(size, len(whole.words) - 1)
     for k in range(2):
         occurrences = [sum(word.occurrences[k] for word in one.words) for one in (whole, cut)]

@@ -12,7 +12,7 @@ import pytest
 from nbspam.corpus import accumulator
 from nbspam.corpus.item import Item
 from nbspam.corpus.labelled import open_labelled
-from nbspam.corpus.vocabulary import Choice, Vocabulary, build_vocabulary
+from nbspam.corpus.vocabulary import Vocabulary, build_vocabulary
 from nbspam.errors import UsageError
 from nbspam.model.calibration import first_weights
 from nbspam.model.scorer import Counted, Scorer
@@ -46,7 +46,7 @@ def items(data: Path) -> Items:
 
 @pytest.fixture(scope="module")
 def vocabulary(items: Items) -> Vocabulary:
-    return build_vocabulary(items, ("ham", "spam"), Choice(size=500))[0]
+    return build_vocabulary(items, ("ham", "spam"), size=500)[0]
 
 
 def trained(

@@ -29,7 +29,7 @@ from nbspam.serve.codec import (
     answer,
     header_as_spamc,
     message_id,
-    score_of,
+    score_text,
 )
 
 MOST = 5_000  # bytes of a message, in these tests
@@ -158,7 +158,7 @@ def verdict(log_odds: float, loss: Loss = ZERO_ONE) -> Verdict:
 )
 def test_each_version_has_its_answer(command: str, version: tuple[int, int], expected: bytes) -> None:
     content = b"" if command == "CHECK" else b"abc"
-    given = answer(Request(command, version), score_of(verdict(7.3)), content)
+    given = answer(Request(command, version), verdict(7.3), content)
     assert given == b"SPAMD/1.5 0 EX_OK\r\n" + expected
 
 
@@ -173,7 +173,7 @@ def test_score_reaches_its_threshold_only_if_the_decision_is_spam(
     cut = cutoffs(loss)[1]
     for odds in (far, cut, cut + near / 1000, cut - near / 1e9):
         found = verdict(odds, loss)
-        score, threshold = map(float, str(score_of(found)).split(" / "))
+        score, threshold = map(float, score_text(found).split(" / "))
         assert (score >= threshold) == (found.label == "spam")
         assert abs(score - max(-99_999_999, min(99_999_999, odds))) <= 0.002
 
@@ -193,7 +193,7 @@ def test_infinite_undefined_and_many_class_scores_are_numbers(joint: list[float]
     found = Verdict(
         "-", Scored(joint, []), HAM_AND_SPAM if len(joint) == 2 else ("ham", "work", "spam"), loss
     )
-    assert str(score_of(found)) == expected
+    assert score_text(found) == expected
 
 
 def test_message_id_for_the_log_is_printable() -> None:

@@ -9,7 +9,7 @@ import pytest
 from nbspam import tokens
 from nbspam.corpus.corpus import Corpus, read_corpus
 from nbspam.corpus.labelled import open_labelled
-from nbspam.corpus.vocabulary import Choice, Vocabulary, Word, build_vocabulary, settings_under
+from nbspam.corpus.vocabulary import Vocabulary, Word, build_vocabulary, settings_under
 from nbspam.decision import zero_one_loss
 from nbspam.filter import open_filter
 from nbspam.model.scorer import Counted, Scorer
@@ -45,7 +45,7 @@ def vocabularies(data: Path) -> Vocabularies:
     source = open_labelled([str(data / "index")])
     found: Vocabularies = {"none": None}
     for views in VIEWS:
-        built = build_vocabulary(source.items(), source.classes, Choice(size=150, views=views))[0]
+        built = build_vocabulary(source.items(), source.classes, size=150, views=views)[0]
         found[views] = built._replace(words=[*built.words, *NEVER_MET])
     return found
 
