@@ -64,9 +64,6 @@ def risks(probabilities: Sequence[float], loss: Loss) -> list[float]:
 
     Source: Duda, Hart and Stork 2001, eq. 2.11 (section 2.2).
     """
-    if len(probabilities) != len(loss.matrix):
-        why = f"it is for {len(loss.matrix)} classes and the model has {len(probabilities)}"
-        raise UsageError("loss matrix", why, MATRIX_REMEDY, "loss-classes")
     return [fsum(cost * p for cost, p in zip(row, probabilities, strict=True)) for row in loss.rows]
 
 

@@ -10,9 +10,8 @@ import click
 
 from nbspam.cli import amount, plain, write_text
 from nbspam.cli.options import ANY_PATH, SOURCE
-from nbspam.cli.render import check_all_read, shows_progress, steps
 from nbspam.cli.shared import labelled_source, options, source_argument
-from nbspam.cli.tables import console, table
+from nbspam.cli.tables import check_all_read, console, shows_progress, steps, table
 from nbspam.tasks.attack import N_DISGUISES, Attack, Row, attack
 
 TRIED = ("now", "loss", "learned")

@@ -40,8 +40,7 @@ def doctor_command(model: str, start: str, as_json: bool, quiet: bool, **given: 
     """Check a model, and the labels of the mail in SOURCE.
 
     Without SOURCE: which model is used and why, its owner, who may write to it, whether it is sound, has
-    enough mail of each class, and is calibrated; models at other places; the lines of ~/.procmailrc,
-    ~/.mailfilter and ~/.forward that call nbspam.
+    enough mail of each class, and is calibrated; models at other places.
 
     With SOURCE (as for nbspam train) also: messages with two labels, messages that the model has counted as
     another class, and labels that are likely wrong: a filter of the other mail, without near-duplicates,
@@ -56,11 +55,11 @@ def doctor_command(model: str, start: str, as_json: bool, quiet: bool, **given: 
     Exit status: 0 nothing is wrong; a note, such as a label in doubt, is not a fault.  Else the status of the
     first fault: 65 the model is not sound, or labels contradict each other or the model; 66 no model (with
     SOURCE a note), or the model or mail cannot be read; 73 no model can be made; 74 the model cannot be
-    written to, or the disk is full.  64 usage; 75 the model is in use, try again later.
+    written to.  64 usage; 75 the model is in use, try again later.
     """
     has_mail = any(given[name] for name in ("source", "ham", "spam", "classes", "rules", "skip_unread"))
     source = labelled_source(given, allow_one_class=True) if has_mail else None
-    findings = examine(model, _why(), _other_places(), os.path.expanduser("~"), has_mail, start)
+    findings = examine(model, _why(), _other_places(), has_mail, start)
     checked: Checked | None = None
     if source:
         judge = own_or_shared(model, start) if is_sound(findings) else None

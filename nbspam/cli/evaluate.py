@@ -12,14 +12,6 @@ import click
 from nbspam.cli import amount, flag_of, plain, with_flags
 from nbspam.cli.classify import SETTINGS
 from nbspam.cli.options import ANY_PATH, CLUSTER, SCORING, SOURCE, LongCommand
-from nbspam.cli.render import (
-    check_all_read,
-    message_steps,
-    say,
-    shows_progress,
-    steps,
-    train_summary,
-)
 from nbspam.cli.render_evaluation import evaluation_json, show_evaluation
 from nbspam.cli.shared import (
     asked_options,
@@ -33,7 +25,17 @@ from nbspam.cli.shared import (
     output_file,
     source_argument,
 )
-from nbspam.cli.tables import console, table
+from nbspam.cli.tables import (
+    RATE,
+    check_all_read,
+    console,
+    message_steps,
+    say,
+    shows_progress,
+    steps,
+    table,
+    train_summary,
+)
 from nbspam.corpus.corpus import Corpus, read_corpus
 from nbspam.corpus.item import Skipped
 from nbspam.corpus.source import Source
@@ -288,7 +290,7 @@ def tune_command(seed: int, as_json: bool, write: bool, model: str, replace: boo
     if write:
         settings, classes = tuned.chosen.candidate.settings, source.classes
         choices = Choices(automatic=tuned.chosen.candidate.automatic, replaces=replace)
-        with message_steps("Training", source, quiet, is_known=True) as advance:
+        with steps("Training", len(corpus.block), shows_progress(quiet), RATE) as advance:
             trained = train(source.items(), classes, model, settings, jobs, advance, choices)
         if not quiet:
             say(train_summary(trained))

@@ -7,8 +7,8 @@ import sys
 import click
 
 from nbspam.cli import amount, counts_text, plain
-from nbspam.cli.render import RATE, check_all_read, say, steps
 from nbspam.cli.shared import options
+from nbspam.cli.tables import RATE, check_all_read, say, steps
 from nbspam.corpus.source import open_unlabelled
 from nbspam.errors import UsageError
 from nbspam.labels import HAM_AND_SPAM

@@ -11,8 +11,8 @@ import click
 from nbspam.cli import amount, counts_text, plain, write_text
 from nbspam.cli.classify import STDIN_NAME, open_input
 from nbspam.cli.options import ANY_PATH
-from nbspam.cli.render import say
 from nbspam.cli.shared import check_new_model, check_writable, options, output_file
+from nbspam.cli.tables import say
 from nbspam.errors import UsageError
 from nbspam.labels import HAM_AND_SPAM
 from nbspam.store.check import check_model
@@ -24,6 +24,7 @@ from nbspam.tasks.merge import Merged, merge
 from nbspam.tasks.word_lists import MAX_LINE_BYTES, WordList, bogofilter_lines, import_words
 
 BAD_DATA = 65
+SHOWN_SETTINGS = ("event_model", "averaged", "features", "alpha", "prior", "imported")
 
 
 @click.group("model")
@@ -224,23 +225,16 @@ def info_text(info: Info) -> str:
     """The facts of a model in some lines."""
     settings, messages, own = info["settings"], info["messages"], info["autolearned"]
     views = ", ".join(f"{view['words']:,} {name}" for name, view in info["views"].items() if view["words"])
-    known = "learned here" if settings.get("imported") else "different"
-    scored = "views averaged and calibrated" if settings["averaged"] == "1" else "one sum"
     above = info["cutoffs"] and info["cutoffs"]["spam_above"]
     floored = [one["name"] for one in info["features"] if one["variance_floor"]]
-    counts = f"{sum(messages.values()):,}: {_by_class(messages)}; {info['different_messages']:,} {known}"
-    source = settings.get("imported")
+    counts = f"{sum(messages.values()):,}: {_by_class(messages)}; {info['different_messages']:,} different"
     rows = [
         ("model", f"{info['path']}  ({info['size_bytes'] / 1e6:.1f} MB, format {info['format']})"),
         ("messages", counts),
         ("autolearned", f"{sum(own.values()):,} of them, on the filter's own word: {_by_class(own)}"),
         ("tokens", f"{views or 'none'}; vocabulary {info['vocabulary']}"),
-        ("event model", f"{settings['event_model']}, {scored}"),
-        ("features", settings["features"]),
-        ("lambda", settings["alpha"]),
-        ("prior", settings["prior"]),
+        *[(name, settings[name]) for name in SHOWN_SETTINGS if name in settings],
         ("spam", info["cutoffs"] and ("never" if above is None else f"log-odds > {above:g}")),
-        ("imported", source and f"from {source}, whose messages are not known one by one"),
         ("variance floor", floored and f"needed by {len(floored)} features: {', '.join(floored)}"),
     ]
     return _aligned(row for row in rows if row[1] and (row[0] != "autolearned" or any(own.values())))
@@ -283,10 +277,8 @@ def _merge_summary(merged: Merged, models: Sequence[str]) -> str:
     """What was added up, and what was not."""
     first, messages = plain(models[0]), _messages(merged.classes, merged.messages)
     lines = [f"Merged {len(models)} models: {messages}.", f"Model: {plain(merged.path)}."]
-    notes = {
-        f"Taken from {first}, where the models differ": ", ".join(merged.differing),
-    }
-    lines += [f"{note}: {what}." for note, what in notes.items() if what]
+    if merged.differing:
+        lines.append(f"Taken from {first}, where the models differ: {', '.join(merged.differing)}.")
     if merged.calibrated is not None and merged.calibrated < len(models):
         rest = "the rest lack a class, keep none, or one of other kinds of evidence"
         lines.append(f"Calibration: from {merged.calibrated} of the {len(models)}; {rest}.")

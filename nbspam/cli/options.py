@@ -77,6 +77,8 @@ def _show_faults(context: click.Context, option: click.Parameter, is_given: bool
 
 _LOSS = "COSTS|FILE"
 _COUNT, _SOME, _DAYS = click.IntRange(0), click.IntRange(2), click.FloatRange(0, 36500)
+_JOBS = click.IntRange(1, MAX_JOBS)
+_FILTERS = ("spamassassin", "bogofilter")
 _VERBOSE = "Name each message on which a part of nbspam failed."
 _PRIOR = "empirical, smoothed, uniform, or a probability for each class: spam=0.4,ham=0.6."
 
@@ -147,22 +149,12 @@ _TABLE: dict[str, Callable[[str], Decorator]] = {
     "files_from": _option("Read the paths of messages from this file, one a line (- is stdin).", "LIST"),
     "passthrough": _option("Write the message with an X-Nbspam header inserted.", short="-p"),
     "spam_flag": _option("Insert X-Spam-Flag and X-Spam-Status after X-Nbspam."),
-    "header_format": _option(
-        "Insert the fields of another filter after X-Nbspam.", "NAME", type=("spamassassin", "bogofilter")
-    ),
+    "header_format": _option("Insert the fields of another filter, too.", "NAME", type=_FILTERS),
     "exit_code": _option("Exit with 0 for spam, 1 for ham, 2 for unsure."),
-    "exit_style": _option(
-        "Exit as another filter does (spamassassin: with -e).", "NAME", type=("bogofilter", "spamassassin")
-    ),
+    "exit_style": _option("Exit as another filter does (spamassassin: with -e).", "NAME", type=_FILTERS),
     "autolearn": _option("Learn each message as its verdict, if the verdict is sure enough."),
     "socket": _option("Listen on a unix socket (spamc -U PATH).", "PATH", name="path"),
-    "socket_mode": _option(
-        "Permissions of the socket; they decide who may connect.",
-        "OCTAL",
-        type=octal,
-        default="600",
-        name="mode",
-    ),
+    "socket_mode": _option("Permissions of the socket.", "OCTAL", type=octal, default="600", name="mode"),
     "listen": _option("Listen on TCP (spamc -d HOST -p PORT).", "HOST:PORT", shown="localhost:783"),
     "classify.timeout": _option(
         "Time limit for the model, with -p for the whole verdict; then exit with 75.", "SECONDS", shown="10"
@@ -184,9 +176,7 @@ _TABLE: dict[str, Callable[[str], Decorator]] = {
     ),
     "source": _option("Take back what came from this command, or from this folder.", "NAME"),
     # sync, imap
-    "config": _option(
-        "The file with your accounts.", "FILE", shown="~/.config/nbspam/imap.toml", default=_own_accounts
-    ),
+    "config": _option("Your accounts.", "FILE", shown="~/.config/nbspam/imap.toml", default=_own_accounts),
     "flag_only": _option("Set the keyword $Junk, and move nothing."),
     "keep_days": _option("Days after which unread mail is learned, too.", "N", type=_DAYS, default=7),
     "dry_run": _option("Only show what would be done.", name="is_dry"),
@@ -221,21 +211,15 @@ _TABLE: dict[str, Callable[[str], Decorator]] = {
     "max_size": _option("Keep the most frequent tokens that fit into such a file.", "SIZE", type=size),
     "prune.min_count": _option("Keep the tokens of N or more messages.", "N", type=_SOME),
     "older_than": _option(
-        "Take out tokens of one message from more than DAYS ago, and such lines of nbspam log.",
-        "DAYS",
-        type=_DAYS,
+        "Take out tokens of one message older than DAYS, and such lines of nbspam log.", "DAYS", type=_DAYS
     ),
     "min_count": _option("Keep words in N or more messages.", "N", type=int, default=1),
     "word_list": _option("Keep only the words of this dictionary, one a line.", "FILE"),
     "view": _option("The tokens to count.", "NAME", type=("all", "body"), shown="all; body with --word-list"),
     "vectorize.features": _option("The columns.", "NAME", type=("words", "numeric"), default="words"),
     "vectorize.vocab": _option("With words: the vocabulary; its codes are the columns.", "FILE"),
-    "vectorize.event_model": _option(
-        "With words: if a word is there, or how often.", "NAME", type=("bernoulli", "multinomial")
-    ),
-    "format": _option(
-        "The format of the file.", "NAME", type=("npz", "svmlight", "jsonl"), default="npz", name="form"
-    ),
+    "vectorize.event_model": _option("How to count words.", "NAME", type=("bernoulli", "multinomial")),
+    "format": _option("The format.", "NAME", type=("npz", "svmlight", "jsonl"), default="npz", name="form"),
     "formulas": _option("Show every symbol of the model with its number, and a worked example."),
     "word": _option("The word for the example of --formulas. Default: a strong one.", "WORD"),
     "from": _option(
@@ -247,14 +231,7 @@ _TABLE: dict[str, Callable[[str], Decorator]] = {
     ),
     "bogofilter": _option("Write the word list of bogofilter, the only form so far.", required=True),
     # All commands
-    "jobs": _option(
-        "Number of processes.",
-        "N",
-        type=click.IntRange(1, MAX_JOBS),
-        shown="all cores",
-        default=default_jobs,
-        short="-j",
-    ),
+    "jobs": _option("Processes.", "N", type=_JOBS, shown="all cores", default=default_jobs, short="-j"),
     "max_memory": _option(
         "Megabytes for all processes together, about; counts beyond wait in temporary files ($TMPDIR).",
         "MB",
@@ -265,9 +242,7 @@ _TABLE: dict[str, Callable[[str], Decorator]] = {
         "Let the workers of this Dask scheduler do the work; each must see SOURCE, by its path or as a URL.",
         "tcp://HOST:PORT",
     ),
-    "local_cluster": _option(
-        "Start N Dask workers here to do the work.", "N", type=click.IntRange(1, MAX_JOBS)
-    ),
+    "local_cluster": _option("Start N Dask workers here to do the work.", "N", type=_JOBS),
     "classify.jobs": _option("Processes that share the work.", "N", shown="all cores", short="-j"),
     "json": _option("Write JSON to stdout, one object a line.", name="as_json"),
     "classify.json": _option("Write one JSON object for each message."),

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar, cast
 
 import click
 
-from nbspam.cli import asked_name, flag_of
+from nbspam.cli import asked_name
 from nbspam.cli.options import ANY_PATH, OPTIONS
 from nbspam.corpus.labelled import open_labelled
 from nbspam.corpus.source import Source
@@ -66,10 +66,6 @@ def labelled_source(given: dict[str, Any], allow_one_class: bool = False) -> Sou
 
 def asked_workers(given: dict[str, Any]) -> AbstractContextManager[int | Cluster]:
     """The number of processes that the options name, or the cluster, connected inside the context."""
-    asked = asked_options(["jobs", "scheduler", "local_cluster"])
-    if len(asked) > 1:
-        flags = " ".join(map(flag_of, asked))
-        raise UsageError(flags, "exclude each other", "give one of them", "usage")
     if given["scheduler"] is None and given["local_cluster"] is None:
         return nullcontext(given["jobs"])
     from nbspam.corpus.cluster import open_cluster

@@ -9,7 +9,6 @@ import click
 
 from nbspam.cli import flag_of, plain
 from nbspam.cli.options import CLUSTER, SCORING, SOURCE, LongCommand
-from nbspam.cli.render import check_all_read, message_steps, say, shows_progress, steps, train_summary
 from nbspam.cli.shared import (
     asked_options,
     asked_settings,
@@ -20,6 +19,7 @@ from nbspam.cli.shared import (
     options,
     source_argument,
 )
+from nbspam.cli.tables import check_all_read, message_steps, say, shows_progress, steps, train_summary
 from nbspam.corpus.source import Source
 from nbspam.corpus.vocabulary import read_vocabulary
 from nbspam.decision import loss_settings, read_loss
@@ -111,6 +111,9 @@ def _train_by_regime(
     from nbspam.cli.evaluate import read_source
     from nbspam.tasks.evaluate import check_regime, parse_regime, train_by_regime
 
+    for name in asked_options(CLUSTER):
+        why = f"does not go with `{name}`: mail that a regime chooses from is read by one machine"
+        raise UsageError(given["regime"], why, "leave it out", "regime", option="regime")
     feedback = parse_regime(given["regime"])
     check_regime(feedback, settings, choices)
     loss = read_loss(given["loss"], source.classes)
@@ -144,6 +147,6 @@ def _update(model: str, start: str, quiet: bool, given: dict[str, Any]) -> None:
         added = update(items, source.classes, model, jobs, advance, start, _source("train --update", given))
     if not quiet:
         if added.begun:
-            say(f"{plain(model)} begins as a copy of {plain(start)}.\n")
+            say(f"{plain(model)} begins as a copy of {plain(start)}.")
         say(train_summary(added, "Added"))
     check_all_read(source.skipped, added.skipped)

@@ -9,7 +9,6 @@ import click
 
 from nbspam.cli import amount, counts_text, plain, write_text
 from nbspam.cli.options import ANY_PATH, SOURCE
-from nbspam.cli.render import check_all_read, message_steps, say
 from nbspam.cli.shared import (
     check_writable,
     labelled_source,
@@ -18,6 +17,7 @@ from nbspam.cli.shared import (
     output_file,
     source_argument,
 )
+from nbspam.cli.tables import check_all_read, message_steps, say
 from nbspam.corpus.vectorize import Columns, NumericColumns, Vectorized, WordColumns, vectorize
 from nbspam.corpus.vocabulary import (
     VIEW_COLUMN,
@@ -82,8 +82,7 @@ def build_command(
 def _summary(vocabulary: Vocabulary, odd: int) -> str:
     outside = vocabulary.words[0]
     codes, messages = amount(len(vocabulary.words), "code"), amount(sum(vocabulary.messages), "message")
-    words, times = amount(len(vocabulary.words) - 1, "word"), amount(sum(outside.occurrences), "occurrence")
-    text = f"{codes} from {messages}: NOTAWORD and {words}; {times} outside."
+    text = f"{codes} from {messages}; {amount(sum(outside.occurrences), 'occurrence')} outside."
     return text + (f"\nSkipped {odd:,} lines that are not one word." if odd else "")
 
 
@@ -182,7 +181,4 @@ def _check_options(features: str, given: dict[str, Any]) -> None:
 
 def _matrix_summary(columns: Columns, done: Vectorized) -> str:
     messages, counts = amount(sum(done.messages), "message"), counts_text(columns.classes, done.messages)
-    if isinstance(columns, NumericColumns):
-        return f"{messages} ({counts}), {amount(len(columns.names), 'numeric feature')}."
-    tokens, codes = amount(done.tokens, "token"), amount(len(columns.names), "code")
-    return f"{messages} ({counts}) of {tokens}, {codes}."
+    return f"{messages} ({counts}), {amount(len(columns.names), 'column')}."

@@ -41,7 +41,8 @@ class HamSpam(NamedTuple):
     @property
     def percents(self) -> tuple[float, float]:
         """hm% and sm%; nan for a class without messages."""
-        return percent(self.ham_lost, self.ham), percent(self.spam_missed, self.spam)
+        lost = 100 * self.ham_lost / self.ham if self.ham else nan
+        return lost, 100 * self.spam_missed / self.spam if self.spam else nan
 
 
 def confusion(evaluation: Evaluation) -> Matrix:
@@ -68,11 +69,6 @@ def ham_spam(counts: Matrix, positive: int) -> HamSpam:
     missed = own.sum() - own[positive] - own[-1]
     found = (others.sum(), others[positive], others[-1], own.sum(), missed, own[-1])
     return HamSpam(*map(int, found))
-
-
-def percent(part: float, whole: float) -> float:
-    """100 * part / whole, nan for a share of nothing."""
-    return 100 * part / whole if whole else nan
 
 
 def lam_with_interval(ham_lost: float, ham: float, spam_missed: float, spam: float) -> tuple[float, Interval]:
@@ -109,12 +105,9 @@ def expected_loss(counts: NDArray[Any], costs: Floats) -> Floats:
 def loss_table(loss: Loss, counts: Matrix) -> Floats:
     """The loss in the layout of a confusion matrix, float64 (n_classes, n_classes + 1).
 
-    UsageError if the loss is of another number of classes, or gives no price to unsure decisions.
+    UsageError if the loss gives no price to unsure decisions.
     """
     n_classes, unsure = len(counts), int(counts[:, -1].sum())
-    if len(loss.matrix) != n_classes:
-        why = f"it has costs for {len(loss.matrix)} classes, but the evaluation has {n_classes}"
-        raise UsageError("loss", why, slug="loss-shape")
     if loss.unsure is None and unsure:
         why = f"{unsure} decisions are unsure, but the loss has no cost for that"
         raise UsageError("loss", why, "add it, for example FP=10,FN=1,unsure=0.2", "loss-unsure")

@@ -21,7 +21,6 @@ from nbspam.errors import BadDataError
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-METHODS = ("folds", "replay", "holdout", "model")
 COLUMNS = ("names", "truth", "decided", "log_odds", "probabilities", "times")
 # A token as `explain` shows it, and its nats for spam, or for the decided class if no class is spam.
 ShortClue = tuple[str, float]
@@ -45,7 +44,7 @@ class Evaluation:
     """A filter judged on one corpus of n messages.
 
     classes        : class names in class order
-    method         : how training and judged messages were kept apart, one of METHODS
+    method         : how training and judged messages were kept apart: folds, replay, holdout or model
     names          : object (n,), how messages are shown, and what pairs them with another evaluation
     truth, decided : int64 (n,), class numbers, decided -1 = unsure
     log_odds       : float64 (n,), nats for spam; nan if undefined, may be infinite
@@ -73,25 +72,13 @@ class Evaluation:
     clues: Mapping[str, tuple[ShortClue, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Raises BadDataError for values outside their range."""
+        """Raises BadDataError for fewer than two classes, and without a message."""
         if self.n_classes < 2:
             why = f"{self.n_classes} class; at least two are needed"
             raise BadDataError("evaluation", why, "name mail of at least two classes", "one-class")
         if not len(self):
             why, remedy = "no message was judged", "name a SOURCE that has mail"
             raise BadDataError("evaluation", why, remedy, "no-outcomes")
-        is_valid = {
-            "method": self.method in METHODS,
-            "fold": len(self.folds) in (0, len(self)),
-            "class number": self.truth.min() >= 0
-            and self.decided.min() >= UNDECIDED
-            and max(self.truth.max(), self.decided.max()) < self.n_classes,
-            "probability": np.all((self.probabilities >= 0) & (self.probabilities <= 1)),
-            "score": self.positive is None or self.has_probabilities or not np.isnan(self.log_odds).any(),
-        }
-        for name, valid in is_valid.items():
-            if not valid:
-                raise BadDataError("evaluation", f"a wrong {name}, or none", slug="evaluation-values")
 
     def __len__(self) -> int:
         return len(self.truth)

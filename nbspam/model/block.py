@@ -15,7 +15,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, count, islice, pairwise
 from operator import itemgetter
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +31,7 @@ from nbspam.tokens.bag import (
 )
 
 SLICE_PAIRS = 60_000  # tokens of messages worked on at a time: bounds the memory of temporary arrays
+ROW_ARRAYS = ("labels", "dates", "sizes", "has_words", "features")  # one value a message
 DATED_SHARE = 0.9  # of the messages, for time order to mean anything
 
 
@@ -267,22 +267,15 @@ def merge_blocks(blocks: list[Block]) -> Block:
         place_of[lexicon] = np.zeros(len(mask), np.int32)
         place_of[lexicon][mask] = place
 
-    def join(name: str) -> Any:
-        return np.concatenate([getattr(block, name) for block in blocks])
-
     views = np.concatenate([lexicon.views for lexicon in used])[origins]
     texts = take_texts(join_texts([lexicon.texts for lexicon in used]), origins)
     return Block(
         lexicon=Lexicon(keys, views, texts),
         starts=_starts(np.concatenate([np.diff(block.starts) for block in blocks])),
         columns=np.concatenate([place_of[block.lexicon][block.columns] for block in blocks]),
-        counts=join("counts"),
-        labels=join("labels"),
-        dates=join("dates"),
+        counts=np.concatenate([block.counts for block in blocks]),
         names=[name for block in blocks for name in block.names],
-        sizes=join("sizes"),
-        has_words=join("has_words"),
-        features=join("features"),
+        **{name: np.concatenate([getattr(block, name) for block in blocks]) for name in ROW_ARRAYS},
     )
 
 
@@ -300,12 +293,8 @@ def select_rows(block: Block, rows: Ints) -> Block:
         starts=_starts(np.diff(block.starts)[rows]),
         columns=block.columns[pairs],
         counts=block.counts[pairs],
-        labels=block.labels[rows],
-        dates=block.dates[rows],
         names=[block.names[row] for row in rows],
-        sizes=block.sizes[rows],
-        has_words=block.has_words[rows],
-        features=block.features[rows],
+        **{name: getattr(block, name)[rows] for name in ROW_ARRAYS},
     )
 
 

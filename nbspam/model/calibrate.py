@@ -48,7 +48,7 @@ def calibrate_on(samples: Sequence[Evidence]) -> Fitted:
     found = join_evidence(samples)
     if not can_calibrate(np.bincount(found.labels, minlength=found.evidence.shape[2]).tolist()):
         found = found.take(slice(0))
-    return Fitted(*fit(found))
+    return fit(found)
 
 
 def can_calibrate(messages: Sequence[int]) -> bool:
@@ -124,7 +124,7 @@ def design_matrix(found: Evidence) -> Floats:
     return matrix
 
 
-def fit(found: Evidence) -> tuple[Floats, Floats]:
+def fit(found: Evidence) -> Fitted:
     """Weights and their covariance (empty if there are too many): the mode and Laplace's approximation.
 
     Newton's method on the multinomial logistic likelihood with the Gaussian prior of
@@ -144,9 +144,9 @@ def fit(found: Evidence) -> tuple[Floats, Floats]:
         if move < 1e-9:
             break
     if len(weights) > MAX_COVARIANCE:
-        return weights, np.zeros((0, 0))
+        return Fitted(weights, np.zeros((0, 0)))
     covariance = np.linalg.inv(_derivatives(found, weights)[1] + precision)
-    return weights, np.asarray(covariance, np.float64)
+    return Fitted(weights, np.asarray(covariance, np.float64))
 
 
 def _derivatives(found: Evidence, weights: Floats) -> tuple[Floats, Floats]:

@@ -85,9 +85,8 @@ def explanation(judge: Filter, message: Counted, verdict: Verdict) -> Explanatio
     if judge.scorer.features is not None and verdict.scored.features:  # none of an empty message
         nats = {part.text.partition("=")[0]: value for part, value in parts if part.kind == "feature"}
         facts = judge.scorer.features.facts(verdict.scored.features)
-        features = sorted(
-            ((one, nats.get(one.name)) for one in facts), key=lambda found: -abs(found[1] or 0.0)
-        )
+        features = [(one, nats.get(one.name)) for one in facts]
+        features.sort(key=lambda found: -abs(found[1] or 0.0))
     return Explanation(
         *(verdict, sums, residual, clues(judge, verdict), interval(judge, verdict)),
         *(_flip(judge, message, verdict), features),

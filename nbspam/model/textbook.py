@@ -14,8 +14,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from copy import deepcopy
 from functools import partial
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from nbspam.model.block import Block, over_words, select_rows
 from nbspam.model.calibrate import bulk_scores, fit, join_evidence, ways_to_see
@@ -43,11 +45,6 @@ class TextbookModel:
         self, settings: Settings, classes: tuple[str, ...], counts: Counts, features: FeatureCounts | None
     ) -> None:
         self.settings, self.classes, self.counts, self.features = settings, classes, counts, features
-
-    def count(self, block: Block) -> Counts:
-        """The counts of more messages, over words of these counts where the vocabulary is fixed."""
-        counted = over_words(block, self.counts.keys) if self.counts.is_fixed else block
-        return counted.count(len(self.classes))
 
     def log_joint(self, block: Block, words: WordRows | None = None) -> Floats:
         """float64 (n_messages, n_classes), nats; -inf where lambda = 0 rules a class out, never NaN.
@@ -136,14 +133,14 @@ def best_alpha(model: TextbookModel, sample: Block) -> float:
     sample : labelled messages, all of them among the counted
     A model without lambda (Gaussian alone) keeps the one it has.
     """
-    settings, labels = model.settings, sample.labels.astype(np.int64)
+    settings = model.settings
     if settings.features == "numeric" and settings.numeric_model == "gaussian":
         return settings.alpha
     if settings.averaged:
         seen = [way(sample, model.counts) for way in ways_to_see(sample)]
         score = partial(_averaged_loss, model, seen)
     else:
-        score = partial(_textbook_loss, _folds(model, sample), labels)
+        score = partial(_textbook_loss, _folds(model, sample))
     return -min((score(alpha), -alpha) for alpha in ALPHA_GRID)[1]
 
 
@@ -155,7 +152,7 @@ def _averaged_loss(model: TextbookModel, seen: list[Seen], alpha: float) -> floa
     return log_loss(joint, found.labels)
 
 
-Fold = tuple[TextbookModel, Block, WordRows, Ints]  # the model of all others; messages; which they are
+Fold = tuple[TextbookModel, Block, WordRows]  # the model of all others, and the messages
 
 
 def _folds(model: TextbookModel, sample: Block) -> list[Fold]:
@@ -163,26 +160,27 @@ def _folds(model: TextbookModel, sample: Block) -> list[Fold]:
     found = []
     part = np.unique(sample.digests(), return_inverse=True)[1] % FOLDS
     for number in range(FOLDS):
-        rows = np.flatnonzero(part == number)
-        judged = select_rows(sample, rows)
-        counts, features = model.counts - model.count(judged), deepcopy(model.features)
+        judged = select_rows(sample, np.flatnonzero(part == number))
+        counted = over_words(judged, model.counts.keys) if model.counts.is_fixed else judged
+        counts = model.counts - counted.count(len(model.classes))
+        features = deepcopy(model.features)
         if features:
             features.add(judged.features, judged.labels, -1)
         others = TextbookModel(model.settings, model.classes, counts, features)
-        found.append((others, judged, WordRows(counts, judged), rows))
+        found.append((others, judged, WordRows(counts, judged)))
     return found
 
 
-def _textbook_loss(folds: list[Fold], labels: Ints, alpha: float) -> float:
+def _textbook_loss(folds: list[Fold], alpha: float) -> float:
     joints = []
-    for model, judged, words, _ in folds:
+    for model, judged, words in folds:
         model.settings = model.settings.replaced(alpha=alpha)
         joints.append(model.log_joint(judged, words))
-    rows = np.concatenate([fold[-1] for fold in folds])
-    return scaled_log_loss(np.concatenate(joints), labels[rows])
+    labels = np.concatenate([judged.labels for _, judged, _ in folds])
+    return scaled_log_loss(np.concatenate(joints), labels)
 
 
-def log_loss(joint: Floats, labels: Ints) -> float:
+def log_loss(joint: Floats, labels: NDArray[Any]) -> float:
     """Mean of -log P(true class | message), nats; 0 for no messages.
 
     joint : float64 (n_messages, n_classes)
@@ -194,9 +192,7 @@ def log_loss(joint: Floats, labels: Ints) -> float:
     return float(losses.sum() / max(len(losses), 1))
 
 
-def scaled_log_loss(joint: Floats, labels: Ints) -> float:
+def scaled_log_loss(joint: Floats, labels: NDArray[Any]) -> float:
     """The least log loss of the joints times one of SCALES."""
-    possible = np.isfinite(joint[np.arange(len(labels)), labels])
-    joint, labels = joint[possible], labels[possible]
     centred = joint - joint.max(axis=1, keepdims=True)
     return min(log_loss(scale * centred, labels) for scale in SCALES)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import pwd
-import re
 import stat
 import time
 from collections.abc import Iterable, Iterator
@@ -41,14 +40,12 @@ WRONG = "wrong"
 SOUND = "sound"  # the finding about the contents of the model file
 EVERYONE_WRITES = 0o002
 OTHERS_READ = 0o044
-DELIVERY_FILES = (".procmailrc", ".mailfilter", ".forward")
 # Messages of the rarest class, and the error rate of filters with fewer on public mail.
 FEW = 50, "few: public mail was judged wrongly one time in forty or more"
 NOT_MANY = 200, "not yet many: public mail was judged wrongly one time in twenty to one in eighty"
 LOPSIDED = 20  # times as many messages of one class as of another
 LEARN_MORE = "learn more of it: nbspam train `update` SOURCE, nbspam learn CLASS FILE"
 MAKE_ONE = "train one: nbspam train SOURCE"
-SET_PATH = "set it at the top of the file: PATH=$HOME/.local/bin:/usr/bin:/bin"
 ANOTHER_PLACE = "choose another place: `model=PATH`"
 
 
@@ -80,18 +77,17 @@ def wrong(about: str, error: NbspamError) -> Finding:
 
 
 def examine(
-    path: str, why: str, places: Iterable[str], home: str, has_mail: bool = False, start: str = ""
+    path: str, why: str, places: Iterable[str], has_mail: bool = False, start: str = ""
 ) -> list[Finding]:
     """Examine the model at `path`; findings in reading order.
 
     why      : why it is this model, such as `named by $NBSPAM_MODEL`
     places   : other paths where a model may be
-    home     : the folder of the files that deliver mail
     has_mail : labelled mail is named, so a missing model is no fault
     start    : the model that judges as long as `path` does not exist, or empty
     """
     found = [Finding("model", f"{path} ({why})"), *_model(path, has_mail, start)]
-    return [*found, *_others(path, places), *_delivery(home)]
+    return [*found, *_others(path, places)]
 
 
 def is_sound(findings: list[Finding]) -> bool:
@@ -147,7 +143,6 @@ def _missing(path: str, has_mail: bool, start: str) -> Iterator[Finding]:
 def _place(path: str) -> Iterator[Finding]:
     yield _owner(path)
     yield _writing(path)
-    yield _space(path)
     lessons = names_waiting(path)
     if lessons:
         text = f"{len(lessons):,} lessons wait, because another program was writing for too long"
@@ -181,24 +176,14 @@ def _writing(path: str) -> Finding:
     return wrong("writing", InputOutputError(path, why, remedy, "model-readonly"))
 
 
-def _space(path: str) -> Finding:
-    disk, size_bytes = os.statvfs(path), os.path.getsize(path)
-    free_bytes = disk.f_bavail * disk.f_frsize
-    text = f"{_size(free_bytes)} free, the model has {_size(size_bytes)}"
-    if free_bytes < size_bytes:  # train writes the model anew, a large update its journal
-        remedy = "free some space; the present model is intact"
-        return wrong("space", InputOutputError(path, text + ": too little to train", remedy, "no-space"))
-    return Finding("space", text)
-
-
 def _contents(path: str) -> Iterator[Finding]:
     complaints = check_model(path)
     if complaints:
         text = "not sound: " + "; ".join(complaints)
         yield wrong(SOUND, BadDataError(path, text, RETRAIN, "model-damaged"))
     else:
-        text = f"yes: format {FORMAT}, {_size(os.path.getsize(path))}, all sums are right"
-        yield Finding(SOUND, text)
+        size = f"{os.path.getsize(path) / 1e6:.1f} MB"
+        yield Finding(SOUND, f"yes: format {FORMAT}, {size}, all sums are right")
     with open_model(path) as model:
         yield _counted(model)
         yield from _autolearned(model)
@@ -285,36 +270,12 @@ def _others(path: str, places: Iterable[str]) -> Iterator[Finding]:
         yield note("another", text, f"to use it: `model={other}` or NBSPAM_MODEL={other}")
 
 
-def _delivery(home: str) -> Iterator[Finding]:
-    """The lines that name nbspam in files that deliver mail; what these lines do is not examined."""
-    for name in DELIVERY_FILES:
-        path = os.path.join(home, name)
-        try:
-            with open(path, encoding="utf-8", errors="replace") as file:
-                lines = [line.strip() for line in file]
-        except OSError:
-            continue
-        has_path = any(line.startswith("PATH") for line in lines)
-        for number, line in enumerate(lines, 1):
-            if re.search(r"\bnbspam\b", line) and not line.startswith("#"):
-                text = f"{path}:{number}: {line}"
-                if has_path or "/nbspam" in line:
-                    yield Finding(name[1:], text)
-                else:
-                    why = "the file sets no PATH, so the PATH of the mail system decides"
-                    yield note(name[1:], f"{text} ({why})", SET_PATH)
-
-
 def _me() -> str:
     return user_name(os.geteuid())
 
 
 def _folder(path: str) -> str:
     return os.path.dirname(os.path.realpath(path))
-
-
-def _size(n_bytes: float) -> str:
-    return f"{n_bytes / 1e6:.1f} MB"
 
 
 def _moment(seconds: float) -> str:

@@ -104,10 +104,6 @@ def first_candidates() -> list[Candidate]:
 STEPS = len(first_candidates()) * SPLITS  # splits that `tune` will judge at most, for a progress bar
 
 
-def _log_loss(one: Tried) -> float:
-    return one.log_loss
-
-
 def tune(corpus: Corpus, seed: int = 0, jobs: int = 1, progress: Step | None = None) -> Tuned:
     """Try the candidates on a corpus and choose.  progress is called with 1 after each split judged."""
     splits, how, groups = split_apart(corpus, seed)
@@ -141,7 +137,7 @@ def settle(
     choice = _tried(Candidate("the choice", Settings()), evaluation, judged[0], groups)
     best_tried, gains = choose(tried), choice.difference < 0 and choice.p < LEVEL
     comparison = compare(judged[0], evaluation, ("the default", "the choice"))
-    ranked = [tried[0], *sorted(tried[1:], key=_log_loss)]
+    ranked = [tried[0], *sorted(tried[1:], key=lambda one: one.log_loss)]
     return Tuned(ranked, best_tried if gains else tried[0], choice, comparison, how)
 
 
@@ -152,7 +148,7 @@ def choose(tried: list[Tried]) -> Tried:
     Nor may it rank worse by more than chance: some users move the threshold.
     """
     default, *others = tried
-    for one in sorted(others, key=_log_loss):
+    for one in sorted(others, key=lambda one: one.log_loss):
         if one.difference < 0 and one.p < LEVEL / len(others):
             ranking = compare(default.evaluation, one.evaluation).one_minus_roca_percent
             if not (ranking.difference > 0 and ranking.p < LEVEL):

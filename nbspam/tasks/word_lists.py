@@ -21,6 +21,7 @@ No mail comes with the counts, so the calibration starts at fixed weights, and l
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 from struct import error as StructError
@@ -85,11 +86,9 @@ def form_of(line: bytes, where: str) -> str:
         return THUNDERBIRD
     if line.startswith((b"v\t", b"t\t", b"s\t")):
         return SPAMASSASSIN
-    fields = line.rstrip(b"\r\n").split(b",")
-    if len(fields) == 2 and all(field.isdigit() for field in fields):
+    if re.fullmatch(rb"\d+,\d+\s*", line):
         return SPAMBAYES
-    fields = line.split()
-    if len(fields) in (3, 4) and all(field.isdigit() for field in fields[1:]):
+    if re.fullmatch(rb"\S+ \d+ \d+( \d+)?\s*", line):
         return BOGOFILTER
     remedy = "name the output of bogoutil -d or sb_dbexpimp -e, or training.dat, and the filter: `from`"
     raise BadDataError(where, "this is not the text of a word list", remedy, "import-foreign")

@@ -62,12 +62,8 @@ def test_another_file_is_refused(tmp_path):
     "change",
     [
         {"classes": ["ham"]},
-        {"method": "guess"},
-        {"folds": [1]},
         {"outcomes": {}},
         {"clues": {"a": [["b"]]}},
-        {"truth": [2, 0, 0]},
-        {"probabilities": [[1.5, -0.5]] * 3},
     ],
 )
 def test_a_damaged_file_is_refused(tmp_path, change):

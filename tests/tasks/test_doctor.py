@@ -4,7 +4,6 @@ import json
 import os
 import shutil
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -44,11 +43,9 @@ def home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPat
     return folder
 
 
-def found(
-    path: Path, *places: Path, home: str = "/nonexistent", has_mail: bool = False
-) -> dict[str, Finding]:
+def found(path: Path, *places: Path, has_mail: bool = False) -> dict[str, Finding]:
     """about -> finding."""
-    return {one.about: one for one in examine(str(path), "named", map(str, places), home, has_mail)}
+    return {one.about: one for one in examine(str(path), "named", map(str, places), has_mail)}
 
 
 def not_fine(path: Path, *places: Path) -> dict[str, str]:
@@ -94,7 +91,7 @@ def found_by_nobody(path: Path) -> tuple[dict[str, str], str]:
 import json
 from nbspam.store.learn import learn
 from nbspam.tasks.doctor import FINE, examine
-found = examine({str(path)!r}, "named", [], "/nonexistent", False)
+found = examine({str(path)!r}, "named", [], False)
 try:
     learned = learn({str(path)!r}, "ham", b"Subject: new\\n\\nsomething new\\n")
 except Exception as error:
@@ -140,17 +137,6 @@ def test_model_that_others_can_read_is_noted(model: Path, mailbox: Path) -> None
     assert "others can read" in found(model)["owner"].text
 
 
-def test_a_full_disk_is_found(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    real = os.statvfs(model)
-    full = SimpleNamespace(
-        f_bavail=1, f_frsize=4096, f_files=real.f_files, f_favail=real.f_favail, f_flag=real.f_flag
-    )
-    monkeypatch.setattr(os, "statvfs", lambda path: full)
-    assert not_fine(model) == {"space": WRONG}
-    status, said = doctor("-m", model)
-    assert status == said["status"] == 74
-
-
 def test_models_at_other_places_are_noted(model: Path, tmp_path: Path) -> None:
     other = Path(shutil.copy(model, tmp_path / "other"))
     os.utime(model, (1_000_000_000,) * 2)
@@ -159,23 +145,3 @@ def test_models_at_other_places_are_noted(model: Path, tmp_path: Path) -> None:
     os.utime(other, (900_000_000,) * 2)
     assert "later" not in found(model, other)["another"].text
     assert str(other) in found(tmp_path / "none", other)["another"].text
-
-
-@pytest.mark.parametrize(
-    ("path", "recipe", "said"),
-    [
-        ("PATH=$HOME/bin:/usr/bin\n", "| nbspam classify -p", ""),
-        ("", "| /usr/local/bin/nbspam classify -p", ""),
-        ("", "| nbspam classify -p", "sets no PATH"),
-    ],
-)
-def test_a_recipe_that_may_not_find_the_program_is_noted(
-    model: Path, home: Path, path: str, recipe: str, said: str
-) -> None:
-    program = home / "bin" / "nbspam"
-    program.parent.mkdir()
-    program.touch(0o755)
-    (home / ".procmailrc").write_text(f"{path}:0 fwr\n{recipe}\n")
-    finding = found(model, home=str(home))["procmailrc"]
-    assert said in finding.text
-    assert (finding.state, bool(finding.remedy)) == ((NOTE, True) if said else (FINE, False))
