@@ -240,6 +240,9 @@ def _passthrough(options: Options, paths: list[str]) -> int:
     if "json" in options:
         why = "writes the message, but --json writes an object"
         raise UsageError("", why, "leave out one of them", "no-effect", option="passthrough")
+    if "spam_flag" in options and "header_format" in options:
+        why, remedy = "is short for `header_format=spamassassin`", "leave out one of them"
+        raise UsageError("", why, remedy, "no-effect", option="spam_flag")
     also = options.get("header_format", "spamassassin" if "spam_flag" in options else "")
     exit_option = _exit_option(options)
     stream = open_input(paths[0] if paths else STDIN_NAME)

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar, cast
 
 import click
 
-from nbspam.cli import asked_name
-from nbspam.cli.options import ANY_PATH, OPTIONS
+from nbspam.cli import asked_name, flag_of
+from nbspam.cli.options import ANY_PATH, CLUSTER, OPTIONS
 from nbspam.corpus.labelled import open_labelled
 from nbspam.corpus.source import Source
 from nbspam.errors import CannotCreateError, UsageError
 from nbspam.files import names_no_file, nearest_folder, whole_file
 from nbspam.model.chosen_settings import check_all_act, chosen
-from nbspam.settings import Settings
+from nbspam.settings import ALL_VIEWS, Settings
 from nbspam.store.connection import is_foreign
 
 if TYPE_CHECKING:
@@ -66,6 +66,9 @@ def labelled_source(given: dict[str, Any], allow_one_class: bool = False) -> Sou
 
 def asked_workers(given: dict[str, Any]) -> AbstractContextManager[int | Cluster]:
     """The number of processes that the options name, or the cluster, connected inside the context."""
+    asked = asked_options(["jobs", *CLUSTER])
+    if len(asked) > 1:
+        raise UsageError(" ".join(map(flag_of, asked)), "exclude each other", "give one of them", "usage")
     if given["scheduler"] is None and given["local_cluster"] is None:
         return nullcontext(given["jobs"])
     from nbspam.corpus.cluster import open_cluster
@@ -98,6 +101,9 @@ def asked_settings(given: dict[str, Any], is_kept: bool = False) -> Settings:
     """
     settings = chosen(cast("Scoring", given))
     check_all_act(asked_options(given), settings, is_kept)
+    if given.get("vocab") and (settings.views != ALL_VIEWS or settings.features == "numeric"):
+        slug = "views" if settings.views != ALL_VIEWS else "features"
+        raise UsageError("--vocab", f"fixes what is read, and so does --{slug}", "leave one out", slug)
     return settings
 
 
