@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 BY_INDEX = "in the order of the index"
 BY_DATE = "by date"
-AS_READ = "in the order read, for want of different dates"
 INTERLEAVED = "for want of different dates with the classes interleaved, each in the order read"
 
 
@@ -96,20 +95,17 @@ def read_corpus(
 
 
 def in_time(corpus: Corpus) -> tuple[Ints, str]:
-    """Rows from the oldest to the newest, and how they were ordered: BY_INDEX, BY_DATE, AS_READ, INTERLEAVED.
+    """Rows from the oldest to the newest, and how they were ordered: BY_INDEX, BY_DATE, INTERLEAVED.
 
     A few undated messages among dated ones keep their place after the one read before them.  If most are
-    undated, or all have one date, the order read is taken for time.  Folders are read class by class, which
-    is the order of no mailbox, so then each class is spread evenly over the whole.
+    undated, or all have one date, the order read is taken for time.  Classes are read one after the other,
+    which is the order of no mailbox, so then each class is spread evenly over the whole.
     """
     if corpus.by_index:
         return np.arange(len(corpus.block)), BY_INDEX
     if is_dated(corpus.block.dates):
         return time_order(corpus.block.dates), BY_DATE
     truth = corpus.truth()
-    changes = int((truth[1:] != truth[:-1]).sum())
-    if changes >= len(corpus.classes):
-        return np.arange(len(truth)), AS_READ
     place = np.empty(len(truth))
     for number in np.unique(truth):
         rows = np.flatnonzero(truth == number)

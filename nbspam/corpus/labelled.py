@@ -63,8 +63,7 @@ def open_labelled(
     skip_unread : leave out what nobody has opened in a Maildir, except spam and what an index file names
     allow_one_class : for adding to a model
     force : take what is no mail, such as programs and images, too
-    A message in several of the paths counts once: in the innermost of them, else in the first.  What an index
-    file names counts as often as it is named.
+    A message in several of the paths counts once: in the innermost of them, else in the first.
     Raises a child of NbspamError if nothing can be learned from it.
     """
     paths = tuple(paths)

@@ -100,7 +100,7 @@ class Source:
             yield from file.items(notes)
 
     def files(self, notes: Notes | None = None) -> Iterator[MailFile]:
-        """The files of the messages, likewise; workers may take them apart.  notes : of this walk"""
+        """The files of the messages, likewise; a cluster takes them apart.  notes : of this walk"""
         notes = notes or Notes()
         self.skipped, self.left_out = notes.skipped, notes.left_out
         notes.skipped += self._first_notes.skipped

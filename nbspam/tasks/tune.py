@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import stdtr
 
-from nbspam.corpus.corpus import AS_READ, INTERLEAVED, Corpus, in_time
+from nbspam.corpus.corpus import INTERLEAVED, Corpus, in_time
 from nbspam.corpus.executor import run_shards
 from nbspam.decision import zero_one_loss
 from nbspam.errors import BadDataError
@@ -161,7 +161,7 @@ def split_apart(corpus: Corpus, seed: int = 0) -> tuple[list[Split], str, Ints]:
     groups = duplicate_groups(corpus)
     order, right = in_time(corpus)
     truth = corpus.truth()
-    if right not in (AS_READ, INTERLEAVED):
+    if right != INTERLEAVED:
         with suppress(BadDataError):  # if the oldest mail lacks a class
             splits = splitting.time_splits(truth, order, SPLITS)
             return splits, f"{right}, each block by the older mail", groups
