@@ -11,7 +11,8 @@ import click
 from nbspam.cli import amount, counts_text, plain, write_text
 from nbspam.cli.classify import STDIN_NAME, open_input
 from nbspam.cli.options import ANY_PATH
-from nbspam.cli.shared import check_new_model, check_writable, options, output_file
+from nbspam.cli.output import check_new_model, check_writable, output_file
+from nbspam.cli.shared import options
 from nbspam.cli.tables import say
 from nbspam.errors import UsageError
 from nbspam.labels import HAM_AND_SPAM

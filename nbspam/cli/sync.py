@@ -1,23 +1,17 @@
-"""`nbspam sync` and `nbspam imap`: learn from the states of mail."""
+"""`nbspam sync`, and how lessons from states are shown."""
 
 from __future__ import annotations
 
-import contextlib
 import os
 import sys
-import time
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from contextlib import closing
-from functools import partial
-from typing import Any
 
 import click
 
-from nbspam.cli import done_text, plain, verdict_line, write_text
+from nbspam.cli import done_text, plain, write_text
 from nbspam.cli.shared import options
-from nbspam.errors import TryAgainError, UsageError
-from nbspam.filter import open_filter
 from nbspam.labels import HAM_AND_SPAM
 from nbspam.store.learn import check_class
 from nbspam.tasks.sync import Learning, Lesson, Maildirs, Memory
@@ -62,124 +56,3 @@ def say_lessons(lessons: Iterable[Lesson], quiet: bool) -> None:
         done[f"{result} as {label}"] += 1
     if not quiet:
         sys.stderr.write(done_text(done))
-
-
-MISSING = ""
-try:
-    from nbspam.imap.account import Account, chosen_account, read_accounts
-    from nbspam.imap.mailbox import ImapMailbox
-    from nbspam.imap.scan import Scan, watch
-except ModuleNotFoundError as missing:  # the help and completion of all commands work without it
-    MISSING = missing.name or "imapclient"
-
-LEARN_SECONDS = 300  # between two looks at the states of all mail
-
-account_argument = click.argument("account", metavar="[ACCOUNT]", default="")
-
-
-@click.group("imap")
-def imap_command() -> None:
-    """Judge and learn mail on an IMAP server.
-
-    The accounts are tables of the file --config, see docs/imap.md.
-
-    Exit status: 0 done; 64 usage; 65 no sound model or configuration; 66 no model, folder or access; 74 I/O;
-    75 try again later.
-    """
-    if MISSING:
-        why, remedy = f"the package {MISSING} is missing", "pip install 'nbspam[imap]'"
-        raise UsageError("imap", why, remedy, "imap-not-installed")
-
-
-@imap_command.command("scan")
-@account_argument
-@options("config", "model", "flag_only", "dry_run", "quiet")
-def scan_command(account: str, config: str, **given: Any) -> None:
-    """Judge unread mail that is new since the last time, and move spam to Junk.
-
-    Without ACCOUNT, all accounts are scanned.  A message that you took out of Junk is left where it is.
-    Writes a line for each message to stdout: what was done, a tab, and the line of classify.
-
-    \b
-    Example:
-        nbspam imap scan --dry-run
-    """
-    _for_each(account, config, given, partial(_scan, given))
-
-
-@imap_command.command("learn")
-@account_argument
-@options("config", "model", "keep_days", "dry_run", "quiet")
-def learn_command(account: str, config: str, **given: Any) -> None:
-    """Learn from the folders of an account, and from what was read, as nbspam sync does.
-
-    \b
-    Example:
-        nbspam imap learn --dry-run
-    """
-    _for_each(account, config, given, partial(_learn, given))
-
-
-@imap_command.command("watch")
-@account_argument
-@options("config", "model", "keep_days", "flag_only", "quiet")
-def watch_command(account: str, config: str, **given: Any) -> None:
-    """Scan whenever there is new mail, and learn every 5 minutes, until it is stopped.
-
-    Connects again after a failure, and waits longer each time, up to 5 minutes.
-
-    \b
-    Example:
-        nbspam imap watch home
-    """
-    chosen, given = chosen_account(read_accounts(config), account), given | {"is_dry": False}
-    check_classes(given["model"])
-    learn_at = 0.0
-
-    def work(box: ImapMailbox) -> None:
-        nonlocal learn_at
-        with _memory(chosen, given) as memory:
-            if time.monotonic() >= learn_at:
-                _learn(given | {"quiet": True}, box, memory)
-                learn_at = time.monotonic() + LEARN_SECONDS
-            _scan(given, box, memory)
-        box.select(chosen.folders[0])
-
-    def say(error: TryAgainError, seconds: float) -> None:
-        if not given["quiet"]:
-            sys.stderr.write(f"nbspam: {plain(str(error))}; trying again in {seconds:g} s\n")
-
-    watch(partial(ImapMailbox, chosen), work, say, LEARN_SECONDS)
-
-
-def _for_each(
-    name: str, config: str, given: dict[str, Any], work: Callable[[ImapMailbox, Memory], None]
-) -> None:
-    accounts = read_accounts(config)
-    check_classes(given["model"])
-    for account in [chosen_account(accounts, name)] if name else accounts.values():
-        with _memory(account, given) as memory, ImapMailbox(account) as box:
-            work(box, memory)
-
-
-def _memory(account: Account, given: dict[str, Any]) -> contextlib.closing[Memory]:
-    path = f"{given['model']}-imap-{account.name.replace('/', '_')}.json"
-    return contextlib.closing(Memory(path, is_kept=not given["is_dry"]))
-
-
-def _scan(given: dict[str, Any], box: ImapMailbox, memory: Memory) -> None:
-    scan = Scan(box, memory, given["is_dry"], given["flag_only"])
-    if not scan.can_move and not given["quiet"]:
-        sys.stderr.write("The server can neither MOVE nor remove single messages: spam is only flagged.\n")
-    would = "would be " if given["is_dry"] else ""
-    with contextlib.closing(open_filter(given["model"])) as judge:
-        for folder in box.account.folders:
-            for act, verdict in scan.run(folder, judge):
-                line = verdict_line(verdict.label, verdict.probability, verdict.name)
-                write_text(f"{would}{act}\t{line}")
-
-
-def _learn(given: dict[str, Any], box: ImapMailbox, memory: Memory) -> None:
-    source = f"imap {box.account.name}/"
-    learning = Learning(given["model"], source, given["keep_days"], given["is_dry"])
-    say_lessons(learning.learn(box, memory), given["quiet"])

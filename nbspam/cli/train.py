@@ -9,11 +9,11 @@ import click
 
 from nbspam.cli import flag_of, plain
 from nbspam.cli.options import CLUSTER, SCORING, SOURCE, LongCommand
+from nbspam.cli.output import check_new_model
 from nbspam.cli.shared import (
     asked_options,
     asked_settings,
     asked_workers,
-    check_new_model,
     labelled_source,
     named_mail,
     options,

@@ -9,14 +9,8 @@ import click
 
 from nbspam.cli import amount, counts_text, plain, write_text
 from nbspam.cli.options import ANY_PATH, SOURCE
-from nbspam.cli.shared import (
-    check_writable,
-    labelled_source,
-    named_files,
-    options,
-    output_file,
-    source_argument,
-)
+from nbspam.cli.output import check_writable, output_file
+from nbspam.cli.shared import labelled_source, named_files, options, source_argument
 from nbspam.cli.tables import check_all_read, message_steps, say
 from nbspam.corpus.vectorize import Columns, NumericColumns, Vectorized, WordColumns, vectorize
 from nbspam.corpus.vocabulary import (

@@ -1,0 +1,85 @@
+"""`nbspam compare`."""
+
+from __future__ import annotations
+
+import json
+from math import isnan
+
+import click
+
+from nbspam.cli import amount, plain
+from nbspam.cli.options import ANY_PATH
+from nbspam.cli.shared import (
+    options,
+)
+from nbspam.cli.tables import (
+    console,
+    shows_progress,
+    steps,
+    table,
+)
+from nbspam.evaluation.comparison import Comparison, Difference, compare
+from nbspam.evaluation.formats import load
+from nbspam.evaluation.outcomes import Evaluation
+
+
+@click.command("compare")
+@click.argument("a", metavar="A", type=ANY_PATH)
+@click.argument("b", metavar="B", type=ANY_PATH)
+@options("json")
+def compare_command(a: str, b: str, as_json: bool) -> None:
+    """Compare two evaluations of the same mail, paired message by message.
+
+    A and B are files of nbspam eval --save, or of result lines (--results, or another filter's: file= judge=
+    class= score=).  Writes which one ranks better, which one decides better, and
+    the probability that this is chance.
+
+    \b
+    Example:
+        nbspam eval ~/Maildir --save a.json
+        nbspam eval ~/Maildir --alpha 0.1 --save b.json
+        nbspam compare a.json b.json
+
+    Exit status: 0 compared; 65 not an evaluation of this version, or not the same mail; 66 no such file.
+    """
+    first, second = load(a), load(b)
+    names = a, b
+    with steps("Pairing and resampling", None, shows_progress(False)):
+        found = compare(first, second, names)
+    if as_json:
+        click.echo(json.dumps({"a": a, "b": b} | found.summary(), ensure_ascii=True, allow_nan=False))
+    else:
+        _show(found, first, second, names)
+
+
+def _show(found: Comparison, first: Evaluation, second: Evaluation, names: tuple[str, str]) -> None:
+    """Both evaluations side by side, and the verdict."""
+    out = console()
+    a, b = map(plain, names)
+    messages = amount(found.messages, "message")
+    out.print(f"{messages}, judged by A = {a} and by B = {b}.\n", soft_wrap=True)
+    shown = table("", ">A", ">B", ">B - A", ">95 % interval", ">p")
+    if not isnan(found.one_minus_roca_percent.a):  # undefined for scores of classes without spam
+        shown.add_row("(1-ROCA)%", *_cells(found.one_minus_roca_percent, 4))
+    if found.log_loss is not None:
+        shown.add_row("log loss", *_cells(found.log_loss, 5))
+    right = [int((part.decided == part.truth).sum()) for part in (first, second)]
+    numbers = (f"{right[0]:,}", f"{right[1]:,}", f"{right[1] - right[0]:+,}")
+    shown.add_row("decided rightly", *numbers, "", p_cell(found.mcnemar.p))
+    out.print(shown)
+    only = f"only A right: {found.mcnemar.only_a_right:,}, only B right: {found.mcnemar.only_b_right:,}"
+    out.print(f"{only}.", soft_wrap=True)
+    out.print(plain(found.verdict), style="bold", soft_wrap=True)
+
+
+def _cells(found: Difference, digits: int) -> list[str]:
+    low, high = found.interval
+    interval = "" if isnan(low) else f"{low:+.{digits}f} to {high:+.{digits}f}"
+    values = ((found.a, ""), (found.b, ""), (found.difference, "+"))
+    shown = ["" if isnan(value) else f"{value:{sign}.{digits}f}" for value, sign in values]
+    return [*shown, interval, p_cell(found.p)]
+
+
+def p_cell(p: float) -> str:
+    """A p-value in a table."""
+    return "" if isnan(p) else "< 0.001" if p < 0.001 else f"{p:.3f}"

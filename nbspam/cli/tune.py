@@ -1,0 +1,145 @@
+"""`nbspam tune`."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from math import isnan
+from typing import Any
+
+import click
+
+from nbspam.cli import plain, with_flags
+from nbspam.cli.compare import p_cell
+from nbspam.cli.evaluate import read_source
+from nbspam.cli.options import SOURCE
+from nbspam.cli.output import check_new_model
+from nbspam.cli.shared import asked_options, labelled_source, options, source_argument
+from nbspam.cli.tables import (
+    RATE,
+    check_all_read,
+    console,
+    say,
+    shows_progress,
+    steps,
+    table,
+    train_summary,
+)
+from nbspam.errors import UsageError
+from nbspam.settings import Settings
+from nbspam.tasks.train import Choices, train
+from nbspam.tasks.tune import STEPS, Candidate, Tried, Tuned, tune
+
+DEFAULT = "the default"
+
+
+@click.command("tune")
+@source_argument
+@options(*SOURCE, "seed", "write", "model", "replace", "jobs", "json", "verbose", "quiet")
+def tune_command(seed: int, as_json: bool, write: bool, model: str, replace: bool, **given: Any) -> None:
+    """Choose the best settings for your own mail.
+
+    SOURCE is as for nbspam train.  Tries smoothing, the threshold, the views and the event model on the same
+    messages.  Each message is judged by older mail or, without dates, by mail of other campaigns.  The
+    default stays unless another choice has less log loss by more than chance, on this mail and on mail that
+    it was not chosen on.  Writes a table, and the command to train with.
+
+    With --write it also trains MODEL on SOURCE with these options, whole or not at all.  The new model has
+    counted only SOURCE, and nothing that an old model had learned from other mail.
+
+    \b
+    Example:
+        nbspam tune ~/Maildir
+        nbspam tune ~/Maildir --write --replace
+
+    Exit status: 0 chosen (perhaps the default); 64 usage; 65 bad data, such as mail of one class; 66 no mail,
+    or mail that cannot be read (chosen on the rest); with --write also 73 cannot create the model (before
+    the search); 74 I/O.
+    """
+    if write:
+        check_new_model(model, replace)
+    else:
+        for name in asked_options(("model", "replace")):
+            raise UsageError(f"--{name}", "belongs to --write", "add --write, or leave it out", "usage")
+    quiet, jobs, source = given["quiet"], given["jobs"], labelled_source(given)
+    corpus = read_source(source, given, Settings().wanted)
+    skipped = [*source.skipped, *corpus.skipped]
+    with steps("Trying", STEPS, shows_progress(quiet)) as advance:
+        tuned = tune(corpus, seed, jobs, advance)
+    if as_json:
+        click.echo(json.dumps(_content(tuned), ensure_ascii=True, allow_nan=False))
+    else:
+        show_tuning(tuned, train_command(tuned.chosen.candidate, given))
+    if write:
+        settings, classes = tuned.chosen.candidate.settings, source.classes
+        choices = Choices(automatic=tuned.chosen.candidate.automatic, replaces=replace)
+        with steps("Training", len(corpus.block), shows_progress(quiet), RATE) as advance:
+            trained = train(source.items(), classes, model, settings, jobs, advance, choices)
+        if not quiet:
+            say(train_summary(trained))
+        skipped += [*source.skipped, *trained.skipped]
+    check_all_read(skipped)
+
+
+def _content(tuned: Tuned) -> dict[str, Any]:
+    """The result of tuning as JSON values."""
+    candidates = [
+        {"options": with_flags(one.candidate.options), "event_model": one.candidate.settings.event_model}
+        | _figures(one)
+        for one in tuned.tried
+    ]
+    chosen = tuned.chosen.candidate
+    return {
+        "messages": len(tuned.chosen.evaluation),
+        "kept_apart": tuned.how,
+        "chosen": with_flags(chosen.options),
+        "settings": {name: getattr(chosen.settings, name) for name in chosen.settings.__slots__},
+        "default_stays": chosen.options == "",
+        "candidates": candidates,
+        "unseen": _figures(tuned.unseen),
+        "comparison": tuned.comparison.summary(),
+    }
+
+
+def _figures(one: Tried) -> dict[str, float | None]:
+    names = ("hm_percent", "sm_percent", "one_minus_roca_percent", "log_loss", "difference", "p")
+    values = {name: getattr(one, name) for name in names}
+    return {name: None if isnan(value) else value for name, value in values.items()}
+
+
+def train_command(candidate: Candidate, given: dict[str, Any]) -> str:
+    """The command that trains with the options of a candidate on the same mail, for the shell."""
+    words = ["nbspam", "train", *with_flags(candidate.options).split()]
+    for name, flag in (("ham", "--ham"), ("spam", "--spam"), ("classes", "--class")):
+        words += [word for path in given[name] for word in (flag, path)]
+    words += ["--rules", given["rules"]] if given["rules"] else []
+    words += ["--skip-unread"] if given["skip_unread"] else []
+    return plain(shlex.join([*words, *given["source"]]))
+
+
+def show_tuning(tuned: Tuned, command: str) -> None:
+    """The table of candidates, what choosing gains on other mail, and the command to train with."""
+    out, chosen = console(), tuned.chosen
+    out.print(f"{len(chosen.evaluation):,} messages judged, {tuned.how}.", soft_wrap=True)
+    shown = table("", ">ham\nlost", ">spam\nmissed", ">(1-ROCA)%", ">log loss", ">against", ">p")
+    for one in (*tuned.tried, tuned.unseen):
+        cells = _cells(one)
+        if one is not tuned.tried[0]:
+            cells += [f"{one.difference:+.5f}", p_cell(one.p)]
+        shown.add_row(*cells, style="bold green" if one is chosen else "")
+    out.print(shown)
+    out.print("\nThe choice: each part of the mail is judged by the settings chosen on the other parts.")
+    out.print(f"Paired: {tuned.comparison.verdict}.", soft_wrap=True)
+    out.print(f"Best: {with_flags(chosen.candidate.options) or DEFAULT}.", style="bold", soft_wrap=True)
+    out.print(f"  {command}", soft_wrap=True)
+
+
+def _cells(one: Tried) -> list[str]:
+    percents = ["" if isnan(value) else f"{value:.2f} %" for value in (one.hm_percent, one.sm_percent)]
+    ranking = "" if isnan(one.one_minus_roca_percent) else f"{one.one_minus_roca_percent:.4f}"
+    return [
+        with_flags(one.candidate.options) or DEFAULT,
+        *percents,
+        ranking,
+        f"{one.log_loss:.5f}",
+    ]
