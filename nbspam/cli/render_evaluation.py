@@ -23,6 +23,7 @@ from nbspam.evaluation.formats import finite
 from nbspam.evaluation.metrics import largest_confusions, learning_curve
 from nbspam.evaluation.outcomes import Evaluation, worst_mistakes
 from nbspam.evaluation.sentences import said_of_decisions, said_of_method
+from nbspam.evaluation.sketch import roc_sketch
 from nbspam.labels import UNSURE
 
 SHOWN_MISTAKES = 10  # shared among the classes, at least one each; all with -v
@@ -53,7 +54,7 @@ def evaluation_json(evaluation: Evaluation, found: Summary) -> str:
 
 
 def show_evaluation(evaluation: Evaluation, found: Summary, verbose: bool) -> None:
-    """The evaluation in words, what was decided, the figures and the mistakes."""
+    """The evaluation in words, what was decided, the figures, a small ROC and the mistakes."""
     out = console()
     is_whole = not sys.stdout.isatty()  # a terminal breaks lines inside words
     for sentence in said_of_decisions(found):
@@ -61,6 +62,9 @@ def show_evaluation(evaluation: Evaluation, found: Summary, verbose: bool) -> No
     out.print(plain(said_of_method(evaluation)), soft_wrap=is_whole)
     out.print(f"Scoring: {_scoring(evaluation.settings)}.\n", soft_wrap=is_whole)
     out.print(_confusion(evaluation, found["confusion"]), "", figures_table(found), sep="\n")
+    is_unicode = "utf" in (sys.stdout.encoding or "").lower()
+    for line in ["", *roc_sketch(evaluation)] if is_unicode else []:
+        out.print(f"  {line}".rstrip(), soft_wrap=True)
     _show_mistakes(out, evaluation, verbose)
 
 
