@@ -39,7 +39,8 @@ def doctor_command(model: str, start: str, as_json: bool, quiet: bool, **given: 
     """Check a model, and the labels of the mail in SOURCE.
 
     Without SOURCE: which model is used and why, its owner, who may write to it, whether it is sound, has
-    enough mail of each class, and is calibrated; models at other places.
+    enough mail of each class, and is calibrated; models at other places; the lines of ~/.procmailrc,
+    ~/.mailfilter and ~/.forward that call nbspam.
 
     With SOURCE (as for nbspam train) also: messages with two labels, messages that the model has counted as
     another class, and labels that are likely wrong: a filter of the other mail, without near-duplicates,

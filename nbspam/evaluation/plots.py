@@ -1,6 +1,6 @@
 """The drawings of the report, each an SVG as text.
 
-Axes of errors are logarithmic, because a good filter's curve clings to a corner of plain ones; a share of 0
+Axes are logarithmic or probit, because a good filter's curve clings to a corner of plain ones; a share of 0
 is drawn at half a message.
 """
 
@@ -15,14 +15,17 @@ import matplotlib
 import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, NullFormatter
+from scipy.special import ndtri
 
 from nbspam.decision import UNDECIDED
 from nbspam.evaluation import metrics
-from nbspam.evaluation.outcomes import Evaluation
+from nbspam.evaluation.outcomes import Evaluation, Floats
 from nbspam.evaluation.ranking import curve, rankings
 from nbspam.labels import SPAM
 
 HAM_COLOUR, SPAM_COLOUR, INK, FAINT, GREY = "#2a6f97", "#c1440e", "#22303c", "#c8d1d9", "#8795a1"
+DET_TICKS = np.array([0.001, 0.01, 0.1, 0.5, 2, 5, 10, 20, 40, 60])  # percent
+DET_END = 0.6  # no filter with more errors is used
 REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 STYLE: Any = {
     "svg.fonttype": "none",  # text stays text: smaller, and it can be found and read aloud
@@ -47,11 +50,11 @@ STYLE: Any = {
 
 
 def plots(evaluation: Evaluation) -> dict[str, str]:
-    """The drawings that this evaluation allows, by name: roc, reliability, histogram, learning."""
+    """The drawings that this evaluation allows, by name: roc, det, reliability, histogram, learning."""
     drawers: dict[str, Callable[[Evaluation, Any], None]] = {}
     has_spam = evaluation.positive is not None
     if has_spam and rankings(evaluation):
-        drawers["roc"] = _draw_roc
+        drawers |= {"roc": _draw_roc, "det": _draw_det}
     if evaluation.has_probabilities:
         drawers["reliability"] = _draw_reliability
     if has_spam:
@@ -80,19 +83,46 @@ def cleaned(text: str) -> str:
     return "".join(char if char.isprintable() else " " if char.isspace() else REPLACEMENT for char in text)
 
 
-def _draw_roc(evaluation: Evaluation, figure: Any) -> None:
-    """Spam missed against ham lost at every threshold, and as decided; both axes logarithmic."""
-    tally, axes = rankings(evaluation)[0].tally(), figure.subplots()
-    half = 0.5 / tally.sum(axis=0)  # of a message: the least that is drawn
-    shares = [100 * np.maximum(*pair) for pair in zip(curve(tally), half, strict=True)]
-    axes.plot(*shares, color=SPAM_COLOUR, label="all thresholds")
+def _draw_curve(
+    axes: Any, evaluation: Evaluation, places: Callable[[Floats], Floats], highest: float = 1.0
+) -> Floats:
+    """The curve and the filter's own decisions; half a message on both axes, float64 (2,).
+
+    places  : from shares to places on an axis
+    highest : share at which the dot of the decisions is drawn at most
+    """
+    tally = rankings(evaluation)[0].tally()
+    half = np.asarray(0.5 / tally.sum(axis=0))
+    shares = [np.maximum(*pair) for pair in zip(curve(tally), half, strict=True)]
+    axes.plot(*map(places, shares), color=SPAM_COLOUR, label="all thresholds")
     rates = metrics.ham_spam(metrics.confusion(evaluation), evaluation.classes.index(SPAM)).percents
+    point = np.clip(np.array(rates) / 100, half, highest)
     # With unsure decisions the dot can lie below the curve.
     label = "as decided, unsure aside" if (evaluation.decided == UNDECIDED).any() else "as decided"
-    axes.plot(*np.maximum(rates, 100 * half), "o", color=INK, markersize=7, clip_on=False, label=label)
-    axes.set(xlabel="ham lost, %", ylabel="spam missed, %", xscale="log", yscale="log")
+    axes.plot(*places(point), "o", color=INK, markersize=7, clip_on=False, label=label)
+    axes.set(xlabel="ham lost, %", ylabel="spam missed, %")
     axes.legend(loc="upper right")
+    return half
+
+
+def _draw_roc(evaluation: Evaluation, figure: Any) -> None:
+    """Spam missed against ham lost at every threshold, both axes logarithmic."""
+    axes = figure.subplots()
+    _draw_curve(axes, evaluation, lambda shares: 100 * shares)
+    axes.set(xscale="log", yscale="log")
     _plain_ticks(axes.xaxis, axes.yaxis)
+
+
+def _draw_det(evaluation: Evaluation, figure: Any) -> None:
+    """Detection error trade-off: both axes probit, so that normally spread scores give a straight line."""
+    axes = figure.subplots()
+    # A share of 1 has no place; nothing above DET_END is shown.
+    least = _draw_curve(axes, evaluation, lambda shares: ndtri(np.minimum(shares, 0.9999)), DET_END)
+    for name, floor in zip("xy", np.minimum(least, 0.4), strict=True):
+        ticks = DET_TICKS[(100 * floor <= DET_TICKS) & (DET_TICKS < 100 * DET_END)]
+        labels = [f"{tick:g}" for tick in ticks]
+        ends = (ndtri(floor) - 0.05, ndtri(DET_END))
+        axes.set(**{f"{name}ticks": ndtri(ticks / 100), f"{name}ticklabels": labels, f"{name}lim": ends})
 
 
 def _plain_ticks(*axes: Any) -> None:

@@ -37,6 +37,11 @@ PLOTS = {
         "Each point is a threshold: to the left fewer wanted messages are lost, further down less spam is "
         "missed. Both axes are logarithmic; no error is drawn at half a message. Lower left is better.",
     ),
+    "det": (
+        "The same on probit axes (DET)",
+        "If the scores of both classes are spread normally, this curve is a straight line; "
+        "its slope tells which class is spread wider.",
+    ),
     "reliability": (
         "Are the probabilities true?",
         "Messages in up to 15 bins of equal size by the probability of spam, or of the likeliest class if no "

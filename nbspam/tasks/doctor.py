@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import os
 import pwd
+import re
+import shutil
 import stat
 import time
 from collections.abc import Iterable, Iterator
@@ -46,6 +48,8 @@ NOT_MANY = 200, "not yet many: public mail was judged wrongly one time in twenty
 LOPSIDED = 20  # times as many messages of one class as of another
 LEARN_MORE = "learn more of it: nbspam train `update` SOURCE, nbspam learn CLASS FILE"
 MAKE_ONE = "train one: nbspam train SOURCE"
+DELIVERY_FILES = (".procmailrc", ".mailfilter", ".forward")
+SET_PATH = "set it at the top of the file: PATH=$HOME/.local/bin:/usr/bin:/bin"
 ANOTHER_PLACE = "choose another place: `model=PATH`"
 
 
@@ -87,7 +91,7 @@ def examine(
     start    : the model that judges as long as `path` does not exist, or empty
     """
     found = [Finding("model", f"{path} ({why})"), *_model(path, has_mail, start)]
-    return [*found, *_others(path, places)]
+    return [*found, *_others(path, places), *_delivery(os.path.expanduser("~"))]
 
 
 def is_sound(findings: list[Finding]) -> bool:
@@ -268,6 +272,32 @@ def _others(path: str, places: Iterable[str]) -> Iterator[Finding]:
         newer = ", later than this one: was that training meant for here?" if status.st_mtime > used else ""
         text = f"{other} ({user_name(status.st_uid)}'s, changed {_moment(status.st_mtime)}{newer})"
         yield note("another", text, f"to use it: `model={other}` or NBSPAM_MODEL={other}")
+
+
+def _delivery(home: str) -> Iterator[Finding]:
+    """The lines that name nbspam in files that deliver mail; what these lines do is not examined."""
+    for name in DELIVERY_FILES:
+        path = os.path.join(home, name)
+        try:
+            with open(path, encoding="utf-8", errors="replace") as file:
+                lines = [line.strip() for line in file]
+        except OSError:
+            continue
+        search = None  # the PATH that the file has set so far
+        for number, line in enumerate(lines, 1):
+            if assigned := re.match(r"PATH\s*=\s*[\"']?([^\"']*)", line):
+                search = re.sub(r"\$HOME\b|\$\{HOME\}", home, assigned[1])
+            if not re.search(r"\bnbspam\b", line) or line.startswith("#"):
+                continue
+            text, why = f"{path}:{number}: {line}", ""
+            if search is None:
+                why = "the file sets no PATH, so the PATH of the mail system decides"
+            elif shutil.which("nbspam", path=search) is None:
+                why = f"its PATH has no nbspam: {search}"
+            if why and "/nbspam" not in line:
+                yield note(name[1:], f"{text} ({why})", SET_PATH)
+            else:
+                yield Finding(name[1:], text)
 
 
 def _me() -> str:

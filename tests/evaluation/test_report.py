@@ -93,7 +93,7 @@ def test_text_out_of_mail_is_escaped_and_cleaned():
     ("classes", "method", "drawings"),
     [
         (("home", "work", "lists"), "folds", 1),
-        (("_a$b$", "工作", "<b>", "spam"), "holdout", 3),
+        (("_a$b$", "工作", "<b>", "spam"), "holdout", 4),
         (tuple(f"c{number}" for number in range(20)), "model", 1),
     ],
 )
@@ -171,7 +171,7 @@ def test_a_browser_loads_every_drawing_and_asks_for_nothing_else(chromium, tmp_p
     (tmp_path / "probe.html").write_text(page.replace(policy, "").replace("</body>", PROBE + "</body>"))
     dom, console = browse(chromium, tmp_path, "--dump-dom", (tmp_path / "probe.html").as_uri())
     assert console == []
-    assert 'data-shown="4 of 4"' in dom
+    assert 'data-shown="5 of 5"' in dom
     assert 'data-asked="nothing"' in dom
     assert 'data-wide="fits"' in dom
     assert dom.count("<script") == 1  # the probe's own

@@ -145,3 +145,24 @@ def test_models_at_other_places_are_noted(model: Path, tmp_path: Path) -> None:
     os.utime(other, (900_000_000,) * 2)
     assert "later" not in found(model, other)["another"].text
     assert str(other) in found(tmp_path / "none", other)["another"].text
+
+
+@pytest.mark.parametrize(
+    ("path", "recipe", "said"),
+    [
+        ("PATH=$HOME/bin:/usr/bin\n", "| nbspam classify -p", ""),
+        ("", "| /usr/local/bin/nbspam classify -p", ""),
+        ("PATH=/nowhere\n", "| nbspam classify -p", "its PATH has no nbspam: /nowhere"),
+        ("", "| nbspam classify -p", "sets no PATH"),
+    ],
+)
+def test_a_recipe_that_may_not_find_the_program_is_noted(
+    model: Path, home: Path, path: str, recipe: str, said: str
+) -> None:
+    program = home / "bin" / "nbspam"
+    program.parent.mkdir()
+    program.touch(0o755)
+    (home / ".procmailrc").write_text(f"{path}:0 fwr\n{recipe}\n")
+    finding = found(model)["procmailrc"]
+    assert said in finding.text
+    assert (finding.state, bool(finding.remedy)) == ((NOTE, True) if said else (FINE, False))
