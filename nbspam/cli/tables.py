@@ -20,7 +20,7 @@ from rich.table import Table
 
 from nbspam.cli import amount, counts_text, plain
 from nbspam.corpus.source import Source, unread_error
-from nbspam.labels import SPAM
+from nbspam.labels import HAM_AND_SPAM, SPAM
 
 if TYPE_CHECKING:
     from nbspam.corpus.item import Skipped
@@ -158,6 +158,8 @@ def train_summary(trained: Trained, verb: str = "Trained on") -> str:
         lines.append(f"Counted before: {trained.again:,} of them, which now count once more.")
     if trained.alpha is not None:
         lines.append(f"Chosen by judging messages that were left out: alpha = {trained.alpha:g}.")
+    if trained.classes != HAM_AND_SPAM:
+        lines.append(f"X-Nbspam will be one of {', '.join(map(plain, trained.classes))}.")
     if SPAM not in trained.classes:
         lines.append("No class is spam: a rule for `X-Nbspam: spam` will match no message.")
     return "\n".join(lines)

@@ -130,7 +130,10 @@ def show_tuning(tuned: Tuned, command: str) -> None:
     out.print(shown)
     out.print("\nThe choice: each part of the mail is judged by the settings chosen on the other parts.")
     out.print(f"Paired: {tuned.comparison.verdict}.", soft_wrap=True)
-    out.print(f"Best: {with_flags(chosen.candidate.options) or DEFAULT}.", style="bold", soft_wrap=True)
+    verdict = f"Better than the default: {with_flags(chosen.candidate.options)}."
+    if chosen is tuned.tried[0]:
+        verdict = "No better than the default: no choice gains on other mail by more than chance."
+    out.print(verdict, style="bold", soft_wrap=True)
     out.print(f"  {command}", soft_wrap=True)
 
 

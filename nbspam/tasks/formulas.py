@@ -17,7 +17,7 @@ from nbspam.model.features import bin_text, bins_between
 from nbspam.model.posterior import log_priors_of
 from nbspam.model.scorer import ViewEvidence, make_words
 from nbspam.model.words import vocabulary_size, word_totals
-from nbspam.settings import SHRINKAGE, STRONG, Settings
+from nbspam.settings import DILUTION, HAM_CAP, MEASURE_ALPHA, MOST_TIMES, SHRINKAGE, STRONG, Settings
 from nbspam.store.check import TokenRow
 from nbspam.store.reader import Model
 from nbspam.tokens.bag import VIEWS
@@ -161,10 +161,17 @@ def _averaged_score(model: Model, settings: Settings) -> list[Line]:
     first = model.classes[0]
     floors = by_class(VIEWS, [settings.threshold * strong for strong in STRONG])
     score = "Σ_v (a_v E_vk + d_v C_vk) + Σ_f g_f B_fk + b_k + Σ_v c_vk u_v + Σ_j m_jk R_j"
+    powers = by_class(VIEWS, DILUTION)
+    cap = f"E_v and C_v not below -{HAM_CAP:g} nats" if settings.capped else "none"
     return [
         ("weight of word j", f"w_jk = log(φ_jk / φ_j,{first})"),
         ("informative words", f"largest minus smallest w_jk over (nats): {floors}"),
         ("evidence of view v", f"E_vk = (1 - u_v^p_v) Σ t_j w_jk / (Σ t_j + {SHRINKAGE:g})"),
+        ("u_v, p_v", f"the share of its words that the model never met; {powers}"),
+        ("t_j", f"1 + log of how often the message has word j, at most {MOST_TIMES} times"),
+        ("C_vk", f"E_vk with λ = {settings.second_alpha:g}: rare words weigh less"),
+        ("bound for ham", cap),
+        ("B_fk", f"log (n_bk + {MEASURE_ALPHA:g}) / (m_k + {MEASURE_ALPHA:g} · bins), less that of {first}"),
         ("all terms", "docs/models.md; those whose weights are not below are 0"),
         (f"score against {first}", f"z_k = {score} + log π_k - log(m_k / m)"),
         ("P(k | x)", "exp(z_k) / Σ_i exp(z_i)"),
