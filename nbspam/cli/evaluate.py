@@ -205,13 +205,12 @@ def compare_command(a: str, b: str, as_json: bool) -> None:
     Exit status: 0 compared; 65 not an evaluation of this version, or not the same mail; 66 no such file.
     """
     first, second = load(a), load(b)
-    names = a, b
     with steps("Pairing and resampling", None, shows_progress(False)):
-        found = compare(first, second, names)
+        found = compare(first, second, (a, b))
     if as_json:
         click.echo(json.dumps({"a": a, "b": b} | found.summary(), ensure_ascii=True, allow_nan=False))
     else:
-        _compared(found, first, second, names)
+        _compared(found, first, second, (a, b))
 
 
 def _compared(found: Comparison, first: Evaluation, second: Evaluation, names: tuple[str, str]) -> None:
