@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Sequence
-from itertools import chain
 from typing import Any
 
 import click
@@ -29,7 +28,7 @@ from nbspam.tasks.doctor import FINE, NOTE, WRONG, Finding, examine, is_sound
 from nbspam.tasks.start import own_or_shared
 
 COLOURS = {FINE: "green", NOTE: "yellow", WRONG: "bold red"}
-SHOWN = 10  # messages of a kind; --json has all
+SHOWN = 20  # messages of a kind; --json has all
 Line = tuple[str, str, tuple[tuple[str, float], ...]]  # what is said of a message, its name, its clues
 
 
@@ -120,12 +119,11 @@ def _show(findings: list[Finding], checked: Checked | None, quiet: bool) -> None
             if one.remedy:
                 out.print(f"{'':<19}next: {plain(one.remedy)}", style="dim", soft_wrap=True)
     if checked:
-        moved = [
-            [(f"{one.label}, counted as {', '.join(one.counted)}", one.name, ())]
-            for one in checked.moved or []
+        moved: list[Line] = [
+            (f"{one.label}, counted as {', '.join(one.counted)}", one.name, ()) for one in checked.moved or []
         ]
-        doubts = [
-            [(f"{one.label}  P({one.other}) {one.probability:.3f}", one.name, one.clues)]
+        doubts: list[Line] = [
+            (f"{one.label}  P({one.other}) {one.probability:.3f}", one.name, one.clues)
             for one in checked.doubts or []
         ]
         _listed(out, "The same message under two labels", _groups(checked.same))
@@ -139,21 +137,14 @@ def _show(findings: list[Finding], checked: Checked | None, quiet: bool) -> None
         out.print(f"\nWrong: {faults}. Worth knowing: {notes}.", style=style)
 
 
-def _listed(out: Console, title: str, entries: Sequence[Sequence[Line]]) -> None:
-    """A title and the first entries, each of some messages, with their heads and clues."""
-    if not entries:
-        return
-    out.print(f"\n{title}: {len(entries):,}", style="bold")
-    shown = [entry[:SHOWN] for entry in entries[:SHOWN]]
-    known = heads(name for entry in shown for _, name, _ in entry)
-    for text, name, clues in chain.from_iterable(shown):
+def _listed(out: Console, title: str, lines: Sequence[Line]) -> None:
+    """A title and the first messages, with their heads and clues."""
+    if lines:
+        out.print(f"\n{title}: {len(lines):,} (--json names all)", style="bold")
+    known = heads(name for _, name, _ in lines[:SHOWN])
+    for text, name, clues in lines[:SHOWN]:
         show_message(out, f"{plain(text)}  {plain(name)}", known.get(name, ""), clues)
-    if len(entries) > SHOWN:
-        out.print(f"  and {len(entries) - SHOWN:,} more: --json names all", style="dim")
 
 
-def _groups(groups: list[tuple[Labelled, ...]]) -> list[list[Line]]:
-    return [
-        [(f"{' ' if place else '-'} {one.label:<8}", one.name, ()) for place, one in enumerate(group)]
-        for group in groups
-    ]
+def _groups(groups: list[tuple[Labelled, ...]]) -> list[Line]:
+    return [(one.label, one.name, ()) for group in groups for one in group]

@@ -300,13 +300,11 @@ def tune_command(seed: int, as_json: bool, write: bool, model: str, replace: boo
 
 def _tuning_content(tuned: Tuned) -> dict[str, Any]:
     """The result of tuning as JSON values."""
-    candidates = []
-    for one in tuned.tried:
-        found = {
-            "options": with_flags(one.candidate.options),
-            "event_model": one.candidate.settings.event_model,
-        }
-        candidates.append(found | _figures(one))
+    candidates = [
+        {"options": with_flags(one.candidate.options), "event_model": one.candidate.settings.event_model}
+        | _figures(one)
+        for one in tuned.tried
+    ]
     chosen = tuned.chosen.candidate
     return {
         "messages": len(tuned.chosen.evaluation),

@@ -52,8 +52,7 @@ def explain_command(
     Exit status: 0 explained; 64 usage; 65 no sound model; 66 no such message or no model; 74 I/O;
     75 try again later.
     """
-    asked = {name: value for name, value in given.items() if name in SETTINGS and value not in (None, False)}
-    change = {name: "1" if value is True else value for name, value in asked.items()}
+    change = {name: "1" if given[name] is True else given[name] for name in SETTINGS if given[name]}
     judge = open_filter(own_or_shared(model, start), change, loss)
     messages = ReadableMessages({}, list(files))
     for name, data in messages:
