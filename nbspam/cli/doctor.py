@@ -59,7 +59,8 @@ def doctor_command(model: str, start: str, as_json: bool, quiet: bool, **given: 
     """
     has_mail = any(given[name] for name in ("source", "ham", "spam", "classes", "rules", "skip_unread"))
     source = labelled_source(given, allow_one_class=True) if has_mail else None
-    findings = examine(model, _why(), _other_places(), has_mail, start)
+    why = "named by --model" if asked_options(["model"]) else model_places(os.environ)[0][0]
+    findings = examine(model, why, _other_places(), has_mail, start)
     checked: Checked | None = None
     if source:
         judge = own_or_shared(model, start) if is_sound(findings) else None
@@ -77,11 +78,6 @@ def doctor_command(model: str, start: str, as_json: bool, quiet: bool, **given: 
 def _status(findings: list[Finding]) -> int:
     """The status of the first fault, or 0."""
     return next((one.fault.status for one in findings if one.fault), 0)
-
-
-def _why() -> str:
-    """Why it is this model."""
-    return "named by --model" if asked_options(["model"]) else model_places(os.environ)[0][0]
 
 
 def _other_places() -> list[str]:

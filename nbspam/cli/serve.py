@@ -61,7 +61,7 @@ def serve_command(
     )
     filters.check()
     listening = _listening(path, mode, listen)
-    for name in listening.open_to_others():
+    for name in [name for name, is_open in listening.names().items() if is_open]:
         worker.LOG.error("%s: other machines may reach it, and SPAMD has no password", name)
     worker.LOG.info(
         "%s on %s, %s",

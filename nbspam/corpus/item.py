@@ -31,7 +31,6 @@ MAGIC = {
     b"PK\x03\x04": "zip",
     b"7z\xbc\xaf\x27\x1c": "7z",
 }
-PACKED_START = tuple(MAGIC)
 HEAD_BYTES = 1024
 NO_MAIL = "no mail, but a program, an image or another document"
 _CHUNK_BYTES = 1 << 16
@@ -128,9 +127,7 @@ def reason_of(error: OSError) -> str:
 
 def packed_as(head: bytes) -> str:
     """How a file that begins with `head` is compressed: gz, zip, ...; '' if it is not."""
-    if not head.startswith(PACKED_START):
-        return ""
-    return next(kind for magic, kind in MAGIC.items() if head.startswith(magic))
+    return next((kind for magic, kind in MAGIC.items() if head.startswith(magic)), "")
 
 
 def open_regular(path: str) -> BinaryIO:

@@ -45,13 +45,13 @@ class Listening:
         self._path = path
         self._file = file_identity(path)
 
-    def names(self) -> list[str]:
-        """Each address as people write it."""
-        return [_name(one) for one in self.sockets]
-
-    def open_to_others(self) -> list[str]:
-        """The addresses that other machines can reach."""
-        return [_name(one) for one in self.sockets if not _is_local(one)]
+    def names(self) -> dict[str, bool]:
+        """Each address as people write it, and True if other machines can reach it."""
+        local = ("::1", "127.0.0.1")
+        return {
+            _name(one): one.family != socket.AF_UNIX and one.getsockname()[0] not in local
+            for one in self.sockets
+        }
 
     def close(self) -> None:
         """Close the sockets in this process, and remove the socket file unless it is another server's now."""
@@ -68,10 +68,6 @@ def _name(one: socket.socket) -> str:
         return os.fsdecode(address) or "unix socket"
     host = f"[{address[0]}]" if one.family == socket.AF_INET6 else address[0]
     return f"{host}:{address[1]}"
-
-
-def _is_local(one: socket.socket) -> bool:
-    return one.family == socket.AF_UNIX or one.getsockname()[0] in ("::1", "127.0.0.1")
 
 
 def inherited() -> Listening | None:
