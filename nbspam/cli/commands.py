@@ -5,6 +5,7 @@ The module of a command is imported only when that command runs: `nbspam learn` 
 
 from __future__ import annotations
 
+from difflib import get_close_matches
 from importlib import import_module
 
 import click
@@ -48,6 +49,15 @@ class Commands(click.Group):
         module = import_module(f"nbspam.cli.{COMMANDS[name][0]}")
         command: click.Command = getattr(module, f"{name.replace('-', '_')}_command")
         return command
+
+    def resolve_command(
+        self, context: click.Context, arguments: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        name = arguments[0]
+        if name not in COMMANDS and not name.startswith("-"):
+            near = "".join(f"; did you mean {one}?" for one in get_close_matches(name, COMMANDS, 1))
+            context.fail(f"there is no command {name}{near}")
+        return super().resolve_command(context, arguments)
 
     def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):

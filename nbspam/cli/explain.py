@@ -27,6 +27,7 @@ from nbspam.tokens.bag import token_key
 
 BAR_CELLS = 16
 MAX_HEADING = 10  # characters of a class name above its column
+SYMBOLS = {"mean": "μ", "variance": "σ²", "phi": "φ"}  # of docs/models.md
 MAX_FLIP = 8  # clues named
 Times = list[int | None]  # milliseconds since 1970, None for what is forgotten
 
@@ -124,7 +125,7 @@ def _show(out: Console, found: Explanation, judge: Filter, since: Times, left_ou
     if left_out:
         out.print(f"  and {left_out:,} more clues: --top 0 shows all", style="dim")
     if found.features:
-        out.print(_feature_table(found))
+        out.print(_feature_table(found, [*map(plain, judge.classes)]))
     out.print(_flip_line(found))
 
 
@@ -212,12 +213,16 @@ def clue_table(found: Explanation, names: list[str], since: Times) -> Table:
     return shown
 
 
-def _feature_table(found: Explanation) -> Table:
-    """The numeric features and their bins; --json also has the parameters that they are scored by."""
-    shown = table(">nats", ">value", "feature", "bin")
+def _feature_table(found: Explanation, names: list[str]) -> Table:
+    """The numeric features, and the parameters that they are scored by."""
+    shown = table(">nats", ">value", "feature", "parameters")
     for facts, nats in found.features:
+        texts = [bin_text(*facts.bin)] if facts.bin else []
+        for k, name in enumerate(names):
+            numbers = [f"{SYMBOLS[key]} {values[k]:,.4g}" for key, values in facts.parameters.items()]
+            texts.append(f"{name} {' '.join(numbers)}")
         cell = "" if nats is None else nats_text(nats)
-        shown.add_row(cell, f"{facts.value:,.6g}", facts.name, bin_text(*facts.bin) if facts.bin else "")
+        shown.add_row(cell, f"{facts.value:,.6g}", facts.name, ", ".join(texts))
     return shown
 
 

@@ -72,13 +72,26 @@ class Evaluation:
     clues: Mapping[str, tuple[ShortClue, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Raises BadDataError for fewer than two classes, and without a message."""
+        """Raises BadDataError for fewer than two classes, without a message, and for values that cannot be."""
         if self.n_classes < 2:
             why = f"{self.n_classes} class; at least two are needed"
             raise BadDataError("evaluation", why, "name mail of at least two classes", "one-class")
         if not len(self):
             why, remedy = "no message was judged", "name a SOURCE that has mail"
             raise BadDataError("evaluation", why, remedy, "no-outcomes")
+        highest, lowest = (
+            max(self.truth.max(), self.decided.max()),
+            min(self.truth.min(), self.decided.min() + 1),
+        )
+        is_valid = {
+            "number of values": {len(getattr(self, name)) for name in COLUMNS} == {len(self)}
+            and len(self.folds) in (0, len(self)),
+            "class number": 0 <= lowest and highest < self.n_classes,
+            "probability": np.all((self.probabilities >= 0) & (self.probabilities <= 1)),
+        }
+        for name, valid in is_valid.items():
+            if not valid:
+                raise BadDataError("evaluation", f"a wrong {name}", slug="evaluation-values")
 
     def __len__(self) -> int:
         return len(self.truth)
