@@ -72,21 +72,20 @@ class Evaluation:
     clues: Mapping[str, tuple[ShortClue, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Raises BadDataError for fewer than two classes, without a message, and for values that cannot be."""
+        """Raises BadDataError for fewer than two classes, without a message, and for impossible values."""
         if self.n_classes < 2:
             why = f"{self.n_classes} class; at least two are needed"
             raise BadDataError("evaluation", why, "name mail of at least two classes", "one-class")
         if not len(self):
             why, remedy = "no message was judged", "name a SOURCE that has mail"
             raise BadDataError("evaluation", why, remedy, "no-outcomes")
-        highest, lowest = (
-            max(self.truth.max(), self.decided.max()),
-            min(self.truth.min(), self.decided.min() + 1),
-        )
+        highest = max(self.truth.max(), self.decided.max())
         is_valid = {
             "number of values": {len(getattr(self, name)) for name in COLUMNS} == {len(self)}
             and len(self.folds) in (0, len(self)),
-            "class number": 0 <= lowest and highest < self.n_classes,
+            "class number": self.truth.min() >= 0
+            and self.decided.min() >= UNDECIDED
+            and highest < self.n_classes,
             "probability": np.all((self.probabilities >= 0) & (self.probabilities <= 1)),
         }
         for name, valid in is_valid.items():
