@@ -73,7 +73,10 @@ def _scoring(settings: Mapping[str, Any]) -> str:
     if "event_model" not in settings:
         return plain(str(settings.get("filter", settings.get("results", "another filter"))))
     how = "views averaged" if str(settings.get("averaged")) in ("True", "1") else "one sum"
-    return f"{settings['event_model']}, {how}, features {settings['features']}, λ = {settings['alpha']}"
+    kind = settings["event_model"]
+    if settings.get("features") == "both":
+        kind = f"{kind} and {settings['numeric_model']}"
+    return f"{kind}, {how}, λ = {settings['alpha']}"
 
 
 def figures_table(found: Summary) -> Table:

@@ -49,7 +49,7 @@ def test_a_damaged_compressed_file_is_not_a_message(model: Path, tmp_path: Path)
     for command in (["learn", "spam"], ["classify"], ["classify", "--exit-code"], ["explain"]):
         done = program(*command, "-m", model, damaged)
         assert (done.returncode, done.stdout) == (66, b""), command
-        assert b"next: check that it is whole" in done.stderr
+        assert b"and that it is whole" in done.stderr
     assert model.read_bytes() == before
 
 
