@@ -194,5 +194,7 @@ def log_loss(joint: Floats, labels: NDArray[Any]) -> float:
 
 def scaled_log_loss(joint: Floats, labels: NDArray[Any]) -> float:
     """The least log loss of the joints times one of SCALES."""
+    possible = np.isfinite(joint[np.arange(len(labels)), labels])
+    joint, labels = joint[possible], labels[possible]
     centred = joint - joint.max(axis=1, keepdims=True)
     return min(log_loss(scale * centred, labels) for scale in SCALES)
