@@ -118,7 +118,7 @@ class Source:
 
 
 def _size_bytes(path: str) -> int:
-    """The size of a file, 0 if there is none; FOLDER for a folder."""
+    """The size of a file, 0 if it is missing; FOLDER for a folder."""
     try:
         status = os.stat(path)
     except OSError:
