@@ -78,10 +78,10 @@ def main() -> None:
         (FOLDER / "explain.svg").write_text(svg("nbspam explain --top 8 data/spam/0002.eml", shown))
         for command in (
             ["train", "-q", "--replace", str(public / "train.index")],
-            ["eval", "-q", "-m", str(model), str(public / "test.index"), "--report", str(page)],
+            ["eval", "-q", "-m", model.name, str(public / "test.index"), "--report", str(page)],
         ):
             subprocess.run(
-                [*PROGRAM, *command], cwd=ROOT, env=environment, check=True, stdout=subprocess.DEVNULL
+                [*PROGRAM, *command], cwd=name, env=environment, check=True, stdout=subprocess.DEVNULL
             )
         screenshot(page, FOLDER / "report.png", 1200, 560)
 

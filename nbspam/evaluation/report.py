@@ -16,7 +16,7 @@ from nbspam.decision import Loss
 from nbspam.errors import UsageError
 from nbspam.evaluation import figures
 from nbspam.evaluation.outcomes import Evaluation, worst_mistakes
-from nbspam.evaluation.sentences import said_of_decisions, said_of_method
+from nbspam.evaluation.sentences import said_of_decisions, said_of_method, said_of_scores
 
 try:
     import jinja2
@@ -79,7 +79,7 @@ def report_html(evaluation: Evaluation, loss: Loss | None = None) -> str:
     page: str = template.render(
         found=found,
         cards=[by_key[key] for key in cards if key in by_key],
-        sentences=[*said_of_decisions(found), said_of_method(evaluation)],
+        sentences=[*said_of_decisions(found), *said_of_scores(found), said_of_method(evaluation)],
         rows=rows,
         plots=_embedded(evaluation),
         names=names,

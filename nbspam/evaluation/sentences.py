@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nbspam.evaluation.figures import Summary
+from nbspam.evaluation.figures import AT_HM, Summary
 from nbspam.evaluation.outcomes import Evaluation
 
 
@@ -25,6 +25,27 @@ def said_of_decisions(found: Summary) -> list[str]:
     if found["unsure_percent"]:
         unsure = _counted(sum(row[-1] for row in found["confusion"]), "message")
         said.append(f"On {unsure} the filter did not decide ({found['unsure_percent']:.2f} %).")
+    return said
+
+
+def said_of_scores(found: Summary) -> list[str]:
+    """How well the scores rank, and whether the probabilities are true."""
+    said = []
+    wrong = found["one_minus_roca_percent"]
+    if wrong:
+        digits = max(0, len(str(int(100 / wrong))) - 2)  # 13,000 rather than 12,987
+        all_but_one = f"in all but one of {round(100 / wrong, -digits):,.0f} such pairs"
+        said.append(f"Pick a wanted and a spam message at random: the spam scores higher {all_but_one}.")
+    elif wrong is not None:
+        said.append("Every spam message scored higher than every wanted one.")
+    if wrong is not None:
+        ham, caught = found["ham"], 100 - found[AT_HM]["0.1"]
+        lost = "at most one wanted message in a thousand"
+        if ham < 1000:  # too few to lose one in a thousand
+            lost = f"none of these {_counted(ham, 'wanted message')}" if ham > 1 else "not the wanted message"
+        said.append(f"A threshold that loses {lost} would catch {caught:.2f} % of the spam.")
+    if found["ece_percent"] is not None:
+        said.append(f"The probabilities are off by {found['ece_percent']:.2f} percentage points on average.")
     return said
 
 
