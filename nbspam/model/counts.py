@@ -111,15 +111,21 @@ class Counts:
         return np.array(rows).reshape(-1, N_VIEWS).T.astype(np.int64)
 
     def histogram(self, kind: str) -> list[Counter[int]]:
-        """By class, count -> how many words have it, see WordTotals.
+        """By class, count -> how many words have it, see WordTotals; kept up to date by add_message.
 
         kind : `documents`: n_jk, or `complement`: occurrences outside the class
         """
         if kind not in self._histograms:
-            known = self.known()
-            every = self.documents if kind == "documents" else self.occurrences.sum(axis=0) - self.occurrences
-            self._histograms[kind] = [Counter(row[known].tolist()) for row in every]
+            rows = self._rows(kind, np.flatnonzero(self.known()))
+            self._histograms[kind] = [Counter(row.tolist()) for row in rows]
         return self._histograms[kind]
+
+    def _rows(self, kind: str, places: Ints) -> Ints:
+        """(n_classes, n_places): the counts of these tokens that a histogram counts."""
+        if kind == "documents":
+            return self.documents[:, places]
+        occurrences = self.occurrences[:, places]
+        return np.asarray(occurrences.sum(axis=0) - occurrences)
 
     def add_message(self, places: NDArray[Any], times: NDArray[Any], label: int, sign: int = 1) -> None:
         """Counts one message in place, or with sign -1 takes it out.
@@ -127,10 +133,16 @@ class Counts:
         places : its distinct tokens;  times : how often each is in it
         """
         totals, views, known = self.totals, self.views[places], self.known(places)
+        before = {kind: self._rows(kind, places) for kind in self._histograms}
         self.messages[label] += sign
         self.documents[label, places] += sign
         self.occurrences[label, places] += sign * times
-        self._histograms.clear()
+        for kind, rows in before.items():
+            for histogram, old, new in zip(
+                self._histograms[kind], rows, self._rows(kind, places), strict=True
+            ):
+                histogram.subtract(old.tolist())
+                histogram.update(new.tolist())
         totals.words[:] += sign * np.bincount(views[known != self.known(places)], minlength=N_VIEWS)
         totals.documents[:, label] += sign * np.bincount(views, minlength=N_VIEWS)
         occurrences = np.bincount(views, weights=times, minlength=N_VIEWS)
