@@ -9,15 +9,8 @@ import click
 
 from nbspam.cli import amount, plain
 from nbspam.cli.options import ANY_PATH
-from nbspam.cli.shared import (
-    options,
-)
-from nbspam.cli.tables import (
-    console,
-    shows_progress,
-    steps,
-    table,
-)
+from nbspam.cli.shared import options
+from nbspam.cli.tables import console, shows_progress, steps, table
 from nbspam.evaluation.comparison import Comparison, Difference, compare
 from nbspam.evaluation.formats import load
 from nbspam.evaluation.outcomes import Evaluation

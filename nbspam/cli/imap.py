@@ -19,7 +19,7 @@ from nbspam.filter import open_filter
 from nbspam.tasks.sync import Learning, Memory
 
 MISSING = ""
-
+LEARN_SECONDS = 300  # between two looks at the states of all mail
 
 try:
     from nbspam.imap.account import Account, chosen_account, read_accounts
@@ -27,10 +27,6 @@ try:
     from nbspam.imap.scan import Scan, watch
 except ModuleNotFoundError as missing:  # the help and completion of all commands work without it
     MISSING = missing.name or "imapclient"
-
-
-LEARN_SECONDS = 300  # between two looks at the states of all mail
-
 
 account_argument = click.argument("account", metavar="[ACCOUNT]", default="")
 

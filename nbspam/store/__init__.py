@@ -5,5 +5,5 @@ reader      a model, read on demand                   prune   rare tokens taken 
 writer      new files and copies                      text    a model as text, and back
 updater     adding and removing messages              check   the checks of a model, and its facts
 learn       single messages, learned and unlearned    digest  the digest of each table
-lessons     messages that wait for a writer
+lessons     messages that wait for a writer           ledger  what was learned when, for undo
 """

@@ -36,7 +36,7 @@ LESSONS = "-lessons"  # ending of the folder of lessons that wait for a writer
 BESIDE = ("-journal", "-wal", "-shm", LESSONS)  # endings of what SQLite and we keep next to a model
 FIRST_PAUSE = 0.001  # seconds between two tries to write; doubled each time up to the longest
 LONGEST_PAUSE = 0.05
-CACHED_STATEMENTS = 8  # queries for the tokens of a message are all different, and would fill 8 MB
+CACHED_STATEMENTS = 8  # a query for the tokens of a message has a text for each number of them
 HEAD_BYTES = 100
 # Bounds on the file of somebody else.  No setting, text or list of tokens of ours is longer.
 MAX_VALUE_BYTES = 4 << 20
