@@ -5,7 +5,6 @@ Pairs of decisions about the same message show far smaller differences than two 
 
 from __future__ import annotations
 
-from collections import Counter
 from math import isfinite, nan
 from typing import Any, NamedTuple
 
@@ -110,17 +109,18 @@ def compare(first: Evaluation, second: Evaluation, names: tuple[str, str] = ("A"
 
 def _paired(first: Evaluation, second: Evaluation, names: tuple[str, str]) -> Evaluation:
     """The second evaluation with rows about the same messages as those of the first."""
-    slug, why = "other-mail", ""
-    rows, others = _rows_by_name(first), _rows_by_name(second)
+    slug = "other-mail"
+    # Stable, because an index may repeat a name.
+    by_name, others = (np.argsort(each.names, kind="stable") for each in (first, second))
     if first.classes != second.classes:
         one, other = (", ".join(each.classes[:10]) for each in (first, second))
         slug, why = "classes", f"their classes differ: {one}; {other}"
-    elif unpaired := len(rows.keys() ^ others.keys()):
-        why = f"they judge different mail: {unpaired:,} of the messages are in one of them only"
+    elif not np.array_equal(first.names[by_name], second.names[others]):
+        why = f"they judge different mail: {len(first):,} and {len(second):,} messages, not all of the same names"
     elif first.digest and second.digest and first.digest != second.digest:
         why = "the messages have the same names but not the same content"
     else:
-        second = second.take(np.array([others[name] for name in rows], dtype=np.int64))
+        second = second.take(others[np.argsort(by_name)])
         differ = np.flatnonzero(first.truth != second.truth)
         if not len(differ):
             return second
@@ -129,16 +129,6 @@ def _paired(first: Evaluation, second: Evaluation, names: tuple[str, str]) -> Ev
         why = f"they disagree on the true class of {count:,} of the messages, the first is {name}"
     remedy = "evaluate both filters on the same SOURCE with the same labels"
     raise BadDataError(" and ".join(names), why, remedy, f"compare-{slug}")
-
-
-def _rows_by_name(evaluation: Evaluation) -> dict[tuple[str, int], int]:
-    """Row of each message by its name and how many of that name were before it: an index may repeat one."""
-    rows: dict[tuple[str, int], int] = {}
-    seen: Counter[str] = Counter()
-    for row, name in enumerate(evaluation.names):
-        rows[name, seen[name]] = row
-        seen[name] += 1
-    return rows
 
 
 def _resampled(a: Evaluation, b: Evaluation, count: int) -> tuple[Difference, Difference | None]:

@@ -19,6 +19,7 @@ from scipy.sparse.csgraph import connected_components
 
 from nbspam.errors import BadDataError, UsageError
 from nbspam.evaluation.outcomes import Ints
+from nbspam.tokens.bag import mixed
 
 Hashes = NDArray[np.uint64]
 Split = tuple[Ints, Ints]  # rows to train on, rows to judge, both rising
@@ -167,9 +168,8 @@ def near_duplicate_groups(tokens: Sequence[Hashes], similarity: float = SIMILARI
         part = slice(start, start + _CHUNK)
         same[part] = (sketches[first[part]] == sketches[second[part]]).mean(axis=1) >= similarity
     links = coo_array((np.ones(int(same.sum()), np.int8), (first[same], second[same])), shape=(n, n))
-    _, component = connected_components(links, directed=False)
-    _, appearance, inverse = np.unique(component, return_index=True, return_inverse=True)
-    return np.argsort(np.argsort(appearance))[inverse]
+    _, groups = connected_components(links, directed=False)  # numbered by their first rows
+    return np.asarray(groups, dtype=np.int64)
 
 
 def _sketches(tokens: Sequence[Hashes]) -> Hashes:
@@ -178,22 +178,13 @@ def _sketches(tokens: Sequence[Hashes]) -> Hashes:
     Empty bins take the value of the next full one to the right (densification by rotation).  A value's first
     bits are its own bin's number, so that borrowed values of different origin never agree.
     """
-    hashes = _mixed(np.concatenate([np.empty(0, np.uint64), *tokens]).astype(np.uint64, copy=False))
+    hashes = mixed(np.concatenate(tokens))
     row = np.repeat(np.arange(len(tokens)), [len(one) for one in tokens])
     least = np.full((len(tokens), BINS), _EMPTY)
     np.minimum.at(least, (row, (hashes >> np.uint64(57)).astype(np.int64)), hashes)
     places = np.where(np.tile(least != _EMPTY, 2), np.arange(2 * BINS), 2 * BINS - 1)
     nearest = np.minimum.accumulate(places[:, ::-1], axis=1)[:, ::-1][:, :BINS]
     return np.take_along_axis(least, nearest % BINS, axis=1)
-
-
-def _mixed(hashes: Hashes) -> Hashes:
-    """splitmix64's last steps: the caller's hashes need be distinct, not evenly spread."""
-    mixed = hashes.copy()
-    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
-        mixed ^= mixed >> np.uint64(shift)
-        mixed *= np.uint64(factor)
-    return np.asarray(mixed ^ (mixed >> np.uint64(31)))
 
 
 def _candidates(sketches: Hashes, rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -205,7 +196,7 @@ def _candidates(sketches: Hashes, rows: NDArray[np.int64]) -> tuple[NDArray[np.i
     for start in range(0, BINS, ROWS_PER_BAND):
         key = np.zeros(len(rows), np.uint64)
         for column in range(start, start + ROWS_PER_BAND):
-            key = _mixed(key ^ sketches[rows, column])
+            key = mixed(key ^ sketches[rows, column])
         order = np.argsort(key, kind="stable")
         neighbours = key[order[1:]] == key[order[:-1]]
         firsts.append(rows[order[:-1][neighbours]])

@@ -79,18 +79,16 @@ class Evaluation:
         if not len(self):
             why, remedy = "no message was judged", "name a SOURCE that has mail"
             raise BadDataError("evaluation", why, remedy, "no-outcomes")
-        highest = max(self.truth.max(), self.decided.max())
-        is_valid = {
-            "number of values": {len(getattr(self, name)) for name in COLUMNS} == {len(self)}
-            and len(self.folds) in (0, len(self)),
-            "class number": self.truth.min() >= 0
-            and self.decided.min() >= UNDECIDED
-            and highest < self.n_classes,
-            "probability": np.all((self.probabilities >= 0) & (self.probabilities <= 1)),
-        }
-        for name, valid in is_valid.items():
-            if not valid:
-                raise BadDataError("evaluation", f"a wrong {name}", slug="evaluation-values")
+        lengths = {len(getattr(self, name)) for name in COLUMNS} | {len(self.folds) or len(self)}
+        is_possible = (
+            lengths == {len(self)}
+            and self.probabilities.shape[1] in (0, self.n_classes)
+            and np.all((self.probabilities >= 0) & (self.probabilities <= 1))
+            and np.all((self.truth >= 0) & (self.truth < self.n_classes))
+            and np.all((self.decided >= UNDECIDED) & (self.decided < self.n_classes))
+        )
+        if not is_possible:
+            raise BadDataError("evaluation", "its values do not fit together", slug="evaluation-values")
 
     def __len__(self) -> int:
         return len(self.truth)
@@ -154,23 +152,15 @@ def evaluation_of(
     **more: Any,
 ) -> Evaluation:
     """The evaluation of outcomes in the order judged; more: the optional fields of Evaluation."""
-    n = len(outcomes)
-    decided, odds, probabilities = zip(*outcomes, strict=True) if n else ((), (), ())
-    widths = set(map(len, probabilities))
-    if not widths <= {0, len(classes)}:
-        why = f"each message needs {len(classes)} probabilities"
-        raise BadDataError("evaluation", why, slug="evaluation-values")
-    # Without the probabilities of one message there are none: a mean over some would mislead.
-    table = np.array(probabilities, np.float64) if widths == {len(classes)} else np.empty((n, 0))
     return Evaluation(
         classes,
         method,
         np.array([*names, None], dtype=object)[:-1],
         np.asarray(truth, np.int64),
-        np.array(decided, np.int64),
-        np.array(odds, np.float64),  # None becomes nan
-        table,
-        np.full(n, nan) if times is None else np.asarray(times, np.float64),
+        np.array([one.decided for one in outcomes], np.int64),
+        np.array([one.log_odds for one in outcomes], np.float64),  # None becomes nan
+        np.array([one.probabilities for one in outcomes], np.float64, ndmin=2),
+        np.full(len(outcomes), nan) if times is None else np.asarray(times, np.float64),
         **more,
     )
 
@@ -204,12 +194,10 @@ def worst_mistakes(evaluation: Evaluation, limit: int = 10) -> Ints:
     Conviction: how far the score is on the wrong side; without a class spam, how small the probability of
     the true class is.
     """
-    if evaluation.positive is not None:
-        conviction = np.where(evaluation.is_positive, -evaluation.score, evaluation.score)
-    elif evaluation.has_probabilities:
+    if evaluation.positive is None:
         conviction = -evaluation.given
     else:
-        conviction = np.zeros(len(evaluation))
+        conviction = np.where(evaluation.is_positive, -evaluation.score, evaluation.score)
     worst = []
     for number in range(evaluation.n_classes):
         rows = np.flatnonzero(evaluation.is_mistake & (evaluation.truth == number))

@@ -39,10 +39,7 @@ def said_of_scores(found: Summary) -> list[str]:
     elif wrong is not None:
         said.append("Every spam message scored higher than every wanted one.")
     if wrong is not None:
-        ham, caught = found["ham"], 100 - found[AT_HM]["0.1"]
-        lost = "at most one wanted message in a thousand"
-        if ham < 1000:  # too few to lose one in a thousand
-            lost = f"none of these {_counted(ham, 'wanted message')}" if ham > 1 else "not the wanted message"
+        lost, caught = "at most one wanted message in a thousand", 100 - found[AT_HM]["0.1"]
         said.append(f"A threshold that loses {lost} would catch {caught:.2f} % of the spam.")
     if found["ece_percent"] is not None:
         said.append(f"The probabilities are off by {found['ece_percent']:.2f} percentage points on average.")

@@ -13,7 +13,7 @@ from operator import mul
 
 from nbspam.store.connection import Connection, sqlite3
 from nbspam.store.reader import count_columns, opening_digest, opening_rows
-from nbspam.tokens.bag import token_key
+from nbspam.tokens.bag import mixed, token_key
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ _BITS = (1 << 64) - 1
 def row_number(row: Sequence[object]) -> int:
     """The number of a row, 0 .. 2^64 - 1, to add to the digest of its table."""
     values = [value if type(value) is int else token_key(repr(value)) for value in row]
-    return int(_mixed(sum(map(mul, values, _factors(len(row)))) & _BITS))
+    return int(mixed(sum(map(mul, values, _factors(len(row)))) & _BITS))
 
 
 def table_digest(connection: Connection, table: str) -> int:
@@ -67,7 +67,7 @@ def digest_of_array(rows: Any) -> int:
     """The digest of a table of integers.  rows : int64 (n_rows, n_columns)"""
     import numpy as np
 
-    return int(_mixed(rows.view(np.uint64) @ np.array(_factors(rows.shape[1]), np.uint64)).sum())
+    return int(mixed(rows.view(np.uint64) @ np.array(_factors(rows.shape[1]), np.uint64)).sum())
 
 
 def write_digests(connection: Connection, changes: Mapping[str, int | None]) -> None:
@@ -100,16 +100,6 @@ def _signed(number: int) -> int:
     return (number + (1 << 63) & _BITS) - (1 << 63)
 
 
-def _mixed(number: Any) -> Any:
-    """All bits of a 64-bit number depend on all of its bits; an integer or uint64 array.
-
-    Source: Steele, Lea and Flood 2014, the finalizer of SplitMix64.
-    """
-    number = (number ^ number >> 30) * 0xBF58476D1CE4E5B9 & _BITS
-    number = (number ^ number >> 27) * 0x94D049BB133111EB & _BITS
-    return number ^ number >> 31
-
-
 @cache
 def _factors(n_columns: int) -> tuple[int, ...]:
-    return tuple(_mixed(0x9E3779B97F4A7C15 * n & _BITS) | 1 for n in range(1, n_columns + 1))
+    return tuple(mixed(0x9E3779B97F4A7C15 * n & _BITS) | 1 for n in range(1, n_columns + 1))

@@ -25,6 +25,7 @@ except ImportError:  # another build of Python
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
+    from typing import Any
 
 # What can be read in addition to the words of a message.
 BIGRAMS, MEASURES, NUMERIC, DATE = "bigrams", "measures", "numeric", "date"
@@ -123,6 +124,17 @@ def key_list(texts: Collection[str]) -> list[int]:
 def token_digests(texts: Iterable[bytes]) -> bytes:
     """Sixteen bytes a token, the first eight of which are its key, little-endian, where 0 stands for 1."""
     return b"".join([md5(text).digest() for text in texts])
+
+
+def mixed(number: Any) -> Any:
+    """A 64-bit number, all of whose bits depend on all of those given; an integer or uint64 array.
+
+    Source: Steele, Lea and Flood 2014, the finalizer of SplitMix64.
+    """
+    bits = (1 << 64) - 1
+    number = (number ^ number >> 30) * 0xBF58476D1CE4E5B9 & bits
+    number = (number ^ number >> 27) * 0x94D049BB133111EB & bits
+    return number ^ number >> 31
 
 
 def message_digest(counts: dict[int, int], features: Sequence[float | None] = ()) -> int:
