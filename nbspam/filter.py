@@ -45,10 +45,6 @@ class Verdict:
     number        : of the class that probability and log_odds are about
     """
 
-    __slots__ = (
-        *("label", "log_odds", "loss", "name", "number", "probabilities", "probability", "risks", "scored"),
-    )
-
     def __init__(self, name: str, scored: Scored, classes: tuple[str, ...], loss: Loss) -> None:
         self.name = name
         self.scored = scored

@@ -43,28 +43,16 @@ PAIR = 2  # the length of a pair
 class Allowance:
     """What one message may still cost, and what was found wrong with it."""
 
-    __slots__ = (
-        "boundary_guesses",
-        "defects",
-        "delimiter_lines",
-        "document_bytes",
-        "document_items",
-        "encoded_words",
-        "failures",
-        "guesses",
-        "parts",
-        "uu_lines",
-    )
+    parts = MAX_PARTS
+    encoded_words = MAX_ENCODED_WORDS
+    guesses = MAX_GUESSES
+    boundary_guesses = MAX_BOUNDARY_GUESSES
+    delimiter_lines = MAX_DELIMITER_LINES
+    document_bytes = MAX_DOCUMENT_BYTES
+    document_items = MAX_DOCUMENT_ITEMS
+    uu_lines = MAX_UU_LINES
 
     def __init__(self) -> None:
-        self.parts = MAX_PARTS
-        self.encoded_words = MAX_ENCODED_WORDS
-        self.guesses = MAX_GUESSES
-        self.boundary_guesses = MAX_BOUNDARY_GUESSES
-        self.delimiter_lines = MAX_DELIMITER_LINES
-        self.document_bytes = MAX_DOCUMENT_BYTES
-        self.document_items = MAX_DOCUMENT_ITEMS
-        self.uu_lines = MAX_UU_LINES
         self.defects: list[str] = []
         self.failures: list[str] = []
 

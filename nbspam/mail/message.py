@@ -1,6 +1,6 @@
 """A mail that was taken apart: Message and its leaf parts, and the Html and Document of a part.
 
-Plain classes with slots, because dataclasses cost 8 ms to import.
+Plain classes, because dataclasses cost 8 ms to import.
 """
 
 from __future__ import annotations
@@ -37,58 +37,39 @@ class Part:
     document         : the contents of a file that is not text, if its kind is known
     """
 
-    __slots__ = (
-        "charset",
-        "content_type",
-        "declared_charset",
-        "disposition",
-        "document",
-        "embedded_headers",
-        "encoding",
-        "filename",
-        "is_html",
-        "is_replaced",
-        "payload_magic",
-        "size_bytes",
-        "text",
-    )
+    charset = ""
+    declared_charset = ""
+    encoding = ""
+    filename = ""
+    disposition = ""
+    size_bytes = 0
+    text = ""
+    is_html = False
+    is_replaced = False
+    payload_magic = b""
+    document: Document | None = None
 
     def __init__(self, content_type: str) -> None:
         self.content_type = content_type
-        self.charset = ""
-        self.declared_charset = ""
-        self.encoding = ""
-        self.filename = ""
-        self.disposition = ""
-        self.size_bytes = 0
-        self.text = ""
-        self.is_html = False
-        self.is_replaced = False
         self.embedded_headers: list[Field] = []
-        self.payload_magic = b""
-        self.document: Document | None = None
 
 
 class Html:
     """What is in an HTML text; see html.read_html."""
 
-    __slots__ = (
-        *("alts", "colours", "comments", "hidden", "images", "joined", "links", "quoted"),
-        *("tags", "title", "visible"),
-    )
+    visible = ""  # what a person sees
+    hidden = ""  # text, not comments, that a person does not see
+    title = ""
+    tags = 0  # start tags
+    comments = 0
+    joined = 0  # words split by markup that shows nothing
+    quoted = 0  # visible lines that are marked as quoted, but not by a `>`
 
     def __init__(self) -> None:
-        self.visible = ""  # what a person sees
-        self.hidden = ""  # text, not comments, that a person does not see
-        self.title = ""
         self.links: list[tuple[str, str]] = []  # target, text of the link
         self.images: list[str] = []
         self.alts: list[str] = []  # what readers show for images that they do not load
-        self.tags = 0  # start tags
         self.colours: set[str] = set()  # `#rrggbb`
-        self.comments = 0
-        self.joined = 0  # words split by markup that shows nothing
-        self.quoted = 0  # visible lines that are marked as quoted, but not by a `>`
 
 
 MAX_NAMES = 100  # of files in an archive

@@ -129,19 +129,6 @@ class Characters:
     ink              : all characters but white space
     """
 
-    __slots__ = (
-        "currency_marks",
-        "digits",
-        "exclamation_marks",
-        "foreign",
-        "ink",
-        "letters",
-        "lines",
-        "printed",
-        "punctuation",
-        "quoted_share",
-    )
-
     def __init__(self, text: str, quoted: int = 0) -> None:
         """quoted : lines that are quoted but do not begin with >"""
         raw = text.encode("ascii", "ignore")
