@@ -170,13 +170,11 @@ def _cost(text: str) -> float:
 
 def _matrix_text(path: str) -> str:
     try:
-        with open(path, encoding="utf-8-sig") as file:
+        with open(path, encoding="utf-8-sig", errors="replace") as file:
             return file.read()
     except OSError as error:
         remedy = "check the path, or give costs: FP=10,FN=1,unsure=0.2"
         raise NoInputError(path, error.strerror or "cannot be read", remedy, "no-input") from None
-    except UnicodeDecodeError:
-        raise _bad_matrix(path, "it is not UTF-8 text") from None
 
 
 def matrix_from_text(text: str, names: Sequence[str], where: str = "loss matrix") -> Loss:

@@ -113,18 +113,15 @@ def _fields_in_rest(data: bytes, lines: HeaderLines, names: tuple[str, ...]) -> 
 
 def _without(data: bytes, cuts: list[tuple[int, int]], start: int, stop: int) -> bytes:
     """data[start:stop] without these spans; a CR before one and a line end after it stay two."""
-    pieces = []
-    last = b""
+    kept = bytearray()
     for first, after in cuts:
         if start <= first < stop:
-            pieces.append(data[start:first])
-            last = pieces[-1][-1:] or last
-            start = after
-            if last == b"\r" and data[after : after + 1] in (b"\r", b"\n"):
+            kept += data[start:first]
+            if kept.endswith(b"\r") and data[after : after + 1] in (b"\r", b"\n"):
                 cut = data[first:after]
-                pieces.append(cut[len(cut.rstrip(b"\r\n")) :])
-                last = b"\n"
-    return b"".join([*pieces, data[start:stop]])
+                kept += cut[len(cut.rstrip(b"\r\n")) :]
+            start = after
+    return b"".join((kept, data[start:stop]))
 
 
 def own_fields(verdict: Verdict, clues: list[tuple[str, float]], also: str = "") -> str:

@@ -116,7 +116,7 @@ def _paired(first: Evaluation, second: Evaluation, names: tuple[str, str]) -> Ev
         one, other = (", ".join(each.classes[:10]) for each in (first, second))
         slug, why = "classes", f"their classes differ: {one}; {other}"
     elif not np.array_equal(first.names[by_name], second.names[others]):
-        why = f"they judge different mail: {len(first):,} and {len(second):,} messages, not all of the same names"
+        why = f"they judge different mail: {len(first):,} and {len(second):,} messages, not of the same names"
     elif first.digest and second.digest and first.digest != second.digest:
         why = "the messages have the same names but not the same content"
     else:

@@ -158,7 +158,7 @@ class Reliability(NamedTuple):
         return float(np.abs(np.bincount(self.bin_of, weights=surplus)).sum()) / len(surplus)
 
 
-def reliability(evaluation: Evaluation, bins: int = ECE_BINS) -> Reliability:
+def reliability(evaluation: Evaluation) -> Reliability:
     """Bins for a reliability diagram and the calibration error.
 
     With a class spam: its probability against what was spam.  Without: the largest probability against
@@ -173,7 +173,7 @@ def reliability(evaluation: Evaluation, bins: int = ECE_BINS) -> Reliability:
     came_true = right.astype(np.float64)
     _, place, repeats = np.unique(confidence, return_inverse=True, return_counts=True)
     middle = np.cumsum(repeats) - repeats / 2
-    _, bin_of = np.unique(np.floor(bins * middle / len(confidence))[place], return_inverse=True)
+    _, bin_of = np.unique(np.floor(ECE_BINS * middle / len(confidence))[place], return_inverse=True)
     messages = np.bincount(bin_of)
     means = [np.bincount(bin_of, weights=values) / messages for values in (confidence, came_true)]
     return Reliability(bin_of, came_true - confidence, messages, *means)
@@ -202,19 +202,15 @@ def _share(part: NDArray[Any], whole: NDArray[Any]) -> Floats:
     return np.asarray(np.divide(part, whole, out=np.zeros(np.shape(part)), where=np.asarray(whole) > 0))
 
 
-def learning_curve(
-    evaluation: Evaluation, points: int = CURVE_POINTS, window: int | None = None
-) -> dict[str, NDArray[Any]]:
-    """Figures after every n / points messages, in the order judged.
+def learning_curve(evaluation: Evaluation) -> dict[str, NDArray[Any]]:
+    """Figures at CURVE_POINTS places in the order judged, at most.
 
-    points : how many at most
-    window : messages that the windowed figures look back on; None = a tenth of all
-    Returns columns: `messages`, CURVE_FIELDS, and the same of the window as `window_...`; nan while ham or
-    spam is missing, and throughout without a class spam.
+    Returns columns: `messages`, CURVE_FIELDS of all messages so far, and those of the latest tenth as
+    `window_...`; nan while ham or spam is missing, and throughout without a class spam.
     """
     total = len(evaluation)
-    window = window or max(1, total // 10)
-    ends = np.unique(np.linspace(0, total, min(points, total) + 1).astype(np.int64)[1:])
+    window = max(1, total // 10)
+    ends = np.unique(np.linspace(0, total, min(CURVE_POINTS, total) + 1).astype(np.int64)[1:])
     rows = [
         (*_curve_point(evaluation, 0, end), *_curve_point(evaluation, max(0, end - window), end))
         for end in ends.tolist()

@@ -30,9 +30,6 @@ REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 STYLE: Any = {
     "svg.fonttype": "none",  # text stays text: smaller, and it can be found and read aloud
     "svg.hashsalt": "nbspam",  # the same evaluation gives the same page
-    "font.family": "sans-serif",
-    "font.sans-serif": ["DejaVu Sans", "Verdana", "Arial", "sans-serif"],
-    "font.size": 10,
     "text.color": INK,
     "axes.edgecolor": GREY,
     "axes.labelcolor": INK,

@@ -134,8 +134,8 @@ def late_learner():
 
 
 def test_the_learning_curve_is_cumulative_and_windowed():
-    curve = metrics.learning_curve(late_learner(), points=5, window=20)
-    assert curve["messages"].tolist() == [20, 40, 60, 80, 100]
-    assert curve["hm_percent"].tolist() == pytest.approx([100, 50, 100 / 3, 25, 20])
-    assert curve["window_sm_percent"].tolist() == [100, 0, 0, 0, 0]
-    assert curve["window_one_minus_roca_percent"].tolist() == [100, 0, 0, 0, 0]
+    curve = {name: column.tolist() for name, column in metrics.learning_curve(late_learner()).items()}
+    assert curve["messages"] == list(range(2, 101, 2))
+    assert curve["hm_percent"][9::10] == pytest.approx([100, 50, 100 / 3, 25, 20])
+    assert curve["window_sm_percent"] == pytest.approx([100] * 10 + [80, 60, 40, 20] + [0] * 36)
+    assert curve["window_one_minus_roca_percent"][9::5] == [100, 0, 0, 0, 0, 0, 0, 0, 0]
