@@ -26,18 +26,14 @@ def checked_name(name: str, where: str = "class name") -> str:
     lowered = name.lower()
     if lowered in (HAM, SPAM):
         return lowered
+    why = ""
     if not name or len(name) > MAX_NAME_LENGTH or not name.isprintable() or name != name.strip():
-        raise BadDataError(
-            where,
-            f"{name[:40]!r} cannot name a class: 1 to {MAX_NAME_LENGTH} printable characters, "
-            "no space at the ends",
-            "rename the folder or label, for example: work",
-            "class-name",
-        )
-    if lowered == UNSURE:
-        raise BadDataError(
-            where, "'unsure' is already the name of a decision", "rename the class", "class-name"
-        )
+        allowed = f"1 to {MAX_NAME_LENGTH} printable characters, no space at the ends"
+        why = f"{name[:40]!r} cannot name a class: {allowed}"
+    elif lowered == UNSURE:
+        why = "'unsure' is already the name of a decision"
+    if why:
+        raise BadDataError(where, why, "rename the folder or label, for example: work", "class-name")
     return name
 
 

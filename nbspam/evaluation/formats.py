@@ -89,15 +89,14 @@ def load(path: str | Path) -> Evaluation:
 def _from_document(document: dict[str, Any]) -> Evaluation:
     """The evaluation; BadDataError, or the errors of a wrong key or type."""
     table = document["outcomes"]
-    return Evaluation(
+    columns = (table["decided"], table["log_odds"], table["probabilities"])
+    return evaluation_of(
         tuple(document["classes"]),
         document["method"],
-        np.array([*table["name"], None], dtype=object)[:-1],
-        np.array(table["truth"], np.int64),
-        np.array(table["decided"], np.int64),
-        np.array(table["log_odds"], np.float64),  # None becomes nan
-        np.array(table["probabilities"], np.float64),
-        np.array(table["time"], np.float64),
+        table["name"],
+        table["truth"],
+        list(map(Outcome, *columns)),
+        table["time"],
         folds=np.array(document["folds"], np.int64),
         digest=document["digest"],
         settings=document["settings"],

@@ -3,7 +3,7 @@
 Splits MIME itself, on bytes: the standard parser costs 16 ms to import, recurses and is quadratic in known
 ways, and this project has to decide what a hostile mail says.  Reading order: message, limits, headers,
 splitter, leaf; then transfer, charset.  Imported only if a message needs them: encoded_words
-(RFC 2047), aliases and guess (charsets), uuencode, cards (and calendars), dates, and the rooms html and
+(RFC 2047), aliases and guess (charsets), uuencode, dates, and the rooms html and
 attachments.
 """
 
@@ -19,7 +19,7 @@ from nbspam.mail.headers import (
     with_line_feeds,
 )
 from nbspam.mail.leaf import MESSAGES, Entity, read_leaf
-from nbspam.mail.limits import MAX_SCORED_BYTES, Allowance
+from nbspam.mail.limits import MAX_SCORED_BYTES, Allowance, add_failure
 from nbspam.mail.message import Message, Part
 
 __all__ = ["Message", "Part", "header_lines", "parse"]
@@ -37,12 +37,12 @@ def parse(data: bytes) -> Message:
     try:
         block = _read_header(message, data, allowance)
     except Exception as error:
-        allowance.fail("header", error)
+        add_failure(allowance, "header", error)
         return message
     try:
         _read_body(message, data, block, allowance)
     except Exception as error:
-        allowance.fail("body", error)
+        add_failure(allowance, "body", error)
     return message
 
 

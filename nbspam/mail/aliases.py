@@ -9,20 +9,11 @@ from __future__ import annotations
 from encodings.aliases import aliases
 
 # Beginnings of the names of the codecs that mail may use; those of EBCDIC are not among them.
-_FAMILIES: tuple[str, ...] = (
-    "ascii",
-    "utf",
-    "iso",
-    "latin_1",
-    "cp125",
-    "cp437",
-    "cp7",
-    "cp8",
-    "cp9",
-    "koi8",
-    "mac_",
-)
-_FAMILIES += ("kz1048", "ptcp154", "tis_620", "big5", "gb", "hz", "euc", "shift_jis", "johab")
+_FAMILY_NAMES = """
+    ascii utf iso latin_1 cp125 cp437 cp7 cp8 cp9 koi8 mac_ kz1048 ptcp154 tis_620 big5 gb hz euc shift_jis
+    johab
+    """
+_FAMILIES = tuple(_FAMILY_NAMES.split())
 # Mail programs read a charset as a larger one.
 _READ_AS = {
     "utf_8": "utf-8",

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from nbspam.mail.charset import canonical, charset_of_page, decode
 from nbspam.mail.headers import parse_parameters
+from nbspam.mail.limits import add_failure
 from nbspam.mail.message import PAGE_ENDINGS, Part, name_on_windows
 
 TYPE_CHECKING = False
@@ -39,6 +40,9 @@ _PDF = b"%PDF"
 _BEFORE_PDF = 1_024  # bytes of anything before it that viewers skip
 _DOCUMENTS = (b"PK\x03\x04", _PDF, b"\xd0\xcf\x11\xe0")
 _PAGES = frozenset(("application/xhtml+xml", "image/svg+xml"))
+_CARD_STARTS = ("BEGIN:VCAL", "BEGIN:VCARD")
+_CARD_NAMES = "SUMMARY LOCATION DESCRIPTION COMMENT ORGANIZER URL X-ALT-DESC CONFERENCE FN ORG TITLE NOTE"
+_SHOWN_OF_CARD = frozenset(_CARD_NAMES.split())
 
 
 class Entity:
@@ -122,7 +126,7 @@ def read_leaf(entity: Entity, payload: bytes, allowance: Allowance) -> list[Part
 
             payload, files = take_out_files(payload, allowance)
     except Exception as error:
-        allowance.fail("part", error)
+        add_failure(allowance, "part", error)
     parts = [_read_part(entity, payload, allowance)]
     parts.extend([_read_part(_uuencoded(name, allowance), contents, allowance) for name, contents in files])
     return parts
@@ -150,7 +154,7 @@ def _read_part(entity: Entity, payload: bytes, allowance: Allowance) -> Part:
     try:
         _read_payload(part, entity, payload, allowance)
     except Exception as error:
-        allowance.fail("part", error)
+        add_failure(allowance, "part", error)
     return part
 
 
@@ -215,12 +219,32 @@ def _read_text(part: Part, payload: bytes, allowance: Allowance) -> None:
         label = named or label
     part.text, part.charset = decode(payload, label, allowance)
     if part.content_type in CARDS:
-        from nbspam.mail.cards import shown_of_card  # rare
-
         part.text = shown_of_card(part.text)
     if not part.is_html:
         start = part.text[:200].lstrip()
         part.is_html = start[:1] == "<" and start.lower().startswith(_HTML_STARTS) and _shows_most(part.text)
+
+
+def shown_of_card(text: str) -> str:
+    """The values that people see, of a calendar or card; any other text as it is.
+
+    Source: RFC 5545, 3.1, 3.3.11 and 3.8; RFC 6350, 3.2, 3.4 and 6.
+    """
+    if not text.lstrip()[:11].upper().startswith(_CARD_STARTS):
+        return text
+    text = text.replace("\r\n", "\n").replace("\n ", "").replace("\n\t", "")  # folded lines
+    found: list[str] = []
+    is_shown = False
+    for line in text.split("\n"):
+        before, colon, value = line.partition(":")
+        name = before.partition(";")[0]
+        if colon and name.isupper() and name.replace("-", "").isalnum():
+            is_shown = name in _SHOWN_OF_CARD
+            line = value
+        if is_shown:  # also a further line of the same value
+            found.append(line)
+    shown = "\n".join(found)
+    return shown.replace("\\n", "\n").replace("\\N", "\n").replace("\\,", ",").replace("\\;", ";")
 
 
 def _flowed(text: str) -> str:

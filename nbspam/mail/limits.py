@@ -61,10 +61,6 @@ class Allowance:
         if slug not in self.defects:
             self.defects.append(slug)
 
-    def fail(self, stage: str, error: Exception) -> None:
-        """Keep that a stage of reading met a fault of this program; the rest of the message still counts."""
-        add_failure(self, stage, error)
-
 
 class Memory(dict["Key", "Value"]):
     """Text, or a pair of texts -> what `work` makes of it, worked out once.
@@ -95,7 +91,10 @@ class Memory(dict["Key", "Value"]):
 
 
 def add_failure(account: Allowance | Message, stage: str, error: Exception) -> None:
-    """Note the defect, and for the first few a text: the stage and the error, then the traceback."""
+    """Keep that a stage of reading met a fault of this program; the rest of the message still counts.
+
+    There is a defect, and for the first few faults a text: the stage and the error, then the traceback.
+    """
     defect = "failed-" + stage
     if defect not in account.defects:
         account.defects.append(defect)

@@ -24,7 +24,7 @@ from nbspam.errors import BadDataError, NoInputError, UsageError
 from nbspam.filter import Filter, open_filter
 from nbspam.labels import HAM, HAM_AND_SPAM, SPAM, UNSURE
 from nbspam.mail import header_lines, parse
-from nbspam.mail.html import read_html
+from nbspam.mail.html.reader import read_html
 from nbspam.model.scorer import Counted
 from nbspam.store.check import words_of_ham
 from nbspam.store.learn import learn_all

@@ -56,14 +56,14 @@ def neighbours(words: Sequence[str], mark: str = "") -> list[str]:
     return [f"{mark}{first}+{second}" for first, second in pairwise(words)]
 
 
-def bigram_tokens(body: Sequence[str], first: int = FIRST_PAIRED, last: int = LAST_PAIRED) -> list[str]:
+def bigram_tokens(body: Sequence[str]) -> list[str]:
     """Pairs of neighbours among the first and among the last words of a text; of a short one, all.
 
     body : all its words, in order
     """
-    if len(body) <= first + last:
+    if len(body) <= FIRST_PAIRED + LAST_PAIRED:
         return neighbours(body)
-    return [*neighbours(body[:first]), *neighbours(body[len(body) - last :])]
+    return [*neighbours(body[:FIRST_PAIRED]), *neighbours(body[-LAST_PAIRED:])]
 
 
 class Tokens:

@@ -30,16 +30,14 @@ MAX_RECIPIENT_CHARACTERS = 100_000  # of one field
 MAX_DELAY_HOURS = 24.0 * 366  # a clock that is wrong by more is wrong, however much
 
 # In the order of a model file; docs/numeric-features.md says what each measures and when it is missing.
-NAMES = (
-    *("size", "header_fields", "parts", "defects", "attachments"),
-    *("attachment_bytes", "text_characters", "capital_share", "digit_share", "punctuation_share"),
-    *("non_ascii_share", "exclamation_marks", "currency_marks", "line_length", "quoted_share"),
-    *("words", "longest_word", "distinct_word_share", "urls", "distinct_hosts"),
-    *("address_urls", "disagreeing_links", "images", "html_tags", "html_colours"),
-    *("html_comments", "split_words", "visible_html_share", "hidden_text_share", "hops"),
-    *("delay", "recipients", "subject_length", "subject_capital_share", "reply_elsewhere"),
-    *("foreign_message_id", "unnamed_origin", "telephone_numbers"),
-)
+_NAMES = """
+    size header_fields parts defects attachments attachment_bytes text_characters capital_share digit_share
+    punctuation_share non_ascii_share exclamation_marks currency_marks line_length quoted_share words
+    longest_word distinct_word_share urls distinct_hosts address_urls disagreeing_links images html_tags
+    html_colours html_comments split_words visible_html_share hidden_text_share hops delay recipients
+    subject_length subject_capital_share reply_elsewhere foreign_message_id unnamed_origin telephone_numbers
+    """
+NAMES = tuple(_NAMES.split())
 
 _ASCII = bytes(range(128))
 _CAPITALS = bytes(range(65, 91))

@@ -2,8 +2,8 @@
 
 import pytest
 
-from nbspam.mail.html import read_html
 from nbspam.mail.html.entities import decode
+from nbspam.mail.html.reader import read_html
 
 
 def words(text: str) -> str:

@@ -6,8 +6,7 @@ from html.parser import HTMLParser
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from nbspam.mail.html import read_html
-from nbspam.mail.html.reader import MAX_TAGS
+from nbspam.mail.html.reader import MAX_TAGS, read_html
 
 # The standard library as oracle, on HTML that is well formed and hides nothing.
 

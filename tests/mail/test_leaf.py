@@ -3,7 +3,7 @@
 import pytest
 
 from nbspam.mail import parse
-from nbspam.mail.cards import shown_of_card
+from nbspam.mail.leaf import shown_of_card
 
 DRAWING = '<?xml version="1.0"?><svg xmlns="http://www.w3.org/2000/svg"><text>pay here</text></svg>'
 

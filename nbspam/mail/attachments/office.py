@@ -18,22 +18,12 @@ if TYPE_CHECKING:
 
 OFFICE_FILES = frozenset(("[content_types].xml", "mimetype"))  # an archive with one is an office document
 # How the names of other files in one begin: each document has them, so they say nothing about it.
-_PARTS = (
-    *(
-        "word/",
-        "xl/",
-        "ppt/",
-        "visio/",
-        "docprops/",
-        "customxml/",
-        "_rels/",
-        "meta-inf/",
-        "pictures/",
-        "media/",
-    ),
-    *("object", "thumbnails/", "configurations2/", "basic/", "dialogs/", "charts/", "layout-cache", "oebps/"),
-    *("epub/", "content.xml", "styles.xml", "meta.xml", "settings.xml", "manifest.rdf"),
-)
+_PART_NAMES = """
+    word/ xl/ ppt/ visio/ docprops/ customxml/ _rels/ meta-inf/ pictures/ media/ object thumbnails/
+    configurations2/ basic/ dialogs/ charts/ layout-cache oebps/ epub/ content.xml styles.xml meta.xml
+    settings.xml manifest.rdf
+    """
+_PARTS = tuple(_PART_NAMES.split())
 _OPEN_DOCUMENT = "content.xml"
 _TEXTS = ("word/document", "ppt/slides/slide", "xl/sharedstrings.xml", _OPEN_DOCUMENT)
 _BREAKS = frozenset(("p", "h", "si", "br", "cr", "tab", "line-break", "s"))  # elements that end a word

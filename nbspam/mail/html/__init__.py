@@ -4,7 +4,3 @@ reader walks over a page; tags says what one tag means by itself, styles what CS
 what `&eacute;` is.  What Gmail and Outlook show counts: they drop scripts, transforms, calculations, `var()`,
 `@supports` and shadow trees, so that what a page hides by these alone is read as seen.
 """
-
-from nbspam.mail.html.reader import read_html
-
-__all__ = ["read_html"]
