@@ -11,17 +11,12 @@ import gc
 import os
 import sys
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import NoReturn, TextIO
-
 RARE_COLLECTION = 50_000  # new objects between two searches for cycles, which are few: saves a mail 1 ms
 INTERRUPTED = 130
 USAGE = 64  # the first error of sysexits.h
 BUG = 70
 OUTPUT_FAILED = 74
 TRY_AGAIN = 75
-IS_CLOSED = "it is closed"  # the error of a stream that was closed before the program started
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 # Texts of the errors of libraries, processes and threads that get no memory.
 NO_MEMORY = ("failed to map segment", "Cannot allocate memory", "can't start new thread")
@@ -41,27 +36,16 @@ def main() -> None:
 
 
 def _replace_closed_streams() -> None:
-    """Make the use of a closed stream an OSError, where Python has None; what goes to stderr is lost."""
+    """Make the use of a closed stream an OSError, where Python has None; what goes to stderr is lost.
+
+    No file that is opened later can get its descriptor.
+    """
     if sys.stdin is None:
-        sys.stdin = _closed("stdin", os.O_WRONLY)
+        sys.stdin = os.fdopen(os.open(os.devnull, os.O_WRONLY))
     if sys.stdout is None:
-        sys.stdout = _closed("stdout", os.O_RDONLY)
+        sys.stdout = os.fdopen(os.open(os.devnull, os.O_RDONLY), "w")
     if sys.stderr is None:
         sys.stderr = os.fdopen(os.open(os.devnull, os.O_WRONLY), "w")
-
-
-def _closed(name: str, flags: int) -> TextIO:
-    """A stream whose use is an error that names it; no other file can get its descriptor."""
-    from io import BufferedReader, BufferedWriter, FileIO, TextIOWrapper  # loaded by Python itself
-
-    class Closed(FileIO):
-        def _fail(self, *_: object) -> NoReturn:
-            raise OSError(errno.EBADF, IS_CLOSED, name)
-
-        readinto = readall = write = _fail
-
-    raw = Closed(os.open(os.devnull, flags), "r" if name == "stdin" else "w")
-    return TextIOWrapper(BufferedReader(raw) if name == "stdin" else BufferedWriter(raw))
 
 
 def _make_streams_block() -> None:
@@ -116,8 +100,9 @@ def _guarded(arguments: list[str]) -> int:
         sys.stderr.write("nbspam: interrupted\n")
         return INTERRUPTED
     except OSError as error:
-        if error.strerror == IS_CLOSED:
-            return _fail(OUTPUT_FAILED, f"{error.filename} is closed", "connect it to a file or a pipe", "io")
+        if error.errno == errno.EBADF:
+            what, remedy = "stdin or stdout is closed", "connect it to a file or a pipe"
+            return _fail(OUTPUT_FAILED, what, remedy, "io")
         full = "free some space, or send it elsewhere"
         remedy = full if error.errno in FULL else "check the disk or the pipe"
         return _fail(OUTPUT_FAILED, f"{error.filename or 'output'}: {error.strerror}", remedy, "io")
