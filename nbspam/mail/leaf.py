@@ -10,7 +10,7 @@ from __future__ import annotations
 from nbspam.mail.charset import canonical, charset_of_page, decode
 from nbspam.mail.headers import parse_parameters
 from nbspam.mail.limits import add_failure
-from nbspam.mail.message import PAGE_ENDINGS, Part, name_on_windows
+from nbspam.mail.message import PAGE_ENDINGS, Document, Part, name_on_windows
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,9 +36,9 @@ _HTML_STARTS = ("<html", "<!doctype html", "<head", "<body", "<table", "<div", "
 _UNSHOWN = (("<!--", "-->"), ("<style", "</style"), ("<script", "</script"))
 _HTML_FILE_STARTS = (b"<html", b"<!doctype html", b"<head", b"<body", b"<script", b"<meta", b"<svg")
 _RTF = b"{\\rtf"
-_PDF = b"%PDF"
+_ZIP, _PDF, _OLE = b"PK\x03\x04", b"%PDF", b"\xd0\xcf\x11\xe0"
 _BEFORE_PDF = 1_024  # bytes of anything before it that viewers skip
-_DOCUMENTS = (b"PK\x03\x04", _PDF, b"\xd0\xcf\x11\xe0")
+_DOCUMENTS = (_ZIP, _PDF, _OLE)
 _PAGES = frozenset(("application/xhtml+xml", "image/svg+xml"))
 _CARD_STARTS = ("BEGIN:VCAL", "BEGIN:VCARD")
 _CARD_NAMES = "SUMMARY LOCATION DESCRIPTION COMMENT ORGANIZER URL X-ALT-DESC CONFERENCE FN ORG TITLE NOTE"
@@ -178,9 +178,25 @@ def _read_file(part: Part, payload: bytes, allowance: Allowance) -> None:
     if _is_named_pdf(part.content_type, part.filename) or not payload.startswith(_DOCUMENTS):
         payload = payload[max(_pdf_at(payload), 0) :]
     if payload.startswith(_DOCUMENTS):
-        from nbspam.mail.attachments import read_document
-
         part.document = read_document(payload, allowance)
+
+
+def read_document(payload: bytes, allowance: Allowance) -> Document:
+    """What is in a file; an empty Document if it begins as none of _DOCUMENTS."""
+    document = Document()
+    if payload.startswith(_ZIP):
+        from nbspam.mail.attachments.archive import read_zip
+
+        read_zip(payload, document, allowance)
+    elif payload.startswith(_OLE):
+        from nbspam.mail.attachments.archive import read_ole
+
+        read_ole(payload, document)
+    elif payload.startswith(_PDF):
+        from nbspam.mail.attachments.pdf import read_pdf
+
+        read_pdf(payload, document, allowance)
+    return document
 
 
 def _is_named_pdf(kind: str, filename: str) -> bool:

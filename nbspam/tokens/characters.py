@@ -57,9 +57,4 @@ def _letter(character: str) -> str:
         return character
     if category[0] not in "LNM":
         return " "
-    return EDGE + character + EDGE if is_unspaced(character) else character
-
-
-def is_unspaced(character: str) -> bool:
-    """True for a character of a script that is written without spaces between words."""
-    return unicodedata.name(character, "").startswith(_UNSPACED)
+    return EDGE + character + EDGE if unicodedata.name(character, "").startswith(_UNSPACED) else character

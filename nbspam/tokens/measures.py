@@ -8,6 +8,7 @@ Which features and which bins: docs/decisions.md.
 from __future__ import annotations
 
 from nbspam.tokens.headers import size_in_bytes
+from nbspam.tokens.structure import MAX_URLS
 from nbspam.tokens.words import CURRENCIES
 
 TYPE_CHECKING = False
@@ -61,7 +62,7 @@ def bins_of(name: str) -> list[str]:
     return [f"{name}<{edges[0]}", *(f"{name}>={edge}" for edge in edges), f"{name}=none"]
 
 
-_TOKENS: dict[str, list[str]] = {}  # of each measure, once one is needed
+_TOKENS = {name: bins_of(name) for name in BINS}
 
 
 def measure_of(token: str) -> str:
@@ -76,8 +77,6 @@ def messages_measured(documents: Sequence[float]) -> list[float]:
 
 def measures(message: Message, texts: Texts) -> list[str]:
     """The tokens of a message, in the order of BINS."""
-    if not _TOKENS:
-        _TOKENS.update((name, bins_of(name)) for name in BINS)
     values = measure_values(message, texts)
     return [_TOKENS[name][_place(values[name], edges)] for name, edges in BINS.items()]
 
@@ -106,7 +105,7 @@ def measure_values(message: Message, texts: Texts) -> dict[str, float | None]:
         "exclamation_marks": float(made_of.exclamation_marks),
         "currency_marks": float(made_of.currency_marks),
         "quoted_share": made_of.quoted_share,
-        "distinct_hosts": float(len(texts.different_hosts())),
+        "distinct_hosts": float(len(set(texts.hosts[:MAX_URLS]))),
         "html_comments": float(sum([page.comments for page in texts.pages])) if texts.pages else None,
         "subject_length": None if subject is None else float(len(subject)),
         "foreign_message_id": foreign_message_id(first),

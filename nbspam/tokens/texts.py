@@ -9,7 +9,6 @@ from __future__ import annotations
 from nbspam.mail.limits import MAX_TOKENS
 from nbspam.tokens.structure import (
     MAX_LINKS,
-    MAX_URLS,
     Host,
     atom,
     cut_urls,
@@ -124,10 +123,6 @@ class Texts:
             self.structure.append("image=" + atom(scheme.lower(), 6))
             self._read_url(source)
         self.structure.extend(page_tokens(html))
-
-    def different_hosts(self) -> set[str]:
-        """The hosts of the first MAX_URLS web addresses in texts and links."""
-        return set(self.hosts[:MAX_URLS])
 
 
 def disagrees(host: str, text: str) -> bool:

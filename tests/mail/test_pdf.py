@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nbspam.mail.attachments import read_document
+from nbspam.mail.leaf import read_document
 from nbspam.mail.limits import Allowance
 from nbspam.mail.message import Document
 
