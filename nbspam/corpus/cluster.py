@@ -9,6 +9,7 @@ a task changes nothing outside it, so that changes no integer.
 from __future__ import annotations
 
 import logging
+import os
 import platform
 import warnings
 from collections import deque
@@ -247,7 +248,7 @@ def _shards(files: Iterable[MailFile]) -> Iterator[list[MailFile]]:
     size_bytes = made = 0
     for file in files:
         shard.append(file)
-        size_bytes += file.size_bytes
+        size_bytes += os.path.getsize(file.path) if file.may_be_mbox and os.path.isfile(file.path) else 0
         most = min(MOST_FILES, FIRST_FILES << (made // TASKS_OF_A_SIZE))
         if len(shard) >= most or size_bytes >= MOST_BYTES:
             yield shard

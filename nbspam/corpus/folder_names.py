@@ -12,6 +12,7 @@ from base64 import b64decode
 from binascii import Error
 
 JUNK, TRASH, DRAFTS, SENT, OUTBOX, TEMPLATES = "junk", "trash", "drafts", "sent", "outbox", "templates"
+UNCLEAR = "unclear"  # perhaps junk
 # Where an administrator names mailboxes with a special use.
 DOVECOT = "/etc/dovecot/conf.d/15-mailboxes.conf"
 _NAMES = {
@@ -84,15 +85,12 @@ def kind_of(name: str, special: dict[str, str]) -> str:
 
     name    : decoded, parts between `.` or `/`
     special : of special_uses()
+    UNCLEAR is the kind of a name that looks like junk, but is not known.
     """
     keys = [_key(part) for part in re.split("[./]", name)]
     found = [_KINDS[key] for key in keys if key in _KINDS]
-    return special.get(".".join(keys)) or min(found, key=lambda kind: kind == JUNK, default="")
-
-
-def smells_of_junk(name: str) -> bool:
-    """True for a name that looks like junk, but that kind_of() does not know."""
-    return bool(_SMELLS.search(_key(name)))
+    kind = special.get(".".join(keys)) or min(found, key=lambda kind: kind == JUNK, default="")
+    return kind or (UNCLEAR if _SMELLS.search(_key(name)) else "")
 
 
 def special_uses(path: str) -> dict[str, str]:

@@ -22,10 +22,7 @@ LINKED_BACK = "link back to a folder already read"
 _INDEX_STARTS = (".", "dovecot.", "dovecot-", "cyrus.")
 _INDEX_ENDS = (".msf", ".lock")
 # Names in the top folder of source code, and never in a mail folder.
-CODE_MARKS = frozenset(
-    (".git", ".hg", ".svn", "pyproject.toml", "setup.py", "package.json", "Cargo.toml", "go.mod")
-    + ("CMakeLists.txt", "configure.ac", "Makefile")
-)
+CODE_MARKS = (".git", ".hg", ".svn", "pyproject.toml", "package.json", "Cargo.toml", "go.mod", "Makefile")
 CODE = "source code of a program"
 
 Seen = set[tuple[int, int]]  # device and inode of the folders of a walk
@@ -53,11 +50,11 @@ def walk(
     if is_maildir(folders):
         for name in folders:
             if deep and name not in MAILDIR_PARTS and os.path.isdir(os.path.join(top, name, "cur")):
-                notes.leave_out(SUBFOLDER)
+                notes.left_out[SUBFOLDER] += 1
         yield from ((path, False) for path in _maildir(top, folders, notes, skip_unread))
         return
-    if not force and not CODE_MARKS.isdisjoint((*folders, *files)):
-        notes.leave_out(CODE)
+    if not force and any(mark in folders or mark in files for mark in CODE_MARKS):
+        notes.left_out[CODE] += 1
         return
     inner = {name for name in folders if deep and not name.startswith(".")}
     for name in sorted([*inner, *messages(files, files_notes)], key=_order):
@@ -77,7 +74,7 @@ def enter(path: str, seen: Seen, notes: Notes) -> bool:
         return False
     identity = (status.st_dev, status.st_ino)
     if identity in seen:
-        notes.leave_out(LINKED_BACK)
+        notes.left_out[LINKED_BACK] += 1
         return False
     seen.add(identity)
     return True
@@ -131,9 +128,9 @@ def _maildir_part(top: str, part: str, notes: Notes, skip_unread: bool) -> list[
         if name.startswith(_INDEX_STARTS):
             continue
         if "T" in flags or "D" in flags:
-            notes.leave_out(TRASHED if "T" in flags else DRAFT)
+            notes.left_out[TRASHED if "T" in flags else DRAFT] += 1
         elif skip_unread and (part == "new" or "S" not in flags):
-            notes.leave_out(UNREAD)
+            notes.left_out[UNREAD] += 1
         else:
             found.append(name)
     return found
@@ -147,9 +144,9 @@ def messages(names: list[str], notes: Notes) -> list[str]:
         if name.startswith(_INDEX_STARTS) or name.endswith(_INDEX_ENDS):
             continue
         if name[0] == "," and _is_number(name[1:]):
-            notes.leave_out(DELETED)
+            notes.left_out[DELETED] += 1
         elif is_mh and not _is_number(name):
-            notes.leave_out(NO_MESSAGE)
+            notes.left_out[NO_MESSAGE] += 1
         else:
             found.append(name)
     return found

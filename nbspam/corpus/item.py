@@ -10,9 +10,10 @@ from __future__ import annotations
 import errno
 import os
 import stat
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from itertools import chain
+from itertools import chain, islice
 from typing import Any, BinaryIO, NamedTuple
 
 from nbspam.corpus.mbox import begins_mbox, fragments, unquoted
@@ -47,18 +48,14 @@ class Notes:
     named : the files that index files name
     """
 
-    def __init__(self, skipped: Skipped | None = None) -> None:
-        self.skipped: Skipped = [] if skipped is None else skipped
-        self.left_out: dict[str, int] = {}
+    def __init__(self) -> None:
+        self.skipped: Skipped = []
+        self.left_out: Counter[str] = Counter()
         self.named: set[tuple[int, int] | str] = set()
 
     def skip(self, path: str, error: OSError) -> None:
         """Note that `path` could not be read."""
         self.skipped.append((path, reason_of(error)))
-
-    def leave_out(self, reason: str, count: int = 1) -> None:
-        """Note that `count` messages were left out on purpose."""
-        self.left_out[reason] = self.left_out.get(reason, 0) + count
 
 
 class Item(NamedTuple):
@@ -98,14 +95,12 @@ class MailFile(NamedTuple):
     """A file of one message or, if it may be an mbox, of several.
 
     label : canonical class name, '' where unlabelled
-    size_bytes : 0 if it is not needed
     force : take what is no mail, too
     """
 
     label: str
     path: str
     may_be_mbox: bool
-    size_bytes: int = 0
     force: bool = True
 
     def items(self, notes: Notes) -> Iterator[Item]:
@@ -197,7 +192,7 @@ def file_items(path: str, label: str, notes: Notes, force: bool = True) -> Itera
                 with _unpacked(file, kind) as stream:
                     yield from _split(stream.read(_CHUNK_BYTES), stream, path, label, held=True)
             elif not force and is_no_mail(head[:HEAD_BYTES]):
-                notes.leave_out(NO_MAIL)
+                notes.left_out[NO_MAIL] += 1
             else:
                 yield from _split(head, file, path, label, held=is_url(path) or not file.seekable())
     except OSError as error:
@@ -230,12 +225,11 @@ def _mbox_items(chunks: Iterable[bytes], path: str, label: str, held: bool) -> I
 
 def _numbered(items: Iterator[Item]) -> Iterator[Item]:
     """The messages of an mbox with their numbers in their names, unless there is only one."""
-    first, second = next(items, None), next(items, None)
-    if first and not second:
-        yield first
-    elif first and second:
-        for number, item in enumerate(chain((first, second), items), 1):
-            yield item._replace(name=f"{item.path}#{number}")
+    first = [*islice(items, 2)]
+    if len(first) == 1:
+        return iter(first)
+    named = enumerate(chain(first, items), 1)
+    return (item._replace(name=f"{item.path}#{number}") for number, item in named)
 
 
 @contextmanager

@@ -9,7 +9,7 @@ import errno
 from collections.abc import Iterator
 from contextlib import contextmanager
 from io import BytesIO
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 from nbspam.errors import NoInputError, UsageError
 
@@ -23,24 +23,24 @@ def fetch(url: str) -> BinaryIO:
         return BytesIO(_file_system(url).cat_file(url))
 
 
-def find(url: str) -> Iterator[tuple[str, int]]:
-    """(URL, bytes) of each file below a URL, or of the file there, sorted; NoInputError without files."""
+def find(url: str) -> list[str]:
+    """The URL of each file below a URL, or of the file there, sorted; NoInputError without files."""
     try:
         with _as_os_error():
             system = _file_system(url)
-            found: dict[str, dict[str, Any]] = system.find(url, detail=True)
+            found = system.find(url)
     except OSError as error:
         why = f"cannot be listed: {error.strerror or error}"
         raise NoInputError(url, why, "check the URL and who may read it", "url-unreadable") from None
     if not found:
         raise NoInputError(url, "nothing is there", "check the URL", "url-empty")
-    yield from ((system.unstrip_protocol(name), found[name]["size"] or 0) for name in sorted(found))
+    return sorted(map(system.unstrip_protocol, found))
 
 
 def class_folders(url: str) -> list[str]:
     """The URLs of the folders right below a URL that have files in them, sorted."""
     top = url.rstrip("/") + "/"
-    inner = (found.removeprefix(top).partition("/") for found, _ in find(url) if found.startswith(top))
+    inner = (found.removeprefix(top).partition("/") for found in find(url) if found.startswith(top))
     return [top + name for name in sorted({name for name, slash, _ in inner if slash})]
 
 
