@@ -10,14 +10,14 @@ from __future__ import annotations
 
 import logging
 import os
-import platform
+import sys
 import warnings
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import CancelledError
 from contextlib import ExitStack, contextmanager
 from functools import partial
-from itertools import chain
+from itertools import chain, islice
 from operator import call, itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -117,21 +117,13 @@ class ClusterMail(Accumulator):
         rows = _Tree(self._cluster, _latest_rows)
         ranges = [_Tree(self._cluster, merge_counts) for _ in range(N_RANGES)]
 
-        def add(parts: list[Future]) -> None:
-            merged = submit(_merge_and_cut, parts)
-            for number, tree in enumerate([rows, *ranges]):
-                tree.add(submit(itemgetter(number), merged))
-
         def summaries() -> Iterator[Future]:
-            parts: list[Future] = []
-            for some in _shards(files):
-                parts.append(submit(_count, some, *self._work))
-                yield submit(itemgetter(0), parts[-1])
-                if len(parts) == FAN_IN:
-                    add(parts)
-                    parts = []
-            if parts:
-                add(parts)
+            shards = _shards(files)
+            while parts := [submit(_count, some, *self._work) for some in islice(shards, FAN_IN)]:
+                yield from [submit(itemgetter(0), part) for part in parts]
+                merged = submit(_merge_and_cut, parts)
+                for number, tree in enumerate([rows, *ranges]):
+                    tree.add(submit(itemgetter(number), merged))
 
         for one in self._cluster.results(summaries()):
             self.messages += one.messages
@@ -158,20 +150,17 @@ class _Tree:
 
     def __init__(self, cluster: Cluster, merge: Callable[[list[Any]], Any]) -> None:
         self._cluster, self._merge = cluster, merge
-        self._levels: list[list[Future]] = [[]]
+        self._levels: defaultdict[int, list[Future]] = defaultdict(list)
 
     def add(self, future: Future, level: int = 0) -> None:
-        if level == len(self._levels):
-            self._levels.append([])
         self._levels[level].append(future)
         if len(self._levels[level]) == FAN_IN:
-            merged = self._cluster.submit(self._merge, self._levels[level])
-            self._levels[level] = []
-            self.add(merged, level + 1)
+            self.add(self._cluster.submit(self._merge, self._levels.pop(level)), level + 1)
 
     def root(self) -> Future:
         """The sum of all."""
-        return self._cluster.submit(self._merge, [one for level in reversed(self._levels) for one in level])
+        left = [self._levels[level] for level in sorted(self._levels, reverse=True)]
+        return self._cluster.submit(self._merge, [*chain.from_iterable(left)])
 
 
 @contextmanager
@@ -234,7 +223,7 @@ def _check_workers(client: Client, scheduler: str) -> None:
 def _versions() -> dict[str, str]:
     import distributed
 
-    python = ".".join(platform.python_version_tuple()[:2])
+    python = f"{sys.version_info.major}.{sys.version_info.minor}"
     return {"nbspam": __version__, "Dask": distributed.__version__, "Python": python}
 
 

@@ -15,7 +15,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, BinaryIO, NamedTuple
 
@@ -30,9 +29,6 @@ from nbspam.errors import BadDataError, NoInputError
 from nbspam.tokens import NUMERIC, Tokens
 from nbspam.tokens.numeric import NAMES
 
-EVENT_MODELS = ("bernoulli", "multinomial")
-FORMATS = ("npz", "svmlight", "jsonl")
-
 Values = NDArray[Any]
 
 
@@ -43,15 +39,6 @@ class Vector(NamedTuple):
     label: int
     values: Values
     size_bytes: int
-
-
-@dataclass
-class Vectorized:
-    """What was written: messages by class, and tokens (with numeric features: cells)."""
-
-    messages: list[int]
-    tokens: int = 0
-    skipped: Skipped = field(default_factory=list)
 
 
 class WordColumns:
@@ -134,40 +121,42 @@ def vectorize(
     form: str,
     jobs: int = 1,
     progress: Progress | None = None,
-) -> Vectorized:
-    """Write the vectors of the items to the output in one of FORMATS; only npz holds them all in memory.
+) -> tuple[list[int], Skipped]:
+    """Write the vectors of the items; how many messages of each class, and what could not be read.
 
+    form : npz, svmlight or jsonl; only npz holds all vectors in memory
     A label has the same number in every file made with a vocabulary, so its classes must include `classes`.
     """
+    _check_classes(classes, columns)
+    messages = [0] * len(columns.classes)
+    skipped: Skipped = []
+
+    def vectors() -> Iterator[Vector]:
+        for some, unread in run_shards(partial(_read_shard, columns), shards(items), jobs):
+            skipped.extend(unread)
+            for vector in some:
+                messages[vector.label] += 1
+            yield from some
+            if progress:
+                progress(len(some), sum(vector.size_bytes for vector in some))
+        if not any(messages):
+            raise NoInputError("SOURCE", "no readable message was found", "check SOURCE", "no-mail")
+
+    with output as file:
+        if form == "npz":
+            _write_npz(file, list(vectors()), columns)
+        else:
+            line_of = _svmlight if form == "svmlight" else _json
+            file.writelines(line_of(vector, columns) for vector in vectors())
+    return messages, skipped
+
+
+def _check_classes(classes: tuple[str, ...], columns: Columns) -> None:
     strangers = [name for name in classes if name not in columns.classes]
     if strangers:
         why = f"the vocabulary has no class {strangers[0]}; its classes: {', '.join(columns.classes)}"
         remedy = "build a vocabulary from mail of these classes, or leave the class out"
         raise BadDataError("SOURCE", why, remedy, "vocabulary-classes")
-    done = Vectorized([0] * len(columns.classes))
-    vectors = _read_vectors(items, columns, jobs, done, progress)
-    with output as file:
-        if form == "npz":
-            _write_npz(file, vectors, columns)
-        else:
-            line_of = _svmlight if form == "svmlight" else _json
-            file.writelines(line_of(vector, columns) for vector in vectors)
-    return done
-
-
-def _read_vectors(
-    items: Iterable[Item], columns: Columns, jobs: int, done: Vectorized, progress: Progress | None
-) -> Iterator[Vector]:
-    for vectors, unread in run_shards(partial(_read_shard, columns), shards(items), jobs):
-        done.skipped.extend(unread)
-        for vector in vectors:
-            done.messages[vector.label] += 1
-            done.tokens += len(vector.values)
-            yield vector
-        if progress:
-            progress(len(vectors), sum(vector.size_bytes for vector in vectors))
-    if not any(done.messages):
-        raise NoInputError("SOURCE", "no readable message was found", "check SOURCE", "no-mail")
 
 
 def _read_shard(columns: Columns, items: list[Item]) -> tuple[list[Vector], Skipped]:
@@ -180,13 +169,12 @@ def _read_shard(columns: Columns, items: list[Item]) -> tuple[list[Vector], Skip
     return vectors, skipped
 
 
-def _write_npz(file: BinaryIO, vectors: Iterable[Vector], columns: Columns) -> None:
-    rows = list(vectors)
+def _write_npz(file: BinaryIO, vectors: list[Vector], columns: Columns) -> None:
     arrays: dict[str, Any] = {
-        **columns.arrays([vector.values for vector in rows]),
-        "labels": np.array([vector.label for vector in rows], np.int64),
+        **columns.arrays([vector.values for vector in vectors]),
+        "labels": np.array([vector.label for vector in vectors], np.int64),
         "classes": np.array(columns.classes),
-        "names": np.array([_utf8(vector.name) for vector in rows], str),
+        "names": np.array([_utf8(vector.name) for vector in vectors], str),
     }
     np.savez_compressed(file, **arrays)
 
