@@ -71,7 +71,6 @@ _NAMES = {
     OUTBOX: "outbox, unsent messages, postausgang, boîte d'envoi, bandeja de salida, posta in uscita",
     TEMPLATES: "templates, vorlagen, modèles, plantillas, modelli, modelos, sjablonen, mallar, szablony",
 }  # fmt: skip
-_SPECIAL_USE = {"junk": JUNK, "trash": TRASH, "drafts": DRAFTS, "sent": SENT}
 # What may be part of the name of a folder of junk, in the same spelling.
 _SMELLS = re.compile(
     r"spam|junk|quarant|karant|cuarenten|bulk|phish|scam|virus|malware|unwanted|unsolicit|undesir|indesir"
@@ -102,7 +101,7 @@ def special_uses(path: str) -> dict[str, str]:
         return {}
     found = re.findall(r'mailbox\s+"?([^"{}\n]+?)"?\s*\{[^}]*?special_use\s*=\s*"?\\+(\w+)', text)
     uses = {name.removeprefix("INBOX").lstrip("./").replace("/", "."): use.lower() for name, use in found}
-    return {_key(name): _SPECIAL_USE[use] for name, use in uses.items() if use in _SPECIAL_USE}
+    return {_key(name): use for name, use in uses.items() if use in _NAMES}
 
 
 def decoded(name: str) -> str:

@@ -14,12 +14,12 @@ from collections.abc import Iterator
 from nbspam.corpus.item import Notes, not_regular, unflagged
 
 MAILDIR_PARTS = ("cur", "new", "tmp")
-TRASHED, DRAFT, UNREAD, DELETED = "trashed", "draft", "unread", "deleted"
+TRASHED, DRAFT, UNREAD = "trashed", "draft", "unread"
 SUBFOLDER = "folder inside a Maildir"
 NO_MESSAGE = "no message of the MH folder"
 LINKED_BACK = "link back to a folder already read"
-# Indexes that mail programs write next to mail.
-_INDEX_STARTS = (".", "dovecot.", "dovecot-", "cyrus.")
+# Indexes that mail programs write next to mail, and deleted messages of MH.
+_INDEX_STARTS = (".", ",", "dovecot.", "dovecot-", "cyrus.")
 _INDEX_ENDS = (".msf", ".lock")
 # Names in the top folder of source code, and never in a mail folder.
 CODE_MARKS = (".git", ".hg", ".svn", "pyproject.toml", "package.json", "Cargo.toml", "go.mod", "Makefile")
@@ -143,9 +143,7 @@ def messages(names: list[str], notes: Notes) -> list[str]:
     for name in names:
         if name.startswith(_INDEX_STARTS) or name.endswith(_INDEX_ENDS):
             continue
-        if name[0] == "," and _is_number(name[1:]):
-            notes.left_out[DELETED] += 1
-        elif is_mh and not _is_number(name):
+        if is_mh and not _is_number(name):
             notes.left_out[NO_MESSAGE] += 1
         else:
             found.append(name)

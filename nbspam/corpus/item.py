@@ -162,11 +162,10 @@ def _open_message(path: str) -> BinaryIO:
     except FileNotFoundError:
         folder, name = os.path.split(path)
         top, part = os.path.split(folder)
-        for place in (os.path.join(top, "cur"), os.path.join(top, "new")):
-            if part in ("cur", "new") and os.path.isdir(place):
-                for now in os.listdir(place):
-                    if unflagged(now) == unflagged(name):
-                        return open_regular(os.path.join(place, now))
+        for place in (f"{top}/cur", f"{top}/new") if part in ("cur", "new") else ():
+            for now in os.listdir(place) if os.path.isdir(place) else ():
+                if unflagged(now) == unflagged(name):
+                    return open_regular(f"{place}/{now}")
         raise
 
 

@@ -118,38 +118,31 @@ def _check_path(path: str, force: bool) -> None:
         raise BadDataError(path, why, "name folders of mail; to read it all the same: `force`", "source-code")
 
 
-def _unlabelled(path: str) -> BadDataError:
-    remedy = f"{NAME_CLASSES}; or make folders ham and spam"
-    return BadDataError(path, "nothing says which of its mail is spam", remedy, "unlabelled")
-
-
 def _recognised(path: str, rules: Rules | None, notes: Notes) -> list[SourcePart]:
     """The parts of one SOURCE; files that are not mail are noted."""
+    folders: list[str] = []  # one a class
     if is_url(path):
         from nbspam.corpus.urls import class_folders
 
         folders = class_folders(path)
-        if not folders:
-            raise _unlabelled(path)
-        return [SourcePart(folder, (_class_named(folder),)) for folder in folders]
-    if not os.path.isdir(path):
-        if _begins_as_mail(path):
-            raise _unlabelled(path)
+    elif os.path.isdir(path):
+        inner, files = scan(path, Notes())
+        if rules is not None or _is_tree(path, inner, files):
+            return _tree(path, rules or [], notes)
+        if not is_maildir(inner):
+            folders = [f"{path}/{name}" for name in sorted(inner) if not name.startswith(".")]
+        loose = messages(files, Notes())
+        if not inner and not loose:
+            remedy = "put mail into folders ham and spam in it"
+            raise NoInputError(path, "an empty folder", remedy, "source-empty")
+        notes.left_out.update({OUTSIDE: len(loose)} if loose else {})
+    elif not _begins_as_mail(path):
         labels = tuple(dict.fromkeys(label for label, _ in index_entries(path)))
         return [SourcePart(path, labels, is_index=True)]
-    folders, files = scan(path, Notes())
-    if rules is not None or _is_tree(path, folders, files):
-        return _tree(path, rules or [], notes)
-    loose = messages(files, Notes())
-    visible = sorted(name for name in folders if not name.startswith("."))
-    if is_maildir(folders) or (loose and not visible):
-        raise _unlabelled(path)
-    if not visible:
-        remedy = "put mail into folders ham and spam in it"
-        raise NoInputError(path, "an empty folder", remedy, "source-empty")
-    if loose:
-        notes.left_out[OUTSIDE] += len(loose)
-    return [SourcePart(place, (_class_named(place),)) for place in (f"{path}/{name}" for name in visible)]
+    if not folders:
+        remedy = f"{NAME_CLASSES}; or make folders ham and spam"
+        raise BadDataError(path, "nothing says which of its mail is spam", remedy, "unlabelled")
+    return [SourcePart(folder, (_class_named(folder),)) for folder in folders]
 
 
 def _class_named(folder: str) -> str:
@@ -278,18 +271,18 @@ def _class_of(name: str, rules: Rules, special: dict[str, str]) -> tuple[str, st
 
 def _read_rules(path: str) -> Rules:
     try:
-        with open(path, encoding="utf-8", errors="surrogateescape") as lines:
-            return [rule for number, line in enumerate(lines, 1) for rule in _rule(line, f"{path}:{number}")]
+        with open(path, encoding="utf-8", errors="surrogateescape") as file:
+            lines = list(file)
     except OSError as error:
         raise NoInputError(path, reason_of(error), "name a file of rules", "no-such-rules") from error
-
-
-def _rule(line: str, where: str) -> Rules:
-    words = line.strip().rsplit(None, 1)
-    if not words or line.lstrip().startswith("#"):
-        return []
-    if len(words) != 2:
-        why = f"{words[0][:40]!r} is not `PATTERN CLASS` or `PATTERN -`"
-        raise BadDataError(where, why, "write for example: Lists.* ham", "rules-line")
-    pattern, name = words
-    return [(pattern.removeprefix(".").lower(), "" if name == "-" else checked_name(name, where))]
+    rules: Rules = []
+    for number, line in enumerate(lines, 1):
+        words, where = line.strip().rsplit(None, 1), f"{path}:{number}"
+        if not words or words[0].startswith("#"):
+            continue
+        if len(words) != 2:
+            why = f"{words[0][:40]!r} is not `PATTERN CLASS` or `PATTERN -`"
+            raise BadDataError(where, why, "write for example: Lists.* ham", "rules-line")
+        pattern, name = words
+        rules.append((pattern.removeprefix(".").lower(), "" if name == "-" else checked_name(name, where)))
+    return rules

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from nbspam.corpus.folders import walk
 from nbspam.corpus.item import Item, MailFile, Notes, Skipped, is_url, reason_of
-from nbspam.errors import BadDataError, NbspamError, NoInputError
+from nbspam.errors import BadDataError, NoInputError
 from nbspam.labels import checked_name, ordered
 from nbspam.store.connection import file_identity
 
@@ -121,19 +121,11 @@ class Source:
 
 def open_unlabelled(paths: Iterable[str]) -> Source:
     """The mail of these files, folders and pipes, in the order given; NoInputError if none of them exists."""
-    parts: list[SourcePart] = []
-    notes = Notes()
-    failures: list[NbspamError] = []
-    for path in paths:
-        try:
-            mode_of(path)
-            parts.append(SourcePart(path))
-        except NbspamError as error:
-            failures.append(error)
-            notes.skipped.append((path, error.why))
-    if failures and not parts:
-        raise failures[0]
-    return Source(parts, notes)
+    parts = [SourcePart(path) for path in paths]
+    if not any(os.path.exists(part.path) for part in parts):
+        for part in parts:
+            mode_of(part.path)
+    return Source(parts)
 
 
 def index_entries(index: str) -> Iterator[tuple[str, str]]:

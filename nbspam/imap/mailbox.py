@@ -25,7 +25,7 @@ TIMEOUT_SECONDS = 60
 UIDS_AT_ONCE = 500  # in one line of the protocol
 REFUSED, READ_ONLY = "imap-refused", "imap-read-only"  # slugs
 POLL_SECONDS = 60  # where the server cannot say that there is new mail
-# Flags of LIST (RFC 6154); these two show mail of other folders once more.
+# Flags of LIST (RFC 6154); the last two show mail of other folders once more.
 _USES = {"\\junk": JUNK, "\\trash": TRASH, "\\drafts": DRAFTS, "\\sent": SENT}
 _USES |= {"\\all": UNCLEAR, "\\flagged": UNCLEAR}
 _NO_MAIL = {"\\noselect", "\\nonexistent"}
