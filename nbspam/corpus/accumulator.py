@@ -19,14 +19,7 @@ from numpy.typing import NDArray
 from nbspam.corpus.executor import give_back_memory
 from nbspam.corpus.item import Skipped
 from nbspam.corpus.reading import Progress, ReadShard
-from nbspam.model.block import (
-    Block,
-    merge_blocks,
-    only_views,
-    over_words,
-    representative_rows,
-    select_rows,
-)
+from nbspam.model.block import Block, merge_blocks, only_views, over_words, representative_rows, select_rows
 from nbspam.model.counts import Counts, Floats, Ints, merge_counts
 from nbspam.tokens.bag import READ_NUMBERS
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
+from nbspam.corpus.folder_names import decoded
 from nbspam.corpus.item import Notes, not_regular, unflagged
 
 MAILDIR_PARTS = ("cur", "new", "tmp")
@@ -24,6 +25,8 @@ _INDEX_ENDS = (".msf", ".lock")
 # Names in the top folder of source code, and never in a mail folder.
 CODE_MARKS = (".git", ".hg", ".svn", "pyproject.toml", "package.json", "Cargo.toml", "go.mod", "Makefile")
 CODE = "source code of a program"
+INBOX = "INBOX"
+OUTSIDE = "in no class folder"
 
 Seen = set[tuple[int, int]]  # device and inode of the folders of a walk
 
@@ -63,6 +66,31 @@ def walk(
             yield from walk(path, notes, deep, skip_unread, seen, force)
         else:
             yield path, ".mh_sequences" not in files
+
+
+def tree_folders(name: str, path: str, seen: Seen, notes: Notes) -> Iterator[tuple[str, str]]:
+    """(name, path) of each mail folder of a tree, a folder before the folders in it."""
+    if not enter(path, seen, notes):
+        return
+    folders, files = scan(path, notes)
+    found = sorted(messages(files, notes))
+    if is_maildir(folders):
+        yield name or INBOX, path
+    elif path.endswith(".sbd") or any(file.lower() == "inbox" for file in files):
+        yield from ((_child(name, file), os.path.join(path, file)) for file in found)
+    elif name and found:
+        yield name, path
+    elif found:
+        notes.left_out[OUTSIDE] += len(found)
+    for child in sorted(set(folders).difference(MAILDIR_PARTS if is_maildir(folders) else ())):
+        inner = os.path.join(path, child)
+        if not child.startswith(".") or os.path.isdir(os.path.join(inner, "cur")):
+            yield from tree_folders(_child(name, child), inner, seen, notes)
+
+
+def _child(name: str, child: str) -> str:
+    child = decoded(child)
+    return f"{name}/{child}" if name else child.removeprefix(".")
 
 
 def enter(path: str, seen: Seen, notes: Notes) -> bool:

@@ -3,6 +3,9 @@
 An Item says where the bytes of a message are.  It is small and picklable, so worker processes open the
 files themselves.  A file may be one message, an mbox of many, or either of them compressed: its first
 bytes decide, never its name.  Reading never waits: a FIFO, device or socket is an OSError.
+
+A file may also be at a URL, such as s3://bucket/folder: fsspec lists and fetches it.  Each library that
+fsspec uses has errors of its own, so every error of it becomes an OSError.
 """
 
 from __future__ import annotations
@@ -13,13 +16,18 @@ import stat
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from io import BytesIO
 from itertools import chain, islice
-from typing import Any, BinaryIO, NamedTuple
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 from nbspam.corpus.mbox import begins_mbox, fragments, unquoted
+from nbspam.errors import NoInputError, UsageError
 from nbspam.mail import header_lines
 from nbspam.mail.headers import is_known
 from nbspam.mail.limits import MAX_READ_BYTES
+
+if TYPE_CHECKING:
+    from fsspec import AbstractFileSystem
 
 # What a compressed file begins with.  No mail begins so: each has a byte that no header may have, or
 # (bzip2) ten fixed ones.
@@ -131,9 +139,8 @@ def open_regular(path: str) -> BinaryIO:
     Another FIFO may wait for ever.  What a URL names is fetched first.
     """
     if is_url(path):
-        from nbspam.corpus.urls import fetch
-
-        return fetch(path)
+        with _as_os_error():
+            return BytesIO(_file_system(path).cat_file(path))
     flags = os.O_NONBLOCK | os.O_NOCTTY
     file = open(path, "rb", opener=lambda path, mode: os.open(path, mode | flags))  # noqa: SIM115 - the caller closes it
     mode = os.fstat(file.fileno()).st_mode
@@ -247,3 +254,45 @@ def _unpacked(file: BinaryIO, kind: str) -> Iterator[BinaryIO]:
             yield stream
     except (EOFError, OSError, zlib.error, lzma.LZMAError) as error:
         raise OSError(errno.EIO, f"damaged {kind} data") from error
+
+
+def files_at(url: str) -> list[str]:
+    """The URL of each file below a URL, or of the file there, sorted; NoInputError without files."""
+    try:
+        with _as_os_error():
+            system = _file_system(url)
+            found = system.find(url)
+    except OSError as error:
+        why = f"cannot be listed: {error.strerror or error}"
+        raise NoInputError(url, why, "check the URL and who may read it", "url-unreadable") from None
+    if not found:
+        raise NoInputError(url, "nothing is there", "check the URL", "url-empty")
+    return sorted(map(system.unstrip_protocol, found))
+
+
+def class_folders(url: str) -> list[str]:
+    """The URLs of the folders right below a URL that have files in them, sorted."""
+    top = url.rstrip("/") + "/"
+    inner = (found.removeprefix(top).partition("/") for found in files_at(url) if found.startswith(top))
+    return [top + name for name in sorted({name for name, slash, _ in inner if slash})]
+
+
+def _file_system(url: str) -> AbstractFileSystem:
+    try:
+        from fsspec.core import url_to_fs
+    except ImportError as error:
+        why = f"a URL needs a library that cannot be imported here ({error})"
+        raise UsageError(url, why, "install the extra: pip install 'nbspam[dask]'", "url-extra") from None
+    return url_to_fs(url)[0]
+
+
+@contextmanager
+def _as_os_error() -> Iterator[None]:
+    """Any error of fsspec, its libraries or the server as an OSError with a text."""
+    try:
+        yield
+    except UsageError:
+        raise
+    except Exception as error:
+        reason = error.strerror if isinstance(error, OSError) else None
+        raise OSError(errno.EIO, reason or f"{type(error).__name__}: {error}") from error

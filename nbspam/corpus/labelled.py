@@ -17,29 +17,18 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from fnmatch import fnmatchcase
 from itertools import chain
 
 from nbspam.corpus.folder_names import DOVECOT, JUNK, UNCLEAR, decoded, kind_of, special_uses
-from nbspam.corpus.folders import (
-    CODE,
-    CODE_MARKS,
-    MAILDIR_PARTS,
-    Seen,
-    enter,
-    is_maildir,
-    messages,
-    scan,
-)
-from nbspam.corpus.item import HEAD_BYTES, Notes, is_url, packed_as, reason_of
+from nbspam.corpus.folders import CODE, CODE_MARKS, OUTSIDE, is_maildir, messages, scan, tree_folders
+from nbspam.corpus.item import HEAD_BYTES, Notes, class_folders, is_url, packed_as, reason_of
 from nbspam.corpus.source import Source, SourcePart, index_entries, mode_of, unreadable
 from nbspam.errors import BadDataError, NoInputError, UsageError
 from nbspam.labels import HAM, SPAM, checked_name
 
 NAME_CLASSES = "name each class: `ham=PATH` `spam=PATH`, or `class=NAME=PATH`"
-INBOX = "INBOX"
-OUTSIDE = "in no class folder"
 
 Rules = list[tuple[str, str]]  # pattern in small letters, class name or '' to leave out
 
@@ -122,8 +111,6 @@ def _recognised(path: str, rules: Rules | None, notes: Notes) -> list[SourcePart
     """The parts of one SOURCE; files that are not mail are noted."""
     folders: list[str] = []  # one a class
     if is_url(path):
-        from nbspam.corpus.urls import class_folders
-
         folders = class_folders(path)
     elif os.path.isdir(path):
         inner, files = scan(path, Notes())
@@ -231,31 +218,6 @@ def _tree(top: str, rules: Rules, notes: Notes) -> list[SourcePart]:
         remedy = "name the folder that holds INBOX and Junk"
         raise NoInputError(top, "no mail folder in it", remedy, "source-empty")
     return parts
-
-
-def tree_folders(name: str, path: str, seen: Seen, notes: Notes) -> Iterator[tuple[str, str]]:
-    """(name, path) of each mail folder of a tree, a folder before the folders in it."""
-    if not enter(path, seen, notes):
-        return
-    folders, files = scan(path, notes)
-    found = sorted(messages(files, notes))
-    if is_maildir(folders):
-        yield name or INBOX, path
-    elif path.endswith(".sbd") or any(file.lower() == "inbox" for file in files):
-        yield from ((_child(name, file), os.path.join(path, file)) for file in found)
-    elif name and found:
-        yield name, path
-    elif found:
-        notes.left_out[OUTSIDE] += len(found)
-    for child in sorted(set(folders).difference(MAILDIR_PARTS if is_maildir(folders) else ())):
-        inner = os.path.join(path, child)
-        if not child.startswith(".") or os.path.isdir(os.path.join(inner, "cur")):
-            yield from tree_folders(_child(name, child), inner, seen, notes)
-
-
-def _child(name: str, child: str) -> str:
-    child = decoded(child)
-    return f"{name}/{child}" if name else child.removeprefix(".")
 
 
 def _class_of(name: str, rules: Rules, special: dict[str, str]) -> tuple[str, str]:

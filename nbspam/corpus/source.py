@@ -14,7 +14,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from nbspam.corpus.folders import walk
-from nbspam.corpus.item import Item, MailFile, Notes, Skipped, is_url, reason_of
+from nbspam.corpus.item import Item, MailFile, Notes, Skipped, files_at, is_url, reason_of
 from nbspam.errors import BadDataError, NoInputError
 from nbspam.labels import checked_name, ordered
 from nbspam.store.connection import file_identity
@@ -59,9 +59,7 @@ class SourcePart(NamedTuple):
     def _found(self, path: str, notes: Notes) -> Iterator[tuple[str, bool]]:
         """(path, True if it may be an mbox) of each file at a path."""
         if is_url(path):
-            from nbspam.corpus.urls import find
-
-            return ((url, True) for url in find(path))
+            return ((url, True) for url in files_at(path))
         if os.path.isdir(path):
             return walk(path, notes, self.deep, self.skip_unread, force=self.force)
         return iter([(path, True)])

@@ -22,9 +22,8 @@ from hashlib import blake2b
 from typing import NamedTuple, Protocol
 
 from nbspam.corpus.folder_names import DOVECOT, JUNK, decoded, kind_of, special_uses
-from nbspam.corpus.folders import is_maildir, scan
+from nbspam.corpus.folders import is_maildir, scan, tree_folders
 from nbspam.corpus.item import Item, Notes, unflagged
-from nbspam.corpus.labelled import tree_folders
 from nbspam.errors import BadDataError, NoInputError, TryAgainError
 from nbspam.files import make_folders, whole_file
 from nbspam.labels import HAM, SPAM
