@@ -49,7 +49,7 @@ class Accumulator:
         max_bytes : of the counts in memory, see CountSum
         """
         self._vocabulary, self._views = vocabulary, views
-        self._features: list[Floats] | None = [] if features else None
+        self.numeric: list[Floats] | None = [] if features else None
         self._counts = CountSum(n_classes, max_bytes)
         self._pending: list[Block] = []
         self._pairs = 0  # of the pending blocks
@@ -72,8 +72,8 @@ class Accumulator:
         """One more block; its rows are labelled."""
         self._pending.append(block)
         self._pairs += len(block.columns)
-        if self._features is not None:
-            self._features.append(block.features)
+        if self.numeric is not None:
+            self.numeric.append(block.features)
         self.messages += np.bincount(block.labels, minlength=len(self.messages))
         self.learned.append((block.digests(), block.labels))
         if self._pairs > MAX_PENDING_PAIRS:
@@ -113,11 +113,10 @@ class Accumulator:
 
         They take 300 bytes a message: bins need the whole range of values before anything is counted.
         """
-        if self._features is None:
+        if self.numeric is None:
             return None
-        labels = [np.zeros(0, np.int16), *(labels for _, labels in self.learned)]
-        none = np.zeros((0, self._features[0].shape[1] if self._features else 0))
-        return np.concatenate([none, *self._features]), np.concatenate(labels).astype(np.int64)
+        labels = [labels for _, labels in self.learned]
+        return np.concatenate(self.numeric), np.concatenate(labels).astype(np.int64)
 
     def recent(self) -> Block:
         """About KEPT_MESSAGES of all classes, the latest; fewer if they have more than KEPT_PAIRS."""
@@ -125,11 +124,15 @@ class Accumulator:
         return self._latest()
 
     def _latest(self) -> Block:
-        chosen = representative_rows(self._recent, self._most_rows(), self.messages)
-        rows = merge_blocks([select_rows(*pair) for pair in zip(self._recent, chosen, strict=True)])
-        self._recent = [rows]
+        self._recent = [latest_rows(self._recent, self._most_rows(), self.messages)]
         give_back_memory()
-        return rows
+        return self._recent[0]
+
+
+def latest_rows(blocks: list[Block], n: int, shares: Ints) -> Block:
+    """About n rows of some blocks, see representative_rows."""
+    chosen = representative_rows(blocks, n, shares)
+    return merge_blocks([select_rows(*pair) for pair in zip(blocks, chosen, strict=True)])
 
 
 class CountSum:

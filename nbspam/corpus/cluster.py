@@ -25,11 +25,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nbspam import __version__
-from nbspam.corpus.accumulator import KEPT_MESSAGES, N_RANGES, Accumulator, cut
+from nbspam.corpus.accumulator import KEPT_MESSAGES, N_RANGES, Accumulator, cut, latest_rows
 from nbspam.corpus.item import Item, MailFile, Notes, Skipped
 from nbspam.corpus.reading import Progress, ReadShard, ShardReader, read_blocks
 from nbspam.errors import InternalError, NoInputError, UsageError
-from nbspam.model.block import Block, merge_blocks, representative_rows, select_rows
+from nbspam.model.block import Block
 from nbspam.model.counts import Counts, Floats, Ints, merge_counts
 
 if TYPE_CHECKING:
@@ -92,12 +92,12 @@ class Cluster:
 
 
 class _Counted(NamedTuple):
-    """What a task found in its messages, without their tokens.  features : of Accumulator.features"""
+    """What a task found in its messages, without their tokens; see Accumulator."""
 
     messages: Ints
     size_bytes: int
     learned: list[tuple[Ints, NDArray[np.int16]]]
-    features: Floats | None
+    numeric: list[Floats] | None
     skipped: Skipped
 
 
@@ -129,8 +129,8 @@ class ClusterMail(Accumulator):
             self.messages += one.messages
             self.learned += one.learned
             skipped += one.skipped
-            if self._features is not None:
-                self._features.append(one.features)
+            if self.numeric is not None:
+                self.numeric += one.numeric
             if progress:
                 progress(int(one.messages.sum()), one.size_bytes)
         self._ranges = [tree.root() for tree in ranges]
@@ -263,8 +263,7 @@ def _count(
     mail, sizes, notes = Accumulator(*how), [0], Notes()
     parts = read_blocks(_items(files, notes), classes, 1, wanted)
     skipped = mail.add_all(parts, lambda _, size_bytes: sizes.append(size_bytes)) + notes.skipped
-    features, _ = mail.features() or (None, None)
-    counted = _Counted(mail.messages, sum(sizes), mail.learned, features, skipped)
+    counted = _Counted(mail.messages, sum(sizes), mail.learned, mail.numeric, skipped)
     return counted, mail.recent(), mail.counts()
 
 
@@ -277,6 +276,4 @@ def _merge_and_cut(parts: list[tuple[_Counted, Block, Counts]]) -> list[Any]:
 def _latest_rows(blocks: list[Block]) -> Block:
     """The latest KEPT_MESSAGES of each class: among them are the latest of all, whatever the shares."""
     n_classes = 1 + max((int(block.labels.max(initial=0)) for block in blocks), default=0)
-    most, shares = KEPT_MESSAGES * n_classes, np.ones(n_classes, np.int64)
-    chosen = representative_rows(blocks, most, shares)
-    return merge_blocks([select_rows(*pair) for pair in zip(blocks, chosen, strict=True)])
+    return latest_rows(blocks, KEPT_MESSAGES * n_classes, np.ones(n_classes, np.int64))

@@ -27,7 +27,6 @@ from nbspam.tasks.start import copy_shared, own_or_shared
 USER = "%u"  # in the path of a model: the name of the user
 MAX_OPEN = 16  # models, of about 3 MB each; to open one takes a millisecond or two
 EX_UNAVAILABLE = 69
-MAX_USER = 64  # characters of a name in the ledger
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._@+=-]{0,127}")  # a mail address, too
 
 
@@ -180,7 +179,7 @@ class UserFilters:
 
 def _source(request: Request) -> str:
     """Where a message comes from, for the ledger."""
-    return " ".join(["serve", *request.user[:MAX_USER].split()])  # a tab would begin a folder
+    return " ".join(["serve", *request.user.split()])  # a tab would begin a folder
 
 
 def _temporary(error: NbspamError) -> TryAgainError:

@@ -160,9 +160,9 @@ class Worker:
                 return
             client.active = inf
             reply = Reply(PONG, "") if request.command == "PING" else await self._reply(request)
-        except NbspamError as error:
-            level = logging.ERROR
-            reply = Reply(refusal(error), f"refused: {error.status} {error}")
+        except Exception as error:
+            level, failure = logging.ERROR, _failure(error)
+            reply = Reply(refusal(failure), f"refused: {failure.status} {failure}")
         client.active, client.is_answered = time.monotonic(), True
         async with asyncio.timeout(self._seconds):
             await asyncio.get_running_loop().sock_sendall(client.connection, reply.data)
@@ -191,15 +191,12 @@ class Worker:
             raise ClientError(why, EX_TIMEOUT) from None
 
     async def _reply(self, request: Request) -> Reply:
-        """The reply to a whole request, or an NbspamError."""
-        try:
-            if request.command == "TELL":
-                async with self._learning:  # one at a time: writers of one model wait for each other anyway
-                    reply = await in_child(lambda: self._filters.tell(request))
-            else:
-                reply = self._filters.judge(request)
-        except Exception as error:
-            raise _failure(error) from error
+        """The reply to a whole request."""
+        if request.command == "TELL":
+            async with self._learning:  # one at a time: writers of one model wait for each other anyway
+                reply = await in_child(lambda: self._filters.tell(request))
+        else:
+            reply = self._filters.judge(request)
         # Which mail it was, without its text.  Spaces separate the fields, and are in none.
         user = dotted(request.user).replace(" ", ".") or "-"
         mail = f"{len(request.message)} bytes {request.command} user={user} id={message_id(request.message)}"
