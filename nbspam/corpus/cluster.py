@@ -73,13 +73,10 @@ class Cluster:
 
     def results(self, futures: Iterator[Future]) -> Iterator[Any]:
         """The result of each future, in order."""
-        waiting: deque[Future] = deque()
-        for future in futures:
-            waiting.append(future)
-            if len(waiting) > WAITING_TASKS:
-                yield self.result(waiting.popleft())
+        waiting = deque(islice(futures, WAITING_TASKS))
         while waiting:
             yield self.result(waiting.popleft())
+            waiting.extend(islice(futures, 1))
 
     def result(self, future: Future) -> Any:
         """The result of a future; InternalError if no worker is left to compute it."""

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 
 from nbspam.corpus.folder_names import decoded
 from nbspam.corpus.item import Notes, not_regular, unflagged
+from nbspam.store.connection import file_identity
 
 MAILDIR_PARTS = ("cur", "new", "tmp")
 TRASHED, DRAFT, UNREAD = "trashed", "draft", "unread"
@@ -28,7 +29,7 @@ CODE = "source code of a program"
 INBOX = "INBOX"
 OUTSIDE = "in no class folder"
 
-Seen = set[tuple[int, int]]  # device and inode of the folders of a walk
+Seen = set[tuple[int, int] | str]  # device and inode of the folders of a walk
 
 
 def walk(
@@ -94,13 +95,8 @@ def _child(name: str, child: str) -> str:
 
 
 def enter(path: str, seen: Seen, notes: Notes) -> bool:
-    """True if a folder is met for the first time in this walk and can be read."""
-    try:
-        status = os.stat(path)
-    except OSError as error:
-        notes.skip(path, error)
-        return False
-    identity = (status.st_dev, status.st_ino)
+    """True if a folder is met for the first time in this walk."""
+    identity = file_identity(path) or path
     if identity in seen:
         notes.left_out[LINKED_BACK] += 1
         return False

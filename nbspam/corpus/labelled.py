@@ -122,7 +122,8 @@ def _recognised(path: str, rules: Rules | None, notes: Notes) -> list[SourcePart
         if not inner and not loose:
             remedy = "put mail into folders ham and spam in it"
             raise NoInputError(path, "an empty folder", remedy, "source-empty")
-        notes.left_out.update({OUTSIDE: len(loose)} if loose else {})
+        if loose:
+            notes.left_out[OUTSIDE] += len(loose)
     elif not _begins_as_mail(path):
         labels = tuple(dict.fromkeys(label for label, _ in index_entries(path)))
         return [SourcePart(path, labels, is_index=True)]
@@ -155,11 +156,8 @@ def _check(source: Source, where: str, allow_one_class: bool) -> None:
         raise BadDataError(where, f"one class only: {source.classes[0]}", NAME_CLASSES, "one-class")
     for label, notes in empty.items():
         place = next(part.path for part in source.parts if label in part.labels)
-        why, remedy = (
-            f"no messages of class {label}{_reasons(notes)}",
-            "put mail into it, or leave this class out",
-        )
-        raise NoInputError(place, why, remedy, "class-empty")
+        why, remedy = f"no messages of class {label}", "put mail into it, or leave this class out"
+        raise NoInputError(place, why + _reasons(notes), remedy, "class-empty")
 
 
 def _reasons(notes: Notes) -> str:

@@ -163,8 +163,8 @@ def _read_shard(columns: Columns, items: list[Item]) -> tuple[list[Vector], Skip
     skipped: Skipped = []
     label_of = columns.classes.index
     vectors = [
-        Vector(one.item.name, label_of(one.item.label), columns.values(one.tokens), len(one.data))
-        for one in read_messages(items, skipped, columns.wanted)
+        Vector(item.name, label_of(item.label), columns.values(tokens), len(data))
+        for item, tokens, data in read_messages(items, skipped, columns.wanted)
     ]
     return vectors, skipped
 
