@@ -103,7 +103,7 @@ class MailFile(NamedTuple):
     """A file of one message or, if it may be an mbox, of several.
 
     label : canonical class name, '' where unlabelled
-    force : take what is no mail, too
+    force : take what is no mail, too, which is otherwise left out
     """
 
     label: str
@@ -112,10 +112,56 @@ class MailFile(NamedTuple):
     force: bool = True
 
     def items(self, notes: Notes) -> Iterator[Item]:
-        """Its messages."""
-        if self.may_be_mbox:
-            return file_items(self.path, self.label, notes, self.force)
-        return iter((Item(self.path, self.label, self.path),))
+        """Its messages, streaming; what cannot be read is noted.
+
+        A single message is called by its path, others path#1, path#2, ...
+        """
+        if not self.may_be_mbox:
+            yield Item(self.path, self.label, self.path)
+            return
+        try:
+            with open_regular(self.path) as file:
+                head = file.read(_CHUNK_BYTES)
+                kind = packed_as(head) if file.seekable() else ""
+                if kind:
+                    file.seek(0)
+                    with _unpacked(file, kind) as stream:
+                        yield from self._split(stream.read(_CHUNK_BYTES), stream, held=True)
+                elif not self.force and is_no_mail(head[:HEAD_BYTES]):
+                    notes.left_out[NO_MAIL] += 1
+                else:
+                    yield from self._split(head, file, held=is_url(self.path) or not file.seekable())
+        except OSError as error:
+            notes.skip(self.path, error)
+
+    def _split(self, head: bytes, stream: BinaryIO, held: bool) -> Iterator[Item]:
+        """The messages of a stream of which `head` has been read.
+
+        held : the stream cannot be read twice, so the items carry their bytes
+        """
+        if not begins_mbox(head):
+            data = head + stream.read(MAX_READ_BYTES - len(head)) if held else None
+            yield Item(self.path, self.label, self.path, data=data)
+            return
+        items = self._mbox_items(chain((head,), iter(lambda: stream.read(_CHUNK_BYTES), b"")), held)
+        first = [*islice(items, 2)]
+        if len(first) == 1:
+            yield first[0]
+            return
+        for number, item in enumerate(chain(first, items), 1):
+            yield item._replace(name=f"{self.path}#{number}")
+
+    def _mbox_items(self, chunks: Iterable[bytes], held: bool) -> Iterator[Item]:
+        start, data = -1, bytearray()
+        for offset, piece, ended in fragments(chunks):
+            start = offset if start < 0 else start
+            if held:
+                data += piece[: MAX_READ_BYTES - len(data)]
+            if ended:
+                content = unquoted(bytes(data)) if held else None
+                yield Item(self.path, self.label, self.path, start, offset + len(piece), content)
+                start = -1
+                data.clear()
 
 
 def is_url(path: str) -> bool:
@@ -181,61 +227,6 @@ def is_no_mail(head: bytes) -> bool:
     if not head.startswith((b"#!", b"%PDF-", b"\xff\xd8\xff")) and b"\0" not in head:
         return False
     return not any(is_known(name) for _, _, name in header_lines(head))
-
-
-def file_items(path: str, label: str, notes: Notes, force: bool = True) -> Iterator[Item]:
-    """The messages of one file, streaming; what cannot be read is noted.
-
-    force : take a file that is no mail, too, which is otherwise left out
-    A single message is called by its path, others path#1, path#2, ...
-    """
-    try:
-        with open_regular(path) as file:
-            head = file.read(_CHUNK_BYTES)
-            kind = packed_as(head) if file.seekable() else ""
-            if kind:
-                file.seek(0)
-                with _unpacked(file, kind) as stream:
-                    yield from _split(stream.read(_CHUNK_BYTES), stream, path, label, held=True)
-            elif not force and is_no_mail(head[:HEAD_BYTES]):
-                notes.left_out[NO_MAIL] += 1
-            else:
-                yield from _split(head, file, path, label, held=is_url(path) or not file.seekable())
-    except OSError as error:
-        notes.skip(path, error)
-
-
-def _split(head: bytes, stream: BinaryIO, path: str, label: str, held: bool) -> Iterator[Item]:
-    """The messages of a stream of which `head` has been read.
-
-    held : the stream cannot be read twice, so the items carry their bytes
-    """
-    if begins_mbox(head):
-        chunks = chain((head,), iter(lambda: stream.read(_CHUNK_BYTES), b""))
-        yield from _numbered(_mbox_items(chunks, path, label, held))
-    else:
-        yield Item(path, label, path, data=head + stream.read(MAX_READ_BYTES - len(head)) if held else None)
-
-
-def _mbox_items(chunks: Iterable[bytes], path: str, label: str, held: bool) -> Iterator[Item]:
-    start, data = -1, bytearray()
-    for offset, piece, ended in fragments(chunks):
-        start = offset if start < 0 else start
-        if held:
-            data += piece[: MAX_READ_BYTES - len(data)]
-        if ended:
-            yield Item(path, label, path, start, offset + len(piece), unquoted(bytes(data)) if held else None)
-            start = -1
-            data.clear()
-
-
-def _numbered(items: Iterator[Item]) -> Iterator[Item]:
-    """The messages of an mbox with their numbers in their names, unless there is only one."""
-    first = [*islice(items, 2)]
-    if len(first) == 1:
-        return iter(first)
-    named = enumerate(chain(first, items), 1)
-    return (item._replace(name=f"{item.path}#{number}") for number, item in named)
 
 
 @contextmanager

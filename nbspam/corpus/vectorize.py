@@ -27,6 +27,7 @@ from nbspam.corpus.reading import WORDS, Progress, read_messages, shards
 from nbspam.corpus.vocabulary import Vocabulary
 from nbspam.errors import BadDataError, NoInputError
 from nbspam.tokens import NUMERIC, Tokens
+from nbspam.tokens.bag import VIEWS, view_numbers
 from nbspam.tokens.numeric import NAMES
 
 Values = NDArray[Any]
@@ -54,8 +55,8 @@ class WordColumns:
         self.classes = vocabulary.classes
         self.names = [word.text for word in vocabulary.words]
         self._event_model = event_model
-        self._codes = vocabulary.codes()
-        self._views = vocabulary.word_views()
+        self._codes = {name: code for code, name in enumerate(self.names) if code}
+        self._views = [view for view in view_numbers(vocabulary.views) if view < len(VIEWS)]  # no measures
 
     def values(self, tokens: Tokens) -> Values:
         """What is kept of a message."""
