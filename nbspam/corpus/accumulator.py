@@ -8,7 +8,7 @@ messages of each class only, because the calibration needs no more.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from tempfile import TemporaryFile
 from typing import IO
@@ -21,7 +21,6 @@ from nbspam.corpus.item import Skipped
 from nbspam.corpus.reading import Progress, ReadShard
 from nbspam.model.block import Block, merge_blocks, only_views, over_words, representative_rows, select_rows
 from nbspam.model.counts import Counts, Floats, Ints, merge_counts
-from nbspam.tokens.bag import READ_NUMBERS
 
 KEPT_MESSAGES = 12_000  # rows kept for the calibration: docs/decisions.md
 KEPT_PAIRS = 6_000_000  # tokens in them, 50 MB: of very long messages fewer are kept
@@ -37,10 +36,10 @@ class Accumulator:
     def __init__(
         self,
         n_classes: int,
-        vocabulary: Ints | None = None,
-        views: tuple[int, ...] = READ_NUMBERS,
-        features: bool = False,
-        max_bytes: int | None = None,
+        vocabulary: Ints | None,
+        views: Sequence[int],
+        features: bool,
+        max_bytes: int | None,
     ) -> None:
         """vocabulary : keys of a fixed one; all other tokens are one NOTAWORD
 

@@ -33,20 +33,15 @@ Seen = set[tuple[int, int] | str]  # device and inode of the folders of a walk
 
 
 def walk(
-    top: str,
-    notes: Notes,
-    deep: bool = True,
-    skip_unread: bool = False,
-    seen: Seen | None = None,
-    force: bool = True,
+    top: str, notes: Notes, deep: bool, skip_unread: bool, force: bool, seen: Seen
 ) -> Iterator[tuple[str, bool]]:
     """(path, True if it may be an mbox) of each message file.
 
     deep : go into the folders in it; False for a folder of a tree, whose other files are noted already
     skip_unread : leave out the messages of a Maildir that nobody has opened; other mail is read
     force : go into source code, too
+    seen : the folders of this walk
     """
-    seen = set() if seen is None else seen
     if not enter(top, seen, notes):
         return
     files_notes = notes if deep else Notes()
@@ -64,7 +59,7 @@ def walk(
     for name in sorted([*inner, *messages(files, files_notes)], key=_order):
         path = os.path.join(top, name)
         if name in inner:
-            yield from walk(path, notes, deep, skip_unread, seen, force)
+            yield from walk(path, notes, deep, skip_unread, force, seen)
         else:
             yield path, ".mh_sequences" not in files
 

@@ -61,7 +61,7 @@ class SourcePart(NamedTuple):
         if is_url(path):
             return ((url, True) for url in files_at(path))
         if os.path.isdir(path):
-            return walk(path, notes, self.deep, self.skip_unread, force=self.force)
+            return walk(path, notes, self.deep, self.skip_unread, self.force, set())
         return iter([(path, True)])
 
     def message_counts(self, notes: Notes) -> Counter[str]:
