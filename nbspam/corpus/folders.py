@@ -16,10 +16,6 @@ from nbspam.corpus.item import Notes, not_regular, unflagged
 from nbspam.store.connection import file_identity
 
 MAILDIR_PARTS = ("cur", "new", "tmp")
-TRASHED, DRAFT, UNREAD = "trashed", "draft", "unread"
-SUBFOLDER = "folder inside a Maildir"
-NO_MESSAGE = "no message of the MH folder"
-LINKED_BACK = "link back to a folder already read"
 # Indexes that mail programs write next to mail, and deleted messages of MH.
 _INDEX_STARTS = (".", ",", "dovecot.", "dovecot-", "cyrus.")
 _INDEX_ENDS = (".msf", ".lock")
@@ -49,7 +45,7 @@ def walk(
     if is_maildir(folders):
         for name in folders:
             if deep and name not in MAILDIR_PARTS and os.path.isdir(os.path.join(top, name, "cur")):
-                notes.left_out[SUBFOLDER] += 1
+                notes.left_out["folder inside a Maildir"] += 1
         yield from ((path, False) for path in _maildir(top, folders, notes, skip_unread))
         return
     if not force and any(mark in folders or mark in files for mark in CODE_MARKS):
@@ -93,7 +89,7 @@ def enter(path: str, seen: Seen, notes: Notes) -> bool:
     """True if a folder is met for the first time in this walk."""
     identity = file_identity(path) or path
     if identity in seen:
-        notes.left_out[LINKED_BACK] += 1
+        notes.left_out["link back to a folder already read"] += 1
         return False
     seen.add(identity)
     return True
@@ -147,9 +143,9 @@ def _maildir_part(top: str, part: str, notes: Notes, skip_unread: bool) -> list[
         if name.startswith(_INDEX_STARTS):
             continue
         if "T" in flags or "D" in flags:
-            notes.left_out[TRASHED if "T" in flags else DRAFT] += 1
+            notes.left_out["trashed" if "T" in flags else "draft"] += 1
         elif skip_unread and (part == "new" or "S" not in flags):
-            notes.left_out[UNREAD] += 1
+            notes.left_out["unread"] += 1
         else:
             found.append(name)
     return found
@@ -163,7 +159,7 @@ def messages(names: list[str], notes: Notes) -> list[str]:
         if name.startswith(_INDEX_STARTS) or name.endswith(_INDEX_ENDS):
             continue
         if is_mh and not _is_number(name):
-            notes.left_out[NO_MESSAGE] += 1
+            notes.left_out["no message of the MH folder"] += 1
         else:
             found.append(name)
     return found

@@ -19,8 +19,6 @@ from nbspam.errors import BadDataError, NoInputError
 from nbspam.labels import checked_name, ordered
 from nbspam.store.connection import file_identity
 
-TWICE = "named twice"
-
 
 class SourcePart(NamedTuple):
     """The mail of one file or folder, or of an index file.
@@ -50,7 +48,7 @@ class SourcePart(NamedTuple):
                 identity = (file_identity(file) or file) if self.is_index or notes.named else ""
                 is_inner = self.without and f"{os.path.realpath(file)}/".startswith(self.without)
                 if is_inner or identity in notes.named:
-                    notes.left_out[TWICE] += 1
+                    notes.left_out["named twice"] += 1
                 else:
                     if self.is_index:
                         notes.named.add(identity)
