@@ -12,7 +12,7 @@ from nbspam.cli.options import ANY_PATH, SOURCE
 from nbspam.cli.output import check_writable, output_file
 from nbspam.cli.shared import labelled_source, named_files, options, source_argument
 from nbspam.cli.tables import check_all_read, message_steps, say
-from nbspam.corpus.vectorize import Columns, NumericColumns, Vectorized, WordColumns, vectorize
+from nbspam.corpus.vectorize import Columns, NumericColumns, WordColumns, vectorize
 from nbspam.corpus.vocabulary import (
     VIEW_COLUMN,
     Vocabulary,
@@ -160,10 +160,10 @@ def vectorize_command(features: str, output: str, form: str, jobs: int, quiet: b
         columns = NumericColumns(source.classes)
     with message_steps("Vectorizing", source, quiet) as advance:
         items, file = source.items(), output_file(output)
-        done = vectorize(items, source.classes, columns, file, form, jobs, advance)
+        counts, skipped = vectorize(items, source.classes, columns, file, form, jobs, advance)
     if not quiet:
-        say(_matrix_summary(columns, done))
-    check_all_read(source.skipped, done.skipped)
+        say(_matrix_summary(columns, counts))
+    check_all_read(source.skipped, skipped)
 
 
 def _check_options(features: str, given: dict[str, Any]) -> None:
@@ -173,6 +173,6 @@ def _check_options(features: str, given: dict[str, Any]) -> None:
             raise UsageError(given[option] or "", why, remedy, "usage", option=option)
 
 
-def _matrix_summary(columns: Columns, done: Vectorized) -> str:
-    messages, counts = amount(sum(done.messages), "message"), counts_text(columns.classes, done.messages)
-    return f"{messages} ({counts}), {amount(len(columns.names), 'column')}."
+def _matrix_summary(columns: Columns, messages: list[int]) -> str:
+    counts = f"{amount(sum(messages), 'message')} ({counts_text(columns.classes, messages)})"
+    return f"{counts}, {amount(len(columns.names), 'column')}."

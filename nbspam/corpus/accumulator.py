@@ -8,7 +8,7 @@ messages of each class only, because the calibration needs no more.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from tempfile import TemporaryFile
 from typing import IO
@@ -19,16 +19,8 @@ from numpy.typing import NDArray
 from nbspam.corpus.executor import give_back_memory
 from nbspam.corpus.item import Skipped
 from nbspam.corpus.reading import Progress, ReadShard
-from nbspam.model.block import (
-    Block,
-    merge_blocks,
-    only_views,
-    over_words,
-    representative_rows,
-    select_rows,
-)
+from nbspam.model.block import Block, merge_blocks, only_views, over_words, representative_rows, select_rows
 from nbspam.model.counts import Counts, Floats, Ints, merge_counts
-from nbspam.tokens.bag import READ_NUMBERS
 
 KEPT_MESSAGES = 12_000  # rows kept for the calibration: docs/decisions.md
 KEPT_PAIRS = 6_000_000  # tokens in them, 50 MB: of very long messages fewer are kept
@@ -44,10 +36,10 @@ class Accumulator:
     def __init__(
         self,
         n_classes: int,
-        vocabulary: Ints | None = None,
-        views: tuple[int, ...] = READ_NUMBERS,
-        features: bool = False,
-        max_bytes: int | None = None,
+        vocabulary: Ints | None,
+        views: Sequence[int],
+        features: bool,
+        max_bytes: int | None,
     ) -> None:
         """vocabulary : keys of a fixed one; all other tokens are one NOTAWORD
 
@@ -56,7 +48,7 @@ class Accumulator:
         max_bytes : of the counts in memory, see CountSum
         """
         self._vocabulary, self._views = vocabulary, views
-        self._features: list[Floats] | None = [] if features else None
+        self.numeric: list[Floats] | None = [] if features else None
         self._counts = CountSum(n_classes, max_bytes)
         self._pending: list[Block] = []
         self._pairs = 0  # of the pending blocks
@@ -79,8 +71,8 @@ class Accumulator:
         """One more block; its rows are labelled."""
         self._pending.append(block)
         self._pairs += len(block.columns)
-        if self._features is not None:
-            self._features.append(block.features)
+        if self.numeric is not None:
+            self.numeric.append(block.features)
         self.messages += np.bincount(block.labels, minlength=len(self.messages))
         self.learned.append((block.digests(), block.labels))
         if self._pairs > MAX_PENDING_PAIRS:
@@ -120,11 +112,10 @@ class Accumulator:
 
         They take 300 bytes a message: bins need the whole range of values before anything is counted.
         """
-        if self._features is None:
+        if self.numeric is None:
             return None
-        labels = [np.zeros(0, np.int16), *(labels for _, labels in self.learned)]
-        none = np.zeros((0, self._features[0].shape[1] if self._features else 0))
-        return np.concatenate([none, *self._features]), np.concatenate(labels).astype(np.int64)
+        labels = [labels for _, labels in self.learned]
+        return np.concatenate(self.numeric), np.concatenate(labels).astype(np.int64)
 
     def recent(self) -> Block:
         """About KEPT_MESSAGES of all classes, the latest; fewer if they have more than KEPT_PAIRS."""
@@ -132,11 +123,15 @@ class Accumulator:
         return self._latest()
 
     def _latest(self) -> Block:
-        chosen = representative_rows(self._recent, self._most_rows(), self.messages)
-        rows = merge_blocks([select_rows(*pair) for pair in zip(self._recent, chosen, strict=True)])
-        self._recent = [rows]
+        self._recent = [latest_rows(self._recent, self._most_rows(), self.messages)]
         give_back_memory()
-        return rows
+        return self._recent[0]
+
+
+def latest_rows(blocks: list[Block], n: int, shares: Ints) -> Block:
+    """About n rows of some blocks, see representative_rows."""
+    chosen = representative_rows(blocks, n, shares)
+    return merge_blocks([select_rows(*pair) for pair in zip(blocks, chosen, strict=True)])
 
 
 class CountSum:

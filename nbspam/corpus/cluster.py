@@ -9,14 +9,15 @@ a task changes nothing outside it, so that changes no integer.
 from __future__ import annotations
 
 import logging
-import platform
+import os
+import sys
 import warnings
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import CancelledError
 from contextlib import ExitStack, contextmanager
 from functools import partial
-from itertools import chain
+from itertools import chain, islice
 from operator import call, itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -24,11 +25,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nbspam import __version__
-from nbspam.corpus.accumulator import KEPT_MESSAGES, N_RANGES, Accumulator, cut
+from nbspam.corpus.accumulator import KEPT_MESSAGES, N_RANGES, Accumulator, cut, latest_rows
 from nbspam.corpus.item import Item, MailFile, Notes, Skipped
 from nbspam.corpus.reading import Progress, ReadShard, ShardReader, read_blocks
 from nbspam.errors import InternalError, NoInputError, UsageError
-from nbspam.model.block import Block, merge_blocks, representative_rows, select_rows
+from nbspam.model.block import Block
 from nbspam.model.counts import Counts, Floats, Ints, merge_counts
 
 if TYPE_CHECKING:
@@ -72,13 +73,10 @@ class Cluster:
 
     def results(self, futures: Iterator[Future]) -> Iterator[Any]:
         """The result of each future, in order."""
-        waiting: deque[Future] = deque()
-        for future in futures:
-            waiting.append(future)
-            if len(waiting) > WAITING_TASKS:
-                yield self.result(waiting.popleft())
+        waiting = deque(islice(futures, WAITING_TASKS))
         while waiting:
             yield self.result(waiting.popleft())
+            waiting.extend(islice(futures, 1))
 
     def result(self, future: Future) -> Any:
         """The result of a future; InternalError if no worker is left to compute it."""
@@ -91,12 +89,12 @@ class Cluster:
 
 
 class _Counted(NamedTuple):
-    """What a task found in its messages, without their tokens.  features : of Accumulator.features"""
+    """What a task found in its messages, without their tokens; see Accumulator."""
 
     messages: Ints
     size_bytes: int
     learned: list[tuple[Ints, NDArray[np.int16]]]
-    features: Floats | None
+    numeric: list[Floats] | None
     skipped: Skipped
 
 
@@ -116,28 +114,20 @@ class ClusterMail(Accumulator):
         rows = _Tree(self._cluster, _latest_rows)
         ranges = [_Tree(self._cluster, merge_counts) for _ in range(N_RANGES)]
 
-        def add(parts: list[Future]) -> None:
-            merged = submit(_merge_and_cut, parts)
-            for number, tree in enumerate([rows, *ranges]):
-                tree.add(submit(itemgetter(number), merged))
-
         def summaries() -> Iterator[Future]:
-            parts: list[Future] = []
-            for some in _shards(files):
-                parts.append(submit(_count, some, *self._work))
-                yield submit(itemgetter(0), parts[-1])
-                if len(parts) == FAN_IN:
-                    add(parts)
-                    parts = []
-            if parts:
-                add(parts)
+            shards = _shards(files)
+            while parts := [submit(_count, some, *self._work) for some in islice(shards, FAN_IN)]:
+                yield from [submit(itemgetter(0), part) for part in parts]
+                merged = submit(_merge_and_cut, parts)
+                for number, tree in enumerate([rows, *ranges]):
+                    tree.add(submit(itemgetter(number), merged))
 
         for one in self._cluster.results(summaries()):
             self.messages += one.messages
             self.learned += one.learned
             skipped += one.skipped
-            if self._features is not None:
-                self._features.append(one.features)
+            if self.numeric is not None:
+                self.numeric += one.numeric
             if progress:
                 progress(int(one.messages.sum()), one.size_bytes)
         self._ranges = [tree.root() for tree in ranges]
@@ -157,20 +147,17 @@ class _Tree:
 
     def __init__(self, cluster: Cluster, merge: Callable[[list[Any]], Any]) -> None:
         self._cluster, self._merge = cluster, merge
-        self._levels: list[list[Future]] = [[]]
+        self._levels: defaultdict[int, list[Future]] = defaultdict(list)
 
     def add(self, future: Future, level: int = 0) -> None:
-        if level == len(self._levels):
-            self._levels.append([])
         self._levels[level].append(future)
         if len(self._levels[level]) == FAN_IN:
-            merged = self._cluster.submit(self._merge, self._levels[level])
-            self._levels[level] = []
-            self.add(merged, level + 1)
+            self.add(self._cluster.submit(self._merge, self._levels.pop(level)), level + 1)
 
     def root(self) -> Future:
         """The sum of all."""
-        return self._cluster.submit(self._merge, [one for level in reversed(self._levels) for one in level])
+        left = [self._levels[level] for level in sorted(self._levels, reverse=True)]
+        return self._cluster.submit(self._merge, [*chain.from_iterable(left)])
 
 
 @contextmanager
@@ -233,7 +220,7 @@ def _check_workers(client: Client, scheduler: str) -> None:
 def _versions() -> dict[str, str]:
     import distributed
 
-    python = ".".join(platform.python_version_tuple()[:2])
+    python = f"{sys.version_info.major}.{sys.version_info.minor}"
     return {"nbspam": __version__, "Dask": distributed.__version__, "Python": python}
 
 
@@ -247,7 +234,7 @@ def _shards(files: Iterable[MailFile]) -> Iterator[list[MailFile]]:
     size_bytes = made = 0
     for file in files:
         shard.append(file)
-        size_bytes += file.size_bytes
+        size_bytes += os.path.getsize(file.path) if file.may_be_mbox and os.path.isfile(file.path) else 0
         most = min(MOST_FILES, FIRST_FILES << (made // TASKS_OF_A_SIZE))
         if len(shard) >= most or size_bytes >= MOST_BYTES:
             yield shard
@@ -273,8 +260,7 @@ def _count(
     mail, sizes, notes = Accumulator(*how), [0], Notes()
     parts = read_blocks(_items(files, notes), classes, 1, wanted)
     skipped = mail.add_all(parts, lambda _, size_bytes: sizes.append(size_bytes)) + notes.skipped
-    features, _ = mail.features() or (None, None)
-    counted = _Counted(mail.messages, sum(sizes), mail.learned, features, skipped)
+    counted = _Counted(mail.messages, sum(sizes), mail.learned, mail.numeric, skipped)
     return counted, mail.recent(), mail.counts()
 
 
@@ -287,6 +273,4 @@ def _merge_and_cut(parts: list[tuple[_Counted, Block, Counts]]) -> list[Any]:
 def _latest_rows(blocks: list[Block]) -> Block:
     """The latest KEPT_MESSAGES of each class: among them are the latest of all, whatever the shares."""
     n_classes = 1 + max((int(block.labels.max(initial=0)) for block in blocks), default=0)
-    most, shares = KEPT_MESSAGES * n_classes, np.ones(n_classes, np.int64)
-    chosen = representative_rows(blocks, most, shares)
-    return merge_blocks([select_rows(*pair) for pair in zip(blocks, chosen, strict=True)])
+    return latest_rows(blocks, KEPT_MESSAGES * n_classes, np.ones(n_classes, np.int64))

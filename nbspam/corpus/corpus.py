@@ -29,7 +29,7 @@ class Corpus(NamedTuple):
 
     block      : a row a message, in the order read; every row is labelled
     classes    : class names in class order
-    identities : a hash of each message's bytes and class name
+    identities : a hash of each message's bytes and class name, see identity_of
     skipped    : (name, reason) of what could not be read
     by_index   : the order read is that of an index file, which is time
     """
@@ -41,8 +41,13 @@ class Corpus(NamedTuple):
     by_index: bool
 
     def digest(self, rows: Ints | None = None) -> str:
-        """Identifies the set of these messages, or those of some rows."""
-        return corpus_digest(self.identities if rows is None else [self.identities[row] for row in rows])
+        """Identifies the set of these messages, or those of some rows.
+
+        It does not depend on their order; the same message twice counts twice.
+        64 hexadecimal digits: SHA-256 over the sorted SHA-256 of each identity.
+        """
+        chosen = self.identities if rows is None else [self.identities[row] for row in rows]
+        return sha256(b"".join(sorted(sha256(one).digest() for one in chosen))).hexdigest()
 
     def seen_by(self, settings: Settings) -> Corpus:
         """The same messages with the tokens that a way of scoring reads."""
@@ -51,15 +56,6 @@ class Corpus(NamedTuple):
     def truth(self) -> Ints:
         """int64 (n,), class numbers."""
         return self.block.labels.astype(np.int64)
-
-
-def corpus_digest(identities: Iterable[bytes]) -> str:
-    """A digest of a set of messages that does not depend on their order; the same one twice counts twice.
-
-    identities : see identity_of
-    Returns 64 hexadecimal digits: SHA-256 over the sorted SHA-256 of each identity.
-    """
-    return sha256(b"".join(sorted(sha256(one).digest() for one in identities))).hexdigest()
 
 
 def views_read(settings: Settings) -> tuple[int, ...]:

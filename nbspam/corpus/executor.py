@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 Shard = TypeVar("Shard")
 Result = TypeVar("Result")
-WAITING_PER_JOB = 2  # shards submitted in addition to those at work
+WAITING_PER_JOB = 2  # shards at work or waiting
 JOBS_PER_CORE = 4  # more processes are no faster and fill the memory
 CHECK_SECONDS = 1.0
 MAX_JOBS = 1_000  # more is a typing mistake
@@ -93,12 +93,11 @@ def _run_in_processes(
     try:
         waiting = deque(pool.submit(_run, shard) for shard in first)
         yield None
-        for shard in stream:
-            waiting.append(pool.submit(_run, shard))
-            if len(waiting) > jobs * WAITING_PER_JOB:
-                yield result()
+        futures = (pool.submit(_run, shard) for shard in stream)
+        waiting.extend(itertools.islice(futures, jobs * (WAITING_PER_JOB - 1)))
         while waiting:
             yield result()
+            waiting.extend(itertools.islice(futures, 1))
         is_done = True
     except BrokenProcessPool:
         why = "ended before its work was done (out of memory?)"

@@ -12,6 +12,7 @@ from base64 import b64decode
 from binascii import Error
 
 JUNK, TRASH, DRAFTS, SENT, OUTBOX, TEMPLATES = "junk", "trash", "drafts", "sent", "outbox", "templates"
+UNCLEAR = "unclear"  # perhaps junk
 # Where an administrator names mailboxes with a special use.
 DOVECOT = "/etc/dovecot/conf.d/15-mailboxes.conf"
 _NAMES = {
@@ -70,7 +71,6 @@ _NAMES = {
     OUTBOX: "outbox, unsent messages, postausgang, boîte d'envoi, bandeja de salida, posta in uscita",
     TEMPLATES: "templates, vorlagen, modèles, plantillas, modelli, modelos, sjablonen, mallar, szablony",
 }  # fmt: skip
-_SPECIAL_USE = {"junk": JUNK, "trash": TRASH, "drafts": DRAFTS, "sent": SENT}
 # What may be part of the name of a folder of junk, in the same spelling.
 _SMELLS = re.compile(
     r"spam|junk|quarant|karant|cuarenten|bulk|phish|scam|virus|malware|unwanted|unsolicit|undesir|indesir"
@@ -84,15 +84,12 @@ def kind_of(name: str, special: dict[str, str]) -> str:
 
     name    : decoded, parts between `.` or `/`
     special : of special_uses()
+    UNCLEAR is the kind of a name that looks like junk, but is not known.
     """
     keys = [_key(part) for part in re.split("[./]", name)]
     found = [_KINDS[key] for key in keys if key in _KINDS]
-    return special.get(".".join(keys)) or min(found, key=lambda kind: kind == JUNK, default="")
-
-
-def smells_of_junk(name: str) -> bool:
-    """True for a name that looks like junk, but that kind_of() does not know."""
-    return bool(_SMELLS.search(_key(name)))
+    kind = special.get(".".join(keys)) or min(found, key=lambda kind: kind == JUNK, default="")
+    return kind or (UNCLEAR if _SMELLS.search(_key(name)) else "")
 
 
 def special_uses(path: str) -> dict[str, str]:
@@ -104,7 +101,7 @@ def special_uses(path: str) -> dict[str, str]:
         return {}
     found = re.findall(r'mailbox\s+"?([^"{}\n]+?)"?\s*\{[^}]*?special_use\s*=\s*"?\\+(\w+)', text)
     uses = {name.removeprefix("INBOX").lstrip("./").replace("/", "."): use.lower() for name, use in found}
-    return {_key(name): _SPECIAL_USE[use] for name, use in uses.items() if use in _SPECIAL_USE}
+    return {_key(name): use for name, use in uses.items() if use in _NAMES}
 
 
 def decoded(name: str) -> str:

@@ -11,41 +11,33 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
+from nbspam.corpus.folder_names import decoded
 from nbspam.corpus.item import Notes, not_regular, unflagged
+from nbspam.store.connection import file_identity
 
 MAILDIR_PARTS = ("cur", "new", "tmp")
-TRASHED, DRAFT, UNREAD, DELETED = "trashed", "draft", "unread", "deleted"
-SUBFOLDER = "folder inside a Maildir"
-NO_MESSAGE = "no message of the MH folder"
-LINKED_BACK = "link back to a folder already read"
-# Indexes that mail programs write next to mail.
-_INDEX_STARTS = (".", "dovecot.", "dovecot-", "cyrus.")
+# Indexes that mail programs write next to mail, and deleted messages of MH.
+_INDEX_STARTS = (".", ",", "dovecot.", "dovecot-", "cyrus.")
 _INDEX_ENDS = (".msf", ".lock")
 # Names in the top folder of source code, and never in a mail folder.
-CODE_MARKS = frozenset(
-    (".git", ".hg", ".svn", "pyproject.toml", "setup.py", "package.json", "Cargo.toml", "go.mod")
-    + ("CMakeLists.txt", "configure.ac", "Makefile")
-)
+CODE_MARKS = (".git", ".hg", ".svn", "pyproject.toml", "package.json", "Cargo.toml", "go.mod", "Makefile")
 CODE = "source code of a program"
+INBOX = "INBOX"
+OUTSIDE = "in no class folder"
 
-Seen = set[tuple[int, int]]  # device and inode of the folders of a walk
+Seen = set[tuple[int, int] | str]  # device and inode of the folders of a walk
 
 
 def walk(
-    top: str,
-    notes: Notes,
-    deep: bool = True,
-    skip_unread: bool = False,
-    seen: Seen | None = None,
-    force: bool = True,
+    top: str, notes: Notes, deep: bool, skip_unread: bool, force: bool, seen: Seen
 ) -> Iterator[tuple[str, bool]]:
     """(path, True if it may be an mbox) of each message file.
 
     deep : go into the folders in it; False for a folder of a tree, whose other files are noted already
     skip_unread : leave out the messages of a Maildir that nobody has opened; other mail is read
     force : go into source code, too
+    seen : the folders of this walk
     """
-    seen = set() if seen is None else seen
     if not enter(top, seen, notes):
         return
     files_notes = notes if deep else Notes()
@@ -53,31 +45,51 @@ def walk(
     if is_maildir(folders):
         for name in folders:
             if deep and name not in MAILDIR_PARTS and os.path.isdir(os.path.join(top, name, "cur")):
-                notes.leave_out(SUBFOLDER)
+                notes.left_out["folder inside a Maildir"] += 1
         yield from ((path, False) for path in _maildir(top, folders, notes, skip_unread))
         return
-    if not force and not CODE_MARKS.isdisjoint((*folders, *files)):
-        notes.leave_out(CODE)
+    if not force and any(mark in folders or mark in files for mark in CODE_MARKS):
+        notes.left_out[CODE] += 1
         return
     inner = {name for name in folders if deep and not name.startswith(".")}
     for name in sorted([*inner, *messages(files, files_notes)], key=_order):
         path = os.path.join(top, name)
         if name in inner:
-            yield from walk(path, notes, deep, skip_unread, seen, force)
+            yield from walk(path, notes, deep, skip_unread, force, seen)
         else:
             yield path, ".mh_sequences" not in files
 
 
+def tree_folders(name: str, path: str, seen: Seen, notes: Notes) -> Iterator[tuple[str, str]]:
+    """(name, path) of each mail folder of a tree, a folder before the folders in it."""
+    if not enter(path, seen, notes):
+        return
+    folders, files = scan(path, notes)
+    found = sorted(messages(files, notes))
+    if is_maildir(folders):
+        yield name or INBOX, path
+    elif path.endswith(".sbd") or any(file.lower() == "inbox" for file in files):
+        yield from ((_child(name, file), os.path.join(path, file)) for file in found)
+    elif name and found:
+        yield name, path
+    elif found:
+        notes.left_out[OUTSIDE] += len(found)
+    for child in sorted(set(folders).difference(MAILDIR_PARTS if is_maildir(folders) else ())):
+        inner = os.path.join(path, child)
+        if not child.startswith(".") or os.path.isdir(os.path.join(inner, "cur")):
+            yield from tree_folders(_child(name, child), inner, seen, notes)
+
+
+def _child(name: str, child: str) -> str:
+    child = decoded(child)
+    return f"{name}/{child}" if name else child.removeprefix(".")
+
+
 def enter(path: str, seen: Seen, notes: Notes) -> bool:
-    """True if a folder is met for the first time in this walk and can be read."""
-    try:
-        status = os.stat(path)
-    except OSError as error:
-        notes.skip(path, error)
-        return False
-    identity = (status.st_dev, status.st_ino)
+    """True if a folder is met for the first time in this walk."""
+    identity = file_identity(path) or path
     if identity in seen:
-        notes.leave_out(LINKED_BACK)
+        notes.left_out["link back to a folder already read"] += 1
         return False
     seen.add(identity)
     return True
@@ -131,9 +143,9 @@ def _maildir_part(top: str, part: str, notes: Notes, skip_unread: bool) -> list[
         if name.startswith(_INDEX_STARTS):
             continue
         if "T" in flags or "D" in flags:
-            notes.leave_out(TRASHED if "T" in flags else DRAFT)
+            notes.left_out["trashed" if "T" in flags else "draft"] += 1
         elif skip_unread and (part == "new" or "S" not in flags):
-            notes.leave_out(UNREAD)
+            notes.left_out["unread"] += 1
         else:
             found.append(name)
     return found
@@ -146,10 +158,8 @@ def messages(names: list[str], notes: Notes) -> list[str]:
     for name in names:
         if name.startswith(_INDEX_STARTS) or name.endswith(_INDEX_ENDS):
             continue
-        if name[0] == "," and _is_number(name[1:]):
-            notes.leave_out(DELETED)
-        elif is_mh and not _is_number(name):
-            notes.leave_out(NO_MESSAGE)
+        if is_mh and not _is_number(name):
+            notes.left_out["no message of the MH folder"] += 1
         else:
             found.append(name)
     return found

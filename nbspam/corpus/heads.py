@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterable
 from contextlib import suppress
 
-from nbspam.corpus.item import Notes, file_items
+from nbspam.corpus.item import MailFile, Notes
 from nbspam.mail import parse
 from nbspam.mail.dates import received_date
 from nbspam.mail.html.reader import read_html
@@ -38,7 +38,8 @@ def heads(names: Iterable[str]) -> dict[str, str]:
     wanted, found = set(names), {}
     paths = {name if os.path.lexists(name) else name.rpartition("#")[0] for name in wanted}
     for path in sorted(filter(os.path.isfile, paths)):
-        for item in (one for one in file_items(path, "", Notes()) if one.name in wanted):
-            with suppress(OSError):
-                found[item.name] = head_of(item.read(HEADER_BYTES))
+        for item in MailFile("", path, may_be_mbox=True).items(Notes()):
+            if item.name in wanted:
+                with suppress(OSError):
+                    found[item.name] = head_of(item.read(HEADER_BYTES))
     return found

@@ -3,6 +3,9 @@
 An Item says where the bytes of a message are.  It is small and picklable, so worker processes open the
 files themselves.  A file may be one message, an mbox of many, or either of them compressed: its first
 bytes decide, never its name.  Reading never waits: a FIFO, device or socket is an OSError.
+
+A file may also be at a URL, such as s3://bucket/folder: fsspec lists and fetches it.  Each library that
+fsspec uses has errors of its own, so every error of it becomes an OSError.
 """
 
 from __future__ import annotations
@@ -10,15 +13,21 @@ from __future__ import annotations
 import errno
 import os
 import stat
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from itertools import chain
-from typing import Any, BinaryIO, NamedTuple
+from io import BytesIO
+from itertools import chain, islice
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 from nbspam.corpus.mbox import begins_mbox, fragments, unquoted
+from nbspam.errors import NoInputError, UsageError
 from nbspam.mail import header_lines
 from nbspam.mail.headers import is_known
 from nbspam.mail.limits import MAX_READ_BYTES
+
+if TYPE_CHECKING:
+    from fsspec import AbstractFileSystem
 
 # What a compressed file begins with.  No mail begins so: each has a byte that no header may have, or
 # (bzip2) ten fixed ones.
@@ -47,18 +56,14 @@ class Notes:
     named : the files that index files name
     """
 
-    def __init__(self, skipped: Skipped | None = None) -> None:
-        self.skipped: Skipped = [] if skipped is None else skipped
-        self.left_out: dict[str, int] = {}
+    def __init__(self) -> None:
+        self.skipped: Skipped = []
+        self.left_out: Counter[str] = Counter()
         self.named: set[tuple[int, int] | str] = set()
 
     def skip(self, path: str, error: OSError) -> None:
         """Note that `path` could not be read."""
         self.skipped.append((path, reason_of(error)))
-
-    def leave_out(self, reason: str, count: int = 1) -> None:
-        """Note that `count` messages were left out on purpose."""
-        self.left_out[reason] = self.left_out.get(reason, 0) + count
 
 
 class Item(NamedTuple):
@@ -98,21 +103,65 @@ class MailFile(NamedTuple):
     """A file of one message or, if it may be an mbox, of several.
 
     label : canonical class name, '' where unlabelled
-    size_bytes : 0 if it is not needed
-    force : take what is no mail, too
+    force : take what is no mail, too, which is otherwise left out
     """
 
     label: str
     path: str
     may_be_mbox: bool
-    size_bytes: int = 0
     force: bool = True
 
     def items(self, notes: Notes) -> Iterator[Item]:
-        """Its messages."""
-        if self.may_be_mbox:
-            return file_items(self.path, self.label, notes, self.force)
-        return iter((Item(self.path, self.label, self.path),))
+        """Its messages, streaming; what cannot be read is noted.
+
+        A single message is called by its path, others path#1, path#2, ...
+        """
+        if not self.may_be_mbox:
+            yield Item(self.path, self.label, self.path)
+            return
+        try:
+            with open_regular(self.path) as file:
+                head = file.read(_CHUNK_BYTES)
+                kind = packed_as(head) if file.seekable() else ""
+                if kind:
+                    file.seek(0)
+                    with _unpacked(file, kind) as stream:
+                        yield from self._split(stream.read(_CHUNK_BYTES), stream, held=True)
+                elif not self.force and is_no_mail(head[:HEAD_BYTES]):
+                    notes.left_out[NO_MAIL] += 1
+                else:
+                    yield from self._split(head, file, held=is_url(self.path) or not file.seekable())
+        except OSError as error:
+            notes.skip(self.path, error)
+
+    def _split(self, head: bytes, stream: BinaryIO, held: bool) -> Iterator[Item]:
+        """The messages of a stream of which `head` has been read.
+
+        held : the stream cannot be read twice, so the items carry their bytes
+        """
+        if not begins_mbox(head):
+            data = head + stream.read(MAX_READ_BYTES - len(head)) if held else None
+            yield Item(self.path, self.label, self.path, data=data)
+            return
+        items = self._mbox_items(chain((head,), iter(lambda: stream.read(_CHUNK_BYTES), b"")), held)
+        first = [*islice(items, 2)]
+        if len(first) == 1:
+            yield first[0]
+            return
+        for number, item in enumerate(chain(first, items), 1):
+            yield item._replace(name=f"{self.path}#{number}")
+
+    def _mbox_items(self, chunks: Iterable[bytes], held: bool) -> Iterator[Item]:
+        start, data = -1, bytearray()
+        for offset, piece, ended in fragments(chunks):
+            start = offset if start < 0 else start
+            if held:
+                data += piece[: MAX_READ_BYTES - len(data)]
+            if ended:
+                content = unquoted(bytes(data)) if held else None
+                yield Item(self.path, self.label, self.path, start, offset + len(piece), content)
+                start = -1
+                data.clear()
 
 
 def is_url(path: str) -> bool:
@@ -136,9 +185,8 @@ def open_regular(path: str) -> BinaryIO:
     Another FIFO may wait for ever.  What a URL names is fetched first.
     """
     if is_url(path):
-        from nbspam.corpus.urls import fetch
-
-        return fetch(path)
+        with _as_os_error():
+            return BytesIO(_file_system(path).cat_file(path))
     flags = os.O_NONBLOCK | os.O_NOCTTY
     file = open(path, "rb", opener=lambda path, mode: os.open(path, mode | flags))  # noqa: SIM115 - the caller closes it
     mode = os.fstat(file.fileno()).st_mode
@@ -167,11 +215,10 @@ def _open_message(path: str) -> BinaryIO:
     except FileNotFoundError:
         folder, name = os.path.split(path)
         top, part = os.path.split(folder)
-        for place in (os.path.join(top, "cur"), os.path.join(top, "new")):
-            if part in ("cur", "new") and os.path.isdir(place):
-                for now in os.listdir(place):
-                    if unflagged(now) == unflagged(name):
-                        return open_regular(os.path.join(place, now))
+        for place in (f"{top}/cur", f"{top}/new") if part in ("cur", "new") else ():
+            for now in os.listdir(place) if os.path.isdir(place) else ():
+                if unflagged(now) == unflagged(name):
+                    return open_regular(f"{place}/{now}")
         raise
 
 
@@ -180,62 +227,6 @@ def is_no_mail(head: bytes) -> bool:
     if not head.startswith((b"#!", b"%PDF-", b"\xff\xd8\xff")) and b"\0" not in head:
         return False
     return not any(is_known(name) for _, _, name in header_lines(head))
-
-
-def file_items(path: str, label: str, notes: Notes, force: bool = True) -> Iterator[Item]:
-    """The messages of one file, streaming; what cannot be read is noted.
-
-    force : take a file that is no mail, too, which is otherwise left out
-    A single message is called by its path, others path#1, path#2, ...
-    """
-    try:
-        with open_regular(path) as file:
-            head = file.read(_CHUNK_BYTES)
-            kind = packed_as(head) if file.seekable() else ""
-            if kind:
-                file.seek(0)
-                with _unpacked(file, kind) as stream:
-                    yield from _split(stream.read(_CHUNK_BYTES), stream, path, label, held=True)
-            elif not force and is_no_mail(head[:HEAD_BYTES]):
-                notes.leave_out(NO_MAIL)
-            else:
-                yield from _split(head, file, path, label, held=is_url(path) or not file.seekable())
-    except OSError as error:
-        notes.skip(path, error)
-
-
-def _split(head: bytes, stream: BinaryIO, path: str, label: str, held: bool) -> Iterator[Item]:
-    """The messages of a stream of which `head` has been read.
-
-    held : the stream cannot be read twice, so the items carry their bytes
-    """
-    if begins_mbox(head):
-        chunks = chain((head,), iter(lambda: stream.read(_CHUNK_BYTES), b""))
-        yield from _numbered(_mbox_items(chunks, path, label, held))
-    else:
-        yield Item(path, label, path, data=head + stream.read(MAX_READ_BYTES - len(head)) if held else None)
-
-
-def _mbox_items(chunks: Iterable[bytes], path: str, label: str, held: bool) -> Iterator[Item]:
-    start, data = -1, bytearray()
-    for offset, piece, ended in fragments(chunks):
-        start = offset if start < 0 else start
-        if held:
-            data += piece[: MAX_READ_BYTES - len(data)]
-        if ended:
-            yield Item(path, label, path, start, offset + len(piece), unquoted(bytes(data)) if held else None)
-            start = -1
-            data.clear()
-
-
-def _numbered(items: Iterator[Item]) -> Iterator[Item]:
-    """The messages of an mbox with their numbers in their names, unless there is only one."""
-    first, second = next(items, None), next(items, None)
-    if first and not second:
-        yield first
-    elif first and second:
-        for number, item in enumerate(chain((first, second), items), 1):
-            yield item._replace(name=f"{item.path}#{number}")
 
 
 @contextmanager
@@ -254,3 +245,45 @@ def _unpacked(file: BinaryIO, kind: str) -> Iterator[BinaryIO]:
             yield stream
     except (EOFError, OSError, zlib.error, lzma.LZMAError) as error:
         raise OSError(errno.EIO, f"damaged {kind} data") from error
+
+
+def files_at(url: str) -> list[str]:
+    """The URL of each file below a URL, or of the file there, sorted; NoInputError without files."""
+    try:
+        with _as_os_error():
+            system = _file_system(url)
+            found = system.find(url)
+    except OSError as error:
+        why = f"cannot be listed: {error.strerror or error}"
+        raise NoInputError(url, why, "check the URL and who may read it", "url-unreadable") from None
+    if not found:
+        raise NoInputError(url, "nothing is there", "check the URL", "url-empty")
+    return sorted(map(system.unstrip_protocol, found))
+
+
+def class_folders(url: str) -> list[str]:
+    """The URLs of the folders right below a URL that have files in them, sorted."""
+    top = url.rstrip("/") + "/"
+    inner = (found.removeprefix(top).partition("/") for found in files_at(url) if found.startswith(top))
+    return [top + name for name in sorted({name for name, slash, _ in inner if slash})]
+
+
+def _file_system(url: str) -> AbstractFileSystem:
+    try:
+        from fsspec.core import url_to_fs
+    except ImportError as error:
+        why = f"a URL needs a library that cannot be imported here ({error})"
+        raise UsageError(url, why, "install the extra: pip install 'nbspam[dask]'", "url-extra") from None
+    return url_to_fs(url)[0]
+
+
+@contextmanager
+def _as_os_error() -> Iterator[None]:
+    """Any error of fsspec, its libraries or the server as an OSError with a text."""
+    try:
+        yield
+    except UsageError:
+        raise
+    except Exception as error:
+        reason = error.strerror if isinstance(error, OSError) else None
+        raise OSError(errno.EIO, reason or f"{type(error).__name__}: {error}") from error

@@ -17,41 +17,28 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from fnmatch import fnmatchcase
 from itertools import chain
 
-from nbspam.corpus.folder_names import DOVECOT, JUNK, decoded, kind_of, smells_of_junk, special_uses
-from nbspam.corpus.folders import (
-    CODE,
-    CODE_MARKS,
-    MAILDIR_PARTS,
-    UNREAD,
-    Seen,
-    enter,
-    is_maildir,
-    messages,
-    scan,
-)
-from nbspam.corpus.item import HEAD_BYTES, Notes, Skipped, is_url, packed_as, reason_of
+from nbspam.corpus.folder_names import DOVECOT, JUNK, UNCLEAR, decoded, kind_of, special_uses
+from nbspam.corpus.folders import CODE, CODE_MARKS, OUTSIDE, is_maildir, messages, scan, tree_folders
+from nbspam.corpus.item import HEAD_BYTES, Notes, class_folders, is_url, packed_as, reason_of
 from nbspam.corpus.source import Source, SourcePart, index_entries, mode_of, unreadable
 from nbspam.errors import BadDataError, NoInputError, UsageError
 from nbspam.labels import HAM, SPAM, checked_name
 
 NAME_CLASSES = "name each class: `ham=PATH` `spam=PATH`, or `class=NAME=PATH`"
-INBOX = "INBOX"
-OUTSIDE = "in no class folder"
-PERHAPS_JUNK = "perhaps junk"
 
 Rules = list[tuple[str, str]]  # pattern in small letters, class name or '' to leave out
 
 
 def open_labelled(
-    paths: Iterable[str] = (),
+    paths: Collection[str] = (),
     *,
-    ham: Iterable[str] = (),
-    spam: Iterable[str] = (),
-    classes: Mapping[str, Iterable[str]] | None = None,
+    ham: Collection[str] = (),
+    spam: Collection[str] = (),
+    classes: Mapping[str, Collection[str]] | None = None,
     rules: str | None = None,
     skip_unread: bool = False,
     allow_one_class: bool = False,
@@ -66,24 +53,22 @@ def open_labelled(
     A message in several of the paths counts once: in the innermost of them, else in the first.
     Raises a child of NbspamError if nothing can be learned from it.
     """
-    paths = tuple(paths)
+    named = [(HAM, ham), (SPAM, spam), *(classes or {}).items()]
+    for path in [*paths, *chain.from_iterable(given for _, given in named)]:
+        _check_path(path, force)
     notes = Notes()
     tree_rules = _read_rules(rules) if rules else None
-    if not force:
-        for path in (*paths, *ham, *spam, *chain.from_iterable((classes or {}).values())):
-            _refuse_code(path)
     parts = [part for path in paths for part in _recognised(path, tree_rules, notes)]
     if rules and not any(map(os.path.isdir, paths)):
         why = "rules are for a tree of mail folders, but none is given"
         raise UsageError(rules, why, "name one", "rules-unused")
-    for name, given in [(HAM, ham), (SPAM, spam), *(classes or {}).items()]:
-        label = checked_name(name)
-        parts += [SourcePart(_checked_path(path), (label,)) for path in given]
-    parts = [part._replace(force=force) for part in _apart(parts)]
+    parts += [SourcePart(path, (checked_name(name),)) for name, given in named for path in given]
     if not parts:
         raise UsageError("SOURCE", "no labelled mail is named", NAME_CLASSES, "no-source")
-    if skip_unread:
-        parts = [p._replace(skip_unread=not p.is_index and p.labels != (SPAM,)) for p in parts]
+    parts = [
+        part._replace(force=force, skip_unread=skip_unread and not part.is_index and part.labels != (SPAM,))
+        for part in _apart(parts)
+    ]
     by_index = all(part.is_index for part in parts)
     source = Source(parts if by_index else _by_class(parts), notes, by_index)
     _check(source, " ".join(paths) or "SOURCE", allow_one_class)
@@ -105,63 +90,47 @@ def _apart(parts: list[SourcePart]) -> list[SourcePart]:
     ]
 
 
-def _refuse_code(path: str) -> None:
-    """Raise for a folder that holds the source code of a program."""
-    marks = [mark for mark in sorted(CODE_MARKS) if os.path.lexists(os.path.join(path, mark))]
-    if marks:
+def _check_path(path: str, force: bool) -> None:
+    """Raise unless there can be mail at the path.  force : also for the source code of a program"""
+    if is_url(path):
+        return
+    mode, remedy = mode_of(path), "name a folder of mail, an mbox or a message"
+    if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
+        raise NoInputError(path, "neither a file nor a folder", remedy, "source-kind")
+    if stat.S_ISREG(mode) and os.path.getsize(path) == 0:
+        raise NoInputError(path, "an empty file", remedy, "source-empty")
+    if not os.access(path, os.R_OK | (os.X_OK if stat.S_ISDIR(mode) else 0)):
+        raise unreadable(path, os.strerror(errno.EACCES))
+    marks = [mark for mark in CODE_MARKS if os.path.lexists(os.path.join(path, mark))]
+    if marks and not force:
         why = f"holds {CODE}: {marks[0]} is in it"
         raise BadDataError(path, why, "name folders of mail; to read it all the same: `force`", "source-code")
 
 
-def _checked_path(path: str) -> str:
-    """`path`, if there can be mail in it."""
-    if is_url(path):
-        return path
-    mode = mode_of(path)
-    if stat.S_ISREG(mode):
-        if os.path.getsize(path) == 0:
-            remedy = "name a folder of mail, an mbox or a message"
-            raise NoInputError(path, "an empty file", remedy, "source-empty")
-    elif not stat.S_ISDIR(mode):
-        remedy = "name a file or folder with mail"
-        raise NoInputError(path, "neither a file nor a folder", remedy, "source-kind")
-    if not os.access(path, os.R_OK | (os.X_OK if stat.S_ISDIR(mode) else 0)):
-        raise unreadable(path, os.strerror(errno.EACCES))
-    return path
-
-
-def _unlabelled(path: str) -> BadDataError:
-    remedy = f"{NAME_CLASSES}; or make folders ham and spam"
-    return BadDataError(path, "nothing says which of its mail is spam", remedy, "unlabelled")
-
-
 def _recognised(path: str, rules: Rules | None, notes: Notes) -> list[SourcePart]:
     """The parts of one SOURCE; files that are not mail are noted."""
+    folders: list[str] = []  # one a class
     if is_url(path):
-        from nbspam.corpus.urls import class_folders
-
         folders = class_folders(path)
-        if not folders:
-            raise _unlabelled(path)
-        return [SourcePart(folder, (_class_named(folder),)) for folder in folders]
-    if not os.path.isdir(_checked_path(path)):
-        if _begins_as_mail(path):
-            raise _unlabelled(path)
+    elif os.path.isdir(path):
+        inner, files = scan(path, Notes())
+        if rules is not None or _is_tree(path, inner, files):
+            return _tree(path, rules or [], notes)
+        if not is_maildir(inner):
+            folders = [f"{path}/{name}" for name in sorted(inner) if not name.startswith(".")]
+        loose = messages(files, Notes())
+        if not inner and not loose:
+            remedy = "put mail into folders ham and spam in it"
+            raise NoInputError(path, "an empty folder", remedy, "source-empty")
+        if loose:
+            notes.left_out[OUTSIDE] += len(loose)
+    elif not _begins_as_mail(path):
         labels = tuple(dict.fromkeys(label for label, _ in index_entries(path)))
         return [SourcePart(path, labels, is_index=True)]
-    folders, files = scan(path, Notes())
-    if rules is not None or _is_tree(path, folders, files):
-        return _tree(path, rules or [], notes)
-    loose = messages(files, Notes())
-    visible = sorted(name for name in folders if not name.startswith("."))
-    if is_maildir(folders) or (loose and not visible):
-        raise _unlabelled(path)
-    if not visible:
-        remedy = "put mail into folders ham and spam in it"
-        raise NoInputError(path, "an empty folder", remedy, "source-empty")
-    if loose:
-        notes.leave_out(OUTSIDE, len(loose))
-    return [SourcePart(place, (_class_named(place),)) for place in (f"{path}/{name}" for name in visible)]
+    if not folders:
+        remedy = f"{NAME_CLASSES}; or make folders ham and spam"
+        raise BadDataError(path, "nothing says which of its mail is spam", remedy, "unlabelled")
+    return [SourcePart(folder, (_class_named(folder),)) for folder in folders]
 
 
 def _class_named(folder: str) -> str:
@@ -179,23 +148,23 @@ def _by_class(parts: list[SourcePart]) -> list[SourcePart]:
 def _check(source: Source, where: str, allow_one_class: bool) -> None:
     """Raises unless every class has a message that can be read, and there are two classes."""
     empty = {label: notes for label in source.classes if (notes := _notes_if_empty(source, label))}
-    for label, notes in empty.items():
-        if UNREAD in notes.left_out:
-            why = f"nobody has opened a message of class {label}: {notes.left_out[UNREAD]:,} left out"
-            remedy = "leave out `skip_unread`, or read some of this mail first"
-            raise NoInputError(_place(source, label, where), why, remedy, "class-unread")
     if len(empty) == len(source.classes):
-        skipped = [one for notes in empty.values() for one in notes.skipped]
-        remedy, slug = "name a folder with mail in it", "source-empty"
-        if source.ordered_by_index and skipped:
-            remedy, slug = "paths are relative to the index file", "index-paths"
-        raise NoInputError(where, f"no messages in it{_first_reason(skipped)}", remedy, slug)
+        reasons = next(map(_reasons, empty.values()), "")
+        remedy = "name a folder with mail in it; paths in an index file are relative to it"
+        raise NoInputError(where, f"no messages in it{reasons}", remedy, "source-empty")
     if len(source.classes) == 1 and not allow_one_class:
         raise BadDataError(where, f"one class only: {source.classes[0]}", NAME_CLASSES, "one-class")
     for label, notes in empty.items():
-        why = f"no messages of class {label}{_first_reason(notes.skipped)}"
-        remedy = "put mail into it, or leave this class out"
-        raise NoInputError(_place(source, label, where), why, remedy, "class-empty")
+        place = next(part.path for part in source.parts if label in part.labels)
+        why, remedy = f"no messages of class {label}", "put mail into it, or leave this class out"
+        raise NoInputError(place, why + _reasons(notes), remedy, "class-empty")
+
+
+def _reasons(notes: Notes) -> str:
+    """Why there are no messages."""
+    found = [f"; {count:,} left out ({reason})" for reason, count in notes.left_out.items()]
+    skipped = [": ".join(one) for one in notes.skipped]
+    return "".join(found) + (f"; {len(skipped)} skipped, the first {skipped[0]}" if skipped else "")
 
 
 def _notes_if_empty(source: Source, label: str) -> Notes | None:
@@ -211,16 +180,6 @@ def _notes_if_empty(source: Source, label: str) -> Notes | None:
             else:
                 return None
     return notes
-
-
-def _place(source: Source, label: str, where: str) -> str:
-    """The path of a class, if it has only one."""
-    paths = [part.path for part in source.parts if not part.is_index and part.labels == (label,)]
-    return paths[0] if len(paths) == 1 else where
-
-
-def _first_reason(skipped: Skipped) -> str:
-    return f"; {len(skipped)} skipped, the first {': '.join(skipped[0])}" if skipped else ""
 
 
 def _begins_as_mail(path: str) -> bool:
@@ -248,41 +207,15 @@ def _tree(top: str, rules: Rules, notes: Notes) -> list[SourcePart]:
         if label:
             parts.append(part)
         elif count := part.message_counts(Notes()).total():
-            if why == PERHAPS_JUNK:
+            if why == UNCLEAR:
+                why = "the name looks like junk, but nbspam does not know it"
                 remedy = f"say what it is by a line in `rules=FILE`: {name} spam (or ham; - leaves it out)"
-                raise BadDataError(
-                    path, "the name looks like junk, but nbspam does not know it", remedy, "folder-unclear"
-                )
-            notes.leave_out(f"folder {name} ({why})", count)
+                raise BadDataError(path, why, remedy, "folder-unclear")
+            notes.left_out[f"folder {name} ({why})"] += count
     if not parts:
         remedy = "name the folder that holds INBOX and Junk"
         raise NoInputError(top, "no mail folder in it", remedy, "source-empty")
     return parts
-
-
-def tree_folders(name: str, path: str, seen: Seen, notes: Notes) -> Iterator[tuple[str, str]]:
-    """(name, path) of each mail folder of a tree, a folder before the folders in it."""
-    if not enter(path, seen, notes):
-        return
-    folders, files = scan(path, notes)
-    found = sorted(messages(files, notes))
-    if is_maildir(folders):
-        yield name or INBOX, path
-    elif path.endswith(".sbd") or any(file.lower() == "inbox" for file in files):
-        yield from ((_child(name, file), os.path.join(path, file)) for file in found)
-    elif name and found:
-        yield name, path
-    elif found:
-        notes.leave_out(OUTSIDE, len(found))
-    for child in sorted(set(folders).difference(MAILDIR_PARTS if is_maildir(folders) else ())):
-        inner = os.path.join(path, child)
-        if not child.startswith(".") or os.path.isdir(os.path.join(inner, "cur")):
-            yield from tree_folders(_child(name, child), inner, seen, notes)
-
-
-def _child(name: str, child: str) -> str:
-    child = decoded(child)
-    return f"{name}/{child}" if name else child.removeprefix(".")
 
 
 def _class_of(name: str, rules: Rules, special: dict[str, str]) -> tuple[str, str]:
@@ -292,25 +225,24 @@ def _class_of(name: str, rules: Rules, special: dict[str, str]) -> tuple[str, st
     for pattern, label in rules:
         if any(lowered[:end] == pattern or fnmatchcase(lowered[:end], pattern) for end in ends):
             return label, "by a rule"
-    if kind := kind_of(name, special):
-        return (SPAM, "") if kind == JUNK else ("", kind)
-    return ("", PERHAPS_JUNK) if smells_of_junk(name) else (HAM, "")
+    kind = kind_of(name, special)
+    return {"": (HAM, ""), JUNK: (SPAM, "")}.get(kind, ("", kind))
 
 
 def _read_rules(path: str) -> Rules:
     try:
-        with open(path, encoding="utf-8", errors="surrogateescape") as lines:
-            return [rule for number, line in enumerate(lines, 1) for rule in _rule(line, f"{path}:{number}")]
+        with open(path, encoding="utf-8", errors="surrogateescape") as file:
+            lines = list(file)
     except OSError as error:
         raise NoInputError(path, reason_of(error), "name a file of rules", "no-such-rules") from error
-
-
-def _rule(line: str, where: str) -> Rules:
-    words = line.strip().rsplit(None, 1)
-    if not words or line.lstrip().startswith("#"):
-        return []
-    if len(words) != 2:
-        why = f"{words[0][:40]!r} is not `PATTERN CLASS` or `PATTERN -`"
-        raise BadDataError(where, why, "write for example: Lists.* ham", "rules-line")
-    pattern, name = words
-    return [(pattern.removeprefix(".").lower(), "" if name == "-" else checked_name(name, where))]
+    rules: Rules = []
+    for number, line in enumerate(lines, 1):
+        words, where = line.strip().rsplit(None, 1), f"{path}:{number}"
+        if not words or words[0].startswith("#"):
+            continue
+        if len(words) != 2:
+            why = f"{words[0][:40]!r} is not `PATTERN CLASS` or `PATTERN -`"
+            raise BadDataError(where, why, "write for example: Lists.* ham", "rules-line")
+        pattern, name = words
+        rules.append((pattern.removeprefix(".").lower(), "" if name == "-" else checked_name(name, where)))
+    return rules

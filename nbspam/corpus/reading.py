@@ -30,14 +30,6 @@ IDENTITIES = "identities"  # wanted of read_blocks, see identity_of
 Progress = Callable[[int, int], None]  # called with a number of messages and their bytes
 
 
-class ReadMessage(NamedTuple):
-    """One message that was read."""
-
-    item: Item
-    tokens: Tokens
-    data: bytes
-
-
 class ReadShard(NamedTuple):
     """The blocks of a shard, what could not be read, and identities of the messages, if they are wanted."""
 
@@ -56,8 +48,8 @@ def identity_of(data: bytes, label: str) -> bytes:
 
 def read_messages(
     items: Iterable[Item], skipped: Skipped, wanted: frozenset[str] = WORDS
-) -> Iterator[ReadMessage]:
-    """The messages with their tokens; those that cannot be read go to `skipped` with the reason."""
+) -> Iterator[tuple[Item, Tokens, bytes]]:
+    """The messages with tokens and bytes; those that cannot be read go to `skipped` with the reason."""
     for item in items:
         try:
             data = item.read()
@@ -66,7 +58,7 @@ def read_messages(
             continue
         tokens = read(data, wanted)
         log_faults(item.name, tokens.failures)
-        yield ReadMessage(item, tokens, data)
+        yield item, tokens, data
 
 
 class ShardReader:

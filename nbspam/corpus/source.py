@@ -7,20 +7,17 @@ ahead.  What is passed over is in the notes of the latest walk.
 from __future__ import annotations
 
 import os
-import stat
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from copy import deepcopy
 from functools import cached_property
 from typing import NamedTuple
 
 from nbspam.corpus.folders import walk
-from nbspam.corpus.item import Item, MailFile, Notes, Skipped, is_url, reason_of
-from nbspam.errors import BadDataError, NbspamError, NoInputError
+from nbspam.corpus.item import Item, MailFile, Notes, Skipped, files_at, is_url, reason_of
+from nbspam.errors import BadDataError, NoInputError
 from nbspam.labels import checked_name, ordered
 from nbspam.store.connection import file_identity
-
-TWICE = "named twice"
-FOLDER = -1  # in the place of a size
 
 
 class SourcePart(NamedTuple):
@@ -47,30 +44,29 @@ class SourcePart(NamedTuple):
         """The files, in order."""
         alone = [("".join(self.labels[:1]), self.path)]
         for label, path in index_entries(self.path) if self.is_index else alone:
-            size_bytes = _size_bytes(path)
-            found: Iterable[tuple[str, bool, int]] = [(path, True, size_bytes)]
-            if is_url(path):
-                from nbspam.corpus.urls import find
-
-                found = ((url, True, size_bytes) for url, size_bytes in find(path))
-            elif size_bytes == FOLDER:
-                walked = walk(path, notes, self.deep, self.skip_unread, force=self.force)
-                found = ((file, is_mbox, _size_bytes(file) if is_mbox else 0) for file, is_mbox in walked)
-            for file, may_be_mbox, size_bytes in found:
+            for file, may_be_mbox in self._found(path, notes):
                 identity = (file_identity(file) or file) if self.is_index or notes.named else ""
                 is_inner = self.without and f"{os.path.realpath(file)}/".startswith(self.without)
                 if is_inner or identity in notes.named:
-                    notes.leave_out(TWICE)
+                    notes.left_out["named twice"] += 1
                 else:
                     if self.is_index:
                         notes.named.add(identity)
-                    yield MailFile(label, file, may_be_mbox, size_bytes, self.force)
+                    yield MailFile(label, file, may_be_mbox, self.force)
+
+    def _found(self, path: str, notes: Notes) -> Iterator[tuple[str, bool]]:
+        """(path, True if it may be an mbox) of each file at a path."""
+        if is_url(path):
+            return ((url, True) for url in files_at(path))
+        if os.path.isdir(path):
+            return walk(path, notes, self.deep, self.skip_unread, self.force, set())
+        return iter([(path, True)])
 
     def message_counts(self, notes: Notes) -> Counter[str]:
         """How many messages there are, by class name; a file at a URL counts as one."""
         found: Counter[str] = Counter()
         for file in self.files(notes):
-            found[file.label] += 1 if is_url(file.path) else sum(1 for _ in file.items(Notes()))
+            found[file.label] += 1 if is_url(file.path) else sum(1 for _ in file.items(notes))
         return found
 
 
@@ -79,7 +75,7 @@ class Source:
 
     classes : class names in class order; empty if unlabelled
     ordered_by_index : True if the order is that of an index file, which is time
-    skipped, left_out : what the latest walk passed over, see Notes
+    notes : of the latest walk
     """
 
     def __init__(
@@ -89,58 +85,43 @@ class Source:
         self.parts = tuple(parts)
         self.classes = ordered({label for part in parts for label in part.labels})
         self.ordered_by_index = ordered_by_index
-        self.skipped: Skipped = []
-        self.left_out: dict[str, int] = {}
-        self._first_notes = first_notes or Notes()
+        self.notes = self._first_notes = first_notes or Notes()
+
+    @property
+    def skipped(self) -> Skipped:
+        """What the latest walk could not read."""
+        return self.notes.skipped
+
+    @property
+    def left_out(self) -> Counter[str]:
+        """What the latest walk left out on purpose."""
+        return self.notes.left_out
 
     def items(self) -> Iterator[Item]:
         """The messages, from the first, in the same order each time; the notes start afresh."""
-        notes = Notes()
-        for file in self.files(notes):
-            yield from file.items(notes)
+        for file in self.files():
+            yield from file.items(self.notes)
 
-    def files(self, notes: Notes | None = None) -> Iterator[MailFile]:
-        """The files of the messages, likewise; a cluster takes them apart.  notes : of this walk"""
-        notes = notes or Notes()
-        self.skipped, self.left_out = notes.skipped, notes.left_out
-        notes.skipped += self._first_notes.skipped
-        notes.left_out |= self._first_notes.left_out
+    def files(self) -> Iterator[MailFile]:
+        """The files of the messages, likewise; a cluster takes them apart."""
+        self.notes = deepcopy(self._first_notes)
         for part in self.parts:
-            yield from part.files(notes)
+            yield from part.files(self.notes)
 
     @cached_property
     def counts(self) -> list[tuple[SourcePart, Counter[str]]]:
-        """How many messages each part has, by class name, before any is read; `left_out` is of this walk."""
-        notes = Notes()
-        notes.left_out |= self._first_notes.left_out
-        self.left_out = notes.left_out
-        return [(part, part.message_counts(notes)) for part in self.parts]
-
-
-def _size_bytes(path: str) -> int:
-    """The size of a file, 0 if it is missing; FOLDER for a folder."""
-    try:
-        status = os.stat(path)
-    except OSError:
-        return 0
-    return FOLDER if stat.S_ISDIR(status.st_mode) else status.st_size
+        """How many messages each part has, by class name, in a walk of its own."""
+        self.notes = deepcopy(self._first_notes)
+        return [(part, part.message_counts(self.notes)) for part in self.parts]
 
 
 def open_unlabelled(paths: Iterable[str]) -> Source:
     """The mail of these files, folders and pipes, in the order given; NoInputError if none of them exists."""
-    parts: list[SourcePart] = []
-    notes = Notes()
-    failures: list[NbspamError] = []
-    for path in paths:
-        try:
-            mode_of(path)
-            parts.append(SourcePart(path))
-        except NbspamError as error:
-            failures.append(error)
-            notes.skipped.append((path, error.why))
-    if failures and not parts:
-        raise failures[0]
-    return Source(parts, notes)
+    parts = [SourcePart(path) for path in paths]
+    if not any(os.path.exists(part.path) for part in parts):
+        for part in parts:
+            mode_of(part.path)
+    return Source(parts)
 
 
 def index_entries(index: str) -> Iterator[tuple[str, str]]:

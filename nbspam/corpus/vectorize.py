@@ -15,7 +15,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, BinaryIO, NamedTuple
 
@@ -28,10 +27,8 @@ from nbspam.corpus.reading import WORDS, Progress, read_messages, shards
 from nbspam.corpus.vocabulary import Vocabulary
 from nbspam.errors import BadDataError, NoInputError
 from nbspam.tokens import NUMERIC, Tokens
+from nbspam.tokens.bag import VIEWS, view_numbers
 from nbspam.tokens.numeric import NAMES
-
-EVENT_MODELS = ("bernoulli", "multinomial")
-FORMATS = ("npz", "svmlight", "jsonl")
 
 Values = NDArray[Any]
 
@@ -43,15 +40,6 @@ class Vector(NamedTuple):
     label: int
     values: Values
     size_bytes: int
-
-
-@dataclass
-class Vectorized:
-    """What was written: messages by class, and tokens (with numeric features: cells)."""
-
-    messages: list[int]
-    tokens: int = 0
-    skipped: Skipped = field(default_factory=list)
 
 
 class WordColumns:
@@ -67,8 +55,8 @@ class WordColumns:
         self.classes = vocabulary.classes
         self.names = [word.text for word in vocabulary.words]
         self._event_model = event_model
-        self._codes = vocabulary.codes()
-        self._views = vocabulary.word_views()
+        self._codes = {name: code for code, name in enumerate(self.names) if code}
+        self._views = [view for view in view_numbers(vocabulary.views) if view < len(VIEWS)]  # no measures
 
     def values(self, tokens: Tokens) -> Values:
         """What is kept of a message."""
@@ -134,59 +122,60 @@ def vectorize(
     form: str,
     jobs: int = 1,
     progress: Progress | None = None,
-) -> Vectorized:
-    """Write the vectors of the items to the output in one of FORMATS; only npz holds them all in memory.
+) -> tuple[list[int], Skipped]:
+    """Write the vectors of the items; how many messages of each class, and what could not be read.
 
+    form : npz, svmlight or jsonl; only npz holds all vectors in memory
     A label has the same number in every file made with a vocabulary, so its classes must include `classes`.
     """
+    _check_classes(classes, columns)
+    messages = [0] * len(columns.classes)
+    skipped: Skipped = []
+
+    def vectors() -> Iterator[Vector]:
+        for some, unread in run_shards(partial(_read_shard, columns), shards(items), jobs):
+            skipped.extend(unread)
+            for vector in some:
+                messages[vector.label] += 1
+            yield from some
+            if progress:
+                progress(len(some), sum(vector.size_bytes for vector in some))
+        if not any(messages):
+            raise NoInputError("SOURCE", "no readable message was found", "check SOURCE", "no-mail")
+
+    with output as file:
+        if form == "npz":
+            _write_npz(file, list(vectors()), columns)
+        else:
+            line_of = _svmlight if form == "svmlight" else _json
+            file.writelines(line_of(vector, columns) for vector in vectors())
+    return messages, skipped
+
+
+def _check_classes(classes: tuple[str, ...], columns: Columns) -> None:
     strangers = [name for name in classes if name not in columns.classes]
     if strangers:
         why = f"the vocabulary has no class {strangers[0]}; its classes: {', '.join(columns.classes)}"
         remedy = "build a vocabulary from mail of these classes, or leave the class out"
         raise BadDataError("SOURCE", why, remedy, "vocabulary-classes")
-    done = Vectorized([0] * len(columns.classes))
-    vectors = _read_vectors(items, columns, jobs, done, progress)
-    with output as file:
-        if form == "npz":
-            _write_npz(file, vectors, columns)
-        else:
-            line_of = _svmlight if form == "svmlight" else _json
-            file.writelines(line_of(vector, columns) for vector in vectors)
-    return done
-
-
-def _read_vectors(
-    items: Iterable[Item], columns: Columns, jobs: int, done: Vectorized, progress: Progress | None
-) -> Iterator[Vector]:
-    for vectors, unread in run_shards(partial(_read_shard, columns), shards(items), jobs):
-        done.skipped.extend(unread)
-        for vector in vectors:
-            done.messages[vector.label] += 1
-            done.tokens += len(vector.values)
-            yield vector
-        if progress:
-            progress(len(vectors), sum(vector.size_bytes for vector in vectors))
-    if not any(done.messages):
-        raise NoInputError("SOURCE", "no readable message was found", "check SOURCE", "no-mail")
 
 
 def _read_shard(columns: Columns, items: list[Item]) -> tuple[list[Vector], Skipped]:
     skipped: Skipped = []
     label_of = columns.classes.index
     vectors = [
-        Vector(one.item.name, label_of(one.item.label), columns.values(one.tokens), len(one.data))
-        for one in read_messages(items, skipped, columns.wanted)
+        Vector(item.name, label_of(item.label), columns.values(tokens), len(data))
+        for item, tokens, data in read_messages(items, skipped, columns.wanted)
     ]
     return vectors, skipped
 
 
-def _write_npz(file: BinaryIO, vectors: Iterable[Vector], columns: Columns) -> None:
-    rows = list(vectors)
+def _write_npz(file: BinaryIO, vectors: list[Vector], columns: Columns) -> None:
     arrays: dict[str, Any] = {
-        **columns.arrays([vector.values for vector in rows]),
-        "labels": np.array([vector.label for vector in rows], np.int64),
+        **columns.arrays([vector.values for vector in vectors]),
+        "labels": np.array([vector.label for vector in vectors], np.int64),
         "classes": np.array(columns.classes),
-        "names": np.array([_utf8(vector.name) for vector in rows], str),
+        "names": np.array([_utf8(vector.name) for vector in vectors], str),
     }
     np.savez_compressed(file, **arrays)
 

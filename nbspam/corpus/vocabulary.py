@@ -61,17 +61,9 @@ class Vocabulary(NamedTuple):
     views: str
     words: Sequence[Word]
 
-    def word_views(self) -> tuple[int, ...]:
-        """The numbers of the views whose tokens may be words: no measure ever is."""
-        return tuple(n for n, name in enumerate(VIEWS) if self.views in (ALL_VIEWS, name))
-
     def keys(self) -> list[int]:
         """The keys of the words, without NOTAWORD, in the order of their codes."""
         return [token_key(word.text) for word in self.words[1:]]
-
-    def codes(self) -> dict[str, int]:
-        """Word -> code, without NOTAWORD."""
-        return {word.text: code for code, word in enumerate(self.words) if code}
 
 
 def lines(vocabulary: Vocabulary) -> Iterator[str]:
@@ -108,8 +100,9 @@ def read_vocabulary(path: str) -> Vocabulary:
             raise BadDataError(path, "the vocabulary is cut short", _REMEDY, "vocabulary-truncated")
         classes = ordered({checked_name(unescaped(name), f"{path}: line 4") for name in names})
         found = Vocabulary(classes, tuple(map(natural, messages)), views, words := [])
-        is_sound = len(messages) == len(classes) and views in (ALL_VIEWS, *VIEWS)
-        for code, (_, view, word, *counts) in enumerate(rows[_HEADER_ROWS:] if is_sound else [[]]):
+        if len(messages) != len(classes) or views not in (ALL_VIEWS, *VIEWS):
+            raise ValueError(views)
+        for code, (_, view, word, *counts) in enumerate(rows[_HEADER_ROWS:]):
             place = f"line {_HEADER_ROWS + 1 + code}"
             numbers = tuple(map(natural, counts))
             words.append(Word(unescaped(word), VIEW_COLUMN.index(view), numbers[::2], numbers[1::2]))

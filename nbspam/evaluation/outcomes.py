@@ -51,7 +51,7 @@ class Evaluation:
     probabilities  : float64 (n, n_classes), or (n, 0) if the filter gives only scores
     times          : float64 (n,), seconds since 1970, nan if undated
     folds          : int64 (n,), the fold of each message, or (0,) without folds
-    digest         : corpus_digest() of the messages, "" if they are unknown
+    digest         : Corpus.digest() of the messages, "" if they are unknown
     settings       : settings of the filter and of the evaluation; JSON values only
     trained        : number of messages that the filter learned, None if there is no one number
     clues          : clues by message name, of the worst mistakes only

@@ -72,8 +72,8 @@ def chosen_account(accounts: dict[str, Account], name: str) -> Account:
     """The account of this name, or the only one; UsageError if it does not exist."""
     if not name and len(accounts) == 1:
         return next(iter(accounts.values()))
-    why = "there is no such account" if name else "there is more than one account"
     if name not in accounts:
+        why = "there is no such account" if name else "there is more than one account"
         raise UsageError(name or "ACCOUNT", why, slug="imap-account", allowed=accounts)
     return accounts[name]
 

@@ -14,18 +14,18 @@ from typing import Any
 from imapclient import IMAPClient
 from imapclient.exceptions import IMAPClientAbortError, IMAPClientError, IMAPClientReadOnlyError, LoginError
 
-from nbspam.corpus.folder_names import DRAFTS, JUNK, SENT, TRASH, kind_of, smells_of_junk
+from nbspam.corpus.folder_names import DRAFTS, JUNK, SENT, TRASH, UNCLEAR, kind_of
 from nbspam.errors import NbspamError, NoInputError, TryAgainError
 from nbspam.imap.account import Account
 from nbspam.labels import SPAM
 from nbspam.mail.limits import MAX_READ_BYTES
-from nbspam.tasks.sync import DAY_SECONDS, DELETED, UNCLEAR, Mail, Uid
+from nbspam.tasks.sync import DAY_SECONDS, DELETED, Mail, Uid
 
 TIMEOUT_SECONDS = 60
 UIDS_AT_ONCE = 500  # in one line of the protocol
 REFUSED, READ_ONLY = "imap-refused", "imap-read-only"  # slugs
 POLL_SECONDS = 60  # where the server cannot say that there is new mail
-# Flags of LIST (RFC 6154); these two show mail of other folders once more.
+# Flags of LIST (RFC 6154); the last two show mail of other folders once more.
 _USES = {"\\junk": JUNK, "\\trash": TRASH, "\\drafts": DRAFTS, "\\sent": SENT}
 _USES |= {"\\all": UNCLEAR, "\\flagged": UNCLEAR}
 _NO_MAIL = {"\\noselect", "\\nonexistent"}
@@ -67,7 +67,7 @@ class ImapMailbox:
         for flags, _, name in self.ask("list_folders"):
             words = {flag.decode("ascii", "replace").lower() for flag in flags}
             if not words & _NO_MAIL:
-                found[name] = kind_of(name, {}) or (UNCLEAR if smells_of_junk(name) else "")
+                found[name] = kind_of(name, {})
                 for word in words & _USES.keys():
                     named.setdefault(name, _USES[word])
         return named | found | named

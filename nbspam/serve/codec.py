@@ -95,10 +95,10 @@ class RequestReader:
         line = yield from self._line()
         if line is None and not self.started:
             yield None
-        request = _first_line(line or "")
-        has_message = request.command not in WITHOUT_MESSAGE
+        command, version = _first_line(line or "")
+        has_message = command not in WITHOUT_MESSAGE
         fields: dict[str, str] = {}
-        if request.version >= ((1, 1) if has_message else (1, 5)):  # older versions have no header
+        if version >= ((1, 1) if has_message else (1, 5)):  # older versions have no header
             while line := (yield from self._line()):
                 name, colon, value = line.partition(":")
                 if not colon:
@@ -107,10 +107,8 @@ class RequestReader:
                     fields[name.strip().lower()] = value.strip()
             if line is None and has_message:
                 raise ClientError("(EOF during headers)")
-        if has_message:
-            request = _with_fields(request, fields)
-            request = request._replace(message=(yield from self._message(fields)))
-        yield request
+        message = (yield from self._message(fields)) if has_message else b""
+        yield _request(command, version, fields, message)
 
     def _line(self) -> Generator[None, None, str | None]:
         """The next line without its end; None if the stream ends before."""
@@ -146,26 +144,26 @@ class RequestReader:
         return _unpacked(message, most) if is_packed else message
 
 
-def _first_line(line: str) -> Request:
+def _first_line(line: str) -> tuple[str, tuple[int, int]]:
+    """The command and the version of the protocol."""
     found = _FIRST_LINE.fullmatch(line)
     if not found or found[1] not in COMMANDS:
         raise ClientError(f"(not a request: {line[:40]!r})")
-    return Request(found[1], (int(found[2]), int(found[3])))
+    return found[1], (int(found[2]), int(found[3]))
 
 
-def _with_fields(request: Request, fields: dict[str, str]) -> Request:
-    """The request with the user, and for TELL with what to do."""
+def _request(command: str, version: tuple[int, int], fields: dict[str, str], message: bytes) -> Request:
     user = fields.get("user", "")
     is_name = user.isprintable() and len(user) <= MAX_USER
-    if request.command != "TELL":
-        return request._replace(user=user if is_name else "")  # mail is judged whoever asks
+    if command != "TELL":
+        return Request(command, version, user if is_name else "", message)  # mail is judged whoever asks
     if not is_name:
         raise ClientError("(User header contains control chars, or is too long)")
     to_set, to_remove = (
         {word.strip().lower() for word in fields.get(name, "").split(",")} for name in ("set", "remove")
     )
     label = fields.get("message-class", "") if "local" in to_set else ""
-    return request._replace(user=user, learn_as=label, forget="local" in to_remove)
+    return Request(command, version, user, message, label, "local" in to_remove)
 
 
 def _unpacked(data: bytes, max_bytes: int) -> bytes:

@@ -25,13 +25,11 @@ from nbspam.store.connection import file_identity
 DEFAULT_ADDRESS = "localhost:783"  # where spamc looks, and spamd listens
 ADDRESS_REMEDY = "use for example `listen=localhost:783`, or `listen=[::1]:783`"
 PATH_REMEDY = "choose another place: `socket=PATH`"
-IN_USE = "another server listens there"
 BACKLOG = 512  # connections that wait to be accepted; the system may have a lower bound
 FIRST_INHERITED = 3  # SD_LISTEN_FDS_START
 STOPS = {signal.SIGTERM, signal.SIGINT}
 SIGNALS = STOPS | {signal.SIGHUP, signal.SIGCHLD}
-SHORT_LIFE_SECONDS = 1.0  # a worker that dies younger is not replaced at once
-LONG_SECONDS = 3600.0
+CHECK_SECONDS = 1.0  # without a signal, after which the workers that are missing are replaced
 GRACE_SECONDS = 5.0  # after the time that a client has
 
 
@@ -103,18 +101,10 @@ def on_address(text: str) -> Listening:
             failures.append(error)
     for failure in failures:  # localhost has two addresses even where IPv6 is switched off
         if not sockets or failure.errno not in (errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT):
-            raise _cannot_listen(text, failure)
+            why = f"cannot listen there: {os.strerror(failure.errno or 0)}"
+            remedy = "choose another: `listen=HOST:PORT` (spamc -p), or a socket: `socket=PATH` (spamc -U)"
+            raise CannotCreateError(text, why, remedy, "listen-failed")
     return Listening(sockets)
-
-
-def _cannot_listen(text: str, error: OSError) -> CannotCreateError:
-    why, slug = f"cannot listen there: {os.strerror(error.errno or 0)}", "listen-failed"
-    if error.errno == errno.EADDRINUSE:
-        why, slug = IN_USE, "listen-in-use"
-    elif error.errno == errno.EACCES:
-        why, slug = "only root may listen there", "listen-denied"
-    remedy = "choose another: `listen=HOST:PORT` (spamc -p), or a socket: `socket=PATH` (spamc -U)"
-    return CannotCreateError(text, why, remedy, slug)
 
 
 def on_path(path: str, mode: int) -> Listening:
@@ -146,7 +136,8 @@ def _remove_dead_socket(path: str) -> None:
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
         probe.setblocking(False)  # a server whose queue is full is alive, too
         if probe.connect_ex(path) != errno.ECONNREFUSED:
-            raise CannotCreateError(path, IN_USE, f"stop that server, or {PATH_REMEDY}", "socket-in-use")
+            why, remedy = "another server listens there", f"stop that server, or {PATH_REMEDY}"
+            raise CannotCreateError(path, why, remedy, "socket-in-use")
     os.unlink(path)
 
 
@@ -158,33 +149,32 @@ class Daemon:
         self._filters = filters
         self._seconds = seconds
         self._lifeline = os.pipe()  # workers see its end when this process dies, even by SIGKILL
-        self._workers: dict[int, float] = {}  # process number -> start, seconds
+        self._workers: set[int] = set()  # process numbers
 
     def run(self, jobs: int) -> None:
         """Serve with so many workers until a signal stops the server."""
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # a parent may have left it ignored
         signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
-        is_full = self._start_workers(jobs)
+        self._start_workers(jobs)
         _tell_systemd("READY=1")
-        while (number := _next_signal(LONG_SECONDS if is_full else SHORT_LIFE_SECONDS)) not in STOPS:
+        while (number := _next_signal(CHECK_SECONDS)) not in STOPS:
             if number == signal.SIGHUP:
                 self._send(signal.SIGHUP)
-            died_young = any(age < SHORT_LIFE_SECONDS for age in self._remove_dead())
-            is_full = not died_young and self._start_workers(jobs)
+            self._remove_dead()
+            if number is None:  # not at once: a worker that dies as it starts would fill the log
+                self._start_workers(jobs)
         self._stop()
 
-    def _start_workers(self, jobs: int) -> bool:
-        """Start the workers that are missing; False if the system gives no more processes."""
+    def _start_workers(self, jobs: int) -> None:
+        """Start the workers that are missing, as far as the system gives processes."""
         try:
             while len(self._workers) < jobs:
                 process = os.fork()
                 if not process:
                     self._work()
-                self._workers[process] = time.monotonic()
+                self._workers.add(process)
         except OSError as error:
             LOG.error("cannot start a process: %s", error.strerror)
-            return False
-        return True
 
     def _work(self) -> NoReturn:
         status = 70
@@ -198,17 +188,13 @@ class Daemon:
         finally:
             os._exit(status)
 
-    def _remove_dead(self) -> list[float]:
-        """The ages, in seconds, of the workers that have ended."""
-        ages = []
-        for process, start in list(self._workers.items()):
+    def _remove_dead(self) -> None:
+        """Forget the workers that have ended."""
+        for process in list(self._workers):
             found, status = os.waitpid(process, os.WNOHANG)
-            if found:
-                del self._workers[process]
-                ages.append(time.monotonic() - start)
+            self._workers.discard(found)
             if status:
                 LOG.error("worker %d ended with %d", process, os.waitstatus_to_exitcode(status))
-        return ages
 
     def _send(self, number: int) -> None:
         for process in self._workers:

@@ -16,17 +16,8 @@ from nbspam.filter import CLUES, Filter, Verdict, open_filter
 from nbspam.labels import SPAM, checked_name
 from nbspam.model.explain import clues as clues_of
 from nbspam.passthrough import marked, piped_message
-from nbspam.serve.codec import (
-    ClientError,
-    Request,
-    answer,
-    header_as_spamc,
-    message_id,
-    report,
-    score_text,
-    symbols,
-    tell_answer,
-)
+from nbspam.serve import codec
+from nbspam.serve.codec import ClientError, Request
 from nbspam.store.connection import BESIDE, file_identity
 from nbspam.store.learn import FORGOTTEN, LEARNED, MOVED, check_class, learn, unlearn
 from nbspam.store.updater import Origin
@@ -36,7 +27,6 @@ from nbspam.tasks.start import copy_shared, own_or_shared
 USER = "%u"  # in the path of a model: the name of the user
 MAX_OPEN = 16  # models, of about 3 MB each; to open one takes a millisecond or two
 EX_UNAVAILABLE = 69
-MAX_USER = 64  # characters of a name in the ledger
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._@+=-]{0,127}")  # a mail address, too
 
 
@@ -134,8 +124,8 @@ class UserFilters:
         try:
             spam_filter = self._filter(path)
             message = piped_message(request.message)
-            verdict = spam_filter.classify(message, f"id={message_id(message)}")
-            data = answer(request, verdict, self._content(request, spam_filter, verdict))
+            verdict = spam_filter.classify(message, f"id={codec.message_id(message)}")
+            data = codec.answer(request, verdict, self._content(request, spam_filter, verdict))
             own = self.own_path(request.user) if self.autolearn else ""
             learns = lesson(spam_filter, verdict, message, own, _source(request)) if own else None
         except Exception as error:
@@ -143,7 +133,7 @@ class UserFilters:
             if isinstance(error, NbspamError):
                 raise _temporary(error) from error
             raise
-        return Reply(data, f"{verdict.label} {score_text(verdict)}", learns)
+        return Reply(data, f"{verdict.label} {codec.score_text(verdict)}", learns)
 
     def _content(self, request: Request, spam_filter: Filter, verdict: Verdict) -> bytes:
         """What follows the header of the answer."""
@@ -151,13 +141,13 @@ class UserFilters:
             case "PROCESS":
                 return marked(request.message, verdict, verdict.clues, self.also)
             case "HEADERS":
-                header = header_as_spamc(request.message)
+                header = codec.header_as_spamc(request.message)
                 return marked(header, verdict, verdict.clues, self.also)
             case "SYMBOLS":
-                return symbols(verdict.clues)
+                return codec.symbols(verdict.clues)
             case "REPORT" | "REPORT_IFSPAM" if verdict.label == SPAM or request.command == "REPORT":
                 clues = clues_of(spam_filter, verdict, CLUES)
-                return report(verdict, spam_filter.classes, clues)
+                return codec.report(verdict, spam_filter.classes, clues)
         return b""
 
     def tell(self, request: Request) -> Reply:
@@ -166,7 +156,7 @@ class UserFilters:
             why = "TELL commands are not enabled, set the --allow-tell switch."  # the words of spamd
             raise ClientError(why, EX_UNAVAILABLE)
         if not (request.learn_as or request.forget):
-            return Reply(tell_answer(False, False), "nothing asked")
+            return Reply(codec.tell_answer(False, False), "nothing asked")
         label = checked_name(request.learn_as, "Message-class") if request.learn_as else ""
         try:
             result = self._learn(request, label)
@@ -175,7 +165,7 @@ class UserFilters:
         except NbspamError as error:
             raise _temporary(error) from error
         did_set = result in (LEARNED, MOVED)
-        return Reply(tell_answer(did_set, result == FORGOTTEN), f"{label} {result}".strip())
+        return Reply(codec.tell_answer(did_set, result == FORGOTTEN), f"{label} {result}".strip())
 
     def _learn(self, request: Request, label: str) -> str:
         path = self.own_path(request.user)
@@ -189,7 +179,7 @@ class UserFilters:
 
 def _source(request: Request) -> str:
     """Where a message comes from, for the ledger."""
-    return " ".join(["serve", *request.user[:MAX_USER].split()])  # a tab would begin a folder
+    return " ".join(["serve", *request.user.split()])  # a tab would begin a folder
 
 
 def _temporary(error: NbspamError) -> TryAgainError:

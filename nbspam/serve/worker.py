@@ -70,57 +70,44 @@ class Worker:
         loop.add_signal_handler(signal.SIGHUP, self._filters.close)
         loop.add_reader(lifeline, self._stopping.set)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
-        self._start_accepting()
+        acceptors = [loop.create_task(self._accept_all(one)) for one in self._sockets]
         await self._stopping.wait()
         loop.remove_reader(lifeline)
+        for task in acceptors:
+            task.cancel()
         await self._finish()
 
     async def _finish(self) -> None:
         """Answer those who connected in time, except clients that have sent nothing yet."""
-        self._stop_accepting()
         for one in self._sockets:
-            while self._accept(one):
-                pass
+            with contextlib.suppress(OSError):  # nobody else waits
+                while True:
+                    self._accept(one)
         await asyncio.sleep(0)  # their first bytes may be there
         for task, client in self._clients.items():
             if not client.reader.started:
                 task.cancel()
         await asyncio.gather(*self._clients, return_exceptions=True)
 
-    def _start_accepting(self) -> None:
-        """Accept clients if there is a place for one more; else look again soon."""
-        loop = asyncio.get_running_loop()
-        if self._stopping.is_set():
-            return
-        if len(self._clients) < MAX_CONNECTIONS or self._drop_idle():
-            for one in self._sockets:
-                loop.add_reader(one, self._accept, one)
-        else:
-            loop.call_later(ACCEPT_PAUSE_SECONDS, self._start_accepting)
+    async def _accept_all(self, listener: socket.socket) -> None:
+        """Accept clients if there is a place for one more, one at a time: other processes get theirs."""
+        while True:
+            while len(self._clients) >= MAX_CONNECTIONS and not self._drop_idle():
+                await asyncio.sleep(ACCEPT_PAUSE_SECONDS)
+            await _readable(listener.fileno())
+            try:
+                self._accept(listener)
+            except (BlockingIOError, ConnectionAbortedError):
+                pass  # another process was first, or the client has gone
+            except OSError as error:
+                LOG.error("cannot accept a connection: %s", error.strerror)
+                await asyncio.sleep(ACCEPT_PAUSE_SECONDS)
 
-    def _stop_accepting(self) -> None:
-        for one in self._sockets:
-            asyncio.get_running_loop().remove_reader(one)
-
-    def _accept(self, listener: socket.socket) -> bool:
-        """Accept one connection, so that the other processes get theirs; False without one."""
-        loop = asyncio.get_running_loop()
-        try:
-            client = Client(listener.accept()[0])
-        except (BlockingIOError, InterruptedError, ConnectionAbortedError):
-            return False  # another process was first, or the client has gone
-        except OSError as error:
-            LOG.error("cannot accept a connection: %s", error.strerror)
-            self._stop_accepting()
-            loop.call_later(ACCEPT_PAUSE_SECONDS, self._start_accepting)
-            return False
-        task = loop.create_task(self._serve(client))
+    def _accept(self, listener: socket.socket) -> None:
+        client = Client(listener.accept()[0])
+        task = asyncio.get_running_loop().create_task(self._serve(client))
         self._clients[task] = client
         task.add_done_callback(self._clients.pop)
-        if len(self._clients) >= MAX_CONNECTIONS and not self._stopping.is_set():
-            self._stop_accepting()
-            self._start_accepting()
-        return True
 
     def _drop_idle(self, held_bytes: int = 0) -> bool:
         """Drop the client that has been idle longest, and long enough; False without one.
@@ -160,9 +147,9 @@ class Worker:
                 return
             client.active = inf
             reply = Reply(PONG, "") if request.command == "PING" else await self._reply(request)
-        except NbspamError as error:
-            level = logging.ERROR
-            reply = Reply(refusal(error), f"refused: {error.status} {error}")
+        except Exception as error:
+            level, failure = logging.ERROR, _failure(error)
+            reply = Reply(refusal(failure), f"refused: {failure.status} {failure}")
         client.active, client.is_answered = time.monotonic(), True
         async with asyncio.timeout(self._seconds):
             await asyncio.get_running_loop().sock_sendall(client.connection, reply.data)
@@ -191,15 +178,12 @@ class Worker:
             raise ClientError(why, EX_TIMEOUT) from None
 
     async def _reply(self, request: Request) -> Reply:
-        """The reply to a whole request, or an NbspamError."""
-        try:
-            if request.command == "TELL":
-                async with self._learning:  # one at a time: writers of one model wait for each other anyway
-                    reply = await in_child(lambda: self._filters.tell(request))
-            else:
-                reply = self._filters.judge(request)
-        except Exception as error:
-            raise _failure(error) from error
+        """The reply to a whole request."""
+        if request.command == "TELL":
+            async with self._learning:  # one at a time: writers of one model wait for each other anyway
+                reply = await in_child(lambda: self._filters.tell(request))
+        else:
+            reply = self._filters.judge(request)
         # Which mail it was, without its text.  Spaces separate the fields, and are in none.
         user = dotted(request.user).replace(" ", ".") or "-"
         mail = f"{len(request.message)} bytes {request.command} user={user} id={message_id(request.message)}"
@@ -245,13 +229,10 @@ async def in_child(work: Callable[[], Result]) -> Result:
             theirs.send(error)
 
     child = multiprocessing.get_context("fork").Process(target=run)
-    readable, loop = asyncio.Event(), asyncio.get_running_loop()
     with ours:
         with theirs:
             child.start()
-        loop.add_reader(ours.fileno(), readable.set)
-        await readable.wait()
-        loop.remove_reader(ours.fileno())
+        await _readable(ours.fileno())
         try:
             result: Result | Exception = ours.recv()
         except EOFError:
@@ -260,6 +241,16 @@ async def in_child(work: Callable[[], Result]) -> Result:
     if isinstance(result, Exception):
         raise result
     return result
+
+
+async def _readable(number: int) -> None:
+    """Wait until there is something to read at a descriptor."""
+    loop, readable = asyncio.get_running_loop(), asyncio.Event()
+    loop.add_reader(number, readable.set)
+    try:
+        await readable.wait()
+    finally:
+        loop.remove_reader(number)
 
 
 async def _linger(connection: socket.socket) -> None:

@@ -21,10 +21,9 @@ from dataclasses import asdict, dataclass, field
 from hashlib import blake2b
 from typing import NamedTuple, Protocol
 
-from nbspam.corpus.folder_names import DOVECOT, JUNK, decoded, kind_of, smells_of_junk, special_uses
-from nbspam.corpus.folders import is_maildir, scan
+from nbspam.corpus.folder_names import DOVECOT, JUNK, decoded, kind_of, special_uses
+from nbspam.corpus.folders import is_maildir, scan, tree_folders
 from nbspam.corpus.item import Item, Notes, unflagged
-from nbspam.corpus.labelled import tree_folders
 from nbspam.errors import BadDataError, NoInputError, TryAgainError
 from nbspam.files import make_folders, whole_file
 from nbspam.labels import HAM, SPAM
@@ -47,8 +46,6 @@ UNREAD = "unread"
 MARKED = "marked"  # as junk, in another folder
 UNREAD_JUNK = "unread junk"
 
-UNCLEAR = "unclear"  # the kind of a folder that may be of junk
-
 Uid = int | str  # of a message in its folder: a number of IMAP, or the name of a file
 Lesson = tuple[str, str, str]  # (result as of store.learn or WOULD_LEARN, class, place)
 
@@ -66,7 +63,7 @@ class Mailbox(Protocol):
     """Folders of mail."""
 
     def folders(self) -> dict[str, str]:
-        """Each folder and its kind: as kind_of of nbspam.corpus.folder_names, or UNCLEAR."""
+        """Each folder and its kind: as kind_of of nbspam.corpus.folder_names."""
 
     def open(self, name: str) -> tuple[int, list[Mail]]:
         """A number that changes when the folder numbers its messages anew, and the states of its messages."""
@@ -278,8 +275,7 @@ class Maildirs:
                 raise NoInputError(top, why, remedy, "source-empty")
             for name, path in found:
                 name = os.path.basename(top) if path == top else name
-                kind = kind_of(decoded(name.removeprefix(".")), special)
-                self._kinds[path] = kind or (UNCLEAR if smells_of_junk(name) else "")
+                self._kinds[path] = kind_of(decoded(name.removeprefix(".")), special)
 
     def folders(self) -> dict[str, str]:
         """As Mailbox."""

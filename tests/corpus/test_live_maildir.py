@@ -55,7 +55,11 @@ def test_messages_renamed_before_they_are_read_are_read(box: Path) -> None:
     items = list(open_unlabelled([str(box)]).items())
     open_the_box(box)
     skipped: list[tuple[str, str]] = []
-    assert [list(one.tokens.body) for one in read_messages(items, skipped)] == [["one"], ["two"], ["three"]]
+    assert [list(tokens.body) for _, tokens, _ in read_messages(items, skipped)] == [
+        ["one"],
+        ["two"],
+        ["three"],
+    ]
     assert skipped == []
 
 
@@ -66,5 +70,5 @@ def test_a_deleted_message_is_named_with_the_reason(box: Path) -> None:
     for path in gone:
         path.unlink()
     skipped: list[tuple[str, str]] = []
-    assert [list(one.tokens.body) for one in read_messages((first, *items), skipped)] == [["two"]]
+    assert [list(tokens.body) for _, tokens, _ in read_messages((first, *items), skipped)] == [["two"]]
     assert skipped == [(str(path), os.strerror(2)) for path in gone]
