@@ -38,15 +38,10 @@ MAYBE_PACKED = (b"\x1f\x8b", b"\xfd7", b"BZ", b"\x28\xb5", b"\x04\x22", b"PK", b
 CHUNK_BYTES = 1 << 20
 MARKED_BYTES = 16 << 20  # of a message with -p: old fields of ours are removed here, the rest is copied
 # The flags of this command; the table with their help is nbspam.cli.options.
-SHORT_FLAGS = {"-j": "--jobs", "-m": "--model", "-p": "--passthrough", "-v": "--verbose", "-q": "--quiet"}
-SWITCHES = (
-    *("--passthrough", "--spam-flag", "--exit-code", "--json", "--autolearn", "--textbook"),
-    *("--verbose", "--quiet"),
-)
-VALUES = (
-    *("--model", "--start", "--files-from", "--loss", "--jobs", "--timeout"),
-    *("--event-model", "--alpha", "--prior", "--features", "--header-format", "--exit-style"),
-)
+SHORT_FLAGS = {"-m": "--model", "-p": "--passthrough", "-q": "--quiet"}
+SWITCHES = ("--passthrough", "--spam-flag", "--exit-code", "--json", "--autolearn", "--textbook", "--quiet")
+VALUES: tuple[str, ...] = ("--event-model", "--alpha", "--prior", "--features", "--loss", "--timeout")
+VALUES += ("--model", "--start", "--files-from", "--header-format", "--exit-style")
 CHOICES = {"--header-format": FORMATS, "--exit-style": ("bogofilter", "spamassassin")}
 SETTINGS = ("event_model", "alpha", "prior", "features", "textbook")  # that change how a model scores
 
@@ -54,7 +49,7 @@ SETTINGS = ("event_model", "alpha", "prior", "features", "textbook")  # that cha
 def parse_arguments(
     arguments: list[str], switches: tuple[str, ...] = SWITCHES, values: tuple[str, ...] = VALUES
 ) -> tuple[Options, list[str]] | None:
-    """(options, paths), or None for what click should read: help, an unknown flag, a wrong value."""
+    """(options, paths), or None for what click should read: help, a rare or unknown flag, a wrong value."""
     options: Options = {}
     paths: list[str] = []
     waiting = iter(arguments)
@@ -96,20 +91,12 @@ def _as_asked(options: Options, status: int) -> int:
 
 
 def _classify(options: Options, paths: list[str]) -> int:
-    if "verbose" in options:
-        from nbspam.errors import show_faults
-
-        show_faults()
     if "passthrough" in options:
         return _passthrough(options, paths)
     for name in ("spam_flag", "header_format"):
         if name in options:
             why, remedy = "belongs to --passthrough", "add -p, or leave it out"
             raise UsageError("", why, remedy, "no-effect", option=name)
-    if "jobs" in options:
-        from nbspam.corpus.executor import asked_jobs
-
-        asked_jobs(options["jobs"])
     with Deadline(options, _complain):
         spam_filter = _open(options)
     if _exit_option(options):
@@ -163,14 +150,14 @@ def _classify_many(options: Options, paths: list[str]) -> int:
     from functools import partial
     from itertools import chain
 
-    from nbspam.corpus.executor import asked_jobs
+    from nbspam.corpus.executor import default_jobs
     from nbspam.corpus.item import Item, Notes
     from nbspam.tasks.classify import classify_many, named_items
 
     notes, status = Notes(), 0
     mail = named_items(paths, lambda: Item(STDIN_NAME, "", STDIN_NAME, data=_piped()), notes)
     current, text_of = partial(_current, options=options), partial(_text, options=options)
-    jobs = asked_jobs(options.get("jobs", ""))
+    jobs = int(options.get("jobs", default_jobs()))
     with closing(classify_many(mail, current, text_of, jobs, "json" in options)) as found:
         for text, skipped in chain(found, [("", [])]):  # at the end, what could not be read on the way
             write_text(text)
@@ -346,12 +333,12 @@ def _open(options: Options) -> Filter:
 
 def own_model(options: Options) -> str:
     """The model of --model, or the default place."""
-    return options["model"] if "model" in options else default_model(os.environ)
+    return options.get("model", default_model())
 
 
 def _judging_model(options: Options) -> str:
     """The model of --model or, before it exists, that of --start."""
-    start = options["start"] if "start" in options else default_start(os.environ)
+    start = options.get("start", default_start())
     if not start:
         return own_model(options)
     from nbspam.tasks.start import own_or_shared  # few users share a model

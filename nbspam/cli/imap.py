@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from nbspam.cli import plain, verdict_line, write_text
-from nbspam.cli.shared import options
+from nbspam.cli.options import options
 from nbspam.cli.sync import check_classes, say_lessons
 from nbspam.errors import TryAgainError, UsageError
 from nbspam.filter import open_filter

@@ -7,8 +7,8 @@ import sys
 import click
 
 from nbspam.cli import amount, counts_text, plain
-from nbspam.cli.shared import options
-from nbspam.cli.tables import RATE, check_all_read, say, steps
+from nbspam.cli.options import options
+from nbspam.cli.tables import check_all_read, say, steps
 from nbspam.corpus.source import open_unlabelled
 from nbspam.errors import UsageError
 from nbspam.labels import HAM_AND_SPAM
@@ -45,7 +45,7 @@ def label_command(folders: tuple[str, ...], model: str, start: str, jobs: int) -
         raise UsageError("label", "needs a terminal", remedy, "no-terminal")
     source = open_unlabelled(folders)
     items = [*source.items()]
-    with steps("Reading", len(items), sys.stderr.isatty(), RATE) as advance:
+    with steps("Reading", len(items)) as advance:
         labelling = Labelling(model, items, jobs, advance, start)
     failure = LabelScreen(labelling).run()
     if failure:

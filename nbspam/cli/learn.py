@@ -22,7 +22,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from nbspam.cli.classify import Options
 
-SWITCHES = ("--verbose", "--quiet")
+SWITCHES = ("--quiet",)
 VALUES = ("--model", "--start", "--files-from")
 
 
@@ -46,11 +46,7 @@ def learn(options: Options, class_name: str | None, paths: list[str]) -> int:
     class_name : None to unlearn
     In batches of one transaction each; an unreadable message does not stop the others.
     """
-    if "verbose" in options:
-        from nbspam.errors import show_faults
-
-        show_faults()
-    model, start = own_model(options), options.get("start", default_start(os.environ))
+    model, start = own_model(options), options.get("start", default_start())
     label = None if class_name is None else _checked_class(own_or_shared(model, start), class_name)
     if label is None:
         check_class(own_or_shared(model, start))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections import Counter
 from datetime import datetime
@@ -10,9 +9,8 @@ from datetime import datetime
 import click
 
 from nbspam.cli import amount, counts_text, done_text, plain, write_text
-from nbspam.cli.options import ANY_PATH
-from nbspam.cli.shared import options
-from nbspam.cli.tables import day, utc
+from nbspam.cli.options import ANY_PATH, options
+from nbspam.cli.tables import day, utc, write_json
 from nbspam.errors import NoInputError, UsageError
 from nbspam.store.ledger import entries
 from nbspam.store.reader import open_model
@@ -21,7 +19,7 @@ from nbspam.tasks.undo import choose, take_back
 
 @click.command("log")
 @options("model", "log.number", "json")
-def log_command(model: str, number: int, as_json: bool) -> None:
+def log_command(model: str, number: int, json: bool) -> None:
     """Show what was learned, the newest first.
 
     A line for each command, with tabs between: when it began; who judged, a person or the filter (with
@@ -41,10 +39,9 @@ def log_command(model: str, number: int, as_json: bool) -> None:
     for one in found:
         by = None if one.time_ms is None else "filter" if one.is_own else "person"
         source, messages = " ".join(one.source), one.messages
-        if as_json:
+        if json:
             counts = dict(zip(classes, messages, strict=True))
-            content = {"time": utc(one.time_ms), "by": by, "source": source, "messages": counts}
-            write_text(json.dumps(content) + "\n")
+            write_json({"time": utc(one.time_ms), "by": by, "source": source, "messages": counts})
         else:
             when, counted = day(one.time_ms, "%Y-%m-%d %H:%M"), counts_text(classes, messages)
             write_text(f"{when}\t{by or ''}\t{counted}\t{plain(source)}\n")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Sequence
 from functools import partial
 
@@ -10,10 +9,9 @@ import click
 
 from nbspam.cli import amount, counts_text, plain, write_text
 from nbspam.cli.classify import STDIN_NAME, open_input
-from nbspam.cli.options import ANY_PATH
-from nbspam.cli.output import check_new_model, check_writable, output_file
-from nbspam.cli.shared import options
-from nbspam.cli.tables import say
+from nbspam.cli.options import ANY_PATH, options
+from nbspam.cli.shared import check_new_model, check_writable, output_file
+from nbspam.cli.tables import say, write_json
 from nbspam.errors import UsageError
 from nbspam.labels import HAM_AND_SPAM
 from nbspam.store.check import check_model
@@ -35,7 +33,7 @@ def model_command() -> None:
 
 @model_command.command("info")
 @options("model", "formulas", "word", "json")
-def info_command(model: str, formulas: bool, word: str | None, as_json: bool) -> None:
+def info_command(model: str, formulas: bool, word: str | None, json: bool) -> None:
     """Show what is in a model: classes, counts, and how it scores.
 
     With --formulas: the estimator, prior, lambda and decision rule with the numbers of this model, in the
@@ -47,12 +45,12 @@ def info_command(model: str, formulas: bool, word: str | None, as_json: bool) ->
 
     Exit status: 0 shown; 64 usage, or no such word; 65 no sound model; 66 no model.
     """
-    if word is not None and not (formulas or as_json):
+    if word is not None and not (formulas or json):
         remedy = "add --formulas or --json, or leave it out"
         raise UsageError("--word", "is shown only with the formulas", remedy, "no-effect")
     info = info_of(model, word)
-    if as_json:
-        write_text(json.dumps(info, ensure_ascii=True) + "\n")
+    if json:
+        write_json(info)
     else:
         write_text(formulas_text(info) if formulas else info_text(info))
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from nbspam.cli import plain
-from nbspam.cli.shared import asked_options, options
+from nbspam.cli.options import asked_options, options
 from nbspam.errors import UsageError
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from contextlib import closing
 import click
 
 from nbspam.cli import done_text, plain, write_text
-from nbspam.cli.shared import options
+from nbspam.cli.options import options
 from nbspam.labels import HAM_AND_SPAM
 from nbspam.store.learn import check_class
 from nbspam.tasks.sync import Learning, Lesson, Maildirs, Memory

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import click
 
 from nbspam.cli import amount, counts_text, plain, write_text
-from nbspam.cli.options import ANY_PATH, SOURCE
-from nbspam.cli.output import check_writable, output_file
-from nbspam.cli.shared import labelled_source, named_files, options, source_argument
-from nbspam.cli.tables import check_all_read, message_steps, say
+from nbspam.cli.options import ANY_PATH, SOURCE, options, source_argument
+from nbspam.cli.shared import check_writable, labelled_source, named_files, output_file
+from nbspam.cli.tables import check_all_read, message_steps, say, write_json
 from nbspam.corpus.vectorize import Columns, NumericColumns, Vectorized, WordColumns, vectorize
 from nbspam.corpus.vocabulary import (
     VIEW_COLUMN,
@@ -83,7 +81,7 @@ def _summary(vocabulary: Vocabulary, odd: int) -> str:
 @vocab_command.command("show")
 @click.argument("file", type=ANY_PATH)
 @options("vocab.top", "json")
-def show_command(file: str, top: int, as_json: bool) -> None:
+def show_command(file: str, top: int, json: bool) -> None:
     """Show the first codes of a vocabulary with their counts: messages/occurrences in each class.
 
     With --json writes one object for each code.
@@ -96,21 +94,21 @@ def show_command(file: str, top: int, as_json: bool) -> None:
     """
     vocabulary = read_vocabulary(file)
     words = list(enumerate(vocabulary.words))[: top or None]
-    if as_json:
-        write_text("".join(_json(vocabulary, code, word) for code, word in words))
+    if not json:
+        write_text(_table(vocabulary, words))
         return
-    write_text(_table(vocabulary, words))
+    for code, word in words:
+        write_json(_content(vocabulary, code, word))
 
 
-def _json(vocabulary: Vocabulary, code: int, word: Word) -> str:
-    content = {
+def _content(vocabulary: Vocabulary, code: int, word: Word) -> dict[str, Any]:
+    return {
         "code": code,
         "word": word.text,
         "view": VIEW_COLUMN[word.view],
         "documents": dict(zip(vocabulary.classes, word.documents, strict=True)),
         "occurrences": dict(zip(vocabulary.classes, word.occurrences, strict=True)),
     }
-    return json.dumps(content, ensure_ascii=True) + "\n"
 
 
 def _table(vocabulary: Vocabulary, words: list[tuple[int, Word]]) -> str:
