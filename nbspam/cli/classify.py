@@ -201,13 +201,14 @@ def _exit_option(options: Options) -> str:
 
 def _exit_code(spam_filter: Filter, options: Options, paths: list[str]) -> int:
     """Write the verdict on the one message; the exit status tells it, too."""
-    found = list(named_messages(options, paths))
+    messages = ReadableMessages(options, paths)
+    found = list(messages)
+    if messages.status:
+        return messages.status
     if len(found) != 1:
         why = f"needs exactly one message (got {len(found)})"
         raise UsageError("", why, "name one message", "exit-code-many", option=_exit_option(options))
     [(name, data)] = found
-    if isinstance(data, NbspamError):
-        raise data
     _check_has_status(spam_filter, options)
     return EXIT_CODES[options[_exit_option(options)]][_answer(spam_filter, name, data, options).label]
 
@@ -376,39 +377,46 @@ def _learn(spam_filter: Filter, verdict: Verdict, data: bytes, options: Options)
 class ReadableMessages:
     """(name, bytes) of each message in the order given; one that cannot be read is named on stderr.
 
-    status : the exit status so far: 0, or that of the last message that could not be read
+    status : the exit status so far: 0, or 66 after a message that could not be read
     """
 
-    __slots__ = ("_named", "status")
+    __slots__ = ("_paths", "status")
 
     def __init__(self, options: Options, paths: list[str]) -> None:
-        self._named = named_messages(options, paths)
+        self._paths = _all_paths(options, paths)
         self.status = 0
 
     def __iter__(self) -> Iterator[tuple[str, bytes]]:
-        for name, data in self._named:
-            if isinstance(data, NbspamError):
-                sys.stderr.write(error_text(data))
-                self.status = data.status
+        for path in self._paths:
+            if path == STDIN_NAME:
+                yield STDIN_NAME, _piped()
+                continue
+            try:
+                data = single_message(path)
+            except OSError as error:
+                self._skip(path, error.strerror)
+                continue
+            if data is None:
+                yield from self._many(path)
             else:
-                yield name, data
+                yield path, data
 
+    def _many(self, path: str) -> Iterator[tuple[str, bytes]]:
+        """The messages of a folder, mailbox, packed file or pipe."""
+        from nbspam.corpus.source import open_unlabelled
 
-def named_messages(options: Options, paths: list[str]) -> Iterator[tuple[str, bytes | NbspamError]]:
-    """(name, bytes) of each message in the order given; its error if it cannot be read."""
-    for path in _all_paths(options, paths):
-        if path == STDIN_NAME:
-            yield STDIN_NAME, _piped()
-            continue
-        try:
-            data = single_message(path)
-        except OSError as error:
-            yield path, _unread(path, error.strerror)
-            continue
-        if data is None:
-            yield from _many(path)
-        else:
-            yield path, data
+        source = open_unlabelled([path])
+        for item in source.items():
+            try:
+                yield item.name, item.read()
+            except OSError as error:
+                self._skip(item.name, error.strerror)
+        for name, why in source.skipped:
+            self._skip(name, why)
+
+    def _skip(self, name: str, why: str | None) -> None:
+        sys.stderr.write(error_text(_unread(name, why)))
+        self.status = NoInputError.status
 
 
 def _all_paths(options: Options, paths: list[str]) -> list[str]:
@@ -434,20 +442,6 @@ def single_message(path: str) -> bytes | None:
         return unboxed(head, iter(lambda: file.read(CHUNK_BYTES), b"")) if head.startswith(MBOX) else head
 
 
-def _many(path: str) -> Iterator[tuple[str, bytes | NbspamError]]:
-    """The messages of a folder, mailbox or pipe, then errors for those that could not be read."""
-    from nbspam.corpus.source import open_unlabelled
-
-    source = open_unlabelled([path])
-    for item in source.items():
-        try:
-            yield item.name, item.read()
-        except OSError as error:
-            yield item.name, _unread(item.name, error.strerror)
-    for name, why in source.skipped:
-        yield name, _unread(name, why)
-
-
 def _unread(name: str, why: str | None) -> NoInputError:
     remedy = "check the path and its permissions, and that it is whole"
     return NoInputError(name, why or "cannot be read", remedy, "no-input")
@@ -463,12 +457,9 @@ def open_input(path: str) -> BinaryIO:
 
 def _listed(path: str) -> list[str]:
     """The paths of --files-from."""
-    remedy = "a file with one path a line"
     data = open_input(path).read()
     if b"\0" in data:
-        number = 1 + data.count(b"\n", 0, data.index(b"\0"))
-        why, remedy = "contains a NUL byte, which no path can have", f"{remedy}; use find without -print0"
-        raise BadDataError(f"{path}:{number}", why, remedy, "list-nul")
-    return [
-        os.fsdecode(line) for line in data.split(b"\n") if line.strip()
-    ]  # a name may hold other line ends
+        why, remedy = "contains a NUL byte, which no path can have", "write one path a line"
+        raise BadDataError(path, why, remedy, "list-nul")
+    lines = data.split(b"\n")  # a name may hold other line ends
+    return [os.fsdecode(line) for line in lines if line.strip()]
