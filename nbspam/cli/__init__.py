@@ -38,6 +38,12 @@ def write_text(text: str) -> None:
     sys.stdout.buffer.flush()
 
 
+def say(text: str, quiet: bool = False) -> None:
+    """Write lines for people to stderr, unless they asked for quiet."""
+    if not quiet:
+        sys.stderr.write(text + "\n")
+
+
 def amount(number: int, unit: str) -> str:
     """`1 message`, `2,992 messages`."""
     return f"{number:,} {unit}" if number == 1 else f"{number:,} {unit}s"
@@ -46,12 +52,17 @@ def amount(number: int, unit: str) -> str:
 def done_text(done: dict[str, int]) -> str:
     """The line `3 messages: 2 learned, 1 moved.`  done : result -> how many messages"""
     counts = ", ".join([f"{count:,} {result.removeprefix('was ')}" for result, count in done.items()])
-    return f"{amount(sum(done.values()), 'message')}{': ' + counts if counts else ''}.\n"
+    return f"{amount(sum(done.values()), 'message')}{': ' + counts if counts else ''}."
 
 
 def counts_text(classes: Sequence[str], messages: Sequence[int]) -> str:
     """How many messages of each class, see nbspam.labels."""
     return plain(labels.counts_text(classes, messages))
+
+
+def messages_text(classes: Sequence[str], messages: Sequence[int]) -> str:
+    """How many messages there are, in all and of each class."""
+    return f"{amount(sum(messages), 'message')} ({counts_text(classes, messages)})"
 
 
 def asked_name(name: str, where: str) -> str:

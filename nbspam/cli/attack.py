@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from nbspam.cli import amount, plain
-from nbspam.cli.options import ANY_PATH, SOURCE, options, source_argument
+from nbspam.cli.options import ANY_PATH, SOURCE, options
 from nbspam.cli.shared import labelled_source
 from nbspam.cli.tables import check_all_read, console, steps, table, write_json
 from nbspam.tasks.attack import N_DISGUISES, Attack, Row, attack
@@ -19,7 +19,6 @@ HELPS = {"learned": "learning", "loss": "costs"}
 
 @click.command("attack")
 @click.argument("model", metavar="MODEL", type=ANY_PATH)
-@source_argument
 @options(*SOURCE, "attack.loss", "limit", "json", "verbose", "quiet")
 def attack_command(model: str, loss: str, limit: int, json: bool, **given: Any) -> None:
     """Disguise spam, and see what gets through a model.

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.text import Text
 
 from nbspam.cli import model_in_home, model_places, plain, with_flags
-from nbspam.cli.options import SOURCE, asked_options, options, source_argument
+from nbspam.cli.options import SOURCE, asked_options, options
 from nbspam.cli.shared import labelled_source, read_source
 from nbspam.cli.tables import console, show_message, write_json
 from nbspam.corpus.heads import heads
@@ -33,7 +33,6 @@ SHOWN = 20  # messages of a kind; --json has all
 
 
 @click.command("doctor")
-@source_argument
 @options(*SOURCE, "model", "start", "jobs", "json", "verbose", "doctor.quiet")
 def doctor_command(model: str, start: str, json: bool, **given: Any) -> int:
     """Check a model, and the labels of the mail in SOURCE.

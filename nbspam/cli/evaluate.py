@@ -16,16 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from nbspam.cli import flag_of, plain
-from nbspam.cli.options import (
-    CLUSTER,
-    KEPT_BY_MODEL,
-    SCORING,
-    SOURCE,
-    LongCommand,
-    asked_options,
-    options,
-    source_argument,
-)
+from nbspam.cli.options import CLUSTER, KEPT_BY_MODEL, SCORING, SOURCE, LongCommand, asked_options, options
 from nbspam.cli.shared import (
     asked_settings,
     asked_workers,
@@ -64,7 +55,6 @@ STYLES = {"hm_percent": "red", "sm_percent": "yellow", "accuracy": "green"}
 
 
 @click.command("eval", cls=LongCommand)
-@source_argument
 @options(*SOURCE, "folds", "grouped", "replay", "feedback", "eval.autolearn", "holdout", "by_time")
 @options("eval.model", *SCORING, "vocab", "loss", "results", "save", "report", "seed")
 @options("jobs", *CLUSTER, "json", "eval.verbose", "quiet")

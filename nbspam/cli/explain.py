@@ -12,7 +12,7 @@ from rich.text import Text
 
 from nbspam.cli import amount, counts_text, plain
 from nbspam.cli.classify import ReadableMessages
-from nbspam.cli.options import OTHER_SCORING, files_argument, options
+from nbspam.cli.options import OTHER_SCORING, options
 from nbspam.cli.shared import changed_settings
 from nbspam.cli.tables import console, day, table, utc, write_json
 from nbspam.corpus.heads import head_of
@@ -31,8 +31,7 @@ Times = list[int | None]  # milliseconds since 1970, None for what is forgotten
 
 
 @click.command("explain")
-@options("model", "start", "top", *OTHER_SCORING, "loss", "verbose", "json")
-@files_argument
+@options("model", "start", "top", *OTHER_SCORING, "loss", "verbose", "json", "files")
 def explain_command(
     files: tuple[str, ...], model: str, start: str, top: int, loss: str | None, json: bool, **given: Any
 ) -> int:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
 from datetime import datetime
 
 import click
 
-from nbspam.cli import amount, counts_text, done_text, plain, write_text
+from nbspam.cli import amount, counts_text, done_text, plain, say, write_text
 from nbspam.cli.options import ANY_PATH, options
 from nbspam.cli.tables import day, utc, write_json
 from nbspam.errors import NoInputError, UsageError
@@ -49,7 +48,7 @@ def log_command(model: str, number: int, json: bool) -> None:
 
 @click.command("undo")
 @click.argument("paths", metavar="[PATH]...", nargs=-1, type=ANY_PATH)
-@options("model", "last", "since", "source", "quiet")
+@options("model", "last", "since", "undo.source", "quiet")
 def undo_command(
     paths: tuple[str, ...], model: str, last: bool, since: datetime | None, source: str | None, quiet: bool
 ) -> None:
@@ -77,14 +76,13 @@ def undo_command(
         raise UsageError("undo", "needs to know what to take back", remedy, "undo-what")
     done: Counter[str] = Counter()
 
-    def say(result: str, name: str) -> None:
+    def told(result: str, name: str) -> None:
         done[result] += 1
         write_text(f"{result}\t{plain(name)}\n")
 
     chosen = choose(model, last, 1000 * since.timestamp() if since else 0, source or "")
-    missing = take_back(model, chosen, paths, say)
-    if not quiet:
-        sys.stderr.write(done_text(done))
+    missing = take_back(model, chosen, paths, told)
+    say(done_text(done), quiet)
     if missing:
         why = f"the mail of {amount(missing, 'message')} was not found, so they still count"
         remedy = "name the folder where it is now, at the end of the same command"

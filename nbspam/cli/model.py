@@ -7,11 +7,11 @@ from functools import partial
 
 import click
 
-from nbspam.cli import amount, counts_text, plain, write_text
+from nbspam.cli import amount, counts_text, messages_text, plain, say, write_text
 from nbspam.cli.classify import STDIN_NAME, open_input
 from nbspam.cli.options import ANY_PATH, options
-from nbspam.cli.shared import check_new_model, check_writable, output_file
-from nbspam.cli.tables import say, write_json
+from nbspam.cli.shared import check_new_model, check_writable, write_lines
+from nbspam.cli.tables import write_json
 from nbspam.errors import UsageError
 from nbspam.labels import HAM_AND_SPAM
 from nbspam.store.check import check_model
@@ -85,8 +85,7 @@ def dump_command(model: str, output: str) -> None:
     Exit status: 0 written; 65 no sound model; 66 no model; 73 cannot create the file; 74 I/O.
     """
     check_writable(output, model)
-    with output_file(output) as file:
-        file.writelines(line.encode("utf-8", "replace") for line in dump_model(model))
+    write_lines(output, dump_model(model))
 
 
 @model_command.command("load")
@@ -132,8 +131,7 @@ def import_command(file: str, model: str, form: str, replace: bool, quiet: bool)
         # Cut in pieces: a file without line ends need not fit into memory to be refused.
         lines = iter(partial(stream.readline, MAX_LINE_BYTES + 1), b"")
         imported = import_words(lines, file, model, form, replace)
-    if not quiet:
-        say(_import_summary(imported, model))
+    say(_import_summary(imported, model), quiet)
 
 
 @model_command.command("export")
@@ -150,8 +148,7 @@ def export_command(model: str, bogofilter: bool, output: str) -> None:
     Exit status: 0 written; 64 usage, other classes; 65 no sound model; 66 no model; 73 cannot create; 74 I/O.
     """
     check_writable(output, model)
-    with output_file(output) as file:
-        file.writelines(line.encode() for line in bogofilter_lines(model))
+    write_lines(output, bogofilter_lines(model))
 
 
 @model_command.command("merge")
@@ -172,8 +169,7 @@ def merge_command(models: tuple[str, ...], output: str, replace: bool, quiet: bo
     """
     check_new_model(output, replace, option="--output")
     merged = merge(list(models), output, replace)
-    if not quiet:
-        say(_merge_summary(merged, models))
+    say(_merge_summary(merged, models), quiet)
 
 
 @model_command.command("prune")
@@ -196,9 +192,8 @@ def prune_command(
         remedy = "add --max-size SIZE, --min-count N or --older-than DAYS"
         raise UsageError("model prune", "needs a limit", remedy, "no-effect")
     done = prune(model, max_size, min_count or 1, older_than)
-    if not quiet:
-        sizes = f"{done.after_bytes / 1e6:.1f} MB, before {done.before_bytes / 1e6:.1f} MB"
-        say(f"Pruned {done.pruned:,} of {done.tokens:,} tokens.\nModel: {plain(model)}, {sizes}.")
+    sizes = f"{done.after_bytes / 1e6:.1f} MB, before {done.before_bytes / 1e6:.1f} MB"
+    say(f"Pruned {done.pruned:,} of {done.tokens:,} tokens.\nModel: {plain(model)}, {sizes}.", quiet)
 
 
 @model_command.command("forget-autolearned")
@@ -216,8 +211,7 @@ def forget_command(model: str, quiet: bool) -> None:
     Exit status: 0 done; 64 usage; 65 no sound model; 66 no model; 74 I/O; 75 try again later.
     """
     forgotten = forget_autolearned(model)
-    if not quiet:
-        say(f"Forgotten: {amount(forgotten, 'message')}.")
+    say(f"Forgotten: {amount(forgotten, 'message')}.", quiet)
 
 
 def info_text(info: Info) -> str:
@@ -265,7 +259,7 @@ def _import_summary(imported: WordList, model: str) -> str:
     """What was taken and what was left."""
     left = imported.words - imported.taken
     return (
-        f"Imported from {imported.form}: {_messages(HAM_AND_SPAM, imported.messages)}; "
+        f"Imported from {imported.form}: {messages_text(HAM_AND_SPAM, imported.messages)}; "
         f"{imported.taken:,} of its words became {len(imported.tokens):,} tokens, {left:,} were left out.\n"
         f"Model: {plain(model)}.\n"
         "Not calibrated yet: nbspam train --update SOURCE adds ham and spam that it has not counted."
@@ -274,7 +268,7 @@ def _import_summary(imported: WordList, model: str) -> str:
 
 def _merge_summary(merged: Merged, models: Sequence[str]) -> str:
     """What was added up, and what was not."""
-    first, messages = plain(models[0]), _messages(merged.classes, merged.messages)
+    first, messages = plain(models[0]), messages_text(merged.classes, merged.messages)
     lines = [f"Merged {len(models)} models: {messages}.", f"Model: {plain(merged.path)}."]
     if merged.differing:
         lines.append(f"Taken from {first}, where the models differ: {', '.join(merged.differing)}.")
@@ -282,8 +276,3 @@ def _merge_summary(merged: Merged, models: Sequence[str]) -> str:
         rest = "the rest lack a class, keep none, or one of other kinds of evidence"
         lines.append(f"Calibration: from {merged.calibrated} of the {len(models)}; {rest}.")
     return "\n".join(lines)
-
-
-def _messages(classes: tuple[str, ...], messages: Sequence[int]) -> str:
-    """How many there are, in all and by class."""
-    return f"{amount(sum(messages), 'message')} ({counts_text(classes, messages)})"

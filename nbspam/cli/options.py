@@ -12,7 +12,7 @@ import click
 from nbspam.cli import default_model, default_start
 from nbspam.corpus.executor import default_jobs
 from nbspam.errors import show_faults
-from nbspam.settings import ALPHA, BINNINGS, BINS, EVENT_MODELS, FEATURES, NUMERIC_MODELS, STRONG, THRESHOLD
+from nbspam.settings import ALPHA, BINNINGS, BINS, EVENT_MODELS, FEATURES, NUMERIC_MODELS, THRESHOLD
 from nbspam.tokens.bag import READ_VIEWS
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -83,6 +83,9 @@ _PRIOR = "empirical, smoothed, uniform, or a probability for each class: spam=0.
 
 # By the name of the flag; "command.name" is the form of one command.
 _TABLE: dict[str, Callable[[str], Callable[[Any], Any]]] = {
+    # Arguments
+    "source": lambda flag: click.argument("source", metavar="[SOURCE]...", nargs=-1, type=ANY_PATH),
+    "files": lambda flag: click.argument("files", metavar="[FILE|-]...", nargs=-1, type=ANY_PATH),
     # Labelled mail
     "ham": _option("Ham: a Maildir, MH folder, mbox, folder, file; repeatable.", "PATH", multiple=True),
     "spam": _option("Spam, in the same forms; repeatable.", "PATH", multiple=True),
@@ -112,8 +115,7 @@ _TABLE: dict[str, Callable[[str], Callable[[Any], Any]]] = {
     ),
     "alpha": _option(f"The smoothing constant. Default: {ALPHA:g} for averaged views, else 1.", "X|auto"),
     "threshold": _option(
-        "With averaged views: ignore tokens whose log-odds are below NATS in the header, "
-        f"{STRONG[1]:g} of it in the body, {STRONG[2]:g} of it in structure and bigrams.",
+        "With averaged views: ignore tokens whose log-odds are below NATS (in the header; less elsewhere).",
         "NATS",
         type=float,
         default=THRESHOLD,
@@ -165,6 +167,7 @@ _TABLE: dict[str, Callable[[str], Callable[[Any], Any]]] = {
         default=60,
         name="seconds",
     ),
+    "allow_tell": _option("Let clients correct the model (spamc -L)."),
     # log, undo
     "log.number": _option("Number of lines; 0 shows all.", "N", type=_COUNT, default=20, short="-n"),
     "last": _option("Take back the last line of nbspam log."),
@@ -173,13 +176,12 @@ _TABLE: dict[str, Callable[[str], Callable[[Any], Any]]] = {
         "TIME",
         type=click.DateTime(["%Y-%m-%d", "%Y-%m-%d %H:%M", "%Y-%m-%d %H:%M:%S"]),
     ),
-    "source": _option("Take back what came from this command, or from this folder.", "NAME"),
+    "undo.source": _option("Take back what came from this command, or from this folder.", "NAME"),
     # sync, imap
     "config": _option("Your accounts.", "FILE", shown="~/.config/nbspam/imap.toml", default=_own_accounts),
     "flag_only": _option("Set the keyword $Junk, and move nothing."),
     "keep_days": _option("Days after which unread mail is learned, too.", "N", type=_DAYS, default=7),
     "dry_run": _option("Only show what would be done.", name="is_dry"),
-    "allow_tell": _option("Let clients correct the model (spamc -L)."),
     # eval, tune
     "folds": _option("Judge each of K parts by the others.", "K", type=int, shown="10"),
     "grouped": _option("With --folds: keep near-duplicates in one part."),
@@ -253,7 +255,7 @@ _TABLE: dict[str, Callable[[str], Callable[[Any], Any]]] = {
     "quiet": _option("Write nothing to stderr except errors.", short="-q"),
     "doctor.quiet": _option("Show only what is wrong.", short="-q"),
 }
-SOURCE = ("ham", "spam", "class", "rules", "skip_unread", "force")
+SOURCE = ("source", "ham", "spam", "class", "rules", "skip_unread", "force")
 CLUSTER = ("scheduler", "local_cluster")
 # A model keeps these ways of counting and scoring from its training; the others can be chosen again.
 KEPT_BY_MODEL = ("threshold", "views", "numeric_model", "bins", "binning", "normalise")
@@ -276,7 +278,7 @@ class LongCommand(click.Command):
 
 
 def options(*keys: str) -> Callable[[Command], Command]:
-    """The options of these keys in the table, in the order of the help."""
+    """The options and arguments of these keys in the table, in the order of the help."""
 
     def decorate(command: Command) -> Command:
         for key in reversed(keys):
@@ -291,7 +293,3 @@ def asked_options(names: Iterable[str]) -> list[str]:
     """The parameters among `names` that are given on the command line."""
     source, context = click.core.ParameterSource.COMMANDLINE, click.get_current_context()
     return [name for name in names if context.get_parameter_source(name) == source]
-
-
-source_argument = click.argument("source", metavar="[SOURCE]...", nargs=-1, type=ANY_PATH)
-files_argument = click.argument("files", metavar="[FILE|-]...", nargs=-1, type=ANY_PATH)

@@ -8,16 +8,15 @@ import click
 
 from nbspam.cli.classify import classify
 from nbspam.cli.learn import learn
-from nbspam.cli.options import OTHER_SCORING, LongCommand, asked_options, files_argument, options
+from nbspam.cli.options import OTHER_SCORING, LongCommand, asked_options, options
 
-LEARN = ("files_from", "model", "start", "verbose", "quiet")
+LEARN = ("files", "files_from", "model", "start", "verbose", "quiet")
 
 
 @click.command("classify", cls=LongCommand)
 @options("model", "start", "files_from", "passthrough", "spam_flag", "header_format", "exit_code")
 @options("exit_style", "json", "autolearn", "classify.timeout", "loss", *OTHER_SCORING)
-@options("jobs", "verbose", "quiet")
-@files_argument
+@options("jobs", "verbose", "quiet", "files")
 def classify_command(files: tuple[str, ...], **given: Any) -> int:
     """Classify messages as ham or spam.
 
@@ -42,7 +41,6 @@ def classify_command(files: tuple[str, ...], **given: Any) -> int:
 
 @click.command("learn")
 @click.argument("class_name", metavar="CLASS")
-@files_argument
 @options(*LEARN)
 def learn_command(class_name: str, files: tuple[str, ...], **given: Any) -> int:
     """Learn messages as CLASS: correct a verdict, or add new mail.
@@ -65,7 +63,6 @@ def learn_command(class_name: str, files: tuple[str, ...], **given: Any) -> int:
 
 
 @click.command("unlearn")
-@files_argument
 @options(*LEARN)
 def unlearn_command(files: tuple[str, ...], **given: Any) -> int:
     """Unlearn messages, whatever class they were learned as.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterable
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
@@ -101,6 +102,12 @@ def changed_settings(given: dict[str, Any]) -> dict[str, str]:
 def output_file(path: str) -> AbstractContextManager[BinaryIO]:
     """A binary file, written whole or not at all; `-` is stdout."""
     return nullcontext(sys.stdout.buffer) if path == STDOUT else whole_file(path)
+
+
+def write_lines(path: str, lines: Iterable[str]) -> None:
+    """Write lines as UTF-8; `-` is stdout."""
+    with output_file(path) as file:
+        file.writelines(line.encode("utf-8", "replace") for line in lines)
 
 
 def check_writable(path: str | None, *others: str | None) -> None:

@@ -20,7 +20,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
-from nbspam.cli import amount, counts_text, plain, write_text
+from nbspam.cli import amount, counts_text, plain, say, write_text
 from nbspam.corpus.source import Source, unread_error
 from nbspam.labels import HAM_AND_SPAM, SPAM
 
@@ -132,11 +132,6 @@ def message_steps(title: str, source: Source, quiet: bool) -> AbstractContextMan
         return steps(title, None, quiet)
     show_folders(source)
     return steps(title, sum(count.total() for _, count in source.counts))
-
-
-def say(text: str) -> None:
-    """Lines for people."""
-    sys.stderr.write(text + "\n")
 
 
 def write_json(content: object) -> None:

@@ -7,16 +7,8 @@ from typing import Any
 
 import click
 
-from nbspam.cli import flag_of, plain
-from nbspam.cli.options import (
-    CLUSTER,
-    SCORING,
-    SOURCE,
-    LongCommand,
-    asked_options,
-    options,
-    source_argument,
-)
+from nbspam.cli import flag_of, plain, say
+from nbspam.cli.options import CLUSTER, SCORING, SOURCE, LongCommand, asked_options, options
 from nbspam.cli.shared import (
     asked_settings,
     asked_workers,
@@ -25,7 +17,7 @@ from nbspam.cli.shared import (
     named_mail,
     read_source,
 )
-from nbspam.cli.tables import check_all_read, message_steps, say, steps, train_summary
+from nbspam.cli.tables import check_all_read, message_steps, steps, train_summary
 from nbspam.corpus.source import Source
 from nbspam.corpus.vocabulary import read_vocabulary
 from nbspam.decision import loss_settings, read_loss
@@ -42,7 +34,6 @@ FOR_A_NEW_MODEL = (*SCORING, "edges", "max_memory", "vocab", "loss", *CLUSTER)
 
 
 @click.command("train", cls=LongCommand)
-@source_argument
 @options(*SOURCE, "model", *SCORING, "edges", "jobs", "max_memory", "vocab", "loss", "regime", *CLUSTER)
 @options("update", "start", "replace", "mode", "verbose", "quiet")
 def train_command(model: str, start: str, adds: bool, replace: bool, mode: int | None, **given: Any) -> None:
@@ -97,8 +88,7 @@ def _train(model: str, replace: bool, given: dict[str, Any]) -> None:
         with asked_workers(given) as jobs, message_steps("Training", source, given["quiet"]) as advance:
             items = source.items() if isinstance(jobs, int) else source.files()
             trained = train(items, source.classes, model, settings, jobs, advance, choices)
-    if not given["quiet"]:
-        say(train_summary(trained))
+    say(train_summary(trained), given["quiet"])
     check_all_read(source.skipped, trained.skipped)
 
 
@@ -143,8 +133,7 @@ def _update(model: str, start: str, given: dict[str, Any]) -> None:
     items, jobs = source.items(), given["jobs"]
     with message_steps("Adding", source, given["quiet"]) as advance:
         added = update(items, source.classes, model, jobs, advance, start, _source("train --update", given))
-    if not given["quiet"]:
-        if added.begun:
-            say(f"{plain(model)} begins as a copy of {plain(start)}.")
-        say(train_summary(added, "Added"))
+    if added.begun:
+        say(f"{plain(model)} begins as a copy of {plain(start)}.", given["quiet"])
+    say(train_summary(added, "Added"), given["quiet"])
     check_all_read(source.skipped, added.skipped)

@@ -8,11 +8,11 @@ from typing import Any
 
 import click
 
-from nbspam.cli import plain, with_flags
+from nbspam.cli import plain, say, with_flags
 from nbspam.cli.compare import p_cell
-from nbspam.cli.options import SOURCE, asked_options, options, source_argument
+from nbspam.cli.options import SOURCE, asked_options, options
 from nbspam.cli.shared import check_new_model, labelled_source, read_source
-from nbspam.cli.tables import check_all_read, console, say, steps, table, train_summary, write_json
+from nbspam.cli.tables import check_all_read, console, steps, table, train_summary, write_json
 from nbspam.errors import UsageError
 from nbspam.settings import Settings
 from nbspam.tasks.train import Choices, train
@@ -22,7 +22,6 @@ DEFAULT = "the default"
 
 
 @click.command("tune")
-@source_argument
 @options(*SOURCE, "seed", "write", "model", "replace", "jobs", "json", "verbose", "quiet")
 def tune_command(seed: int, json: bool, write: bool, model: str, replace: bool, **given: Any) -> None:
     """Choose the best settings for your own mail.
@@ -63,8 +62,7 @@ def tune_command(seed: int, json: bool, write: bool, model: str, replace: bool, 
         choices = Choices(automatic=tuned.chosen.candidate.automatic, replaces=replace)
         with steps("Training", len(corpus.block), quiet) as advance:
             trained = train(source.items(), classes, model, settings, jobs, advance, choices)
-        if not quiet:
-            say(train_summary(trained))
+        say(train_summary(trained), quiet)
         skipped += [*source.skipped, *trained.skipped]
     check_all_read(skipped)
 

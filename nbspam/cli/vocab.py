@@ -6,11 +6,11 @@ from typing import Any
 
 import click
 
-from nbspam.cli import amount, counts_text, plain, write_text
-from nbspam.cli.options import ANY_PATH, SOURCE, options, source_argument
-from nbspam.cli.shared import check_writable, labelled_source, named_files, output_file
-from nbspam.cli.tables import check_all_read, message_steps, say, write_json
-from nbspam.corpus.vectorize import Columns, NumericColumns, Vectorized, WordColumns, vectorize
+from nbspam.cli import amount, counts_text, messages_text, plain, say, write_text
+from nbspam.cli.options import ANY_PATH, SOURCE, options
+from nbspam.cli.shared import check_writable, labelled_source, named_files, output_file, write_lines
+from nbspam.cli.tables import check_all_read, message_steps, write_json
+from nbspam.corpus.vectorize import Columns, NumericColumns, WordColumns, vectorize
 from nbspam.corpus.vocabulary import (
     VIEW_COLUMN,
     Vocabulary,
@@ -32,18 +32,8 @@ def vocab_command() -> None:
 
 
 @vocab_command.command("build")
-@source_argument
 @options(*SOURCE, "output", "size", "min_count", "word_list", "view", "jobs", "verbose", "quiet")
-def build_command(
-    output: str,
-    size: int | None,
-    min_count: int,
-    word_list: str | None,
-    view: str | None,
-    jobs: int,
-    quiet: bool,
-    **given: Any,
-) -> None:
+def build_command(output: str, word_list: str | None, view: str | None, quiet: bool, **given: Any) -> None:
     """Build a vocabulary: number the words of labelled mail, those in most messages first.
 
     Ties are ordered by occurrences, then by the alphabet.  Writes UTF-8, one line for each code, with tabs
@@ -59,15 +49,21 @@ def build_command(
     rest); 73 cannot create the file; 74 I/O.
     """
     listed, odd = read_word_list(word_list) if word_list else (None, 0)
-    choice = (size, min_count, listed, view or ("body" if word_list else "all"))
     check_writable(output, word_list, *named_files(given))
     source = labelled_source(given)
     with message_steps("Counting", source, quiet) as advance:
-        vocabulary, skipped = build_vocabulary(source.items(), source.classes, *choice, jobs, advance)
-    with output_file(output) as file:
-        file.writelines(line.encode("utf-8", "replace") for line in lines(vocabulary))
-    if not quiet:
-        say(_summary(vocabulary, odd))
+        vocabulary, skipped = build_vocabulary(
+            source.items(),
+            source.classes,
+            given["size"],
+            given["min_count"],
+            listed,
+            view or ("body" if word_list else "all"),
+            given["jobs"],
+            advance,
+        )
+    write_lines(output, lines(vocabulary))
+    say(_summary(vocabulary, odd), quiet)
     check_all_read(source.skipped, skipped)
 
 
@@ -126,7 +122,6 @@ def _table(vocabulary: Vocabulary, words: list[tuple[int, Word]]) -> str:
 
 
 @click.command("vectorize")
-@source_argument
 @options(*SOURCE, "vectorize.features", "vectorize.vocab", "vectorize.event_model", "output", "format")
 @options("jobs", "verbose", "quiet")
 def vectorize_command(features: str, output: str, form: str, jobs: int, quiet: bool, **given: Any) -> None:
@@ -159,8 +154,8 @@ def vectorize_command(features: str, output: str, form: str, jobs: int, quiet: b
     with message_steps("Vectorizing", source, quiet) as advance:
         items, file = source.items(), output_file(output)
         done = vectorize(items, source.classes, columns, file, form, jobs, advance)
-    if not quiet:
-        say(_matrix_summary(columns, done))
+    numbers = messages_text(columns.classes, done.messages)
+    say(f"{numbers}, {amount(len(columns.names), 'column')}.", quiet)
     check_all_read(source.skipped, done.skipped)
 
 
@@ -169,8 +164,3 @@ def _check_options(features: str, given: dict[str, Any]) -> None:
         if (features == "words") == (given[option] is None):
             why, remedy = "is for words, which need it", "add it, or take `features=numeric` without it"
             raise UsageError(given[option] or "", why, remedy, "usage", option=option)
-
-
-def _matrix_summary(columns: Columns, done: Vectorized) -> str:
-    messages, counts = amount(sum(done.messages), "message"), counts_text(columns.classes, done.messages)
-    return f"{messages} ({counts}), {amount(len(columns.names), 'column')}."
