@@ -16,7 +16,16 @@ from rich.table import Table
 from rich.text import Text
 
 from nbspam.cli import flag_of, plain
-from nbspam.cli.options import CLUSTER, KEPT_BY_MODEL, SCORING, SOURCE, LongCommand, asked_options, options
+from nbspam.cli.options import (
+    CLUSTER,
+    KEPT_BY_MODEL,
+    SCORING,
+    SOURCE,
+    LongCommand,
+    asked_one,
+    asked_options,
+    options,
+)
 from nbspam.cli.shared import (
     asked_settings,
     asked_workers,
@@ -32,7 +41,7 @@ from nbspam.corpus.heads import heads
 from nbspam.corpus.item import Skipped
 from nbspam.corpus.vocabulary import read_vocabulary, settings_under
 from nbspam.decision import Loss, read_loss
-from nbspam.errors import UsageError, show_faults
+from nbspam.errors import UsageError
 from nbspam.evaluation.figures import Summary, rows, summary
 from nbspam.evaluation.formats import result_lines, to_json
 from nbspam.evaluation.metrics import largest_confusions, learning_curve
@@ -43,7 +52,6 @@ from nbspam.evaluation.sketch import roc_sketch
 from nbspam.labels import UNSURE
 from nbspam.tasks.evaluate import Plan, evaluate_folds, evaluate_holdout, evaluate_model, evaluate_replay
 
-DEFAULT_FOLDS = 10
 METHODS = ("folds", "holdout", "replay", "model")
 FILES = ("results", "save", "report")
 OWNERS = {"grouped": "folds", "by_time": "holdout", "feedback": "replay", "autolearn": "replay"}
@@ -76,9 +84,7 @@ def eval_command(**given: Any) -> None:
     that cannot be read (the figures are of the rest); 73 cannot create a file; 74 I/O; 75 try again later:
     another program writes to the model or replaced it.
     """
-    if given["verbose"]:
-        show_faults()
-    method, named = _chosen_method(given), named_files(given)
+    method, named = _chosen_method(), named_files(given)
     for option in FILES:
         check_writable(given[option], *named)
         named.append(given[option])
@@ -103,15 +109,12 @@ def eval_command(**given: Any) -> None:
     check_all_read(skipped)
 
 
-def _chosen_method(given: dict[str, Any]) -> str:
+def _chosen_method() -> str:
     """The method that the options ask for, by default folds.  UsageError for two, or an option of another."""
-    named = [name for name in METHODS if given[name] is not None and given[name] is not False]
-    if len(named) > 1:
-        flags = " ".join("--" + name for name in named)
-        raise UsageError(flags, "exclude each other", "give one of them", "usage")
-    method = named[0] if named else "folds"
-    for option, owner in OWNERS.items():
-        if given[option] and method != owner:
+    method = asked_one(METHODS) or "folds"
+    for option in asked_options(OWNERS):
+        owner = OWNERS[option]
+        if method != owner:
             remedy = f"add --{owner}, or leave it out"
             raise UsageError(flag_of(option), f"belongs to --{owner}", remedy, "usage")
     return method
@@ -136,8 +139,7 @@ def _judged(method: str, given: dict[str, Any]) -> tuple[Evaluation, Skipped]:
     loss = read_loss(given["loss"], source.classes)
     vocabulary = read_vocabulary(given["vocab"]) if given["vocab"] else None
     settings = settings_under(settings, vocabulary)
-    n_folds = DEFAULT_FOLDS if given["folds"] is None else given["folds"]
-    feedback = parse_feedback(given["feedback"] or "immediate")
+    n_folds, feedback = given["folds"], parse_feedback(given["feedback"])
     with asked_workers(given) as jobs:
         plan = Plan(settings, given["alpha"] == "auto", loss, given["seed"], jobs, vocabulary)
         corpus = read_source(source, given | {"jobs": jobs}, settings.wanted).seen_by(settings)

@@ -9,9 +9,9 @@ from typing import Any, TypeVar
 
 import click
 
-from nbspam.cli import default_model, default_start
+from nbspam.cli import default_model, default_start, flag_of
 from nbspam.corpus.executor import default_jobs
-from nbspam.errors import show_faults
+from nbspam.errors import UsageError, show_faults
 from nbspam.settings import ALPHA, BINNINGS, BINS, EVENT_MODELS, FEATURES, NUMERIC_MODELS, THRESHOLD
 from nbspam.tokens.bag import READ_VIEWS
 
@@ -70,9 +70,10 @@ def _own_accounts() -> str:
     return os.path.join(folder, "nbspam", "imap.toml")
 
 
-def _show_faults(context: click.Context, option: click.Parameter, is_given: bool) -> None:
+def _show_faults(context: click.Context, option: click.Parameter, is_given: bool) -> bool:
     if is_given:
         show_faults()
+    return is_given
 
 
 _LOSS = "COSTS|FILE"
@@ -145,7 +146,7 @@ _TABLE: dict[str, Callable[[str], Callable[[Any], Any]]] = {
         "REGIME",
         default="all",
     ),
-    "update": _option("Add the mail to a model; a message counted before counts again.", name="adds"),
+    "update": _option("Add the mail to a model; a message counted before counts again."),
     # classify, learn, serve
     "files_from": _option("Read the paths of messages from this file, one a line (- is stdin).", "LIST"),
     "passthrough": _option("Write the message with an X-Nbspam header inserted.", short="-p"),
@@ -183,13 +184,13 @@ _TABLE: dict[str, Callable[[str], Callable[[Any], Any]]] = {
     "keep_days": _option("Days after which unread mail is learned, too.", "N", type=_DAYS, default=7),
     "dry_run": _option("Only show what would be done.", name="is_dry"),
     # eval, tune
-    "folds": _option("Judge each of K parts by the others.", "K", type=int, shown="10"),
+    "folds": _option("Judge each of K parts by the others.", "K", type=int, default=10),
     "grouped": _option("With --folds: keep near-duplicates in one part."),
     "replay": _option("Judge each message in order of time, then learn it."),
     "feedback": _option(
         "With --replay: immediate, delayed:N, partial:SHARE, on-error, thick:MARGIN, first:N.",
         "KIND",
-        shown="immediate",
+        default="immediate",
     ),
     "eval.autolearn": _option("With --replay: also learn the filter's own verdicts."),
     "holdout": _option("Judge this share of the mail by the rest.", "SHARE", type=float),
@@ -251,7 +252,9 @@ _TABLE: dict[str, Callable[[str], Callable[[Any], Any]]] = {
         callback=_show_faults,
         short="-v",
     ),
-    "eval.verbose": _option("Name every misclassified message, the worst with clues.", short="-v"),
+    "eval.verbose": _option(
+        "Name every misclassified message, the worst with clues.", callback=_show_faults, short="-v"
+    ),
     "quiet": _option("Write nothing to stderr except errors.", short="-q"),
     "doctor.quiet": _option("Show only what is wrong.", short="-q"),
 }
@@ -293,3 +296,11 @@ def asked_options(names: Iterable[str]) -> list[str]:
     """The parameters among `names` that are given on the command line."""
     source, context = click.core.ParameterSource.COMMANDLINE, click.get_current_context()
     return [name for name in names if context.get_parameter_source(name) == source]
+
+
+def asked_one(names: Iterable[str]) -> str:
+    """The one of these parameters that is given on the command line, or empty; UsageError if two are."""
+    asked = asked_options(names)
+    if len(asked) > 1:
+        raise UsageError(" ".join(map(flag_of, asked)), "exclude each other", "give one of them", "usage")
+    return asked[0] if asked else ""

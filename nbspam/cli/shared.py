@@ -8,9 +8,9 @@ from collections.abc import Iterable
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
-from nbspam.cli import asked_name, flag_of
+from nbspam.cli import asked_name
 from nbspam.cli.classify import SETTINGS
-from nbspam.cli.options import CLUSTER, asked_options
+from nbspam.cli.options import CLUSTER, asked_one, asked_options
 from nbspam.cli.tables import message_steps
 from nbspam.corpus.corpus import Corpus, read_corpus
 from nbspam.corpus.labelled import open_labelled
@@ -51,10 +51,7 @@ def labelled_source(given: dict[str, Any], allow_one_class: bool = False) -> Sou
 
 def asked_workers(given: dict[str, Any]) -> AbstractContextManager[int | Cluster]:
     """The number of processes that the options name, or the cluster, connected inside the context."""
-    asked = asked_options(["jobs", *CLUSTER])
-    if len(asked) > 1:
-        raise UsageError(" ".join(map(flag_of, asked)), "exclude each other", "give one of them", "usage")
-    if given["scheduler"] is None and given["local_cluster"] is None:
+    if asked_one(["jobs", *CLUSTER]) not in CLUSTER:
         return nullcontext(given["jobs"])
     from nbspam.corpus.cluster import open_cluster
 

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from nbspam.cli import flag_of, plain, say
-from nbspam.cli.options import CLUSTER, SCORING, SOURCE, LongCommand, asked_options, options
+from nbspam.cli.options import CLUSTER, SCORING, SOURCE, LongCommand, asked_one, asked_options, options
 from nbspam.cli.shared import (
     asked_settings,
     asked_workers,
@@ -36,7 +36,7 @@ FOR_A_NEW_MODEL = (*SCORING, "edges", "max_memory", "vocab", "loss", *CLUSTER)
 @click.command("train", cls=LongCommand)
 @options(*SOURCE, "model", *SCORING, "edges", "jobs", "max_memory", "vocab", "loss", "regime", *CLUSTER)
 @options("update", "start", "replace", "mode", "verbose", "quiet")
-def train_command(model: str, start: str, adds: bool, replace: bool, mode: int | None, **given: Any) -> None:
+def train_command(model: str, start: str, replace: bool, mode: int | None, **given: Any) -> None:
     """Train a model on labelled mail.
 
     SOURCE is a folder with one subfolder for each class (ham/ spam/, or any names), a Maildir++ tree (.Junk
@@ -55,9 +55,7 @@ def train_command(model: str, start: str, adds: bool, replace: bool, mode: int |
     read (the model is trained on the rest); 73 cannot create the model; 74 I/O; 75 try again later: another
     program writes to the model.
     """
-    if adds and replace:
-        raise UsageError("--update --replace", "exclude each other", "give one of them", "usage")
-    if adds:
+    if asked_one(["update", "replace"]) == "update":
         _update(model, start, given)
     else:
         if asked_options(["start"]):  # $NBSPAM_START is for other commands
