@@ -6,7 +6,6 @@ Text of mail and file names goes through `plain` first.
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
 from math import isfinite
 from typing import Any
 
@@ -36,7 +35,16 @@ from nbspam.cli.shared import (
     output_file,
     read_source,
 )
-from nbspam.cli.tables import check_all_read, console, message_steps, show_message, steps, table, write_json
+from nbspam.cli.tables import (
+    check_all_read,
+    console,
+    message_steps,
+    scoring_text,
+    show_message,
+    steps,
+    table,
+    write_json,
+)
 from nbspam.corpus.heads import heads
 from nbspam.corpus.item import Skipped
 from nbspam.corpus.vocabulary import read_vocabulary, settings_under
@@ -192,23 +200,12 @@ def show_evaluation(evaluation: Evaluation, found: Summary, verbose: bool) -> No
     for sentence in said_of_decisions(found):
         out.print(sentence, style="bold", soft_wrap=is_whole)
     out.print(plain(said_of_method(evaluation)), soft_wrap=is_whole)
-    out.print(f"Scoring: {_scoring(evaluation.settings)}.\n", soft_wrap=is_whole)
+    out.print(f"Scoring: {scoring_text(evaluation.settings)}.\n", soft_wrap=is_whole)
     out.print(_confusion(evaluation, found["confusion"]), "", figures_table(found), sep="\n")
     is_unicode = "utf" in (sys.stdout.encoding or "").lower()
     for line in ["", *roc_sketch(evaluation)] if is_unicode else []:
         out.print(f"  {line}".rstrip(), soft_wrap=True)
     _show_mistakes(out, evaluation, verbose)
-
-
-def _scoring(settings: Mapping[str, Any]) -> str:
-    """How the filter scores."""
-    if "event_model" not in settings:
-        return plain(str(settings.get("filter", settings.get("results", "another filter"))))
-    how = "views averaged" if str(settings.get("averaged")) in ("True", "1") else "one sum"
-    kind = settings["event_model"]
-    if settings.get("features") == "both":
-        kind = f"{kind} and {settings['numeric_model']}"
-    return f"{kind}, {how}, λ = {settings['alpha']}"
 
 
 def figures_table(found: Summary) -> Table:

@@ -14,7 +14,7 @@ from nbspam.cli import amount, counts_text, plain
 from nbspam.cli.classify import ReadableMessages
 from nbspam.cli.options import OTHER_SCORING, options
 from nbspam.cli.shared import changed_settings
-from nbspam.cli.tables import console, day, table, utc, write_json
+from nbspam.cli.tables import console, day, scoring_text, table, utc, write_json
 from nbspam.corpus.heads import head_of
 from nbspam.filter import Filter, open_filter
 from nbspam.model.explain import Explanation, Sum
@@ -109,7 +109,8 @@ def _show(out: Console, found: Explanation, judge: Filter, since: Times, left_ou
     out.print(_headline(found, judge))
     if head:
         out.print(plain(head), no_wrap=True, overflow="ellipsis")
-    out.print(_scoring(judge), style="dim")
+    counts = counts_text(judge.model.classes, judge.model.messages)
+    out.print(f"{scoring_text(judge.settings.as_text())}; from {counts}", style="dim")
     out.print(_sum_table(found, plain(judge.classes[found.verdict.number])), "", sep="\n")
     if found.clues:
         out.print(clue_table(found, [*map(plain, judge.classes)], since))
@@ -133,14 +134,6 @@ def _headline(found: Explanation, judge: Filter) -> Text:
     if found.interval:
         line += "  (95 %: {:+.2f} to {:+.2f})".format(*found.interval)
     return Text.assemble((plain(verdict.label), "bold"), line, (f"   {plain(verdict.name)}", "dim"))
-
-
-def _scoring(judge: Filter) -> str:
-    settings, model = judge.settings, judge.model
-    how = "views averaged and calibrated" if settings.averaged else "one sum"
-    kind = settings.event_model + (f" and {settings.numeric_model}" if settings.features == "both" else "")
-    counts = counts_text(model.classes, model.messages)
-    return f"{kind}, {how}, lambda {settings.alpha:g}; from {counts}"
 
 
 def _sum_table(found: Explanation, name: str) -> Table:

@@ -12,7 +12,7 @@ from nbspam.cli.classify import STDIN_NAME, open_input
 from nbspam.cli.options import ANY_PATH, options
 from nbspam.cli.shared import check_new_model, check_writable, write_lines
 from nbspam.cli.tables import write_json
-from nbspam.errors import UsageError
+from nbspam.errors import BadDataError, UsageError
 from nbspam.labels import HAM_AND_SPAM
 from nbspam.store.check import check_model
 from nbspam.store.learn import forget_autolearned
@@ -22,7 +22,6 @@ from nbspam.tasks.inspect_model import Info, info_of
 from nbspam.tasks.merge import Merged, merge
 from nbspam.tasks.word_lists import MAX_LINE_BYTES, WordList, bogofilter_lines, import_words
 
-BAD_DATA = 65
 SHOWN_SETTINGS = ("event_model", "averaged", "features", "alpha", "prior", "imported")
 
 
@@ -68,7 +67,7 @@ def check_command(model: str) -> int:
     """
     complaints = check_model(model)
     write_text("".join(f"{plain(line)}\n" for line in complaints) or f"{plain(model)}: sound\n")
-    return BAD_DATA if complaints else 0
+    return BadDataError.status if complaints else 0
 
 
 @model_command.command("dump")
@@ -217,6 +216,7 @@ def forget_command(model: str, quiet: bool) -> None:
 def info_text(info: Info) -> str:
     """The facts of a model in some lines."""
     settings, messages, own = info["settings"], info["messages"], info["autolearned"]
+    n_own = sum(own.values())
     views = ", ".join(f"{view['words']:,} {name}" for name, view in info["views"].items() if view["words"])
     above = info["cutoffs"] and info["cutoffs"]["spam_above"]
     floored = [one["name"] for one in info["features"] if one["variance_floor"]]
@@ -224,13 +224,13 @@ def info_text(info: Info) -> str:
     rows = [
         ("model", f"{info['path']}  ({info['size_bytes'] / 1e6:.1f} MB, format {info['format']})"),
         ("messages", counts),
-        ("autolearned", f"{sum(own.values()):,} of them, on the filter's own word: {_by_class(own)}"),
+        ("autolearned", n_own and f"{n_own:,} of them, on the filter's own word: {_by_class(own)}"),
         ("tokens", f"{views or 'none'}; vocabulary {info['vocabulary']}"),
         *[(name, settings[name]) for name in SHOWN_SETTINGS if name in settings],
         ("spam", info["cutoffs"] and ("never" if above is None else f"log-odds > {above:g}")),
         ("variance floor", floored and f"needed by {len(floored)} features: {', '.join(floored)}"),
     ]
-    return _aligned(row for row in rows if row[1] and (row[0] != "autolearned" or any(own.values())))
+    return _aligned(row for row in rows if row[1])
 
 
 def _by_class(counts: dict[str, int]) -> str:
@@ -239,14 +239,9 @@ def _by_class(counts: dict[str, int]) -> str:
 
 def formulas_text(info: Info) -> str:
     """The formulas section by section."""
-    blocks = [section["title"] + "\n" + _aligned(section["lines"], "  ") for section in info["formulas"]]
-    word = info["word"]
-    if word:
-        intervals = word["share_interval"].items()
-        shares = ", ".join(f"{name} {low:.3f} to {high:.3f}" for name, (low, high) in intervals)
-        held = round(sum(word["documents"].values()))
-        blocks[-1] += f"  of the {held:,} messages with it, the share of each class (95 %): {shares}\n"
-    return "\n".join(blocks)
+    return "\n".join(
+        section["title"] + "\n" + _aligned(section["lines"], "  ") for section in info["formulas"]
+    )
 
 
 def _aligned(rows: Iterable[Iterable[str]], indent: str = "") -> str:
