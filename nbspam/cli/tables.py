@@ -22,7 +22,7 @@ from rich.table import Table
 
 from nbspam.cli import amount, counts_text, plain, say, write_text
 from nbspam.corpus.source import Source, unread_error
-from nbspam.labels import HAM_AND_SPAM, SPAM
+from nbspam.labels import HAM_AND_SPAM
 
 if TYPE_CHECKING:
     from nbspam.corpus.item import Skipped
@@ -174,8 +174,6 @@ def train_summary(trained: Trained, verb: str = "Trained on") -> str:
         lines.append(f"Chosen by judging messages that were left out: alpha = {trained.alpha:g}.")
     if trained.classes != HAM_AND_SPAM:
         lines.append(f"X-Nbspam will be one of {', '.join(map(plain, trained.classes))}.")
-    if SPAM not in trained.classes:
-        lines.append("No class is spam: a rule for `X-Nbspam: spam` will match no message.")
     return "\n".join(lines)
 
 

@@ -27,10 +27,8 @@ from nbspam.model.posterior import log_priors, parse_prior
 from nbspam.settings import Settings
 from nbspam.tasks.train import Choices, Trained, train
 
-ALL = "all"  # the regime that counts every message
-
 # Only a new model can be given these.
-FOR_A_NEW_MODEL = (*SCORING, "edges", "max_memory", "vocab", "loss", *CLUSTER)
+FOR_A_NEW_MODEL = (*SCORING, "edges", "max_memory", "vocab", "loss", "regime", *CLUSTER)
 
 
 @click.command("train", cls=LongCommand)
@@ -80,7 +78,7 @@ def _train(model: str, replace: bool, given: dict[str, Any]) -> None:
     )
     log_priors(parse_prior(settings.prior), [1] * len(source.classes), source.classes)
     check_new_model(model, replace, "--update adds to it, --replace writes it anew")
-    if given["regime"] != ALL:
+    if given["regime"] != "all":
         trained = _train_by_regime(model, source, settings, choices, given)
     else:
         with asked_workers(given) as jobs, message_steps("Training", source, given["quiet"]) as advance:
@@ -121,11 +119,8 @@ def _update(model: str, start: str, given: dict[str, Any]) -> None:
 
     for name in asked_options(FOR_A_NEW_MODEL):
         why, remedy = "the model keeps its settings", "leave it out, or train anew with --replace"
-        raise UsageError(f"--update {flag_of(name)}", why, remedy, "usage")
-    if given["regime"] != ALL:
-        why = "a regime is for a new model"
-        remedy = "train anew with --replace, or let nbspam learn add message by message"
-        raise UsageError(f"--update --regime {given['regime']}", why, remedy, "regime")
+        slug = "regime" if name == "regime" else "usage"
+        raise UsageError(f"--update {flag_of(name)}", why, remedy, slug)
     check_class(own_or_shared(model, start))
     source = labelled_source(given, allow_one_class=True)
     items, jobs = source.items(), given["jobs"]

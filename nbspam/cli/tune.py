@@ -125,9 +125,4 @@ def show_tuning(tuned: Tuned, command: str) -> None:
 def _cells(one: Tried) -> list[str]:
     percents = ["" if isnan(value) else f"{value:.2f} %" for value in (one.hm_percent, one.sm_percent)]
     ranking = "" if isnan(one.one_minus_roca_percent) else f"{one.one_minus_roca_percent:.4f}"
-    return [
-        with_flags(one.candidate.options) or DEFAULT,
-        *percents,
-        ranking,
-        f"{one.log_loss:.5f}",
-    ]
+    return [with_flags(one.candidate.options) or DEFAULT, *percents, ranking, f"{one.log_loss:.5f}"]
