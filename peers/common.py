@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from nbspam.cli.render_evaluation import show_evaluation
+from nbspam.cli.evaluate import show_evaluation
 from nbspam.corpus.corpus import Corpus, in_time, read_corpus
 from nbspam.corpus.labelled import open_labelled
 from nbspam.corpus.reading import WORDS

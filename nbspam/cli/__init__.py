@@ -38,6 +38,12 @@ def write_text(text: str) -> None:
     sys.stdout.buffer.flush()
 
 
+def say(text: str, quiet: bool = False) -> None:
+    """Write lines for people to stderr, unless they asked for quiet."""
+    if not quiet:
+        sys.stderr.write(text + "\n")
+
+
 def amount(number: int, unit: str) -> str:
     """`1 message`, `2,992 messages`."""
     return f"{number:,} {unit}" if number == 1 else f"{number:,} {unit}s"
@@ -46,12 +52,17 @@ def amount(number: int, unit: str) -> str:
 def done_text(done: dict[str, int]) -> str:
     """The line `3 messages: 2 learned, 1 moved.`  done : result -> how many messages"""
     counts = ", ".join([f"{count:,} {result.removeprefix('was ')}" for result, count in done.items()])
-    return f"{amount(sum(done.values()), 'message')}{': ' + counts if counts else ''}.\n"
+    return f"{amount(sum(done.values()), 'message')}{': ' + counts if counts else ''}."
 
 
 def counts_text(classes: Sequence[str], messages: Sequence[int]) -> str:
     """How many messages of each class, see nbspam.labels."""
     return plain(labels.counts_text(classes, messages))
+
+
+def messages_text(classes: Sequence[str], messages: Sequence[int]) -> str:
+    """How many messages there are, in all and of each class."""
+    return f"{amount(sum(messages), 'message')} ({counts_text(classes, messages)})"
 
 
 def asked_name(name: str, where: str) -> str:
@@ -87,23 +98,23 @@ def error_text(error: NbspamError) -> str:
     return f"{first}\n  next: {plain(with_flags(error.remedy))}  [{error.slug}]\n"
 
 
-def default_model(environment: dict[str, str] | os._Environ[str]) -> str:
+def default_model() -> str:
     """$NBSPAM_MODEL, else model.nbspam in the user's data folder."""
-    return model_places(environment)[0][1]
+    return model_places()[0][1]
 
 
-def default_start(environment: dict[str, str] | os._Environ[str]) -> str:
+def default_start() -> str:
     """$NBSPAM_START, or empty: no model to begin with."""
-    return environment.get("NBSPAM_START", "")
+    return os.environ.get("NBSPAM_START", "")
 
 
-def model_places(environment: dict[str, str] | os._Environ[str]) -> list[tuple[str, str]]:
+def model_places() -> list[tuple[str, str]]:
     """(why, path) of the places where a model may be; the first one is used."""
     places = [("the default place", model_in_home(os.path.expanduser("~")))]
-    if os.path.isabs(environment.get("XDG_DATA_HOME", "")):  # its standard says to ignore any other
-        places.insert(0, ("in $XDG_DATA_HOME", os.path.join(environment["XDG_DATA_HOME"], *_IN_DATA_FOLDER)))
-    if environment.get("NBSPAM_MODEL"):
-        places.insert(0, ("named by $NBSPAM_MODEL", environment["NBSPAM_MODEL"]))
+    if os.path.isabs(folder := os.environ.get("XDG_DATA_HOME", "")):  # its standard says to ignore any other
+        places.insert(0, ("in $XDG_DATA_HOME", os.path.join(folder, *_IN_DATA_FOLDER)))
+    if path := os.environ.get("NBSPAM_MODEL"):
+        places.insert(0, ("named by $NBSPAM_MODEL", path))
     return places
 
 

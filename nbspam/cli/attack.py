@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 from typing import Any
 
 import click
 
-from nbspam.cli import amount, plain, write_text
-from nbspam.cli.options import ANY_PATH, SOURCE
-from nbspam.cli.shared import labelled_source, options, source_argument
-from nbspam.cli.tables import check_all_read, console, shows_progress, steps, table
+from nbspam.cli import amount, plain
+from nbspam.cli.options import ANY_PATH, SOURCE, options
+from nbspam.cli.shared import labelled_source
+from nbspam.cli.tables import check_all_read, console, steps, table, write_json
 from nbspam.tasks.attack import N_DISGUISES, Attack, Row, attack
 
 TRIED = ("now", "loss", "learned")
@@ -20,9 +19,8 @@ HELPS = {"learned": "learning", "loss": "costs"}
 
 @click.command("attack")
 @click.argument("model", metavar="MODEL", type=ANY_PATH)
-@source_argument
 @options(*SOURCE, "attack.loss", "limit", "json", "verbose", "quiet")
-def attack_command(model: str, loss: str, limit: int, as_json: bool, **given: Any) -> None:
+def attack_command(model: str, loss: str, limit: int, json: bool, **given: Any) -> None:
     """Disguise spam, and see what gets through a model.
 
     SOURCE is as for nbspam train; name mail that the model has not learned.  The spam that MODEL catches is
@@ -42,10 +40,10 @@ def attack_command(model: str, loss: str, limit: int, as_json: bool, **given: An
     75 try again later.
     """
     source = labelled_source(given, allow_one_class=True)
-    with steps("Disguising", N_DISGUISES, shows_progress(given["quiet"])) as advance:
+    with steps("Disguising", N_DISGUISES, given["quiet"]) as advance:
         found = attack(model, source, loss, limit, advance)
-    if as_json:
-        write_text(json.dumps(_content(found, loss), ensure_ascii=True) + "\n")
+    if json:
+        write_json(_content(found, loss))
     else:
         _show(found, model, loss)
     check_all_read(found.skipped)
@@ -53,11 +51,7 @@ def attack_command(model: str, loss: str, limit: int, as_json: bool, **given: An
 
 def _content(found: Attack, loss: str) -> dict[str, Any]:
     """The result as JSON values."""
-    tried = [{name: getattr(row, name)._asdict() for name in TRIED} for row in found.rows]
-    rows = [
-        {"disguise": row.disguise, **judged, "best": row.best}
-        for row, judged in zip(found.rows, tried, strict=True)
-    ]
+    rows = [row._asdict() | {"best": row.best} for row in found.rows]
     numbers = {name: getattr(found, name) for name in ("spam", "caught", "lessons", "judged", "ham")}
     return numbers | {"loss": loss, "disguises": rows}
 

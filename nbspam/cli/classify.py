@@ -38,15 +38,10 @@ MAYBE_PACKED = (b"\x1f\x8b", b"\xfd7", b"BZ", b"\x28\xb5", b"\x04\x22", b"PK", b
 CHUNK_BYTES = 1 << 20
 MARKED_BYTES = 16 << 20  # of a message with -p: old fields of ours are removed here, the rest is copied
 # The flags of this command; the table with their help is nbspam.cli.options.
-SHORT_FLAGS = {"-j": "--jobs", "-m": "--model", "-p": "--passthrough", "-v": "--verbose", "-q": "--quiet"}
-SWITCHES = (
-    *("--passthrough", "--spam-flag", "--exit-code", "--json", "--autolearn", "--textbook"),
-    *("--verbose", "--quiet"),
-)
-VALUES = (
-    *("--model", "--start", "--files-from", "--loss", "--jobs", "--timeout"),
-    *("--event-model", "--alpha", "--prior", "--features", "--header-format", "--exit-style"),
-)
+SHORT_FLAGS = {"-m": "--model", "-p": "--passthrough", "-q": "--quiet"}
+SWITCHES = ("--passthrough", "--spam-flag", "--exit-code", "--json", "--autolearn", "--textbook", "--quiet")
+VALUES: tuple[str, ...] = ("--event-model", "--alpha", "--prior", "--features", "--loss", "--timeout")
+VALUES += ("--model", "--start", "--files-from", "--header-format", "--exit-style")
 CHOICES = {"--header-format": FORMATS, "--exit-style": ("bogofilter", "spamassassin")}
 SETTINGS = ("event_model", "alpha", "prior", "features", "textbook")  # that change how a model scores
 
@@ -54,7 +49,7 @@ SETTINGS = ("event_model", "alpha", "prior", "features", "textbook")  # that cha
 def parse_arguments(
     arguments: list[str], switches: tuple[str, ...] = SWITCHES, values: tuple[str, ...] = VALUES
 ) -> tuple[Options, list[str]] | None:
-    """(options, paths), or None for what click should read: help, an unknown flag, a wrong value."""
+    """(options, paths), or None for what click should read: help, a rare or unknown flag, a wrong value."""
     options: Options = {}
     paths: list[str] = []
     waiting = iter(arguments)
@@ -96,20 +91,12 @@ def _as_asked(options: Options, status: int) -> int:
 
 
 def _classify(options: Options, paths: list[str]) -> int:
-    if "verbose" in options:
-        from nbspam.errors import show_faults
-
-        show_faults()
     if "passthrough" in options:
         return _passthrough(options, paths)
     for name in ("spam_flag", "header_format"):
         if name in options:
             why, remedy = "belongs to --passthrough", "add -p, or leave it out"
             raise UsageError("", why, remedy, "no-effect", option=name)
-    if "jobs" in options:
-        from nbspam.corpus.executor import asked_jobs
-
-        asked_jobs(options["jobs"])
     with Deadline(options, _complain):
         spam_filter = _open(options)
     if _exit_option(options):
@@ -163,14 +150,14 @@ def _classify_many(options: Options, paths: list[str]) -> int:
     from functools import partial
     from itertools import chain
 
-    from nbspam.corpus.executor import asked_jobs
+    from nbspam.corpus.executor import default_jobs
     from nbspam.corpus.item import Item, Notes
     from nbspam.tasks.classify import classify_many, named_items
 
     notes, status = Notes(), 0
     mail = named_items(paths, lambda: Item(STDIN_NAME, "", STDIN_NAME, data=_piped()), notes)
     current, text_of = partial(_current, options=options), partial(_text, options=options)
-    jobs = asked_jobs(options.get("jobs", ""))
+    jobs = int(options.get("jobs", default_jobs()))
     with closing(classify_many(mail, current, text_of, jobs, "json" in options)) as found:
         for text, skipped in chain(found, [("", [])]):  # at the end, what could not be read on the way
             write_text(text)
@@ -214,13 +201,14 @@ def _exit_option(options: Options) -> str:
 
 def _exit_code(spam_filter: Filter, options: Options, paths: list[str]) -> int:
     """Write the verdict on the one message; the exit status tells it, too."""
-    found = list(named_messages(options, paths))
+    messages = ReadableMessages(options, paths)
+    found = list(messages)
+    if messages.status:
+        return messages.status
     if len(found) != 1:
         why = f"needs exactly one message (got {len(found)})"
         raise UsageError("", why, "name one message", "exit-code-many", option=_exit_option(options))
     [(name, data)] = found
-    if isinstance(data, NbspamError):
-        raise data
     _check_has_status(spam_filter, options)
     return EXIT_CODES[options[_exit_option(options)]][_answer(spam_filter, name, data, options).label]
 
@@ -346,12 +334,12 @@ def _open(options: Options) -> Filter:
 
 def own_model(options: Options) -> str:
     """The model of --model, or the default place."""
-    return options["model"] if "model" in options else default_model(os.environ)
+    return options.get("model", default_model())
 
 
 def _judging_model(options: Options) -> str:
     """The model of --model or, before it exists, that of --start."""
-    start = options["start"] if "start" in options else default_start(os.environ)
+    start = options.get("start", default_start())
     if not start:
         return own_model(options)
     from nbspam.tasks.start import own_or_shared  # few users share a model
@@ -389,39 +377,46 @@ def _learn(spam_filter: Filter, verdict: Verdict, data: bytes, options: Options)
 class ReadableMessages:
     """(name, bytes) of each message in the order given; one that cannot be read is named on stderr.
 
-    status : the exit status so far: 0, or that of the last message that could not be read
+    status : the exit status so far: 0, or 66 after a message that could not be read
     """
 
-    __slots__ = ("_named", "status")
+    __slots__ = ("_paths", "status")
 
     def __init__(self, options: Options, paths: list[str]) -> None:
-        self._named = named_messages(options, paths)
+        self._paths = _all_paths(options, paths)
         self.status = 0
 
     def __iter__(self) -> Iterator[tuple[str, bytes]]:
-        for name, data in self._named:
-            if isinstance(data, NbspamError):
-                sys.stderr.write(error_text(data))
-                self.status = data.status
+        for path in self._paths:
+            if path == STDIN_NAME:
+                yield STDIN_NAME, _piped()
+                continue
+            try:
+                data = single_message(path)
+            except OSError as error:
+                self._skip(path, error.strerror)
+                continue
+            if data is None:
+                yield from self._many(path)
             else:
-                yield name, data
+                yield path, data
 
+    def _many(self, path: str) -> Iterator[tuple[str, bytes]]:
+        """The messages of a folder, mailbox, packed file or pipe."""
+        from nbspam.corpus.source import open_unlabelled
 
-def named_messages(options: Options, paths: list[str]) -> Iterator[tuple[str, bytes | NbspamError]]:
-    """(name, bytes) of each message in the order given; its error if it cannot be read."""
-    for path in _all_paths(options, paths):
-        if path == STDIN_NAME:
-            yield STDIN_NAME, _piped()
-            continue
-        try:
-            data = single_message(path)
-        except OSError as error:
-            yield path, _unread(path, error.strerror)
-            continue
-        if data is None:
-            yield from _many(path)
-        else:
-            yield path, data
+        source = open_unlabelled([path])
+        for item in source.items():
+            try:
+                yield item.name, item.read()
+            except OSError as error:
+                self._skip(item.name, error.strerror)
+        for name, why in source.skipped:
+            self._skip(name, why)
+
+    def _skip(self, name: str, why: str | None) -> None:
+        sys.stderr.write(error_text(_unread(name, why)))
+        self.status = NoInputError.status
 
 
 def _all_paths(options: Options, paths: list[str]) -> list[str]:
@@ -447,20 +442,6 @@ def single_message(path: str) -> bytes | None:
         return unboxed(head, iter(lambda: file.read(CHUNK_BYTES), b"")) if head.startswith(MBOX) else head
 
 
-def _many(path: str) -> Iterator[tuple[str, bytes | NbspamError]]:
-    """The messages of a folder, mailbox or pipe, then errors for those that could not be read."""
-    from nbspam.corpus.source import open_unlabelled
-
-    source = open_unlabelled([path])
-    for item in source.items():
-        try:
-            yield item.name, item.read()
-        except OSError as error:
-            yield item.name, _unread(item.name, error.strerror)
-    for name, why in source.skipped:
-        yield name, _unread(name, why)
-
-
 def _unread(name: str, why: str | None) -> NoInputError:
     remedy = "check the path and its permissions, and that it is whole"
     return NoInputError(name, why or "cannot be read", remedy, "no-input")
@@ -476,12 +457,9 @@ def open_input(path: str) -> BinaryIO:
 
 def _listed(path: str) -> list[str]:
     """The paths of --files-from."""
-    remedy = "a file with one path a line"
     data = open_input(path).read()
     if b"\0" in data:
-        number = 1 + data.count(b"\n", 0, data.index(b"\0"))
-        why, remedy = "contains a NUL byte, which no path can have", f"{remedy}; use find without -print0"
-        raise BadDataError(f"{path}:{number}", why, remedy, "list-nul")
-    return [
-        os.fsdecode(line) for line in data.split(b"\n") if line.strip()
-    ]  # a name may hold other line ends
+        why, remedy = "contains a NUL byte, which no path can have", "write one path a line"
+        raise BadDataError(path, why, remedy, "list-nul")
+    lines = data.split(b"\n")  # a name may hold other line ends
+    return [os.fsdecode(line) for line in lines if line.strip()]

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from math import isnan
 
 import click
 
 from nbspam.cli import amount, plain
-from nbspam.cli.options import ANY_PATH
-from nbspam.cli.shared import options
-from nbspam.cli.tables import console, shows_progress, steps, table
+from nbspam.cli.options import ANY_PATH, options
+from nbspam.cli.tables import console, steps, table, write_json
 from nbspam.evaluation.comparison import Comparison, Difference, compare
 from nbspam.evaluation.formats import load
 from nbspam.evaluation.outcomes import Evaluation
@@ -20,7 +18,7 @@ from nbspam.evaluation.outcomes import Evaluation
 @click.argument("a", metavar="A", type=ANY_PATH)
 @click.argument("b", metavar="B", type=ANY_PATH)
 @options("json")
-def compare_command(a: str, b: str, as_json: bool) -> None:
+def compare_command(a: str, b: str, json: bool) -> None:
     """Compare two evaluations of the same mail, paired message by message.
 
     A and B are files of nbspam eval --save, or of result lines (--results, or another filter's: file= judge=
@@ -37,10 +35,10 @@ def compare_command(a: str, b: str, as_json: bool) -> None:
     """
     first, second = load(a), load(b)
     names = a, b
-    with steps("Pairing and resampling", None, shows_progress(False)):
+    with steps("Pairing and resampling", None):
         found = compare(first, second, names)
-    if as_json:
-        click.echo(json.dumps({"a": a, "b": b} | found.summary(), ensure_ascii=True, allow_nan=False))
+    if json:
+        write_json({"a": a, "b": b} | found._asdict())
     else:
         _show(found, first, second, names)
 

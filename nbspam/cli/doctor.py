@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Sequence
+from itertools import chain
 from typing import Any
 
 import click
@@ -12,14 +12,15 @@ from rich.console import Console
 from rich.text import Text
 
 from nbspam.cli import model_in_home, model_places, plain, with_flags
-from nbspam.cli.evaluate import read_source
-from nbspam.cli.options import SOURCE
-from nbspam.cli.shared import asked_options, labelled_source, options, source_argument
-from nbspam.cli.tables import console, show_message
+from nbspam.cli.options import SOURCE, asked_options, options
+from nbspam.cli.shared import labelled_source, read_source
+from nbspam.cli.tables import console, show_message, write_json
 from nbspam.corpus.heads import heads
 from nbspam.tasks.check_labels import (
     Checked,
+    Doubt,
     Labelled,
+    Moved,
     check_labels,
     label_findings,
     views_to_check,
@@ -29,13 +30,11 @@ from nbspam.tasks.start import own_or_shared
 
 COLOURS = {FINE: "green", NOTE: "yellow", WRONG: "bold red"}
 SHOWN = 20  # messages of a kind; --json has all
-Line = tuple[str, str, tuple[tuple[str, float], ...]]  # what is said of a message, its name, its clues
 
 
 @click.command("doctor")
-@source_argument
 @options(*SOURCE, "model", "start", "jobs", "json", "verbose", "doctor.quiet")
-def doctor_command(model: str, start: str, as_json: bool, quiet: bool, **given: Any) -> int:
+def doctor_command(model: str, start: str, json: bool, **given: Any) -> int:
     """Check a model, and the labels of the mail in SOURCE.
 
     Without SOURCE: which model is used and why, its owner, who may write to it, whether it is sound, has
@@ -59,19 +58,19 @@ def doctor_command(model: str, start: str, as_json: bool, quiet: bool, **given: 
     """
     has_mail = any(given[name] for name in ("source", "ham", "spam", "classes", "rules", "skip_unread"))
     source = labelled_source(given, allow_one_class=True) if has_mail else None
-    why = "named by --model" if asked_options(["model"]) else model_places(os.environ)[0][0]
+    why = "named by --model" if asked_options(["model"]) else model_places()[0][0]
     findings = examine(model, why, _other_places(), has_mail, start)
     checked: Checked | None = None
     if source:
         judge = own_or_shared(model, start) if is_sound(findings) else None
-        corpus = read_source(source, given | {"quiet": quiet}, views_to_check(judge))
+        corpus = read_source(source, given, views_to_check(judge))
         checked = check_labels(corpus, judge)
         findings += label_findings(checked, [*source.skipped, *corpus.skipped])
     findings = [one._replace(text=with_flags(one.text), remedy=with_flags(one.remedy)) for one in findings]
-    if as_json:
-        click.echo(json.dumps(_content(model, findings, checked), ensure_ascii=True))
+    if json:
+        write_json(_content(model, findings, checked))
     else:
-        _show(findings, checked, quiet)
+        _show(findings, checked, given["quiet"])
     return _status(findings)
 
 
@@ -83,7 +82,7 @@ def _status(findings: list[Finding]) -> int:
 def _other_places() -> list[str]:
     """Where training may have gone by mistake: other settings; homes of root and of sudo's user."""
     homes = [os.path.expanduser(f"~{name}") for name in ("root", os.environ.get("SUDO_USER", ""))]
-    return [path for _, path in model_places(os.environ)] + [*map(model_in_home, homes)]
+    return [path for _, path in model_places()] + [*map(model_in_home, homes)]
 
 
 def _content(model: str, findings: list[Finding], checked: Checked | None) -> dict[str, Any]:
@@ -97,10 +96,10 @@ def _content(model: str, findings: list[Finding], checked: Checked | None) -> di
         "labels": checked
         and {
             "messages": checked.messages,
-            "same": [[one._asdict() for one in group] for group in checked.same],
-            "near": [[one._asdict() for one in group] for group in checked.near],
-            "counted_otherwise": checked.moved and [one._asdict() for one in checked.moved],
-            "in_doubt": checked.doubts and [one._asdict() for one in checked.doubts],
+            "same": checked.same,
+            "near": checked.near,
+            "counted_otherwise": checked.moved,
+            "in_doubt": checked.doubts,
         },
     }
 
@@ -116,32 +115,32 @@ def _show(findings: list[Finding], checked: Checked | None, quiet: bool) -> None
             if one.remedy:
                 out.print(f"{'':<19}next: {plain(one.remedy)}", style="dim", soft_wrap=True)
     if checked:
-        moved: list[Line] = [
-            (f"{one.label}, counted as {', '.join(one.counted)}", one.name, ()) for one in checked.moved or []
-        ]
-        doubts: list[Line] = [
-            (f"{one.label}  P({one.other}) {one.probability:.3f}", one.name, one.clues)
-            for one in checked.doubts or []
-        ]
-        _listed(out, "The same message under two labels", _groups(checked.same))
-        _listed(out, "The model has counted them as another class", moved)
+        _list(out, "The same message under two labels", [*chain.from_iterable(checked.same)])
+        _list(out, "The model has counted them as another class", checked.moved)
         if not quiet:
-            _listed(out, "Nearly the same message under two labels", _groups(checked.near))
-            _listed(out, "Likely mislabelled, the surest first", doubts)
+            _list(out, "Nearly the same message under two labels", [*chain.from_iterable(checked.near)])
+            _list(out, "Likely mislabelled, the surest first", checked.doubts)
     if not quiet:
         faults, notes = (sum(one.state == state for one in findings) for state in (WRONG, NOTE))
         style = COLOURS[WRONG if faults else NOTE if notes else FINE]
         out.print(f"\nWrong: {faults}. Worth knowing: {notes}.", style=style)
 
 
-def _listed(out: Console, title: str, lines: Sequence[Line]) -> None:
+def _list(out: Console, title: str, found: Sequence[Labelled | Moved | Doubt] | None) -> None:
     """A title and the first messages, with their heads and clues."""
-    if lines:
-        out.print(f"\n{title}: {len(lines):,} (--json names all)", style="bold")
-    known = heads(name for _, name, _ in lines[:SHOWN])
-    for text, name, clues in lines[:SHOWN]:
-        show_message(out, f"{plain(text)}  {plain(name)}", known.get(name, ""), clues)
+    if not found:
+        return
+    out.print(f"\n{title}: {len(found):,} (--json names all)", style="bold")
+    known = heads(one.name for one in found[:SHOWN])
+    for one in found[:SHOWN]:
+        clues = one.clues if isinstance(one, Doubt) else ()
+        show_message(out, f"{plain(_label(one))}  {plain(one.name)}", known.get(one.name, ""), clues)
 
 
-def _groups(groups: list[tuple[Labelled, ...]]) -> list[Line]:
-    return [(one.label, one.name, ()) for group in groups for one in group]
+def _label(one: Labelled | Moved | Doubt) -> str:
+    """The label of a message, and what contradicts it."""
+    if isinstance(one, Moved):
+        return f"{one.label}, counted as {', '.join(one.counted)}"
+    if isinstance(one, Doubt):
+        return f"{one.label}  P({one.other}) {one.probability:.3f}"
+    return one.label

@@ -1,54 +1,76 @@
-"""`nbspam eval`."""
+"""`nbspam eval`: the command, and an evaluation for people and for programs.
+
+Text of mail and file names goes through `plain` first.
+"""
 
 from __future__ import annotations
 
+import sys
+from math import isfinite
 from typing import Any
 
 import click
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
 
-from nbspam.cli import flag_of
-from nbspam.cli.classify import SETTINGS
-from nbspam.cli.options import CLUSTER, SCORING, SOURCE, LongCommand
-from nbspam.cli.output import check_writable, output_file
-from nbspam.cli.render_evaluation import evaluation_json, show_evaluation
-from nbspam.cli.shared import (
+from nbspam.cli import flag_of, plain
+from nbspam.cli.options import (
+    CLUSTER,
+    KEPT_BY_MODEL,
+    SCORING,
+    SOURCE,
+    LongCommand,
+    asked_one,
     asked_options,
+    options,
+)
+from nbspam.cli.shared import (
     asked_settings,
     asked_workers,
+    changed_settings,
+    check_writable,
     labelled_source,
     named_files,
-    options,
-    source_argument,
+    output_file,
+    read_source,
 )
 from nbspam.cli.tables import (
     check_all_read,
+    console,
     message_steps,
-    shows_progress,
+    scoring_text,
+    show_message,
     steps,
+    table,
+    write_json,
 )
-from nbspam.corpus.corpus import Corpus, read_corpus
+from nbspam.corpus.heads import heads
 from nbspam.corpus.item import Skipped
-from nbspam.corpus.source import Source
 from nbspam.corpus.vocabulary import read_vocabulary, settings_under
 from nbspam.decision import Loss, read_loss
-from nbspam.errors import UsageError, show_faults
-from nbspam.evaluation.figures import summary
+from nbspam.errors import UsageError
+from nbspam.evaluation.figures import Summary, rows, summary
 from nbspam.evaluation.formats import result_lines, to_json
-from nbspam.evaluation.outcomes import Evaluation
+from nbspam.evaluation.metrics import largest_confusions, learning_curve
+from nbspam.evaluation.outcomes import Evaluation, worst_mistakes
 from nbspam.evaluation.replay import parse_feedback
+from nbspam.evaluation.sentences import said_of_decisions, said_of_method
+from nbspam.evaluation.sketch import roc_sketch
+from nbspam.labels import UNSURE
 from nbspam.tasks.evaluate import Plan, evaluate_folds, evaluate_holdout, evaluate_model, evaluate_replay
 
-DEFAULT_FOLDS = 10
 METHODS = ("folds", "holdout", "replay", "model")
 FILES = ("results", "save", "report")
 OWNERS = {"grouped": "folds", "by_time": "holdout", "feedback": "replay", "autolearn": "replay"}
 OWNERS |= dict.fromkeys(CLUSTER, "folds")
-# A model keeps these ways of counting and scoring from its training.
-KEPT_BY_MODEL = ("threshold", "views", "vocab", "normalise", "numeric_model", "bins", "binning")
+SHOWN_MISTAKES = 10  # shared among the classes, at least one each; all with -v
+SHOWN_CLUES = 6  # of a mistake, with -v
+WIDEST_CONFUSION = 10  # classes
+STYLES = {"hm_percent": "red", "sm_percent": "yellow", "accuracy": "green"}
 
 
 @click.command("eval", cls=LongCommand)
-@source_argument
 @options(*SOURCE, "folds", "grouped", "replay", "feedback", "eval.autolearn", "holdout", "by_time")
 @options("eval.model", *SCORING, "vocab", "loss", "results", "save", "report", "seed")
 @options("jobs", *CLUSTER, "json", "eval.verbose", "quiet")
@@ -70,94 +92,74 @@ def eval_command(**given: Any) -> None:
     that cannot be read (the figures are of the rest); 73 cannot create a file; 74 I/O; 75 try again later:
     another program writes to the model or replaced it.
     """
-    if given["verbose"]:
-        show_faults()
-    method, shown = chosen_method(given), shows_progress(given["quiet"])
-    for number, option in enumerate(FILES):
-        check_writable(given[option], *named_files(given), *(given[other] for other in FILES[:number]))
+    method, named = _chosen_method(), named_files(given)
+    for option in FILES:
+        check_writable(given[option], *named)
+        named.append(given[option])
     if given["report"]:
         import nbspam.evaluation.report  # noqa: F401  an error if its libraries are missing
-    evaluation, skipped, source = _evaluate(method, given, shown)
+    evaluation, skipped = _judged_saved(given) if method == "model" else _judged(method, given)
     loss = read_loss(given["loss"], evaluation.classes)
-    with steps("Figures and their intervals", None, shown):
+    with steps("Figures and their intervals", None, given["quiet"]):
         found = summary(evaluation, loss)
     try:
-        if given["as_json"]:
-            click.echo(evaluation_json(evaluation, found))
+        if given["json"]:
+            write_json(_content(evaluation, found))
         else:
             show_evaluation(evaluation, found, given["verbose"])
     finally:  # last, so that a full disk hides no figure; and always, so that `| head` loses no file
-        with steps("Writing files", None, shown):
+        with steps("Writing files", None, given["quiet"]):
             for option in FILES:
                 if given[option]:
                     content = _file_content(option, evaluation, loss)
                     with output_file(given[option]) as file:
                         file.write(content)
-    check_all_read(source.skipped, skipped)
+    check_all_read(skipped)
 
 
-def chosen_method(given: dict[str, Any]) -> str:
+def _chosen_method() -> str:
     """The method that the options ask for, by default folds.  UsageError for two, or an option of another."""
-    named = [name for name in METHODS if given[name] is not None and given[name] is not False]
-    if len(named) > 1:
-        flags = " ".join("--" + name for name in named)
-        raise UsageError(flags, "exclude each other", "give one of them", "usage")
-    method = named[0] if named else "folds"
-    for option, owner in OWNERS.items():
-        if given[option] and method != owner:
+    method = asked_one(METHODS) or "folds"
+    for option in asked_options(OWNERS):
+        owner = OWNERS[option]
+        if method != owner:
             remedy = f"add --{owner}, or leave it out"
             raise UsageError(flag_of(option), f"belongs to --{owner}", remedy, "usage")
     return method
 
 
-def _evaluate(method: str, given: dict[str, Any], shown: bool) -> tuple[Evaluation, Skipped, Source]:
-    """The evaluation, what could not be read, and the mail."""
-    settings = None if method == "model" else asked_settings(given)
-    source = labelled_source(given, allow_one_class=settings is None)
-    if settings is None:
-        change = changed_settings(given)
-        with message_steps("Judging", source, given["quiet"]) as advance:
-            how = (given["model"], change, given["loss"], given["jobs"], advance)
-            return *evaluate_model(source.items(), source.classes, *how), source
+def _judged_saved(given: dict[str, Any]) -> tuple[Evaluation, Skipped]:
+    """All mail judged by a saved model, and what could not be read."""
+    source = labelled_source(given, allow_one_class=True)
+    for name in asked_options([*KEPT_BY_MODEL, "vocab"]):
+        why, remedy = "the model keeps the one it was trained with", "leave it out, or train a model with it"
+        raise UsageError(f"--model {flag_of(name)}", why, remedy, "usage")
+    change, loss = changed_settings(given), given["loss"]
+    with message_steps("Judging", source, given["quiet"]) as advance:
+        items, classes, jobs = source.items(), source.classes, given["jobs"]
+        evaluation, skipped = evaluate_model(items, classes, given["model"], change, loss, jobs, advance)
+    return evaluation, [*source.skipped, *skipped]
+
+
+def _judged(method: str, given: dict[str, Any]) -> tuple[Evaluation, Skipped]:
+    """Mail judged by filters that have learned other mail, and what could not be read."""
+    settings, source = asked_settings(given), labelled_source(given)
     loss = read_loss(given["loss"], source.classes)
     vocabulary = read_vocabulary(given["vocab"]) if given["vocab"] else None
     settings = settings_under(settings, vocabulary)
+    n_folds, feedback = given["folds"], parse_feedback(given["feedback"])
     with asked_workers(given) as jobs:
         plan = Plan(settings, given["alpha"] == "auto", loss, given["seed"], jobs, vocabulary)
         corpus = read_source(source, given | {"jobs": jobs}, settings.wanted).seen_by(settings)
-        evaluation = _judged(method, corpus, plan, given, shown)
-    return evaluation, corpus.skipped, source
-
-
-def _judged(method: str, corpus: Corpus, plan: Plan, given: dict[str, Any], shown: bool) -> Evaluation:
-    n_folds = DEFAULT_FOLDS if given["folds"] is None else given["folds"]
-    feedback = parse_feedback(given["feedback"] or "immediate")
-    total = {"folds": n_folds, "holdout": 1}.get(method, len(corpus.block))
-    with steps(method.capitalize(), total, shown) as advance:
-        if method == "folds":
-            return evaluate_folds(corpus, plan, n_folds, given["grouped"], advance)
-        if method == "holdout":
-            return evaluate_holdout(corpus, plan, given["holdout"], given["by_time"], advance)
-        return evaluate_replay(corpus, plan, feedback, advance, given["autolearn"])
-
-
-def read_source(source: Source, given: dict[str, Any], wanted: frozenset[str]) -> Corpus:
-    """All mail of a source, read once."""
-    with message_steps("Reading", source, given["quiet"]) as advance:
-        jobs = given["jobs"]
-        items = source.items() if isinstance(jobs, int) else source.files()
-        return read_corpus(items, source.classes, jobs, source.ordered_by_index, advance, wanted)
-
-
-def changed_settings(given: dict[str, Any]) -> dict[str, str]:
-    """The scoring options on the command line, which replace those of the model.
-
-    UsageError for those that a model keeps.
-    """
-    for name in asked_options(KEPT_BY_MODEL):
-        why, remedy = "the model keeps the one it was trained with", "leave it out, or train a model with it"
-        raise UsageError(f"--model {flag_of(name)}", why, remedy, "usage")
-    return {name: str(given[name]) for name in asked_options(SETTINGS)}
+        total = {"folds": n_folds, "holdout": 1}.get(method, len(corpus.block))
+        with steps(method.capitalize(), total, given["quiet"]) as advance:
+            if method == "folds":
+                found = evaluate_folds(corpus, plan, n_folds, given["grouped"], advance)
+            elif method == "holdout":
+                found = evaluate_holdout(corpus, plan, given["holdout"], given["by_time"], advance)
+            else:
+                found = evaluate_replay(corpus, plan, feedback, advance, given["autolearn"])
+    return found, [*source.skipped, *corpus.skipped]
 
 
 def _file_content(option: str, evaluation: Evaluation, loss: Loss | None) -> bytes:
@@ -169,3 +171,85 @@ def _file_content(option: str, evaluation: Evaluation, loss: Loss | None) -> byt
     from nbspam.evaluation.report import report_html  # imports matplotlib
 
     return report_html(evaluation, loss).encode("utf-8", "backslashreplace")
+
+
+def _content(evaluation: Evaluation, found: Summary) -> dict[str, Any]:
+    """The summary, the settings and the misclassified messages; of a replay, the curve over time too.
+
+    The keys are the field's names and do not change (cli.md).
+    """
+    mistakes = []
+    for row in evaluation.is_mistake.nonzero()[0].tolist():
+        name, odds = evaluation.names[row], float(evaluation.log_odds[row])
+        truth, decided = (evaluation.classes[one[row]] for one in (evaluation.truth, evaluation.decided))
+        clues = [{"token": token, "nats": nats} for token, nats in evaluation.clues.get(name, ())]
+        mistake = {"name": name, "label": truth, "decided": decided, "log_odds": odds, "clues": clues}
+        mistakes.append(mistake)
+    content = found | {"settings": dict(evaluation.settings), "misclassified": mistakes}
+    if evaluation.method == "replay":
+        curve = learning_curve(evaluation)
+        points = zip(*(column.tolist() for column in curve.values()), strict=True)
+        content["learning_curve"] = [dict(zip(curve, point, strict=True)) for point in points]
+    return content
+
+
+def show_evaluation(evaluation: Evaluation, found: Summary, verbose: bool) -> None:
+    """The evaluation in words, what was decided, the figures, a small ROC and the mistakes."""
+    out = console()
+    is_whole = not sys.stdout.isatty()  # a terminal breaks lines inside words
+    for sentence in said_of_decisions(found):
+        out.print(sentence, style="bold", soft_wrap=is_whole)
+    out.print(plain(said_of_method(evaluation)), soft_wrap=is_whole)
+    out.print(f"Scoring: {scoring_text(evaluation.settings)}.\n", soft_wrap=is_whole)
+    out.print(_confusion(evaluation, found["confusion"]), "", figures_table(found), sep="\n")
+    is_unicode = "utf" in (sys.stdout.encoding or "").lower()
+    for line in ["", *roc_sketch(evaluation)] if is_unicode else []:
+        out.print(f"  {line}".rstrip(), soft_wrap=True)
+    _show_mistakes(out, evaluation, verbose)
+
+
+def figures_table(found: Summary) -> Table:
+    """The figures and what they say; no means of two classes."""
+    shown = table("figure", ">value", ">95 % interval", "what it says")
+    is_plain = found["ham"] is not None and len(found["classes"]) == 2
+    for row in rows(found):
+        if (is_plain and row.key.startswith("macro")) or (row.key == "unsure_percent" and not found[row.key]):
+            continue
+        value = Text(row.value, STYLES.get(row.key, ""))
+        shown.add_row(row.label, value, row.interval, Text(row.meaning, "dim"))
+    return shown
+
+
+def _confusion(evaluation: Evaluation, counts: list[list[int]]) -> Table:
+    """Messages by true and decided class; the largest confusions if there are too many classes."""
+    names = [plain(name) for name in (*evaluation.classes, UNSURE)]
+    if len(evaluation.classes) > WIDEST_CONFUSION:
+        shown = table("true", "decided", ">messages")
+        for truth, decided, count in largest_confusions(counts, WIDEST_CONFUSION):
+            shown.add_row(names[truth], names[decided], f"{count:,}")
+        return shown
+    width = len(names) if any(row[-1] for row in counts) else len(names) - 1
+    heads = [f">decided {name}" if evaluation.n_classes == 2 else f">{name}" for name in names[:width]]
+    shown = table("true class", *heads)
+    for truth, row in enumerate(counts):
+        styles = ["bold" if place == truth else "" for place in range(width)]
+        shown.add_row(names[truth], *(Text(f"{n:,}", style) for n, style in zip(row, styles, strict=False)))
+    return shown
+
+
+def _show_mistakes(out: Console, evaluation: Evaluation, verbose: bool) -> None:
+    """`ham taken for spam  +3.2  path` of the worst of each class; with -v of all, with clues."""
+    classes = [plain(name) for name in evaluation.classes]
+    most = len(evaluation) if verbose else max(1, SHOWN_MISTAKES // len(classes))
+    shown, mistakes = worst_mistakes(evaluation, most).tolist(), int(evaluation.is_mistake.sum())
+    out.print(f"\nMisclassified: {mistakes:,}")
+    known = heads(evaluation.names[row] for row in shown)
+    for row in shown:
+        name, odds = evaluation.names[row], evaluation.log_odds[row]
+        score = f"{odds:+7.2f}  " if isfinite(odds) else ""
+        truth, decided = classes[evaluation.truth[row]], classes[evaluation.decided[row]]
+        clues = evaluation.clues.get(name, ())[:SHOWN_CLUES] if verbose else ()
+        line = f"{truth} taken for {decided}  {score}{plain(name)}"
+        show_message(out, line, known.get(name, ""), clues)
+    if len(shown) < mistakes:
+        out.print(f"  … and {mistakes - len(shown):,} more (all with -v)", style="dim")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from math import isfinite
 from typing import Any
 
@@ -11,16 +10,15 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from nbspam.cli import amount, counts_text, plain, write_text
-from nbspam.cli.classify import SETTINGS, ReadableMessages
-from nbspam.cli.options import OTHER_SCORING
-from nbspam.cli.shared import files_argument, options
-from nbspam.cli.tables import console, day, table, utc
+from nbspam.cli import amount, counts_text, plain
+from nbspam.cli.classify import ReadableMessages
+from nbspam.cli.options import OTHER_SCORING, options
+from nbspam.cli.shared import changed_settings
+from nbspam.cli.tables import console, day, scoring_text, table, utc, write_json
 from nbspam.corpus.heads import head_of
-from nbspam.filter import Filter, Verdict, open_filter
+from nbspam.filter import Filter, open_filter
 from nbspam.model.explain import Explanation, Sum
 from nbspam.model.features import bin_text
-from nbspam.model.posterior import OF_MAIL
 from nbspam.store.ledger import first_counted
 from nbspam.tasks.start import own_or_shared
 from nbspam.tokens.bag import token_key
@@ -33,10 +31,9 @@ Times = list[int | None]  # milliseconds since 1970, None for what is forgotten
 
 
 @click.command("explain")
-@options("model", "start", "top", *OTHER_SCORING, "loss", "verbose", "json")
-@files_argument
+@options("model", "start", "top", *OTHER_SCORING, "loss", "verbose", "json", "files")
 def explain_command(
-    files: tuple[str, ...], model: str, start: str, top: int, loss: str | None, as_json: bool, **given: Any
+    files: tuple[str, ...], model: str, start: str, top: int, loss: str | None, json: bool, **given: Any
 ) -> int:
     """Explain the verdict on a message.
 
@@ -53,8 +50,7 @@ def explain_command(
     Exit status: 0 explained; 64 usage; 65 no sound model; 66 no such message or no model; 74 I/O;
     75 try again later.
     """
-    change = {name: "1" if given[name] is True else given[name] for name in SETTINGS if given[name]}
-    judge = open_filter(own_or_shared(model, start), change, loss)
+    judge = open_filter(own_or_shared(model, start), changed_settings(given), loss)
     messages = ReadableMessages({}, list(files))
     for name, data in messages:
         judge = judge.current()
@@ -63,17 +59,17 @@ def explain_command(
         left_out = len(found.clues) - len(shown.clues)
         known = first_counted(judge.model, [token_key(clue.token) for clue in shown.clues])
         since = [known.get(token_key(clue.token)) for clue in shown.clues]
-        if as_json:
-            write_text(_json(shown, judge.classes, since))
+        if json:
+            write_json(_content(shown, judge.classes, since))
         else:
             _show(console(), shown, judge, since, left_out, head_of(data))
     return messages.status
 
 
-def _json(found: Explanation, classes: tuple[str, ...], since: Times) -> str:
-    """One object, one line; what is not finite is null."""
+def _content(found: Explanation, classes: tuple[str, ...], since: Times) -> dict[str, Any]:
+    """The explanation as JSON values."""
     verdict = found.verdict
-    content = {
+    return {
         "name": verdict.name,
         "label": verdict.label,
         "class": classes[verdict.number],
@@ -82,7 +78,7 @@ def _json(found: Explanation, classes: tuple[str, ...], since: Times) -> str:
         "log_odds_interval": found.interval,
         "residual": found.residual,
         "contributions": [
-            {"kind": one.kind, "name": one.name, "nats": _finite(one.log_odds), "clues": one.clues}
+            {"kind": one.kind, "name": one.name, "nats": one.log_odds, "clues": one.clues}
             for one in found.sums
         ],
         "clues": [
@@ -90,7 +86,7 @@ def _json(found: Explanation, classes: tuple[str, ...], since: Times) -> str:
                 "token": clue.token,
                 "kind": clue.kind,
                 "view": clue.view,
-                "nats": _finite(clue.log_odds),
+                "nats": clue.log_odds,
                 "times": clue.times,
                 "documents": dict(zip(classes, clue.counts, strict=False)),
                 "occurrences": dict(zip(classes, clue.occurrences, strict=False)),
@@ -100,17 +96,12 @@ def _json(found: Explanation, classes: tuple[str, ...], since: Times) -> str:
             for clue, time_ms in zip(found.clues, since, strict=True)
         ],
         "features": [
-            {"feature": name, "value": value, "nats": _finite(nats), "bin": edges or None}
+            {"feature": name, "value": value, "nats": nats, "bin": edges or None}
             | {key: dict(zip(classes, values, strict=True)) for key, values in parameters.items()}
             for (name, value, edges, parameters), nats in found.features
         ],
         "flip": None if found.flip is None else {"without": found.flip[0], "label": found.flip[1]},
     }
-    return json.dumps(content, ensure_ascii=True) + "\n"
-
-
-def _finite(value: float | None) -> float | None:
-    return value if value is not None and isfinite(value) else None
 
 
 def _show(out: Console, found: Explanation, judge: Filter, since: Times, left_out: int, head: str) -> None:
@@ -118,7 +109,8 @@ def _show(out: Console, found: Explanation, judge: Filter, since: Times, left_ou
     out.print(_headline(found, judge))
     if head:
         out.print(plain(head), no_wrap=True, overflow="ellipsis")
-    out.print(_scoring(judge), style="dim")
+    counts = counts_text(judge.model.classes, judge.model.messages)
+    out.print(f"{scoring_text(judge.settings.as_text())}; from {counts}", style="dim")
     out.print(_sum_table(found, plain(judge.classes[found.verdict.number])), "", sep="\n")
     if found.clues:
         out.print(clue_table(found, [*map(plain, judge.classes)], since))
@@ -131,9 +123,12 @@ def _show(out: Console, found: Explanation, judge: Filter, since: Times, left_ou
 
 def _headline(found: Explanation, judge: Filter) -> Text:
     verdict = found.verdict
-    line = f"  the probability is undefined: {_why_undefined(verdict, judge)}"
     if verdict.probability is not None:
         line = f"  P({plain(judge.classes[verdict.number])}) {verdict.probability:.4f}"
+    elif sum(map(bool, judge.scorer.model.messages)) < 2:
+        line = "  the probability is undefined: fewer than two classes have mail in the model"
+    else:
+        line = "  the probability is undefined: every class is ruled out (lambda = 0)"
     if verdict.log_odds is not None:
         line += f"   log-odds {verdict.log_odds:+.2f}"
     if found.interval:
@@ -141,31 +136,16 @@ def _headline(found: Explanation, judge: Filter) -> Text:
     return Text.assemble((plain(verdict.label), "bold"), line, (f"   {plain(verdict.name)}", "dim"))
 
 
-def _why_undefined(verdict: Verdict, judge: Filter) -> str:
-    if verdict.is_prior_alone:
-        return "fewer than two classes have mail in the model"
-    if not any(judge.scorer.model.messages) and judge.settings.prior in OF_MAIL:
-        return "the model has no mail, and the prior comes from its mail"
-    return "every class is ruled out (lambda = 0)"
-
-
-def _scoring(judge: Filter) -> str:
-    settings, model = judge.settings, judge.model
-    how = "views averaged and calibrated" if settings.averaged else "one sum"
-    kind = settings.event_model + (f" and {settings.numeric_model}" if settings.features == "both" else "")
-    counts = counts_text(model.classes, model.messages)
-    return f"{kind}, {how}, lambda {settings.alpha:g}; from {counts}"
-
-
 def _sum_table(found: Explanation, name: str) -> Table:
     """The sums, each with a bar, and the log-odds of the class `name`."""
     shown = Table.grid("", "", "", padding=(0, 1), pad_edge=True)
     shown.columns[1].justify = "right"
-    largest = max((abs(nats) for one in found.sums if (nats := _finite(one.log_odds))), default=1.0)
-    for one in found.sums:
+    sizes = [abs(one.log_odds or 0.0) for one in found.sums]
+    largest = max(filter(isfinite, sizes), default=0.0) or 1.0
+    for one, size in zip(found.sums, sizes, strict=True):
         if one.log_odds != 0 or one.kind == "view":
             text = nats_text(one.log_odds)
-            bar = "■" * round(BAR_CELLS * abs(_finite(one.log_odds) or 0.0) / largest)
+            bar = "■" * round(BAR_CELLS * size / largest) if isfinite(size) else ""
             shown.add_row(_sum_name(one), text, Text(bar, text.style))
     total = nats_text(found.verdict.scored.log_odds(found.verdict.number))
     rest = "" if found.residual is None else f"residual {abs(round(found.residual, 9)):g}"

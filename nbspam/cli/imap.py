@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import sys
 import time
 from collections.abc import Callable
 from functools import partial
@@ -11,8 +10,8 @@ from typing import Any
 
 import click
 
-from nbspam.cli import plain, verdict_line, write_text
-from nbspam.cli.shared import options
+from nbspam.cli import plain, say, verdict_line, write_text
+from nbspam.cli.options import options
 from nbspam.cli.sync import check_classes, say_lessons
 from nbspam.errors import TryAgainError, UsageError
 from nbspam.filter import open_filter
@@ -58,7 +57,7 @@ def scan_command(account: str, config: str, **given: Any) -> None:
     Example:
         nbspam imap scan --dry-run
     """
-    _for_each(account, config, given, partial(_scan, given))
+    _for_each(account, config, given, _scan)
 
 
 @imap_command.command("learn")
@@ -71,7 +70,7 @@ def learn_command(account: str, config: str, **given: Any) -> None:
     Example:
         nbspam imap learn --dry-run
     """
-    _for_each(account, config, given, partial(_learn, given))
+    _for_each(account, config, given, _learn)
 
 
 @imap_command.command("watch")
@@ -99,21 +98,18 @@ def watch_command(account: str, config: str, **given: Any) -> None:
             _scan(given, box, memory)
         box.select(chosen.folders[0])
 
-    def say(error: TryAgainError, seconds: float) -> None:
-        if not given["quiet"]:
-            sys.stderr.write(f"nbspam: {plain(str(error))}; trying again in {seconds:g} s\n")
+    def wait(error: TryAgainError, seconds: float) -> None:
+        say(f"nbspam: {plain(str(error))}; trying again in {seconds:g} s", given["quiet"])
 
-    watch(partial(ImapMailbox, chosen), work, say, LEARN_SECONDS)
+    watch(partial(ImapMailbox, chosen), work, wait, LEARN_SECONDS)
 
 
-def _for_each(
-    name: str, config: str, given: dict[str, Any], work: Callable[[ImapMailbox, Memory], None]
-) -> None:
+def _for_each(name: str, config: str, given: dict[str, Any], work: Callable[..., None]) -> None:
     accounts = read_accounts(config)
     check_classes(given["model"])
     for account in [chosen_account(accounts, name)] if name else accounts.values():
         with _memory(account, given) as memory, ImapMailbox(account) as box:
-            work(box, memory)
+            work(given, box, memory)
 
 
 def _memory(account: Account, given: dict[str, Any]) -> contextlib.closing[Memory]:
@@ -123,8 +119,8 @@ def _memory(account: Account, given: dict[str, Any]) -> contextlib.closing[Memor
 
 def _scan(given: dict[str, Any], box: ImapMailbox, memory: Memory) -> None:
     scan = Scan(box, memory, given["is_dry"], given["flag_only"])
-    if not scan.can_move and not given["quiet"]:
-        sys.stderr.write("The server can neither MOVE nor remove single messages: spam is only flagged.\n")
+    if not scan.can_move:
+        say("The server can neither MOVE nor remove single messages: spam is only flagged.", given["quiet"])
     would = "would be " if given["is_dry"] else ""
     with contextlib.closing(open_filter(given["model"])) as judge:
         for folder in box.account.folders:

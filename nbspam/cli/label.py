@@ -6,9 +6,9 @@ import sys
 
 import click
 
-from nbspam.cli import amount, counts_text, plain
-from nbspam.cli.shared import options
-from nbspam.cli.tables import RATE, check_all_read, say, steps
+from nbspam.cli import messages_text, plain, say
+from nbspam.cli.options import options
+from nbspam.cli.tables import check_all_read, steps
 from nbspam.corpus.source import open_unlabelled
 from nbspam.errors import UsageError
 from nbspam.labels import HAM_AND_SPAM
@@ -45,13 +45,13 @@ def label_command(folders: tuple[str, ...], model: str, start: str, jobs: int) -
         raise UsageError("label", "needs a terminal", remedy, "no-terminal")
     source = open_unlabelled(folders)
     items = [*source.items()]
-    with steps("Reading", len(items), sys.stderr.isatty(), RATE) as advance:
+    with steps("Reading", len(items)) as advance:
         labelling = Labelling(model, items, jobs, advance, start)
     failure = LabelScreen(labelling).run()
     if failure:
         raise failure
     counts = labelling.labelled
     if counts:
-        numbers = counts_text(HAM_AND_SPAM, [counts[name] for name in HAM_AND_SPAM])
-        say(f"Labelled {amount(counts.total(), 'message')} ({numbers}). Model: {plain(model)}.")
+        labelled = messages_text(HAM_AND_SPAM, [counts[name] for name in HAM_AND_SPAM])
+        say(f"Labelled {labelled}. Model: {plain(model)}.")
     check_all_read(source.skipped, labelling.skipped)

@@ -7,10 +7,9 @@ where they are used; their help is in nbspam.cli.quick_commands.
 from __future__ import annotations
 
 import os
-import sys
 import time
 
-from nbspam.cli import asked_name, default_start, done_text, plain, write_text
+from nbspam.cli import asked_name, default_start, done_text, plain, say, write_text
 from nbspam.cli.classify import ReadableMessages, own_model, parse_arguments
 from nbspam.errors import UsageError
 from nbspam.store.connection import LONGEST_PAUSE
@@ -22,7 +21,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from nbspam.cli.classify import Options
 
-SWITCHES = ("--verbose", "--quiet")
+SWITCHES = ("--quiet",)
 VALUES = ("--model", "--start", "--files-from")
 
 
@@ -46,26 +45,21 @@ def learn(options: Options, class_name: str | None, paths: list[str]) -> int:
     class_name : None to unlearn
     In batches of one transaction each; an unreadable message does not stop the others.
     """
-    if "verbose" in options:
-        from nbspam.errors import show_faults
-
-        show_faults()
-    model, start = own_model(options), options.get("start", default_start(os.environ))
+    model, start = own_model(options), options.get("start", default_start())
     label = None if class_name is None else _checked_class(own_or_shared(model, start), class_name)
     if label is None:
         check_class(own_or_shared(model, start))
-    messages, origin = ReadableMessages(options, paths), Origin("learn")
+    messages, origin, quiet = ReadableMessages(options, paths), Origin("learn"), "quiet" in options
     done: dict[str, int] = {}
     for number, batch in enumerate(batches(messages, lambda message: len(message[1]))):
         if number:
             time.sleep(LONGEST_PAUSE)  # let another waiting writer go first
-        if copy_shared(model, start) and "quiet" not in options:
-            sys.stderr.write(f"{plain(model)} begins as a copy of {plain(start)}.\n")
+        if copy_shared(model, start):
+            say(f"{plain(model)} begins as a copy of {plain(start)}.", quiet)
         for (name, _), result in zip(batch, learn_all(model, label, batch, origin), strict=True):
             write_text(f"{result}\t{plain(name)}\n")
             done[result] = done.get(result, 0) + 1
-    if "quiet" not in options:
-        sys.stderr.write(done_text(done))
+    say(done_text(done), quiet)
     return messages.status
 
 

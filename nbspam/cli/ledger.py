@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from collections import Counter
 from datetime import datetime
 
 import click
 
-from nbspam.cli import amount, counts_text, done_text, plain, write_text
-from nbspam.cli.options import ANY_PATH
-from nbspam.cli.shared import options
-from nbspam.cli.tables import day, utc
+from nbspam.cli import amount, counts_text, done_text, plain, say, write_text
+from nbspam.cli.options import ANY_PATH, options
+from nbspam.cli.tables import day, utc, write_json
 from nbspam.errors import NoInputError, UsageError
 from nbspam.store.ledger import entries
 from nbspam.store.reader import open_model
@@ -21,7 +18,7 @@ from nbspam.tasks.undo import choose, take_back
 
 @click.command("log")
 @options("model", "log.number", "json")
-def log_command(model: str, number: int, as_json: bool) -> None:
+def log_command(model: str, number: int, json: bool) -> None:
     """Show what was learned, the newest first.
 
     A line for each command, with tabs between: when it began; who judged, a person or the filter (with
@@ -41,10 +38,9 @@ def log_command(model: str, number: int, as_json: bool) -> None:
     for one in found:
         by = None if one.time_ms is None else "filter" if one.is_own else "person"
         source, messages = " ".join(one.source), one.messages
-        if as_json:
+        if json:
             counts = dict(zip(classes, messages, strict=True))
-            content = {"time": utc(one.time_ms), "by": by, "source": source, "messages": counts}
-            write_text(json.dumps(content) + "\n")
+            write_json({"time": utc(one.time_ms), "by": by, "source": source, "messages": counts})
         else:
             when, counted = day(one.time_ms, "%Y-%m-%d %H:%M"), counts_text(classes, messages)
             write_text(f"{when}\t{by or ''}\t{counted}\t{plain(source)}\n")
@@ -52,7 +48,7 @@ def log_command(model: str, number: int, as_json: bool) -> None:
 
 @click.command("undo")
 @click.argument("paths", metavar="[PATH]...", nargs=-1, type=ANY_PATH)
-@options("model", "last", "since", "source", "quiet")
+@options("model", "last", "since", "undo.source", "quiet")
 def undo_command(
     paths: tuple[str, ...], model: str, last: bool, since: datetime | None, source: str | None, quiet: bool
 ) -> None:
@@ -80,14 +76,13 @@ def undo_command(
         raise UsageError("undo", "needs to know what to take back", remedy, "undo-what")
     done: Counter[str] = Counter()
 
-    def say(result: str, name: str) -> None:
+    def told(result: str, name: str) -> None:
         done[result] += 1
         write_text(f"{result}\t{plain(name)}\n")
 
     chosen = choose(model, last, 1000 * since.timestamp() if since else 0, source or "")
-    missing = take_back(model, chosen, paths, say)
-    if not quiet:
-        sys.stderr.write(done_text(done))
+    missing = take_back(model, chosen, paths, told)
+    say(done_text(done), quiet)
     if missing:
         why = f"the mail of {amount(missing, 'message')} was not found, so they still count"
         remedy = "name the folder where it is now, at the end of the same command"

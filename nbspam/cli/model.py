@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Sequence
 from functools import partial
 
 import click
 
-from nbspam.cli import amount, counts_text, plain, write_text
+from nbspam.cli import amount, counts_text, messages_text, plain, say, write_text
 from nbspam.cli.classify import STDIN_NAME, open_input
-from nbspam.cli.options import ANY_PATH
-from nbspam.cli.output import check_new_model, check_writable, output_file
-from nbspam.cli.shared import options
-from nbspam.cli.tables import say
-from nbspam.errors import UsageError
+from nbspam.cli.options import ANY_PATH, options
+from nbspam.cli.shared import check_new_model, check_writable, write_lines
+from nbspam.cli.tables import write_json
+from nbspam.errors import BadDataError, UsageError
 from nbspam.labels import HAM_AND_SPAM
 from nbspam.store.check import check_model
 from nbspam.store.learn import forget_autolearned
@@ -24,7 +22,6 @@ from nbspam.tasks.inspect_model import Info, info_of
 from nbspam.tasks.merge import Merged, merge
 from nbspam.tasks.word_lists import MAX_LINE_BYTES, WordList, bogofilter_lines, import_words
 
-BAD_DATA = 65
 SHOWN_SETTINGS = ("event_model", "averaged", "features", "alpha", "prior", "imported")
 
 
@@ -35,7 +32,7 @@ def model_command() -> None:
 
 @model_command.command("info")
 @options("model", "formulas", "word", "json")
-def info_command(model: str, formulas: bool, word: str | None, as_json: bool) -> None:
+def info_command(model: str, formulas: bool, word: str | None, json: bool) -> None:
     """Show what is in a model: classes, counts, and how it scores.
 
     With --formulas: the estimator, prior, lambda and decision rule with the numbers of this model, in the
@@ -47,12 +44,12 @@ def info_command(model: str, formulas: bool, word: str | None, as_json: bool) ->
 
     Exit status: 0 shown; 64 usage, or no such word; 65 no sound model; 66 no model.
     """
-    if word is not None and not (formulas or as_json):
+    if word is not None and not (formulas or json):
         remedy = "add --formulas or --json, or leave it out"
         raise UsageError("--word", "is shown only with the formulas", remedy, "no-effect")
     info = info_of(model, word)
-    if as_json:
-        write_text(json.dumps(info, ensure_ascii=True) + "\n")
+    if json:
+        write_json(info)
     else:
         write_text(formulas_text(info) if formulas else info_text(info))
 
@@ -70,7 +67,7 @@ def check_command(model: str) -> int:
     """
     complaints = check_model(model)
     write_text("".join(f"{plain(line)}\n" for line in complaints) or f"{plain(model)}: sound\n")
-    return BAD_DATA if complaints else 0
+    return BadDataError.status if complaints else 0
 
 
 @model_command.command("dump")
@@ -87,8 +84,7 @@ def dump_command(model: str, output: str) -> None:
     Exit status: 0 written; 65 no sound model; 66 no model; 73 cannot create the file; 74 I/O.
     """
     check_writable(output, model)
-    with output_file(output) as file:
-        file.writelines(line.encode("utf-8", "replace") for line in dump_model(model))
+    write_lines(output, dump_model(model))
 
 
 @model_command.command("load")
@@ -134,8 +130,7 @@ def import_command(file: str, model: str, form: str, replace: bool, quiet: bool)
         # Cut in pieces: a file without line ends need not fit into memory to be refused.
         lines = iter(partial(stream.readline, MAX_LINE_BYTES + 1), b"")
         imported = import_words(lines, file, model, form, replace)
-    if not quiet:
-        say(_import_summary(imported, model))
+    say(_import_summary(imported, model), quiet)
 
 
 @model_command.command("export")
@@ -152,8 +147,7 @@ def export_command(model: str, bogofilter: bool, output: str) -> None:
     Exit status: 0 written; 64 usage, other classes; 65 no sound model; 66 no model; 73 cannot create; 74 I/O.
     """
     check_writable(output, model)
-    with output_file(output) as file:
-        file.writelines(line.encode() for line in bogofilter_lines(model))
+    write_lines(output, bogofilter_lines(model))
 
 
 @model_command.command("merge")
@@ -174,8 +168,7 @@ def merge_command(models: tuple[str, ...], output: str, replace: bool, quiet: bo
     """
     check_new_model(output, replace, option="--output")
     merged = merge(list(models), output, replace)
-    if not quiet:
-        say(_merge_summary(merged, models))
+    say(_merge_summary(merged, models), quiet)
 
 
 @model_command.command("prune")
@@ -198,9 +191,8 @@ def prune_command(
         remedy = "add --max-size SIZE, --min-count N or --older-than DAYS"
         raise UsageError("model prune", "needs a limit", remedy, "no-effect")
     done = prune(model, max_size, min_count or 1, older_than)
-    if not quiet:
-        sizes = f"{done.after_bytes / 1e6:.1f} MB, before {done.before_bytes / 1e6:.1f} MB"
-        say(f"Pruned {done.pruned:,} of {done.tokens:,} tokens.\nModel: {plain(model)}, {sizes}.")
+    sizes = f"{done.after_bytes / 1e6:.1f} MB, before {done.before_bytes / 1e6:.1f} MB"
+    say(f"Pruned {done.pruned:,} of {done.tokens:,} tokens.\nModel: {plain(model)}, {sizes}.", quiet)
 
 
 @model_command.command("forget-autolearned")
@@ -218,13 +210,13 @@ def forget_command(model: str, quiet: bool) -> None:
     Exit status: 0 done; 64 usage; 65 no sound model; 66 no model; 74 I/O; 75 try again later.
     """
     forgotten = forget_autolearned(model)
-    if not quiet:
-        say(f"Forgotten: {amount(forgotten, 'message')}.")
+    say(f"Forgotten: {amount(forgotten, 'message')}.", quiet)
 
 
 def info_text(info: Info) -> str:
     """The facts of a model in some lines."""
     settings, messages, own = info["settings"], info["messages"], info["autolearned"]
+    n_own = sum(own.values())
     views = ", ".join(f"{view['words']:,} {name}" for name, view in info["views"].items() if view["words"])
     above = info["cutoffs"] and info["cutoffs"]["spam_above"]
     floored = [one["name"] for one in info["features"] if one["variance_floor"]]
@@ -232,13 +224,13 @@ def info_text(info: Info) -> str:
     rows = [
         ("model", f"{info['path']}  ({info['size_bytes'] / 1e6:.1f} MB, format {info['format']})"),
         ("messages", counts),
-        ("autolearned", f"{sum(own.values()):,} of them, on the filter's own word: {_by_class(own)}"),
+        ("autolearned", n_own and f"{n_own:,} of them, on the filter's own word: {_by_class(own)}"),
         ("tokens", f"{views or 'none'}; vocabulary {info['vocabulary']}"),
         *[(name, settings[name]) for name in SHOWN_SETTINGS if name in settings],
         ("spam", info["cutoffs"] and ("never" if above is None else f"log-odds > {above:g}")),
         ("variance floor", floored and f"needed by {len(floored)} features: {', '.join(floored)}"),
     ]
-    return _aligned(row for row in rows if row[1] and (row[0] != "autolearned" or any(own.values())))
+    return _aligned(row for row in rows if row[1])
 
 
 def _by_class(counts: dict[str, int]) -> str:
@@ -247,14 +239,9 @@ def _by_class(counts: dict[str, int]) -> str:
 
 def formulas_text(info: Info) -> str:
     """The formulas section by section."""
-    blocks = [section["title"] + "\n" + _aligned(section["lines"], "  ") for section in info["formulas"]]
-    word = info["word"]
-    if word:
-        intervals = word["share_interval"].items()
-        shares = ", ".join(f"{name} {low:.3f} to {high:.3f}" for name, (low, high) in intervals)
-        held = round(sum(word["documents"].values()))
-        blocks[-1] += f"  of the {held:,} messages with it, the share of each class (95 %): {shares}\n"
-    return "\n".join(blocks)
+    return "\n".join(
+        section["title"] + "\n" + _aligned(section["lines"], "  ") for section in info["formulas"]
+    )
 
 
 def _aligned(rows: Iterable[Iterable[str]], indent: str = "") -> str:
@@ -267,7 +254,7 @@ def _import_summary(imported: WordList, model: str) -> str:
     """What was taken and what was left."""
     left = imported.words - imported.taken
     return (
-        f"Imported from {imported.form}: {_messages(HAM_AND_SPAM, imported.messages)}; "
+        f"Imported from {imported.form}: {messages_text(HAM_AND_SPAM, imported.messages)}; "
         f"{imported.taken:,} of its words became {len(imported.tokens):,} tokens, {left:,} were left out.\n"
         f"Model: {plain(model)}.\n"
         "Not calibrated yet: nbspam train --update SOURCE adds ham and spam that it has not counted."
@@ -276,7 +263,7 @@ def _import_summary(imported: WordList, model: str) -> str:
 
 def _merge_summary(merged: Merged, models: Sequence[str]) -> str:
     """What was added up, and what was not."""
-    first, messages = plain(models[0]), _messages(merged.classes, merged.messages)
+    first, messages = plain(models[0]), messages_text(merged.classes, merged.messages)
     lines = [f"Merged {len(models)} models: {messages}.", f"Model: {plain(merged.path)}."]
     if merged.differing:
         lines.append(f"Taken from {first}, where the models differ: {', '.join(merged.differing)}.")
@@ -284,8 +271,3 @@ def _merge_summary(merged: Merged, models: Sequence[str]) -> str:
         rest = "the rest lack a class, keep none, or one of other kinds of evidence"
         lines.append(f"Calibration: from {merged.calibrated} of the {len(models)}; {rest}.")
     return "\n".join(lines)
-
-
-def _messages(classes: tuple[str, ...], messages: Sequence[int]) -> str:
-    """How many there are, in all and by class."""
-    return f"{amount(sum(messages), 'message')} ({counts_text(classes, messages)})"

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable
-from math import isnan
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar
 
 import click
 
-from nbspam.cli import default_model, default_start
-from nbspam.corpus.executor import MAX_JOBS, default_jobs
-from nbspam.errors import show_faults
-from nbspam.settings import ALPHA, BINNINGS, BINS, EVENT_MODELS, FEATURES, NUMERIC_MODELS, STRONG, THRESHOLD
+from nbspam.cli import default_model, default_start, flag_of
+from nbspam.corpus.executor import default_jobs
+from nbspam.errors import UsageError, show_faults
+from nbspam.settings import ALPHA, BINNINGS, BINS, EVENT_MODELS, FEATURES, NUMERIC_MODELS, THRESHOLD
 from nbspam.tokens.bag import READ_VIEWS
 
-Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+Command = TypeVar("Command", bound=Callable[..., Any])
 ANY_PATH = click.Path(readable=False)  # shells complete it; the file is checked when it is opened
 _PATHS = ("FILE", "FILE.html", "FILE.json", "LIST", "MODEL", "PATH")
 
@@ -36,17 +35,6 @@ def size(value: str) -> int:
     return int(found[1]) * int(1000 ** " KMG".index(found[2] or " "))
 
 
-class Real(click.FloatRange):
-    """A float in a range; nan, which click takes, is an error."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        """A number in the range."""
-        number: float = super().convert(value, param, ctx)
-        if isnan(number):
-            self.fail(f"{value!r} is not a number", param, ctx)
-        return number
-
-
 def _option(
     help: str,
     value: str = "",
@@ -56,7 +44,7 @@ def _option(
     short: str = "",
     name: str = "",
     **more: Any,
-) -> Callable[[str], Decorator]:
+) -> Callable[[str], Callable[[Command], Command]]:
     """An option for click, once its flag is known.
 
     value : the name of the value in the help; empty for a switch
@@ -82,20 +70,23 @@ def _own_accounts() -> str:
     return os.path.join(folder, "nbspam", "imap.toml")
 
 
-def _show_faults(context: click.Context, option: click.Parameter, is_given: bool) -> None:
+def _show_faults(context: click.Context, option: click.Parameter, is_given: bool) -> bool:
     if is_given:
         show_faults()
+    return is_given
 
 
 _LOSS = "COSTS|FILE"
-_COUNT, _SOME, _DAYS = click.IntRange(0), click.IntRange(2), Real(0, 36500)
-_JOBS = click.IntRange(1, MAX_JOBS)
+_COUNT, _SOME, _DAYS = click.IntRange(0), click.IntRange(2), click.FloatRange(0, 36500)
+_JOBS = click.IntRange(1, 1_000)  # more is a typing mistake
 _FILTERS = ("spamassassin", "bogofilter")
-_VERBOSE = "Name each message on which a part of nbspam failed."
 _PRIOR = "empirical, smoothed, uniform, or a probability for each class: spam=0.4,ham=0.6."
 
 # By the name of the flag; "command.name" is the form of one command.
-_TABLE: dict[str, Callable[[str], Decorator]] = {
+_TABLE: dict[str, Callable[[str], Callable[[Any], Any]]] = {
+    # Arguments
+    "source": lambda flag: click.argument("source", metavar="[SOURCE]...", nargs=-1, type=ANY_PATH),
+    "files": lambda flag: click.argument("files", metavar="[FILE|-]...", nargs=-1, type=ANY_PATH),
     # Labelled mail
     "ham": _option("Ham: a Maildir, MH folder, mbox, folder, file; repeatable.", "PATH", multiple=True),
     "spam": _option("Spam, in the same forms; repeatable.", "PATH", multiple=True),
@@ -108,7 +99,7 @@ _TABLE: dict[str, Callable[[str], Decorator]] = {
         "The model file.",
         "MODEL",
         shown="$NBSPAM_MODEL, else ~/.local/share/nbspam/model.nbspam",
-        default=lambda: default_model(os.environ),
+        default=default_model,
         short="-m",
     ),
     "eval.model": _option("Judge by this model, as classify does.", "MODEL", short="-m"),
@@ -116,7 +107,7 @@ _TABLE: dict[str, Callable[[str], Decorator]] = {
         "While there is no model, judge by this one; the first learned message makes a copy of it.",
         "MODEL",
         shown="$NBSPAM_START",
-        default=lambda: default_start(os.environ),
+        default=default_start,
     ),
     "replace": _option("Write over an existing model."),
     "mode": _option("Permissions of the model file.", "MODE", type=octal, shown="600 for a new file"),
@@ -125,8 +116,7 @@ _TABLE: dict[str, Callable[[str], Decorator]] = {
     ),
     "alpha": _option(f"The smoothing constant. Default: {ALPHA:g} for averaged views, else 1.", "X|auto"),
     "threshold": _option(
-        "With averaged views: ignore tokens whose log-odds are below NATS in the header, "
-        f"{STRONG[1]:g} of it in the body, {STRONG[2]:g} of it in structure and bigrams.",
+        "With averaged views: ignore tokens whose log-odds are below NATS (in the header; less elsewhere).",
         "NATS",
         type=float,
         default=THRESHOLD,
@@ -156,7 +146,7 @@ _TABLE: dict[str, Callable[[str], Decorator]] = {
         "REGIME",
         default="all",
     ),
-    "update": _option("Add the mail to a model; a message counted before counts again.", name="adds"),
+    "update": _option("Add the mail to a model; a message counted before counts again."),
     # classify, learn, serve
     "files_from": _option("Read the paths of messages from this file, one a line (- is stdin).", "LIST"),
     "passthrough": _option("Write the message with an X-Nbspam header inserted.", short="-p"),
@@ -174,10 +164,11 @@ _TABLE: dict[str, Callable[[str], Decorator]] = {
     "timeout": _option(
         "Time that a client has to send a message, and again to take the answer.",
         "SECONDS",
-        type=Real(0.1, 3600),
+        type=click.FloatRange(0.1, 3600),
         default=60,
         name="seconds",
     ),
+    "allow_tell": _option("Let clients correct the model (spamc -L)."),
     # log, undo
     "log.number": _option("Number of lines; 0 shows all.", "N", type=_COUNT, default=20, short="-n"),
     "last": _option("Take back the last line of nbspam log."),
@@ -186,21 +177,20 @@ _TABLE: dict[str, Callable[[str], Decorator]] = {
         "TIME",
         type=click.DateTime(["%Y-%m-%d", "%Y-%m-%d %H:%M", "%Y-%m-%d %H:%M:%S"]),
     ),
-    "source": _option("Take back what came from this command, or from this folder.", "NAME"),
+    "undo.source": _option("Take back what came from this command, or from this folder.", "NAME"),
     # sync, imap
     "config": _option("Your accounts.", "FILE", shown="~/.config/nbspam/imap.toml", default=_own_accounts),
     "flag_only": _option("Set the keyword $Junk, and move nothing."),
     "keep_days": _option("Days after which unread mail is learned, too.", "N", type=_DAYS, default=7),
     "dry_run": _option("Only show what would be done.", name="is_dry"),
-    "allow_tell": _option("Let clients correct the model (spamc -L)."),
     # eval, tune
-    "folds": _option("Judge each of K parts by the others.", "K", type=int, shown="10"),
+    "folds": _option("Judge each of K parts by the others.", "K", type=int, default=10),
     "grouped": _option("With --folds: keep near-duplicates in one part."),
     "replay": _option("Judge each message in order of time, then learn it."),
     "feedback": _option(
         "With --replay: immediate, delayed:N, partial:SHARE, on-error, thick:MARGIN, first:N.",
         "KIND",
-        shown="immediate",
+        default="immediate",
     ),
     "eval.autolearn": _option("With --replay: also learn the filter's own verdicts."),
     "holdout": _option("Judge this share of the mail by the rest.", "SHARE", type=float),
@@ -255,34 +245,27 @@ _TABLE: dict[str, Callable[[str], Decorator]] = {
         "tcp://HOST:PORT",
     ),
     "local_cluster": _option("Start N Dask workers here to do the work.", "N", type=_JOBS),
-    "classify.jobs": _option("Processes that share the work.", "N", shown="all cores", short="-j"),
-    "json": _option("Write JSON to stdout, one object a line.", name="as_json"),
-    "classify.json": _option("Write one JSON object for each message."),
-    "classify.verbose": _option(_VERBOSE, short="-v"),
-    "verbose": _option(_VERBOSE, expose_value=False, callback=_show_faults, short="-v"),
-    "eval.verbose": _option("Name every misclassified message, the worst with clues.", short="-v"),
+    "json": _option("Write JSON to stdout, one object a line."),
+    "verbose": _option(
+        "Name each message on which a part of nbspam failed.",
+        expose_value=False,
+        callback=_show_faults,
+        short="-v",
+    ),
+    "eval.verbose": _option(
+        "Name every misclassified message, the worst with clues.", callback=_show_faults, short="-v"
+    ),
     "quiet": _option("Write nothing to stderr except errors.", short="-q"),
     "doctor.quiet": _option("Show only what is wrong.", short="-q"),
 }
-OPTIONS = {key: option("--" + key.rpartition(".")[2].replace("_", "-")) for key, option in _TABLE.items()}
-SOURCE = ("ham", "spam", "class", "rules", "skip_unread", "force")
+SOURCE = ("source", "ham", "spam", "class", "rules", "skip_unread", "force")
 CLUSTER = ("scheduler", "local_cluster")
-SCORING = (
-    *("event_model", "alpha", "threshold", "views", "prior", "features"),
-    *("numeric_model", "bins", "binning", "normalise", "textbook"),
-)
+# A model keeps these ways of counting and scoring from its training; the others can be chosen again.
+KEPT_BY_MODEL = ("threshold", "views", "numeric_model", "bins", "binning", "normalise")
+SCORING = ("event_model", "alpha", "prior", "features", "textbook", *KEPT_BY_MODEL)
 OTHER_SCORING = ("score.event_model", "score.alpha", "score.prior", "score.features", "textbook")
-CLASSIFY = (
-    *("model", "start", "files_from", "passthrough", "spam_flag", "header_format", "exit_code"),
-    *("exit_style", "classify.json", "autolearn", "classify.timeout", "loss", *OTHER_SCORING),
-    *("classify.jobs", "classify.verbose", "quiet"),
-)
-LEARN = ("files_from", "model", "start", "classify.verbose", "quiet")
-RARE = {
-    *("classes", "rules", "grouped", "feedback", "autolearn", "results", "seed"),
-    *(*SCORING, "edges", "vocab", "regime", "start"),
-    *CLUSTER,
-}
+RARE = {"classes", "rules", "grouped", "feedback", "autolearn", "results", "seed", "start", "regime"}
+RARE |= {*SCORING, *CLUSTER, "edges", "vocab"}
 
 
 class LongCommand(click.Command):
@@ -295,3 +278,29 @@ class LongCommand(click.Command):
             with formatter.section(heading):
                 records = [one.get_help_record(context) for one in shown if isinstance(one, click.Option)]
                 formatter.write_dl([*filter(None, records)], col_max=20)
+
+
+def options(*keys: str) -> Callable[[Command], Command]:
+    """The options and arguments of these keys in the table, in the order of the help."""
+
+    def decorate(command: Command) -> Command:
+        for key in reversed(keys):
+            flag = "--" + key.rpartition(".")[2].replace("_", "-")
+            command = _TABLE[key](flag)(command)
+        return command
+
+    return decorate
+
+
+def asked_options(names: Iterable[str]) -> list[str]:
+    """The parameters among `names` that are given on the command line."""
+    source, context = click.core.ParameterSource.COMMANDLINE, click.get_current_context()
+    return [name for name in names if context.get_parameter_source(name) == source]
+
+
+def asked_one(names: Iterable[str]) -> str:
+    """The one of these parameters that is given on the command line, or empty; UsageError if two are."""
+    asked = asked_options(names)
+    if len(asked) > 1:
+        raise UsageError(" ".join(map(flag_of, asked)), "exclude each other", "give one of them", "usage")
+    return asked[0] if asked else ""

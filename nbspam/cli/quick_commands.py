@@ -8,13 +8,15 @@ import click
 
 from nbspam.cli.classify import classify
 from nbspam.cli.learn import learn
-from nbspam.cli.options import CLASSIFY, LEARN, LongCommand
-from nbspam.cli.shared import asked_options, files_argument, options
+from nbspam.cli.options import OTHER_SCORING, LongCommand, asked_options, options
+
+LEARN = ("files", "files_from", "model", "start", "verbose", "quiet")
 
 
 @click.command("classify", cls=LongCommand)
-@options(*CLASSIFY)
-@files_argument
+@options("model", "start", "files_from", "passthrough", "spam_flag", "header_format", "exit_code")
+@options("exit_style", "json", "autolearn", "classify.timeout", "loss", *OTHER_SCORING)
+@options("jobs", "verbose", "quiet", "files")
 def classify_command(files: tuple[str, ...], **given: Any) -> int:
     """Classify messages as ham or spam.
 
@@ -39,7 +41,6 @@ def classify_command(files: tuple[str, ...], **given: Any) -> int:
 
 @click.command("learn")
 @click.argument("class_name", metavar="CLASS")
-@files_argument
 @options(*LEARN)
 def learn_command(class_name: str, files: tuple[str, ...], **given: Any) -> int:
     """Learn messages as CLASS: correct a verdict, or add new mail.
@@ -62,7 +63,6 @@ def learn_command(class_name: str, files: tuple[str, ...], **given: Any) -> int:
 
 
 @click.command("unlearn")
-@files_argument
 @options(*LEARN)
 def unlearn_command(files: tuple[str, ...], **given: Any) -> int:
     """Unlearn messages, whatever class they were learned as.
@@ -82,4 +82,4 @@ def unlearn_command(files: tuple[str, ...], **given: Any) -> int:
 
 def _as_text(given: dict[str, Any]) -> dict[str, str]:
     """The options that were given, as the short parser has them."""
-    return {name: given[name] if isinstance(given[name], str) else "1" for name in asked_options(given)}
+    return {name: "1" if given[name] is True else str(given[name]) for name in asked_options(given)}

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from nbspam.cli import plain
-from nbspam.cli.shared import asked_options, options
+from nbspam.cli.options import asked_options, options
 from nbspam.errors import UsageError
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ STDERR = 2
 @options("spam_flag", "loss", "verbose", "quiet")
 def serve_command(
     model: str, start: str, path: str | None, mode: int, listen: str | None, **given: Any
-) -> int:
+) -> None:
     """Serve mail servers over the SPAMD protocol, as SpamAssassin's spamd does.
 
     Clients such as spamc and Exim work unchanged.  The score is the log-odds of spam, in nats; the threshold
@@ -47,9 +47,8 @@ def serve_command(
     """
     from nbspam.serve import daemon, users, worker  # asyncio is for servers alone
 
-    jobs, quiet = given["jobs"], given["quiet"]
     worker.LOG.addHandler(Log())
-    worker.LOG.setLevel(logging.ERROR if quiet else logging.INFO)
+    worker.LOG.setLevel(logging.ERROR if given["quiet"] else logging.INFO)
     worker.LOG.propagate = False
     filters = users.UserFilters(
         model,
@@ -61,16 +60,11 @@ def serve_command(
     )
     filters.check()
     listening = _listening(path, mode, listen)
-    for name in [name for name, is_open in listening.names().items() if is_open]:
-        worker.LOG.error("%s: other machines may reach it, and SPAMD has no password", name)
-    worker.LOG.info(
-        "%s on %s, %s",
-        model,
-        ", ".join(listening.names()),
-        f"{jobs} {'process' if jobs == 1 else 'processes'}",
-    )
-    daemon.Daemon(listening, filters, given["seconds"]).run(jobs)
-    return 0
+    for name, is_open in listening.names().items():
+        if is_open:
+            worker.LOG.error("%s: other machines may reach it, and SPAMD has no password", name)
+    worker.LOG.info("%s on %s, processes: %d", model, ", ".join(listening.names()), given["jobs"])
+    daemon.Daemon(listening, filters, given["seconds"]).run(given["jobs"])
 
 
 def _listening(path: str | None, mode: int, listen: str | None) -> Listening:

@@ -1,41 +1,31 @@
-"""What several commands need: their options in click, labelled mail, settings, and files to write."""
+"""What several commands need: labelled mail, workers, settings, and files to write."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import os
+import sys
+from collections.abc import Iterable
 from contextlib import AbstractContextManager, nullcontext
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
-import click
-
-from nbspam.cli import asked_name, flag_of
-from nbspam.cli.options import ANY_PATH, CLUSTER, OPTIONS
+from nbspam.cli import asked_name
+from nbspam.cli.classify import SETTINGS
+from nbspam.cli.options import CLUSTER, asked_one, asked_options
+from nbspam.cli.tables import message_steps
+from nbspam.corpus.corpus import Corpus, read_corpus
 from nbspam.corpus.labelled import open_labelled
 from nbspam.corpus.source import Source
-from nbspam.errors import UsageError
+from nbspam.errors import CannotCreateError, UsageError
+from nbspam.files import names_no_file, nearest_folder, whole_file
 from nbspam.model.chosen_settings import check_all_act, chosen
 from nbspam.settings import ALL_VIEWS, Settings
+from nbspam.store.connection import is_foreign
 
 if TYPE_CHECKING:
     from nbspam.corpus.cluster import Cluster
     from nbspam.model.chosen_settings import Scoring
 
-Decorated = TypeVar("Decorated", bound=Callable[..., Any])
-
-
-source_argument = click.argument("source", metavar="[SOURCE]...", nargs=-1, type=ANY_PATH)
-files_argument = click.argument("files", metavar="[FILE|-]...", nargs=-1, type=ANY_PATH)
-
-
-def options(*keys: str) -> Callable[[Decorated], Decorated]:
-    """The options of these keys in OPTIONS, in the order of the help."""
-
-    def decorate(command: Decorated) -> Decorated:
-        for key in reversed(keys):
-            OPTIONS[key](command)
-        return command
-
-    return decorate
+STDOUT = "-"
 
 
 def labelled_source(given: dict[str, Any], allow_one_class: bool = False) -> Source:
@@ -49,8 +39,8 @@ def labelled_source(given: dict[str, Any], allow_one_class: bool = False) -> Sou
         classes.setdefault(asked_name(name, "--class"), []).append(path)
     return open_labelled(
         given["source"],
-        ham=list(given["ham"]),
-        spam=list(given["spam"]),
+        ham=given["ham"],
+        spam=given["spam"],
         classes=classes,
         rules=given["rules"],
         skip_unread=given["skip_unread"],
@@ -61,14 +51,19 @@ def labelled_source(given: dict[str, Any], allow_one_class: bool = False) -> Sou
 
 def asked_workers(given: dict[str, Any]) -> AbstractContextManager[int | Cluster]:
     """The number of processes that the options name, or the cluster, connected inside the context."""
-    asked = asked_options(["jobs", *CLUSTER])
-    if len(asked) > 1:
-        raise UsageError(" ".join(map(flag_of, asked)), "exclude each other", "give one of them", "usage")
-    if given["scheduler"] is None and given["local_cluster"] is None:
+    if asked_one(["jobs", *CLUSTER]) not in CLUSTER:
         return nullcontext(given["jobs"])
     from nbspam.corpus.cluster import open_cluster
 
     return open_cluster(given["scheduler"] or "", given["local_cluster"] or 0)
+
+
+def read_source(source: Source, given: dict[str, Any], wanted: frozenset[str]) -> Corpus:
+    """All mail of a source, read once."""
+    with message_steps("Reading", source, given["quiet"]) as advance:
+        jobs = given["jobs"]
+        items = source.items() if isinstance(jobs, int) else source.files()
+        return read_corpus(items, source.classes, jobs, source.ordered_by_index, advance, wanted)
 
 
 def named_mail(given: dict[str, Any]) -> list[str]:
@@ -83,12 +78,6 @@ def named_files(given: dict[str, Any]) -> list[str]:
     return [*named_mail(given), *filter(None, single)]
 
 
-def asked_options(names: Iterable[str]) -> list[str]:
-    """The parameters among `names` that are given on the command line."""
-    source, context = click.core.ParameterSource.COMMANDLINE, click.get_current_context()
-    return [name for name in names if context.get_parameter_source(name) == source]
-
-
 def asked_settings(given: dict[str, Any], is_kept: bool = False) -> Settings:
     """The settings that the options name; UsageError for a wrong one, and for one without effect.
 
@@ -100,3 +89,61 @@ def asked_settings(given: dict[str, Any], is_kept: bool = False) -> Settings:
         slug = "views" if settings.views != ALL_VIEWS else "features"
         raise UsageError("--vocab", f"fixes what is read, and so does --{slug}", "leave one out", slug)
     return settings
+
+
+def changed_settings(given: dict[str, Any]) -> dict[str, str]:
+    """The scoring options on the command line, which replace those of a saved model."""
+    return {name: str(given[name]) for name in asked_options(SETTINGS)}
+
+
+def output_file(path: str) -> AbstractContextManager[BinaryIO]:
+    """A binary file, written whole or not at all; `-` is stdout."""
+    return nullcontext(sys.stdout.buffer) if path == STDOUT else whole_file(path)
+
+
+def write_lines(path: str, lines: Iterable[str]) -> None:
+    """Write lines as UTF-8; `-` is stdout."""
+    with output_file(path) as file:
+        file.writelines(line.encode("utf-8", "replace") for line in lines)
+
+
+def check_writable(path: str | None, *others: str | None) -> None:
+    """Raise before the work if the file cannot be made.
+
+    others : other files of the command; none of them may be the same file
+    """
+    if path is None or path == STDOUT:
+        return
+    if os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path):
+        return  # /dev/null or a FIFO, whatever its folder allows
+    if os.path.realpath(path) in {os.path.realpath(other) for other in others if other}:
+        why = "is named twice, and one of the two would be lost"
+        raise UsageError(path, why, "choose another place for what is written", "output-twice")
+    folder = os.path.dirname(os.path.realpath(path))
+    if names_no_file(path) or not os.path.isdir(folder):
+        why, remedy = "is not the name of a file in a folder", "make the folder, or choose another place"
+        raise CannotCreateError(path, why, remedy, "output-folder")
+    if not os.access(folder, os.W_OK):
+        raise CannotCreateError(
+            path, "the folder cannot be written to", "choose another place", "output-denied"
+        )
+
+
+def check_new_model(
+    path: str, replace: bool, remedy: str = "--replace writes over it", option: str = "--model"
+) -> None:
+    """Raise if no model can be made there, in a folder that will be made, or if there is one.
+
+    replace : write over it;  option : the one that names the model
+    """
+    if os.path.isfile(path) and is_foreign(path):
+        why = "there is a file that is not a model, and it is not overwritten"
+        raise CannotCreateError(path, why, "choose another place, or remove the file", "model-foreign")
+    if os.path.isfile(path) and not replace:
+        why = "the model exists, and it is not overwritten"
+        raise CannotCreateError(path, why, remedy, "model-exists")
+    target, folder = os.path.realpath(path), nearest_folder(path)  # target: a link if links form a loop
+    is_other = os.path.islink(target) or (os.path.exists(path) and not os.path.isfile(path))
+    if names_no_file(path) or is_other or not (os.path.isdir(folder) and os.access(folder, os.W_OK)):
+        why = f"is not a regular file, or {folder} cannot be written to"
+        raise CannotCreateError(path, why, f"choose another place: {option} PATH", "model-create")

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections import Counter
 from collections.abc import Iterable
 from contextlib import closing
 
 import click
 
-from nbspam.cli import done_text, plain, write_text
-from nbspam.cli.shared import options
+from nbspam.cli import done_text, plain, say, write_text
+from nbspam.cli.options import options
 from nbspam.labels import HAM_AND_SPAM
 from nbspam.store.learn import check_class
 from nbspam.tasks.sync import Learning, Lesson, Maildirs, Memory
@@ -54,5 +53,4 @@ def say_lessons(lessons: Iterable[Lesson], quiet: bool) -> None:
     for result, label, place in lessons:
         write_text(f"{result}\t{label}\t{plain(place)}\n")
         done[f"{result} as {label}"] += 1
-    if not quiet:
-        sys.stderr.write(done_text(done))
+    say(done_text(done), quiet)

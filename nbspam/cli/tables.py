@@ -6,21 +6,23 @@ Text of mail and file names goes through `plain` first.  Nothing is read as mark
 from __future__ import annotations
 
 import io
+import json
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from itertools import chain
-from typing import TYPE_CHECKING
+from math import isfinite
+from typing import TYPE_CHECKING, Any
 
 from rich import box
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
-from nbspam.cli import amount, counts_text, plain
+from nbspam.cli import amount, counts_text, plain, say, write_text
 from nbspam.corpus.source import Source, unread_error
-from nbspam.labels import HAM_AND_SPAM, SPAM
+from nbspam.labels import HAM_AND_SPAM
 
 if TYPE_CHECKING:
     from nbspam.corpus.item import Skipped
@@ -30,6 +32,7 @@ PIPE_WIDTH = 100  # columns if the output is no terminal
 CLUE_INDENT = "      "
 MAX_CLUE = 32  # characters
 SHOWN_FOLDERS = 30
+SHOWN_SKIPPED = 5  # unreadable files named in a summary; the rest are counted
 
 
 class _Console(Console):
@@ -97,52 +100,63 @@ def show_message(out: Console, line: str, head: str, clues: Sequence[tuple[str, 
         out.print(CLUE_INDENT + "  ".join(texts), style="dim", soft_wrap=True)
 
 
-SHOWN_SKIPPED = 5  # unreadable files named in a summary; the rest are counted
-RATE = "{task.fields[megabytes]:.1f} MB  {task.fields[rate]:.0f}/s"
-
-
 @contextmanager
-def steps(title: str, total: int | None, shown: bool, rate: str = "") -> Iterator[Callable[..., None]]:
-    """A bar on stderr; gives advance(steps done, their bytes).
+def steps(title: str, total: int | None, quiet: bool = False) -> Iterator[Callable[..., None]]:
+    """A bar on stderr, if that is a terminal; gives advance(steps done, their bytes).
 
     total : None for work of unknown length
-    rate : a template of rich for messages, their MB and their number a second
+    A step that has bytes is a message: then the bar shows MB and messages a second, too.
     """
-    if not shown:
+    if quiet or not sys.stderr.isatty():
         yield lambda steps, size_bytes=0: None
         return
     begun, done, size = time.monotonic(), 0, 0
-    columns = [TextColumn("[bold]{task.description}"), BarColumn(), MofNCompleteColumn()]
-    columns += [TextColumn(rate)] if rate else []
-    with Progress(*columns, TimeRemainingColumn(), console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(title, total=total, megabytes=0.0, rate=0.0)
+    columns = (TextColumn("[bold]{task.description}"), BarColumn(), MofNCompleteColumn())
+    rate = TextColumn("{task.fields[rate]}")
+    console = Console(stderr=True)
+    with Progress(*columns, rate, TimeRemainingColumn(), console=console, transient=True) as bar:
+        task = bar.add_task(title, total=total, rate="")
 
         def advance(steps: int, size_bytes: int = 0) -> None:
             nonlocal done, size
             done, size = done + steps, size + size_bytes
             per_second = done / max(1e-9, time.monotonic() - begun)
-            bar.update(task, advance=steps, megabytes=size / 1e6, rate=per_second)
+            bar.update(task, advance=steps, rate=f"{size / 1e6:.1f} MB  {per_second:.0f}/s" if size else "")
 
         yield advance
 
 
 def message_steps(title: str, source: Source, quiet: bool) -> AbstractContextManager[Callable[..., None]]:
     """The folders of the mail, and a bar whose steps are messages."""
-    if not quiet:
-        show_folders(source)
-    shown = shows_progress(quiet)
-    total = sum(count.total() for _, count in source.counts) if shown else None
-    return steps(title, total, shown, RATE)
+    if quiet:
+        return steps(title, None, quiet)
+    show_folders(source)
+    return steps(title, sum(count.total() for _, count in source.counts))
 
 
-def shows_progress(quiet: bool) -> bool:
-    """True if stderr is a terminal and -q is not given."""
-    return not quiet and sys.stderr.isatty()
+def write_json(content: object) -> None:
+    """Write an object to stdout, as one line of ASCII."""
+    write_text(json.dumps(_json_values(content)) + "\n")
 
 
-def say(text: str) -> None:
-    """Lines for people."""
-    sys.stderr.write(text + "\n")
+def _json_values(value: Any) -> Any:
+    """Named tuples as objects, other tuples as lists, and None for a number that is not finite."""
+    if hasattr(value, "_asdict"):
+        value = value._asdict()
+    if isinstance(value, dict):
+        return {key: _json_values(one) for key, one in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [*map(_json_values, value)]
+    return None if isinstance(value, float) and not isfinite(value) else value
+
+
+def scoring_text(settings: Mapping[str, Any]) -> str:
+    """How a filter scores.  settings : of an evaluation, perhaps of another filter, or of a model"""
+    if "event_model" not in settings:
+        return plain(str(settings.get("filter", settings.get("results", "another filter"))))
+    how = "views averaged" if str(settings["averaged"]) in ("True", "1") else "one sum"
+    both = f" and {settings['numeric_model']}" if settings["features"] == "both" else ""
+    return f"{settings['event_model']}{both}, {how}, λ = {settings['alpha']}"
 
 
 def train_summary(trained: Trained, verb: str = "Trained on") -> str:
@@ -160,8 +174,6 @@ def train_summary(trained: Trained, verb: str = "Trained on") -> str:
         lines.append(f"Chosen by judging messages that were left out: alpha = {trained.alpha:g}.")
     if trained.classes != HAM_AND_SPAM:
         lines.append(f"X-Nbspam will be one of {', '.join(map(plain, trained.classes))}.")
-    if SPAM not in trained.classes:
-        lines.append("No class is spam: a rule for `X-Nbspam: spam` will match no message.")
     return "\n".join(lines)
 
 

@@ -7,19 +7,17 @@ from typing import Any
 
 import click
 
-from nbspam.cli import flag_of, plain
-from nbspam.cli.options import CLUSTER, SCORING, SOURCE, LongCommand
-from nbspam.cli.output import check_new_model
+from nbspam.cli import flag_of, plain, say
+from nbspam.cli.options import CLUSTER, SCORING, SOURCE, LongCommand, asked_one, asked_options, options
 from nbspam.cli.shared import (
-    asked_options,
     asked_settings,
     asked_workers,
+    check_new_model,
     labelled_source,
     named_mail,
-    options,
-    source_argument,
+    read_source,
 )
-from nbspam.cli.tables import check_all_read, message_steps, say, shows_progress, steps, train_summary
+from nbspam.cli.tables import check_all_read, message_steps, steps, train_summary
 from nbspam.corpus.source import Source
 from nbspam.corpus.vocabulary import read_vocabulary
 from nbspam.decision import loss_settings, read_loss
@@ -29,19 +27,14 @@ from nbspam.model.posterior import log_priors, parse_prior
 from nbspam.settings import Settings
 from nbspam.tasks.train import Choices, Trained, train
 
-ALL = "all"  # the regime that counts every message
-
 # Only a new model can be given these.
-FOR_A_NEW_MODEL = (*SCORING, "edges", "max_memory", "vocab", "loss", *CLUSTER)
+FOR_A_NEW_MODEL = (*SCORING, "edges", "max_memory", "vocab", "loss", "regime", *CLUSTER)
 
 
 @click.command("train", cls=LongCommand)
-@source_argument
 @options(*SOURCE, "model", *SCORING, "edges", "jobs", "max_memory", "vocab", "loss", "regime", *CLUSTER)
 @options("update", "start", "replace", "mode", "verbose", "quiet")
-def train_command(
-    model: str, start: str, adds: bool, replace: bool, mode: int | None, quiet: bool, **given: Any
-) -> None:
+def train_command(model: str, start: str, replace: bool, mode: int | None, **given: Any) -> None:
     """Train a model on labelled mail.
 
     SOURCE is a folder with one subfolder for each class (ham/ spam/, or any names), a Maildir++ tree (.Junk
@@ -60,19 +53,17 @@ def train_command(
     read (the model is trained on the rest); 73 cannot create the model; 74 I/O; 75 try again later: another
     program writes to the model.
     """
-    if adds and replace:
-        raise UsageError("--update --replace", "exclude each other", "give one of them", "usage")
-    if adds:
-        _update(model, start, quiet, given)
+    if asked_one(["update", "replace"]) == "update":
+        _update(model, start, given)
     else:
         if asked_options(["start"]):  # $NBSPAM_START is for other commands
             raise UsageError("--start", "is not for a new model", "add --update", "train-start")
-        _train(model, replace, quiet, given)
+        _train(model, replace, given)
     if mode is not None:
         os.chmod(model, mode)
 
 
-def _train(model: str, replace: bool, quiet: bool, given: dict[str, Any]) -> None:
+def _train(model: str, replace: bool, given: dict[str, Any]) -> None:
     """Train a new model."""
     settings = asked_settings(given, is_kept=True)
     source = labelled_source(given)
@@ -87,28 +78,21 @@ def _train(model: str, replace: bool, quiet: bool, given: dict[str, Any]) -> Non
     )
     log_priors(parse_prior(settings.prior), [1] * len(source.classes), source.classes)
     check_new_model(model, replace, "--update adds to it, --replace writes it anew")
-    if given["regime"] != ALL:
-        trained = _train_by_regime(model, source, settings, choices, quiet, given)
+    if given["regime"] != "all":
+        trained = _train_by_regime(model, source, settings, choices, given)
     else:
-        with asked_workers(given) as jobs, message_steps("Training", source, quiet) as advance:
+        with asked_workers(given) as jobs, message_steps("Training", source, given["quiet"]) as advance:
             items = source.items() if isinstance(jobs, int) else source.files()
             trained = train(items, source.classes, model, settings, jobs, advance, choices)
-    if not quiet:
-        say(train_summary(trained))
+    say(train_summary(trained), given["quiet"])
     check_all_read(source.skipped, trained.skipped)
 
 
 def _train_by_regime(
-    model: str,
-    source: Source,
-    settings: Settings,
-    choices: Choices,
-    quiet: bool,
-    given: dict[str, Any],
+    model: str, source: Source, settings: Settings, choices: Choices, given: dict[str, Any]
 ) -> Trained:
     """Train a new model on the messages that --regime chooses."""
     # A replay imports scipy, which a plain training need not wait for.
-    from nbspam.cli.evaluate import read_source
     from nbspam.tasks.evaluate import check_regime, parse_regime, train_by_regime
 
     for name in asked_options(CLUSTER):
@@ -117,8 +101,8 @@ def _train_by_regime(
     feedback = parse_regime(given["regime"])
     check_regime(feedback, settings, choices)
     loss = read_loss(given["loss"], source.classes)
-    corpus = read_source(source, given | {"quiet": quiet}, settings.wanted)
-    with steps("Choosing", len(corpus.block), shows_progress(quiet)) as advance:
+    corpus = read_source(source, given, settings.wanted)
+    with steps("Choosing", len(corpus.block), given["quiet"]) as advance:
         return train_by_regime(corpus, model, settings, feedback, choices, loss, advance)
 
 
@@ -127,7 +111,7 @@ def _source(command: str, given: dict[str, Any]) -> str:
     return "\t".join([command, *map(os.path.abspath, named_mail(given))])
 
 
-def _update(model: str, start: str, quiet: bool, given: dict[str, Any]) -> None:
+def _update(model: str, start: str, given: dict[str, Any]) -> None:
     """Add the mail to the model, or to a copy of --start; the settings of the model stay."""
     from nbspam.store.learn import check_class
     from nbspam.tasks.start import own_or_shared
@@ -135,18 +119,14 @@ def _update(model: str, start: str, quiet: bool, given: dict[str, Any]) -> None:
 
     for name in asked_options(FOR_A_NEW_MODEL):
         why, remedy = "the model keeps its settings", "leave it out, or train anew with --replace"
-        raise UsageError(f"--update {flag_of(name)}", why, remedy, "usage")
-    if given["regime"] != ALL:
-        why = "a regime is for a new model"
-        remedy = "train anew with --replace, or let nbspam learn add message by message"
-        raise UsageError(f"--update --regime {given['regime']}", why, remedy, "regime")
+        slug = "regime" if name == "regime" else "usage"
+        raise UsageError(f"--update {flag_of(name)}", why, remedy, slug)
     check_class(own_or_shared(model, start))
     source = labelled_source(given, allow_one_class=True)
     items, jobs = source.items(), given["jobs"]
-    with message_steps("Adding", source, quiet) as advance:
+    with message_steps("Adding", source, given["quiet"]) as advance:
         added = update(items, source.classes, model, jobs, advance, start, _source("train --update", given))
-    if not quiet:
-        if added.begun:
-            say(f"{plain(model)} begins as a copy of {plain(start)}.")
-        say(train_summary(added, "Added"))
+    if added.begun:
+        say(f"{plain(model)} begins as a copy of {plain(start)}.", given["quiet"])
+    say(train_summary(added, "Added"), given["quiet"])
     check_all_read(source.skipped, added.skipped)

@@ -2,29 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 from math import isnan
 from typing import Any
 
 import click
 
-from nbspam.cli import plain, with_flags
+from nbspam.cli import plain, say, with_flags
 from nbspam.cli.compare import p_cell
-from nbspam.cli.evaluate import read_source
-from nbspam.cli.options import SOURCE
-from nbspam.cli.output import check_new_model
-from nbspam.cli.shared import asked_options, labelled_source, options, source_argument
-from nbspam.cli.tables import (
-    RATE,
-    check_all_read,
-    console,
-    say,
-    shows_progress,
-    steps,
-    table,
-    train_summary,
-)
+from nbspam.cli.options import SOURCE, asked_options, options
+from nbspam.cli.shared import check_new_model, labelled_source, read_source
+from nbspam.cli.tables import check_all_read, console, steps, table, train_summary, write_json
 from nbspam.errors import UsageError
 from nbspam.settings import Settings
 from nbspam.tasks.train import Choices, train
@@ -34,9 +22,8 @@ DEFAULT = "the default"
 
 
 @click.command("tune")
-@source_argument
 @options(*SOURCE, "seed", "write", "model", "replace", "jobs", "json", "verbose", "quiet")
-def tune_command(seed: int, as_json: bool, write: bool, model: str, replace: bool, **given: Any) -> None:
+def tune_command(seed: int, json: bool, write: bool, model: str, replace: bool, **given: Any) -> None:
     """Choose the best settings for your own mail.
 
     SOURCE is as for nbspam train.  Tries smoothing, the threshold, the views and the event model on the same
@@ -64,19 +51,18 @@ def tune_command(seed: int, as_json: bool, write: bool, model: str, replace: boo
     quiet, jobs, source = given["quiet"], given["jobs"], labelled_source(given)
     corpus = read_source(source, given, Settings().wanted)
     skipped = [*source.skipped, *corpus.skipped]
-    with steps("Trying", STEPS, shows_progress(quiet)) as advance:
+    with steps("Trying", STEPS, quiet) as advance:
         tuned = tune(corpus, seed, jobs, advance)
-    if as_json:
-        click.echo(json.dumps(_content(tuned), ensure_ascii=True, allow_nan=False))
+    if json:
+        write_json(_content(tuned))
     else:
         show_tuning(tuned, train_command(tuned.chosen.candidate, given))
     if write:
         settings, classes = tuned.chosen.candidate.settings, source.classes
         choices = Choices(automatic=tuned.chosen.candidate.automatic, replaces=replace)
-        with steps("Training", len(corpus.block), shows_progress(quiet), RATE) as advance:
+        with steps("Training", len(corpus.block), quiet) as advance:
             trained = train(source.items(), classes, model, settings, jobs, advance, choices)
-        if not quiet:
-            say(train_summary(trained))
+        say(train_summary(trained), quiet)
         skipped += [*source.skipped, *trained.skipped]
     check_all_read(skipped)
 
@@ -97,14 +83,13 @@ def _content(tuned: Tuned) -> dict[str, Any]:
         "default_stays": chosen.options == "",
         "candidates": candidates,
         "unseen": _figures(tuned.unseen),
-        "comparison": tuned.comparison.summary(),
+        "comparison": tuned.comparison,
     }
 
 
-def _figures(one: Tried) -> dict[str, float | None]:
+def _figures(one: Tried) -> dict[str, float]:
     names = ("hm_percent", "sm_percent", "one_minus_roca_percent", "log_loss", "difference", "p")
-    values = {name: getattr(one, name) for name in names}
-    return {name: None if isnan(value) else value for name, value in values.items()}
+    return {name: getattr(one, name) for name in names}
 
 
 def train_command(candidate: Candidate, given: dict[str, Any]) -> str:
@@ -140,9 +125,4 @@ def show_tuning(tuned: Tuned, command: str) -> None:
 def _cells(one: Tried) -> list[str]:
     percents = ["" if isnan(value) else f"{value:.2f} %" for value in (one.hm_percent, one.sm_percent)]
     ranking = "" if isnan(one.one_minus_roca_percent) else f"{one.one_minus_roca_percent:.4f}"
-    return [
-        with_flags(one.candidate.options) or DEFAULT,
-        *percents,
-        ranking,
-        f"{one.log_loss:.5f}",
-    ]
+    return [with_flags(one.candidate.options) or DEFAULT, *percents, ranking, f"{one.log_loss:.5f}"]

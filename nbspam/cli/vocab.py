@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import click
 
-from nbspam.cli import amount, counts_text, plain, write_text
-from nbspam.cli.options import ANY_PATH, SOURCE
-from nbspam.cli.output import check_writable, output_file
-from nbspam.cli.shared import labelled_source, named_files, options, source_argument
-from nbspam.cli.tables import check_all_read, message_steps, say
+from nbspam.cli import amount, counts_text, messages_text, plain, say, write_text
+from nbspam.cli.options import ANY_PATH, SOURCE, options
+from nbspam.cli.shared import check_writable, labelled_source, named_files, output_file, write_lines
+from nbspam.cli.tables import check_all_read, message_steps, write_json
 from nbspam.corpus.vectorize import Columns, NumericColumns, WordColumns, vectorize
 from nbspam.corpus.vocabulary import (
     VIEW_COLUMN,
@@ -34,18 +32,8 @@ def vocab_command() -> None:
 
 
 @vocab_command.command("build")
-@source_argument
 @options(*SOURCE, "output", "size", "min_count", "word_list", "view", "jobs", "verbose", "quiet")
-def build_command(
-    output: str,
-    size: int | None,
-    min_count: int,
-    word_list: str | None,
-    view: str | None,
-    jobs: int,
-    quiet: bool,
-    **given: Any,
-) -> None:
+def build_command(output: str, word_list: str | None, view: str | None, quiet: bool, **given: Any) -> None:
     """Build a vocabulary: number the words of labelled mail, those in most messages first.
 
     Ties are ordered by occurrences, then by the alphabet.  Writes UTF-8, one line for each code, with tabs
@@ -61,15 +49,21 @@ def build_command(
     rest); 73 cannot create the file; 74 I/O.
     """
     listed, odd = read_word_list(word_list) if word_list else (None, 0)
-    choice = (size, min_count, listed, view or ("body" if word_list else "all"))
     check_writable(output, word_list, *named_files(given))
     source = labelled_source(given)
     with message_steps("Counting", source, quiet) as advance:
-        vocabulary, skipped = build_vocabulary(source.items(), source.classes, *choice, jobs, advance)
-    with output_file(output) as file:
-        file.writelines(line.encode("utf-8", "replace") for line in lines(vocabulary))
-    if not quiet:
-        say(_summary(vocabulary, odd))
+        vocabulary, skipped = build_vocabulary(
+            source.items(),
+            source.classes,
+            given["size"],
+            given["min_count"],
+            listed,
+            view or ("body" if word_list else "all"),
+            given["jobs"],
+            advance,
+        )
+    write_lines(output, lines(vocabulary))
+    say(_summary(vocabulary, odd), quiet)
     check_all_read(source.skipped, skipped)
 
 
@@ -83,7 +77,7 @@ def _summary(vocabulary: Vocabulary, odd: int) -> str:
 @vocab_command.command("show")
 @click.argument("file", type=ANY_PATH)
 @options("vocab.top", "json")
-def show_command(file: str, top: int, as_json: bool) -> None:
+def show_command(file: str, top: int, json: bool) -> None:
     """Show the first codes of a vocabulary with their counts: messages/occurrences in each class.
 
     With --json writes one object for each code.
@@ -96,21 +90,21 @@ def show_command(file: str, top: int, as_json: bool) -> None:
     """
     vocabulary = read_vocabulary(file)
     words = list(enumerate(vocabulary.words))[: top or None]
-    if as_json:
-        write_text("".join(_json(vocabulary, code, word) for code, word in words))
+    if not json:
+        write_text(_table(vocabulary, words))
         return
-    write_text(_table(vocabulary, words))
+    for code, word in words:
+        write_json(_content(vocabulary, code, word))
 
 
-def _json(vocabulary: Vocabulary, code: int, word: Word) -> str:
-    content = {
+def _content(vocabulary: Vocabulary, code: int, word: Word) -> dict[str, Any]:
+    return {
         "code": code,
         "word": word.text,
         "view": VIEW_COLUMN[word.view],
         "documents": dict(zip(vocabulary.classes, word.documents, strict=True)),
         "occurrences": dict(zip(vocabulary.classes, word.occurrences, strict=True)),
     }
-    return json.dumps(content, ensure_ascii=True) + "\n"
 
 
 def _table(vocabulary: Vocabulary, words: list[tuple[int, Word]]) -> str:
@@ -128,7 +122,6 @@ def _table(vocabulary: Vocabulary, words: list[tuple[int, Word]]) -> str:
 
 
 @click.command("vectorize")
-@source_argument
 @options(*SOURCE, "vectorize.features", "vectorize.vocab", "vectorize.event_model", "output", "format")
 @options("jobs", "verbose", "quiet")
 def vectorize_command(features: str, output: str, form: str, jobs: int, quiet: bool, **given: Any) -> None:
@@ -161,8 +154,7 @@ def vectorize_command(features: str, output: str, form: str, jobs: int, quiet: b
     with message_steps("Vectorizing", source, quiet) as advance:
         items, file = source.items(), output_file(output)
         counts, skipped = vectorize(items, source.classes, columns, file, form, jobs, advance)
-    if not quiet:
-        say(_matrix_summary(columns, counts))
+    say(f"{messages_text(columns.classes, counts)}, {amount(len(columns.names), 'column')}.", quiet)
     check_all_read(source.skipped, skipped)
 
 
@@ -171,8 +163,3 @@ def _check_options(features: str, given: dict[str, Any]) -> None:
         if (features == "words") == (given[option] is None):
             why, remedy = "is for words, which need it", "add it, or take `features=numeric` without it"
             raise UsageError(given[option] or "", why, remedy, "usage", option=option)
-
-
-def _matrix_summary(columns: Columns, messages: list[int]) -> str:
-    counts = f"{amount(sum(messages), 'message')} ({counts_text(columns.classes, messages)})"
-    return f"{counts}, {amount(len(columns.names), 'column')}."

@@ -16,7 +16,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from nbspam.errors import TryAgainError, UsageError
+from nbspam.errors import TryAgainError
 
 if TYPE_CHECKING:
     from nbspam.corpus.cluster import Cluster
@@ -26,23 +26,12 @@ Result = TypeVar("Result")
 WAITING_PER_JOB = 2  # shards at work or waiting
 JOBS_PER_CORE = 4  # more processes are no faster and fill the memory
 CHECK_SECONDS = 1.0
-MAX_JOBS = 1_000  # more is a typing mistake
 _work_of_process: list[Callable[[Any], Any]] = []  # in a worker process: what it does
 
 
 def default_jobs() -> int:
     """The cores that this process may use."""
     return len(os.sched_getaffinity(0))
-
-
-def asked_jobs(text: str) -> int:
-    """A number of processes as people type it, by default all cores; UsageError unless 1 to MAX_JOBS."""
-    if not text:
-        return default_jobs()
-    if text.isdecimal() and 1 <= int(text) <= MAX_JOBS:
-        return int(text)
-    why = f"is not a number of processes from 1 to {MAX_JOBS:,}"
-    raise UsageError(text, why, "leave it out: all cores share the work", "usage", option="jobs")
 
 
 def run_shards(

@@ -6,7 +6,7 @@ Pairs of decisions about the same message show far smaller differences than two 
 from __future__ import annotations
 
 from math import isfinite, nan
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy.stats import binomtest
@@ -61,20 +61,6 @@ class Comparison(NamedTuple):
     parts: str
     replicates: int
     verdict: str
-
-    def summary(self) -> dict[str, Any]:
-        """The comparison as JSON values; undefined figures are None."""
-        found: dict[str, Any] = _json_values(self)
-        return found
-
-
-def _json_values(value: Any) -> Any:
-    """Named tuples as objects, other tuples as lists, nan as None."""
-    if hasattr(value, "_asdict"):
-        return {key: _json_values(one) for key, one in value._asdict().items()}
-    if isinstance(value, tuple):
-        return [_json_values(one) for one in value]
-    return None if isinstance(value, float) and not isfinite(value) else value
 
 
 def compare(first: Evaluation, second: Evaluation, names: tuple[str, str] = ("A", "B")) -> Comparison:

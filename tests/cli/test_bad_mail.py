@@ -59,7 +59,7 @@ def test_a_list_of_paths_ends_each_at_a_line_feed_and_refuses_a_nul(model: Path,
     done = program("classify", "-m", model, "--files-from", "-", stdin=os.fsencode(odd) + b"\n")
     assert (done.returncode, done.stdout[:5]) == (0, b"spam\t")
     listed.write_bytes(b"one.eml\ntwo.eml\0three.eml\n")
-    refusal(65, "list-nul", f"{listed}:2", "learn", "spam", "-m", model, "--files-from", listed)
+    refusal(65, "list-nul", listed, "learn", "spam", "-m", model, "--files-from", listed)
 
 
 @pytest.mark.parametrize("command", ["classify", "explain", "learn -q spam"])

@@ -51,8 +51,10 @@ def test_an_undefined_probability_has_a_reason(tmp_path: Path) -> None:
     run("train", folder, "--event-model", "multinomial", "-m", model, "-q")
     run("unlearn", "-m", model, folder, "-q")
     text = run("explain", "-m", model, stdin=letters["ham"][0])
-    assert "undefined: the model has no mail, and the prior comes from its mail" in text
-    text = run("explain", "--alpha", "0", "--prior", "uniform", "-m", model, stdin=letters["ham"][0])
+    assert "undefined: fewer than two classes have mail in the model" in text
+    run("learn", "ham", "-m", model, "-q", folder / "ham")
+    run("learn", "spam", "-m", model, "-q", folder / "spam")
+    text = run("explain", "--alpha", "0", "-m", model, stdin=mail("lunch pills"))
     assert "undefined: every class is ruled out (lambda = 0)" in text
 
 

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nbspam.cli.classify import named_messages, single_message
+from nbspam.cli.classify import ReadableMessages, single_message
 from nbspam.corpus.item import MAGIC
 from nbspam.corpus.mbox import begins_mbox, fragments, is_dated, unquoted
 from nbspam.corpus.source import open_unlabelled
@@ -199,7 +199,9 @@ def test_the_beginning_of_a_damaged_compressed_mbox_is_read_and_the_file_is_name
 
 
 @pytest.mark.parametrize("magic", [one for one, kind in MAGIC.items() if kind not in PACKERS])
-def test_files_of_other_compressions_are_no_messages(magic: bytes, tmp_path: Path) -> None:
+def test_files_of_other_compressions_are_no_messages(
+    magic: bytes, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     path = tmp_path / "Maildir" / "cur" / "1:2,S"
     path.parent.mkdir(parents=True)
     path.write_bytes(magic + mail(1))
@@ -207,4 +209,5 @@ def test_files_of_other_compressions_are_no_messages(magic: bytes, tmp_path: Pat
     source = open_unlabelled([str(path)])
     assert list(source.items()) == []
     assert source.skipped == [(str(path), why)]
-    assert [str(error) for _, error in named_messages({}, [str(path)])] == [f"{path}: {why}"]
+    assert list(ReadableMessages({}, [str(path)])) == []
+    assert f"{path}: {why}" in capsys.readouterr().err

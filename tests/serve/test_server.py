@@ -419,7 +419,7 @@ def test_systemd_passes_a_socket_and_hears_of_the_state(model: Path, tmp_path: P
     assert states.recv(100) == b"STOPPING=1"
     assert server.wait(PATIENCE) == 0
     assert (tmp_path / "passed").exists()  # it is not ours
-    assert b"passed, 1 process\n" in server.communicate()[1]
+    assert b"passed, processes: 1\n" in server.communicate()[1]
 
 
 def test_systemd_unit_has_options_that_exist() -> None:

@@ -103,7 +103,7 @@ def test_model_replaced_between_two_messages_is_followed(
         os.replace(new, model)
         yield "-", LETTER
 
-    monkeypatch.setattr(classify, "named_messages", messages)
+    monkeypatch.setattr(classify.ReadableMessages, "__iter__", messages)
     lines = run(command, "--json", "-m", model).splitlines()
     assert [json.loads(line)["log_odds"] for line in lines] == expected
 
