@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable
+from math import isnan
 from typing import Any, TypeVar
 
 import click
@@ -33,6 +34,15 @@ def size(value: str) -> int:
     if not found:
         raise click.BadParameter(f"{value!r} is not of the form 500K, 10M or 2G")
     return int(found[1]) * int(1000 ** " KMG".index(found[2] or " "))
+
+
+class Real(click.FloatRange):
+    """A float in a range; nan, which click takes, is an error."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """A number in the range."""
+        number: float = super().convert(value, param, ctx)
+        return self.fail(f"{value!r} is not a number", param, ctx) if isnan(number) else number
 
 
 def _option(
@@ -77,7 +87,7 @@ def _show_faults(context: click.Context, option: click.Parameter, is_given: bool
 
 
 _LOSS = "COSTS|FILE"
-_COUNT, _SOME, _DAYS = click.IntRange(0), click.IntRange(2), click.FloatRange(0, 36500)
+_COUNT, _SOME, _DAYS = click.IntRange(0), click.IntRange(2), Real(0, 36500)
 _JOBS = click.IntRange(1, 1_000)  # more is a typing mistake
 _FILTERS = ("spamassassin", "bogofilter")
 _PRIOR = "empirical, smoothed, uniform, or a probability for each class: spam=0.4,ham=0.6."
@@ -164,7 +174,7 @@ _TABLE: dict[str, Callable[[str], Callable[[Any], Any]]] = {
     "timeout": _option(
         "Time that a client has to send a message, and again to take the answer.",
         "SECONDS",
-        type=click.FloatRange(0.1, 3600),
+        type=Real(0.1, 3600),
         default=60,
         name="seconds",
     ),

@@ -151,13 +151,15 @@ def _check(source: Source, where: str, allow_one_class: bool) -> None:
     if len(empty) == len(source.classes):
         reasons = next(map(_reasons, empty.values()), "")
         remedy = "name a folder with mail in it; paths in an index file are relative to it"
-        raise NoInputError(where, f"no messages in it{reasons}", remedy, "source-empty")
+        slug = "index-paths" if source.ordered_by_index and reasons else "source-empty"
+        raise NoInputError(where, f"no messages in it{reasons}", remedy, slug)
     if len(source.classes) == 1 and not allow_one_class:
         raise BadDataError(where, f"one class only: {source.classes[0]}", NAME_CLASSES, "one-class")
     for label, notes in empty.items():
         place = next(part.path for part in source.parts if label in part.labels)
         why, remedy = f"no messages of class {label}", "put mail into it, or leave this class out"
-        raise NoInputError(place, why + _reasons(notes), remedy, "class-empty")
+        slug = "class-unread" if "unread" in notes.left_out else "class-empty"
+        raise NoInputError(place, why + _reasons(notes), remedy, slug)
 
 
 def _reasons(notes: Notes) -> str:

@@ -25,6 +25,7 @@ from nbspam.store.connection import file_identity
 DEFAULT_ADDRESS = "localhost:783"  # where spamc looks, and spamd listens
 ADDRESS_REMEDY = "use for example `listen=localhost:783`, or `listen=[::1]:783`"
 PATH_REMEDY = "choose another place: `socket=PATH`"
+LISTEN_SLUGS = {errno.EADDRINUSE: "listen-in-use", errno.EACCES: "listen-denied"}
 BACKLOG = 512  # connections that wait to be accepted; the system may have a lower bound
 FIRST_INHERITED = 3  # SD_LISTEN_FDS_START
 STOPS = {signal.SIGTERM, signal.SIGINT}
@@ -103,7 +104,7 @@ def on_address(text: str) -> Listening:
         if not sockets or failure.errno not in (errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT):
             why = f"cannot listen there: {os.strerror(failure.errno or 0)}"
             remedy = "choose another: `listen=HOST:PORT` (spamc -p), or a socket: `socket=PATH` (spamc -U)"
-            raise CannotCreateError(text, why, remedy, "listen-failed")
+            raise CannotCreateError(text, why, remedy, LISTEN_SLUGS.get(failure.errno or 0, "listen-failed"))
     return Listening(sockets)
 
 
