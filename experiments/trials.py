@@ -137,8 +137,12 @@ def pair_in_subject(text: str) -> bool:
     return text.startswith("subject:") and "+" in text
 
 
+ONE_ALPHA = {
+    "nbspam.settings.Settings.alphas": property(lambda settings: (settings.alpha,)),
+    "nbspam.settings.Settings.kinds": property(lambda settings: ("evidence", "measure")),
+}
 TRIALS = (
-    Trial("second λ", 10, settings={"second_alpha": 0.0}),
+    Trial("second λ", 10, patches=ONE_ALPHA),
     Trial("repeats", 8, patches={"nbspam.model.views.MOST_TIMES": 1}),
     Trial("dilution by unknown tokens", 6, settings={"diluted": False}),
     Trial("cap on evidence for ham", 20, settings={"capped": False}),

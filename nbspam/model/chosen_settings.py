@@ -14,9 +14,7 @@ from nbspam.settings import (
     FEATURES,
     MEASURES_NAME,
     NUMERIC_MODELS,
-    TEXTBOOK_ALPHA,
     Settings,
-    textbook,
 )
 from nbspam.tokens.bag import READ_VIEWS
 
@@ -97,20 +95,18 @@ def changed(settings: Settings, change: Mapping[str, str]) -> Settings:
     change : of event_model, alpha, prior, features, textbook (any value but '' is yes)
     """
     event_model, numeric_model, features = _models_asked(settings, change)
-    same = event_model == settings.event_model
+    same, textbook = event_model == settings.event_model, "textbook" in change
+    alpha = settings.alpha if same and not textbook else None
     new = Settings(
         event_model,
-        alpha=checked_alpha(change["alpha"]) if "alpha" in change else settings.alpha if same else None,
+        alpha=checked_alpha(change["alpha"]) if "alpha" in change else alpha,
         prior=change.get("prior", settings.prior),
-        averaged=settings.averaged or not same,
+        averaged=(settings.averaged or not same) and not textbook,
         features=features,
         numeric_model=numeric_model,
         **{name: getattr(settings, name) for name in AS_GIVEN if name != "prior"},
     )
-    if "textbook" in change:
-        alpha = new.alpha if "alpha" in change else TEXTBOOK_ALPHA
-        new = textbook(new).replaced(alpha=alpha)
-    elif new.averaged and settings.averaged:  # the calibration weighs the evidence that it was learned on
+    if new.averaged and settings.averaged:  # the calibration weighs the evidence that it was learned on
         new = settings.replaced(alpha=new.alpha, prior=new.prior)
     check_all_act(change, new)
     return new

@@ -20,7 +20,6 @@ from nbspam.tokens.measures import MEASURES, N_BINS, bins_of
 
 WAYS = {
     "default": Settings(),
-    "one mean": Settings(second_alpha=0.0),
     "not diluted": Settings(diluted=False),
     "no measures": Settings(measures=False),
     "no bigrams": Settings(bigrams=False),
