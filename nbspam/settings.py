@@ -96,7 +96,9 @@ class Settings:
         _check_features(event_model, self.features)
         prior = self.prior.strip()
         self.prior = prior if "=" in prior else prior.lower()  # a class may be named Ham
-        self.numeric_model = event_model if event_model in NUMERIC_MODELS else self.numeric_model or "gaussian"
+        self.numeric_model = (
+            event_model if event_model in NUMERIC_MODELS else self.numeric_model or "gaussian"
+        )
         averaged = self.averaged and event_model == "presence" and self.features == "words"
         self.averaged = self.capped = averaged
         if given.get("alpha") is None:

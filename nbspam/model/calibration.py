@@ -19,6 +19,7 @@ from __future__ import annotations
 from math import exp
 
 from nbspam.errors import DamagedModelError
+from nbspam.settings import KINDS
 from nbspam.tokens.bag import VIEWS
 from nbspam.tokens.measures import MEASURES
 
@@ -117,11 +118,9 @@ def _alike(n_classes: int) -> range:
     return range(1, n_classes) if 2 < n_classes <= MAX_ALIKE else range(0)
 
 
-def rough_weights(n_classes: int, kinds: Sequence[str]) -> list[float]:
+def rough_weights(n_classes: int) -> list[float]:
     """The weights of R_j for the rows of evidence of words, which are first; empty where there is no R."""
-    if not _alike(n_classes):
-        return []
-    return [_first_weight(row) for row in evidence_rows([kind for kind in kinds if kind != "measure"])]
+    return [_first_weight(row) for row in evidence_rows(KINDS[:-1])] if _alike(n_classes) else []
 
 
 def rough_scores(rough: Sequence[float], evidence: Sequence[Sequence[float]]) -> list[float]:

@@ -17,8 +17,7 @@ from __future__ import annotations
 from math import fsum, inf, log
 
 from nbspam.errors import DamagedModelError, UsageError, log_faults
-from nbspam.model.calibration import alike_adds, checked_places, first_weights, rough_scores
-from nbspam.model.calibration import rough_weights as rough_weights_of
+from nbspam.model.calibration import alike_adds, checked_places, first_weights, rough_scores, rough_weights
 from nbspam.model.posterior import Scored, ScorePart, log_priors_of, prior_shift
 from nbspam.settings import (
     ALL_VIEWS,
@@ -123,11 +122,6 @@ class Scorer:
     features : the event model of numeric features; None for words alone
     """
 
-    __slots__ = (
-        *("_ham_cap", "_laws", "_log_prior", "_own", "_rough", "model", "settings"),
-        *("features", "weights", "words"),
-    )
-
     def __init__(self, model: Model, settings: Settings) -> None:
         self.model = model
         self.settings = settings = settings.of(model.classes)
@@ -150,7 +144,7 @@ class Scorer:
         n_classes = len(model.classes)
         self.weights = model.calibration() or first_weights(n_classes, settings.kinds)[0]
         self._own = checked_places(model.path, self.weights, n_classes, settings.kinds)
-        self._rough = rough_weights_of(n_classes, settings.kinds)
+        self._rough = rough_weights(n_classes)
         self._laws = [
             ViewEvidence(view, alpha, settings.threshold, model.documents[view], model.words[view] + 1)
             for alpha in settings.alphas

@@ -177,7 +177,7 @@ def view_evidence(seen: Seen, settings: Settings) -> Evidence:
         evidence *= (1.0 - unknown**DILUTION)[:, None, :, None]
     np.maximum(evidence[..., 1], -settings.ham_cap(n_classes), out=evidence[..., 1])
     found = evidence.reshape(len(block), -1, n_classes)
-    rough = np.array(rough_weights(n_classes, settings.kinds))
+    rough = np.array(rough_weights(n_classes))
     common = np.hstack([unknown, rough @ found[:, :, 1:]]) if len(rough) else unknown
     found = np.concatenate([found, measures], axis=1)
     return Evidence(found, common, block.labels.astype(np.int64), settings.kinds)
