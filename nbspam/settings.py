@@ -86,19 +86,21 @@ class Settings:
         """given : any of the settings above, except `capped`"""
         for name, value in ({name: default for name, (_, default) in _STORED.items()} | given).items():
             setattr(self, name, value)
-        if self.features == "both" and event_model in NUMERIC_MODELS:
-            event_model, self.numeric_model = "presence", event_model
+        if event_model in NUMERIC_MODELS:
+            self.numeric_model = event_model
+            event_model = "presence" if self.features == "both" else event_model
         if event_model not in EVENT_MODELS:
             why = "no such event model"
             raise UsageError(event_model, why, slug="event-model", option="event_model", allowed=EVENT_MODELS)
         self.event_model = event_model
         self.features = self.features or ("words" if event_model in WORD_MODELS else "numeric")
-        _check_features(event_model, self.features)
+        allowed = ("numeric" if event_model in NUMERIC_MODELS else "words", "both")
+        if self.features not in allowed:
+            why = f"event model {event_model} does not score these features"
+            raise UsageError(self.features, why, slug="features", option="features", allowed=allowed)
         prior = self.prior.strip()
         self.prior = prior if "=" in prior else prior.lower()  # a class may be named Ham
-        self.numeric_model = (
-            event_model if event_model in NUMERIC_MODELS else self.numeric_model or "gaussian"
-        )
+        self.numeric_model = self.numeric_model or "gaussian"
         averaged = self.averaged and event_model == "presence" and self.features == "words"
         self.averaged = self.capped = averaged
         if given.get("alpha") is None:
@@ -158,11 +160,3 @@ def from_text(values: dict[str, str], where: str = "model") -> Settings:
         return Settings(**found)
     except (KeyError, ValueError, UsageError) as error:
         raise DamagedModelError(where, f"setting {error}") from None
-
-
-def _check_features(event_model: str, features: str) -> None:
-    if features == ("words" if event_model in NUMERIC_MODELS else "numeric"):
-        what, others = ("words", WORD_MODELS) if features == "words" else ("numbers", NUMERIC_MODELS)
-        why = f"event model {event_model} does not score {what}"
-        remedy = f"`event_model={', '.join(others)}`; or `features=both`"
-        raise UsageError(features, why, remedy, "features", option="features")

@@ -100,7 +100,7 @@ def _json(found: Explanation, classes: tuple[str, ...], since: Times) -> str:
             for clue, time_ms in zip(found.clues, since, strict=True)
         ],
         "features": [
-            {"feature": name, "value": value, "nats": _finite(nats), "bin": edges or None}
+            {"feature": name, "value": value, "nats": _finite(nats), "bin": edges}
             | {key: dict(zip(classes, values, strict=True)) for key, values in parameters.items()}
             for (name, value, edges, parameters), nats in found.features
         ],

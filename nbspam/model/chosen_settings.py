@@ -8,14 +8,7 @@ from __future__ import annotations
 from nbspam.errors import UsageError
 from nbspam.model.posterior import parse_prior
 from nbspam.model.words import checked_alpha
-from nbspam.settings import (
-    ALL_VIEWS,
-    BIGRAMS_NAME,
-    FEATURES,
-    MEASURES_NAME,
-    NUMERIC_MODELS,
-    Settings,
-)
+from nbspam.settings import ALL_VIEWS, BIGRAMS_NAME, MEASURES_NAME, NUMERIC_MODELS, Settings
 from nbspam.tokens.bag import READ_VIEWS
 
 TYPE_CHECKING = False
@@ -118,9 +111,6 @@ def _models_asked(settings: Settings, change: Mapping[str, str]) -> tuple[str, s
     event_model, numeric_model = asked or settings.event_model, settings.numeric_model
     stays = event_model == settings.event_model or settings.features == "both"
     features = change.get("features", settings.features if stays else "")
-    if features and features not in FEATURES:
-        why = "there are no such features"
-        raise UsageError(features, why, slug="features", option="features", allowed=FEATURES)
     if asked in NUMERIC_MODELS and features == "both":
         event_model, numeric_model = settings.event_model, asked  # the words keep their model
     elif not asked and features == "numeric" and event_model not in NUMERIC_MODELS:

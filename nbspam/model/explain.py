@@ -87,9 +87,9 @@ def explanation(judge: Filter, message: Counted, verdict: Verdict) -> Explanatio
         facts = judge.scorer.features.facts(verdict.scored.features)
         features = [(one, nats.get(one.name)) for one in facts]
         features.sort(key=lambda found: -abs(found[1] or 0.0))
+    flip = _flip(judge, message, verdict)
     return Explanation(
-        *(verdict, sums, residual, clues(judge, verdict), interval(judge, verdict)),
-        *(_flip(judge, message, verdict), features),
+        verdict, sums, residual, clues(judge, verdict), interval(judge, verdict), flip, features
     )
 
 

@@ -361,8 +361,6 @@ class ViewEvidence:
     them).
     """
 
-    __slots__ = ("_alpha", "_at_least", "_totals", "floor", "n_classes", "threshold")
-
     def __init__(
         self, view: int, alpha: float, threshold: float, documents: Sequence[float], vocabulary_size: float
     ) -> None:
@@ -370,7 +368,6 @@ class ViewEvidence:
         self._alpha = alpha or NEARLY_ZERO
         self.floor, self.threshold = threshold * WEAK[view], threshold * STRONG[view]
         self._at_least = AT_LEAST[view]
-        self.n_classes = len(documents)
         self._totals = log_ratios(documents, self._alpha * vocabulary_size)
 
     def weigh(self, documents: Sequence[float]) -> tuple[float, list[float]]:
@@ -406,9 +403,6 @@ def measure_evidence(documents: Sequence[float], messages: Sequence[float], bins
     """What the bin of a numeric feature says, nats by class, class 0 has 0: the categorical model.
 
     documents : messages of each class in the bin;  messages : those measured;  bins : how many there are
-    A bin that was never met says nothing.
     """
-    if not any(documents):
-        return [0.0] * len(documents)
     totals = log_ratios(messages, bins * MEASURE_ALPHA)
     return [ratio - total for ratio, total in zip(log_ratios(documents, MEASURE_ALPHA), totals, strict=True)]

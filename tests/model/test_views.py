@@ -44,7 +44,6 @@ def test_repeated_word_counts_more_in_the_mean(times: int, counts: float) -> Non
 def test_evidence_of_a_bin_in_fractions() -> None:
     # Laplace over 4 bins: (3 + 1) / (10 + 4) against (1 + 1) / (6 + 4).
     assert measure_evidence((1, 3), (6, 10), 4) == pytest.approx([0.0, log(4 * 10 / (14 * 2))])
-    assert measure_evidence((0, 0), (6, 10), 4) == [0.0, 0.0]  # never met: nothing
     assert measure_evidence((1, 0, 2), (6, 2, 3), 3) == pytest.approx(
         [0.0, log(1 / 5) - log(2 / 9), log(3 / 6) - log(2 / 9)]
     )
