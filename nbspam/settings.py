@@ -139,9 +139,10 @@ class Settings:
         """The settings for these classes: evidence is capped only for ham and spam."""
         return self if classes == HAM_AND_SPAM else self.replaced(capped=False)
 
-    def ham_cap(self, n_classes: int) -> float:
+    @property
+    def ham_cap(self) -> float:
         """Nats: the most that a view may say for ham; infinite without a cap."""
-        return HAM_CAP if self.capped and n_classes == 2 else float("inf")
+        return HAM_CAP if self.capped else float("inf")
 
     def as_text(self) -> dict[str, str]:
         """name -> value, as a model file keeps them."""

@@ -217,7 +217,7 @@ class BlockBuilder:
         distinct = ordered[begins]
         columns = tokens[distinct & 0xFFFFFFFF].astype(np.int32)
         views = np.array(READ_NUMBERS, np.uint8)[(distinct >> 32) % n_views]
-        names, labels, dates, sizes, features = zip(*self._rows, strict=True) if self._rows else [()] * 5
+        names, labels, dates, sizes, features = zip(*self._rows, strict=True)
         block = Block(
             lexicon=self._new_tokens(columns, views),
             starts=np.searchsorted(distinct >> 32, np.arange(len(self) + 1) * n_views),
@@ -228,7 +228,7 @@ class BlockBuilder:
             names=list(names),
             sizes=np.array(sizes, np.int64),
             has_words=lengths[:, 0] + lengths[:, 1] > 0,  # header, body
-            features=np.array(features, np.float64).reshape(len(self), -1 if self._rows else 0),  # None: NaN
+            features=np.array(features, np.float64).reshape(len(self), -1),  # None: NaN
         )
         self._begin()
         return block

@@ -138,6 +138,5 @@ def check_all_act(names: Iterable[str], settings: Settings, is_kept: bool = Fals
     for name in names:
         does_act, of = acts.get(name, (True, ""))
         if not does_act:
-            raise UsageError(
-                "", f"has no effect here; it is for {of}", "leave it out", "no-effect", option=name
-            )
+            why = f"has no effect here; it is for {of}"
+            raise UsageError("", why, "leave it out", "no-effect", option=name)

@@ -69,9 +69,8 @@ class Counts:
         messages = self.messages - other.messages
         return replace(self, documents=documents, occurrences=occurrences, messages=messages)
 
-    def take(self, chosen: NDArray[Any]) -> Counts:
-        """Some of the tokens.  chosen : a mask, or ascending places"""
-        places = np.flatnonzero(chosen) if chosen.dtype == bool else chosen
+    def take(self, places: Ints) -> Counts:
+        """Some of the tokens.  places : ascending"""
         return replace(
             self,
             keys=self.keys[places],
@@ -161,8 +160,7 @@ def merge_counts(parts: Sequence[Counts]) -> Counts:
         documents[:, place] += part.documents  # places are distinct within a part
         occurrences[:, place] += part.occurrences
     views = np.concatenate([part.views for part in parts])[origins]
-    has_texts = all(part.texts or not len(part.keys) for part in parts)
-    texts = take_texts(join_texts([part.texts for part in parts]), origins) if has_texts else b""
+    texts = take_texts(join_texts([part.texts for part in parts]), origins)
     messages = reduce(np.add, [part.messages for part in parts])
     is_fixed = any(part.is_fixed for part in parts)
     return Counts(keys, views, texts, documents, occurrences, messages, is_fixed)

@@ -125,7 +125,6 @@ class Scorer:
     def __init__(self, model: Model, settings: Settings) -> None:
         self.model = model
         self.settings = settings = settings.of(model.classes)
-        self._ham_cap = settings.ham_cap(len(model.classes))
         self._log_prior = log_priors_of(settings, model.messages, model.classes)
         self.features: FeatureScorer | None = None
         if settings.features != "words":
@@ -226,8 +225,9 @@ class Scorer:
         found = [(word, times_counted(word[2]), weights) for word, weights in law.informative(candidates)]
         sums = [sum([n * weights[k] for _, n, weights in found]) for k in range(len(self.model.classes))]
         share = familiarity / (sum([n for _, n, _ in found]) + SHRINKAGE)
-        if share * sums[1] < -self._ham_cap:
-            share = self._ham_cap / -sums[1]
+        ham_cap = self.settings.ham_cap
+        if share * sums[1] < -ham_cap:
+            share = ham_cap / -sums[1]
         scale = self.weights[row] * share  # what a nat of a word's weight adds, counted once
         for (_, text, times, counts), n, weights in found:
             values = [n * scale * value for value in weights]
@@ -236,9 +236,8 @@ class Scorer:
                 values = [a + b for a, b in zip(values, more, strict=True)]
             part = parts.get(text)
             if part is None:
-                part = parts[text] = ScorePart("token", text, view, values, counts, times)
-            else:
-                part.values = [a + b for a, b in zip(part.values, values, strict=True)]
+                part = parts[text] = ScorePart("token", text, view, [0.0] * len(values), counts, times)
+            part.values = [a + b for a, b in zip(part.values, values, strict=True)]
             part.scale += n * scale
         return [share * total for total in sums]
 
@@ -323,22 +322,14 @@ def word_parts(words: WordLaw, counted: Counted, rows: Rows) -> list[ScorePart]:
 
 def _check_words(model: Model, settings: Settings) -> None:
     if model.settings.get("features") == "numeric":
-        raise UsageError(
-            settings.event_model,
-            f"{model.path} was trained without words",
-            "train again with `features=words` or `features=both`",
-            "model-no-words",
-            option="event_model",
-        )
+        why = f"{model.path} was trained without words"
+        remedy = "train again with `features=words` or `features=both`"
+        raise UsageError(settings.event_model, why, remedy, "model-no-words", option="event_model")
     imported = model.settings.get("imported")
     if imported and settings.event_model in COUNTS_REPEATS:
-        raise UsageError(
-            settings.event_model,
-            f"{model.path} has counts of {imported}: how many messages hold a word, not how often",
-            "score by presence or bernoulli",
-            "model-no-repeats",
-            option="event_model",
-        )
+        why = f"{model.path} has counts of {imported}: how many messages hold a word, not how often"
+        remedy = "score by presence or bernoulli"
+        raise UsageError(settings.event_model, why, remedy, "model-no-repeats", option="event_model")
 
 
 def log_ratios(counts: Sequence[float], pseudo: float) -> list[float]:

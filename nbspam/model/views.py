@@ -169,13 +169,13 @@ def view_lengths(block: Block, pairs: NDArray[np.bool_]) -> Floats:
 
 
 def view_evidence(seen: Seen, settings: Settings) -> Evidence:
-    """What the calibration sees of every row; the law is nbspam.model.scorer."""
+    """What the calibration sees of every row; the law is nbspam.model.scorer.  settings : see Settings.of"""
     block, n_classes = seen.block, len(seen.pairs)
     arrays = zip(*[_Slice(seen, rows, settings).results() for rows in block.slices()], strict=True)
     evidence, unknown, measures = (np.concatenate(one) for one in arrays)
     if settings.diluted:
         evidence *= (1.0 - unknown**DILUTION)[:, None, :, None]
-    np.maximum(evidence[..., 1], -settings.ham_cap(n_classes), out=evidence[..., 1])
+    np.maximum(evidence[..., 1], -settings.ham_cap, out=evidence[..., 1])
     found = evidence.reshape(len(block), -1, n_classes)
     rough = np.array(rough_weights(n_classes))
     common = np.hstack([unknown, rough @ found[:, :, 1:]]) if len(rough) else unknown

@@ -77,10 +77,11 @@ def checked_alpha(given: float | str, others: str = "") -> float:
     low, high = ALPHA_RANGE
     if alpha == 0 or low <= alpha <= high:
         return alpha
-    why = f"is neither 0 nor a number from {low:g} to {high:g}"
-    raise UsageError(
-        str(given), why, "use a number, for example 1 (Laplace)" + others, "alpha", option="alpha"
+    why, remedy = (
+        f"is neither 0 nor a number from {low:g} to {high:g}",
+        "use a number, for example 1 (Laplace)",
     )
+    raise UsageError(str(given), why, remedy + others, "alpha", option="alpha")
 
 
 def make_word_law(event_model: str, totals: WordTotals, alpha: float, normalise: bool = False) -> WordLaw:

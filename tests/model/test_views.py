@@ -74,6 +74,10 @@ def scaled(counts: Counts, factor: int) -> Counts:
     return Counts(counts.keys, counts.views, counts.texts, *arrays)
 
 
+def classes_of(n_classes: int) -> tuple[str, ...]:
+    return HAM_AND_SPAM if n_classes == 2 else tuple(f"class {k}" for k in range(n_classes))
+
+
 def scorer_of_some(block: Block, n_classes: int, settings: Settings, times: int = 1) -> tuple[Scorer, Counts]:
     """A model of two thirds of the messages: what scores one, and its counts.
 
@@ -81,14 +85,13 @@ def scorer_of_some(block: Block, n_classes: int, settings: Settings, times: int 
     """
     counts = scaled(select_rows(block, np.flatnonzero(np.arange(len(block)) % 3)).count(n_classes), times)
     weights = [0.1 * (1 + i % 7) for i in range(len(feature_names(n_classes, settings.kinds)))]
-    classes = HAM_AND_SPAM if n_classes == 2 else tuple(f"class {k}" for k in range(n_classes))
-    return Scorer(CountsModel(classes, counts, weights), settings), counts
+    return Scorer(CountsModel(classes_of(n_classes), counts, weights), settings), counts
 
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("n_classes", [2, 3, 5, 13])
 def test_one_message_has_the_evidence_that_it_has_among_many(way: str, n_classes: int) -> None:
-    settings, block = WAYS[way], random_block(n_classes)
+    settings, block = WAYS[way].of(classes_of(n_classes)), random_block(n_classes)
     scorer, counts = scorer_of_some(block, n_classes, settings)
     many = view_evidence(as_counted(block, counts), settings)
     assert many.kinds == settings.kinds
