@@ -300,21 +300,10 @@ def without_columns(block: Block, kept: NDArray[np.bool_]) -> Block:
     return replace(block, starts=_starts(lengths), columns=block.columns[pairs], counts=block.counts[pairs])
 
 
-def used_columns(block: Block) -> Block:
-    """The same messages over those columns that are in them."""
-    used = np.zeros(len(block.keys), bool)
-    used[block.columns] = True
-    return replace(
-        block,
-        lexicon=Lexicon(block.keys[used], block.views[used], take_texts(block.texts, np.flatnonzero(used))),
-        columns=(np.cumsum(used) - 1)[block.columns].astype(np.int32),
-    )
-
-
 def only_views(block: Block, views: Sequence[int]) -> Block:
     """The messages with the tokens of some views, by number, as if there were no others."""
     wanted = np.isin(block.views, views)
-    return block if wanted.all() else used_columns(without_columns(block, wanted))
+    return block if wanted.all() else merge_blocks([without_columns(block, wanted)])
 
 
 def over_words(block: Block, words: Ints) -> Block:

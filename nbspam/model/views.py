@@ -278,12 +278,9 @@ class _Slice:
         return found
 
 
-def _of_views(values: tuple[float, ...], others: float) -> Floats:
-    return np.array([*values, *[others] * (N_VIEWS - len(VIEWS))])
-
-
 _MEASURE_OF = {key: place for place, name in enumerate(MEASURES) for key in key_list(bins_of(name))}
 _BINS = np.array([N_BINS[name] for name in MEASURES])
 _TIMES = np.array([0.0, *map(times_counted, range(1, MOST_TIMES + 1))])
-_STRONG, _WEAK = _of_views(STRONG, np.inf), _of_views(WEAK, np.inf)  # what is no word is in no mean
-_AT_LEAST = _of_views(AT_LEAST, 0).astype(np.int64)
+# By view: NOTAWORD and measures, which are last, are in no mean.
+_STRONG, _WEAK = np.array([*STRONG, np.inf, np.inf]), np.array([*WEAK, np.inf, np.inf])
+_AT_LEAST = np.array([*AT_LEAST, 0, 0])
