@@ -127,15 +127,17 @@ class WordModel(ArrayModel):
             self.documents[k] += sign * np.asarray((rows > 0).sum(axis=0)).ravel()
             self.occurrences[k] += sign * np.asarray(rows.sum(axis=0)).ravel()
 
-    def _law(self) -> WordLaw:
+    def _histogram(self, kind: str) -> list[Counter[int]]:
         outside = self.occurrences.sum(axis=0) - self.occurrences
+        return [Counter(row) for row in (self.documents if kind == "documents" else outside).tolist()]
+
+    def _law(self) -> WordLaw:
         totals = WordTotals(
             self.messages.tolist(),
             self.documents.sum(axis=1).tolist(),
             self.occurrences.sum(axis=1).tolist(),
             self.documents.shape[1],
-            [Counter(row) for row in self.documents.tolist()],
-            [Counter(row) for row in outside.tolist()],
+            self._histogram,
         )
         return make_word_law(self.event_model, totals, self.alpha, self.normalise)
 

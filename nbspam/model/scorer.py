@@ -280,16 +280,14 @@ def make_words(model: Model, settings: Settings) -> WordLaw:
     """The event model of words on the counts of a model; it knows no measures."""
     from nbspam.model.words import WordTotals, make_word_law, vocabulary_size, word_totals
 
-    event_model, normalise = settings.event_model, settings.normalise
     totals = WordTotals(
         model.messages,
         word_totals(model.documents),
         word_totals(model.occurrences),
         vocabulary_size(model.words),
-        model.histogram("documents") if event_model == "bernoulli" else (),
-        model.histogram("complement") if event_model == "complement" and normalise else (),
+        model.histogram,
     )
-    return make_word_law(event_model, totals, settings.alpha, normalise)
+    return make_word_law(settings.event_model, totals, settings.alpha, settings.normalise)
 
 
 def word_parts(words: WordLaw, counted: Counted, rows: Rows) -> list[ScorePart]:
