@@ -28,7 +28,7 @@ from nbspam.evaluation.metrics import log_loss_terms
 from nbspam.evaluation.outcomes import Evaluation
 from nbspam.evaluation.ranking import rankings, roca_percent
 from nbspam.evaluation.replay import Feedback
-from nbspam.model.block import select_rows, used_columns, without_columns
+from nbspam.model.block import merge_blocks, select_rows, without_columns
 from nbspam.model.counts import split_texts
 from nbspam.settings import Settings
 from nbspam.tasks.evaluate import Plan, evaluate_folds, evaluate_holdout, evaluate_replay
@@ -88,7 +88,7 @@ def without(corpus: Corpus, trial: Trial) -> Corpus:
         return corpus
     texts = split_texts(corpus.block.texts, len(corpus.block.keys))
     kept = np.array([not trial.drop(text.decode()) for text in texts])
-    return corpus._replace(block=used_columns(without_columns(corpus.block, kept)))
+    return corpus._replace(block=merge_blocks([without_columns(corpus.block, kept)]))
 
 
 def training_part(corpus: Corpus) -> Corpus:
@@ -97,7 +97,7 @@ def training_part(corpus: Corpus) -> Corpus:
     names = {str(folder / line.split()[1]) for line in (folder / "train.index").read_text().splitlines()}
     rows = np.array([row for row, name in enumerate(corpus.block.names) if name in names])
     identities = [corpus.identities[row] for row in rows.tolist()]
-    return corpus._replace(block=used_columns(select_rows(corpus.block, rows)), identities=identities)
+    return corpus._replace(block=merge_blocks([select_rows(corpus.block, rows)]), identities=identities)
 
 
 def judged(trial: Trial, sources: tuple[Corpus, Corpus]) -> list[Judged]:
@@ -137,8 +137,12 @@ def pair_in_subject(text: str) -> bool:
     return text.startswith("subject:") and "+" in text
 
 
+ONE_ALPHA = {
+    "nbspam.settings.Settings.alphas": property(lambda settings: (settings.alpha,)),
+    "nbspam.settings.Settings.kinds": property(lambda settings: ("evidence", "measure")),
+}
 TRIALS = (
-    Trial("second λ", 10, settings={"second_alpha": 0.0}),
+    Trial("second λ", 10, patches=ONE_ALPHA),
     Trial("repeats", 8, patches={"nbspam.model.views.MOST_TIMES": 1}),
     Trial("dilution by unknown tokens", 6, settings={"diluted": False}),
     Trial("cap on evidence for ham", 20, settings={"capped": False}),

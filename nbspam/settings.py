@@ -32,34 +32,35 @@ DILUTION = (1, 2, 2, 2)  # p by view: evidence is multiplied by 1 - u^p, u the s
 HAM_CAP = 2.5  # nats
 SHRINKAGE = 3.0  # added to the number of tokens that an average divides by
 SAME = 1e-9  # nats; spreads that differ by less are ties
-KINDS = ("evidence", "cautious", "measure")  # of evidence; each has a weight for each view, or measure
+# Of evidence: under `alpha`, under `second_alpha`, of measures.  Each has a weight for each view, or measure.
+KINDS = ("evidence", "cautious", "measure")
 BINS = 10
 ALL_VIEWS = "all"
 BIGRAMS_NAME = "bigrams"
 NUMERIC_NAME = "numeric"
 MEASURES_NAME = "measures"  # the view that is not averaged
-# The settings in a model file: type, default, and value in older files without it; None: they all have it.
-_STORED: dict[str, tuple[type, object, str | None]] = {
-    "event_model": (str, "presence", None),
-    "alpha": (float, None, None),
-    "prior": (str, "empirical", None),
-    "averaged": (bool, True, None),
-    "threshold": (float, THRESHOLD, None),
-    "normalise": (bool, False, None),
-    "features": (str, "", None),
-    "numeric_model": (str, "", ""),
-    "bins": (int, BINS, str(BINS)),
-    "binning": (str, "frequency", "frequency"),
-    "second_alpha": (float, SECOND_ALPHA, "0"),
-    "diluted": (bool, True, "0"),
-    "views": (str, ALL_VIEWS, ALL_VIEWS),
-    "measures": (bool, True, "0"),
-    "bigrams": (bool, True, "0"),
+# The settings in a model file: type and default.
+_STORED: dict[str, tuple[type, object]] = {
+    "event_model": (str, "presence"),
+    "alpha": (float, None),
+    "prior": (str, "empirical"),
+    "averaged": (bool, True),
+    "threshold": (float, THRESHOLD),
+    "normalise": (bool, False),
+    "features": (str, ""),
+    "numeric_model": (str, ""),
+    "bins": (int, BINS),
+    "binning": (str, "frequency"),
+    "second_alpha": (float, SECOND_ALPHA),
+    "diluted": (bool, True),
+    "views": (str, ALL_VIEWS),
+    "measures": (bool, True),
+    "bigrams": (bool, True),
 }
 
 
 class Settings:
-    """Immutable settings of counting and scoring."""
+    """Settings of counting and scoring; `replaced` gives others, these never change."""
 
     __slots__ = tuple(sorted((*_STORED, "capped")))  # the order in the JSON of an evaluation
 
@@ -73,7 +74,7 @@ class Settings:
     numeric_model: str  # the model of the numeric features
     bins: int  # how training cuts numeric features
     binning: str
-    second_alpha: float  # of averaging the views once more, which trusts rare words less; 0: only once
+    second_alpha: float  # of averaging the views once more, which trusts rare words less
     diluted: bool  # the evidence of a view counts less if few of its tokens are known, see DILUTION
     views: str  # the views whose tokens are counted: `all`, or names with commas between
     measures: bool  # a few binned numeric features are evidence of their own
@@ -83,107 +84,80 @@ class Settings:
 
     def __init__(self, event_model: str = "presence", **given: Any) -> None:
         """given : any of the settings above, except `capped`"""
-        values: dict[str, Any] = {name: default for name, (_, default, _) in _STORED.items()} | given
-        features, views, prior = values["features"], values["views"], values["prior"].strip()
-        if features == "both" and event_model in NUMERIC_MODELS:
-            event_model, values["numeric_model"] = "presence", event_model
+        for name, value in ({name: default for name, (_, default) in _STORED.items()} | given).items():
+            setattr(self, name, value)
+        if event_model in NUMERIC_MODELS:
+            self.numeric_model = event_model
+            event_model = "presence" if self.features == "both" else event_model
         if event_model not in EVENT_MODELS:
             why = "no such event model"
             raise UsageError(event_model, why, slug="event-model", option="event_model", allowed=EVENT_MODELS)
-        features = features or ("words" if event_model in WORD_MODELS else "numeric")
-        _check_features(event_model, features)
-        averaged = values["averaged"] and event_model == "presence" and features == "words"
-        read = (BIGRAMS_NAME, MEASURES_NAME) if views == ALL_VIEWS else views.split(",")
-        default_alpha, numeric_model = ALPHA if averaged else TEXTBOOK_ALPHA, values["numeric_model"]
-        values |= {
-            "event_model": event_model,
-            "alpha": default_alpha if values["alpha"] is None else values["alpha"],
-            "prior": prior if "=" in prior else prior.lower(),  # a class may be named Ham
-            "averaged": averaged,
-            "capped": averaged,
-            "features": features,
-            "numeric_model": event_model if event_model in NUMERIC_MODELS else numeric_model or "gaussian",
-            "second_alpha": values["second_alpha"] if averaged else 0.0,
-            "diluted": values["diluted"] and averaged,
-            "measures": values["measures"] and averaged and MEASURES_NAME in read,
-            "bigrams": values["bigrams"] and averaged and BIGRAMS_NAME in read,
-        }
-        self._set(**values)
-
-    def _set(self, **values: object) -> None:
-        for name, value in values.items():
-            object.__setattr__(self, name, value)
-
-    def __setattr__(self, name: str, value: object) -> None:
-        raise AttributeError(f"settings are immutable: use replaced({name}=...)")
-
-    def __setstate__(self, state: tuple[None, dict[str, object]]) -> None:
-        """For pickle, which other processes get the settings by."""
-        self._set(**state[1])
+        self.event_model = event_model
+        self.features = self.features or ("words" if event_model in WORD_MODELS else "numeric")
+        allowed = ("numeric" if event_model in NUMERIC_MODELS else "words", "both")
+        if self.features not in allowed:
+            why = f"event model {event_model} does not score these features"
+            raise UsageError(self.features, why, slug="features", option="features", allowed=allowed)
+        prior = self.prior.strip()
+        self.prior = prior if "=" in prior else prior.lower()  # a class may be named Ham
+        self.numeric_model = self.numeric_model or "gaussian"
+        averaged = self.averaged and event_model == "presence" and self.features == "words"
+        self.averaged = self.capped = averaged
+        if given.get("alpha") is None:
+            self.alpha = ALPHA if averaged else TEXTBOOK_ALPHA
+        read = (BIGRAMS_NAME, MEASURES_NAME) if self.views == ALL_VIEWS else self.views.split(",")
+        self.second_alpha = self.second_alpha if averaged else 0.0
+        self.diluted = self.diluted and averaged
+        self.measures = self.measures and averaged and MEASURES_NAME in read
+        self.bigrams = self.bigrams and averaged and BIGRAMS_NAME in read
 
     def replaced(self, **changes: object) -> Settings:
         """A copy with some settings replaced and no other recomputed; AttributeError for an unknown name."""
         new = Settings.__new__(Settings)
-        new._set(**{name: getattr(self, name) for name in Settings.__slots__} | changes)
+        for name, value in ({name: getattr(self, name) for name in Settings.__slots__} | changes).items():
+            setattr(new, name, value)
         return new
 
     @property
     def alphas(self) -> tuple[float, ...]:
         """The smoothing constants of averaged views; each gives evidence of its own."""
-        return (self.alpha, self.second_alpha) if self.second_alpha else (self.alpha,)
+        return self.alpha, self.second_alpha
 
     @property
     def kinds(self) -> tuple[str, ...]:
         """The kinds of evidence of averaged views, in the order of their weights in the calibration."""
-        present = (True, bool(self.second_alpha), self.measures)
-        return tuple(kind for kind, is_present in zip(KINDS, present, strict=True) if is_present)
+        return KINDS if self.measures else KINDS[:-1]
 
     @property
     def wanted(self) -> frozenset[str]:
         """What to read of a message in addition to its words, see nbspam.tokens.read."""
-        wanted = {BIGRAMS_NAME: self.bigrams, MEASURES_NAME: self.measures}
-        wanted[NUMERIC_NAME] = self.features != "words"
-        return frozenset(name for name, is_wanted in wanted.items() if is_wanted)
+        has_numbers = self.features != "words"
+        wanted = {BIGRAMS_NAME: self.bigrams, MEASURES_NAME: self.measures, NUMERIC_NAME: has_numbers}
+        return frozenset(name for name in wanted if wanted[name])
 
     def of(self, classes: tuple[str, ...]) -> Settings:
         """The settings for these classes: evidence is capped only for ham and spam."""
         return self if classes == HAM_AND_SPAM else self.replaced(capped=False)
 
-    def ham_cap(self, n_classes: int) -> float:
+    @property
+    def ham_cap(self) -> float:
         """Nats: the most that a view may say for ham; infinite without a cap."""
-        return HAM_CAP if self.capped and n_classes == 2 else float("inf")
+        return HAM_CAP if self.capped else float("inf")
 
     def as_text(self) -> dict[str, str]:
         """name -> value, as a model file keeps them."""
         values = {name: getattr(self, name) for name in _STORED}
-        return {
-            name: str(int(value)) if isinstance(value, bool) else str(value) for name, value in values.items()
-        }
-
-
-def textbook(settings: Settings) -> Settings:
-    """The same event model as in the lecture notes: one bag, lambda = 1, no averaging."""
-    off = dict.fromkeys(("averaged", "diluted", "measures", "bigrams", "capped"), False)
-    return settings.replaced(alpha=TEXTBOOK_ALPHA, second_alpha=0.0, **off)
+        return {name: str(int(value) if isinstance(value, bool) else value) for name, value in values.items()}
 
 
 def from_text(values: dict[str, str], where: str = "model") -> Settings:
     """The settings in the model file `where`; DamagedModelError if they are wrong."""
     found: dict[str, Any] = {}
     try:
-        for name, (kind, _, missing) in _STORED.items():
-            text = values[name] if missing is None else values.get(name, missing)
-            found[name] = text == "1" if kind is bool else kind(text)
+        for name, (kind, _) in _STORED.items():
+            found[name] = values[name] == "1" if kind is bool else kind(values[name])
             if kind is float and not 0 <= found[name] < float("inf"):
-                raise ValueError(f"{name} {text}")
+                raise ValueError(f"{name} {values[name]}")
         return Settings(**found)
     except (KeyError, ValueError, UsageError) as error:
         raise DamagedModelError(where, f"setting {error}") from None
-
-
-def _check_features(event_model: str, features: str) -> None:
-    if features == ("words" if event_model in NUMERIC_MODELS else "numeric"):
-        what, others = ("words", WORD_MODELS) if features == "words" else ("numbers", NUMERIC_MODELS)
-        why = f"event model {event_model} does not score {what}"
-        remedy = f"`event_model={', '.join(others)}`; or `features=both`"
-        raise UsageError(features, why, remedy, "features", option="features")

@@ -173,13 +173,16 @@ def verdict_json(spam_filter: Filter, verdict: Verdict) -> str:
     import json  # 3 ms
     from math import isfinite
 
-    from nbspam.model.explain import interval, share_interval
+    from nbspam.model.credible_intervals import word_share_interval
+    from nbspam.model.explain import interval
 
     counts = {part.text: part.counts[::2] for part in verdict.scored.parts if part.kind == "token"}
     clues = []
     for token, nats in verdict.clues:
         if isfinite(nats):
-            share = share_interval(spam_filter, counts[token], verdict.number) if token in counts else None
+            share = None
+            if token in counts:
+                share = word_share_interval(counts[token], verdict.number, spam_filter.settings)
             clues.append({"token": token, "nats": nats, "share_interval": share})
     content = {
         "name": verdict.name,

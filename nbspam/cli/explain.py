@@ -96,7 +96,7 @@ def _content(found: Explanation, classes: tuple[str, ...], since: Times) -> dict
             for clue, time_ms in zip(found.clues, since, strict=True)
         ],
         "features": [
-            {"feature": name, "value": value, "nats": nats, "bin": edges or None}
+            {"feature": name, "value": value, "nats": nats, "bin": edges}
             | {key: dict(zip(classes, values, strict=True)) for key, values in parameters.items()}
             for (name, value, edges, parameters), nats in found.features
         ],

@@ -23,6 +23,7 @@ from nbspam.model.numeric import (
     CategoricalLaw,
     Edges,
     FeatureCounts,
+    Floats,
     GaussianLaw,
     NumericLaw,
     learn_edges,
@@ -33,8 +34,6 @@ from nbspam.model.words import WordLaw, WordTotals, make_word_law
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from nbspam.model.posterior import Prior
-
-Floats = NDArray[np.float64]
 
 
 class ArrayModel:
@@ -48,7 +47,7 @@ class ArrayModel:
 
     def __init__(self, alpha: float = 1.0, prior: Prior = "empirical", classes: Any = None) -> None:
         self.alpha, self.prior = alpha, prior
-        self.classes = None if classes is None else np.asarray(classes)
+        self.classes: Any = None if classes is None else np.asarray(classes)
         self.messages: NDArray[Any] = np.zeros(0, np.int64)
 
     def fit(self, X: Any, y: ArrayLike) -> Self:
@@ -88,7 +87,6 @@ class ArrayModel:
 
     def log_prior(self) -> Floats:
         """log pi_k, float64 (n_classes,)."""
-        assert self.classes is not None
         names = tuple(map(str, self.classes))
         return np.array(log_priors(self.prior, self.messages.tolist(), names, self.alpha))
 
@@ -101,14 +99,12 @@ class ArrayModel:
 
         positive : a class; None for the last one
         """
-        assert self.classes is not None
         k = len(self.classes) - 1 if positive is None else self.classes.tolist().index(positive)
         found = [log_odds(row, k) for row in self.log_joint(X).tolist()]
         return np.array([np.nan if value is None else value for value in found])
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The class with the largest posterior of each row, the first of those that are equal."""
-        assert self.classes is not None
         return np.asarray(self.classes[self.log_joint(X).argmax(axis=1)])
 
     def parameters(self) -> dict[str, Any]:
@@ -131,15 +127,17 @@ class WordModel(ArrayModel):
             self.documents[k] += sign * np.asarray((rows > 0).sum(axis=0)).ravel()
             self.occurrences[k] += sign * np.asarray(rows.sum(axis=0)).ravel()
 
-    def _law(self) -> WordLaw:
+    def _histogram(self, kind: str) -> list[Counter[int]]:
         outside = self.occurrences.sum(axis=0) - self.occurrences
+        return [Counter(row) for row in (self.documents if kind == "documents" else outside).tolist()]
+
+    def _law(self) -> WordLaw:
         totals = WordTotals(
             self.messages.tolist(),
             self.documents.sum(axis=1).tolist(),
             self.occurrences.sum(axis=1).tolist(),
             self.documents.shape[1],
-            [Counter(row) for row in self.documents.tolist()],
-            [Counter(row) for row in outside.tolist()],
+            self._histogram,
         )
         return make_word_law(self.event_model, totals, self.alpha, self.normalise)
 

@@ -14,7 +14,6 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, count, islice, pairwise
-from operator import itemgetter
 
 import numpy as np
 from numpy.typing import NDArray
@@ -197,11 +196,7 @@ class BlockBuilder:
     def add(self, name: str, label: int, read: Tokens, size_bytes: int) -> None:
         """One more message."""
         views = (*read.views(), read.measures)
-        tokens = [*chain.from_iterable(views)]
-        if len(tokens) > 1:  # of one, itemgetter gives no tuple; it takes 0.9 of the time of map
-            self._tokens.fromlist([*itemgetter(*tokens)(self._numbers)])
-        else:
-            self._tokens.fromlist([self._numbers[token] for token in tokens])
+        self._tokens.fromlist([*map(self._numbers.__getitem__, chain.from_iterable(views))])
         self._lengths += map(len, views)
         date = float("nan") if read.date is None else read.date
         self._rows.append((name, label, date, size_bytes, read.numeric))
@@ -222,7 +217,7 @@ class BlockBuilder:
         distinct = ordered[begins]
         columns = tokens[distinct & 0xFFFFFFFF].astype(np.int32)
         views = np.array(READ_NUMBERS, np.uint8)[(distinct >> 32) % n_views]
-        names, labels, dates, sizes, features = zip(*self._rows, strict=True) if self._rows else [()] * 5
+        names, labels, dates, sizes, features = zip(*self._rows, strict=True)
         block = Block(
             lexicon=self._new_tokens(columns, views),
             starts=np.searchsorted(distinct >> 32, np.arange(len(self) + 1) * n_views),
@@ -233,7 +228,7 @@ class BlockBuilder:
             names=list(names),
             sizes=np.array(sizes, np.int64),
             has_words=lengths[:, 0] + lengths[:, 1] > 0,  # header, body
-            features=np.array(features, np.float64).reshape(len(self), -1 if self._rows else 0),  # None: NaN
+            features=np.array(features, np.float64).reshape(len(self), -1),  # None: NaN
         )
         self._begin()
         return block
@@ -305,21 +300,10 @@ def without_columns(block: Block, kept: NDArray[np.bool_]) -> Block:
     return replace(block, starts=_starts(lengths), columns=block.columns[pairs], counts=block.counts[pairs])
 
 
-def used_columns(block: Block) -> Block:
-    """The same messages over those columns that are in them."""
-    used = np.zeros(len(block.keys), bool)
-    used[block.columns] = True
-    return replace(
-        block,
-        lexicon=Lexicon(block.keys[used], block.views[used], take_texts(block.texts, np.flatnonzero(used))),
-        columns=(np.cumsum(used) - 1)[block.columns].astype(np.int32),
-    )
-
-
 def only_views(block: Block, views: Sequence[int]) -> Block:
     """The messages with the tokens of some views, by number, as if there were no others."""
     wanted = np.isin(block.views, views)
-    return block if wanted.all() else used_columns(without_columns(block, wanted))
+    return block if wanted.all() else merge_blocks([without_columns(block, wanted)])
 
 
 def over_words(block: Block, words: Ints) -> Block:

@@ -40,9 +40,6 @@ class Fitted(NamedTuple):
     covariance: Floats
 
 
-NOT_FITTED = Fitted(np.zeros(0), np.zeros((0, 0)))  # where nothing is averaged
-
-
 def calibrate_on(samples: Sequence[Evidence]) -> Fitted:
     """The calibration learned on samples of evidence, see ways_to_see."""
     found = join_evidence(samples)

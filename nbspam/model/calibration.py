@@ -19,6 +19,7 @@ from __future__ import annotations
 from math import exp
 
 from nbspam.errors import DamagedModelError
+from nbspam.settings import KINDS
 from nbspam.tokens.bag import VIEWS
 from nbspam.tokens.measures import MEASURES
 
@@ -33,8 +34,13 @@ MAX_ALIKE = 12  # classes; the weights between them grow with the square: 121 of
 # Where learning starts: the weighing of views that was best without calibration, and how far from it mail
 # may lead.  The constant is held near 0: mail like none that was met has no evidence, and should not be
 # judged by what balanced the evidence of the mail that was (docs/decisions.md).
-_FIRST_VIEWS = {"header": 1.0, "body": 0.6, "structure": 0.4, "bigrams": 0.4}
-_FIRST_MEASURE = 0.1
+_FIRST_WEIGHTS = {  # of all others 0
+    "evidence:header": 1.0,
+    "evidence:body": 0.6,
+    "evidence:structure": 0.4,
+    "evidence:bigrams": 0.4,
+    **{f"measure:{name}": 0.1 for name in MEASURES},
+}
 _FIRST_VARIANCE = {
     "evidence": 0.25,
     "cautious": 1.0,
@@ -102,14 +108,7 @@ def first_weights(n_classes: int, kinds: Sequence[str]) -> Weights:
     covariance = [[0.0] * len(names) for _ in names]
     for i, name in enumerate(names):
         covariance[i][i] = _FIRST_VARIANCE[name.partition(":")[0]]
-    return [_first_weight(name) for name in names], covariance
-
-
-def _first_weight(name: str) -> float:
-    kind, _, of = name.partition(":")
-    if kind == "measure":
-        return _FIRST_MEASURE
-    return _FIRST_VIEWS[of] if kind == "evidence" else 0.0
+    return [_FIRST_WEIGHTS.get(name, 0.0) for name in names], covariance
 
 
 def _alike(n_classes: int) -> range:
@@ -117,11 +116,10 @@ def _alike(n_classes: int) -> range:
     return range(1, n_classes) if 2 < n_classes <= MAX_ALIKE else range(0)
 
 
-def rough_weights(n_classes: int, kinds: Sequence[str]) -> list[float]:
+def rough_weights(n_classes: int) -> list[float]:
     """The weights of R_j for the rows of evidence of words, which are first; empty where there is no R."""
-    if not _alike(n_classes):
-        return []
-    return [_first_weight(row) for row in evidence_rows([kind for kind in kinds if kind != "measure"])]
+    rows = evidence_rows(KINDS[:-1]) if _alike(n_classes) else []
+    return [_FIRST_WEIGHTS.get(row, 0.0) for row in rows]
 
 
 def rough_scores(rough: Sequence[float], evidence: Sequence[Sequence[float]]) -> list[float]:

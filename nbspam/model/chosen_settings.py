@@ -8,16 +8,7 @@ from __future__ import annotations
 from nbspam.errors import UsageError
 from nbspam.model.posterior import parse_prior
 from nbspam.model.words import checked_alpha
-from nbspam.settings import (
-    ALL_VIEWS,
-    BIGRAMS_NAME,
-    FEATURES,
-    MEASURES_NAME,
-    NUMERIC_MODELS,
-    TEXTBOOK_ALPHA,
-    Settings,
-    textbook,
-)
+from nbspam.settings import ALL_VIEWS, BIGRAMS_NAME, MEASURES_NAME, NUMERIC_MODELS, Settings
 from nbspam.tokens.bag import READ_VIEWS
 
 TYPE_CHECKING = False
@@ -97,20 +88,18 @@ def changed(settings: Settings, change: Mapping[str, str]) -> Settings:
     change : of event_model, alpha, prior, features, textbook (any value but '' is yes)
     """
     event_model, numeric_model, features = _models_asked(settings, change)
-    same = event_model == settings.event_model
+    same, textbook = event_model == settings.event_model, "textbook" in change
+    alpha = settings.alpha if same and not textbook else None
     new = Settings(
         event_model,
-        alpha=checked_alpha(change["alpha"]) if "alpha" in change else settings.alpha if same else None,
+        alpha=checked_alpha(change["alpha"]) if "alpha" in change else alpha,
         prior=change.get("prior", settings.prior),
-        averaged=settings.averaged or not same,
+        averaged=(settings.averaged or not same) and not textbook,
         features=features,
         numeric_model=numeric_model,
         **{name: getattr(settings, name) for name in AS_GIVEN if name != "prior"},
     )
-    if "textbook" in change:
-        alpha = new.alpha if "alpha" in change else TEXTBOOK_ALPHA
-        new = textbook(new).replaced(alpha=alpha)
-    elif new.averaged and settings.averaged:  # the calibration weighs the evidence that it was learned on
+    if new.averaged and settings.averaged:  # the calibration weighs the evidence that it was learned on
         new = settings.replaced(alpha=new.alpha, prior=new.prior)
     check_all_act(change, new)
     return new
@@ -122,9 +111,6 @@ def _models_asked(settings: Settings, change: Mapping[str, str]) -> tuple[str, s
     event_model, numeric_model = asked or settings.event_model, settings.numeric_model
     stays = event_model == settings.event_model or settings.features == "both"
     features = change.get("features", settings.features if stays else "")
-    if features and features not in FEATURES:
-        why = "there are no such features"
-        raise UsageError(features, why, slug="features", option="features", allowed=FEATURES)
     if asked in NUMERIC_MODELS and features == "both":
         event_model, numeric_model = settings.event_model, asked  # the words keep their model
     elif not asked and features == "numeric" and event_model not in NUMERIC_MODELS:
@@ -152,6 +138,5 @@ def check_all_act(names: Iterable[str], settings: Settings, is_kept: bool = Fals
     for name in names:
         does_act, of = acts.get(name, (True, ""))
         if not does_act:
-            raise UsageError(
-                "", f"has no effect here; it is for {of}", "leave it out", "no-effect", option=name
-            )
+            why = f"has no effect here; it is for {of}"
+            raise UsageError("", why, "leave it out", "no-effect", option=name)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
 from typing import Any, Literal, NamedTuple
 
@@ -35,6 +36,7 @@ class Totals(NamedTuple):
     occurrences: Ints
 
 
+@dataclass(eq=False)
 class Counts:
     """Counts of some messages.
 
@@ -43,26 +45,17 @@ class Counts:
     documents   : int64 (n_classes, n_tokens), n_jk;  occurrences : the same shape, N_jk
     messages    : int64 (n_classes,), m_k
     is_fixed    : the vocabulary is fixed: every token is a word; else those that were counted
+    totals      : where these are the counts of some tokens only, to be set to those of all
     """
 
-    def __init__(
-        self,
-        keys: Ints,
-        views: NDArray[np.uint8],
-        texts: bytes,
-        documents: Ints,
-        occurrences: Ints,
-        messages: Ints,
-        is_fixed: bool = False,
-        totals: Totals | None = None,
-    ) -> None:
-        """totals : where these are the counts of some tokens only, of all"""
-        self.keys, self.views, self.texts = keys, views, texts
-        self.documents, self.occurrences, self.messages = documents, occurrences, messages
-        self.is_fixed = is_fixed
-        if totals is not None:
-            self.totals = totals
-        self._histograms: dict[str, list[Counter[int]]] = {}
+    keys: Ints
+    views: NDArray[np.uint8]
+    texts: bytes
+    documents: Ints
+    occurrences: Ints
+    messages: Ints
+    is_fixed: bool = False
+    _histograms: dict[str, list[Counter[int]]] = field(default_factory=dict, init=False)
 
     def __add__(self, other: Counts) -> Counts:
         return merge_counts([self, other])
@@ -74,19 +67,17 @@ class Counts:
         documents[:, places] -= other.documents
         occurrences[:, places] -= other.occurrences
         messages = self.messages - other.messages
-        return Counts(self.keys, self.views, self.texts, documents, occurrences, messages, self.is_fixed)
+        return replace(self, documents=documents, occurrences=occurrences, messages=messages)
 
-    def take(self, chosen: NDArray[Any]) -> Counts:
-        """Some of the tokens.  chosen : a mask, or ascending places"""
-        places = np.flatnonzero(chosen) if chosen.dtype == bool else chosen
-        return Counts(
-            self.keys[places],
-            self.views[places],
-            take_texts(self.texts, places),
-            self.documents[:, places],
-            self.occurrences[:, places],
-            self.messages,
-            self.is_fixed,
+    def take(self, places: Ints) -> Counts:
+        """Some of the tokens.  places : ascending"""
+        return replace(
+            self,
+            keys=self.keys[places],
+            views=self.views[places],
+            texts=take_texts(self.texts, places),
+            documents=self.documents[:, places],
+            occurrences=self.occurrences[:, places],
         )
 
     def places(self, keys: Ints) -> Ints:
@@ -169,8 +160,7 @@ def merge_counts(parts: Sequence[Counts]) -> Counts:
         documents[:, place] += part.documents  # places are distinct within a part
         occurrences[:, place] += part.occurrences
     views = np.concatenate([part.views for part in parts])[origins]
-    has_texts = all(part.texts or not len(part.keys) for part in parts)
-    texts = take_texts(join_texts([part.texts for part in parts]), origins) if has_texts else b""
+    texts = take_texts(join_texts([part.texts for part in parts]), origins)
     messages = reduce(np.add, [part.messages for part in parts])
     is_fixed = any(part.is_fixed for part in parts)
     return Counts(keys, views, texts, documents, occurrences, messages, is_fixed)

@@ -14,20 +14,26 @@ from math import isfinite, sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import betaincinv, gammaincinv, polygamma, stdtrit
 
 from nbspam.model.calibration import design
 from nbspam.model.features import values_of
-from nbspam.model.numeric import LEAST_VARIANCE, FeatureCounts, clamped, mean_and_variance, with_zero_row
+from nbspam.model.numeric import (
+    LEAST_VARIANCE,
+    FeatureCounts,
+    Floats,
+    clamped,
+    mean_and_variance,
+    with_zero_row,
+)
 from nbspam.model.posterior import OF_MAIL, Scored, ScorePart, rest_weights
 from nbspam.model.scorer import Scorer
 from nbspam.model.words import BernoulliLaw
-from nbspam.settings import MEASURE_ALPHA
+from nbspam.settings import MEASURE_ALPHA, Settings
 from nbspam.tokens.bag import MEASURES_VIEW, VIEWS
 from nbspam.tokens.measures import N_BINS, measure_of, messages_measured
 
-Floats = NDArray[np.float64]
 Interval = tuple[float, float]
 
 TAIL = 0.025  # on either side of an interval: they hold 95 %
@@ -38,11 +44,6 @@ JEFFREYS = 0.5
 trigamma = partial(polygamma, 1)
 
 
-def belief(alpha: float, averaged: bool) -> float:
-    """The pseudo-count of intervals: lambda itself in one sum, 1/2 at least in averaged views."""
-    return max(alpha, JEFFREYS) if averaged else alpha
-
-
 def beta_interval(a: float, b: float) -> Interval:
     """Equal-tailed interval of Beta(a, b); a point where a or b is 0 (lambda = 0), (0, 1) where both are."""
     if a <= 0 or b <= 0:
@@ -50,12 +51,13 @@ def beta_interval(a: float, b: float) -> Interval:
     return float(betaincinv(a, b, TAIL)), float(betaincinv(a, b, 1 - TAIL))
 
 
-def word_share_interval(documents: Sequence[float], positive: int, alpha: float) -> Interval:
+def word_share_interval(documents: Sequence[float], positive: int, settings: Settings) -> Interval:
     """Interval of the share of class `positive` among the messages that contain a word.
 
     Beta(n_positive + lambda, n_rest + (K - 1) lambda), n the `documents` by class.  It is the share in the
     mail trained on, with that mail's class balance.
     """
+    alpha = max(settings.alpha, JEFFREYS) if settings.averaged else settings.alpha
     rest = sum(documents) - documents[positive]
     return beta_interval(documents[positive] + alpha, rest + alpha * (len(documents) - 1))
 
@@ -156,18 +158,17 @@ def bernoulli_variances(words: BernoulliLaw, documents: ArrayLike) -> Floats:
 
 
 def log_odds_standard_deviation(
-    variances: ArrayLike, log_joint: Sequence[float], positive: int, prior_counts: Sequence[float] = ()
+    variances: Sequence[float], log_joint: Sequence[float], positive: int
 ) -> float:
     """Posterior standard deviation of the log-odds, nats.
 
-    variances    : by class, of the log-likelihood; add those of independent parts
-    prior_counts : m_k + lambda where the class prior is estimated, nothing where it is given
+    variances : by class, of the log joint; add those of independent parts
     Exact for two classes; for more by the delta method, each other class by its share of the rest.
     """
     gradient = rest_weights(log_joint, positive)  # of the log-odds; its signs do not matter
     gradient[positive] = 1.0
-    parts = np.asarray(variances) + (trigamma(np.array(prior_counts)) if len(prior_counts) else 0.0)
-    return sqrt(sum(weight * weight * part for weight, part in zip(gradient, parts, strict=True) if weight))
+    pairs = zip(gradient, variances, strict=True)
+    return sqrt(sum(weight * weight * variance for weight, variance in pairs if weight))
 
 
 def log_odds_interval(
@@ -184,7 +185,6 @@ def log_odds_interval(
             return None
         features, values = scorer.features, values_of(scorer.features.names, scored.features)
         variances += feature_variances(features.event_model, features.counts, settings.alpha, values)[0]
-    prior_counts: list[float] = []
     if settings.averaged:
         variances += _of_views(scorer, scored.parts)
     else:
@@ -194,8 +194,8 @@ def log_odds_interval(
             variances += _of_words(scorer, scored.parts)
         if settings.prior in OF_MAIL and (settings.features != "words" or scorer.words.uses_prior):
             pseudo = settings.alpha if settings.prior == "smoothed" else 0.0
-            prior_counts = [m + pseudo for m in scorer.model.messages]
-    total = log_odds_standard_deviation(variances, scored.scores, positive, prior_counts)
+            variances += trigamma(np.array(scorer.model.messages) + pseudo)  # of a prior that is estimated
+    total = log_odds_standard_deviation(variances.tolist(), scored.scores, positive)
     if settings.averaged and covariance:  # x' S x, x the design less those of the others by their shares
         x = np.array(design(scored.evidence, scored.common, positive))
         for k, weight in enumerate(rest_weights(scored.scores, positive)):
@@ -221,7 +221,7 @@ def _of_views(scorer: Scorer, parts: Sequence[ScorePart]) -> Floats:
 
     What words add to the scores of classes that are alike is left out.
     """
-    model, alpha = scorer.model, belief(scorer.settings.alpha, averaged=True)
+    model, alpha = scorer.model, max(scorer.settings.alpha, JEFFREYS)
     tokens = [part for part in parts if part.kind == "token"]
     groups: list[tuple[list[ScorePart], Sequence[float], float, int]] = []
     for view in range(len(VIEWS)):

@@ -87,14 +87,16 @@ def explanation(judge: Filter, message: Counted, verdict: Verdict) -> Explanatio
         facts = judge.scorer.features.facts(verdict.scored.features)
         features = [(one, nats.get(one.name)) for one in facts]
         features.sort(key=lambda found: -abs(found[1] or 0.0))
+    flip = _flip(judge, message, verdict)
     return Explanation(
-        *(verdict, sums, residual, clues(judge, verdict), interval(judge, verdict)),
-        *(_flip(judge, message, verdict), features),
+        verdict, sums, residual, clues(judge, verdict), interval(judge, verdict), flip, features
     )
 
 
 def clues(judge: Filter, verdict: Verdict, top: int | None = None) -> list[Clue]:
     """The clues of a verdict, the largest contribution first; at most `top`."""
+    from nbspam.model.credible_intervals import word_share_interval  # scipy: 0.2 s, 25 MB
+
     parts = verdict.scored.contributions(verdict.number)
     parts = [one for one in parts if one[0].kind in ("token", "feature")]
     parts.sort(key=lambda one: (-abs(inf if one[1] is None else one[1]), one[0].text))
@@ -102,7 +104,7 @@ def clues(judge: Filter, verdict: Verdict, top: int | None = None) -> list[Clue]
     for part, nats in parts[:top]:
         view = VIEW_NAMES[part.view] if part.view >= 0 else ""
         counts, occurrences = part.counts[::2], part.counts[1::2]
-        share = share_interval(judge, counts, verdict.number) if counts else None
+        share = word_share_interval(counts, verdict.number, judge.settings) if counts else None
         found.append(Clue(part.text, view, nats, counts, occurrences, part.times, share, part.kind))
     return found
 
@@ -111,16 +113,9 @@ def interval(judge: Filter, verdict: Verdict) -> Interval | None:
     """95 % credible interval of the log-odds, nats; None where it is undefined."""
     if verdict.log_odds is None or verdict.is_prior_alone:
         return None
-    from nbspam.model.credible_intervals import log_odds_interval  # scipy: 0.2 s, 25 MB
+    from nbspam.model.credible_intervals import log_odds_interval  # scipy
 
     return log_odds_interval(judge.scorer, verdict.scored, verdict.number, judge.model.covariance())
-
-
-def share_interval(judge: Filter, counts: tuple[float, ...], number: int) -> Interval:
-    """95 % credible interval of the share of class `number` among the messages that hold a word."""
-    from nbspam.model.credible_intervals import belief, word_share_interval  # scipy
-
-    return word_share_interval(counts, number, belief(judge.settings.alpha, judge.settings.averaged))
 
 
 def _sums(verdict: Verdict, parts: list[tuple[ScorePart, float | None]]) -> list[Sum]:

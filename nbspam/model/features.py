@@ -29,12 +29,12 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from nbspam.store.reader import Model
 
-Bin = tuple[float | None, float | None]
+Bin = tuple[float | None, float | None]  # its edges, None where it has none
 ALL_FEATURES = "all features"  # the name of a factor that is of no single feature
 
 
 def bins_between(edges: Sequence[float]) -> list[Bin]:
-    """The bins of a feature, each as its lower and upper edge; None where it has none."""
+    """The bins of a feature, from its inner edges."""
     return list(zip([None, *edges], [*edges, None], strict=True))
 
 
@@ -50,13 +50,13 @@ def bin_text(low: float | None, high: float | None) -> str:
 class FeatureFacts(NamedTuple):
     """One feature of a message, and the parameters that it is scored by.
 
-    bin        : the edges around the value, None where it has no edge; () for the Gaussian
+    bin        : that of the value; None for the Gaussian
     parameters : by class; `mean` and `variance` of the Gaussian, else `phi`, the probability of the bin
     """
 
     name: str
     value: float
-    bin: Bin | tuple[()]
+    bin: Bin | None
     parameters: dict[str, list[float]]
 
 
@@ -96,7 +96,7 @@ class FeatureScorer:
         for f, cell in enumerate(counts.cells(values)[0].tolist()):
             if cell < 0:
                 continue
-            around: Bin | tuple[()] = ()
+            around = None
             if isinstance(law, GaussianLaw):
                 facts = {"mean": law.means[:, f].tolist(), "variance": law.variances[:, f].tolist()}
             else:

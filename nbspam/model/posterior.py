@@ -155,15 +155,13 @@ def parse_prior(text: str) -> Prior:
     text = text.strip()
     if text.lower() in NAMED_PRIORS:
         return text.lower()
-    given: dict[str, float] = {}
+    pairs = [item.rpartition("=") for item in text.split(",")]
     try:
-        for item in text.split(","):
-            name, _, number = item.rpartition("=")
-            given[name.strip()] = float(number)
+        given = {name.strip(): float(number) for name, _, number in pairs}
     except ValueError:
-        raise _error(text, "it is neither a named prior nor a list of class=probability") from None
-    if "" in given or not all(0 <= number <= 1 for number in given.values()):
-        raise _error(text, "it is not one probability from 0 to 1 for each class")
+        given = {}
+    if not given or "" in given or not all(0 <= number <= 1 for number in given.values()):
+        raise _error(text, "it is neither a named prior nor a probability from 0 to 1 for each class")
     total = sum(given.values())
     if abs(total - 1) > SUM_TOLERANCE:
         raise _error(text, f"the probabilities sum to {total:.6g}, not to 1")

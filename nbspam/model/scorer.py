@@ -17,8 +17,7 @@ from __future__ import annotations
 from math import fsum, inf, log
 
 from nbspam.errors import DamagedModelError, UsageError, log_faults
-from nbspam.model.calibration import alike_adds, checked_places, first_weights, rough_scores
-from nbspam.model.calibration import rough_weights as rough_weights_of
+from nbspam.model.calibration import alike_adds, checked_places, first_weights, rough_scores, rough_weights
 from nbspam.model.posterior import Scored, ScorePart, log_priors_of, prior_shift
 from nbspam.settings import (
     ALL_VIEWS,
@@ -123,15 +122,9 @@ class Scorer:
     features : the event model of numeric features; None for words alone
     """
 
-    __slots__ = (
-        *("_ham_cap", "_laws", "_log_prior", "_own", "_rough", "model", "settings"),
-        *("features", "weights", "words"),
-    )
-
     def __init__(self, model: Model, settings: Settings) -> None:
         self.model = model
         self.settings = settings = settings.of(model.classes)
-        self._ham_cap = settings.ham_cap(len(model.classes))
         self._log_prior = log_priors_of(settings, model.messages, model.classes)
         self.features: FeatureScorer | None = None
         if settings.features != "words":
@@ -150,7 +143,7 @@ class Scorer:
         n_classes = len(model.classes)
         self.weights = model.calibration() or first_weights(n_classes, settings.kinds)[0]
         self._own = checked_places(model.path, self.weights, n_classes, settings.kinds)
-        self._rough = rough_weights_of(n_classes, settings.kinds)
+        self._rough = rough_weights(n_classes)
         self._laws = [
             ViewEvidence(view, alpha, settings.threshold, model.documents[view], model.words[view] + 1)
             for alpha in settings.alphas
@@ -232,8 +225,9 @@ class Scorer:
         found = [(word, times_counted(word[2]), weights) for word, weights in law.informative(candidates)]
         sums = [sum([n * weights[k] for _, n, weights in found]) for k in range(len(self.model.classes))]
         share = familiarity / (sum([n for _, n, _ in found]) + SHRINKAGE)
-        if share * sums[1] < -self._ham_cap:
-            share = self._ham_cap / -sums[1]
+        ham_cap = self.settings.ham_cap
+        if share * sums[1] < -ham_cap:
+            share = ham_cap / -sums[1]
         scale = self.weights[row] * share  # what a nat of a word's weight adds, counted once
         for (_, text, times, counts), n, weights in found:
             values = [n * scale * value for value in weights]
@@ -242,9 +236,8 @@ class Scorer:
                 values = [a + b for a, b in zip(values, more, strict=True)]
             part = parts.get(text)
             if part is None:
-                part = parts[text] = ScorePart("token", text, view, values, counts, times)
-            else:
-                part.values = [a + b for a, b in zip(part.values, values, strict=True)]
+                part = parts[text] = ScorePart("token", text, view, [0.0] * len(values), counts, times)
+            part.values = [a + b for a, b in zip(part.values, values, strict=True)]
             part.scale += n * scale
         return [share * total for total in sums]
 
@@ -287,16 +280,14 @@ def make_words(model: Model, settings: Settings) -> WordLaw:
     """The event model of words on the counts of a model; it knows no measures."""
     from nbspam.model.words import WordTotals, make_word_law, vocabulary_size, word_totals
 
-    event_model, normalise = settings.event_model, settings.normalise
     totals = WordTotals(
         model.messages,
         word_totals(model.documents),
         word_totals(model.occurrences),
         vocabulary_size(model.words),
-        model.histogram("documents") if event_model == "bernoulli" else (),
-        model.histogram("complement") if event_model == "complement" and normalise else (),
+        model.histogram,
     )
-    return make_word_law(event_model, totals, settings.alpha, normalise)
+    return make_word_law(settings.event_model, totals, settings.alpha, settings.normalise)
 
 
 def word_parts(words: WordLaw, counted: Counted, rows: Rows) -> list[ScorePart]:
@@ -329,22 +320,14 @@ def word_parts(words: WordLaw, counted: Counted, rows: Rows) -> list[ScorePart]:
 
 def _check_words(model: Model, settings: Settings) -> None:
     if model.settings.get("features") == "numeric":
-        raise UsageError(
-            settings.event_model,
-            f"{model.path} was trained without words",
-            "train again with `features=words` or `features=both`",
-            "model-no-words",
-            option="event_model",
-        )
+        why = f"{model.path} was trained without words"
+        remedy = "train again with `features=words` or `features=both`"
+        raise UsageError(settings.event_model, why, remedy, "model-no-words", option="event_model")
     imported = model.settings.get("imported")
     if imported and settings.event_model in COUNTS_REPEATS:
-        raise UsageError(
-            settings.event_model,
-            f"{model.path} has counts of {imported}: how many messages hold a word, not how often",
-            "score by presence or bernoulli",
-            "model-no-repeats",
-            option="event_model",
-        )
+        why = f"{model.path} has counts of {imported}: how many messages hold a word, not how often"
+        remedy = "score by presence or bernoulli"
+        raise UsageError(settings.event_model, why, remedy, "model-no-repeats", option="event_model")
 
 
 def log_ratios(counts: Sequence[float], pseudo: float) -> list[float]:
@@ -367,8 +350,6 @@ class ViewEvidence:
     them).
     """
 
-    __slots__ = ("_alpha", "_at_least", "_totals", "floor", "n_classes", "threshold")
-
     def __init__(
         self, view: int, alpha: float, threshold: float, documents: Sequence[float], vocabulary_size: float
     ) -> None:
@@ -376,7 +357,6 @@ class ViewEvidence:
         self._alpha = alpha or NEARLY_ZERO
         self.floor, self.threshold = threshold * WEAK[view], threshold * STRONG[view]
         self._at_least = AT_LEAST[view]
-        self.n_classes = len(documents)
         self._totals = log_ratios(documents, self._alpha * vocabulary_size)
 
     def weigh(self, documents: Sequence[float]) -> tuple[float, list[float]]:
@@ -412,9 +392,6 @@ def measure_evidence(documents: Sequence[float], messages: Sequence[float], bins
     """What the bin of a numeric feature says, nats by class, class 0 has 0: the categorical model.
 
     documents : messages of each class in the bin;  messages : those measured;  bins : how many there are
-    A bin that was never met says nothing.
     """
-    if not any(documents):
-        return [0.0] * len(documents)
     totals = log_ratios(messages, bins * MEASURE_ALPHA)
     return [ratio - total for ratio, total in zip(log_ratios(documents, MEASURE_ALPHA), totals, strict=True)]

@@ -79,7 +79,7 @@ class WordRows:
     def __init__(self, counts: Counts, block: Block) -> None:
         used, columns = np.unique(block.columns, return_inverse=True)
         places = counts.places(np.append(block.keys[used], NOTAWORD_KEY))
-        known = (columns_of(counts.known(), places) if len(counts.keys) else places < 0) & (places >= 0)
+        known = columns_of(counts.known(), places)
         rows, times, inside = block.rows(), block.counts.astype(np.float64), known[columns]
         outside = np.bincount(rows[~inside], times[~inside], len(block))
         without = np.flatnonzero(outside)  # rows that have a NOTAWORD
@@ -88,26 +88,24 @@ class WordRows:
         self._columns = np.concatenate([columns[inside], np.full(len(without), len(used))])
         self._times = np.concatenate([times[inside], outside[without]])
         self._counts, self._places = counts, places
-        self._tuples: tuple[list[list[int]], Ints] | None = None  # of every law of these rows
+        self._tuples: tuple[list[list[int]], Ints] = ([], places)  # of every law of these rows, once known
 
     def score(self, law: WordLaw) -> Floats:
         """Log-likelihoods, float64 (n_rows, n_classes), nats; -inf allowed, never NaN."""
-        if self._tuples is None:
+        if not self._tuples[0]:
             counts = self._counts.occurrences if law.repeats else self._counts.documents
             self._tuples = distinct_tuples(columns_of(counts, self._places))
-        joint = self._sums(law.weigh, self._tuples, law.repeats) + law.base
+        joint = self._sums(law.weigh, self._times if law.repeats else 1.0) + law.base
         if any(law.certain):
-            certain = self._sums(law.is_certain, self._tuples, False)
+            certain = self._sums(law.is_certain, 1.0)
             joint[certain < law.certain] = -np.inf
         return joint
 
-    def _sums(
-        self, law: Callable[[list[int]], Sequence[float]], tuples: tuple[list[list[int]], Ints], repeats: bool
-    ) -> Floats:
+    def _sums(self, law: Callable[[list[int]], Sequence[float]], times: Floats | float) -> Floats:
         """float64 (n_rows, n_classes): of each row the sum of a law of one tuple of counts at its words."""
-        table = np.array([law(counts) for counts in tuples[0]], np.float64)
-        at_words = tuples[1][self._columns]
-        weights = [of_class[at_words] * (self._times if repeats else 1.0) for of_class in table.T]
+        tuples, places = self._tuples
+        table, at_words = np.array([law(counts) for counts in tuples], np.float64), places[self._columns]
+        weights = [of_class[at_words] * times for of_class in table.T]
         return np.stack([np.bincount(self._rows, one, self._n_rows) for one in weights], axis=1)
 
 
@@ -131,12 +129,8 @@ def best_alpha(model: TextbookModel, sample: Block) -> float:
 
     model  : the counts and the way of scoring, which may average views
     sample : labelled messages, all of them among the counted
-    A model without lambda (Gaussian alone) keeps the one it has.
     """
-    settings = model.settings
-    if settings.features == "numeric" and settings.numeric_model == "gaussian":
-        return settings.alpha
-    if settings.averaged:
+    if model.settings.averaged:
         seen = [way(sample, model.counts) for way in ways_to_see(sample)]
         score = partial(_averaged_loss, model, seen)
     else:

@@ -169,15 +169,15 @@ def view_lengths(block: Block, pairs: NDArray[np.bool_]) -> Floats:
 
 
 def view_evidence(seen: Seen, settings: Settings) -> Evidence:
-    """What the calibration sees of every row; the law is nbspam.model.scorer."""
+    """What the calibration sees of every row; the law is nbspam.model.scorer.  settings : see Settings.of"""
     block, n_classes = seen.block, len(seen.pairs)
     arrays = zip(*[_Slice(seen, rows, settings).results() for rows in block.slices()], strict=True)
     evidence, unknown, measures = (np.concatenate(one) for one in arrays)
     if settings.diluted:
         evidence *= (1.0 - unknown**DILUTION)[:, None, :, None]
-    np.maximum(evidence[..., 1], -settings.ham_cap(n_classes), out=evidence[..., 1])
+    np.maximum(evidence[..., 1], -settings.ham_cap, out=evidence[..., 1])
     found = evidence.reshape(len(block), -1, n_classes)
-    rough = np.array(rough_weights(n_classes, settings.kinds))
+    rough = np.array(rough_weights(n_classes))
     common = np.hstack([unknown, rough @ found[:, :, 1:]]) if len(rough) else unknown
     found = np.concatenate([found, measures], axis=1)
     return Evidence(found, common, block.labels.astype(np.int64), settings.kinds)
@@ -219,13 +219,10 @@ class _Slice:
         evidence = np.zeros((self._n_rows, len(self._settings.alphas), len(VIEWS), len(self._counts)))
         for number, alpha in enumerate(self._settings.alphas):
             evidence[:, number, :, 1:] = self._means(self._weights(alpha or NEARLY_ZERO))
-        never, every = (
-            self._by_view(np.where(self._known, 0.0, 1.0)),
-            self._by_view(np.ones(len(self._known))),
-        )
+        never, every = self._by_view(~self._known), self._by_view(np.ones(len(self._known)))
         return evidence, never / np.maximum(every, 1), self._measures()
 
-    def _by_view(self, weights: Floats, chosen: Any = slice(None)) -> Floats:
+    def _by_view(self, weights: NDArray[Any], chosen: Any = slice(None)) -> Floats:
         sums = np.bincount(self._cells[chosen], weights, self._n_rows * N_VIEWS)
         return np.asarray(sums.reshape(-1, N_VIEWS)[:, : len(VIEWS)], np.float64)
 
@@ -271,9 +268,8 @@ class _Slice:
             return np.zeros((self._n_rows, 0, len(self._counts)))
         found = np.zeros((self._n_rows, len(MEASURES), len(self._counts)))
         pairs = np.flatnonzero((self._views == MEASURES_VIEW) & self._known)
-        at = np.minimum(np.searchsorted(_MEASURE_KEYS, self._keys[pairs]), len(_MEASURE_KEYS) - 1)
-        is_bin = _MEASURE_KEYS[at] == self._keys[pairs]
-        pairs, which = pairs[is_bin], _MEASURE_PLACES[at[is_bin]]
+        which = np.array([_MEASURE_OF.get(key, -1) for key in self._keys[pairs].tolist()], np.int64)
+        pairs, which = pairs[which >= 0], which[which >= 0]
         rows = self._rows[pairs]
         messages = self._totals[:, MEASURES_VIEW, rows] / len(MEASURES)  # each counts once in each measure
         logs = log_smoothed(self._counts[:, pairs], MEASURE_ALPHA)
@@ -282,14 +278,9 @@ class _Slice:
         return found
 
 
-def _of_views(values: tuple[float, ...], others: float) -> Floats:
-    return np.array([*values, *[others] * (N_VIEWS - len(VIEWS))])
-
-
-_PLACE_OF = {key: place for place, name in enumerate(MEASURES) for key in key_list(bins_of(name))}
-_MEASURE_KEYS = np.array(sorted(_PLACE_OF), np.int64)
-_MEASURE_PLACES = np.array([_PLACE_OF[key] for key in sorted(_PLACE_OF)], np.int64)
+_MEASURE_OF = {key: place for place, name in enumerate(MEASURES) for key in key_list(bins_of(name))}
 _BINS = np.array([N_BINS[name] for name in MEASURES])
 _TIMES = np.array([0.0, *map(times_counted, range(1, MOST_TIMES + 1))])
-_STRONG, _WEAK = _of_views(STRONG, np.inf), _of_views(WEAK, np.inf)  # what is no word is in no mean
-_AT_LEAST = _of_views(AT_LEAST, 0).astype(np.int64)
+# By view: NOTAWORD and measures, which are last, are in no mean.
+_STRONG, _WEAK = np.array([*STRONG, np.inf, np.inf]), np.array([*WEAK, np.inf, np.inf])
+_AT_LEAST = np.array([*AT_LEAST, 0, 0])

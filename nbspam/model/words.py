@@ -17,7 +17,7 @@ from nbspam.tokens.bag import NOTAWORD_VIEW, TEXTBOOK_VIEWS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from typing import Any
 
     Counts = Sequence[float]  # one number a class
@@ -30,12 +30,12 @@ ALPHA_RANGE = (1e-100, 1e12)
 class WordTotals:
     """Sums over the whole vocabulary, as a word model needs them.
 
-    messages             : m_k, messages of class k
-    documents            : sum over the vocabulary of n_jk
-    occurrences          : N_k, sum over the vocabulary of N_jk
-    vocabulary_size      : |V|, NOTAWORD included
-    document_histogram   : by class {c: words with n_jk = c}; for bernoulli
-    complement_histogram : by class k {c: words that occur c times outside k}; for normalised complement
+    messages        : m_k, messages of class k
+    documents       : sum over the vocabulary of n_jk
+    occurrences     : N_k, sum over the vocabulary of N_jk
+    vocabulary_size : |V|, NOTAWORD included
+    histogram       : of "documents", for bernoulli: by class {c: words with n_jk = c}; of "complement", for
+                      normalised complement: by class k {c: words that occur c times outside k}
     In a histogram the words with count 0 may be left out: they are what is missing to |V|.
     """
 
@@ -45,13 +45,11 @@ class WordTotals:
         documents: Counts,
         occurrences: Counts,
         vocabulary_size: int,
-        document_histogram: Sequence[Histogram] = (),
-        complement_histogram: Sequence[Histogram] = (),
+        histogram: Callable[[str], Sequence[Histogram]],
     ) -> None:
         self.messages, self.documents, self.occurrences = messages, documents, occurrences
         self.vocabulary_size = vocabulary_size
-        self.document_histogram = document_histogram
-        self.complement_histogram = complement_histogram
+        self.histogram = histogram
 
 
 def word_totals(by_view: Sequence[Counts]) -> list[float]:
@@ -77,10 +75,11 @@ def checked_alpha(given: float | str, others: str = "") -> float:
     low, high = ALPHA_RANGE
     if alpha == 0 or low <= alpha <= high:
         return alpha
-    why = f"is neither 0 nor a number from {low:g} to {high:g}"
-    raise UsageError(
-        str(given), why, "use a number, for example 1 (Laplace)" + others, "alpha", option="alpha"
+    why, remedy = (
+        f"is neither 0 nor a number from {low:g} to {high:g}",
+        "use a number, for example 1 (Laplace)",
     )
+    raise UsageError(str(given), why, remedy + others, "alpha", option="alpha")
 
 
 def make_word_law(event_model: str, totals: WordTotals, alpha: float, normalise: bool = False) -> WordLaw:
@@ -168,7 +167,7 @@ class BernoulliLaw(WordLaw):
     def __init__(self, totals: WordTotals, alpha: float) -> None:
         super().__init__("bernoulli", len(totals.messages), alpha, repeats=False)
         self.messages = totals.messages
-        self.histogram = [with_zero(h, totals.vocabulary_size) for h in totals.document_histogram]
+        self.histogram = [with_zero(h, totals.vocabulary_size) for h in totals.histogram("documents")]
         self.concentration = [m + 2 * alpha for m in totals.messages]
         for k, histogram in enumerate(self.histogram):
             absent = [
@@ -211,7 +210,7 @@ class ComplementLaw(WordLaw):
         self.concentration = [n + alpha * size for n in others]
         self._log_totals = [*map(log_or_minus_inf, self.concentration)]
         self._sums: list[float] = []  # by class, of log theta over the vocabulary; empty: not normalised
-        for k, some in enumerate(totals.complement_histogram if normalise else ()):
+        for k, some in enumerate(totals.histogram("complement") if normalise else ()):
             sums = (words * self._log_theta(count, k) for count, words in with_zero(some, size))
             self._sums.append(fsum(sums))
 

@@ -99,9 +99,10 @@ class ModelJudge:
             self._looked_up = scorer, block.lexicon
             self._cells = np.zeros((2 * len(model.classes), 0), np.int64)
         self._look_up(model, block.keys[self._cells.shape[1] :])
-        totals = Totals(np.array(model.words), np.array(model.documents), np.array(model.occurrences))
         cells = (self._cells[::2], self._cells[1::2], np.array(model.messages))
-        return Counts(block.keys, block.views, b"", *cells, totals=totals)
+        counts = Counts(block.keys, block.views, b"", *cells)
+        counts.totals = Totals(np.array(model.words), np.array(model.documents), np.array(model.occurrences))
+        return counts
 
     def _look_up(self, model: Model, keys: Ints) -> None:
         order = np.argsort(keys)

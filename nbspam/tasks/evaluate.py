@@ -35,7 +35,7 @@ from nbspam.evaluation.outcomes import (
 )
 from nbspam.evaluation.replay import ON_ERROR, THICK, Autolearn, Feedback, parse_feedback, replay
 from nbspam.filter import open_filter
-from nbspam.model.block import Block, select_rows, used_columns, without_columns
+from nbspam.model.block import Block, select_rows, without_columns
 from nbspam.model.calibrate import WARM_UP_SHARE, join_evidence
 from nbspam.model.counts import Ints
 from nbspam.model.scorer import Scorer
@@ -278,7 +278,7 @@ def train_by_regime(
     feedback : on-error or thick.  What it gains and costs: docs/decisions.md.
     """
     rows, evidence = learned_rows(corpus.seen_by(settings), settings, feedback, loss, progress)
-    part = used_columns(select_rows(corpus.block, rows))
+    part = select_rows(corpus.block, rows)
     choices = choices._replace(evidence=evidence)
     trained = train_blocks([ReadShard([part], corpus.skipped, [])], corpus.classes, path, settings, choices)
     return trained._replace(read=len(corpus.block))

@@ -12,7 +12,7 @@ import numpy as np
 from nbspam.decision import Loss, cutoffs, stored_loss, zero_one_loss
 from nbspam.errors import UsageError
 from nbspam.labels import HAM_AND_SPAM
-from nbspam.model.credible_intervals import belief, normal_posterior, word_share_interval
+from nbspam.model.credible_intervals import normal_posterior, word_share_interval
 from nbspam.model.features import stored_counts
 from nbspam.model.numeric import CategoricalLaw, GaussianLaw
 from nbspam.model.words import vocabulary_size
@@ -112,8 +112,7 @@ def _features(model: Model, alpha: float) -> list[Info]:
 
 
 def _word_facts(model: Model, settings: Settings, word: TokenRow) -> Info:
-    pseudo = belief(settings.alpha, settings.averaged)
-    intervals = [list(word_share_interval(word.documents, k, pseudo)) for k in range(len(model.classes))]
+    intervals = [list(word_share_interval(word.documents, k, settings)) for k in range(len(model.classes))]
     return {
         "text": word.text,
         "view": VIEW_NAMES[word.view],

@@ -21,7 +21,7 @@ from nbspam.corpus.reading import Progress
 from nbspam.corpus.vocabulary import vocabulary_settings
 from nbspam.filter import open_filter
 from nbspam.labels import HAM_AND_SPAM
-from nbspam.model.block import only_views, select_rows, used_columns
+from nbspam.model.block import merge_blocks, only_views, select_rows
 from nbspam.model.calibration import feature_names, first_weights
 from nbspam.model.counts import Floats
 from nbspam.settings import ALL_VIEWS, Settings
@@ -91,7 +91,7 @@ class Labelling:
         order = np.argsort(digests, kind="stable")
         rows = order[np.sort(np.unique(groups[order], return_index=True)[1])]
         rows = rows[~np.isin(groups[rows], groups[np.isin(digests, [*learned])])][:MAX_GROUPS]
-        self._block = used_columns(select_rows(corpus.block, rows))
+        self._block = merge_blocks([select_rows(corpus.block, rows)])
         by_name = {item.name: item for item in items}
         self._items = [by_name[name] for name in self._block.names]
         self._is_left = np.ones(len(rows), np.bool_)

@@ -20,7 +20,7 @@ from nbspam.corpus.reading import Progress, read_blocks
 from nbspam.corpus.vocabulary import Vocabulary, settings_under, vocabulary_counts, vocabulary_settings
 from nbspam.errors import BadDataError, NoInputError, UsageError
 from nbspam.model.block import Block
-from nbspam.model.calibrate import NOT_FITTED, Fitted, calibrate_on, sample, ways_to_see
+from nbspam.model.calibrate import Fitted, calibrate_on, sample, ways_to_see
 from nbspam.model.calibration import feature_names
 from nbspam.model.counts import Counts, Ints, Totals, merge_counts, text_slices
 from nbspam.model.numeric import count_features, learn_edges
@@ -159,7 +159,7 @@ def _write(
             file.numeric_features(zip(NAMES, features.edges, strict=True))
             file.numeric_counts(features.rows())
         fitted = calibration()
-        if len(fitted.weights):
+        if fitted:
             names = feature_names(len(classes), settings.kinds)
             file.calibration(names, fitted.weights.tolist(), fitted.covariance.tolist())
     return int(counts.totals.words.sum())
@@ -167,10 +167,13 @@ def _write(
 
 def _calibration(
     settings: Settings, choices: Choices, block: Block, counts: Counts, jobs: int | Cluster
-) -> Callable[[], Fitted]:
-    """A function for the calibration; other processes may compute it while the counts are written."""
+) -> Callable[[], Fitted | None]:
+    """A function for the calibration; other processes may compute it while the counts are written.
+
+    It returns None where nothing is averaged.
+    """
     if not settings.averaged:
-        return lambda: NOT_FITTED
+        return lambda: None
     if choices.evidence:
         return partial(calibrate_on, [choices.evidence])
     samples = run_shards(

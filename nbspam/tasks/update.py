@@ -147,7 +147,8 @@ def _counts_of(now: Model, block: Block) -> Counts:
     found = now.counts([key for key in block.keys.tolist() if key != NOTAWORD_KEY])
     nothing = (0,) * (2 * len(now.classes))
     rows = np.array([found.get(key, nothing) for key in block.keys.tolist()]).reshape(-1, len(nothing)).T
-    totals = Totals(np.array(now.words), np.array(now.documents), np.array(now.occurrences))
     arrays = (rows[::2].copy(), rows[1::2].copy(), np.array(now.messages))
     is_fixed = now.settings.get("vocabulary") == "fixed"
-    return Counts(block.keys, block.views, b"", *arrays, is_fixed, totals)
+    counts = Counts(block.keys, block.views, b"", *arrays, is_fixed)
+    counts.totals = Totals(np.array(now.words), np.array(now.documents), np.array(now.occurrences))
+    return counts

@@ -129,14 +129,17 @@ def test_failed_load_leaves_the_old_model(models: dict[str, Path], copy: Path) -
 
 TEXT = (
     "#nbspam-model\t4\n#setting\tname\tvalue\nsetting\talpha\t1.0\n"
-    "setting\taveraged\t0\nsetting\tevent_model\tpresence\nsetting\tfeatures\twords\n"
-    "setting\tnormalise\t0\nsetting\tprior\tempirical\nsetting\tthreshold\t2.0\n#class\tnumber\tname\tmessages\n"
+    "setting\taveraged\t0\nsetting\tbigrams\t0\nsetting\tbinning\tfrequency\nsetting\tbins\t10\n"
+    "setting\tdiluted\t0\nsetting\tevent_model\tpresence\nsetting\tfeatures\twords\n"
+    "setting\tmeasures\t0\nsetting\tnormalise\t0\nsetting\tnumeric_model\tgaussian\n"
+    "setting\tprior\tempirical\nsetting\tsecond_alpha\t0.0\nsetting\tthreshold\t2.0\n"
+    "setting\tviews\tall\n#class\tnumber\tname\tmessages\n"
     "class\t0\tham\t1\nclass\t1\tspam\t1\n"
     "#token\tview\ttext\tdocuments_0\toccurrences_0\tdocuments_1\toccurrences_1\n"
     "token\t1\thello\t1\t2\t0\t0\n#calibration\tnumber\tfeature\tclass\tweight\n"
     "#calibration_covariance\tline\tplace\tvalue\n#learned\tdigest\tclass\ttimes\n"
     "learned\t-9223372036854775808\t0\t1\nlearned\t5\t1\t1\n#numeric_feature\tnumber\tname\tedges\n"
-    "#numeric_count\tkind\tclass\tplace\tvalue\n#prior_class\tnumber\tmessages\n#end\t12\n"
+    "#numeric_count\tkind\tclass\tplace\tvalue\n#prior_class\tnumber\tmessages\n#end\t20\n"
 )
 
 
@@ -144,17 +147,17 @@ TEXT = (
     ("old", "new", "said"),
     [
         ("#nbspam-model\t4", "#nbspam-model\t1", "older"),
-        ("class\t0\tham\t1", "class\t0\tham\t-1", "line 11"),
+        ("class\t0\tham\t1", "class\t0\tham\t-1", "line 19"),
         ("class\t0\tham\t1", "class\t0\tspam\t1", "class order"),
         ("documents_1", "documents_9", "#token"),
-        ("\t1\t2\t0\t0", "\t1\t2\t0\t99999999999999999999", "line 14"),
-        ("hello", "he\\llo", "line 14"),
+        ("\t1\t2\t0\t0", "\t1\t2\t0\t99999999999999999999", "line 22"),
+        ("hello", "he\\llo", "line 22"),
         ("learned\t5\t1\t1\n", "learned\t5\t1\t1\nlearned\t5\t1\t1\n", "twice"),
         ("messages\n#end", "messages\nprior_class\t1\t1\n#end", "expected the end"),
-        ("#end\t12", "#end\t13", "12 rows"),
-        ("#end\t12\n", "", "cut short"),
-        ("#end\t12", "token\t1\thello\t1\t2\t0\t0\n#end\t13", "expected the end"),
-        ("alpha\t1.0", "alpha\tnan", "alpha"),
+        ("#end\t20", "#end\t21", "20 rows"),
+        ("#end\t20\n", "", "cut short"),
+        ("#end\t20", "token\t1\thello\t1\t2\t0\t0\n#end\t21", "expected the end"),
+        ("\talpha\t1.0", "\talpha\tnan", "alpha"),
         ("features\twords", "features\tnumeric", "features"),
         ("class\tweight\n", "class\tweight\ncalibration\t0\tconstant\t\\N\tnan\n", "cannot be a weight"),
     ],

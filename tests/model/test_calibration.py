@@ -22,7 +22,7 @@ def random_evidence(n: int, n_classes: int) -> Evidence:
     rng = np.random.default_rng(n_classes)
     evidence = rng.normal(size=(n, 2 * len(VIEWS), n_classes))
     evidence[:, :, 0] = 0.0
-    rough = np.array(calibration.rough_weights(n_classes, WORDS))
+    rough = np.array(calibration.rough_weights(n_classes))
     unknown = rng.random((n, len(VIEWS)))
     common = np.hstack([unknown, rough @ evidence[:, :, 1:]]) if len(rough) else unknown
     return Evidence(evidence, common, np.arange(n) % n_classes, WORDS)
@@ -47,7 +47,7 @@ def test_class_that_shares_its_words_with_another_is_told_from_it() -> None:
     says = np.array([[0.0, -2.0, -2.0], [0.0, 2.0, 0.0], [0.0, 4.0, 2.0]])[labels]
     evidence = np.zeros((600, 2 * len(VIEWS), 3))
     evidence[:, 0, 1:] = says[:, 1:] + rng.normal(0, 0.3, (600, 2))
-    rough = np.array(calibration.rough_weights(3, WORDS))
+    rough = np.array(calibration.rough_weights(3))
     common = np.hstack([np.zeros((600, len(VIEWS))), rough @ evidence[:, :, 1:]])
     found = Evidence(evidence, common, labels, WORDS)
     assert np.mean(bulk_scores(fit(found)[0], found).argmax(axis=1) == labels) > 0.95
@@ -63,7 +63,7 @@ def test_step_is_the_gaussian_posterior_of_one_message(n_classes: int) -> None:
         learner = Learner((prior, prior_covariance))
         evidence = random.normal(size=(2 * len(VIEWS), n_classes))
         evidence[:, 0] = 0.0
-        rough = calibration.rough_weights(n_classes, kinds)
+        rough = calibration.rough_weights(n_classes)
         common = [*random.random(len(VIEWS)).tolist(), *calibration.rough_scores(rough, evidence.tolist())]
         rows = [calibration.design(evidence.tolist(), common, k) for k in range(n_classes)]
         design = np.array(rows)

@@ -9,7 +9,6 @@ from scipy import stats
 from nbspam.model import words as events
 from nbspam.model.credible_intervals import (
     NormalInverseGamma,
-    belief,
     bernoulli_variances,
     beta_interval,
     dirichlet_variances,
@@ -19,6 +18,7 @@ from nbspam.model.credible_intervals import (
     word_share_interval,
 )
 from nbspam.model.numeric import FeatureCounts
+from nbspam.settings import Settings
 
 INF = math.inf
 DRAWS = 100_000
@@ -30,12 +30,12 @@ def test_a_beta_interval_is_scipys(a: float, b: float) -> None:
 
 
 def test_a_spam_share_is_uncertain_after_one_message_and_not_after_many() -> None:
-    assert word_share_interval([0, 1], 1, 0.5) == pytest.approx((0.15, 1.0), abs=0.005)
-    assert word_share_interval([0, 1000], 1, 0.5) == pytest.approx((0.997, 1.0), abs=0.0005)
-    assert word_share_interval([2, 5, 3], 1, 1.0) == pytest.approx(stats.beta(6, 7).interval(0.95))
-    assert (belief(0.03, averaged=True), belief(2.0, averaged=True), belief(0.03, averaged=False)) == (
-        *(0.5, 2.0, 0.03),
-    )
+    averaged, one_sum = Settings(alpha=0.03), Settings(alpha=0.03, averaged=False)
+    assert word_share_interval([0, 1], 1, averaged) == pytest.approx((0.15, 1.0), abs=0.005)
+    assert word_share_interval([0, 1000], 1, averaged) == pytest.approx((0.997, 1.0), abs=0.0005)
+    assert word_share_interval([0, 1], 1, one_sum) == pytest.approx(stats.beta(1.03, 0.03).interval(0.95))
+    three = word_share_interval([2, 5, 3], 1, Settings(alpha=1.0))
+    assert three == pytest.approx(stats.beta(6, 7).interval(0.95))
 
 
 # Three words of a vocabulary of five; (ham, spam) counts.
@@ -47,7 +47,7 @@ def bernoulli(alpha: float) -> events.BernoulliLaw:
     columns = DOCUMENTS.T.tolist()
     histograms = [{count: column.count(count) for count in column} for column in columns]
     sums = [sum(column) for column in columns]
-    return events.BernoulliLaw(events.WordTotals(MESSAGES, sums, sums, 5, histograms), alpha)
+    return events.BernoulliLaw(events.WordTotals(MESSAGES, sums, sums, 5, lambda _: histograms), alpha)
 
 
 def test_the_variance_of_a_score_is_that_of_simulated_dirichlets() -> None:

@@ -76,10 +76,10 @@ def test_priors_of_classes_without_mail() -> None:
     [
         ("flat", "neither a named prior"),
         ("spam=0.4,ham=0.61", "sum to 1.01"),
-        ("spam=-0.5,ham=1.5", "not one probability"),
-        ("spam=nan,ham=1", "not one probability"),
+        ("spam=-0.5,ham=1.5", "neither a named prior"),
+        ("spam=nan,ham=1", "neither a named prior"),
         ("spam=x,ham=1", "neither a named prior"),
-        ("spam=1,0.5", "not one probability"),
+        ("spam=1,0.5", "neither a named prior"),
     ],
 )
 def test_a_prior_that_makes_no_sense_is_refused_with_a_remedy(text: str, why: str) -> None:
