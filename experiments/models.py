@@ -31,7 +31,7 @@ from nbspam.evaluation.outcomes import join
 from nbspam.model.block import Block, merge_blocks, only_views
 from nbspam.settings import Settings
 from nbspam.tasks.evaluate import judged_rows
-from nbspam.tasks.judges import BatchJudge, count_whole
+from nbspam.tasks.judges import BatchJudge, Plan, count_whole
 from tests.conftest import unpacked
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "model-figures.md"
@@ -82,7 +82,7 @@ def judged(
     seconds = 0.0
     for train, test in splits:
         begun = time.perf_counter()
-        judge = BatchJudge(whole, settings, CLASSES, automatic)
+        judge = BatchJudge(whole, Plan(settings, automatic), CLASSES)
         judge.learn(train)
         scores = judge.score(test)
         seconds += time.perf_counter() - begun
@@ -124,7 +124,7 @@ def speed_rows(index: Path, block: Block, train: Any, test: Any) -> list[list[st
             command += ["-m", f"{folder}/m", *arguments]
             settings = Settings(**given)
             seen = only_views(block, views_read(settings))
-            judge = BatchJudge(count_whole(seen, 2), settings, CLASSES)
+            judge = BatchJudge(count_whole(seen, 2), Plan(settings), CLASSES)
             judge.learn(train)
             training = least(partial(subprocess.run, command, check=True), children_seconds)
             scoring = least(partial(judge.score, test), time.process_time)

@@ -36,7 +36,8 @@ from nbspam.evaluation.figures import summary
 from nbspam.evaluation.formats import result_lines, to_json
 from nbspam.evaluation.outcomes import Evaluation
 from nbspam.evaluation.replay import parse_feedback
-from nbspam.tasks.evaluate import Plan, evaluate_folds, evaluate_holdout, evaluate_model, evaluate_replay
+from nbspam.tasks.evaluate import evaluate_folds, evaluate_holdout, evaluate_model, evaluate_replay
+from nbspam.tasks.judges import Plan
 
 DEFAULT_FOLDS = 10
 METHODS = ("folds", "holdout", "replay", "model")
@@ -123,8 +124,9 @@ def _evaluate(method: str, given: dict[str, Any], shown: bool) -> tuple[Evaluati
     vocabulary = read_vocabulary(given["vocab"]) if given["vocab"] else None
     settings = settings_under(settings, vocabulary)
     with asked_workers(given) as jobs:
-        plan = Plan(settings, given["alpha"] == "auto", loss, given["seed"], jobs, vocabulary)
-        corpus = read_source(source, given | {"jobs": jobs}, settings.wanted).seen_by(settings)
+        plan = Plan(settings, given["alpha"] == "auto", loss, given["seed"], vocabulary)
+        given |= {"jobs": jobs}
+        corpus = read_source(source, given, settings.wanted).seen_by(settings)
         evaluation = _judged(method, corpus, plan, given, shown)
     return evaluation, corpus.skipped, source
 
@@ -135,7 +137,7 @@ def _judged(method: str, corpus: Corpus, plan: Plan, given: dict[str, Any], show
     total = {"folds": n_folds, "holdout": 1}.get(method, len(corpus.block))
     with steps(method.capitalize(), total, shown) as advance:
         if method == "folds":
-            return evaluate_folds(corpus, plan, n_folds, given["grouped"], advance)
+            return evaluate_folds(corpus, plan, n_folds, given["grouped"], given["jobs"], advance)
         if method == "holdout":
             return evaluate_holdout(corpus, plan, given["holdout"], given["by_time"], advance)
         return evaluate_replay(corpus, plan, feedback, advance, given["autolearn"])

@@ -93,26 +93,37 @@ class ModelJudge:
             return [*scores.tolist()]
 
     def _counts(self, scorer: Scorer, block: Block) -> Counts:
-        """The counts of the tokens of a block; 0 of those that the model does not know."""
-        model = scorer.model
+        """The counts of the tokens of a block."""
         if self._looked_up != (scorer, block.lexicon):
             self._looked_up = scorer, block.lexicon
-            self._cells = np.zeros((2 * len(model.classes), 0), np.int64)
-        self._look_up(model, block.keys[self._cells.shape[1] :])
-        totals = Totals(np.array(model.words), np.array(model.documents), np.array(model.occurrences))
-        cells = (self._cells[::2], self._cells[1::2], np.array(model.messages))
-        return Counts(block.keys, block.views, b"", *cells, totals=totals)
+            self._cells = np.zeros((2 * len(scorer.model.classes), 0), np.int64)
+        new = cells_of(scorer.model, block.keys[self._cells.shape[1] :])
+        self._cells = np.hstack([self._cells, new])
+        return counts_of(scorer.model, block, self._cells)
 
-    def _look_up(self, model: Model, keys: Ints) -> None:
-        order = np.argsort(keys)
-        rows = model.counts(keys[order].tolist())
-        found = np.array([*chain.from_iterable(rows.values())])
-        if rows and (found.dtype.kind != "i" or found.min() < 0):
-            raise DamagedModelError(model.path, "a token has counts that it cannot have")
-        cells = np.zeros((len(self._cells), len(keys)), np.int64)
-        places = np.searchsorted(keys, np.fromiter(rows, np.int64, len(rows)), sorter=order)
-        cells[:, order[places]] = found.reshape(len(rows), len(cells)).T
-        self._cells = np.hstack([self._cells, cells])
+
+def cells_of(model: Model, keys: Ints) -> Ints:
+    """The counts of some tokens, see Model.counts; 0 of those that the model does not know.
+
+    Returns int64 (2 n_classes, n): documents_0, occurrences_0, documents_1, ...
+    """
+    order = np.argsort(keys)
+    rows = model.counts(keys[order].tolist())
+    found = np.array([*chain.from_iterable(rows.values())])
+    if rows and (found.dtype.kind != "i" or found.min() < 0):
+        raise DamagedModelError(model.path, "a token has counts that it cannot have")
+    cells = np.zeros((2 * len(model.classes), len(keys)), np.int64)
+    places = np.searchsorted(keys, np.fromiter(rows, np.int64, len(rows)), sorter=order)
+    cells[:, order[places]] = found.reshape(len(rows), len(cells)).T
+    return cells
+
+
+def counts_of(model: Model, block: Block, cells: Ints) -> Counts:
+    """The counts that a model has for the tokens of a block, and its totals.  cells : see cells_of"""
+    totals = Totals(np.array(model.words), np.array(model.documents), np.array(model.occurrences))
+    is_fixed = model.settings.get("vocabulary") == "fixed"
+    arrays = (cells[::2], cells[1::2], np.array(model.messages))
+    return Counts(block.keys, block.views, b"", *arrays, is_fixed, totals)
 
 
 def named_items(paths: Iterable[str], stdin: Callable[[], Item], notes: Notes) -> Iterator[Item]:

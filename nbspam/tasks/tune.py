@@ -9,7 +9,6 @@ one trial.  Then it must also gain on mail that it was not chosen on.
 from __future__ import annotations
 
 from contextlib import suppress
-from functools import partial
 from math import nan, sqrt
 from typing import NamedTuple
 
@@ -17,8 +16,6 @@ import numpy as np
 from scipy.special import stdtr
 
 from nbspam.corpus.corpus import INTERLEAVED, Corpus, in_time
-from nbspam.corpus.executor import run_shards
-from nbspam.decision import zero_one_loss
 from nbspam.errors import BadDataError
 from nbspam.evaluation import folds as splitting
 from nbspam.evaluation import metrics
@@ -28,8 +25,8 @@ from nbspam.evaluation.outcomes import Evaluation, Floats, join
 from nbspam.evaluation.ranking import rankings, roca_percent
 from nbspam.model.counts import Ints
 from nbspam.settings import Settings
-from nbspam.tasks.evaluate import Step, duplicate_groups, judged_rows
-from nbspam.tasks.judges import BatchJudge, Whole, count_whole
+from nbspam.tasks.evaluate import Step, duplicate_groups, judge_splits
+from nbspam.tasks.judges import Plan
 
 # The defaults are tried first, and are not among these.
 ALPHAS = (0.0003, 0.001, 0.003, 0.01, 0.1, 0.3, 1.0)
@@ -110,7 +107,8 @@ def tune(corpus: Corpus, seed: int = 0, jobs: int = 1, progress: Step | None = N
     rows, part = np.concatenate([rows for _, rows in splits]), [len(rows) for _, rows in splits]
     part_of = np.repeat(np.arange(len(splits)), part)[np.argsort(rows)]
     candidates = first_candidates()
-    judged = _judged(corpus, splits, candidates, jobs, progress)
+    plans = [Plan(one.settings, one.automatic) for one in candidates]
+    judged = judge_splits(corpus, plans, splits, jobs, progress, with_clues=False)
     return settle(candidates, judged, part_of, groups[np.sort(rows)], how)
 
 
@@ -168,35 +166,6 @@ def split_apart(corpus: Corpus, seed: int = 0) -> tuple[list[Split], str, Ints]:
     fewest = min(len(np.unique(groups[truth == number])) for number in np.unique(truth))
     folds = splitting.grouped_folds(truth, groups, min(SPLITS, max(2, fewest)), seed)
     return splitting.fold_splits(folds), "each fold by the others, near-duplicates kept together", groups
-
-
-def _judged(
-    corpus: Corpus, splits: list[Split], candidates: list[Candidate], jobs: int, progress: Step | None
-) -> list[Evaluation]:
-    """Each candidate on all splits, rows rising, in as many processes as there are jobs."""
-    work = partial(_joints, corpus, count_whole(corpus.block, len(corpus.classes)))
-    joints = []
-    for joint in run_shards(work, [(one, split) for one in candidates for split in splits], jobs):
-        joints.append(joint)
-        if progress:
-            progress(1)
-    rows, loss = np.concatenate([rows for _, rows in splits]), zero_one_loss(len(corpus.classes))
-    order, n = np.argsort(rows), len(splits)
-    return [
-        judged_rows(corpus, rows[order], np.concatenate(joints[start : start + n])[order], loss)
-        for start in range(0, len(joints), n)
-    ]
-
-
-def _joints(corpus: Corpus, whole: Whole, task: tuple[Candidate, Split]) -> Floats:
-    """The log joints of one split by one candidate."""
-    candidate, (train, rows) = task
-    seen = corpus.seen_by(candidate.settings)
-    if seen.block is not corpus.block:
-        whole = count_whole(seen.block, len(corpus.classes))
-    judge = BatchJudge(whole, candidate.settings, corpus.classes, candidate.automatic)
-    judge.learn(train)
-    return judge.score(rows)
 
 
 def _tried(candidate: Candidate, evaluation: Evaluation, default: Evaluation, groups: Ints) -> Tried:

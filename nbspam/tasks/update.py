@@ -12,24 +12,20 @@ import os
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from nbspam.corpus.accumulator import Accumulator
 from nbspam.corpus.item import Item, MailFile
 from nbspam.corpus.reading import Progress, read_blocks
 from nbspam.errors import BadDataError, NoInputError, TryAgainError
-from nbspam.model.block import Block
 from nbspam.model.calibrate import learn_sample, sample, ways_to_see
-from nbspam.model.counts import Counts, Totals
 from nbspam.model.numeric import count_features
 from nbspam.settings import from_text
 from nbspam.store.check import learned_as, vocabulary_keys
 from nbspam.store.learn import learner_of, write_learner, writing
 from nbspam.store.reader import Model, open_model
 from nbspam.store.updater import Origin, Updater, autolearned_rows
+from nbspam.tasks.classify import cells_of, counts_of
 from nbspam.tasks.start import copy_shared, own_or_shared
 from nbspam.tasks.train import Trained, counts_for, learned_rows, token_rows
-from nbspam.tokens.bag import NOTAWORD_KEY
 from nbspam.tokens.numeric import NAMES
 
 if TYPE_CHECKING:
@@ -136,18 +132,8 @@ def _calibrate(updater: Updater, model: Model, counts: Accumulator) -> None:
         return
     now = Model(model.path, updater.connection)  # with the new messages
     block = counts.recent()
-    found = sample(ways_to_see(block)[-1], block, _counts_of(now, block), settings)
+    counted = counts_of(now, block, cells_of(now, block.keys))
+    found = sample(ways_to_see(block)[-1], block, counted, settings)
     first = max(0, len(found.labels) - max(1, STEP_BUDGET // len(learner.weights) ** 2))
     learn_sample(learner, found, sum(now.messages) - len(found.labels), first)
     write_learner(updater, settings, learner)
-
-
-def _counts_of(now: Model, block: Block) -> Counts:
-    """The counts and totals of a model for the tokens of a block; NOTAWORD has 0, it is no evidence."""
-    found = now.counts([key for key in block.keys.tolist() if key != NOTAWORD_KEY])
-    nothing = (0,) * (2 * len(now.classes))
-    rows = np.array([found.get(key, nothing) for key in block.keys.tolist()]).reshape(-1, len(nothing)).T
-    totals = Totals(np.array(now.words), np.array(now.documents), np.array(now.occurrences))
-    arrays = (rows[::2].copy(), rows[1::2].copy(), np.array(now.messages))
-    is_fixed = now.settings.get("vocabulary") == "fixed"
-    return Counts(block.keys, block.views, b"", *arrays, is_fixed, totals)
