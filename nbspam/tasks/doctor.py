@@ -30,7 +30,7 @@ from nbspam.labels import counts_text
 from nbspam.model.calibrate import MIN_CALIBRATION, can_calibrate
 from nbspam.settings import from_text
 from nbspam.store.check import check_model, contradictions, learned_messages
-from nbspam.store.connection import FORMAT, check_file
+from nbspam.store.connection import FORMAT
 from nbspam.store.learn import MAX_WRONG, MIN_LABELLED, has_enough_labelled, is_often_wrong
 from nbspam.store.lessons import names_waiting
 from nbspam.store.reader import Model, open_model
@@ -40,11 +40,8 @@ FINE = "ok"
 NOTE = "note"  # worth knowing, not wrong
 WRONG = "wrong"
 SOUND = "sound"  # the finding about the contents of the model file
-EVERYONE_WRITES = 0o002
-OTHERS_READ = 0o044
-# Messages of the rarest class, and the error rate of filters with fewer on public mail.
-FEW = 50, "few: public mail was judged wrongly one time in forty or more"
-NOT_MANY = 200, "not yet many: public mail was judged wrongly one time in twenty to one in eighty"
+OTHERS_ACCESS = 0o066  # read or write
+ENOUGH = 200  # messages of the rarest class
 LOPSIDED = 20  # times as many messages of one class as of another
 LEARN_MORE = "learn more of it: nbspam train `update` SOURCE, nbspam learn CLASS FILE"
 MAKE_ONE = "train one: nbspam train SOURCE"
@@ -108,21 +105,15 @@ def user_name(number: int) -> str:
 
 
 def _model(path: str, has_mail: bool, start: str) -> Iterator[Finding]:
+    if os.path.isfile(path):
+        yield from _place(path)
     try:
-        check_file(path)
+        yield from _contents(path)
     except NbspamError as error:
         if error.slug == "model-missing":
             yield from _missing(path, has_mail, start)
         else:
-            if os.path.isfile(path):
-                yield from _place(path)
             yield wrong("file", error)
-        return
-    yield from _place(path)
-    try:
-        yield from _contents(path)
-    except NbspamError as error:
-        yield wrong(SOUND, error)
 
 
 def _missing(path: str, has_mail: bool, start: str) -> Iterator[Finding]:
@@ -141,7 +132,7 @@ def _missing(path: str, has_mail: bool, start: str) -> Iterator[Finding]:
         try:
             yield from _contents(start)
         except NbspamError as error:
-            yield wrong("start", error)._replace(text=f"{start}: {error.why}")
+            yield wrong("start", error)
 
 
 def _place(path: str) -> Iterator[Finding]:
@@ -158,16 +149,14 @@ def _owner(path: str) -> Finding:
     link = f"; a link to {os.path.realpath(path)}" if os.path.islink(path) else ""
     mode = stat.filemode(status.st_mode)[1:]
     text = f"{user_name(status.st_uid)}'s, {mode}; you are {_me()}{link}"
-    if status.st_mode & EVERYONE_WRITES:
-        return note("owner", text + "; everyone may train it", f"chmod o-w {path}")
     other = os.stat(_folder(path)).st_uid
     if other not in (status.st_uid, 0):
         name = user_name(other)
         text += f"; it is in a folder of {name}, and a filter that runs as {name} cannot learn"
         return note("owner", text, f"as root: chown {name} {path}")
-    if status.st_mode & OTHERS_READ:
-        text += "; others can read it, and with it the words of your mail"
-        return note("owner", text, f"if it is not meant for them: chmod go-r {path}")
+    if status.st_mode & OTHERS_ACCESS:
+        text += "; others can read or change it, and with it the words of your mail"
+        return note("owner", text, f"if it is not meant for them: chmod go-rw {path}")
     return Finding("owner", text)
 
 
@@ -226,12 +215,12 @@ def _autolearned(model: Model) -> Iterator[Finding]:
 
 def _enough(model: Model) -> Finding:
     fewest = min(model.messages)
-    for bound, text in (FEW, NOT_MANY):
-        if fewest < bound:
-            if not can_judge(model.settings.get("averaged") == "1", model.messages):
-                text = "so no message is judged until two classes have mail"
-            return note("enough", f"{fewest:,} of class {_rarest(model)}, {text}", LEARN_MORE)
-    return Finding("enough", f"yes: {fewest:,} or more of each class")
+    if fewest >= ENOUGH:
+        return Finding("enough", f"yes: {fewest:,} or more of each class")
+    text = f"with fewer than {ENOUGH}, public mail was judged wrongly one time in eighty or more"
+    if not can_judge(model.settings.get("averaged") == "1", model.messages):
+        text = "so no message is judged until two classes have mail"
+    return note("enough", f"{fewest:,} of class {_rarest(model)}; {text}", LEARN_MORE)
 
 
 def _balance(model: Model) -> Finding:

@@ -107,7 +107,7 @@ print(json.dumps([{{one.about: one.state for one in found if one.state != FINE}}
     [
         (0o666, 0o777, {"owner": NOTE}, "learned"),  # everyone may write to it
         (0o666, 0o755, {"owner": NOTE, "writing": WRONG}, "InputOutputError"),  # no journal beside it
-        (0o444, 0o777, {"writing": WRONG}, "InputOutputError"),
+        (0o444, 0o777, {"owner": NOTE, "writing": WRONG}, "InputOutputError"),
         (0o000, 0o777, {"file": WRONG, "writing": WRONG}, "NoInputError"),
     ],
 )
