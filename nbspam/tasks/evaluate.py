@@ -49,9 +49,7 @@ from nbspam.tasks.judges import (
     BatchJudge,
     Plan,
     ReplayJudge,
-    Whole,
     clues_of,
-    count_whole,
     outcome_of,
 )
 from nbspam.tasks.train import Choices, Trained, train_blocks
@@ -86,13 +84,11 @@ def judge_splits(
 ) -> list[Evaluation]:
     """What each plan says of the messages that the splits judge, in the order of their rows.
 
-    plans      : with the same vocabulary
     progress   : called with 1 after each plan and split
     with_clues : of the worst mistakes, which take a seventh of the time
     """
-    whole = count_whole(corpus.block, len(corpus.classes), plans[0].vocabulary)
     parts = []
-    for part in run_shards(partial(_judge_split, corpus, whole, with_clues), product(plans, splits), jobs):
+    for part in run_shards(partial(_judge_split, corpus, with_clues), product(plans, splits), jobs):
         parts.append(part)
         if progress:
             progress(1)
@@ -100,12 +96,10 @@ def judge_splits(
     return [join(parts[first : first + n]).take(order) for first in range(0, len(parts), n)]
 
 
-def _judge_split(corpus: Corpus, whole: Whole, with_clues: bool, task: tuple[Plan, Split]) -> Evaluation:
+def _judge_split(corpus: Corpus, with_clues: bool, task: tuple[Plan, Split]) -> Evaluation:
     plan, (train, rows) = task
     seen, loss = corpus.seen_by(plan.settings), plan.costs(corpus.classes)
-    if seen.block is not corpus.block:
-        whole = count_whole(seen.block, len(corpus.classes), plan.vocabulary)
-    judge = BatchJudge(whole, plan, corpus.classes)
+    judge = BatchJudge(seen, plan)
     judge.learn(train)
     judged = judged_rows(corpus, rows, judge.score(rows), loss)
     scorer = judge.scorer() if with_clues else None
@@ -251,12 +245,7 @@ def check_regime(feedback: Feedback, plan: Plan) -> None:
 
 
 def train_by_regime(
-    corpus: Corpus,
-    path: str,
-    plan: Plan,
-    feedback: Feedback,
-    choices: Choices,
-    progress: Step | None = None,
+    corpus: Corpus, path: str, plan: Plan, feedback: Feedback, choices: Choices, progress: Step | None = None
 ) -> Trained:
     """Write the model of the messages that a replay with this feedback learns; see check_regime.
 

@@ -74,11 +74,7 @@ EVENT_MODELS = {
 }
 NORMALISED = "Σ_j x_j log θ_jk / Σ_i log θ_ik, without the prior"
 SYMBOLS = {"evidence": "a", "cautious": "d", "measure": "g", "constant": "b", "unknown": "c", "alike": "m"}
-PRIORS = {
-    "empirical": "π_k = m_k / m",
-    "smoothed": "π_k = (m_k + λ) / (m + K λ)",
-    "uniform": "π_k = 1 / K",
-}
+PRIORS = {"empirical": "π_k = m_k / m", "smoothed": "π_k = (m_k + λ) / (m + K λ)", "uniform": "π_k = 1 / K"}
 
 
 def info_of(path: str, word: str | None = None) -> Info:
@@ -178,11 +174,7 @@ def _word_facts(model: Model, settings: Settings, word: TokenRow) -> Info:
 
 
 def sections(
-    model: Model,
-    settings: Settings,
-    loss: Loss,
-    word: TokenRow | None,
-    features: list[Info],
+    model: Model, settings: Settings, loss: Loss, word: TokenRow | None, features: list[Info]
 ) -> list[Info]:
     """All formulas of a model.
 

@@ -64,48 +64,37 @@ class Plan(NamedTuple):
         return found | {"seed": self.seed} | more
 
 
-class Whole(NamedTuple):
-    """All messages of an evaluation, counted once.
+def counted_by(corpus: Corpus, plan: Plan) -> tuple[Block, Counts]:
+    """The messages over the tokens that are counted, and counts of no message.
 
-    block   : the messages, labelled
-    counted : the same over what is counted: with a fixed vocabulary its words and NOTAWORD
-    counts  : of all of them
+    With a fixed vocabulary the tokens are its words and NOTAWORD.
     """
-
-    block: Block
-    counted: Block
-    counts: Counts
-
-
-def count_whole(block: Block, n_classes: int, vocabulary: Vocabulary | None = None) -> Whole:
-    """Counts the messages, so that those of a part are had by subtraction.
-
-    vocabulary : its words have counts of their own, all other tokens are one NOTAWORD; None: every token has
-    """
-    if vocabulary is None:
-        return Whole(block, block, block.count(n_classes))
-    words = vocabulary_counts(vocabulary, n_classes)
-    counted = over_words(block, words.keys)
-    return Whole(block, counted, words + counted.count(n_classes))
+    block, n_classes = corpus.block, len(corpus.classes)
+    if plan.vocabulary is None:
+        return block, select_rows(block, np.zeros(0, np.int64)).count(n_classes)
+    nothing = vocabulary_counts(plan.vocabulary, n_classes)
+    return over_words(block, nothing.keys), nothing
 
 
 class BatchJudge:
-    """Learns some of the messages and scores others, all at once."""
+    """Learns some of the messages and scores others, all at once.  settings : its way of scoring"""
 
-    def __init__(self, whole: Whole, plan: Plan, classes: tuple[str, ...]) -> None:
-        self._whole, self._classes, self._automatic = whole, classes, plan.automatic
-        self.settings = plan.settings.of(classes)
-        self._weights: Floats = np.zeros(0)
-        self._model = TextbookModel(self.settings, classes, whole.counts, None)
+    _model: TextbookModel
+    _weights: Floats = np.zeros(0)
+
+    def __init__(self, corpus: Corpus, plan: Plan) -> None:
+        self._block, self._classes, self._automatic = corpus.block, corpus.classes, plan.automatic
+        self._counted, self._nothing = counted_by(corpus, plan)
+        self.settings = plan.settings.of(corpus.classes)
 
     def learn(self, rows: Ints) -> None:
         """Learns these rows, rising, and no others."""
-        whole, block = self._whole, self._whole.block
-        others = np.setdiff1d(np.arange(len(block)), rows, assume_unique=True)
-        counts = whole.counts - select_rows(whole.counted, others).count(len(self._classes))
-        features = count_features_of(select_rows(block, rows), self.settings, len(self._classes))
+        n_classes, sample = len(self._classes), select_rows(self._block, rows)
+        counts = select_rows(self._counted, rows).count(n_classes)
+        if self._counted is not self._block:
+            counts = self._nothing + counts
+        features = count_features_of(sample, self.settings, n_classes)
         self._model = TextbookModel(self.settings, self._classes, counts, features)
-        sample = select_rows(block, rows)
         [kept] = representative_rows([sample], KEPT_MESSAGES, counts.messages)
         sample = select_rows(sample, kept)
         if self._automatic:
@@ -117,7 +106,7 @@ class BatchJudge:
 
     def score(self, rows: Ints) -> Floats:
         """float64 (n_rows, n_classes), nats, up to a constant a message; -inf is possible."""
-        judged, counts = select_rows(self._whole.block, rows), self._model.counts
+        judged, counts = select_rows(self._block, rows), self._model.counts
         if self.settings.averaged:
             found = calibrated_scores(self._weights, judged, counts, self.settings, self._classes)
         else:
@@ -151,11 +140,7 @@ class ReplayJudge:
         self._block, self._order, self._classes = block, order.tolist(), classes
         self.settings, self.loss = plan.settings.of(classes), plan.costs(classes)
         self._texts = texts_of(block)
-        self._counted, counts = block, None
-        if plan.vocabulary is not None:
-            counts = vocabulary_counts(plan.vocabulary, len(classes))
-            self._counted = over_words(block, counts.keys)
-        self._counts = counts or select_rows(block, np.zeros(0, np.int64)).count(len(classes))
+        self._counted, self._counts = counted_by(corpus, plan)
         self._places = self._counts.places(block.keys)  # of the tokens that are scored
         self._counted_places = self._counts.places(self._counted.keys)
         self._learner = Learner(first_weights(len(classes), self.settings.kinds))

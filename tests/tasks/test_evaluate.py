@@ -13,7 +13,7 @@ from nbspam.filter import open_filter
 from nbspam.model.block import BlockBuilder, merge_blocks
 from nbspam.settings import Settings
 from nbspam.tasks.evaluate import duplicate_groups, evaluate_folds, evaluate_model, judge_splits
-from nbspam.tasks.judges import BatchJudge, Plan, count_whole
+from nbspam.tasks.judges import BatchJudge, Plan
 from nbspam.tasks.train import train
 from nbspam.tokens.bag import Tokens
 from nbspam.tokens.measures import MEASURES, bins_of
@@ -53,8 +53,7 @@ def test_folds_judge_every_message_once_by_others(demonstration: Corpus, grouped
     row = 0
     others = np.flatnonzero(evaluation.folds != evaluation.folds[row])
     plan = Plan(Settings(averaged=False))
-    block = demonstration.seen_by(plan.settings).block
-    alone = BatchJudge(count_whole(block, 2), plan, demonstration.classes)
+    alone = BatchJudge(demonstration.seen_by(plan.settings), plan)
     alone.learn(others)
     joint = alone.score(np.array([row]))[0]
     assert evaluation.log_odds[row] == pytest.approx(joint[1] - joint[0], abs=1e-9)
