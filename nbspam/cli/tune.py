@@ -28,7 +28,7 @@ from nbspam.cli.tables import (
 from nbspam.errors import UsageError
 from nbspam.settings import Settings
 from nbspam.tasks.train import Choices, train
-from nbspam.tasks.tune import STEPS, Candidate, Tried, Tuned, tune
+from nbspam.tasks.tune import STEPS, Tried, Tuned, candidates, tune
 
 DEFAULT = "the default"
 
@@ -69,12 +69,12 @@ def tune_command(seed: int, as_json: bool, write: bool, model: str, replace: boo
     if as_json:
         click.echo(json.dumps(_content(tuned), ensure_ascii=True, allow_nan=False))
     else:
-        show_tuning(tuned, train_command(tuned.chosen.candidate, given))
+        show_tuning(tuned, train_command(tuned.chosen.options, given))
     if write:
-        settings, classes = tuned.chosen.candidate.settings, source.classes
-        choices = Choices(automatic=tuned.chosen.candidate.automatic, replaces=replace)
+        plan, classes = candidates()[tuned.chosen.options], source.classes
+        choices = Choices(automatic=plan.automatic, replaces=replace)
         with steps("Training", len(corpus.block), shows_progress(quiet), RATE) as advance:
-            trained = train(source.items(), classes, model, settings, jobs, advance, choices)
+            trained = train(source.items(), classes, model, plan.settings, jobs, advance, choices)
         if not quiet:
             say(train_summary(trained))
         skipped += [*source.skipped, *trained.skipped]
@@ -83,19 +83,19 @@ def tune_command(seed: int, as_json: bool, write: bool, model: str, replace: boo
 
 def _content(tuned: Tuned) -> dict[str, Any]:
     """The result of tuning as JSON values."""
-    candidates = [
-        {"options": with_flags(one.candidate.options), "event_model": one.candidate.settings.event_model}
-        | _figures(one)
-        for one in tuned.tried
-    ]
-    chosen = tuned.chosen.candidate
+    plans, chosen = candidates(), tuned.chosen.options
+    settings = plans[chosen].settings
     return {
         "messages": len(tuned.chosen.evaluation),
         "kept_apart": tuned.how,
-        "chosen": with_flags(chosen.options),
-        "settings": {name: getattr(chosen.settings, name) for name in chosen.settings.__slots__},
-        "default_stays": chosen.options == "",
-        "candidates": candidates,
+        "chosen": with_flags(chosen),
+        "settings": {name: getattr(settings, name) for name in settings.__slots__},
+        "default_stays": chosen == "",
+        "candidates": [
+            {"options": with_flags(one.options), "event_model": plans[one.options].settings.event_model}
+            | _figures(one)
+            for one in tuned.tried
+        ],
         "unseen": _figures(tuned.unseen),
         "comparison": tuned.comparison.summary(),
     }
@@ -107,9 +107,9 @@ def _figures(one: Tried) -> dict[str, float | None]:
     return {name: None if isnan(value) else value for name, value in values.items()}
 
 
-def train_command(candidate: Candidate, given: dict[str, Any]) -> str:
-    """The command that trains with the options of a candidate on the same mail, for the shell."""
-    words = ["nbspam", "train", *with_flags(candidate.options).split()]
+def train_command(options: str, given: dict[str, Any]) -> str:
+    """The command that trains with some options on the same mail, for the shell."""
+    words = ["nbspam", "train", *with_flags(options).split()]
     for name, flag in (("ham", "--ham"), ("spam", "--spam"), ("classes", "--class")):
         words += [word for path in given[name] for word in (flag, path)]
     words += ["--rules", given["rules"]] if given["rules"] else []
@@ -130,7 +130,7 @@ def show_tuning(tuned: Tuned, command: str) -> None:
     out.print(shown)
     out.print("\nThe choice: each part of the mail is judged by the settings chosen on the other parts.")
     out.print(f"Paired: {tuned.comparison.verdict}.", soft_wrap=True)
-    verdict = f"Better than the default: {with_flags(chosen.candidate.options)}."
+    verdict = f"Better than the default: {with_flags(chosen.options)}."
     if chosen is tuned.tried[0]:
         verdict = "No better than the default: no choice gains on other mail by more than chance."
     out.print(verdict, style="bold", soft_wrap=True)
@@ -141,7 +141,7 @@ def _cells(one: Tried) -> list[str]:
     percents = ["" if isnan(value) else f"{value:.2f} %" for value in (one.hm_percent, one.sm_percent)]
     ranking = "" if isnan(one.one_minus_roca_percent) else f"{one.one_minus_roca_percent:.4f}"
     return [
-        with_flags(one.candidate.options) or DEFAULT,
+        with_flags(one.options) or DEFAULT,
         *percents,
         ranking,
         f"{one.log_loss:.5f}",

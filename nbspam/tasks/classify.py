@@ -147,42 +147,38 @@ def classify_many(
     current : the filter to judge with next, from the one that judged last; None in a new process
     write   : the text of a verdict
     """
-    yield from run_shards(_Work(current, write, with_clues), shards(mail), jobs)
+    judge: ModelJudge | None = None  # of this process: each is a copy of the first
 
-
-class _Work:
-    """Judges one shard; the callable of the worker processes."""
-
-    def __init__(self, current: Current, write: Write, with_clues: bool) -> None:
-        self._current, self._write, self._with_clues = current, write, with_clues
-        self._judge: ModelJudge | None = None
-
-    def __call__(self, mail: list[Item]) -> tuple[str, Skipped]:
-        spam_filter = self._current(self._judge.filter if self._judge else None)
-        if self._judge is None or self._judge.filter is not spam_filter:
-            self._judge = ModelJudge(spam_filter)
+    def work(shard: list[Item]) -> tuple[str, Skipped]:
+        nonlocal judge
+        spam_filter = current(judge.filter if judge else None)
+        if judge is None or judge.filter is not spam_filter:
+            judge = ModelJudge(spam_filter)
         skipped: Skipped = []
-        judge = self._one_by_one if self._with_clues else self._in_blocks
-        verdicts = judge(self._judge, mail, skipped)
-        return "".join([self._write(spam_filter, verdict) for verdict in verdicts]), skipped
+        verdicts = (_one_by_one if with_clues else _in_blocks)(judge, shard, skipped)
+        return "".join([write(spam_filter, verdict) for verdict in verdicts]), skipped
 
-    def _in_blocks(self, judge: ModelJudge, mail: Iterable[Item], skipped: Skipped) -> Iterator[Verdict]:
-        spam_filter = judge.filter
-        shard = judge.read(mail)
-        skipped += shard.skipped
-        for block in shard.blocks:
-            joints = judge.joints(block)
-            for name, joint, has_words in zip(block.names, joints, block.has_words.tolist(), strict=True):
-                if has_words:
-                    yield Verdict(name, Scored(joint, []), spam_filter.classes, spam_filter.loss)
-                else:
-                    yield spam_filter.judge(NO_WORDS, name)
+    yield from run_shards(work, shards(mail), jobs)
 
-    def _one_by_one(self, judge: ModelJudge, mail: Iterable[Item], skipped: Skipped) -> Iterator[Verdict]:
-        for item in mail:
-            try:
-                data = item.read()
-            except OSError as error:
-                skipped.append((item.name, reason_of(error)))
+
+def _in_blocks(judge: ModelJudge, mail: Iterable[Item], skipped: Skipped) -> Iterator[Verdict]:
+    spam_filter = judge.filter
+    shard = judge.read(mail)
+    skipped += shard.skipped
+    for block in shard.blocks:
+        joints = judge.joints(block)
+        for name, joint, has_words in zip(block.names, joints, block.has_words.tolist(), strict=True):
+            if has_words:
+                yield Verdict(name, Scored(joint, []), spam_filter.classes, spam_filter.loss)
             else:
-                yield judge.filter.classify(data, item.name)
+                yield spam_filter.judge(NO_WORDS, name)
+
+
+def _one_by_one(judge: ModelJudge, mail: Iterable[Item], skipped: Skipped) -> Iterator[Verdict]:
+    for item in mail:
+        try:
+            data = item.read()
+        except OSError as error:
+            skipped.append((item.name, reason_of(error)))
+        else:
+            yield judge.filter.classify(data, item.name)

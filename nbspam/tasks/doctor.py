@@ -178,22 +178,15 @@ def _contents(path: str) -> Iterator[Finding]:
         size = f"{os.path.getsize(path) / 1e6:.1f} MB"
         yield Finding(SOUND, f"yes: format {FORMAT}, {size}, all sums are right")
     with open_model(path) as model:
-        yield _counted(model)
+        text = f"{sum(model.messages):,} messages ({counts_text(model.classes, model.messages)})"
+        yield Finding("counted", f"{text}; last changed {_moment(os.path.getmtime(path))}")
         yield from _autolearned(model)
-        yield _enough(model)
-        if any(model.messages):  # all may have been unlearned
-            yield _balance(model)
+        yield from _enough(model)
         yield _calibrated(model)
         twice = contradictions(model)
         if twice:
             text = f"messages that are counted in more than one class: {twice:,}"
             yield note("labels", text, "to see which: nbspam doctor SOURCE; then: nbspam learn CLASS FILE")
-
-
-def _counted(model: Model) -> Finding:
-    text = f"{sum(model.messages):,} messages ({counts_text(model.classes, model.messages)})"
-    text += f"; last changed {_moment(os.path.getmtime(model.path))}"
-    return Finding("counted", text)
 
 
 def _autolearned(model: Model) -> Iterator[Finding]:
@@ -213,27 +206,22 @@ def _autolearned(model: Model) -> Iterator[Finding]:
         yield note("autolearned", text, LEARN_MORE)
 
 
-def _enough(model: Model) -> Finding:
-    fewest = min(model.messages)
+def _enough(model: Model) -> Iterator[Finding]:
+    fewest, most = min(model.messages), max(model.messages)
+    rarest = model.classes[model.messages.index(fewest)]
     if fewest >= ENOUGH:
-        return Finding("enough", f"yes: {fewest:,} or more of each class")
-    text = f"with fewer than {ENOUGH}, public mail was judged wrongly one time in eighty or more"
-    if not can_judge(model.settings.get("averaged") == "1", model.messages):
-        text = "so no message is judged until two classes have mail"
-    return note("enough", f"{fewest:,} of class {_rarest(model)}; {text}", LEARN_MORE)
-
-
-def _balance(model: Model) -> Finding:
-    ratio = max(model.messages) / max(min(model.messages), 1)
-    if ratio <= LOPSIDED:
-        return Finding("balance", f"{ratio:.1f} : 1, not more than {LOPSIDED} : 1")
-    text = f"{ratio:,.0f} times as many messages of one class as of {_rarest(model)}"
-    return note("balance", text, "learn more of the rare class; or set the prior: nbspam train `prior`")
-
-
-def _rarest(model: Model) -> str:
-    rarest: str = model.classes[model.messages.index(min(model.messages))]
-    return rarest
+        yield Finding("enough", f"yes: {fewest:,} or more of each class")
+    else:
+        text = f"with fewer than {ENOUGH}, public mail was judged wrongly one time in eighty or more"
+        if not can_judge(model.settings.get("averaged") == "1", model.messages):
+            text = "so no message is judged until two classes have mail"
+        yield note("enough", f"{fewest:,} of class {rarest}; {text}", LEARN_MORE)
+    ratio = most / max(fewest, 1)
+    if ratio > LOPSIDED:
+        text = f"{ratio:,.0f} times as many messages of one class as of {rarest}"
+        yield note("balance", text, "learn more of the rare class; or set the prior: nbspam train `prior`")
+    elif most:  # all may have been unlearned
+        yield Finding("balance", f"{ratio:.1f} : 1, not more than {LOPSIDED} : 1")
 
 
 def _calibrated(model: Model) -> Finding:

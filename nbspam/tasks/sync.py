@@ -26,7 +26,7 @@ from nbspam.corpus.folders import is_maildir, scan
 from nbspam.corpus.item import Item, Notes, unflagged
 from nbspam.corpus.labelled import tree_folders
 from nbspam.errors import BadDataError, NoInputError, TryAgainError
-from nbspam.files import make_folders, whole_file
+from nbspam.files import whole_file
 from nbspam.labels import HAM, SPAM
 from nbspam.mail.limits import MAX_READ_BYTES
 from nbspam.store.learn import batches, learn_all
@@ -102,7 +102,6 @@ class Memory:
     def __init__(self, path: str, is_kept: bool = True) -> None:
         """is_kept : False to leave the file as it is."""
         self._path, self._is_kept = path, is_kept
-        make_folders(os.path.dirname(os.path.abspath(path)))
         self._lock = os.open(path + ".lock", os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
         try:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

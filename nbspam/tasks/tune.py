@@ -44,21 +44,13 @@ SPLITS = 5
 LEVEL = 0.05
 
 
-class Candidate(NamedTuple):
-    """One way of scoring, and the arguments of a training that ask for it, in backticks."""
-
-    options: str
-    settings: Settings
-    automatic: bool = False
-
-
 class Tried(NamedTuple):
     """A candidate judged.
 
     difference, p : mean log loss less that of the default, nats a message, and how likely by chance
     """
 
-    candidate: Candidate
+    options: str
     evaluation: Evaluation
     hm_percent: float
     sm_percent: float
@@ -85,20 +77,21 @@ class Tuned(NamedTuple):
     how: str
 
 
-def first_candidates() -> list[Candidate]:
-    """The default, one thing changed at a time, and the other event models."""
+def candidates() -> dict[str, Plan]:
+    """The arguments of a training, in backticks, and the way of scoring that they ask for.
+
+    The default, one thing changed at a time, and the other event models.
+    """
+    found = {"": Plan(Settings())}
+    found |= {f"`alpha={alpha:g}`": Plan(Settings(alpha=alpha)) for alpha in ALPHAS}
+    found |= {f"`threshold={nats:g}`": Plan(Settings(threshold=nats)) for nats in THRESHOLDS}
+    found |= {f"`views={views}`": Plan(Settings(views=views)) for views in SUBSETS}
+    found["`textbook`"] = Plan(Settings(averaged=False))
     others = ("multinomial", "bernoulli", "complement")
-    return [
-        Candidate("", Settings()),
-        *(Candidate(f"`alpha={alpha:g}`", Settings(alpha=alpha)) for alpha in ALPHAS),
-        *(Candidate(f"`threshold={nats:g}`", Settings(threshold=nats)) for nats in THRESHOLDS),
-        *(Candidate(f"`views={views}`", Settings(views=views)) for views in SUBSETS),
-        Candidate("`textbook`", Settings(averaged=False)),
-        *(Candidate(f"`event_model={name}` `alpha=auto`", Settings(name), True) for name in others),
-    ]
+    return found | {f"`event_model={name}` `alpha=auto`": Plan(Settings(name), True) for name in others}
 
 
-STEPS = len(first_candidates()) * SPLITS  # splits that `tune` will judge at most, for a progress bar
+STEPS = len(candidates()) * SPLITS  # splits that `tune` will judge at most, for a progress bar
 
 
 def tune(corpus: Corpus, seed: int = 0, jobs: int = 1, progress: Step | None = None) -> Tuned:
@@ -106,35 +99,31 @@ def tune(corpus: Corpus, seed: int = 0, jobs: int = 1, progress: Step | None = N
     splits, how, groups = split_apart(corpus, seed)
     rows, part = np.concatenate([rows for _, rows in splits]), [len(rows) for _, rows in splits]
     part_of = np.repeat(np.arange(len(splits)), part)[np.argsort(rows)]
-    candidates = first_candidates()
-    plans = [Plan(one.settings, one.automatic) for one in candidates]
-    judged = judge_splits(corpus, plans, splits, jobs, progress, with_clues=False)
-    return settle(candidates, judged, part_of, groups[np.sort(rows)], how)
+    plans = candidates()
+    judged = judge_splits(corpus, [*plans.values()], splits, jobs, progress, with_clues=False)
+    return settle(dict(zip(plans, judged, strict=True)), part_of, groups[np.sort(rows)], how)
 
 
-def settle(
-    candidates: list[Candidate], judged: list[Evaluation], part_of: Ints, groups: Ints, how: str
-) -> Tuned:
+def settle(judged: dict[str, Evaluation], part_of: Ints, groups: Ints, how: str) -> Tuned:
     """Choose, and judge the choice on mail that it was not made on: each part by the choice of the others.
 
-    candidates, judged : the default first
-    part_of, groups    : int64 (n,), the part and the campaign of each message judged
+    judged          : by the options of a candidate, see candidates
+    part_of, groups : int64 (n,), the part and the campaign of each message judged
     The best of many looks better than it is on the mail that it is the best of.  So the default stays unless
     choosing gains there too, by more than chance.
     """
-    pairs = list(zip(candidates, judged, strict=True))
-    tried = [_tried(*pair, judged[0], groups) for pair in pairs]
-    unseen, order = [], []
+    default, unseen, order = judged[""], [], []
+    tried = [_tried(*pair, default, groups) for pair in judged.items()]
     for number in np.unique(part_of):
         own, others = np.flatnonzero(part_of == number), np.flatnonzero(part_of != number)
-        seen = [(candidate, one.take(others)) for candidate, one in pairs]
-        best = choose([_tried(*pair, seen[0][1], groups[others]) for pair in seen]).candidate
-        unseen.append(judged[candidates.index(best)].take(own))
+        seen = {options: one.take(others) for options, one in judged.items()}
+        best = choose([_tried(*pair, seen[""], groups[others]) for pair in seen.items()])
+        unseen.append(judged[best.options].take(own))
         order.append(own)
     evaluation = join(unseen).take(np.argsort(np.concatenate(order)))
-    choice = _tried(Candidate("the choice", Settings()), evaluation, judged[0], groups)
+    choice = _tried("the choice", evaluation, default, groups)
     best_tried, gains = choose(tried), choice.difference < 0 and choice.p < LEVEL
-    comparison = compare(judged[0], evaluation, ("the default", "the choice"))
+    comparison = compare(default, evaluation, ("the default", "the choice"))
     ranked = [tried[0], *sorted(tried[1:], key=lambda one: one.log_loss)]
     return Tuned(ranked, best_tried if gains else tried[0], choice, comparison, how)
 
@@ -168,7 +157,7 @@ def split_apart(corpus: Corpus, seed: int = 0) -> tuple[list[Split], str, Ints]:
     return splitting.fold_splits(folds), "each fold by the others, near-duplicates kept together", groups
 
 
-def _tried(candidate: Candidate, evaluation: Evaluation, default: Evaluation, groups: Ints) -> Tried:
+def _tried(options: str, evaluation: Evaluation, default: Evaluation, groups: Ints) -> Tried:
     """The figures of a candidate against the default.  groups : the campaign of each message judged"""
     losses = metrics.log_loss_terms(evaluation)
     difference, p = clustered_difference(losses - metrics.log_loss_terms(default), groups)
@@ -176,7 +165,7 @@ def _tried(candidate: Candidate, evaluation: Evaluation, default: Evaluation, gr
     if evaluation.positive is not None:
         rates = metrics.ham_spam(metrics.confusion(evaluation), evaluation.positive).percents
     ranking = roca_percent(rankings(evaluation))
-    return Tried(candidate, evaluation, *rates, ranking, float(losses.mean()), difference, p)
+    return Tried(options, evaluation, *rates, ranking, float(losses.mean()), difference, p)
 
 
 def clustered_difference(differences: Floats, groups: Ints) -> tuple[float, float]:
