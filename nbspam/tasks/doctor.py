@@ -46,8 +46,6 @@ LOPSIDED = 20  # times as many messages of one class as of another
 LEARN_MORE = "learn more of it: nbspam train `update` SOURCE, nbspam learn CLASS FILE"
 MAKE_ONE = "train one: nbspam train SOURCE"
 DELIVERY_FILES = (".procmailrc", ".mailfilter", ".forward")
-SET_PATH = "set it at the top of the file: PATH=$HOME/.local/bin:/usr/bin:/bin"
-ANOTHER_PLACE = "choose another place: `model=PATH`"
 
 
 class Finding(NamedTuple):
@@ -127,7 +125,8 @@ def _missing(path: str, has_mail: bool, start: str) -> Iterator[Finding]:
     folder = nearest_folder(path)
     if not (os.path.isdir(folder) and os.access(folder, os.W_OK | os.X_OK)):
         why = f"a model cannot be made here: {_me()} cannot write to {folder}"
-        yield wrong("writing", CannotCreateError(path, why, ANOTHER_PLACE, "denied"))
+        remedy = "choose another place: `model=PATH`"
+        yield wrong("writing", CannotCreateError(path, why, remedy, "denied"))
     if start:
         try:
             yield from _contents(start)
@@ -229,13 +228,12 @@ def _calibrated(model: Model) -> Finding:
     if not settings.averaged:
         text = f"no: {settings.event_model} without averaged views gives probabilities far too near 0 or 1"
         return Finding("calibrated", text)
-    if not can_calibrate(model.messages):
-        text = f"not on your mail: that needs {MIN_CALIBRATION} messages of each of two classes"
-        return note("calibrated", text, "when there are more, train again: nbspam train `replace`")
-    if "imported" in model.settings and learned_messages(model) < 2 * MIN_CALIBRATION:
-        own, others = learned_messages(model), model.settings["imported"]
-        text = f"hardly: only {own:,} messages were yours, the others came from {others}"
-        return note("calibrated", text, "nbspam train `update` SOURCE, with mail that it has not counted")
+    own = learned_messages(model)
+    if own < 2 * MIN_CALIBRATION or not can_calibrate(model.messages):
+        text = (
+            f"hardly: {own:,} messages are your own, and {MIN_CALIBRATION} of each of two classes are needed"
+        )
+        return note("calibrated", text, LEARN_MORE)
     return Finding("calibrated", "yes: the weights of the views were learned from your mail")
 
 
@@ -272,7 +270,8 @@ def _delivery(home: str) -> Iterator[Finding]:
             elif shutil.which("nbspam", path=search) is None:
                 why = f"its PATH has no nbspam: {search}"
             if why and "/nbspam" not in line:
-                yield note(name[1:], f"{text} ({why})", SET_PATH)
+                remedy = "set it at the top of the file: PATH=$HOME/.local/bin:/usr/bin:/bin"
+                yield note(name[1:], f"{text} ({why})", remedy)
             else:
                 yield Finding(name[1:], text)
 

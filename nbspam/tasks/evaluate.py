@@ -42,7 +42,7 @@ from nbspam.model.scorer import Scorer
 from nbspam.model.views import Evidence
 from nbspam.store.connection import replaced_error
 from nbspam.store.learn import outdated
-from nbspam.tasks.autolearn import check_calibrated
+from nbspam.tasks.autolearn import check_autolearn
 from nbspam.tasks.classify import ModelJudge, RowTokens, texts_of
 from nbspam.tasks.judges import (
     MOST_CLUED,
@@ -176,7 +176,7 @@ def evaluate_replay(
         why = "a replay begins without mail to choose it on"
         raise UsageError("auto", why, "give a number, or use `folds`", "alpha-auto-replay", option="alpha")
     if autolearn:
-        check_calibrated(plan.settings)
+        check_autolearn(plan.settings)
     order, right = in_time(corpus)
     subject = ReplayJudge(corpus, order, plan)
     truth = corpus.truth()[order].tolist()

@@ -47,6 +47,7 @@ LEVEL = 0.05
 class Tried(NamedTuple):
     """A candidate judged.
 
+    options       : see candidates
     difference, p : mean log loss less that of the default, nats a message, and how likely by chance
     """
 
