@@ -154,7 +154,7 @@ def _owner(path: str) -> Finding:
         text += f"; it is in a folder of {name}, and a filter that runs as {name} cannot learn"
         return note("owner", text, f"as root: chown {name} {path}")
     if status.st_mode & OTHERS_ACCESS:
-        text += "; others can read or change it, and with it the words of your mail"
+        text += "; others can open it, and with it the words of your mail"
         return note("owner", text, f"if it is not meant for them: chmod go-rw {path}")
     return Finding("owner", text)
 

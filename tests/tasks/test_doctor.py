@@ -134,7 +134,7 @@ def test_model_that_others_can_read_is_noted(model: Path, mailbox: Path) -> None
     assert not_fine(model) == {}
     run("train", "-q", "--replace", "--mode", "644", mailbox, "-m", model)
     assert not_fine(model) == {"owner": NOTE}
-    assert "others can read" in found(model)["owner"].text
+    assert "others can open" in found(model)["owner"].text
 
 
 def test_models_at_other_places_are_noted(model: Path, tmp_path: Path) -> None:
