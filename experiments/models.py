@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from nbspam.corpus.corpus import Corpus, views_read
+from nbspam.corpus.corpus import Corpus
 from nbspam.corpus.executor import default_jobs
 from nbspam.corpus.labelled import open_labelled
 from nbspam.corpus.reading import read_blocks
@@ -28,10 +28,10 @@ from nbspam.decision import zero_one_loss
 from nbspam.evaluation.figures import summary
 from nbspam.evaluation.folds import fold_splits, stratified_folds
 from nbspam.evaluation.outcomes import join
-from nbspam.model.block import Block, merge_blocks, only_views
+from nbspam.model.block import Block, merge_blocks
 from nbspam.settings import Settings
 from nbspam.tasks.evaluate import judged_rows
-from nbspam.tasks.judges import BatchJudge, count_whole
+from nbspam.tasks.judges import BatchJudge, Plan
 from tests.conftest import unpacked
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "model-figures.md"
@@ -78,11 +78,10 @@ def judged(
 ) -> tuple[dict[str, Any], float]:
     """The figures of a model over splits (train, test), and the seconds of counting, fitting and scoring."""
     corpus = Corpus(block, CLASSES, [], [], False).seen_by(settings)
-    whole, parts = count_whole(corpus.block, 2), []
-    seconds = 0.0
+    parts, seconds = [], 0.0
     for train, test in splits:
         begun = time.perf_counter()
-        judge = BatchJudge(whole, settings, CLASSES, automatic)
+        judge = BatchJudge(corpus, Plan(settings, automatic))
         judge.learn(train)
         scores = judge.score(test)
         seconds += time.perf_counter() - begun
@@ -123,8 +122,8 @@ def speed_rows(index: Path, block: Block, train: Any, test: Any) -> list[list[st
             command = [sys.executable, "-m", "nbspam", "train", str(index), "-q", "--replace"]
             command += ["-m", f"{folder}/m", *arguments]
             settings = Settings(**given)
-            seen = only_views(block, views_read(settings))
-            judge = BatchJudge(count_whole(seen, 2), settings, CLASSES)
+            seen = Corpus(block, CLASSES, [], [], False).seen_by(settings)
+            judge = BatchJudge(seen, Plan(settings))
             judge.learn(train)
             training = least(partial(subprocess.run, command, check=True), children_seconds)
             scoring = least(partial(judge.score, test), time.process_time)

@@ -31,7 +31,8 @@ from nbspam.evaluation.replay import Feedback
 from nbspam.model.block import merge_blocks, select_rows, without_columns
 from nbspam.model.counts import split_texts
 from nbspam.settings import Settings
-from nbspam.tasks.evaluate import Plan, evaluate_folds, evaluate_holdout, evaluate_replay
+from nbspam.tasks.evaluate import evaluate_folds, evaluate_holdout, evaluate_replay
+from nbspam.tasks.judges import Plan
 from nbspam.tokens.measures import MEASURES
 
 JOBS = 2

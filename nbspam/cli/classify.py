@@ -331,7 +331,7 @@ def _open(options: Options) -> Filter:
     if "autolearn" in options:
         from nbspam.tasks.autolearn import check_autolearn
 
-        check_autolearn(spam_filter, change)
+        check_autolearn(spam_filter.settings, change)
     return spam_filter
 
 

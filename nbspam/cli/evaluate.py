@@ -58,7 +58,8 @@ from nbspam.evaluation.replay import parse_feedback
 from nbspam.evaluation.sentences import said_of_decisions, said_of_method
 from nbspam.evaluation.sketch import roc_sketch
 from nbspam.labels import UNSURE
-from nbspam.tasks.evaluate import Plan, evaluate_folds, evaluate_holdout, evaluate_model, evaluate_replay
+from nbspam.tasks.evaluate import evaluate_folds, evaluate_holdout, evaluate_model, evaluate_replay
+from nbspam.tasks.judges import Plan
 
 METHODS = ("folds", "holdout", "replay", "model")
 FILES = ("results", "save", "report")
@@ -149,12 +150,12 @@ def _judged(method: str, given: dict[str, Any]) -> tuple[Evaluation, Skipped]:
     settings = settings_under(settings, vocabulary)
     n_folds, feedback = given["folds"], parse_feedback(given["feedback"])
     with asked_workers(given) as jobs:
-        plan = Plan(settings, given["alpha"] == "auto", loss, given["seed"], jobs, vocabulary)
+        plan = Plan(settings, given["alpha"] == "auto", loss, given["seed"], vocabulary)
         corpus = read_source(source, given | {"jobs": jobs}, settings.wanted).seen_by(settings)
         total = {"folds": n_folds, "holdout": 1}.get(method, len(corpus.block))
         with steps(method.capitalize(), total, given["quiet"]) as advance:
             if method == "folds":
-                found = evaluate_folds(corpus, plan, n_folds, given["grouped"], advance)
+                found = evaluate_folds(corpus, plan, n_folds, given["grouped"], jobs, advance)
             elif method == "holdout":
                 found = evaluate_holdout(corpus, plan, given["holdout"], given["by_time"], advance)
             else:

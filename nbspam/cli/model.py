@@ -263,10 +263,9 @@ def _import_summary(imported: WordList, model: str) -> str:
 
 def _merge_summary(merged: Merged, models: Sequence[str]) -> str:
     """What was added up, and what was not."""
-    first, messages = plain(models[0]), messages_text(merged.classes, merged.messages)
+    messages = messages_text(merged.classes, merged.messages)
     lines = [f"Merged {len(models)} models: {messages}.", f"Model: {plain(merged.path)}."]
-    if merged.differing:
-        lines.append(f"Taken from {first}, where the models differ: {', '.join(merged.differing)}.")
+    lines.append(f"Settings: those of {plain(models[0])}.")
     if merged.calibrated is not None and merged.calibrated < len(models):
         rest = "the rest lack a class, keep none, or one of other kinds of evidence"
         lines.append(f"Calibration: from {merged.calibrated} of the {len(models)}; {rest}.")

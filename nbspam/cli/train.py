@@ -94,16 +94,17 @@ def _train_by_regime(
     """Train a new model on the messages that --regime chooses."""
     # A replay imports scipy, which a plain training need not wait for.
     from nbspam.tasks.evaluate import check_regime, parse_regime, train_by_regime
+    from nbspam.tasks.judges import Plan
 
     for name in asked_options(CLUSTER):
         why = f"does not go with `{name}`: mail that a regime chooses from is read by one machine"
         raise UsageError(given["regime"], why, "leave it out", "regime", option="regime")
-    feedback = parse_regime(given["regime"])
-    check_regime(feedback, settings, choices)
-    loss = read_loss(given["loss"], source.classes)
+    feedback, loss = parse_regime(given["regime"]), read_loss(given["loss"], source.classes)
+    plan = Plan(settings, choices.automatic, loss, vocabulary=choices.vocabulary)
+    check_regime(feedback, plan)
     corpus = read_source(source, given, settings.wanted)
     with steps("Choosing", len(corpus.block), given["quiet"]) as advance:
-        return train_by_regime(corpus, model, settings, feedback, choices, loss, advance)
+        return train_by_regime(corpus, model, plan, feedback, choices, advance)
 
 
 def _source(command: str, given: dict[str, Any]) -> str:

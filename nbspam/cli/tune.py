@@ -16,7 +16,7 @@ from nbspam.cli.tables import check_all_read, console, steps, table, train_summa
 from nbspam.errors import UsageError
 from nbspam.settings import Settings
 from nbspam.tasks.train import Choices, train
-from nbspam.tasks.tune import STEPS, Candidate, Tried, Tuned, tune
+from nbspam.tasks.tune import STEPS, Tried, Tuned, candidates, tune
 
 DEFAULT = "the default"
 
@@ -56,12 +56,12 @@ def tune_command(seed: int, json: bool, write: bool, model: str, replace: bool, 
     if json:
         write_json(_content(tuned))
     else:
-        show_tuning(tuned, train_command(tuned.chosen.candidate, given))
+        show_tuning(tuned, train_command(tuned.chosen.options, given))
     if write:
-        settings, classes = tuned.chosen.candidate.settings, source.classes
-        choices = Choices(automatic=tuned.chosen.candidate.automatic, replaces=replace)
+        plan, classes = candidates()[tuned.chosen.options], source.classes
+        choices = Choices(automatic=plan.automatic, replaces=replace)
         with steps("Training", len(corpus.block), quiet) as advance:
-            trained = train(source.items(), classes, model, settings, jobs, advance, choices)
+            trained = train(source.items(), classes, model, plan.settings, jobs, advance, choices)
         say(train_summary(trained), quiet)
         skipped += [*source.skipped, *trained.skipped]
     check_all_read(skipped)
@@ -69,19 +69,19 @@ def tune_command(seed: int, json: bool, write: bool, model: str, replace: bool, 
 
 def _content(tuned: Tuned) -> dict[str, Any]:
     """The result of tuning as JSON values."""
-    candidates = [
-        {"options": with_flags(one.candidate.options), "event_model": one.candidate.settings.event_model}
-        | _figures(one)
-        for one in tuned.tried
-    ]
-    chosen = tuned.chosen.candidate
+    plans, chosen = candidates(), tuned.chosen.options
+    settings = plans[chosen].settings
     return {
         "messages": len(tuned.chosen.evaluation),
         "kept_apart": tuned.how,
-        "chosen": with_flags(chosen.options),
-        "settings": {name: getattr(chosen.settings, name) for name in chosen.settings.__slots__},
-        "default_stays": chosen.options == "",
-        "candidates": candidates,
+        "chosen": with_flags(chosen),
+        "settings": {name: getattr(settings, name) for name in settings.__slots__},
+        "default_stays": chosen == "",
+        "candidates": [
+            {"options": with_flags(one.options), "event_model": plans[one.options].settings.event_model}
+            | _figures(one)
+            for one in tuned.tried
+        ],
         "unseen": _figures(tuned.unseen),
         "comparison": tuned.comparison,
     }
@@ -92,9 +92,9 @@ def _figures(one: Tried) -> dict[str, float]:
     return {name: getattr(one, name) for name in names}
 
 
-def train_command(candidate: Candidate, given: dict[str, Any]) -> str:
-    """The command that trains with the options of a candidate on the same mail, for the shell."""
-    words = ["nbspam", "train", *with_flags(candidate.options).split()]
+def train_command(options: str, given: dict[str, Any]) -> str:
+    """The command that trains with some options on the same mail, for the shell."""
+    words = ["nbspam", "train", *with_flags(options).split()]
     for name, flag in (("ham", "--ham"), ("spam", "--spam"), ("classes", "--class")):
         words += [word for path in given[name] for word in (flag, path)]
     words += ["--rules", given["rules"]] if given["rules"] else []
@@ -115,7 +115,7 @@ def show_tuning(tuned: Tuned, command: str) -> None:
     out.print(shown)
     out.print("\nThe choice: each part of the mail is judged by the settings chosen on the other parts.")
     out.print(f"Paired: {tuned.comparison.verdict}.", soft_wrap=True)
-    verdict = f"Better than the default: {with_flags(chosen.candidate.options)}."
+    verdict = f"Better than the default: {with_flags(chosen.options)}."
     if chosen is tuned.tried[0]:
         verdict = "No better than the default: no choice gains on other mail by more than chance."
     out.print(verdict, style="bold", soft_wrap=True)
@@ -125,4 +125,4 @@ def show_tuning(tuned: Tuned, command: str) -> None:
 def _cells(one: Tried) -> list[str]:
     percents = ["" if isnan(value) else f"{value:.2f} %" for value in (one.hm_percent, one.sm_percent)]
     ranking = "" if isnan(one.one_minus_roca_percent) else f"{one.one_minus_roca_percent:.4f}"
-    return [with_flags(one.candidate.options) or DEFAULT, *percents, ranking, f"{one.log_loss:.5f}"]
+    return [with_flags(one.options) or DEFAULT, *percents, ranking, f"{one.log_loss:.5f}"]

@@ -74,7 +74,7 @@ class UserFilters:
         """Raise what is wrong with the model, or with the one that users begin with."""
         spam_filter = self._filter(self._judging_path(""))
         if self.autolearn:
-            check_autolearn(spam_filter)
+            check_autolearn(spam_filter.settings)
         self.close()
 
     def close(self) -> None:

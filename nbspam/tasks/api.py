@@ -23,7 +23,8 @@ from nbspam.evaluation.outcomes import Evaluation
 from nbspam.evaluation.replay import parse_feedback
 from nbspam.filter import Filter, open_filter
 from nbspam.model.chosen_settings import check_all_act, chosen
-from nbspam.tasks.evaluate import Plan, evaluate_folds, evaluate_holdout, evaluate_replay
+from nbspam.tasks.evaluate import evaluate_folds, evaluate_holdout, evaluate_replay
+from nbspam.tasks.judges import Plan
 from nbspam.tasks.train import Choices
 from nbspam.tasks.train import train as train_model
 
@@ -140,13 +141,13 @@ def evaluate(
     jobs = jobs or default_jobs()
     corpus = read_corpus(mail.items(), mail.classes, jobs, mail.ordered_by_index, wanted=settings.wanted)
     _warn_of_unread([*mail.skipped, *corpus.skipped])
-    corpus, plan = corpus.seen_by(settings), Plan(settings, scoring.get("alpha") == "auto", costs, seed, jobs)
+    corpus, plan = corpus.seen_by(settings), Plan(settings, scoring.get("alpha") == "auto", costs, seed)
     if replay:
         found = evaluate_replay(corpus, plan, parse_feedback(feedback))
     elif holdout is not None:
         found = evaluate_holdout(corpus, plan, holdout, by_time)
     else:
-        found = evaluate_folds(corpus, plan, folds, grouped)
+        found = evaluate_folds(corpus, plan, folds, grouped, jobs)
     return Report(summary(found, costs), found, costs)
 
 

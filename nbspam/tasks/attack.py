@@ -36,6 +36,8 @@ BEST = 200  # words that say most for ham
 MAX_TEXT = 20_000  # characters of a text that is written anew
 SEED = 5
 PLAIN, HTML = "text/plain; charset=utf-8", "text/html; charset=utf-8"
+FLOWED = f"{PLAIN}; format=flowed; delsp=yes"
+PICTURE = "<a href='http://lake.example/'><img src='http://lake.example/1.png'></a>"
 _MIME = ("content-type", "content-transfer-encoding", "mime-version", "")
 _WORD = re.compile(r"[A-Za-z]{4,}")
 _ADDRESS = re.compile(r"(?:https?://|www\.)[^\s\"'<>]+")
@@ -91,24 +93,19 @@ def _mail(header: bytes, body: str, kind: str = PLAIN) -> bytes:
     return header + (fields + body).encode("utf-8", "replace")
 
 
-def _page(body: str) -> str:
-    return f"<html><body>{body}</body></html>"
-
-
-def _alternatives(header: bytes, text: str, page: str) -> bytes:
-    """A text, and a page that mail programs show instead of it."""
-    parts = [f"--1\nContent-Type: {kind}\n\n{content}\n" for kind, content in ((PLAIN, text), (HTML, page))]
-    return _mail(header, "".join(parts) + "--1--\n", "multipart/alternative; boundary=1")
+def _text(write: Callable[[str, Loot], str], kind: str = PLAIN) -> Disguise:
+    """Another text.  write : makes it from the text of the spam"""
+    return lambda spam, loot: _mail(spam.header, write(spam.text, loot), kind)
 
 
 def _each_word(change: Callable[[str], str], kind: str = PLAIN) -> Disguise:
     """Every word of four letters and more is changed."""
 
-    def disguise(spam: Original, _: Loot) -> bytes:
-        text = escape(spam.text, quote=False) if kind == HTML else spam.text
-        return _mail(spam.header, _WORD.sub(lambda word: change(word.group()), text), kind)
+    def write(text: str, _: Loot) -> str:
+        text = escape(text, quote=False) if kind == HTML else text
+        return _WORD.sub(lambda word: change(word.group()), text)
 
-    return disguise
+    return _text(write, kind)
 
 
 def _apart(text: str) -> str:
@@ -116,14 +113,28 @@ def _apart(text: str) -> str:
     return "   ".join([" ".join(word) for word in text.split()])
 
 
-def _address_only(spam: Original, _: Loot) -> bytes:
-    found = _ADDRESS.search(spam.text)
-    return _mail(spam.header, found.group() if found else spam.text[:60])
+def _address_only(text: str, _: Loot) -> str:
+    found = _ADDRESS.search(text)
+    return found.group() if found else text[:60]
+
+
+def _page(body: str) -> str:
+    return f"<html><body>{body}</body></html>"
 
 
 def _hidden(place: str) -> Disguise:
     """Words of ham in a page, where a reader does not see them."""
-    return lambda spam, loot: _mail(spam.header, _page(escape(spam.text) + place % escape(loot.text())), HTML)
+    return _text(lambda text, loot: _page(escape(text) + place % escape(loot.text())), HTML)
+
+
+def _as_page(write: Callable[[str], str]) -> Disguise:
+    """A page that mail programs show instead of words of ham.  write : makes it from the text of the spam"""
+
+    def both(text: str, loot: Loot) -> str:
+        parts = ((PLAIN, loot.text()), (HTML, _page(write(text))))
+        return "".join(f"--1\nContent-Type: {kind}\n\n{content}\n" for kind, content in parts) + "--1--\n"
+
+    return _text(both, "multipart/alternative; boundary=1")
 
 
 def _header_of_ham(spam: Original, loot: Loot) -> bytes:
@@ -134,40 +145,26 @@ def _header_of_ham(spam: Original, loot: Loot) -> bytes:
 
 
 OWN_WORDS: dict[str, Disguise] = {
-    "written anew as plain text": lambda spam, _: _mail(spam.header, spam.text),
+    "written anew as plain text": _text(lambda text, _: text),
     "letters as digits and marks": _each_word(lambda word: word[0] + word[1:].translate(_LEET)),
     "Cyrillic letters that look alike": _each_word(lambda word: word.translate(_CYRILLIC)),
     "zero-width spaces between letters": _each_word("\u200b".join),
     "spaces between letters": _each_word(" ".join),
-    "lines that cut words": _each_word(
-        lambda word: f"{word[:2]} \n{word[2:]}", f"{PLAIN}; format=flowed; delsp=yes"
-    ),
+    "lines that cut words": _each_word(lambda word: f"{word[:2]} \n{word[2:]}", FLOWED),
     "a page, a comment in each word": _each_word(lambda word: f"{word[:2]}<!-- x -->{word[2:]}", HTML),
-    "the first address only": _address_only,
+    "the first address only": _text(_address_only),
 }
 WORDS_OF_HAM: dict[str, Disguise] = {
-    f"{ADDED} words of a ham before it": lambda spam, loot: _mail(
-        spam.header, f"{loot.text()}\n\n{spam.text}"
-    ),
-    "all letters apart, the same after it": lambda spam, loot: _mail(
-        spam.header, f"{_apart(spam.text)}\n\n{loot.text()}"
-    ),
+    f"{ADDED} words of a ham before it": _text(lambda text, loot: f"{loot.text()}\n\n{text}"),
+    "all letters apart, the same after it": _text(lambda text, loot: f"{_apart(text)}\n\n{loot.text()}"),
     "the same in a page, white": _hidden('<font color="#fffffe">%s</font>'),
     "the same in a page, not displayed": _hidden('<div style="display:none">%s</div>'),
-    "the same as the text of a page": lambda spam, loot: _alternatives(
-        spam.header, loot.text(), _page(escape(spam.text))
-    ),
-    "a picture, the same as its text": lambda spam, loot: _alternatives(
-        spam.header,
-        loot.text(),
-        _page("<a href='http://lake.example/'><img src='http://lake.example/1.png'></a>"),
-    ),
+    "the same as the text of a page": _as_page(escape),
+    "a picture, the same as its text": _as_page(lambda _: PICTURE),
     "the header of a ham, except Subject": _header_of_ham,
 }
 BEST_WORDS: dict[str, Disguise] = {
-    f"the {BEST} best words for ham after it": lambda spam, loot: _mail(
-        spam.header, f"{spam.text}\n\n{loot.words}"
-    ),
+    f"the {BEST} best words for ham after it": _text(lambda text, loot: f"{text}\n\n{loot.words}"),
 }
 N_DISGUISES = len(OWN_WORDS) + len(WORDS_OF_HAM) + len(BEST_WORDS)
 

@@ -19,20 +19,16 @@ if TYPE_CHECKING:
     from nbspam.settings import Settings
 
 
-def check_autolearn(judge: Filter, change: dict[str, str] | None = None) -> None:
+def check_autolearn(settings: Settings, change: dict[str, str] | None = None) -> None:
     """UsageError if verdicts must not be learned, because their probabilities are wrong.
 
     change : settings that replace those of the model
+    Scores that are one sum give probabilities that are all near 0 or 1.
     """
     if change:
         names = " ".join(f"`{name}`" for name in change)
         why = f"the model's own verdicts are learned, not those under {names}"
         raise UsageError("", why, "leave one of them out", "autolearn-settings", option="autolearn")
-    check_calibrated(judge.settings)
-
-
-def check_calibrated(settings: Settings) -> None:
-    """UsageError for scores that are one sum: their probabilities are all near 0 or 1."""
     if not settings.averaged:
         why = f"without averaged views {settings.event_model} is far too sure of itself"
         remedy = "train with the default event model, presence"

@@ -88,14 +88,17 @@ class Checked(NamedTuple):
 
 def views_to_check(model: str | None) -> frozenset[str]:
     """What must be read of mail: by default, and by the model that may have counted it."""
-    default = Settings().wanted
-    return default if model is None else default | (_settings(model).wanted & {NUMERIC})
+    wanted = Settings().wanted
+    if model is not None:
+        with open_model(model) as stored:
+            wanted |= from_text(stored.settings, model).wanted & {NUMERIC}
+    return wanted
 
 
 def check_labels(corpus: Corpus, model: str | None = None) -> Checked:
     """Look for wrong labels.  model : the path of a sound model that may have counted this mail"""
     digests = corpus.block.digests()
-    same = _groups_of_two_labels(corpus, np.unique(digests, return_inverse=True)[1])
+    same = _groups_of_two_labels(corpus, digests)
     certain = {one for group in same for one in group}
     near = [
         group
@@ -134,28 +137,25 @@ def label_findings(checked: Checked, skipped: Skipped) -> Iterator[Finding]:
         yield note("in doubt", f"not checked: that takes {MIN_OF_CLASS} messages of each of two classes")
 
 
-def _settings(model: str) -> Settings:
-    with open_model(model) as stored:
-        return from_text(stored.settings, model)
-
-
 def _groups_of_two_labels(corpus: Corpus, groups: Ints) -> list[tuple[Labelled, ...]]:
     """The messages of each group with more than one label, in the order read."""
-    truth = corpus.truth()
-    numbers, times = np.unique(np.unique(np.stack([groups, truth]), axis=1)[0], return_counts=True)
-    names = [Labelled(name, corpus.classes[k]) for name, k in zip(corpus.block.names, truth, strict=True)]
-    rows_of = sorted(np.flatnonzero(groups == number).tolist() for number in numbers[times > 1])
-    return [tuple(names[row] for row in rows) for rows in rows_of]
+    members: dict[int, list[Labelled]] = {}
+    for group, name, label in zip(groups.tolist(), corpus.block.names, _labels(corpus), strict=True):
+        members.setdefault(group, []).append(Labelled(name, label))
+    return [tuple(some) for some in members.values() if len({one.label for one in some}) > 1]
 
 
-def _moved(corpus: Corpus, model: str) -> list[Moved]:
-    read = views_read(_settings(model).replaced(views=ALL_VIEWS))
-    digests = only_views(corpus.block, read).digests().tolist()
-    with open_model(model) as stored:
-        known, classes = learned_as(stored, digests), stored.classes
+def _labels(corpus: Corpus) -> list[str]:
+    return [corpus.classes[number] for number in corpus.truth().tolist()]
+
+
+def _moved(corpus: Corpus, path: str) -> list[Moved]:
+    with open_model(path) as model:
+        read = views_read(from_text(model.settings, path).replaced(views=ALL_VIEWS))
+        digests = only_views(corpus.block, read).digests().tolist()
+        known, classes = learned_as(model, digests), model.classes
     found = []
-    labels = [corpus.classes[number] for number in corpus.truth().tolist()]
-    for name, label, digest in zip(corpus.block.names, labels, digests, strict=True):
+    for name, label, digest in zip(corpus.block.names, _labels(corpus), digests, strict=True):
         counted = tuple(classes[number] for number in sorted(known.get(digest, ())))
         if counted and label in classes and label not in counted:
             found.append(Moved(name, label, counted))
@@ -163,28 +163,26 @@ def _moved(corpus: Corpus, model: str) -> list[Moved]:
 
 
 def _doubts(corpus: Corpus) -> list[Doubt]:
-    block, classes, truth = corpus.block, corpus.classes, corpus.truth().tolist()
+    block, classes, labels = corpus.block, corpus.classes, _labels(corpus)
     groups, counts = duplicate_groups(corpus), block.count(len(classes))
     evidence = view_evidence(leave_groups_out(block, counts, groups), Settings().of(classes))
-    weights = _calibration(evidence)
-    loss = zero_one_loss(len(classes), DOUBT)
+    weights, loss = _calibration(evidence), zero_one_loss(len(classes), DOUBT)
     found = []
     for row, shares in enumerate(_posteriors(weights, evidence)):
         other = decide(shares, loss)
-        if other not in (truth[row], UNDECIDED):
+        if other != UNDECIDED and classes[other] != labels[row]:
             found.append((-shares[other], row, other))
-    texts = texts_of(block) if found else []
-    doubts = []
-    for place, (minus_share, row, other) in enumerate(sorted(found)):
-        clues: list[tuple[str, float]] = []
-        if place < CLUED:
-            without = counts - select_rows(block, np.flatnonzero(groups == groups[row])).count(len(classes))
-            scorer = Scorer(CountsModel(classes, without, weights.tolist()), Settings())
-            clues = all_clues(scorer.score(RowTokens(block, row, texts)), other)
-            clues = sorted((clue for clue in clues if clue[1] > 0), key=lambda clue: (-clue[1], clue[0]))
-        shown = block.names[row], classes[truth[row]], classes[other]
-        doubts.append(Doubt(*shown, -minus_share, tuple(clues[:CLUES])))
-    return doubts
+    found.sort()
+    texts, clues = texts_of(block), {}
+    for _, row, other in found[:CLUED]:
+        without = counts - select_rows(block, np.flatnonzero(groups == groups[row])).count(len(classes))
+        scorer = Scorer(CountsModel(classes, without, weights.tolist()), Settings())
+        some = [clue for clue in all_clues(scorer.score(RowTokens(block, row, texts)), other) if clue[1] > 0]
+        clues[row] = tuple(sorted(some, key=lambda clue: (-clue[1], clue[0]))[:CLUES])
+    return [
+        Doubt(block.names[row], labels[row], classes[other], -minus, clues.get(row, ()))
+        for minus, row, other in found
+    ]
 
 
 def _calibration(found: Evidence) -> Floats:

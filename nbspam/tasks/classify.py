@@ -93,27 +93,38 @@ class ModelJudge:
             return [*scores.tolist()]
 
     def _counts(self, scorer: Scorer, block: Block) -> Counts:
-        """The counts of the tokens of a block; 0 of those that the model does not know."""
-        model = scorer.model
+        """The counts of the tokens of a block."""
         if self._looked_up != (scorer, block.lexicon):
             self._looked_up = scorer, block.lexicon
-            self._cells = np.zeros((2 * len(model.classes), 0), np.int64)
-        self._look_up(model, block.keys[self._cells.shape[1] :])
-        cells = (self._cells[::2], self._cells[1::2], np.array(model.messages))
-        counts = Counts(block.keys, block.views, b"", *cells)
-        counts.totals = Totals(np.array(model.words), np.array(model.documents), np.array(model.occurrences))
-        return counts
+            self._cells = np.zeros((2 * len(scorer.model.classes), 0), np.int64)
+        new = cells_of(scorer.model, block.keys[self._cells.shape[1] :])
+        self._cells = np.hstack([self._cells, new])
+        return counts_of(scorer.model, block, self._cells)
 
-    def _look_up(self, model: Model, keys: Ints) -> None:
-        order = np.argsort(keys)
-        rows = model.counts(keys[order].tolist())
-        found = np.array([*chain.from_iterable(rows.values())])
-        if rows and (found.dtype.kind != "i" or found.min() < 0):
-            raise DamagedModelError(model.path, "a token has counts that it cannot have")
-        cells = np.zeros((len(self._cells), len(keys)), np.int64)
-        places = np.searchsorted(keys, np.fromiter(rows, np.int64, len(rows)), sorter=order)
-        cells[:, order[places]] = found.reshape(len(rows), len(cells)).T
-        self._cells = np.hstack([self._cells, cells])
+
+def cells_of(model: Model, keys: Ints) -> Ints:
+    """The counts of some tokens, see Model.counts; 0 of those that the model does not know.
+
+    Returns int64 (2 n_classes, n): documents_0, occurrences_0, documents_1, ...
+    """
+    order = np.argsort(keys)
+    rows = model.counts(keys[order].tolist())
+    found = np.array([*chain.from_iterable(rows.values())])
+    if rows and (found.dtype.kind != "i" or found.min() < 0):
+        raise DamagedModelError(model.path, "a token has counts that it cannot have")
+    cells = np.zeros((2 * len(model.classes), len(keys)), np.int64)
+    places = np.searchsorted(keys, np.fromiter(rows, np.int64, len(rows)), sorter=order)
+    cells[:, order[places]] = found.reshape(len(rows), len(cells)).T
+    return cells
+
+
+def counts_of(model: Model, block: Block, cells: Ints) -> Counts:
+    """The counts that a model has for the tokens of a block, and its totals.  cells : see cells_of"""
+    is_fixed = model.settings.get("vocabulary") == "fixed"
+    arrays = (cells[::2], cells[1::2], np.array(model.messages))
+    counts = Counts(block.keys, block.views, b"", *arrays, is_fixed)
+    counts.totals = Totals(np.array(model.words), np.array(model.documents), np.array(model.occurrences))
+    return counts
 
 
 def named_items(paths: Iterable[str], stdin: Callable[[], Item], notes: Notes) -> Iterator[Item]:
@@ -137,42 +148,38 @@ def classify_many(
     current : the filter to judge with next, from the one that judged last; None in a new process
     write   : the text of a verdict
     """
-    yield from run_shards(_Work(current, write, with_clues), shards(mail), jobs)
+    judge: ModelJudge | None = None  # of this process: each is a copy of the first
 
-
-class _Work:
-    """Judges one shard; the callable of the worker processes."""
-
-    def __init__(self, current: Current, write: Write, with_clues: bool) -> None:
-        self._current, self._write, self._with_clues = current, write, with_clues
-        self._judge: ModelJudge | None = None
-
-    def __call__(self, mail: list[Item]) -> tuple[str, Skipped]:
-        spam_filter = self._current(self._judge.filter if self._judge else None)
-        if self._judge is None or self._judge.filter is not spam_filter:
-            self._judge = ModelJudge(spam_filter)
+    def work(shard: list[Item]) -> tuple[str, Skipped]:
+        nonlocal judge
+        spam_filter = current(judge.filter if judge else None)
+        if judge is None or judge.filter is not spam_filter:
+            judge = ModelJudge(spam_filter)
         skipped: Skipped = []
-        judge = self._one_by_one if self._with_clues else self._in_blocks
-        verdicts = judge(self._judge, mail, skipped)
-        return "".join([self._write(spam_filter, verdict) for verdict in verdicts]), skipped
+        verdicts = (_one_by_one if with_clues else _in_blocks)(judge, shard, skipped)
+        return "".join([write(spam_filter, verdict) for verdict in verdicts]), skipped
 
-    def _in_blocks(self, judge: ModelJudge, mail: Iterable[Item], skipped: Skipped) -> Iterator[Verdict]:
-        spam_filter = judge.filter
-        shard = judge.read(mail)
-        skipped += shard.skipped
-        for block in shard.blocks:
-            joints = judge.joints(block)
-            for name, joint, has_words in zip(block.names, joints, block.has_words.tolist(), strict=True):
-                if has_words:
-                    yield Verdict(name, Scored(joint, []), spam_filter.classes, spam_filter.loss)
-                else:
-                    yield spam_filter.judge(NO_WORDS, name)
+    yield from run_shards(work, shards(mail), jobs)
 
-    def _one_by_one(self, judge: ModelJudge, mail: Iterable[Item], skipped: Skipped) -> Iterator[Verdict]:
-        for item in mail:
-            try:
-                data = item.read()
-            except OSError as error:
-                skipped.append((item.name, reason_of(error)))
+
+def _in_blocks(judge: ModelJudge, mail: Iterable[Item], skipped: Skipped) -> Iterator[Verdict]:
+    spam_filter = judge.filter
+    shard = judge.read(mail)
+    skipped += shard.skipped
+    for block in shard.blocks:
+        joints = judge.joints(block)
+        for name, joint, has_words in zip(block.names, joints, block.has_words.tolist(), strict=True):
+            if has_words:
+                yield Verdict(name, Scored(joint, []), spam_filter.classes, spam_filter.loss)
             else:
-                yield judge.filter.classify(data, item.name)
+                yield spam_filter.judge(NO_WORDS, name)
+
+
+def _one_by_one(judge: ModelJudge, mail: Iterable[Item], skipped: Skipped) -> Iterator[Verdict]:
+    for item in mail:
+        try:
+            data = item.read()
+        except OSError as error:
+            skipped.append((item.name, reason_of(error)))
+        else:
+            yield judge.filter.classify(data, item.name)

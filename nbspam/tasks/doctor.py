@@ -30,7 +30,7 @@ from nbspam.labels import counts_text
 from nbspam.model.calibrate import MIN_CALIBRATION, can_calibrate
 from nbspam.settings import from_text
 from nbspam.store.check import check_model, contradictions, learned_messages
-from nbspam.store.connection import FORMAT, check_file
+from nbspam.store.connection import FORMAT
 from nbspam.store.learn import MAX_WRONG, MIN_LABELLED, has_enough_labelled, is_often_wrong
 from nbspam.store.lessons import names_waiting
 from nbspam.store.reader import Model, open_model
@@ -40,17 +40,12 @@ FINE = "ok"
 NOTE = "note"  # worth knowing, not wrong
 WRONG = "wrong"
 SOUND = "sound"  # the finding about the contents of the model file
-EVERYONE_WRITES = 0o002
-OTHERS_READ = 0o044
-# Messages of the rarest class, and the error rate of filters with fewer on public mail.
-FEW = 50, "few: public mail was judged wrongly one time in forty or more"
-NOT_MANY = 200, "not yet many: public mail was judged wrongly one time in twenty to one in eighty"
+OTHERS_ACCESS = 0o066  # read or write
+ENOUGH = 200  # messages of the rarest class
 LOPSIDED = 20  # times as many messages of one class as of another
 LEARN_MORE = "learn more of it: nbspam train `update` SOURCE, nbspam learn CLASS FILE"
 MAKE_ONE = "train one: nbspam train SOURCE"
 DELIVERY_FILES = (".procmailrc", ".mailfilter", ".forward")
-SET_PATH = "set it at the top of the file: PATH=$HOME/.local/bin:/usr/bin:/bin"
-ANOTHER_PLACE = "choose another place: `model=PATH`"
 
 
 class Finding(NamedTuple):
@@ -108,21 +103,15 @@ def user_name(number: int) -> str:
 
 
 def _model(path: str, has_mail: bool, start: str) -> Iterator[Finding]:
+    if os.path.isfile(path):
+        yield from _place(path)
     try:
-        check_file(path)
+        yield from _contents(path)
     except NbspamError as error:
         if error.slug == "model-missing":
             yield from _missing(path, has_mail, start)
         else:
-            if os.path.isfile(path):
-                yield from _place(path)
             yield wrong("file", error)
-        return
-    yield from _place(path)
-    try:
-        yield from _contents(path)
-    except NbspamError as error:
-        yield wrong(SOUND, error)
 
 
 def _missing(path: str, has_mail: bool, start: str) -> Iterator[Finding]:
@@ -136,12 +125,13 @@ def _missing(path: str, has_mail: bool, start: str) -> Iterator[Finding]:
     folder = nearest_folder(path)
     if not (os.path.isdir(folder) and os.access(folder, os.W_OK | os.X_OK)):
         why = f"a model cannot be made here: {_me()} cannot write to {folder}"
-        yield wrong("writing", CannotCreateError(path, why, ANOTHER_PLACE, "denied"))
+        remedy = "choose another place: `model=PATH`"
+        yield wrong("writing", CannotCreateError(path, why, remedy, "denied"))
     if start:
         try:
             yield from _contents(start)
         except NbspamError as error:
-            yield wrong("start", error)._replace(text=f"{start}: {error.why}")
+            yield wrong("start", error)
 
 
 def _place(path: str) -> Iterator[Finding]:
@@ -158,16 +148,14 @@ def _owner(path: str) -> Finding:
     link = f"; a link to {os.path.realpath(path)}" if os.path.islink(path) else ""
     mode = stat.filemode(status.st_mode)[1:]
     text = f"{user_name(status.st_uid)}'s, {mode}; you are {_me()}{link}"
-    if status.st_mode & EVERYONE_WRITES:
-        return note("owner", text + "; everyone may train it", f"chmod o-w {path}")
     other = os.stat(_folder(path)).st_uid
     if other not in (status.st_uid, 0):
         name = user_name(other)
         text += f"; it is in a folder of {name}, and a filter that runs as {name} cannot learn"
         return note("owner", text, f"as root: chown {name} {path}")
-    if status.st_mode & OTHERS_READ:
-        text += "; others can read it, and with it the words of your mail"
-        return note("owner", text, f"if it is not meant for them: chmod go-r {path}")
+    if status.st_mode & OTHERS_ACCESS:
+        text += "; others can open it, and with it the words of your mail"
+        return note("owner", text, f"if it is not meant for them: chmod go-rw {path}")
     return Finding("owner", text)
 
 
@@ -189,22 +177,15 @@ def _contents(path: str) -> Iterator[Finding]:
         size = f"{os.path.getsize(path) / 1e6:.1f} MB"
         yield Finding(SOUND, f"yes: format {FORMAT}, {size}, all sums are right")
     with open_model(path) as model:
-        yield _counted(model)
+        text = f"{sum(model.messages):,} messages ({counts_text(model.classes, model.messages)})"
+        yield Finding("counted", f"{text}; last changed {_moment(os.path.getmtime(path))}")
         yield from _autolearned(model)
-        yield _enough(model)
-        if any(model.messages):  # all may have been unlearned
-            yield _balance(model)
+        yield from _enough(model)
         yield _calibrated(model)
         twice = contradictions(model)
         if twice:
             text = f"messages that are counted in more than one class: {twice:,}"
             yield note("labels", text, "to see which: nbspam doctor SOURCE; then: nbspam learn CLASS FILE")
-
-
-def _counted(model: Model) -> Finding:
-    text = f"{sum(model.messages):,} messages ({counts_text(model.classes, model.messages)})"
-    text += f"; last changed {_moment(os.path.getmtime(model.path))}"
-    return Finding("counted", text)
 
 
 def _autolearned(model: Model) -> Iterator[Finding]:
@@ -224,27 +205,22 @@ def _autolearned(model: Model) -> Iterator[Finding]:
         yield note("autolearned", text, LEARN_MORE)
 
 
-def _enough(model: Model) -> Finding:
-    fewest = min(model.messages)
-    for bound, text in (FEW, NOT_MANY):
-        if fewest < bound:
-            if not can_judge(model.settings.get("averaged") == "1", model.messages):
-                text = "so no message is judged until two classes have mail"
-            return note("enough", f"{fewest:,} of class {_rarest(model)}, {text}", LEARN_MORE)
-    return Finding("enough", f"yes: {fewest:,} or more of each class")
-
-
-def _balance(model: Model) -> Finding:
-    ratio = max(model.messages) / max(min(model.messages), 1)
-    if ratio <= LOPSIDED:
-        return Finding("balance", f"{ratio:.1f} : 1, not more than {LOPSIDED} : 1")
-    text = f"{ratio:,.0f} times as many messages of one class as of {_rarest(model)}"
-    return note("balance", text, "learn more of the rare class; or set the prior: nbspam train `prior`")
-
-
-def _rarest(model: Model) -> str:
-    rarest: str = model.classes[model.messages.index(min(model.messages))]
-    return rarest
+def _enough(model: Model) -> Iterator[Finding]:
+    fewest, most = min(model.messages), max(model.messages)
+    rarest = model.classes[model.messages.index(fewest)]
+    if fewest >= ENOUGH:
+        yield Finding("enough", f"yes: {fewest:,} or more of each class")
+    else:
+        text = f"with fewer than {ENOUGH}, public mail was judged wrongly one time in eighty or more"
+        if not can_judge(model.settings.get("averaged") == "1", model.messages):
+            text = "so no message is judged until two classes have mail"
+        yield note("enough", f"{fewest:,} of class {rarest}; {text}", LEARN_MORE)
+    ratio = most / max(fewest, 1)
+    if ratio > LOPSIDED:
+        text = f"{ratio:,.0f} times as many messages of one class as of {rarest}"
+        yield note("balance", text, "learn more of the rare class; or set the prior: nbspam train `prior`")
+    elif most:  # all may have been unlearned
+        yield Finding("balance", f"{ratio:.1f} : 1, not more than {LOPSIDED} : 1")
 
 
 def _calibrated(model: Model) -> Finding:
@@ -252,13 +228,12 @@ def _calibrated(model: Model) -> Finding:
     if not settings.averaged:
         text = f"no: {settings.event_model} without averaged views gives probabilities far too near 0 or 1"
         return Finding("calibrated", text)
-    if not can_calibrate(model.messages):
-        text = f"not on your mail: that needs {MIN_CALIBRATION} messages of each of two classes"
-        return note("calibrated", text, "when there are more, train again: nbspam train `replace`")
-    if "imported" in model.settings and learned_messages(model) < 2 * MIN_CALIBRATION:
-        own, others = learned_messages(model), model.settings["imported"]
-        text = f"hardly: only {own:,} messages were yours, the others came from {others}"
-        return note("calibrated", text, "nbspam train `update` SOURCE, with mail that it has not counted")
+    own = learned_messages(model)
+    if own < 2 * MIN_CALIBRATION or not can_calibrate(model.messages):
+        text = (
+            f"hardly: {own:,} messages are your own, and {MIN_CALIBRATION} of each of two classes are needed"
+        )
+        return note("calibrated", text, LEARN_MORE)
     return Finding("calibrated", "yes: the weights of the views were learned from your mail")
 
 
@@ -295,7 +270,8 @@ def _delivery(home: str) -> Iterator[Finding]:
             elif shutil.which("nbspam", path=search) is None:
                 why = f"its PATH has no nbspam: {search}"
             if why and "/nbspam" not in line:
-                yield note(name[1:], f"{text} ({why})", SET_PATH)
+                remedy = "set it at the top of the file: PATH=$HOME/.local/bin:/usr/bin:/bin"
+                yield note(name[1:], f"{text} ({why})", remedy)
             else:
                 yield Finding(name[1:], text)
 

@@ -6,12 +6,13 @@ trained on.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import replace
 from functools import partial
+from itertools import product
 from math import isfinite
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,8 +20,7 @@ from nbspam.corpus.corpus import Corpus, in_time, read_corpus
 from nbspam.corpus.executor import run_shards
 from nbspam.corpus.item import Item, Skipped
 from nbspam.corpus.reading import Progress, ReadShard
-from nbspam.corpus.vocabulary import Vocabulary
-from nbspam.decision import Loss, cutoffs, zero_one_loss
+from nbspam.decision import Loss, cutoffs
 from nbspam.errors import BadDataError, UsageError
 from nbspam.evaluation import folds as splitting
 from nbspam.evaluation.folds import SIMILARITY, Split, near_duplicate_groups
@@ -40,18 +40,16 @@ from nbspam.model.calibrate import WARM_UP_SHARE, join_evidence
 from nbspam.model.counts import Ints
 from nbspam.model.scorer import Scorer
 from nbspam.model.views import Evidence
-from nbspam.settings import Settings
 from nbspam.store.connection import replaced_error
 from nbspam.store.learn import outdated
-from nbspam.tasks.autolearn import check_calibrated
+from nbspam.tasks.autolearn import check_autolearn
 from nbspam.tasks.classify import ModelJudge, RowTokens, texts_of
 from nbspam.tasks.judges import (
     MOST_CLUED,
     BatchJudge,
+    Plan,
     ReplayJudge,
-    Whole,
     clues_of,
-    count_whole,
     outcome_of,
 )
 from nbspam.tasks.train import Choices, Trained, train_blocks
@@ -61,34 +59,6 @@ if TYPE_CHECKING:
     from nbspam.corpus.cluster import Cluster
 
 Step = Callable[[int], object]  # so many more steps are done
-
-
-class Plan(NamedTuple):
-    """How to judge.
-
-    settings   : the way of scoring; with a vocabulary, those of `settings_under`
-    automatic  : choose alpha on the messages trained on
-    loss       : what decisions cost; None for 0-1
-    seed       : of everything drawn
-    jobs       : processes, or a cluster
-    vocabulary : all other words are NOTAWORD; None: every word has its own count
-    """
-
-    settings: Settings
-    automatic: bool = False
-    loss: Loss | None = None
-    seed: int = 0
-    jobs: int | Cluster = 1
-    vocabulary: Vocabulary | None = None
-
-    def described(self, **more: Any) -> dict[str, Any]:
-        """The settings as an evaluation keeps them."""
-        found: dict[str, Any] = {name: getattr(self.settings, name) for name in Settings.__slots__}
-        if self.automatic:
-            found["alpha"] = "auto"
-        if self.vocabulary:
-            found["vocabulary_size"] = len(self.vocabulary.words)
-        return found | {"seed": self.seed} | more
 
 
 def judged_rows(corpus: Corpus, rows: Ints, joints: Floats, loss: Loss) -> Evaluation:
@@ -105,27 +75,35 @@ def _evaluation(corpus: Corpus, rows: Ints, method: str, outcomes: list[Outcome]
 
 
 def judge_splits(
-    corpus: Corpus, plan: Plan, splits: list[Split], progress: Step | None = None
+    corpus: Corpus,
+    plans: Sequence[Plan],
+    splits: Sequence[Split],
+    jobs: int | Cluster = 1,
+    progress: Step | None = None,
+    with_clues: bool = True,
 ) -> list[Evaluation]:
-    """Each split trained and judged, in order, in as many processes as the plan allows."""
-    whole = count_whole(corpus.block, len(corpus.classes), plan.vocabulary)
-    judged = []
-    work = partial(_judge_split, corpus, whole, plan._replace(jobs=1))
-    for one in run_shards(work, splits, plan.jobs):
-        judged.append(one)
+    """What each plan says of the messages that the splits judge, in the order of their rows.
+
+    progress   : called with 1 after each plan and split
+    with_clues : of the worst mistakes, which take a seventh of the time
+    """
+    parts = []
+    for part in run_shards(partial(_judge_split, corpus, with_clues), product(plans, splits), jobs):
+        parts.append(part)
         if progress:
             progress(1)
-    return judged
+    order, n = np.argsort(np.concatenate([rows for _, rows in splits])), len(splits)
+    return [join(parts[first : first + n]).take(order) for first in range(0, len(parts), n)]
 
 
-def _judge_split(corpus: Corpus, whole: Whole, plan: Plan, split: Split) -> Evaluation:
-    train, rows = split
-    classes, loss = corpus.classes, plan.loss or zero_one_loss(len(corpus.classes))
-    judge = BatchJudge(whole, plan.settings, classes, plan.automatic)
+def _judge_split(corpus: Corpus, with_clues: bool, task: tuple[Plan, Split]) -> Evaluation:
+    plan, (train, rows) = task
+    seen, loss = corpus.seen_by(plan.settings), plan.costs(corpus.classes)
+    judge = BatchJudge(seen, plan)
     judge.learn(train)
     judged = judged_rows(corpus, rows, judge.score(rows), loss)
-    scorer = judge.scorer()
-    return _clued(judged, corpus.block, rows, scorer, loss) if scorer else judged
+    scorer = judge.scorer() if with_clues else None
+    return _clued(judged, seen.block, rows, scorer, loss) if scorer else judged
 
 
 def _clued(judged: Evaluation, block: Block, rows: Ints, scorer: Scorer, loss: Loss) -> Evaluation:
@@ -145,18 +123,21 @@ def with_worst_clues(evaluation: Evaluation, clues: Mapping[str, tuple[ShortClue
 
 
 def evaluate_folds(
-    corpus: Corpus, plan: Plan, n_folds: int, grouped: bool = False, progress: Step | None = None
+    corpus: Corpus,
+    plan: Plan,
+    n_folds: int,
+    grouped: bool = False,
+    jobs: int | Cluster = 1,
+    progress: Step | None = None,
 ) -> Evaluation:
     """Each message judged by a filter that learned from the messages of the other folds."""
     if grouped:
         fold = splitting.grouped_folds(corpus.truth(), duplicate_groups(corpus), n_folds, plan.seed)
     else:
         fold = splitting.stratified_folds(corpus.truth(), n_folds, plan.seed)
-    splits = splitting.fold_splits(fold)
-    judged = join(judge_splits(corpus, plan, splits, progress))
-    in_order = judged.take(np.argsort(np.concatenate([rows for _, rows in splits])))
+    [judged] = judge_splits(corpus, [plan], splitting.fold_splits(fold), jobs, progress)
     settings = plan.described(folds=n_folds, grouped=grouped)
-    found = replace(in_order, method="folds", digest=corpus.digest(), settings=settings, folds=fold)
+    found = replace(judged, method="folds", digest=corpus.digest(), settings=settings, folds=fold)
     return with_worst_clues(found, judged.clues)
 
 
@@ -166,7 +147,7 @@ def evaluate_holdout(
     """A share of the messages judged by a filter that learned from the rest."""
     order, right = in_time(corpus)
     split = splitting.holdout(corpus.truth(), share, plan.seed, order if by_time else None)
-    judged = judge_splits(corpus, plan, [split], progress)[0]
+    [judged] = judge_splits(corpus, [plan], [split], progress=progress)
     settings = plan.described(holdout=share, by_time=by_time) | ({"order": right} if by_time else {})
     return replace(judged, digest=corpus.digest(split[1]), settings=settings, trained=len(split[0]))
 
@@ -195,13 +176,12 @@ def evaluate_replay(
         why = "a replay begins without mail to choose it on"
         raise UsageError("auto", why, "give a number, or use `folds`", "alpha-auto-replay", option="alpha")
     if autolearn:
-        check_calibrated(plan.settings)
+        check_autolearn(plan.settings)
     order, right = in_time(corpus)
-    loss = plan.loss or zero_one_loss(len(corpus.classes))
-    subject = ReplayJudge(corpus.block, order, corpus.classes, plan.settings, loss, plan.vocabulary)
+    subject = ReplayJudge(corpus, order, plan)
     truth = corpus.truth()[order].tolist()
     own = Autolearn(subject, outdated) if autolearn else None
-    run = replay(truth, own or subject, feedback, plan.seed, centre_nats(loss), progress)
+    run = replay(truth, own or subject, feedback, plan.seed, centre_nats(subject.loss), progress)
     settings = plan.described(feedback=str(feedback), order=right)
     if own:
         wrong = sum(truth[message] != label for message, label in own.learned.items())
@@ -257,48 +237,38 @@ def parse_regime(text: str) -> Feedback:
     raise UsageError(text[:40], "is not a training regime", slug="regime", option="regime", allowed=allowed)
 
 
-def check_regime(feedback: Feedback, settings: Settings, choices: Choices) -> None:
+def check_regime(feedback: Feedback, plan: Plan) -> None:
     """UsageError if a replay cannot choose: it learns words one message after another, from nothing."""
-    if settings.features != "words" or choices.automatic or choices.vocabulary:
+    if plan.settings.features != "words" or plan.automatic or plan.vocabulary:
         why = "does not go with `features`, `alpha=auto` or `vocab`: a replay learns every word, from nothing"
         raise UsageError(str(feedback), why, "leave out one of them", "regime", option="regime")
 
 
 def train_by_regime(
-    corpus: Corpus,
-    path: str,
-    settings: Settings,
-    feedback: Feedback,
-    choices: Choices,
-    loss: Loss | None = None,
-    progress: Step | None = None,
+    corpus: Corpus, path: str, plan: Plan, feedback: Feedback, choices: Choices, progress: Step | None = None
 ) -> Trained:
     """Write the model of the messages that a replay with this feedback learns; see check_regime.
 
     feedback : on-error or thick.  What it gains and costs: docs/decisions.md.
     """
-    rows, evidence = learned_rows(corpus.seen_by(settings), settings, feedback, loss, progress)
-    part = select_rows(corpus.block, rows)
+    rows, evidence = learned_rows(corpus.seen_by(plan.settings), plan, feedback, progress)
+    read = ReadShard([select_rows(corpus.block, rows)], corpus.skipped, [])
     choices = choices._replace(evidence=evidence)
-    trained = train_blocks([ReadShard([part], corpus.skipped, [])], corpus.classes, path, settings, choices)
+    trained = train_blocks([read], corpus.classes, path, plan.settings, choices)
     return trained._replace(read=len(corpus.block))
 
 
 def learned_rows(
-    corpus: Corpus,
-    settings: Settings,
-    feedback: Feedback,
-    loss: Loss | None = None,
-    progress: Step | None = None,
+    corpus: Corpus, plan: Plan, feedback: Feedback, progress: Step | None = None
 ) -> tuple[Ints, Evidence | None]:
     """The rows that a replay learns, in the order read, and the evidence of all that it judged.
 
     A calibration that knows only the messages judged wrongly would learn that the evidence misleads.
     """
     order, _ = in_time(corpus)
-    loss = loss or zero_one_loss(len(corpus.classes))
-    subject = ReplayJudge(corpus.block, order, corpus.classes, settings, loss)
-    subject.keeps_evidence = settings.averaged
-    run = replay(corpus.truth()[order].tolist(), subject, feedback, 0, centre_nats(loss), progress)
+    subject = ReplayJudge(corpus, order, plan)
+    subject.keeps_evidence = plan.settings.averaged
+    truth, centre = corpus.truth()[order].tolist(), centre_nats(subject.loss)
+    run = replay(truth, subject, feedback, plan.seed, centre, progress)
     judged = subject.evidence[int(len(order) * WARM_UP_SHARE) :]
     return np.sort(order[run.learned]), join_evidence(judged) if judged else None

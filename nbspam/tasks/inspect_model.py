@@ -1,10 +1,14 @@
-"""The facts of a model for `model info`: plain values, from which its JSON and its text are made."""
+"""The facts of a model for `model info`, and its formulas with its numbers in them.
+
+All are plain values, from which the command makes JSON and text.  The notation is that of docs/models.md, and
+every number comes from the code that scores; a test compares them.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
-from math import isfinite
+from collections.abc import Iterable, Sequence
+from math import exp, isfinite
 from typing import Any
 
 import numpy as np
@@ -12,19 +16,65 @@ import numpy as np
 from nbspam.decision import Loss, cutoffs, stored_loss, zero_one_loss
 from nbspam.errors import UsageError
 from nbspam.labels import HAM_AND_SPAM
-from nbspam.model.credible_intervals import normal_posterior, word_share_interval
-from nbspam.model.features import stored_counts
+from nbspam.model.calibration import feature_names, shown_name
+from nbspam.model.credible_intervals import beta_interval, normal_posterior, word_share_interval
+from nbspam.model.features import bin_text, bins_between, stored_counts
 from nbspam.model.numeric import CategoricalLaw, GaussianLaw
-from nbspam.model.words import vocabulary_size
-from nbspam.settings import Settings, from_text
+from nbspam.model.posterior import log_priors_of
+from nbspam.model.scorer import ViewEvidence, make_words
+from nbspam.model.words import vocabulary_size, word_totals
+from nbspam.settings import (
+    DILUTION,
+    HAM_CAP,
+    MEASURE_ALPHA,
+    MOST_TIMES,
+    SHRINKAGE,
+    STRONG,
+    Settings,
+    from_text,
+)
 from nbspam.store.check import TokenRow, find_token, learned_messages, telling_token
 from nbspam.store.connection import FORMAT
 from nbspam.store.reader import Model, open_model
 from nbspam.store.updater import autolearned_messages
-from nbspam.tasks.formulas import calibration_rows, sections
-from nbspam.tokens.bag import VIEW_NAMES
+from nbspam.tokens.bag import VIEW_NAMES, VIEWS
 
 Info = dict[str, Any]
+Line = tuple[str, str]  # what, and its formula or number
+# Each estimate and its score; docs/models.md has them in words.
+EVENT_MODELS = {
+    "presence": (
+        "φ_jk = (n_jk + λ) / (Σ_j n_jk + λ |V|)",
+        "log π_k + Σ over the distinct words of log φ_jk",
+    ),
+    "multinomial": (
+        "φ_jk = (N_jk + λ) / (N_k + λ |V|)",
+        "log π_k + Σ_j x_j log φ_jk, x_j how often word j occurs",
+    ),
+    "bernoulli": (
+        "φ_jk = (n_jk + λ) / (m_k + 2 λ)",
+        "log π_k + Σ over the whole vocabulary of x_j log φ_jk + (1 - x_j) log(1 - φ_jk)",
+    ),
+    "complement": (
+        "θ_jk = (Σ_i≠k N_ji + λ) / (Σ_i≠k N_i + λ |V|)",
+        "-Σ_j x_j log θ_jk, without the prior",
+    ),
+    "gaussian": (
+        "μ_jk = Σ x / n,  σ²_jk = Σ (x - μ_jk)² / n, not below a floor",
+        "log π_k - ½ Σ_j [(x_j - μ_jk)² / σ²_jk + log(2π σ²_jk)]",
+    ),
+    "categorical": (
+        "φ_jtk = (n_jtk + λ) / (n_jk + k_j λ), t the bin of feature j, k_j its bins",
+        "log π_k + Σ_j log φ_jtk",
+    ),
+    "aode": (
+        "P(x_i | k) and P(x_j | k, x_i) from counts of bins and of pairs of them, smoothed by λ",
+        "log π_k + log of the mean over i of P(x_i | k) Π_j≠i P(x_j | k, x_i), x_i met in mail",
+    ),
+}
+NORMALISED = "Σ_j x_j log θ_jk / Σ_i log θ_ik, without the prior"
+SYMBOLS = {"evidence": "a", "cautious": "d", "measure": "g", "constant": "b", "unknown": "c", "alike": "m"}
+PRIORS = {"empirical": "π_k = m_k / m", "smoothed": "π_k = (m_k + λ) / (m + K λ)", "uniform": "π_k = 1 / K"}
 
 
 def info_of(path: str, word: str | None = None) -> Info:
@@ -120,3 +170,205 @@ def _word_facts(model: Model, settings: Settings, word: TokenRow) -> Info:
         "occurrences": _by_class(model, word.occurrences),
         "share_interval": _by_class(model, intervals),
     }
+
+
+def sections(
+    model: Model, settings: Settings, loss: Loss, word: TokenRow | None, features: list[Info]
+) -> list[Info]:
+    """All formulas of a model.
+
+    features : see _features
+    """
+    logs = log_priors_of(settings, model.messages, model.classes)
+    prior = [
+        (settings.prior, PRIORS.get(settings.prior, "π_k as given")),
+        ("π_k", by_class(model.classes, [exp(value) for value in logs])),
+    ]
+    found = {
+        "Symbols": _symbols(model, settings),
+        "Estimator": _estimator(settings),
+        "Prior": prior,
+        "Score": _averaged_score(model, settings) if settings.averaged else _sum_score(settings),
+        "Decision": _decision(model.classes, loss),
+    }
+    if settings.features != "words":
+        found["Numeric features"] = _parameters(settings.numeric_model, features)
+    if word is not None and settings.features != "numeric":
+        found[f"The word {word.text!r}"] = _worked_word(model, settings, word)
+    return [{"title": title, "lines": lines} for title, lines in found.items()]
+
+
+def number(value: float) -> str:
+    """Whole numbers whole, others with six digits, infinite ones as they are."""
+    return f"{int(value):,}" if abs(value) < 1e15 and value == int(value) else f"{value:.6g}"
+
+
+def by_class(classes: Sequence[str], values: Sequence[float]) -> str:
+    """`ham 133, spam 113`."""
+    return ", ".join(f"{name} {number(value)}" for name, value in zip(classes, values, strict=True))
+
+
+def _symbols(model: Model, settings: Settings) -> list[Line]:
+    classes = model.classes
+    lines = [
+        ("K, classes", f"{len(classes)}: {', '.join(classes)}"),
+        ("m, messages", number(sum(model.messages))),
+        ("m_k, messages of class k", by_class(classes, model.messages)),
+        ("λ, smoothing constant", f"{settings.alpha:g}"),
+    ]
+    if settings.features == "numeric":
+        return lines
+    return [
+        *lines,
+        ("|V|, codes with NOTAWORD", number(vocabulary_size(model.words))),
+        ("Σ_j n_jk, words of messages, each once", by_class(classes, word_totals(model.documents))),
+        ("N_k, occurrences of words", by_class(classes, word_totals(model.occurrences))),
+    ]
+
+
+def _estimator(settings: Settings) -> list[Line]:
+    lines = []
+    if settings.features != "numeric":
+        prior = "Beta(λ, λ)" if settings.event_model == "bernoulli" else "Dirichlet(λ, ..., λ)"
+        kind = f"the posterior mean under {prior}" if settings.alpha else "maximum likelihood"
+        lines += [(settings.event_model, EVENT_MODELS[settings.event_model][0]), ("which is", kind)]
+    if settings.features != "words":
+        lines.append((settings.numeric_model, EVENT_MODELS[settings.numeric_model][0]))
+    return lines
+
+
+def _sum_score(settings: Settings) -> list[Line]:
+    complement = settings.event_model == "complement"
+    score, of_features = (EVENT_MODELS[name][1] for name in (settings.event_model, settings.numeric_model))
+    if settings.features == "numeric":
+        score = of_features
+    elif complement and settings.normalise:
+        score = NORMALISED
+    lines = [("score of class k", score)]
+    if settings.features == "both":
+        added = "added to it" if complement else "added to it, without log π_k"  # which is there once
+        lines.append((added, of_features))
+    return [*lines, ("P(k | x)", "exp(score_k) / Σ_i exp(score_i)")]
+
+
+def _averaged_score(model: Model, settings: Settings) -> list[Line]:
+    first = model.classes[0]
+    floors = by_class(VIEWS, [settings.threshold * strong for strong in STRONG])
+    score = "Σ_v (a_v E_vk + d_v C_vk) + Σ_f g_f B_fk + b_k + Σ_v c_vk u_v + Σ_j m_jk R_j"
+    powers = by_class(VIEWS, DILUTION)
+    cap = f"E_v and C_v not below -{HAM_CAP:g} nats" if settings.capped else "none"
+    return [
+        ("weight of word j", f"w_jk = log(φ_jk / φ_j,{first})"),
+        ("informative words", f"largest minus smallest w_jk over (nats): {floors}"),
+        ("evidence of view v", f"E_vk = (1 - u_v^p_v) Σ t_j w_jk / (Σ t_j + {SHRINKAGE:g})"),
+        ("u_v, p_v", f"the share of its words that the model never met; {powers}"),
+        ("t_j", f"1 + log of how often the message has word j, at most {MOST_TIMES} times"),
+        ("C_vk", f"E_vk with λ = {settings.second_alpha:g}: rare words weigh less"),
+        ("bound for ham", cap),
+        ("B_fk", f"log (n_bk + {MEASURE_ALPHA:g}) / (m_k + {MEASURE_ALPHA:g} · bins), less that of {first}"),
+        ("all terms", "docs/models.md; those whose weights are not below are 0"),
+        (f"score against {first}", f"z_k = {score} + log π_k - log(m_k / m)"),
+        ("P(k | x)", "exp(z_k) / Σ_i exp(z_i)"),
+        *_weights(model, settings),
+    ]
+
+
+def _weights(model: Model, settings: Settings) -> list[Line]:
+    lines = []
+    for one in calibration_rows(model, settings):
+        kind, _, view = one["feature"].partition(":")
+        of = ", ".join(filter(None, (view, one["class"])))
+        lines.append((f"{SYMBOLS[kind]}({of})", f"{one['weight']:+.4f}"))
+    return lines or [("calibration", "none learned yet")]
+
+
+def _decision(classes: Sequence[str], loss: Loss) -> list[Line]:
+    lines = [("rule", "the action i of least conditional risk R(i | x) = Σ_j λ_ij P(j | x)")]
+    rows = [*zip(classes, loss.matrix, strict=True), *([("unsure", loss.unsure)] if loss.unsure else [])]
+    lines += [(f"deciding {name} costs", "if " + by_class(classes, costs)) for name, costs in rows]
+    if tuple(classes) == HAM_AND_SPAM:
+        ham_below, spam_above = cutoffs(loss)
+        lines.append(("so spam is", f"log-odds > {spam_above:g} nats"))
+        if ham_below != spam_above:
+            lines.append(("and ham is", f"log-odds <= {ham_below:g} nats; unsure between"))
+    return lines
+
+
+def _parameters(event_model: str, features: list[Info]) -> list[Line]:
+    """Mean and variance of each feature with their 95 % intervals, or phi of each of its bins."""
+    if event_model != "gaussian":
+        return [
+            (f"φ of {one['name']} {bin_text(*edges)}", by_class(list(one["phi"]), shares))
+            for one in features
+            for edges, *shares in zip(bins_between(one["edges"]), *one["phi"].values(), strict=True)
+        ]
+    lines = [("prior of the intervals", "worth one message, with the mean and variance of all mail")]
+    for one in features:
+        for symbol, key in (("μ", "mean"), ("σ²", "variance")):
+            pairs = zip(one[key].items(), one[f"{key}_interval"].values(), strict=True)
+            texts = [f"{c} {value:.6g} ({low:.4g} to {high:.4g})" for (c, value), (low, high) in pairs]
+            lines.append((f"{symbol} of {one['name']} (95 %)", ", ".join(texts)))
+    return lines
+
+
+def _worked_word(model: Model, settings: Settings, word: TokenRow) -> list[Line]:
+    """From the counts of a word to what it adds to the scores."""
+    classes = model.classes
+    lines = [("n_jk", by_class(classes, word.documents)), ("N_jk", by_class(classes, word.occurrences))]
+    if settings.averaged and not (word.view < len(VIEWS) and any(word.documents)):
+        return lines  # it is no word of a view, or was never met
+    symbol, intervals, a = "θ" if settings.event_model == "complement" else "φ", [], settings.alpha
+    counts, totals, size = _fractions(model, settings, word)
+    for name, count, total in zip(classes, counts, totals, strict=True):
+        top, bottom = count + a, total + a * size
+        fraction = f"({number(count)} + {a:g}) / ({number(total)} + {a:g} · {number(size)})"
+        estimate = number(top / bottom) if bottom else "undefined"
+        lines.append((f"{symbol}(j, {name})", f"{fraction} = {estimate}"))
+        low, high = beta_interval(top, bottom - top)  # the marginal of a Dirichlet
+        intervals.append(f"{name} {number(low)} to {number(high)}")
+    lines.append((f"95 % interval of {symbol}", ", ".join(intervals)))
+    return lines + (_worked_weight if settings.averaged else _worked_sum)(model, settings, word)
+
+
+def _fractions(
+    model: Model, settings: Settings, word: TokenRow
+) -> tuple[Sequence[float], Sequence[float], float]:
+    """(counts, totals, parameters) of the word's estimate, the first two by class."""
+    if settings.averaged:
+        return word.documents, model.documents[word.view], model.words[word.view] + 1
+    law = make_words(model, settings.replaced(alpha=0.0, normalise=False))
+    size = 2 if settings.event_model == "bernoulli" else vocabulary_size(model.words)
+    return law.pseudo_counts(word.documents, word.occurrences), law.concentration, size
+
+
+def _worked_weight(model: Model, settings: Settings, word: TokenRow) -> list[Line]:
+    documents, size = model.documents[word.view], model.words[word.view] + 1
+    law = ViewEvidence(word.view, settings.alpha, settings.threshold, documents, size)
+    spread, weights = law.weigh(tuple(word.documents))
+    return [("w_jk", by_class(model.classes, weights)), ("largest minus smallest", f"{spread:.4f} nats")]
+
+
+def _worked_sum(model: Model, settings: Settings, word: TokenRow) -> list[Line]:
+    words = make_words(model, settings)
+    adds = by_class(model.classes, words.token(word.documents, word.occurrences, 1))
+    if settings.event_model != "bernoulli":
+        return [("once in a message it adds", adds)]
+    return [
+        ("present, it adds log φ - log(1 - φ)", adds),
+        ("all words absent, log score", by_class(model.classes, words.base)),
+    ]
+
+
+def calibration_rows(model: Model, settings: Settings) -> list[dict[str, Any]]:
+    """The weights of the calibration: feature, class, weight and its standard deviation."""
+    covariance = model.covariance()
+    names = feature_names(len(model.classes), settings.kinds)
+    return [
+        {
+            "feature": shown_name(name, model.classes),
+            "class": None if k is None else model.classes[k],
+            "weight": weight,
+            "deviation": covariance[i][i] ** 0.5 if i < len(covariance) and covariance[i][i] > 0 else None,
+        }
+        for i, ((name, k), weight) in enumerate(zip(names, model.calibration(), strict=False))
+    ]

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import exp, isfinite
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from nbspam.corpus.accumulator import KEPT_MESSAGES
+from nbspam.corpus.corpus import Corpus
 from nbspam.corpus.vocabulary import Vocabulary, vocabulary_counts
-from nbspam.decision import UNDECIDED, Loss, decide, learnable
+from nbspam.decision import UNDECIDED, Loss, decide, learnable, zero_one_loss
 from nbspam.evaluation.outcomes import Outcome, ShortClue
 from nbspam.filter import Verdict
 from nbspam.labels import positive
@@ -33,54 +34,67 @@ from nbspam.tasks.classify import RowTokens, texts_of
 MOST_CLUED = 10  # worst mistakes of each class whose clues are kept
 
 
-class Whole(NamedTuple):
-    """All messages of an evaluation, counted once.
+class Plan(NamedTuple):
+    """How to judge.
 
-    block   : the messages, labelled
-    counted : the same over what is counted: with a fixed vocabulary its words and NOTAWORD
-    counts  : of all of them
+    settings   : the way of scoring; with a vocabulary, those of `settings_under`
+    automatic  : choose alpha on the messages trained on
+    loss       : what decisions cost; None for 0-1
+    seed       : of everything drawn
+    vocabulary : all other words are NOTAWORD; None: every word has its own count
     """
 
-    block: Block
-    counted: Block
-    counts: Counts
+    settings: Settings
+    automatic: bool = False
+    loss: Loss | None = None
+    seed: int = 0
+    vocabulary: Vocabulary | None = None
+
+    def costs(self, classes: tuple[str, ...]) -> Loss:
+        """What decisions for these classes cost."""
+        return self.loss or zero_one_loss(len(classes))
+
+    def described(self, **more: Any) -> dict[str, Any]:
+        """The settings as an evaluation keeps them."""
+        found: dict[str, Any] = {name: getattr(self.settings, name) for name in Settings.__slots__}
+        if self.automatic:
+            found["alpha"] = "auto"
+        if self.vocabulary:
+            found["vocabulary_size"] = len(self.vocabulary.words)
+        return found | {"seed": self.seed} | more
 
 
-def count_whole(block: Block, n_classes: int, vocabulary: Vocabulary | None = None) -> Whole:
-    """Counts the messages, so that those of a part are had by subtraction.
+def counted_by(corpus: Corpus, plan: Plan) -> tuple[Block, Counts]:
+    """The messages over the tokens that are counted, and counts of no message.
 
-    vocabulary : its words have counts of their own, all other tokens are one NOTAWORD; None: every token has
+    With a fixed vocabulary the tokens are its words and NOTAWORD.
     """
-    if vocabulary is None:
-        return Whole(block, block, block.count(n_classes))
-    words = vocabulary_counts(vocabulary, n_classes)
-    counted = over_words(block, words.keys)
-    return Whole(block, counted, words + counted.count(n_classes))
+    block, n_classes = corpus.block, len(corpus.classes)
+    if plan.vocabulary is None:
+        return block, select_rows(block, np.zeros(0, np.int64)).count(n_classes)
+    nothing = vocabulary_counts(plan.vocabulary, n_classes)
+    return over_words(block, nothing.keys), nothing
 
 
 class BatchJudge:
-    """Learns some of the messages and scores others, all at once.
+    """Learns some of the messages and scores others, all at once.  settings : its way of scoring"""
 
-    settings : the way of scoring; by a vocabulary, those of `settings_under`
-    """
+    _model: TextbookModel
+    _weights: Floats = np.zeros(0)
 
-    def __init__(
-        self, whole: Whole, settings: Settings, classes: tuple[str, ...], automatic: bool = False
-    ) -> None:
-        """automatic : choose lambda on the rows learned, as a training with alpha=auto does"""
-        self._whole, self._classes, self._automatic = whole, classes, automatic
-        self.settings = settings.of(classes)
-        self._weights: Floats = np.zeros(0)
-        self._model = TextbookModel(self.settings, classes, whole.counts, None)
+    def __init__(self, corpus: Corpus, plan: Plan) -> None:
+        self._block, self._classes, self._automatic = corpus.block, corpus.classes, plan.automatic
+        self._counted, self._nothing = counted_by(corpus, plan)
+        self.settings = plan.settings.of(corpus.classes)
 
     def learn(self, rows: Ints) -> None:
         """Learns these rows, rising, and no others."""
-        whole, block = self._whole, self._whole.block
-        others = np.setdiff1d(np.arange(len(block)), rows, assume_unique=True)
-        counts = whole.counts - select_rows(whole.counted, others).count(len(self._classes))
-        features = count_features_of(select_rows(block, rows), self.settings, len(self._classes))
+        n_classes, sample = len(self._classes), select_rows(self._block, rows)
+        counts = select_rows(self._counted, rows).count(n_classes)
+        if self._counted is not self._block:
+            counts = self._nothing + counts
+        features = count_features_of(sample, self.settings, n_classes)
         self._model = TextbookModel(self.settings, self._classes, counts, features)
-        sample = select_rows(block, rows)
         [kept] = representative_rows([sample], KEPT_MESSAGES, counts.messages)
         sample = select_rows(sample, kept)
         if self._automatic:
@@ -92,7 +106,7 @@ class BatchJudge:
 
     def score(self, rows: Ints) -> Floats:
         """float64 (n_rows, n_classes), nats, up to a constant a message; -inf is possible."""
-        judged, counts = select_rows(self._whole.block, rows), self._model.counts
+        judged, counts = select_rows(self._block, rows), self._model.counts
         if self.settings.averaged:
             found = calibrated_scores(self._weights, judged, counts, self.settings, self._classes)
         else:
@@ -115,28 +129,18 @@ class ReplayJudge:
     it has met two classes it gives scores, where `classify` gives none.  In a year of ham before the first
     spam this ranks the messages and changes no decision.
 
+    loss     : what its decisions cost
     clues    : why, by name, of every message that was decided wrongly
     evidence : of every message as it was judged, if keeps_evidence is set
     """
 
-    def __init__(
-        self,
-        block: Block,
-        order: Ints,
-        classes: tuple[str, ...],
-        settings: Settings,
-        loss: Loss,
-        vocabulary: Vocabulary | None = None,
-    ) -> None:
-        """order : the rows of the block in the order of the replay;  settings : see BatchJudge"""
-        self._block, self._order, self._classes, self._loss = block, order.tolist(), classes, loss
-        self.settings = settings.of(classes)
+    def __init__(self, corpus: Corpus, order: Ints, plan: Plan) -> None:
+        """order : the rows of the corpus in the order of the replay"""
+        block, classes = corpus.block, corpus.classes
+        self._block, self._order, self._classes = block, order.tolist(), classes
+        self.settings, self.loss = plan.settings.of(classes), plan.costs(classes)
         self._texts = texts_of(block)
-        self._counted, counts = block, None
-        if vocabulary is not None:
-            counts = vocabulary_counts(vocabulary, len(classes))
-            self._counted = over_words(block, counts.keys)
-        self._counts = counts or select_rows(block, np.zeros(0, np.int64)).count(len(classes))
+        self._counted, self._counts = counted_by(corpus, plan)
         self._places = self._counts.places(block.keys)  # of the tokens that are scored
         self._counted_places = self._counts.places(self._counted.keys)
         self._learner = Learner(first_weights(len(classes), self.settings.kinds))
@@ -179,12 +183,12 @@ class ReplayJudge:
         """Judges message number `message` of the replay."""
         block, row = self._block, self._order[message]
         name, truth = block.names[row], int(block.labels[row])
-        outcome = outcome_of(self.joint(message), self._classes, self._loss, block.has_words[row])
+        outcome = outcome_of(self.joint(message), self._classes, self.loss, block.has_words[row])
         if self.keeps_evidence:
             self.evidence.append(self.seen(message))
         if outcome.decided not in (truth, UNDECIDED):
             tokens = RowTokens(block, row, self._texts)
-            self.clues[name] = clues_of(self.scorer(), tokens, name, self._classes, self._loss)
+            self.clues[name] = clues_of(self.scorer(), tokens, name, self._classes, self.loss)
         return outcome
 
     def learn(self, message: int, label: int) -> None:

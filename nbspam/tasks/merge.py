@@ -31,14 +31,12 @@ class Merged(NamedTuple):
     """What merging did.
 
     calibrated : number of models in the merged calibration; None if views are not averaged
-    differing  : names of settings in which the models differ; the first model's were taken
     """
 
     path: str
     classes: tuple[str, ...]
     messages: tuple[int, ...]
     calibrated: int | None
-    differing: tuple[str, ...]
 
 
 def merge(paths: Sequence[str], path: str, replaces: bool = True) -> Merged:
@@ -49,20 +47,13 @@ def merge(paths: Sequence[str], path: str, replaces: bool = True) -> Merged:
     with ExitStack() as stack:
         models = [stack.enter_context(open_model(name, snapshot=True)) for name in paths]
         check_mergeable(models)
-        first, classes = models[0].settings, united_classes(models)
+        classes = united_classes(models)
         calibration, calibrated = _merged_calibration(models, classes)
         settings = _settings(models, classes)
         merge_models(models, path, settings, calibration, replaces)
-        kept = dict(first.items() & settings.items())
-        differing = [name for name in kept if any(model.settings.get(name) != kept[name] for model in models)]
-        result = stack.enter_context(open_model(path, snapshot=True))
-        return Merged(
-            path,
-            classes,
-            tuple(result.messages),
-            calibrated if from_text(settings, path).averaged else None,
-            tuple(sorted(differing)),
-        )
+        is_averaged = from_text(settings, path).averaged
+        messages = stack.enter_context(open_model(path)).messages
+        return Merged(path, classes, tuple(messages), calibrated if is_averaged else None)
 
 
 def _settings(models: Sequence[Model], classes: tuple[str, ...]) -> dict[str, str]:

@@ -25,7 +25,7 @@ from nbspam.corpus.folder_names import DOVECOT, JUNK, decoded, kind_of, special_
 from nbspam.corpus.folders import is_maildir, scan, tree_folders
 from nbspam.corpus.item import Item, Notes, unflagged
 from nbspam.errors import BadDataError, NoInputError, TryAgainError
-from nbspam.files import make_folders, whole_file
+from nbspam.files import whole_file
 from nbspam.labels import HAM, SPAM
 from nbspam.mail.limits import MAX_READ_BYTES
 from nbspam.store.learn import batches, learn_all
@@ -99,7 +99,6 @@ class Memory:
     def __init__(self, path: str, is_kept: bool = True) -> None:
         """is_kept : False to leave the file as it is."""
         self._path, self._is_kept = path, is_kept
-        make_folders(os.path.dirname(os.path.abspath(path)))
         self._lock = os.open(path + ".lock", os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
         try:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -236,7 +236,7 @@ def _counts_bytes(max_memory: int, jobs: int) -> int:
     if max_memory < needed:
         why, remedy = (
             f"training with {jobs} jobs needs at least {needed} megabytes",
-            "allow more memory, or use fewer jobs",
+            "allow more, or use fewer jobs",
         )
         raise UsageError(str(max_memory), why, remedy, "max-memory", option="max_memory")
     return (max_memory - needed + SPARE_MEGABYTES) * 1_000_000 // COPIES
@@ -285,7 +285,6 @@ def _arrays(counts: Counts) -> list[Ints]:
 
 def learned_rows(learned: list[tuple[Ints, NDArray[np.int16]]]) -> Iterator[tuple[int, int, int]]:
     """(digest, class, times) of the counted messages."""
-    learned = [(np.zeros(0, np.int64), np.zeros(0, np.int16)), *learned]
     pairs = np.empty(sum(len(labels) for _, labels in learned), [("digest", np.int64), ("class", np.int16)])
     pairs["digest"] = np.concatenate([digests for digests, _ in learned])
     pairs["class"] = np.concatenate([labels for _, labels in learned])

@@ -9,7 +9,6 @@ one trial.  Then it must also gain on mail that it was not chosen on.
 from __future__ import annotations
 
 from contextlib import suppress
-from functools import partial
 from math import nan, sqrt
 from typing import NamedTuple
 
@@ -17,8 +16,6 @@ import numpy as np
 from scipy.special import stdtr
 
 from nbspam.corpus.corpus import INTERLEAVED, Corpus, in_time
-from nbspam.corpus.executor import run_shards
-from nbspam.decision import zero_one_loss
 from nbspam.errors import BadDataError
 from nbspam.evaluation import folds as splitting
 from nbspam.evaluation import metrics
@@ -28,8 +25,8 @@ from nbspam.evaluation.outcomes import Evaluation, Floats, join
 from nbspam.evaluation.ranking import rankings, roca_percent
 from nbspam.model.counts import Ints
 from nbspam.settings import Settings
-from nbspam.tasks.evaluate import Step, duplicate_groups, judged_rows
-from nbspam.tasks.judges import BatchJudge, Whole, count_whole
+from nbspam.tasks.evaluate import Step, duplicate_groups, judge_splits
+from nbspam.tasks.judges import Plan
 
 # The defaults are tried first, and are not among these.
 ALPHAS = (0.0003, 0.001, 0.003, 0.01, 0.1, 0.3, 1.0)
@@ -47,21 +44,14 @@ SPLITS = 5
 LEVEL = 0.05
 
 
-class Candidate(NamedTuple):
-    """One way of scoring, and the arguments of a training that ask for it, in backticks."""
-
-    options: str
-    settings: Settings
-    automatic: bool = False
-
-
 class Tried(NamedTuple):
     """A candidate judged.
 
+    options       : see candidates
     difference, p : mean log loss less that of the default, nats a message, and how likely by chance
     """
 
-    candidate: Candidate
+    options: str
     evaluation: Evaluation
     hm_percent: float
     sm_percent: float
@@ -88,20 +78,21 @@ class Tuned(NamedTuple):
     how: str
 
 
-def first_candidates() -> list[Candidate]:
-    """The default, one thing changed at a time, and the other event models."""
+def candidates() -> dict[str, Plan]:
+    """The arguments of a training, in backticks, and the way of scoring that they ask for.
+
+    The default, one thing changed at a time, and the other event models.
+    """
+    found = {"": Plan(Settings())}
+    found |= {f"`alpha={alpha:g}`": Plan(Settings(alpha=alpha)) for alpha in ALPHAS}
+    found |= {f"`threshold={nats:g}`": Plan(Settings(threshold=nats)) for nats in THRESHOLDS}
+    found |= {f"`views={views}`": Plan(Settings(views=views)) for views in SUBSETS}
+    found["`textbook`"] = Plan(Settings(averaged=False))
     others = ("multinomial", "bernoulli", "complement")
-    return [
-        Candidate("", Settings()),
-        *(Candidate(f"`alpha={alpha:g}`", Settings(alpha=alpha)) for alpha in ALPHAS),
-        *(Candidate(f"`threshold={nats:g}`", Settings(threshold=nats)) for nats in THRESHOLDS),
-        *(Candidate(f"`views={views}`", Settings(views=views)) for views in SUBSETS),
-        Candidate("`textbook`", Settings(averaged=False)),
-        *(Candidate(f"`event_model={name}` `alpha=auto`", Settings(name), True) for name in others),
-    ]
+    return found | {f"`event_model={name}` `alpha=auto`": Plan(Settings(name), True) for name in others}
 
 
-STEPS = len(first_candidates()) * SPLITS  # splits that `tune` will judge at most, for a progress bar
+STEPS = len(candidates()) * SPLITS  # splits that `tune` will judge at most, for a progress bar
 
 
 def tune(corpus: Corpus, seed: int = 0, jobs: int = 1, progress: Step | None = None) -> Tuned:
@@ -109,34 +100,31 @@ def tune(corpus: Corpus, seed: int = 0, jobs: int = 1, progress: Step | None = N
     splits, how, groups = split_apart(corpus, seed)
     rows, part = np.concatenate([rows for _, rows in splits]), [len(rows) for _, rows in splits]
     part_of = np.repeat(np.arange(len(splits)), part)[np.argsort(rows)]
-    candidates = first_candidates()
-    judged = _judged(corpus, splits, candidates, jobs, progress)
-    return settle(candidates, judged, part_of, groups[np.sort(rows)], how)
+    plans = candidates()
+    judged = judge_splits(corpus, [*plans.values()], splits, jobs, progress, with_clues=False)
+    return settle(dict(zip(plans, judged, strict=True)), part_of, groups[np.sort(rows)], how)
 
 
-def settle(
-    candidates: list[Candidate], judged: list[Evaluation], part_of: Ints, groups: Ints, how: str
-) -> Tuned:
+def settle(judged: dict[str, Evaluation], part_of: Ints, groups: Ints, how: str) -> Tuned:
     """Choose, and judge the choice on mail that it was not made on: each part by the choice of the others.
 
-    candidates, judged : the default first
-    part_of, groups    : int64 (n,), the part and the campaign of each message judged
+    judged          : by the options of a candidate, see candidates
+    part_of, groups : int64 (n,), the part and the campaign of each message judged
     The best of many looks better than it is on the mail that it is the best of.  So the default stays unless
     choosing gains there too, by more than chance.
     """
-    pairs = list(zip(candidates, judged, strict=True))
-    tried = [_tried(*pair, judged[0], groups) for pair in pairs]
-    unseen, order = [], []
+    default, unseen, order = judged[""], [], []
+    tried = [_tried(*pair, default, groups) for pair in judged.items()]
     for number in np.unique(part_of):
         own, others = np.flatnonzero(part_of == number), np.flatnonzero(part_of != number)
-        seen = [(candidate, one.take(others)) for candidate, one in pairs]
-        best = choose([_tried(*pair, seen[0][1], groups[others]) for pair in seen]).candidate
-        unseen.append(judged[candidates.index(best)].take(own))
+        seen = {options: one.take(others) for options, one in judged.items()}
+        best = choose([_tried(*pair, seen[""], groups[others]) for pair in seen.items()])
+        unseen.append(judged[best.options].take(own))
         order.append(own)
     evaluation = join(unseen).take(np.argsort(np.concatenate(order)))
-    choice = _tried(Candidate("the choice", Settings()), evaluation, judged[0], groups)
+    choice = _tried("the choice", evaluation, default, groups)
     best_tried, gains = choose(tried), choice.difference < 0 and choice.p < LEVEL
-    comparison = compare(judged[0], evaluation, ("the default", "the choice"))
+    comparison = compare(default, evaluation, ("the default", "the choice"))
     ranked = [tried[0], *sorted(tried[1:], key=lambda one: one.log_loss)]
     return Tuned(ranked, best_tried if gains else tried[0], choice, comparison, how)
 
@@ -170,36 +158,7 @@ def split_apart(corpus: Corpus, seed: int = 0) -> tuple[list[Split], str, Ints]:
     return splitting.fold_splits(folds), "each fold by the others, near-duplicates kept together", groups
 
 
-def _judged(
-    corpus: Corpus, splits: list[Split], candidates: list[Candidate], jobs: int, progress: Step | None
-) -> list[Evaluation]:
-    """Each candidate on all splits, rows rising, in as many processes as there are jobs."""
-    work = partial(_joints, corpus, count_whole(corpus.block, len(corpus.classes)))
-    joints = []
-    for joint in run_shards(work, [(one, split) for one in candidates for split in splits], jobs):
-        joints.append(joint)
-        if progress:
-            progress(1)
-    rows, loss = np.concatenate([rows for _, rows in splits]), zero_one_loss(len(corpus.classes))
-    order, n = np.argsort(rows), len(splits)
-    return [
-        judged_rows(corpus, rows[order], np.concatenate(joints[start : start + n])[order], loss)
-        for start in range(0, len(joints), n)
-    ]
-
-
-def _joints(corpus: Corpus, whole: Whole, task: tuple[Candidate, Split]) -> Floats:
-    """The log joints of one split by one candidate."""
-    candidate, (train, rows) = task
-    seen = corpus.seen_by(candidate.settings)
-    if seen.block is not corpus.block:
-        whole = count_whole(seen.block, len(corpus.classes))
-    judge = BatchJudge(whole, candidate.settings, corpus.classes, candidate.automatic)
-    judge.learn(train)
-    return judge.score(rows)
-
-
-def _tried(candidate: Candidate, evaluation: Evaluation, default: Evaluation, groups: Ints) -> Tried:
+def _tried(options: str, evaluation: Evaluation, default: Evaluation, groups: Ints) -> Tried:
     """The figures of a candidate against the default.  groups : the campaign of each message judged"""
     losses = metrics.log_loss_terms(evaluation)
     difference, p = clustered_difference(losses - metrics.log_loss_terms(default), groups)
@@ -207,7 +166,7 @@ def _tried(candidate: Candidate, evaluation: Evaluation, default: Evaluation, gr
     if evaluation.positive is not None:
         rates = metrics.ham_spam(metrics.confusion(evaluation), evaluation.positive).percents
     ranking = roca_percent(rankings(evaluation))
-    return Tried(candidate, evaluation, *rates, ranking, float(losses.mean()), difference, p)
+    return Tried(options, evaluation, *rates, ranking, float(losses.mean()), difference, p)
 
 
 def clustered_difference(differences: Floats, groups: Ints) -> tuple[float, float]:

@@ -12,28 +12,25 @@ import os
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from nbspam.corpus.accumulator import Accumulator
 from nbspam.corpus.item import Item, MailFile
 from nbspam.corpus.reading import Progress, read_blocks
 from nbspam.errors import BadDataError, NoInputError, TryAgainError
-from nbspam.model.block import Block
 from nbspam.model.calibrate import learn_sample, sample, ways_to_see
-from nbspam.model.counts import Counts, Totals
 from nbspam.model.numeric import count_features
 from nbspam.settings import from_text
 from nbspam.store.check import learned_as, vocabulary_keys
 from nbspam.store.learn import learner_of, write_learner, writing
 from nbspam.store.reader import Model, open_model
 from nbspam.store.updater import Origin, Updater, autolearned_rows
+from nbspam.tasks.classify import cells_of, counts_of
 from nbspam.tasks.start import copy_shared, own_or_shared
 from nbspam.tasks.train import Trained, counts_for, learned_rows, token_rows
-from nbspam.tokens.bag import NOTAWORD_KEY
 from nbspam.tokens.numeric import NAMES
 
 if TYPE_CHECKING:
-    from nbspam.model.numeric import Edges
+    from nbspam.model.counts import Floats, Ints
+    from nbspam.model.numeric import FeatureCounts
 
 # A step of the calibration costs the square of its weights: with many classes fewer messages are learned.
 STEP_BUDGET = 1_400_000
@@ -54,21 +51,17 @@ def update(
     source : of the mail, for the ledger
     """
     origin = Origin(source)
-    model = open_model(own_or_shared(path, start))
-    try:
+    with open_model(own_or_shared(path, start)) as model:
         _check(model, classes)
-        keys = _fixed_keys(model)
-        settings, known = from_text(model.settings, model.path), model.classes
-        edges = measured_edges(model)
-    finally:
-        model.close()
+        keys, known = _fixed_keys(model), model.classes
+        settings = from_text(model.settings, model.path)
     counts = counts_for(settings, len(known), keys)
     skipped = counts.add_all(read_blocks(items, known, jobs, settings.wanted), progress)
     if not counts.messages.any():
         why = "no readable message was found, so nothing was added"
         raise NoInputError("SOURCE", why, "check SOURCE", "no-mail")
     begun = copy_shared(path, start)
-    again = _add(path, counts, known, keys, edges, origin)
+    again = _add(path, counts, known, keys, origin)
     added, tokens = tuple(counts.messages.tolist()), len(counts.counts().keys)
     size_bytes = os.path.getsize(path)
     return Trained(path, known, added, tokens, size_bytes, skipped, again=again, begun=begun)
@@ -87,28 +80,8 @@ def _fixed_keys(model: Model) -> list[int] | None:
     return vocabulary_keys(model) if model.settings.get("vocabulary") == "fixed" else None
 
 
-def measured_edges(model: Model) -> Edges:
-    """The bin edges of the model's numeric features, in the order of this program; empty without features."""
-    found = dict(model.numeric_features())
-    return [found[name] for name in NAMES] if found else []
-
-
-def _add_features(updater: Updater, model: Model, counts: Accumulator, edges: Edges) -> None:
-    features = counts.features()
-    if features is None:
-        return
-    with_pairs = model.settings.get("numeric_model") == "aode"
-    added = count_features(*features, len(model.classes), edges, with_pairs)
-    updater.count_numeric(added.rows(), 1)
-
-
 def _add(
-    path: str,
-    counts: Accumulator,
-    classes: tuple[str, ...],
-    keys: list[int] | None,
-    edges: Edges,
-    origin: Origin,
+    path: str, counts: Accumulator, classes: tuple[str, ...], keys: list[int] | None, origin: Origin
 ) -> int:
     """Add the counts in one transaction; how many messages the model had counted before."""
     table, learned = counts.counts(), list(learned_rows(counts.learned))
@@ -124,9 +97,17 @@ def _add(
         again = sum(times for digest, _, times in learned if digest in before)
         updater.add(counts.messages.tolist(), token_rows(table))
         updater.change("learned", new=[(digest, k, updater.batch, times) for digest, k, times in learned])
-        _add_features(updater, model, counts, edges)
+        if features := counts.features():
+            updater.count_numeric(_features(model, *features).rows(), 1)
         _calibrate(updater, model, counts)
         return again
+
+
+def _features(model: Model, values: Floats, labels: Ints) -> FeatureCounts:
+    """The counts of numeric features in the bins of the model, in the order of this program."""
+    edges = dict(model.numeric_features())
+    with_pairs = model.settings.get("numeric_model") == "aode"
+    return count_features(values, labels, len(model.classes), [edges[name] for name in NAMES], with_pairs)
 
 
 def _calibrate(updater: Updater, model: Model, counts: Accumulator) -> None:
@@ -136,19 +117,8 @@ def _calibrate(updater: Updater, model: Model, counts: Accumulator) -> None:
         return
     now = Model(model.path, updater.connection)  # with the new messages
     block = counts.recent()
-    found = sample(ways_to_see(block)[-1], block, _counts_of(now, block), settings)
+    counted = counts_of(now, block, cells_of(now, block.keys))
+    found = sample(ways_to_see(block)[-1], block, counted, settings)
     first = max(0, len(found.labels) - max(1, STEP_BUDGET // len(learner.weights) ** 2))
     learn_sample(learner, found, sum(now.messages) - len(found.labels), first)
     write_learner(updater, settings, learner)
-
-
-def _counts_of(now: Model, block: Block) -> Counts:
-    """The counts and totals of a model for the tokens of a block; NOTAWORD has 0, it is no evidence."""
-    found = now.counts([key for key in block.keys.tolist() if key != NOTAWORD_KEY])
-    nothing = (0,) * (2 * len(now.classes))
-    rows = np.array([found.get(key, nothing) for key in block.keys.tolist()]).reshape(-1, len(nothing)).T
-    arrays = (rows[::2].copy(), rows[1::2].copy(), np.array(now.messages))
-    is_fixed = now.settings.get("vocabulary") == "fixed"
-    counts = Counts(block.keys, block.views, b"", *arrays, is_fixed)
-    counts.totals = Totals(np.array(now.words), np.array(now.documents), np.array(now.occurrences))
-    return counts

@@ -75,7 +75,7 @@ def import_words(
     stream = iter(lines)
     first = next(stream, b"")
     word_list = WordList(where, form_of(first, where) if form == AUTO else form)
-    word_list.read(chain([first] if first else [], stream))
+    word_list.read(chain([first], stream))
     _write(word_list, path, replaces)
     return word_list
 
@@ -174,16 +174,15 @@ def _spambayes_rows(word_list: WordList, lines: Iterable[bytes]) -> Iterator[Row
 
 def _thunderbird_rows(word_list: WordList, lines: Iterable[bytes]) -> Iterator[Row]:
     data, at = b"".join(lines), 12
-    messages = unpack_from(">2I", data, 4)
-    yield None, [*messages]
-    for number, most in enumerate(messages):
+    yield None, [*unpack_from(">2I", data, 4)]
+    for number in range(len(HAM_AND_SPAM)):
         (n_words,) = unpack_from(">I", data, at)
         at += 4
         for _ in range(n_words):
             count, length = unpack_from(">2I", data, at)
             word, at = data[at + 8 : at + 8 + length], at + 8 + length
             counts = [0, 0]
-            counts[number] = min(count, most)
+            counts[number] = count
             yield word.decode("utf-8", "surrogateescape"), counts
     if at != len(data):
         raise ValueError(at)
@@ -291,11 +290,8 @@ def bogofilter_lines(path: str) -> Iterator[str]:
     marks = {field: mark for mark, field in MARKS.items()}
     with open_model(path, snapshot=True) as model:
         if model.classes != HAM_AND_SPAM:
-            why, remedy = (
-                "bogofilter knows no classes but ham and spam",
-                "name another model, or use model dump",
-            )
-            raise UsageError(path, why, remedy, "export-classes")
+            why = "bogofilter knows no classes but ham and spam"
+            raise UsageError(path, why, "name another model, or use model dump", "export-classes")
         ham, spam = model.messages
         yield f".ENCODING 2 0\n.MSG_COUNT {spam} {ham}\n"  # 2: UTF-8
         for view, text, ham, spam in documents_of(model):

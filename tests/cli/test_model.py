@@ -192,13 +192,13 @@ def test_value_that_no_writer_wrote_is_a_damaged_model(
         assert "model-damaged" in error(*command, "-m", copy, status=65, stdin=mail("hello"))
 
 
-def test_merge_names_settings_taken_from_the_first_model(
+def test_merge_takes_the_settings_of_the_first_model(
     models: dict[str, Path], data: Path, tmp_path: Path
 ) -> None:
     run("train", data, "-m", tmp_path / "textbook", "-q", "--textbook", "--alpha", "0.5")
     done = program("model", "merge", models["multinomial"], tmp_path / "textbook", "-o", tmp_path / "new")
     assert done.returncode == 0
-    assert b"alpha, event_model" in done.stderr
+    assert f"Settings: those of {models['multinomial']}".encode() in done.stderr
     assert b"Calibration" not in done.stderr  # of one sum there is none
     assert open_model(str(tmp_path / "new")).settings == open_model(str(models["multinomial"])).settings
 

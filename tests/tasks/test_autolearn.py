@@ -9,14 +9,14 @@ import pytest
 
 from nbspam.corpus.corpus import read_corpus
 from nbspam.corpus.labelled import open_labelled
-from nbspam.decision import LEARNABLE, zero_one_loss
+from nbspam.decision import LEARNABLE
 from nbspam.evaluation.replay import Autolearn
 from nbspam.settings import Settings
 from nbspam.store import learn as learning
 from nbspam.store.check import check_model
 from nbspam.store.learn import MIN_LABELLED, learn_verdict, outdated
 from nbspam.tasks.doctor import examine
-from nbspam.tasks.judges import ReplayJudge
+from nbspam.tasks.judges import Plan, ReplayJudge
 from tests.store.changed_model import change
 from tests.tiny_mail import counts, error, mail, program, run, write_folders
 
@@ -175,9 +175,7 @@ def test_a_replay_with_all_labels_is_one_without_autolearn(trained: Path) -> Non
     source = open_labelled([str(trained.parent / "mail")])
     corpus = read_corpus(source.items(), source.classes, wanted=frozenset(("bigrams", "measures")))
     order = np.argsort(np.arange(len(corpus.block)) % ENOUGH, kind="stable")
-    plain, own = (
-        ReplayJudge(corpus.block, order, corpus.classes, Settings(), zero_one_loss(2)) for _ in range(2)
-    )
+    plain, own = (ReplayJudge(corpus, order, Plan(Settings())) for _ in range(2))
     taught = Autolearn(own, outdated)
     for message, truth in enumerate(corpus.block.labels[order].tolist()):
         assert plain.score(message) == taught.score(message)

@@ -107,7 +107,7 @@ print(json.dumps([{{one.about: one.state for one in found if one.state != FINE}}
     [
         (0o666, 0o777, {"owner": NOTE}, "learned"),  # everyone may write to it
         (0o666, 0o755, {"owner": NOTE, "writing": WRONG}, "InputOutputError"),  # no journal beside it
-        (0o444, 0o777, {"writing": WRONG}, "InputOutputError"),
+        (0o444, 0o777, {"owner": NOTE, "writing": WRONG}, "InputOutputError"),
         (0o000, 0o777, {"file": WRONG, "writing": WRONG}, "NoInputError"),
     ],
 )
@@ -134,7 +134,7 @@ def test_model_that_others_can_read_is_noted(model: Path, mailbox: Path) -> None
     assert not_fine(model) == {}
     run("train", "-q", "--replace", "--mode", "644", mailbox, "-m", model)
     assert not_fine(model) == {"owner": NOTE}
-    assert "others can read" in found(model)["owner"].text
+    assert "others can open" in found(model)["owner"].text
 
 
 def test_models_at_other_places_are_noted(model: Path, tmp_path: Path) -> None:

@@ -12,8 +12,8 @@ from nbspam.evaluation.formats import to_json
 from nbspam.filter import open_filter
 from nbspam.model.block import BlockBuilder, merge_blocks
 from nbspam.settings import Settings
-from nbspam.tasks.evaluate import Plan, duplicate_groups, evaluate_folds, evaluate_model, judge_splits
-from nbspam.tasks.judges import BatchJudge, count_whole
+from nbspam.tasks.evaluate import duplicate_groups, evaluate_folds, evaluate_model, judge_splits
+from nbspam.tasks.judges import BatchJudge, Plan
 from nbspam.tasks.train import train
 from nbspam.tokens.bag import Tokens
 from nbspam.tokens.measures import MEASURES, bins_of
@@ -52,14 +52,15 @@ def test_folds_judge_every_message_once_by_others(demonstration: Corpus, grouped
     assert sorted(set(evaluation.folds.tolist())) == list(range(7))
     row = 0
     others = np.flatnonzero(evaluation.folds != evaluation.folds[row])
-    alone = BatchJudge(count_whole(demonstration.block, 2), Settings(averaged=False), demonstration.classes)
+    plan = Plan(Settings(averaged=False))
+    alone = BatchJudge(demonstration.seen_by(plan.settings), plan)
     alone.learn(others)
     joint = alone.score(np.array([row]))[0]
     assert evaluation.log_odds[row] == pytest.approx(joint[1] - joint[0], abs=1e-9)
 
 
 def test_processes_change_nothing(demonstration: Corpus) -> None:
-    serial, parallel = (evaluate_folds(demonstration, Plan(Settings(), jobs=jobs), 4) for jobs in (1, 2))
+    serial, parallel = (evaluate_folds(demonstration, Plan(Settings()), 4, jobs=jobs) for jobs in (1, 2))
     assert to_json(serial) == to_json(parallel)
 
 
@@ -74,7 +75,7 @@ def test_the_vocabulary_is_that_of_the_fold(tmp_path: Path) -> None:
     corpus = read(folder)
     row = corpus.block.names.index(str(folder / "ham" / "9"))
     others = np.setdiff1d(np.arange(len(corpus.block)), [row])
-    part = judge_splits(corpus, Plan(Settings("multinomial")), [(others, np.array([row]))])[0]
+    part = judge_splits(corpus, [Plan(Settings("multinomial"))], [(others, np.array([row]))])[0]
     model = str(tmp_path / "model.nbspam")
     items = [item for item in open_labelled([str(folder)]).items() if not item.name.endswith("/9")]
     train(items, corpus.classes, model, Settings("multinomial"))

@@ -10,13 +10,12 @@ from nbspam import tokens
 from nbspam.corpus.corpus import Corpus, read_corpus
 from nbspam.corpus.labelled import open_labelled
 from nbspam.corpus.vocabulary import Vocabulary, Word, build_vocabulary, settings_under
-from nbspam.decision import zero_one_loss
 from nbspam.filter import open_filter
 from nbspam.model.scorer import Counted, Scorer
 from nbspam.settings import Settings
 from nbspam.store.reader import open_model
-from nbspam.tasks.evaluate import Plan, judge_splits
-from nbspam.tasks.judges import BatchJudge, ReplayJudge, count_whole
+from nbspam.tasks.evaluate import judge_splits
+from nbspam.tasks.judges import BatchJudge, Plan, ReplayJudge
 from nbspam.tasks.train import Choices, train
 
 WAYS = {
@@ -80,7 +79,7 @@ def test_a_fold_is_judged_as_by_train_and_classify(
     classifier = open_filter(str(tmp_path / "model"))
     rows = np.arange(len(items))
     plan = Plan(settings, automatic, vocabulary=vocabulary)
-    (judged,) = judge_splits(corpus, plan, [(rows[::2], rows[1::2])])
+    (judged,) = judge_splits(corpus, [plan], [(rows[::2], rows[1::2])])
     for row, item in enumerate(items[1::2]):
         verdict = classifier.classify(item.read(), item.name)
         assert judged.names[row] == verdict.name
@@ -109,7 +108,8 @@ def test_a_replay_is_training_on_what_came_before(
     settings = settings_under(ALL_WAYS[way], vocabulary)
     corpus = read(data, settings)
     block, rows = corpus.block, np.arange(len(corpus.block))
-    subject = ReplayJudge(block, rows, corpus.classes, settings, zero_one_loss(2), vocabulary)
+    plan = Plan(settings, vocabulary=vocabulary)
+    subject = ReplayJudge(corpus, rows, plan)
     for message in range(100):
         subject.learn(message, int(block.labels[message]))
     if settings.averaged:  # its calibration learns one by one; the evidence is the same
@@ -124,7 +124,7 @@ def test_a_replay_is_training_on_what_came_before(
             assert found.evidence[0] == pytest.approx(np.array(scored.evidence), abs=1e-9)
             assert found.common[0].tolist() == pytest.approx(scored.common, abs=1e-9)
         return
-    batch = BatchJudge(count_whole(block, 2, vocabulary), settings, corpus.classes)
+    batch = BatchJudge(corpus, plan)
     batch.learn(rows[:100])
     for row, joint in zip(rows[100:].tolist(), batch.score(rows[100:]).tolist(), strict=True):
         assert list(subject.joint(row)) == pytest.approx(joint, abs=1e-9, rel=1e-9)

@@ -7,15 +7,14 @@ import pytest
 
 from nbspam.corpus.corpus import Corpus, read_corpus
 from nbspam.corpus.labelled import open_labelled
-from nbspam.decision import zero_one_loss
 from nbspam.evaluation.replay import parse_feedback
 from nbspam.model.block import select_rows
 from nbspam.model.calibration import Learner, first_weights
 from nbspam.model.views import as_counted, view_evidence
 from nbspam.settings import Settings
 from nbspam.tasks.classify import RowTokens, texts_of
-from nbspam.tasks.evaluate import Plan, evaluate_replay
-from nbspam.tasks.judges import ReplayJudge
+from nbspam.tasks.evaluate import evaluate_replay
+from nbspam.tasks.judges import Plan, ReplayJudge
 
 
 @pytest.fixture(scope="module")
@@ -27,8 +26,7 @@ def corpus(data: Path) -> Corpus:
 
 def fed(corpus: Corpus, settings: Settings, n: int) -> ReplayJudge:
     """A filter that learned the first n messages."""
-    order = np.arange(len(corpus.block))
-    judge = ReplayJudge(corpus.block, order, corpus.classes, settings, zero_one_loss(len(corpus.classes)))
+    judge = ReplayJudge(corpus, np.arange(len(corpus.block)), Plan(settings))
     for message in range(n):
         judge.learn(message, int(corpus.block.labels[message]))
     return judge

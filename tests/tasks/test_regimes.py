@@ -7,12 +7,11 @@ import pytest
 
 from nbspam.corpus.corpus import Corpus, read_corpus
 from nbspam.corpus.labelled import open_labelled
-from nbspam.decision import zero_one_loss
 from nbspam.errors import UsageError
 from nbspam.settings import Settings
 from nbspam.store.reader import open_model
 from nbspam.tasks.evaluate import learned_rows, parse_regime
-from nbspam.tasks.judges import ReplayJudge
+from nbspam.tasks.judges import Plan, ReplayJudge
 from tests.tiny_mail import counts, error, run
 
 
@@ -35,10 +34,9 @@ def test_a_regime_counts_fewer_messages_into_a_smaller_model(
 
 
 def test_on_error_counts_the_first_of_each_class_and_what_was_judged_wrongly(corpus: Corpus) -> None:
-    rows, _ = learned_rows(corpus, Settings(), parse_regime("on-error"))
+    rows, _ = learned_rows(corpus, Plan(Settings()), parse_regime("on-error"))
     chosen, messages = set(rows.tolist()), corpus.block
-    order = np.arange(len(messages))
-    subject = ReplayJudge(messages, order, ("ham", "spam"), Settings(), zero_one_loss(2))
+    subject = ReplayJudge(corpus, np.arange(len(messages)), Plan(Settings()))
     met = set()
     for row, label in enumerate(messages.labels.tolist()):
         wrong = subject.score(row).decided != label

@@ -12,13 +12,13 @@ from nbspam.corpus.corpus import Corpus, read_corpus
 from nbspam.corpus.labelled import open_labelled
 from nbspam.settings import Settings
 from nbspam.store.text import dump_model
+from nbspam.tasks.judges import Plan
 from nbspam.tasks.train import Choices, train
 from nbspam.tasks.tune import (
-    Candidate,
     Tried,
+    candidates,
     choose,
     clustered_difference,
-    first_candidates,
     settle,
     split_apart,
 )
@@ -37,7 +37,7 @@ def tried(options: str, log_loss: float, difference: float, p: float, odds: list
     """A candidate as judged, on messages that are ham and spam by turns."""
     rows = [(number % 2, int(value > 0), value, (0.5, 0.5)) for number, value in enumerate(odds)]
     evaluation = judged(rows, method="holdout")
-    return Tried(Candidate(options, Settings()), evaluation, 0.0, 0.0, 0.0, log_loss, difference, p)
+    return Tried(options, evaluation, 0.0, 0.0, 0.0, log_loss, difference, p)
 
 
 @pytest.fixture(scope="module")
@@ -99,20 +99,18 @@ def test_undated_mail_is_judged_by_other_campaigns(tmp_path: Path) -> None:
     assert sorted(row for _, rows in splits for row in rows.tolist()) == list(range(len(corpus.block)))
 
 
-EACH = first_candidates()
-BOTH = Candidate("`alpha=0.1` `threshold=1`", Settings(alpha=0.1, threshold=1.0))
-CANDIDATES = [EACH[0], EACH[1], EACH[-4], EACH[-1], BOTH]
+EACH = list(candidates().items())
+BOTH = ("`alpha=0.1` `threshold=1`", Plan(Settings(alpha=0.1, threshold=1.0)))
 
 
-@pytest.mark.parametrize("candidate", CANDIDATES, ids=lambda one: one.options or "the default")
+@pytest.mark.parametrize(("options", "plan"), [EACH[0], EACH[1], EACH[-4], EACH[-1], BOTH])
 def test_what_is_written_is_what_train_makes_by_the_options_printed(
-    candidate: Candidate, mailbox: Path, tmp_path: Path
+    options: str, plan: Plan, mailbox: Path, tmp_path: Path
 ) -> None:
     ours, theirs = str(tmp_path / "ours"), str(tmp_path / "theirs")
-    source, choices = open_labelled([str(mailbox)]), Choices(automatic=candidate.automatic)
-    train(source.items(), source.classes, ours, candidate.settings, choices=choices)
-    options = with_flags(candidate.options).split()
-    run("train", mailbox, "-m", theirs, "-q", "-j1", *options)
+    source, choices = open_labelled([str(mailbox)]), Choices(automatic=plan.automatic)
+    train(source.items(), source.classes, ours, plan.settings, choices=choices)
+    run("train", mailbox, "-m", theirs, "-q", "-j1", *with_flags(options).split())
     assert list(dump_model(ours)) == list(dump_model(theirs))
 
 
@@ -140,9 +138,8 @@ def test_a_choice_that_gains_nothing_on_other_mail_is_not_made(
             for t, p in zip(truth, spam, strict=True)
         ]
         evaluations.append(judged(rows, method="holdout"))
-    candidates = [Candidate("", Settings()), Candidate("`alpha=1`", Settings(alpha=1.0))]
-    tuned = settle(candidates, evaluations, part, np.arange(n), "by parts")
-    assert (tuned.chosen.candidate.options == "`alpha=1`") == wins
+    tuned = settle(dict(zip(("", "`alpha=1`"), evaluations, strict=True)), part, np.arange(n), "by parts")
+    assert (tuned.chosen.options == "`alpha=1`") == wins
     assert (tuned.unseen.difference < 0) == wins
 
 
