@@ -43,13 +43,12 @@ def merge_models(
             with closing(token_rows(model, classes)) as rows:
                 file.tokens(rows)
             learned = model.connection.ask("SELECT digest, class, times FROM learned")
-            file.learned([(digest, _place(model, classes, k), times) for digest, k, times in learned])
+            learned = [(digest, _place(model, classes, k), times) for digest, k, times in learned]
+            file.insert("learned", learned, "ON CONFLICT DO UPDATE SET times = times + excluded.times")
             own = [(one, _place(model, classes, k), of) for one, k, of in autolearned_rows(model.connection)]
             file.insert("autolearned", own, "ON CONFLICT DO NOTHING")
-        file.write_sums()
         file.calibration(*calibration)
-        file.numeric_features(models[0].numeric_features())
-        file.numeric_counts(numeric_rows(models, classes))
+        file.numeric_features(models[0].numeric_features(), numeric_rows(models, classes))
 
 
 def token_rows(model: Model, classes: Sequence[str]) -> Generator[tuple[object, ...], None, None]:

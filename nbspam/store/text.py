@@ -142,7 +142,6 @@ def load(lines: Iterable[bytes], where: str, path: str, replaces: bool = True) -
         except sqlite3.IntegrityError as error:
             raise text.error(f"a row comes twice ({error})") from None
         text.check_end()
-        file.write_sums()
         model = Model(where, file.connection)
         for complaint in calibration_complaints(model, read_settings(model).kinds):
             raise BadDataError(where, complaint, _REMEDY, "dump-damaged")
