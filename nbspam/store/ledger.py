@@ -83,7 +83,7 @@ def undo(updater: Updater, message: Counted, batches: Collection[int]) -> str:
 
     Returns FORGOTTEN, MOVED, or KNOWN if they counted nothing of it.
     """
-    model, result = updater.model, KNOWN
+    result = KNOWN
     for number, batch, times in countings(updater.connection, message.digest):
         if batch not in batches:
             continue
@@ -92,11 +92,11 @@ def undo(updater: Updater, message: Counted, batches: Collection[int]) -> str:
             _, before, first, how_often, until = row
             if until == batch:
                 result = MOVED
-                count_message(updater, model, before, message, how_often, first)
+                count_message(updater, before, message, how_often, first)
                 updater.change("moved", [row])
                 if _is_own(updater, first):
-                    keep_tokens(updater, model, before, message)
-        count_message(updater, model, number, message, -times, batch)
+                    keep_tokens(updater, before, message)
+        count_message(updater, number, message, -times, batch)
     return result
 
 

@@ -5,8 +5,7 @@ Counts are whole numbers, so merged parts equal one training on all of their mai
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Sequence
-from contextlib import closing
+from collections.abc import Iterator, Sequence
 
 from nbspam.errors import BadDataError, DamagedModelError
 from nbspam.labels import ordered
@@ -40,8 +39,7 @@ def merge_models(
     with new_model(path, classes, messages, "model merge", replaces) as file:
         file.settings(settings)
         for model in models:
-            with closing(token_rows(model, classes)) as rows:
-                file.tokens(rows)
+            file.tokens(token_rows(model, classes))
             learned = model.connection.ask("SELECT digest, class, times FROM learned")
             learned = [(digest, _place(model, classes, k), times) for digest, k, times in learned]
             file.insert("learned", learned, "ON CONFLICT DO UPDATE SET times = times + excluded.times")
@@ -51,14 +49,14 @@ def merge_models(
         file.numeric_features(models[0].numeric_features(), numeric_rows(models, classes))
 
 
-def token_rows(model: Model, classes: Sequence[str]) -> Generator[tuple[object, ...], None, None]:
+def token_rows(model: Model, classes: Sequence[str]) -> Iterator[tuple[object, ...]]:
     """(key, view, text, documents_0, occurrences_0, ...) ascending by key, in the order of other classes."""
     columns = ["0"] * (2 * len(classes))
     for k, name in enumerate(model.classes):
         place = 2 * classes.index(name)
         columns[place : place + 2] = count_columns(k + 1)[-2:]
     query = f"SELECT key, view, text, {', '.join(columns)} FROM token ORDER BY key"
-    yield from model.connection.stream(query)
+    return model.connection.stream(query)
 
 
 def numeric_rows(

@@ -21,7 +21,6 @@ from nbspam.store.connection import (
     connect,
     file_identity,
     journal_of,
-    open_to_read,
     sqlite3,
     store_error,
 )
@@ -53,17 +52,19 @@ class Model:
     settings : str -> str
     words    : number of tokens by view, see VIEW_NAMES
     documents, occurrences : totals[view][class]
-    file     : identity of the file that is open; None in a transaction that writes
     """
 
     def __init__(self, path: str, connection: Connection) -> None:
         self.path = path
         self.connection = connection
-        self.file: tuple[int, int] | None = connection.file
         self._version = -1  # unknown: a single message does not need it
-        self._read()
+        self.read()
 
-    def _read(self) -> None:
+    def read(self) -> None:
+        """Read the tables that a message needs whole; also what this connection has changed since.
+
+        DamagedModelError for what no writer wrote.
+        """
         check_schema(self.path, self.connection)
         rows = opening_rows(self.connection)
         if not self.connection.total_changes:  # a writer writes the digest last
@@ -72,13 +73,7 @@ class Model:
                 raise DamagedModelError(self.path, "settings, totals or weights are not those written")
         try:  # a forger may have written them
             self._take(rows)
-        except (
-            AttributeError,
-            LookupError,
-            TypeError,
-            ValueError,
-            NbspamError,
-        ) as error:
+        except (AttributeError, LookupError, TypeError, ValueError, NbspamError) as error:
             raise DamagedModelError(self.path, getattr(error, "why", type(error).__name__)) from None
 
     def _take(self, rows: dict[str, list[Any]]) -> None:
@@ -99,6 +94,8 @@ class Model:
         for view, number, documents, occurrences in rows["view_total"]:
             self.documents[view][number] = documents
             self.occurrences[view][number] = occurrences
+        if any(type(weight) is not float or not isfinite(weight) for weight in self._weights):
+            raise DamagedModelError(self.path, "a weight of the calibration is not a number")
         for counts in (self.messages, self.words, *self.documents, *self.occurrences):
             if any(type(count) is not int or count < 0 for count in counts):
                 raise DamagedModelError(self.path, "a count of messages or tokens is impossible")
@@ -112,13 +109,13 @@ class Model:
             version = self.connection.ask("PRAGMA data_version")[0][0]
             if version == self._version:
                 return False
-            self._read()
+            self.read()
             self._version = version
         return True
 
     def replaced(self) -> bool:
         """True if the path leads to another file by now; False if it leads to none."""
-        return file_identity(self.path) not in (self.file, None)
+        return file_identity(self.path) not in (self.connection.file, None)
 
     def counts(self, keys: list[int]) -> dict[int, tuple[int, ...]]:
         """key -> (documents_0, occurrences_0, documents_1, ...) for the keys that the model knows."""
@@ -156,8 +153,6 @@ class Model:
 
     def calibration(self) -> list[float]:
         """The weights of the calibration in order; empty when the model was trained without one."""
-        if any(type(weight) is not float or not isfinite(weight) for weight in self._weights):
-            raise DamagedModelError(self.path, "a weight of the calibration is not a number")
         return self._weights
 
     def covariance(self) -> list[list[float]]:
@@ -170,6 +165,8 @@ class Model:
             if not (is_sound and 0 <= place <= line < size):
                 raise DamagedModelError(self.path, "calibration_covariance is not a matrix for these weights")
             covariance[line][place] = covariance[place][line] = value
+        if any(line[i] <= 0 for i, line in enumerate(covariance)):
+            raise DamagedModelError(self.path, "a variance of the calibration is not above 0")
         return covariance
 
     def numeric_features(self) -> list[tuple[str, list[float]]]:
@@ -219,12 +216,14 @@ def open_model(path: str, snapshot: bool = False) -> Model:
             model = _open(path, snapshot)
     except sqlite3.Error as error:
         raise store_error(path, error) from None
-    model.connection.path = path
+    model.connection.is_open = True
     return model
 
 
 def _open(path: str, snapshot: bool) -> Model:
-    connection = open_to_read(path)
+    found = file_identity(path)  # first, so that a file that replaces it now is seen to be another
+    connection = connect(path, "ro", BUSY_SECONDS)
+    connection.file = found
     try:
         if snapshot:
             connection.execute("BEGIN")
@@ -253,6 +252,8 @@ def check_schema(path: str, connection: Connection) -> None:
     try:
         query = "SELECT type, name, tbl_name, sql FROM sqlite_master WHERE sql NOT NULL LIMIT 99"
         found = connection.ask(query)
+    except UnicodeDecodeError:  # an error of SQLite quotes a schema
+        found = []
     finally:
         connection.set_progress_handler(None, 0)
     n_classes = [sql.count(" occurrences_") for _, name, _, sql in found if name == "token"]
@@ -267,16 +268,13 @@ def check_schema(path: str, connection: Connection) -> None:
 def bounded_rows(
     connection: Connection, query: str, values: Sequence[object] = (), most_bytes: int = MAX_VALUE_BYTES
 ) -> list[Any]:
-    """All rows of a query; sqlite3.DatabaseError if they take more memory than this."""
+    """All rows of a query; DamagedModelError if they take more memory than this."""
     rows, size = [], 0
     for row in connection.stream(query, values):
         rows.append(row)
-        size += ROW_BYTES
-        for value in row:
-            if type(value) is str or type(value) is bytes:
-                size += len(value)
+        size += ROW_BYTES + sum([len(value) for value in row if type(value) is str or type(value) is bytes])
         if size > most_bytes:
-            raise sqlite3.DatabaseError("a table has more or longer rows than nbspam ever writes")
+            raise DamagedModelError(connection.path, "a table has more or longer rows than nbspam writes")
     return rows
 
 

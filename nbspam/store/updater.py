@@ -41,7 +41,6 @@ _ROWS_AT_ONCE = 4_096
 MAX_BATCHES = 10_000  # in the ledger
 FORGOTTEN_BATCHES = 1_000  # at once
 STDIN = "-"  # the name of a message that lies nowhere
-_MAX_NUMBER = 1 << 40  # of a batch; a forger may have written more
 
 
 class Origin:
@@ -71,7 +70,7 @@ class Origin:
 class Updater(Writer):
     """An open transaction on a model; made by `updating`.
 
-    model : as it was when the transaction began
+    model : as it was when it was last read: at first, when the transaction began
     """
 
     def __init__(self, path: str, connection: Connection) -> None:
@@ -107,18 +106,17 @@ class Updater(Writer):
         if not self._batch:
             name, is_own, time_ms = self._entry
             ask = self.connection.ask
-            last, sources, batches = ask(
-                "SELECT max(number), (SELECT max(number) FROM source), count(*) FROM batch"
-            )[0]
-            if not (last and sources and max(last, sources) < _MAX_NUMBER):
-                raise DamagedModelError(self.model.path, "the ledger has no sound numbers")
+            # The sums are SQLite's, because a forger may have written the largest number.
+            query = "SELECT max(number) + 1, (SELECT max(number) + 1 FROM source), count(*) FROM batch"
+            self._batch, source, batches = ask(query)[0]
             found = ask("SELECT number FROM source WHERE name = ? AND own = ?", (name, int(is_own)))
-            source, self._batch = found[0][0] if found else sources + 1, last + 1
-            if not found:
+            if found:
+                source = found[0][0]
+            else:
                 self.change("source", new=[(source, name, int(is_own))])
             self.change("batch", new=[(self._batch, time_ms, source)])
             if batches >= MAX_BATCHES:
-                self.forget_batches(f"number <= {last - MAX_BATCHES + FORGOTTEN_BATCHES}")
+                self.forget_batches(f"number < {self._batch - MAX_BATCHES + FORGOTTEN_BATCHES}")
         return self._batch
 
     def forget_batches(self, which: str) -> None:
@@ -258,7 +256,7 @@ class Updater(Writer):
         rows = self.connection.ask("SELECT class, tokens FROM autolearned WHERE digest = ?", (digest,))
         for label, tokens in rows:
             self.change("autolearned", [(digest, label, tokens)])
-            times = unpacked(tokens)
+            times = unpacked(tokens, self.model.path)
             views = token_columns(self.connection, "view", list(times))
             # A word outside a fixed vocabulary has no row: its view does not matter.
             rest = [(key, views.get(key, (0,))[0], "", n) for key, n in times.items()]
@@ -301,7 +299,7 @@ def countings(connection: Connection, digest: int) -> list[tuple[int, int, int]]
 def _counts_of(connection: Connection, query: str, digest: int) -> list[Any]:
     rows = connection.ask(f"{query} WHERE digest = ?", (digest,))
     if any(type(value) is not int for row in rows for value in row):
-        raise sqlite3.DatabaseError("a message was not counted a whole number of times")
+        raise DamagedModelError(connection.path, "a message was not counted a whole number of times")
     return rows
 
 
@@ -352,8 +350,8 @@ def packed(tokens: Iterable[tuple[int, int]]) -> bytes:
     return zlib.compress(" ".join(f"{key}:{times}" for key, times in sorted(tokens)).encode())
 
 
-def unpacked(tokens: bytes) -> dict[int, int]:
-    """key -> times; sqlite3.DatabaseError for what `packed` did not make."""
+def unpacked(tokens: bytes, path: str) -> dict[int, int]:
+    """key -> times; DamagedModelError of the model at `path` for what `packed` did not make."""
     try:
         stream = zlib.decompressobj()
         text = stream.decompress(tokens, MAX_VALUE_BYTES)  # without a bound, a small blob may fill the memory
@@ -362,4 +360,4 @@ def unpacked(tokens: bytes) -> dict[int, int]:
         pairs = [pair.split(b":") for pair in text.split()]
         return {int(key): int(times) for key, times in pairs}
     except (zlib.error, ValueError, TypeError):
-        raise sqlite3.DatabaseError("the tokens of a message cannot be read") from None
+        raise DamagedModelError(path, "the tokens of a message cannot be read") from None

@@ -97,10 +97,18 @@ class NewModel(Writer):
     sums : table -> its rows, as of sum_rows; None: they are worked out in the end
     """
 
-    def __init__(self, connection: Connection, n_classes: int) -> None:
-        super().__init__(connection, n_classes)
+    def __init__(
+        self, connection: Connection, classes: tuple[str, ...], messages: list[int], source: str
+    ) -> None:
+        super().__init__(connection, len(classes))
         self.digests |= dict.fromkeys(DIGESTED)
         self.sums: dict[str, list[tuple[Any, ...]]] | None = None
+        for statement in schema(len(classes)):
+            connection.execute(statement)
+        self.insert("digest", [(table, 0) for table in DIGESTED])
+        self.insert("class", zip(range(len(classes)), classes, messages, strict=True))
+        self.insert("source", [(1, stored_text(source), 0)])
+        self.insert("batch", [(1, time.time_ns() // 1_000_000, 1)])
 
     def tokens(self, rows: Iterable[tuple[object, ...]]) -> None:
         """Add counts to the rows of `token`.
@@ -164,7 +172,7 @@ def new_model(
                 connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
                 connection.execute(f"PRAGMA user_version = {FORMAT}")
                 connection.execute("BEGIN")
-                model = _empty_model(connection, classes, messages, source)
+                model = NewModel(connection, classes, messages, source)
                 yield model
                 for table, rows in (model.sums or sum_rows(connection)).items():
                     model.replace(table, rows)
@@ -178,19 +186,6 @@ def new_model(
     except OSError as error:
         why, remedy = f"cannot be written: {error.strerror}", "free some space or choose another place"
         raise CannotCreateError(path, why, remedy, "model-create") from None
-
-
-def _empty_model(
-    connection: Connection, classes: tuple[str, ...], messages: list[int], source: str
-) -> NewModel:
-    for statement in schema(len(classes)):
-        connection.execute(statement)
-    model = NewModel(connection, len(classes))
-    model.insert("digest", [(table, 0) for table in DIGESTED])
-    model.insert("class", zip(range(len(classes)), classes, messages, strict=True))
-    model.insert("source", [(1, stored_text(source), 0)])
-    model.insert("batch", [(1, time.time_ns() // 1_000_000, 1)])
-    return model
 
 
 def _keep(new: NewFile, path: str, replaces: bool) -> bool:
