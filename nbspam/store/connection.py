@@ -44,6 +44,7 @@ MAX_SCHEMA_STEPS = 20_000  # of SQLite's virtual machine, to read the schema; ou
 _MAGIC = b"SQLite format 3\x00"
 _OTHER = "name another file: `model=PATH`"
 _AGAIN = "try again in a moment"
+_PERMISSIONS = "check the permissions of file and folder"
 _FREE = "free some space; a model that was there is intact"
 
 
@@ -226,13 +227,7 @@ def replaced_error(path: str) -> NbspamError:
 _ERRORS = (
     (("locked", "busy"), TryAgainError, "another program is writing the model", _AGAIN, "model-busy"),
     (("full",), InputOutputError, "no space left for the model", _FREE, "no-space"),
-    (
-        ("readonly", "unable to open"),
-        InputOutputError,
-        "the model cannot be written",
-        "check the permissions of file and folder",
-        "model-readonly",
-    ),
+    (("readonly", "unable to open"), InputOutputError, "is not writable", _PERMISSIONS, "model-readonly"),
     (("disk I/O",), InputOutputError, "reading or writing the model failed", "check the disk", "model-io"),
 )
 

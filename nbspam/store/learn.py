@@ -38,6 +38,7 @@ from nbspam.store.updater import (
     countings,
     packed,
     reviewed,
+    rows_of,
     updating,
 )
 from nbspam.tokens import read
@@ -294,7 +295,7 @@ def _unlearn(updater: Updater, message: Counted) -> str:
         for number, _, _ in before[:1]:
             count_message(updater, number, message, -1)
     if not countings(updater.connection, message.digest):
-        updater.change("moved", updater.moves(message.digest))
+        updater.change("moved", rows_of(updater.connection, "moved", message.digest))
     return FORGOTTEN if before else UNKNOWN
 
 

@@ -74,14 +74,14 @@ class Model:
         try:  # a forger may have written them
             self._take(rows)
         except (AttributeError, LookupError, TypeError, ValueError, NbspamError) as error:
-            raise DamagedModelError(self.path, getattr(error, "why", type(error).__name__)) from None
+            raise DamagedModelError(self.path, getattr(error, "why", str(error))) from None
 
     def _take(self, rows: dict[str, list[Any]]) -> None:
         numbers, names, messages = zip(*rows["class"], strict=True)
         if numbers != tuple(range(len(names))) or ordered([*map(checked_name, names)]) != names:
-            raise ValueError(names)
+            raise ValueError("its classes are not in order")
         if any(type(text) is not str for row in rows["setting"] for text in row):
-            raise TypeError
+            raise TypeError("a setting is not text")
         self.classes: tuple[str, ...] = names
         self.messages: list[int] = list(messages)
         self.settings: dict[str, str] = dict(rows["setting"])
@@ -95,10 +95,10 @@ class Model:
             self.documents[view][number] = documents
             self.occurrences[view][number] = occurrences
         if any(type(weight) is not float or not isfinite(weight) for weight in self._weights):
-            raise DamagedModelError(self.path, "a weight of the calibration is not a number")
+            raise ValueError("a weight of the calibration is not a number")
         for counts in (self.messages, self.words, *self.documents, *self.occurrences):
             if any(type(count) is not int or count < 0 for count in counts):
-                raise DamagedModelError(self.path, "a count of messages or tokens is impossible")
+                raise ValueError("a count of messages or tokens is impossible")
 
     def refresh(self) -> bool:
         """Read the file again if another program has changed it since; True if it was read.
@@ -133,15 +133,13 @@ class Model:
 
         kind : `documents`: n_jk, or `complement`: occurrences outside the class
         """
-        numbers = range(len(self.classes))
-        counts = [f"documents_{k}" for k in numbers]
-        if kind == "complement":
-            counts = [" + ".join([f"occurrences_{i}" for i in numbers if i != k]) or "0" for k in numbers]
-        found = []
-        for count in counts:
-            query = (
-                f"SELECT {count} AS n, count(*) FROM token WHERE view NOT IN {NO_TEXTBOOK_VIEWS} GROUP BY n"
-            )
+        numbers, found = range(len(self.classes)), []
+        words = f"FROM token WHERE view NOT IN {NO_TEXTBOOK_VIEWS}"
+        for k in numbers:
+            count = f"documents_{k}"
+            if kind == "complement":
+                count = " + ".join([f"occurrences_{i}" for i in numbers if i != k]) or "0"
+            query = f"SELECT {count} AS n, count(*) {words} GROUP BY n"
             rows = bounded_rows(self.connection, query, (), MAX_TABLE_BYTES)
             if any(type(n) is not int or n < 0 for n, _ in rows):
                 raise self._odd_count()

@@ -168,10 +168,6 @@ class Updater(Writer):
         own = "SELECT batch.number FROM batch JOIN source ON source.number = batch.source WHERE own = 1"
         self.delete("moved", f"WHERE batch IN ({own})")
 
-    def moves(self, digest: int) -> list[tuple[int, ...]]:
-        """The rows of `moved` of a message."""
-        return _counts_of(self.connection, f"SELECT {DIGESTED['moved']} FROM moved", digest)
-
     def add(self, messages: Sequence[int], tokens: Iterable[tuple[Any, ...]], batch: int = 0) -> None:
         """Add counts to those of the model; negative counts remove.
 
@@ -291,16 +287,17 @@ def updating(path: str, seconds: float = BUSY_SECONDS) -> Iterator[Updater]:
         raise store_error(path, error) from None
 
 
-def countings(connection: Connection, digest: int) -> list[tuple[int, int, int]]:
-    """(class number, batch, how often) a message of this digest was counted."""
-    return _counts_of(connection, "SELECT class, batch, times FROM learned", digest)
-
-
-def _counts_of(connection: Connection, query: str, digest: int) -> list[Any]:
-    rows = connection.ask(f"{query} WHERE digest = ?", (digest,))
+def rows_of(connection: Connection, table: str, digest: int) -> list[tuple[int, ...]]:
+    """The rows of `learned` or `moved` of a message."""
+    rows = connection.ask(f"SELECT {DIGESTED[table]} FROM {table} WHERE digest = ?", (digest,))
     if any(type(value) is not int for row in rows for value in row):
         raise DamagedModelError(connection.path, "a message was not counted a whole number of times")
     return rows
+
+
+def countings(connection: Connection, digest: int) -> list[tuple[int, ...]]:
+    """(class number, batch, how often) a message of this digest was counted."""
+    return [row[1:] for row in rows_of(connection, "learned", digest)]
 
 
 def _possible(counts: list[int]) -> list[int]:

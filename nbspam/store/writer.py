@@ -223,32 +223,22 @@ def copy_model(source: str, path: str, replaces: bool = False) -> bool:
     if replaces and os.path.isfile(path) and is_foreign(path):
         why = "there is a file that is not a model, and it is not overwritten"
         raise CannotCreateError(path, why, "choose another place, or remove it", "model-foreign")
+    folder = os.path.dirname(os.path.realpath(path))
     try:
-        with open_model(source) as model, _folder_locked(path):
+        with open_model(source) as model, contextlib.ExitStack() as stack:
+            make_folders(folder)
+            lock = os.open(folder, os.O_RDONLY)
+            stack.callback(os.close, lock)
+            # Another program's copy may be written to already: its journal was not left by a killed program.
+            fcntl.flock(lock, fcntl.LOCK_EX)
             if os.path.exists(path) and not replaces:
                 return False
-            with NewFile(path) as new:
-                name = os.fsencode(new.path)  # as bytes, because a path need not be UTF-8
-                model.connection.execute("VACUUM INTO CAST(? AS TEXT)", (name,))
-                return _keep(new, path, replaces)
+            new = stack.enter_context(NewFile(path))
+            name = os.fsencode(new.path)  # as bytes, because a path need not be UTF-8
+            model.connection.execute("VACUUM INTO CAST(? AS TEXT)", (name,))
+            return _keep(new, path, replaces)
     except sqlite3.Error as error:
         raise store_error(path if "full" in str(error) else source, error) from None
     except OSError as error:
         why = f"cannot be made a copy of {source}: {error.strerror}"
         raise CannotCreateError(path, why, "choose another place: `model=PATH`", "model-create") from None
-
-
-@contextlib.contextmanager
-def _folder_locked(path: str) -> Iterator[None]:
-    """Make the folder if it is missing, and keep other programs from copying into it.
-
-    Another program's copy may be written to already: its journal was not left by a killed program.
-    """
-    folder = os.path.dirname(os.path.realpath(path))
-    make_folders(folder)
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(handle)
