@@ -16,6 +16,7 @@ import fcntl
 import os
 import time
 
+from nbspam.files import flush
 from nbspam.store.connection import LESSONS
 
 TYPE_CHECKING = False
@@ -61,9 +62,7 @@ class Lesson:
     def keep(self) -> None:
         """Make sure that it is on the disk, for a writer after a power loss."""
         os.fsync(self._handle)
-        folder = os.open(os.path.dirname(self._path), os.O_RDONLY)
-        os.fsync(folder)
-        os.close(folder)
+        flush(os.path.dirname(self._path))
 
     def close(self) -> None:
         """Close the file."""

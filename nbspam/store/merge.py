@@ -34,8 +34,8 @@ def merge_models(
     classes = united_classes(models)
     messages = [0] * len(classes)
     for model in models:
-        for name, count in zip(model.classes, model.messages, strict=True):
-            messages[classes.index(name)] += count
+        for k, count in enumerate(model.messages):
+            messages[_place(model, classes, k)] += count
     with new_model(path, classes, messages, "model merge", replaces) as file:
         file.settings(settings)
         for model in models:
@@ -59,18 +59,14 @@ def token_rows(model: Model, classes: Sequence[str]) -> Iterator[tuple[object, .
     return model.connection.stream(query)
 
 
-def numeric_rows(
-    models: Sequence[Model], classes: Sequence[str]
-) -> Iterator[tuple[str, int, int, list[int]]]:
+def numeric_rows(models: Sequence[Model], classes: Sequence[str]) -> list[tuple[str, int, int, list[int]]]:
     """(kind, class, place, integers), the integers added."""
     sums: dict[tuple[str, int, int], list[int]] = {}
     for model in models:
-        for kind in ("moment", "bin", "pair"):
-            for (number, place), row in model.numeric_counts(kind).items():
-                cell = (kind, _place(model, classes, number), place)
-                sums[cell] = [a + b for a, b in zip(sums.get(cell, [0] * len(row)), row, strict=True)]
-    for cell, row in sorted(sums.items()):
-        yield *cell, row
+        for (kind, number, place), row in model.numeric_counts().items():
+            cell = (kind, _place(model, classes, number), place)
+            sums[cell] = [a + b for a, b in zip(sums.get(cell, [0] * len(row)), row, strict=True)]
+    return [(*cell, row) for cell, row in sorted(sums.items())]
 
 
 def _place(model: Model, classes: Sequence[str], number: int) -> int:

@@ -140,7 +140,7 @@ class Model:
             if kind == "complement":
                 count = " + ".join([f"occurrences_{i}" for i in numbers if i != k]) or "0"
             query = f"SELECT {count} AS n, count(*) {words} GROUP BY n"
-            rows = bounded_rows(self.connection, query, (), MAX_TABLE_BYTES)
+            rows = bounded_rows(self.connection, query, MAX_TABLE_BYTES)
             if any(type(n) is not int or n < 0 for n, _ in rows):
                 raise self._odd_count()
             found.append(dict(rows))
@@ -175,12 +175,13 @@ class Model:
         except (ValueError, AttributeError):
             raise DamagedModelError(self.path, "the edges of a numeric feature are not numbers") from None
 
-    def numeric_counts(self, kind: str) -> dict[tuple[int, int], list[int]]:
-        """(class, place) -> integers; kind is 'moment', 'bin' or 'pair'.  Rows of zeros are missing."""
-        query = "SELECT class, place, value FROM numeric_count WHERE kind = ?"
-        found = bounded_rows(self.connection, query, (kind,), MAX_TABLE_BYTES)
+    def numeric_counts(self, with_pairs: bool = True) -> dict[tuple[str, int, int], list[int]]:
+        """(kind, class, place) -> integers, see numeric_count in schema.sql.  Rows of zeros are missing."""
+        which = "" if with_pairs else "WHERE kind != 'pair'"
+        query = f"SELECT kind, class, place, value FROM numeric_count {which}"
+        found = bounded_rows(self.connection, query, MAX_TABLE_BYTES)
         try:
-            return {(number, place): list(map(int, value.split())) for number, place, value in found}
+            return {tuple(cell): list(map(int, value.split())) for *cell, value in found}
         except (ValueError, AttributeError):
             raise DamagedModelError(self.path, "a row of numeric_count is not of integers") from None
 
@@ -263,12 +264,10 @@ def check_schema(path: str, connection: Connection) -> None:
     raise DamagedModelError(path, "its tables are not those of a model")
 
 
-def bounded_rows(
-    connection: Connection, query: str, values: Sequence[object] = (), most_bytes: int = MAX_VALUE_BYTES
-) -> list[Any]:
+def bounded_rows(connection: Connection, query: str, most_bytes: int = MAX_VALUE_BYTES) -> list[Any]:
     """All rows of a query; DamagedModelError if they take more memory than this."""
     rows, size = [], 0
-    for row in connection.stream(query, values):
+    for row in connection.stream(query):
         rows.append(row)
         size += ROW_BYTES + sum([len(value) for value in row if type(value) is str or type(value) is bytes])
         if size > most_bytes:

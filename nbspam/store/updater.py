@@ -231,11 +231,11 @@ class Updater(Writer):
         sign : how often they are added; below 0 to remove them
         rows : (kind, class, place, integers), see numeric_count in schema.sql
         """
-        stored = {kind: self.model.numeric_counts(kind) for kind in ("moment", "bin", "pair")}
+        stored = self.model.numeric_counts()
         gone: list[tuple[object, ...]] = []
         new: list[tuple[object, ...]] = []
         for kind, label, place, change in rows:
-            old = stored[kind].get((label, place), [0] * len(change))
+            old = stored.get((kind, label, place), [0] * len(change))
             if len(old) != len(change):
                 raise DamagedModelError(self.model.path, "a row of numeric_count has not one integer a bin")
             sums = [a + sign * b for a, b in zip(old, change, strict=True)]

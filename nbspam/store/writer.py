@@ -141,16 +141,16 @@ def stored_text(text: str) -> str:
 
 def sum_rows(connection: Connection) -> dict[str, list[tuple[Any, ...]]]:
     """table -> the rows that it must have, worked out from the rows of `token`."""
-    ask = connection.ask
-    n_classes = ask("SELECT count(*) FROM class")[0][0]
-    words = dict(ask("SELECT view, count(*) FROM token GROUP BY view"))
-    totals: list[tuple[Any, ...]] = []
-    for k in range(n_classes):
-        query = f"SELECT view, sum(documents_{k}), sum(occurrences_{k}) FROM token GROUP BY view"
-        found = {view: counts for view, *counts in ask(query)}
-        totals += [(view, k, *found.get(view, (0, 0))) for view in range(N_VIEWS)]
-    views = [(number, name, words.get(number, 0)) for number, name in enumerate(VIEW_NAMES)]
-    return {"view": views, "view_total": totals}
+    n_classes = connection.ask("SELECT count(*) FROM class")[0][0]
+    sums = ", ".join(f"sum({name})" for name in count_columns(n_classes))
+    query = f"SELECT view, count(*), {sums} FROM token GROUP BY view"
+    found = {view: (words, counts) for view, words, *counts in connection.ask(query)}
+    rows = [found.get(view, (0, [0] * 2 * n_classes)) for view in range(N_VIEWS)]
+    places = [(view, k) for k in range(n_classes) for view in range(N_VIEWS)]
+    return {
+        "view": [(view, VIEW_NAMES[view], words) for view, (words, _) in enumerate(rows)],
+        "view_total": [(view, k, *rows[view][1][2 * k : 2 * k + 2]) for view, k in places],
+    }
 
 
 @contextlib.contextmanager
