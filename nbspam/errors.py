@@ -38,7 +38,7 @@ class NbspamError(Exception):
         option: str = "",
         allowed: Iterable[str] = (),
     ) -> None:
-        super().__init__(f"{option}{'=' if option and where else ''}{where}: {why}")
+        # Exception itself keeps the arguments, and the fields, for other processes (pickle).
         self.where = where
         self.why = why
         self.option = option
@@ -46,15 +46,9 @@ class NbspamError(Exception):
         self.remedy = remedy or ("use one of: " + ", ".join(self.allowed) if self.allowed else "")
         self.slug = slug
 
-    def __reduce__(self) -> tuple[object, ...]:
-        """Pickle all fields: Exception would call __init__ with its text alone."""
-        return _restored, (type(self), self.args, self.__dict__)
-
-
-def _restored(kind: type[NbspamError], texts: tuple[str, ...], fields: dict[str, object]) -> NbspamError:
-    error = kind.__new__(kind, *texts)
-    error.__dict__.update(fields)
-    return error
+    def __str__(self) -> str:
+        between = "=" if self.option and self.where else ""
+        return f"{self.option}{between}{self.where}: {self.why}"
 
 
 class UsageError(NbspamError):
@@ -127,8 +121,5 @@ def show_faults() -> None:
     """Show on stderr which messages meet a fault: `-v`."""
     import logging
 
-    handler = logging.StreamHandler()
-    handler.setFormatter(logging.Formatter("nbspam: %(message)s"))
-    logger = logging.getLogger(LOGGER)
-    logger.handlers = [handler]
-    logger.setLevel(logging.INFO)
+    logging.basicConfig(format="nbspam: %(message)s", force=True)
+    logging.getLogger(LOGGER).setLevel(logging.INFO)

@@ -25,7 +25,7 @@ LEFT_OVER_SECONDS = 86_400  # unchanged; no program writes so slowly
 
 
 class NewFile:
-    """A file in the making.
+    """A file in the making; a context that removes it at its end, unless it was kept.
 
     path : where it is written until it is kept; it exists, and is empty
     """
@@ -37,19 +37,23 @@ class NewFile:
         if names_no_file(path):
             raise OSError(errno.EISDIR, "it is not the name of a file", path)
         self._target = os.path.realpath(path)
-        for left, is_old in left_over(path):
-            if is_old:  # another machine may be writing a younger one
-                with contextlib.suppress(OSError):
-                    os.unlink(left)
+        folder, name = os.path.split(self._target)
+        _remove_left_over(folder, name)
         self._old: os.stat_result | None = None
         with contextlib.suppress(FileNotFoundError):
             self._old = os.stat(self._target)
         if self._old and not stat.S_ISREG(self._old.st_mode):
             raise OSError(errno.EEXIST, "it is not a regular file", path)
-        folder, name = os.path.split(self._target)
         # Also a random number: in containers the same process number comes again soon.
         self.path = os.path.join(folder, f".{name}.{os.getpid()}-{os.urandom(4).hex()}.new")
         os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_CLOEXEC, PRIVATE))
+
+    def __enter__(self) -> NewFile:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        with contextlib.suppress(OSError):
+            os.unlink(self.path)
 
     def keep(self, replaces: bool = True) -> bool:
         """Give it the target's name, once it is on the disk.
@@ -57,7 +61,7 @@ class NewFile:
         replaces : replace a file of this name; without it, return False if there is one by now, which stays
         """
         flush(self.path)
-        if self._old and replaces:
+        if self._old:
             with contextlib.suppress(OSError):  # only root may
                 os.chown(self.path, self._old.st_uid, self._old.st_gid)
             os.chmod(self.path, stat.S_IMODE(self._old.st_mode))
@@ -74,28 +78,19 @@ class NewFile:
         flush(os.path.dirname(self._target))
         return True
 
-    def discard(self) -> None:
-        """Remove it, unless it was kept."""
-        with contextlib.suppress(OSError):
-            os.unlink(self.path)
 
-
-def left_over(path: str) -> list[tuple[str, bool]]:
-    """Unfinished files of `path`; True for those so old that a killed program left them."""
+def _remove_left_over(folder: str, name: str) -> None:
+    """Remove what killed programs have written of this file; another machine may be writing a young one."""
     import re  # 1 ms, and `nbspam learn` looks for none
 
-    folder, name = os.path.split(os.path.realpath(path))
-    ours = re.compile(
-        rf"\.{re.escape(name)}\.\d+(-[0-9a-f]{{8}})?\.new(-journal)?"
-    )  # a copied model has a journal
-    found: list[tuple[str, bool]] = []
+    # A copied model has a journal.
+    ours = re.compile(rf"\.{re.escape(name)}\.\d+(-[0-9a-f]{{8}})?\.new(-journal)?")
     with contextlib.suppress(OSError), os.scandir(folder) as entries:
         for entry in entries:
             if ours.fullmatch(entry.name):
                 with contextlib.suppress(OSError):
-                    age = time.time() - entry.stat(follow_symlinks=False).st_mtime
-                    found.append((entry.path, age > LEFT_OVER_SECONDS))
-    return found
+                    if time.time() - entry.stat(follow_symlinks=False).st_mtime > LEFT_OVER_SECONDS:
+                        os.unlink(entry.path)
 
 
 def names_no_file(path: str) -> bool:
@@ -126,27 +121,23 @@ def nearest_folder(path: str) -> str:
 def whole_file(path: str) -> Iterator[BinaryIO]:
     """A binary file that becomes `path` when the context ends; a device or FIFO is written in place."""
     is_special = os.path.exists(path) and not os.path.isfile(path)
-    new = None
-    try:
-        new = None if is_special else NewFile(path)
-        file = open(new.path if new else path, "wb")  # noqa: SIM115
-    except OSError as error:
-        verb = "written" if is_special else "created"
-        why = f"cannot be {verb}: {error.strerror}"
-        raise CannotCreateError(path, why, "choose another place", "output-create") from None
-    try:
-        with file:
+    with contextlib.ExitStack() as stack:
+        try:
+            new = None if is_special else stack.enter_context(NewFile(path))
+            file = stack.enter_context(open(new.path if new else path, "wb"))
+        except OSError as error:
+            why = f"cannot be created: {error.strerror}"
+            raise CannotCreateError(path, why, "choose another place", "output-create") from None
+        try:
             yield file
-        if new:
-            new.keep()
-    except OSError as error:
-        if is_special:
-            raise
-        why, remedy = f"cannot be written: {error.strerror}", "free some space or choose another place"
-        raise InputOutputError(path, why, remedy, "output-write") from None
-    finally:
-        if new:
-            new.discard()
+            file.close()
+            if new:
+                new.keep()
+        except OSError as error:
+            if is_special:
+                raise
+            why, remedy = f"cannot be written: {error.strerror}", "free some space or choose another place"
+            raise InputOutputError(path, why, remedy, "output-write") from None
 
 
 def flush(path: str) -> None:

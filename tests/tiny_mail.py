@@ -9,8 +9,7 @@ from pathlib import Path
 from unittest import mock
 
 from nbspam.__main__ import _guarded
-from nbspam.store.reader import open_model
-from nbspam.store.text import dump
+from nbspam.store.text import dump_model
 
 PROGRAM = [sys.executable, "-m", "nbspam"]
 Done = subprocess.CompletedProcess[bytes]
@@ -78,5 +77,5 @@ def _text(argument: object) -> str:
 
 def counts(model: Path) -> list[str]:
     """Everything that a model counted, as text; not the calibration, which depends on the order."""
-    lines = list(dump(open_model(str(model))))
+    lines = list(dump_model(str(model)))
     return [line for line in lines if not line.startswith(("calibration", "setting\tcalibration", "#end"))]

@@ -118,9 +118,8 @@ def stored_counts(model: Model, with_pairs: bool = False) -> FeatureCounts:
     checked_bins(max([MIN_BINS, *(len(row) + 1 for row in edges)]), with_pairs)
     counts = FeatureCounts(len(model.classes), edges, with_pairs)
     try:
-        for name in ("moment", "bin", "pair")[: 3 if with_pairs else 2]:
-            for (k, f), row in model.numeric_counts(name).items():
-                counts.set_row(name, k, f, row)
+        for cell, row in model.numeric_counts(with_pairs).items():
+            counts.set_row(*cell, row)
     except (ValueError, IndexError, TypeError):
         raise DamagedModelError(model.path, "a row of numeric_count fits no feature") from None
     return counts

@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 from nbspam.decision import stored_loss
 from nbspam.errors import DamagedModelError, NbspamError
-from nbspam.model.calibration import feature_names
+from nbspam.model.calibration import checked_places
 from nbspam.model.posterior import log_priors, parse_prior
-from nbspam.settings import Settings, from_text
+from nbspam.settings import from_text
 from nbspam.store.digest import differing_tables
 from nbspam.store.reader import Model, open_model, rows_of_keys
 from nbspam.store.writer import sum_rows
@@ -30,7 +30,7 @@ def check_model(path: str) -> list[str]:
         try:
             for complaint in _complaints(model):
                 found.append(complaint)
-        except NbspamError as error:  # a query has met a damaged page
+        except NbspamError as error:  # also of a query that has met a damaged page
             found.append(error.why)
     return found
 
@@ -53,39 +53,29 @@ def _complaints(model: Model) -> Iterator[str]:
         different = sorted({*rows} ^ {*model.connection.stream(f"SELECT * FROM {table}")}, key=repr)
         if different:
             yield f"{table}: {len(different)} rows differ from the sums over the tokens, {_some(different)}"
-    try:
-        yield from calibration_complaints(model, read_settings(model).kinds)
-    except NbspamError as error:
-        yield f"settings: cannot be read: {error.why}"
+    check_usable(model)
 
 
 def _some(found: Sequence[object]) -> str:
     return "such as " + ", ".join(map(repr, found[:3]))
 
 
-def read_settings(model: Model) -> Settings:
-    """The settings of a model; BadDataError if one of them cannot be used."""
+def check_usable(model: Model) -> None:
+    """Raise a child of NbspamError if messages cannot be scored by the settings or by the calibration."""
     settings = from_text(model.settings, model.path)
     try:
         log_priors(parse_prior(settings.prior), model.messages, model.classes)
         stored_loss(model.settings, model.classes)
     except NbspamError as error:
         raise DamagedModelError(model.path, f"setting {error}") from None
-    return settings
+    if weights := model.calibration():
+        checked_places(model.path, weights, len(model.classes), settings.kinds)
+    model.covariance()
 
 
 def key_of(text: str, view: int) -> int:
     """The key of a row of `token`."""
     return NOTAWORD_KEY if view == NOTAWORD_VIEW and text == NOTAWORD else token_key(text)
-
-
-def calibration_complaints(model: Model, kinds: tuple[str, ...]) -> Iterator[str]:
-    """What is wrong with the calibration; kinds are those of the settings."""
-    weights, covariance = model.calibration(), model.covariance()
-    if weights and len(weights) != len(feature_names(len(model.classes), kinds)):
-        yield f"calibration: {len(weights)} weights do not fit {len(model.classes)} classes"
-    if any(line[i] <= 0 for i, line in enumerate(covariance)):
-        yield "calibration: a variance is not above 0"
 
 
 class TokenRow(NamedTuple):

@@ -44,6 +44,8 @@ MAX_SCHEMA_STEPS = 20_000  # of SQLite's virtual machine, to read the schema; ou
 _MAGIC = b"SQLite format 3\x00"
 _OTHER = "name another file: `model=PATH`"
 _AGAIN = "try again in a moment"
+_PERMISSIONS = "check the permissions of file and folder"
+_FREE = "free some space; a model that was there is intact"
 
 
 def _load() -> ModuleType:
@@ -67,10 +69,15 @@ if not TYPE_CHECKING:
 
 
 class Connection(sqlite3.Connection):
-    """A connection to a model file."""
+    """A connection to a model file.
 
-    path = ""  # for NbspamErrors; "" raises SQLite's own errors
-    file: tuple[int, int] | None = None  # the identity of the file that is open to read
+    file    : identity of the file that is open to read; None in a transaction that writes
+    is_open : the file was opened, and an error of SQLite in a query becomes an NbspamError
+    """
+
+    path = ""
+    file: tuple[int, int] | None = None
+    is_open = False
 
     def ask(self, query: str, values: Sequence[object] = ()) -> list[Any]:
         """All rows of a query."""
@@ -79,12 +86,9 @@ class Connection(sqlite3.Connection):
     def stream(self, query: str, values: Sequence[object] = ()) -> Generator[tuple[Any, ...], None, None]:
         """The rows of a query, one after the other.  A damaged page shows only when it is read."""
         try:
-            try:
-                yield from self.execute(query, values)
-            except UnicodeDecodeError:  # in an error of SQLite that quotes a schema
-                raise sqlite3.DatabaseError("text that is not UTF-8") from None
+            yield from self.execute(query, values)
         except sqlite3.Error as error:
-            if not self.path:
+            if not self.is_open:
                 raise
             # If another file has replaced this one, SQLite takes the journal of its writer for this file's.
             if file_identity(self.path) in (self.file, None):
@@ -106,14 +110,6 @@ class OneState:
     def __exit__(self, *error: object) -> None:
         if self._is_outermost and self._connection.in_transaction:
             self._connection.execute("ROLLBACK")  # nothing was written; COMMIT would fail on a damaged page
-
-
-def open_to_read(path: str) -> Connection:
-    """A read-only connection to a file that check_file accepts; sqlite3.Error if it cannot be opened."""
-    found = file_identity(path)  # first, so that a file that replaces it now is seen to be another
-    connection = connect(path, "ro", BUSY_SECONDS)
-    connection.file = found
-    return connection
 
 
 def open_to_write(path: str, seconds: float) -> Connection:
@@ -149,16 +145,16 @@ def open_to_write(path: str, seconds: float) -> Connection:
 def connect(path: str, mode: str, seconds: float) -> Connection:
     """A connection to a file.  mode : ro or rw; neither makes a missing file"""
     name = path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
-    if name.startswith("//"):  # what follows would be a host
-        name = "//" + name
+    host = "//" if path.startswith("/") else ""  # of no name; a path that begins with // would have one
     connection: Connection = sqlite3.connect(
-        f"file:{name}?mode={mode}",
+        f"file:{host}{name}?mode={mode}",
         uri=True,
         timeout=seconds,
         isolation_level=None,
         factory=Connection,
         cached_statements=CACHED_STATEMENTS,
     )
+    connection.path = path
     connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MAX_VALUE_BYTES)
     connection.execute("PRAGMA trusted_schema = OFF")
     return connection
@@ -194,11 +190,10 @@ def check_file(path: str) -> None:
         raise NoInputError(path, why, remedy, "model-unreadable") from None
     if not head:
         raise BadDataError(path, "the model file is empty", RETRAIN, "model-empty")
-    if not head.startswith(_MAGIC):
+    application = int.from_bytes(head[68:72], "big")
+    if not head.startswith(_MAGIC) or (len(head) == HEAD_BYTES and application != APPLICATION_ID):
         raise BadDataError(path, "this is not a model of nbspam", _OTHER, "model-foreign")
     if len(head) == HEAD_BYTES:
-        if int.from_bytes(head[68:72], "big") != APPLICATION_ID:
-            raise BadDataError(path, "this is another program's database", _OTHER, "model-foreign")
         check_format(path, int.from_bytes(head[60:64], "big"))
         page_size, pages = int.from_bytes(head[16:18], "big"), int.from_bytes(head[28:32], "big")
         if size >= pages * (65536 if page_size == 1 else page_size) or os.path.exists(journal_of(path)):
@@ -231,14 +226,8 @@ def replaced_error(path: str) -> NbspamError:
 # Words in an error of SQLite, and what it means.
 _ERRORS = (
     (("locked", "busy"), TryAgainError, "another program is writing the model", _AGAIN, "model-busy"),
-    (("full",), InputOutputError, "no space left for the model", "free some space", "no-space"),
-    (
-        ("readonly", "unable to open"),
-        InputOutputError,
-        "the model cannot be written",
-        "check the permissions of file and folder",
-        "model-readonly",
-    ),
+    (("full",), InputOutputError, "no space left for the model", _FREE, "no-space"),
+    (("readonly", "unable to open"), InputOutputError, "is not writable", _PERMISSIONS, "model-readonly"),
     (("disk I/O",), InputOutputError, "reading or writing the model failed", "check the disk", "model-io"),
 )
 
@@ -248,6 +237,5 @@ def store_error(path: str, error: sqlite3.Error) -> NbspamError:
     text = str(error)
     for words, kind, why, remedy, slug in _ERRORS:
         if any(word in text for word in words):
-            intact = "; the old model is intact" if slug == "no-space" and os.path.exists(path) else ""
-            return kind(path, why, remedy + intact, slug)
+            return kind(path, why, remedy, slug)
     return DamagedModelError(path, text)

@@ -8,10 +8,10 @@ tables that are read whenever a model is opened, and is compared then (store/rea
 from __future__ import annotations
 
 from functools import cache
-from itertools import islice
 from operator import mul
 
-from nbspam.store.connection import Connection, sqlite3
+from nbspam.errors import DamagedModelError
+from nbspam.store.connection import Connection
 from nbspam.store.reader import count_columns, opening_digest, opening_rows
 from nbspam.tokens.bag import mixed, token_key
 
@@ -33,7 +33,6 @@ DIGESTED = {
     "numeric_feature": "number, name, edges",
     "numeric_count": "kind, class, place, value",
 }
-ROWS_AT_ONCE = 20_000
 _BITS = (1 << 64) - 1
 
 
@@ -49,18 +48,7 @@ def table_digest(connection: Connection, table: str) -> int:
     if table == "token":
         n_classes = connection.ask("SELECT count(*) FROM class")[0][0]
         columns = ", ".join([columns, *count_columns(n_classes)])
-    rows, total = connection.stream(f"SELECT {columns} FROM {table}"), 0
-    while some := list(islice(rows, ROWS_AT_ONCE)):
-        total += _sum_of_rows(some)
-    return total & _BITS
-
-
-def _sum_of_rows(rows: list[tuple[Any, ...]]) -> int:
-    if {type(value) for row in rows for value in row} != {int}:
-        return sum(map(row_number, rows))
-    import numpy as np  # 0.1 s, which a single message need not wait
-
-    return digest_of_array(np.array(rows, np.int64))
+    return sum(map(row_number, connection.stream(f"SELECT {columns} FROM {table}"))) & _BITS
 
 
 def digest_of_array(rows: Any) -> int:
@@ -75,18 +63,16 @@ def write_digests(connection: Connection, changes: Mapping[str, int | None]) -> 
 
     changes : table of DIGESTED -> what to add to its digest; None: work it out from the rows
     """
-    new: dict[str, int] = {}
-    for table, added in changes.items():
-        if added is None:
-            new[table] = table_digest(connection, table)
-        elif added:
-            [(old,)] = connection.ask("SELECT value FROM digest WHERE name = ?", (table,)) or [("missing",)]
-            if type(old) is not int:
-                raise sqlite3.DatabaseError(f"the digest of {table} is {old}")
-            new[table] = old + added
+    written = dict(connection.ask("SELECT name, value FROM digest"))
+    try:
+        new = {
+            table: _signed(table_digest(connection, table) if added is None else written[table] + added)
+            for table, added in changes.items()
+        }
+    except (KeyError, TypeError):
+        raise DamagedModelError(connection.path, "the digest of a table is missing") from None
     new["opening"] = opening_digest(opening_rows(connection))
-    rows = [(name, _signed(value)) for name, value in new.items()]
-    connection.executemany("INSERT OR REPLACE INTO digest VALUES (?, ?)", rows)
+    connection.executemany("INSERT OR REPLACE INTO digest VALUES (?, ?)", new.items())
 
 
 def differing_tables(connection: Connection) -> list[str]:

@@ -38,6 +38,7 @@ from nbspam.store.updater import (
     countings,
     packed,
     reviewed,
+    rows_of,
     updating,
 )
 from nbspam.tokens import read
@@ -125,17 +126,23 @@ def batches(messages: Iterable[Any], size_bytes: Callable[[Any], int]) -> Iterat
 def _learn_now(
     path: str, label: str | None, messages: Sequence[Named], origin: Origin, seconds: float
 ) -> list[str]:
-    results = []
     with writing(path, seconds) as updater:
+        results = []
         for name, data in messages:
             updater.begin(origin, name)
-            model = Model(path, updater.connection)
-            message = counted(data, model, name)
-            if label is None:
-                results.append(_unlearn(updater, model, message))
-            else:
-                results.append(_learn(updater, model, message, class_number(model, label)))
+            results.append(_count(updater, label, data, name))
     return results
+
+
+def _count(updater: Updater, label: str | None, data: bytes, name: str = "") -> str:
+    """Learn a message as a class, or unlearn it without one; the model of the updater is as it is then."""
+    message = counted(data, updater.model, name)
+    if label is None:
+        result = _unlearn(updater, message)
+    else:
+        result = _learn(updater, message, class_number(updater.model, label))
+    updater.model.read()
+    return result
 
 
 def _wait(path: str, lessons: list[Lesson], deadline: float) -> list[str]:
@@ -158,38 +165,30 @@ def _wait(path: str, lessons: list[Lesson], deadline: float) -> list[str]:
 @contextlib.contextmanager
 def writing(path: str, seconds: float = BUSY_SECONDS) -> Iterator[Updater]:
     """One transaction, as `updating`, in which the lessons that wait are learned first."""
-    lessons: list[Lesson] = []
-    try:
+    with contextlib.ExitStack() as stack:
         with updating(path, seconds) as updater:
-            results = _learn_waiting(updater, lessons)
-            if results:
-                updater.model = Model(path, updater.connection)
+            results = _learn_waiting(updater, stack)
             yield updater
         for lesson, result in results:
             lesson.finish(result)
         remove_empty_folder(path)
-    finally:
-        for lesson in lessons:
-            lesson.close()
 
 
-def _learn_waiting(updater: Updater, opened: list[Lesson]) -> list[tuple[Lesson, str]]:
+def _learn_waiting(updater: Updater, stack: contextlib.ExitStack) -> list[tuple[Lesson, str]]:
     """Learn the oldest lessons that wait; those of a class that the model lacks go on waiting.
 
-    opened : gets each lesson that was read
+    stack : closes them
     """
     results: list[tuple[Lesson, str]] = []
     size_bytes, origin = 0, Origin("")
     for lesson in waiting(updater.model.path):
-        opened.append(lesson)
-        model = Model(updater.model.path, updater.connection)
+        stack.callback(lesson.close)
         if not lesson.label:
             results.append((lesson, KNOWN))
-        elif lesson.label in model.classes:
-            message = counted(lesson.data, model)
+        elif lesson.label in updater.model.classes:
             origin.source = lesson.source
             updater.begin(origin)
-            results.append((lesson, _learn(updater, model, message, model.classes.index(lesson.label))))
+            results.append((lesson, _count(updater, lesson.label, lesson.data)))
         size_bytes += len(lesson.data)
         if len(results) == BATCH_MESSAGES or size_bytes >= BATCH_BYTES:
             break
@@ -208,17 +207,17 @@ def learn_verdict(path: str, label: str, data: bytes, source: str) -> str:
             return refused
         updater.begin(Origin(source, is_own=True))
         before = sum(autolearned_messages(model))
-        count_message(updater, model, number, message, 1)
-        keep_tokens(updater, model, number, message)
+        count_message(updater, number, message, 1)
+        keep_tokens(updater, number, message)
         for _ in range(outdated(before + 1)):
             oldest, _, _ = next(autolearned_rows(updater.connection))
             updater.take_back(oldest)
     return LEARNED
 
 
-def keep_tokens(updater: Updater, model: Model, number: int, message: Counted) -> None:
+def keep_tokens(updater: Updater, number: int, message: Counted) -> None:
     """Note that the filter itself has counted a message as a class."""
-    kept = packed((key, times) for key, _, _, times in _rows(message, model))
+    kept = packed((key, times) for key, _, _, times in _rows(updater.model, message))
     updater.change("autolearned", new=[(message.digest, number, kept)])
 
 
@@ -271,32 +270,32 @@ def class_number(model: Model, label: str) -> int:
     return model.classes.index(label)
 
 
-def _learn(updater: Updater, model: Model, message: Counted, number: int) -> str:
+def _learn(updater: Updater, message: Counted, number: int) -> str:
     own = updater.take_back(message.digest, moves=True)
     if own is not None:
-        model = Model(model.path, updater.connection)  # without the message
+        updater.model.read()  # without the message
     before = countings(updater.connection, message.digest)
     classes = {one for one, _, _ in before}
     if classes == {number}:
         return KNOWN
     if not before:
-        _learn_calibration(updater, model, message, number)
+        _learn_calibration(updater, message, number)
     if number not in classes:  # first, so that its tokens do not become new ones
-        count_message(updater, model, number, message, 1)
+        count_message(updater, number, message, 1)
     for other, batch, times in before:
         if other != number:
-            count_message(updater, model, other, message, -times, batch)
+            count_message(updater, other, message, -times, batch)
             updater.move(message.digest, other, batch, times)
     return MOVED if before or own not in (None, number) else LEARNED
 
 
-def _unlearn(updater: Updater, model: Model, message: Counted) -> str:
+def _unlearn(updater: Updater, message: Counted) -> str:
     before = countings(updater.connection, message.digest)
     if updater.take_back(message.digest) is None:
         for number, _, _ in before[:1]:
-            count_message(updater, model, number, message, -1)
+            count_message(updater, number, message, -1)
     if not countings(updater.connection, message.digest):
-        updater.change("moved", updater.moves(message.digest))
+        updater.change("moved", rows_of(updater.connection, "moved", message.digest))
     return FORGOTTEN if before else UNKNOWN
 
 
@@ -314,7 +313,7 @@ def counted(data: bytes, model: Model, name: str = "") -> Counted:
     return Counted(read(data[:MAX_READ_BYTES], wanted), name)
 
 
-def _rows(message: Counted, model: Model) -> list[MessageToken]:
+def _rows(model: Model, message: Counted) -> list[MessageToken]:
     if model.settings.get("features") == "numeric":
         return []
     message.keep(model.settings.get("views", ALL_VIEWS))
@@ -322,21 +321,21 @@ def _rows(message: Counted, model: Model) -> list[MessageToken]:
     return [(key, view, text, n) for view, tokens in views for key, (text, n) in tokens.items()]
 
 
-def count_message(
-    updater: Updater, model: Model, number: int, message: Counted, times: int, batch: int = 0
-) -> None:
+def count_message(updater: Updater, number: int, message: Counted, times: int, batch: int = 0) -> None:
     """Add the message to a class: its words, and its numeric features if any.
 
     times, batch : as for Updater.count
     """
-    updater.count(number, message.digest, _rows(message, model), times, batch)
+    model = updater.model
+    updater.count(number, message.digest, _rows(model, message), times, batch)
     if model.settings["features"] != "words":
         from nbspam.model.features import message_rows  # few models have numeric features
 
         updater.count_numeric(message_rows(model, number, message.features), times)
 
 
-def _learn_calibration(updater: Updater, model: Model, message: Counted, number: int) -> None:
+def _learn_calibration(updater: Updater, message: Counted, number: int) -> None:
+    model = updater.model
     settings = from_text(model.settings, model.path)
     learner = learner_of(model, settings)
     if learner is None:

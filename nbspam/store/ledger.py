@@ -9,7 +9,7 @@ from nbspam.errors import DamagedModelError
 from nbspam.model.scorer import Counted
 from nbspam.store.learn import FORGOTTEN, KNOWN, MOVED, count_message, keep_tokens
 from nbspam.store.reader import Model, rows_of_keys
-from nbspam.store.updater import Updater, countings
+from nbspam.store.updater import Updater, countings, rows_of
 
 FIRST = 1  # the number of the batch that the model was made with
 _ROWS = """
@@ -39,14 +39,13 @@ class Entry(NamedTuple):
 
 def entries(model: Model) -> list[Entry]:
     """The entries of a ledger, the newest first; also those whose messages have all moved since."""
-    found: dict[tuple[int | None, str, int], Entry] = {}
+    found: dict[tuple[int | None, tuple[str, ...], bool], Entry] = {}
     try:
         for batch, time_ms, name, is_own, number, times in model.connection.ask(_ROWS):
             if not (type(batch) is type(times) is int and (time_ms is None or 0 <= time_ms < 1 << 47)):
                 raise ValueError
-            source = tuple((name or "").split("\t"))
-            fresh = Entry(time_ms, source, bool(is_own), set(), [0] * len(model.classes))
-            entry = found.setdefault((time_ms, name, is_own), fresh)
+            fresh = time_ms, tuple((name or "").split("\t")), bool(is_own)
+            entry = found.setdefault(fresh, Entry(*fresh, set(), [0] * len(model.classes)))
             entry.batches.add(batch)
             entry.messages[number] += times
     except (AttributeError, LookupError, TypeError, ValueError):
@@ -68,7 +67,7 @@ def begin_undo(updater: Updater, batches: Collection[int]) -> tuple[set[int], se
     """
     ask, numbers = updater.connection.ask, ",".join(map(str, batches))
     for (digest,) in ask(f"SELECT DISTINCT digest FROM moved WHERE batch IN ({numbers})"):
-        rows = left = updater.moves(digest)
+        rows = left = rows_of(updater.connection, "moved", digest)
         while gone := [row for row in left if row[2] in batches]:
             _, _, batch, _, until = gone[0]  # what it had moved was then moved by the next one
             left = [(*row[:4], until) if row[4] == batch else row for row in left if row[2] != batch]
@@ -83,20 +82,20 @@ def undo(updater: Updater, message: Counted, batches: Collection[int]) -> str:
 
     Returns FORGOTTEN, MOVED, or KNOWN if they counted nothing of it.
     """
-    model, result = updater.model, KNOWN
+    result = KNOWN
     for number, batch, times in countings(updater.connection, message.digest):
         if batch not in batches:
             continue
         result = FORGOTTEN
-        for row in updater.moves(message.digest):
+        for row in rows_of(updater.connection, "moved", message.digest):
             _, before, first, how_often, until = row
             if until == batch:
                 result = MOVED
-                count_message(updater, model, before, message, how_often, first)
+                count_message(updater, before, message, how_often, first)
                 updater.change("moved", [row])
                 if _is_own(updater, first):
-                    keep_tokens(updater, model, before, message)
-        count_message(updater, model, number, message, -times, batch)
+                    keep_tokens(updater, before, message)
+        count_message(updater, number, message, -times, batch)
     return result
 
 

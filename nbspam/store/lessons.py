@@ -16,6 +16,7 @@ import fcntl
 import os
 import time
 
+from nbspam.files import flush
 from nbspam.store.connection import LESSONS
 
 TYPE_CHECKING = False
@@ -61,9 +62,7 @@ class Lesson:
     def keep(self) -> None:
         """Make sure that it is on the disk, for a writer after a power loss."""
         os.fsync(self._handle)
-        folder = os.open(os.path.dirname(self._path), os.O_RDONLY)
-        os.fsync(folder)
-        os.close(folder)
+        flush(os.path.dirname(self._path))
 
     def close(self) -> None:
         """Close the file."""
@@ -126,20 +125,15 @@ def turn(path: str) -> Iterator[bool]:
 
     This saves the others from asking for the model all the time.  It protects nothing: SQLite's lock does.
     """
-    handle = -1
-    try:
+    with contextlib.ExitStack() as stack:
+        is_ours = True  # also on a file system without such locks
         try:
             handle = os.open(_folder(path), os.O_RDONLY)
+            stack.callback(os.close, handle)
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            is_ours = True
-        except (BlockingIOError, FileNotFoundError):
-            is_ours = False
-        except OSError:  # a file system without such locks
-            is_ours = True
+        except OSError as error:
+            is_ours = not isinstance(error, (BlockingIOError, FileNotFoundError))
         yield is_ours
-    finally:
-        if handle >= 0:
-            os.close(handle)
 
 
 def remove_empty_folder(path: str) -> None:

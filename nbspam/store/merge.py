@@ -5,8 +5,7 @@ Counts are whole numbers, so merged parts equal one training on all of their mai
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Sequence
-from contextlib import closing
+from collections.abc import Iterator, Sequence
 
 from nbspam.errors import BadDataError, DamagedModelError
 from nbspam.labels import ordered
@@ -35,45 +34,39 @@ def merge_models(
     classes = united_classes(models)
     messages = [0] * len(classes)
     for model in models:
-        for name, count in zip(model.classes, model.messages, strict=True):
-            messages[classes.index(name)] += count
+        for k, count in enumerate(model.messages):
+            messages[_place(model, classes, k)] += count
     with new_model(path, classes, messages, "model merge", replaces) as file:
         file.settings(settings)
         for model in models:
-            with closing(token_rows(model, classes)) as rows:
-                file.tokens(rows)
+            file.tokens(token_rows(model, classes))
             learned = model.connection.ask("SELECT digest, class, times FROM learned")
-            file.learned([(digest, _place(model, classes, k), times) for digest, k, times in learned])
+            learned = [(digest, _place(model, classes, k), times) for digest, k, times in learned]
+            file.insert("learned", learned, "ON CONFLICT DO UPDATE SET times = times + excluded.times")
             own = [(one, _place(model, classes, k), of) for one, k, of in autolearned_rows(model.connection)]
             file.insert("autolearned", own, "ON CONFLICT DO NOTHING")
-        file.write_sums()
         file.calibration(*calibration)
-        file.numeric_features(models[0].numeric_features())
-        file.numeric_counts(numeric_rows(models, classes))
+        file.numeric_features(models[0].numeric_features(), numeric_rows(models, classes))
 
 
-def token_rows(model: Model, classes: Sequence[str]) -> Generator[tuple[object, ...], None, None]:
+def token_rows(model: Model, classes: Sequence[str]) -> Iterator[tuple[object, ...]]:
     """(key, view, text, documents_0, occurrences_0, ...) ascending by key, in the order of other classes."""
     columns = ["0"] * (2 * len(classes))
     for k, name in enumerate(model.classes):
         place = 2 * classes.index(name)
         columns[place : place + 2] = count_columns(k + 1)[-2:]
     query = f"SELECT key, view, text, {', '.join(columns)} FROM token ORDER BY key"
-    yield from model.connection.stream(query)
+    return model.connection.stream(query)
 
 
-def numeric_rows(
-    models: Sequence[Model], classes: Sequence[str]
-) -> Iterator[tuple[str, int, int, list[int]]]:
+def numeric_rows(models: Sequence[Model], classes: Sequence[str]) -> list[tuple[str, int, int, list[int]]]:
     """(kind, class, place, integers), the integers added."""
     sums: dict[tuple[str, int, int], list[int]] = {}
     for model in models:
-        for kind in ("moment", "bin", "pair"):
-            for (number, place), row in model.numeric_counts(kind).items():
-                cell = (kind, _place(model, classes, number), place)
-                sums[cell] = [a + b for a, b in zip(sums.get(cell, [0] * len(row)), row, strict=True)]
-    for cell, row in sorted(sums.items()):
-        yield *cell, row
+        for (kind, number, place), row in model.numeric_counts().items():
+            cell = (kind, _place(model, classes, number), place)
+            sums[cell] = [a + b for a, b in zip(sums.get(cell, [0] * len(row)), row, strict=True)]
+    return [(*cell, row) for cell, row in sorted(sums.items())]
 
 
 def _place(model: Model, classes: Sequence[str], number: int) -> int:

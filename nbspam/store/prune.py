@@ -77,8 +77,7 @@ def _take_out(updater: Updater, max_bytes: int | None, min_count: int, oldest: i
     if pruned:
         outside = _outside(updater)
         gone = "key IN (SELECT key FROM temp.pruned)"
-        updater.connection.execute(f"DELETE FROM token WHERE {gone} OR key = {NOTAWORD_KEY}")
-        updater.digests["token"] = None
+        updater.delete("token", f"WHERE {gone} OR key = {NOTAWORD_KEY}")
         if updater.fixed_vocabulary or any(outside):
             updater.insert("token", [(NOTAWORD_KEY, NOTAWORD_VIEW, NOTAWORD, *outside)])
         for table, rows in sum_rows(updater.connection).items():

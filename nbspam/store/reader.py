@@ -21,7 +21,6 @@ from nbspam.store.connection import (
     connect,
     file_identity,
     journal_of,
-    open_to_read,
     sqlite3,
     store_error,
 )
@@ -53,17 +52,19 @@ class Model:
     settings : str -> str
     words    : number of tokens by view, see VIEW_NAMES
     documents, occurrences : totals[view][class]
-    file     : identity of the file that is open; None in a transaction that writes
     """
 
     def __init__(self, path: str, connection: Connection) -> None:
         self.path = path
         self.connection = connection
-        self.file: tuple[int, int] | None = connection.file
         self._version = -1  # unknown: a single message does not need it
-        self._read()
+        self.read()
 
-    def _read(self) -> None:
+    def read(self) -> None:
+        """Read the tables that a message needs whole; also what this connection has changed since.
+
+        DamagedModelError for what no writer wrote.
+        """
         check_schema(self.path, self.connection)
         rows = opening_rows(self.connection)
         if not self.connection.total_changes:  # a writer writes the digest last
@@ -72,21 +73,15 @@ class Model:
                 raise DamagedModelError(self.path, "settings, totals or weights are not those written")
         try:  # a forger may have written them
             self._take(rows)
-        except (
-            AttributeError,
-            LookupError,
-            TypeError,
-            ValueError,
-            NbspamError,
-        ) as error:
-            raise DamagedModelError(self.path, getattr(error, "why", type(error).__name__)) from None
+        except (AttributeError, LookupError, TypeError, ValueError, NbspamError) as error:
+            raise DamagedModelError(self.path, getattr(error, "why", str(error))) from None
 
     def _take(self, rows: dict[str, list[Any]]) -> None:
         numbers, names, messages = zip(*rows["class"], strict=True)
         if numbers != tuple(range(len(names))) or ordered([*map(checked_name, names)]) != names:
-            raise ValueError(names)
+            raise ValueError("its classes are not in order")
         if any(type(text) is not str for row in rows["setting"] for text in row):
-            raise TypeError
+            raise TypeError("a setting is not text")
         self.classes: tuple[str, ...] = names
         self.messages: list[int] = list(messages)
         self.settings: dict[str, str] = dict(rows["setting"])
@@ -99,9 +94,11 @@ class Model:
         for view, number, documents, occurrences in rows["view_total"]:
             self.documents[view][number] = documents
             self.occurrences[view][number] = occurrences
+        if any(type(weight) is not float or not isfinite(weight) for weight in self._weights):
+            raise ValueError("a weight of the calibration is not a number")
         for counts in (self.messages, self.words, *self.documents, *self.occurrences):
             if any(type(count) is not int or count < 0 for count in counts):
-                raise DamagedModelError(self.path, "a count of messages or tokens is impossible")
+                raise ValueError("a count of messages or tokens is impossible")
 
     def refresh(self) -> bool:
         """Read the file again if another program has changed it since; True if it was read.
@@ -112,13 +109,13 @@ class Model:
             version = self.connection.ask("PRAGMA data_version")[0][0]
             if version == self._version:
                 return False
-            self._read()
+            self.read()
             self._version = version
         return True
 
     def replaced(self) -> bool:
         """True if the path leads to another file by now; False if it leads to none."""
-        return file_identity(self.path) not in (self.file, None)
+        return file_identity(self.path) not in (self.connection.file, None)
 
     def counts(self, keys: list[int]) -> dict[int, tuple[int, ...]]:
         """key -> (documents_0, occurrences_0, documents_1, ...) for the keys that the model knows."""
@@ -136,16 +133,14 @@ class Model:
 
         kind : `documents`: n_jk, or `complement`: occurrences outside the class
         """
-        numbers = range(len(self.classes))
-        counts = [f"documents_{k}" for k in numbers]
-        if kind == "complement":
-            counts = [" + ".join([f"occurrences_{i}" for i in numbers if i != k]) or "0" for k in numbers]
-        found = []
-        for count in counts:
-            query = (
-                f"SELECT {count} AS n, count(*) FROM token WHERE view NOT IN {NO_TEXTBOOK_VIEWS} GROUP BY n"
-            )
-            rows = bounded_rows(self.connection, query, (), MAX_TABLE_BYTES)
+        numbers, found = range(len(self.classes)), []
+        words = f"FROM token WHERE view NOT IN {NO_TEXTBOOK_VIEWS}"
+        for k in numbers:
+            count = f"documents_{k}"
+            if kind == "complement":
+                count = " + ".join([f"occurrences_{i}" for i in numbers if i != k]) or "0"
+            query = f"SELECT {count} AS n, count(*) {words} GROUP BY n"
+            rows = bounded_rows(self.connection, query, MAX_TABLE_BYTES)
             if any(type(n) is not int or n < 0 for n, _ in rows):
                 raise self._odd_count()
             found.append(dict(rows))
@@ -156,8 +151,6 @@ class Model:
 
     def calibration(self) -> list[float]:
         """The weights of the calibration in order; empty when the model was trained without one."""
-        if any(type(weight) is not float or not isfinite(weight) for weight in self._weights):
-            raise DamagedModelError(self.path, "a weight of the calibration is not a number")
         return self._weights
 
     def covariance(self) -> list[list[float]]:
@@ -170,6 +163,8 @@ class Model:
             if not (is_sound and 0 <= place <= line < size):
                 raise DamagedModelError(self.path, "calibration_covariance is not a matrix for these weights")
             covariance[line][place] = covariance[place][line] = value
+        if any(line[i] <= 0 for i, line in enumerate(covariance)):
+            raise DamagedModelError(self.path, "a variance of the calibration is not above 0")
         return covariance
 
     def numeric_features(self) -> list[tuple[str, list[float]]]:
@@ -180,12 +175,13 @@ class Model:
         except (ValueError, AttributeError):
             raise DamagedModelError(self.path, "the edges of a numeric feature are not numbers") from None
 
-    def numeric_counts(self, kind: str) -> dict[tuple[int, int], list[int]]:
-        """(class, place) -> integers; kind is 'moment', 'bin' or 'pair'.  Rows of zeros are missing."""
-        query = "SELECT class, place, value FROM numeric_count WHERE kind = ?"
-        found = bounded_rows(self.connection, query, (kind,), MAX_TABLE_BYTES)
+    def numeric_counts(self, with_pairs: bool = True) -> dict[tuple[str, int, int], list[int]]:
+        """(kind, class, place) -> integers, see numeric_count in schema.sql.  Rows of zeros are missing."""
+        which = "" if with_pairs else "WHERE kind != 'pair'"
+        query = f"SELECT kind, class, place, value FROM numeric_count {which}"
+        found = bounded_rows(self.connection, query, MAX_TABLE_BYTES)
         try:
-            return {(number, place): list(map(int, value.split())) for number, place, value in found}
+            return {tuple(cell): list(map(int, value.split())) for *cell, value in found}
         except (ValueError, AttributeError):
             raise DamagedModelError(self.path, "a row of numeric_count is not of integers") from None
 
@@ -219,12 +215,14 @@ def open_model(path: str, snapshot: bool = False) -> Model:
             model = _open(path, snapshot)
     except sqlite3.Error as error:
         raise store_error(path, error) from None
-    model.connection.path = path
+    model.connection.is_open = True
     return model
 
 
 def _open(path: str, snapshot: bool) -> Model:
-    connection = open_to_read(path)
+    found = file_identity(path)  # first, so that a file that replaces it now is seen to be another
+    connection = connect(path, "ro", BUSY_SECONDS)
+    connection.file = found
     try:
         if snapshot:
             connection.execute("BEGIN")
@@ -253,6 +251,8 @@ def check_schema(path: str, connection: Connection) -> None:
     try:
         query = "SELECT type, name, tbl_name, sql FROM sqlite_master WHERE sql NOT NULL LIMIT 99"
         found = connection.ask(query)
+    except UnicodeDecodeError:  # an error of SQLite quotes a schema
+        found = []
     finally:
         connection.set_progress_handler(None, 0)
     n_classes = [sql.count(" occurrences_") for _, name, _, sql in found if name == "token"]
@@ -264,19 +264,14 @@ def check_schema(path: str, connection: Connection) -> None:
     raise DamagedModelError(path, "its tables are not those of a model")
 
 
-def bounded_rows(
-    connection: Connection, query: str, values: Sequence[object] = (), most_bytes: int = MAX_VALUE_BYTES
-) -> list[Any]:
-    """All rows of a query; sqlite3.DatabaseError if they take more memory than this."""
+def bounded_rows(connection: Connection, query: str, most_bytes: int = MAX_VALUE_BYTES) -> list[Any]:
+    """All rows of a query; DamagedModelError if they take more memory than this."""
     rows, size = [], 0
-    for row in connection.stream(query, values):
+    for row in connection.stream(query):
         rows.append(row)
-        size += ROW_BYTES
-        for value in row:
-            if type(value) is str or type(value) is bytes:
-                size += len(value)
+        size += ROW_BYTES + sum([len(value) for value in row if type(value) is str or type(value) is bytes])
         if size > most_bytes:
-            raise sqlite3.DatabaseError("a table has more or longer rows than nbspam ever writes")
+            raise DamagedModelError(connection.path, "a table has more or longer rows than nbspam writes")
     return rows
 
 

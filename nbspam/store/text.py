@@ -11,14 +11,14 @@ from __future__ import annotations
 import re
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator
-from math import isfinite
+from typing import Any
 
 from nbspam.errors import BadDataError, NbspamError
 from nbspam.labels import checked_name, ordered
-from nbspam.store.check import calibration_complaints, key_of, read_settings
-from nbspam.store.connection import check_format, store_error
+from nbspam.store.check import check_usable, key_of
+from nbspam.store.connection import check_format
 from nbspam.store.reader import Model, count_columns, open_model
-from nbspam.store.updater import packed, unpacked
+from nbspam.store.updater import autolearned_messages, packed, unpacked
 from nbspam.store.writer import new_model
 from nbspam.tokens.bag import N_VIEWS, NOTAWORD, NOTAWORD_VIEW
 
@@ -30,17 +30,17 @@ _NULL = "\\N"  # no escaped text is the same
 _BOUND = 1 << 63  # integers of the model file are from -_BOUND to _BOUND - 1
 
 # table -> (columns with their kinds, order).  Kinds: t text, n whole number >= 0, i whole number, f float,
-# b number of a class, c the same or nothing, k tokens of an autolearned message.
+# c number of a class or nothing, k tokens of an autolearned message.
 TABLES = {
     "setting": ("name:t value:t", "name"),
     "class": ("number:n name:t messages:n", "number"),
     "token": ("view:n text:t", "view, text"),  # and the count columns
     "calibration": ("number:n feature:t class:c weight:f", "number"),
     "calibration_covariance": ("line:n place:n value:f", "line, place"),
-    "learned": ("digest:i class:b times:n", "digest, class"),
+    "learned": ("digest:i class:c times:n", "digest, class"),
     "numeric_feature": ("number:n name:t edges:t", "number"),
-    "numeric_count": ("kind:t class:b place:n value:t", "kind, class, place"),
-    "autolearned": ("digest:i class:b tokens:k", "number"),
+    "numeric_count": ("kind:t class:c place:n value:t", "kind, class, place"),
+    "autolearned": ("digest:i class:c tokens:k", "number"),
 }
 # When a message was counted is not in the text.
 _SUMS = {
@@ -77,29 +77,21 @@ def natural(text: str, bound: int = _BOUND) -> int:
 
 
 def dump_model(path: str) -> Iterator[str]:
-    """The text form of one state of the model at `path`."""
-    with open_model(path, snapshot=True) as model:
-        yield from dump(model)
-
-
-def dump(model: Model) -> Iterator[str]:
-    """The lines of a model's text form; the same counts give the same lines."""
+    """The lines of the text form of one state of the model at `path`; the same counts give the same lines."""
     n_rows = 0
-    yield f"{MAGIC}\t{TEXT_FORMAT}\n"
-    for table, (_, order) in TABLES.items():
-        names = list(_columns(table, len(model.classes)))
-        header = "\t".join(["#" + table, *names]) + "\n"
-        yield header if table != OPTIONAL else _NO_PRIOR
-        of = f"{', '.join(names)} FROM {_SUMS.get(table, table)}"
-        for row in model.connection.stream(f"SELECT {of} ORDER BY {order}"):
-            if table == OPTIONAL and header:
-                yield header
-                header = ""
-            n_rows += 1
-            try:
-                yield "\t".join([table, *map(_field, row)]) + "\n"
-            except sqlite3.DatabaseError as error:
-                raise store_error(model.path, error) from None
+    with open_model(path, snapshot=True) as model:
+        yield f"{MAGIC}\t{TEXT_FORMAT}\n"
+        for table, (_, order) in TABLES.items():
+            if table == OPTIONAL:
+                yield _NO_PRIOR
+                if not any(autolearned_messages(model)):
+                    continue
+            names = list(_columns(table, len(model.classes)))
+            yield "\t".join(["#" + table, *names]) + "\n"
+            of = f"{', '.join(names)} FROM {_SUMS.get(table, table)}"
+            for row in model.connection.stream(f"SELECT {of} ORDER BY {order}"):
+                n_rows += 1
+                yield "\t".join([table, *(_field(value, path) for value in row)]) + "\n"
     yield f"{END}\t{n_rows}\n"
 
 
@@ -115,11 +107,11 @@ def _columns(table: str, n_classes: int) -> dict[str, str]:
     return {**columns, **dict.fromkeys(count_columns(n_classes), "n")} if table == "token" else columns
 
 
-def _field(value: object) -> str:
+def _field(value: object, path: str) -> str:
     if value is None:
         return _NULL
     if isinstance(value, bytes):
-        return " ".join(f"{key}:{times}" for key, times in unpacked(value).items())
+        return " ".join(f"{key}:{times}" for key, times in unpacked(value, path).items())
     return repr(value) if isinstance(value, float) else escaped(str(value))
 
 
@@ -132,7 +124,7 @@ def load(lines: Iterable[bytes], where: str, path: str, replaces: bool = True) -
     Raises BadDataError with the number of the line that is wrong.
     """
     text = _Text(where, lines)
-    settings = {str(name): str(value) for name, value in text.rows("setting")}
+    settings = dict(text.rows("setting"))
     classes, messages = text.classes()
     with new_model(path, classes, messages, "model load", replaces) as file:
         file.settings(settings)
@@ -140,12 +132,9 @@ def load(lines: Iterable[bytes], where: str, path: str, replaces: bool = True) -
             for table in list(TABLES)[2:]:
                 file.insert(table, text.rows(table))
         except sqlite3.IntegrityError as error:
-            raise text.error(f"a row comes twice ({error})") from None
+            raise text.error(f"a row comes twice, or has no value ({error})") from None
         text.check_end()
-        file.write_sums()
-        model = Model(where, file.connection)
-        for complaint in calibration_complaints(model, read_settings(model).kinds):
-            raise BadDataError(where, complaint, _REMEDY, "dump-damaged")
+        check_usable(Model(where, file.connection))
 
 
 class _Text:
@@ -160,9 +149,9 @@ class _Text:
         check_format(where, int(self._fields[-1]), TEXT_FORMAT)
         self._advance()
 
-    def error(self, why: str) -> NbspamError:
+    def error(self, why: str, slug: str = "dump-damaged") -> NbspamError:
         """The error for the current line."""
-        return BadDataError(f"{self._where}: line {self._number}", why, _REMEDY, "dump-damaged")
+        return BadDataError(f"{self._where}: line {self._number}", why, _REMEDY, slug)
 
     def _advance(self) -> None:
         """Read the next line."""
@@ -170,8 +159,7 @@ class _Text:
         try:
             text = line.decode()
         except UnicodeDecodeError:
-            where = f"{self._where}: line {self._number}"
-            raise BadDataError(where, "this is not UTF-8 text", _REMEDY, "dump-foreign") from None
+            raise self.error("this is not UTF-8 text", "dump-foreign") from None
         if not text.endswith("\n"):
             raise BadDataError(self._where, "the text of the model is cut short", _REMEDY, "dump-truncated")
         self._fields = text[:-1].split("\t")
@@ -184,13 +172,13 @@ class _Text:
     def classes(self) -> tuple[tuple[str, ...], list[int]]:
         """Names and messages."""
         rows = list(self.rows("class"))
-        names = tuple(checked_name(str(row[1]), self._where) for row in rows)
+        names = tuple(checked_name(name, self._where) for _, name, _ in rows)
         if [row[0] for row in rows] != list(range(len(rows))) or not rows or ordered(names) != names:
             raise self.error("the classes are not numbered in class order (ham first, spam last)")
         self._n_classes = len(rows)
-        return names, [int(str(row[2])) for row in rows]
+        return names, [messages for _, _, messages in rows]
 
-    def rows(self, table: str) -> Iterator[tuple[object, ...]]:
+    def rows(self, table: str) -> Iterator[tuple[Any, ...]]:
         """The rows of a table as the model file has them."""
         columns = _columns(table, self._n_classes)
         if self._fields == _NO_PRIOR.split():
@@ -205,23 +193,19 @@ class _Text:
                 raise self.error(f"{len(self._fields) - 1} fields instead of {len(columns)}")
             self._n_rows += 1
             row = tuple(map(self._value, columns.items(), self._fields[1:]))
-            if table == "token":
-                yield (self._key(row), *row)
-            else:
-                yield row
+            yield (self._key(*row[:2]), *row) if table == "token" else row
             self._advance()
 
-    def _key(self, row: tuple[object, ...]) -> int:
-        view, text = int(str(row[0])), str(row[1])
+    def _key(self, view: int, text: str) -> int:
         if view >= N_VIEWS or (view == NOTAWORD_VIEW) != (text == NOTAWORD):
             raise self.error("expected a token of view 0, 1, 2, 3 or 5, or NOTAWORD of view 4")
         return key_of(text, view)
 
-    def _value(self, column: tuple[str, str], text: str) -> object:
+    def _value(self, column: tuple[str, str], text: str) -> Any:
         name, kind = column
         try:
-            if kind == "b" or kind == "c":
-                return None if kind == "c" and text == _NULL else natural(text, self._n_classes)
+            if kind == "c":
+                return None if text == _NULL else natural(text, self._n_classes)
             return _PARSERS[kind](text)
         except ValueError:
             raise self.error(f"{text[:40]!r} cannot be a {name}") from None
@@ -230,13 +214,6 @@ class _Text:
 def _integer(text: str) -> int:
     """A whole number of the model file, perhaps below 0."""
     return -natural(text[1:], _BOUND + 1) if text.startswith("-") else natural(text)
-
-
-def _finite(text: str) -> float:
-    value = float(text)
-    if not isfinite(value):
-        raise ValueError(text)
-    return value
 
 
 def _packed_tokens(text: str) -> bytes:
@@ -248,6 +225,6 @@ _PARSERS: dict[str, Callable[[str], object]] = {
     "t": unescaped,
     "n": natural,
     "i": _integer,
-    "f": _finite,
+    "f": float,
     "k": _packed_tokens,
 }

@@ -10,6 +10,8 @@ import contextlib
 import os
 import time
 import zlib
+from itertools import islice
+from operator import sub
 
 from nbspam.errors import DamagedModelError, UsageError
 from nbspam.store.connection import (
@@ -39,7 +41,6 @@ _ROWS_AT_ONCE = 4_096
 MAX_BATCHES = 10_000  # in the ledger
 FORGOTTEN_BATCHES = 1_000  # at once
 STDIN = "-"  # the name of a message that lies nowhere
-_MAX_NUMBER = 1 << 40  # of a batch; a forger may have written more
 
 
 class Origin:
@@ -69,7 +70,7 @@ class Origin:
 class Updater(Writer):
     """An open transaction on a model; made by `updating`.
 
-    model : as it was when the transaction began
+    model : as it was when it was last read: at first, when the transaction began
     """
 
     def __init__(self, path: str, connection: Connection) -> None:
@@ -77,9 +78,6 @@ class Updater(Writer):
         super().__init__(connection, len(self.model.classes))
         self.fixed_vocabulary = self.model.settings.get("vocabulary") == "fixed"
         self._pruned = PRUNED in self.model.settings
-        self._sums: dict[int, list[int]] = {}  # view -> tokens, then the sum of each count column
-        # table -> what is added to its digest; None: all rows are read again
-        self.digests: dict[str, int | None] = {}
         self._entry, self._batch = ("", False, 0), 0
 
     def _digest(self, table: str, change: int) -> None:
@@ -108,18 +106,17 @@ class Updater(Writer):
         if not self._batch:
             name, is_own, time_ms = self._entry
             ask = self.connection.ask
-            last, sources, batches = ask(
-                "SELECT max(number), (SELECT max(number) FROM source), count(*) FROM batch"
-            )[0]
-            if not (last and sources and max(last, sources) < _MAX_NUMBER):
-                raise DamagedModelError(self.model.path, "the ledger has no sound numbers")
+            # The sums are SQLite's, because a forger may have written the largest number.
+            query = "SELECT max(number) + 1, (SELECT max(number) + 1 FROM source), count(*) FROM batch"
+            self._batch, source, batches = ask(query)[0]
             found = ask("SELECT number FROM source WHERE name = ? AND own = ?", (name, int(is_own)))
-            source, self._batch = found[0][0] if found else sources + 1, last + 1
-            if not found:
+            if found:
+                source = found[0][0]
+            else:
                 self.change("source", new=[(source, name, int(is_own))])
             self.change("batch", new=[(self._batch, time_ms, source)])
             if batches >= MAX_BATCHES:
-                self.forget_batches(f"number <= {last - MAX_BATCHES + FORGOTTEN_BATCHES}")
+                self.forget_batches(f"number < {self._batch - MAX_BATCHES + FORGOTTEN_BATCHES}")
         return self._batch
 
     def forget_batches(self, which: str) -> None:
@@ -127,20 +124,10 @@ class Updater(Writer):
 
         which : a condition on a row of `batch`
         """
-        ends = "(SELECT min(number) FROM batch UNION SELECT max(number) FROM batch)"
-        self.connection.execute(f"DELETE FROM batch WHERE {which} AND number NOT IN {ends}")
-        self.connection.execute("DELETE FROM moved WHERE until NOT IN (SELECT number FROM batch)")
-        self.connection.execute("DELETE FROM source WHERE number NOT IN (SELECT source FROM batch)")
-        self.digests |= dict.fromkeys(("batch", "moved", "source"))
-
-    def write_digests(self) -> None:
-        """Bring the digests up to date; the last write."""
-        write_digests(self.connection, self.digests)
-
-    def calibration(self, *arguments: Any) -> None:
-        """As Writer.calibration."""
-        super().calibration(*arguments)
-        self.digests["calibration_covariance"] = None
+        ends = "SELECT min(number) FROM batch UNION SELECT max(number) FROM batch"
+        self.delete("batch", f"WHERE {which} AND number NOT IN ({ends})")
+        self.delete("moved", "WHERE until NOT IN (SELECT number FROM batch)")
+        self.delete("source", "WHERE number NOT IN (SELECT source FROM batch)")
 
     def count(self, label: int, digest: int, tokens: list[MessageToken], sign: int, batch: int = 0) -> int:
         """Add one message of class `label`; the batch whose message it is.
@@ -179,12 +166,7 @@ class Updater(Writer):
     def forget_reviews(self) -> None:
         """Forget the filter's own verdicts that a person has replaced."""
         own = "SELECT batch.number FROM batch JOIN source ON source.number = batch.source WHERE own = 1"
-        self.connection.execute(f"DELETE FROM moved WHERE batch IN ({own})")
-        self.digests["moved"] = None
-
-    def moves(self, digest: int) -> list[tuple[int, ...]]:
-        """The rows of `moved` of a message."""
-        return _counts_of(self.connection, f"SELECT {DIGESTED['moved']} FROM moved", digest)
+        self.delete("moved", f"WHERE batch IN ({own})")
 
     def add(self, messages: Sequence[int], tokens: Iterable[tuple[Any, ...]], batch: int = 0) -> None:
         """Add counts to those of the model; negative counts remove.
@@ -193,34 +175,34 @@ class Updater(Writer):
         batch    : in which a new token is first counted; 0: the present one
         tokens   : (key, view, text, documents_0, occurrences_0, documents_1, ...), each key once
         """
-        rows = list(tokens)
-        for start in range(0, len(rows), _ROWS_AT_ONCE):
-            self._add_rows(rows[start : start + _ROWS_AT_ONCE], batch)
-        self._write_sums()
+        tokens = iter(tokens)
+        while rows := list(islice(tokens, _ROWS_AT_ONCE)):
+            self._add_rows(rows, batch)
         self.connection.executemany(
             "UPDATE class SET messages = messages + ? WHERE number = ?",
             [(count, number) for number, count in enumerate(messages) if count],
         )
 
     def _add_rows(self, rows: list[tuple[Any, ...]], batch: int) -> None:
-        columns = ", ".join(["view", "since", *self.columns])
+        columns, nothing = ", ".join(["view", "since", *self.columns]), (0,) * len(self.columns)
         known = token_columns(self.connection, columns, [row[0] for row in rows])
-        nothing = (0,) * len(self.columns)
+        sums: dict[int, list[int]] = {}  # view -> what is added to its tokens, and to their counts
         kept, gone = [], []
         changed = 0  # of the digest
         for key, view, text, *change in rows:
-            view, since, *old = known.get(key, (view, 0))
-            new = [a + b for a, b in zip(old or nothing, change, strict=True)]
+            view, since, *old = known.get(key, (view, 0, *nothing))
+            new = [a + b for a, b in zip(old, change, strict=True)]
             if self._pruned:
                 new = _possible(new)
             if min(new) < 0:
                 raise _never_counted()
-            if old:
-                self._note(view, old, -1)
+            is_kept = self.fixed_vocabulary or any(new)
+            added = (is_kept - (key in known), *map(sub, new, old))
+            sums[view] = [a + b for a, b in zip(sums.get(view, (0, *nothing)), added, strict=True)]
+            if key in known:
                 changed -= row_number((key, view, since, *old))
-            if self.fixed_vocabulary or any(new):
+            if is_kept:
                 since = since or batch or self.batch
-                self._note(view, new, 1)
                 changed += row_number((key, view, since, *new))
                 kept.append((key, view, text, since, *new))
             else:
@@ -231,24 +213,17 @@ class Updater(Writer):
         statement = f"INSERT INTO token VALUES ({marks}) ON CONFLICT DO UPDATE SET {changes}"
         self.connection.executemany(statement, sorted(kept))
         self.connection.executemany("DELETE FROM token WHERE key = ?", gone)
+        self._add_to_sums(sums)
 
-    def _note(self, view: int, counts: Sequence[int], sign: int) -> None:
-        """Add a row of `token` to the sums over the rows, or take it out of them."""
-        sums = self._sums.setdefault(view, [0] * (1 + len(counts)))
-        sums[0] += sign
-        for place, count in enumerate(counts, 1):
-            sums[place] += sign * count
-
-    def _write_sums(self) -> None:
+    def _add_to_sums(self, sums: dict[int, list[int]]) -> None:
         many = self.connection.executemany
-        for view, (words, *sums) in self._sums.items():
+        for view, (words, *counts) in sums.items():
             many("UPDATE view SET words = words + ? WHERE number = ?", [(words, view)])
             many(
                 "UPDATE view_total SET documents = documents + ?, occurrences = occurrences + ? "
                 "WHERE view = ? AND class = ?",
-                [(*sums[2 * k : 2 * k + 2], view, k) for k in range(len(sums) // 2)],
+                [(*counts[2 * k : 2 * k + 2], view, k) for k in range(len(counts) // 2)],
             )
-        self._sums.clear()
 
     def count_numeric(self, rows: Iterable[tuple[str, int, int, Sequence[int]]], sign: int) -> None:
         """Add counts of numeric features.
@@ -256,17 +231,18 @@ class Updater(Writer):
         sign : how often they are added; below 0 to remove them
         rows : (kind, class, place, integers), see numeric_count in schema.sql
         """
-        self.digests["numeric_count"] = None
-        where = "WHERE kind = ? AND class = ? AND place = ?"
-        stored = {kind: self.model.numeric_counts(kind) for kind in ("moment", "bin", "pair")}
+        stored = self.model.numeric_counts()
+        gone: list[tuple[object, ...]] = []
+        new: list[tuple[object, ...]] = []
         for kind, label, place, change in rows:
-            old = stored[kind].get((label, place), [0] * len(change))
+            old = stored.get((kind, label, place), [0] * len(change))
             if len(old) != len(change):
                 raise DamagedModelError(self.model.path, "a row of numeric_count has not one integer a bin")
-            new = [a + sign * b for a, b in zip(old, change, strict=True)]
-            self.connection.execute(f"DELETE FROM numeric_count {where}", (kind, label, place))
-            if any(new):
-                self.insert("numeric_count", [(kind, label, place, " ".join(map(str, new)))])
+            sums = [a + sign * b for a, b in zip(old, change, strict=True)]
+            for numbers, rows_of in ((old, gone), (sums, new)):
+                if any(numbers):
+                    rows_of.append((kind, label, place, " ".join(map(str, numbers))))
+        self.change("numeric_count", gone, new)
 
     def take_back(self, digest: int, moves: bool = False) -> int | None:
         """Take out a message that the filter counted itself; its class, or None for another message.
@@ -276,7 +252,7 @@ class Updater(Writer):
         rows = self.connection.ask("SELECT class, tokens FROM autolearned WHERE digest = ?", (digest,))
         for label, tokens in rows:
             self.change("autolearned", [(digest, label, tokens)])
-            times = unpacked(tokens)
+            times = unpacked(tokens, self.model.path)
             views = token_columns(self.connection, "view", list(times))
             # A word outside a fixed vocabulary has no row: its view does not matter.
             rest = [(key, views.get(key, (0,))[0], "", n) for key, n in times.items()]
@@ -301,7 +277,7 @@ def updating(path: str, seconds: float = BUSY_SECONDS) -> Iterator[Updater]:
                 updater = Updater(path, connection)
                 yield updater
                 if connection.total_changes:
-                    updater.write_digests()
+                    write_digests(connection, updater.digests)
             except BaseException:
                 if connection.in_transaction:  # a full disk has rolled it back already
                     connection.execute("ROLLBACK")
@@ -311,16 +287,17 @@ def updating(path: str, seconds: float = BUSY_SECONDS) -> Iterator[Updater]:
         raise store_error(path, error) from None
 
 
-def countings(connection: Connection, digest: int) -> list[tuple[int, int, int]]:
-    """(class number, batch, how often) a message of this digest was counted."""
-    return _counts_of(connection, "SELECT class, batch, times FROM learned", digest)
-
-
-def _counts_of(connection: Connection, query: str, digest: int) -> list[Any]:
-    rows = connection.ask(f"{query} WHERE digest = ?", (digest,))
+def rows_of(connection: Connection, table: str, digest: int) -> list[tuple[int, ...]]:
+    """The rows of `learned` or `moved` of a message."""
+    rows = connection.ask(f"SELECT {DIGESTED[table]} FROM {table} WHERE digest = ?", (digest,))
     if any(type(value) is not int for row in rows for value in row):
-        raise sqlite3.DatabaseError("a message was not counted a whole number of times")
+        raise DamagedModelError(connection.path, "a message was not counted a whole number of times")
     return rows
+
+
+def countings(connection: Connection, digest: int) -> list[tuple[int, ...]]:
+    """(class number, batch, how often) a message of this digest was counted."""
+    return [row[1:] for row in rows_of(connection, "learned", digest)]
 
 
 def _possible(counts: list[int]) -> list[int]:
@@ -370,8 +347,8 @@ def packed(tokens: Iterable[tuple[int, int]]) -> bytes:
     return zlib.compress(" ".join(f"{key}:{times}" for key, times in sorted(tokens)).encode())
 
 
-def unpacked(tokens: bytes) -> dict[int, int]:
-    """key -> times; sqlite3.DatabaseError for what `packed` did not make."""
+def unpacked(tokens: bytes, path: str) -> dict[int, int]:
+    """key -> times; DamagedModelError of the model at `path` for what `packed` did not make."""
     try:
         stream = zlib.decompressobj()
         text = stream.decompress(tokens, MAX_VALUE_BYTES)  # without a bound, a small blob may fill the memory
@@ -380,4 +357,4 @@ def unpacked(tokens: bytes) -> dict[int, int]:
         pairs = [pair.split(b":") for pair in text.split()]
         return {int(key): int(times) for key, times in pairs}
     except (zlib.error, ValueError, TypeError):
-        raise sqlite3.DatabaseError("the tokens of a message cannot be read") from None
+        raise DamagedModelError(path, "the tokens of a message cannot be read") from None

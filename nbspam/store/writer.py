@@ -6,7 +6,7 @@ import contextlib
 import fcntl
 import os
 import time
-from itertools import chain, groupby, islice
+from itertools import chain, islice
 
 from nbspam.errors import CannotCreateError, TryAgainError
 from nbspam.files import NewFile, flush, make_folders
@@ -31,8 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from typing import Any
 
-ROWS_AT_ONCE = 64  # in one statement: two thirds of the time of one by one
-MAX_VARIABLES = 30_000  # of one statement; SQLite's bound is 32,766
+ROWS_AT_ONCE = 40  # in one statement: two thirds of the time of one by one; SQLite allows 32,766 values
 # table -> the columns that a row gives; the others have their defaults: the first batch, and the next number.
 FIRST_BATCH = {
     "token": " (key, view, text, {})",
@@ -42,14 +41,16 @@ FIRST_BATCH = {
 
 
 class Writer:
-    """What a new model and a model that is changed have in common: a method a table.
+    """What a new model and a model that is changed have in common.
 
     columns : the count columns of `token`
+    digests : table -> what is added to its digest in the end; None: all its rows are read again
     """
 
     def __init__(self, connection: Connection, n_classes: int) -> None:
         self.connection = connection
         self.columns = count_columns(n_classes)
+        self.digests: dict[str, int | None] = {}
 
     def settings(self, settings: dict[str, str]) -> None:
         """Replace settings, or add them; see `setting` in schema.sql."""
@@ -70,31 +71,44 @@ class Writer:
         Of the tables of FIRST_BATCH, a value for each column there: all is of the first batch.
         conflict : an ON CONFLICT clause
         """
-        stream = iter(rows)
-        first = next(stream, None)
-        if first is None:
-            return
-        rest, row = chain([first], stream), f"({', '.join('?' * len(first))})"
         columns = FIRST_BATCH.get(table, "").format(", ".join(self.columns))
-        at_once = max(1, min(ROWS_AT_ONCE, MAX_VARIABLES // len(first)))
-        packs = iter(lambda: list(chain.from_iterable(islice(rest, at_once))), [])
-        for size, group in groupby(packs, len):
-            values = ", ".join([row] * (size // len(first)))
-            self.connection.executemany(f"INSERT INTO {table}{columns} VALUES {values} {conflict}", group)
+        rows = iter(rows)
+        while some := list(islice(rows, ROWS_AT_ONCE)):
+            row = f"({', '.join('?' * len(some[0]))})"
+            values = f"VALUES {', '.join([row] * len(some))}"
+            fields = list(chain.from_iterable(some))
+            self.connection.execute(f"INSERT INTO {table}{columns} {values} {conflict}", fields)
+
+    def delete(self, table: str, where: str = "") -> None:
+        """Delete rows of a table.  where : a WHERE clause"""
+        self.connection.execute(f"DELETE FROM {table} {where}")
+        if table in DIGESTED:
+            self.digests[table] = None
 
     def replace(self, table: str, rows: Iterable[tuple[object, ...]]) -> None:
         """Make these the rows of a table."""
-        self.connection.execute(f"DELETE FROM {table}")
+        self.delete(table)
         self.insert(table, rows)
 
 
 class NewModel(Writer):
-    """A model file under construction; write_sums comes after the last tokens."""
+    """A model file under construction.
 
-    def __init__(self, connection: Connection, classes: tuple[str, ...], messages: list[int]) -> None:
+    sums : table -> its rows, as of sum_rows; None: they are worked out in the end
+    """
+
+    def __init__(
+        self, connection: Connection, classes: tuple[str, ...], messages: list[int], source: str
+    ) -> None:
         super().__init__(connection, len(classes))
-        self.token_digest: int | None = None  # None: it is worked out when the file is written
+        self.digests |= dict.fromkeys(DIGESTED)
+        self.sums: dict[str, list[tuple[Any, ...]]] | None = None
+        for statement in schema(len(classes)):
+            connection.execute(statement)
+        self.insert("digest", [(table, 0) for table in DIGESTED])
         self.insert("class", zip(range(len(classes)), classes, messages, strict=True))
+        self.insert("source", [(1, stored_text(source), 0)])
+        self.insert("batch", [(1, time.time_ns() // 1_000_000, 1)])
 
     def tokens(self, rows: Iterable[tuple[object, ...]]) -> None:
         """Add counts to the rows of `token`.
@@ -104,30 +118,20 @@ class NewModel(Writer):
         sums = ", ".join(f"{name} = {name} + excluded.{name}" for name in self.columns)
         self.insert("token", rows, f"ON CONFLICT DO UPDATE SET {sums}")
 
-    def learned(self, rows: Iterable[tuple[int, int, int]]) -> None:
-        """Add (digest, class, times) to the list of messages that are counted."""
-        self.insert("learned", rows, "ON CONFLICT DO UPDATE SET times = times + excluded.times")
-
-    def write_sums(
-        self, sums: dict[str, list[tuple[Any, ...]]] | None = None, token_digest: int | None = None
+    def numeric_features(
+        self,
+        features: Iterable[tuple[str, Sequence[float]]],
+        counts: Iterable[tuple[str, int, int, Sequence[int]]],
     ) -> None:
-        """Views and totals: the sums over the tokens that are there, as of sum_rows.
+        """Write numeric features, and how often their values came; rows of zeros are left out.
 
-        sums, token_digest : worked out elsewhere, which saves a sixth of a training
+        features : name and inner bin edges of each, in order
+        counts   : (kind, class, place, integers), see numeric_count in schema.sql
         """
-        self.token_digest = token_digest
-        for table, rows in (sums or sum_rows(self.connection)).items():
-            self.replace(table, rows)
-
-    def numeric_features(self, features: Iterable[tuple[str, Sequence[float]]]) -> None:
-        """Name and inner bin edges of each feature, in order."""
         rows = [(n, name, " ".join(map(repr, edges))) for n, (name, edges) in enumerate(features)]
         self.insert("numeric_feature", rows)
-
-    def numeric_counts(self, counts: Iterable[tuple[str, int, int, Sequence[int]]]) -> None:
-        """(kind, class, place, integers), see numeric_count in schema.sql; rows of zeros are left out."""
-        rows = [(kind, k, place, " ".join(map(str, row))) for kind, k, place, row in counts if any(row)]
-        self.replace("numeric_count", rows)
+        cells = [(kind, k, place, " ".join(map(str, row))) for kind, k, place, row in counts if any(row)]
+        self.insert("numeric_count", cells)
 
 
 def stored_text(text: str) -> str:
@@ -137,16 +141,16 @@ def stored_text(text: str) -> str:
 
 def sum_rows(connection: Connection) -> dict[str, list[tuple[Any, ...]]]:
     """table -> the rows that it must have, worked out from the rows of `token`."""
-    ask = connection.ask
-    n_classes = ask("SELECT count(*) FROM class")[0][0]
-    words = dict(ask("SELECT view, count(*) FROM token GROUP BY view"))
-    totals: list[tuple[Any, ...]] = []
-    for k in range(n_classes):
-        query = f"SELECT view, sum(documents_{k}), sum(occurrences_{k}) FROM token GROUP BY view"
-        found = {view: counts for view, *counts in ask(query)}
-        totals += [(view, k, *found.get(view, (0, 0))) for view in range(N_VIEWS)]
-    views = [(number, name, words.get(number, 0)) for number, name in enumerate(VIEW_NAMES)]
-    return {"view": views, "view_total": totals}
+    n_classes = connection.ask("SELECT count(*) FROM class")[0][0]
+    sums = ", ".join(f"sum({name})" for name in count_columns(n_classes))
+    query = f"SELECT view, count(*), {sums} FROM token GROUP BY view"
+    found = {view: (words, counts) for view, words, *counts in connection.ask(query)}
+    rows = [found.get(view, (0, [0] * 2 * n_classes)) for view in range(N_VIEWS)]
+    places = [(view, k) for k in range(n_classes) for view in range(N_VIEWS)]
+    return {
+        "view": [(view, VIEW_NAMES[view], words) for view, (words, _) in enumerate(rows)],
+        "view_total": [(view, k, *rows[view][1][2 * k : 2 * k + 2]) for view, k in places],
+    }
 
 
 @contextlib.contextmanager
@@ -160,37 +164,28 @@ def new_model(
     """
     try:
         make_folders(os.path.dirname(os.path.realpath(path)))
-        new = NewFile(path)
-    except OSError as error:
-        why = f"cannot be created: {error.strerror}"
-        raise CannotCreateError(path, why, "choose another place for it", "model-create") from None
-    try:
-        with contextlib.closing(connect(new.path, "rw", 0)) as connection:
-            # It needs no journal: nobody sees the file yet, and after a crash nobody needs it.
-            for pragma in ("journal_mode = OFF", "synchronous = OFF", "locking_mode = EXCLUSIVE"):
-                connection.execute(f"PRAGMA {pragma}")
-            connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-            connection.execute(f"PRAGMA user_version = {FORMAT}")
-            connection.execute("BEGIN")
-            for statement in schema(len(classes)):
-                connection.execute(statement)
-            connection.executemany("INSERT INTO digest VALUES (?, 0)", [(table,) for table in DIGESTED])
-            model = NewModel(connection, classes, messages)
-            model.insert("source", [(1, stored_text(source), 0)])
-            model.insert("batch", [(1, time.time_ns() // 1_000_000, 1)])
-            yield model
-            write_digests(connection, dict.fromkeys(DIGESTED) | {"token": model.token_digest})
-            connection.execute("COMMIT")
-        if not _keep(new, path, replaces):
-            why = "a model was made here meanwhile, and it is not overwritten"
-            raise CannotCreateError(path, why, "to write over it: `replace`", "model-exists")
+        with NewFile(path) as new:
+            with contextlib.closing(connect(new.path, "rw", 0)) as connection:
+                # It needs no journal: nobody sees the file yet, and after a crash nobody needs it.
+                for pragma in ("journal_mode = OFF", "synchronous = OFF", "locking_mode = EXCLUSIVE"):
+                    connection.execute(f"PRAGMA {pragma}")
+                connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+                connection.execute(f"PRAGMA user_version = {FORMAT}")
+                connection.execute("BEGIN")
+                model = NewModel(connection, classes, messages, source)
+                yield model
+                for table, rows in (model.sums or sum_rows(connection)).items():
+                    model.replace(table, rows)
+                write_digests(connection, model.digests)
+                connection.execute("COMMIT")
+            if not _keep(new, path, replaces):
+                why = "a model was made here meanwhile, and it is not overwritten"
+                raise CannotCreateError(path, why, "to write over it: `replace`", "model-exists")
     except sqlite3.Error as error:
         raise store_error(path, error) from None
     except OSError as error:
         why, remedy = f"cannot be written: {error.strerror}", "free some space or choose another place"
         raise CannotCreateError(path, why, remedy, "model-create") from None
-    finally:
-        new.discard()
 
 
 def _keep(new: NewFile, path: str, replaces: bool) -> bool:
@@ -207,12 +202,8 @@ def _keep(new: NewFile, path: str, replaces: bool) -> bool:
             except sqlite3.Error as error:
                 if isinstance(store_error(target, error), TryAgainError):
                     raise
-                _remove_journal(
-                    target
-                )  # the old file is damaged, foreign or read-only: it is replaced anyway
-        elif os.path.lexists(target):
-            return False
-        else:
+                _remove_journal(target)  # the old file is damaged, foreign or read-only
+        elif not os.path.lexists(target):
             _remove_journal(target)
         return new.keep(replaces)
 
@@ -232,37 +223,22 @@ def copy_model(source: str, path: str, replaces: bool = False) -> bool:
     if replaces and os.path.isfile(path) and is_foreign(path):
         why = "there is a file that is not a model, and it is not overwritten"
         raise CannotCreateError(path, why, "choose another place, or remove it", "model-foreign")
-    model = open_model(source)
+    folder = os.path.dirname(os.path.realpath(path))
     try:
-        with contextlib.closing(model.connection) as connection, _folder_locked(path):
+        with open_model(source) as model, contextlib.ExitStack() as stack:
+            make_folders(folder)
+            lock = os.open(folder, os.O_RDONLY)
+            stack.callback(os.close, lock)
+            # Another program's copy may be written to already: its journal was not left by a killed program.
+            fcntl.flock(lock, fcntl.LOCK_EX)
             if os.path.exists(path) and not replaces:
                 return False
-            connection.path = ""  # an error may be about the copy
-            new = NewFile(path)
-            try:
-                name = os.fsencode(new.path)  # as bytes, because a path need not be UTF-8
-                connection.execute("VACUUM INTO CAST(? AS TEXT)", (name,))
-                return _keep(new, path, replaces)
-            finally:
-                new.discard()
+            new = stack.enter_context(NewFile(path))
+            name = os.fsencode(new.path)  # as bytes, because a path need not be UTF-8
+            model.connection.execute("VACUUM INTO CAST(? AS TEXT)", (name,))
+            return _keep(new, path, replaces)
     except sqlite3.Error as error:
         raise store_error(path if "full" in str(error) else source, error) from None
     except OSError as error:
         why = f"cannot be made a copy of {source}: {error.strerror}"
         raise CannotCreateError(path, why, "choose another place: `model=PATH`", "model-create") from None
-
-
-@contextlib.contextmanager
-def _folder_locked(path: str) -> Iterator[None]:
-    """Make the folder if it is missing, and keep other programs from copying into it.
-
-    Another program's copy may be written to already: its journal was not left by a killed program.
-    """
-    folder = os.path.dirname(os.path.realpath(path))
-    make_folders(folder)
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(handle)

@@ -218,7 +218,7 @@ def evaluate_model(
         raise BadDataError(path, why, "its classes: " + ", ".join(known), "model-classes")
     corpus = read_corpus(items, known, jobs, progress=progress, wanted=opened.settings.wanted)
     judge = open_filter(path, change, loss)  # again: an SQLite connection may not cross a fork
-    if judge.model.file != opened.model.file:
+    if judge.model.connection.file != opened.model.connection.file:
         raise replaced_error(path)
     block, rows = corpus.block, np.arange(len(corpus.block))
     joints = np.array(ModelJudge(judge).joints(block))

@@ -163,5 +163,4 @@ def make_empty_model(path: str) -> None:
     names = feature_names(len(HAM_AND_SPAM), settings.kinds)
     with new_model(path, HAM_AND_SPAM, [0, 0], "label", replaces=False) as file:
         file.settings({**settings.as_text(), **vocabulary_settings(None)})
-        file.write_sums()
         file.calibration(names, *first_weights(len(HAM_AND_SPAM), settings.kinds))

@@ -153,11 +153,10 @@ def _write(
     with new_model(path, classes, mail.messages.tolist(), choices.source, choices.replaces) as file:
         file.settings({**settings.as_text(), **vocabulary_settings(choices.vocabulary), **choices.decision})
         file.insert("token", chain.from_iterable(map(token_rows, ranges())))
-        file.write_sums(sums, digest)
-        file.learned(learned_rows(mail.learned))
+        file.sums, file.digests["token"] = sums, digest
+        file.insert("learned", learned_rows(mail.learned))
         if features:
-            file.numeric_features(zip(NAMES, features.edges, strict=True))
-            file.numeric_counts(features.rows())
+            file.numeric_features(zip(NAMES, features.edges, strict=True), features.rows())
         fitted = calibration()
         if fitted:
             names = feature_names(len(classes), settings.kinds)

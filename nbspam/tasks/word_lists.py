@@ -262,7 +262,6 @@ def _write(word_list: WordList, path: str, replaces: bool) -> None:
     with new_model(path, HAM_AND_SPAM, list(word_list.messages), "model import", replaces) as file:
         file.settings({**settings.as_text(), **vocabulary_settings(None), "imported": word_list.form})
         file.tokens(_token_rows(word_list))
-        file.write_sums()
         file.calibration(names, weights, covariance)
 
 

@@ -159,7 +159,7 @@ TEXT = (
         ("#end\t20", "token\t1\thello\t1\t2\t0\t0\n#end\t21", "expected the end"),
         ("\talpha\t1.0", "\talpha\tnan", "alpha"),
         ("features\twords", "features\tnumeric", "features"),
-        ("class\tweight\n", "class\tweight\ncalibration\t0\tconstant\t\\N\tnan\n", "cannot be a weight"),
+        ("class\tweight\n", "class\tweight\ncalibration\t0\tconstant\t\\N\tnan\n", "calibration.weight"),
     ],
 )
 def test_damaged_text_is_refused_with_its_line(tmp_path: Path, old: str, new: str, said: str) -> None:

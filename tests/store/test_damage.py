@@ -16,8 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nbspam.errors import NbspamError
-from nbspam.store.reader import open_model
-from nbspam.store.text import dump
+from nbspam.store.text import dump_model
 from tests.tiny_mail import mail, program, run
 
 FILES = int(os.environ.get("NBSPAM_DAMAGED", 60))
@@ -119,6 +118,6 @@ def test_file_is_a_model_or_is_refused_whatever_bytes_it_holds(
         data[at : at + len(new)] = new
     path = trained.with_name("edited")
     path.write_bytes(data[: size if end is None else int(end * size)])
-    with contextlib.suppress(NbspamError), open_model(str(path)) as model:
-        for _ in dump(model):
+    with contextlib.suppress(NbspamError):
+        for _ in dump_model(str(path)):
             pass

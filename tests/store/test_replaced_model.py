@@ -17,8 +17,7 @@ from nbspam.errors import TryAgainError
 from nbspam.filter import open_filter
 from nbspam.store.check import check_model
 from nbspam.store.learn import learn
-from nbspam.store.reader import open_model
-from nbspam.store.text import dump, load
+from nbspam.store.text import dump_model, load
 from tests.tiny_mail import counts, mail, run, write_folders
 
 LETTER = mail("cheap pills and a garden fence")
@@ -79,9 +78,7 @@ def test_replacing_keeps_the_journal_of_a_writer_to_the_new_model(
         if path == str(tmp_path):
             writers.append(half_written(model))
 
-    read = open_model(str(model))
-    text = [line.encode() for line in dump(read)]
-    read.close()
+    text = [line.encode() for line in dump_model(str(model))]
     monkeypatch.setattr(whole_file, "flush", flush_and_begin)
     load(text, "text", str(model))
     (writer,) = writers
