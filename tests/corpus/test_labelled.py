@@ -72,7 +72,7 @@ REFUSED: list[tuple[str, type[NbspamError], Attempt]] = [
     ("unlabelled", BadDataError, index(b"\x1f\x8b\x08...")),
     ("index-line", BadDataError, index(b"ham 1\nspam\n")),
     ("index-line", BadDataError, index(b"ham 1\n" * 300 + b"spam a\0b\n")),
-    ("source-empty", NoInputError, index(b"ham x/1\nspam x/2\n")),
+    ("index-paths", NoInputError, index(b"ham x/1\nspam x/2\n")),
     ("class-name", BadDataError, index(b"h\x1b[31m x/1\nspam x/2\n")),
     ("class-name", BadDataError, folder("ham/1", "a\tb/1")),
     ("class-name", BadDataError, folder("ham/1", "unsure/1")),

@@ -87,7 +87,7 @@ def test_a_class_of_unread_mail_only_is_an_error_that_says_so(spam: list[str], t
     place = write_maildir(tmp_path / "box", [("one", False), ("two", False)])
     with pytest.raises(NoInputError) as caught:
         open_labelled(ham=[place], spam=spam, skip_unread=True)
-    assert (caught.value.where, caught.value.slug) == (place, "class-empty")
+    assert (caught.value.where, caught.value.slug) == (place, "class-unread")
     assert caught.value.why == "no messages of class ham; 2 left out (unread)"
 
 
