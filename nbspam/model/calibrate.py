@@ -1,9 +1,10 @@
 """Learns the calibration from out-of-sample evidence of the mail that was counted.
 
 All mail at hand has been counted, so new mail is had by subtraction, in two ways.  Leave-one-out uses every
-message but knows the rest of its campaign, before and after it; prequential evidence (by the counts as they
-were when the message came) knows only the past, but the early messages have few counts.  Both samples
-together calibrate better than either, on random splits and in time order: docs/decisions.md.
+message, but knows what came after it.  It leaves out all mail of the sender's host, because mail that changes
+comes from new senders.  Prequential evidence (by the counts as they were when the message came) knows only
+the past, but the early messages have few counts.  Both samples together calibrate better than either, on
+random splits and in time order: docs/decisions.md.
 """
 
 from __future__ import annotations
@@ -15,14 +16,13 @@ import numpy as np
 
 from nbspam.model.block import Block, is_dated, select_rows, time_order
 from nbspam.model.calibration import MAX_COVARIANCE, Learner, first_weights, own_weights
-from nbspam.model.counts import Counts, Floats
+from nbspam.model.counts import Counts, Floats, Ints, split_texts
 from nbspam.model.posterior import prior_shift
 from nbspam.model.views import Evidence, Seen, as_counted, before_each, leave_groups_out, view_evidence
 from nbspam.settings import Settings
 
-# How much of each sample: docs/decisions.md.
-WARM_UP_SHARE = 0.4  # of the messages in time order; the prequential scores of earlier ones are left out
-MAX_LEFT_OUT = 3_000  # messages scored leave-one-out in addition to prequential ones; without these: all
+# Of the messages in time order; the prequential scores of earlier ones are left out (docs/decisions.md).
+WARM_UP_SHARE = 0.4
 # Messages of each of two classes; with fewer the calibration keeps its prior.  Other classes may have fewer:
 # most weights are shared by all (docs/decisions.md).
 MIN_CALIBRATION = 5
@@ -70,13 +70,23 @@ def ways_to_see(block: Block) -> list[Way]:
 
 
 def see_left_out(block: Block, counts: Counts) -> Seen:
-    """Rows, each scored without itself and its exact copies: all, or a share if prequential ones come too."""
+    """All rows, each scored without the mail of its sender's host, or without its copies if it names none."""
     _, copies = np.unique(block.digests(), return_inverse=True)
-    most = MAX_LEFT_OUT if is_dated(block.dates) else len(block)
-    rows = np.arange(0, len(block), max(1, -(-len(block) // max(1, most))))
-    grouped = np.flatnonzero(np.isin(copies, copies[rows]))  # the other rows change nothing
-    _, groups = np.unique(copies[grouped], return_inverse=True)
-    return leave_groups_out(select_rows(block, grouped), counts, groups).take(np.searchsorted(grouped, rows))
+    hosts = sender_hosts(block)
+    _, groups = np.unique(np.where(hosts < 0, -1 - copies, hosts), return_inverse=True)
+    return leave_groups_out(block, counts, groups)
+
+
+def sender_hosts(block: Block) -> Ints:
+    """int64 (n_rows,): the column of the host in each Message-ID, the longest of its names; -1 for none."""
+    texts = split_texts(block.texts, len(block.keys))
+    is_host = [text.startswith(b"message-id:") and b"." in text and b"~" not in text for text in texts]
+    length = np.where(is_host, [*map(len, texts)], 0)[block.columns]
+    pairs = np.flatnonzero(length)
+    pairs = pairs[np.lexsort((block.columns[pairs], length[pairs]))]
+    found = np.full(len(block), -1)
+    found[block.rows()[pairs]] = block.columns[pairs]  # of several, the last stays
+    return found
 
 
 def see_as_they_came(block: Block, counts: Counts) -> Seen:

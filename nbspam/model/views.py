@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from nbspam.model.block import Block, select_rows
+from nbspam.model.block import SLICE_PAIRS, Block, select_rows
 from nbspam.model.calibration import rough_weights
 from nbspam.model.counts import Counts, Floats, Ints, columns_of
 from nbspam.model.scorer import NEARLY_ZERO, times_counted
@@ -95,30 +95,38 @@ def as_counted(block: Block, counts: Counts, places: Ints | None = None) -> Seen
 def leave_groups_out(block: Block, counts: Counts, groups: Ints) -> Seen:
     """Each labelled row scored as if no row of its group had been counted.
 
-    groups : int64 (n_rows,), group numbers from 0: a message and its copies, or a campaign
+    groups : int64 (n_rows,), group numbers from 0: a message and its copies, a sender, or a campaign
     """
     seen = as_counted(block, counts)
-    rows, counted = block.rows(), _sum_classes(seen.pairs) > 0  # false outside a fixed vocabulary
+    counted = _sum_classes(seen.pairs) > 0  # false outside a fixed vocabulary
     lengths, n_groups = view_lengths(block, counted), int(groups.max(initial=-1)) + 1
+    is_first = np.zeros(len(counted), bool)  # of the tokens of a group: several rows may have one
+    for rows in _whole_groups(block, groups):
+        pairs, row_of = block.pairs_of(rows), np.repeat(rows, np.diff(block.starts)[rows])
+        cells = groups[row_of] * len(block.keys) + block.columns[pairs]
+        _, first, cell = np.unique(cells, return_index=True, return_inverse=True)
+        is_first[pairs[first]] = True
+        for k, of_class in enumerate(seen.pairs):
+            lost = np.bincount(cell, block.labels[row_of] == k)[cell].astype(np.int32)
+            of_class[pairs] = np.maximum(of_class[pairs] - lost, 0)
 
     def group_sums(values: Floats) -> Floats:  # float64 (n_values, n_rows), of each row's group
         return np.stack([np.bincount(groups, column, n_groups)[groups] for column in values.T])
 
-    alone = (np.bincount(groups, minlength=n_groups) == 1)[groups][rows]
-    shared = np.flatnonzero(~alone)
-    cells = groups[rows[shared]] * len(block.keys) + block.columns[shared]
-    _, first, cell = np.unique(cells, return_index=True, return_inverse=True)
     for k in range(len(seen.pairs)):
-        own = block.labels == k
-        lost = own[rows].astype(np.int32)
-        lost[shared] = np.bincount(cell, own[rows[shared]], len(first))[cell]
-        np.maximum(seen.pairs[k] - lost, 0, out=seen.pairs[k])
-        seen.totals[k] -= group_sums(lengths * own[:, None])
+        seen.totals[k] -= group_sums(lengths * (block.labels == k)[:, None])
     if not counts.is_fixed:
-        gone = counted & (_sum_classes(seen.pairs) == 0)
-        alone[shared[first]] = True  # a word of several messages of a group is lost once
-        seen.words[:] -= group_sums(view_lengths(block, gone & alone))
+        gone = counted & is_first & (_sum_classes(seen.pairs) == 0)
+        seen.words[:] -= group_sums(view_lengths(block, gone))
     return seen
+
+
+def _whole_groups(block: Block, groups: Ints) -> list[Ints]:
+    """The rows, a few groups at a time: some SLICE_PAIRS tokens, or a larger group alone."""
+    order = np.argsort(groups, kind="stable")
+    ends = np.flatnonzero(np.diff(groups[order], append=-1)) + 1
+    slices = np.cumsum(np.diff(block.starts)[order])[ends - 1] // SLICE_PAIRS
+    return np.split(order, ends[:-1][np.diff(slices) > 0])
 
 
 def before_each(block: Block, counts: Counts, order: Ints) -> Seen:
