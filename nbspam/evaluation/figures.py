@@ -248,11 +248,21 @@ def rows(found: Summary) -> list[Row]:
             label = "other mail lost"
         interval = _interval_text(found[f"{key}_interval"], digits, scale)
         shown.append(Row(key, label, f"{value * scale:,.{digits}f}{unit}", interval, meaning))
-        for level, missed in found[AT_HM].items() if key == ROCA else ():
-            interval = _interval_text(found[f"{AT_HM}_interval"][level], 2)
-            label, meaning = f"missed at {level} % ham lost", "at a threshold that loses no more ham"
-            shown.append(Row(AT_HM, label, f"{missed:.2f} %", interval, meaning))
+        if key == ROCA:
+            shown.extend(_rows_at_hm(found))
     return shown
+
+
+def _rows_at_hm(found: Summary) -> list[Row]:
+    """Spam missed at each level of ham lost; levels of less than one ham lose none, and are one row."""
+    ham, by_label = found["ham"], {}
+    for level, permille in HAM_LOST_PERMILLE.items():
+        label, meaning = f"missed at {level} % ham lost", "at a threshold that loses no more ham"
+        if ham * permille < 1000:
+            label, meaning = "missed with no ham lost", f"at a threshold that loses none of {ham:,} ham"
+        interval = _interval_text(found[f"{AT_HM}_interval"][level], 2)
+        by_label[label] = Row(AT_HM, label, f"{found[AT_HM][level]:.2f} %", interval, meaning)
+    return list(by_label.values())
 
 
 def _interval_text(pair: list[float] | None, digits: int, scale: int = 1) -> str:
