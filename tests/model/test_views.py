@@ -8,7 +8,7 @@ import pytest
 
 from nbspam.labels import HAM_AND_SPAM
 from nbspam.model.block import Block, BlockBuilder, merge_blocks, over_words, select_rows
-from nbspam.model.calibrate import bulk_scores
+from nbspam.model.calibrate import bulk_scores, see_left_out
 from nbspam.model.calibration import feature_names
 from nbspam.model.counts import Counts, CountsModel, Ints
 from nbspam.model.scorer import Counted, Scorer, measure_evidence
@@ -50,7 +50,10 @@ def test_evidence_of_a_bin_in_fractions() -> None:
 
 
 def random_block(n_classes: int) -> Block:
-    """Dated messages whose words lean to their class, some of which no other one has; each sixth twice."""
+    """Dated messages whose words lean to their class, some of which no other one has; each sixth twice.
+
+    Three of four have a Message-ID, of nine hosts.
+    """
     rng = np.random.default_rng(n_classes)
     builder = BlockBuilder()
     for number in range(60):
@@ -61,6 +64,8 @@ def random_block(n_classes: int) -> Block:
             own = [f"{view}:{label}:{w}" for w in rng.integers(40, 80, 8)]
             views.append([*common, *own, f"{view}:only {number}"])
         views[1] += [f"1:{label}:{number % 40}"] * 9
+        if number % 4:
+            views[0] += [f"message-id:host{number % 9}.example", "message-id:example", "message-id:~a.9"]
         measured = [bins_of(name)[int(rng.integers(0, N_BINS[name]))] for name in MEASURES]
         for copy in range(1 + (number % 6 == 0)):
             read = Tokens(*views[:3], measured, views[3], date=float(rng.integers(0, 1000)))
@@ -106,9 +111,11 @@ def test_one_message_has_the_evidence_that_it_has_among_many(way: str, n_classes
         )
 
 
-def others_than_copies(block: Block, row: int) -> Ints:
-    digests = block.digests()
-    return np.flatnonzero(digests != digests[row])
+def others_than_of_host(block: Block, row: int) -> Ints:
+    numbers = np.array([int(name.partition(".")[0]) for name in block.names])
+    if numbers[row] % 4:
+        return np.flatnonzero((numbers % 4 == 0) | (numbers % 9 != numbers[row] % 9))
+    return np.flatnonzero(numbers != numbers[row])  # it names no host: its copies are left out
 
 
 def older(block: Block, row: int) -> Ints:
@@ -123,12 +130,7 @@ def other_groups(block: Block, row: int) -> Ints:
 Way = Callable[[Block, Counts], Seen]
 # How rows are seen as new, and by which others each is to be scored.
 WAYS_TO_SEE: dict[str, tuple[Way, Callable[[Block, int], Ints]]] = {
-    "left out": (
-        lambda block, counts: leave_groups_out(
-            block, counts, np.unique(block.digests(), return_inverse=True)[1]
-        ),
-        others_than_copies,
-    ),
+    "host left out": (see_left_out, others_than_of_host),
     "campaign left out": (
         lambda block, counts: leave_groups_out(block, counts, np.arange(len(block)) % 7),
         other_groups,
