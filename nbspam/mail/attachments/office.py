@@ -29,7 +29,7 @@ _TEXTS = ("word/document", "ppt/slides/slide", "xl/sharedstrings.xml", _OPEN_DOC
 _BREAKS = frozenset(("p", "h", "si", "br", "cr", "tab", "line-break", "s"))  # elements that end a word
 # Targets of lists of relations, links of OpenDocument, fields of Word; the quote may be an entity.
 _ADDRESS = re.compile(
-    rb"(?:\bTarget\s*+=|\bhref\s*+=|\bHYPERLINK)\s*+(?:[\"']|&quot;)((?:[^\"'<>&]|&(?!quot;))*+)"
+    rb"(?:\bTarget\s*+=|\bhref\s*+=|\bHYPERLINK)\s*+(?:[\"']|&quot;)([^\"'<>&]*+(?:&(?!quot;)[^\"'<>&]*+){0,2000})"
 )
 _MAX_ADDRESS = 2_000  # bytes
 _ENTITIES = {"lt": "<", "gt": ">", "quot": '"', "apos": "'", "amp": "&"}

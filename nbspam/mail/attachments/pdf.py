@@ -33,7 +33,8 @@ _FAR = complex(-1e9, -1e9)  # no string ends there, so the next one begins a wor
 
 # One level of parentheses inside a string; without its end a string is all that follows, else the search
 # would not be linear.
-_STRING = rb"(\((?:[^()\\]++|\\.|\([^()]*+\))*+\)?|<[0-9A-Fa-f\s]*+>)"
+# The pieces of a string are bounded, and not possessive: Python 3.11.2 takes too much with `(?: | )*+`.
+_STRING = rb"(\((?:[^()\\]++|\\.|\([^()]*+\)){0,10000}\)?|<[0-9A-Fa-f\s]*+>)"
 _NUMBER = rb"[-+]?(?:\d{1,15}\.?\d{0,15}|\.\d{1,15})"
 _NUMBERS = re.compile(_NUMBER)
 _TOKEN = re.compile(_STRING + rb"|(" + _NUMBER + rb")|/([^\s()<>\[\]{}/%]*+)|[A-Za-z'\"*]++", re.DOTALL)
