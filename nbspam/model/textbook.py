@@ -11,9 +11,10 @@ scored by the counts of all others, which subtraction gives.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from functools import partial
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,7 @@ from nbspam.model.views import Seen, view_evidence
 from nbspam.model.words import WordLaw
 from nbspam.settings import Settings
 from nbspam.tokens.bag import NOTAWORD_KEY
+from nbspam.tokens.numeric import NAMES
 
 ALPHA_GRID = (0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
 FOLDS = 5
@@ -64,13 +66,21 @@ class TextbookModel:
         return joint + prior if uses_prior else joint
 
 
-def count_features_of(block: Block, settings: Settings, n_classes: int) -> FeatureCounts | None:
-    """Numeric features of labelled messages, in bins with edges learned on them; None if not scored."""
-    if settings.features == "words":
-        return None
-    edges = learn_edges(block.features, settings.bins, settings.binning)
-    labels, with_pairs = block.labels.astype(np.int64), settings.numeric_model == "aode"
-    return count_features(block.features, labels, n_classes, edges, with_pairs)
+def learn_features(
+    features: Floats,
+    labels: NDArray[Any],
+    n_classes: int,
+    settings: Settings,
+    edges: Mapping[str, list[float]] = MappingProxyType({}),
+) -> FeatureCounts:
+    """The counts of numeric features.
+
+    features : float64 (n_messages, n_features);  labels : class numbers
+    edges    : inner edges of the bins of some features, by name; all others are learned
+    """
+    learned = dict(zip(NAMES, learn_edges(features, settings.bins, settings.binning), strict=True))
+    bins = [edges.get(name, learned[name]) for name in NAMES]
+    return count_features(features, labels, n_classes, bins, settings.numeric_model == "aode")
 
 
 class WordRows:

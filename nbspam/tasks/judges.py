@@ -25,7 +25,7 @@ from nbspam.model.calibration import MAX_COVARIANCE, Learner, first_weights
 from nbspam.model.counts import Counts, CountsModel, Floats, Ints
 from nbspam.model.posterior import log_odds, log_posteriors, log_priors_of, prior_shift
 from nbspam.model.scorer import Counted, Scorer
-from nbspam.model.textbook import TextbookModel, best_alpha, count_features_of
+from nbspam.model.textbook import TextbookModel, best_alpha, learn_features
 from nbspam.model.views import Evidence, as_counted, view_evidence
 from nbspam.settings import Settings
 from nbspam.store.learn import MIN_LABELLED
@@ -93,7 +93,9 @@ class BatchJudge:
         counts = select_rows(self._counted, rows).count(n_classes)
         if self._counted is not self._block:
             counts = self._nothing + counts
-        features = count_features_of(sample, self.settings, n_classes)
+        features = None
+        if self.settings.features != "words":
+            features = learn_features(sample.features, sample.labels, n_classes, self.settings)
         self._model = TextbookModel(self.settings, self._classes, counts, features)
         [kept] = representative_rows([sample], KEPT_MESSAGES, counts.messages)
         sample = select_rows(sample, kept)

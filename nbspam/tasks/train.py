@@ -23,8 +23,7 @@ from nbspam.model.block import Block
 from nbspam.model.calibrate import Fitted, calibrate_on, sample, ways_to_see
 from nbspam.model.calibration import feature_names
 from nbspam.model.counts import Counts, Ints, Totals, merge_counts, text_slices
-from nbspam.model.numeric import count_features, learn_edges
-from nbspam.model.textbook import TextbookModel, best_alpha
+from nbspam.model.textbook import TextbookModel, best_alpha, learn_features
 from nbspam.model.views import Evidence
 from nbspam.settings import Settings
 from nbspam.store.digest import digest_of_array
@@ -127,7 +126,8 @@ def train_blocks(
         if vocabulary:
             counts = vocabulary_counts(vocabulary, len(classes)) + counts
         ranges = partial(iter, (counts,))
-    features = _count_features(mail, settings, choices.edges)
+    rows = mail.features()
+    features = learn_features(*rows, len(classes), settings, choices.edges) if rows else None
     if choices.automatic:
         textbook = TextbookModel(settings, classes, counts, features)
         settings = settings.replaced(alpha=best_alpha(textbook, mail.recent()))
@@ -239,19 +239,6 @@ def _counts_bytes(max_memory: int, jobs: int) -> int:
         )
         raise UsageError(str(max_memory), why, remedy, "max-memory", option="max_memory")
     return (max_memory - needed + SPARE_MEGABYTES) * 1_000_000 // COPIES
-
-
-def _count_features(
-    mail: Accumulator, settings: Settings, edges: Mapping[str, list[float]]
-) -> FeatureCounts | None:
-    """The counts of the numeric features.  edges : inner edges by name; all others are learned"""
-    rows = mail.features()
-    if rows is None:
-        return None
-    learned = learn_edges(rows[0], settings.bins, settings.binning)
-    by_name = {**dict(zip(NAMES, learned, strict=False)), **edges}
-    bins, with_pairs = [by_name[name] for name in NAMES], settings.numeric_model == "aode"
-    return count_features(*rows, len(mail.messages), bins, with_pairs)
 
 
 def _check_classes(path: str, classes: tuple[str, ...], messages: Ints) -> None:
