@@ -9,6 +9,7 @@ random splits and in time order: docs/decisions.md.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
@@ -16,7 +17,7 @@ import numpy as np
 
 from nbspam.model.block import Block, is_dated, select_rows, time_order
 from nbspam.model.calibration import MAX_COVARIANCE, Learner, first_weights, own_weights
-from nbspam.model.counts import Counts, Floats, Ints, split_texts
+from nbspam.model.counts import LINE_FEED, Counts, Floats, Ints
 from nbspam.model.posterior import prior_shift
 from nbspam.model.views import Evidence, Seen, as_counted, before_each, leave_groups_out, view_evidence
 from nbspam.settings import Settings
@@ -29,6 +30,8 @@ MIN_CALIBRATION = 5
 MAX_STEPS = 60  # of Newton; the mail tried took six to eight
 MAX_MOVE = 2.0  # of a weight in one step: a whole step of Newton may go too far
 SLICE_CELLS = 2**24  # of the design at a time, 128 MB: with many classes it is far larger than the evidence
+
+_HOST = re.compile(rb"^message-id:[^~\n]*\.[^~\n]*$", re.MULTILINE)  # a token; ~ is in the form of a number
 
 Way = Callable[[Block, Counts], Seen]
 
@@ -79,11 +82,13 @@ def see_left_out(block: Block, counts: Counts) -> Seen:
 
 def sender_hosts(block: Block) -> Ints:
     """int64 (n_rows,): the column of the host in each Message-ID, the longest of its names; -1 for none."""
-    texts = split_texts(block.texts, len(block.keys))
-    is_host = [text.startswith(b"message-id:") and b"." in text and b"~" not in text for text in texts]
-    length = np.where(is_host, [*map(len, texts)], 0)[block.columns]
-    pairs = np.flatnonzero(length)
-    pairs = pairs[np.lexsort((block.columns[pairs], length[pairs]))]
+    spans = np.array([found.span() for found in _HOST.finditer(block.texts)], np.int64).reshape(-1, 2)
+    line_feeds = np.flatnonzero(np.frombuffer(block.texts, np.uint8) == LINE_FEED)
+    length = np.zeros(len(block.keys), np.int64)
+    length[np.searchsorted(line_feeds, spans[:, 0])] = spans[:, 1] - spans[:, 0]
+    of_pair = length[block.columns]
+    pairs = np.flatnonzero(of_pair)
+    pairs = pairs[np.lexsort((block.columns[pairs], of_pair[pairs]))]
     found = np.full(len(block), -1)
     found[block.rows()[pairs]] = block.columns[pairs]  # of several, the last stays
     return found
