@@ -33,7 +33,8 @@ HAM_CAP = 2.5  # nats
 SHRINKAGE = 3.0  # added to the number of tokens that an average divides by
 SAME = 1e-9  # nats; spreads that differ by less are ties
 # Of evidence: under `alpha`, under `second_alpha`, of measures.  Each has a weight for each view, or measure.
-KINDS = ("evidence", "cautious", "measure")
+WORD_KINDS = ("evidence", "cautious")
+KINDS = (*WORD_KINDS, "measure")
 BINS = 10
 ALL_VIEWS = "all"
 BIGRAMS_NAME = "bigrams"
@@ -126,7 +127,7 @@ class Settings:
     @property
     def kinds(self) -> tuple[str, ...]:
         """The kinds of evidence of averaged views, in the order of their weights in the calibration."""
-        return KINDS if self.measures else KINDS[:-1]
+        return KINDS if self.measures else WORD_KINDS
 
     @property
     def wanted(self) -> frozenset[str]:

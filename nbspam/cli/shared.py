@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
@@ -19,10 +19,11 @@ from nbspam.errors import CannotCreateError, UsageError
 from nbspam.files import names_no_file, nearest_folder, whole_file
 from nbspam.model.chosen_settings import check_all_act, chosen
 from nbspam.settings import ALL_VIEWS, Settings
-from nbspam.store.connection import is_foreign
+from nbspam.store.connection import refuse_foreign
 
 if TYPE_CHECKING:
     from nbspam.corpus.cluster import Cluster
+    from nbspam.corpus.item import Item, MailFile
     from nbspam.model.chosen_settings import Scoring
 
 STDOUT = "-"
@@ -61,9 +62,13 @@ def asked_workers(given: dict[str, Any]) -> AbstractContextManager[int | Cluster
 def read_source(source: Source, given: dict[str, Any], wanted: frozenset[str]) -> Corpus:
     """All mail of a source, read once."""
     with message_steps("Reading", source, given["quiet"]) as advance:
-        jobs = given["jobs"]
-        items = source.items() if isinstance(jobs, int) else source.files()
-        return read_corpus(items, source.classes, jobs, source.ordered_by_index, advance, wanted)
+        mail, jobs = mail_for(source, given["jobs"]), given["jobs"]
+        return read_corpus(mail, source.classes, jobs, source.ordered_by_index, advance, wanted)
+
+
+def mail_for(source: Source, jobs: int | Cluster) -> Iterator[Item | MailFile]:
+    """The messages for processes, or the files for a cluster, which takes them apart itself."""
+    return source.items() if isinstance(jobs, int) else source.files()
 
 
 def named_mail(given: dict[str, Any]) -> list[str]:
@@ -136,9 +141,7 @@ def check_new_model(
 
     replace : write over it;  option : the one that names the model
     """
-    if os.path.isfile(path) and is_foreign(path):
-        why = "there is a file that is not a model, and it is not overwritten"
-        raise CannotCreateError(path, why, "choose another place, or remove the file", "model-foreign")
+    refuse_foreign(path)
     if os.path.isfile(path) and not replace:
         why = "the model exists, and it is not overwritten"
         raise CannotCreateError(path, why, remedy, "model-exists")

@@ -14,6 +14,7 @@ from nbspam.cli.shared import (
     asked_workers,
     check_new_model,
     labelled_source,
+    mail_for,
     named_mail,
     read_source,
 )
@@ -82,8 +83,8 @@ def _train(model: str, replace: bool, given: dict[str, Any]) -> None:
         trained = _train_by_regime(model, source, settings, choices, given)
     else:
         with asked_workers(given) as jobs, message_steps("Training", source, given["quiet"]) as advance:
-            items = source.items() if isinstance(jobs, int) else source.files()
-            trained = train(items, source.classes, model, settings, jobs, advance, choices)
+            mail = mail_for(source, jobs)
+            trained = train(mail, source.classes, model, settings, jobs, advance, choices)
     say(train_summary(trained), given["quiet"])
     check_all_read(source.skipped, trained.skipped)
 

@@ -19,7 +19,7 @@ from __future__ import annotations
 from math import exp
 
 from nbspam.errors import DamagedModelError
-from nbspam.settings import KINDS
+from nbspam.settings import WORD_KINDS
 from nbspam.tokens.bag import VIEWS
 from nbspam.tokens.measures import MEASURES
 
@@ -118,7 +118,7 @@ def _alike(n_classes: int) -> range:
 
 def rough_weights(n_classes: int) -> list[float]:
     """The weights of R_j for the rows of evidence of words, which are first; empty where there is no R."""
-    rows = evidence_rows(KINDS[:-1]) if _alike(n_classes) else []
+    rows = evidence_rows(WORD_KINDS) if _alike(n_classes) else []
     return [_FIRST_WEIGHTS.get(row, 0.0) for row in rows]
 
 

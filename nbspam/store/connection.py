@@ -13,6 +13,7 @@ import time
 from nbspam.errors import (
     RETRAIN,
     BadDataError,
+    CannotCreateError,
     DamagedModelError,
     InputOutputError,
     NbspamError,
@@ -209,13 +210,17 @@ def check_format(where: str, found: int, ours: int = FORMAT) -> None:
         raise BadDataError(where, why, upgrade + RETRAIN, f"model-format-{age}")
 
 
-def is_foreign(path: str) -> bool:
-    """True for a file that is certainly no model: not a damaged, empty or missing one."""
+def refuse_foreign(path: str) -> None:
+    """Raise before a file is overwritten that is certainly no model: not a damaged, empty or missing one."""
+    if not os.path.isfile(path):
+        return
     try:
         check_file(path)
-        return False
     except NbspamError as error:
-        return error.slug == "model-foreign"
+        if error.slug == "model-foreign":
+            why = "there is a file that is not a model, and it is not overwritten"
+            remedy = "choose another place, or remove the file"
+            raise CannotCreateError(path, why, remedy, error.slug) from None
 
 
 def replaced_error(path: str) -> NbspamError:

@@ -135,14 +135,13 @@ def _learn_now(
 
 
 def _count(updater: Updater, label: str | None, data: bytes, name: str = "") -> str:
-    """Learn a message as a class, or unlearn it without one; the model of the updater is as it is then."""
+    """Learn a message as a class, or unlearn it without one, by the model as it is now."""
+    if updater.connection.total_changes:  # a single message finds the model just read
+        updater.model.read()
     message = counted(data, updater.model, name)
     if label is None:
-        result = _unlearn(updater, message)
-    else:
-        result = _learn(updater, message, class_number(updater.model, label))
-    updater.model.read()
-    return result
+        return _unlearn(updater, message)
+    return _learn(updater, message, class_number(updater.model, label))
 
 
 def _wait(path: str, lessons: list[Lesson], deadline: float) -> list[str]:
@@ -168,6 +167,8 @@ def writing(path: str, seconds: float = BUSY_SECONDS) -> Iterator[Updater]:
     with contextlib.ExitStack() as stack:
         with updating(path, seconds) as updater:
             results = _learn_waiting(updater, stack)
+            if results:
+                updater.model.read()
             yield updater
         for lesson, result in results:
             lesson.finish(result)

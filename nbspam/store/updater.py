@@ -239,9 +239,9 @@ class Updater(Writer):
             if len(old) != len(change):
                 raise DamagedModelError(self.model.path, "a row of numeric_count has not one integer a bin")
             sums = [a + sign * b for a, b in zip(old, change, strict=True)]
-            for numbers, rows_of in ((old, gone), (sums, new)):
+            for numbers, stored_rows in ((old, gone), (sums, new)):
                 if any(numbers):
-                    rows_of.append((kind, label, place, " ".join(map(str, numbers))))
+                    stored_rows.append((kind, label, place, " ".join(map(str, numbers))))
         self.change("numeric_count", gone, new)
 
     def take_back(self, digest: int, moves: bool = False) -> int | None:

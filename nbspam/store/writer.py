@@ -16,9 +16,9 @@ from nbspam.store.connection import (
     FORMAT,
     Connection,
     connect,
-    is_foreign,
     journal_of,
     open_to_write,
+    refuse_foreign,
     sqlite3,
     store_error,
 )
@@ -220,9 +220,8 @@ def copy_model(source: str, path: str, replaces: bool = False) -> bool:
 
     replaces : replace a model at `path`
     """
-    if replaces and os.path.isfile(path) and is_foreign(path):
-        why = "there is a file that is not a model, and it is not overwritten"
-        raise CannotCreateError(path, why, "choose another place, or remove it", "model-foreign")
+    if replaces:
+        refuse_foreign(path)
     folder = os.path.dirname(os.path.realpath(path))
     try:
         with open_model(source) as model, contextlib.ExitStack() as stack:

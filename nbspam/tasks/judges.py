@@ -90,9 +90,10 @@ class BatchJudge:
     def learn(self, rows: Ints) -> None:
         """Learns these rows, rising, and no others."""
         n_classes, sample = len(self._classes), select_rows(self._block, rows)
-        counts = select_rows(self._counted, rows).count(n_classes)
-        if self._counted is not self._block:
-            counts = self._nothing + counts
+        if self._counted is self._block:
+            counts = sample.count(n_classes)
+        else:
+            counts = self._nothing + select_rows(self._counted, rows).count(n_classes)
         features = None
         if self.settings.features != "words":
             features = learn_features(sample.features, sample.labels, n_classes, self.settings)
