@@ -11,16 +11,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from tempfile import TemporaryFile
-from typing import IO
+from typing import IO, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from nbspam.corpus.corpus import views_read
 from nbspam.corpus.executor import give_back_memory
 from nbspam.corpus.item import Skipped
 from nbspam.corpus.reading import Progress, ReadShard
 from nbspam.model.block import Block, merge_blocks, only_views, over_words, representative_rows, select_rows
 from nbspam.model.counts import Counts, Floats, Ints, merge_counts
+from nbspam.settings import Settings
 
 KEPT_MESSAGES = 12_000  # rows kept for the calibration: docs/decisions.md
 KEPT_PAIRS = 6_000_000  # tokens in them, 50 MB: of very long messages fewer are kept
@@ -30,42 +32,45 @@ N_RANGES = 64
 _BOUNDS = np.array([(number << 58) - (1 << 63) for number in range(1, N_RANGES)], np.int64)
 
 
+class Counting(NamedTuple):
+    """What is counted of mail.
+
+    settings   : which views, and whether numeric features are kept
+    vocabulary : keys of a fixed one, all other tokens are one NOTAWORD; None: every word has its own count
+    max_bytes  : of the counts in memory, see CountSum
+    """
+
+    classes: tuple[str, ...]
+    settings: Settings
+    vocabulary: Sequence[int] | None = None
+    max_bytes: int | None = None
+
+
 class Accumulator:
-    """Adds blocks up."""
+    """Adds blocks up.  skipped : the mail that could not be read"""
 
-    def __init__(
-        self,
-        n_classes: int,
-        vocabulary: Ints | None,
-        views: Sequence[int],
-        features: bool,
-        max_bytes: int | None,
-    ) -> None:
-        """vocabulary : keys of a fixed one; all other tokens are one NOTAWORD
-
-        views     : numbers of those that are counted; none for numeric features alone
-        features  : whether numeric features are kept
-        max_bytes : of the counts in memory, see CountSum
-        """
-        self._vocabulary, self._views = vocabulary, views
-        self.numeric: list[Floats] | None = [] if features else None
-        self._counts = CountSum(n_classes, max_bytes)
+    def __init__(self, counting: Counting) -> None:
+        self.counting = counting
+        classes, settings, vocabulary, max_bytes = counting
+        self._vocabulary = None if vocabulary is None else np.array(vocabulary, np.int64)
+        self._views = views_read(settings) if settings.features != "numeric" else ()
+        self.numeric: list[Floats] | None = [] if settings.features != "words" else None
+        self._counts = CountSum(len(classes), max_bytes)
         self._pending: list[Block] = []
         self._pairs = 0  # of the pending blocks
         self._recent: list[Block] = []
-        self.messages = np.zeros(n_classes, np.int64)
+        self.messages = np.zeros(len(classes), np.int64)
         self.learned: list[tuple[Ints, NDArray[np.int16]]] = []
+        self.skipped: Skipped = []
 
-    def add_all(self, parts: Iterable[ReadShard], progress: Progress | None = None) -> Skipped:
-        """All blocks of some shards; the mail that could not be read."""
-        skipped: Skipped = []
+    def add_all(self, parts: Iterable[ReadShard], progress: Progress | None = None) -> None:
+        """All blocks of some shards."""
         for blocks, unread, _ in parts:
-            skipped.extend(unread)
+            self.skipped += unread
             for block in blocks:
                 self.add(block)
                 if progress:
                     progress(len(block), int(block.sizes.sum()))
-        return skipped
 
     def add(self, block: Block) -> None:
         """One more block; its rows are labelled."""

@@ -216,10 +216,3 @@ def settings_under(settings: Settings, vocabulary: Vocabulary | None) -> Setting
     if vocabulary is None:
         return settings
     return settings.replaced(diluted=False, bigrams=False, measures=False, views=vocabulary.views)
-
-
-def vocabulary_settings(vocabulary: Vocabulary | None) -> dict[str, str]:
-    """What the model file says about its vocabulary."""
-    if vocabulary is None:
-        return {"vocabulary": "open"}
-    return {"vocabulary": "fixed", "views": vocabulary.views}

@@ -18,11 +18,10 @@ import numpy as np
 from nbspam.corpus.corpus import read_corpus, views_read
 from nbspam.corpus.item import Item
 from nbspam.corpus.reading import Progress
-from nbspam.corpus.vocabulary import vocabulary_settings
 from nbspam.filter import open_filter
 from nbspam.labels import HAM_AND_SPAM
 from nbspam.model.block import merge_blocks, only_views, select_rows
-from nbspam.model.calibration import feature_names, first_weights
+from nbspam.model.calibration import first_weights
 from nbspam.model.counts import Floats
 from nbspam.settings import ALL_VIEWS, Settings
 from nbspam.store.check import learned_as
@@ -160,7 +159,6 @@ class Labelling:
 def make_empty_model(path: str) -> None:
     """Write a model of ham and spam that has learned nothing; its calibration is where learning starts."""
     settings = Settings().of(HAM_AND_SPAM)
-    names = feature_names(len(HAM_AND_SPAM), settings.kinds)
     with new_model(path, HAM_AND_SPAM, [0, 0], "label", replaces=False) as file:
-        file.settings({**settings.as_text(), **vocabulary_settings(None)})
-        file.calibration(names, *first_weights(len(HAM_AND_SPAM), settings.kinds))
+        file.settings(settings.as_text() | {"vocabulary": "open"})
+        file.calibration(settings.kinds, *first_weights(len(HAM_AND_SPAM), settings.kinds))

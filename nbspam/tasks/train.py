@@ -12,16 +12,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from nbspam.corpus.accumulator import Accumulator
-from nbspam.corpus.corpus import views_read
+from nbspam.corpus.accumulator import Accumulator, Counting
 from nbspam.corpus.executor import JOBS_PER_CORE, default_jobs, run_shards
 from nbspam.corpus.item import Item, MailFile, Skipped
 from nbspam.corpus.reading import Progress, read_blocks
-from nbspam.corpus.vocabulary import Vocabulary, settings_under, vocabulary_counts, vocabulary_settings
+from nbspam.corpus.vocabulary import Vocabulary, settings_under, vocabulary_counts
 from nbspam.errors import BadDataError, NoInputError, UsageError
 from nbspam.model.block import Block
 from nbspam.model.calibrate import Fitted, calibrate_on, sample, ways_to_see
-from nbspam.model.calibration import feature_names
 from nbspam.model.counts import Counts, Ints, Totals, merge_counts, text_slices
 from nbspam.model.textbook import TextbookModel, best_alpha, learn_features
 from nbspam.model.views import Evidence
@@ -97,48 +95,46 @@ def train(
     """
     choices = choices or Choices()
     settings = settings_under(settings, choices.vocabulary)
-    parts = read_blocks(items, classes, jobs, settings.wanted) if isinstance(jobs, int) else items
-    return train_blocks(parts, classes, path, settings, choices, progress, jobs)
+    mail = accumulator_for(classes, settings, choices, jobs)
+    parts: Iterable[Any] = items
+    if isinstance(jobs, int):
+        parts = read_blocks(items, classes, jobs, settings.wanted)
+    mail.add_all(parts, progress)
+    return write_trained(mail, path, choices, jobs)
 
 
-def train_blocks(
-    parts: Iterable[Any],
-    classes: tuple[str, ...],
-    path: str,
-    settings: Settings,
-    choices: Choices,
-    progress: Progress | None = None,
-    jobs: int | Cluster = 1,
-) -> Trained:
-    """Count messages that were read and write the model to `path`, whole or not at all.
-
-    parts : ReadShards, or MailFiles if `jobs` is a cluster
-    """
-    settings, vocabulary = settings.of(classes), choices.vocabulary
-    start = Accumulator if isinstance(jobs, int) else jobs.mail(classes, settings.wanted)
+def accumulator_for(
+    classes: tuple[str, ...], settings: Settings, choices: Choices, jobs: int | Cluster = 1
+) -> Accumulator:
+    """What the mail of a training is added to: ReadShards, or MailFiles if `jobs` is a cluster."""
     max_bytes = _counts_bytes(choices.max_memory, jobs if isinstance(jobs, int) else 1)
-    mail = counts_for(settings, len(classes), vocabulary.keys() if vocabulary else None, max_bytes, start)
-    skipped = mail.add_all(parts, progress)
+    keys = choices.vocabulary.keys() if choices.vocabulary else None
+    counting = Counting(classes, settings.of(classes), keys, max_bytes)
+    return Accumulator(counting) if isinstance(jobs, int) else jobs.accumulator(counting)
+
+
+def write_trained(mail: Accumulator, path: str, choices: Choices, jobs: int | Cluster = 1) -> Trained:
+    """Write the model of mail that was counted to `path`, whole or not at all."""
+    classes, settings, *_ = mail.counting
     _check_classes(path, classes, mail.messages)
     ranges: Callable[[], Iterable[Counts]] = mail.ranges
-    if vocabulary or choices.automatic:
+    if choices.vocabulary or choices.automatic:
         counts = mail.counts()
-        if vocabulary:
-            counts = vocabulary_counts(vocabulary, len(classes)) + counts
+        if choices.vocabulary:
+            counts = vocabulary_counts(choices.vocabulary, len(classes)) + counts
         ranges = partial(iter, (counts,))
     rows = mail.features()
     features = learn_features(*rows, len(classes), settings, choices.edges) if rows else None
     if choices.automatic:
         textbook = TextbookModel(settings, classes, counts, features)
         settings = settings.replaced(alpha=best_alpha(textbook, mail.recent()))
-    tokens = _write(path, classes, settings, choices, mail, ranges, features, jobs)
+    tokens = _write(path, settings, choices, mail, ranges, features, jobs)
     messages, alpha = tuple(mail.messages.tolist()), settings.alpha if choices.automatic else None
-    return Trained(path, classes, messages, tokens, os.path.getsize(path), skipped, alpha)
+    return Trained(path, classes, messages, tokens, os.path.getsize(path), mail.skipped, alpha)
 
 
 def _write(
     path: str,
-    classes: tuple[str, ...],
     settings: Settings,
     choices: Choices,
     mail: Accumulator,
@@ -147,11 +143,13 @@ def _write(
     jobs: int | Cluster,
 ) -> int:
     """Write the model file; the number of its tokens."""
+    classes = mail.counting.classes
     block = mail.recent() if settings.averaged and not choices.evidence else Block()
     counts, sums, digest = _summed(ranges(), block)
     calibration = _calibration(settings, choices, block, counts, jobs)
     with new_model(path, classes, mail.messages.tolist(), choices.source, choices.replaces) as file:
-        file.settings({**settings.as_text(), **vocabulary_settings(choices.vocabulary), **choices.decision})
+        vocabulary = "fixed" if choices.vocabulary else "open"
+        file.settings(settings.as_text() | choices.decision | {"vocabulary": vocabulary})
         file.insert("token", chain.from_iterable(map(token_rows, ranges())))
         file.sums, file.digests["token"] = sums, digest
         file.insert("learned", learned_rows(mail.learned))
@@ -159,8 +157,7 @@ def _write(
             file.numeric_features(zip(NAMES, features.edges, strict=True), features.rows())
         fitted = calibration()
         if fitted:
-            names = feature_names(len(classes), settings.kinds)
-            file.calibration(names, fitted.weights.tolist(), fitted.covariance.tolist())
+            file.calibration(settings.kinds, fitted.weights.tolist(), fitted.covariance.tolist())
     return int(counts.totals.words.sum())
 
 
@@ -207,22 +204,6 @@ def _summed(ranges: Iterable[Counts], block: Block) -> tuple[Counts, dict[str, l
     counts = merge_counts(found)
     counts.totals = every
     return counts, rows, digest
-
-
-def counts_for(
-    settings: Settings,
-    n_classes: int,
-    keys: list[int] | None,
-    max_bytes: int | None = None,
-    start: Callable[..., Accumulator] = Accumulator,
-) -> Accumulator:
-    """An empty accumulator for these settings.
-
-    keys : of a fixed vocabulary;  max_bytes : of the counts in memory;  start : makes it
-    """
-    words = None if keys is None else np.array(keys, np.int64)
-    views = views_read(settings) if settings.features != "numeric" else ()
-    return start(n_classes, words, views, settings.features != "words", max_bytes)
 
 
 def _counts_bytes(max_memory: int, jobs: int) -> int:

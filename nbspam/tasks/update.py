@@ -12,7 +12,7 @@ import os
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from nbspam.corpus.accumulator import Accumulator
+from nbspam.corpus.accumulator import Accumulator, Counting
 from nbspam.corpus.item import Item, MailFile
 from nbspam.corpus.reading import Progress, read_blocks
 from nbspam.errors import BadDataError, NoInputError, TryAgainError
@@ -25,7 +25,7 @@ from nbspam.store.reader import Model, open_model
 from nbspam.store.updater import Origin, Updater, autolearned_rows
 from nbspam.tasks.classify import cells_of, counts_of
 from nbspam.tasks.start import copy_shared, own_or_shared
-from nbspam.tasks.train import Trained, counts_for, learned_rows, token_rows
+from nbspam.tasks.train import Trained, learned_rows, token_rows
 from nbspam.tokens.numeric import NAMES
 
 if TYPE_CHECKING:
@@ -55,8 +55,8 @@ def update(
         _check(model, classes)
         keys, known = _fixed_keys(model), model.classes
         settings = from_text(model.settings, model.path)
-    counts = counts_for(settings, len(known), keys)
-    skipped = counts.add_all(read_blocks(items, known, jobs, settings.wanted), progress)
+    counts = Accumulator(Counting(known, settings, keys))
+    counts.add_all(read_blocks(items, known, jobs, settings.wanted), progress)
     if not counts.messages.any():
         why = "no readable message was found, so nothing was added"
         raise NoInputError("SOURCE", why, "check SOURCE", "no-mail")
@@ -64,7 +64,7 @@ def update(
     again = _add(path, counts, known, keys, origin)
     added, tokens = tuple(counts.messages.tolist()), len(counts.counts().keys)
     size_bytes = os.path.getsize(path)
-    return Trained(path, known, added, tokens, size_bytes, skipped, again=again, begun=begun)
+    return Trained(path, known, added, tokens, size_bytes, counts.skipped, again=again, begun=begun)
 
 
 def _check(model: Model, classes: tuple[str, ...]) -> None:
