@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from tempfile import TemporaryFile
-from typing import IO, NamedTuple
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from nbspam.corpus.corpus import views_read
 from nbspam.corpus.executor import give_back_memory
 from nbspam.corpus.item import Skipped
-from nbspam.corpus.reading import Progress, ReadShard
+from nbspam.corpus.reading import Progress, read_blocks
 from nbspam.model.block import Block, merge_blocks, only_views, over_words, representative_rows, select_rows
 from nbspam.model.counts import Counts, Floats, Ints, merge_counts
 from nbspam.settings import Settings
@@ -49,8 +49,9 @@ class Counting(NamedTuple):
 class Accumulator:
     """Adds blocks up.  skipped : the mail that could not be read"""
 
-    def __init__(self, counting: Counting) -> None:
-        self.counting = counting
+    def __init__(self, counting: Counting, jobs: int = 1) -> None:
+        """jobs : processes that read mail"""
+        self.counting, self._jobs = counting, jobs
         classes, settings, vocabulary, max_bytes = counting
         self._vocabulary = None if vocabulary is None else np.array(vocabulary, np.int64)
         self._views = views_read(settings) if settings.features != "numeric" else ()
@@ -63,8 +64,10 @@ class Accumulator:
         self.learned: list[tuple[Ints, NDArray[np.int16]]] = []
         self.skipped: Skipped = []
 
-    def add_all(self, parts: Iterable[ReadShard], progress: Progress | None = None) -> None:
-        """All blocks of some shards."""
+    def read(self, items: Iterable[Any], progress: Progress | None = None) -> None:
+        """Read these Items and add them."""
+        counting = self.counting
+        parts = read_blocks(items, counting.classes, self._jobs, counting.settings.wanted)
         for blocks, unread, _ in parts:
             self.skipped += unread
             for block in blocks:

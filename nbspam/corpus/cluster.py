@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from nbspam import __version__
 from nbspam.corpus.accumulator import KEPT_MESSAGES, N_RANGES, Accumulator, Counting, cut, latest_rows
 from nbspam.corpus.item import Item, MailFile, Notes, Skipped
-from nbspam.corpus.reading import Progress, ReadShard, ShardReader, read_blocks
+from nbspam.corpus.reading import Progress, ReadShard, ShardReader
 from nbspam.errors import InternalError, NoInputError, UsageError
 from nbspam.model.block import Block
 from nbspam.model.counts import Counts, Floats, Ints, merge_counts
@@ -105,8 +105,8 @@ class ClusterMail(Accumulator):
         self._cluster = cluster
         self._ranges: list[Future] = []
 
-    def add_all(self, files: Iterable[Any], progress: Progress | None = None) -> None:
-        """All mail in these MailFiles; this is called once."""
+    def read(self, files: Iterable[Any], progress: Progress | None = None) -> None:
+        """Read and add all mail in these MailFiles; this is called once."""
         submit = self._cluster.submit
         rows = _Tree(self._cluster, _latest_rows)
         ranges = [_Tree(self._cluster, merge_counts) for _ in range(N_RANGES)]
@@ -133,9 +133,7 @@ class ClusterMail(Accumulator):
     def ranges(self) -> Iterator[Counts]:
         """The counts of all messages, in ascending ranges of keys, fetched one after the other."""
         for future in self._ranges:
-            counts = self._cluster.result(future)
-            counts.messages = self.messages
-            yield counts
+            yield self._cluster.result(future)
 
 
 class _Tree:
@@ -252,8 +250,7 @@ def _read(files: list[MailFile], classes: tuple[str, ...], wanted: frozenset[str
 def _count(files: list[MailFile], counting: Counting) -> tuple[_Counted, Block, Counts]:
     """What is _Counted of the messages, their rows for the calibration, and their Counts."""
     mail, sizes, notes = Accumulator(counting), [0], Notes()
-    parts = read_blocks(_items(files, notes), counting.classes, 1, counting.settings.wanted)
-    mail.add_all(parts, lambda _, size_bytes: sizes.append(size_bytes))
+    mail.read(_items(files, notes), lambda _, size_bytes: sizes.append(size_bytes))
     skipped = mail.skipped + notes.skipped
     counted = _Counted(mail.messages, sum(sizes), mail.learned, mail.numeric, skipped)
     return counted, mail.recent(), mail.counts()

@@ -118,8 +118,10 @@ def words_of_ham(model: Model, most: int) -> list[str]:
     return [text for (text,) in rows if text.isalpha()][:most]
 
 
-def vocabulary_keys(model: Model) -> list[int]:
-    """The keys of all tokens except NOTAWORD, ascending: the words of a fixed vocabulary."""
+def vocabulary_keys(model: Model) -> list[int] | None:
+    """The keys of the words of a fixed vocabulary, ascending, without NOTAWORD; None if every word counts."""
+    if model.settings.get("vocabulary") != "fixed":
+        return None
     return [key for (key,) in model.connection.ask("SELECT key FROM token WHERE key != 0 ORDER BY key")]
 
 

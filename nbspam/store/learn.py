@@ -331,7 +331,7 @@ def count_message(updater: Updater, number: int, message: Counted, times: int, b
     if model.settings["features"] != "words":
         from nbspam.model.features import message_rows  # few models have numeric features
 
-        updater.count_numeric(message_rows(model, number, message.features), times)
+        updater.count_numeric(message_rows(model, [number], message.features), times)
 
 
 def _learn_calibration(updater: Updater, message: Counted, number: int) -> None:

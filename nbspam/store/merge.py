@@ -101,10 +101,10 @@ def check_mergeable(models: Sequence[Model]) -> None:
 def _counted(model: Model) -> dict[str, object]:
     """What a model counts."""
     setting, features = model.settings.get, model.numeric_features()
-    is_fixed, has_pairs = setting("vocabulary") == "fixed", setting("numeric_model") == "aode"
+    has_pairs = setting("numeric_model") == "aode"
     return {
         # A word of one vocabulary is NOTAWORD in the other: the sum could not separate them.
-        "vocabulary": (is_fixed, setting("views", "all"), is_fixed and vocabulary_keys(model)),
+        "vocabulary": (setting("views", "all"), vocabulary_keys(model)),
         "features": (setting("features") == "numeric", features, bool(features) and has_pairs),
         "measures": setting("measures") == "1",
         "bigrams": setting("bigrams") == "1",
