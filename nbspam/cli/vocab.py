@@ -14,13 +14,13 @@ from nbspam.corpus.vectorize import Columns, NumericColumns, WordColumns, vector
 from nbspam.corpus.vocabulary import (
     VIEW_COLUMN,
     Vocabulary,
-    Word,
     build_vocabulary,
     lines,
     read_vocabulary,
     read_word_list,
 )
 from nbspam.errors import UsageError
+from nbspam.store.check import TokenRow
 
 
 @click.group("vocab")
@@ -97,7 +97,7 @@ def show_command(file: str, top: int, json: bool) -> None:
         write_json(_content(vocabulary, code, word))
 
 
-def _content(vocabulary: Vocabulary, code: int, word: Word) -> dict[str, Any]:
+def _content(vocabulary: Vocabulary, code: int, word: TokenRow) -> dict[str, Any]:
     return {
         "code": code,
         "word": word.text,
@@ -107,7 +107,7 @@ def _content(vocabulary: Vocabulary, code: int, word: Word) -> dict[str, Any]:
     }
 
 
-def _table(vocabulary: Vocabulary, words: list[tuple[int, Word]]) -> str:
+def _table(vocabulary: Vocabulary, words: list[tuple[int, TokenRow]]) -> str:
     counts, codes = (
         counts_text(vocabulary.classes, vocabulary.messages),
         amount(len(vocabulary.words), "code"),

@@ -35,10 +35,11 @@ if TYPE_CHECKING:
 AS_GIVEN = ("prior", "threshold", "normalise", "bins", "binning")  # settings that need no other
 
 
-def chosen(given: Scoring) -> Settings:
-    """The settings for a way of scoring; UsageError for a value that makes no sense.
+def chosen(given: Scoring, names: Iterable[str], is_kept: bool = False) -> Settings:
+    """The settings for a way of scoring; UsageError for a value that makes no sense, or has no effect.
 
-    alpha `auto` is left to the caller, who chooses a number on the mail.
+    given : alpha `auto` is left to the caller, who chooses a number on the mail
+    names, is_kept : see check_all_act
     """
     from nbspam.model.numeric import checked_bins
 
@@ -66,6 +67,7 @@ def chosen(given: Scoring) -> Settings:
     is_scored = features != "numeric" and all(scored.get(name, True) for name in settings.views.split(","))
     if settings.views != ALL_VIEWS and not is_scored:
         raise _wrong_views(settings.views, "names a view that is not scored here")
+    check_all_act(names, settings, is_kept)
     return settings
 
 

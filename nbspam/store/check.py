@@ -79,7 +79,11 @@ def key_of(text: str, view: int) -> int:
 
 
 class TokenRow(NamedTuple):
-    """A row of `token`."""
+    """A row of `token`, or a word of a vocabulary.
+
+    view      : its number, see VIEW_NAMES
+    documents : n_jk by class;  occurrences : N_jk by class
+    """
 
     text: str
     view: int
