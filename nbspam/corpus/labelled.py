@@ -24,7 +24,7 @@ from itertools import chain
 from nbspam.corpus.folder_names import DOVECOT, JUNK, UNCLEAR, decoded, kind_of, special_uses
 from nbspam.corpus.folders import CODE, CODE_MARKS, OUTSIDE, is_maildir, messages, scan, tree_folders
 from nbspam.corpus.item import HEAD_BYTES, Notes, class_folders, is_url, packed_as, reason_of
-from nbspam.corpus.source import Source, SourcePart, index_entries, mode_of, unreadable
+from nbspam.corpus.source import Source, SourcePart, index_entries, mode_of, read_lines, unreadable
 from nbspam.errors import BadDataError, NoInputError, UsageError
 from nbspam.labels import HAM, SPAM, checked_name
 
@@ -233,15 +233,12 @@ def _class_of(name: str, rules: Rules, special: dict[str, str]) -> tuple[str, st
 
 def _read_rules(path: str) -> Rules:
     try:
-        with open(path, encoding="utf-8", errors="surrogateescape") as file:
-            lines = list(file)
+        lines = list(read_lines(path))
     except OSError as error:
         raise NoInputError(path, reason_of(error), "name a file of rules", "no-such-rules") from error
     rules: Rules = []
-    for number, line in enumerate(lines, 1):
-        words, where = line.strip().rsplit(None, 1), f"{path}:{number}"
-        if not words or words[0].startswith("#"):
-            continue
+    for where, line in lines:
+        words = line.rsplit(None, 1)
         if len(words) != 2:
             why = f"{words[0][:40]!r} is not `PATTERN CLASS` or `PATTERN -`"
             raise BadDataError(where, why, "write for example: Lists.* ham", "rules-line")

@@ -133,21 +133,26 @@ def index_entries(index: str) -> Iterator[tuple[str, str]]:
     base = os.path.dirname(index)
     names: dict[str, str] = {}
     try:
-        with open(index, encoding="utf-8-sig", errors="surrogateescape", newline="\n") as lines:
-            for number, text in enumerate(lines, 1):
-                fields = text.strip(" \t\r\n").split(None, 1)
-                if not fields or fields[0].startswith("#"):
-                    continue
-                where = f"{index}:{number}"
-                if len(fields) != 2 or "\0" in text:
-                    why = f"{text.strip()[:40]!r} is not `LABEL PATH`"
-                    raise BadDataError(where, why, "write for example: spam mail/0001", "index-line")
-                label, path = fields
-                if label not in names:
-                    names[label] = checked_name(label, where)
-                yield names[label], os.path.join(base, path)
+        for where, text in read_lines(index):
+            fields = text.split(None, 1)
+            if len(fields) != 2 or "\0" in text:
+                why = f"{text[:40]!r} is not `LABEL PATH`"
+                raise BadDataError(where, why, "write for example: spam mail/0001", "index-line")
+            label, path = fields
+            if label not in names:
+                names[label] = checked_name(label, where)
+            yield names[label], os.path.join(base, path)
     except OSError as error:
         raise unreadable(index, reason_of(error)) from error
+
+
+def read_lines(path: str) -> Iterator[tuple[str, str]]:
+    """(PATH:NUMBER, text) of each line of a file that people write, except empty lines and comments."""
+    with open(path, encoding="utf-8-sig", errors="surrogateescape", newline="\n") as lines:
+        for number, line in enumerate(lines, 1):
+            text = line.strip(" \t\r\n")
+            if text.strip() and not text.startswith("#"):
+                yield f"{path}:{number}", text
 
 
 def mode_of(path: str) -> int:

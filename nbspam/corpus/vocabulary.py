@@ -92,7 +92,7 @@ def read_vocabulary(path: str) -> Vocabulary:
             raise ValueError(views)
         for code, row in enumerate(rows[_HEADER_ROWS:]):
             place = f"line {_HEADER_ROWS + 1 + code}"
-            words.append(_word_of(code, row, len(classes)))
+            words.append(_parse_word(code, row, len(classes)))
         # Whatever else is wrong, what would be written is not the same.
         for number, row in enumerate(_rows(found)):
             place = f"line {number + 1}"
@@ -104,7 +104,7 @@ def read_vocabulary(path: str) -> Vocabulary:
     return found
 
 
-def _word_of(code: int, row: list[str], n_classes: int) -> TokenRow:
+def _parse_word(code: int, row: list[str], n_classes: int) -> TokenRow:
     """The word in a row of the file; ValueError for a wrong one."""
     _, view, word, *counts = row
     is_outside = code == 0

@@ -52,7 +52,7 @@ from nbspam.tasks.judges import (
     clues_of,
     outcome_of,
 )
-from nbspam.tasks.train import Choices, Trained, accumulator_for, write_trained
+from nbspam.tasks.train import Choices, Trained, start_accumulator, write_counted
 from nbspam.tokens.bag import NO_TEXTBOOK_VIEWS
 
 if TYPE_CHECKING:
@@ -252,9 +252,9 @@ def train_by_regime(
     feedback : on-error or thick.  What it gains and costs: docs/decisions.md.
     """
     rows, evidence = learned_rows(corpus.seen_by(plan.settings), plan, feedback, progress)
-    mail = accumulator_for(corpus.classes, plan.settings, choices)
+    mail = start_accumulator(corpus.classes, plan.settings, choices)
     mail.add(select_rows(corpus.block, rows))
-    trained = write_trained(mail, path, choices._replace(evidence=evidence))
+    trained = write_counted(mail, path, choices._replace(evidence=evidence))
     return trained._replace(read=len(corpus.block), skipped=corpus.skipped)
 
 

@@ -95,12 +95,12 @@ def train(
     items : MailFiles if `jobs` is a cluster
     """
     choices = choices or Choices()
-    mail = accumulator_for(classes, settings, choices, jobs)
+    mail = start_accumulator(classes, settings, choices, jobs)
     mail.read(items, progress)
-    return write_trained(mail, path, choices, jobs)
+    return write_counted(mail, path, choices, jobs)
 
 
-def accumulator_for(
+def start_accumulator(
     classes: tuple[str, ...], settings: Settings, choices: Choices, jobs: int | Cluster = 1
 ) -> Accumulator:
     """What the mail of a training is added to."""
@@ -111,7 +111,7 @@ def accumulator_for(
     return Accumulator(counting, jobs) if isinstance(jobs, int) else jobs.accumulator(counting)
 
 
-def write_trained(mail: Accumulator, path: str, choices: Choices, jobs: int | Cluster = 1) -> Trained:
+def write_counted(mail: Accumulator, path: str, choices: Choices, jobs: int | Cluster = 1) -> Trained:
     """Write the model of mail that was counted to `path`, whole or not at all."""
     classes, settings, *_ = mail.counting
     _check_classes(path, classes, mail.messages)
@@ -143,7 +143,7 @@ def _write(
     """Write the model file; the number of its tokens."""
     classes = mail.counting.classes
     block = mail.recent() if settings.averaged and not choices.evidence else Block()
-    counts, digest = _counts_of_block(ranges(), block)
+    counts, digest = _sum_ranges(ranges(), block)
     calibration = _calibration(settings, choices, block, counts, jobs)
     with new_model(path, classes, mail.messages.tolist(), choices.source, choices.replaces) as file:
         vocabulary = "fixed" if choices.vocabulary else "open"
@@ -176,7 +176,7 @@ def _calibration(
     return lambda: calibrate_on(list(samples))
 
 
-def _counts_of_block(ranges: Iterable[Counts], block: Block) -> tuple[Counts, int]:
+def _sum_ranges(ranges: Iterable[Counts], block: Block) -> tuple[Counts, int]:
     """The counts of the tokens of a block, with the totals of all tokens; the digest of all tokens."""
     found: list[Counts] = []
     totals: list[Totals] = []
