@@ -108,13 +108,10 @@ def _content(vocabulary: Vocabulary, code: int, word: TokenRow) -> dict[str, Any
 
 
 def _table(vocabulary: Vocabulary, words: list[tuple[int, TokenRow]]) -> str:
-    counts, codes = (
-        counts_text(vocabulary.classes, vocabulary.messages),
-        amount(len(vocabulary.words), "code"),
-    )
-    heads = ["code", "view", *map(plain, vocabulary.classes), "word"]
+    codes = amount(len(vocabulary.words), "code")
+    counts = counts_text(vocabulary.classes, vocabulary.messages)
     text = f"{codes} of view {vocabulary.views}, counted in {counts}; messages/occurrences a class\n\n"
-    text += "\t".join(heads) + "\n"
+    text += "\t".join(["code", "view", *map(plain, vocabulary.classes), "word"]) + "\n"
     for code, word in words:
         pairs = [f"{n}/{times}" for n, times in zip(word.documents, word.occurrences, strict=True)]
         text += "\t".join([str(code), VIEW_COLUMN[word.view], *pairs, plain(word.text)]) + "\n"

@@ -63,12 +63,19 @@ def chosen(given: Scoring, names: Iterable[str], is_kept: bool = False) -> Setti
         raise UsageError(where, why, "for example: 2", "threshold", option="threshold")
     checked_bins(settings.bins, settings.numeric_model == "aode")
     parse_prior(settings.prior)
-    scored = {BIGRAMS_NAME: settings.bigrams, MEASURES_NAME: settings.measures}
-    is_scored = features != "numeric" and all(scored.get(name, True) for name in settings.views.split(","))
-    if settings.views != ALL_VIEWS and not is_scored:
-        raise _wrong_views(settings.views, "names a view that is not scored here")
+    _check_views_scored(settings)
     check_all_act(names, settings, is_kept)
     return settings
+
+
+def _check_views_scored(settings: Settings) -> None:
+    """Raise if the settings name a view that they do not score."""
+    scored = {BIGRAMS_NAME: settings.bigrams, MEASURES_NAME: settings.measures}
+    is_scored = settings.features != "numeric" and all(
+        scored.get(name, True) for name in settings.views.split(",")
+    )
+    if settings.views != ALL_VIEWS and not is_scored:
+        raise _wrong_views(settings.views, "names a view that is not scored here")
 
 
 def _checked_views(text: str) -> str:

@@ -20,7 +20,7 @@ from nbspam.corpus.reading import Progress
 from nbspam.corpus.vocabulary import Vocabulary, settings_under, vocabulary_counts
 from nbspam.errors import BadDataError, NoInputError, UsageError
 from nbspam.model.block import Block
-from nbspam.model.calibrate import Fitted, calibrate_on, sample, ways_to_see
+from nbspam.model.calibrate import calibrate_on, sample, ways_to_see
 from nbspam.model.counts import Counts, Ints, Totals, merge_counts, text_slices
 from nbspam.model.textbook import TextbookModel, best_alpha, learn_features
 from nbspam.model.views import Evidence
@@ -144,7 +144,7 @@ def _write(
     classes = mail.counting.classes
     block = mail.recent() if settings.averaged and not choices.evidence else Block()
     counts, digest = _sum_ranges(ranges(), block)
-    calibration = _calibration(settings, choices, block, counts, jobs)
+    samples = _samples(settings, choices, block, counts, jobs)
     with new_model(path, classes, mail.messages.tolist(), choices.source, choices.replaces) as file:
         vocabulary = "fixed" if choices.vocabulary else "open"
         file.settings(settings.as_text() | choices.decision | {"vocabulary": vocabulary})
@@ -153,27 +153,22 @@ def _write(
         file.insert("learned", learned_rows(mail.learned))
         if features:
             file.numeric_features(zip(NAMES, features.edges, strict=True), features.rows())
-        fitted = calibration()
-        if fitted:
+        if settings.averaged:
+            fitted = calibrate_on(list(samples))
             file.calibration(settings.kinds, fitted.weights.tolist(), fitted.covariance.tolist())
     return int(counts.totals.words.sum())
 
 
-def _calibration(
+def _samples(
     settings: Settings, choices: Choices, block: Block, counts: Counts, jobs: int | Cluster
-) -> Callable[[], Fitted | None]:
-    """A function for the calibration; other processes may compute it while the counts are written.
-
-    It returns None where nothing is averaged.
-    """
+) -> Iterable[Evidence]:
+    """What the calibration is learned on; other processes may compute it while the counts are written."""
     if not settings.averaged:
-        return lambda: None
+        return []
     if choices.evidence:
-        return partial(calibrate_on, [choices.evidence])
-    samples = run_shards(
-        partial(sample, block=block, counts=counts, settings=settings), ways_to_see(block), jobs
-    )
-    return lambda: calibrate_on(list(samples))
+        return [choices.evidence]
+    work = partial(sample, block=block, counts=counts, settings=settings)
+    return run_shards(work, ways_to_see(block), jobs)
 
 
 def _sum_ranges(ranges: Iterable[Counts], block: Block) -> tuple[Counts, int]:
@@ -202,10 +197,8 @@ def _counts_bytes(max_memory: int, jobs: int) -> int:
     needed = PARENT_MEGABYTES + JOB_MEGABYTES * min(jobs, JOBS_PER_CORE * default_jobs())
     max_memory = max_memory or max(DEFAULT_MEGABYTES, needed)
     if max_memory < needed:
-        why, remedy = (
-            f"training with {jobs} jobs needs at least {needed} megabytes",
-            "allow more, or use fewer jobs",
-        )
+        why = f"training with {jobs} jobs needs at least {needed} megabytes"
+        remedy = "allow more, or use fewer jobs"
         raise UsageError(str(max_memory), why, remedy, "max-memory", option="max_memory")
     return (max_memory - needed + SPARE_MEGABYTES) * 1_000_000 // COPIES
 
