@@ -47,7 +47,14 @@ class Counting(NamedTuple):
 
 
 class Accumulator:
-    """Adds blocks up.  skipped : the mail that could not be read"""
+    """Adds blocks up.
+
+    messages   : int64 (n_classes,)
+    size_bytes : of all messages
+    learned    : digests and class numbers of the messages, by block
+    numeric    : their numeric features, by block; None if they are not kept
+    skipped    : the mail that could not be read
+    """
 
     def __init__(self, counting: Counting, jobs: int = 1) -> None:
         """jobs : processes that read mail"""
@@ -63,6 +70,7 @@ class Accumulator:
         self.messages = np.zeros(len(classes), np.int64)
         self.learned: list[tuple[Ints, NDArray[np.int16]]] = []
         self.skipped: Skipped = []
+        self.size_bytes = 0
 
     def read(self, items: Iterable[Any], progress: Progress | None = None) -> None:
         """Read these Items and add them."""
@@ -71,9 +79,10 @@ class Accumulator:
         for blocks, unread, _ in parts:
             self.skipped += unread
             for block in blocks:
+                before = self.size_bytes
                 self.add(block)
                 if progress:
-                    progress(len(block), int(block.sizes.sum()))
+                    progress(len(block), self.size_bytes - before)
 
     def add(self, block: Block) -> None:
         """One more block; its rows are labelled."""
@@ -83,6 +92,7 @@ class Accumulator:
             self.numeric.append(block.features)
         self.messages += np.bincount(block.labels, minlength=len(self.messages))
         self.learned.append((block.digests(), block.labels))
+        self.size_bytes += int(block.sizes.sum())
         if self._pairs > MAX_PENDING_PAIRS:
             self._fold()
 
@@ -99,7 +109,8 @@ class Accumulator:
 
     def _most_rows(self) -> int:
         """How many rows are kept: fewer of messages with very many tokens."""
-        rows, pairs = (sum(map(len, some)) for some in (self._recent, [one.columns for one in self._recent]))
+        rows = sum(len(block) for block in self._recent)
+        pairs = sum(len(block.columns) for block in self._recent)
         return min(KEPT_MESSAGES, KEPT_PAIRS * rows // max(1, pairs))
 
     def ranges(self) -> Iterator[Counts]:

@@ -16,6 +16,7 @@ from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import CancelledError
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from itertools import chain, islice
 from operator import call, itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
@@ -64,7 +65,7 @@ class Cluster:
         self, files: Iterable[MailFile], classes: tuple[str, ...], wanted: frozenset[str]
     ) -> Iterator[ReadShard]:
         """The blocks of all messages, in order."""
-        return self.results(self.submit(_read, some, classes, wanted) for some in _shards(files))
+        return self.run(partial(_read, classes=classes, wanted=wanted), _shards(files))
 
     def accumulator(self, counting: Counting) -> ClusterMail:
         """An Accumulator of MailFiles."""
@@ -121,6 +122,7 @@ class ClusterMail(Accumulator):
 
         for one in self._cluster.results(summaries()):
             self.messages += one.messages
+            self.size_bytes += one.size_bytes
             self.learned += one.learned
             self.skipped += one.skipped
             if self.numeric is not None:
@@ -249,10 +251,10 @@ def _read(files: list[MailFile], classes: tuple[str, ...], wanted: frozenset[str
 
 def _count(files: list[MailFile], counting: Counting) -> tuple[_Counted, Block, Counts]:
     """What is _Counted of the messages, their rows for the calibration, and their Counts."""
-    mail, sizes, notes = Accumulator(counting), [0], Notes()
-    mail.read(_items(files, notes), lambda _, size_bytes: sizes.append(size_bytes))
+    mail, notes = Accumulator(counting), Notes()
+    mail.read(_items(files, notes))
     skipped = mail.skipped + notes.skipped
-    counted = _Counted(mail.messages, sum(sizes), mail.learned, mail.numeric, skipped)
+    counted = _Counted(mail.messages, mail.size_bytes, mail.learned, mail.numeric, skipped)
     return counted, mail.recent(), mail.counts()
 
 

@@ -78,16 +78,13 @@ def open_labelled(
 def _apart(parts: list[SourcePart]) -> list[SourcePart]:
     """The parts, each without the paths in it that are named themselves."""
     places = [f"{os.path.realpath(part.path)}/" for part in parts]
-    return [
-        part._replace(
-            without=tuple(
-                inner
-                for other, inner in enumerate(places)
-                if (other < number if inner == outer else part.deep and inner.startswith(outer))
-            )
-        )
-        for number, (outer, part) in enumerate(zip(places, parts, strict=True))
-    ]
+    found: list[SourcePart] = []
+    for place, part in zip(places, parts, strict=True):
+        without = {other for other in places if part.deep and other != place and other.startswith(place)}
+        if place in places[: len(found)]:  # the same path is named before
+            without.add(place)
+        found.append(part._replace(without=tuple(without)))
+    return found
 
 
 def _check_path(path: str, force: bool) -> None:

@@ -42,17 +42,27 @@ class SourcePart(NamedTuple):
 
     def files(self, notes: Notes) -> Iterator[MailFile]:
         """The files, in order."""
-        alone = [("".join(self.labels[:1]), self.path)]
-        for label, path in index_entries(self.path) if self.is_index else alone:
+        label = self.labels[0] if self.labels else ""
+        entries = index_entries(self.path) if self.is_index else [(label, self.path)]
+        for label, path in entries:
             for file, may_be_mbox in self._found(path, notes):
-                identity = (file_identity(file) or file) if self.is_index or notes.named else ""
-                is_inner = self.without and f"{os.path.realpath(file)}/".startswith(self.without)
-                if is_inner or identity in notes.named:
+                if self._is_named_twice(file, notes):
                     notes.left_out["named twice"] += 1
                 else:
-                    if self.is_index:
-                        notes.named.add(identity)
                     yield MailFile(label, file, may_be_mbox, self.force)
+
+    def _is_named_twice(self, file: str, notes: Notes) -> bool:
+        """True for a file in a path of `without`, and for one that an index file has named before."""
+        if self.without and f"{os.path.realpath(file)}/".startswith(self.without):
+            return True
+        if not self.is_index and not notes.named:
+            return False
+        identity = file_identity(file) or file
+        if identity in notes.named:
+            return True
+        if self.is_index:
+            notes.named.add(identity)
+        return False
 
     def _found(self, path: str, notes: Notes) -> Iterator[tuple[str, bool]]:
         """(path, True if it may be an mbox) of each file at a path."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from nbspam.errors import BadDataError, DamagedModelError
-from nbspam.labels import ordered
 from nbspam.settings import from_text
 from nbspam.store.check import vocabulary_keys
 from nbspam.store.reader import Model, count_columns
@@ -18,11 +17,6 @@ from nbspam.store.writer import new_model
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from nbspam.model.calibration import Weights
-
-
-def united_classes(models: Sequence[Model]) -> tuple[str, ...]:
-    """The classes of all, in class order."""
-    return ordered([name for model in models for name in model.classes])
 
 
 def merge_models(
@@ -35,7 +29,7 @@ def merge_models(
 ) -> list[int]:
     """Write a new model with the sums of all counts; how many messages of each class it has.
 
-    models      : that check_mergeable accepts;  classes : see united_classes
+    models      : that check_mergeable accepts;  classes : of all of them, in order
     settings    : how the new model scores
     calibration : weights and covariance
     replaces    : see new_model

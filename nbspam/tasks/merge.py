@@ -16,10 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nbspam.errors import UsageError
+from nbspam.labels import ordered
 from nbspam.model.calibration import feature_names
 from nbspam.settings import from_text
 from nbspam.store.learn import CREDIT
-from nbspam.store.merge import check_mergeable, merge_models, united_classes
+from nbspam.store.merge import check_mergeable, merge_models
 from nbspam.store.reader import Model, open_model
 from nbspam.store.updater import PRUNED
 from nbspam.tasks.word_lists import weights_at_start
@@ -50,7 +51,7 @@ def merge(paths: Sequence[str], path: str, replaces: bool = True) -> Merged:
     with ExitStack() as stack:
         models = [stack.enter_context(open_model(name, snapshot=True)) for name in paths]
         check_mergeable(models)
-        classes = united_classes(models)
+        classes = ordered([name for model in models for name in model.classes])
         calibration, calibrated = _merged_calibration(models, classes)
         settings = _settings(models, classes)
         messages = merge_models(models, classes, path, settings, calibration, replaces)
