@@ -106,28 +106,38 @@ def _check_path(path: str, force: bool) -> None:
 
 def _recognised(path: str, rules: Rules | None, notes: Notes) -> list[SourcePart]:
     """The parts of one SOURCE; files that are not mail are noted."""
-    folders: list[str] = []  # one a class
     if is_url(path):
         folders = class_folders(path)
     elif os.path.isdir(path):
         inner, files = scan(path, Notes())
         if rules is not None or _is_tree(path, inner, files):
             return _tree(path, rules or [], notes)
-        if not is_maildir(inner):
-            folders = [f"{path}/{name}" for name in sorted(inner) if not name.startswith(".")]
-        loose = messages(files, Notes())
-        if not inner and not loose:
-            remedy = "put mail into folders ham and spam in it"
-            raise NoInputError(path, "an empty folder", remedy, "source-empty")
-        if loose:
-            notes.left_out[OUTSIDE] += len(loose)
-    elif not _begins_as_mail(path):
+        folders = _folders_of_classes(path, inner, files, notes)
+    elif _begins_as_mail(path):
+        folders = []
+    else:
         labels = tuple(dict.fromkeys(label for label, _ in index_entries(path)))
         return [SourcePart(path, labels, is_index=True)]
     if not folders:
         remedy = f"{NAME_CLASSES}; or make folders ham and spam"
         raise BadDataError(path, "nothing says which of its mail is spam", remedy, "unlabelled")
     return [SourcePart(folder, (_class_named(folder),)) for folder in folders]
+
+
+def _folders_of_classes(path: str, inner: list[str], files: list[str], notes: Notes) -> list[str]:
+    """The paths of the folders in a folder, one a class; messages outside them are noted.
+
+    inner, files : names of the folders and files in it
+    """
+    loose = messages(files, Notes())
+    if not inner and not loose:
+        remedy = "put mail into folders ham and spam in it"
+        raise NoInputError(path, "an empty folder", remedy, "source-empty")
+    if loose:
+        notes.left_out[OUTSIDE] += len(loose)
+    if is_maildir(inner):
+        return []
+    return [f"{path}/{name}" for name in sorted(inner) if not name.startswith(".")]
 
 
 def _class_named(folder: str) -> str:

@@ -135,14 +135,17 @@ def check_all_act(names: Iterable[str], settings: Settings, is_kept: bool = Fals
     with_words, with_numbers = settings.features != "numeric", settings.features != "words"
     complement, gaussian = settings.event_model == "complement", settings.numeric_model == "gaussian"
     is_smoothed = with_words or not gaussian or settings.prior == "smoothed"
-    bins = with_numbers and (is_kept or not gaussian), "numeric features in bins: categorical or aode"
+    has_bins = with_numbers and (is_kept or not gaussian)
+    of_bins = (has_bins, "numeric features in bins: categorical or aode")
     acts = {
         "threshold": (settings.averaged, "averaged views: presence without `textbook`"),
         "normalise": (complement, "`event_model=complement`"),
         "prior": (with_numbers or not complement, "models with a prior: all but complement"),
         "numeric_model": (settings.features == "both", "numeric features with words: `features=both`"),
         "alpha": (is_smoothed, "models with a lambda: all but gaussian"),
-        **dict.fromkeys(("bins", "binning", "edges"), bins),
+        "bins": of_bins,
+        "binning": of_bins,
+        "edges": of_bins,
     }
     for name in names:
         does_act, of = acts.get(name, (True, ""))
