@@ -93,13 +93,17 @@ class Writer:
 
 
 class NewModel(Writer):
-    """A model file under construction."""
+    """A model file under construction.
+
+    sums : table -> its rows, as of sum_rows; None: they are worked out in the end
+    """
 
     def __init__(
         self, connection: Connection, classes: tuple[str, ...], messages: list[int], source: str
     ) -> None:
         super().__init__(connection, len(classes))
         self.digests |= dict.fromkeys(DIGESTED)
+        self.sums: dict[str, list[tuple[Any, ...]]] | None = None
         for statement in schema(len(classes)):
             connection.execute(statement)
         self.insert("digest", [(table, 0) for table in DIGESTED])
@@ -163,7 +167,7 @@ def new_model(
                 connection.execute("BEGIN")
                 model = NewModel(connection, classes, messages, source)
                 yield model
-                for table, rows in sum_rows(connection).items():
+                for table, rows in (model.sums or sum_rows(connection)).items():
                     model.replace(table, rows)
                 write_digests(connection, model.digests)
                 connection.execute("COMMIT")

@@ -28,6 +28,7 @@ from nbspam.settings import Settings
 from nbspam.store.digest import digest_of_array
 from nbspam.store.ledger import FIRST
 from nbspam.store.writer import new_model
+from nbspam.tokens.bag import N_VIEWS, VIEW_NAMES
 from nbspam.tokens.numeric import NAMES
 
 if TYPE_CHECKING:
@@ -149,7 +150,7 @@ def _write(
         vocabulary = "fixed" if choices.vocabulary else "open"
         file.settings(settings.as_text() | choices.decision | {"vocabulary": vocabulary})
         file.insert("token", chain.from_iterable(map(token_rows, ranges())))
-        file.digests["token"] = digest
+        file.sums, file.digests["token"] = _rows_of_totals(counts.totals), digest
         file.insert("learned", learned_rows(mail.learned))
         if features:
             file.numeric_features(zip(NAMES, features.edges, strict=True), features.rows())
@@ -187,6 +188,14 @@ def _sum_ranges(ranges: Iterable[Counts], block: Block) -> tuple[Counts, int]:
     counts = merge_counts(found)
     counts.totals = Totals(*[reduce(np.add, arrays) for arrays in zip(*totals, strict=True)])
     return counts, digest
+
+
+def _rows_of_totals(totals: Totals) -> dict[str, list[tuple[Any, ...]]]:
+    """What store.writer.sum_rows works out from the file, which takes 3 % of a training."""
+    views = zip(range(N_VIEWS), VIEW_NAMES, totals.words.tolist(), strict=True)
+    sums = np.stack([totals.documents, totals.occurrences], axis=2).tolist()
+    rows = [(view, k, *pair) for view, row in enumerate(sums) for k, pair in enumerate(row)]
+    return {"view": list(views), "view_total": rows}
 
 
 def _counts_bytes(max_memory: int, jobs: int) -> int:
