@@ -62,17 +62,17 @@ def _run_in_processes(
     work: Callable[[Shard], Any], first: list[Shard], stream: Iterator[Shard], jobs: int
 ) -> Iterator[Any]:
     """None when the processes have begun, then the results."""
-    with _forked_pool(work, jobs) as (pool, lacks_threads):
+    with _open_pool(work, jobs) as (pool, lacks_threads):
         waiting = deque(pool.submit(_run, shard) for shard in first)
         yield None
         futures = (pool.submit(_run, shard) for shard in stream)
         waiting.extend(itertools.islice(futures, jobs * (WAITING_PER_JOB - 1)))
         while waiting:
-            yield _result(waiting.popleft(), lacks_threads)
+            yield _await_result(waiting.popleft(), lacks_threads)
             waiting.extend(itertools.islice(futures, 1))
 
 
-def _result(future: Future[Any], lacks_threads: threading.Event) -> Any:
+def _await_result(future: Future[Any], lacks_threads: threading.Event) -> Any:
     from concurrent.futures import wait
 
     while not wait([future], CHECK_SECONDS).done:
@@ -82,7 +82,7 @@ def _result(future: Future[Any], lacks_threads: threading.Event) -> Any:
 
 
 @contextmanager
-def _forked_pool(
+def _open_pool(
     work: Callable[[Any], Any], jobs: int
 ) -> Iterator[tuple[ProcessPoolExecutor, threading.Event]]:
     """Processes for `work`, and what is set if the pool cannot go on for want of memory."""

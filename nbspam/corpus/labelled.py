@@ -112,7 +112,7 @@ def _recognised(path: str, rules: Rules | None, notes: Notes) -> list[SourcePart
         inner, files = scan(path, Notes())
         if rules is not None or _is_tree(path, inner, files):
             return _tree(path, rules or [], notes)
-        folders = _folders_of_classes(path, inner, files, notes)
+        folders = _find_class_folders(path, inner, files, notes)
     elif _begins_as_mail(path):
         folders = []
     else:
@@ -124,7 +124,7 @@ def _recognised(path: str, rules: Rules | None, notes: Notes) -> list[SourcePart
     return [SourcePart(folder, (_class_named(folder),)) for folder in folders]
 
 
-def _folders_of_classes(path: str, inner: list[str], files: list[str], notes: Notes) -> list[str]:
+def _find_class_folders(path: str, inner: list[str], files: list[str], notes: Notes) -> list[str]:
     """The paths of the folders in a folder, one a class; messages outside them are noted.
 
     inner, files : names of the folders and files in it

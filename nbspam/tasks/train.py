@@ -145,12 +145,12 @@ def _write(
     classes = mail.counting.classes
     block = mail.recent() if settings.averaged and not choices.evidence else Block()
     counts, digest = _sum_ranges(ranges(), block)
-    samples = _samples(settings, choices, block, counts, jobs)
+    samples = _start_sampling(settings, choices, block, counts, jobs)
     with new_model(path, classes, mail.messages.tolist(), choices.source, choices.replaces) as file:
         vocabulary = "fixed" if choices.vocabulary else "open"
         file.settings(settings.as_text() | choices.decision | {"vocabulary": vocabulary})
         file.insert("token", chain.from_iterable(map(token_rows, ranges())))
-        file.sums, file.digests["token"] = _rows_of_totals(counts.totals), digest
+        file.sums, file.digests["token"] = _make_sum_rows(counts.totals), digest
         file.insert("learned", learned_rows(mail.learned))
         if features:
             file.numeric_features(zip(NAMES, features.edges, strict=True), features.rows())
@@ -160,7 +160,7 @@ def _write(
     return int(counts.totals.words.sum())
 
 
-def _samples(
+def _start_sampling(
     settings: Settings, choices: Choices, block: Block, counts: Counts, jobs: int | Cluster
 ) -> Iterable[Evidence]:
     """What the calibration is learned on; other processes may compute it while the counts are written."""
@@ -190,7 +190,7 @@ def _sum_ranges(ranges: Iterable[Counts], block: Block) -> tuple[Counts, int]:
     return counts, digest
 
 
-def _rows_of_totals(totals: Totals) -> dict[str, list[tuple[Any, ...]]]:
+def _make_sum_rows(totals: Totals) -> dict[str, list[tuple[Any, ...]]]:
     """What store.writer.sum_rows works out from the file, which takes 3 % of a training."""
     views = zip(range(N_VIEWS), VIEW_NAMES, totals.words.tolist(), strict=True)
     sums = np.stack([totals.documents, totals.occurrences], axis=2).tolist()
@@ -242,8 +242,8 @@ def _arrays(counts: Counts) -> list[Ints]:
 
 def learned_rows(learned: list[tuple[Ints, NDArray[np.int16]]]) -> Iterator[tuple[int, int, int]]:
     """(digest, class, times) of the counted messages."""
-    pairs = np.empty(sum(len(labels) for _, labels in learned), [("digest", np.int64), ("class", np.int16)])
-    pairs["digest"] = np.concatenate([digests for digests, _ in learned])
-    pairs["class"] = np.concatenate([labels for _, labels in learned])
+    digests, labels = (np.concatenate(arrays) for arrays in zip(*learned, strict=True))
+    pairs = np.empty(len(labels), [("digest", np.int64), ("class", np.int16)])
+    pairs["digest"], pairs["class"] = digests, labels
     distinct, times = np.unique(pairs, return_counts=True)
     return zip(distinct["digest"].tolist(), distinct["class"].tolist(), times.tolist(), strict=True)
