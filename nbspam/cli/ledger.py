@@ -76,12 +76,12 @@ def undo_command(
         raise UsageError("undo", "needs to know what to take back", remedy, "undo-what")
     done: Counter[str] = Counter()
 
-    def told(result: str, name: str) -> None:
+    def tell(result: str, name: str) -> None:
         done[result] += 1
         write_text(f"{result}\t{plain(name)}\n")
 
     chosen = choose(model, last, 1000 * since.timestamp() if since else 0, source or "")
-    missing = take_back(model, chosen, paths, told)
+    missing = take_back(model, chosen, paths, tell)
     say(done_text(done), quiet)
     if missing:
         why = f"the mail of {amount(missing, 'message')} was not found, so they still count"

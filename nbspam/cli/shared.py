@@ -17,7 +17,7 @@ from nbspam.corpus.labelled import open_labelled
 from nbspam.corpus.source import Source
 from nbspam.errors import CannotCreateError, UsageError
 from nbspam.files import names_no_file, nearest_folder, whole_file
-from nbspam.model.chosen_settings import check_all_act, chosen
+from nbspam.model.chosen_settings import chosen
 from nbspam.settings import ALL_VIEWS, Settings
 from nbspam.store.connection import refuse_foreign
 
@@ -88,8 +88,7 @@ def asked_settings(given: dict[str, Any], is_kept: bool = False) -> Settings:
 
     is_kept : for a model that is made, see check_all_act
     """
-    settings = chosen(cast("Scoring", given))
-    check_all_act(asked_options(given), settings, is_kept)
+    settings = chosen(cast("Scoring", given), asked_options(given), is_kept)
     if given.get("vocab") and (settings.views != ALL_VIEWS or settings.features == "numeric"):
         slug = "views" if settings.views != ALL_VIEWS else "features"
         raise UsageError("--vocab", f"fixes what is read, and so does --{slug}", "leave one out", slug)

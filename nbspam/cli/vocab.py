@@ -14,13 +14,13 @@ from nbspam.corpus.vectorize import Columns, NumericColumns, WordColumns, vector
 from nbspam.corpus.vocabulary import (
     VIEW_COLUMN,
     Vocabulary,
-    Word,
     build_vocabulary,
     lines,
     read_vocabulary,
     read_word_list,
 )
 from nbspam.errors import UsageError
+from nbspam.store.check import TokenRow
 
 
 @click.group("vocab")
@@ -97,7 +97,7 @@ def show_command(file: str, top: int, json: bool) -> None:
         write_json(_content(vocabulary, code, word))
 
 
-def _content(vocabulary: Vocabulary, code: int, word: Word) -> dict[str, Any]:
+def _content(vocabulary: Vocabulary, code: int, word: TokenRow) -> dict[str, Any]:
     return {
         "code": code,
         "word": word.text,
@@ -107,14 +107,11 @@ def _content(vocabulary: Vocabulary, code: int, word: Word) -> dict[str, Any]:
     }
 
 
-def _table(vocabulary: Vocabulary, words: list[tuple[int, Word]]) -> str:
-    counts, codes = (
-        counts_text(vocabulary.classes, vocabulary.messages),
-        amount(len(vocabulary.words), "code"),
-    )
-    heads = ["code", "view", *map(plain, vocabulary.classes), "word"]
+def _table(vocabulary: Vocabulary, words: list[tuple[int, TokenRow]]) -> str:
+    codes = amount(len(vocabulary.words), "code")
+    counts = counts_text(vocabulary.classes, vocabulary.messages)
     text = f"{codes} of view {vocabulary.views}, counted in {counts}; messages/occurrences a class\n\n"
-    text += "\t".join(heads) + "\n"
+    text += "\t".join(["code", "view", *map(plain, vocabulary.classes), "word"]) + "\n"
     for code, word in words:
         pairs = [f"{n}/{times}" for n, times in zip(word.documents, word.occurrences, strict=True)]
         text += "\t".join([str(code), VIEW_COLUMN[word.view], *pairs, plain(word.text)]) + "\n"

@@ -11,16 +11,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from tempfile import TemporaryFile
-from typing import IO
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from nbspam.corpus.corpus import views_read
 from nbspam.corpus.executor import give_back_memory
 from nbspam.corpus.item import Skipped
-from nbspam.corpus.reading import Progress, ReadShard
+from nbspam.corpus.reading import Progress, read_blocks
 from nbspam.model.block import Block, merge_blocks, only_views, over_words, representative_rows, select_rows
 from nbspam.model.counts import Counts, Floats, Ints, merge_counts
+from nbspam.settings import Settings
 
 KEPT_MESSAGES = 12_000  # rows kept for the calibration: docs/decisions.md
 KEPT_PAIRS = 6_000_000  # tokens in them, 50 MB: of very long messages fewer are kept
@@ -30,42 +32,57 @@ N_RANGES = 64
 _BOUNDS = np.array([(number << 58) - (1 << 63) for number in range(1, N_RANGES)], np.int64)
 
 
+class Counting(NamedTuple):
+    """What is counted of mail.
+
+    settings   : which views, and whether numeric features are kept
+    vocabulary : keys of a fixed one, all other tokens are one NOTAWORD; None: every word has its own count
+    max_bytes  : of the counts in memory, see CountSum
+    """
+
+    classes: tuple[str, ...]
+    settings: Settings
+    vocabulary: Sequence[int] | None = None
+    max_bytes: int | None = None
+
+
 class Accumulator:
-    """Adds blocks up."""
+    """Adds blocks up.
 
-    def __init__(
-        self,
-        n_classes: int,
-        vocabulary: Ints | None,
-        views: Sequence[int],
-        features: bool,
-        max_bytes: int | None,
-    ) -> None:
-        """vocabulary : keys of a fixed one; all other tokens are one NOTAWORD
+    messages   : int64 (n_classes,)
+    size_bytes : of all messages
+    learned    : digests and class numbers of the messages, by block
+    numeric    : their numeric features, by block; None if they are not kept
+    skipped    : the mail that could not be read
+    """
 
-        views     : numbers of those that are counted; none for numeric features alone
-        features  : whether numeric features are kept
-        max_bytes : of the counts in memory, see CountSum
-        """
-        self._vocabulary, self._views = vocabulary, views
-        self.numeric: list[Floats] | None = [] if features else None
-        self._counts = CountSum(n_classes, max_bytes)
+    def __init__(self, counting: Counting, jobs: int = 1) -> None:
+        """jobs : processes that read mail"""
+        self.counting, self._jobs = counting, jobs
+        classes, settings, vocabulary, max_bytes = counting
+        self._vocabulary = None if vocabulary is None else np.array(vocabulary, np.int64)
+        self._views = views_read(settings) if settings.features != "numeric" else ()
+        self.numeric: list[Floats] | None = [] if settings.features != "words" else None
+        self._counts = CountSum(len(classes), max_bytes)
         self._pending: list[Block] = []
         self._pairs = 0  # of the pending blocks
         self._recent: list[Block] = []
-        self.messages = np.zeros(n_classes, np.int64)
+        self.messages = np.zeros(len(classes), np.int64)
         self.learned: list[tuple[Ints, NDArray[np.int16]]] = []
+        self.skipped: Skipped = []
+        self.size_bytes = 0
 
-    def add_all(self, parts: Iterable[ReadShard], progress: Progress | None = None) -> Skipped:
-        """All blocks of some shards; the mail that could not be read."""
-        skipped: Skipped = []
+    def read(self, items: Iterable[Any], progress: Progress | None = None) -> None:
+        """Read these Items and add them."""
+        counting = self.counting
+        parts = read_blocks(items, counting.classes, self._jobs, counting.settings.wanted)
         for blocks, unread, _ in parts:
-            skipped.extend(unread)
+            self.skipped += unread
             for block in blocks:
+                before = self.size_bytes
                 self.add(block)
                 if progress:
-                    progress(len(block), int(block.sizes.sum()))
-        return skipped
+                    progress(len(block), self.size_bytes - before)
 
     def add(self, block: Block) -> None:
         """One more block; its rows are labelled."""
@@ -75,6 +92,7 @@ class Accumulator:
             self.numeric.append(block.features)
         self.messages += np.bincount(block.labels, minlength=len(self.messages))
         self.learned.append((block.digests(), block.labels))
+        self.size_bytes += int(block.sizes.sum())
         if self._pairs > MAX_PENDING_PAIRS:
             self._fold()
 
@@ -91,7 +109,8 @@ class Accumulator:
 
     def _most_rows(self) -> int:
         """How many rows are kept: fewer of messages with very many tokens."""
-        rows, pairs = (sum(map(len, some)) for some in (self._recent, [one.columns for one in self._recent]))
+        rows = sum(len(block) for block in self._recent)
+        pairs = sum(len(block.columns) for block in self._recent)
         return min(KEPT_MESSAGES, KEPT_PAIRS * rows // max(1, pairs))
 
     def ranges(self) -> Iterator[Counts]:

@@ -25,9 +25,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nbspam import __version__
-from nbspam.corpus.accumulator import KEPT_MESSAGES, N_RANGES, Accumulator, cut, latest_rows
+from nbspam.corpus.accumulator import KEPT_MESSAGES, N_RANGES, Accumulator, Counting, cut, latest_rows
 from nbspam.corpus.item import Item, MailFile, Notes, Skipped
-from nbspam.corpus.reading import Progress, ReadShard, ShardReader, read_blocks
+from nbspam.corpus.reading import Progress, ReadShard, ShardReader
 from nbspam.errors import InternalError, NoInputError, UsageError
 from nbspam.model.block import Block
 from nbspam.model.counts import Counts, Floats, Ints, merge_counts
@@ -65,11 +65,11 @@ class Cluster:
         self, files: Iterable[MailFile], classes: tuple[str, ...], wanted: frozenset[str]
     ) -> Iterator[ReadShard]:
         """The blocks of all messages, in order."""
-        return self.results(self.submit(_read, some, classes, wanted) for some in _shards(files))
+        return self.run(partial(_read, classes=classes, wanted=wanted), _shards(files))
 
-    def mail(self, classes: tuple[str, ...], wanted: frozenset[str]) -> Callable[..., ClusterMail]:
-        """Makes an Accumulator of files, from the arguments of any other."""
-        return partial(ClusterMail, self, classes, wanted)
+    def accumulator(self, counting: Counting) -> ClusterMail:
+        """An Accumulator of MailFiles."""
+        return ClusterMail(self, counting)
 
     def results(self, futures: Iterator[Future]) -> Iterator[Any]:
         """The result of each future, in order."""
@@ -101,22 +101,20 @@ class _Counted(NamedTuple):
 class ClusterMail(Accumulator):
     """An Accumulator of files that workers read and count."""
 
-    def __init__(self, cluster: Cluster, classes: tuple[str, ...], wanted: frozenset[str], *how: Any) -> None:
-        """how : the arguments of Accumulator"""
-        super().__init__(*how)
-        self._cluster, self._work = cluster, (classes, wanted, how)
+    def __init__(self, cluster: Cluster, counting: Counting) -> None:
+        super().__init__(counting)
+        self._cluster = cluster
         self._ranges: list[Future] = []
 
-    def add_all(self, files: Iterable[Any], progress: Progress | None = None) -> Skipped:
-        """All mail in these MailFiles, for which this is called once; the mail that could not be read."""
+    def read(self, files: Iterable[Any], progress: Progress | None = None) -> None:
+        """Read and add all mail in these MailFiles; this is called once."""
         submit = self._cluster.submit
-        skipped: Skipped = []
         rows = _Tree(self._cluster, _latest_rows)
         ranges = [_Tree(self._cluster, merge_counts) for _ in range(N_RANGES)]
 
         def summaries() -> Iterator[Future]:
             shards = _shards(files)
-            while parts := [submit(_count, some, *self._work) for some in islice(shards, FAN_IN)]:
+            while parts := [submit(_count, some, self.counting) for some in islice(shards, FAN_IN)]:
                 yield from [submit(itemgetter(0), part) for part in parts]
                 merged = submit(_merge_and_cut, parts)
                 for number, tree in enumerate([rows, *ranges]):
@@ -124,22 +122,20 @@ class ClusterMail(Accumulator):
 
         for one in self._cluster.results(summaries()):
             self.messages += one.messages
+            self.size_bytes += one.size_bytes
             self.learned += one.learned
-            skipped += one.skipped
+            self.skipped += one.skipped
             if self.numeric is not None:
                 self.numeric += one.numeric
             if progress:
                 progress(int(one.messages.sum()), one.size_bytes)
         self._ranges = [tree.root() for tree in ranges]
         self._recent = [self._cluster.result(rows.root())]
-        return skipped
 
     def ranges(self) -> Iterator[Counts]:
         """The counts of all messages, in ascending ranges of keys, fetched one after the other."""
         for future in self._ranges:
-            counts = self._cluster.result(future)
-            counts.messages = self.messages
-            yield counts
+            yield self._cluster.result(future)
 
 
 class _Tree:
@@ -253,14 +249,12 @@ def _read(files: list[MailFile], classes: tuple[str, ...], wanted: frozenset[str
     return found._replace(skipped=found.skipped + notes.skipped)
 
 
-def _count(
-    files: list[MailFile], classes: tuple[str, ...], wanted: frozenset[str], how: tuple[Any, ...]
-) -> tuple[_Counted, Block, Counts]:
+def _count(files: list[MailFile], counting: Counting) -> tuple[_Counted, Block, Counts]:
     """What is _Counted of the messages, their rows for the calibration, and their Counts."""
-    mail, sizes, notes = Accumulator(*how), [0], Notes()
-    parts = read_blocks(_items(files, notes), classes, 1, wanted)
-    skipped = mail.add_all(parts, lambda _, size_bytes: sizes.append(size_bytes)) + notes.skipped
-    counted = _Counted(mail.messages, sum(sizes), mail.learned, mail.numeric, skipped)
+    mail, notes = Accumulator(counting), Notes()
+    mail.read(_items(files, notes))
+    skipped = mail.skipped + notes.skipped
+    counted = _Counted(mail.messages, mail.size_bytes, mail.learned, mail.numeric, skipped)
     return counted, mail.recent(), mail.counts()
 
 

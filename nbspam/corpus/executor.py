@@ -14,11 +14,14 @@ import signal
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from nbspam.errors import TryAgainError
 
 if TYPE_CHECKING:
+    from concurrent.futures import Future, ProcessPoolExecutor
+
     from nbspam.corpus.cluster import Cluster
 
 Shard = TypeVar("Shard")
@@ -59,8 +62,32 @@ def _run_in_processes(
     work: Callable[[Shard], Any], first: list[Shard], stream: Iterator[Shard], jobs: int
 ) -> Iterator[Any]:
     """None when the processes have begun, then the results."""
+    with _open_pool(work, jobs) as (pool, lacks_threads):
+        waiting = deque(pool.submit(_run, shard) for shard in first)
+        yield None
+        futures = (pool.submit(_run, shard) for shard in stream)
+        waiting.extend(itertools.islice(futures, jobs * (WAITING_PER_JOB - 1)))
+        while waiting:
+            yield _await_result(waiting.popleft(), lacks_threads)
+            waiting.extend(itertools.islice(futures, 1))
+
+
+def _await_result(future: Future[Any], lacks_threads: threading.Event) -> Any:
+    from concurrent.futures import wait
+
+    while not wait([future], CHECK_SECONDS).done:
+        if lacks_threads.is_set():
+            raise MemoryError("a thread cannot start")
+    return future.result()
+
+
+@contextmanager
+def _open_pool(
+    work: Callable[[Any], Any], jobs: int
+) -> Iterator[tuple[ProcessPoolExecutor, threading.Event]]:
+    """Processes for `work`, and what is set if the pool cannot go on for want of memory."""
     import multiprocessing
-    from concurrent.futures import ProcessPoolExecutor, wait
+    from concurrent.futures import ProcessPoolExecutor
     from concurrent.futures.process import BrokenProcessPool
 
     give_back_memory()
@@ -69,24 +96,10 @@ def _run_in_processes(
     pipe = os.pipe()
     pool = ProcessPoolExecutor(jobs, mp_context=context, initializer=_start_process, initargs=(*pipe, work))
     is_done, lacks_threads, hook = False, threading.Event(), threading.excepthook
-
-    def result() -> Any:
-        future = waiting.popleft()
-        while not wait([future], CHECK_SECONDS).done:
-            if lacks_threads.is_set():
-                raise MemoryError("a thread cannot start")
-        return future.result()
-
     # A thread of the pool that cannot start another, for want of memory, ends without a word to the futures.
     threading.excepthook = lambda _: lacks_threads.set()
     try:
-        waiting = deque(pool.submit(_run, shard) for shard in first)
-        yield None
-        futures = (pool.submit(_run, shard) for shard in stream)
-        waiting.extend(itertools.islice(futures, jobs * (WAITING_PER_JOB - 1)))
-        while waiting:
-            yield result()
-            waiting.extend(itertools.islice(futures, 1))
+        yield pool, lacks_threads
         is_done = True
     except BrokenProcessPool:
         why = "ended before its work was done (out of memory?)"

@@ -87,9 +87,12 @@ def kind_of(name: str, special: dict[str, str]) -> str:
     UNCLEAR is the kind of a name that looks like junk, but is not known.
     """
     keys = [_key(part) for part in re.split("[./]", name)]
-    found = [_KINDS[key] for key in keys if key in _KINDS]
-    kind = special.get(".".join(keys)) or min(found, key=lambda kind: kind == JUNK, default="")
-    return kind or (UNCLEAR if _SMELLS.search(_key(name)) else "")
+    kinds = [_KINDS[key] for key in keys if key in _KINDS]
+    if use := special.get(".".join(keys)):
+        return use
+    if kinds:
+        return next((kind for kind in kinds if kind != JUNK), JUNK)  # junk that was deleted is trash
+    return UNCLEAR if _SMELLS.search(_key(name)) else ""
 
 
 def special_uses(path: str) -> dict[str, str]:

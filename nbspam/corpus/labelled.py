@@ -24,7 +24,7 @@ from itertools import chain
 from nbspam.corpus.folder_names import DOVECOT, JUNK, UNCLEAR, decoded, kind_of, special_uses
 from nbspam.corpus.folders import CODE, CODE_MARKS, OUTSIDE, is_maildir, messages, scan, tree_folders
 from nbspam.corpus.item import HEAD_BYTES, Notes, class_folders, is_url, packed_as, reason_of
-from nbspam.corpus.source import Source, SourcePart, index_entries, mode_of, unreadable
+from nbspam.corpus.source import Source, SourcePart, index_entries, mode_of, read_lines, unreadable
 from nbspam.errors import BadDataError, NoInputError, UsageError
 from nbspam.labels import HAM, SPAM, checked_name
 
@@ -78,16 +78,13 @@ def open_labelled(
 def _apart(parts: list[SourcePart]) -> list[SourcePart]:
     """The parts, each without the paths in it that are named themselves."""
     places = [f"{os.path.realpath(part.path)}/" for part in parts]
-    return [
-        part._replace(
-            without=tuple(
-                inner
-                for other, inner in enumerate(places)
-                if (other < number if inner == outer else part.deep and inner.startswith(outer))
-            )
-        )
-        for number, (outer, part) in enumerate(zip(places, parts, strict=True))
-    ]
+    found: list[SourcePart] = []
+    for place, part in zip(places, parts, strict=True):
+        without = {other for other in places if part.deep and other != place and other.startswith(place)}
+        if place in places[: len(found)]:  # the same path is named before
+            without.add(place)
+        found.append(part._replace(without=tuple(without)))
+    return found
 
 
 def _check_path(path: str, force: bool) -> None:
@@ -109,28 +106,38 @@ def _check_path(path: str, force: bool) -> None:
 
 def _recognised(path: str, rules: Rules | None, notes: Notes) -> list[SourcePart]:
     """The parts of one SOURCE; files that are not mail are noted."""
-    folders: list[str] = []  # one a class
     if is_url(path):
         folders = class_folders(path)
     elif os.path.isdir(path):
         inner, files = scan(path, Notes())
         if rules is not None or _is_tree(path, inner, files):
             return _tree(path, rules or [], notes)
-        if not is_maildir(inner):
-            folders = [f"{path}/{name}" for name in sorted(inner) if not name.startswith(".")]
-        loose = messages(files, Notes())
-        if not inner and not loose:
-            remedy = "put mail into folders ham and spam in it"
-            raise NoInputError(path, "an empty folder", remedy, "source-empty")
-        if loose:
-            notes.left_out[OUTSIDE] += len(loose)
-    elif not _begins_as_mail(path):
+        folders = _find_class_folders(path, inner, files, notes)
+    elif _begins_as_mail(path):
+        folders = []
+    else:
         labels = tuple(dict.fromkeys(label for label, _ in index_entries(path)))
         return [SourcePart(path, labels, is_index=True)]
     if not folders:
         remedy = f"{NAME_CLASSES}; or make folders ham and spam"
         raise BadDataError(path, "nothing says which of its mail is spam", remedy, "unlabelled")
     return [SourcePart(folder, (_class_named(folder),)) for folder in folders]
+
+
+def _find_class_folders(path: str, inner: list[str], files: list[str], notes: Notes) -> list[str]:
+    """The paths of the folders in a folder, one a class; messages outside them are noted.
+
+    inner, files : names of the folders and files in it
+    """
+    loose = messages(files, Notes())
+    if not inner and not loose:
+        remedy = "put mail into folders ham and spam in it"
+        raise NoInputError(path, "an empty folder", remedy, "source-empty")
+    if loose:
+        notes.left_out[OUTSIDE] += len(loose)
+    if is_maildir(inner):
+        return []
+    return [f"{path}/{name}" for name in sorted(inner) if not name.startswith(".")]
 
 
 def _class_named(folder: str) -> str:
@@ -233,15 +240,12 @@ def _class_of(name: str, rules: Rules, special: dict[str, str]) -> tuple[str, st
 
 def _read_rules(path: str) -> Rules:
     try:
-        with open(path, encoding="utf-8", errors="surrogateescape") as file:
-            lines = list(file)
+        lines = list(read_lines(path))
     except OSError as error:
         raise NoInputError(path, reason_of(error), "name a file of rules", "no-such-rules") from error
     rules: Rules = []
-    for number, line in enumerate(lines, 1):
-        words, where = line.strip().rsplit(None, 1), f"{path}:{number}"
-        if not words or words[0].startswith("#"):
-            continue
+    for where, line in lines:
+        words = line.rsplit(None, 1)
         if len(words) != 2:
             why = f"{words[0][:40]!r} is not `PATTERN CLASS` or `PATTERN -`"
             raise BadDataError(where, why, "write for example: Lists.* ham", "rules-line")

@@ -93,12 +93,12 @@ def fragments(chunks: Iterable[bytes]) -> Iterator[tuple[int, bytes, bool]]:
 
     Every message has at least one piece.  Text before the first `From ` line is dropped.
     """
-    buffer, base = b"\n\n", -2  # as if an empty line came before the file
-    begin = search = 0
-    started = False
+    buffer, base = b"\n\n", -2  # base: its offset; as if an empty line came before the file
+    begin = search = 0  # in the buffer: of what was not given yet, and of where to look for a `From ` line
+    started = False  # a message
     for chunk in chain(filter(None, chunks), (b"",)):
         buffer += chunk
-        decided = len(buffer) - (_LOOK_AHEAD_BYTES if chunk else 0)
+        decided = len(buffer) - (_LOOK_AHEAD_BYTES if chunk else 0)  # up to here all is known of a line
         while 0 <= (at := buffer.find(_FROM, search)) < decided:
             line_end = buffer.find(b"\n", at + len(_FROM))
             search = max(line_end, at + 1)
@@ -106,6 +106,7 @@ def fragments(chunks: Iterable[bytes]) -> Iterator[tuple[int, bytes, bool]]:
                 if started:
                     yield base + begin, buffer[begin : at - (buffer[at - 1] == 13)], True
                 started, begin = True, line_end + 1
+        # Up to here nothing can belong to the end of the message.
         safe = max(begin, min(len(buffer) - _HELD_BACK_BYTES, at - 2 if at >= 0 else len(buffer)))
         if started and not chunk:
             yield base + begin, buffer[begin : len(buffer) - _last_empty_line(buffer[begin - 1 :])], True

@@ -42,17 +42,27 @@ class SourcePart(NamedTuple):
 
     def files(self, notes: Notes) -> Iterator[MailFile]:
         """The files, in order."""
-        alone = [("".join(self.labels[:1]), self.path)]
-        for label, path in index_entries(self.path) if self.is_index else alone:
+        label = self.labels[0] if self.labels else ""
+        entries = index_entries(self.path) if self.is_index else [(label, self.path)]
+        for label, path in entries:
             for file, may_be_mbox in self._found(path, notes):
-                identity = (file_identity(file) or file) if self.is_index or notes.named else ""
-                is_inner = self.without and f"{os.path.realpath(file)}/".startswith(self.without)
-                if is_inner or identity in notes.named:
+                if self._is_named_twice(file, notes):
                     notes.left_out["named twice"] += 1
                 else:
-                    if self.is_index:
-                        notes.named.add(identity)
                     yield MailFile(label, file, may_be_mbox, self.force)
+
+    def _is_named_twice(self, file: str, notes: Notes) -> bool:
+        """True for a file in a path of `without`, and for one that an index file has named before."""
+        if self.without and f"{os.path.realpath(file)}/".startswith(self.without):
+            return True
+        if not self.is_index and not notes.named:
+            return False
+        identity = file_identity(file) or file
+        if identity in notes.named:
+            return True
+        if self.is_index:
+            notes.named.add(identity)
+        return False
 
     def _found(self, path: str, notes: Notes) -> Iterator[tuple[str, bool]]:
         """(path, True if it may be an mbox) of each file at a path."""
@@ -133,21 +143,26 @@ def index_entries(index: str) -> Iterator[tuple[str, str]]:
     base = os.path.dirname(index)
     names: dict[str, str] = {}
     try:
-        with open(index, encoding="utf-8-sig", errors="surrogateescape", newline="\n") as lines:
-            for number, text in enumerate(lines, 1):
-                fields = text.strip(" \t\r\n").split(None, 1)
-                if not fields or fields[0].startswith("#"):
-                    continue
-                where = f"{index}:{number}"
-                if len(fields) != 2 or "\0" in text:
-                    why = f"{text.strip()[:40]!r} is not `LABEL PATH`"
-                    raise BadDataError(where, why, "write for example: spam mail/0001", "index-line")
-                label, path = fields
-                if label not in names:
-                    names[label] = checked_name(label, where)
-                yield names[label], os.path.join(base, path)
+        for where, text in read_lines(index):
+            fields = text.split(None, 1)
+            if len(fields) != 2 or "\0" in text:
+                why = f"{text[:40]!r} is not `LABEL PATH`"
+                raise BadDataError(where, why, "write for example: spam mail/0001", "index-line")
+            label, path = fields
+            if label not in names:
+                names[label] = checked_name(label, where)
+            yield names[label], os.path.join(base, path)
     except OSError as error:
         raise unreadable(index, reason_of(error)) from error
+
+
+def read_lines(path: str) -> Iterator[tuple[str, str]]:
+    """(PATH:NUMBER, text) of each line of a file that people write, except empty lines and comments."""
+    with open(path, encoding="utf-8-sig", errors="surrogateescape", newline="\n") as lines:
+        for number, line in enumerate(lines, 1):
+            text = line.strip(" \t\r\n")
+            if text.strip() and not text.startswith("#"):
+                yield f"{path}:{number}", text
 
 
 def mode_of(path: str) -> int:

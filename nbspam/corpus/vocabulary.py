@@ -21,6 +21,7 @@ from nbspam.labels import checked_name, ordered
 from nbspam.model.block import only_views, over_words
 from nbspam.model.counts import Counts, columns_of, join_texts, split_texts, take_texts
 from nbspam.settings import ALL_VIEWS, Settings
+from nbspam.store.check import TokenRow
 from nbspam.store.text import escaped, natural, unescaped
 from nbspam.tokens.bag import NOTAWORD, NOTAWORD_KEY, NOTAWORD_VIEW, VIEWS, token_key, view_numbers
 from nbspam.tokens.words import words as split_words
@@ -34,32 +35,19 @@ _MAGIC = "#nbspam-vocabulary"
 _REMEDY = "make one: nbspam vocab build SOURCE -o vocab.tsv"
 
 
-class Word(NamedTuple):
-    """One code; its place in the vocabulary is its number.
-
-    view        : number of the view in VIEWS; len(VIEWS) for NOTAWORD
-    documents   : n_jk by class;  occurrences : N_jk by class
-    """
-
-    text: str
-    view: int
-    documents: tuple[int, ...]
-    occurrences: tuple[int, ...]
-
-
 class Vocabulary(NamedTuple):
     """Numbered words.
 
     classes  : the classes that the words were counted in, in class order
     messages : m_k
     views    : name of the one view that is read, or `all`; tokens of the others are no words at all
-    words    : code 0 is NOTAWORD
+    words    : the place of each is its code; code 0 is NOTAWORD
     """
 
     classes: tuple[str, ...]
     messages: tuple[int, ...]
     views: str
-    words: Sequence[Word]
+    words: Sequence[TokenRow]
 
     def keys(self) -> list[int]:
         """The keys of the words, without NOTAWORD, in the order of their codes."""
@@ -102,12 +90,9 @@ def read_vocabulary(path: str) -> Vocabulary:
         found = Vocabulary(classes, tuple(map(natural, messages)), views, words := [])
         if len(messages) != len(classes) or views not in (ALL_VIEWS, *VIEWS):
             raise ValueError(views)
-        for code, (_, view, word, *counts) in enumerate(rows[_HEADER_ROWS:]):
+        for code, row in enumerate(rows[_HEADER_ROWS:]):
             place = f"line {_HEADER_ROWS + 1 + code}"
-            numbers = tuple(map(natural, counts))
-            words.append(Word(unescaped(word), VIEW_COLUMN.index(view), numbers[::2], numbers[1::2]))
-            if not (code > 0) == (view != NO_VIEW) == (word != NOTAWORD) or len(counts) != 2 * len(classes):
-                raise ValueError(word)
+            words.append(_parse_word(code, row, len(classes)))
         # Whatever else is wrong, what would be written is not the same.
         for number, row in enumerate(_rows(found)):
             place = f"line {number + 1}"
@@ -117,6 +102,16 @@ def read_vocabulary(path: str) -> Vocabulary:
         why = "is not what nbspam writes there"
         raise BadDataError(f"{path}: {place}", why, _REMEDY, "vocabulary-damaged") from None
     return found
+
+
+def _parse_word(code: int, row: list[str], n_classes: int) -> TokenRow:
+    """The word in a row of the file; ValueError for a wrong one."""
+    _, view, word, *counts = row
+    is_outside = code == 0
+    if is_outside != (view == NO_VIEW) or is_outside != (word == NOTAWORD) or len(counts) != 2 * n_classes:
+        raise ValueError(word)
+    numbers = tuple(map(natural, counts))
+    return TokenRow(unescaped(word), VIEW_COLUMN.index(view), numbers[::2], numbers[1::2])
 
 
 def _text_of(path: str) -> str:
@@ -162,13 +157,8 @@ def build_vocabulary(
     Only when all words are counted and some chosen is it known which messages hold a NOTAWORD, so the tokens
     of all messages are in memory, as numbers.
     """
-    for option, number, default in (("size", size, None), ("min_count", min_count, 1)):
-        if number is not None and number < 1:
-            slug, remedy = option.replace("_", "-"), f"for example `{option}=2`"
-            raise UsageError(str(number), "must be 1 or more", remedy, slug, option=option)
-        if listed is not None and number != default:
-            why = "no other option chooses words when a list of them is given"
-            raise UsageError("`word_list`", why, "leave out one of them", "usage", option=option)
+    _check_choice("size", size, None, listed)
+    _check_choice("min_count", min_count, 1, listed)
     corpus = read_corpus(items, classes, jobs, progress=progress)
     block = only_views(corpus.block, view_numbers(views))
     texts = listed or []
@@ -176,6 +166,16 @@ def build_vocabulary(
     counts = over_words(block, np.array(keys, np.int64)).count(len(classes))
     words = [*_words(counts, [NOTAWORD_KEY, *keys], [NOTAWORD, *texts])]
     return Vocabulary(classes, tuple(counts.messages.tolist()), views, words), corpus.skipped
+
+
+def _check_choice(option: str, number: int | None, default: int | None, listed: list[str] | None) -> None:
+    """Raise if an option that chooses words is below 1, or is given together with a list of words."""
+    if number is not None and number < 1:
+        slug, remedy = option.replace("_", "-"), f"for example `{option}=2`"
+        raise UsageError(str(number), "must be 1 or more", remedy, slug, option=option)
+    if listed is not None and number != default:
+        why = "no other option chooses words when a list of them is given"
+        raise UsageError("`word_list`", why, "leave out one of them", "usage", option=option)
 
 
 def _most_frequent(counts: Counts, size: int | None, min_count: int) -> list[int]:
@@ -187,13 +187,13 @@ def _most_frequent(counts: Counts, size: int | None, min_count: int) -> list[int
     return [*counts.keys[chosen[:size]].tolist()]
 
 
-def _words(counts: Counts, keys: list[int], listed: list[str]) -> Iterator[Word]:
+def _words(counts: Counts, keys: list[int], listed: list[str]) -> Iterator[TokenRow]:
     """NOTAWORD and the words of these keys; one of the list that the mail does not hold is of the body."""
     places, own = counts.places(np.array(keys)), split_texts(counts.texts, len(counts.keys))
     columns = [columns_of(numbers, places).T.tolist() for numbers in (counts.documents, counts.occurrences)]
     for at, (j, *pair) in enumerate(zip(places.tolist(), *columns, strict=True)):
         text = own[j].decode("utf-8", "replace") if j >= 0 else listed[at]
-        yield Word(text, int(counts.views[j]) if j >= 0 else VIEWS.index("body"), *map(tuple, pair))
+        yield TokenRow(text, int(counts.views[j]) if j >= 0 else VIEWS.index("body"), *map(tuple, pair))
 
 
 def vocabulary_counts(vocabulary: Vocabulary, n_classes: int) -> Counts:
@@ -216,10 +216,3 @@ def settings_under(settings: Settings, vocabulary: Vocabulary | None) -> Setting
     if vocabulary is None:
         return settings
     return settings.replaced(diluted=False, bigrams=False, measures=False, views=vocabulary.views)
-
-
-def vocabulary_settings(vocabulary: Vocabulary | None) -> dict[str, str]:
-    """What the model file says about its vocabulary."""
-    if vocabulary is None:
-        return {"vocabulary": "open"}
-    return {"vocabulary": "fixed", "views": vocabulary.views}

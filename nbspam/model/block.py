@@ -34,51 +34,27 @@ ROW_ARRAYS = ("labels", "dates", "sizes", "has_words", "features")  # one value 
 DATED_SHARE = 0.9  # of the messages, for time order to mean anything
 
 
+@dataclass(slots=True, eq=False)
 class Lexicon:
     """Distinct tokens, a column each.
 
     keys  : int64 (n_columns,), token keys, distinct; ascending after merge_blocks
     views : uint8 (n_columns,), number of the token's view, see VIEW_NAMES
     texts : the tokens' texts in UTF-8, joined by line feeds (no token holds one)
+    reader, first : these are the columns from `first` on in the lexicon of this reader of mail
     """
 
-    def __init__(
-        self,
-        keys: Ints | None = None,
-        views: NDArray[np.uint8] | None = None,
-        texts: bytes = b"",
-        reader: int = 0,
-        first: int = 0,
-    ) -> None:
-        """reader, first : these are the columns from `first` on in the lexicon of this reader of mail"""
-        self._keys = [np.zeros(0, np.int64) if keys is None else keys]
-        self._views = [np.zeros(0, np.uint8) if views is None else views]
-        self._texts = [texts]
-        self.reader, self.first = reader, first
+    keys: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
+    views: NDArray[np.uint8] = field(default_factory=lambda: np.zeros(0, np.uint8))
+    texts: bytes = b""
+    reader: int = 0
+    first: int = 0
 
     def extend(self, later: Lexicon) -> None:
         """Add the columns of another one at the end."""
-        self._keys += later._keys
-        self._views += later._views
-        self._texts += later._texts
-
-    @property
-    def keys(self) -> Ints:
-        if len(self._keys) > 1:
-            self._keys = [np.concatenate(self._keys)]
-        return self._keys[0]
-
-    @property
-    def views(self) -> NDArray[np.uint8]:
-        if len(self._views) > 1:
-            self._views = [np.concatenate(self._views)]
-        return self._views[0]
-
-    @property
-    def texts(self) -> bytes:
-        if len(self._texts) > 1:
-            self._texts = [join_texts(self._texts)]
-        return self._texts[0]
+        self.keys = np.concatenate([self.keys, later.keys])
+        self.views = np.concatenate([self.views, later.views])
+        self.texts = join_texts([self.texts, later.texts])
 
 
 @dataclass(slots=True, eq=False)

@@ -35,10 +35,11 @@ if TYPE_CHECKING:
 AS_GIVEN = ("prior", "threshold", "normalise", "bins", "binning")  # settings that need no other
 
 
-def chosen(given: Scoring) -> Settings:
-    """The settings for a way of scoring; UsageError for a value that makes no sense.
+def chosen(given: Scoring, names: Iterable[str], is_kept: bool = False) -> Settings:
+    """The settings for a way of scoring; UsageError for a value that makes no sense, or has no effect.
 
-    alpha `auto` is left to the caller, who chooses a number on the mail.
+    given : alpha `auto` is left to the caller, who chooses a number on the mail
+    names, is_kept : see check_all_act
     """
     from nbspam.model.numeric import checked_bins
 
@@ -62,11 +63,19 @@ def chosen(given: Scoring) -> Settings:
         raise UsageError(where, why, "for example: 2", "threshold", option="threshold")
     checked_bins(settings.bins, settings.numeric_model == "aode")
     parse_prior(settings.prior)
+    _check_views_scored(settings)
+    check_all_act(names, settings, is_kept)
+    return settings
+
+
+def _check_views_scored(settings: Settings) -> None:
+    """Raise if the settings name a view that they do not score."""
     scored = {BIGRAMS_NAME: settings.bigrams, MEASURES_NAME: settings.measures}
-    is_scored = features != "numeric" and all(scored.get(name, True) for name in settings.views.split(","))
+    is_scored = settings.features != "numeric" and all(
+        scored.get(name, True) for name in settings.views.split(",")
+    )
     if settings.views != ALL_VIEWS and not is_scored:
         raise _wrong_views(settings.views, "names a view that is not scored here")
-    return settings
 
 
 def _checked_views(text: str) -> str:
@@ -126,14 +135,17 @@ def check_all_act(names: Iterable[str], settings: Settings, is_kept: bool = Fals
     with_words, with_numbers = settings.features != "numeric", settings.features != "words"
     complement, gaussian = settings.event_model == "complement", settings.numeric_model == "gaussian"
     is_smoothed = with_words or not gaussian or settings.prior == "smoothed"
-    bins = with_numbers and (is_kept or not gaussian), "numeric features in bins: categorical or aode"
+    has_bins = with_numbers and (is_kept or not gaussian)
+    of_bins = (has_bins, "numeric features in bins: categorical or aode")
     acts = {
         "threshold": (settings.averaged, "averaged views: presence without `textbook`"),
         "normalise": (complement, "`event_model=complement`"),
         "prior": (with_numbers or not complement, "models with a prior: all but complement"),
         "numeric_model": (settings.features == "both", "numeric features with words: `features=both`"),
         "alpha": (is_smoothed, "models with a lambda: all but gaussian"),
-        **dict.fromkeys(("bins", "binning", "edges"), bins),
+        "bins": of_bins,
+        "binning": of_bins,
+        "edges": of_bins,
     }
     for name in names:
         does_act, of = acts.get(name, (True, ""))

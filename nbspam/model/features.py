@@ -19,7 +19,9 @@ from nbspam.model.numeric import (
     FeatureCounts,
     Floats,
     GaussianLaw,
+    Ints,
     checked_bins,
+    count_features,
     make_numeric_law,
 )
 from nbspam.settings import Settings
@@ -106,10 +108,14 @@ class FeatureScorer:
         return found
 
 
-def values_of(names: Sequence[str], measured: Sequence[float | None]) -> Floats:
-    """float64 (1, n_features): measured values in the order of some features; NaN where one is missing."""
-    found = dict(zip(NAMES, measured, strict=True))
-    return np.array([[found.get(name) for name in names]], np.float64)
+def values_of(names: Sequence[str], measured: Sequence[float | None] | Floats) -> Floats:
+    """float64 (n_messages, n_features): measured values in the order of some features; NaN where missing.
+
+    measured : in the order of NAMES, of one message or a row a message
+    """
+    columns = dict(zip(NAMES, np.atleast_2d(np.array(measured, np.float64)).T, strict=True))
+    missing = np.full_like(columns[NAMES[0]], np.nan)
+    return np.array([columns.get(name, missing) for name in names]).T
 
 
 def stored_counts(model: Model, with_pairs: bool = False) -> FeatureCounts:
@@ -126,16 +132,15 @@ def stored_counts(model: Model, with_pairs: bool = False) -> FeatureCounts:
 
 
 def message_rows(
-    model: Model, label: int, measured: Sequence[float | None]
+    model: Model, labels: Sequence[int] | Ints, measured: Sequence[float | None] | Floats
 ) -> Iterator[tuple[str, int, int, list[int]]]:
-    """What one message of a class adds to the stored rows of counts, as FeatureCounts.rows.
+    """What messages add to the stored rows of counts, as FeatureCounts.rows.
 
-    measured : values in the order of NAMES
+    labels : class numbers;  measured : see values_of
     """
     features, with_pairs = model.numeric_features(), model.settings.get("numeric_model") == "aode"
-    counts = FeatureCounts(label + 1, [row for _, row in features], with_pairs)
-    counts.add(values_of([name for name, _ in features], measured), np.array([label]))
-    return counts.rows()
+    values, edges = values_of([name for name, _ in features], measured), [row for _, row in features]
+    return count_features(values, np.array(labels), max(labels) + 1, edges, with_pairs).rows()
 
 
 def parse_edges(texts: Sequence[str], event_model: str) -> dict[str, list[float]]:

@@ -79,7 +79,11 @@ def key_of(text: str, view: int) -> int:
 
 
 class TokenRow(NamedTuple):
-    """A row of `token`."""
+    """A row of `token`, or a word of a vocabulary.
+
+    view      : its number, see VIEW_NAMES
+    documents : n_jk by class;  occurrences : N_jk by class
+    """
 
     text: str
     view: int
@@ -118,8 +122,10 @@ def words_of_ham(model: Model, most: int) -> list[str]:
     return [text for (text,) in rows if text.isalpha()][:most]
 
 
-def vocabulary_keys(model: Model) -> list[int]:
-    """The keys of all tokens except NOTAWORD, ascending: the words of a fixed vocabulary."""
+def vocabulary_keys(model: Model) -> list[int] | None:
+    """The keys of the words of a fixed vocabulary, ascending, without NOTAWORD; None if every word counts."""
+    if model.settings.get("vocabulary") != "fixed":
+        return None
     return [key for (key,) in model.connection.ask("SELECT key FROM token WHERE key != 0 ORDER BY key")]
 
 

@@ -21,7 +21,6 @@ from nbspam.model.calibration import (
     MAX_COVARIANCE,
     Learner,
     checked_places,
-    feature_names,
     first_weights,
 )
 from nbspam.model.scorer import Counted, Scorer
@@ -332,7 +331,7 @@ def count_message(updater: Updater, number: int, message: Counted, times: int, b
     if model.settings["features"] != "words":
         from nbspam.model.features import message_rows  # few models have numeric features
 
-        updater.count_numeric(message_rows(model, number, message.features), times)
+        updater.count_numeric(message_rows(model, [number], message.features), times)
 
 
 def _learn_calibration(updater: Updater, message: Counted, number: int) -> None:
@@ -362,6 +361,5 @@ def learner_of(model: Model, settings: Settings) -> Learner | None:
 
 def write_learner(updater: Updater, settings: Settings, learner: Learner) -> None:
     """Write the calibration into the model."""
-    features = feature_names(len(updater.model.classes), settings.kinds)
-    updater.calibration(features, learner.weights, learner.covariance)
+    updater.calibration(settings.kinds, learner.weights, learner.covariance)
     updater.settings({CREDIT: str(learner.credit)})

@@ -8,45 +8,50 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from nbspam.errors import BadDataError, DamagedModelError
-from nbspam.labels import ordered
+from nbspam.settings import from_text
 from nbspam.store.check import vocabulary_keys
 from nbspam.store.reader import Model, count_columns
 from nbspam.store.updater import autolearned_rows
 from nbspam.store.writer import new_model
 
-Calibration = tuple[list[tuple[str, int | None]], list[float], list[list[float]]]
-
-
-def united_classes(models: Sequence[Model]) -> tuple[str, ...]:
-    """The classes of all, in class order."""
-    return ordered([name for model in models for name in model.classes])
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from nbspam.model.calibration import Weights
 
 
 def merge_models(
-    models: Sequence[Model], path: str, settings: dict[str, str], calibration: Calibration, replaces: bool
-) -> None:
-    """Write a new model with the sums of all counts, of models that check_mergeable accepts.
+    models: Sequence[Model],
+    classes: tuple[str, ...],
+    path: str,
+    settings: dict[str, str],
+    calibration: Weights | None,
+    replaces: bool,
+) -> list[int]:
+    """Write a new model with the sums of all counts; how many messages of each class it has.
 
+    models      : that check_mergeable accepts;  classes : of all of them, in order
     settings    : how the new model scores
-    calibration : features, weights and covariance for the united classes; may be empty
+    calibration : weights and covariance
     replaces    : see new_model
     """
-    classes = united_classes(models)
     messages = [0] * len(classes)
     for model in models:
         for k, count in enumerate(model.messages):
             messages[_place(model, classes, k)] += count
     with new_model(path, classes, messages, "model merge", replaces) as file:
         file.settings(settings)
+        sums = ", ".join(f"{name} = {name} + excluded.{name}" for name in file.columns)
         for model in models:
-            file.tokens(token_rows(model, classes))
+            file.insert("token", token_rows(model, classes), f"ON CONFLICT DO UPDATE SET {sums}")
             learned = model.connection.ask("SELECT digest, class, times FROM learned")
             learned = [(digest, _place(model, classes, k), times) for digest, k, times in learned]
             file.insert("learned", learned, "ON CONFLICT DO UPDATE SET times = times + excluded.times")
             own = [(one, _place(model, classes, k), of) for one, k, of in autolearned_rows(model.connection)]
             file.insert("autolearned", own, "ON CONFLICT DO NOTHING")
-        file.calibration(*calibration)
+        if calibration:
+            file.calibration(from_text(settings, path).kinds, *calibration)
         file.numeric_features(models[0].numeric_features(), numeric_rows(models, classes))
+    return messages
 
 
 def token_rows(model: Model, classes: Sequence[str]) -> Iterator[tuple[object, ...]]:
@@ -90,10 +95,10 @@ def check_mergeable(models: Sequence[Model]) -> None:
 def _counted(model: Model) -> dict[str, object]:
     """What a model counts."""
     setting, features = model.settings.get, model.numeric_features()
-    is_fixed, has_pairs = setting("vocabulary") == "fixed", setting("numeric_model") == "aode"
+    has_pairs = setting("numeric_model") == "aode"
     return {
         # A word of one vocabulary is NOTAWORD in the other: the sum could not separate them.
-        "vocabulary": (is_fixed, setting("views", "all"), is_fixed and vocabulary_keys(model)),
+        "vocabulary": (setting("views", "all"), vocabulary_keys(model)),
         "features": (setting("features") == "numeric", features, bool(features) and has_pairs),
         "measures": setting("measures") == "1",
         "bigrams": setting("bigrams") == "1",

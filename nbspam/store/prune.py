@@ -47,13 +47,15 @@ def prune(path: str, max_bytes: int | None = None, min_count: int = 1, days: flo
     check_file(path)
     before = os.path.getsize(path)
     _compact(path)  # what is free already is not what tokens need
-    pruned, tokens = 0, 0
+    tokens, pruned = 0, 0
     oldest = None if days is None else int(1000 * (time.time() - days * DAY_SECONDS))
     while True:  # a second time if the estimate was wrong
         with updating(path) as updater:
-            left, gone = _take_out(updater, max_bytes, min_count, oldest)
+            found, gone = _take_out(updater, max_bytes, min_count, oldest)
         _compact(path)
-        tokens, pruned, after = tokens or left, pruned + gone, os.path.getsize(path)
+        tokens = tokens or found  # before the first time
+        pruned += gone
+        after = os.path.getsize(path)
         if not gone or max_bytes is None or after <= max_bytes:
             return Pruned(tokens, pruned, before, after)
 

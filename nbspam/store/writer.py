@@ -10,6 +10,7 @@ from itertools import chain, islice
 
 from nbspam.errors import CannotCreateError, TryAgainError
 from nbspam.files import NewFile, flush, make_folders
+from nbspam.model.calibration import feature_names
 from nbspam.store.connection import (
     APPLICATION_ID,
     BUSY_SECONDS,
@@ -49,6 +50,7 @@ class Writer:
 
     def __init__(self, connection: Connection, n_classes: int) -> None:
         self.connection = connection
+        self.n_classes = n_classes
         self.columns = count_columns(n_classes)
         self.digests: dict[str, int | None] = {}
 
@@ -56,10 +58,9 @@ class Writer:
         """Replace settings, or add them; see `setting` in schema.sql."""
         self.connection.executemany("INSERT OR REPLACE INTO setting VALUES (?, ?)", settings.items())
 
-    def calibration(
-        self, features: list[tuple[str, int | None]], weights: list[float], covariance: list[list[float]]
-    ) -> None:
-        """Replace names, weights and covariance of the calibration."""
+    def calibration(self, kinds: Sequence[str], weights: list[float], covariance: list[list[float]]) -> None:
+        """Replace names, weights and covariance of the calibration.  kinds : of evidence, see Settings"""
+        features = feature_names(self.n_classes, kinds)
         rows = [(i, *feature, weights[i]) for i, feature in enumerate(features)]
         cells = [(i, j, line[j]) for i, line in enumerate(covariance) for j in range(i + 1)]
         self.replace("calibration", rows)
@@ -109,14 +110,6 @@ class NewModel(Writer):
         self.insert("class", zip(range(len(classes)), classes, messages, strict=True))
         self.insert("source", [(1, stored_text(source), 0)])
         self.insert("batch", [(1, time.time_ns() // 1_000_000, 1)])
-
-    def tokens(self, rows: Iterable[tuple[object, ...]]) -> None:
-        """Add counts to the rows of `token`.
-
-        rows : (key, view, text, documents_0, occurrences_0, documents_1, ...), ascending by key for speed
-        """
-        sums = ", ".join(f"{name} = {name} + excluded.{name}" for name in self.columns)
-        self.insert("token", rows, f"ON CONFLICT DO UPDATE SET {sums}")
 
     def numeric_features(
         self,

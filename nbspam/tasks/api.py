@@ -22,7 +22,7 @@ from nbspam.evaluation.figures import summary
 from nbspam.evaluation.outcomes import Evaluation
 from nbspam.evaluation.replay import parse_feedback
 from nbspam.filter import Filter, open_filter
-from nbspam.model.chosen_settings import check_all_act, chosen
+from nbspam.model.chosen_settings import chosen
 from nbspam.tasks.evaluate import evaluate_folds, evaluate_holdout, evaluate_replay
 from nbspam.tasks.judges import Plan
 from nbspam.tasks.train import Choices
@@ -56,8 +56,7 @@ def train(
     jobs    : processes; None for all cores
     scoring : event_model, alpha (a number or 'auto'), prior, features, views, textbook ... as `nbspam train`
     """
-    settings = chosen(scoring)
-    check_all_act(scoring, settings, is_kept=True)
+    settings = chosen(scoring, scoring, is_kept=True)
     mail = _opened(source, ham, spam, classes)
     choices = Choices(automatic=scoring.get("alpha") == "auto", decision=loss_settings(loss, mail.classes))
     folder = tempfile.TemporaryDirectory(prefix="nbspam-")  # removed with the filter
@@ -134,8 +133,7 @@ def evaluate(
     holdout : judge this share by the rest; with by_time the newest messages
     replay  : in order of time, judge each message and then learn it, see feedback
     """
-    settings = chosen(scoring)
-    check_all_act(scoring, settings)
+    settings = chosen(scoring, scoring)
     mail = _opened(source, ham, spam, classes)
     costs = read_loss(loss, mail.classes)
     jobs = jobs or default_jobs()

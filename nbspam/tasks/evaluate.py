@@ -19,7 +19,7 @@ import numpy as np
 from nbspam.corpus.corpus import Corpus, in_time, read_corpus
 from nbspam.corpus.executor import run_shards
 from nbspam.corpus.item import Item, Skipped
-from nbspam.corpus.reading import Progress, ReadShard
+from nbspam.corpus.reading import Progress
 from nbspam.decision import Loss, cutoffs
 from nbspam.errors import BadDataError, UsageError
 from nbspam.evaluation import folds as splitting
@@ -52,7 +52,7 @@ from nbspam.tasks.judges import (
     clues_of,
     outcome_of,
 )
-from nbspam.tasks.train import Choices, Trained, train_blocks
+from nbspam.tasks.train import Choices, Trained, start_accumulator, write_counted
 from nbspam.tokens.bag import NO_TEXTBOOK_VIEWS
 
 if TYPE_CHECKING:
@@ -252,10 +252,10 @@ def train_by_regime(
     feedback : on-error or thick.  What it gains and costs: docs/decisions.md.
     """
     rows, evidence = learned_rows(corpus.seen_by(plan.settings), plan, feedback, progress)
-    read = ReadShard([select_rows(corpus.block, rows)], corpus.skipped, [])
-    choices = choices._replace(evidence=evidence)
-    trained = train_blocks([read], corpus.classes, path, plan.settings, choices)
-    return trained._replace(read=len(corpus.block))
+    mail = start_accumulator(corpus.classes, plan.settings, choices)
+    mail.add(select_rows(corpus.block, rows))
+    trained = write_counted(mail, path, choices._replace(evidence=evidence))
+    return trained._replace(read=len(corpus.block), skipped=corpus.skipped)
 
 
 def learned_rows(

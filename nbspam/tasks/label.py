@@ -15,15 +15,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from nbspam.corpus.corpus import read_corpus, views_read
+from nbspam.corpus.corpus import Corpus, read_corpus, views_read
 from nbspam.corpus.item import Item
 from nbspam.corpus.reading import Progress
-from nbspam.corpus.vocabulary import vocabulary_settings
 from nbspam.filter import open_filter
 from nbspam.labels import HAM_AND_SPAM
 from nbspam.model.block import merge_blocks, only_views, select_rows
-from nbspam.model.calibration import feature_names, first_weights
-from nbspam.model.counts import Floats
+from nbspam.model.calibration import first_weights
+from nbspam.model.counts import Floats, Ints
 from nbspam.settings import ALL_VIEWS, Settings
 from nbspam.store.check import learned_as
 from nbspam.store.learn import class_number, learn_all, unlearn
@@ -84,18 +83,24 @@ class Labelling:
                 class_number(self._judge.filter.model, name)
         corpus = read_corpus(items, HAM_AND_SPAM, jobs, progress=progress, wanted=settings.wanted)
         self.skipped = corpus.skipped
-        read = views_read(settings.replaced(views=ALL_VIEWS))  # a digest is of all views
-        digests = only_views(corpus.block, read).digests()
-        learned = learned_as(self._judge.filter.model, digests.tolist()) if self._judge else {}
-        groups = duplicate_groups(corpus)
-        order = np.argsort(digests, kind="stable")
-        rows = order[np.sort(np.unique(groups[order], return_index=True)[1])]
-        rows = rows[~np.isin(groups[rows], groups[np.isin(digests, [*learned])])][:MAX_GROUPS]
+        rows = self._rows_to_ask(corpus, settings)
         self._block = merge_blocks([select_rows(corpus.block, rows)])
         by_name = {item.name: item for item in items}
         self._items = [by_name[name] for name in self._block.names]
         self._is_left = np.ones(len(rows), np.bool_)
         self.asked = self._choose()
+
+    def _rows_to_ask(self, corpus: Corpus, settings: Settings) -> Ints:
+        """A row of each group of near-duplicates without a learned message, in the order of the digests."""
+        views = views_read(settings.replaced(views=ALL_VIEWS))  # a digest is of all views
+        digests = only_views(corpus.block, views).digests()
+        learned = learned_as(self._judge.filter.model, digests.tolist()) if self._judge else {}
+        groups = duplicate_groups(corpus)
+        known_groups = groups[np.isin(digests, [*learned])]
+        order = np.argsort(digests, kind="stable")
+        _, first = np.unique(groups[order], return_index=True)
+        rows = order[np.sort(first)]
+        return np.asarray(rows[~np.isin(groups[rows], known_groups)][:MAX_GROUPS])
 
     @property
     def left(self) -> int:
@@ -160,7 +165,6 @@ class Labelling:
 def make_empty_model(path: str) -> None:
     """Write a model of ham and spam that has learned nothing; its calibration is where learning starts."""
     settings = Settings().of(HAM_AND_SPAM)
-    names = feature_names(len(HAM_AND_SPAM), settings.kinds)
     with new_model(path, HAM_AND_SPAM, [0, 0], "label", replaces=False) as file:
-        file.settings({**settings.as_text(), **vocabulary_settings(None)})
-        file.calibration(names, *first_weights(len(HAM_AND_SPAM), settings.kinds))
+        file.settings(settings.as_text() | {"vocabulary": "open"})
+        file.calibration(settings.kinds, *first_weights(len(HAM_AND_SPAM), settings.kinds))

@@ -10,19 +10,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import ExitStack
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nbspam.errors import UsageError
+from nbspam.labels import ordered
 from nbspam.model.calibration import feature_names
 from nbspam.settings import from_text
 from nbspam.store.learn import CREDIT
-from nbspam.store.merge import Calibration, check_mergeable, merge_models, united_classes
+from nbspam.store.merge import check_mergeable, merge_models
 from nbspam.store.reader import Model, open_model
 from nbspam.store.updater import PRUNED
 from nbspam.tasks.word_lists import weights_at_start
+
+if TYPE_CHECKING:
+    from nbspam.model.calibration import Weights
 
 Floats = NDArray[np.float64]
 
@@ -47,12 +51,11 @@ def merge(paths: Sequence[str], path: str, replaces: bool = True) -> Merged:
     with ExitStack() as stack:
         models = [stack.enter_context(open_model(name, snapshot=True)) for name in paths]
         check_mergeable(models)
-        classes = united_classes(models)
+        classes = ordered([name for model in models for name in model.classes])
         calibration, calibrated = _merged_calibration(models, classes)
         settings = _settings(models, classes)
-        merge_models(models, path, settings, calibration, replaces)
+        messages = merge_models(models, classes, path, settings, calibration, replaces)
         is_averaged = from_text(settings, path).averaged
-        messages = stack.enter_context(open_model(path)).messages
         return Merged(path, classes, tuple(messages), calibrated if is_averaged else None)
 
 
@@ -74,17 +77,17 @@ def _settings(models: Sequence[Model], classes: tuple[str, ...]) -> dict[str, st
     return settings
 
 
-def _merged_calibration(models: Sequence[Model], classes: tuple[str, ...]) -> tuple[Calibration, int]:
+def _merged_calibration(models: Sequence[Model], classes: tuple[str, ...]) -> tuple[Weights | None, int]:
     """The calibration, and how many models are in it."""
     shape = (len(classes), from_text(models[0].settings, models[0].path).kinds)
-    names = feature_names(*shape)
+    n_weights = len(feature_names(*shape))
     fitting = [
         model
         for model in models
-        if model.classes == classes and len(model.calibration()) == len(names) and model.covariance()
+        if model.classes == classes and len(model.calibration()) == n_weights and model.covariance()
     ]
     if not fitting:
-        return ([], [], []), 0
+        return None, 0
     first, spread = weights_at_start(*shape, any("imported" in model.settings for model in models))
     prior = np.linalg.inv(np.array(spread))
     precision, pull = prior.copy(), prior @ np.array(first)
@@ -94,4 +97,4 @@ def _merged_calibration(models: Sequence[Model], classes: tuple[str, ...]) -> tu
         precision += own - prior
         pull += own @ np.array(model.calibration()) - prior @ np.array(start)
     covariance: Floats = np.linalg.inv(precision)
-    return (names, (covariance @ pull).tolist(), covariance.tolist()), len(fitting)
+    return ((covariance @ pull).tolist(), covariance.tolist()), len(fitting)

@@ -10,14 +10,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
-from nbspam.corpus.accumulator import Accumulator
-from nbspam.corpus.item import Item, MailFile
-from nbspam.corpus.reading import Progress, read_blocks
+from nbspam.corpus.accumulator import Accumulator, Counting
+from nbspam.corpus.item import Item
+from nbspam.corpus.reading import Progress
 from nbspam.errors import BadDataError, NoInputError, TryAgainError
 from nbspam.model.calibrate import learn_sample, sample, ways_to_see
-from nbspam.model.numeric import count_features
+from nbspam.model.features import message_rows
 from nbspam.settings import from_text
 from nbspam.store.check import learned_as, vocabulary_keys
 from nbspam.store.learn import learner_of, write_learner, writing
@@ -25,19 +24,14 @@ from nbspam.store.reader import Model, open_model
 from nbspam.store.updater import Origin, Updater, autolearned_rows
 from nbspam.tasks.classify import cells_of, counts_of
 from nbspam.tasks.start import copy_shared, own_or_shared
-from nbspam.tasks.train import Trained, counts_for, learned_rows, token_rows
-from nbspam.tokens.numeric import NAMES
-
-if TYPE_CHECKING:
-    from nbspam.model.counts import Floats, Ints
-    from nbspam.model.numeric import FeatureCounts
+from nbspam.tasks.train import Trained, learned_rows, token_rows
 
 # A step of the calibration costs the square of its weights: with many classes fewer messages are learned.
 STEP_BUDGET = 1_400_000
 
 
 def update(
-    items: Iterable[Item | MailFile],
+    items: Iterable[Item],
     classes: tuple[str, ...],
     path: str,
     jobs: int = 1,
@@ -53,10 +47,10 @@ def update(
     origin = Origin(source)
     with open_model(own_or_shared(path, start)) as model:
         _check(model, classes)
-        keys, known = _fixed_keys(model), model.classes
+        keys, known = vocabulary_keys(model), model.classes
         settings = from_text(model.settings, model.path)
-    counts = counts_for(settings, len(known), keys)
-    skipped = counts.add_all(read_blocks(items, known, jobs, settings.wanted), progress)
+    counts = Accumulator(Counting(known, settings, keys), jobs)
+    counts.read(items, progress)
     if not counts.messages.any():
         why = "no readable message was found, so nothing was added"
         raise NoInputError("SOURCE", why, "check SOURCE", "no-mail")
@@ -64,7 +58,7 @@ def update(
     again = _add(path, counts, known, keys, origin)
     added, tokens = tuple(counts.messages.tolist()), len(counts.counts().keys)
     size_bytes = os.path.getsize(path)
-    return Trained(path, known, added, tokens, size_bytes, skipped, again=again, begun=begun)
+    return Trained(path, known, added, tokens, size_bytes, counts.skipped, again=again, begun=begun)
 
 
 def _check(model: Model, classes: tuple[str, ...]) -> None:
@@ -75,11 +69,6 @@ def _check(model: Model, classes: tuple[str, ...]) -> None:
         raise BadDataError(model.path, why, remedy, "update-classes")
 
 
-def _fixed_keys(model: Model) -> list[int] | None:
-    """The keys of a fixed vocabulary; None if every word is counted."""
-    return vocabulary_keys(model) if model.settings.get("vocabulary") == "fixed" else None
-
-
 def _add(
     path: str, counts: Accumulator, classes: tuple[str, ...], keys: list[int] | None, origin: Origin
 ) -> int:
@@ -87,7 +76,7 @@ def _add(
     table, learned = counts.counts(), list(learned_rows(counts.learned))
     with writing(path) as updater:
         model = Model(path, updater.connection)
-        if (model.classes, _fixed_keys(model)) != (classes, keys):
+        if (model.classes, vocabulary_keys(model)) != (classes, keys):
             raise TryAgainError(path, "was replaced while the mail was read", "start again", "model-changed")
         updater.begin(origin)
         own = {digest for digest, _, _ in autolearned_rows(updater.connection)}
@@ -98,16 +87,10 @@ def _add(
         updater.add(counts.messages.tolist(), token_rows(table))
         updater.change("learned", new=[(digest, k, updater.batch, times) for digest, k, times in learned])
         if features := counts.features():
-            updater.count_numeric(_features(model, *features).rows(), 1)
+            values, labels = features
+            updater.count_numeric(message_rows(model, labels, values), 1)
         _calibrate(updater, model, counts)
         return again
-
-
-def _features(model: Model, values: Floats, labels: Ints) -> FeatureCounts:
-    """The counts of numeric features in the bins of the model, in the order of this program."""
-    edges = dict(model.numeric_features())
-    with_pairs = model.settings.get("numeric_model") == "aode"
-    return count_features(values, labels, len(model.classes), [edges[name] for name in NAMES], with_pairs)
 
 
 def _calibrate(updater: Updater, model: Model, counts: Accumulator) -> None:

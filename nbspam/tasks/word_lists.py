@@ -28,7 +28,6 @@ from struct import error as StructError
 from struct import unpack_from
 from typing import TYPE_CHECKING
 
-from nbspam.corpus.vocabulary import vocabulary_settings
 from nbspam.errors import BadDataError, UsageError
 from nbspam.labels import HAM_AND_SPAM
 from nbspam.model.calibration import feature_names, first_weights
@@ -257,12 +256,11 @@ def _write(word_list: WordList, path: str, replaces: bool) -> None:
     # No word list has bigrams.  Those of later mail would be all that the model knows of them, and do harm
     # (docs/decisions.md).
     settings = Settings(bigrams=False)
-    names = feature_names(len(HAM_AND_SPAM), settings.kinds)
     weights, covariance = weights_at_start(len(HAM_AND_SPAM), settings.kinds, is_imported=True)
     with new_model(path, HAM_AND_SPAM, list(word_list.messages), "model import", replaces) as file:
-        file.settings({**settings.as_text(), **vocabulary_settings(None), "imported": word_list.form})
-        file.tokens(_token_rows(word_list))
-        file.calibration(names, weights, covariance)
+        file.settings(settings.as_text() | {"vocabulary": "open", "imported": word_list.form})
+        file.insert("token", _token_rows(word_list))
+        file.calibration(settings.kinds, weights, covariance)
 
 
 def _token_rows(word_list: WordList) -> Iterator[tuple[object, ...]]:

@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nbspam.corpus.labelled import open_labelled
-from nbspam.corpus.vocabulary import Vocabulary, Word, build_vocabulary, lines, read_vocabulary
+from nbspam.corpus.vocabulary import Vocabulary, build_vocabulary, lines, read_vocabulary
 from nbspam.errors import BadDataError, NbspamError
+from nbspam.store.check import TokenRow
 from nbspam.store.reader import open_model
 from nbspam.store.text import escaped, unescaped
 from nbspam.tokens.bag import NOTAWORD_VIEW
@@ -104,8 +105,8 @@ def test_escapes_come_back(text: str) -> None:
     st.lists(st.text(alphabet=st.characters(exclude_categories=["Cs"]), min_size=1), unique=True, max_size=8)
 )
 def test_a_written_vocabulary_reads_back_also_with_windows_line_ends(texts: list[str]) -> None:
-    words = [Word("NOTAWORD", NOTAWORD_VIEW, (1, 0), (2, 0))]
-    words += [Word(text, n % 3, (1, 1), (1, 4)) for n, text in enumerate(texts) if text != "NOTAWORD"]
+    words = [TokenRow("NOTAWORD", NOTAWORD_VIEW, (1, 0), (2, 0))]
+    words += [TokenRow(text, n % 3, (1, 1), (1, 4)) for n, text in enumerate(texts) if text != "NOTAWORD"]
     vocabulary = Vocabulary(("ham", "spam"), (3, 1), "all", words)
     text = "".join(lines(vocabulary))
     assert read_back(text) == read_back(text.replace("\n", "\r\n")) == vocabulary

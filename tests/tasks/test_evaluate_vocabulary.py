@@ -9,10 +9,11 @@ import pytest
 from nbspam import tokens
 from nbspam.corpus.corpus import Corpus, read_corpus
 from nbspam.corpus.labelled import open_labelled
-from nbspam.corpus.vocabulary import Vocabulary, Word, build_vocabulary, settings_under
+from nbspam.corpus.vocabulary import Vocabulary, build_vocabulary, settings_under
 from nbspam.filter import open_filter
 from nbspam.model.scorer import Counted, Scorer
 from nbspam.settings import Settings
+from nbspam.store.check import TokenRow
 from nbspam.store.reader import open_model
 from nbspam.tasks.evaluate import judge_splits
 from nbspam.tasks.judges import BatchJudge, Plan, ReplayJudge
@@ -35,7 +36,7 @@ ALL_WAYS = WAYS | {
 }
 VIEWS = ("all", "body")
 Vocabularies = dict[str, Vocabulary | None]
-NEVER_MET = tuple(Word(f"nevermet{n}", 1, (0, 0), (0, 0)) for n in range(700))
+NEVER_MET = tuple(TokenRow(f"nevermet{n}", 1, (0, 0), (0, 0)) for n in range(700))
 
 
 @pytest.fixture(scope="module")
