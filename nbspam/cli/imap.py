@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import click
@@ -101,7 +100,7 @@ def watch_command(account: str, config: str, **given: Any) -> None:
     def wait(error: TryAgainError, seconds: float) -> None:
         say(f"nbspam: {plain(str(error))}; trying again in {seconds:g} s", given["quiet"])
 
-    watch(partial(ImapMailbox, chosen), work, wait, LEARN_SECONDS)
+    watch(chosen, work, wait, LEARN_SECONDS)
 
 
 def _for_each(name: str, config: str, given: dict[str, Any], work: Callable[..., None]) -> None:
@@ -131,5 +130,5 @@ def _scan(given: dict[str, Any], box: ImapMailbox, memory: Memory) -> None:
 
 def _learn(given: dict[str, Any], box: ImapMailbox, memory: Memory) -> None:
     source = f"imap {box.account.name}/"
-    learning = Learning(given["model"], source, given["keep_days"], given["is_dry"])
-    say_lessons(learning.learn(box, memory), given["quiet"])
+    learning = Learning(given["model"], box, memory, source, given["keep_days"], given["is_dry"])
+    say_lessons(learning.run(), given["quiet"])

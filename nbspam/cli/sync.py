@@ -38,7 +38,7 @@ def sync_command(folders: tuple[str, ...], model: str, keep_days: float, is_dry:
     check_classes(model)
     box = Maildirs([*folders] or [os.path.expanduser("~/Maildir")])
     with closing(Memory(f"{model}-sync.json", is_kept=not is_dry)) as memory:
-        say_lessons(Learning(model, "sync\t", keep_days, is_dry).learn(box, memory), quiet)
+        say_lessons(Learning(model, box, memory, "sync\t", keep_days, is_dry).run(), quiet)
 
 
 def check_classes(model: str) -> None:

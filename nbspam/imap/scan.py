@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager
 
 from nbspam.errors import TryAgainError, UsageError
 from nbspam.filter import Filter, Verdict
+from nbspam.imap.account import Account
 from nbspam.imap.mailbox import REFUSED, ImapMailbox
 from nbspam.labels import SPAM
 from nbspam.store.learn import batches
@@ -51,7 +51,7 @@ class Scan:
             yield from judged.values()
 
     def _judge(self, judge: Filter, data: bytes, place: str) -> Judged:
-        verdict = judge.judge_now(judge.count(data), place)
+        verdict = judge.classify(data, place)
         if verdict.label != SPAM:
             return KEPT, verdict
         identity = identity_of(data)
@@ -104,7 +104,7 @@ class Scan:
 
 
 def watch(
-    connect: Callable[[], AbstractContextManager[ImapMailbox]],
+    account: Account,
     work: Callable[[ImapMailbox], None],
     say: Callable[[TryAgainError, float], None],
     seconds: float,
@@ -117,7 +117,7 @@ def watch(
     delay = FIRST_DELAY_SECONDS
     while True:
         try:
-            with connect() as box:
+            with ImapMailbox(account) as box:
                 while True:
                     work(box)
                     delay = FIRST_DELAY_SECONDS
