@@ -19,7 +19,7 @@ from nbspam.mail.headers import (
     with_line_feeds,
 )
 from nbspam.mail.leaf import MESSAGES, Entity, read_leaf
-from nbspam.mail.limits import MAX_SCORED_BYTES, Allowance, add_failure
+from nbspam.mail.limits import MAX_SCORED_BYTES, Allowance, Stage
 from nbspam.mail.message import Message, Part
 
 __all__ = ["Message", "Part", "header_lines", "parse"]
@@ -34,15 +34,12 @@ def parse(data: bytes) -> Message:
     message = Message()
     allowance = Allowance()
     message.defects, message.failures = allowance.defects, allowance.failures
-    try:
+    block = None
+    with Stage(allowance, "header"):
         block = _read_header(message, data, allowance)
-    except Exception as error:
-        add_failure(allowance, "header", error)
-        return message
-    try:
-        _read_body(message, data, block, allowance)
-    except Exception as error:
-        add_failure(allowance, "body", error)
+    if block is not None:
+        with Stage(allowance, "body"):
+            _read_body(message, data, block, allowance)
     return message
 
 

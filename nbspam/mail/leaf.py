@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from nbspam.mail.charset import canonical, charset_of_page, decode
 from nbspam.mail.headers import parse_parameters
-from nbspam.mail.limits import add_failure
+from nbspam.mail.limits import Stage
 from nbspam.mail.message import PAGE_ENDINGS, Document, Part, name_on_windows
 
 TYPE_CHECKING = False
@@ -116,7 +116,7 @@ def read_leaf(entity: Entity, payload: bytes, allowance: Allowance) -> list[Part
     A fault of this program costs the contents of one part and nothing else.
     """
     files: list[tuple[str, bytes]] = []
-    try:
+    with Stage(allowance, "part"):
         if entity.encoding not in IDENTITY:
             from nbspam.mail.transfer import decode_transfer  # plain mail needs no decoding
 
@@ -125,8 +125,6 @@ def read_leaf(entity: Entity, payload: bytes, allowance: Allowance) -> list[Part
             from nbspam.mail.uuencode import take_out_files
 
             payload, files = take_out_files(payload, allowance)
-    except Exception as error:
-        add_failure(allowance, "part", error)
     parts = [_read_part(entity, payload, allowance)]
     parts.extend([_read_part(_uuencoded(name, allowance), contents, allowance) for name, contents in files])
     return parts
@@ -151,10 +149,8 @@ def _read_part(entity: Entity, payload: bytes, allowance: Allowance) -> Part:
     part.disposition = entity.disposition
     part.filename = entity.filename
     part.declared_charset = entity.charset
-    try:
+    with Stage(allowance, "part"):
         _read_payload(part, entity, payload, allowance)
-    except Exception as error:
-        add_failure(allowance, "part", error)
     return part
 
 

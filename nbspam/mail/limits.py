@@ -90,15 +90,30 @@ class Memory(dict["Key", "Value"]):
         return value
 
 
-def add_failure(account: Allowance | Message, stage: str, error: Exception) -> None:
-    """Keep that a stage of reading met a fault of this program; the rest of the message still counts.
+class Stage:
+    """A stage of reading a message: `with Stage(message, "text"): ...`
 
-    There is a defect, and for the first few faults a text: the stage and the error, then the traceback.
+    A fault of this program in it ends the stage, and the rest of the message still counts.  The message gets
+    a defect, and for the first few faults a text: the stage and the error, then the traceback.
     """
-    defect = "failed-" + stage
-    if defect not in account.defects:
-        account.defects.append(defect)
-    if len(account.failures) < MAX_FAILURES:
-        from traceback import format_exception  # 3 ms, for a message that fails
 
-        account.failures.append(f"{stage}: {error!r}\n" + "".join(format_exception(error)))
+    __slots__ = ("_account", "_name")
+
+    def __init__(self, account: Allowance | Message, name: str) -> None:
+        self._account, self._name = account, name
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> bool:
+        if not isinstance(error, Exception):
+            return False
+        defect = "failed-" + self._name
+        if defect not in self._account.defects:
+            self._account.defects.append(defect)
+        if len(self._account.failures) < MAX_FAILURES:
+            from traceback import format_exception  # 3 ms, for a message that fails
+
+            text = f"{self._name}: {error!r}\n" + "".join(format_exception(error))
+            self._account.failures.append(text)
+        return True
