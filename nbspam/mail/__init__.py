@@ -18,7 +18,7 @@ from nbspam.mail.headers import (
     read_block,
     with_line_feeds,
 )
-from nbspam.mail.leaf import MESSAGES, Entity, read_leaf
+from nbspam.mail.leaf import MESSAGES, begin_part, read_leaf
 from nbspam.mail.limits import MAX_SCORED_BYTES, Allowance, Stage
 from nbspam.mail.message import Message, Part
 
@@ -61,11 +61,11 @@ def _read_body(message: Message, data: bytes, block: HeaderBlock, allowance: All
         allowance.note("long-body")
     text = with_line_feeds(text)
     message.body_bytes = len(text.rstrip(b"\n"))
-    entity = Entity(block.content, "text/plain", allowance)
-    if entity.content_type.startswith("multipart/") or entity.content_type in MESSAGES:
+    part = begin_part(block.content, "text/plain", allowance)
+    if part.content_type.startswith("multipart/") or part.content_type in MESSAGES:
         from nbspam.mail.splitter import Splitter  # half of all mail is one part
 
-        Splitter(message, allowance).run(entity, text)
+        Splitter(message, allowance).run(part, text)
     else:
-        message.parts = read_leaf(entity, text, allowance)
+        message.parts = read_leaf(part, text, allowance)
         message.structure = [part.content_type for part in message.parts]
