@@ -97,11 +97,11 @@ def _opened_as(kind: str, filename: str, disposition: str) -> str:
 
 def _filename(text: str, allowance: Allowance) -> str:
     """The name in a parameter (Latin-1 code points) as a reader sees it."""
-    if "=?" in text:
-        from nbspam.mail.encoded_words import decode_words
+    if text.isascii() and "=?" not in text:
+        return text
+    from nbspam.mail.encoded_words import decode_words  # few names need it
 
-        return decode_words(text, allowance)
-    return text if text.isascii() else decode(text.encode("latin-1"), "", allowance)[0]
+    return decode_words(text, allowance)
 
 
 def read_leaf(part: Part, payload: bytes, allowance: Allowance) -> list[Part]:

@@ -192,11 +192,12 @@ class Splitter:
         ]
         shown: dict[int, tuple[bool, int]] = {}  # of each choice: is it HTML, and which part
         for part, inside in texts:
-            if part.content_type == "text/plain" or (part.is_html and part.content_type != _FOR_FEW):
-                for number, child in inside:
-                    is_first = self.choices[number - 1]
-                    if number not in shown or (not is_first and (part.is_html, child) > shown[number]):
-                        shown[number] = part.is_html, child
+            if part.content_type != "text/plain" and (not part.is_html or part.content_type == _FOR_FEW):
+                continue
+            for number, child in inside:
+                is_first = self.choices[number - 1]
+                if number not in shown or (not is_first and (part.is_html, child) > shown[number]):
+                    shown[number] = part.is_html, child
         for part, inside in texts:
             part.is_replaced = any(number in shown and child != shown[number][1] for number, child in inside)
 
