@@ -13,7 +13,7 @@ from nbspam.cli import done_text, plain, say, write_text
 from nbspam.cli.options import options
 from nbspam.labels import HAM_AND_SPAM
 from nbspam.store.learn import check_class
-from nbspam.tasks.sync import Learning, Lesson, Maildirs, Memory
+from nbspam.tasks.sync import LearnedMail, Learning, Maildirs, Memory
 
 
 @click.command("sync")
@@ -47,7 +47,7 @@ def check_classes(model: str) -> None:
         check_class(model, label)
 
 
-def say_lessons(lessons: Iterable[Lesson], quiet: bool) -> None:
+def say_lessons(lessons: Iterable[LearnedMail], quiet: bool) -> None:
     """Write a line for each message, and a summary."""
     done: Counter[str] = Counter()
     for result, label, place in lessons:

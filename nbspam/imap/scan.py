@@ -16,7 +16,7 @@ from nbspam.tasks.sync import Known, Memory, Uid, identity_of, place_of
 MOVED, FLAGGED = "moved", "flagged"
 KEPT = "kept"  # it is no spam
 LEFT = "left"  # its reader has taken it out of junk
-Judged = tuple[str, Verdict]  # what was done, one of these four
+Filed = tuple[str, Verdict]  # what was done, one of these four
 FIRST_DELAY_SECONDS, LONGEST_DELAY_SECONDS = 1.0, 300.0
 
 
@@ -33,7 +33,7 @@ class Scan:
         self.how = MOVED if self.can_move and not flag_only else FLAGGED
         self._junk = box.junk() if self.how == MOVED else ""
 
-    def run(self, folder: str, judge: Filter) -> Iterator[Judged]:
+    def run(self, folder: str, judge: Filter) -> Iterator[Filed]:
         """Each message that is judged, once all is done with it."""
         box, memory = self._box, self._memory
         known = memory.folder(folder, box.select(folder, must_write=not self._is_dry))
@@ -50,7 +50,7 @@ class Scan:
             memory.save()
             yield from judged.values()
 
-    def _judge(self, judge: Filter, data: bytes, place: str) -> Judged:
+    def _judge(self, judge: Filter, data: bytes, place: str) -> Filed:
         verdict = judge.classify(data, place)
         if verdict.label != SPAM:
             return KEPT, verdict

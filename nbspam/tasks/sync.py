@@ -47,7 +47,7 @@ MARKED = "marked"  # as junk, in another folder
 UNREAD_JUNK = "unread junk"
 
 Uid = int | str  # of a message in its folder: a number of IMAP, or the name of a file
-Lesson = tuple[str, str, str]  # (result as of store.learn or WOULD_LEARN, class, place)
+LearnedMail = tuple[str, str, str]  # (result as of store.learn or WOULD_LEARN, class, place)
 
 
 class Mail(NamedTuple):
@@ -196,7 +196,7 @@ class Learning:
         self._origin = Origin(source)  # one for all folders: the ledger shows one command
         self._present: set[str] = set()  # the places of all messages seen so far
 
-    def run(self) -> Iterator[Lesson]:
+    def run(self) -> Iterator[LearnedMail]:
         """Learn each message whose state has changed since the last time, folders of junk first."""
         folders = self._box.folders()
         for name in sorted(folders, key=lambda name: (folders[name] != JUNK, name != "INBOX", name)):
@@ -204,7 +204,7 @@ class Learning:
                 yield from self._learn_folder(name, folders[name])
         self._memory.save()
 
-    def _learn_folder(self, folder: str, kind: str) -> Iterator[Lesson]:
+    def _learn_folder(self, folder: str, kind: str) -> Iterator[LearnedMail]:
         is_new = folder not in self._memory.folders
         validity, mails = self._box.open(folder)
         known = self._memory.folder(folder, validity)
@@ -233,7 +233,7 @@ class Learning:
             self._memory.filed.pop(identity, None)
         return label
 
-    def _learn_as(self, label: str, folder: str, mails: dict[Uid, bytes]) -> Iterator[Lesson]:
+    def _learn_as(self, label: str, folder: str, mails: dict[Uid, bytes]) -> Iterator[LearnedMail]:
         results = [WOULD_LEARN] * len(mails)
         if mails and not self._is_dry:
             self._origin.source = self._source + folder

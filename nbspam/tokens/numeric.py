@@ -63,7 +63,9 @@ def numeric_features(message: Message, tokens: Tokens, texts: Texts) -> list[flo
 
 def _part_values(message: Message) -> Values:
     attached = [
-        p.size_bytes for p in message.parts if p.disposition == "attachment" or (p.size_bytes and not p.text)
+        part.size_bytes
+        for part in message.parts
+        if part.disposition == "attachment" or (part.size_bytes and not part.text)
     ]
     return {
         "parts": len(message.parts),
