@@ -17,7 +17,7 @@ from contextlib import closing
 from html import escape
 from typing import NamedTuple
 
-from nbspam.corpus.item import Item, Skipped, reason_of
+from nbspam.corpus.item import Item, Skipped, read_items
 from nbspam.corpus.source import Source
 from nbspam.decision import read_loss
 from nbspam.errors import BadDataError, NoInputError, UsageError
@@ -257,14 +257,10 @@ def _drawn(source: Source, limits: dict[str, int]) -> tuple[dict[str, list[bytes
     for item in source.items():
         if item.label in items:
             items[item.label].append(item)
-    draw, skipped = random.Random(SEED), list(source.skipped)
-    mail: dict[str, list[bytes]] = {label: [] for label in limits}
+    draw, skipped, mail = random.Random(SEED), list(source.skipped), {}
     for label, limit in limits.items():
-        for item in draw.sample(items[label], min(limit, len(items[label]))):
-            try:
-                mail[label].append(item.read())
-            except OSError as error:
-                skipped.append((item.name, reason_of(error)))
+        chosen = draw.sample(items[label], min(limit, len(items[label])))
+        mail[label] = [data for _, data in read_items(chosen, skipped)]
     if not mail[SPAM]:
         raise NoInputError("SOURCE", "there is no spam", "name some: `spam=PATH`", "attack-no-spam")
     return mail, skipped
