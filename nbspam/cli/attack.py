@@ -60,24 +60,27 @@ def _show(found: Attack, model: str, loss: str) -> None:
     """The table, and how to turn on what helps."""
     out, rows, costs = console(), found.rows, f"--loss {plain(shlex.quote(loss))}"
     out.print(f"{found.caught:,} of {amount(found.spam, 'spam message')} are caught as they come.")
-    again = f"{found.judged:,} of them are judged again in each disguise"
-    out.print(f"{again}; also with {costs}, and after {found.lessons} others are learned.\n")
-    learned = f">after {found.lessons}\nlearned"
-    shown = table("disguise", ">get\nthrough", ">with other\ncosts", learned, "helps")
+    out.print(
+        f"{found.judged:,} of them are judged again in each disguise; "
+        f"also with {costs}, and after {found.lessons} others are learned.\n"
+    )
+    heads = (">get\nthrough", ">with other\ncosts", f">after {found.lessons}\nlearned")
+    shown = table("disguise", *heads, "helps")
     for row in rows:
-        nothing = "neither" if row.now.through else ""
-        shown.add_row(row.disguise, *_through([row]), HELPS.get(row.best, nothing))
+        helps = HELPS.get(row.best, "neither" if row.now.through else "")
+        shown.add_row(row.disguise, *_through([row]), helps)
     shown.add_row("all together", *_through(rows), style="bold")
     out.print(shown, "", sep="\n")
     if found.ham:
-        lost = [max(getattr(row, name).lost_ham for row in rows) for name in TRIED]
-        numbers = "{:,}, with other costs {:,}, after learning at most {:,}".format(*lost)
-        out.print(f"Ham lost, of {found.ham:,}: {numbers}.", soft_wrap=True)
+        now, loss, learned = (max(getattr(row, name).lost_ham for row in rows) for name in TRIED)
+        lost = f"{now:,}, with other costs {loss:,}, after learning at most {learned:,}"
+        out.print(f"Ham lost, of {found.ham:,}: {lost}.", soft_wrap=True)
     if len(rows) < N_DISGUISES:
         left_out = amount(N_DISGUISES - len(rows), "disguise")
         out.print(f"{left_out} left out: no ham to take from, or no words in the model.")
     commands = {"learned": "learn spam FILE", "loss": f"classify {costs}"}
-    for name in {row.best: "" for row in rows if row.best in HELPS}:
+    best = [row.best for row in rows if row.best in HELPS]
+    for name in dict.fromkeys(best):
         command = f"nbspam {commands[name]} -m {plain(shlex.quote(model))}"
         out.print(f"To turn on {HELPS[name]}: {command}", style="bold", soft_wrap=True)
 

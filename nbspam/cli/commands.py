@@ -47,7 +47,7 @@ class Commands(click.Group):
         if name not in COMMANDS:
             return None
         module = import_module(f"nbspam.cli.{COMMANDS[name][0]}")
-        command: click.Command = getattr(module, f"{name.replace('-', '_')}_command")
+        command: click.Command = getattr(module, f"{name}_command")
         return command
 
     def resolve_command(
@@ -55,8 +55,9 @@ class Commands(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         name = arguments[0]
         if name not in COMMANDS and not name.startswith("-"):
-            near = "".join(f"; did you mean {one}?" for one in get_close_matches(name, COMMANDS, 1))
-            context.fail(f"there is no command {name}{near}")
+            near = get_close_matches(name, COMMANDS, 1)
+            question = f"; did you mean {near[0]}?" if near else ""
+            context.fail(f"there is no command {name}{question}")
         return super().resolve_command(context, arguments)
 
     def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:

@@ -18,9 +18,9 @@ from nbspam.cli.tables import console, show_message, write_json
 from nbspam.corpus.heads import heads
 from nbspam.tasks.check_labels import (
     Checked,
+    CountedOtherwise,
     Doubt,
     Labelled,
-    Moved,
     check_labels,
     label_findings,
     views_to_check,
@@ -76,7 +76,7 @@ def doctor_command(model: str, start: str, json: bool, **given: Any) -> int:
 
 def _status(findings: list[Finding]) -> int:
     """The status of the first fault, or 0."""
-    return next((one.fault.status for one in findings if one.fault), 0)
+    return next((one.status for one in findings if one.status), 0)
 
 
 def _other_places() -> list[str]:
@@ -93,14 +93,7 @@ def _content(model: str, findings: list[Finding], checked: Checked | None) -> di
         "findings": [
             {"about": one.about, "state": one.state, "text": one.text, "next": one.remedy} for one in findings
         ],
-        "labels": checked
-        and {
-            "messages": checked.messages,
-            "same": checked.same,
-            "near": checked.near,
-            "counted_otherwise": checked.moved,
-            "in_doubt": checked.doubts,
-        },
+        "labels": checked,
     }
 
 
@@ -116,17 +109,17 @@ def _show(findings: list[Finding], checked: Checked | None, quiet: bool) -> None
                 out.print(f"{'':<19}next: {plain(one.remedy)}", style="dim", soft_wrap=True)
     if checked:
         _list(out, "The same message under two labels", [*chain.from_iterable(checked.same)])
-        _list(out, "The model has counted them as another class", checked.moved)
+        _list(out, "The model has counted them as another class", checked.counted_otherwise)
         if not quiet:
             _list(out, "Nearly the same message under two labels", [*chain.from_iterable(checked.near)])
-            _list(out, "Likely mislabelled, the surest first", checked.doubts)
+            _list(out, "Likely mislabelled, the surest first", checked.in_doubt)
     if not quiet:
         faults, notes = (sum(one.state == state for one in findings) for state in (WRONG, NOTE))
         style = COLOURS[WRONG if faults else NOTE if notes else FINE]
         out.print(f"\nWrong: {faults}. Worth knowing: {notes}.", style=style)
 
 
-def _list(out: Console, title: str, found: Sequence[Labelled | Moved | Doubt] | None) -> None:
+def _list(out: Console, title: str, found: Sequence[Labelled | CountedOtherwise | Doubt] | None) -> None:
     """A title and the first messages, with their heads and clues."""
     if not found:
         return
@@ -137,9 +130,9 @@ def _list(out: Console, title: str, found: Sequence[Labelled | Moved | Doubt] | 
         show_message(out, f"{plain(_label(one))}  {plain(one.name)}", known.get(one.name, ""), clues)
 
 
-def _label(one: Labelled | Moved | Doubt) -> str:
+def _label(one: Labelled | CountedOtherwise | Doubt) -> str:
     """The label of a message, and what contradicts it."""
-    if isinstance(one, Moved):
+    if isinstance(one, CountedOtherwise):
         return f"{one.label}, counted as {', '.join(one.counted)}"
     if isinstance(one, Doubt):
         return f"{one.label}  P({one.other}) {one.probability:.3f}"

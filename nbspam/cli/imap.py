@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import click
@@ -85,7 +84,7 @@ def watch_command(account: str, config: str, **given: Any) -> None:
     Example:
         nbspam imap watch home
     """
-    chosen, given = chosen_account(read_accounts(config), account), given | {"is_dry": False}
+    chosen, given = chosen_account(read_accounts(config), account), given | {"dry_run": False}
     check_classes(given["model"])
     learn_at = 0.0
 
@@ -101,7 +100,7 @@ def watch_command(account: str, config: str, **given: Any) -> None:
     def wait(error: TryAgainError, seconds: float) -> None:
         say(f"nbspam: {plain(str(error))}; trying again in {seconds:g} s", given["quiet"])
 
-    watch(partial(ImapMailbox, chosen), work, wait, LEARN_SECONDS)
+    watch(chosen, work, wait, LEARN_SECONDS)
 
 
 def _for_each(name: str, config: str, given: dict[str, Any], work: Callable[..., None]) -> None:
@@ -114,14 +113,14 @@ def _for_each(name: str, config: str, given: dict[str, Any], work: Callable[...,
 
 def _memory(account: Account, given: dict[str, Any]) -> contextlib.closing[Memory]:
     path = f"{given['model']}-imap-{account.name.replace('/', '_')}.json"
-    return contextlib.closing(Memory(path, is_kept=not given["is_dry"]))
+    return contextlib.closing(Memory(path, is_kept=not given["dry_run"]))
 
 
 def _scan(given: dict[str, Any], box: ImapMailbox, memory: Memory) -> None:
-    scan = Scan(box, memory, given["is_dry"], given["flag_only"])
+    scan = Scan(box, memory, given["dry_run"], given["flag_only"])
     if not scan.can_move:
         say("The server can neither MOVE nor remove single messages: spam is only flagged.", given["quiet"])
-    would = "would be " if given["is_dry"] else ""
+    would = "would be " if given["dry_run"] else ""
     with contextlib.closing(open_filter(given["model"])) as judge:
         for folder in box.account.folders:
             for act, verdict in scan.run(folder, judge):
@@ -131,5 +130,5 @@ def _scan(given: dict[str, Any], box: ImapMailbox, memory: Memory) -> None:
 
 def _learn(given: dict[str, Any], box: ImapMailbox, memory: Memory) -> None:
     source = f"imap {box.account.name}/"
-    learning = Learning(given["model"], source, given["keep_days"], given["is_dry"])
-    say_lessons(learning.learn(box, memory), given["quiet"])
+    learning = Learning(given["model"], box, memory, source, given["keep_days"], given["dry_run"])
+    say_lessons(learning.run(), given["quiet"])

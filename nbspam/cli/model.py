@@ -216,21 +216,23 @@ def forget_command(model: str, quiet: bool) -> None:
 def info_text(info: Info) -> str:
     """The facts of a model in some lines."""
     settings, messages, own = info["settings"], info["messages"], info["autolearned"]
-    n_own = sum(own.values())
     views = ", ".join(f"{view['words']:,} {name}" for name, view in info["views"].items() if view["words"])
-    above = info["cutoffs"] and info["cutoffs"]["spam_above"]
     floored = [one["name"] for one in info["features"] if one["variance_floor"]]
     counts = f"{sum(messages.values()):,}: {_by_class(messages)}; {info['different_messages']:,} different"
     rows = [
         ("model", f"{info['path']}  ({info['size_bytes'] / 1e6:.1f} MB, format {info['format']})"),
         ("messages", counts),
-        ("autolearned", n_own and f"{n_own:,} of them, on the filter's own word: {_by_class(own)}"),
-        ("tokens", f"{views or 'none'}; vocabulary {info['vocabulary']}"),
-        *[(name, settings[name]) for name in SHOWN_SETTINGS if name in settings],
-        ("spam", info["cutoffs"] and ("never" if above is None else f"log-odds > {above:g}")),
-        ("variance floor", floored and f"needed by {len(floored)} features: {', '.join(floored)}"),
     ]
-    return _aligned(row for row in rows if row[1])
+    if n_own := sum(own.values()):
+        rows.append(("autolearned", f"{n_own:,} of them, on the filter's own word: {_by_class(own)}"))
+    rows.append(("tokens", f"{views or 'none'}; vocabulary {info['vocabulary']}"))
+    rows += [(name, settings[name]) for name in SHOWN_SETTINGS if name in settings]
+    if info["cutoffs"]:
+        above = info["cutoffs"]["spam_above"]
+        rows.append(("spam", "never" if above is None else f"log-odds > {above:g}"))
+    if floored:
+        rows.append(("variance floor", f"needed by {len(floored)} features: {', '.join(floored)}"))
+    return _aligned(rows)
 
 
 def _by_class(counts: dict[str, int]) -> str:

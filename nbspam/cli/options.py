@@ -60,7 +60,7 @@ def _option(
     value : the name of the value in the help; empty for a switch
     type  : of click, or the allowed values, which end the help
     shown : the default in the help, if it is not a constant
-    short : a second flag;  name : of the parameter, if not that of the flag
+    short : a second flag;  name : of the parameter, if Python has another use for that of the flag
     """
     if not value:
         more["is_flag"] = True
@@ -165,8 +165,8 @@ _TABLE: dict[str, Callable[[str], Callable[[Any], Any]]] = {
     "exit_code": _option("Exit with 0 for spam, 1 for ham, 2 for unsure."),
     "exit_style": _option("Exit as another filter does (spamassassin: with -e).", "NAME", type=_FILTERS),
     "autolearn": _option("Learn each message as its verdict, if the verdict is sure enough."),
-    "socket": _option("Listen on a unix socket (spamc -U PATH).", "PATH", name="path"),
-    "socket_mode": _option("Permissions of the socket.", "OCTAL", type=octal, default="600", name="mode"),
+    "socket": _option("Listen on a unix socket (spamc -U PATH).", "PATH"),
+    "socket_mode": _option("Permissions of the socket.", "OCTAL", type=octal, default="600"),
     "listen": _option("Listen on TCP (spamc -d HOST -p PORT).", "HOST:PORT", shown="localhost:783"),
     "classify.timeout": _option(
         "Time limit for the model, with -p for the whole verdict; then exit with 75.", "SECONDS", shown="10"
@@ -176,7 +176,6 @@ _TABLE: dict[str, Callable[[str], Callable[[Any], Any]]] = {
         "SECONDS",
         type=Real(0.1, 3600),
         default=60,
-        name="seconds",
     ),
     "allow_tell": _option("Let clients correct the model (spamc -L)."),
     # log, undo
@@ -192,7 +191,7 @@ _TABLE: dict[str, Callable[[str], Callable[[Any], Any]]] = {
     "config": _option("Your accounts.", "FILE", shown="~/.config/nbspam/imap.toml", default=_own_accounts),
     "flag_only": _option("Set the keyword $Junk, and move nothing."),
     "keep_days": _option("Days after which unread mail is learned, too.", "N", type=_DAYS, default=7),
-    "dry_run": _option("Only show what would be done.", name="is_dry"),
+    "dry_run": _option("Only show what would be done."),
     # eval, tune
     "folds": _option("Judge each of K parts by the others.", "K", type=int, default=10),
     "grouped": _option("With --folds: keep near-duplicates in one part."),

@@ -23,7 +23,7 @@ STDERR = 2
 @options("model", "start", "socket", "socket_mode", "listen", "jobs", "timeout", "allow_tell", "autolearn")
 @options("spam_flag", "loss", "verbose", "quiet")
 def serve_command(
-    model: str, start: str, path: str | None, mode: int, listen: str | None, **given: Any
+    model: str, start: str, socket: str | None, socket_mode: int, listen: str | None, **given: Any
 ) -> None:
     """Serve mail servers over the SPAMD protocol, as SpamAssassin's spamd does.
 
@@ -59,29 +59,29 @@ def serve_command(
         autolearn=given["autolearn"],
     )
     filters.check()
-    listening = _listening(path, mode, listen)
+    listening = _listening(socket, socket_mode, listen)
     for name, is_open in listening.names().items():
         if is_open:
             worker.LOG.error("%s: other machines may reach it, and SPAMD has no password", name)
     worker.LOG.info("%s on %s, processes: %d", model, ", ".join(listening.names()), given["jobs"])
-    daemon.Daemon(listening, filters, given["seconds"]).run(given["jobs"])
+    daemon.Daemon(listening, filters, given["timeout"]).run(given["jobs"])
 
 
-def _listening(path: str | None, mode: int, listen: str | None) -> Listening:
+def _listening(socket: str | None, mode: int, listen: str | None) -> Listening:
     from nbspam.serve.daemon import DEFAULT_ADDRESS, inherited, on_address, on_path
 
     passed = inherited()
-    given = {"LISTEN_FDS": passed, "--socket": path, "--listen": listen}
+    given = {"LISTEN_FDS": passed, "--socket": socket, "--listen": listen}
     places = [name for name, place in given.items() if place is not None]
     if len(places) > 1:
         raise UsageError(" and ".join(places), "are two places to listen", "leave one out", "listen-twice")
-    if path is None and asked_options(["mode"]):
+    if socket is None and asked_options(["socket_mode"]):
         remedy = "add --socket PATH, or leave it out"
         raise UsageError("--socket-mode", "has no effect without --socket", remedy, "no-effect")
     if passed is not None:
         return passed
-    if path is not None:
-        return on_path(path, mode)
+    if socket is not None:
+        return on_path(socket, mode)
     return on_address(DEFAULT_ADDRESS if listen is None else listen)
 
 

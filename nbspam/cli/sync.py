@@ -13,13 +13,13 @@ from nbspam.cli import done_text, plain, say, write_text
 from nbspam.cli.options import options
 from nbspam.labels import HAM_AND_SPAM
 from nbspam.store.learn import check_class
-from nbspam.tasks.sync import Learning, Lesson, Maildirs, Memory
+from nbspam.tasks.sync import LearnedMail, Learning, Maildirs, Memory
 
 
 @click.command("sync")
 @click.argument("folders", metavar="[MAILDIR]...", nargs=-1)
 @options("model", "keep_days", "dry_run", "quiet")
-def sync_command(folders: tuple[str, ...], model: str, keep_days: float, is_dry: bool, quiet: bool) -> None:
+def sync_command(folders: tuple[str, ...], model: str, keep_days: float, dry_run: bool, quiet: bool) -> None:
     """Learn from the folders of local Maildirs, and from what was read.
 
     MAILDIR is a tree of Maildirs, by default ~/Maildir.  Mail in Junk or Spam is spam; other mail is ham once
@@ -37,8 +37,8 @@ def sync_command(folders: tuple[str, ...], model: str, keep_days: float, is_dry:
     """
     check_classes(model)
     box = Maildirs([*folders] or [os.path.expanduser("~/Maildir")])
-    with closing(Memory(f"{model}-sync.json", is_kept=not is_dry)) as memory:
-        say_lessons(Learning(model, "sync\t", keep_days, is_dry).learn(box, memory), quiet)
+    with closing(Memory(f"{model}-sync.json", is_kept=not dry_run)) as memory:
+        say_lessons(Learning(model, box, memory, "sync\t", keep_days, dry_run).run(), quiet)
 
 
 def check_classes(model: str) -> None:
@@ -47,7 +47,7 @@ def check_classes(model: str) -> None:
         check_class(model, label)
 
 
-def say_lessons(lessons: Iterable[Lesson], quiet: bool) -> None:
+def say_lessons(lessons: Iterable[LearnedMail], quiet: bool) -> None:
     """Write a line for each message, and a summary."""
     done: Counter[str] = Counter()
     for result, label, place in lessons:

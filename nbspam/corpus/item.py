@@ -174,6 +174,17 @@ def reason_of(error: OSError) -> str:
     return error.strerror or str(error) or "cannot be read"
 
 
+def read_items(items: Iterable[Item], skipped: Skipped) -> Iterator[tuple[Item, bytes]]:
+    """The messages with their bytes; those that cannot be read go to `skipped` with the reason."""
+    for item in items:
+        try:
+            data = item.read()
+        except OSError as error:
+            skipped.append((item.name, reason_of(error)))
+        else:
+            yield item, data
+
+
 def packed_as(head: bytes) -> str:
     """How a file that begins with `head` is compressed: gz, zip, ...; '' if it is not."""
     return next((kind for magic, kind in MAGIC.items() if head.startswith(magic)), "")

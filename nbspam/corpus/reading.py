@@ -11,7 +11,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nbspam.corpus.executor import run_shards
-from nbspam.corpus.item import Item, Skipped, reason_of
+from nbspam.corpus.item import Item, Skipped, read_items
 from nbspam.errors import log_faults
 from nbspam.mail.limits import MAX_READ_BYTES, Memory
 from nbspam.model.block import Block, BlockBuilder, Lexicon
@@ -50,12 +50,7 @@ def read_messages(
     items: Iterable[Item], skipped: Skipped, wanted: frozenset[str] = WORDS
 ) -> Iterator[tuple[Item, Tokens, bytes]]:
     """The messages with tokens and bytes; those that cannot be read go to `skipped` with the reason."""
-    for item in items:
-        try:
-            data = item.read()
-        except OSError as error:
-            skipped.append((item.name, reason_of(error)))
-            continue
+    for item, data in read_items(items, skipped):
         tokens = read(data, wanted)
         log_faults(item.name, tokens.failures)
         yield item, tokens, data

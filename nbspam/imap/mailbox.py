@@ -70,7 +70,7 @@ class ImapMailbox:
                 found[name] = kind_of(name, {})
                 for word in words & _USES.keys():
                     named.setdefault(name, _USES[word])
-        return named | found | named
+        return named | {name: kind for name, kind in found.items() if name not in named}
 
     def junk(self) -> str:
         """The folder for spam: that of the account, of the server, or the first with such a name."""
@@ -103,15 +103,15 @@ class ImapMailbox:
         """
         self._writable = True
         try:
-            told = self.ask("select_folder", name)
+            answer = self.ask("select_folder", name)
         except NoInputError as error:
             if must_write or error.slug != READ_ONLY:
                 raise
             self._writable = False
-            told = self.ask("select_folder", name, True)
-        kept = told.get(b"PERMANENTFLAGS", ())
+            answer = self.ask("select_folder", name, True)
+        kept = answer.get(b"PERMANENTFLAGS", ())
         self._takes_keywords = b"\\*" in kept or b"$Junk" in kept
-        return int(told[b"UIDVALIDITY"])
+        return int(answer[b"UIDVALIDITY"])
 
     def unread(self, after: int) -> list[int]:
         """Unread messages of the open folder that came after the message `after`."""

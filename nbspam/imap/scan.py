@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager
 
 from nbspam.errors import TryAgainError, UsageError
 from nbspam.filter import Filter, Verdict
+from nbspam.imap.account import Account
 from nbspam.imap.mailbox import REFUSED, ImapMailbox
 from nbspam.labels import SPAM
 from nbspam.store.learn import batches
@@ -16,7 +16,7 @@ from nbspam.tasks.sync import Known, Memory, Uid, identity_of, place_of
 MOVED, FLAGGED = "moved", "flagged"
 KEPT = "kept"  # it is no spam
 LEFT = "left"  # its reader has taken it out of junk
-Judged = tuple[str, Verdict]  # what was done, one of these four
+Filed = tuple[str, Verdict]  # what was done, one of these four
 FIRST_DELAY_SECONDS, LONGEST_DELAY_SECONDS = 1.0, 300.0
 
 
@@ -33,7 +33,7 @@ class Scan:
         self.how = MOVED if self.can_move and not flag_only else FLAGGED
         self._junk = box.junk() if self.how == MOVED else ""
 
-    def run(self, folder: str, judge: Filter) -> Iterator[Judged]:
+    def run(self, folder: str, judge: Filter) -> Iterator[Filed]:
         """Each message that is judged, once all is done with it."""
         box, memory = self._box, self._memory
         known = memory.folder(folder, box.select(folder, must_write=not self._is_dry))
@@ -50,8 +50,8 @@ class Scan:
             memory.save()
             yield from judged.values()
 
-    def _judge(self, judge: Filter, data: bytes, place: str) -> Judged:
-        verdict = judge.judge_now(judge.count(data), place)
+    def _judge(self, judge: Filter, data: bytes, place: str) -> Filed:
+        verdict = judge.classify(data, place)
         if verdict.label != SPAM:
             return KEPT, verdict
         identity = identity_of(data)
@@ -104,7 +104,7 @@ class Scan:
 
 
 def watch(
-    connect: Callable[[], AbstractContextManager[ImapMailbox]],
+    account: Account,
     work: Callable[[ImapMailbox], None],
     say: Callable[[TryAgainError, float], None],
     seconds: float,
@@ -117,7 +117,7 @@ def watch(
     delay = FIRST_DELAY_SECONDS
     while True:
         try:
-            with connect() as box:
+            with ImapMailbox(account) as box:
                 while True:
                     work(box)
                     delay = FIRST_DELAY_SECONDS

@@ -18,8 +18,8 @@ from nbspam.mail.headers import (
     read_block,
     with_line_feeds,
 )
-from nbspam.mail.leaf import MESSAGES, Entity, read_leaf
-from nbspam.mail.limits import MAX_SCORED_BYTES, Allowance, add_failure
+from nbspam.mail.leaf import MESSAGES, begin_part, read_leaf
+from nbspam.mail.limits import MAX_SCORED_BYTES, Allowance, Stage
 from nbspam.mail.message import Message, Part
 
 __all__ = ["Message", "Part", "header_lines", "parse"]
@@ -34,15 +34,12 @@ def parse(data: bytes) -> Message:
     message = Message()
     allowance = Allowance()
     message.defects, message.failures = allowance.defects, allowance.failures
-    try:
+    block = None
+    with Stage(allowance, "header"):
         block = _read_header(message, data, allowance)
-    except Exception as error:
-        add_failure(allowance, "header", error)
-        return message
-    try:
-        _read_body(message, data, block, allowance)
-    except Exception as error:
-        add_failure(allowance, "body", error)
+    if block is not None:
+        with Stage(allowance, "body"):
+            _read_body(message, data, block, allowance)
     return message
 
 
@@ -64,11 +61,11 @@ def _read_body(message: Message, data: bytes, block: HeaderBlock, allowance: All
         allowance.note("long-body")
     text = with_line_feeds(text)
     message.body_bytes = len(text.rstrip(b"\n"))
-    entity = Entity(block.content, "text/plain", allowance)
-    if entity.content_type.startswith("multipart/") or entity.content_type in MESSAGES:
+    part = begin_part(block.content, "text/plain", allowance)
+    if part.content_type.startswith("multipart/") or part.content_type in MESSAGES:
         from nbspam.mail.splitter import Splitter  # half of all mail is one part
 
-        Splitter(message, allowance).run(entity, text)
+        Splitter(message, allowance).run(part, text)
     else:
-        message.parts = read_leaf(entity, text, allowance)
+        message.parts = read_leaf(part, text, allowance)
         message.structure = [part.content_type for part in message.parts]

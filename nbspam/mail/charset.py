@@ -110,18 +110,11 @@ def codec_of_raw_headers(payload: bytes, label: str, allowance: Allowance) -> st
 
 
 def _decode_hard(payload: bytes, codec: str, allowance: Allowance) -> tuple[str, str]:
-    for mark, name in _MARKS:
-        if payload.startswith(mark):
-            return decode_with(name, payload), name
-    if _is_utf_16(payload):
-        return decode_with("utf_16", payload), "utf_16"
-    japanese = codec if codec.startswith(_ISO_2022) else ""
-    if b"\x1b$" in payload and codec != "utf-8" and not codec.startswith(_STATEFUL):
-        japanese = "iso2022_jp_ext"
-    if japanese:
-        text = decode_with(japanese, payload)
-        if _is_sound(text):
-            return text, japanese
+    marked = _find_marked_codec(payload, codec)
+    if marked:
+        text = decode_with(marked, payload)
+        if not marked.startswith(_ISO_2022) or _is_sound(text):
+            return text, marked
     if payload.isascii() and not codec.startswith(_STATEFUL):
         return payload.decode("ascii"), codec or "ascii"
     for candidate in ("utf-8", codec) if codec.startswith(_TAKING_ALL) else (codec, "utf-8"):
@@ -139,6 +132,18 @@ def _decode_hard(payload: bytes, codec: str, allowance: Allowance) -> tuple[str,
             return text, codec
     codec = _guess(payload, allowance)
     return decode_with(codec, payload), codec
+
+
+def _find_marked_codec(payload: bytes, codec: str) -> str:
+    """The codec that a byte order mark or escapes tell, or the declared one if it needs escapes, or ""."""
+    for mark, name in _MARKS:
+        if payload.startswith(mark):
+            return name
+    if _is_utf_16(payload):
+        return "utf_16"
+    if b"\x1b$" in payload and codec != "utf-8" and not codec.startswith(_STATEFUL):
+        return "iso2022_jp_ext"
+    return codec if codec.startswith(_ISO_2022) else ""
 
 
 def _strict(payload: bytes, codec: str) -> str | None:

@@ -195,15 +195,7 @@ def read_block(data: bytes, start: int, stop: int, body: int, allowance: Allowan
     raw = data[start:limit]
     lines = _unfolded(raw)
     if lines is None or not _split_fields(lines, block):  # some lines are not fields
-        spans = raw_fields(data, start, stop)
-        lines = [_one_line(data[first:last]) for first, last, name in spans if name]
-        _split_fields(lines, block)
-        if not all(name for _, _, name in spans):
-            allowance.note("bad-header")
-        end = spans[-1][1] if spans else start
-        if end < stop:
-            block.body = end
-            allowance.note("no-header-end")
+        lines = _read_irregular(data, start, stop, block, allowance)
     block.sizes = [len(line) + 1 for line in lines]
     for name, value in block.fields:
         if name in _CONTENT:
@@ -215,6 +207,22 @@ def read_block(data: bytes, start: int, stop: int, body: int, allowance: Allowan
     if b"=?" in raw or not raw.isascii():
         _decode_values(block, allowance)
     return block
+
+
+def _read_irregular(
+    data: bytes, start: int, stop: int, block: HeaderBlock, allowance: Allowance
+) -> list[str]:
+    """Fill a block with lines that are not fields; its fields, one line each."""
+    spans = raw_fields(data, start, stop)
+    lines = [_one_line(data[first:last]) for first, last, name in spans if name]
+    _split_fields(lines, block)
+    if not all(name for _, _, name in spans):
+        allowance.note("bad-header")
+    end = spans[-1][1] if spans else start
+    if end < stop:
+        block.body = end
+        allowance.note("no-header-end")
+    return lines
 
 
 def _unfolded(raw: bytes) -> list[str] | None:

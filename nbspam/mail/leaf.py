@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from nbspam.mail.charset import canonical, charset_of_page, decode
 from nbspam.mail.headers import parse_parameters
-from nbspam.mail.limits import add_failure
+from nbspam.mail.limits import Stage
 from nbspam.mail.message import PAGE_ENDINGS, Document, Part, name_on_windows
 
 TYPE_CHECKING = False
@@ -45,51 +45,45 @@ _CARD_NAMES = "SUMMARY LOCATION DESCRIPTION COMMENT ORGANIZER URL X-ALT-DESC CON
 _SHOWN_OF_CARD = frozenset(_CARD_NAMES.split())
 
 
-class Entity:
-    """What the header fields of a part say about its body."""
+def begin_part(content: dict[str, str], default_type: str, allowance: Allowance) -> Part:
+    """A part of which only the header fields are known.
 
-    __slots__ = ("charset", "content_type", "disposition", "encoding", "filename", "parameters")
+    content : see HeaderBlock;  default_type : of a part without a Content-Type
+    """
+    part = Part(default_type)
+    value = content.get("content-type")
+    if value is not None:
+        _read_type(part, value, allowance)
+    value = content.get("content-transfer-encoding")
+    if value:
+        part.encoding = value.lower()
+        if part.encoding not in IDENTITY:
+            from nbspam.mail.transfer import encoding_name  # plain mail needs no decoding
 
-    def __init__(self, content: dict[str, str], default_type: str, allowance: Allowance) -> None:
-        self.content_type = default_type
-        self.parameters: dict[str, str] = {}
-        self.encoding = ""
-        self.disposition = ""
-        self.filename = ""
-        self.charset = ""
-        if not content:
-            return
-        value = content.get("content-type")
-        if value is not None:
-            self._read_type(value, allowance)
-        value = content.get("content-transfer-encoding")
-        if value:
-            self.encoding = value.lower()
-            if self.encoding not in IDENTITY:
-                from nbspam.mail.transfer import encoding_name  # plain mail needs no decoding
+            part.encoding = encoding_name(value)
+    value = content.get("content-disposition")
+    if value:
+        kind, parameters = parse_parameters(value, allowance)
+        part.disposition = "inline" if kind == "inline" else "attachment"
+        part.filename = _filename(parameters.get("filename", ""), allowance)
+    if not part.filename:
+        part.filename = _filename(part.parameters.get("name", ""), allowance)
+    if part.filename:
+        part.content_type = _opened_as(part.content_type, part.filename, part.disposition)
+    return part
 
-                self.encoding = encoding_name(value)
-        value = content.get("content-disposition")
-        if value:
-            kind, parameters = parse_parameters(value, allowance)
-            self.disposition = "inline" if kind == "inline" else "attachment"
-            self.filename = _filename(parameters.get("filename", ""), allowance)
-        if not self.filename:
-            self.filename = _filename(self.parameters.get("name", ""), allowance)
-        if self.filename:
-            self.content_type = _opened_as(self.content_type, self.filename, self.disposition)
 
-    def _read_type(self, value: str, allowance: Allowance) -> None:
-        name, self.parameters = parse_parameters(value, allowance)
-        self.charset = self.parameters.get("charset", "").lower()
-        main, _, sub = name.partition("/")
-        if main and sub and "/" not in sub:
-            self.content_type = name
-        elif main == "multipart" and "boundary" in self.parameters:
-            self.content_type = "multipart/mixed"
-        else:
-            allowance.note("bad-content-type")
-            self.content_type = "text/plain"
+def _read_type(part: Part, value: str, allowance: Allowance) -> None:
+    name, part.parameters = parse_parameters(value, allowance)
+    part.declared_charset = part.parameters.get("charset", "").lower()
+    main, _, sub = name.partition("/")
+    if main and sub and "/" not in sub:
+        part.content_type = name
+    elif main == "multipart" and "boundary" in part.parameters:
+        part.content_type = "multipart/mixed"
+    else:
+        allowance.note("bad-content-type")
+        part.content_type = "text/plain"
 
 
 def _opened_as(kind: str, filename: str, disposition: str) -> str:
@@ -103,72 +97,59 @@ def _opened_as(kind: str, filename: str, disposition: str) -> str:
 
 def _filename(text: str, allowance: Allowance) -> str:
     """The name in a parameter (Latin-1 code points) as a reader sees it."""
-    if "=?" in text:
-        from nbspam.mail.encoded_words import decode_words
+    if text.isascii() and "=?" not in text:
+        return text
+    from nbspam.mail.encoded_words import decode_words  # few names need it
 
-        return decode_words(text, allowance)
-    return text if text.isascii() else decode(text.encode("latin-1"), "", allowance)[0]
+    return decode_words(text, allowance)
 
 
-def read_leaf(entity: Entity, payload: bytes, allowance: Allowance) -> list[Part]:
-    """The part, and after it the uuencoded files in its text.
+def read_leaf(part: Part, payload: bytes, allowance: Allowance) -> list[Part]:
+    """The part of these bytes, and after it the uuencoded files in its text.
 
     A fault of this program costs the contents of one part and nothing else.
     """
     files: list[tuple[str, bytes]] = []
-    try:
-        if entity.encoding not in IDENTITY:
+    with Stage(allowance, "part"):
+        if part.encoding not in IDENTITY:
             from nbspam.mail.transfer import decode_transfer  # plain mail needs no decoding
 
-            payload = decode_transfer(payload, entity.encoding, allowance)
-        if entity.content_type == "text/plain" and (b"\nbegin " in payload or payload.startswith(b"begin ")):
+            payload = decode_transfer(payload, part.encoding, allowance)
+        if part.content_type == "text/plain" and (b"\nbegin " in payload or payload.startswith(b"begin ")):
             from nbspam.mail.uuencode import take_out_files
 
             payload, files = take_out_files(payload, allowance)
-    except Exception as error:
-        add_failure(allowance, "part", error)
-    parts = [_read_part(entity, payload, allowance)]
-    parts.extend([_read_part(_uuencoded(name, allowance), contents, allowance) for name, contents in files])
-    return parts
+    pairs = [(part, payload), *[(_uuencoded(name), contents) for name, contents in files]]
+    for one, contents in pairs:
+        with Stage(allowance, "part"):
+            _read_payload(one, contents, allowance)
+    return [one for one, _ in pairs]
 
 
-def _uuencoded(filename: str, allowance: Allowance) -> Entity:
+def _uuencoded(filename: str) -> Part:
     """A uuencoded file as an attachment.  A message in it stays closed: it would not be a leaf."""
-    entity = Entity({}, "application/octet-stream", allowance)
-    kind = _opened_as(entity.content_type, filename, "attachment")
+    part = Part("application/octet-stream")
+    kind = _opened_as(part.content_type, filename, "attachment")
     if kind.startswith("text/"):
-        entity.content_type = kind
-    entity.encoding = "x-uuencode"
-    entity.disposition = "attachment"
-    entity.filename = filename
-    return entity
-
-
-def _read_part(entity: Entity, payload: bytes, allowance: Allowance) -> Part:
-    """The part of a payload that is no longer encoded."""
-    part = Part(entity.content_type)
-    part.encoding = entity.encoding
-    part.disposition = entity.disposition
-    part.filename = entity.filename
-    part.declared_charset = entity.charset
-    try:
-        _read_payload(part, entity, payload, allowance)
-    except Exception as error:
-        add_failure(allowance, "part", error)
+        part.content_type = kind
+    part.encoding = "x-uuencode"
+    part.disposition = "attachment"
+    part.filename = filename
     return part
 
 
-def _read_payload(part: Part, entity: Entity, payload: bytes, allowance: Allowance) -> None:
-    kind = entity.content_type
+def _read_payload(part: Part, payload: bytes, allowance: Allowance) -> None:
+    """Read the payload of a part, which is no longer encoded."""
+    kind = part.content_type
     part.size_bytes = len(payload)
     part.payload_magic = payload[:16]
-    is_page = kind == "text/html" or _is_hidden_page(entity, payload)
+    is_page = kind == "text/html" or _is_hidden_page(part, payload)
     if payload.startswith(_RTF):
         return  # also where it is declared as text/rtf: its commands are no words
     if is_page or kind.startswith(("text/", "message/")) or kind in CARDS:
         part.is_html = is_page
         _read_text(part, payload, allowance)
-        if kind == "text/plain" and entity.parameters.get("delsp", "").lower() == "yes":
+        if kind == "text/plain" and part.parameters.get("delsp", "").lower() == "yes":
             part.text = _flowed(part.text)
     else:
         _read_file(part, payload, allowance)
@@ -209,20 +190,20 @@ def _pdf_at(payload: bytes) -> int:
     return payload.find(_PDF, 0, _BEFORE_PDF + len(_PDF))
 
 
-def _is_hidden_page(entity: Entity, payload: bytes) -> bool:
+def _is_hidden_page(part: Part, payload: bytes) -> bool:
     """True if a part of another type opens in a browser, as a page."""
-    kind = entity.content_type
+    kind = part.content_type
     if kind in _PAGES:
         return True
     is_file = kind.startswith("application/")
-    if not is_file and entity.disposition != "attachment":
+    if not is_file and part.disposition != "attachment":
         return False
-    if is_file and _is_named_pdf(kind, entity.filename) and _pdf_at(payload) >= 0:
+    if is_file and _is_named_pdf(kind, part.filename) and _pdf_at(payload) >= 0:
         return False
     head = payload.lstrip()[:1_000].lower()
     if is_file and (head.startswith(_HTML_FILE_STARTS) or (head.startswith(b"<?xml") and b"<svg" in head)):
         return True
-    is_named = name_on_windows(entity.filename).endswith(PAGE_ENDINGS)
+    is_named = name_on_windows(part.filename).endswith(PAGE_ENDINGS)
     return is_named and (b"<" in head or (b"\0" not in head and b"<" in payload))
 
 

@@ -21,36 +21,28 @@ MAX_HEADER_BYTES = 256 << 10  # of each header block
 MAX_READ_BYTES = MAX_HEADER_BYTES + MAX_SCORED_BYTES  # of a file: all of it that can matter
 MAX_HEADER_LINES = 1_000  # fields of one header block
 MAX_NESTING = 64  # multiparts and messages inside each other
-MAX_PARTS = 1_000  # parts of a message, multiparts included
 MAX_TOKENS = 20_000
-MAX_ENCODED_WORDS = 5_000  # RFC 2047 words of a whole message
-MAX_GUESSES = 100  # charset guesses, a message
-MAX_DELIMITER_LINES = 100_000  # lines that begin with "--" looked at in a message
 MAX_FIELD_NAME = 998  # characters; RFC 5322 has no longer lines
 MAX_FROM_LINES = 10  # mbox "From " lines one after the other
-MAX_BOUNDARY_GUESSES = 8  # multiparts split again with a boundary found in them
 MAX_PARAMETER_BYTES = 8_192  # of one Content-Type or Content-Disposition
 MAX_PARAMETERS = 200
 MAX_UU_BLOCKS = 100  # uuencoded files inside one text
-MAX_UU_LINES = 50_000  # uuencoded lines of a message: 2 MB, if they are full
 MAX_FAILURES = 5  # faults of this program that are told of one message
-MAX_DOCUMENT_BYTES = 4_000_000  # that documents of a message may inflate to
-MAX_DOCUMENT_ITEMS = 60_000  # elements, operators, codes of fonts in documents of a message
 MAX_BASE64_RUNS = 1_000  # padded base64 texts one after the other
 PAIR = 2  # the length of a pair
 
 
 class Allowance:
-    """What one message may still cost, and what was found wrong with it."""
+    """What one message may still cost, first the bounds of any message, and what was found wrong with it."""
 
-    parts = MAX_PARTS
-    encoded_words = MAX_ENCODED_WORDS
-    guesses = MAX_GUESSES
-    boundary_guesses = MAX_BOUNDARY_GUESSES
-    delimiter_lines = MAX_DELIMITER_LINES
-    document_bytes = MAX_DOCUMENT_BYTES
-    document_items = MAX_DOCUMENT_ITEMS
-    uu_lines = MAX_UU_LINES
+    parts = 1_000  # multiparts included
+    encoded_words = 5_000  # of RFC 2047
+    guesses = 100  # charset guesses
+    boundary_guesses = 8  # multiparts split again with a boundary found in them
+    delimiter_lines = 100_000  # lines that begin with "--" that are looked at
+    document_bytes = 4_000_000  # that documents may inflate to
+    document_items = 60_000  # elements, operators, codes of fonts in documents
+    uu_lines = 50_000  # 2 MB, if they are full
 
     def __init__(self) -> None:
         self.defects: list[str] = []
@@ -90,15 +82,30 @@ class Memory(dict["Key", "Value"]):
         return value
 
 
-def add_failure(account: Allowance | Message, stage: str, error: Exception) -> None:
-    """Keep that a stage of reading met a fault of this program; the rest of the message still counts.
+class Stage:
+    """A stage of reading a message: `with Stage(message, "text"): ...`
 
-    There is a defect, and for the first few faults a text: the stage and the error, then the traceback.
+    A fault of this program in it ends the stage, and the rest of the message still counts.  The message gets
+    a defect, and for the first few faults a text: the stage and the error, then the traceback.
     """
-    defect = "failed-" + stage
-    if defect not in account.defects:
-        account.defects.append(defect)
-    if len(account.failures) < MAX_FAILURES:
-        from traceback import format_exception  # 3 ms, for a message that fails
 
-        account.failures.append(f"{stage}: {error!r}\n" + "".join(format_exception(error)))
+    __slots__ = ("_account", "_name")
+
+    def __init__(self, account: Allowance | Message, name: str) -> None:
+        self._account, self._name = account, name
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> bool:
+        if not isinstance(error, Exception):
+            return False
+        defect = "failed-" + self._name
+        if defect not in self._account.defects:
+            self._account.defects.append(defect)
+        if len(self._account.failures) < MAX_FAILURES:
+            from traceback import format_exception  # 3 ms, for a message that fails
+
+            text = f"{self._name}: {error!r}\n" + "".join(format_exception(error))
+            self._account.failures.append(text)
+        return True

@@ -23,6 +23,7 @@ class Part:
     """A leaf of the MIME tree, decoded.
 
     content_type     : "text/plain": lower-case, never empty
+    parameters       : of the Content-Type, by lower-case name
     charset          : the Python codec that decoded it, "" if it is not text
     declared_charset : as written, lower-case, "" if none
     encoding         : content-transfer-encoding, lower-case, "" if none
@@ -51,6 +52,7 @@ class Part:
 
     def __init__(self, content_type: str) -> None:
         self.content_type = content_type
+        self.parameters: dict[str, str] = {}
         self.embedded_headers: list[Field] = []
 
 

@@ -10,14 +10,15 @@ all, its boundary is guessed from the first likely "--" line; without one it is 
 from __future__ import annotations
 
 from nbspam.mail.headers import header_start, read_block, with_line_feeds
-from nbspam.mail.leaf import CARDS, IDENTITY, MESSAGES, Entity, read_leaf
+from nbspam.mail.leaf import CARDS, IDENTITY, MESSAGES, begin_part, read_leaf
 from nbspam.mail.limits import MAX_NESTING
+from nbspam.mail.message import Part
 from nbspam.mail.transfer import decode_transfer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from nbspam.mail.limits import Allowance
-    from nbspam.mail.message import Message, Part
+    from nbspam.mail.message import Message
 
     Inside = list[tuple[int, int]]  # (number of a choice, which of its parts), from the outermost in
 
@@ -73,7 +74,7 @@ class _Scan:
         self.position = 0
         self.blank = -1
         self.opening = ""
-        self.leaf: Entity | None = None
+        self.leaf: Part | None = None
         self.inside: Inside = []
         self.multiparts: list[_Multipart] = []
         self.active: dict[bytes, tuple[int, bool]] = {}
@@ -161,10 +162,10 @@ class Splitter:
         self.inside: list[Inside] = []
         self.embedded: list[tuple[str, str]] = []
 
-    def run(self, entity: Entity, body: bytes) -> None:
+    def run(self, part: Part, body: bytes) -> None:
         """Split the body of a mail whose header fields are known."""
         self.scans = [_Scan(body, 0)]
-        self._enter(self.scans[0], entity, 0)
+        self._enter(self.scans[0], part, 0)
         while self.scans:
             scan = self.scans[-1]
             if scan.opening:
@@ -174,12 +175,9 @@ class Splitter:
             else:
                 self._advance(scan)
         if self.embedded or not self.message.parts:  # there were parts, but nothing in them
-            self._finish_leaf(_Scan(b"", 0), self._plain_text(), 0, 0)
+            self._finish_leaf(_Scan(b"", 0), Part("text/plain"), 0, 0)
         if self.choices:
             self._mark_replaced()
-
-    def _plain_text(self) -> Entity:
-        return Entity({}, "text/plain", self.allowance)
 
     def _mark_replaced(self) -> None:
         """Mark the texts that mail programs do not show because they show another part instead.
@@ -194,11 +192,12 @@ class Splitter:
         ]
         shown: dict[int, tuple[bool, int]] = {}  # of each choice: is it HTML, and which part
         for part, inside in texts:
-            if part.content_type == "text/plain" or (part.is_html and part.content_type != _FOR_FEW):
-                for number, child in inside:
-                    is_first = self.choices[number - 1]
-                    if number not in shown or (not is_first and (part.is_html, child) > shown[number]):
-                        shown[number] = part.is_html, child
+            if part.content_type != "text/plain" and (not part.is_html or part.content_type == _FOR_FEW):
+                continue
+            for number, child in inside:
+                is_first = self.choices[number - 1]
+                if number not in shown or (not is_first and (part.is_html, child) > shown[number]):
+                    shown[number] = part.is_html, child
         for part, inside in texts:
             part.is_replaced = any(number in shown and child != shown[number][1] for number, child in inside)
 
@@ -208,14 +207,14 @@ class Splitter:
         start = scan.position
         if self.allowance.parts <= 0:
             self.message.structure.append(default_type)
-            scan.leaf = Entity({}, default_type, self.allowance)
+            scan.leaf = Part(default_type)
             return
         stop, body = self._block_end(scan, start)
         if start == stop == body:
             scan.position = start  # nothing between two delimiters
             return
         block = read_block(scan.data, start, stop, body, self.allowance)
-        self._enter(scan, Entity(block.content, default_type, self.allowance), block.body)
+        self._enter(scan, begin_part(block.content, default_type, self.allowance), block.body)
 
     def _block_end(self, scan: _Scan, start: int) -> tuple[int, int]:
         """(end of the header lines, start of the body) of the part at `start`; a delimiter ends both."""
@@ -234,41 +233,41 @@ class Splitter:
                 return hit[0], hit[0]
         return stop, body
 
-    def _enter(self, scan: _Scan, entity: Entity, start: int) -> None:
+    def _enter(self, scan: _Scan, part: Part, start: int) -> None:
         """Begin a part whose fields are known: a multipart, an embedded message or a leaf."""
         depth = scan.multiparts[-1].depth + 1 if scan.multiparts else scan.depth
         while True:
-            self.message.structure.append(entity.content_type)
+            self.message.structure.append(part.content_type)
             self.allowance.parts -= 1
             scan.position = start
-            scan.leaf = entity
+            scan.leaf = part
             scan.inside = scan.choices_around()
-            is_multipart = entity.content_type.startswith("multipart/")
-            if not is_multipart and (entity.content_type not in MESSAGES or entity.encoding not in IDENTITY):
+            is_multipart = part.content_type.startswith("multipart/")
+            if not is_multipart and (part.content_type not in MESSAGES or part.encoding not in IDENTITY):
                 return
             if depth >= MAX_NESTING or self.allowance.parts <= 0:
                 self.allowance.note("nested-too-deep" if depth >= MAX_NESTING else "too-many-parts")
-                entity.content_type = "text/plain"
+                part.content_type = "text/plain"
                 return
             if is_multipart:
-                self._enter_multipart(scan, entity, start, depth)
+                self._enter_multipart(scan, part, start, depth)
                 return
             depth += 1
             if scan.multiparts:
                 scan.multiparts[-1].message_at = scan.multiparts[-1].opened
-            entity, start = self._read_embedded(scan, start)
+            part, start = self._read_embedded(scan, start)
 
-    def _read_embedded(self, scan: _Scan, start: int) -> tuple[Entity, int]:
+    def _read_embedded(self, scan: _Scan, start: int) -> tuple[Part, int]:
         """(what its fields say, offset of its body) of the embedded message that begins at `start`."""
         start = header_start(scan.data, start)
         stop, body = self._block_end(scan, start)
         block = read_block(scan.data, start, stop, body, self.allowance)
         self.embedded.extend(block.fields)
-        return Entity(block.content, "text/plain", self.allowance), block.body
+        return begin_part(block.content, "text/plain", self.allowance), block.body
 
-    def _enter_multipart(self, scan: _Scan, entity: Entity, start: int, depth: int) -> None:
+    def _enter_multipart(self, scan: _Scan, part: Part, start: int, depth: int) -> None:
         scan.leaf = None
-        boundary = entity.parameters.get("boundary", "").rstrip()
+        boundary = part.parameters.get("boundary", "").rstrip()
         delimiter = b"--" + boundary.encode("latin-1", "replace") if boundary else b""
         if not boundary:
             self.allowance.note("no-boundary")
@@ -278,10 +277,10 @@ class Splitter:
             if scan.multiparts[-1].delimiter == delimiter:
                 scan.multiparts[-1].twins += 1
                 return
-        default_type = "message/rfc822" if entity.content_type == "multipart/digest" else "text/plain"
+        default_type = "message/rfc822" if part.content_type == "multipart/digest" else "text/plain"
         multipart = _Multipart(delimiter, default_type, start, depth)
-        if entity.content_type in ("multipart/related", "multipart/alternative") and not is_twin:
-            self.choices.append(entity.content_type == "multipart/related")
+        if part.content_type in ("multipart/related", "multipart/alternative") and not is_twin:
+            self.choices.append(part.content_type == "multipart/related")
             multipart.choice = len(self.choices)
         scan.push(multipart)
 
@@ -323,15 +322,15 @@ class Splitter:
                 scan.opening = "text/plain"
                 scan.multiparts.clear()  # the rest is one text: nothing ends it
 
-    def _finish_leaf(self, scan: _Scan, entity: Entity, start: int, stop: int) -> None:
+    def _finish_leaf(self, scan: _Scan, part: Part, start: int, stop: int) -> None:
         data = scan.data
         if stop < len(data) and stop > start:
             stop -= 1  # the line end before a delimiter belongs to it
         payload = data[start:stop] if start or stop < len(data) else data
-        if entity.content_type in MESSAGES and entity.encoding not in IDENTITY:
-            self._embed(scan, decode_transfer(payload, entity.encoding, self.allowance))
+        if part.content_type in MESSAGES and part.encoding not in IDENTITY:
+            self._embed(scan, decode_transfer(payload, part.encoding, self.allowance))
             return
-        parts = read_leaf(entity, payload, self.allowance)
+        parts = read_leaf(part, payload, self.allowance)
         if self.embedded:
             parts[0].embedded_headers = self.embedded
             self.embedded = []
@@ -342,13 +341,13 @@ class Splitter:
     def _embed(self, scan: _Scan, payload: bytes) -> None:
         """Go on with an embedded message that was encoded."""
         child = _Scan(with_line_feeds(payload), scan.depth + len(scan.multiparts) + 1)
-        entity, start = self._read_embedded(child, 0)
+        part, start = self._read_embedded(child, 0)
         self.scans.append(child)
         if child.depth < MAX_NESTING and self.allowance.parts > 0:
-            self._enter(child, entity, start)
+            self._enter(child, part, start)
         else:
             self.allowance.note("nested-too-deep")
-            child.position, child.leaf = start, self._plain_text()
+            child.position, child.leaf = start, Part("text/plain")
 
     def _finish_empty(self, scan: _Scan, multipart: _Multipart, stop: int) -> None:
         """Split a multipart without parts by a guessed boundary, or else take it for text."""
@@ -361,4 +360,4 @@ class Splitter:
             self.allowance.boundary_guesses -= 1
             self.scans.append(child)
         else:
-            self._finish_leaf(_Scan(region, 0), self._plain_text(), 0, len(region))
+            self._finish_leaf(_Scan(region, 0), Part("text/plain"), 0, len(region))

@@ -17,7 +17,7 @@ from contextlib import closing
 from html import escape
 from typing import NamedTuple
 
-from nbspam.corpus.item import Item, Skipped, reason_of
+from nbspam.corpus.item import Item, Skipped, read_items
 from nbspam.corpus.source import Source
 from nbspam.decision import read_loss
 from nbspam.errors import BadDataError, NoInputError, UsageError
@@ -37,9 +37,10 @@ MAX_TEXT = 20_000  # characters of a text that is written anew
 SEED = 5
 PLAIN, HTML = "text/plain; charset=utf-8", "text/html; charset=utf-8"
 FLOWED = f"{PLAIN}; format=flowed; delsp=yes"
+BOTH = "multipart/alternative; boundary=1"
 PICTURE = "<a href='http://lake.example/'><img src='http://lake.example/1.png'></a>"
 _MIME = ("content-type", "content-transfer-encoding", "mime-version", "")
-_WORD = re.compile(r"[A-Za-z]{4,}")
+_WORD = re.compile(r"([A-Za-z]{2})([A-Za-z]{2,})")
 _ADDRESS = re.compile(r"(?:https?://|www\.)[^\s\"'<>]+")
 _LEET = str.maketrans("aioeslt", "@103$1+")
 _CYRILLIC = str.maketrans("aeopcxyiACEHOPTXKMB", "аеорсхуіАСЕНОРТХКМВ")
@@ -77,9 +78,6 @@ class Loot:
         return " ".join(words[:ADDED])
 
 
-Disguise = Callable[[Original, Loot], bytes]
-
-
 def original(data: bytes) -> Original:
     """The fields and the visible text of a mail."""
     fields = b"".join(data[start:stop] for start, stop, name in header_lines(data) if name not in _MIME)
@@ -88,32 +86,17 @@ def original(data: bytes) -> Original:
     return Original(fields and fields.rstrip(b"\r\n") + b"\n", "\n".join(texts)[:MAX_TEXT])
 
 
-def _mail(header: bytes, body: str, kind: str = PLAIN) -> bytes:
+def _mail(header: bytes, kind: str, body: str) -> bytes:
     fields = f"MIME-Version: 1.0\nContent-Type: {kind}\nContent-Transfer-Encoding: 8bit\n\n"
     return header + (fields + body).encode("utf-8", "replace")
 
 
-def _text(write: Callable[[str, Loot], str], kind: str = PLAIN) -> Disguise:
-    """Another text.  write : makes it from the text of the spam"""
-    return lambda spam, loot: _mail(spam.header, write(spam.text, loot), kind)
-
-
-def _each_word(change: Callable[[str], str], kind: str = PLAIN) -> Disguise:
-    """Every word of four letters and more is changed."""
-
-    def write(text: str, _: Loot) -> str:
-        text = escape(text, quote=False) if kind == HTML else text
-        return _WORD.sub(lambda word: change(word.group()), text)
-
-    return _text(write, kind)
-
-
-def _apart(text: str) -> str:
+def _space_out(text: str) -> str:
     """F R E E   P I L L S."""
     return "   ".join([" ".join(word) for word in text.split()])
 
 
-def _address_only(text: str, _: Loot) -> str:
+def _first_address(text: str) -> str:
     found = _ADDRESS.search(text)
     return found.group() if found else text[:60]
 
@@ -122,59 +105,74 @@ def _page(body: str) -> str:
     return f"<html><body>{body}</body></html>"
 
 
-def _hidden(place: str) -> Disguise:
-    """Words of ham in a page, where a reader does not see them."""
-    return _text(lambda text, loot: _page(escape(text) + place % escape(loot.text())), HTML)
+def _alternatives(plain: str, page: str) -> str:
+    """A plain text, and the page that mail programs show instead."""
+    parts = ((PLAIN, plain), (HTML, _page(page)))
+    return "".join(f"--1\nContent-Type: {kind}\n\n{content}\n" for kind, content in parts) + "--1--\n"
 
 
-def _as_page(write: Callable[[str], str]) -> Disguise:
-    """A page that mail programs show instead of words of ham.  write : makes it from the text of the spam"""
-
-    def both(text: str, loot: Loot) -> str:
-        parts = ((PLAIN, loot.text()), (HTML, _page(write(text))))
-        return "".join(f"--1\nContent-Type: {kind}\n\n{content}\n" for kind, content in parts) + "--1--\n"
-
-    return _text(both, "multipart/alternative; boundary=1")
-
-
-def _header_of_ham(spam: Original, loot: Loot) -> bytes:
-    own, other = spam.header, loot.header()
+def _header_of_ham(own: bytes, other: bytes) -> bytes:
+    """The header of a ham, with the subject of the spam."""
     kept = [other[start:stop] for start, stop, name in header_lines(other) if name != "subject"]
     kept += [own[start:stop] for start, stop, name in header_lines(own) if name == "subject"]
-    return _mail(b"".join(kept), spam.text)
+    return b"".join(kept)
 
 
-OWN_WORDS: dict[str, Disguise] = {
-    "written anew as plain text": _text(lambda text, _: text),
-    "letters as digits and marks": _each_word(lambda word: word[0] + word[1:].translate(_LEET)),
-    "Cyrillic letters that look alike": _each_word(lambda word: word.translate(_CYRILLIC)),
-    "zero-width spaces between letters": _each_word("\u200b".join),
-    "spaces between letters": _each_word(" ".join),
-    "lines that cut words": _each_word(lambda word: f"{word[:2]} \n{word[2:]}", FLOWED),
-    "a page, a comment in each word": _each_word(lambda word: f"{word[:2]}<!-- x -->{word[2:]}", HTML),
-    "the first address only": _text(_address_only),
+# name -> (type of the content, what makes it from the text of the spam)
+OWN_WORDS: dict[str, tuple[str, Callable[[str], str]]] = {
+    "written anew as plain text": (PLAIN, lambda text: text),
+    "letters as digits and marks": (
+        PLAIN,
+        lambda text: _WORD.sub(lambda word: word[0][0] + word[0][1:].translate(_LEET), text),
+    ),
+    "Cyrillic letters that look alike": (
+        PLAIN,
+        lambda text: _WORD.sub(lambda word: word[0].translate(_CYRILLIC), text),
+    ),
+    "zero-width spaces between letters": (
+        PLAIN,
+        lambda text: _WORD.sub(lambda word: "\u200b".join(word[0]), text),
+    ),
+    "spaces between letters": (PLAIN, lambda text: _WORD.sub(lambda word: " ".join(word[0]), text)),
+    "lines that cut words": (FLOWED, lambda text: _WORD.sub(r"\1 \n\2", text)),
+    "a page, a comment in each word": (
+        HTML,
+        lambda text: _WORD.sub(r"\1<!-- x -->\2", escape(text, quote=False)),
+    ),
+    "the first address only": (PLAIN, lambda text: _first_address(text)),
 }
-WORDS_OF_HAM: dict[str, Disguise] = {
-    f"{ADDED} words of a ham before it": _text(lambda text, loot: f"{loot.text()}\n\n{text}"),
-    "all letters apart, the same after it": _text(lambda text, loot: f"{_apart(text)}\n\n{loot.text()}"),
-    "the same in a page, white": _hidden('<font color="#fffffe">%s</font>'),
-    "the same in a page, not displayed": _hidden('<div style="display:none">%s</div>'),
-    "the same as the text of a page": _as_page(escape),
-    "a picture, the same as its text": _as_page(lambda _: PICTURE),
-    "the header of a ham, except Subject": _header_of_ham,
+# The same, from the text of the spam and words of ham.
+WORDS_OF_HAM: dict[str, tuple[str, Callable[[str, str], str]]] = {
+    f"{ADDED} words of a ham before it": (PLAIN, lambda text, ham: f"{ham}\n\n{text}"),
+    "all letters apart, the same after it": (PLAIN, lambda text, ham: f"{_space_out(text)}\n\n{ham}"),
+    "the same in a page, white": (
+        HTML,
+        lambda text, ham: _page(f'{escape(text)}<font color="#fffffe">{escape(ham)}</font>'),
+    ),
+    "the same in a page, not displayed": (
+        HTML,
+        lambda text, ham: _page(f'{escape(text)}<div style="display:none">{escape(ham)}</div>'),
+    ),
+    "the same as the text of a page": (BOTH, lambda text, ham: _alternatives(ham, escape(text))),
+    "a picture, the same as its text": (BOTH, lambda _, ham: _alternatives(ham, PICTURE)),
 }
-BEST_WORDS: dict[str, Disguise] = {
-    f"the {BEST} best words for ham after it": _text(lambda text, loot: f"{text}\n\n{loot.words}"),
-}
-N_DISGUISES = len(OWN_WORDS) + len(WORDS_OF_HAM) + len(BEST_WORDS)
+HEADER_OF_HAM = "the header of a ham, except Subject"
+BEST_WORDS = f"the {BEST} best words for ham after it"
+N_DISGUISES = len([*OWN_WORDS, *WORDS_OF_HAM, HEADER_OF_HAM, BEST_WORDS])
 
 
 def disguised(spam: Sequence[bytes], loot: Loot) -> Iterator[tuple[str, list[bytes]]]:
     """(name, the spam in this disguise) of each disguise that the loot allows."""
     known = [original(data) for data in spam]
-    possible = OWN_WORDS | (WORDS_OF_HAM if loot.ham else {}) | (BEST_WORDS if loot.words else {})
-    for name, disguise in possible.items():
-        yield name, [disguise(one, loot) for one in known]
+    for name, (kind, write) in OWN_WORDS.items():
+        yield name, [_mail(one.header, kind, write(one.text)) for one in known]
+    if loot.ham:
+        for name, (kind, mix) in WORDS_OF_HAM.items():
+            yield name, [_mail(one.header, kind, mix(one.text, loot.text())) for one in known]
+        others = [(_header_of_ham(one.header, loot.header()), one.text) for one in known]
+        yield HEADER_OF_HAM, [_mail(header, PLAIN, text) for header, text in others]
+    if loot.words:
+        yield BEST_WORDS, [_mail(one.header, PLAIN, f"{one.text}\n\n{loot.words}") for one in known]
 
 
 class Judged(NamedTuple):
@@ -223,13 +221,12 @@ class Attack(NamedTuple):
     skipped: Skipped
 
 
-def attack(
-    path: str, source: Source, loss: str, limit: int, progress: Callable[[int], None] | None = None
-) -> Attack:
+def attack(path: str, source: Source, loss: str, limit: int, progress: Callable[[int], None]) -> Attack:
     """Disguise spam that the model at `path` catches, and judge it again.
 
     loss  : the costs to try as a defence
     limit : spam that is read, ham to take words from, and ham that is judged; drawn from the source
+    progress : called with 1 after each disguise
     Raises a child of NbspamError for a model of other classes, and if too little spam is caught.
     """
     with closing(open_filter(path)) as now:
@@ -244,14 +241,13 @@ def attack(
             why = f"{len(caught)} of {len(mail[SPAM])} spam are caught as they come; an attack needs 2"
             raise BadDataError(path, why, "name more spam: `spam=PATH`", "attack-spam")
         n = min(LESSONS, len(caught) // 2)
-        lost, lost_by_loss = (_called(judge, ham)[SPAM] for judge in (now, strict))
+        lost, lost_by_loss = _called(now, ham)[SPAM], _called(strict, ham)[SPAM]
         rows = []
         for name, mails in disguised(caught, Loot(taken, words_of_ham(now.model, BEST))):
             spam = [*map(now.count, mails[n:])]
-            known = _judge(now, spam, lost), _judge(strict, spam, lost_by_loss)
-            rows.append(Row(name, *known, _after_learning(path, mails[:n], spam, ham)))
-            if progress:
-                progress(1)
+            learned = _after_learning(path, mails[:n], spam, ham)
+            rows.append(Row(name, _judge(now, spam, lost), _judge(strict, spam, lost_by_loss), learned))
+            progress(1)
         return Attack(len(mail[SPAM]), len(caught), n, len(caught) - n, len(ham), rows, skipped)
 
 
@@ -261,14 +257,10 @@ def _drawn(source: Source, limits: dict[str, int]) -> tuple[dict[str, list[bytes
     for item in source.items():
         if item.label in items:
             items[item.label].append(item)
-    draw, skipped = random.Random(SEED), list(source.skipped)
-    mail: dict[str, list[bytes]] = {label: [] for label in limits}
+    draw, skipped, mail = random.Random(SEED), list(source.skipped), {}
     for label, limit in limits.items():
-        for item in draw.sample(items[label], min(limit, len(items[label]))):
-            try:
-                mail[label].append(item.read())
-            except OSError as error:
-                skipped.append((item.name, reason_of(error)))
+        chosen = draw.sample(items[label], min(limit, len(items[label])))
+        mail[label] = [data for _, data in read_items(chosen, skipped)]
     if not mail[SPAM]:
         raise NoInputError("SOURCE", "there is no spam", "name some: `spam=PATH`", "attack-no-spam")
     return mail, skipped

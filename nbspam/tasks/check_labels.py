@@ -48,7 +48,7 @@ class Labelled(NamedTuple):
     label: str
 
 
-class Moved(NamedTuple):
+class CountedOtherwise(NamedTuple):
     """A message that the model has counted, but not as its label."""
 
     name: str
@@ -73,17 +73,17 @@ class Doubt(NamedTuple):
 class Checked(NamedTuple):
     """The result for some mail.
 
-    same   : each message that has two labels
-    near   : groups of nearly the same message under two labels
-    moved  : messages that the model has counted as another class; None without a model
-    doubts : likely mislabelled messages, the surest first; None with too few messages
+    same : each message that has two labels
+    near : groups of nearly the same message under two labels
+    counted_otherwise : messages that the model has counted as another class; None without a model
+    in_doubt : likely mislabelled messages, the surest first; None with too few messages
     """
 
     messages: int
     same: list[tuple[Labelled, ...]]
     near: list[tuple[Labelled, ...]]
-    moved: list[Moved] | None
-    doubts: list[Doubt] | None
+    counted_otherwise: list[CountedOtherwise] | None
+    in_doubt: list[Doubt] | None
 
 
 def views_to_check(model: str | None) -> frozenset[str]:
@@ -105,12 +105,12 @@ def check_labels(corpus: Corpus, model: str | None = None) -> Checked:
         for group in _groups_of_two_labels(corpus, duplicate_groups(corpus, NEARLY_THE_SAME))
         if certain.isdisjoint(group)
     ]
-    moved = None if model is None else _moved(corpus, model)
+    otherwise = None if model is None else _counted_otherwise(corpus, model)
     fewest = np.bincount(corpus.truth(), minlength=len(corpus.classes)).min()
     doubts = None
     if len(corpus.classes) > 1 and fewest >= MIN_OF_CLASS:
         doubts = [doubt for doubt in _doubts(corpus) if (doubt.name, doubt.label) not in certain]
-    return Checked(len(corpus.block), same, near, moved, doubts)
+    return Checked(len(corpus.block), same, near, otherwise, doubts)
 
 
 def label_findings(checked: Checked, skipped: Skipped) -> Iterator[Finding]:
@@ -118,22 +118,23 @@ def label_findings(checked: Checked, skipped: Skipped) -> Iterator[Finding]:
     yield Finding("read", f"{checked.messages:,} messages")
     if skipped:
         error, (path, reason) = unread_error(skipped), skipped[0]
-        yield wrong("mail", error)._replace(text=f"{error.why}; the first is {path}: {reason}")
+        text = f"{error.why}; the first is {path}: {reason}"
+        yield wrong("mail", text, error.remedy, type(error))
     if checked.same:
-        why = f"{len(checked.same):,} of {checked.messages:,} messages have two labels"
+        text = f"{len(checked.same):,} of {checked.messages:,} messages have two labels"
         remedy = "remove one label, then train again: nbspam train `replace`"
-        yield wrong("labels", BadDataError("SOURCE", why, remedy, "labels-contradict"))
+        yield wrong("labels", text, remedy, BadDataError)
     if checked.near:
         text = f"{len(checked.near):,} nearly the same as another under another label"
         yield note("labels", text, "look at both: one label may be wrong")
-    if checked.moved:
-        why = f"{len(checked.moved):,} counted in the model as another class than the label"
+    if checked.counted_otherwise:
+        text = f"{len(checked.counted_otherwise):,} counted in the model as another class than the label"
         remedy = "move it: nbspam learn CLASS FILE; if there are many: nbspam train `replace`"
-        yield wrong("counted as", BadDataError("SOURCE", why, remedy, "labels-counted"))
-    if checked.doubts:
-        text = f"{len(checked.doubts):,} likely mislabelled, by the mail of other campaigns"
+        yield wrong("counted as", text, remedy, BadDataError)
+    if checked.in_doubt:
+        text = f"{len(checked.in_doubt):,} likely mislabelled, by the mail of other campaigns"
         yield note("in doubt", text, "look at them; move them, then train again: nbspam train `replace`")
-    elif checked.doubts is None:
+    elif checked.in_doubt is None:
         yield note("in doubt", f"not checked: that takes {MIN_OF_CLASS} messages of each of two classes")
 
 
@@ -149,7 +150,7 @@ def _labels(corpus: Corpus) -> list[str]:
     return [corpus.classes[number] for number in corpus.truth().tolist()]
 
 
-def _moved(corpus: Corpus, path: str) -> list[Moved]:
+def _counted_otherwise(corpus: Corpus, path: str) -> list[CountedOtherwise]:
     with open_model(path) as model:
         read = views_read(from_text(model.settings, path).replaced(views=ALL_VIEWS))
         digests = only_views(corpus.block, read).digests().tolist()
@@ -158,7 +159,7 @@ def _moved(corpus: Corpus, path: str) -> list[Moved]:
     for name, label, digest in zip(corpus.block.names, _labels(corpus), digests, strict=True):
         counted = tuple(classes[number] for number in sorted(known.get(digest, ())))
         if counted and label in classes and label not in counted:
-            found.append(Moved(name, label, counted))
+            found.append(CountedOtherwise(name, label, counted))
     return found
 
 

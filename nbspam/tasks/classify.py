@@ -10,7 +10,7 @@ import numpy as np
 
 from nbspam.corpus.corpus import views_read
 from nbspam.corpus.executor import run_shards
-from nbspam.corpus.item import Item, Notes, Skipped, reason_of
+from nbspam.corpus.item import Item, Notes, Skipped, read_items
 from nbspam.corpus.reading import ReadShard, ShardReader, join_lexicons, shards
 from nbspam.corpus.source import SourcePart
 from nbspam.errors import DamagedModelError
@@ -176,10 +176,5 @@ def _in_blocks(judge: ModelJudge, mail: Iterable[Item], skipped: Skipped) -> Ite
 
 
 def _one_by_one(judge: ModelJudge, mail: Iterable[Item], skipped: Skipped) -> Iterator[Verdict]:
-    for item in mail:
-        try:
-            data = item.read()
-        except OSError as error:
-            skipped.append((item.name, reason_of(error)))
-        else:
-            yield judge.filter.classify(data, item.name)
+    for item, data in read_items(mail, skipped):
+        yield judge.filter.classify(data, item.name)

@@ -1,7 +1,7 @@
 """A check-up of a model and of its place in the file system.
 
-A finding that is wrong carries the kind of error that the next command would meet, so scripts can act on the
-exit status.  The bounds are from docs/decisions.md.
+A finding that is wrong carries the exit status of the error that the next command would meet, so scripts can
+act on it.  The bounds are from docs/decisions.md.
 """
 
 from __future__ import annotations
@@ -55,14 +55,14 @@ class Finding(NamedTuple):
     text   : one line
     state  : FINE, NOTE or WRONG
     remedy : what to do next, one line; may be empty
-    fault  : the kind of error, if the state is WRONG
+    status : the exit status of such an error, if the state is WRONG; else 0
     """
 
     about: str
     text: str
     state: str = FINE
     remedy: str = ""
-    fault: type[NbspamError] | None = None
+    status: int = 0
 
 
 def note(about: str, text: str, remedy: str = "") -> Finding:
@@ -70,9 +70,9 @@ def note(about: str, text: str, remedy: str = "") -> Finding:
     return Finding(about, text, NOTE, remedy)
 
 
-def wrong(about: str, error: NbspamError) -> Finding:
-    """The finding of an error."""
-    return Finding(about, error.why, WRONG, error.remedy, type(error))
+def wrong(about: str, text: str, remedy: str, kind: type[NbspamError]) -> Finding:
+    """A finding that is wrong.  kind : of the error that the next command would meet"""
+    return Finding(about, text, WRONG, remedy, kind.status)
 
 
 def examine(
@@ -111,7 +111,7 @@ def _model(path: str, has_mail: bool, start: str) -> Iterator[Finding]:
         if error.slug == "model-missing":
             yield from _missing(path, has_mail, start)
         else:
-            yield wrong("file", error)
+            yield wrong("file", error.why, error.remedy, type(error))
 
 
 def _missing(path: str, has_mail: bool, start: str) -> Iterator[Finding]:
@@ -120,18 +120,16 @@ def _missing(path: str, has_mail: bool, start: str) -> Iterator[Finding]:
     elif has_mail:
         yield note("file", "there is no model here yet", MAKE_ONE)
     else:
-        remedy = f"{MAKE_ONE}, or name it: `model=PATH`"
-        yield wrong("file", NoInputError(path, "there is no model here", remedy, "model-missing"))
+        yield wrong("file", "there is no model here", f"{MAKE_ONE}, or name it: `model=PATH`", NoInputError)
     folder = nearest_folder(path)
     if not (os.path.isdir(folder) and os.access(folder, os.W_OK | os.X_OK)):
         why = f"a model cannot be made here: {_me()} cannot write to {folder}"
-        remedy = "choose another place: `model=PATH`"
-        yield wrong("writing", CannotCreateError(path, why, remedy, "denied"))
+        yield wrong("writing", why, "choose another place: `model=PATH`", CannotCreateError)
     if start:
         try:
             yield from _contents(start)
         except NbspamError as error:
-            yield wrong("start", error)
+            yield wrong("start", error.why, error.remedy, type(error))
 
 
 def _place(path: str) -> Iterator[Finding]:
@@ -165,14 +163,14 @@ def _writing(path: str) -> Finding:
         return Finding("writing", "you can learn into it: the file and its folder are writable")
     why = f"{_me()} cannot write to {' and '.join(denied)}: learn and train fail"
     remedy = f"as root: chown {_me()} {' '.join(denied)}; or keep a model of your own: `model=PATH`"
-    return wrong("writing", InputOutputError(path, why, remedy, "model-readonly"))
+    return wrong("writing", why, remedy, InputOutputError)
 
 
 def _contents(path: str) -> Iterator[Finding]:
     complaints = check_model(path)
     if complaints:
         text = "not sound: " + "; ".join(complaints)
-        yield wrong(SOUND, BadDataError(path, text, RETRAIN, "model-damaged"))
+        yield wrong(SOUND, text, RETRAIN, BadDataError)
     else:
         size = f"{os.path.getsize(path) / 1e6:.1f} MB"
         yield Finding(SOUND, f"yes: format {FORMAT}, {size}, all sums are right")
@@ -189,12 +187,12 @@ def _contents(path: str) -> Iterator[Finding]:
 
 
 def _autolearned(model: Model) -> Iterator[Finding]:
-    own, (labelled, wrong) = autolearned_messages(model), reviewed(model)
+    own, (labelled, corrected) = autolearned_messages(model), reviewed(model)
     if not any(own) and not labelled:
         return
     text = f"{sum(own):,} of them by the filter's own verdict ({counts_text(model.classes, own)})"
     if labelled:
-        text += f"; {labelled:,} more were labelled since, {wrong:,} of them as another class"
+        text += f"; {labelled:,} more were labelled since, {corrected:,} of them as another class"
     if is_often_wrong(model):
         text += f". That is more than {100 * MAX_WRONG:g} %, so it learns no more by itself"
         yield note("autolearned", text, "take all of them out: nbspam model forget-autolearned")

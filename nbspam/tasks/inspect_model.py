@@ -41,36 +41,24 @@ from nbspam.tokens.bag import VIEW_NAMES, VIEWS
 
 Info = dict[str, Any]
 Line = tuple[str, str]  # what, and its formula or number
-# Each estimate and its score; docs/models.md has them in words.
-EVENT_MODELS = {
-    "presence": (
-        "φ_jk = (n_jk + λ) / (Σ_j n_jk + λ |V|)",
-        "log π_k + Σ over the distinct words of log φ_jk",
-    ),
-    "multinomial": (
-        "φ_jk = (N_jk + λ) / (N_k + λ |V|)",
-        "log π_k + Σ_j x_j log φ_jk, x_j how often word j occurs",
-    ),
-    "bernoulli": (
-        "φ_jk = (n_jk + λ) / (m_k + 2 λ)",
-        "log π_k + Σ over the whole vocabulary of x_j log φ_jk + (1 - x_j) log(1 - φ_jk)",
-    ),
-    "complement": (
-        "θ_jk = (Σ_i≠k N_ji + λ) / (Σ_i≠k N_i + λ |V|)",
-        "-Σ_j x_j log θ_jk, without the prior",
-    ),
-    "gaussian": (
-        "μ_jk = Σ x / n,  σ²_jk = Σ (x - μ_jk)² / n, not below a floor",
-        "log π_k - ½ Σ_j [(x_j - μ_jk)² / σ²_jk + log(2π σ²_jk)]",
-    ),
-    "categorical": (
-        "φ_jtk = (n_jtk + λ) / (n_jk + k_j λ), t the bin of feature j, k_j its bins",
-        "log π_k + Σ_j log φ_jtk",
-    ),
-    "aode": (
-        "P(x_i | k) and P(x_j | k, x_i) from counts of bins and of pairs of them, smoothed by λ",
-        "log π_k + log of the mean over i of P(x_i | k) Π_j≠i P(x_j | k, x_i), x_i met in mail",
-    ),
+# The estimate of each event model, and the score of class k; docs/models.md has them in words.
+ESTIMATES = {
+    "presence": "φ_jk = (n_jk + λ) / (Σ_j n_jk + λ |V|)",
+    "multinomial": "φ_jk = (N_jk + λ) / (N_k + λ |V|)",
+    "bernoulli": "φ_jk = (n_jk + λ) / (m_k + 2 λ)",
+    "complement": "θ_jk = (Σ_i≠k N_ji + λ) / (Σ_i≠k N_i + λ |V|)",
+    "gaussian": "μ_jk = Σ x / n,  σ²_jk = Σ (x - μ_jk)² / n, not below a floor",
+    "categorical": "φ_jtk = (n_jtk + λ) / (n_jk + k_j λ), t the bin of feature j, k_j its bins",
+    "aode": "P(x_i | k) and P(x_j | k, x_i) from counts of bins and of pairs of them, smoothed by λ",
+}
+SCORES = {
+    "presence": "log π_k + Σ over the distinct words of log φ_jk",
+    "multinomial": "log π_k + Σ_j x_j log φ_jk, x_j how often word j occurs",
+    "bernoulli": "log π_k + Σ over the whole vocabulary of x_j log φ_jk + (1 - x_j) log(1 - φ_jk)",
+    "complement": "-Σ_j x_j log θ_jk, without the prior",
+    "gaussian": "log π_k - ½ Σ_j [(x_j - μ_jk)² / σ²_jk + log(2π σ²_jk)]",
+    "categorical": "log π_k + Σ_j log φ_jtk",
+    "aode": "log π_k + log of the mean over i of P(x_i | k) Π_j≠i P(x_j | k, x_i), x_i met in mail",
 }
 NORMALISED = "Σ_j x_j log θ_jk / Σ_i log θ_ik, without the prior"
 SYMBOLS = {"evidence": "a", "cautious": "d", "measure": "g", "constant": "b", "unknown": "c", "alike": "m"}
@@ -85,8 +73,8 @@ def info_of(path: str, word: str | None = None) -> Info:
     with open_model(path, snapshot=True) as model:
         settings = from_text(model.settings, model.path).of(model.classes)
         loss = stored_loss(model.settings, model.classes, path) or zero_one_loss(len(model.classes))
-        found, features = _word(model, word), _features(model, settings.alpha)
-        return {
+        found = _word(model, word)
+        info: Info = {
             "path": path,
             "size_bytes": os.path.getsize(path),
             "format": FORMAT,
@@ -105,12 +93,14 @@ def info_of(path: str, word: str | None = None) -> Info:
                 for view, name in enumerate(VIEW_NAMES)
             },
             "settings": model.settings,
-            "calibration": calibration_rows(model, settings),
+            "calibration": _calibration(model, settings),
             "cutoffs": _cutoffs(loss) if model.classes == HAM_AND_SPAM else None,
-            "features": features,
+            "features": _features(model, settings.alpha),
             "word": found and _word_facts(model, settings, found),
-            "formulas": sections(model, settings, loss, found, features),
         }
+        sections = _sections(model, settings, loss, found, info)
+        info["formulas"] = [{"title": title, "lines": lines} for title, lines in sections.items()]
+        return info
 
 
 def _by_class(model: Model, values: Iterable[Any]) -> Info:
@@ -172,13 +162,14 @@ def _word_facts(model: Model, settings: Settings, word: TokenRow) -> Info:
     }
 
 
-def sections(
-    model: Model, settings: Settings, loss: Loss, word: TokenRow | None, features: list[Info]
-) -> list[Info]:
-    """All formulas of a model.
-
-    features : see _features
-    """
+def _sections(
+    model: Model, settings: Settings, loss: Loss, word: TokenRow | None, info: Info
+) -> dict[str, list[Line]]:
+    """All formulas of a model: title -> lines."""
+    if settings.averaged:
+        score = _averaged_score(model, settings) + _weights(info["calibration"])
+    else:
+        score = _sum_score(settings)
     logs = log_priors_of(settings, model.messages, model.classes)
     prior = [
         (settings.prior, PRIORS.get(settings.prior, "π_k as given")),
@@ -188,14 +179,14 @@ def sections(
         "Symbols": _symbols(model, settings),
         "Estimator": _estimator(settings),
         "Prior": prior,
-        "Score": _averaged_score(model, settings) if settings.averaged else _sum_score(settings),
+        "Score": score,
         "Decision": _decision(model.classes, loss),
     }
     if settings.features != "words":
-        found["Numeric features"] = _parameters(settings.numeric_model, features)
+        found["Numeric features"] = _parameters(settings.numeric_model, info["features"])
     if word is not None and settings.features != "numeric":
         found[f"The word {word.text!r}"] = _worked_word(model, settings, word)
-    return [{"title": title, "lines": lines} for title, lines in found.items()]
+    return found
 
 
 def number(value: float) -> str:
@@ -231,23 +222,19 @@ def _estimator(settings: Settings) -> list[Line]:
     if settings.features != "numeric":
         prior = "Beta(λ, λ)" if settings.event_model == "bernoulli" else "Dirichlet(λ, ..., λ)"
         kind = f"the posterior mean under {prior}" if settings.alpha else "maximum likelihood"
-        lines += [(settings.event_model, EVENT_MODELS[settings.event_model][0]), ("which is", kind)]
+        lines += [(settings.event_model, ESTIMATES[settings.event_model]), ("which is", kind)]
     if settings.features != "words":
-        lines.append((settings.numeric_model, EVENT_MODELS[settings.numeric_model][0]))
+        lines.append((settings.numeric_model, ESTIMATES[settings.numeric_model]))
     return lines
 
 
 def _sum_score(settings: Settings) -> list[Line]:
     complement = settings.event_model == "complement"
-    score, of_features = (EVENT_MODELS[name][1] for name in (settings.event_model, settings.numeric_model))
-    if settings.features == "numeric":
-        score = of_features
-    elif complement and settings.normalise:
-        score = NORMALISED
+    score = NORMALISED if complement and settings.normalise else SCORES[settings.event_model]
     lines = [("score of class k", score)]
     if settings.features == "both":
         added = "added to it" if complement else "added to it, without log π_k"  # which is there once
-        lines.append((added, of_features))
+        lines.append((added, SCORES[settings.numeric_model]))
     return [*lines, ("P(k | x)", "exp(score_k) / Σ_i exp(score_i)")]
 
 
@@ -269,13 +256,12 @@ def _averaged_score(model: Model, settings: Settings) -> list[Line]:
         ("all terms", "docs/models.md; those whose weights are not below are 0"),
         (f"score against {first}", f"z_k = {score} + log π_k - log(m_k / m)"),
         ("P(k | x)", "exp(z_k) / Σ_i exp(z_i)"),
-        *_weights(model, settings),
     ]
 
 
-def _weights(model: Model, settings: Settings) -> list[Line]:
+def _weights(calibration: list[Info]) -> list[Line]:
     lines = []
-    for one in calibration_rows(model, settings):
+    for one in calibration:
         kind, _, view = one["feature"].partition(":")
         of = ", ".join(filter(None, (view, one["class"])))
         lines.append((f"{SYMBOLS[kind]}({of})", f"{one['weight']:+.4f}"))
@@ -359,7 +345,7 @@ def _worked_sum(model: Model, settings: Settings, word: TokenRow) -> list[Line]:
     ]
 
 
-def calibration_rows(model: Model, settings: Settings) -> list[dict[str, Any]]:
+def _calibration(model: Model, settings: Settings) -> list[Info]:
     """The weights of the calibration: feature, class, weight and its standard deviation."""
     covariance = model.covariance()
     names = feature_names(len(model.classes), settings.kinds)

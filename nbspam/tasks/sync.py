@@ -47,7 +47,7 @@ MARKED = "marked"  # as junk, in another folder
 UNREAD_JUNK = "unread junk"
 
 Uid = int | str  # of a message in its folder: a number of IMAP, or the name of a file
-Lesson = tuple[str, str, str]  # (result as of store.learn or WOULD_LEARN, class, place)
+LearnedMail = tuple[str, str, str]  # (result as of store.learn or WOULD_LEARN, class, place)
 
 
 class Mail(NamedTuple):
@@ -180,64 +180,65 @@ def label_of(state: str, is_filed: bool, has_moved: bool) -> str:
     return SPAM if state in (MARKED, UNREAD_JUNK) and not is_filed else ""
 
 
-@dataclass
 class Learning:
-    """How to learn.
+    """One run that learns from the folders of a mailbox.
 
+    source    : before the name of each folder, for the ledger
     keep_days : after which unread mail counts as seen
     is_dry    : only say what would be learned
-    source    : before the name of each folder, for the ledger
     """
 
-    model: str
-    source: str
-    keep_days: float = 7
-    is_dry: bool = False
+    def __init__(
+        self, model: str, box: Mailbox, memory: Memory, source: str, keep_days: float, is_dry: bool
+    ) -> None:
+        self._model, self._box, self._memory = model, box, memory
+        self._source, self._keep_days, self._is_dry = source, keep_days, is_dry
+        self._origin = Origin(source)  # one for all folders: the ledger shows one command
+        self._present: set[str] = set()  # the places of all messages seen so far
 
-    def learn(self, box: Mailbox, memory: Memory) -> Iterator[Lesson]:
+    def run(self) -> Iterator[LearnedMail]:
         """Learn each message whose state has changed since the last time, folders of junk first."""
-        present: set[str] = set()
-        origin = Origin(self.source)
-        folders = box.folders()
+        folders = self._box.folders()
         for name in sorted(folders, key=lambda name: (folders[name] != JUNK, name != "INBOX", name)):
-            kind = folders[name]
-            if kind not in ("", JUNK):
-                continue
-            is_new = name not in memory.folders
-            validity, mails = box.open(name)
-            known = memory.folder(name, validity)
-            origin.source = self.source + name
-            present.update(place_of(name, mail.uid) for mail in mails)
-            states = {mail.uid: state_of(kind, mail, self.keep_days) for mail in mails}
-            todo = _changed(known, mails, states, is_new)
-            for batch in batches(todo, lambda mail: min(mail.size_bytes, MAX_READ_BYTES)):
-                bodies = box.fetch([mail.uid for mail in batch])
-                labels: dict[Uid, str] = {}
-                for uid, data in bodies.items():
-                    identity = identity_of(data)
-                    filed = memory.filed.get(identity)
-                    labels[uid] = label_of(
-                        states[uid], filed is not None, bool(filed) and filed not in present
-                    )
-                    if kind == JUNK:
-                        memory.file(identity, place_of(name, uid))
-                    elif labels[uid] == HAM:
-                        memory.filed.pop(identity, None)
-                    # The mark of ham will say so the next time.
-                    known.states.setdefault(HAM if labels[uid] == HAM else states[uid], []).append(uid)
-                for label in (HAM, SPAM):
-                    uids = [uid for uid in bodies if labels[uid] == label]
-                    yield from self._learn_as(label, box, name, {uid: bodies[uid] for uid in uids}, origin)
-                memory.save()
-        memory.save()
+            if folders[name] in ("", JUNK):
+                yield from self._learn_folder(name, folders[name])
+        self._memory.save()
 
-    def _learn_as(
-        self, label: str, box: Mailbox, folder: str, mails: dict[Uid, bytes], origin: Origin
-    ) -> Iterator[Lesson]:
+    def _learn_folder(self, folder: str, kind: str) -> Iterator[LearnedMail]:
+        is_new = folder not in self._memory.folders
+        validity, mails = self._box.open(folder)
+        known = self._memory.folder(folder, validity)
+        self._present.update(place_of(folder, mail.uid) for mail in mails)
+        states = {mail.uid: state_of(kind, mail, self._keep_days) for mail in mails}
+        changed = _changed(known, mails, states, is_new)
+        for batch in batches(changed, lambda mail: min(mail.size_bytes, MAX_READ_BYTES)):
+            lessons: dict[str, dict[Uid, bytes]] = {HAM: {}, SPAM: {}, "": {}}
+            for uid, data in self._box.fetch([mail.uid for mail in batch]).items():
+                label = self._label(data, kind, states[uid], place_of(folder, uid))
+                lessons[label][uid] = data
+                # The mark of ham will say so the next time.
+                known.states.setdefault(HAM if label == HAM else states[uid], []).append(uid)
+            for label in (HAM, SPAM):
+                yield from self._learn_as(label, folder, lessons[label])
+            self._memory.save()
+
+    def _label(self, data: bytes, kind: str, state: str, place: str) -> str:
+        """The class that a message teaches, or ''; the memory then knows where spam lies."""
+        identity = identity_of(data)
+        filed = self._memory.filed.get(identity)
+        label = label_of(state, filed is not None, bool(filed) and filed not in self._present)
+        if kind == JUNK:
+            self._memory.file(identity, place)
+        elif label == HAM:
+            self._memory.filed.pop(identity, None)
+        return label
+
+    def _learn_as(self, label: str, folder: str, mails: dict[Uid, bytes]) -> Iterator[LearnedMail]:
         results = [WOULD_LEARN] * len(mails)
-        if mails and not self.is_dry:
-            results = learn_all(self.model, label, [("", data) for data in mails.values()], origin)
-            box.mark(list(mails), label)
+        if mails and not self._is_dry:
+            self._origin.source = self._source + folder
+            results = learn_all(self._model, label, [("", data) for data in mails.values()], self._origin)
+            self._box.mark(list(mails), label)
         for uid, result in zip(mails, results, strict=True):
             yield result, label, place_of(folder, uid)
 

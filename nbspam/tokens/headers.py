@@ -11,7 +11,7 @@ from itertools import chain, compress, groupby, pairwise
 
 from nbspam.mail.limits import Memory
 from nbspam.tokens.bag import neighbours
-from nbspam.tokens.words import ALPHABET, MAX_WORD, parents, skip_token, words
+from nbspam.tokens.words import ALPHABET, MAX_WORD, has_zero_width, parents, skip_token, words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -272,9 +272,6 @@ def _subject(text: str) -> list[str]:
         found.append("subject:?")
     if "   " in text:
         found.append("subject:#gap")
-    if not text.isascii():
-        from nbspam.tokens.unicode_words import has_zero_width  # not needed for ASCII mail
-
-        if has_zero_width(text):
-            found.append("subject:#zero-width")
+    if has_zero_width(text):
+        found.append("subject:#zero-width")
     return found

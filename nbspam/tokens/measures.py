@@ -95,23 +95,22 @@ def measure_values(message: Message, texts: Texts) -> dict[str, float | None]:
     """The value of each measure; None if there is nothing to measure."""
     text = visible_text(texts)
     made_of = Characters(text, sum([page.quoted for page in texts.pages]))
-    first = first_values(message, ("subject", "from", "message-id"))
-    subject = first.get("subject")
+    subject = message.get("subject")
     return {
-        "size": float(size_in_bytes(message)),
-        "defects": float(len(message.defects)),
+        "size": size_in_bytes(message),
+        "defects": len(message.defects),
         "digit_share": made_of.share(made_of.digits),
         "punctuation_share": made_of.share(made_of.punctuation),
-        "exclamation_marks": float(made_of.exclamation_marks),
-        "currency_marks": float(made_of.currency_marks),
+        "exclamation_marks": made_of.exclamation_marks,
+        "currency_marks": made_of.currency_marks,
         "quoted_share": made_of.quoted_share,
-        "distinct_hosts": float(len(set(texts.hosts[:MAX_URLS]))),
-        "html_comments": float(sum([page.comments for page in texts.pages])) if texts.pages else None,
-        "subject_length": None if subject is None else float(len(subject)),
-        "foreign_message_id": foreign_message_id(first),
+        "distinct_hosts": len(set(texts.hosts[:MAX_URLS])),
+        "html_comments": sum([page.comments for page in texts.pages]) if texts.pages else None,
+        "subject_length": None if subject is None else len(subject),
+        "foreign_message_id": foreign_message_id(message),
         "unnamed_origin": unnamed_origin(message),
         # No fewer digits are a number: most texts are not looked at.
-        "telephone_numbers": float(telephone_numbers(text)) if made_of.digits >= 8 else 0.0,
+        "telephone_numbers": telephone_numbers(text) if made_of.digits >= 8 else 0,
     }
 
 
@@ -169,19 +168,11 @@ def telephone_numbers(text: str) -> int:
     return found
 
 
-def first_values(message: Message, names: tuple[str, ...]) -> dict[str, str]:
-    """The first value of each of some header fields, where there is one."""
-    first: dict[str, str] = {}
-    for name, value in message.headers:
-        if name in names and name not in first:
-            first[name] = value
-    return first
-
-
-def foreign_message_id(first: dict[str, str]) -> float | None:
+def foreign_message_id(message: Message) -> float | None:
     """1 if Message-ID was made on a host unrelated to that of From; None if a host is not named."""
-    sender, made_by = address_host(first.get("from", "")), address_host(first.get("message-id", ""))
-    return float(made_by.split(".")[-2:] != sender.split(".")[-2:]) if made_by and sender else None
+    sender = address_host(message.get("from") or "")
+    made_by = address_host(message.get("message-id") or "")
+    return made_by.split(".")[-2:] != sender.split(".")[-2:] if made_by and sender else None
 
 
 def address_host(text: str) -> str:
@@ -206,8 +197,8 @@ def unnamed_origin(message: Message) -> float | None:
     for text in fields[: -MAX_HOPS - 1 : -1]:
         name = _name_of_public(text)
         if name is not None:
-            return float(not name)
-    return None if fields else 0.0
+            return not name
+    return None if fields else 0
 
 
 def _name_of_public(field: str) -> str | None:

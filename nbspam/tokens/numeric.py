@@ -58,17 +58,19 @@ def numeric_features(message: Message, tokens: Tokens, texts: Texts) -> list[flo
         **_html_values(texts),
         **_header_values(message, tokens.date),
     }
-    return [values[name] for name in NAMES]
+    return [None if (value := values[name]) is None else float(value) for name in NAMES]
 
 
 def _part_values(message: Message) -> Values:
     attached = [
-        p.size_bytes for p in message.parts if p.disposition == "attachment" or (p.size_bytes and not p.text)
+        part.size_bytes
+        for part in message.parts
+        if part.disposition == "attachment" or (part.size_bytes and not part.text)
     ]
     return {
-        "parts": float(len(message.parts)),
-        "attachments": float(len(attached)),
-        "attachment_bytes": float(sum(attached)),
+        "parts": len(message.parts),
+        "attachments": len(attached),
+        "attachment_bytes": sum(attached),
     }
 
 
@@ -76,7 +78,7 @@ def _text_values(texts: Texts) -> Values:
     text = visible_text(texts)
     made_of = Characters(text)
     return {
-        "text_characters": float(sum(map(len, texts.visible))),
+        "text_characters": sum(map(len, texts.visible)),
         "capital_share": _capital_share(text, made_of),
         "non_ascii_share": made_of.share(made_of.foreign),
         "line_length": len(text) / made_of.lines if made_of.ink else None,
@@ -100,8 +102,8 @@ def _capital_share(text: str, made_of: Characters) -> float | None:
 def _word_values(body: Sequence[str]) -> Values:
     distinct = set(body)
     return {
-        "words": float(len(body)),
-        "longest_word": float(max(map(len, distinct))) if body else None,
+        "words": len(body),
+        "longest_word": max(map(len, distinct)) if body else None,
         "distinct_word_share": len(distinct) / len(body) if body else None,
     }
 
@@ -109,17 +111,17 @@ def _word_values(body: Sequence[str]) -> Values:
 def _link_values(texts: Texts) -> Values:
     by_address = [host for host in texts.hosts if host.replace(".", "").isdigit()]
     return {
-        "urls": float(len(texts.hosts)),
-        "address_urls": float(len(by_address)),
-        "disagreeing_links": float(texts.disagreeing_links),
+        "urls": len(texts.hosts),
+        "address_urls": len(by_address),
+        "disagreeing_links": texts.disagreeing_links,
     }
 
 
 def _html_values(texts: Texts) -> Values:
     pages = texts.pages
     always: Values = {
-        "images": float(sum(len(page.images) for page in pages)),
-        "html_tags": float(sum(page.tags for page in pages)),
+        "images": sum(len(page.images) for page in pages),
+        "html_tags": sum(page.tags for page in pages),
     }
     if not pages:
         return always | dict.fromkeys(
@@ -128,35 +130,30 @@ def _html_values(texts: Texts) -> Values:
     visible = sum(len(page.visible) for page in pages)
     hidden = sum(len(page.hidden) for page in pages)
     return always | {
-        "html_colours": float(len({colour for page in pages for colour in page.colours})),
-        "split_words": float(sum(page.joined for page in pages)),
+        "html_colours": len({colour for page in pages for colour in page.colours}),
+        "split_words": sum(page.joined for page in pages),
         "visible_html_share": visible / max(1, texts.page_characters),
         "hidden_text_share": hidden / max(1, visible + hidden),
     }
 
 
 def _header_values(message: Message, arrived: float | None) -> Values:
-    first: dict[str, str] = {}
-    hops = recipients = 0
-    for name, value in message.headers:
-        first.setdefault(name, value)
-        if name == "received":
-            hops += 1
-        elif name in ("to", "cc"):
-            recipients += value.count("@", 0, MAX_RECIPIENT_CHARACTERS)
-    subject = first.get("subject", "")[:MAX_CHARACTERS]
-    sender, reply_to = address_host(first.get("from", "")), address_host(first.get("reply-to", ""))
+    names = [name for name, _ in message.headers]
+    recipients = [value for name, value in message.headers if name in ("to", "cc")]
+    hops = names.count("received")
+    subject = (message.get("subject") or "")[:MAX_CHARACTERS]
+    sender, reply_to = address_host(message.get("from") or ""), address_host(message.get("reply-to") or "")
     return {
-        "header_fields": float(sum(1 for name, _ in message.headers if counts_as_evidence(name))),
-        "hops": float(hops),
-        "delay": _delay_hours(first.get("date", ""), arrived) if hops else None,
-        "recipients": float(recipients),
+        "header_fields": sum(map(counts_as_evidence, names)),
+        "hops": hops,
+        "delay": _delay_hours(message.get("date"), arrived) if hops else None,
+        "recipients": sum(value.count("@", 0, MAX_RECIPIENT_CHARACTERS) for value in recipients),
         "subject_capital_share": _capital_share(subject, Characters(subject)),
-        "reply_elsewhere": float(reply_to != sender) if reply_to and sender else None,
+        "reply_elsewhere": reply_to != sender if reply_to and sender else None,
     }
 
 
-def _delay_hours(date: str, arrived: float | None) -> float | None:
+def _delay_hours(date: str | None, arrived: float | None) -> float | None:
     sent = parse_date(date) if date and arrived is not None else None
     if sent is None or arrived is None:
         return None

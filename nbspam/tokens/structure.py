@@ -9,7 +9,7 @@ from __future__ import annotations
 from nbspam.mail.limits import Memory
 from nbspam.mail.message import name_on_windows
 from nbspam.tokens.bag import INNER
-from nbspam.tokens.words import ALPHABET, KEPT, MAX_WORD, parents, skip_token, words
+from nbspam.tokens.words import ALPHABET, KEPT, MAX_WORD, has_zero_width, parents, skip_token, words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -94,11 +94,8 @@ def _file_tokens(filename: str) -> list[str]:
         if second[1] and 1 < len(second[2]) <= 4:
             found.append("ending=" + atom(second[2] + "." + ending, 14))
     found.extend(["file=" + word for word in words(stem or name, MAX_NAME_WORDS)])
-    if not name.isascii():
-        from nbspam.tokens.unicode_words import has_zero_width  # not needed for ASCII mail
-
-        if has_zero_width(filename):
-            found.append("file=#zero-width")
+    if not name.isascii() and has_zero_width(filename):
+        found.append("file=#zero-width")
     return found
 
 

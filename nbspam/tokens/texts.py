@@ -17,7 +17,7 @@ from nbspam.tokens.structure import (
     part_tokens,
     read_url,
 )
-from nbspam.tokens.words import words
+from nbspam.tokens.words import has_zero_width, words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -91,11 +91,8 @@ class Texts:
         text, urls = self._read_shown(text)
         self.hosts.extend([host.name for host in urls])
         self.visible.append(text)
-        if not text.isascii():
-            from nbspam.tokens.unicode_words import has_zero_width  # not needed for ASCII mail
-
-            if has_zero_width(text):
-                self.structure.append("zero-width=#")
+        if has_zero_width(text):
+            self.structure.append("zero-width=#")
 
     def _read_shown(self, text: str) -> tuple[str, list[Host]]:
         """Add the tokens of a text that is shown; the text without its URLs, and their hosts."""

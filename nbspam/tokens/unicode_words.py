@@ -51,7 +51,7 @@ def folded(text: str) -> str:
     return text
 
 
-def has_zero_width(text: str) -> bool:
+def splits_words(text: str) -> bool:
     """True if an invisible character is inside of a word that needs none, or one turns the text round.
 
     Mail programs put such characters before replies and behind names, and many an emoji has one in it.

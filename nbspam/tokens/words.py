@@ -66,6 +66,15 @@ def words(text: str, limit: int) -> list[str]:
     return found[:limit]
 
 
+def has_zero_width(text: str) -> bool:
+    """True if invisible characters split a word, or one turns the text round; see unicode_words."""
+    if text.isascii():
+        return False
+    from nbspam.tokens.unicode_words import splits_words  # not needed for ASCII mail
+
+    return splits_words(text)
+
+
 def _without_single(found: list[str], lengths: bytes, is_ascii: bool) -> list[str]:
     """The words, with a run of single letters as the word that it spells and without other single letters.
 

@@ -46,8 +46,8 @@ def check_counts(data: bytes) -> None:
     message = parse(data)
     assert len(message.headers) == len(message.header_sizes) <= limits.MAX_HEADER_LINES
     assert sum(len(value) for _, value in message.headers) <= limits.MAX_HEADER_BYTES
-    assert len(message.structure) <= limits.MAX_PARTS + limits.MAX_UU_BLOCKS
-    assert 1 <= len(message.parts) <= limits.MAX_PARTS + limits.MAX_UU_BLOCKS
+    assert len(message.structure) <= limits.Allowance.parts + limits.MAX_UU_BLOCKS
+    assert 1 <= len(message.parts) <= limits.Allowance.parts + limits.MAX_UU_BLOCKS
     assert sum(len(part.text) for part in message.parts) <= 2 * limits.MAX_SCORED_BYTES
     assert message.body_bytes + sum(message.header_sizes) <= len(data) + 1
     spans = header_lines(data)

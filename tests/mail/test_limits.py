@@ -36,5 +36,5 @@ def test_long_header_does_not_hide_the_body():
 
 
 def test_lines_that_look_like_delimiters_are_searched_up_to_a_bound():
-    mail = parse(MULTIPART + b"--x\n" * (limits.MAX_DELIMITER_LINES + 1) + b"--b0\n\ntext\n--b0--\n")
+    mail = parse(MULTIPART + b"--x\n" * (limits.Allowance.delimiter_lines + 1) + b"--b0\n\ntext\n--b0--\n")
     assert "many-delimiters" in mail.defects

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nbspam.mail import parse
-from nbspam.mail.limits import MAX_PARTS
+from nbspam.mail.limits import Allowance
 
 TEXTS = st.text(st.characters(blacklist_categories=("Cs", "Cc"), blacklist_characters="\ufeff"), max_size=60)
 LEAVES = st.tuples(
@@ -122,7 +122,7 @@ def test_the_rest_after_a_thousand_parts_is_one_text(part):
     mail = split(part * 1001 + "--b\n\nhidden text\n--b\n\nmore of it\n--b--\n")
     assert "hidden text\n--b\n\nmore of it" in mail.parts[-1].text
     assert "too-many-parts" in mail.defects
-    assert len(mail.structure) <= MAX_PARTS + 1
+    assert len(mail.structure) <= Allowance.parts + 1
 
 
 def test_an_empty_mail_is_one_empty_text():

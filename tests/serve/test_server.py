@@ -430,5 +430,5 @@ def test_systemd_unit_has_options_that_exist() -> None:
     program, name, *arguments = command.removeprefix("ExecStart=").split()
     assert (program, name) == ("nbspam", "serve")
     given = serve_command.make_context("serve", arguments).params
-    assert (given["path"], given["mode"]) == ("/run/nbspam/socket", 0o666)
+    assert (given["socket"], given["socket_mode"]) == ("/run/nbspam/socket", 0o666)
     assert "Type=notify" in unit.splitlines()

@@ -6,14 +6,27 @@ from typing import Any
 
 import pytest
 
-from nbspam.tasks.attack import N_DISGUISES, OWN_WORDS, WORDS_OF_HAM, Loot, disguised, original
+from nbspam.tasks.attack import (
+    HEADER_OF_HAM,
+    N_DISGUISES,
+    OWN_WORDS,
+    WORDS_OF_HAM,
+    Loot,
+    disguised,
+    original,
+)
 from tests.conftest import ROOT
 from tests.tiny_mail import error, mail, run, write_folders
 
 TEXT = "Cheap pills & watches\nfor everybody: http://shop.example/now"
 HAM_TEXT = " ".join(f"neighbour{number}" for number in range(30))
 READ_AS_SPAM = [name for name in WORDS_OF_HAM if name.startswith("the ")]
-READ_AS_SPAM += ["written anew as plain text", "lines that cut words", "a page, a comment in each word"]
+READ_AS_SPAM += [
+    HEADER_OF_HAM,
+    "written anew as plain text",
+    "lines that cut words",
+    "a page, a comment in each word",
+]
 SEVERE = "FN=1000000000"
 
 

@@ -29,13 +29,13 @@ def test_messages_under_the_wrong_label_are_listed_and_no_other(folder: Path, tm
     swapped = {"ham": "spam", "spam": "ham"}
     lines = [(swapped[label] if (label, name) in wrong else label, name) for label, name in names]
     checked = check_labels(read(make_index(tmp_path, lines)))
-    assert checked.doubts is not None
-    assert {doubt.name for doubt in checked.doubts} == {name for _, name in wrong}
-    for doubt in checked.doubts:
+    assert checked.in_doubt is not None
+    assert {doubt.name for doubt in checked.in_doubt} == {name for _, name in wrong}
+    for doubt in checked.in_doubt:
         assert doubt.other == swapped[doubt.label]
         assert doubt.clues
         assert all(nats > 0 for _, nats in doubt.clues)
-    chances = [doubt.probability for doubt in checked.doubts]
+    chances = [doubt.probability for doubt in checked.in_doubt]
     assert chances == sorted(chances, reverse=True)
 
 
@@ -48,8 +48,8 @@ def test_a_campaign_under_the_wrong_label_does_not_vouch_for_itself(folder: Path
     names = [(path.parent.name, str(path)) for path in sorted(folder.rglob("*.eml")) if path != spam]
     index = make_index(tmp_path, [*names, *(("ham", str(path)) for path in copies)])
     checked = check_labels(read(index))
-    assert checked.doubts is not None
-    assert {doubt.name for doubt in checked.doubts} == set(map(str, copies))
+    assert checked.in_doubt is not None
+    assert {doubt.name for doubt in checked.in_doubt} == set(map(str, copies))
 
 
 def test_a_message_under_two_labels_is_a_contradiction_and_not_a_doubt(folder: Path, tmp_path: Path) -> None:
@@ -60,7 +60,7 @@ def test_a_message_under_two_labels_is_a_contradiction_and_not_a_doubt(folder: P
     checked = check_labels(read(make_index(tmp_path, [*names, ("ham", str(copy))])))
     assert [sorted(group) for group in checked.same] == [sorted([(str(copy), "ham"), (spam, "spam")])]
     assert checked.near == []
-    assert checked.doubts == []
+    assert checked.in_doubt == []
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ def test_messages_that_the_model_counted_as_another_class_are_listed(
     run("train", folder, "-m", model, "-q", *options)
     source = open_labelled([str(folder)])
     corpus = read_corpus(source.items(), source.classes, 1, wanted=views_to_check(model))
-    assert check_labels(corpus, model).moved == []
+    assert check_labels(corpus, model).counted_otherwise == []
     ham = str(next((folder / "ham").iterdir()))
     assert learn(model, "spam", Path(ham).read_bytes()) == MOVED
-    assert check_labels(corpus, model).moved == [(ham, "ham", ("spam",))]
+    assert check_labels(corpus, model).counted_otherwise == [(ham, "ham", ("spam",))]

@@ -5,8 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nbspam.tokens.characters import become
-from nbspam.tokens.unicode_words import COMMON, has_zero_width
-from nbspam.tokens.words import MAX_WORD, words
+from nbspam.tokens.unicode_words import COMMON
+from nbspam.tokens.words import MAX_WORD, has_zero_width, words
 
 WORDISH = st.text(
     alphabet=st.sampled_from("abcXYZ019 .,-_'@$%!?:/\n\t()\"#&*=+\x00\x1f\x7f~"), max_size=200

@@ -146,15 +146,21 @@ class Sheet:
                 held.append(held[-1] and is_screen(head.partition("@")[2]))
             head = heads[-1].rpartition(";")[2] if heads else "@"
             values = declarations(body) if held[-1] and "@" not in head else None
-            for selector in head.replace(">", " ").split(",") if values else ():
-                words = selector.split()
-                is_plain = 0 < len(words) <= MAX_ASKED and not any(sign in selector for sign in ":[+~\\(&")
-                if is_plain and self._size < MAX_RULES:
-                    self._size += 1
-                    rule = Rule(words, self._size, values or {})
-                    if len(rule.around) + len(self.asked) <= MAX_ASKED:
-                        self.asked |= rule.around
-                        self.rules.setdefault(min(rule.marks), []).append(rule)  # an id or class, not a name
+            if values:
+                for selector in head.replace(">", " ").split(","):
+                    self._add(selector, values)
+
+    def _add(self, selector: str, values: Values) -> None:
+        """Add a rule, unless its selector asks for more than elements and those around them."""
+        words = selector.split()
+        is_plain = 0 < len(words) <= MAX_ASKED and not any(sign in selector for sign in ":[+~\\(&")
+        if not is_plain or self._size >= MAX_RULES:
+            return
+        self._size += 1
+        rule = Rule(words, self._size, values)
+        if len(rule.around) + len(self.asked) <= MAX_ASKED:
+            self.asked |= rule.around
+            self.rules.setdefault(min(rule.marks), []).append(rule)  # an id or class, not a name
 
     def holding(self, marks: frozenset[str], around: frozenset[str]) -> list[Rule]:
         """The rules for an element, weakest first."""
