@@ -79,7 +79,7 @@ def test_the_tokens_are_the_same_whatever_was_read_before(data: Path) -> None:
     files = files_of(data)[:120]
     for path in files:
         read(path.read_bytes())
-    assert sum(map(len, memories())) > 1_000
+    assert sum(map(len, memories())) > 100  # each begins anew when it is full
     knowing = [read(path.read_bytes()).views() for path in files]
     for path, views in zip(files, knowing, strict=True):
         for memory in memories():
