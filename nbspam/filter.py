@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from nbspam.store.reader import Model
 
 CLUES = 10  # of a verdict; an explanation has all
-CLUE_KINDS = ("token", "feature")  # the other parts of a score are the same for many messages
 
 
 class Verdict:
@@ -68,7 +67,8 @@ class Verdict:
     @property
     def clues(self) -> list[tuple[str, float]]:
         """The tokens with the largest contributions to the log-odds: (token, nats)."""
-        return sorted(all_clues(self.scored, self.number), key=lambda clue: (-abs(clue[1]), clue[0]))[:CLUES]
+        found = self.scored.clues(self.number)
+        return [(part.text, nats) for part, nats in found if nats is not None][:CLUES]
 
     @property
     def is_prior_alone(self) -> bool:
@@ -80,19 +80,13 @@ class Verdict:
         return f"Verdict({self.label!r}, probability={self.probability}, log_odds={self.log_odds})"
 
 
-def all_clues(scored: Scored, number: int) -> list[tuple[str, float]]:
-    """What each token or numeric feature adds to the log-odds of a class: (token, nats), in no order."""
-    found = scored.contributions(number)
-    return [(part.text, nats) for part, nats in found if part.kind in CLUE_KINDS and nats is not None]
-
-
 class Filter:
     """An open model with a way of scoring and a loss; made by open_filter, nbspam.load and nbspam.train.
 
     It belongs to one thread and one process, like its connection to the model file.
     """
 
-    __slots__ = ("_owner", "_reopen", "loss", "model", "scorer", "settings")
+    __slots__ = ("_reopen", "loss", "model", "scorer", "settings")
 
     def __init__(
         self,
@@ -100,12 +94,9 @@ class Filter:
         settings: Settings,
         loss: Loss | None = None,
         reopen: Callable[[], Filter] | None = None,
-        owner: object = None,
     ) -> None:
-        """reopen : makes the same filter from the file that then has the model's path
-        owner  : what must live as long as the filter, such as the temporary folder of its model
-        """
-        self._reopen, self._owner = reopen, owner
+        """reopen : makes the same filter from the file that then has the model's path"""
+        self._reopen = reopen
         self.model, self.settings = model, settings
         self.loss = loss or zero_one_loss(len(model.classes))
         self.scorer = Scorer(model, settings)
@@ -116,15 +107,18 @@ class Filter:
         return self.model.classes
 
     def classify(self, data: bytes, name: str = "") -> Verdict:
-        """The verdict on the bytes of one message; no message raises an error."""
-        return self.judge_now(self.count(data, name), name)
+        """The verdict on the bytes of one message, by the model as it is now; no message raises an error."""
+        message = self.count(data, name)
+        with OneState(self.model.connection):
+            self.refresh()
+            return self.judge(message, name)
 
     def count(self, data: bytes, name: str = "") -> Counted:
         """The distinct tokens of the first MAX_READ_BYTES, and the numeric features if they are scored."""
         return Counted(read(data[:MAX_READ_BYTES], self.settings.wanted), name)
 
     def judge(self, message: Counted, name: str = "") -> Verdict:
-        """The verdict on a message whose tokens are counted.
+        """The verdict on a message whose tokens are counted, by the model as it was read last.
 
         Without mail to judge by it is that of the prior: undefined, unless the prior is a number of its own.
         A message without header and text is unsure, with the probability of the prior.
@@ -141,12 +135,6 @@ class Filter:
         if not message.has_words:
             verdict.label = UNSURE
         return verdict
-
-    def judge_now(self, message: Counted, name: str = "") -> Verdict:
-        """As `judge`, by the model as it is now: another program may change it between two messages."""
-        with OneState(self.model.connection):
-            self.refresh()
-            return self.judge(message, name)
 
     def explain(self, data: bytes, name: str = "") -> Explanation:
         """Why the message gets its verdict: what every clue adds, and which clues decide."""
@@ -226,7 +214,7 @@ def open_filter(
 
     change : settings that replace those of the file, see nbspam.model.chosen_settings
     loss   : costs (`FP=10,FN=1,unsure=0.2`) or the path of a matrix file; None for that of the model, or 0-1
-    owner  : as for Filter
+    owner  : what must live as long as the filter, such as the temporary folder of its model
     """
     model = open_model(path)
     settings = from_text(model.settings, model.path)
@@ -235,4 +223,4 @@ def open_filter(
 
         settings = changed(settings, change)
     losses = read_loss(loss, model.classes) or stored_loss(model.settings, model.classes, path)
-    return Filter(model, settings, losses, lambda: open_filter(path, change, loss, owner), owner)
+    return Filter(model, settings, losses, lambda: open_filter(path, change, loss, owner))

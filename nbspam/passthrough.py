@@ -67,7 +67,7 @@ def piped_message(data: bytes) -> bytes:
     return data if found is None else found
 
 
-def marked(data: bytes, verdict: Verdict, clues: list[tuple[str, float]], also: str = "") -> bytes:
+def marked(data: bytes, verdict: Verdict, also: str = "") -> bytes:
     """The message with the verdict in its header.  also : one of FORMATS, or empty"""
     names = (OWN, *FORMATS.get(also, ()))
     lines = header_lines(data)
@@ -76,7 +76,7 @@ def marked(data: bytes, verdict: Verdict, clues: list[tuple[str, float]], also: 
         start = lines[0][1]  # after an indented first field
     feed = data.find(b"\n", start if start < len(data) else 0)
     end = b"\r\n" if feed > 0 and data[feed - 1 : feed] == b"\r" else b"\n"
-    own = own_fields(verdict, clues, also).encode("ascii").replace(b"\n", end)
+    own = own_fields(verdict, also).encode("ascii").replace(b"\n", end)
     if not lines and data[start : start + 1] in (b" ", b"\t"):
         own += end  # indented text without a header
     spans = {first: stop for first, stop, name in lines if name in names}
@@ -124,12 +124,12 @@ def _without(data: bytes, cuts: list[tuple[int, int]], start: int, stop: int) ->
     return b"".join((kept, data[start:stop]))
 
 
-def own_fields(verdict: Verdict, clues: list[tuple[str, float]], also: str = "") -> str:
+def own_fields(verdict: Verdict, also: str = "") -> str:
     """X-Nbspam, then the fields of another filter.  also : one of FORMATS, or empty"""
     probability = "undefined" if verdict.probability is None else f"{verdict.probability:.4f}"
     odds = "undefined" if verdict.log_odds is None else f"{verdict.log_odds:.1f}"
     label = verdict.label.encode("ascii", "backslashreplace").decode("ascii")
-    written = ",\n\t".join(f"{_clue(token)} {nats:+.1f}" for token, nats in clues)
+    written = ",\n\t".join(f"{_clue(token)} {nats:+.1f}" for token, nats in verdict.clues)
     fields = f'X-Nbspam: {label}; probability={probability}; log-odds={odds};\n\tclues="{written}"\n'
     is_spam = verdict.label == SPAM
     if also == "spamassassin":

@@ -13,7 +13,7 @@ from time import sleep
 
 from nbspam.cli import default_model, default_start, error_text, plain, verdict_line, write_text
 from nbspam.errors import BadDataError, NbspamError, NoInputError, TryAgainError, UsageError
-from nbspam.filter import Filter, Verdict, open_filter
+from nbspam.filter import CLUES, Filter, Verdict, open_filter
 from nbspam.labels import HAM, HAM_AND_SPAM, SPAM, UNSURE
 from nbspam.mail.limits import MAX_READ_BYTES
 from nbspam.passthrough import FORMATS, MBOX, marked, piped_message, unboxed
@@ -106,20 +106,15 @@ def _classify(options: Options, paths: list[str]) -> int:
         spam_filter.close()
         return _classify_many(options, paths)
     messages = ReadableMessages({}, paths)
-    for number, (name, data) in enumerate(messages):
-        if number:
-            spam_filter = _current(spam_filter, options)
-        _answer(spam_filter, name, data, options, is_first=not number)
+    for name, data in messages:
+        spam_filter = _current(spam_filter, options)
+        _answer(spam_filter, name, data, options)
     return messages.status
 
 
-def _answer(spam_filter: Filter, name: str, data: bytes, options: Options, is_first: bool = True) -> Verdict:
-    """Judge a message, write the verdict, and learn it with --autolearn.
-
-    is_first : the model was just opened, so that nothing has changed since
-    """
-    judge = spam_filter.judge if is_first else spam_filter.judge_now
-    verdict = judge(spam_filter.count(data, name), name)
+def _answer(spam_filter: Filter, name: str, data: bytes, options: Options) -> Verdict:
+    """Judge a message, write the verdict, and learn it with --autolearn."""
+    verdict = spam_filter.classify(data, name)
     write_text(_text(spam_filter, verdict, options))
     _learn(spam_filter, verdict, data, options)
     return verdict
@@ -173,24 +168,19 @@ def verdict_json(spam_filter: Filter, verdict: Verdict) -> str:
     import json  # 3 ms
     from math import isfinite
 
-    from nbspam.model.credible_intervals import word_share_interval
-    from nbspam.model.explain import interval
+    from nbspam.model.explain import clues, interval
 
-    counts = {part.text: part.counts[::2] for part in verdict.scored.parts if part.kind == "token"}
-    clues = []
-    for token, nats in verdict.clues:
-        if isfinite(nats):
-            share = None
-            if token in counts:
-                share = word_share_interval(counts[token], verdict.number, spam_filter.settings)
-            clues.append({"token": token, "nats": nats, "share_interval": share})
     content = {
         "name": verdict.name,
         "label": verdict.label,
         "probability": verdict.probability,
         "log_odds": verdict.log_odds,
         "log_odds_interval": interval(spam_filter, verdict),
-        "clues": clues,
+        "clues": [
+            {"token": clue.token, "nats": clue.log_odds, "share_interval": clue.share_interval}
+            for clue in clues(spam_filter, verdict, CLUES)
+            if clue.log_odds is not None and isfinite(clue.log_odds)
+        ],
         "probabilities": verdict.probabilities,
         "risks": verdict.risks,
     }
@@ -250,8 +240,8 @@ def _passthrough(options: Options, paths: list[str]) -> int:
             if exit_option:
                 _check_has_status(spam_filter, options)
             message = piped_message(data[:MAX_READ_BYTES])
-            verdict = spam_filter.judge(spam_filter.count(message), STDIN_NAME)
-            output = marked(data, verdict, verdict.clues, also)
+            verdict = spam_filter.classify(message, STDIN_NAME)
+            output = marked(data, verdict, also)
         status = EXIT_CODES[options[exit_option]][verdict.label] if exit_option else 0
     except NbspamError as error:
         complaint = error_text(error)

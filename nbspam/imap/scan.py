@@ -51,7 +51,7 @@ class Scan:
             yield from judged.values()
 
     def _judge(self, judge: Filter, data: bytes, place: str) -> Judged:
-        verdict = judge.judge_now(judge.count(data), place)
+        verdict = judge.classify(data, place)
         if verdict.label != SPAM:
             return KEPT, verdict
         identity = identity_of(data)

@@ -97,11 +97,8 @@ def clues(judge: Filter, verdict: Verdict, top: int | None = None) -> list[Clue]
     """The clues of a verdict, the largest contribution first; at most `top`."""
     from nbspam.model.credible_intervals import word_share_interval  # scipy: 0.2 s, 25 MB
 
-    parts = verdict.scored.contributions(verdict.number)
-    parts = [one for one in parts if one[0].kind in ("token", "feature")]
-    parts.sort(key=lambda one: (-abs(inf if one[1] is None else one[1]), one[0].text))
     found = []
-    for part, nats in parts[:top]:
+    for part, nats in verdict.scored.clues(verdict.number)[:top]:
         view = VIEW_NAMES[part.view] if part.view >= 0 else ""
         counts, occurrences = part.counts[::2], part.counts[1::2]
         share = word_share_interval(counts, verdict.number, judge.settings) if counts else None

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from math import fsum, inf, log
 
-from nbspam.errors import DamagedModelError, UsageError, log_faults
+from nbspam.errors import UsageError, log_faults
 from nbspam.model.calibration import alike_adds, checked_places, first_weights, rough_scores, rough_weights
 from nbspam.model.posterior import Scored, ScorePart, log_priors_of, prior_shift
 from nbspam.settings import (
@@ -156,12 +156,7 @@ class Scorer:
             return self._sum(counted, {})
         counted.keep(self.model.settings.get("views", ALL_VIEWS))
         rows = self.model.counts([*counted.keys(), NOTAWORD_KEY])
-        try:
-            return self._score_views(counted, rows) if self.settings.averaged else self._sum(counted, rows)
-        except (ValueError, TypeError, ZeroDivisionError):  # checked only after a failure: it takes time
-            if all(type(n) is int and n >= 0 for row in rows.values() for n in row):
-                raise
-            raise DamagedModelError(self.model.path, "a token has counts that it cannot have") from None
+        return self._score_views(counted, rows) if self.settings.averaged else self._sum(counted, rows)
 
     def _sum(self, counted: Counted, rows: Rows) -> Scored:
         """The sum of the textbook."""

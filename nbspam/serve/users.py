@@ -139,10 +139,9 @@ class UserFilters:
         """What follows the header of the answer."""
         match request.command:
             case "PROCESS":
-                return marked(request.message, verdict, verdict.clues, self.also)
+                return marked(request.message, verdict, self.also)
             case "HEADERS":
-                header = codec.header_as_spamc(request.message)
-                return marked(header, verdict, verdict.clues, self.also)
+                return marked(codec.header_as_spamc(request.message), verdict, self.also)
             case "SYMBOLS":
                 return codec.symbols(verdict.clues)
             case "REPORT" | "REPORT_IFSPAM" if verdict.label == SPAM or request.command == "REPORT":

@@ -13,7 +13,6 @@ from nbspam.corpus.executor import run_shards
 from nbspam.corpus.item import Item, Notes, Skipped, reason_of
 from nbspam.corpus.reading import ReadShard, ShardReader, join_lexicons, shards
 from nbspam.corpus.source import SourcePart
-from nbspam.errors import DamagedModelError
 from nbspam.filter import Filter, Verdict, can_judge
 from nbspam.model.block import Block, Lexicon, without_columns
 from nbspam.model.calibrate import calibrated_scores
@@ -110,8 +109,6 @@ def cells_of(model: Model, keys: Ints) -> Ints:
     order = np.argsort(keys)
     rows = model.counts(keys[order].tolist())
     found = np.array([*chain.from_iterable(rows.values())])
-    if rows and (found.dtype.kind != "i" or found.min() < 0):
-        raise DamagedModelError(model.path, "a token has counts that it cannot have")
     cells = np.zeros((2 * len(model.classes), len(keys)), np.int64)
     places = np.searchsorted(keys, np.fromiter(rows, np.int64, len(rows)), sorter=order)
     cells[:, order[places]] = found.reshape(len(rows), len(cells)).T
