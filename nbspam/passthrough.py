@@ -10,8 +10,6 @@ after our fields if indented text without a header follows, which would continue
 
 from __future__ import annotations
 
-from itertools import chain
-
 from nbspam.decision import cutoffs
 from nbspam.labels import SPAM, UNSURE
 from nbspam.mail import header_lines
@@ -20,14 +18,10 @@ from nbspam.mail.limits import MAX_FIELD_NAME, MAX_READ_BYTES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from nbspam.filter import Verdict
 
     HeaderLines = list[tuple[int, int, str]]  # start, stop and name of each field
 
-MBOX = b"From "  # the first bytes of a mailbox, and of many messages in a pipe
-MBOX_HEAD_BYTES = 1024
 OWN = "x-nbspam"
 # The fields of other filters that we write, too.
 FORMATS = {"spamassassin": ("x-spam-flag", "x-spam-status"), "bogofilter": ("x-bogosity",)}
@@ -38,33 +32,25 @@ MAX_SCORE = 99_999_999.0  # spamc reads twenty characters and no exponent
 _LINE_STARTS = b"." * 9 + b" \n" + b"." * 21 + b" " + b"." * 223
 
 
-def unboxed(head: bytes, rest: Iterable[bytes] = ()) -> bytes | None:
-    """The message of an mbox that holds one, as training reads it; None for an mbox of several messages.
-
-    head, rest : chunks, the first of which begins with `From `
-    The message comes without the `From ` line, the quoting of such lines and the empty line at the end; of
-    its bytes the first MAX_READ_BYTES.
-    """
-    from nbspam.corpus.mbox import begins_mbox, fragments, unquoted  # rare: a message with a `From ` line
-
-    if not begins_mbox(head[:MBOX_HEAD_BYTES]):
-        return head
-    data, is_complete = b"", False
-    for _, piece, ended in fragments(chain((head,), rest)):
-        if is_complete:
-            return None  # a second message begins
-        data += piece[: MAX_READ_BYTES - len(data)]
-        is_complete = ended
-    return unquoted(data)
-
-
 def piped_message(data: bytes) -> bytes:
     """The message in bytes that are one message by agreement: from stdin, or from a client.
 
     procmail writes a `From ` line before every mail; the parser skips it, and only quoted lines need work.
+    Of an mbox of one message it is that message, as training reads it, of its bytes the first MAX_READ_BYTES.
     """
-    found = unboxed(data) if data.startswith(MBOX) and b">From " in data else None
-    return data if found is None else found
+    if not data.startswith(b"From ") or b">From " not in data:
+        return data
+    from nbspam.corpus.mbox import begins_mbox, fragments, unquoted  # rare
+
+    if not begins_mbox(data):
+        return data
+    message, is_complete = b"", False
+    for _, piece, ended in fragments([data]):
+        if is_complete:  # a second message begins
+            return data
+        message += piece[: MAX_READ_BYTES - len(message)]
+        is_complete = ended
+    return unquoted(message)
 
 
 def marked(data: bytes, verdict: Verdict, also: str = "") -> bytes:

@@ -16,7 +16,7 @@ from nbspam.errors import BadDataError, NbspamError, NoInputError, TryAgainError
 from nbspam.filter import CLUES, Filter, Verdict, open_filter
 from nbspam.labels import HAM, HAM_AND_SPAM, SPAM, UNSURE
 from nbspam.mail.limits import MAX_READ_BYTES
-from nbspam.passthrough import FORMATS, MBOX, marked, piped_message, unboxed
+from nbspam.passthrough import FORMATS, marked, piped_message
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,8 +33,8 @@ BOGOFILTER_ERROR = 3
 REGULAR_FILE = 0o100000
 FEW_PATHS = 30  # with more messages than this, several processes judge them
 LARGE_BYTES = 1 << 20  # a file of this size may be a mailbox of many messages
-# The first bytes of compressed files, see nbspam.corpus.item, which decides.
-MAYBE_PACKED = (b"\x1f\x8b", b"\xfd7", b"BZ", b"\x28\xb5", b"\x04\x22", b"PK", b"7z")
+# The first bytes of mailboxes and compressed files, see nbspam.corpus.item, which decides.
+MAYBE_MANY = (b"From ", b"\x1f\x8b", b"\xfd7", b"BZ", b"\x28\xb5", b"\x04\x22", b"PK", b"7z")
 CHUNK_BYTES = 1 << 20
 MARKED_BYTES = 16 << 20  # of a message with -p: old fields of ours are removed here, the rest is copied
 # The flags of this command; the table with their help is nbspam.cli.options.
@@ -189,7 +189,13 @@ def verdict_json(spam_filter: Filter, verdict: Verdict) -> str:
 
 def _exit_option(options: Options) -> str:
     """The option that makes the exit status tell the verdict, or empty."""
-    return "exit_style" if "exit_style" in options else "exit_code" if "exit_code" in options else ""
+    return next((name for name in ("exit_style", "exit_code") if name in options), "")
+
+
+def _exit_status(options: Options, verdict: Verdict) -> int:
+    """The exit status after a verdict."""
+    option = _exit_option(options)
+    return EXIT_CODES[options[option]][verdict.label] if option else 0
 
 
 def _exit_code(spam_filter: Filter, options: Options, paths: list[str]) -> int:
@@ -203,46 +209,36 @@ def _exit_code(spam_filter: Filter, options: Options, paths: list[str]) -> int:
         raise UsageError("", why, "name one message", "exit-code-many", option=_exit_option(options))
     [(name, data)] = found
     _check_has_status(spam_filter, options)
-    return EXIT_CODES[options[_exit_option(options)]][_answer(spam_filter, name, data, options).label]
+    return _exit_status(options, _answer(spam_filter, name, data, options))
 
 
 def _check_has_status(spam_filter: Filter, options: Options) -> None:
     """Other classes have no exit status of their own: 0 would mean spam."""
-    if spam_filter.classes != HAM_AND_SPAM:
+    if _exit_option(options) and spam_filter.classes != HAM_AND_SPAM:
         why, remedy = "needs a model of ham and spam", "read the verdict on stdout instead"
         raise UsageError("", why, remedy, "exit-code-classes", option=_exit_option(options))
 
 
 def _passthrough(options: Options, paths: list[str]) -> int:
     """Write the message with the verdict in its header; if anything fails, the unchanged message and 75."""
-    if len(paths) > 1 or "files_from" in options:
-        why = "needs exactly one message"
-        raise UsageError("", why, "name one file, or pipe it in", "passthrough-many", option="passthrough")
-    if "json" in options:
-        why = "writes the message, but --json writes an object"
-        raise UsageError("", why, "leave out one of them", "no-effect", option="passthrough")
-    if "spam_flag" in options and "header_format" in options:
-        why, remedy = "is short for `header_format=spamassassin`", "leave out one of them"
-        raise UsageError("", why, remedy, "no-effect", option="spam_flag")
+    _check_passthrough(options, paths)
     also = options.get("header_format", "spamassassin" if "spam_flag" in options else "")
-    exit_option = _exit_option(options)
     stream = open_input(paths[0] if paths else STDIN_NAME)
     data = stream.read(MARKED_BYTES)
     output, status, complaint = data, TryAgainError.status, ""
 
-    def give_up(told: str) -> None:
+    def give_up(text: str) -> None:
         _copy(data, stream)
-        _complain(told)
+        _complain(text)
 
     try:
         with Deadline(options, give_up):
             spam_filter = _open(options)
-            if exit_option:
-                _check_has_status(spam_filter, options)
+            _check_has_status(spam_filter, options)
             message = piped_message(data[:MAX_READ_BYTES])
             verdict = spam_filter.classify(message, STDIN_NAME)
             output = marked(data, verdict, also)
-        status = EXIT_CODES[options[exit_option]][verdict.label] if exit_option else 0
+        status = _exit_status(options, verdict)
     except NbspamError as error:
         complaint = error_text(error)
     except Exception as error:  # the promise of -p: no fault stops a mail
@@ -255,6 +251,19 @@ def _passthrough(options: Options, paths: list[str]) -> int:
         _notice(verdict, options)
         _learn(spam_filter, verdict, message, options)
     return status
+
+
+def _check_passthrough(options: Options, paths: list[str]) -> None:
+    """UsageError for what does not go with --passthrough."""
+    if len(paths) > 1 or "files_from" in options:
+        why = "needs exactly one message"
+        raise UsageError("", why, "name one file, or pipe it in", "passthrough-many", option="passthrough")
+    if "json" in options:
+        why = "writes the message, but --json writes an object"
+        raise UsageError("", why, "leave out one of them", "no-effect", option="passthrough")
+    if "spam_flag" in options and "header_format" in options:
+        why, remedy = "is short for `header_format=spamassassin`", "leave out one of them"
+        raise UsageError("", why, remedy, "no-effect", option="spam_flag")
 
 
 def _copy(beginning: bytes, stream: BinaryIO) -> None:
@@ -385,7 +394,7 @@ class ReadableMessages:
                 yield STDIN_NAME, _piped()
                 continue
             try:
-                data = single_message(path)
+                data = _single_message(path)
             except OSError as error:
                 self._skip(path, error.strerror)
                 continue
@@ -424,15 +433,13 @@ def _piped() -> bytes:
     return piped_message(data)
 
 
-def single_message(path: str) -> bytes | None:
+def _single_message(path: str) -> bytes | None:
     """The scored part of a file that is one message; None for a folder, mailbox, packed file or pipe."""
     if os.stat(path).st_mode & 0o170000 != REGULAR_FILE:
         return None
     with open(path, "rb") as file:
-        head = file.read(MAX_READ_BYTES)
-        if head.startswith(MAYBE_PACKED):
-            return None
-        return unboxed(head, iter(lambda: file.read(CHUNK_BYTES), b"")) if head.startswith(MBOX) else head
+        data = file.read(MAX_READ_BYTES)
+    return None if data.startswith(MAYBE_MANY) else data
 
 
 def _unread(name: str, why: str | None) -> NoInputError:
