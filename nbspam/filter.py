@@ -11,19 +11,18 @@ from math import exp, inf, isfinite
 from nbspam.decision import UNDECIDED, Loss, decide, read_loss, risks, stored_loss, zero_one_loss
 from nbspam.errors import CannotCreateError
 from nbspam.labels import UNSURE, positive
-from nbspam.mail.limits import MAX_READ_BYTES
 from nbspam.model.posterior import OF_MAIL, Scored, ScorePart, log_priors, parse_prior
-from nbspam.model.scorer import Counted, Scorer
+from nbspam.model.scorer import Scorer, count_tokens
 from nbspam.settings import from_text
 from nbspam.store.connection import OneState
 from nbspam.store.reader import open_model
-from nbspam.tokens import read
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from nbspam.model.explain import Explanation
+    from nbspam.model.scorer import Counted
     from nbspam.settings import Settings
     from nbspam.store.reader import Model
 
@@ -115,7 +114,7 @@ class Filter:
 
     def count(self, data: bytes, name: str = "") -> Counted:
         """The distinct tokens of the first MAX_READ_BYTES, and the numeric features if they are scored."""
-        return Counted(read(data[:MAX_READ_BYTES], self.settings.wanted), name)
+        return count_tokens(data, self.settings.wanted, name)
 
     def judge(self, message: Counted, name: str = "") -> Verdict:
         """The verdict on a message whose tokens are counted, by the model as it was read last.

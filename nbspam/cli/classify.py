@@ -125,7 +125,7 @@ def _text(spam_filter: Filter, verdict: Verdict, options: Options) -> str:
     _notice(verdict, options)
     if "json" in options:
         return verdict_json(spam_filter, verdict)
-    return verdict_line(verdict.label, verdict.probability, verdict.name)
+    return verdict_line(verdict)
 
 
 def _notice(verdict: Verdict, options: Options) -> None:

@@ -17,6 +17,7 @@ from __future__ import annotations
 from math import fsum, inf, log
 
 from nbspam.errors import UsageError, log_faults
+from nbspam.mail.limits import MAX_READ_BYTES
 from nbspam.model.calibration import alike_adds, checked_places, first_weights, rough_scores, rough_weights
 from nbspam.model.posterior import Scored, ScorePart, log_priors_of, prior_shift
 from nbspam.settings import (
@@ -30,6 +31,7 @@ from nbspam.settings import (
     STRONG,
     WEAK,
 )
+from nbspam.tokens import read
 from nbspam.tokens.bag import (
     MEASURES_VIEW,
     NOTAWORD,
@@ -45,7 +47,7 @@ from nbspam.tokens.measures import MEASURES, N_BINS, measure_of, messages_measur
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
     from typing import TypeVar
 
     from nbspam.model.counts import CountsModel
@@ -74,14 +76,11 @@ class Counted:
 
     __slots__ = ("_digest", "features", "tokens")
 
-    def __init__(self, read: Tokens, name: str = "") -> None:
-        """A fault of this program met in the message is logged under `name`."""
-        if read.failures:
-            log_faults(name, read.failures)
-        self.features = read.numeric
+    def __init__(self, tokens: Tokens) -> None:
+        self.features = tokens.numeric
         self.tokens: list[dict[int, tuple[str, int]]] = []
         self._digest: int | None = None
-        for found in (*read.views(), (), read.measures):  # none is NOTAWORD: what that is, a model says
+        for found in (*tokens.views(), (), tokens.measures):  # none is NOTAWORD: what that is, a model says
             times: dict[str, int] = {}
             for token in found:
                 times[token] = times.get(token, 0) + 1
@@ -105,13 +104,24 @@ class Counted:
         return [key for view in self.tokens for key in view]
 
     def keep(self, views: str) -> None:
-        """Drops the tokens of all other views (names separated by commas, or `all`); the digest stays."""
+        """Drop the tokens of all other views (names separated by commas, or `all`); the digest stays."""
         if views != ALL_VIEWS:
             self._digest = self.digest
-            read = views.split(",")
+            kept = views.split(",")
             for number, name in enumerate(VIEW_NAMES):
-                if name not in read:
+                if name not in kept:
                     self.tokens[number] = {}
+
+
+def count_tokens(data: bytes, wanted: Collection[str], name: str = "") -> Counted:
+    """The distinct tokens of the first MAX_READ_BYTES of a message.
+
+    wanted : as for nbspam.tokens.read
+    name   : under which a fault of this program in the message is logged
+    """
+    tokens = read(data[:MAX_READ_BYTES], wanted)
+    log_faults(name, tokens.failures)
+    return Counted(tokens)
 
 
 class Scorer:

@@ -19,7 +19,7 @@ from nbspam.passthrough import marked, piped_message
 from nbspam.serve import codec
 from nbspam.serve.codec import ClientError, Request
 from nbspam.store.connection import BESIDE, file_identity
-from nbspam.store.learn import FORGOTTEN, LEARNED, MOVED, check_class, learn, unlearn
+from nbspam.store.learn import FORGOTTEN, LEARNED, MOVED, check_classes, learn_all
 from nbspam.store.updater import Origin
 from nbspam.tasks.autolearn import check_autolearn, lesson
 from nbspam.tasks.start import copy_shared, own_or_shared
@@ -156,7 +156,7 @@ class UserFilters:
             raise ClientError(why, EX_UNAVAILABLE)
         if not (request.learn_as or request.forget):
             return Reply(codec.tell_answer(False, False), "nothing asked")
-        label = checked_name(request.learn_as, "Message-class") if request.learn_as else ""
+        label = checked_name(request.learn_as, "Message-class") if request.learn_as else None
         try:
             result = self._learn(request, label)
         except UsageError:  # no such class, or no such user
@@ -164,16 +164,17 @@ class UserFilters:
         except NbspamError as error:
             raise _temporary(error) from error
         did_set = result in (LEARNED, MOVED)
-        return Reply(codec.tell_answer(did_set, result == FORGOTTEN), f"{label} {result}".strip())
+        return Reply(codec.tell_answer(did_set, result == FORGOTTEN), f"{label or ''} {result}".strip())
 
-    def _learn(self, request: Request, label: str) -> str:
+    def _learn(self, request: Request, label: str | None) -> str:
+        """Learn the message as this class, or unlearn it; the result."""
         path = self.own_path(request.user)
         if not path:
             raise UsageError("User", f"{request.user or 'nobody'} can have no model", "", "serve-user")
-        check_class(self._judging_path(request.user), label)
+        check_classes(self._judging_path(request.user), *([label] if label else []))
         copy_shared(path, self.start)
-        message = piped_message(request.message)
-        return learn(path, label, message, Origin(_source(request))) if label else unlearn(path, message)
+        messages = [("", piped_message(request.message))]
+        return learn_all(path, label, messages, Origin(_source(request)))[0]
 
 
 def _source(request: Request) -> str:

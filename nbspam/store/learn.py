@@ -24,7 +24,7 @@ from nbspam.model.calibration import (
     feature_names,
     first_weights,
 )
-from nbspam.model.scorer import Counted, Scorer
+from nbspam.model.scorer import Counted, Scorer, count_tokens
 from nbspam.settings import ALL_VIEWS, Settings, from_text
 from nbspam.store.connection import BUSY_SECONDS
 from nbspam.store.lessons import Lesson, add, names_waiting, remove_empty_folder, turn, waiting
@@ -41,7 +41,6 @@ from nbspam.store.updater import (
     rows_of,
     updating,
 )
-from nbspam.tokens import read
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -99,7 +98,7 @@ def learn_all(
     if not names_waiting(path):
         with contextlib.suppress(TryAgainError):
             return _learn_now(path, label, messages, origin, 0)
-    check_class(path, label)
+    check_classes(path, label)
     try:
         lessons = add(path, label, [(origin.of(name), data[:MAX_READ_BYTES]) for name, data in messages])
     except OSError:
@@ -256,10 +255,10 @@ def forget_autolearned(path: str) -> int:
     return len(own)
 
 
-def check_class(path: str, label: str = "") -> None:
-    """Raise what is wrong with the model, or that it has no such class."""
+def check_classes(path: str, *labels: str) -> None:
+    """Raise what is wrong with the model, or that it lacks one of these classes."""
     with open_model(path) as model:
-        if label:
+        for label in labels:
             class_number(model, label)
 
 
@@ -310,8 +309,7 @@ def _refusal(model: Model, message: Counted) -> str:
 
 def counted(data: bytes, model: Model, name: str = "") -> Counted:
     """A message as training counts it: its first MAX_READ_BYTES."""
-    wanted = from_text(model.settings, model.path).wanted
-    return Counted(read(data[:MAX_READ_BYTES], wanted), name)
+    return count_tokens(data, from_text(model.settings, model.path).wanted, name)
 
 
 def _rows(model: Model, message: Counted) -> list[MessageToken]:
