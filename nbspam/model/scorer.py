@@ -48,7 +48,6 @@ from nbspam.tokens.measures import MEASURES, N_BINS, measure_of, messages_measur
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
-    from typing import TypeVar
 
     from nbspam.model.counts import CountsModel
     from nbspam.model.features import FeatureScorer
@@ -61,7 +60,6 @@ if TYPE_CHECKING:
     Row = tuple[int, ...]  # the counts of a token as a model has them: documents_0, occurrences_0, ...
     Rows = dict[int, Row]
     KnownWord = tuple[Row, str, int, Row]  # n_jk by class, text, how often, all counts
-    Thing = TypeVar("Thing")
 
 COUNTS_REPEATS = ("multinomial", "complement")  # event models that ask how often a word occurs in a message
 NEARLY_ZERO = 1e-12  # lambda where 0 is asked for: a mean of -inf says nothing, so 0 is approached
@@ -221,13 +219,7 @@ class Scorer:
         `explain` still adds up.
         """
         law = self._laws[row]
-        candidates: list[tuple[float, tuple[KnownWord, list[float]]]] = []
-        weigh, floor = law.weigh, law.floor
-        for word in known:
-            spread, weights = weigh(word[0])
-            if spread > floor:
-                candidates.append((spread, (word, weights)))
-        found = [(word, times_counted(word[2]), weights) for word, weights in law.informative(candidates)]
+        found = [(word, times_counted(word[2]), weights) for word, weights in law.informative(known)]
         sums = [sum([n * weights[k] for _, n, weights in found]) for k in range(len(self.model.classes))]
         share = familiarity / (sum([n for _, n, _ in found]) + SHRINKAGE)
         ham_cap = self.settings.ham_cap
@@ -360,7 +352,7 @@ class ViewEvidence:
     ) -> None:
         """documents : N_k, sums of document counts by class over the vocabulary of the view"""
         self._alpha = alpha or NEARLY_ZERO
-        self.floor, self.threshold = threshold * WEAK[view], threshold * STRONG[view]
+        self._floor, self._threshold = threshold * WEAK[view], threshold * STRONG[view]
         self._at_least = AT_LEAST[view]
         self._totals = log_ratios(documents, self._alpha * vocabulary_size)
 
@@ -374,14 +366,19 @@ class ViewEvidence:
         weights = [ratio - total for ratio, total in zip(weights, self._totals, strict=True)]
         return max(weights) - min(weights), weights
 
-    def informative(self, found: list[tuple[float, Thing]]) -> list[Thing]:
-        """What is informative among (spread, thing) of tokens whose spread is over the floor."""
-        strong = [thing for spread, thing in found if spread > self.threshold]
+    def informative(self, words: list[KnownWord]) -> list[tuple[KnownWord, list[float]]]:
+        """The informative ones of some tokens, with their weights by class."""
+        found = []
+        for word in words:
+            spread, weights = self.weigh(word[0])
+            if spread > self._floor:
+                found.append((spread, word, weights))
+        strong = [(word, weights) for spread, word, weights in found if spread > self._threshold]
         if len(strong) >= self._at_least:
             return strong
-        spreads = sorted((spread for spread, _ in found), reverse=True)
+        spreads = sorted([spread for spread, _, _ in found], reverse=True)
         last = spreads[min(len(spreads), self._at_least) - 1] - SAME if spreads else 0.0
-        return [thing for spread, thing in found if spread >= last]
+        return [(word, weights) for spread, word, weights in found if spread >= last]
 
 
 def times_counted(times: int) -> float:

@@ -291,9 +291,10 @@ def _learn(updater: Updater, message: Counted, number: int) -> str:
 
 def _unlearn(updater: Updater, message: Counted) -> str:
     before = countings(updater.connection, message.digest)
-    if updater.take_back(message.digest) is None:
-        for number, _, _ in before[:1]:
-            count_message(updater, number, message, -1)
+    is_own = updater.take_back(message.digest) is not None
+    if before and not is_own:
+        number, _, _ = before[0]
+        count_message(updater, number, message, -1)
     if not countings(updater.connection, message.digest):
         updater.change("moved", rows_of(updater.connection, "moved", message.digest))
     return FORGOTTEN if before else UNKNOWN
