@@ -19,7 +19,7 @@ from nbspam.store.reader import open_model
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from nbspam.model.explain import Explanation
     from nbspam.model.scorer import Counted
@@ -85,17 +85,10 @@ class Filter:
     It belongs to one thread and one process, like its connection to the model file.
     """
 
-    __slots__ = ("_reopen", "loss", "model", "scorer", "settings")
+    __slots__ = ("loss", "model", "owner", "scorer", "settings")
 
-    def __init__(
-        self,
-        model: Model,
-        settings: Settings,
-        loss: Loss | None = None,
-        reopen: Callable[[], Filter] | None = None,
-    ) -> None:
-        """reopen : makes the same filter from the file that then has the model's path"""
-        self._reopen = reopen
+    def __init__(self, model: Model, settings: Settings, loss: Loss | None = None) -> None:
+        self.owner: object = None  # what must live as long as the filter: the temporary folder of its model
         self.model, self.settings = model, settings
         self.loss = loss or zero_one_loss(len(model.classes))
         self.scorer = Scorer(model, settings)
@@ -174,17 +167,6 @@ class Filter:
         if not copy_model(self.model.path, path, replace):
             raise CannotCreateError(path, "there is a file already", "add `replace=True`", "model-exists")
 
-    def current(self) -> Filter:
-        """Itself, or a new filter if another model file has replaced its own.
-
-        Ask before a message is counted: the other model may read other tokens.
-        """
-        if self._reopen is None or not self.model.replaced():
-            return self
-        new = self._reopen()
-        self.model.close()
-        return new
-
     def refresh(self) -> None:
         """Read again what another program has changed in the model."""
         if self.model.refresh():
@@ -203,17 +185,11 @@ def can_judge(averaged: bool, messages: Sequence[float]) -> bool:
     return not averaged or sum(map(bool, messages)) > 1
 
 
-def open_filter(
-    path: str,
-    change: Mapping[str, str] | None = None,
-    loss: str | None = None,
-    owner: object = None,
-) -> Filter:
-    """The filter of a model file.
+def open_filter(path: str, change: Mapping[str, str] | None = None, loss: str | None = None) -> Filter:
+    """The filter of a model file; see Model.is_at for a file that may be replaced while it is open.
 
     change : settings that replace those of the file, see nbspam.model.chosen_settings
     loss   : costs (`FP=10,FN=1,unsure=0.2`) or the path of a matrix file; None for that of the model, or 0-1
-    owner  : what must live as long as the filter, such as the temporary folder of its model
     """
     model = open_model(path)
     settings = from_text(model.settings, model.path)
@@ -222,4 +198,4 @@ def open_filter(
 
         settings = changed(settings, change)
     losses = read_loss(loss, model.classes) or stored_loss(model.settings, model.classes, path)
-    return Filter(model, settings, losses, lambda: open_filter(path, change, loss, owner))
+    return Filter(model, settings, losses)

@@ -351,11 +351,10 @@ def _judging_model(options: Options) -> str:
 
 def _current(spam_filter: Filter | None, options: Options) -> Filter:
     """The filter of the model as it is now; the user's own model may be new.  None: no filter is open"""
-    if spam_filter is None:
-        return _open(options)
-    if _judging_model(options) == spam_filter.model.path:
-        return spam_filter.current()
-    spam_filter.close()
+    if spam_filter:
+        if spam_filter.model.is_at(_judging_model(options)):
+            return spam_filter
+        spam_filter.close()
     return _open(options)
 
 

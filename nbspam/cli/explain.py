@@ -52,10 +52,14 @@ def explain_command(
     Exit status: 0 explained; 64 usage; 65 no sound model; 66 no such message or no model; 74 I/O;
     75 try again later.
     """
-    judge = open_filter(own_or_shared(model, start), changed_settings(given), loss)
+    change = changed_settings(given)
+    judge = open_filter(own_or_shared(model, start), change, loss)
     messages = ReadableMessages({}, list(files))
     for name, data in messages:
-        judge = judge.current()
+        path = own_or_shared(model, start)
+        if not judge.model.is_at(path):
+            judge.close()
+            judge = open_filter(path, change, loss)
         found = judge.explain(data, name)
         shown = found._replace(clues=found.clues[: top or None], features=found.features[: top or None])
         left_out = len(found.clues) - len(shown.clues)

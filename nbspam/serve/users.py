@@ -107,10 +107,11 @@ class UserFilters:
 
     def _filter(self, path: str) -> Filter:
         """The filter of the model that is at the path now."""
-        found = self._open.get(path)
-        current = found.current() if found else open_filter(path, loss=self.loss)
-        self._open.pop(path, None)
-        self._open[path] = current
+        current = self._open.pop(path, None)
+        if current and not current.model.is_at(path):
+            current.close()
+            current = None
+        self._open[path] = current = current or open_filter(path, loss=self.loss)
         while len(self._open) > MAX_OPEN:
             self._close(next(iter(self._open)))
         if SPAM not in current.classes:

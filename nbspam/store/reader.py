@@ -112,9 +112,9 @@ class Model:
             self.read()
         return True
 
-    def replaced(self) -> bool:
-        """True if the path leads to another file by now; False if it leads to none."""
-        return file_identity(self.path) not in (self.connection.file, None)
+    def is_at(self, path: str) -> bool:
+        """True unless another file is at the path by now; ask before a message is counted for it."""
+        return file_identity(path) in (self.connection.file, None)
 
     def counts(self, keys: list[int]) -> dict[int, tuple[int, ...]]:
         """key -> (documents_0, occurrences_0, documents_1, ...) for the keys that the model knows."""
