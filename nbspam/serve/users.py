@@ -40,7 +40,7 @@ class Reply(NamedTuple):
 
     data: bytes
     summary: str
-    lesson: Callable[[], str] | None = None
+    lesson: Callable[[], bool] | None = None
 
 
 @dataclass

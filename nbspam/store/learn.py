@@ -55,8 +55,6 @@ KNOWN = "already learned"
 LATER = "will be learned"
 FORGOTTEN = "forgotten"
 UNKNOWN = "was never learned"
-TOO_FEW = "too few labelled messages"
-TOO_WRONG = "too many verdicts were wrong"
 # Messages that the filter counts by its own verdict; the oldest are forgotten, so that a model left to itself
 # does not grow without end: docs/decisions.md.
 MAX_AUTOLEARNED = 1_000
@@ -195,16 +193,16 @@ def _learn_waiting(updater: Updater, stack: contextlib.ExitStack) -> list[tuple[
     return results
 
 
-def learn_verdict(path: str, label: str, data: bytes, source: str) -> str:
-    """Count one message as `label`, the filter's own verdict; returns LEARNED, KNOWN, TOO_FEW or TOO_WRONG.
+def learn_verdict(path: str, label: str, data: bytes, source: str) -> bool:
+    """Count one message as `label`, the filter's own verdict; False if the model may not learn it.
 
     Only for a model of words: numeric features are not kept, and could not be taken out.
     """
     with writing(path) as updater:
         model = updater.model
         number, message = class_number(model, label), counted(data, model)
-        if refused := _refusal(model, message):
-            return refused
+        if not _may_learn_verdict(model, message):
+            return False
         updater.begin(Origin(source, is_own=True))
         before = sum(autolearned_messages(model))
         count_message(updater, number, message, 1)
@@ -212,7 +210,7 @@ def learn_verdict(path: str, label: str, data: bytes, source: str) -> str:
         for _ in range(outdated(before + 1)):
             oldest, _, _ = next(autolearned_rows(updater.connection))
             updater.take_back(oldest)
-    return LEARNED
+    return True
 
 
 def keep_tokens(updater: Updater, number: int, message: Counted) -> None:
@@ -221,10 +219,15 @@ def keep_tokens(updater: Updater, number: int, message: Counted) -> None:
     updater.change("autolearned", new=[(message.digest, number, kept)])
 
 
-def refusal(path: str, data: bytes) -> str:
-    """Why a model does not learn its own verdict on a message: KNOWN, TOO_FEW, TOO_WRONG, or nothing."""
+def may_learn_verdict(path: str, data: bytes) -> bool:
+    """True if a model may learn its own verdict on a message."""
     with open_model(path) as model:
-        return _refusal(model, counted(data, model))
+        return _may_learn_verdict(model, counted(data, model))
+
+
+def _may_learn_verdict(model: Model, message: Counted) -> bool:
+    is_new = not countings(model.connection, message.digest)
+    return is_new and has_enough_labelled(model) and not is_often_wrong(model)
 
 
 def outdated(autolearned: int) -> int:
@@ -298,14 +301,6 @@ def _unlearn(updater: Updater, message: Counted) -> str:
     if not countings(updater.connection, message.digest):
         updater.change("moved", rows_of(updater.connection, "moved", message.digest))
     return FORGOTTEN if before else UNKNOWN
-
-
-def _refusal(model: Model, message: Counted) -> str:
-    if countings(model.connection, message.digest):
-        return KNOWN
-    if not has_enough_labelled(model):
-        return TOO_FEW
-    return TOO_WRONG if is_often_wrong(model) else ""
 
 
 def counted(data: bytes, model: Model, name: str = "") -> Counted:

@@ -214,15 +214,16 @@ class Updater(Writer):
             else:
                 gone.append((key,))
         self._digest("token", changed)
+        self._write_tokens(kept, gone, sums)
+
+    def _write_tokens(
+        self, kept: list[tuple[Any, ...]], gone: list[tuple[int]], sums: dict[int, list[int]]
+    ) -> None:
+        many = self.connection.executemany
         marks = ", ".join("?" * (4 + len(self.columns)))
         changes = ", ".join(f"{column} = excluded.{column}" for column in self.columns)
-        statement = f"INSERT INTO token VALUES ({marks}) ON CONFLICT DO UPDATE SET {changes}"
-        self.connection.executemany(statement, sorted(kept))
-        self.connection.executemany("DELETE FROM token WHERE key = ?", gone)
-        self._add_to_sums(sums)
-
-    def _add_to_sums(self, sums: dict[int, list[int]]) -> None:
-        many = self.connection.executemany
+        many(f"INSERT INTO token VALUES ({marks}) ON CONFLICT DO UPDATE SET {changes}", sorted(kept))
+        many("DELETE FROM token WHERE key = ?", gone)
         for view, (words, *counts) in sums.items():
             many("UPDATE view SET words = words + ? WHERE number = ?", [(words, view)])
             many(
