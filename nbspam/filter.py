@@ -11,7 +11,7 @@ from math import exp, inf, isfinite
 from nbspam.decision import UNDECIDED, Loss, decide, read_loss, risks, stored_loss, zero_one_loss
 from nbspam.errors import CannotCreateError
 from nbspam.labels import UNSURE, positive
-from nbspam.model.posterior import OF_MAIL, Scored, ScorePart, log_priors, parse_prior
+from nbspam.model.posterior import OF_MAIL, Scored, ScorePart
 from nbspam.model.scorer import Scorer, count_tokens
 from nbspam.settings import from_text
 from nbspam.store.connection import OneState
@@ -115,14 +115,14 @@ class Filter:
         Without mail to judge by it is that of the prior: undefined, unless the prior is a number of its own.
         A message without header and text is unsure, with the probability of the prior.
         """
-        model, prior = self.scorer.model, parse_prior(self.settings.prior)
+        model, prior = self.model, self.settings.prior
         has_mail = can_judge(self.settings.averaged, model.messages)
         if has_mail and message.has_words:
             return Verdict(name, self.scorer.score(message), model.classes, self.loss)
         values = [-inf] * len(model.classes)
         if has_mail or prior not in OF_MAIL:
-            values = log_priors(prior, model.messages, model.classes)
-        alone = Scored(values, [ScorePart("prior", self.settings.prior, -1, list(values))])
+            values = list(self.scorer.log_prior)
+        alone = Scored(values, [ScorePart("prior", prior, -1, values)])
         verdict = Verdict(name, alone, model.classes, self.loss)
         if not message.has_words:
             verdict.label = UNSURE

@@ -208,15 +208,7 @@ def _exit_code(spam_filter: Filter, options: Options, paths: list[str]) -> int:
         why = f"needs exactly one message (got {len(found)})"
         raise UsageError("", why, "name one message", "exit-code-many", option=_exit_option(options))
     [(name, data)] = found
-    _check_has_status(spam_filter, options)
     return _exit_status(options, _answer(spam_filter, name, data, options))
-
-
-def _check_has_status(spam_filter: Filter, options: Options) -> None:
-    """Other classes have no exit status of their own: 0 would mean spam."""
-    if _exit_option(options) and spam_filter.classes != HAM_AND_SPAM:
-        why, remedy = "needs a model of ham and spam", "read the verdict on stdout instead"
-        raise UsageError("", why, remedy, "exit-code-classes", option=_exit_option(options))
 
 
 def _passthrough(options: Options, paths: list[str]) -> int:
@@ -234,7 +226,6 @@ def _passthrough(options: Options, paths: list[str]) -> int:
     try:
         with Deadline(options, give_up):
             spam_filter = _open(options)
-            _check_has_status(spam_filter, options)
             message = piped_message(data[:MAX_READ_BYTES])
             verdict = spam_filter.classify(message, STDIN_NAME)
             output = marked(data, verdict, also)
@@ -327,6 +318,9 @@ class Deadline:
 def _open(options: Options) -> Filter:
     change = {name: options[name] for name in SETTINGS if name in options}
     spam_filter = open_filter(_judging_model(options), change, options.get("loss"))
+    if _exit_option(options) and spam_filter.classes != HAM_AND_SPAM:  # others have no status: 0 is spam
+        why, remedy = "needs a model of ham and spam", "read the verdict on stdout instead"
+        raise UsageError("", why, remedy, "exit-code-classes", option=_exit_option(options))
     if "autolearn" in options:
         from nbspam.tasks.autolearn import check_autolearn
 

@@ -125,15 +125,16 @@ def count_tokens(data: bytes, wanted: Collection[str], name: str = "") -> Counte
 class Scorer:
     """Scores messages by one model under one way of scoring.
 
-    words    : the event model of words where scores are one sum; not set for averaged views
-    weights  : of the calibration; not set for one sum
-    features : the event model of numeric features; None for words alone
+    log_prior : log pi_k by class, nats
+    words     : the event model of words where scores are one sum; not set for averaged views
+    weights   : of the calibration; not set for one sum
+    features  : the event model of numeric features; None for words alone
     """
 
     def __init__(self, model: Model, settings: Settings) -> None:
         self.model = model
         self.settings = settings = settings.of(model.classes)
-        self._log_prior = log_priors_of(settings, model.messages, model.classes)
+        self.log_prior = log_priors_of(settings, model.messages, model.classes)
         self.features: FeatureScorer | None = None
         if settings.features != "words":
             from nbspam.model.features import FeatureScorer  # not needed for words
@@ -168,7 +169,7 @@ class Scorer:
 
     def _sum(self, counted: Counted, rows: Rows) -> Scored:
         """The sum of the textbook."""
-        features, prior = [], [ScorePart("prior", self.settings.prior, -1, list(self._log_prior))]
+        features, prior = [], [ScorePart("prior", self.settings.prior, -1, list(self.log_prior))]
         if self.features is not None:
             found = self.features.contributions(counted.features)
             features = [ScorePart("feature", text, -1, values) for text, values in found]
@@ -178,7 +179,7 @@ class Scorer:
             parts = word_parts(self.words, counted, rows)
             if self.words.uses_prior or self.features is not None:
                 parts += [*prior, *features]
-        scored = Scored([fsum(part.values[k] for part in parts) for k in range(len(self._log_prior))], parts)
+        scored = Scored([fsum(part.values[k] for part in parts) for k in range(len(self.log_prior))], parts)
         scored.features = counted.features
         return scored
 
