@@ -81,15 +81,14 @@ def explanation(judge: Filter, message: Counted, verdict: Verdict) -> Explanatio
     residual = None
     if total is not None and isfinite(total):
         residual = fsum([total, *(-one.log_odds for one in sums if one.log_odds is not None)])
-    features: list[tuple[FeatureFacts, float | None]] = []
-    if judge.scorer.features is not None and verdict.scored.features:  # none of an empty message
-        nats = {part.text.partition("=")[0]: value for part, value in parts if part.kind == "feature"}
-        facts = judge.scorer.features.facts(verdict.scored.features)
-        features = [(one, nats.get(one.name)) for one in facts]
-        features.sort(key=lambda found: -abs(found[1] or 0.0))
-    flip = _flip(judge, message, verdict)
     return Explanation(
-        verdict, sums, residual, clues(judge, verdict), interval(judge, verdict), flip, features
+        verdict=verdict,
+        sums=sums,
+        residual=residual,
+        clues=clues(judge, verdict),
+        interval=interval(judge, verdict),
+        flip=_flip(judge, message, verdict),
+        features=_features(judge, verdict, parts),
     )
 
 
@@ -113,6 +112,17 @@ def interval(judge: Filter, verdict: Verdict) -> Interval | None:
     from nbspam.model.credible_intervals import log_odds_interval  # scipy
 
     return log_odds_interval(judge.scorer, verdict.scored, verdict.number, judge.model.covariance())
+
+
+def _features(
+    judge: Filter, verdict: Verdict, parts: list[tuple[ScorePart, float | None]]
+) -> list[tuple[FeatureFacts, float | None]]:
+    scorer, measured = judge.scorer.features, verdict.scored.features
+    if scorer is None or not measured:  # none of an empty message
+        return []
+    nats = {part.text.partition("=")[0]: value for part, value in parts if part.kind == "feature"}
+    found = [(facts, nats.get(facts.name)) for facts in scorer.facts(measured)]
+    return sorted(found, key=lambda one: -abs(one[1] or 0.0))
 
 
 def _sums(verdict: Verdict, parts: list[tuple[ScorePart, float | None]]) -> list[Sum]:
