@@ -28,8 +28,6 @@ FORMATS = {"spamassassin": ("x-spam-flag", "x-spam-status"), "bogofilter": ("x-b
 MAX_CLUE = 60
 SCORE_STEP = 0.001
 MAX_SCORE = 99_999_999.0  # spamc reads twenty characters and no exponent
-# Each byte as a line end, a blank or anything else: "\n." is before a line that continues no field.
-_LINE_STARTS = b"." * 9 + b" \n" + b"." * 21 + b" " + b"." * 223
 
 
 def piped_message(data: bytes) -> bytes:
@@ -58,12 +56,13 @@ def marked(data: bytes, verdict: Verdict, also: str = "") -> bytes:
     names = (OWN, *FORMATS.get(also, ()))
     lines = header_lines(data)
     start = header_start(data)
-    if lines and data[start : start + 1] in (b" ", b"\t") and data[: lines[0][1]].endswith((b"\n", b"\r")):
+    is_indented = data[start : start + 1] in (b" ", b"\t")
+    if lines and is_indented and data[: lines[0][1]].endswith((b"\n", b"\r")):
         start = lines[0][1]  # after an indented first field
     feed = data.find(b"\n", start if start < len(data) else 0)
     end = b"\r\n" if feed > 0 and data[feed - 1 : feed] == b"\r" else b"\n"
     own = own_fields(verdict, also).encode("ascii").replace(b"\n", end)
-    if not lines and data[start : start + 1] in (b" ", b"\t"):
+    if is_indented and not lines:
         own += end  # indented text without a header
     spans = {first: stop for first, stop, name in lines if name in names}
     cuts = sorted((spans | _fields_in_rest(data, lines, names)).items())
@@ -81,20 +80,14 @@ def _fields_in_rest(data: bytes, lines: HeaderLines, names: tuple[str, ...]) -> 
     """
     if len(lines) < 2 or lines[-1][2]:
         return {}
+    import re  # few messages have so long a header
+
     start, stop = lines[-2][0], lines[-1][1]
-    text = b"\n" + data[start:stop].lower().replace(b"\r", b"\n")
-    starts = text.translate(_LINE_STARTS)
-    found = {}
-    for name in names:
-        field = b"\n" + name.encode("ascii")
-        at = text.find(field)
-        while at >= 0:
-            after = at + len(field)
-            following = starts.find(b"\n.", after)
-            if text[after : at + MAX_FIELD_NAME].lstrip(b" \t").startswith(b":"):
-                found[start + at] = start + following if following >= 0 else stop
-            at = text.find(field, following) if following >= 0 else -1
-    return found
+    text = data[start:stop].lower().replace(b"\r", b"\n")
+    ours = "|".join(names).encode("ascii")
+    # Nothing is tried twice (`+` after a quantifier), so no header costs more than one pass.
+    field = rb"(?m)^(?:%s)[ \t]{0,%d}+:[^\n]*+(?:\n++[ \t][^\n]*+)*+\n*+" % (ours, MAX_FIELD_NAME - len(OWN))
+    return {start + found.start(): start + found.end() for found in re.finditer(field, text)}
 
 
 def _without(data: bytes, cuts: list[tuple[int, int]], start: int, stop: int) -> bytes:

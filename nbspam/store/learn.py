@@ -25,7 +25,7 @@ from nbspam.model.calibration import (
     first_weights,
 )
 from nbspam.model.scorer import Counted, Scorer, count_tokens
-from nbspam.settings import ALL_VIEWS, Settings, from_text
+from nbspam.settings import Settings, from_text
 from nbspam.store.connection import BUSY_SECONDS
 from nbspam.store.lessons import Lesson, add, names_waiting, remove_empty_folder, turn, waiting
 from nbspam.store.reader import Model, open_model
@@ -309,9 +309,9 @@ def counted(data: bytes, model: Model, name: str = "") -> Counted:
 
 
 def _rows(model: Model, message: Counted) -> list[MessageToken]:
-    if model.settings.get("features") == "numeric":
+    if model.settings["features"] == "numeric":
         return []
-    message.keep(model.settings.get("views", ALL_VIEWS))
+    message.keep(model.settings["views"])
     views = enumerate(message.tokens)
     return [(key, view, text, n) for view, tokens in views for key, (text, n) in tokens.items()]
 

@@ -53,8 +53,8 @@ def _learn(path: str, start: str, label: str, data: bytes, source: str) -> bool:
     from nbspam.store.learn import learn_verdict, may_learn_verdict  # few messages are learned
     from nbspam.tasks.start import copy_shared, own_or_shared
 
-    if own_or_shared(path, start) != path:
-        if not may_learn_verdict(start, data):
-            return False  # the user goes on with the shared model
-        copy_shared(path, start)
+    is_shared = own_or_shared(path, start) != path
+    if is_shared and not may_learn_verdict(start, data):
+        return False  # the user goes on with the shared model
+    copy_shared(path, start)
     return learn_verdict(path, label, data, source)
