@@ -174,24 +174,26 @@ def _remove_clues(
     average.  In one sum the result is the smallest set there is.
     """
 
-    def first_and_second(scores: list[float]) -> tuple[int, int]:
-        rival = max((k for k in range(len(scores)) if k != number), key=lambda k: scores[k])
-        return (number, rival) if verdict.label in judge.classes else (rival, number)
+    def rivals(scores: list[float]) -> tuple[int, int]:
+        """The class that is to lose, and the one that may win."""
+        other = max((k for k in range(len(scores)) if k != number), key=lambda k: scores[k])
+        return (number, other) if verdict.label in judge.classes else (other, number)
 
-    def lead(scores: list[float]) -> float:
-        first, second = first_and_second(scores)
-        return 0.0 if scores[first] == scores[second] == -inf else scores[first] - scores[second]
+    def lead(found: Verdict) -> float:
+        scores = found.scored.scores
+        loser, winner = (scores[k] for k in rivals(scores))
+        return 0.0 if loser == winner == -inf else loser - winner
 
     removed: list[str] = []
     now = verdict
     while len(removed) < MAX_REMOVED:
         tries = []
-        for text, view in _strongest_by_view(now, *first_and_second(now.scored.scores)):
+        for text, view in _strongest_by_view(now, *rivals(now.scored.scores)):
             rest = _without(judge, message, text, view)
             tries.append((text, rest, judge.judge(rest, verdict.name)))
         if not tries:
             return None
-        text, message, now = min(tries, key=lambda one: lead(one[2].scored.scores))
+        text, message, now = min(tries, key=lambda one: lead(one[2]))
         removed.append(text)
         if now.label != verdict.label:
             return removed, now.label
