@@ -30,7 +30,7 @@ def main() -> None:
         _make_streams_block()
         if sys.argv[1:2] != ["classify"] or "--autolearn" in sys.argv:
             _unwind_on_signals()
-        status = _guarded(sys.argv[1:])
+        status = _run(sys.argv[1:])
     finally:
         _finish(status)
 
@@ -82,14 +82,12 @@ def _unwind_on_signals() -> None:
             signal.signal(number, stop)
 
 
-def _guarded(arguments: list[str]) -> int:
-    """Run and flush; the exit status, also if a stream fails."""
+def _run(arguments: list[str]) -> int:
+    """Run and flush; the exit status, also after an error."""
     try:
-        status = _run(arguments)
+        status = _command(arguments)
         sys.stdout.flush()
         return status
-    except BrokenPipeError:
-        return OUTPUT_FAILED  # the reader went away
     except _Stopped as stopped:
         import _signal as signal
 
@@ -99,39 +97,42 @@ def _guarded(arguments: list[str]) -> int:
     except KeyboardInterrupt:
         sys.stderr.write("nbspam: interrupted\n")
         return INTERRUPTED
-    except OSError as error:
-        if error.errno == errno.EBADF:
-            what, remedy = "stdin or stdout is closed", "connect it to a file or a pipe"
-            return _fail(OUTPUT_FAILED, what, remedy, "io")
-        full = "free some space, or send it elsewhere"
-        remedy = full if error.errno in FULL else "check the disk or the pipe"
-        return _fail(OUTPUT_FAILED, f"{error.filename or 'output'}: {error.strerror}", remedy, "io")
+    except Exception as error:
+        return _report(error)
 
 
-def _run(arguments: list[str]) -> int:
+def _report(error: Exception) -> int:
+    """Write an error to stderr; returns its exit status."""
     from nbspam.errors import NbspamError
 
-    try:
-        return _command(arguments)
-    except NbspamError as error:
+    if isinstance(error, NbspamError):
         from nbspam.cli import error_text
 
         sys.stderr.write(error_text(error))
         return error.status
-    except ModuleNotFoundError as error:
+    if isinstance(error, ModuleNotFoundError):
         remedy = "install nbspam again with pip, which installs the packages that it needs"
         return _fail(TRY_AGAIN, f"the Python package {error.name} is missing", remedy, "not-installed")
-    except Exception as error:
-        if isinstance(error, MemoryError) or any(text in str(error) for text in NO_MEMORY):
-            remedy = "name fewer messages at a time, give a smaller --jobs, or allow more memory (ulimit -v)"
-            return _fail(TRY_AGAIN, "out of memory", remedy, "no-memory")
-        if isinstance(error, OSError):
-            raise
-        if os.environ.get("NBSPAM_TRACEBACK"):
-            sys.excepthook(*sys.exc_info())
-            return BUG
-        remedy = "report it with the output of the same command under NBSPAM_TRACEBACK=1"
-        return _fail(BUG, f"{type(error).__name__}: this is a fault of nbspam", remedy, "bug")
+    if isinstance(error, BrokenPipeError):
+        return OUTPUT_FAILED  # the reader went away
+    if isinstance(error, MemoryError) or any(text in str(error) for text in NO_MEMORY):
+        remedy = "name fewer messages at a time, give a smaller --jobs, or allow more memory (ulimit -v)"
+        return _fail(TRY_AGAIN, "out of memory", remedy, "no-memory")
+    if isinstance(error, OSError):
+        return _fail(OUTPUT_FAILED, *_stream_failure(error), "io")
+    if os.environ.get("NBSPAM_TRACEBACK"):
+        sys.excepthook(*sys.exc_info())
+        return BUG
+    remedy = "report it with the output of the same command under NBSPAM_TRACEBACK=1"
+    return _fail(BUG, f"{type(error).__name__}: this is a fault of nbspam", remedy, "bug")
+
+
+def _stream_failure(error: OSError) -> tuple[str, str]:
+    """(what failed, remedy)"""
+    if error.errno == errno.EBADF:
+        return "stdin or stdout is closed", "connect it to a file or a pipe"
+    full, other = "free some space, or send it elsewhere", "check the disk or the pipe"
+    return f"{error.filename or 'output'}: {error.strerror}", full if error.errno in FULL else other
 
 
 def _command(arguments: list[str]) -> int:

@@ -25,7 +25,7 @@ MATRIX_REMEDY = "a header of class names, then a line NAME COST COST ... for eac
 
 
 class Loss:
-    """A loss matrix; BadDataError if a wrong decision costs less than the right one.
+    """A loss matrix; no wrong decision costs less than the right one.
 
     matrix : K tuples of K finite costs >= 0; matrix[i][j] is the cost of deciding class i if class j is true
     unsure : K costs of the reject action, by true class, or one for all; None if it is not allowed
@@ -37,13 +37,10 @@ class Loss:
         self,
         matrix: Sequence[Sequence[float]],
         unsure: Sequence[float] | float | None = None,
-        where: str = "loss matrix",
     ) -> None:
         self.matrix = tuple(tuple(float(cost) for cost in row) for row in matrix)
         costs = [unsure] * len(self.matrix) if isinstance(unsure, (int, float)) else unsure
         self.unsure = None if costs is None else tuple(float(cost) for cost in costs)
-        if any(row[k] < right[k] for row in self.rows for k, right in enumerate(self.matrix)):
-            raise _bad_matrix(where, "a wrong decision costs less than the right one")
 
     @property
     def rows(self) -> tuple[tuple[float, ...], ...]:
@@ -200,7 +197,10 @@ def matrix_from_text(text: str, names: Sequence[str], where: str = "loss matrix"
     ):
         raise _bad_matrix(where, f"its rows and columns are not the classes, each once: {', '.join(names)}")
     matrix = [[costs[action][truth] for truth in names] for action in names]
-    return Loss(matrix, [costs[UNSURE][truth] for truth in names] if UNSURE in costs else None, where)
+    loss = Loss(matrix, [costs[UNSURE][truth] for truth in names] if UNSURE in costs else None)
+    if any(row[k] < right[k] for row in loss.rows for k, right in enumerate(loss.matrix)):
+        raise _bad_matrix(where, "a wrong decision costs less than the right one")
+    return loss
 
 
 def _bad_matrix(where: str, why: str) -> BadDataError:

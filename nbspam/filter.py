@@ -11,24 +11,22 @@ from math import exp, inf, isfinite
 from nbspam.decision import UNDECIDED, Loss, decide, read_loss, risks, stored_loss, zero_one_loss
 from nbspam.errors import CannotCreateError
 from nbspam.labels import UNSURE, positive
-from nbspam.mail.limits import MAX_READ_BYTES
-from nbspam.model.posterior import OF_MAIL, Scored, ScorePart, log_priors, parse_prior
-from nbspam.model.scorer import Counted, Scorer
+from nbspam.model.posterior import OF_MAIL, Scored, ScorePart
+from nbspam.model.scorer import Scorer, count_tokens
 from nbspam.settings import from_text
 from nbspam.store.connection import OneState
 from nbspam.store.reader import open_model
-from nbspam.tokens import read
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from nbspam.model.explain import Explanation
+    from nbspam.model.scorer import Counted
     from nbspam.settings import Settings
     from nbspam.store.reader import Model
 
 CLUES = 10  # of a verdict; an explanation has all
-CLUE_KINDS = ("token", "feature")  # the other parts of a score are the same for many messages
 
 
 class Verdict:
@@ -68,7 +66,8 @@ class Verdict:
     @property
     def clues(self) -> list[tuple[str, float]]:
         """The tokens with the largest contributions to the log-odds: (token, nats)."""
-        return sorted(all_clues(self.scored, self.number), key=lambda clue: (-abs(clue[1]), clue[0]))[:CLUES]
+        found = self.scored.clues(self.number)
+        return [(part.text, nats) for part, nats in found if nats is not None][:CLUES]
 
     @property
     def is_prior_alone(self) -> bool:
@@ -80,32 +79,16 @@ class Verdict:
         return f"Verdict({self.label!r}, probability={self.probability}, log_odds={self.log_odds})"
 
 
-def all_clues(scored: Scored, number: int) -> list[tuple[str, float]]:
-    """What each token or numeric feature adds to the log-odds of a class: (token, nats), in no order."""
-    found = scored.contributions(number)
-    return [(part.text, nats) for part, nats in found if part.kind in CLUE_KINDS and nats is not None]
-
-
 class Filter:
     """An open model with a way of scoring and a loss; made by open_filter, nbspam.load and nbspam.train.
 
     It belongs to one thread and one process, like its connection to the model file.
     """
 
-    __slots__ = ("_owner", "_reopen", "loss", "model", "scorer", "settings")
+    __slots__ = ("loss", "model", "owner", "scorer", "settings")
 
-    def __init__(
-        self,
-        model: Model,
-        settings: Settings,
-        loss: Loss | None = None,
-        reopen: Callable[[], Filter] | None = None,
-        owner: object = None,
-    ) -> None:
-        """reopen : makes the same filter from the file that then has the model's path
-        owner  : what must live as long as the filter, such as the temporary folder of its model
-        """
-        self._reopen, self._owner = reopen, owner
+    def __init__(self, model: Model, settings: Settings, loss: Loss | None = None) -> None:
+        self.owner: object = None  # what must live as long as the filter: the temporary folder of its model
         self.model, self.settings = model, settings
         self.loss = loss or zero_one_loss(len(model.classes))
         self.scorer = Scorer(model, settings)
@@ -116,37 +99,34 @@ class Filter:
         return self.model.classes
 
     def classify(self, data: bytes, name: str = "") -> Verdict:
-        """The verdict on the bytes of one message; no message raises an error."""
-        return self.judge_now(self.count(data, name), name)
+        """The verdict on the bytes of one message, by the model as it is now; no message raises an error."""
+        message = self.count(data, name)
+        with OneState(self.model.connection):
+            self.refresh()
+            return self.judge(message, name)
 
     def count(self, data: bytes, name: str = "") -> Counted:
         """The distinct tokens of the first MAX_READ_BYTES, and the numeric features if they are scored."""
-        return Counted(read(data[:MAX_READ_BYTES], self.settings.wanted), name)
+        return count_tokens(data, self.settings.wanted, name)
 
     def judge(self, message: Counted, name: str = "") -> Verdict:
-        """The verdict on a message whose tokens are counted.
+        """The verdict on a message whose tokens are counted, by the model as it was read last.
 
         Without mail to judge by it is that of the prior: undefined, unless the prior is a number of its own.
         A message without header and text is unsure, with the probability of the prior.
         """
-        model, prior = self.scorer.model, parse_prior(self.settings.prior)
+        model, prior = self.model, self.settings.prior
         has_mail = can_judge(self.settings.averaged, model.messages)
         if has_mail and message.has_words:
             return Verdict(name, self.scorer.score(message), model.classes, self.loss)
         values = [-inf] * len(model.classes)
         if has_mail or prior not in OF_MAIL:
-            values = log_priors(prior, model.messages, model.classes)
-        alone = Scored(values, [ScorePart("prior", self.settings.prior, -1, list(values))])
+            values = list(self.scorer.log_prior)
+        alone = Scored(values, [ScorePart("prior", prior, -1, values)])
         verdict = Verdict(name, alone, model.classes, self.loss)
         if not message.has_words:
             verdict.label = UNSURE
         return verdict
-
-    def judge_now(self, message: Counted, name: str = "") -> Verdict:
-        """As `judge`, by the model as it is now: another program may change it between two messages."""
-        with OneState(self.model.connection):
-            self.refresh()
-            return self.judge(message, name)
 
     def explain(self, data: bytes, name: str = "") -> Explanation:
         """Why the message gets its verdict: what every clue adds, and which clues decide."""
@@ -187,17 +167,6 @@ class Filter:
         if not copy_model(self.model.path, path, replace):
             raise CannotCreateError(path, "there is a file already", "add `replace=True`", "model-exists")
 
-    def current(self) -> Filter:
-        """Itself, or a new filter if another model file has replaced its own.
-
-        Ask before a message is counted: the other model may read other tokens.
-        """
-        if self._reopen is None or not self.model.replaced():
-            return self
-        new = self._reopen()
-        self.model.close()
-        return new
-
     def refresh(self) -> None:
         """Read again what another program has changed in the model."""
         if self.model.refresh():
@@ -216,17 +185,11 @@ def can_judge(averaged: bool, messages: Sequence[float]) -> bool:
     return not averaged or sum(map(bool, messages)) > 1
 
 
-def open_filter(
-    path: str,
-    change: Mapping[str, str] | None = None,
-    loss: str | None = None,
-    owner: object = None,
-) -> Filter:
-    """The filter of a model file.
+def open_filter(path: str, change: Mapping[str, str] | None = None, loss: str | None = None) -> Filter:
+    """The filter of a model file; see Model.is_at for a file that may be replaced while it is open.
 
     change : settings that replace those of the file, see nbspam.model.chosen_settings
     loss   : costs (`FP=10,FN=1,unsure=0.2`) or the path of a matrix file; None for that of the model, or 0-1
-    owner  : as for Filter
     """
     model = open_model(path)
     settings = from_text(model.settings, model.path)
@@ -235,4 +198,4 @@ def open_filter(
 
         settings = changed(settings, change)
     losses = read_loss(loss, model.classes) or stored_loss(model.settings, model.classes, path)
-    return Filter(model, settings, losses, lambda: open_filter(path, change, loss, owner), owner)
+    return Filter(model, settings, losses)

@@ -10,8 +10,6 @@ after our fields if indented text without a header follows, which would continue
 
 from __future__ import annotations
 
-from itertools import chain
-
 from nbspam.decision import cutoffs
 from nbspam.labels import SPAM, UNSURE
 from nbspam.mail import header_lines
@@ -20,64 +18,51 @@ from nbspam.mail.limits import MAX_FIELD_NAME, MAX_READ_BYTES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from nbspam.filter import Verdict
 
     HeaderLines = list[tuple[int, int, str]]  # start, stop and name of each field
 
-MBOX = b"From "  # the first bytes of a mailbox, and of many messages in a pipe
-MBOX_HEAD_BYTES = 1024
 OWN = "x-nbspam"
 # The fields of other filters that we write, too.
 FORMATS = {"spamassassin": ("x-spam-flag", "x-spam-status"), "bogofilter": ("x-bogosity",)}
 MAX_CLUE = 60
 SCORE_STEP = 0.001
 MAX_SCORE = 99_999_999.0  # spamc reads twenty characters and no exponent
-# Each byte as a line end, a blank or anything else: "\n." is before a line that continues no field.
-_LINE_STARTS = b"." * 9 + b" \n" + b"." * 21 + b" " + b"." * 223
-
-
-def unboxed(head: bytes, rest: Iterable[bytes] = ()) -> bytes | None:
-    """The message of an mbox that holds one, as training reads it; None for an mbox of several messages.
-
-    head, rest : chunks, the first of which begins with `From `
-    The message comes without the `From ` line, the quoting of such lines and the empty line at the end; of
-    its bytes the first MAX_READ_BYTES.
-    """
-    from nbspam.corpus.mbox import begins_mbox, fragments, unquoted  # rare: a message with a `From ` line
-
-    if not begins_mbox(head[:MBOX_HEAD_BYTES]):
-        return head
-    data, is_complete = b"", False
-    for _, piece, ended in fragments(chain((head,), rest)):
-        if is_complete:
-            return None  # a second message begins
-        data += piece[: MAX_READ_BYTES - len(data)]
-        is_complete = ended
-    return unquoted(data)
 
 
 def piped_message(data: bytes) -> bytes:
     """The message in bytes that are one message by agreement: from stdin, or from a client.
 
     procmail writes a `From ` line before every mail; the parser skips it, and only quoted lines need work.
+    Of an mbox of one message it is that message, as training reads it, of its bytes the first MAX_READ_BYTES.
     """
-    found = unboxed(data) if data.startswith(MBOX) and b">From " in data else None
-    return data if found is None else found
+    if not data.startswith(b"From ") or b">From " not in data:
+        return data
+    from nbspam.corpus.mbox import begins_mbox, fragments, unquoted  # rare
+
+    if not begins_mbox(data):
+        return data
+    message, is_complete = b"", False
+    for _, piece, ended in fragments([data]):
+        if is_complete:  # a second message begins
+            return data
+        message += piece[: MAX_READ_BYTES - len(message)]
+        is_complete = ended
+    return unquoted(message)
 
 
-def marked(data: bytes, verdict: Verdict, clues: list[tuple[str, float]], also: str = "") -> bytes:
+def marked(data: bytes, verdict: Verdict, also: str = "") -> bytes:
     """The message with the verdict in its header.  also : one of FORMATS, or empty"""
     names = (OWN, *FORMATS.get(also, ()))
     lines = header_lines(data)
     start = header_start(data)
-    if lines and data[start : start + 1] in (b" ", b"\t") and data[: lines[0][1]].endswith((b"\n", b"\r")):
+    is_indented = data[start : start + 1] in (b" ", b"\t")
+    if lines and is_indented and data[: lines[0][1]].endswith((b"\n", b"\r")):
         start = lines[0][1]  # after an indented first field
     feed = data.find(b"\n", start if start < len(data) else 0)
     end = b"\r\n" if feed > 0 and data[feed - 1 : feed] == b"\r" else b"\n"
-    own = own_fields(verdict, clues, also).encode("ascii").replace(b"\n", end)
-    if not lines and data[start : start + 1] in (b" ", b"\t"):
+    own = own_fields(verdict, also).encode("ascii").replace(b"\n", end)
+    if is_indented and not lines:
         own += end  # indented text without a header
     spans = {first: stop for first, stop, name in lines if name in names}
     cuts = sorted((spans | _fields_in_rest(data, lines, names)).items())
@@ -95,20 +80,14 @@ def _fields_in_rest(data: bytes, lines: HeaderLines, names: tuple[str, ...]) -> 
     """
     if len(lines) < 2 or lines[-1][2]:
         return {}
+    import re  # few messages have so long a header
+
     start, stop = lines[-2][0], lines[-1][1]
-    text = b"\n" + data[start:stop].lower().replace(b"\r", b"\n")
-    starts = text.translate(_LINE_STARTS)
-    found = {}
-    for name in names:
-        field = b"\n" + name.encode("ascii")
-        at = text.find(field)
-        while at >= 0:
-            after = at + len(field)
-            following = starts.find(b"\n.", after)
-            if text[after : at + MAX_FIELD_NAME].lstrip(b" \t").startswith(b":"):
-                found[start + at] = start + following if following >= 0 else stop
-            at = text.find(field, following) if following >= 0 else -1
-    return found
+    text = data[start:stop].lower().replace(b"\r", b"\n")
+    ours = "|".join(names).encode("ascii")
+    # Nothing is tried twice (`+` after a quantifier), so no header costs more than one pass.
+    field = rb"(?m)^(?:%s)[ \t]{0,%d}+:[^\n]*+(?:\n++[ \t][^\n]*+)*+\n*+" % (ours, MAX_FIELD_NAME - len(OWN))
+    return {start + found.start(): start + found.end() for found in re.finditer(field, text)}
 
 
 def _without(data: bytes, cuts: list[tuple[int, int]], start: int, stop: int) -> bytes:
@@ -124,12 +103,12 @@ def _without(data: bytes, cuts: list[tuple[int, int]], start: int, stop: int) ->
     return b"".join((kept, data[start:stop]))
 
 
-def own_fields(verdict: Verdict, clues: list[tuple[str, float]], also: str = "") -> str:
+def own_fields(verdict: Verdict, also: str = "") -> str:
     """X-Nbspam, then the fields of another filter.  also : one of FORMATS, or empty"""
     probability = "undefined" if verdict.probability is None else f"{verdict.probability:.4f}"
     odds = "undefined" if verdict.log_odds is None else f"{verdict.log_odds:.1f}"
     label = verdict.label.encode("ascii", "backslashreplace").decode("ascii")
-    written = ",\n\t".join(f"{_clue(token)} {nats:+.1f}" for token, nats in clues)
+    written = ",\n\t".join(f"{_clue(token)} {nats:+.1f}" for token, nats in verdict.clues)
     fields = f'X-Nbspam: {label}; probability={probability}; log-odds={odds};\n\tclues="{written}"\n'
     is_spam = verdict.label == SPAM
     if also == "spamassassin":

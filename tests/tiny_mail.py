@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from unittest import mock
 
-from nbspam.__main__ import _guarded
+from nbspam.__main__ import _run
 from nbspam.store.text import dump_model
 
 PROGRAM = [sys.executable, "-m", "nbspam"]
@@ -58,7 +58,7 @@ def program(*arguments: object, stdin: bytes = b"") -> Done:
     sys.stderr = io.TextIOWrapper(err, "utf-8", "backslashreplace")
     try:
         with mock.patch("nbspam.corpus.executor.JOBS_PER_CORE", 0):
-            status = _guarded(list(map(_text, arguments)))
+            status = _run(list(map(_text, arguments)))
         sys.stdout.flush()
         sys.stderr.flush()
         return Done(arguments, status, out.getvalue(), err.getvalue())

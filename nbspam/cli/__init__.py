@@ -1,6 +1,7 @@
 """The command line: words in, words out; no arithmetic.  Here are the texts that all commands share.
 
-Text from mail and from the file system is made harmless: control characters are shown as escapes.
+Text from mail and from the file system is made harmless: control characters are shown as escapes.  Names of
+classes have none (nbspam.labels).
 """
 
 from __future__ import annotations
@@ -8,14 +9,15 @@ from __future__ import annotations
 import os
 import sys
 
-from nbspam import labels
 from nbspam.errors import BadDataError, UsageError
+from nbspam.labels import checked_name, counts_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from nbspam.errors import NbspamError
+    from nbspam.filter import Verdict
 
 
 _IN_DATA_FOLDER = ("nbspam", "model.nbspam")
@@ -55,11 +57,6 @@ def done_text(done: dict[str, int]) -> str:
     return f"{amount(sum(done.values()), 'message')}{': ' + counts if counts else ''}."
 
 
-def counts_text(classes: Sequence[str], messages: Sequence[int]) -> str:
-    """How many messages of each class, see nbspam.labels."""
-    return plain(labels.counts_text(classes, messages))
-
-
 def messages_text(classes: Sequence[str], messages: Sequence[int]) -> str:
     """How many messages there are, in all and of each class."""
     return f"{amount(sum(messages), 'message')} ({counts_text(classes, messages)})"
@@ -68,7 +65,7 @@ def messages_text(classes: Sequence[str], messages: Sequence[int]) -> str:
 def asked_name(name: str, where: str) -> str:
     """The canonical spelling of a class name; UsageError if it cannot be one.  where : what holds the name"""
     try:
-        return labels.checked_name(name, where)
+        return checked_name(name, where)
     except BadDataError as error:
         raise UsageError(where, error.why, "give another name, for example: spam", error.slug) from None
 
@@ -123,7 +120,7 @@ def model_in_home(home: str) -> str:
     return os.path.join(home, ".local", "share", *_IN_DATA_FOLDER)
 
 
-def verdict_line(label: str, probability: float | None, name: str) -> str:
+def verdict_line(verdict: Verdict) -> str:
     """LABEL<TAB>PROBABILITY<TAB>NAME, probability with six digits, or `undefined`."""
-    shown = "undefined" if probability is None else f"{probability:.6f}"
-    return f"{plain(label)}\t{shown}\t{plain(name)}\n"
+    probability = "undefined" if verdict.probability is None else f"{verdict.probability:.6f}"
+    return f"{verdict.label}\t{probability}\t{plain(verdict.name)}\n"

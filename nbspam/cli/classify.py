@@ -13,10 +13,10 @@ from time import sleep
 
 from nbspam.cli import default_model, default_start, error_text, plain, verdict_line, write_text
 from nbspam.errors import BadDataError, NbspamError, NoInputError, TryAgainError, UsageError
-from nbspam.filter import Filter, Verdict, open_filter
+from nbspam.filter import CLUES, Filter, Verdict, open_filter
 from nbspam.labels import HAM, HAM_AND_SPAM, SPAM, UNSURE
 from nbspam.mail.limits import MAX_READ_BYTES
-from nbspam.passthrough import FORMATS, MBOX, marked, piped_message, unboxed
+from nbspam.passthrough import FORMATS, marked, piped_message
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,8 +33,8 @@ BOGOFILTER_ERROR = 3
 REGULAR_FILE = 0o100000
 FEW_PATHS = 30  # with more messages than this, several processes judge them
 LARGE_BYTES = 1 << 20  # a file of this size may be a mailbox of many messages
-# The first bytes of compressed files, see nbspam.corpus.item, which decides.
-MAYBE_PACKED = (b"\x1f\x8b", b"\xfd7", b"BZ", b"\x28\xb5", b"\x04\x22", b"PK", b"7z")
+# The first bytes of mailboxes and compressed files, see nbspam.corpus.item, which decides.
+MAYBE_MANY = (b"From ", b"\x1f\x8b", b"\xfd7", b"BZ", b"\x28\xb5", b"\x04\x22", b"PK", b"7z")
 CHUNK_BYTES = 1 << 20
 MARKED_BYTES = 16 << 20  # of a message with -p: old fields of ours are removed here, the rest is copied
 # The flags of this command; the table with their help is nbspam.cli.options.
@@ -106,20 +106,15 @@ def _classify(options: Options, paths: list[str]) -> int:
         spam_filter.close()
         return _classify_many(options, paths)
     messages = ReadableMessages({}, paths)
-    for number, (name, data) in enumerate(messages):
-        if number:
-            spam_filter = _current(spam_filter, options)
-        _answer(spam_filter, name, data, options, is_first=not number)
+    for name, data in messages:
+        spam_filter = _current(spam_filter, options)
+        _answer(spam_filter, name, data, options)
     return messages.status
 
 
-def _answer(spam_filter: Filter, name: str, data: bytes, options: Options, is_first: bool = True) -> Verdict:
-    """Judge a message, write the verdict, and learn it with --autolearn.
-
-    is_first : the model was just opened, so that nothing has changed since
-    """
-    judge = spam_filter.judge if is_first else spam_filter.judge_now
-    verdict = judge(spam_filter.count(data, name), name)
+def _answer(spam_filter: Filter, name: str, data: bytes, options: Options) -> Verdict:
+    """Judge a message, write the verdict, and learn it with --autolearn."""
+    verdict = spam_filter.classify(data, name)
     write_text(_text(spam_filter, verdict, options))
     _learn(spam_filter, verdict, data, options)
     return verdict
@@ -130,7 +125,7 @@ def _text(spam_filter: Filter, verdict: Verdict, options: Options) -> str:
     _notice(verdict, options)
     if "json" in options:
         return verdict_json(spam_filter, verdict)
-    return verdict_line(verdict.label, verdict.probability, verdict.name)
+    return verdict_line(verdict)
 
 
 def _notice(verdict: Verdict, options: Options) -> None:
@@ -173,24 +168,19 @@ def verdict_json(spam_filter: Filter, verdict: Verdict) -> str:
     import json  # 3 ms
     from math import isfinite
 
-    from nbspam.model.credible_intervals import word_share_interval
-    from nbspam.model.explain import interval
+    from nbspam.model.explain import clues, interval
 
-    counts = {part.text: part.counts[::2] for part in verdict.scored.parts if part.kind == "token"}
-    clues = []
-    for token, nats in verdict.clues:
-        if isfinite(nats):
-            share = None
-            if token in counts:
-                share = word_share_interval(counts[token], verdict.number, spam_filter.settings)
-            clues.append({"token": token, "nats": nats, "share_interval": share})
     content = {
         "name": verdict.name,
         "label": verdict.label,
         "probability": verdict.probability,
         "log_odds": verdict.log_odds,
         "log_odds_interval": interval(spam_filter, verdict),
-        "clues": clues,
+        "clues": [
+            {"token": clue.token, "nats": clue.log_odds, "share_interval": clue.share_interval}
+            for clue in clues(spam_filter, verdict, CLUES)
+            if clue.log_odds is not None and isfinite(clue.log_odds)
+        ],
         "probabilities": verdict.probabilities,
         "risks": verdict.risks,
     }
@@ -199,7 +189,13 @@ def verdict_json(spam_filter: Filter, verdict: Verdict) -> str:
 
 def _exit_option(options: Options) -> str:
     """The option that makes the exit status tell the verdict, or empty."""
-    return "exit_style" if "exit_style" in options else "exit_code" if "exit_code" in options else ""
+    return next((name for name in ("exit_style", "exit_code") if name in options), "")
+
+
+def _exit_status(options: Options, verdict: Verdict) -> int:
+    """The exit status after a verdict."""
+    option = _exit_option(options)
+    return EXIT_CODES[options[option]][verdict.label] if option else 0
 
 
 def _exit_code(spam_filter: Filter, options: Options, paths: list[str]) -> int:
@@ -212,47 +208,28 @@ def _exit_code(spam_filter: Filter, options: Options, paths: list[str]) -> int:
         why = f"needs exactly one message (got {len(found)})"
         raise UsageError("", why, "name one message", "exit-code-many", option=_exit_option(options))
     [(name, data)] = found
-    _check_has_status(spam_filter, options)
-    return EXIT_CODES[options[_exit_option(options)]][_answer(spam_filter, name, data, options).label]
-
-
-def _check_has_status(spam_filter: Filter, options: Options) -> None:
-    """Other classes have no exit status of their own: 0 would mean spam."""
-    if spam_filter.classes != HAM_AND_SPAM:
-        why, remedy = "needs a model of ham and spam", "read the verdict on stdout instead"
-        raise UsageError("", why, remedy, "exit-code-classes", option=_exit_option(options))
+    return _exit_status(options, _answer(spam_filter, name, data, options))
 
 
 def _passthrough(options: Options, paths: list[str]) -> int:
     """Write the message with the verdict in its header; if anything fails, the unchanged message and 75."""
-    if len(paths) > 1 or "files_from" in options:
-        why = "needs exactly one message"
-        raise UsageError("", why, "name one file, or pipe it in", "passthrough-many", option="passthrough")
-    if "json" in options:
-        why = "writes the message, but --json writes an object"
-        raise UsageError("", why, "leave out one of them", "no-effect", option="passthrough")
-    if "spam_flag" in options and "header_format" in options:
-        why, remedy = "is short for `header_format=spamassassin`", "leave out one of them"
-        raise UsageError("", why, remedy, "no-effect", option="spam_flag")
+    _check_passthrough(options, paths)
     also = options.get("header_format", "spamassassin" if "spam_flag" in options else "")
-    exit_option = _exit_option(options)
     stream = open_input(paths[0] if paths else STDIN_NAME)
     data = stream.read(MARKED_BYTES)
     output, status, complaint = data, TryAgainError.status, ""
 
-    def give_up(told: str) -> None:
+    def give_up(text: str) -> None:
         _copy(data, stream)
-        _complain(told)
+        _complain(text)
 
     try:
         with Deadline(options, give_up):
             spam_filter = _open(options)
-            if exit_option:
-                _check_has_status(spam_filter, options)
             message = piped_message(data[:MAX_READ_BYTES])
-            verdict = spam_filter.judge(spam_filter.count(message), STDIN_NAME)
-            output = marked(data, verdict, verdict.clues, also)
-        status = EXIT_CODES[options[exit_option]][verdict.label] if exit_option else 0
+            verdict = spam_filter.classify(message, STDIN_NAME)
+            output = marked(data, verdict, also)
+        status = _exit_status(options, verdict)
     except NbspamError as error:
         complaint = error_text(error)
     except Exception as error:  # the promise of -p: no fault stops a mail
@@ -265,6 +242,19 @@ def _passthrough(options: Options, paths: list[str]) -> int:
         _notice(verdict, options)
         _learn(spam_filter, verdict, message, options)
     return status
+
+
+def _check_passthrough(options: Options, paths: list[str]) -> None:
+    """UsageError for what does not go with --passthrough."""
+    if len(paths) > 1 or "files_from" in options:
+        why = "needs exactly one message"
+        raise UsageError("", why, "name one file, or pipe it in", "passthrough-many", option="passthrough")
+    if "json" in options:
+        why = "writes the message, but --json writes an object"
+        raise UsageError("", why, "leave out one of them", "no-effect", option="passthrough")
+    if "spam_flag" in options and "header_format" in options:
+        why, remedy = "is short for `header_format=spamassassin`", "leave out one of them"
+        raise UsageError("", why, remedy, "no-effect", option="spam_flag")
 
 
 def _copy(beginning: bytes, stream: BinaryIO) -> None:
@@ -328,6 +318,9 @@ class Deadline:
 def _open(options: Options) -> Filter:
     change = {name: options[name] for name in SETTINGS if name in options}
     spam_filter = open_filter(_judging_model(options), change, options.get("loss"))
+    if _exit_option(options) and spam_filter.classes != HAM_AND_SPAM:  # others have no status: 0 is spam
+        why, remedy = "needs a model of ham and spam", "read the verdict on stdout instead"
+        raise UsageError("", why, remedy, "exit-code-classes", option=_exit_option(options))
     if "autolearn" in options:
         from nbspam.tasks.autolearn import check_autolearn
 
@@ -352,11 +345,10 @@ def _judging_model(options: Options) -> str:
 
 def _current(spam_filter: Filter | None, options: Options) -> Filter:
     """The filter of the model as it is now; the user's own model may be new.  None: no filter is open"""
-    if spam_filter is None:
-        return _open(options)
-    if _judging_model(options) == spam_filter.model.path:
-        return spam_filter.current()
-    spam_filter.close()
+    if spam_filter:
+        if spam_filter.model.is_at(_judging_model(options)):
+            return spam_filter
+        spam_filter.close()
     return _open(options)
 
 
@@ -395,7 +387,7 @@ class ReadableMessages:
                 yield STDIN_NAME, _piped()
                 continue
             try:
-                data = single_message(path)
+                data = _single_message(path)
             except OSError as error:
                 self._skip(path, error.strerror)
                 continue
@@ -434,15 +426,13 @@ def _piped() -> bytes:
     return piped_message(data)
 
 
-def single_message(path: str) -> bytes | None:
+def _single_message(path: str) -> bytes | None:
     """The scored part of a file that is one message; None for a folder, mailbox, packed file or pipe."""
     if os.stat(path).st_mode & 0o170000 != REGULAR_FILE:
         return None
     with open(path, "rb") as file:
-        head = file.read(MAX_READ_BYTES)
-        if head.startswith(MAYBE_PACKED):
-            return None
-        return unboxed(head, iter(lambda: file.read(CHUNK_BYTES), b"")) if head.startswith(MBOX) else head
+        data = file.read(MAX_READ_BYTES)
+    return None if data.startswith(MAYBE_MANY) else data
 
 
 def _unread(name: str, why: str | None) -> NoInputError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import isfinite
 from typing import Any
 
@@ -10,13 +11,14 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from nbspam.cli import amount, counts_text, plain
+from nbspam.cli import amount, plain
 from nbspam.cli.classify import ReadableMessages
 from nbspam.cli.options import OTHER_SCORING, options
 from nbspam.cli.shared import changed_settings
 from nbspam.cli.tables import console, day, scoring_text, table, utc, write_json
 from nbspam.corpus.heads import head_of
 from nbspam.filter import Filter, open_filter
+from nbspam.labels import counts_text
 from nbspam.model.explain import Explanation, Sum
 from nbspam.model.features import bin_text
 from nbspam.store.ledger import first_counted
@@ -50,10 +52,14 @@ def explain_command(
     Exit status: 0 explained; 64 usage; 65 no sound model; 66 no such message or no model; 74 I/O;
     75 try again later.
     """
-    judge = open_filter(own_or_shared(model, start), changed_settings(given), loss)
+    change = changed_settings(given)
+    judge = open_filter(own_or_shared(model, start), change, loss)
     messages = ReadableMessages({}, list(files))
     for name, data in messages:
-        judge = judge.current()
+        path = own_or_shared(model, start)
+        if not judge.model.is_at(path):
+            judge.close()
+            judge = open_filter(path, change, loss)
         found = judge.explain(data, name)
         shown = found._replace(clues=found.clues[: top or None], features=found.features[: top or None])
         left_out = len(found.clues) - len(shown.clues)
@@ -111,21 +117,21 @@ def _show(out: Console, found: Explanation, judge: Filter, since: Times, left_ou
         out.print(plain(head), no_wrap=True, overflow="ellipsis")
     counts = counts_text(judge.model.classes, judge.model.messages)
     out.print(f"{scoring_text(judge.settings.as_text())}; from {counts}", style="dim")
-    out.print(_sum_table(found, plain(judge.classes[found.verdict.number])), "", sep="\n")
+    out.print(_sum_table(found, judge.classes[found.verdict.number]), "", sep="\n")
     if found.clues:
-        out.print(clue_table(found, [*map(plain, judge.classes)], since))
+        out.print(clue_table(found, judge.classes, since))
     if left_out:
         out.print(f"  and {left_out:,} more clues: --top 0 shows all", style="dim")
     if found.features:
-        out.print(_feature_table(found, [*map(plain, judge.classes)]))
+        out.print(_feature_table(found, judge.classes))
     out.print(_flip_line(found))
 
 
 def _headline(found: Explanation, judge: Filter) -> Text:
     verdict = found.verdict
     if verdict.probability is not None:
-        line = f"  P({plain(judge.classes[verdict.number])}) {verdict.probability:.4f}"
-    elif sum(map(bool, judge.scorer.model.messages)) < 2:
+        line = f"  P({judge.classes[verdict.number]}) {verdict.probability:.4f}"
+    elif sum(map(bool, judge.model.messages)) < 2:
         line = "  the probability is undefined: fewer than two classes have mail in the model"
     else:
         line = "  the probability is undefined: every class is ruled out (lambda = 0)"
@@ -133,7 +139,7 @@ def _headline(found: Explanation, judge: Filter) -> Text:
         line += f"   log-odds {verdict.log_odds:+.2f}"
     if found.interval:
         line += "  (95 %: {:+.2f} to {:+.2f})".format(*found.interval)
-    return Text.assemble((plain(verdict.label), "bold"), line, (f"   {plain(verdict.name)}", "dim"))
+    return Text.assemble((verdict.label, "bold"), line, (f"   {plain(verdict.name)}", "dim"))
 
 
 def _sum_table(found: Explanation, name: str) -> Table:
@@ -171,7 +177,7 @@ def nats_text(value: float | None) -> Text:
     return Text(text, "red" if value > 0 else "green" if value else "")
 
 
-def clue_table(found: Explanation, names: list[str], since: Times) -> Table:
+def clue_table(found: Explanation, names: Sequence[str], since: Times) -> Table:
     """The clues: nats, messages of each class that hold them, share of the verdict's class, view, token.
 
     With more than two classes all but the verdict's class share a column.
@@ -193,7 +199,7 @@ def clue_table(found: Explanation, names: list[str], since: Times) -> Table:
     return shown
 
 
-def _feature_table(found: Explanation, names: list[str]) -> Table:
+def _feature_table(found: Explanation, names: Sequence[str]) -> Table:
     """The numeric features, and the parameters that they are scored by."""
     shown = table(">nats", ">value", "feature", "parameters")
     for facts, nats in found.features:
@@ -211,4 +217,4 @@ def _flip_line(found: Explanation) -> str:
         return "Removing the strongest clues does not change the verdict."
     removed, label = found.flip
     names = ", ".join(plain(text) for text in removed[:MAX_FLIP]) + ", …" * (len(removed) > MAX_FLIP)
-    return f"Without {amount(len(removed), 'clue')} it would be {plain(label)}: {names}"
+    return f"Without {amount(len(removed), 'clue')} it would be {label}: {names}"

@@ -11,9 +11,11 @@ import click
 
 from nbspam.cli import plain, say, verdict_line, write_text
 from nbspam.cli.options import options
-from nbspam.cli.sync import check_classes, say_lessons
+from nbspam.cli.sync import say_lessons
 from nbspam.errors import TryAgainError, UsageError
 from nbspam.filter import open_filter
+from nbspam.labels import HAM_AND_SPAM
+from nbspam.store.learn import check_classes
 from nbspam.tasks.sync import Learning, Memory
 
 MISSING = ""
@@ -85,7 +87,7 @@ def watch_command(account: str, config: str, **given: Any) -> None:
         nbspam imap watch home
     """
     chosen, given = chosen_account(read_accounts(config), account), given | {"dry_run": False}
-    check_classes(given["model"])
+    check_classes(given["model"], *HAM_AND_SPAM)
     learn_at = 0.0
 
     def work(box: ImapMailbox) -> None:
@@ -105,7 +107,7 @@ def watch_command(account: str, config: str, **given: Any) -> None:
 
 def _for_each(name: str, config: str, given: dict[str, Any], work: Callable[..., None]) -> None:
     accounts = read_accounts(config)
-    check_classes(given["model"])
+    check_classes(given["model"], *HAM_AND_SPAM)
     for account in [chosen_account(accounts, name)] if name else accounts.values():
         with _memory(account, given) as memory, ImapMailbox(account) as box:
             work(given, box, memory)
@@ -124,8 +126,7 @@ def _scan(given: dict[str, Any], box: ImapMailbox, memory: Memory) -> None:
     with contextlib.closing(open_filter(given["model"])) as judge:
         for folder in box.account.folders:
             for act, verdict in scan.run(folder, judge):
-                line = verdict_line(verdict.label, verdict.probability, verdict.name)
-                write_text(f"{would}{act}\t{line}")
+                write_text(f"{would}{act}\t{verdict_line(verdict)}")
 
 
 def _learn(given: dict[str, Any], box: ImapMailbox, memory: Memory) -> None:

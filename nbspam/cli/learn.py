@@ -13,7 +13,7 @@ from nbspam.cli import asked_name, default_start, done_text, plain, say, write_t
 from nbspam.cli.classify import ReadableMessages, own_model, parse_arguments
 from nbspam.errors import UsageError
 from nbspam.store.connection import LONGEST_PAUSE
-from nbspam.store.learn import batches, check_class, learn_all
+from nbspam.store.learn import batches, check_classes, learn_all
 from nbspam.store.updater import Origin
 from nbspam.tasks.start import copy_shared, own_or_shared
 
@@ -46,9 +46,7 @@ def learn(options: Options, class_name: str | None, paths: list[str]) -> int:
     In batches of one transaction each; an unreadable message does not stop the others.
     """
     model, start = own_model(options), options.get("start", default_start())
-    label = None if class_name is None else _checked_class(own_or_shared(model, start), class_name)
-    if label is None:
-        check_class(own_or_shared(model, start))
+    label = _check_class(own_or_shared(model, start), class_name)
     messages, origin, quiet = ReadableMessages(options, paths), Origin("learn"), "quiet" in options
     done: dict[str, int] = {}
     for number, batch in enumerate(batches(messages, lambda message: len(message[1]))):
@@ -63,10 +61,14 @@ def learn(options: Options, class_name: str | None, paths: list[str]) -> int:
     return messages.status
 
 
-def _checked_class(model: str, class_name: str) -> str:
+def _check_class(model: str, class_name: str | None) -> str | None:
+    """The canonical spelling of the class; raises what is wrong with it, or with the model."""
+    if class_name is None:
+        check_classes(model)
+        return None
     label = asked_name(class_name, "CLASS")
     try:
-        check_class(model, label)
+        check_classes(model, label)
     except UsageError as error:
         if not os.path.exists(class_name):
             raise

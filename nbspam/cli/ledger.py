@@ -7,10 +7,11 @@ from datetime import datetime
 
 import click
 
-from nbspam.cli import amount, counts_text, done_text, plain, say, write_text
+from nbspam.cli import amount, done_text, plain, say, write_text
 from nbspam.cli.options import ANY_PATH, options
 from nbspam.cli.tables import day, utc, write_json
 from nbspam.errors import NoInputError, UsageError
+from nbspam.labels import counts_text
 from nbspam.store.ledger import entries
 from nbspam.store.reader import open_model
 from nbspam.tasks.undo import choose, take_back

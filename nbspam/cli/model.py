@@ -7,13 +7,13 @@ from functools import partial
 
 import click
 
-from nbspam.cli import amount, counts_text, messages_text, plain, say, write_text
+from nbspam.cli import amount, messages_text, plain, say, write_text
 from nbspam.cli.classify import STDIN_NAME, open_input
 from nbspam.cli.options import ANY_PATH, options
 from nbspam.cli.shared import check_new_model, check_writable, write_lines
 from nbspam.cli.tables import write_json
 from nbspam.errors import BadDataError, UsageError
-from nbspam.labels import HAM_AND_SPAM
+from nbspam.labels import HAM_AND_SPAM, counts_text
 from nbspam.store.check import check_model
 from nbspam.store.learn import forget_autolearned
 from nbspam.store.prune import prune

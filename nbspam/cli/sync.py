@@ -12,7 +12,7 @@ import click
 from nbspam.cli import done_text, plain, say, write_text
 from nbspam.cli.options import options
 from nbspam.labels import HAM_AND_SPAM
-from nbspam.store.learn import check_class
+from nbspam.store.learn import check_classes
 from nbspam.tasks.sync import LearnedMail, Learning, Maildirs, Memory
 
 
@@ -35,16 +35,10 @@ def sync_command(folders: tuple[str, ...], model: str, keep_days: float, dry_run
 
     Exit status: 0 done; 64 usage; 65 no sound model; 66 no Maildir or no model; 74 I/O; 75 try again later.
     """
-    check_classes(model)
+    check_classes(model, *HAM_AND_SPAM)
     box = Maildirs([*folders] or [os.path.expanduser("~/Maildir")])
     with closing(Memory(f"{model}-sync.json", is_kept=not dry_run)) as memory:
         say_lessons(Learning(model, box, memory, "sync\t", keep_days, dry_run).run(), quiet)
-
-
-def check_classes(model: str) -> None:
-    """UsageError unless the model has ham and spam."""
-    for label in HAM_AND_SPAM:
-        check_class(model, label)
 
 
 def say_lessons(lessons: Iterable[LearnedMail], quiet: bool) -> None:

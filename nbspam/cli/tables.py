@@ -20,9 +20,9 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
-from nbspam.cli import amount, counts_text, plain, say, write_text
+from nbspam.cli import amount, plain, say, write_text
 from nbspam.corpus.source import Source, unread_error
-from nbspam.labels import HAM_AND_SPAM
+from nbspam.labels import HAM_AND_SPAM, counts_text
 
 if TYPE_CHECKING:
     from nbspam.corpus.item import Skipped

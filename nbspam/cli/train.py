@@ -115,7 +115,7 @@ def _source(command: str, given: dict[str, Any]) -> str:
 
 def _update(model: str, start: str, given: dict[str, Any]) -> None:
     """Add the mail to the model, or to a copy of --start; the settings of the model stay."""
-    from nbspam.store.learn import check_class
+    from nbspam.store.learn import check_classes
     from nbspam.tasks.start import own_or_shared
     from nbspam.tasks.update import update
 
@@ -123,7 +123,7 @@ def _update(model: str, start: str, given: dict[str, Any]) -> None:
         why, remedy = "the model keeps its settings", "leave it out, or train anew with --replace"
         slug = "regime" if name == "regime" else "usage"
         raise UsageError(f"--update {flag_of(name)}", why, remedy, slug)
-    check_class(own_or_shared(model, start))
+    check_classes(own_or_shared(model, start))
     source = labelled_source(given, allow_one_class=True)
     items, jobs = source.items(), given["jobs"]
     with message_steps("Adding", source, given["quiet"]) as advance:

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from nbspam.cli import amount, counts_text, messages_text, plain, say, write_text
+from nbspam.cli import amount, messages_text, plain, say, write_text
 from nbspam.cli.options import ANY_PATH, SOURCE, options
 from nbspam.cli.shared import check_writable, labelled_source, named_files, output_file, write_lines
 from nbspam.cli.tables import check_all_read, message_steps, write_json
@@ -20,6 +20,7 @@ from nbspam.corpus.vocabulary import (
     read_word_list,
 )
 from nbspam.errors import UsageError
+from nbspam.labels import counts_text
 from nbspam.store.check import TokenRow
 
 

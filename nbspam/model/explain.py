@@ -81,15 +81,14 @@ def explanation(judge: Filter, message: Counted, verdict: Verdict) -> Explanatio
     residual = None
     if total is not None and isfinite(total):
         residual = fsum([total, *(-one.log_odds for one in sums if one.log_odds is not None)])
-    features: list[tuple[FeatureFacts, float | None]] = []
-    if judge.scorer.features is not None and verdict.scored.features:  # none of an empty message
-        nats = {part.text.partition("=")[0]: value for part, value in parts if part.kind == "feature"}
-        facts = judge.scorer.features.facts(verdict.scored.features)
-        features = [(one, nats.get(one.name)) for one in facts]
-        features.sort(key=lambda found: -abs(found[1] or 0.0))
-    flip = _flip(judge, message, verdict)
     return Explanation(
-        verdict, sums, residual, clues(judge, verdict), interval(judge, verdict), flip, features
+        verdict=verdict,
+        sums=sums,
+        residual=residual,
+        clues=clues(judge, verdict),
+        interval=interval(judge, verdict),
+        flip=_flip(judge, message, verdict),
+        features=_features(judge, verdict, parts),
     )
 
 
@@ -97,11 +96,8 @@ def clues(judge: Filter, verdict: Verdict, top: int | None = None) -> list[Clue]
     """The clues of a verdict, the largest contribution first; at most `top`."""
     from nbspam.model.credible_intervals import word_share_interval  # scipy: 0.2 s, 25 MB
 
-    parts = verdict.scored.contributions(verdict.number)
-    parts = [one for one in parts if one[0].kind in ("token", "feature")]
-    parts.sort(key=lambda one: (-abs(inf if one[1] is None else one[1]), one[0].text))
     found = []
-    for part, nats in parts[:top]:
+    for part, nats in verdict.scored.clues(verdict.number)[:top]:
         view = VIEW_NAMES[part.view] if part.view >= 0 else ""
         counts, occurrences = part.counts[::2], part.counts[1::2]
         share = word_share_interval(counts, verdict.number, judge.settings) if counts else None
@@ -116,6 +112,17 @@ def interval(judge: Filter, verdict: Verdict) -> Interval | None:
     from nbspam.model.credible_intervals import log_odds_interval  # scipy
 
     return log_odds_interval(judge.scorer, verdict.scored, verdict.number, judge.model.covariance())
+
+
+def _features(
+    judge: Filter, verdict: Verdict, parts: list[tuple[ScorePart, float | None]]
+) -> list[tuple[FeatureFacts, float | None]]:
+    scorer, measured = judge.scorer.features, verdict.scored.features
+    if scorer is None or not measured:  # none of an empty message
+        return []
+    nats = {part.text.partition("=")[0]: value for part, value in parts if part.kind == "feature"}
+    found = [(facts, nats.get(facts.name)) for facts in scorer.facts(measured)]
+    return sorted(found, key=lambda one: -abs(one[1] or 0.0))
 
 
 def _sums(verdict: Verdict, parts: list[tuple[ScorePart, float | None]]) -> list[Sum]:
@@ -167,24 +174,26 @@ def _remove_clues(
     average.  In one sum the result is the smallest set there is.
     """
 
-    def first_and_second(scores: list[float]) -> tuple[int, int]:
-        rival = max((k for k in range(len(scores)) if k != number), key=lambda k: scores[k])
-        return (number, rival) if verdict.label in judge.classes else (rival, number)
+    def rivals(scores: list[float]) -> tuple[int, int]:
+        """The class that is to lose, and the one that may win."""
+        other = max((k for k in range(len(scores)) if k != number), key=lambda k: scores[k])
+        return (number, other) if verdict.label in judge.classes else (other, number)
 
-    def lead(scores: list[float]) -> float:
-        first, second = first_and_second(scores)
-        return 0.0 if scores[first] == scores[second] == -inf else scores[first] - scores[second]
+    def lead(found: Verdict) -> float:
+        scores = found.scored.scores
+        loser, winner = (scores[k] for k in rivals(scores))
+        return 0.0 if loser == winner == -inf else loser - winner
 
     removed: list[str] = []
     now = verdict
     while len(removed) < MAX_REMOVED:
         tries = []
-        for text, view in _strongest_by_view(now, *first_and_second(now.scored.scores)):
+        for text, view in _strongest_by_view(now, *rivals(now.scored.scores)):
             rest = _without(judge, message, text, view)
             tries.append((text, rest, judge.judge(rest, verdict.name)))
         if not tries:
             return None
-        text, message, now = min(tries, key=lambda one: lead(one[2].scored.scores))
+        text, message, now = min(tries, key=lambda one: lead(one[2]))
         removed.append(text)
         if now.label != verdict.label:
             return removed, now.label

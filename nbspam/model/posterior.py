@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 NAMED_PRIORS = ("empirical", "smoothed", "uniform")
 OF_MAIL = ("empirical", "smoothed")  # that follow the messages counted
+CLUE_KINDS = ("token", "feature")
 SUM_TOLERANCE = 1e-6  # three thirds written with seven digits still sum to 1
 _REMEDY = "use empirical, smoothed, uniform, or one probability a class: spam=0.4,ham=0.6"
 
@@ -89,6 +90,14 @@ class Scored:
         """
         weights = rest_weights(self.scores, positive)
         return [(part, _difference(part.values, positive, weights)) for part in self.parts]
+
+    def clues(self, positive: int) -> list[tuple[ScorePart, float | None]]:
+        """The contributions of tokens and numeric features, the largest first.
+
+        The other parts are the same for many messages.
+        """
+        found = [one for one in self.contributions(positive) if one[0].kind in CLUE_KINDS]
+        return sorted(found, key=lambda one: (-abs(inf if one[1] is None else one[1]), one[0].text))
 
 
 def _difference(values: list[float], positive: int, weights: list[float]) -> float | None:

@@ -16,7 +16,8 @@ from __future__ import annotations
 
 from math import fsum, inf, log
 
-from nbspam.errors import DamagedModelError, UsageError, log_faults
+from nbspam.errors import UsageError, log_faults
+from nbspam.mail.limits import MAX_READ_BYTES
 from nbspam.model.calibration import alike_adds, checked_places, first_weights, rough_scores, rough_weights
 from nbspam.model.posterior import Scored, ScorePart, log_priors_of, prior_shift
 from nbspam.settings import (
@@ -30,6 +31,7 @@ from nbspam.settings import (
     STRONG,
     WEAK,
 )
+from nbspam.tokens import read
 from nbspam.tokens.bag import (
     MEASURES_VIEW,
     NOTAWORD,
@@ -45,8 +47,7 @@ from nbspam.tokens.measures import MEASURES, N_BINS, measure_of, messages_measur
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import TypeVar
+    from collections.abc import Collection, Sequence
 
     from nbspam.model.counts import CountsModel
     from nbspam.model.features import FeatureScorer
@@ -59,7 +60,6 @@ if TYPE_CHECKING:
     Row = tuple[int, ...]  # the counts of a token as a model has them: documents_0, occurrences_0, ...
     Rows = dict[int, Row]
     KnownWord = tuple[Row, str, int, Row]  # n_jk by class, text, how often, all counts
-    Thing = TypeVar("Thing")
 
 COUNTS_REPEATS = ("multinomial", "complement")  # event models that ask how often a word occurs in a message
 NEARLY_ZERO = 1e-12  # lambda where 0 is asked for: a mean of -inf says nothing, so 0 is approached
@@ -74,14 +74,11 @@ class Counted:
 
     __slots__ = ("_digest", "features", "tokens")
 
-    def __init__(self, read: Tokens, name: str = "") -> None:
-        """A fault of this program met in the message is logged under `name`."""
-        if read.failures:
-            log_faults(name, read.failures)
-        self.features = read.numeric
+    def __init__(self, tokens: Tokens) -> None:
+        self.features = tokens.numeric
         self.tokens: list[dict[int, tuple[str, int]]] = []
         self._digest: int | None = None
-        for found in (*read.views(), (), read.measures):  # none is NOTAWORD: what that is, a model says
+        for found in (*tokens.views(), (), tokens.measures):  # none is NOTAWORD: what that is, a model says
             times: dict[str, int] = {}
             for token in found:
                 times[token] = times.get(token, 0) + 1
@@ -105,27 +102,39 @@ class Counted:
         return [key for view in self.tokens for key in view]
 
     def keep(self, views: str) -> None:
-        """Drops the tokens of all other views (names separated by commas, or `all`); the digest stays."""
+        """Drop the tokens of all other views (names separated by commas, or `all`); the digest stays."""
         if views != ALL_VIEWS:
             self._digest = self.digest
-            read = views.split(",")
+            kept = views.split(",")
             for number, name in enumerate(VIEW_NAMES):
-                if name not in read:
+                if name not in kept:
                     self.tokens[number] = {}
+
+
+def count_tokens(data: bytes, wanted: Collection[str], name: str = "") -> Counted:
+    """The distinct tokens of the first MAX_READ_BYTES of a message.
+
+    wanted : as for nbspam.tokens.read
+    name   : under which a fault of this program in the message is logged
+    """
+    tokens = read(data[:MAX_READ_BYTES], wanted)
+    log_faults(name, tokens.failures)
+    return Counted(tokens)
 
 
 class Scorer:
     """Scores messages by one model under one way of scoring.
 
-    words    : the event model of words where scores are one sum; not set for averaged views
-    weights  : of the calibration; not set for one sum
-    features : the event model of numeric features; None for words alone
+    log_prior : log pi_k by class, nats
+    words     : the event model of words where scores are one sum; not set for averaged views
+    weights   : of the calibration; not set for one sum
+    features  : the event model of numeric features; None for words alone
     """
 
     def __init__(self, model: Model, settings: Settings) -> None:
         self.model = model
         self.settings = settings = settings.of(model.classes)
-        self._log_prior = log_priors_of(settings, model.messages, model.classes)
+        self.log_prior = log_priors_of(settings, model.messages, model.classes)
         self.features: FeatureScorer | None = None
         if settings.features != "words":
             from nbspam.model.features import FeatureScorer  # not needed for words
@@ -156,16 +165,11 @@ class Scorer:
             return self._sum(counted, {})
         counted.keep(self.model.settings.get("views", ALL_VIEWS))
         rows = self.model.counts([*counted.keys(), NOTAWORD_KEY])
-        try:
-            return self._score_views(counted, rows) if self.settings.averaged else self._sum(counted, rows)
-        except (ValueError, TypeError, ZeroDivisionError):  # checked only after a failure: it takes time
-            if all(type(n) is int and n >= 0 for row in rows.values() for n in row):
-                raise
-            raise DamagedModelError(self.model.path, "a token has counts that it cannot have") from None
+        return self._score_views(counted, rows) if self.settings.averaged else self._sum(counted, rows)
 
     def _sum(self, counted: Counted, rows: Rows) -> Scored:
         """The sum of the textbook."""
-        features, prior = [], [ScorePart("prior", self.settings.prior, -1, list(self._log_prior))]
+        features, prior = [], [ScorePart("prior", self.settings.prior, -1, list(self.log_prior))]
         if self.features is not None:
             found = self.features.contributions(counted.features)
             features = [ScorePart("feature", text, -1, values) for text, values in found]
@@ -175,7 +179,7 @@ class Scorer:
             parts = word_parts(self.words, counted, rows)
             if self.words.uses_prior or self.features is not None:
                 parts += [*prior, *features]
-        scored = Scored([fsum(part.values[k] for part in parts) for k in range(len(self._log_prior))], parts)
+        scored = Scored([fsum(part.values[k] for part in parts) for k in range(len(self.log_prior))], parts)
         scored.features = counted.features
         return scored
 
@@ -216,13 +220,7 @@ class Scorer:
         `explain` still adds up.
         """
         law = self._laws[row]
-        candidates: list[tuple[float, tuple[KnownWord, list[float]]]] = []
-        weigh, floor = law.weigh, law.floor
-        for word in known:
-            spread, weights = weigh(word[0])
-            if spread > floor:
-                candidates.append((spread, (word, weights)))
-        found = [(word, times_counted(word[2]), weights) for word, weights in law.informative(candidates)]
+        found = [(word, times_counted(word[2]), weights) for word, weights in law.informative(known)]
         sums = [sum([n * weights[k] for _, n, weights in found]) for k in range(len(self.model.classes))]
         share = familiarity / (sum([n for _, n, _ in found]) + SHRINKAGE)
         ham_cap = self.settings.ham_cap
@@ -355,7 +353,7 @@ class ViewEvidence:
     ) -> None:
         """documents : N_k, sums of document counts by class over the vocabulary of the view"""
         self._alpha = alpha or NEARLY_ZERO
-        self.floor, self.threshold = threshold * WEAK[view], threshold * STRONG[view]
+        self._floor, self._threshold = threshold * WEAK[view], threshold * STRONG[view]
         self._at_least = AT_LEAST[view]
         self._totals = log_ratios(documents, self._alpha * vocabulary_size)
 
@@ -369,14 +367,19 @@ class ViewEvidence:
         weights = [ratio - total for ratio, total in zip(weights, self._totals, strict=True)]
         return max(weights) - min(weights), weights
 
-    def informative(self, found: list[tuple[float, Thing]]) -> list[Thing]:
-        """What is informative among (spread, thing) of tokens whose spread is over the floor."""
-        strong = [thing for spread, thing in found if spread > self.threshold]
+    def informative(self, words: list[KnownWord]) -> list[tuple[KnownWord, list[float]]]:
+        """The informative ones of some tokens, with their weights by class."""
+        found = []
+        for word in words:
+            spread, weights = self.weigh(word[0])
+            if spread > self._floor:
+                found.append((spread, word, weights))
+        strong = [(word, weights) for spread, word, weights in found if spread > self._threshold]
         if len(strong) >= self._at_least:
             return strong
-        spreads = sorted((spread for spread, _ in found), reverse=True)
+        spreads = sorted([spread for spread, _, _ in found], reverse=True)
         last = spreads[min(len(spreads), self._at_least) - 1] - SAME if spreads else 0.0
-        return [thing for spread, thing in found if spread >= last]
+        return [(word, weights) for spread, word, weights in found if spread >= last]
 
 
 def times_counted(times: int) -> float:

@@ -19,7 +19,7 @@ from nbspam.passthrough import marked, piped_message
 from nbspam.serve import codec
 from nbspam.serve.codec import ClientError, Request
 from nbspam.store.connection import BESIDE, file_identity
-from nbspam.store.learn import FORGOTTEN, LEARNED, MOVED, check_class, learn, unlearn
+from nbspam.store.learn import FORGOTTEN, LEARNED, MOVED, check_classes, learn_all
 from nbspam.store.updater import Origin
 from nbspam.tasks.autolearn import check_autolearn, lesson
 from nbspam.tasks.start import copy_shared, own_or_shared
@@ -40,7 +40,7 @@ class Reply(NamedTuple):
 
     data: bytes
     summary: str
-    lesson: Callable[[], str] | None = None
+    lesson: Callable[[], bool] | None = None
 
 
 @dataclass
@@ -107,10 +107,11 @@ class UserFilters:
 
     def _filter(self, path: str) -> Filter:
         """The filter of the model that is at the path now."""
-        found = self._open.get(path)
-        current = found.current() if found else open_filter(path, loss=self.loss)
-        self._open.pop(path, None)
-        self._open[path] = current
+        current = self._open.pop(path, None)
+        if current and not current.model.is_at(path):
+            current.close()
+            current = None
+        self._open[path] = current = current or open_filter(path, loss=self.loss)
         while len(self._open) > MAX_OPEN:
             self._close(next(iter(self._open)))
         if SPAM not in current.classes:
@@ -139,10 +140,9 @@ class UserFilters:
         """What follows the header of the answer."""
         match request.command:
             case "PROCESS":
-                return marked(request.message, verdict, verdict.clues, self.also)
+                return marked(request.message, verdict, self.also)
             case "HEADERS":
-                header = codec.header_as_spamc(request.message)
-                return marked(header, verdict, verdict.clues, self.also)
+                return marked(codec.header_as_spamc(request.message), verdict, self.also)
             case "SYMBOLS":
                 return codec.symbols(verdict.clues)
             case "REPORT" | "REPORT_IFSPAM" if verdict.label == SPAM or request.command == "REPORT":
@@ -157,7 +157,7 @@ class UserFilters:
             raise ClientError(why, EX_UNAVAILABLE)
         if not (request.learn_as or request.forget):
             return Reply(codec.tell_answer(False, False), "nothing asked")
-        label = checked_name(request.learn_as, "Message-class") if request.learn_as else ""
+        label = checked_name(request.learn_as, "Message-class") if request.learn_as else None
         try:
             result = self._learn(request, label)
         except UsageError:  # no such class, or no such user
@@ -165,16 +165,17 @@ class UserFilters:
         except NbspamError as error:
             raise _temporary(error) from error
         did_set = result in (LEARNED, MOVED)
-        return Reply(codec.tell_answer(did_set, result == FORGOTTEN), f"{label} {result}".strip())
+        return Reply(codec.tell_answer(did_set, result == FORGOTTEN), f"{label or ''} {result}".strip())
 
-    def _learn(self, request: Request, label: str) -> str:
+    def _learn(self, request: Request, label: str | None) -> str:
+        """Learn the message as this class, or unlearn it; the result."""
         path = self.own_path(request.user)
         if not path:
             raise UsageError("User", f"{request.user or 'nobody'} can have no model", "", "serve-user")
-        check_class(self._judging_path(request.user), label)
+        check_classes(self._judging_path(request.user), *([label] if label else []))
         copy_shared(path, self.start)
-        message = piped_message(request.message)
-        return learn(path, label, message, Origin(_source(request))) if label else unlearn(path, message)
+        messages = [("", piped_message(request.message))]
+        return learn_all(path, label, messages, Origin(_source(request)))[0]
 
 
 def _source(request: Request) -> str:

@@ -189,7 +189,7 @@ class Worker:
         mail = f"{len(request.message)} bytes {request.command} user={user} id={message_id(request.message)}"
         return reply._replace(summary=f"{reply.summary} {mail}")
 
-    async def _learn(self, lesson: Callable[[], str]) -> None:
+    async def _learn(self, lesson: Callable[[], bool]) -> None:
         """Learn a verdict, unless something else is being learned: mail does not wait for it."""
         if self._learning.locked() or self._stopping.is_set():
             return

@@ -23,8 +23,8 @@ from nbspam.model.calibration import (
     checked_places,
     first_weights,
 )
-from nbspam.model.scorer import Counted, Scorer
-from nbspam.settings import ALL_VIEWS, Settings, from_text
+from nbspam.model.scorer import Counted, Scorer, count_tokens
+from nbspam.settings import Settings, from_text
 from nbspam.store.connection import BUSY_SECONDS
 from nbspam.store.lessons import Lesson, add, names_waiting, remove_empty_folder, turn, waiting
 from nbspam.store.reader import Model, open_model
@@ -40,7 +40,6 @@ from nbspam.store.updater import (
     rows_of,
     updating,
 )
-from nbspam.tokens import read
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -55,8 +54,6 @@ KNOWN = "already learned"
 LATER = "will be learned"
 FORGOTTEN = "forgotten"
 UNKNOWN = "was never learned"
-TOO_FEW = "too few labelled messages"
-TOO_WRONG = "too many verdicts were wrong"
 # Messages that the filter counts by its own verdict; the oldest are forgotten, so that a model left to itself
 # does not grow without end: docs/decisions.md.
 MAX_AUTOLEARNED = 1_000
@@ -98,7 +95,7 @@ def learn_all(
     if not names_waiting(path):
         with contextlib.suppress(TryAgainError):
             return _learn_now(path, label, messages, origin, 0)
-    check_class(path, label)
+    check_classes(path, label)
     try:
         lessons = add(path, label, [(origin.of(name), data[:MAX_READ_BYTES]) for name, data in messages])
     except OSError:
@@ -195,16 +192,16 @@ def _learn_waiting(updater: Updater, stack: contextlib.ExitStack) -> list[tuple[
     return results
 
 
-def learn_verdict(path: str, label: str, data: bytes, source: str) -> str:
-    """Count one message as `label`, the filter's own verdict; returns LEARNED, KNOWN, TOO_FEW or TOO_WRONG.
+def learn_verdict(path: str, label: str, data: bytes, source: str) -> bool:
+    """Count one message as `label`, the filter's own verdict; False if the model may not learn it.
 
     Only for a model of words: numeric features are not kept, and could not be taken out.
     """
     with writing(path) as updater:
         model = updater.model
         number, message = class_number(model, label), counted(data, model)
-        if refused := _refusal(model, message):
-            return refused
+        if not _may_learn_verdict(model, message):
+            return False
         updater.begin(Origin(source, is_own=True))
         before = sum(autolearned_messages(model))
         count_message(updater, number, message, 1)
@@ -212,7 +209,7 @@ def learn_verdict(path: str, label: str, data: bytes, source: str) -> str:
         for _ in range(outdated(before + 1)):
             oldest, _, _ = next(autolearned_rows(updater.connection))
             updater.take_back(oldest)
-    return LEARNED
+    return True
 
 
 def keep_tokens(updater: Updater, number: int, message: Counted) -> None:
@@ -221,10 +218,15 @@ def keep_tokens(updater: Updater, number: int, message: Counted) -> None:
     updater.change("autolearned", new=[(message.digest, number, kept)])
 
 
-def refusal(path: str, data: bytes) -> str:
-    """Why a model does not learn its own verdict on a message: KNOWN, TOO_FEW, TOO_WRONG, or nothing."""
+def may_learn_verdict(path: str, data: bytes) -> bool:
+    """True if a model may learn its own verdict on a message."""
     with open_model(path) as model:
-        return _refusal(model, counted(data, model))
+        return _may_learn_verdict(model, counted(data, model))
+
+
+def _may_learn_verdict(model: Model, message: Counted) -> bool:
+    is_new = not countings(model.connection, message.digest)
+    return is_new and has_enough_labelled(model) and not is_often_wrong(model)
 
 
 def outdated(autolearned: int) -> int:
@@ -255,10 +257,10 @@ def forget_autolearned(path: str) -> int:
     return len(own)
 
 
-def check_class(path: str, label: str = "") -> None:
-    """Raise what is wrong with the model, or that it has no such class."""
+def check_classes(path: str, *labels: str) -> None:
+    """Raise what is wrong with the model, or that it lacks one of these classes."""
     with open_model(path) as model:
-        if label:
+        for label in labels:
             class_number(model, label)
 
 
@@ -291,32 +293,24 @@ def _learn(updater: Updater, message: Counted, number: int) -> str:
 
 def _unlearn(updater: Updater, message: Counted) -> str:
     before = countings(updater.connection, message.digest)
-    if updater.take_back(message.digest) is None:
-        for number, _, _ in before[:1]:
-            count_message(updater, number, message, -1)
+    is_own = updater.take_back(message.digest) is not None
+    if before and not is_own:
+        number, _, _ = before[0]
+        count_message(updater, number, message, -1)
     if not countings(updater.connection, message.digest):
         updater.change("moved", rows_of(updater.connection, "moved", message.digest))
     return FORGOTTEN if before else UNKNOWN
 
 
-def _refusal(model: Model, message: Counted) -> str:
-    if countings(model.connection, message.digest):
-        return KNOWN
-    if not has_enough_labelled(model):
-        return TOO_FEW
-    return TOO_WRONG if is_often_wrong(model) else ""
-
-
 def counted(data: bytes, model: Model, name: str = "") -> Counted:
     """A message as training counts it: its first MAX_READ_BYTES."""
-    wanted = from_text(model.settings, model.path).wanted
-    return Counted(read(data[:MAX_READ_BYTES], wanted), name)
+    return count_tokens(data, from_text(model.settings, model.path).wanted, name)
 
 
 def _rows(model: Model, message: Counted) -> list[MessageToken]:
-    if model.settings.get("features") == "numeric":
+    if model.settings["features"] == "numeric":
         return []
-    message.keep(model.settings.get("views", ALL_VIEWS))
+    message.keep(model.settings["views"])
     views = enumerate(message.tokens)
     return [(key, view, text, n) for view, tokens in views for key, (text, n) in tokens.items()]
 

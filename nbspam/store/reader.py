@@ -7,7 +7,7 @@ trigger of it runs, and what is read has bounds.
 from __future__ import annotations
 
 import os
-from math import inf, isfinite
+from math import isfinite
 
 from nbspam.errors import DamagedModelError, NbspamError
 from nbspam.labels import MAX_CLASSES, checked_name, ordered
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 _KEYS_PER_QUERY = 800  # a typical message has fewer
 ROW_BYTES = 100  # of memory, at least
 MAX_TABLE_BYTES = 64 << 20  # of a table that a message needs whole; the small ones have MAX_VALUE_BYTES
+DATA_VERSION = "PRAGMA data_version"  # another number after each change by another program
 # The small tables, which are read whenever a model is opened.
 OPENING = {
     "setting": "SELECT name, value FROM setting ORDER BY name",
@@ -57,7 +58,6 @@ class Model:
     def __init__(self, path: str, connection: Connection) -> None:
         self.path = path
         self.connection = connection
-        self._version = -1  # unknown: a single message does not need it
         self.read()
 
     def read(self) -> None:
@@ -75,6 +75,7 @@ class Model:
             self._take(rows)
         except (AttributeError, LookupError, TypeError, ValueError, NbspamError) as error:
             raise DamagedModelError(self.path, getattr(error, "why", str(error))) from None
+        self._version = self.connection.ask(DATA_VERSION)
 
     def _take(self, rows: dict[str, list[Any]]) -> None:
         numbers, names, messages = zip(*rows["class"], strict=True)
@@ -103,26 +104,25 @@ class Model:
     def refresh(self) -> bool:
         """Read the file again if another program has changed it since; True if it was read.
 
-        The first call always reads.  Within OneState, later reads are of the same state.
+        Within OneState, later reads are of the same state.
         """
         with OneState(self.connection):
-            version = self.connection.ask("PRAGMA data_version")[0][0]
-            if version == self._version:
+            if self.connection.ask(DATA_VERSION) == self._version:
                 return False
             self.read()
-            self._version = version
         return True
 
-    def replaced(self) -> bool:
-        """True if the path leads to another file by now; False if it leads to none."""
-        return file_identity(self.path) not in (self.connection.file, None)
+    def is_at(self, path: str) -> bool:
+        """True unless another file is at the path by now; ask before a message is counted for it."""
+        return file_identity(path) in (self.connection.file, None)
 
     def counts(self, keys: list[int]) -> dict[int, tuple[int, ...]]:
         """key -> (documents_0, occurrences_0, documents_1, ...) for the keys that the model knows."""
         columns = ", ".join(count_columns(len(self.classes)))
         found = token_columns(self.connection, columns, keys)
         try:
-            if not found or (min(map(min, found.values())) >= 0 and max(map(max, found.values())) < inf):
+            total = sum(map(sum, found.values()))  # a float with a float among them, a TypeError with a text
+            if type(total) is int and min(map(min, found.values()), default=0) >= 0:
                 return found
         except TypeError:
             pass

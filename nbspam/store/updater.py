@@ -142,21 +142,27 @@ class Updater(Writer):
         if before + sign < 0:
             raise _never_counted()
         takes_pruned = self._pruned and sign < 0
-        if self.fixed_vocabulary or takes_pruned:  # a token without a row counts as NOTAWORD
-            known = token_columns(self.connection, "view", [key for key, _, _, _ in tokens])
-            others = () if self.fixed_vocabulary else NO_TEXTBOOK_VIEWS
-            outside = sum(times for key, view, _, times in tokens if key not in known and view not in others)
-            tokens = [token for token in tokens if token[0] in known]
-            if outside or takes_pruned:
-                tokens.append((NOTAWORD_KEY, NOTAWORD_VIEW, NOTAWORD, outside))
+        if self.fixed_vocabulary or takes_pruned:
+            tokens = self._join_unknown(tokens, takes_pruned)
         first, last = [0] * (2 * label), [0] * (len(self.columns) - 2 * label - 2)
         rows = [(key, view, text, *first, sign, sign * times, *last) for key, view, text, times in tokens]
         messages = [0] * len(self.model.classes)
         messages[label] = sign
         self.add(messages, rows, batch)
-        row = (digest, label, batch)
-        self.change("learned", [(*row, before)] * (before > 0), [(*row, before + sign)] * (before + sign > 0))
+        gone = [(digest, label, batch, before)] if before else []
+        new = [(digest, label, batch, before + sign)] if before + sign else []
+        self.change("learned", gone, new)
         return batch
+
+    def _join_unknown(self, tokens: list[MessageToken], is_certain: bool) -> list[MessageToken]:
+        """The tokens with all that have no row as one NOTAWORD.  is_certain : also if there are none"""
+        known = token_columns(self.connection, "view", [key for key, _, _, _ in tokens])
+        others = () if self.fixed_vocabulary else NO_TEXTBOOK_VIEWS
+        outside = sum(times for key, view, _, times in tokens if key not in known and view not in others)
+        tokens = [token for token in tokens if token[0] in known]
+        if outside or is_certain:
+            tokens.append((NOTAWORD_KEY, NOTAWORD_VIEW, NOTAWORD, outside))
+        return tokens
 
     def move(self, digest: int, label: int, batch: int, times: int) -> None:
         """Note what the present batch has taken out, because it counts the message as another class."""
@@ -208,15 +214,16 @@ class Updater(Writer):
             else:
                 gone.append((key,))
         self._digest("token", changed)
+        self._write_tokens(kept, gone, sums)
+
+    def _write_tokens(
+        self, kept: list[tuple[Any, ...]], gone: list[tuple[int]], sums: dict[int, list[int]]
+    ) -> None:
+        many = self.connection.executemany
         marks = ", ".join("?" * (4 + len(self.columns)))
         changes = ", ".join(f"{column} = excluded.{column}" for column in self.columns)
-        statement = f"INSERT INTO token VALUES ({marks}) ON CONFLICT DO UPDATE SET {changes}"
-        self.connection.executemany(statement, sorted(kept))
-        self.connection.executemany("DELETE FROM token WHERE key = ?", gone)
-        self._add_to_sums(sums)
-
-    def _add_to_sums(self, sums: dict[int, list[int]]) -> None:
-        many = self.connection.executemany
+        many(f"INSERT INTO token VALUES ({marks}) ON CONFLICT DO UPDATE SET {changes}", sorted(kept))
+        many("DELETE FROM token WHERE key = ?", gone)
         for view, (words, *counts) in sums.items():
             many("UPDATE view SET words = words + ? WHERE number = ?", [(words, view)])
             many(
@@ -250,17 +257,18 @@ class Updater(Writer):
         moves : a person has labelled it
         """
         rows = self.connection.ask("SELECT class, tokens FROM autolearned WHERE digest = ?", (digest,))
-        for label, tokens in rows:
-            self.change("autolearned", [(digest, label, tokens)])
-            times = unpacked(tokens, self.model.path)
-            views = token_columns(self.connection, "view", list(times))
-            # A word outside a fixed vocabulary has no row: its view does not matter.
-            rest = [(key, views.get(key, (0,))[0], "", n) for key, n in times.items()]
-            batch = self.count(label, digest, rest, -1)
-            if moves:
-                self.move(digest, label, batch, 1)
-            return int(label)
-        return None
+        if not rows:
+            return None
+        label, tokens = rows[0]
+        self.change("autolearned", [(digest, label, tokens)])
+        times = unpacked(tokens, self.model.path)
+        views = token_columns(self.connection, "view", list(times))
+        # A word outside a fixed vocabulary has no row: its view does not matter.
+        rest = [(key, views.get(key, (0,))[0], "", n) for key, n in times.items()]
+        batch = self.count(label, digest, rest, -1)
+        if moves:
+            self.move(digest, label, batch, 1)
+        return int(label)
 
 
 @contextlib.contextmanager

@@ -63,7 +63,9 @@ def train(
     path = os.path.join(folder.name, "model.nbspam")
     done = train_model(mail.items(), mail.classes, path, settings, jobs or default_jobs(), choices=choices)
     _warn_of_unread([*mail.skipped, *done.skipped])
-    return open_filter(path, owner=folder)
+    spam_filter = open_filter(path)
+    spam_filter.owner = folder
+    return spam_filter
 
 
 def load(path: Path, *, loss: str | None = None, **scoring: str | float | bool) -> Filter:

@@ -35,7 +35,7 @@ def check_autolearn(settings: Settings, change: dict[str, str] | None = None) ->
         raise UsageError("", why, remedy, "autolearn-uncalibrated", option="autolearn")
 
 
-def lesson(judge: Filter, verdict: Verdict, data: bytes, path: str, source: str) -> Callable[[], str] | None:
+def lesson(judge: Filter, verdict: Verdict, data: bytes, path: str, source: str) -> Callable[[], bool] | None:
     """The function that learns a message as its most probable class; None if it is not probable enough.
 
     path   : the model that learns it; if it does not exist yet, it begins as a copy of the model that judged
@@ -49,13 +49,12 @@ def lesson(judge: Filter, verdict: Verdict, data: bytes, path: str, source: str)
     return lambda: _learn(path, judge.model.path, judge.classes[number], data, source)
 
 
-def _learn(path: str, start: str, label: str, data: bytes, source: str) -> str:
-    from nbspam.store.learn import learn_verdict, refusal  # few messages are learned
+def _learn(path: str, start: str, label: str, data: bytes, source: str) -> bool:
+    from nbspam.store.learn import learn_verdict, may_learn_verdict  # few messages are learned
     from nbspam.tasks.start import copy_shared, own_or_shared
 
-    if own_or_shared(path, start) != path:
-        refused = refusal(start, data)
-        if refused:  # nothing to learn: the user goes on with the shared model
-            return refused
-        copy_shared(path, start)
+    is_shared = own_or_shared(path, start) != path
+    if is_shared and not may_learn_verdict(start, data):
+        return False  # the user goes on with the shared model
+    copy_shared(path, start)
     return learn_verdict(path, label, data, source)

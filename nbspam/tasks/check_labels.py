@@ -19,7 +19,6 @@ from nbspam.corpus.item import Skipped
 from nbspam.corpus.source import unread_error
 from nbspam.decision import UNDECIDED, decide, zero_one_loss
 from nbspam.errors import BadDataError
-from nbspam.filter import all_clues
 from nbspam.model.block import only_views, select_rows
 from nbspam.model.calibrate import bulk_scores, calibrate_on
 from nbspam.model.counts import CountsModel, Floats, Ints
@@ -178,8 +177,9 @@ def _doubts(corpus: Corpus) -> list[Doubt]:
     for _, row, other in found[:CLUED]:
         without = counts - select_rows(block, np.flatnonzero(groups == groups[row])).count(len(classes))
         scorer = Scorer(CountsModel(classes, without, weights.tolist()), Settings())
-        some = [clue for clue in all_clues(scorer.score(RowTokens(block, row, texts)), other) if clue[1] > 0]
-        clues[row] = tuple(sorted(some, key=lambda clue: (-clue[1], clue[0]))[:CLUES])
+        found_clues = scorer.score(RowTokens(block, row, texts)).clues(other)
+        some = [(part.text, nats) for part, nats in found_clues if nats is not None and nats > 0]
+        clues[row] = tuple(some[:CLUES])
     return [
         Doubt(block.names[row], labels[row], classes[other], -minus, clues.get(row, ()))
         for minus, row, other in found

@@ -13,11 +13,10 @@ from nbspam.corpus.executor import run_shards
 from nbspam.corpus.item import Item, Notes, Skipped, read_items
 from nbspam.corpus.reading import ReadShard, ShardReader, join_lexicons, shards
 from nbspam.corpus.source import SourcePart
-from nbspam.errors import DamagedModelError
 from nbspam.filter import Filter, Verdict, can_judge
 from nbspam.model.block import Block, Lexicon, without_columns
 from nbspam.model.calibrate import calibrated_scores
-from nbspam.model.counts import Counts, Ints, Totals, split_texts
+from nbspam.model.counts import Counts, Floats, Ints, Totals, split_texts
 from nbspam.model.posterior import Scored
 from nbspam.model.scorer import Counted, Scorer
 from nbspam.store.connection import OneState
@@ -72,11 +71,10 @@ class ModelJudge:
         join_lexicons(shard.blocks, self._lexicons)
         return shard
 
-    def joints(self, block: Block) -> list[list[float]]:
-        """Log joints of each message, nats, up to a constant a message, by the model as it is now.
+    def verdicts(self, block: Block) -> Iterator[Verdict]:
+        """The verdict on each message, by the model as it is now; of averaged views without clues.
 
-        Without words they are the log prior, as in Filter.judge.  One sum (the textbook) is scored message by
-        message.
+        One sum (the textbook) is scored message by message.
         """
         spam_filter = self.filter
         with OneState(spam_filter.model.connection):
@@ -84,13 +82,21 @@ class ModelJudge:
             scorer = spam_filter.scorer
             if not (scorer.settings.averaged and can_judge(True, scorer.model.messages)):
                 texts = texts_of(block)
-                rows = [RowTokens(block, row, texts) for row in range(len(block))]
-                return [spam_filter.judge(row).scored.scores for row in rows]
+                for row, name in enumerate(block.names):
+                    yield spam_filter.judge(RowTokens(block, row, texts), name)
+                return
             counts, weights = self._counts(scorer, block), np.array(scorer.weights)
             block = without_columns(block, np.isin(block.views, views_read(scorer.settings)))
-            scores = calibrated_scores(weights, block, counts, scorer.settings, scorer.model.classes)
-            scores[~block.has_words] = spam_filter.judge(NO_WORDS).scored.scores
-            return [*scores.tolist()]
+            joints = calibrated_scores(weights, block, counts, scorer.settings, scorer.model.classes)
+            for row, (name, joint) in enumerate(zip(block.names, joints.tolist(), strict=True)):
+                if block.has_words[row]:
+                    yield Verdict(name, Scored(joint, []), spam_filter.classes, spam_filter.loss)
+                else:
+                    yield spam_filter.judge(NO_WORDS, name)
+
+    def joints(self, block: Block) -> Floats:
+        """The log joints of the verdicts, float64 (n, n_classes), nats, up to a constant a message."""
+        return np.array([verdict.scored.scores for verdict in self.verdicts(block)])
 
     def _counts(self, scorer: Scorer, block: Block) -> Counts:
         """The counts of the tokens of a block."""
@@ -110,8 +116,6 @@ def cells_of(model: Model, keys: Ints) -> Ints:
     order = np.argsort(keys)
     rows = model.counts(keys[order].tolist())
     found = np.array([*chain.from_iterable(rows.values())])
-    if rows and (found.dtype.kind != "i" or found.min() < 0):
-        raise DamagedModelError(model.path, "a token has counts that it cannot have")
     cells = np.zeros((2 * len(model.classes), len(keys)), np.int64)
     places = np.searchsorted(keys, np.fromiter(rows, np.int64, len(rows)), sorter=order)
     cells[:, order[places]] = found.reshape(len(rows), len(cells)).T
@@ -163,16 +167,10 @@ def classify_many(
 
 
 def _in_blocks(judge: ModelJudge, mail: Iterable[Item], skipped: Skipped) -> Iterator[Verdict]:
-    spam_filter = judge.filter
     shard = judge.read(mail)
     skipped += shard.skipped
     for block in shard.blocks:
-        joints = judge.joints(block)
-        for name, joint, has_words in zip(block.names, joints, block.has_words.tolist(), strict=True):
-            if has_words:
-                yield Verdict(name, Scored(joint, []), spam_filter.classes, spam_filter.loss)
-            else:
-                yield spam_filter.judge(NO_WORDS, name)
+        yield from judge.verdicts(block)
 
 
 def _one_by_one(judge: ModelJudge, mail: Iterable[Item], skipped: Skipped) -> Iterator[Verdict]:

@@ -221,7 +221,7 @@ def evaluate_model(
     if judge.model.connection.file != opened.model.connection.file:
         raise replaced_error(path)
     block, rows = corpus.block, np.arange(len(corpus.block))
-    joints = np.array(ModelJudge(judge).joints(block))
+    joints = ModelJudge(judge).joints(block)
     settings = judge.settings.as_text() | {"model": path, "loss": loss or ""}
     judged = judged_rows(corpus, rows, joints, judge.loss)
     judged = replace(judged, method="model", digest=corpus.digest(), settings=settings)

@@ -158,7 +158,7 @@ class Labelling:
         ham, spam = map(model.classes.index, HAM_AND_SPAM)
         if not (model.messages[ham] and model.messages[spam]):
             return None
-        joints = np.array(self._judge.joints(select_rows(self._block, np.flatnonzero(self._is_left))))
+        joints = self._judge.joints(select_rows(self._block, np.flatnonzero(self._is_left)))
         return np.asarray(joints[:, spam] - joints[:, ham])
 
 

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from nbspam.cli import quick_commands as by_click
 from nbspam.cli.classify import parse_arguments
 from nbspam.decision import zero_one_loss
-from nbspam.filter import Filter, Verdict
-from nbspam.model.scorer import Scored
+from nbspam.filter import CLUES, Filter, Verdict
+from nbspam.model.posterior import Scored, ScorePart
 from nbspam.passthrough import own_fields
 from tests.tiny_mail import mail, process, program, run, write_folders
 
@@ -122,9 +122,10 @@ def test_the_exit_status_of_other_filters(folder: Path, passthrough: list[str]) 
     assert status("exim", "two") == 64
 
 
-@given(st.lists(st.tuples(st.text(max_size=100), st.floats(-9, 9))))
+@given(st.lists(st.tuples(st.text(max_size=100), st.floats(-9, 9)), max_size=CLUES))
 def test_any_clue_stays_within_its_quotes(clues: list[tuple[str, float]]) -> None:
-    field = own_fields(Verdict("-", Scored([0.0, 1.0], []), ("ham", "spam"), zero_one_loss(2)), clues)
+    parts = [ScorePart("token", text, 0, [0.0, nats]) for text, nats in clues]
+    field = own_fields(Verdict("-", Scored([0.0, 1.0], parts), ("ham", "spam"), zero_one_loss(2)))
     head, quoted, end = field.split('"')
     assert (head.count("\n"), end) == (1, "\n")
     assert "\\" not in quoted

@@ -99,16 +99,16 @@ def test_written_lines_are_done_and_no_others_if_learning_is_stopped(
     calibrated: Path, paths: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen: list[bytes] = []
-    read = learning.read
+    count = learning.count_tokens
 
-    def stopped(data: bytes, *wanted: Any) -> Any:
+    def stopped(data: bytes, *more: Any) -> Any:
         seen.append(data)
         if len(seen) == 40:
             raise RuntimeError("stopped")
-        return read(data, *wanted)
+        return count(data, *more)
 
     with monkeypatch.context() as patch:
-        patch.setattr(learning, "read", stopped)
+        patch.setattr(learning, "count_tokens", stopped)
         written = program("learn", "spam", "-q", "-m", calibrated, *paths).stdout.decode().splitlines()
     assert written == [f"learned\t{path}" for path in paths[:32]]
     again = run("learn", "spam", "-q", "-m", calibrated, *paths).splitlines()

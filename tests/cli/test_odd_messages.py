@@ -62,9 +62,9 @@ LONG_HEADER = b"".join(b"A%d: %s\n" % (n, b"x" * 1000) for n in range(400))
     ],
 )
 def test_passthrough_removes_forged_fields_and_no_other_byte(before: bytes, after: bytes | None) -> None:
-    own = own_fields(VERDICT, []).encode()
+    own = own_fields(VERDICT).encode()
     expected = b"|" + before if after is None else after
-    assert marked(before, VERDICT, []) == expected.replace(b"|", own)
+    assert marked(before, VERDICT) == expected.replace(b"|", own)
 
 
 LINES = ("From a@b Mon Jun  3 10:00:00 2024", "To: z", " folded", "\tx", "no field", "", "X: y", "\ufeff")
@@ -75,21 +75,21 @@ def test_passthrough_adds_a_line_end_in_two_cases_only(lines: list[str], end: st
     message = (end.join(lines) + end * is_ended).encode()
     exact, longer = set(), set()
     for feed in (b"\n", b"\r\n"):
-        own = own_fields(VERDICT, [], "spamassassin").encode().replace(b"\n", feed)
+        own = own_fields(VERDICT, "spamassassin").encode().replace(b"\n", feed)
         for at in range(len(message) + 1):
             exact.add(message[:at] + own + message[at:])
             if message[at : at + 1] in (b" ", b"\t"):  # indented text
                 longer.add(message[:at] + own + feed + message[at:])
         if message.startswith(b"From ") and not message.endswith((b"\n", b"\r")):
             longer.add(message + feed + own)
-    assert marked(message, VERDICT, [], "spamassassin") in exact | longer
+    assert marked(message, VERDICT, "spamassassin") in exact | longer
 
 
 def test_forged_fields_in_a_header_of_ten_megabytes_are_found_in_seconds() -> None:
     for line in (b"a: b\n", b" b\r", b"a:\r\r\n"):
         message = b"Subject: b\n" + line * ((10 << 20) // len(line)) + b"X-NBSPAM: b\n\nbody"
         start = time.process_time()
-        assert b"X-NBSPAM" not in marked(message, VERDICT, [], "spamassassin")
+        assert b"X-NBSPAM" not in marked(message, VERDICT, "spamassassin")
         assert time.process_time() - start < 10
 
 
@@ -97,5 +97,5 @@ def test_forged_fields_in_a_header_of_ten_megabytes_are_found_in_seconds() -> No
     "message", [HAM[0], b" From: a@b\nSubject: b\n\nbody\n", b"", b"\n\nbody", b"Subject: a"]
 )
 def test_passthrough_is_idempotent(message: bytes) -> None:
-    once = marked(message, VERDICT, [], "spamassassin")
-    assert marked(once, VERDICT, [], "spamassassin") == once
+    once = marked(message, VERDICT, "spamassassin")
+    assert marked(once, VERDICT, "spamassassin") == once

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nbspam.cli.classify import ReadableMessages, single_message
+from nbspam.cli.classify import ReadableMessages
 from nbspam.corpus.item import MAGIC
 from nbspam.corpus.mbox import begins_mbox, fragments, is_dated, unquoted
 from nbspam.corpus.source import open_unlabelled
@@ -137,7 +137,9 @@ def test_a_small_file_that_unpacks_to_a_huge_message_is_cut(tmp_path: Path) -> N
 def test_classify_takes_an_mbox_of_one_message_for_the_message(tmp_path: Path) -> None:
     (tmp_path / "mbox").write_bytes(FROM + mail(1) + b"\n>From here\n" + b"x" * 3_000_000 + b"\n\n")
     start = mail(1) + b"\nFrom here\n"
-    assert single_message(str(tmp_path / "mbox")) == start + b"x" * (MAX_READ_BYTES - len(start) - 1)
+    [(name, data)] = ReadableMessages({}, [str(tmp_path / "mbox")])
+    assert name == str(tmp_path / "mbox")
+    assert data == start + b"x" * (MAX_READ_BYTES - len(start) - 1)
 
 
 def test_messages_of_an_mbox_are_numbered_and_a_single_one_is_not(tmp_path: Path) -> None:

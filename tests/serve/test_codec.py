@@ -219,9 +219,7 @@ def test_marked_header_and_body_of_spamc_are_the_marked_message(data: bytes) -> 
     head, body = header_as_spamc(data), body_as_spamc(data)
     assert data == head + (body or b"")
     if body is not None:
-        assert _without_own(marked(head, verdict(1.0), [])) + body == _without_own(
-            marked(data, verdict(1.0), [])
-        )
+        assert _without_own(marked(head, verdict(1.0))) + body == _without_own(marked(data, verdict(1.0)))
 
 
 def _without_own(data: bytes) -> bytes:

@@ -304,10 +304,10 @@ def test_learning_has_a_process_of_its_own_whose_death_is_a_temporary_failure(
     """In the process that judges, a look at the file would drop the locks of the writer."""
     code = (
         "import os, nbspam.serve.users as module\n"
-        "def learn(*given):\n"
+        "def learn_all(*given):\n"
         f"    open({str(tmp_path / 'learner')!r}, 'w').write(str(os.getpid()))\n"
         "    os.kill(os.getpid(), 9)\n"
-        "module.learn = learn\n"
+        "module.learn_all = learn_all\n"
     )
     server = serve("--allow-tell", code=code)
     said = server.ask("TELL", SPAM, *LEARN_SPAM)

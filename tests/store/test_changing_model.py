@@ -37,7 +37,7 @@ def test_message_is_judged_by_what_was_learned_before_it(model: str, way: str) -
     first = scores(classifier)
     for number in range(3):
         assert learn(model, "spam", mail(f"viagra number{number}")) == "learned"
-        verdict = classifier.judge_now(classifier.count(LETTER), "-")
+        verdict = classifier.classify(LETTER, "-")
         assert verdict.scored.scores == scores(open_filter(model, WAYS[way]))
         assert verdict.scored.scores != first
 
