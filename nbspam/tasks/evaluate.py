@@ -65,10 +65,13 @@ def judged_rows(corpus: Corpus, rows: Ints, joints: Floats, loss: Loss) -> Evalu
     """The evaluation of rows of a corpus from their log joints, float64 (n, n_classes), nats."""
     judged = zip(joints.tolist(), corpus.block.has_words[rows].tolist(), strict=True)
     outcomes = [outcome_of(joint, corpus.classes, loss, has_words) for joint, has_words in judged]
-    return _evaluation(corpus, rows, "holdout", outcomes)
+    return evaluation_of_rows(corpus, rows, "holdout", outcomes)
 
 
-def _evaluation(corpus: Corpus, rows: Ints, method: str, outcomes: list[Outcome], **more: Any) -> Evaluation:
+def evaluation_of_rows(
+    corpus: Corpus, rows: Ints, method: str, outcomes: Sequence[Outcome], **more: Any
+) -> Evaluation:
+    """The evaluation of outcomes of these rows of a corpus; more: as for evaluation_of."""
     names = [corpus.block.names[row] for row in rows.tolist()]
     dates = corpus.block.dates[rows]
     return evaluation_of(corpus.classes, method, names, corpus.truth()[rows], outcomes, dates, **more)
@@ -178,10 +181,10 @@ def evaluate_replay(
     if autolearn:
         check_autolearn(plan.settings)
     order, right = in_time(corpus)
-    subject = ReplayJudge(corpus, order, plan)
-    truth = corpus.truth()[order].tolist()
+    subject, truth = ReplayJudge(corpus, plan), corpus.truth().tolist()
     own = Autolearn(subject, outdated) if autolearn else None
-    run = replay(truth, own or subject, feedback, plan.seed, centre_nats(subject.loss), progress)
+    centre = centre_nats(subject.loss)
+    run = replay(order.tolist(), truth, own or subject, feedback, plan.seed, centre, progress)
     settings = plan.described(feedback=str(feedback), order=right)
     if own:
         wrong = sum(truth[message] != label for message, label in own.learned.items())
@@ -189,7 +192,7 @@ def evaluate_replay(
     if undated := int(np.isnan(corpus.block.dates).sum()):
         settings["undated"] = undated
     more = {"digest": corpus.digest(), "settings": settings, "trained": len(run.learned)}
-    return with_worst_clues(_evaluation(corpus, order, "replay", run.outcomes, **more), subject.clues)
+    return with_worst_clues(evaluation_of_rows(corpus, order, "replay", run.outcomes, **more), subject.clues)
 
 
 def centre_nats(loss: Loss) -> float:
@@ -266,9 +269,9 @@ def learned_rows(
     A calibration that knows only the messages judged wrongly would learn that the evidence misleads.
     """
     order, _ = in_time(corpus)
-    subject = ReplayJudge(corpus, order, plan)
+    subject = ReplayJudge(corpus, plan)
     subject.keeps_evidence = plan.settings.averaged
-    truth, centre = corpus.truth()[order].tolist(), centre_nats(subject.loss)
-    run = replay(truth, subject, feedback, plan.seed, centre, progress)
+    truth, centre = corpus.truth().tolist(), centre_nats(subject.loss)
+    run = replay(order.tolist(), truth, subject, feedback, plan.seed, centre, progress)
     judged = subject.evidence[int(len(order) * WARM_UP_SHARE) :]
-    return np.sort(order[run.learned]), join_evidence(judged) if judged else None
+    return np.sort(run.learned), join_evidence(judged) if judged else None

@@ -126,7 +126,7 @@ class BatchJudge:
 
 
 class ReplayJudge:
-    """Learns and scores message by message, as `learn` and `classify` do; evaluate.replay drives it.
+    """Learns and scores row by row, as `learn` and `classify` do; evaluation.replay drives it.
 
     After any number of messages it is the filter that training on them gives, with one difference: before
     it has met two classes it gives scores, where `classify` gives none.  In a year of ham before the first
@@ -137,10 +137,9 @@ class ReplayJudge:
     evidence : of every message as it was judged, if keeps_evidence is set
     """
 
-    def __init__(self, corpus: Corpus, order: Ints, plan: Plan) -> None:
-        """order : the rows of the corpus in the order of the replay"""
+    def __init__(self, corpus: Corpus, plan: Plan) -> None:
         block, classes = corpus.block, corpus.classes
-        self._block, self._order, self._classes = block, order.tolist(), classes
+        self._block, self._classes = block, classes
         self.settings, self.loss = plan.settings.of(classes), plan.costs(classes)
         self._texts = texts_of(block)
         self._counted, self._counts = counted_by(corpus, plan)
@@ -148,7 +147,7 @@ class ReplayJudge:
         self._counted_places = self._counts.places(self._counted.keys)
         self._learner = Learner(first_weights(len(classes), self.settings.kinds))
         self._labelled = [0] * len(classes)
-        self._latest: tuple[int, Evidence] | None = None  # message last scored, by the counts as they are
+        self._latest: tuple[int, Evidence] | None = None  # row last scored, by the counts as they are
         self.clues: dict[str, tuple[ShortClue, ...]] = {}
         self.keeps_evidence = False
         self.evidence: list[Evidence] = []
@@ -158,19 +157,18 @@ class ReplayJudge:
         weights = self._learner.weights if self.settings.averaged else ()
         return Scorer(CountsModel(self._classes, self._counts, weights), self.settings)
 
-    def seen(self, message: int) -> Evidence:
-        """What the calibration sees of message number `message` by what was learned so far: one row."""
-        if self._latest is None or self._latest[0] != message:
-            row = select_rows(self._block, np.array([self._order[message]]))
-            counted = as_counted(row, self._counts, self._places)
-            self._latest = message, view_evidence(counted, self.settings)
+    def seen(self, row: int) -> Evidence:
+        """What the calibration sees of a row by what was learned so far."""
+        if self._latest is None or self._latest[0] != row:
+            counted = as_counted(select_rows(self._block, np.array([row])), self._counts, self._places)
+            self._latest = row, view_evidence(counted, self.settings)
         return self._latest[1]
 
-    def joint(self, message: int) -> Sequence[float]:
-        """Log joints of message number `message`, nats, by what was learned so far."""
-        messages, has_words = self._counts.messages, self._block.has_words[self._order[message]]
+    def joint(self, row: int) -> Sequence[float]:
+        """Log joints of a row, nats, by what was learned so far."""
+        messages, has_words = self._counts.messages, self._block.has_words[row]
         if self.settings.averaged and has_words:
-            found, weights = self.seen(message), self._learner.weights
+            found, weights = self.seen(row), self._learner.weights
             joint = calibration.scores(weights, found.evidence[0].tolist(), found.common[0].tolist())
             shift = prior_shift(self.settings, messages.tolist(), self._classes)
             return [score + more for score, more in zip(joint, shift, strict=True)]
@@ -178,46 +176,44 @@ class ReplayJudge:
             return [0.0] * len(self._classes)  # until each class was met there is no model
         if not has_words:
             return log_priors_of(self.settings, messages.tolist(), self._classes)
-        row = select_rows(self._block, np.array([self._order[message]]))
-        found_joint = TextbookModel(self.settings, self._classes, self._counts, None).log_joint(row)
-        return [*found_joint[0].tolist()]
+        model = TextbookModel(self.settings, self._classes, self._counts, None)
+        return [*model.log_joint(select_rows(self._block, np.array([row])))[0].tolist()]
 
-    def score(self, message: int) -> Outcome:
-        """Judges message number `message` of the replay."""
-        block, row = self._block, self._order[message]
+    def score(self, row: int) -> Outcome:
+        """Judges a row."""
+        block = self._block
         name, truth = block.names[row], int(block.labels[row])
-        outcome = outcome_of(self.joint(message), self._classes, self.loss, block.has_words[row])
+        outcome = outcome_of(self.joint(row), self._classes, self.loss, block.has_words[row])
         if self.keeps_evidence:
-            self.evidence.append(self.seen(message))
+            self.evidence.append(self.seen(row))
         if outcome.decided not in (truth, UNDECIDED):
             tokens = RowTokens(block, row, self._texts)
             self.clues[name] = clues_of(self.scorer(), tokens, name, self._classes, self.loss)
         return outcome
 
-    def learn(self, message: int, label: int) -> None:
-        """Counts message number `message` as a class; the calibration learns from its scores before that."""
+    def learn(self, row: int, label: int) -> None:
+        """Counts a row as a class; the calibration learns from its scores before that."""
         if self.settings.averaged and len(self._learner.weights) <= MAX_COVARIANCE:
-            found, counted = self.seen(message), int(self._counts.messages.sum())
+            found, counted = self.seen(row), int(self._counts.messages.sum())
             evidence, common = found.evidence[0].tolist(), found.common[0].tolist()
             self._learner.learn(evidence, common, label, counted)
         self._labelled[label] += 1
-        self._count(message, label, 1)
+        self._count(row, label, 1)
 
-    def autolearn(self, message: int, outcome: Outcome) -> int:
-        """Count a message as an autolearning filter does; the calibration does not learn."""
-        has_words = self._block.has_words[self._order[message]]
-        label = learnable(outcome.probabilities) if has_words else UNDECIDED
+    def autolearn(self, row: int, outcome: Outcome) -> int:
+        """Count a row as an autolearning filter does; the calibration does not learn."""
+        label = learnable(outcome.probabilities) if self._block.has_words[row] else UNDECIDED
         if label == UNDECIDED or min(self._labelled) < MIN_LABELLED:
             return UNDECIDED
-        self._count(message, label, 1)
+        self._count(row, label, 1)
         return label
 
-    def unlearn(self, message: int, label: int) -> None:
+    def unlearn(self, row: int, label: int) -> None:
         """Takes that back."""
-        self._count(message, label, -1)
+        self._count(row, label, -1)
 
-    def _count(self, message: int, label: int, sign: int) -> None:
-        block, row = self._counted, self._order[message]
+    def _count(self, row: int, label: int, sign: int) -> None:
+        block = self._counted
         pairs = slice(block.starts[row], block.starts[row + 1])
         self._counts.add_message(self._counted_places[block.columns[pairs]], block.counts[pairs], label, sign)
         self._latest = None

@@ -53,15 +53,8 @@ def messages(tmp_path: Path) -> common.Messages:
 
 @pytest.mark.debian
 def test_bogofilter_learns_from_a_replay(program: str, messages: common.Messages, tmp_path: Path) -> None:
-    found = common.by_replay(
-        messages,
-        lambda order: bogofilter.BogofilterReplay(
-            bogofilter.Bogofilter(program, tmp_path / "words"), messages, order
-        ),
-        "immediate",
-        0,
-        {},
-    )
+    subject = bogofilter.BogofilterReplay(bogofilter.Bogofilter(program, tmp_path / "words"), messages)
+    found = common.by_replay(messages, subject, "immediate", 0, {})
     assert found.trained == 50
     assert found.probabilities[0].tolist() == [0.5, 0.5]
     assert not found.is_mistake[25:].any()

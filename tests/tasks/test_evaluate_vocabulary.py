@@ -109,7 +109,7 @@ def test_a_replay_is_training_on_what_came_before(
     corpus = read(data, settings)
     block, rows = corpus.block, np.arange(len(corpus.block))
     plan = Plan(settings, vocabulary=vocabulary)
-    subject = ReplayJudge(corpus, rows, plan)
+    subject = ReplayJudge(corpus, plan)
     for message in range(100):
         subject.learn(message, int(block.labels[message]))
     if settings.averaged:  # its calibration learns one by one; the evidence is the same
