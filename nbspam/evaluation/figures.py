@@ -235,14 +235,20 @@ class Row(NamedTuple):
     meaning: str
 
 
-def rows(found: Summary) -> list[Row]:
-    """The figures of a summary that are defined, in the order of the table."""
+def rows(found: Summary, is_short: bool = False) -> list[Row]:
+    """The figures of a summary that are defined, in the order of the table.
+
+    is_short : without the means over ham and spam, and without unsure decisions if there are none
+    """
     shown = []
     is_plain = found["ham"] is not None and len(found["classes"]) == 2
     for key, label, digits, unit, meaning, scale in FIGURES:
         value = found[key]
-        # For ham and spam alone the mean over the classes is the same ranking.
-        if value is None or not label or (is_plain and key == MACRO_ROCA):
+        if value is None or not label:
+            continue
+        if is_plain and key == MACRO_ROCA:  # the mean over ham and spam is the same ranking
+            continue
+        if is_short and ((is_plain and key.startswith("macro")) or (key == "unsure_percent" and not value)):
             continue
         if key == "hm_percent" and not is_plain:
             label = "other mail lost"

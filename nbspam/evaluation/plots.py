@@ -26,7 +26,6 @@ from nbspam.labels import SPAM
 HAM_COLOUR, SPAM_COLOUR, INK, FAINT, GREY = "#2a6f97", "#c1440e", "#22303c", "#c8d1d9", "#8795a1"
 DET_TICKS = np.array([0.001, 0.01, 0.1, 0.5, 2, 5, 10, 20, 40, 60])  # percent
 DET_END = 0.6  # no filter with more errors is used
-REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 STYLE: Any = {
     "svg.fonttype": "none",  # text stays text: smaller, and it can be found and read aloud
     "svg.hashsalt": "nbspam",  # the same evaluation gives the same page
@@ -70,14 +69,6 @@ def plots(evaluation: Evaluation) -> dict[str, str]:
             figure.savefig(text, format="svg", transparent=True, metadata=metadata)
             drawn[name] = text.getvalue()
     return drawn
-
-
-def cleaned(text: str) -> str:
-    """Text of a mail that cannot hide, move or turn around other text.
-
-    White space of any kind becomes a space, every other character that is not printable U+FFFD.
-    """
-    return "".join(char if char.isprintable() else " " if char.isspace() else REPLACEMENT for char in text)
 
 
 def _draw_curve(

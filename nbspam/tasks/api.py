@@ -107,7 +107,7 @@ class Report(NamedTuple):
         """A page with curves, figures and the worst mistakes; needs `pip install nbspam[report]`."""
         from nbspam.evaluation.report import report_html
 
-        return report_html(self.evaluation, self.loss)
+        return report_html(self.evaluation, self.figures)
 
 
 def evaluate(

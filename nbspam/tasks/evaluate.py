@@ -45,7 +45,6 @@ from nbspam.store.learn import outdated
 from nbspam.tasks.autolearn import check_autolearn
 from nbspam.tasks.classify import ModelJudge, RowTokens, texts_of
 from nbspam.tasks.judges import (
-    MOST_CLUED,
     BatchJudge,
     Plan,
     ReplayJudge,
@@ -111,7 +110,7 @@ def _judge_split(corpus: Corpus, with_clues: bool, task: tuple[Plan, Split]) -> 
 
 def _clued(judged: Evaluation, block: Block, rows: Ints, scorer: Scorer, loss: Loss) -> Evaluation:
     """The evaluation of some rows of a block with the clues of its worst mistakes."""
-    worst, clues = worst_mistakes(judged, MOST_CLUED).tolist(), {}
+    worst, clues = worst_mistakes(judged).tolist(), {}
     texts = texts_of(block) if worst else []
     for place in worst:
         name, tokens = judged.names[place], RowTokens(block, int(rows[place]), texts)
@@ -121,7 +120,7 @@ def _clued(judged: Evaluation, block: Block, rows: Ints, scorer: Scorer, loss: L
 
 def with_worst_clues(evaluation: Evaluation, clues: Mapping[str, tuple[ShortClue, ...]]) -> Evaluation:
     """The evaluation with the clues of its worst mistakes."""
-    worst = evaluation.names[worst_mistakes(evaluation, MOST_CLUED)].tolist()
+    worst = evaluation.names[worst_mistakes(evaluation)].tolist()
     return replace(evaluation, clues={name: clues[name] for name in worst if name in clues})
 
 

@@ -31,8 +31,6 @@ from nbspam.settings import Settings
 from nbspam.store.learn import MIN_LABELLED
 from nbspam.tasks.classify import RowTokens, texts_of
 
-MOST_CLUED = 10  # worst mistakes of each class whose clues are kept
-
 
 class Plan(NamedTuple):
     """How to judge.
@@ -241,4 +239,4 @@ def clues_of(
     Without those that alone rule a class out, as at alpha = 0: JSON has no number for them.
     """
     found = Verdict(name, scorer.score(counted), classes, loss).clues
-    return tuple([clue for clue in found if isfinite(clue[1])])
+    return tuple([ShortClue(token, nats) for token, nats in found if isfinite(nats)])
