@@ -15,7 +15,7 @@ from nbspam.decision import Loss
 from nbspam.errors import UsageError
 from nbspam.evaluation.intervals import ERRORS, NO_INTERVAL, Interval
 from nbspam.evaluation.outcomes import Evaluation, Floats, Ints
-from nbspam.evaluation.ranking import ranked, roca_percent
+from nbspam.evaluation.ranking import rankings, roca_percent
 
 ECE_BINS = 15
 SMALLEST_PROBABILITY = float(np.finfo(np.float64).eps)  # 2.2e-16, as scikit-learn's log_loss cuts
@@ -37,12 +37,6 @@ class HamSpam(NamedTuple):
     spam: int
     spam_missed: int
     spam_unsure: int
-
-    @property
-    def percents(self) -> tuple[float, float]:
-        """hm% and sm%; nan for a class without messages."""
-        lost = 100 * self.ham_lost / self.ham if self.ham else nan
-        return lost, 100 * self.spam_missed / self.spam if self.spam else nan
 
 
 def confusion(evaluation: Evaluation) -> Matrix:
@@ -69,6 +63,16 @@ def ham_spam(counts: Matrix, positive: int) -> HamSpam:
     missed = own.sum() - own[positive] - own[-1]
     found = (others.sum(), others[positive], others[-1], own.sum(), missed, own[-1])
     return HamSpam(*map(int, found))
+
+
+def error_percents(evaluation: Evaluation) -> tuple[float, float]:
+    """hm% and sm%; nan for a class without messages, and for both without a class spam."""
+    if evaluation.positive is None:
+        return nan, nan
+    counts = ham_spam(confusion(evaluation), evaluation.positive)
+    lost = 100 * counts.ham_lost / counts.ham if counts.ham else nan
+    missed = 100 * counts.spam_missed / counts.spam if counts.spam else nan
+    return lost, missed
 
 
 def lam_with_interval(ham_lost: float, ham: float, spam_missed: float, spam: float) -> tuple[float, Interval]:
@@ -221,8 +225,6 @@ def learning_curve(evaluation: Evaluation) -> dict[str, NDArray[Any]]:
 
 def _curve_point(evaluation: Evaluation, start: int, end: int) -> tuple[float, float, float]:
     """hm%, sm% and (1-ROCA)% of the messages from start to end."""
-    if evaluation.positive is None:
-        return nan, nan, nan
     part = evaluation.take(np.arange(start, end))
-    rates = ham_spam(confusion(part), evaluation.positive).percents
-    return *rates, roca_percent([ranked(part.score, part.is_positive)])
+    ranking = nan if part.positive is None else roca_percent(rankings(part))
+    return *error_percents(part), ranking

@@ -21,7 +21,6 @@ from nbspam.decision import UNDECIDED
 from nbspam.evaluation import metrics
 from nbspam.evaluation.outcomes import Evaluation, Floats
 from nbspam.evaluation.ranking import curve, rankings
-from nbspam.labels import SPAM
 
 HAM_COLOUR, SPAM_COLOUR, INK, FAINT, GREY = "#2a6f97", "#c1440e", "#22303c", "#c8d1d9", "#8795a1"
 DET_TICKS = np.array([0.001, 0.01, 0.1, 0.5, 2, 5, 10, 20, 40, 60])  # percent
@@ -83,8 +82,7 @@ def _draw_curve(
     half = np.asarray(0.5 / tally.sum(axis=0))
     shares = [np.maximum(*pair) for pair in zip(curve(tally), half, strict=True)]
     axes.plot(*map(places, shares), color=SPAM_COLOUR, label="all thresholds")
-    rates = metrics.ham_spam(metrics.confusion(evaluation), evaluation.classes.index(SPAM)).percents
-    point = np.clip(np.array(rates) / 100, half, highest)
+    point = np.clip(np.array(metrics.error_percents(evaluation)) / 100, half, highest)
     # With unsure decisions the dot can lie below the curve.
     label = "as decided, unsure aside" if (evaluation.decided == UNDECIDED).any() else "as decided"
     axes.plot(*places(point), "o", color=INK, markersize=7, clip_on=False, label=label)
