@@ -77,12 +77,11 @@ def judged(
     block: Block, splits: list[tuple[Any, Any]], settings: Settings, automatic: bool
 ) -> tuple[dict[str, Any], float]:
     """The figures of a model over splits (train, test), and the seconds of counting, fitting and scoring."""
-    corpus = Corpus(block, CLASSES, [], [], False).seen_by(settings)
+    corpus = Corpus(block, CLASSES, [], [], False)
     parts, seconds = [], 0.0
     for train, test in splits:
         begun = time.perf_counter()
-        judge = BatchJudge(corpus, Plan(settings, automatic))
-        judge.learn(train)
+        judge = BatchJudge(corpus, Plan(settings, automatic), train)
         scores = judge.score(test)
         seconds += time.perf_counter() - begun
         parts.append(judged_rows(corpus, test, scores, zero_one_loss(2)))
@@ -122,9 +121,7 @@ def speed_rows(index: Path, block: Block, train: Any, test: Any) -> list[list[st
             command = [sys.executable, "-m", "nbspam", "train", str(index), "-q", "--replace"]
             command += ["-m", f"{folder}/m", *arguments]
             settings = Settings(**given)
-            seen = Corpus(block, CLASSES, [], [], False).seen_by(settings)
-            judge = BatchJudge(seen, Plan(settings))
-            judge.learn(train)
+            judge = BatchJudge(Corpus(block, CLASSES, [], [], False), Plan(settings), train)
             training = least(partial(subprocess.run, command, check=True), children_seconds)
             scoring = least(partial(judge.score, test), time.process_time)
             rows.append((title, training, scoring))

@@ -151,7 +151,7 @@ def _judged(method: str, given: dict[str, Any]) -> tuple[Evaluation, Skipped]:
     n_folds, feedback = given["folds"], parse_feedback(given["feedback"])
     with asked_workers(given) as jobs:
         plan = Plan(settings, given["alpha"] == "auto", loss, given["seed"], vocabulary)
-        corpus = read_source(source, given | {"jobs": jobs}, settings.wanted).seen_by(settings)
+        corpus = read_source(source, given | {"jobs": jobs}, settings.wanted)
         total = {"folds": n_folds, "holdout": 1}.get(method, len(corpus.block))
         with steps(method.capitalize(), total, given["quiet"]) as advance:
             if method == "folds":

@@ -100,12 +100,10 @@ def judge_splits(
 
 def _judge_split(corpus: Corpus, with_clues: bool, task: tuple[Plan, Split]) -> Evaluation:
     plan, (train, rows) = task
-    seen, loss = corpus.seen_by(plan.settings), plan.costs(corpus.classes)
-    judge = BatchJudge(seen, plan)
-    judge.learn(train)
+    judge, loss = BatchJudge(corpus, plan, train), plan.costs(corpus.classes)
     judged = judged_rows(corpus, rows, judge.score(rows), loss)
     scorer = judge.scorer() if with_clues else None
-    return _clued(judged, seen.block, rows, scorer, loss) if scorer else judged
+    return _clued(judged, judge.block, rows, scorer, loss) if scorer else judged
 
 
 def _clued(judged: Evaluation, block: Block, rows: Ints, scorer: Scorer, loss: Loss) -> Evaluation:
@@ -134,7 +132,8 @@ def evaluate_folds(
 ) -> Evaluation:
     """Each message judged by a filter that learned from the messages of the other folds."""
     if grouped:
-        fold = splitting.grouped_folds(corpus.truth(), duplicate_groups(corpus), n_folds, plan.seed)
+        groups = duplicate_groups(corpus.seen_by(plan.settings))
+        fold = splitting.grouped_folds(corpus.truth(), groups, n_folds, plan.seed)
     else:
         fold = splitting.stratified_folds(corpus.truth(), n_folds, plan.seed)
     [judged] = judge_splits(corpus, [plan], splitting.fold_splits(fold), jobs, progress)
@@ -253,7 +252,7 @@ def train_by_regime(
 
     feedback : on-error or thick.  What it gains and costs: docs/decisions.md.
     """
-    rows, evidence = learned_rows(corpus.seen_by(plan.settings), plan, feedback, progress)
+    rows, evidence = learned_rows(corpus, plan, feedback, progress)
     read = ReadShard([select_rows(corpus.block, rows)], corpus.skipped, [])
     choices = choices._replace(evidence=evidence)
     trained = train_blocks([read], corpus.classes, path, plan.settings, choices)

@@ -19,10 +19,10 @@ from nbspam.evaluation.outcomes import Outcome, ShortClue
 from nbspam.filter import Verdict
 from nbspam.labels import positive
 from nbspam.model import calibration
-from nbspam.model.block import Block, over_words, representative_rows, select_rows
+from nbspam.model.block import over_words, representative_rows, select_rows
 from nbspam.model.calibrate import calibrate_on, calibrated_scores, ways_to_see
 from nbspam.model.calibration import MAX_COVARIANCE, Learner, first_weights
-from nbspam.model.counts import Counts, CountsModel, Floats, Ints
+from nbspam.model.counts import CountsModel, Floats, Ints
 from nbspam.model.posterior import log_odds, log_posteriors, log_priors_of, prior_shift
 from nbspam.model.scorer import Counted, Scorer
 from nbspam.model.textbook import TextbookModel, best_alpha, learn_features
@@ -62,52 +62,40 @@ class Plan(NamedTuple):
         return found | {"seed": self.seed} | more
 
 
-def counted_by(corpus: Corpus, plan: Plan) -> tuple[Block, Counts]:
-    """The messages over the tokens that are counted, and counts of no message.
-
-    With a fixed vocabulary the tokens are its words and NOTAWORD.
-    """
-    block, n_classes = corpus.block, len(corpus.classes)
-    if plan.vocabulary is None:
-        return block, select_rows(block, np.zeros(0, np.int64)).count(n_classes)
-    nothing = vocabulary_counts(plan.vocabulary, n_classes)
-    return over_words(block, nothing.keys), nothing
-
-
 class BatchJudge:
-    """Learns some of the messages and scores others, all at once.  settings : its way of scoring"""
+    """Learns some of the messages and scores others, all at once.
 
-    _model: TextbookModel
-    _weights: Floats = np.zeros(0)
+    block    : the messages with the tokens that it reads
+    settings : its way of scoring
+    """
 
-    def __init__(self, corpus: Corpus, plan: Plan) -> None:
-        self._block, self._classes, self._automatic = corpus.block, corpus.classes, plan.automatic
-        self._counted, self._nothing = counted_by(corpus, plan)
-        self.settings = plan.settings.of(corpus.classes)
-
-    def learn(self, rows: Ints) -> None:
-        """Learns these rows, rising, and no others."""
-        n_classes, sample = len(self._classes), select_rows(self._block, rows)
-        if self._counted is self._block:
-            counts = sample.count(n_classes)
+    def __init__(self, corpus: Corpus, plan: Plan, rows: Ints) -> None:
+        """rows : of the corpus, rising: it learns these and no others"""
+        corpus = corpus.seen_by(plan.settings)
+        self.block, self._classes, n_classes = corpus.block, corpus.classes, len(corpus.classes)
+        learned = select_rows(self.block, rows)
+        if plan.vocabulary is None:
+            counts = learned.count(n_classes)
         else:
-            counts = self._nothing + select_rows(self._counted, rows).count(n_classes)
-        features = None
-        if self.settings.features != "words":
-            features = learn_features(sample.features, sample.labels, n_classes, self.settings)
-        self._model = TextbookModel(self.settings, self._classes, counts, features)
-        [kept] = representative_rows([sample], KEPT_MESSAGES, counts.messages)
-        sample = select_rows(sample, kept)
-        if self._automatic:
-            self.settings = self.settings.replaced(alpha=best_alpha(self._model, sample))
-            self._model.settings = self.settings
-        if self.settings.averaged:
-            samples = [view_evidence(way(sample, counts), self.settings) for way in ways_to_see(sample)]
+            nothing = vocabulary_counts(plan.vocabulary, n_classes)
+            counts = nothing + over_words(learned, nothing.keys).count(n_classes)
+        settings, features = plan.settings.of(corpus.classes), None
+        if settings.features != "words":
+            features = learn_features(learned.features, learned.labels, n_classes, settings)
+        self._model = TextbookModel(settings, corpus.classes, counts, features)
+        [kept] = representative_rows([learned], KEPT_MESSAGES, counts.messages)
+        sample = select_rows(learned, kept)
+        if plan.automatic:
+            settings = self._model.settings = settings.replaced(alpha=best_alpha(self._model, sample))
+        self.settings = settings
+        self._weights = np.zeros(0)
+        if settings.averaged:
+            samples = [view_evidence(way(sample, counts), settings) for way in ways_to_see(sample)]
             self._weights = calibrate_on(samples).weights
 
     def score(self, rows: Ints) -> Floats:
         """float64 (n_rows, n_classes), nats, up to a constant a message; -inf is possible."""
-        judged, counts = select_rows(self._block, rows), self._model.counts
+        judged, counts = select_rows(self.block, rows), self._model.counts
         if self.settings.averaged:
             found = calibrated_scores(self._weights, judged, counts, self.settings, self._classes)
         else:
@@ -136,11 +124,16 @@ class ReplayJudge:
     """
 
     def __init__(self, corpus: Corpus, plan: Plan) -> None:
-        block, classes = corpus.block, corpus.classes
+        block, classes = corpus.seen_by(plan.settings).block, corpus.classes
         self._block, self._classes = block, classes
         self.settings, self.loss = plan.settings.of(classes), plan.costs(classes)
         self._texts = texts_of(block)
-        self._counted, self._counts = counted_by(corpus, plan)
+        self._counted = block  # the messages over the tokens that are counted
+        if plan.vocabulary is None:
+            self._counts = select_rows(block, np.zeros(0, np.int64)).count(len(classes))
+        else:
+            self._counts = vocabulary_counts(plan.vocabulary, len(classes))
+            self._counted = over_words(block, self._counts.keys)
         self._places = self._counts.places(block.keys)  # of the tokens that are scored
         self._counted_places = self._counts.places(self._counted.keys)
         self._learner = Learner(first_weights(len(classes), self.settings.kinds))

@@ -124,7 +124,6 @@ def test_a_replay_is_training_on_what_came_before(
             assert found.evidence[0] == pytest.approx(np.array(scored.evidence), abs=1e-9)
             assert found.common[0].tolist() == pytest.approx(scored.common, abs=1e-9)
         return
-    batch = BatchJudge(corpus, plan)
-    batch.learn(rows[:100])
+    batch = BatchJudge(corpus, plan, rows[:100])
     for row, joint in zip(rows[100:].tolist(), batch.score(rows[100:]).tolist(), strict=True):
         assert list(subject.joint(row)) == pytest.approx(joint, abs=1e-9, rel=1e-9)
