@@ -6,7 +6,7 @@ trained on.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing, suppress
 from dataclasses import replace
 from functools import partial
@@ -28,14 +28,13 @@ from nbspam.evaluation.outcomes import (
     Evaluation,
     Floats,
     Outcome,
-    ShortClue,
     evaluation_of,
     join,
     worst_mistakes,
 )
 from nbspam.evaluation.replay import ON_ERROR, THICK, Autolearn, Feedback, parse_feedback, replay
 from nbspam.filter import open_filter
-from nbspam.model.block import Block, select_rows, without_columns
+from nbspam.model.block import select_rows, without_columns
 from nbspam.model.calibrate import WARM_UP_SHARE, join_evidence
 from nbspam.model.counts import Ints
 from nbspam.model.scorer import Scorer
@@ -60,11 +59,25 @@ if TYPE_CHECKING:
 Step = Callable[[int], object]  # so many more steps are done
 
 
-def judged_rows(corpus: Corpus, rows: Ints, joints: Floats, loss: Loss) -> Evaluation:
-    """The evaluation of rows of a corpus from their log joints, float64 (n, n_classes), nats."""
-    judged = zip(joints.tolist(), corpus.block.has_words[rows].tolist(), strict=True)
-    outcomes = [outcome_of(joint, corpus.classes, loss, has_words) for joint, has_words in judged]
-    return evaluation_of_rows(corpus, rows, "holdout", outcomes)
+def judged_rows(
+    corpus: Corpus, rows: Ints, joints: Floats, loss: Loss, scorer: Scorer | None = None
+) -> Evaluation:
+    """The evaluation of rows of a corpus.
+
+    joints : float64 (n, n_classes), their log joints, nats
+    scorer : tells the clues of the worst mistakes; None for no clues
+    """
+    block, classes = corpus.block, corpus.classes
+    judged = zip(joints.tolist(), block.has_words[rows].tolist(), strict=True)
+    outcomes = [outcome_of(joint, classes, loss, has_words) for joint, has_words in judged]
+    found = evaluation_of_rows(corpus, rows, "holdout", outcomes)
+    worst = worst_mistakes(found)
+    if scorer is None or not len(worst):
+        return found
+    texts, clues = texts_of(block), {}
+    for name, row in zip(found.names[worst].tolist(), rows[worst].tolist(), strict=True):
+        clues[name] = clues_of(scorer, RowTokens(block, row, texts), name, classes, loss)
+    return replace(found, clues=clues)
 
 
 def evaluation_of_rows(
@@ -94,31 +107,21 @@ def judge_splits(
         parts.append(part)
         if progress:
             progress(1)
-    order, n = np.argsort(np.concatenate([rows for _, rows in splits])), len(splits)
-    return [join(parts[first : first + n]).take(order) for first in range(0, len(parts), n)]
+    order = np.argsort(np.concatenate([rows for _, rows in splits]))
+    by_plan = [parts[first : first + len(splits)] for first in range(0, len(parts), len(splits))]
+    return [join(some).take(order) for some in by_plan]
 
 
 def _judge_split(corpus: Corpus, with_clues: bool, task: tuple[Plan, Split]) -> Evaluation:
     plan, (train, rows) = task
     judge, loss = BatchJudge(corpus, plan, train), plan.costs(corpus.classes)
-    judged = judged_rows(corpus, rows, judge.score(rows), loss)
     scorer = judge.scorer() if with_clues else None
-    return _clued(judged, judge.block, rows, scorer, loss) if scorer else judged
+    return judged_rows(judge.corpus, rows, judge.score(rows), loss, scorer)
 
 
-def _clued(judged: Evaluation, block: Block, rows: Ints, scorer: Scorer, loss: Loss) -> Evaluation:
-    """The evaluation of some rows of a block with the clues of its worst mistakes."""
-    worst, clues = worst_mistakes(judged).tolist(), {}
-    texts = texts_of(block) if worst else []
-    for place in worst:
-        name, tokens = judged.names[place], RowTokens(block, int(rows[place]), texts)
-        clues[name] = clues_of(scorer, tokens, name, judged.classes, loss)
-    return replace(judged, clues=clues)
-
-
-def with_worst_clues(evaluation: Evaluation, clues: Mapping[str, tuple[ShortClue, ...]]) -> Evaluation:
-    """The evaluation with the clues of its worst mistakes."""
-    worst = evaluation.names[worst_mistakes(evaluation)].tolist()
+def without_other_clues(evaluation: Evaluation) -> Evaluation:
+    """The evaluation with the clues of its worst mistakes alone."""
+    worst, clues = evaluation.names[worst_mistakes(evaluation)].tolist(), evaluation.clues
     return replace(evaluation, clues={name: clues[name] for name in worst if name in clues})
 
 
@@ -139,7 +142,7 @@ def evaluate_folds(
     [judged] = judge_splits(corpus, [plan], splitting.fold_splits(fold), jobs, progress)
     settings = plan.described(folds=n_folds, grouped=grouped)
     found = replace(judged, method="folds", digest=corpus.digest(), settings=settings, folds=fold)
-    return with_worst_clues(found, judged.clues)
+    return without_other_clues(found)
 
 
 def evaluate_holdout(
@@ -190,7 +193,8 @@ def evaluate_replay(
     if undated := int(np.isnan(corpus.block.dates).sum()):
         settings["undated"] = undated
     more = {"digest": corpus.digest(), "settings": settings, "trained": len(run.learned)}
-    return with_worst_clues(evaluation_of_rows(corpus, order, "replay", run.outcomes, **more), subject.clues)
+    found = evaluation_of_rows(corpus, order, "replay", run.outcomes, clues=subject.clues, **more)
+    return without_other_clues(found)
 
 
 def centre_nats(loss: Loss) -> float:
@@ -221,12 +225,10 @@ def evaluate_model(
     judge = open_filter(path, change, loss)  # again: an SQLite connection may not cross a fork
     if judge.model.connection.file != opened.model.connection.file:
         raise replaced_error(path)
-    block, rows = corpus.block, np.arange(len(corpus.block))
-    joints = np.array(ModelJudge(judge).joints(block))
+    joints = np.array(ModelJudge(judge).joints(corpus.block))
+    judged = judged_rows(corpus, np.arange(len(joints)), joints, judge.loss, judge.scorer)
     settings = judge.settings.as_text() | {"model": path, "loss": loss or ""}
-    judged = judged_rows(corpus, rows, joints, judge.loss)
-    judged = replace(judged, method="model", digest=corpus.digest(), settings=settings)
-    return _clued(judged, block, rows, judge.scorer, judge.loss), corpus.skipped
+    return replace(judged, method="model", digest=corpus.digest(), settings=settings), corpus.skipped
 
 
 def parse_regime(text: str) -> Feedback:

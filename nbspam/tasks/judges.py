@@ -65,50 +65,49 @@ class Plan(NamedTuple):
 class BatchJudge:
     """Learns some of the messages and scores others, all at once.
 
-    block    : the messages with the tokens that it reads
-    settings : its way of scoring
+    corpus : the messages with the tokens that it reads
     """
 
     def __init__(self, corpus: Corpus, plan: Plan, rows: Ints) -> None:
         """rows : of the corpus, rising: it learns these and no others"""
-        corpus = corpus.seen_by(plan.settings)
-        self.block, self._classes, n_classes = corpus.block, corpus.classes, len(corpus.classes)
-        learned = select_rows(self.block, rows)
+        self.corpus = corpus = corpus.seen_by(plan.settings)
+        classes, n_classes, settings = corpus.classes, len(corpus.classes), plan.settings.of(corpus.classes)
+        learned, features = select_rows(corpus.block, rows), None
         if plan.vocabulary is None:
             counts = learned.count(n_classes)
         else:
             nothing = vocabulary_counts(plan.vocabulary, n_classes)
             counts = nothing + over_words(learned, nothing.keys).count(n_classes)
-        settings, features = plan.settings.of(corpus.classes), None
         if settings.features != "words":
             features = learn_features(learned.features, learned.labels, n_classes, settings)
-        self._model = TextbookModel(settings, corpus.classes, counts, features)
         [kept] = representative_rows([learned], KEPT_MESSAGES, counts.messages)
         sample = select_rows(learned, kept)
         if plan.automatic:
-            settings = self._model.settings = settings.replaced(alpha=best_alpha(self._model, sample))
-        self.settings = settings
-        self._weights = np.zeros(0)
+            alpha = best_alpha(TextbookModel(settings, classes, counts, features), sample)
+            settings = settings.replaced(alpha=alpha)
+        self._model = TextbookModel(settings, classes, counts, features)
+        self._weights = np.zeros(0)  # of the calibration
         if settings.averaged:
             samples = [view_evidence(way(sample, counts), settings) for way in ways_to_see(sample)]
             self._weights = calibrate_on(samples).weights
 
     def score(self, rows: Ints) -> Floats:
         """float64 (n_rows, n_classes), nats, up to a constant a message; -inf is possible."""
-        judged, counts = select_rows(self.block, rows), self._model.counts
-        if self.settings.averaged:
-            found = calibrated_scores(self._weights, judged, counts, self.settings, self._classes)
+        settings, classes, counts, _ = self._model
+        judged = select_rows(self.corpus.block, rows)
+        if settings.averaged:
+            found = calibrated_scores(self._weights, judged, counts, settings, classes)
         else:
             found = self._model.log_joint(judged)
-        found[~judged.has_words] = log_priors_of(self.settings, counts.messages.tolist(), self._classes)
+        found[~judged.has_words] = log_priors_of(settings, counts.messages.tolist(), classes)
         return found
 
     def scorer(self) -> Scorer | None:
         """The same filter for one message at a time, which tells the clues; None if it scores numbers too."""
-        if self.settings.features != "words":
+        settings, classes, counts, _ = self._model
+        if settings.features != "words":
             return None
-        model = CountsModel(self._classes, self._model.counts, self._weights.tolist())
-        return Scorer(model, self.settings)
+        return Scorer(CountsModel(classes, counts, self._weights.tolist()), settings)
 
 
 class ReplayJudge:
