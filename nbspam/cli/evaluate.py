@@ -51,14 +51,13 @@ from nbspam.corpus.item import Skipped
 from nbspam.corpus.vocabulary import read_vocabulary, settings_under
 from nbspam.decision import read_loss
 from nbspam.errors import UsageError
-from nbspam.evaluation.figures import Summary, rows, summary
+from nbspam.evaluation.figures import Summary, decision_names, rows, summary
 from nbspam.evaluation.formats import result_lines, to_json
 from nbspam.evaluation.metrics import largest_confusions, learning_curve
 from nbspam.evaluation.outcomes import Evaluation, mistakes, worst_mistakes
 from nbspam.evaluation.replay import parse_feedback
 from nbspam.evaluation.sentences import said_of_decisions, said_of_method
 from nbspam.evaluation.sketch import roc_sketch
-from nbspam.labels import UNSURE
 from nbspam.tasks.evaluate import evaluate_folds, evaluate_holdout, evaluate_model, evaluate_replay
 from nbspam.tasks.judges import Plan
 
@@ -196,10 +195,10 @@ def show_evaluation(evaluation: Evaluation, found: Summary, verbose: bool) -> No
         out.print(sentence, style="bold", soft_wrap=is_whole)
     out.print(plain(said_of_method(evaluation)), soft_wrap=is_whole)
     out.print(f"Scoring: {scoring_text(evaluation.settings)}.\n", soft_wrap=is_whole)
-    out.print(_confusion(evaluation, found["confusion"]), "", figures_table(found), sep="\n")
-    is_unicode = "utf" in (sys.stdout.encoding or "").lower()
-    for line in ["", *roc_sketch(evaluation)] if is_unicode else []:
-        out.print(f"  {line}".rstrip(), soft_wrap=True)
+    out.print(_confusion(found), "", figures_table(found), sep="\n")
+    if "utf" in (sys.stdout.encoding or "").lower():
+        for line in ("", *roc_sketch(evaluation)):
+            out.print(f"  {line}".rstrip(), soft_wrap=True)
     _show_mistakes(out, evaluation, verbose)
 
 
@@ -212,20 +211,19 @@ def figures_table(found: Summary) -> Table:
     return shown
 
 
-def _confusion(evaluation: Evaluation, counts: list[list[int]]) -> Table:
+def _confusion(found: Summary) -> Table:
     """Messages by true and decided class; the largest confusions if there are too many classes."""
-    names = [plain(name) for name in (*evaluation.classes, UNSURE)]
-    if len(evaluation.classes) > WIDEST_CONFUSION:
+    names, counts = [*map(plain, decision_names(found))], found["confusion"]
+    if len(counts) > WIDEST_CONFUSION:
         shown = table("true", "decided", ">messages")
         for truth, decided, count in largest_confusions(counts, WIDEST_CONFUSION):
             shown.add_row(names[truth], names[decided], f"{count:,}")
         return shown
-    width = len(names) if any(row[-1] for row in counts) else len(names) - 1
-    heads = [f">decided {name}" if evaluation.n_classes == 2 else f">{name}" for name in names[:width]]
-    shown = table("true class", *heads)
+    shown = table("true class", *(f">decided {name}" if len(counts) == 2 else f">{name}" for name in names))
     for truth, row in enumerate(counts):
-        styles = ["bold" if place == truth else "" for place in range(width)]
-        shown.add_row(names[truth], *(Text(f"{n:,}", style) for n, style in zip(row, styles, strict=False)))
+        cells = [Text(f"{count:,}") for count in row[: len(names)]]
+        cells[truth].stylize("bold")
+        shown.add_row(names[truth], *cells)
     return shown
 
 

@@ -20,6 +20,7 @@ from nbspam.evaluation.intervals import (
     resamples,
 )
 from nbspam.evaluation.outcomes import Evaluation, Floats
+from nbspam.labels import UNSURE
 
 Summary = dict[str, Any]
 
@@ -257,6 +258,12 @@ def rows(found: Summary, is_short: bool = False) -> list[Row]:
         if key == ROCA:
             shown.extend(_rows_at_hm(found))
     return shown
+
+
+def decision_names(found: Summary) -> list[str]:
+    """The columns of a confusion matrix that are shown: the classes, and unsure if a decision is."""
+    some_unsure = any(row[-1] for row in found["confusion"])
+    return [*found["classes"], UNSURE] if some_unsure else found["classes"]
 
 
 def _rows_at_hm(found: Summary) -> list[Row]:

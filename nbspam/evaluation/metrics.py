@@ -59,10 +59,9 @@ def largest_confusions(counts: list[list[int]], limit: int) -> list[tuple[int, i
 
 def ham_spam(counts: Matrix, positive: int) -> HamSpam:
     """The counts of ham and spam in a confusion matrix.  positive : number of the class spam"""
-    own, others = counts[positive], np.delete(counts, positive, axis=0).sum(axis=0)
-    missed = own.sum() - own[positive] - own[-1]
-    found = (others.sum(), others[positive], others[-1], own.sum(), missed, own[-1])
-    return HamSpam(*map(int, found))
+    spam, ham = counts[positive].tolist(), np.delete(counts, positive, axis=0).sum(axis=0).tolist()
+    missed = sum(spam) - spam[positive] - spam[-1]
+    return HamSpam(sum(ham), ham[positive], ham[-1], sum(spam), missed, spam[-1])
 
 
 def error_percents(evaluation: Evaluation) -> tuple[float, float]:

@@ -13,7 +13,7 @@ from math import isfinite
 
 from nbspam.corpus.heads import heads
 from nbspam.errors import UsageError
-from nbspam.evaluation.figures import AT_HM, Summary, rows
+from nbspam.evaluation.figures import AT_HM, Summary, decision_names, rows
 from nbspam.evaluation.outcomes import Evaluation, mistakes, worst_mistakes
 from nbspam.evaluation.sentences import said_of_decisions, said_of_method, said_of_scores
 
@@ -74,7 +74,6 @@ def report_html(evaluation: Evaluation, found: Summary) -> str:
     shown = rows(found)
     by_key = {row.key: row for row in reversed(shown)}
     cards = CARDS if "one_minus_roca_percent" in by_key or "hm_percent" in by_key else CARDS_WITHOUT_SPAM
-    names, counts = [*evaluation.classes, "unsure"], found["confusion"]
     worst = worst_mistakes(evaluation)
     worst_scores = [_score(evaluation, row) for row in worst.tolist()]
     page: str = template.render(
@@ -83,8 +82,7 @@ def report_html(evaluation: Evaluation, found: Summary) -> str:
         sentences=[*said_of_decisions(found), *said_of_scores(found), said_of_method(evaluation)],
         rows=shown,
         plots=_embedded(evaluation),
-        names=names,
-        columns=names if any(row[-1] for row in counts) else names[:-1],
+        columns=decision_names(found),
         mistakes=list(zip(mistakes(evaluation, worst), worst_scores, strict=True)),
         heads=heads(evaluation.names[worst].tolist()),
         settings=_settings(evaluation),
