@@ -27,9 +27,9 @@ from peers.common import (
     arguments,
     evaluate,
     finish,
+    make_scratch_folder,
     outcome_of,
     read_messages,
-    scratch,
 )
 
 # bogofilter's own defaults, given on the command line so that no configuration file of the machine counts.
@@ -153,7 +153,7 @@ def main() -> None:
     if program is None:
         sys.exit("bogofilter is not installed: apt-get install bogofilter")
     settings = {"filter": f"bogofilter, cut-offs {SPAM_CUTOFF:g} and {HAM_CUTOFF:g}"}
-    with scratch() as name:
+    with make_scratch_folder() as name:
         folder = Path(name)
 
         def replayed(messages: Messages) -> Filter:

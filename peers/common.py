@@ -11,23 +11,23 @@ import os
 import tempfile
 from collections.abc import Callable, Sequence
 from math import log
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from nbspam.cli.evaluate import show_evaluation
 from nbspam.cli.tables import steps
-from nbspam.corpus.corpus import Corpus, in_time, read_corpus
+from nbspam.corpus.corpus import Corpus, read_corpus
 from nbspam.corpus.labelled import open_labelled
 from nbspam.corpus.reading import WORDS
 from nbspam.evaluation import folds as splitting
 from nbspam.evaluation.figures import summary
 from nbspam.evaluation.formats import result_lines, to_json
 from nbspam.evaluation.outcomes import Evaluation, Ints, Outcome
-from nbspam.evaluation.replay import Filter, parse_feedback, replay
+from nbspam.evaluation.replay import Filter, parse_feedback
 from nbspam.files import whole_file
 from nbspam.model.block import merge_blocks
-from nbspam.tasks.evaluate import evaluation_of_rows
+from nbspam.tasks.evaluate import evaluate_rows, replay_corpus
 
 MEMORY = "/dev/shm"
 Judge = Callable[[list[int], list[int]], Sequence[Outcome]]  # of rows to train on, and rows to judge
@@ -99,14 +99,14 @@ def outcome_of(score: float, decided: int) -> Outcome:
     return Outcome(decided, odds, (1 - score, score))
 
 
-def scratch() -> tempfile.TemporaryDirectory[str]:
+def make_scratch_folder() -> tempfile.TemporaryDirectory[str]:
     """A temporary folder, in memory if that is possible: a data base there costs no disk."""
     return tempfile.TemporaryDirectory(dir=MEMORY if os.path.isdir(MEMORY) else None)
 
 
 def evaluate(
     options: argparse.Namespace,
-    settings: dict[str, str],
+    settings: dict[str, Any],
     make_judge: Callable[[Messages], Judge],
     make_replayed: Callable[[Messages], Filter],
     read: Callable[[str], Messages] = read_messages,
@@ -118,18 +118,20 @@ def evaluate(
     """
     messages = read(options.source)
     if options.replay:
-        return by_replay(messages, make_replayed(messages), options.feedback, options.seed, settings)
+        feedback, settings = parse_feedback(options.feedback), settings | {"seed": options.seed}
+        with steps("Replay", len(messages.contents)) as advance:
+            return replay_corpus(
+                messages.corpus, make_replayed(messages), feedback, settings, progress=advance
+            )
     if options.test:
         both, train, rows = joined(messages, read(options.test))
         outcomes = make_judge(both)(train.tolist(), rows.tolist())
-        return evaluation_of_rows(
-            both.corpus, rows, "holdout", outcomes, settings=settings, trained=len(train)
-        )
+        return evaluate_rows(both.corpus, rows, "holdout", outcomes, settings=settings, trained=len(train))
     return by_folds(messages, options.folds, options.seed, make_judge(messages), settings)
 
 
 def by_folds(
-    messages: Messages, n_folds: int, seed: int, judge: Judge, settings: dict[str, str]
+    messages: Messages, n_folds: int, seed: int, judge: Judge, settings: dict[str, Any]
 ) -> Evaluation:
     """The folds that `nbspam eval --folds` makes."""
     corpus = messages.corpus
@@ -140,21 +142,7 @@ def by_folds(
     every = np.arange(len(fold))
     in_order = [outcomes[row] for row in every.tolist()]
     more = {"digest": corpus.digest(), "settings": settings | {"folds": n_folds}, "folds": fold}
-    return evaluation_of_rows(corpus, every, "folds", in_order, **more)
-
-
-def by_replay(
-    messages: Messages, subject: Filter, feedback: str, seed: int, settings: dict[str, str]
-) -> Evaluation:
-    """The replay of `nbspam eval --replay`."""
-    corpus = messages.corpus
-    order, reason = in_time(corpus)
-    with steps("Replay", len(order)) as advance:
-        asked = parse_feedback(feedback)
-        run = replay(order.tolist(), corpus.truth().tolist(), subject, asked, seed, progress=advance)
-    settings = settings | {"feedback": feedback, "order": reason}
-    more = {"settings": settings, "trained": len(run.learned), "digest": corpus.digest()}
-    return evaluation_of_rows(corpus, order, "replay", run.outcomes, **more)
+    return evaluate_rows(corpus, every, "folds", in_order, **more)
 
 
 def finish(evaluation: Evaluation, options: argparse.Namespace) -> None:

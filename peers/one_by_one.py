@@ -16,7 +16,7 @@ from pathlib import Path
 
 from nbspam.evaluation.outcomes import Outcome
 from nbspam.labels import HAM, SPAM
-from peers.common import InReplay, Judge, Messages, OneByOne, arguments, evaluate, finish, scratch
+from peers.common import InReplay, Judge, Messages, OneByOne, arguments, evaluate, finish, make_scratch_folder
 
 
 class SpamProbe:
@@ -149,7 +149,7 @@ def main() -> None:
     program, make = FILTERS[options.filter]
     if shutil.which(program) is None:
         raise SystemExit(f"{program} is not installed: apt-get install {options.filter}")
-    with scratch() as folder:
+    with make_scratch_folder() as folder:
         subject = make(Path(folder))
 
         def replayed(messages: Messages) -> InReplay:

@@ -51,10 +51,10 @@ from nbspam.corpus.item import Skipped
 from nbspam.corpus.vocabulary import read_vocabulary, settings_under
 from nbspam.decision import read_loss
 from nbspam.errors import UsageError
-from nbspam.evaluation.figures import Summary, decision_names, rows, summary
+from nbspam.evaluation.figures import Summary, list_decisions, rows, summary
 from nbspam.evaluation.formats import result_lines, to_json
 from nbspam.evaluation.metrics import largest_confusions, learning_curve
-from nbspam.evaluation.outcomes import Evaluation, mistakes, worst_mistakes
+from nbspam.evaluation.outcomes import Evaluation, list_mistakes, worst_mistakes
 from nbspam.evaluation.replay import parse_feedback
 from nbspam.evaluation.sentences import said_of_decisions, said_of_method
 from nbspam.evaluation.sketch import roc_sketch
@@ -178,7 +178,7 @@ def _content(evaluation: Evaluation, found: Summary) -> dict[str, Any]:
 
     The keys are the field's names and do not change (cli.md).
     """
-    misclassified = mistakes(evaluation, np.flatnonzero(evaluation.is_mistake))
+    misclassified = list_mistakes(evaluation, np.flatnonzero(evaluation.is_mistake))
     content = found | {"settings": dict(evaluation.settings), "misclassified": misclassified}
     if evaluation.method == "replay":
         curve = learning_curve(evaluation)
@@ -213,7 +213,7 @@ def figures_table(found: Summary) -> Table:
 
 def _confusion(found: Summary) -> Table:
     """Messages by true and decided class; the largest confusions if there are too many classes."""
-    names, counts = [*map(plain, decision_names(found))], found["confusion"]
+    names, counts = [*map(plain, list_decisions(found))], found["confusion"]
     if len(counts) > WIDEST_CONFUSION:
         shown = table("true", "decided", ">messages")
         for truth, decided, count in largest_confusions(counts, WIDEST_CONFUSION):
@@ -230,7 +230,10 @@ def _confusion(found: Summary) -> Table:
 def _show_mistakes(out: Console, evaluation: Evaluation, verbose: bool) -> None:
     """`ham taken for spam  +3.2  path` of the worst of each class; with -v of all, with clues."""
     most = len(evaluation) if verbose else max(1, SHOWN_MISTAKES // evaluation.n_classes)
-    shown, total = mistakes(evaluation, worst_mistakes(evaluation, most)), int(evaluation.is_mistake.sum())
+    shown, total = (
+        list_mistakes(evaluation, worst_mistakes(evaluation, most)),
+        int(evaluation.is_mistake.sum()),
+    )
     out.print(f"\nMisclassified: {total:,}")
     known = heads(mistake.name for mistake in shown)
     for name, truth, decided, odds, clues in shown:

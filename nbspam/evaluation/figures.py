@@ -260,7 +260,7 @@ def rows(found: Summary, is_short: bool = False) -> list[Row]:
     return shown
 
 
-def decision_names(found: Summary) -> list[str]:
+def list_decisions(found: Summary) -> list[str]:
     """The columns of a confusion matrix that are shown: the classes, and unsure if a decision is."""
     some_unsure = any(row[-1] for row in found["confusion"])
     return [*found["classes"], UNSURE] if some_unsure else found["classes"]

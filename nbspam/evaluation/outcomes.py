@@ -208,7 +208,7 @@ def log_odds_of(probabilities: Floats) -> Floats:
         return np.asarray(np.log(probabilities) - np.log(others))
 
 
-def mistakes(evaluation: Evaluation, rows: Ints) -> list[Mistake]:
+def list_mistakes(evaluation: Evaluation, rows: Ints) -> list[Mistake]:
     """These messages, with the clues that are kept of them."""
     classes, found = evaluation.classes, []
     for row in rows.tolist():

@@ -13,8 +13,8 @@ from math import isfinite
 
 from nbspam.corpus.heads import heads
 from nbspam.errors import UsageError
-from nbspam.evaluation.figures import AT_HM, Summary, decision_names, rows
-from nbspam.evaluation.outcomes import Evaluation, mistakes, worst_mistakes
+from nbspam.evaluation.figures import AT_HM, Summary, list_decisions, rows
+from nbspam.evaluation.outcomes import Evaluation, list_mistakes, worst_mistakes
 from nbspam.evaluation.sentences import said_of_decisions, said_of_method, said_of_scores
 
 try:
@@ -82,8 +82,8 @@ def report_html(evaluation: Evaluation, found: Summary) -> str:
         sentences=[*said_of_decisions(found), *said_of_scores(found), said_of_method(evaluation)],
         rows=shown,
         plots=_embedded(evaluation),
-        columns=decision_names(found),
-        mistakes=list(zip(mistakes(evaluation, worst), worst_scores, strict=True)),
+        columns=list_decisions(found),
+        mistakes=list(zip(list_mistakes(evaluation, worst), worst_scores, strict=True)),
         heads=heads(evaluation.names[worst].tolist()),
         settings=_settings(evaluation),
     )

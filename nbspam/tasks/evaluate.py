@@ -32,7 +32,7 @@ from nbspam.evaluation.outcomes import (
     join,
     worst_mistakes,
 )
-from nbspam.evaluation.replay import ON_ERROR, THICK, Autolearn, Feedback, parse_feedback, replay
+from nbspam.evaluation.replay import ON_ERROR, THICK, Autolearn, Feedback, Filter, parse_feedback, replay
 from nbspam.filter import open_filter
 from nbspam.model.block import select_rows, without_columns
 from nbspam.model.calibrate import WARM_UP_SHARE, join_evidence
@@ -70,7 +70,7 @@ def judged_rows(
     block, classes = corpus.block, corpus.classes
     judged = zip(joints.tolist(), block.has_words[rows].tolist(), strict=True)
     outcomes = [outcome_of(joint, classes, loss, has_words) for joint, has_words in judged]
-    found = evaluation_of_rows(corpus, rows, "holdout", outcomes)
+    found = evaluate_rows(corpus, rows, "holdout", outcomes)
     worst = worst_mistakes(found)
     if scorer is None or not len(worst):
         return found
@@ -80,7 +80,7 @@ def judged_rows(
     return replace(found, clues=clues)
 
 
-def evaluation_of_rows(
+def evaluate_rows(
     corpus: Corpus, rows: Ints, method: str, outcomes: Sequence[Outcome], **more: Any
 ) -> Evaluation:
     """The evaluation of outcomes of these rows of a corpus; more: as for evaluation_of."""
@@ -119,7 +119,7 @@ def _judge_split(corpus: Corpus, with_clues: bool, task: tuple[Plan, Split]) -> 
     return judged_rows(judge.corpus, rows, judge.score(rows), loss, scorer)
 
 
-def without_other_clues(evaluation: Evaluation) -> Evaluation:
+def keep_worst_clues(evaluation: Evaluation) -> Evaluation:
     """The evaluation with the clues of its worst mistakes alone."""
     worst, clues = evaluation.names[worst_mistakes(evaluation)].tolist(), evaluation.clues
     return replace(evaluation, clues={name: clues[name] for name in worst if name in clues})
@@ -142,7 +142,7 @@ def evaluate_folds(
     [judged] = judge_splits(corpus, [plan], splitting.fold_splits(fold), jobs, progress)
     settings = plan.described(folds=n_folds, grouped=grouped)
     found = replace(judged, method="folds", digest=corpus.digest(), settings=settings, folds=fold)
-    return without_other_clues(found)
+    return keep_worst_clues(found)
 
 
 def evaluate_holdout(
@@ -181,20 +181,38 @@ def evaluate_replay(
         raise UsageError("auto", why, "give a number, or use `folds`", "alpha-auto-replay", option="alpha")
     if autolearn:
         check_autolearn(plan.settings)
-    order, right = in_time(corpus)
-    subject, truth = ReplayJudge(corpus, plan), corpus.truth().tolist()
+    subject = ReplayJudge(corpus, plan)
     own = Autolearn(subject, outdated) if autolearn else None
     centre = centre_nats(subject.loss)
-    run = replay(order.tolist(), truth, own or subject, feedback, plan.seed, centre, progress)
-    settings = plan.described(feedback=str(feedback), order=right)
+    found = replay_corpus(corpus, own or subject, feedback, plan.described(), centre, progress)
+    settings, truth = dict(found.settings), corpus.truth()
     if own:
-        wrong = sum(truth[message] != label for message, label in own.learned.items())
+        wrong = sum(int(truth[row]) != label for row, label in own.learned.items())
         settings |= {"autolearned": len(own.learned), "autolearned_wrongly": wrong}
     if undated := int(np.isnan(corpus.block.dates).sum()):
         settings["undated"] = undated
+    return keep_worst_clues(replace(found, settings=settings, clues=subject.clues))
+
+
+def replay_corpus(
+    corpus: Corpus,
+    subject: Filter,
+    feedback: Feedback,
+    settings: dict[str, Any],
+    centre: float = 0.0,
+    progress: Step | None = None,
+) -> Evaluation:
+    """Every message judged in order of time by any filter.
+
+    settings : of the filter, with the seed
+    centre   : of a thick threshold, nats
+    """
+    order, right = in_time(corpus)
+    seed, truth = settings["seed"], corpus.truth().tolist()
+    run = replay(order.tolist(), truth, subject, feedback, seed, centre, progress)
+    settings = settings | {"feedback": str(feedback), "order": right}
     more = {"digest": corpus.digest(), "settings": settings, "trained": len(run.learned)}
-    found = evaluation_of_rows(corpus, order, "replay", run.outcomes, clues=subject.clues, **more)
-    return without_other_clues(found)
+    return evaluate_rows(corpus, order, "replay", run.outcomes, **more)
 
 
 def centre_nats(loss: Loss) -> float:
