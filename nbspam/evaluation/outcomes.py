@@ -175,7 +175,7 @@ def evaluation_of(
     return Evaluation(
         classes,
         method,
-        np.array([*names, None], dtype=object)[:-1],
+        np.array(names, dtype=object),
         np.asarray(truth, np.int64),
         np.array([one.decided for one in outcomes], np.int64),
         np.array([one.log_odds for one in outcomes], np.float64),  # None becomes nan

@@ -251,20 +251,21 @@ class _Slice:
 
     def _informative(self, spreads: Floats) -> Ints:
         """int64: which tokens count in their row's mean, see ViewEvidence.informative."""
-        threshold, cells, size = self._settings.threshold, self._cells, self._n_rows * N_VIEWS
+        threshold, cells, n_cells = self._settings.threshold, self._cells, self._n_rows * N_VIEWS
         chosen, least = spreads > threshold * _STRONG[self._views], np.tile(_AT_LEAST, self._n_rows)
-        strong = np.bincount(cells[np.flatnonzero(chosen)], minlength=size)
-        wanting = np.flatnonzero((spreads > threshold * _WEAK[self._views]) & (strong < least)[cells])
-        if not len(wanting):
+        is_short = np.bincount(cells[np.flatnonzero(chosen)], minlength=n_cells) < least
+        weak = np.flatnonzero((spreads > threshold * _WEAK[self._views]) & is_short[cells])
+        if not len(weak):
             return np.flatnonzero(chosen)
         # By cell, the largest spread first; one key, because to sort by two takes ten times as long.
-        wanting = wanting[np.argsort(cells[wanting] * (spreads[wanting].max() + 1.0) - spreads[wanting])]
-        sizes = np.bincount(cells[wanting], minlength=size)
-        there = np.flatnonzero(sizes)
-        sizes = sizes[there]
-        last = np.cumsum(sizes) - sizes + np.minimum(sizes, least[there]) - 1
-        bounds = np.repeat(spreads[wanting[last]] - SAME, sizes)
-        chosen[wanting[spreads[wanting] >= bounds]] = True
+        weak = weak[np.argsort(cells[weak] * (spreads[weak].max() + 1.0) - spreads[weak])]
+        sizes = np.bincount(cells[weak], minlength=n_cells)
+        short = np.flatnonzero(sizes)
+        sizes = sizes[short]
+        firsts = np.cumsum(sizes) - sizes
+        last = firsts + np.minimum(sizes, least[short]) - 1  # of those that a cell takes
+        bounds = np.repeat(spreads[weak[last]] - SAME, sizes)
+        chosen[weak[spreads[weak] >= bounds]] = True
         return np.flatnonzero(chosen)
 
     def _measures(self) -> Floats:
