@@ -134,9 +134,9 @@ def evaluate_folds(
     progress: Step | None = None,
 ) -> Evaluation:
     """Each message judged by a filter that learned from the messages of the other folds."""
+    corpus = corpus.seen_by(plan.settings)  # once for all folds
     if grouped:
-        groups = duplicate_groups(corpus.seen_by(plan.settings))
-        fold = splitting.grouped_folds(corpus.truth(), groups, n_folds, plan.seed)
+        fold = splitting.grouped_folds(corpus.truth(), duplicate_groups(corpus), n_folds, plan.seed)
     else:
         fold = splitting.stratified_folds(corpus.truth(), n_folds, plan.seed)
     [judged] = judge_splits(corpus, [plan], splitting.fold_splits(fold), jobs, progress)
