@@ -216,7 +216,7 @@ def outcome_of(joint: Sequence[float], classes: tuple[str, ...], loss: Loss, has
     """
     logs, spam = log_posteriors(joint), positive(classes)
     if logs is None:
-        return Outcome(decide(None, loss), None, (1.0 / len(classes),) * len(classes))
+        return Outcome(UNDECIDED, None, (1.0 / len(classes),) * len(classes))
     probabilities = tuple([exp(value) for value in logs])
     odds = None if spam is None else log_odds(joint, spam)
     odds = odds if odds is not None and isfinite(odds) else None
