@@ -99,16 +99,8 @@ def _of_decisions(counts: metrics.Matrix, spam: int | None) -> dict[str, Estimat
     }
     found = {}
     if spam is not None:
-        two, caught = metrics.ham_spam(counts, spam), int(counts[spam, spam])
-        shares |= {
-            "precision": (caught, int(counts[:, spam].sum())),
-            "recall": (caught, two.spam),
-            "hm_percent": (two.ham_lost, two.ham),
-            "sm_percent": (two.spam_missed, two.spam),
-            "ham_unsure_percent": (two.ham_unsure, two.ham),
-            "spam_unsure_percent": (two.spam_unsure, two.spam),
-        }
-        lam = metrics.lam_with_interval(two.ham_lost, two.ham, two.spam_missed, two.spam)
+        shares |= metrics.count_spam_shares(counts, spam)
+        lam = metrics.lam_with_interval(*shares["hm_percent"], *shares["sm_percent"])
         found["lam_percent"] = Estimate(*lam, LOGIT_NORMAL)
     for key, (hits, trials) in shares.items():
         scale, (low, high) = 100 if key.endswith("_percent") else 1, clopper_pearson(hits, trials)
@@ -195,11 +187,12 @@ def summary(evaluation: Evaluation, loss: Loss | None = None) -> Summary:
     0.5, 1 % end too low if the cut-off depends on the one or two worst ham.
     """
     counts, spam, resampled = metrics.confusion(evaluation), evaluation.positive, _resampled(evaluation)
-    two, rates = None if spam is None else metrics.ham_spam(counts, spam), metrics.class_rates(counts)
+    rates = metrics.class_rates(counts)
+    n_spam = None if spam is None else int(counts[spam].sum())
     found: Summary = {
         "messages": len(evaluation),
-        "ham": two.ham if two else None,
-        "spam": two.spam if two else None,
+        "ham": None if n_spam is None else len(evaluation) - n_spam,
+        "spam": n_spam,
         "method": evaluation.method,
         "digest": evaluation.digest,
         "classes": list(evaluation.classes),

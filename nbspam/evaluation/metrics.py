@@ -24,21 +24,6 @@ CURVE_FIELDS = ("hm_percent", "sm_percent", "one_minus_roca_percent")
 Matrix = NDArray[np.int64]  # (n_classes, n_classes + 1): row true class, column decided one, unsure last
 
 
-class HamSpam(NamedTuple):
-    """Counts for the figures of two classes.  Ham is every class but spam.
-
-    ham_lost: decided as spam.  spam_missed: decided as another class.  An unsure message is neither lost nor
-    missed, because the user still sees it.
-    """
-
-    ham: int
-    ham_lost: int
-    ham_unsure: int
-    spam: int
-    spam_missed: int
-    spam_unsure: int
-
-
 def confusion(evaluation: Evaluation) -> Matrix:
     """Messages by true and decided class, int64 (n_classes, n_classes + 1), unsure in the last column."""
     counts = np.zeros((evaluation.n_classes, evaluation.n_classes + 1), np.int64)
@@ -57,21 +42,31 @@ def largest_confusions(counts: list[list[int]], limit: int) -> list[tuple[int, i
     return sorted(cells, key=lambda cell: -cell[2])[:limit]
 
 
-def ham_spam(counts: Matrix, positive: int) -> HamSpam:
-    """The counts of ham and spam in a confusion matrix.  positive : number of the class spam"""
+def count_spam_shares(counts: Matrix, positive: int) -> dict[str, tuple[int, int]]:
+    """For each rate of spam and ham how many messages have it, and of how many.  Ham is every class but spam.
+
+    positive : number of the class spam
+    An unsure message is neither lost nor missed, because the user still sees it.
+    """
     spam, ham = counts[positive].tolist(), np.delete(counts, positive, axis=0).sum(axis=0).tolist()
-    missed = sum(spam) - spam[positive] - spam[-1]
-    return HamSpam(sum(ham), ham[positive], ham[-1], sum(spam), missed, spam[-1])
+    n_spam, n_ham, caught, lost = sum(spam), sum(ham), spam[positive], ham[positive]
+    return {
+        "precision": (caught, caught + lost),
+        "recall": (caught, n_spam),
+        "hm_percent": (lost, n_ham),
+        "sm_percent": (n_spam - caught - spam[-1], n_spam),
+        "ham_unsure_percent": (ham[-1], n_ham),
+        "spam_unsure_percent": (spam[-1], n_spam),
+    }
 
 
 def error_percents(evaluation: Evaluation) -> tuple[float, float]:
     """hm% and sm%; nan for a class without messages, and for both without a class spam."""
     if evaluation.positive is None:
         return nan, nan
-    counts = ham_spam(confusion(evaluation), evaluation.positive)
-    lost = 100 * counts.ham_lost / counts.ham if counts.ham else nan
-    missed = 100 * counts.spam_missed / counts.spam if counts.spam else nan
-    return lost, missed
+    shares = count_spam_shares(confusion(evaluation), evaluation.positive)
+    (lost, n_ham), (missed, n_spam) = shares["hm_percent"], shares["sm_percent"]
+    return 100 * lost / n_ham if n_ham else nan, 100 * missed / n_spam if n_spam else nan
 
 
 def lam_with_interval(ham_lost: float, ham: float, spam_missed: float, spam: float) -> tuple[float, Interval]:
