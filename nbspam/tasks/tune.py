@@ -107,15 +107,15 @@ def settle(judged: dict[str, Evaluation], part_of: Ints, groups: Ints, how: str)
     The best of many looks better than it is on the mail that it is the best of.  So the default stays unless
     choosing gains there too, by more than chance.
     """
-    default, unseen, order = judged[""], [], []
+    default, unseen = judged[""], []
     tried = [_tried(*pair, default, groups) for pair in judged.items()]
     for number in np.unique(part_of):
         own, others = np.flatnonzero(part_of == number), np.flatnonzero(part_of != number)
         seen = {options: one.take(others) for options, one in judged.items()}
         best = choose([_tried(*pair, seen[""], groups[others]) for pair in seen.items()])
         unseen.append(judged[best.options].take(own))
-        order.append(own)
-    evaluation = join(unseen).take(np.argsort(np.concatenate(order)))
+    by_part = np.argsort(part_of, kind="stable")
+    evaluation = join(unseen).take(np.argsort(by_part))
     choice = _tried("the choice", evaluation, default, groups)
     best_tried, gains = choose(tried), choice.difference < 0 and choice.p < LEVEL
     comparison = compare(default, evaluation, ("the default", "the choice"))
