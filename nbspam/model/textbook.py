@@ -84,7 +84,10 @@ def learn_features(
 
 
 class WordRows:
-    """Messages over the words of some counts, to be scored under any law: words outside are one NOTAWORD."""
+    """Messages over the words of some counts, to be scored under the laws of one event model.
+
+    All words outside are one NOTAWORD.
+    """
 
     def __init__(self, counts: Counts, block: Block) -> None:
         used, columns = np.unique(block.columns, return_inverse=True)
@@ -98,7 +101,7 @@ class WordRows:
         self._columns = np.concatenate([columns[inside], np.full(len(without), len(used))])
         self._times = np.concatenate([times[inside], outside[without]])
         self._counts, self._places = counts, places
-        self._tuples: tuple[list[list[int]], Ints] = ([], places)  # of every law of these rows, once known
+        self._tuples: tuple[list[list[int]], Ints] = ([], places)  # of distinct_tuples, for the first law
 
     def score(self, law: WordLaw) -> Floats:
         """Log-likelihoods, float64 (n_rows, n_classes), nats; -inf allowed, never NaN."""
