@@ -20,69 +20,73 @@ from typing import Any
 
 import numpy as np
 
-from nbspam.corpus.corpus import Corpus
+from experiments.corpora import corpus_folder
+from nbspam.corpus.corpus import Corpus, read_corpus
 from nbspam.corpus.executor import default_jobs
 from nbspam.corpus.labelled import open_labelled
-from nbspam.corpus.reading import read_blocks
 from nbspam.decision import zero_one_loss
 from nbspam.evaluation.figures import summary
 from nbspam.evaluation.folds import fold_splits, stratified_folds
 from nbspam.evaluation.outcomes import join
+from nbspam.labels import HAM_AND_SPAM
 from nbspam.model.block import Block, merge_blocks
 from nbspam.settings import Settings
 from nbspam.tasks.evaluate import judged_rows
 from nbspam.tasks.judges import BatchJudge, Plan
-from tests.conftest import unpacked
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "model-figures.md"
-CLASSES = ("ham", "spam")
 REPEATS = 2
-MODELS: tuple[tuple[str, dict[str, Any], list[str]], ...] = (
-    ("presence, views and calibration (the default)", {}, []),
-    ("presence, λ = 1", {"averaged": False}, ["--textbook"]),
-    ("multinomial, λ = 1", {"event_model": "multinomial"}, ["--event-model", "multinomial"]),
-    ("Bernoulli, λ = 1", {"event_model": "bernoulli"}, ["--event-model", "bernoulli"]),
-    ("complement, λ = 1", {"event_model": "complement"}, ["--event-model", "complement"]),
-    (
-        "complement, normalised, λ = 1",
-        {"event_model": "complement", "normalise": True},
-        ["--event-model", "complement", "--normalise"],
-    ),
-    ("Gaussian", {"event_model": "gaussian"}, ["--event-model", "gaussian"]),
-    ("categorical, 10 bins", {"event_model": "categorical"}, ["--event-model", "categorical"]),
-    (
-        "categorical, 10 bins of equal width",
-        {"event_model": "categorical", "binning": "width"},
-        ["--event-model", "categorical", "--binning", "width"],
-    ),
-    ("AODE, 10 bins", {"event_model": "aode"}, ["--event-model", "aode"]),
-    ("presence + Gaussian, λ = 1", {"features": "both"}, ["--features", "both"]),
-    (
-        "presence + categorical, λ = 1",
-        {"features": "both", "numeric_model": "categorical"},
-        ["--features", "both", "--numeric-model", "categorical"],
-    ),
-)
-AUTOMATIC = ("presence, λ auto", "multinomial, λ auto", "Bernoulli, λ auto", "complement, λ auto")
+MODELS: dict[str, dict[str, Any]] = {  # title -> settings
+    "presence, views and calibration (the default)": {},
+    "presence, λ = 1": {"averaged": False},
+    "multinomial, λ = 1": {"event_model": "multinomial"},
+    "Bernoulli, λ = 1": {"event_model": "bernoulli"},
+    "complement, λ = 1": {"event_model": "complement"},
+    "complement, normalised, λ = 1": {"event_model": "complement", "normalise": True},
+    "Gaussian": {"event_model": "gaussian"},
+    "categorical, 10 bins": {"event_model": "categorical"},
+    "categorical, 10 bins of equal width": {"event_model": "categorical", "binning": "width"},
+    "AODE, 10 bins": {"event_model": "aode"},
+    "presence + Gaussian, λ = 1": {"features": "both"},
+    "presence + categorical, λ = 1": {"features": "both", "numeric_model": "categorical"},
+}
+AUTOMATIC: dict[str, dict[str, Any]] = {
+    "presence, λ auto": {"averaged": False},
+    "multinomial, λ auto": {"event_model": "multinomial"},
+    "Bernoulli, λ auto": {"event_model": "bernoulli"},
+    "complement, λ auto": {"event_model": "complement"},
+}
+
+
+def options(given: dict[str, Any]) -> list[str]:
+    """The options of `nbspam train` for these settings."""
+    found: list[str] = []
+    for name, value in given.items():
+        if name == "averaged":
+            found.append("--textbook")
+        elif value is True:
+            found.append(f"--{name}")
+        else:
+            found += [f"--{name.replace('_', '-')}", value]
+    return found
 
 
 def read(source: Path) -> Block:
     """All messages of a source with their measures and numeric features."""
     found = open_labelled([str(source)])
-    parts = read_blocks(found.items(), CLASSES, default_jobs(), frozenset(("bigrams", "measures", "numeric")))
-    return merge_blocks([block for shard in parts for block in shard.blocks])
+    wanted = frozenset(("bigrams", "measures", "numeric"))
+    return read_corpus(found.items(), HAM_AND_SPAM, default_jobs(), wanted=wanted).block
 
 
 def judged(
     block: Block, splits: list[tuple[Any, Any]], settings: Settings, automatic: bool
 ) -> tuple[dict[str, Any], float]:
     """The figures of a model over splits (train, test), and the seconds of counting, fitting and scoring."""
-    corpus = Corpus(block, CLASSES, [], [], False).seen_by(settings)
+    corpus = Corpus(block, HAM_AND_SPAM, [], [], False)
     parts, seconds = [], 0.0
     for train, test in splits:
         begun = time.perf_counter()
-        judge = BatchJudge(corpus, Plan(settings, automatic))
-        judge.learn(train)
+        judge = BatchJudge(corpus, Plan(settings, automatic), train)
         scores = judge.score(test)
         seconds += time.perf_counter() - begun
         parts.append(judged_rows(corpus, test, scores, zero_one_loss(2)))
@@ -92,11 +96,8 @@ def judged(
 def accuracy_rows(block: Block, splits: list[tuple[Any, Any]]) -> list[list[str]]:
     """(1-ROCA)%, hm%, sm%, log loss and seconds of each model."""
     rows = []
-    chosen = [(name, settings, False) for name, settings, _ in MODELS]
-    names = {"presence": {"averaged": False}, "multinomial": {}, "Bernoulli": {}, "complement": {}}
-    for title in AUTOMATIC:
-        word = title.partition(",")[0]
-        chosen.append((title, {"event_model": word.lower(), **names[word]}, True))
+    chosen = [(title, given, False) for title, given in MODELS.items()]
+    chosen += [(title, given, True) for title, given in AUTOMATIC.items()]
     for title, given, automatic in chosen:
         found, seconds = judged(block, splits, Settings(**given), automatic)
         rows.append(
@@ -118,13 +119,10 @@ def speed_rows(index: Path, block: Block, train: Any, test: Any) -> list[list[st
     rows: list[tuple[str, float, float]] = []
     pairs = int(np.diff(block.starts)[test].sum())
     with tempfile.TemporaryDirectory() as folder:
-        for title, given, arguments in MODELS:
+        for title, given in MODELS.items():
             command = [sys.executable, "-m", "nbspam", "train", str(index), "-q", "--replace"]
-            command += ["-m", f"{folder}/m", *arguments]
-            settings = Settings(**given)
-            seen = Corpus(block, CLASSES, [], [], False).seen_by(settings)
-            judge = BatchJudge(seen, Plan(settings))
-            judge.learn(train)
+            command += ["-m", f"{folder}/m", *options(given)]
+            judge = BatchJudge(Corpus(block, HAM_AND_SPAM, [], [], False), Plan(Settings(**given)), train)
             training = least(partial(subprocess.run, command, check=True), children_seconds)
             scoring = least(partial(judge.score, test), time.process_time)
             rows.append((title, training, scoring))
@@ -194,9 +192,7 @@ def split(mail: Path) -> tuple[Block, Any, Any]:
 
 def main(chosen: list[str]) -> None:
     """Measures what is named (`accuracy`, `speed`; both by default) and writes it into the page."""
-    mail, texts = unpacked("spamassassin", "sa"), unpacked("sms", "sms")
-    if mail is None or texts is None:
-        sys.exit("the corpora are not to be had: set NBSPAM_CORPORA (see docs/corpora.md)")
+    mail, texts = corpus_folder("spamassassin", "sa"), corpus_folder("sms", "sms")
     for name, measure, mark in (("accuracy", accuracy, "models-table"), ("speed", speed, "models-speed")):
         if not chosen or name in chosen:
             made = f"Made by `make experiment-models`.\n\n{measure(mail, texts)}"

@@ -104,7 +104,7 @@ def training_part(corpus: Corpus) -> Corpus:
 def judged(trial: Trial, sources: tuple[Corpus, Corpus]) -> list[Judged]:
     """What comes of each of SETTINGS."""
     plan = Plan(Settings().replaced(**trial.settings))
-    by_date, late = (without(corpus, trial).seen_by(plan.settings) for corpus in sources)
+    by_date, late = (without(corpus, trial) for corpus in sources)
     ways: tuple[Callable[[], Evaluation], ...] = (
         lambda: evaluate_folds(training_part(by_date), plan, 10),
         lambda: evaluate_replay(by_date, plan, Feedback()),

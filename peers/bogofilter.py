@@ -9,21 +9,28 @@ Its word lists are in a temporary folder.
 
 from __future__ import annotations
 
-import argparse
-import os
 import re
 import shutil
 import subprocess
 import sys
 import tempfile
-from math import log
+from functools import partial
 from pathlib import Path
 
 from nbspam.decision import UNDECIDED
-from nbspam.evaluation.outcomes import Evaluation, Outcome
+from nbspam.evaluation.outcomes import Outcome
 from nbspam.evaluation.replay import Autolearn, Filter
 from nbspam.labels import HAM, SPAM
-from peers.common import Messages, arguments, by_folds, by_replay, by_split, finish, read_messages
+from peers.common import (
+    InReplay,
+    Messages,
+    arguments,
+    evaluate,
+    finish,
+    make_scratch_folder,
+    outcome_of,
+    read_messages,
+)
 
 # bogofilter's own defaults, given on the command line so that no configuration file of the machine counts.
 SPAM_CUTOFF, HAM_CUTOFF = 0.99, 0.45
@@ -32,7 +39,6 @@ TAKEN_BACK = {HAM: "-N", SPAM: "-S"}
 # A line before a message, the fields of its header, each with its continuation lines.
 HEADER = re.compile(rb"(?:From [^\n]*\n)?(?:[!-9;-~]+:[^\n]*\n(?:[ \t][^\n]*\n)*)*")
 NO_WORDLIST = 3  # exit status before anything was learned
-MEMORY = "/dev/shm"  # a word list there costs no disk
 
 
 def with_empty_line(data: bytes) -> bytes:
@@ -87,27 +93,17 @@ class Bogofilter:
         return [float(line.rpartition(b" ")[2]) for line in done.stdout.splitlines()]
 
 
-def outcome_of(score: float) -> Outcome:
-    """bogofilter's decision.  Its score serves as probability; at 0 and 1 there are no log-odds."""
-    decided = 1 if score >= SPAM_CUTOFF else 0 if score <= HAM_CUTOFF else UNDECIDED
-    odds = log(score) - log(1 - score) if 0 < score < 1 else None
-    return Outcome(decided, odds, (1 - score, score))
+def decide(score: float) -> int:
+    """bogofilter's decision."""
+    return 1 if score >= SPAM_CUTOFF else 0 if score <= HAM_CUTOFF else UNDECIDED
 
 
-class BogofilterReplay:
-    """bogofilter as a filter that evaluate.replay drives."""
+class BogofilterReplay(InReplay):
+    """bogofilter as a filter that evaluation.replay drives."""
 
-    def __init__(self, filter: Bogofilter, messages: Messages, order: list[int]) -> None:
+    def __init__(self, filter: Bogofilter, messages: Messages) -> None:
+        super().__init__(filter, messages, decide)
         self._filter = filter
-        self._messages = messages
-        self._order = order
-
-    def score(self, message: int) -> Outcome:
-        return outcome_of(self._filter.score(self._messages.contents[self._order[message]]))
-
-    def learn(self, message: int, label: int) -> None:
-        classes = self._messages.corpus.classes
-        self._filter.learn(self._messages.contents[self._order[message]], classes[label])
 
     def autolearn(self, message: int, outcome: Outcome) -> int:
         """As `bogofilter -u`: register every message that is not unsure."""
@@ -116,8 +112,7 @@ class BogofilterReplay:
         return outcome.decided
 
     def unlearn(self, message: int, label: int) -> None:
-        classes = self._messages.corpus.classes
-        self._filter.unlearn(self._messages.contents[self._order[message]], classes[label])
+        self._filter.unlearn(self._contents[message], self._classes[label])
 
 
 class Batch:
@@ -141,7 +136,13 @@ class Batch:
             filter.learn_files([self._paths[row] for row in train if labels[row] == number], name)
         scores = filter.score_files([self._paths[row] for row in rows])
         shutil.rmtree(words)
-        return [outcome_of(score) for score in scores]
+        return [outcome_of(score, decide(score)) for score in scores]
+
+
+def read(source: str) -> Messages:
+    """The messages, each with an empty line after its header."""
+    corpus, contents = read_messages(source)
+    return Messages(corpus, [with_empty_line(content) for content in contents])
 
 
 def main() -> None:
@@ -151,36 +152,16 @@ def main() -> None:
     program = shutil.which("bogofilter")
     if program is None:
         sys.exit("bogofilter is not installed: apt-get install bogofilter")
-    messages = _read(options.source)
     settings = {"filter": f"bogofilter, cut-offs {SPAM_CUTOFF:g} and {HAM_CUTOFF:g}"}
-    with tempfile.TemporaryDirectory(dir=MEMORY if os.path.isdir(MEMORY) else None) as name:
+    with make_scratch_folder() as name:
         folder = Path(name)
-        evaluation = _evaluate(program, folder, messages, options, settings)
-    finish(evaluation, options)
 
-
-def _read(source: str) -> Messages:
-    corpus, contents = read_messages(source)
-    return Messages(corpus, [with_empty_line(content) for content in contents])
-
-
-def _evaluate(
-    program: str, folder: Path, messages: Messages, options: argparse.Namespace, settings: dict[str, str]
-) -> Evaluation:
-    if options.replay:
-
-        def begin(order: list[int]) -> Filter:
-            subject = BogofilterReplay(Bogofilter(program, folder / "words"), messages, order)
+        def replayed(messages: Messages) -> Filter:
+            subject = BogofilterReplay(Bogofilter(program, folder / "words"), messages)
             return Autolearn(subject) if options.autolearn else subject
 
-        return by_replay(messages, begin, options.feedback, options.seed, settings)
-    if options.test:
-
-        def judge(both: Messages, train: list[int], rows: list[int]) -> list[Outcome]:
-            return Batch(program, folder, both)(train, rows)
-
-        return by_split(messages, _read(options.test), judge, settings)
-    return by_folds(messages, options.folds, options.seed, Batch(program, folder, messages), settings)
+        evaluation = evaluate(options, settings, partial(Batch, program, folder), replayed, read)
+    finish(evaluation, options)
 
 
 if __name__ == "__main__":

@@ -7,23 +7,30 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
+import os
+import tempfile
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from math import log
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from nbspam.cli.evaluate import show_evaluation
-from nbspam.corpus.corpus import Corpus, in_time, read_corpus
+from nbspam.cli.tables import steps
+from nbspam.corpus.corpus import Corpus, read_corpus
 from nbspam.corpus.labelled import open_labelled
 from nbspam.corpus.reading import WORDS
 from nbspam.evaluation import folds as splitting
 from nbspam.evaluation.figures import summary
 from nbspam.evaluation.formats import result_lines, to_json
-from nbspam.evaluation.outcomes import Evaluation, Outcome, evaluation_of
-from nbspam.evaluation.replay import Filter, Replay, parse_feedback, replay
+from nbspam.evaluation.outcomes import Evaluation, Ints, Outcome
+from nbspam.evaluation.replay import Filter, parse_feedback
 from nbspam.files import whole_file
 from nbspam.model.block import merge_blocks
+from nbspam.tasks.evaluate import evaluate_rows, replay_corpus
+
+MEMORY = "/dev/shm"
+Judge = Callable[[list[int], list[int]], Sequence[Outcome]]  # of rows to train on, and rows to judge
 
 
 class Messages(NamedTuple):
@@ -58,64 +65,84 @@ def arguments(doing: str) -> argparse.ArgumentParser:
     return parser
 
 
-def judged(
-    messages: Messages, rows: list[int], outcomes: list[Outcome], method: str, **more: Any
+class OneByOne(Protocol):
+    """A filter of bytes."""
+
+    def learn(self, data: bytes, label: str) -> None:
+        """Learn one message."""
+
+    def score(self, data: bytes) -> float:
+        """The filter's score of spam, 0 to 1; 0.5 if it cannot tell."""
+
+
+class InReplay:
+    """A filter of bytes as evaluation.replay drives it.
+
+    decide : from its score to the class, or UNDECIDED
+    """
+
+    def __init__(self, subject: OneByOne, messages: Messages, decide: Callable[[float], int]) -> None:
+        self._subject, self._decide = subject, decide
+        self._contents, self._classes = messages.contents, messages.corpus.classes
+
+    def score(self, message: int) -> Outcome:
+        score = self._subject.score(self._contents[message])
+        return outcome_of(score, self._decide(score))
+
+    def learn(self, message: int, label: int) -> None:
+        self._subject.learn(self._contents[message], self._classes[label])
+
+
+def outcome_of(score: float, decided: int) -> Outcome:
+    """The score serves as probability; at 0 and 1 there are no log-odds."""
+    odds = log(score) - log(1 - score) if 0 < score < 1 else None
+    return Outcome(decided, odds, (1 - score, score))
+
+
+def make_scratch_folder() -> tempfile.TemporaryDirectory[str]:
+    """A temporary folder, in memory if that is possible: a data base there costs no disk."""
+    return tempfile.TemporaryDirectory(dir=MEMORY if os.path.isdir(MEMORY) else None)
+
+
+def evaluate(
+    options: argparse.Namespace,
+    settings: dict[str, Any],
+    make_judge: Callable[[Messages], Judge],
+    make_replayed: Callable[[Messages], Filter],
+    read: Callable[[str], Messages] = read_messages,
 ) -> Evaluation:
-    """The evaluation of the outcomes of some rows, in the order judged."""
-    corpus = messages.corpus
-    names = [corpus.block.names[row] for row in rows]
-    return evaluation_of(corpus.classes, method, names, corpus.truth()[rows], outcomes, **more)
+    """The evaluation that the options ask for.
+
+    make_judge    : makes what judges folds, or the second of two sources
+    make_replayed : makes what a replay drives
+    """
+    messages = read(options.source)
+    if options.replay:
+        feedback, settings = parse_feedback(options.feedback), settings | {"seed": options.seed}
+        with steps("Replay", len(messages.contents)) as advance:
+            return replay_corpus(
+                messages.corpus, make_replayed(messages), feedback, settings, progress=advance
+            )
+    if options.test:
+        both, train, rows = joined(messages, read(options.test))
+        outcomes = make_judge(both)(train.tolist(), rows.tolist())
+        return evaluate_rows(both.corpus, rows, "holdout", outcomes, settings=settings, trained=len(train))
+    return by_folds(messages, options.folds, options.seed, make_judge(messages), settings)
 
 
 def by_folds(
-    messages: Messages,
-    n_folds: int,
-    seed: int,
-    judge: Callable[[list[int], list[int]], Sequence[Outcome]],
-    settings: dict[str, str],
+    messages: Messages, n_folds: int, seed: int, judge: Judge, settings: dict[str, Any]
 ) -> Evaluation:
-    """judge(rows to train on, rows to judge) for the folds that `nbspam eval --folds` makes."""
-    fold = splitting.stratified_folds(messages.corpus.truth(), n_folds, seed)
+    """The folds that `nbspam eval --folds` makes."""
+    corpus = messages.corpus
+    fold = splitting.stratified_folds(corpus.truth(), n_folds, seed)
     outcomes: dict[int, Outcome] = {}
     for train, rows in splitting.fold_splits(fold):
         outcomes |= zip(rows.tolist(), judge(train.tolist(), rows.tolist()), strict=True)
-    every = list(range(len(fold)))
-    more = {"digest": messages.corpus.digest(), "settings": settings | {"folds": n_folds}, "folds": fold}
-    return judged(messages, every, [outcomes[row] for row in every], "folds", **more)
-
-
-def by_replay(
-    messages: Messages,
-    make: Callable[[list[int]], Filter],
-    feedback: str,
-    seed: int,
-    settings: dict[str, str],
-) -> Evaluation:
-    """The replay of `nbspam eval --replay`: make(order) gives the filter to drive."""
-    order, reason = in_time(messages.corpus)
-    truth = messages.corpus.truth()[order].tolist()
-    watched = sys.stderr.isatty()
-
-    def progress(_: int, done: list[int] = [0]) -> None:  # noqa: B006  a counter
-        done[0] += 1
-        if watched and done[0] % 100 == 0:
-            sys.stderr.write(f"\r{done[0]:,} of {len(truth):,}")
-
-    run: Replay = replay(truth, make(order.tolist()), parse_feedback(feedback), seed, progress=progress)
-    more = {"settings": settings | {"feedback": feedback, "order": reason}, "trained": len(run.learned)}
-    digest = messages.corpus.digest()
-    return judged(messages, order.tolist(), run.outcomes, "replay", digest=digest, **more)
-
-
-def by_split(
-    first: Messages,
-    second: Messages,
-    judge: Callable[[Messages, list[int], list[int]], list[Outcome]],
-    settings: dict[str, str],
-) -> Evaluation:
-    """judge(both sources as one, rows of the first, rows of the second): a split that others made."""
-    both, train, rows = joined(first, second)
-    return judged(both, rows, judge(both, train, rows), "holdout", settings=settings, trained=len(train))
+    every = np.arange(len(fold))
+    in_order = [outcomes[row] for row in every.tolist()]
+    more = {"digest": corpus.digest(), "settings": settings | {"folds": n_folds}, "folds": fold}
+    return evaluate_rows(corpus, every, "folds", in_order, **more)
 
 
 def finish(evaluation: Evaluation, options: argparse.Namespace) -> None:
@@ -133,7 +160,7 @@ def finish(evaluation: Evaluation, options: argparse.Namespace) -> None:
         show_evaluation(evaluation, found, False)
 
 
-def joined(first: Messages, second: Messages) -> tuple[Messages, list[int], list[int]]:
+def joined(first: Messages, second: Messages) -> tuple[Messages, Ints, Ints]:
     """Two sources as one, and the rows of each."""
     if first.corpus.classes != second.corpus.classes:
         raise SystemExit("the classes of both sources differ")
@@ -146,4 +173,4 @@ def joined(first: Messages, second: Messages) -> tuple[Messages, list[int], list
     )
     train = np.arange(len(first.contents))
     rows = np.arange(len(second.contents)) + len(train)
-    return Messages(both, first.contents + second.contents), train.tolist(), rows.tolist()
+    return Messages(both, first.contents + second.contents), train, rows

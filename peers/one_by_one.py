@@ -8,31 +8,15 @@ Programs of Debian, with their defaults.  What they keep is in a temporary folde
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
 import subprocess
-import tempfile
 from collections.abc import Callable
-from math import log
 from pathlib import Path
-from typing import Protocol
 
-from nbspam.evaluation.outcomes import Evaluation, Outcome
+from nbspam.evaluation.outcomes import Outcome
 from nbspam.labels import HAM, SPAM
-from peers.common import Messages, arguments, by_replay, by_split, finish, read_messages
-
-MEMORY = "/dev/shm"  # a data base there costs no disk
-
-
-class OneByOne(Protocol):
-    """A filter of bytes."""
-
-    def learn(self, data: bytes, label: str) -> None:
-        """Learn one message."""
-
-    def score(self, data: bytes) -> float:
-        """The filter's score of spam, 0 to 1; 0.5 if it cannot tell."""
+from peers.common import InReplay, Judge, Messages, OneByOne, arguments, evaluate, finish, make_scratch_folder
 
 
 class SpamProbe:
@@ -151,51 +135,9 @@ FILTERS: dict[str, tuple[str, Callable[[Path], OneByOne]]] = {
 }
 
 
-def outcome_of(score: float) -> Outcome:
+def decide(score: float) -> int:
     """Spam above 0.5."""
-    odds = log(score) - log(1 - score) if 0 < score < 1 else None
-    return Outcome(int(score > 0.5), odds, (1 - score, score))
-
-
-class InReplay:
-    """A filter as evaluate.replay drives it."""
-
-    def __init__(self, subject: OneByOne, messages: Messages, order: list[int]) -> None:
-        self._subject = subject
-        self._messages = messages
-        self._order = order
-
-    def score(self, message: int) -> Outcome:
-        return outcome_of(self._subject.score(self._messages.contents[self._order[message]]))
-
-    def learn(self, message: int, label: int) -> None:
-        name = self._messages.corpus.classes[label]
-        self._subject.learn(self._messages.contents[self._order[message]], name)
-
-    def unlearn(self, message: int, label: int) -> None:
-        raise SystemExit("this peer does not unlearn")
-
-
-def evaluated(name: str, source: str, test: str, feedback: str = "immediate", seed: int = 0) -> Evaluation:
-    """The evaluation of a filter: a replay of `source`, or trained on it and judged on `test`."""
-    program, make = FILTERS[name]
-    if shutil.which(program) is None:
-        raise SystemExit(f"{program} is not installed: apt-get install {name}")
-    messages, settings = read_messages(source), {"filter": name}
-    with tempfile.TemporaryDirectory(dir=MEMORY if os.path.isdir(MEMORY) else None) as folder:
-        subject = make(Path(folder))
-        if not test:
-            return by_replay(
-                messages, lambda order: InReplay(subject, messages, order), feedback, seed, settings
-            )
-
-        def judge(both: Messages, train: list[int], rows: list[int]) -> list[Outcome]:
-            one = InReplay(subject, both, list(range(len(both.contents))))
-            for row in train:
-                one.learn(row, int(both.corpus.block.labels[row]))
-            return [one.score(row) for row in rows]
-
-        return by_split(messages, read_messages(test), judge, settings)
+    return int(score > 0.5)
 
 
 def main() -> None:
@@ -204,8 +146,27 @@ def main() -> None:
     options = parser.parse_args()
     if not options.replay and not options.test:
         parser.error("give --replay or --test SOURCE")
-    test = options.test or ""
-    finish(evaluated(options.filter, options.source, test, options.feedback, options.seed), options)
+    program, make = FILTERS[options.filter]
+    if shutil.which(program) is None:
+        raise SystemExit(f"{program} is not installed: apt-get install {options.filter}")
+    with make_scratch_folder() as folder:
+        subject = make(Path(folder))
+
+        def replayed(messages: Messages) -> InReplay:
+            return InReplay(subject, messages, decide)
+
+        def judge(messages: Messages) -> Judge:
+            one, labels = replayed(messages), messages.corpus.truth().tolist()
+
+            def judged(train: list[int], rows: list[int]) -> list[Outcome]:
+                for row in train:
+                    one.learn(row, labels[row])
+                return [one.score(row) for row in rows]
+
+            return judged
+
+        evaluation = evaluate(options, {"filter": options.filter}, judge, replayed)
+    finish(evaluation, options)
 
 
 if __name__ == "__main__":

@@ -8,12 +8,14 @@ CountVectorizer makes the words; in a replay HashingVectorizer, for `partial_fit
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 from sklearn.feature_extraction.text import CountVectorizer, HashingVectorizer
 from sklearn.naive_bayes import BernoulliNB, ComplementNB, MultinomialNB
 
-from nbspam.evaluation.outcomes import Evaluation, Outcome
-from peers.common import Messages, arguments, by_folds, by_replay, by_split, finish, read_messages
+from nbspam.evaluation.outcomes import Outcome
+from peers.common import Messages, arguments, evaluate, finish
 
 HASHES = 2**18
 MODELS = {"MultinomialNB": MultinomialNB, "ComplementNB": ComplementNB, "BernoulliNB": BernoulliNB}
@@ -34,12 +36,12 @@ class Batch:
         return outcomes_of(model.predict_joint_log_proba(matrix))
 
 
-class InReplay:
+class ScikitReplay:
     """One model that learns message by message."""
 
-    def __init__(self, name: str, messages: Messages, order: list[int]) -> None:
+    def __init__(self, name: str, messages: Messages) -> None:
         self._model = MODELS[name]()
-        texts = [decoded(messages.contents[row]) for row in order]
+        texts = [decoded(content) for content in messages.contents]
         words = HashingVectorizer(n_features=HASHES, alternate_sign=False, norm=None)
         self._matrix = words.transform(texts)
         self._learned: set[int] = set()
@@ -52,9 +54,6 @@ class InReplay:
     def learn(self, message: int, label: int) -> None:
         self._model.partial_fit(self._matrix[message], [label], classes=[0, 1])
         self._learned.add(label)
-
-    def unlearn(self, message: int, label: int) -> None:
-        raise SystemExit("scikit-learn does not unlearn")
 
 
 def outcomes_of(joint: np.ndarray) -> list[Outcome]:
@@ -79,28 +78,9 @@ def main() -> None:
     parser = arguments("Judge scikit-learn's naive Bayes as nbspam eval judges nbspam.")
     parser.add_argument("--event-model", choices=MODELS, default="MultinomialNB")
     options = parser.parse_args()
-    messages = read_messages(options.source)
-    settings = {"filter": f"scikit-learn {options.event_model}"}
-    if options.replay:
-        evaluation = replayed(options.event_model, messages, settings, options.feedback, options.seed)
-    elif options.test:
-        evaluation = split(options.event_model, messages, read_messages(options.test), settings)
-    else:
-        batch = Batch(options.event_model, messages)
-        evaluation = by_folds(messages, options.folds, options.seed, batch, settings)
-    finish(evaluation, options)
-
-
-def replayed(
-    name: str, messages: Messages, settings: dict[str, str], feedback: str = "immediate", seed: int = 0
-) -> Evaluation:
-    """Each message judged, then learned."""
-    return by_replay(messages, lambda order: InReplay(name, messages, order), feedback, seed, settings)
-
-
-def split(name: str, train: Messages, test: Messages, settings: dict[str, str]) -> Evaluation:
-    """Trained on one source, judged on another."""
-    return by_split(train, test, lambda both, first, second: Batch(name, both)(first, second), settings)
+    name = options.event_model
+    settings = {"filter": f"scikit-learn {name}"}
+    finish(evaluate(options, settings, partial(Batch, name), partial(ScikitReplay, name)), options)
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ from math import isfinite
 from typing import Any
 
 import click
+import numpy as np
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -48,16 +49,15 @@ from nbspam.cli.tables import (
 from nbspam.corpus.heads import heads
 from nbspam.corpus.item import Skipped
 from nbspam.corpus.vocabulary import read_vocabulary, settings_under
-from nbspam.decision import Loss, read_loss
+from nbspam.decision import read_loss
 from nbspam.errors import UsageError
-from nbspam.evaluation.figures import Summary, rows, summary
+from nbspam.evaluation.figures import Summary, list_decisions, rows, summary
 from nbspam.evaluation.formats import result_lines, to_json
 from nbspam.evaluation.metrics import largest_confusions, learning_curve
-from nbspam.evaluation.outcomes import Evaluation, worst_mistakes
+from nbspam.evaluation.outcomes import Evaluation, list_mistakes, worst_mistakes
 from nbspam.evaluation.replay import parse_feedback
 from nbspam.evaluation.sentences import said_of_decisions, said_of_method
 from nbspam.evaluation.sketch import roc_sketch
-from nbspam.labels import UNSURE
 from nbspam.tasks.evaluate import evaluate_folds, evaluate_holdout, evaluate_model, evaluate_replay
 from nbspam.tasks.judges import Plan
 
@@ -100,9 +100,8 @@ def eval_command(**given: Any) -> None:
     if given["report"]:
         import nbspam.evaluation.report  # noqa: F401  an error if its libraries are missing
     evaluation, skipped = _judged_saved(given) if method == "model" else _judged(method, given)
-    loss = read_loss(given["loss"], evaluation.classes)
     with steps("Figures and their intervals", None, given["quiet"]):
-        found = summary(evaluation, loss)
+        found = summary(evaluation, read_loss(given["loss"], evaluation.classes))
     try:
         if given["json"]:
             write_json(_content(evaluation, found))
@@ -112,7 +111,7 @@ def eval_command(**given: Any) -> None:
         with steps("Writing files", None, given["quiet"]):
             for option in FILES:
                 if given[option]:
-                    content = _file_content(option, evaluation, loss)
+                    content = _file_content(option, evaluation, found)
                     with output_file(given[option]) as file:
                         file.write(content)
     check_all_read(skipped)
@@ -151,7 +150,7 @@ def _judged(method: str, given: dict[str, Any]) -> tuple[Evaluation, Skipped]:
     n_folds, feedback = given["folds"], parse_feedback(given["feedback"])
     with asked_workers(given) as jobs:
         plan = Plan(settings, given["alpha"] == "auto", loss, given["seed"], vocabulary)
-        corpus = read_source(source, given | {"jobs": jobs}, settings.wanted).seen_by(settings)
+        corpus = read_source(source, given | {"jobs": jobs}, settings.wanted)
         total = {"folds": n_folds, "holdout": 1}.get(method, len(corpus.block))
         with steps(method.capitalize(), total, given["quiet"]) as advance:
             if method == "folds":
@@ -163,7 +162,7 @@ def _judged(method: str, given: dict[str, Any]) -> tuple[Evaluation, Skipped]:
     return found, [*source.skipped, *corpus.skipped]
 
 
-def _file_content(option: str, evaluation: Evaluation, loss: Loss | None) -> bytes:
+def _file_content(option: str, evaluation: Evaluation, found: Summary) -> bytes:
     """The content of the file that the option asks for."""
     if option == "results":
         return "".join(f"{line}\n" for line in result_lines(evaluation)).encode()
@@ -171,7 +170,7 @@ def _file_content(option: str, evaluation: Evaluation, loss: Loss | None) -> byt
         return to_json(evaluation)
     from nbspam.evaluation.report import report_html  # imports matplotlib
 
-    return report_html(evaluation, loss).encode("utf-8", "backslashreplace")
+    return report_html(evaluation, found).encode("utf-8", "backslashreplace")
 
 
 def _content(evaluation: Evaluation, found: Summary) -> dict[str, Any]:
@@ -179,14 +178,8 @@ def _content(evaluation: Evaluation, found: Summary) -> dict[str, Any]:
 
     The keys are the field's names and do not change (cli.md).
     """
-    mistakes = []
-    for row in evaluation.is_mistake.nonzero()[0].tolist():
-        name, odds = evaluation.names[row], float(evaluation.log_odds[row])
-        truth, decided = (evaluation.classes[one[row]] for one in (evaluation.truth, evaluation.decided))
-        clues = [{"token": token, "nats": nats} for token, nats in evaluation.clues.get(name, ())]
-        mistake = {"name": name, "label": truth, "decided": decided, "log_odds": odds, "clues": clues}
-        mistakes.append(mistake)
-    content = found | {"settings": dict(evaluation.settings), "misclassified": mistakes}
+    misclassified = list_mistakes(evaluation, np.flatnonzero(evaluation.is_mistake))
+    content = found | {"settings": dict(evaluation.settings), "misclassified": misclassified}
     if evaluation.method == "replay":
         curve = learning_curve(evaluation)
         points = zip(*(column.tolist() for column in curve.values()), strict=True)
@@ -202,55 +195,50 @@ def show_evaluation(evaluation: Evaluation, found: Summary, verbose: bool) -> No
         out.print(sentence, style="bold", soft_wrap=is_whole)
     out.print(plain(said_of_method(evaluation)), soft_wrap=is_whole)
     out.print(f"Scoring: {scoring_text(evaluation.settings)}.\n", soft_wrap=is_whole)
-    out.print(_confusion(evaluation, found["confusion"]), "", figures_table(found), sep="\n")
-    is_unicode = "utf" in (sys.stdout.encoding or "").lower()
-    for line in ["", *roc_sketch(evaluation)] if is_unicode else []:
-        out.print(f"  {line}".rstrip(), soft_wrap=True)
+    out.print(_confusion(found), "", figures_table(found), sep="\n")
+    if "utf" in (sys.stdout.encoding or "").lower():
+        for line in ("", *roc_sketch(evaluation)):
+            out.print(f"  {line}".rstrip(), soft_wrap=True)
     _show_mistakes(out, evaluation, verbose)
 
 
 def figures_table(found: Summary) -> Table:
-    """The figures and what they say; no means of two classes."""
+    """The figures and what they say."""
     shown = table("figure", ">value", ">95 % interval", "what it says")
-    is_plain = found["ham"] is not None and len(found["classes"]) == 2
-    for row in rows(found):
-        if (is_plain and row.key.startswith("macro")) or (row.key == "unsure_percent" and not found[row.key]):
-            continue
+    for row in rows(found, is_short=True):
         value = Text(row.value, STYLES.get(row.key, ""))
         shown.add_row(row.label, value, row.interval, Text(row.meaning, "dim"))
     return shown
 
 
-def _confusion(evaluation: Evaluation, counts: list[list[int]]) -> Table:
+def _confusion(found: Summary) -> Table:
     """Messages by true and decided class; the largest confusions if there are too many classes."""
-    names = [plain(name) for name in (*evaluation.classes, UNSURE)]
-    if len(evaluation.classes) > WIDEST_CONFUSION:
+    names, counts = [*map(plain, list_decisions(found))], found["confusion"]
+    if len(counts) > WIDEST_CONFUSION:
         shown = table("true", "decided", ">messages")
         for truth, decided, count in largest_confusions(counts, WIDEST_CONFUSION):
             shown.add_row(names[truth], names[decided], f"{count:,}")
         return shown
-    width = len(names) if any(row[-1] for row in counts) else len(names) - 1
-    heads = [f">decided {name}" if evaluation.n_classes == 2 else f">{name}" for name in names[:width]]
-    shown = table("true class", *heads)
+    shown = table("true class", *(f">decided {name}" if len(counts) == 2 else f">{name}" for name in names))
     for truth, row in enumerate(counts):
-        styles = ["bold" if place == truth else "" for place in range(width)]
-        shown.add_row(names[truth], *(Text(f"{n:,}", style) for n, style in zip(row, styles, strict=False)))
+        cells = [Text(f"{count:,}") for count in row[: len(names)]]
+        cells[truth].stylize("bold")
+        shown.add_row(names[truth], *cells)
     return shown
 
 
 def _show_mistakes(out: Console, evaluation: Evaluation, verbose: bool) -> None:
     """`ham taken for spam  +3.2  path` of the worst of each class; with -v of all, with clues."""
-    classes = [plain(name) for name in evaluation.classes]
-    most = len(evaluation) if verbose else max(1, SHOWN_MISTAKES // len(classes))
-    shown, mistakes = worst_mistakes(evaluation, most).tolist(), int(evaluation.is_mistake.sum())
-    out.print(f"\nMisclassified: {mistakes:,}")
-    known = heads(evaluation.names[row] for row in shown)
-    for row in shown:
-        name, odds = evaluation.names[row], evaluation.log_odds[row]
+    most = len(evaluation) if verbose else max(1, SHOWN_MISTAKES // evaluation.n_classes)
+    shown, total = (
+        list_mistakes(evaluation, worst_mistakes(evaluation, most)),
+        int(evaluation.is_mistake.sum()),
+    )
+    out.print(f"\nMisclassified: {total:,}")
+    known = heads(mistake.name for mistake in shown)
+    for name, truth, decided, odds, clues in shown:
         score = f"{odds:+7.2f}  " if isfinite(odds) else ""
-        truth, decided = classes[evaluation.truth[row]], classes[evaluation.decided[row]]
-        clues = evaluation.clues.get(name, ())[:SHOWN_CLUES] if verbose else ()
-        line = f"{truth} taken for {decided}  {score}{plain(name)}"
-        show_message(out, line, known.get(name, ""), clues)
-    if len(shown) < mistakes:
-        out.print(f"  … and {mistakes - len(shown):,} more (all with -v)", style="dim")
+        line = f"{plain(truth)} taken for {plain(decided)}  {score}{plain(name)}"
+        show_message(out, line, known.get(name, ""), clues[:SHOWN_CLUES] if verbose else ())
+    if len(shown) < total:
+        out.print(f"  … and {total - len(shown):,} more (all with -v)", style="dim")

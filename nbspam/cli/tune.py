@@ -16,7 +16,7 @@ from nbspam.cli.tables import check_all_read, console, steps, table, train_summa
 from nbspam.errors import UsageError
 from nbspam.settings import Settings
 from nbspam.tasks.train import Choices, train
-from nbspam.tasks.tune import STEPS, Tried, Tuned, candidates, tune
+from nbspam.tasks.tune import CANDIDATES, STEPS, Tried, Tuned, tune
 
 DEFAULT = "the default"
 
@@ -58,7 +58,7 @@ def tune_command(seed: int, json: bool, write: bool, model: str, replace: bool, 
     else:
         show_tuning(tuned, train_command(tuned.chosen.options, given))
     if write:
-        plan, classes = candidates()[tuned.chosen.options], source.classes
+        plan, classes = CANDIDATES[tuned.chosen.options], source.classes
         choices = Choices(automatic=plan.automatic, replaces=replace)
         with steps("Training", len(corpus.block), quiet) as advance:
             trained = train(source.items(), classes, model, plan.settings, jobs, advance, choices)
@@ -69,8 +69,8 @@ def tune_command(seed: int, json: bool, write: bool, model: str, replace: bool, 
 
 def _content(tuned: Tuned) -> dict[str, Any]:
     """The result of tuning as JSON values."""
-    plans, chosen = candidates(), tuned.chosen.options
-    settings = plans[chosen].settings
+    chosen = tuned.chosen.options
+    settings = CANDIDATES[chosen].settings
     return {
         "messages": len(tuned.chosen.evaluation),
         "kept_apart": tuned.how,
@@ -78,7 +78,7 @@ def _content(tuned: Tuned) -> dict[str, Any]:
         "settings": {name: getattr(settings, name) for name in settings.__slots__},
         "default_stays": chosen == "",
         "candidates": [
-            {"options": with_flags(one.options), "event_model": plans[one.options].settings.event_model}
+            {"options": with_flags(one.options), "event_model": CANDIDATES[one.options].settings.event_model}
             | _figures(one)
             for one in tuned.tried
         ],

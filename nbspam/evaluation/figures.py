@@ -20,6 +20,7 @@ from nbspam.evaluation.intervals import (
     resamples,
 )
 from nbspam.evaluation.outcomes import Evaluation, Floats
+from nbspam.labels import UNSURE
 
 Summary = dict[str, Any]
 
@@ -98,16 +99,8 @@ def _of_decisions(counts: metrics.Matrix, spam: int | None) -> dict[str, Estimat
     }
     found = {}
     if spam is not None:
-        two, caught = metrics.ham_spam(counts, spam), int(counts[spam, spam])
-        shares |= {
-            "precision": (caught, int(counts[:, spam].sum())),
-            "recall": (caught, two.spam),
-            "hm_percent": (two.ham_lost, two.ham),
-            "sm_percent": (two.spam_missed, two.spam),
-            "ham_unsure_percent": (two.ham_unsure, two.ham),
-            "spam_unsure_percent": (two.spam_unsure, two.spam),
-        }
-        lam = metrics.lam_with_interval(two.ham_lost, two.ham, two.spam_missed, two.spam)
+        shares |= metrics.count_spam_shares(counts, spam)
+        lam = metrics.lam_with_interval(*shares["hm_percent"], *shares["sm_percent"])
         found["lam_percent"] = Estimate(*lam, LOGIT_NORMAL)
     for key, (hits, trials) in shares.items():
         scale, (low, high) = 100 if key.endswith("_percent") else 1, clopper_pearson(hits, trials)
@@ -194,11 +187,12 @@ def summary(evaluation: Evaluation, loss: Loss | None = None) -> Summary:
     0.5, 1 % end too low if the cut-off depends on the one or two worst ham.
     """
     counts, spam, resampled = metrics.confusion(evaluation), evaluation.positive, _resampled(evaluation)
-    two, rates = None if spam is None else metrics.ham_spam(counts, spam), metrics.class_rates(counts)
+    rates = metrics.class_rates(counts)
+    n_spam = None if spam is None else int(counts[spam].sum())
     found: Summary = {
         "messages": len(evaluation),
-        "ham": two.ham if two else None,
-        "spam": two.spam if two else None,
+        "ham": None if n_spam is None else len(evaluation) - n_spam,
+        "spam": n_spam,
         "method": evaluation.method,
         "digest": evaluation.digest,
         "classes": list(evaluation.classes),
@@ -235,14 +229,20 @@ class Row(NamedTuple):
     meaning: str
 
 
-def rows(found: Summary) -> list[Row]:
-    """The figures of a summary that are defined, in the order of the table."""
+def rows(found: Summary, is_short: bool = False) -> list[Row]:
+    """The figures of a summary that are defined, in the order of the table.
+
+    is_short : without the means over ham and spam, and without unsure decisions if there are none
+    """
     shown = []
     is_plain = found["ham"] is not None and len(found["classes"]) == 2
     for key, label, digits, unit, meaning, scale in FIGURES:
         value = found[key]
-        # For ham and spam alone the mean over the classes is the same ranking.
-        if value is None or not label or (is_plain and key == MACRO_ROCA):
+        if value is None or not label:
+            continue
+        if is_plain and key == MACRO_ROCA:  # the mean over ham and spam is the same ranking
+            continue
+        if is_short and ((is_plain and key.startswith("macro")) or (key == "unsure_percent" and not value)):
             continue
         if key == "hm_percent" and not is_plain:
             label = "other mail lost"
@@ -251,6 +251,12 @@ def rows(found: Summary) -> list[Row]:
         if key == ROCA:
             shown.extend(_rows_at_hm(found))
     return shown
+
+
+def list_decisions(found: Summary) -> list[str]:
+    """The columns of a confusion matrix that are shown: the classes, and unsure if a decision is."""
+    some_unsure = any(row[-1] for row in found["confusion"])
+    return [*found["classes"], UNSURE] if some_unsure else found["classes"]
 
 
 def _rows_at_hm(found: Summary) -> list[Row]:

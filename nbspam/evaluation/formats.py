@@ -20,7 +20,7 @@ import numpy as np
 from nbspam import labels
 from nbspam.decision import UNDECIDED
 from nbspam.errors import BadDataError, NoInputError
-from nbspam.evaluation.outcomes import Evaluation, Floats, Outcome, evaluation_of
+from nbspam.evaluation.outcomes import Evaluation, Floats, Outcome, ShortClue, evaluation_of
 
 FORMAT = "nbspam-evaluation"
 VERSION = 1
@@ -102,7 +102,7 @@ def _from_document(document: dict[str, Any]) -> Evaluation:
         settings=document["settings"],
         trained=document["trained"],
         clues={
-            name: tuple((token, nats) for token, nats in some) for name, some in document["clues"].items()
+            name: tuple([ShortClue(*pair) for pair in pairs]) for name, pairs in document["clues"].items()
         },
     )
 

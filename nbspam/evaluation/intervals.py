@@ -60,14 +60,16 @@ def resamples(truth: Ints, count: int) -> Iterator[Floats]:
         yield weights
 
 
-def resampled_confusions(counts: Ints, count: int = MOST_REPLICATES) -> Ints:
-    """Confusion matrices of stratified resamples, int64 (count, n_classes, n_classes + 1).
+def resampled_confusions(counts: Ints) -> Ints:
+    """Confusion matrices of stratified resamples, int64 (MOST_REPLICATES, n_classes, n_classes + 1).
 
     Drawing messages within a class and counting decisions is one multinomial draw a row.
     """
     random = np.random.default_rng(SEED)
     sizes = counts.sum(axis=1)
-    rows = [random.multinomial(n, row / max(n, 1), count) for n, row in zip(sizes, counts, strict=True)]
+    rows = [
+        random.multinomial(n, row / max(n, 1), MOST_REPLICATES) for n, row in zip(sizes, counts, strict=True)
+    ]
     return np.stack(rows, axis=1)
 
 

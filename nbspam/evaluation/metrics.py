@@ -15,34 +15,13 @@ from nbspam.decision import Loss
 from nbspam.errors import UsageError
 from nbspam.evaluation.intervals import ERRORS, NO_INTERVAL, Interval
 from nbspam.evaluation.outcomes import Evaluation, Floats, Ints
-from nbspam.evaluation.ranking import ranked, roca_percent
+from nbspam.evaluation.ranking import rankings, roca_percent
 
 ECE_BINS = 15
 SMALLEST_PROBABILITY = float(np.finfo(np.float64).eps)  # 2.2e-16, as scikit-learn's log_loss cuts
 CURVE_POINTS = 50
 CURVE_FIELDS = ("hm_percent", "sm_percent", "one_minus_roca_percent")
 Matrix = NDArray[np.int64]  # (n_classes, n_classes + 1): row true class, column decided one, unsure last
-
-
-class HamSpam(NamedTuple):
-    """Counts for the figures of two classes.  Ham is every class but spam.
-
-    ham_lost: decided as spam.  spam_missed: decided as another class.  An unsure message is neither lost nor
-    missed, because the user still sees it.
-    """
-
-    ham: int
-    ham_lost: int
-    ham_unsure: int
-    spam: int
-    spam_missed: int
-    spam_unsure: int
-
-    @property
-    def percents(self) -> tuple[float, float]:
-        """hm% and sm%; nan for a class without messages."""
-        lost = 100 * self.ham_lost / self.ham if self.ham else nan
-        return lost, 100 * self.spam_missed / self.spam if self.spam else nan
 
 
 def confusion(evaluation: Evaluation) -> Matrix:
@@ -63,12 +42,31 @@ def largest_confusions(counts: list[list[int]], limit: int) -> list[tuple[int, i
     return sorted(cells, key=lambda cell: -cell[2])[:limit]
 
 
-def ham_spam(counts: Matrix, positive: int) -> HamSpam:
-    """The counts of ham and spam in a confusion matrix.  positive : number of the class spam"""
-    own, others = counts[positive], np.delete(counts, positive, axis=0).sum(axis=0)
-    missed = own.sum() - own[positive] - own[-1]
-    found = (others.sum(), others[positive], others[-1], own.sum(), missed, own[-1])
-    return HamSpam(*map(int, found))
+def count_spam_shares(counts: Matrix, positive: int) -> dict[str, tuple[int, int]]:
+    """For each rate of spam and ham how many messages have it, and of how many.  Ham is every class but spam.
+
+    positive : number of the class spam
+    An unsure message is neither lost nor missed, because the user still sees it.
+    """
+    spam, ham = counts[positive].tolist(), np.delete(counts, positive, axis=0).sum(axis=0).tolist()
+    n_spam, n_ham, caught, lost = sum(spam), sum(ham), spam[positive], ham[positive]
+    return {
+        "precision": (caught, caught + lost),
+        "recall": (caught, n_spam),
+        "hm_percent": (lost, n_ham),
+        "sm_percent": (n_spam - caught - spam[-1], n_spam),
+        "ham_unsure_percent": (ham[-1], n_ham),
+        "spam_unsure_percent": (spam[-1], n_spam),
+    }
+
+
+def error_percents(evaluation: Evaluation) -> tuple[float, float]:
+    """hm% and sm%; nan for a class without messages, and for both without a class spam."""
+    if evaluation.positive is None:
+        return nan, nan
+    shares = count_spam_shares(confusion(evaluation), evaluation.positive)
+    (lost, n_ham), (missed, n_spam) = shares["hm_percent"], shares["sm_percent"]
+    return 100 * lost / n_ham if n_ham else nan, 100 * missed / n_spam if n_spam else nan
 
 
 def lam_with_interval(ham_lost: float, ham: float, spam_missed: float, spam: float) -> tuple[float, Interval]:
@@ -221,8 +219,6 @@ def learning_curve(evaluation: Evaluation) -> dict[str, NDArray[Any]]:
 
 def _curve_point(evaluation: Evaluation, start: int, end: int) -> tuple[float, float, float]:
     """hm%, sm% and (1-ROCA)% of the messages from start to end."""
-    if evaluation.positive is None:
-        return nan, nan, nan
     part = evaluation.take(np.arange(start, end))
-    rates = ham_spam(confusion(part), evaluation.positive).percents
-    return *rates, roca_percent([ranked(part.score, part.is_positive)])
+    ranking = nan if part.positive is None else roca_percent(rankings(part))
+    return *error_percents(part), ranking

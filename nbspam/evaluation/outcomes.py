@@ -22,8 +22,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 COLUMNS = ("names", "truth", "decided", "log_odds", "probabilities", "times")
-# A token as `explain` shows it, and its nats for spam, or for the decided class if no class is spam.
-ShortClue = tuple[str, float]
+WORST = 10  # mistakes of each class that are kept with their clues
 
 
 class Outcome(NamedTuple):
@@ -37,6 +36,27 @@ class Outcome(NamedTuple):
     decided: int
     log_odds: float | None
     probabilities: tuple[float, ...]
+
+
+class ShortClue(NamedTuple):
+    """A token as `explain` shows it, and its nats for spam, or for the decided class if no class is spam."""
+
+    token: str
+    nats: float
+
+
+class Mistake(NamedTuple):
+    """A message decided wrongly, as it is shown; the names are those of the JSON.
+
+    label, decided : the true class and the decided one
+    log_odds       : nats for spam; nan if undefined, may be infinite
+    """
+
+    name: str
+    label: str
+    decided: str
+    log_odds: float
+    clues: tuple[ShortClue, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,7 +175,7 @@ def evaluation_of(
     return Evaluation(
         classes,
         method,
-        np.array([*names, None], dtype=object)[:-1],
+        np.array(names, dtype=object),
         np.asarray(truth, np.int64),
         np.array([one.decided for one in outcomes], np.int64),
         np.array([one.log_odds for one in outcomes], np.float64),  # None becomes nan
@@ -188,7 +208,17 @@ def log_odds_of(probabilities: Floats) -> Floats:
         return np.asarray(np.log(probabilities) - np.log(others))
 
 
-def worst_mistakes(evaluation: Evaluation, limit: int = 10) -> Ints:
+def list_mistakes(evaluation: Evaluation, rows: Ints) -> list[Mistake]:
+    """These messages, with the clues that are kept of them."""
+    classes, found = evaluation.classes, []
+    for row in rows.tolist():
+        name, odds = evaluation.names[row], float(evaluation.log_odds[row])
+        truth, decided = classes[evaluation.truth[row]], classes[evaluation.decided[row]]
+        found.append(Mistake(name, truth, decided, odds, evaluation.clues.get(name, ())))
+    return found
+
+
+def worst_mistakes(evaluation: Evaluation, limit: int = WORST) -> Ints:
     """Rows of the messages decided wrongly with most conviction, at most `limit` a true class, by class.
 
     Conviction: how far the score is on the wrong side; without a class spam, how small the probability of

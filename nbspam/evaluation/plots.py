@@ -21,12 +21,10 @@ from nbspam.decision import UNDECIDED
 from nbspam.evaluation import metrics
 from nbspam.evaluation.outcomes import Evaluation, Floats
 from nbspam.evaluation.ranking import curve, rankings
-from nbspam.labels import SPAM
 
 HAM_COLOUR, SPAM_COLOUR, INK, FAINT, GREY = "#2a6f97", "#c1440e", "#22303c", "#c8d1d9", "#8795a1"
 DET_TICKS = np.array([0.001, 0.01, 0.1, 0.5, 2, 5, 10, 20, 40, 60])  # percent
 DET_END = 0.6  # no filter with more errors is used
-REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 STYLE: Any = {
     "svg.fonttype": "none",  # text stays text: smaller, and it can be found and read aloud
     "svg.hashsalt": "nbspam",  # the same evaluation gives the same page
@@ -72,14 +70,6 @@ def plots(evaluation: Evaluation) -> dict[str, str]:
     return drawn
 
 
-def cleaned(text: str) -> str:
-    """Text of a mail that cannot hide, move or turn around other text.
-
-    White space of any kind becomes a space, every other character that is not printable U+FFFD.
-    """
-    return "".join(char if char.isprintable() else " " if char.isspace() else REPLACEMENT for char in text)
-
-
 def _draw_curve(
     axes: Any, evaluation: Evaluation, places: Callable[[Floats], Floats], highest: float = 1.0
 ) -> Floats:
@@ -92,8 +82,7 @@ def _draw_curve(
     half = np.asarray(0.5 / tally.sum(axis=0))
     shares = [np.maximum(*pair) for pair in zip(curve(tally), half, strict=True)]
     axes.plot(*map(places, shares), color=SPAM_COLOUR, label="all thresholds")
-    rates = metrics.ham_spam(metrics.confusion(evaluation), evaluation.classes.index(SPAM)).percents
-    point = np.clip(np.array(rates) / 100, half, highest)
+    point = np.clip(np.array(metrics.error_percents(evaluation)) / 100, half, highest)
     # With unsure decisions the dot can lie below the curve.
     label = "as decided, unsure aside" if (evaluation.decided == UNDECIDED).any() else "as decided"
     axes.plot(*places(point), "o", color=INK, markersize=7, clip_on=False, label=label)

@@ -24,13 +24,13 @@ LEAST = 1e-300  # of a probability whose logarithm is taken
 
 
 class Filter(Protocol):
-    """What replay needs of a filter."""
+    """What replay needs of a filter; it knows the messages by their numbers."""
 
     def score(self, message: int) -> Outcome:
-        """Judge message number `message` with what was learned so far."""
+        """Judge a message with what was learned so far."""
 
     def learn(self, message: int, label: int) -> None:
-        """Learn that message number `message` is of class `label`."""
+        """Learn that a message is of class `label`."""
 
 
 class Autolearn:
@@ -111,6 +111,7 @@ def parse_feedback(text: str) -> Feedback:
 
 
 def replay(
+    order: Sequence[int],
     truth: Sequence[int],
     subject: Filter,
     feedback: Feedback,
@@ -120,7 +121,8 @@ def replay(
 ) -> Replay:
     """Judge each message, then let the filter learn the true class as `feedback` says.
 
-    truth       : class number of each message, in the order of the replay
+    order       : the numbers of the messages, in the order of the replay
+    truth       : the class number of each message, by its number
     immediate   : right after each message (TREC's own setting)
     delayed:N   : after N further messages were judged; the last N are never learned
     partial:S   : at once for a share S of the messages drawn by `seed`, never for the others
@@ -131,27 +133,28 @@ def replay(
     progress    : called with 1 after each message
     """
     kind, amount, first_of_class = feedback
-    drawn = np.random.default_rng(seed).random(len(truth)) < amount
-    waiting: deque[int] = deque()
+    drawn = np.random.default_rng(seed).random(len(order)) < amount
+    waiting: deque[int] = deque()  # places in the order
     run = Replay([], [])
     met: set[int] = set()
-    for message, label in enumerate(truth):
-        outcome = subject.score(message)
+    for place, message in enumerate(order):
+        label, outcome = truth[message], subject.score(message)
         run.outcomes.append(outcome)
         is_learned = {
             IMMEDIATE: True,
             DELAYED: True,
-            PARTIAL: drawn[message],
-            FIRST: message < amount,
+            PARTIAL: drawn[place],
+            FIRST: place < amount,
             ON_ERROR: outcome.decided != label,
             THICK: outcome.decided != label or _margin(outcome, centre_nats) <= amount,
         }[kind]
         if is_learned or (first_of_class and label not in met):
-            waiting.append(message)
+            waiting.append(place)
         met.add(label)
-        while waiting and waiting[0] <= message - (amount if kind == DELAYED else 0):
-            run.learned.append(waiting.popleft())
-            subject.learn(run.learned[-1], truth[run.learned[-1]])
+        while waiting and waiting[0] <= place - (amount if kind == DELAYED else 0):
+            learned = order[waiting.popleft()]
+            run.learned.append(learned)
+            subject.learn(learned, truth[learned])
         if progress is not None:
             progress(1)
     return run

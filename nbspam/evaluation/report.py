@@ -12,23 +12,24 @@ from importlib.resources import files
 from math import isfinite
 
 from nbspam.corpus.heads import heads
-from nbspam.decision import Loss
 from nbspam.errors import UsageError
-from nbspam.evaluation import figures
-from nbspam.evaluation.outcomes import Evaluation, worst_mistakes
+from nbspam.evaluation.figures import AT_HM, Summary, list_decisions, rows
+from nbspam.evaluation.outcomes import Evaluation, list_mistakes, worst_mistakes
 from nbspam.evaluation.sentences import said_of_decisions, said_of_method, said_of_scores
 
 try:
     import jinja2
 
-    from nbspam.evaluation.plots import cleaned, plots
+    from nbspam.evaluation.plots import plots
 except ImportError as error:
     why = f"it needs a library that cannot be imported here ({error})"
     remedy = "install the extra: pip install 'nbspam[report]'"
     raise UsageError("", why, remedy, "report-extra", option="report") from error
 
-CARDS = ("hm_percent", "sm_percent", "one_minus_roca_percent", figures.AT_HM)
+CARDS = ("hm_percent", "sm_percent", "one_minus_roca_percent", AT_HM)
 CARDS_WITHOUT_SPAM = ("accuracy", "macro_f1", "macro_one_minus_roca_percent", "ece_percent")
+
+REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 
 # name -> heading, what a reader sees in the drawing
 PLOTS = {
@@ -60,9 +61,8 @@ PLOTS = {
 }
 
 
-def report_html(evaluation: Evaluation, loss: Loss | None = None) -> str:
-    """The whole page.  The same evaluation gives the same page."""
-    found = figures.summary(evaluation, loss)
+def report_html(evaluation: Evaluation, found: Summary) -> str:
+    """The whole page.  The same evaluation gives the same page.  found : its summary"""
     environment = jinja2.Environment(
         autoescape=True,
         finalize=lambda value: cleaned(value) if type(value) is str else value,
@@ -71,26 +71,31 @@ def report_html(evaluation: Evaluation, loss: Loss | None = None) -> str:
         lstrip_blocks=True,
     )
     template = environment.from_string(files(__package__).joinpath("report.html").read_text("utf-8"))
-    rows = figures.rows(found)
-    by_key = {row.key: row for row in reversed(rows)}
+    shown = rows(found)
+    by_key = {row.key: row for row in reversed(shown)}
     cards = CARDS if "one_minus_roca_percent" in by_key or "hm_percent" in by_key else CARDS_WITHOUT_SPAM
-    names, counts = [*evaluation.classes, "unsure"], found["confusion"]
     worst = worst_mistakes(evaluation)
+    worst_scores = [_score(evaluation, row) for row in worst.tolist()]
     page: str = template.render(
         found=found,
         cards=[by_key[key] for key in cards if key in by_key],
         sentences=[*said_of_decisions(found), *said_of_scores(found), said_of_method(evaluation)],
-        rows=rows,
+        rows=shown,
         plots=_embedded(evaluation),
-        names=names,
-        columns=names if any(row[-1] for row in counts) else names[:-1],
-        evaluation=evaluation,
-        mistakes=worst.tolist(),
+        columns=list_decisions(found),
+        mistakes=list(zip(list_mistakes(evaluation, worst), worst_scores, strict=True)),
         heads=heads(evaluation.names[worst].tolist()),
-        score=_score,
         settings=_settings(evaluation),
     )
     return page
+
+
+def cleaned(text: str) -> str:
+    """Text of a mail that cannot hide, move or turn around other text.
+
+    White space of any kind becomes a space, every other character that is not printable U+FFFD.
+    """
+    return "".join(char if char.isprintable() else " " if char.isspace() else REPLACEMENT for char in text)
 
 
 def _embedded(evaluation: Evaluation) -> list[dict[str, str]]:

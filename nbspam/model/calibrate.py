@@ -98,7 +98,7 @@ def see_as_they_came(block: Block, counts: Counts) -> Seen:
     """The later rows, each scored with what was counted before it came."""
     order = time_order(block.dates)
     later = order[int(len(order) * WARM_UP_SHARE) :]
-    return before_each(select_rows(block, later), counts, np.arange(len(later)))
+    return before_each(select_rows(block, later), counts)
 
 
 def learn_sample(learner: Learner, found: Evidence, counted: float, first: int = 0) -> None:

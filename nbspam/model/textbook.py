@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from functools import partial
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,13 +40,13 @@ FOLDS = 5
 SCALES = tuple(np.geomspace(1e-5, 1e2, 71).tolist())
 
 
-class TextbookModel:
+class TextbookModel(NamedTuple):
     """What was counted of words and numeric features (None if they are not scored), and how it scores."""
 
-    def __init__(
-        self, settings: Settings, classes: tuple[str, ...], counts: Counts, features: FeatureCounts | None
-    ) -> None:
-        self.settings, self.classes, self.counts, self.features = settings, classes, counts, features
+    settings: Settings
+    classes: tuple[str, ...]
+    counts: Counts
+    features: FeatureCounts | None
 
     def log_joint(self, block: Block, words: WordRows | None = None) -> Floats:
         """float64 (n_messages, n_classes), nats; -inf where lambda = 0 rules a class out, never NaN.
@@ -84,7 +84,10 @@ def learn_features(
 
 
 class WordRows:
-    """Messages over the words of some counts, to be scored under any law: words outside are one NOTAWORD."""
+    """Messages over the words of some counts, to be scored under the laws of one event model.
+
+    All words outside are one NOTAWORD.
+    """
 
     def __init__(self, counts: Counts, block: Block) -> None:
         used, columns = np.unique(block.columns, return_inverse=True)
@@ -98,7 +101,7 @@ class WordRows:
         self._columns = np.concatenate([columns[inside], np.full(len(without), len(used))])
         self._times = np.concatenate([times[inside], outside[without]])
         self._counts, self._places = counts, places
-        self._tuples: tuple[list[list[int]], Ints] = ([], places)  # of every law of these rows, once known
+        self._tuples: tuple[list[list[int]], Ints] = ([], places)  # of distinct_tuples, for the first law
 
     def score(self, law: WordLaw) -> Floats:
         """Log-likelihoods, float64 (n_rows, n_classes), nats; -inf allowed, never NaN."""
@@ -170,7 +173,7 @@ def _folds(model: TextbookModel, sample: Block) -> list[Fold]:
         features = deepcopy(model.features)
         if features:
             features.add(judged.features, judged.labels, -1)
-        others = TextbookModel(model.settings, model.classes, counts, features)
+        others = model._replace(counts=counts, features=features)
         found.append((others, judged, WordRows(counts, judged)))
     return found
 
@@ -178,8 +181,8 @@ def _folds(model: TextbookModel, sample: Block) -> list[Fold]:
 def _textbook_loss(folds: list[Fold], alpha: float) -> float:
     joints = []
     for model, judged, words in folds:
-        model.settings = model.settings.replaced(alpha=alpha)
-        joints.append(model.log_joint(judged, words))
+        smoothed = model._replace(settings=model.settings.replaced(alpha=alpha))
+        joints.append(smoothed.log_joint(judged, words))
     labels = np.concatenate([judged.labels for _, judged, _ in folds])
     return scaled_log_loss(np.concatenate(joints), labels)
 

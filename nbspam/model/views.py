@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from nbspam.model.block import SLICE_PAIRS, Block, select_rows
+from nbspam.model.block import SLICE_PAIRS, Block
 from nbspam.model.calibration import rough_weights
 from nbspam.model.counts import Counts, Floats, Ints, columns_of
 from nbspam.model.scorer import NEARLY_ZERO, times_counted
@@ -44,11 +44,6 @@ class Seen(NamedTuple):
     pairs: NDArray[np.int32]
     totals: Floats
     words: Floats
-
-    def take(self, rows: Ints) -> Seen:
-        """Some of the rows, in the order given."""
-        pairs = self.pairs.take(self.block.pairs_of(rows), axis=1)
-        return Seen(select_rows(self.block, rows), pairs, self.totals[:, :, rows], self.words[:, rows])
 
 
 class Evidence(NamedTuple):
@@ -129,21 +124,23 @@ def _whole_groups(block: Block, groups: Ints) -> list[Ints]:
     return np.split(order, ends[:-1][np.diff(slices) > 0])
 
 
-def before_each(block: Block, counts: Counts, order: Ints) -> Seen:
+def before_each(block: Block, counts: Counts) -> Seen:
     """Each row scored with what was counted before it came (prequential).
 
-    order : int64 (n_rows,), the rows in the order of time; every row is labelled, and those
-            messages among the counted that are not in the block came before all of them
+    block : the rows in the order of time; every row is labelled, and those messages among the counted that
+            are not in the block came before all of them
     Counts before a row are today's counts less the row's own and all later ones.
     """
     seen = as_counted(block, counts)
-    lengths = view_lengths(block, _sum_classes(seen.pairs) > 0)[order]
+    lengths = view_lengths(block, _sum_classes(seen.pairs) > 0)
     # Rows without gaps: of those with gaps `take` would make a whole copy each time.
     documents = columns_of(counts.documents, counts.places(block.keys))
     now = [*documents.astype(np.int32, order="C")]
     starts, labels = block.starts.tolist(), block.labels.tolist()
     classes = [*zip(now, seen.pairs, strict=True)]
-    for row in order[::-1].tolist():  # back in time: each message is taken out, and then its tokens are read
+    for row in reversed(
+        range(len(block))
+    ):  # back in time: each message is taken out, and then its tokens are read
         pairs = slice(starts[row], starts[row + 1])
         columns = block.columns[pairs].astype(np.intp)  # here: of all at once they are large
         now[labels[row]][columns] -= 1  # the tokens of a message are distinct
@@ -151,11 +148,11 @@ def before_each(block: Block, counts: Counts, order: Ints) -> Seen:
             of_class.take(columns, out=before[pairs], mode="clip")
     np.maximum(seen.pairs, 0, out=seen.pairs)  # below 0 outside a fixed vocabulary
     for k in range(len(now)):
-        later = np.cumsum((lengths * (block.labels[order] == k)[:, None])[::-1], axis=0)[::-1]
-        seen.totals[k][:, order] -= later.T
+        later = np.cumsum((lengths * (block.labels == k)[:, None])[::-1], axis=0)[::-1]
+        seen.totals[k] -= later.T
     if not counts.is_fixed:  # a token's first message: unknown to it and to all earlier ones
         firsts = view_lengths(block, _sum_classes(seen.pairs) == 0)
-        seen.words[:, order] -= np.cumsum(firsts[order][::-1], axis=0)[::-1].T
+        seen.words[:] -= np.cumsum(firsts[::-1], axis=0)[::-1].T
     return seen
 
 
@@ -254,20 +251,21 @@ class _Slice:
 
     def _informative(self, spreads: Floats) -> Ints:
         """int64: which tokens count in their row's mean, see ViewEvidence.informative."""
-        threshold, cells, size = self._settings.threshold, self._cells, self._n_rows * N_VIEWS
+        threshold, cells, n_cells = self._settings.threshold, self._cells, self._n_rows * N_VIEWS
         chosen, least = spreads > threshold * _STRONG[self._views], np.tile(_AT_LEAST, self._n_rows)
-        strong = np.bincount(cells[np.flatnonzero(chosen)], minlength=size)
-        wanting = np.flatnonzero((spreads > threshold * _WEAK[self._views]) & (strong < least)[cells])
-        if not len(wanting):
+        is_short = np.bincount(cells[np.flatnonzero(chosen)], minlength=n_cells) < least
+        weak = np.flatnonzero((spreads > threshold * _WEAK[self._views]) & is_short[cells])
+        if not len(weak):
             return np.flatnonzero(chosen)
         # By cell, the largest spread first; one key, because to sort by two takes ten times as long.
-        wanting = wanting[np.argsort(cells[wanting] * (spreads[wanting].max() + 1.0) - spreads[wanting])]
-        sizes = np.bincount(cells[wanting], minlength=size)
-        there = np.flatnonzero(sizes)
-        sizes = sizes[there]
-        last = np.cumsum(sizes) - sizes + np.minimum(sizes, least[there]) - 1
-        bounds = np.repeat(spreads[wanting[last]] - SAME, sizes)
-        chosen[wanting[spreads[wanting] >= bounds]] = True
+        weak = weak[np.argsort(cells[weak] * (spreads[weak].max() + 1.0) - spreads[weak])]
+        sizes = np.bincount(cells[weak], minlength=n_cells)
+        short = np.flatnonzero(sizes)
+        sizes = sizes[short]
+        firsts = np.cumsum(sizes) - sizes
+        last = firsts + np.minimum(sizes, least[short]) - 1  # of those that a cell takes
+        bounds = np.repeat(spreads[weak[last]] - SAME, sizes)
+        chosen[weak[spreads[weak] >= bounds]] = True
         return np.flatnonzero(chosen)
 
     def _measures(self) -> Floats:

@@ -108,7 +108,7 @@ class Report(NamedTuple):
         """A page with curves, figures and the worst mistakes; needs `pip install nbspam[report]`."""
         from nbspam.evaluation.report import report_html
 
-        return report_html(self.evaluation, self.loss)
+        return report_html(self.evaluation, self.figures)
 
 
 def evaluate(
@@ -141,7 +141,7 @@ def evaluate(
     jobs = jobs or default_jobs()
     corpus = read_corpus(mail.items(), mail.classes, jobs, mail.ordered_by_index, wanted=settings.wanted)
     _warn_of_unread([*mail.skipped, *corpus.skipped])
-    corpus, plan = corpus.seen_by(settings), Plan(settings, scoring.get("alpha") == "auto", costs, seed)
+    plan = Plan(settings, scoring.get("alpha") == "auto", costs, seed)
     if replay:
         found = evaluate_replay(corpus, plan, parse_feedback(feedback))
     elif holdout is not None:

@@ -6,7 +6,7 @@ trained on.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing, suppress
 from dataclasses import replace
 from functools import partial
@@ -28,14 +28,13 @@ from nbspam.evaluation.outcomes import (
     Evaluation,
     Floats,
     Outcome,
-    ShortClue,
     evaluation_of,
     join,
     worst_mistakes,
 )
-from nbspam.evaluation.replay import ON_ERROR, THICK, Autolearn, Feedback, parse_feedback, replay
+from nbspam.evaluation.replay import ON_ERROR, THICK, Autolearn, Feedback, Filter, parse_feedback, replay
 from nbspam.filter import open_filter
-from nbspam.model.block import Block, select_rows, without_columns
+from nbspam.model.block import select_rows, without_columns
 from nbspam.model.calibrate import WARM_UP_SHARE, join_evidence
 from nbspam.model.counts import Ints
 from nbspam.model.scorer import Scorer
@@ -45,7 +44,6 @@ from nbspam.store.learn import outdated
 from nbspam.tasks.autolearn import check_autolearn
 from nbspam.tasks.classify import ModelJudge, RowTokens, texts_of
 from nbspam.tasks.judges import (
-    MOST_CLUED,
     BatchJudge,
     Plan,
     ReplayJudge,
@@ -61,14 +59,31 @@ if TYPE_CHECKING:
 Step = Callable[[int], object]  # so many more steps are done
 
 
-def judged_rows(corpus: Corpus, rows: Ints, joints: Floats, loss: Loss) -> Evaluation:
-    """The evaluation of rows of a corpus from their log joints, float64 (n, n_classes), nats."""
-    judged = zip(joints.tolist(), corpus.block.has_words[rows].tolist(), strict=True)
-    outcomes = [outcome_of(joint, corpus.classes, loss, has_words) for joint, has_words in judged]
-    return _evaluation(corpus, rows, "holdout", outcomes)
+def judged_rows(
+    corpus: Corpus, rows: Ints, joints: Floats, loss: Loss, scorer: Scorer | None = None
+) -> Evaluation:
+    """The evaluation of rows of a corpus.
+
+    joints : float64 (n, n_classes), their log joints, nats
+    scorer : tells the clues of the worst mistakes; None for no clues
+    """
+    block, classes = corpus.block, corpus.classes
+    judged = zip(joints.tolist(), block.has_words[rows].tolist(), strict=True)
+    outcomes = [outcome_of(joint, classes, loss, has_words) for joint, has_words in judged]
+    found = evaluate_rows(corpus, rows, "holdout", outcomes)
+    worst = worst_mistakes(found)
+    if scorer is None or not len(worst):
+        return found
+    texts, clues = texts_of(block), {}
+    for name, row in zip(found.names[worst].tolist(), rows[worst].tolist(), strict=True):
+        clues[name] = clues_of(scorer, RowTokens(block, row, texts), name, classes, loss)
+    return replace(found, clues=clues)
 
 
-def _evaluation(corpus: Corpus, rows: Ints, method: str, outcomes: list[Outcome], **more: Any) -> Evaluation:
+def evaluate_rows(
+    corpus: Corpus, rows: Ints, method: str, outcomes: Sequence[Outcome], **more: Any
+) -> Evaluation:
+    """The evaluation of outcomes of these rows of a corpus; more: as for evaluation_of."""
     names = [corpus.block.names[row] for row in rows.tolist()]
     dates = corpus.block.dates[rows]
     return evaluation_of(corpus.classes, method, names, corpus.truth()[rows], outcomes, dates, **more)
@@ -92,33 +107,21 @@ def judge_splits(
         parts.append(part)
         if progress:
             progress(1)
-    order, n = np.argsort(np.concatenate([rows for _, rows in splits])), len(splits)
-    return [join(parts[first : first + n]).take(order) for first in range(0, len(parts), n)]
+    order = np.argsort(np.concatenate([rows for _, rows in splits]))
+    by_plan = [parts[first : first + len(splits)] for first in range(0, len(parts), len(splits))]
+    return [join(some).take(order) for some in by_plan]
 
 
 def _judge_split(corpus: Corpus, with_clues: bool, task: tuple[Plan, Split]) -> Evaluation:
     plan, (train, rows) = task
-    seen, loss = corpus.seen_by(plan.settings), plan.costs(corpus.classes)
-    judge = BatchJudge(seen, plan)
-    judge.learn(train)
-    judged = judged_rows(corpus, rows, judge.score(rows), loss)
+    judge, loss = BatchJudge(corpus, plan, train), plan.costs(corpus.classes)
     scorer = judge.scorer() if with_clues else None
-    return _clued(judged, seen.block, rows, scorer, loss) if scorer else judged
+    return judged_rows(judge.corpus, rows, judge.score(rows), loss, scorer)
 
 
-def _clued(judged: Evaluation, block: Block, rows: Ints, scorer: Scorer, loss: Loss) -> Evaluation:
-    """The evaluation of some rows of a block with the clues of its worst mistakes."""
-    worst, clues = worst_mistakes(judged, MOST_CLUED).tolist(), {}
-    texts = texts_of(block) if worst else []
-    for place in worst:
-        name, tokens = judged.names[place], RowTokens(block, int(rows[place]), texts)
-        clues[name] = clues_of(scorer, tokens, name, judged.classes, loss)
-    return replace(judged, clues=clues)
-
-
-def with_worst_clues(evaluation: Evaluation, clues: Mapping[str, tuple[ShortClue, ...]]) -> Evaluation:
-    """The evaluation with the clues of its worst mistakes."""
-    worst = evaluation.names[worst_mistakes(evaluation, MOST_CLUED)].tolist()
+def keep_worst_clues(evaluation: Evaluation) -> Evaluation:
+    """The evaluation with the clues of its worst mistakes alone."""
+    worst, clues = evaluation.names[worst_mistakes(evaluation)].tolist(), evaluation.clues
     return replace(evaluation, clues={name: clues[name] for name in worst if name in clues})
 
 
@@ -131,6 +134,7 @@ def evaluate_folds(
     progress: Step | None = None,
 ) -> Evaluation:
     """Each message judged by a filter that learned from the messages of the other folds."""
+    corpus = corpus.seen_by(plan.settings)  # once for all folds
     if grouped:
         fold = splitting.grouped_folds(corpus.truth(), duplicate_groups(corpus), n_folds, plan.seed)
     else:
@@ -138,7 +142,7 @@ def evaluate_folds(
     [judged] = judge_splits(corpus, [plan], splitting.fold_splits(fold), jobs, progress)
     settings = plan.described(folds=n_folds, grouped=grouped)
     found = replace(judged, method="folds", digest=corpus.digest(), settings=settings, folds=fold)
-    return with_worst_clues(found, judged.clues)
+    return keep_worst_clues(found)
 
 
 def evaluate_holdout(
@@ -177,19 +181,38 @@ def evaluate_replay(
         raise UsageError("auto", why, "give a number, or use `folds`", "alpha-auto-replay", option="alpha")
     if autolearn:
         check_autolearn(plan.settings)
-    order, right = in_time(corpus)
-    subject = ReplayJudge(corpus, order, plan)
-    truth = corpus.truth()[order].tolist()
+    subject = ReplayJudge(corpus, plan)
     own = Autolearn(subject, outdated) if autolearn else None
-    run = replay(truth, own or subject, feedback, plan.seed, centre_nats(subject.loss), progress)
-    settings = plan.described(feedback=str(feedback), order=right)
+    centre = centre_nats(subject.loss)
+    found = replay_corpus(corpus, own or subject, feedback, plan.described(), centre, progress)
+    settings, truth = dict(found.settings), corpus.truth()
     if own:
-        wrong = sum(truth[message] != label for message, label in own.learned.items())
+        wrong = sum(int(truth[row]) != label for row, label in own.learned.items())
         settings |= {"autolearned": len(own.learned), "autolearned_wrongly": wrong}
     if undated := int(np.isnan(corpus.block.dates).sum()):
         settings["undated"] = undated
+    return keep_worst_clues(replace(found, settings=settings, clues=subject.clues))
+
+
+def replay_corpus(
+    corpus: Corpus,
+    subject: Filter,
+    feedback: Feedback,
+    settings: dict[str, Any],
+    centre: float = 0.0,
+    progress: Step | None = None,
+) -> Evaluation:
+    """Every message judged in order of time by any filter.
+
+    settings : of the filter, with the seed
+    centre   : of a thick threshold, nats
+    """
+    order, right = in_time(corpus)
+    seed, truth = settings["seed"], corpus.truth().tolist()
+    run = replay(order.tolist(), truth, subject, feedback, seed, centre, progress)
+    settings = settings | {"feedback": str(feedback), "order": right}
     more = {"digest": corpus.digest(), "settings": settings, "trained": len(run.learned)}
-    return with_worst_clues(_evaluation(corpus, order, "replay", run.outcomes, **more), subject.clues)
+    return evaluate_rows(corpus, order, "replay", run.outcomes, **more)
 
 
 def centre_nats(loss: Loss) -> float:
@@ -220,12 +243,10 @@ def evaluate_model(
     judge = open_filter(path, change, loss)  # again: an SQLite connection may not cross a fork
     if judge.model.connection.file != opened.model.connection.file:
         raise replaced_error(path)
-    block, rows = corpus.block, np.arange(len(corpus.block))
-    joints = ModelJudge(judge).joints(block)
+    joints = ModelJudge(judge).joints(corpus.block)
+    judged = judged_rows(corpus, np.arange(len(joints)), joints, judge.loss, judge.scorer)
     settings = judge.settings.as_text() | {"model": path, "loss": loss or ""}
-    judged = judged_rows(corpus, rows, joints, judge.loss)
-    judged = replace(judged, method="model", digest=corpus.digest(), settings=settings)
-    return _clued(judged, block, rows, judge.scorer, judge.loss), corpus.skipped
+    return replace(judged, method="model", digest=corpus.digest(), settings=settings), corpus.skipped
 
 
 def parse_regime(text: str) -> Feedback:
@@ -251,7 +272,7 @@ def train_by_regime(
 
     feedback : on-error or thick.  What it gains and costs: docs/decisions.md.
     """
-    rows, evidence = learned_rows(corpus.seen_by(plan.settings), plan, feedback, progress)
+    rows, evidence = learned_rows(corpus, plan, feedback, progress)
     mail = start_accumulator(corpus.classes, plan.settings, choices)
     mail.add(select_rows(corpus.block, rows))
     trained = write_counted(mail, path, choices._replace(evidence=evidence))
@@ -266,9 +287,9 @@ def learned_rows(
     A calibration that knows only the messages judged wrongly would learn that the evidence misleads.
     """
     order, _ = in_time(corpus)
-    subject = ReplayJudge(corpus, order, plan)
+    subject = ReplayJudge(corpus, plan)
     subject.keeps_evidence = plan.settings.averaged
-    truth, centre = corpus.truth()[order].tolist(), centre_nats(subject.loss)
-    run = replay(truth, subject, feedback, plan.seed, centre, progress)
+    truth, centre = corpus.truth().tolist(), centre_nats(subject.loss)
+    run = replay(order.tolist(), truth, subject, feedback, plan.seed, centre, progress)
     judged = subject.evidence[int(len(order) * WARM_UP_SHARE) :]
-    return np.sort(order[run.learned]), join_evidence(judged) if judged else None
+    return np.sort(run.learned), join_evidence(judged) if judged else None

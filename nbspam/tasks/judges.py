@@ -19,10 +19,10 @@ from nbspam.evaluation.outcomes import Outcome, ShortClue
 from nbspam.filter import Verdict
 from nbspam.labels import positive
 from nbspam.model import calibration
-from nbspam.model.block import Block, over_words, representative_rows, select_rows
+from nbspam.model.block import over_words, representative_rows, select_rows
 from nbspam.model.calibrate import calibrate_on, calibrated_scores, ways_to_see
 from nbspam.model.calibration import MAX_COVARIANCE, Learner, first_weights
-from nbspam.model.counts import Counts, CountsModel, Floats, Ints
+from nbspam.model.counts import CountsModel, Floats, Ints
 from nbspam.model.posterior import log_odds, log_posteriors, log_priors_of, prior_shift
 from nbspam.model.scorer import Counted, Scorer
 from nbspam.model.textbook import TextbookModel, best_alpha, learn_features
@@ -30,8 +30,6 @@ from nbspam.model.views import Evidence, as_counted, view_evidence
 from nbspam.settings import Settings
 from nbspam.store.learn import MIN_LABELLED
 from nbspam.tasks.classify import RowTokens, texts_of
-
-MOST_CLUED = 10  # worst mistakes of each class whose clues are kept
 
 
 class Plan(NamedTuple):
@@ -64,69 +62,56 @@ class Plan(NamedTuple):
         return found | {"seed": self.seed} | more
 
 
-def counted_by(corpus: Corpus, plan: Plan) -> tuple[Block, Counts]:
-    """The messages over the tokens that are counted, and counts of no message.
-
-    With a fixed vocabulary the tokens are its words and NOTAWORD.
-    """
-    block, n_classes = corpus.block, len(corpus.classes)
-    if plan.vocabulary is None:
-        return block, select_rows(block, np.zeros(0, np.int64)).count(n_classes)
-    nothing = vocabulary_counts(plan.vocabulary, n_classes)
-    return over_words(block, nothing.keys), nothing
-
-
 class BatchJudge:
-    """Learns some of the messages and scores others, all at once.  settings : its way of scoring"""
+    """Learns some of the messages and scores others, all at once.
 
-    _model: TextbookModel
-    _weights: Floats = np.zeros(0)
+    corpus : the messages with the tokens that it reads
+    """
 
-    def __init__(self, corpus: Corpus, plan: Plan) -> None:
-        self._block, self._classes, self._automatic = corpus.block, corpus.classes, plan.automatic
-        self._counted, self._nothing = counted_by(corpus, plan)
-        self.settings = plan.settings.of(corpus.classes)
-
-    def learn(self, rows: Ints) -> None:
-        """Learns these rows, rising, and no others."""
-        n_classes, sample = len(self._classes), select_rows(self._block, rows)
-        if self._counted is self._block:
-            counts = sample.count(n_classes)
+    def __init__(self, corpus: Corpus, plan: Plan, rows: Ints) -> None:
+        """rows : of the corpus, rising: it learns these and no others"""
+        self.corpus = corpus = corpus.seen_by(plan.settings)
+        classes, n_classes, settings = corpus.classes, len(corpus.classes), plan.settings.of(corpus.classes)
+        learned, features = select_rows(corpus.block, rows), None
+        if plan.vocabulary is None:
+            counts = learned.count(n_classes)
         else:
-            counts = self._nothing + select_rows(self._counted, rows).count(n_classes)
-        features = None
-        if self.settings.features != "words":
-            features = learn_features(sample.features, sample.labels, n_classes, self.settings)
-        self._model = TextbookModel(self.settings, self._classes, counts, features)
-        [kept] = representative_rows([sample], KEPT_MESSAGES, counts.messages)
-        sample = select_rows(sample, kept)
-        if self._automatic:
-            self.settings = self.settings.replaced(alpha=best_alpha(self._model, sample))
-            self._model.settings = self.settings
-        if self.settings.averaged:
-            samples = [view_evidence(way(sample, counts), self.settings) for way in ways_to_see(sample)]
+            nothing = vocabulary_counts(plan.vocabulary, n_classes)
+            counts = nothing + over_words(learned, nothing.keys).count(n_classes)
+        if settings.features != "words":
+            features = learn_features(learned.features, learned.labels, n_classes, settings)
+        [kept] = representative_rows([learned], KEPT_MESSAGES, counts.messages)
+        sample = select_rows(learned, kept)
+        if plan.automatic:
+            alpha = best_alpha(TextbookModel(settings, classes, counts, features), sample)
+            settings = settings.replaced(alpha=alpha)
+        self._model = TextbookModel(settings, classes, counts, features)
+        self._weights = np.zeros(0)  # of the calibration
+        if settings.averaged:
+            samples = [view_evidence(way(sample, counts), settings) for way in ways_to_see(sample)]
             self._weights = calibrate_on(samples).weights
 
     def score(self, rows: Ints) -> Floats:
         """float64 (n_rows, n_classes), nats, up to a constant a message; -inf is possible."""
-        judged, counts = select_rows(self._block, rows), self._model.counts
-        if self.settings.averaged:
-            found = calibrated_scores(self._weights, judged, counts, self.settings, self._classes)
+        settings, classes, counts, _ = self._model
+        judged = select_rows(self.corpus.block, rows)
+        if settings.averaged:
+            found = calibrated_scores(self._weights, judged, counts, settings, classes)
         else:
             found = self._model.log_joint(judged)
-        found[~judged.has_words] = log_priors_of(self.settings, counts.messages.tolist(), self._classes)
+        found[~judged.has_words] = log_priors_of(settings, counts.messages.tolist(), classes)
         return found
 
     def scorer(self) -> Scorer | None:
         """The same filter for one message at a time, which tells the clues; None if it scores numbers too."""
-        if self.settings.features != "words":
+        settings, classes, counts, _ = self._model
+        if settings.features != "words":
             return None
-        model = CountsModel(self._classes, self._model.counts, self._weights.tolist())
-        return Scorer(model, self.settings)
+        return Scorer(CountsModel(classes, counts, self._weights.tolist()), settings)
 
 
 class ReplayJudge:
-    """Learns and scores message by message, as `learn` and `classify` do; evaluate.replay drives it.
+    """Learns and scores row by row, as `learn` and `classify` do; evaluation.replay drives it.
 
     After any number of messages it is the filter that training on them gives, with one difference: before
     it has met two classes it gives scores, where `classify` gives none.  In a year of ham before the first
@@ -137,18 +122,22 @@ class ReplayJudge:
     evidence : of every message as it was judged, if keeps_evidence is set
     """
 
-    def __init__(self, corpus: Corpus, order: Ints, plan: Plan) -> None:
-        """order : the rows of the corpus in the order of the replay"""
-        block, classes = corpus.block, corpus.classes
-        self._block, self._order, self._classes = block, order.tolist(), classes
+    def __init__(self, corpus: Corpus, plan: Plan) -> None:
+        block, classes = corpus.seen_by(plan.settings).block, corpus.classes
+        self._block, self._classes = block, classes
         self.settings, self.loss = plan.settings.of(classes), plan.costs(classes)
         self._texts = texts_of(block)
-        self._counted, self._counts = counted_by(corpus, plan)
+        self._counted = block  # the messages over the tokens that are counted
+        if plan.vocabulary is None:
+            self._counts = select_rows(block, np.zeros(0, np.int64)).count(len(classes))
+        else:
+            self._counts = vocabulary_counts(plan.vocabulary, len(classes))
+            self._counted = over_words(block, self._counts.keys)
         self._places = self._counts.places(block.keys)  # of the tokens that are scored
         self._counted_places = self._counts.places(self._counted.keys)
         self._learner = Learner(first_weights(len(classes), self.settings.kinds))
         self._labelled = [0] * len(classes)
-        self._latest: tuple[int, Evidence] | None = None  # message last scored, by the counts as they are
+        self._latest: tuple[int, Evidence] | None = None  # row last scored, by the counts as they are
         self.clues: dict[str, tuple[ShortClue, ...]] = {}
         self.keeps_evidence = False
         self.evidence: list[Evidence] = []
@@ -158,19 +147,18 @@ class ReplayJudge:
         weights = self._learner.weights if self.settings.averaged else ()
         return Scorer(CountsModel(self._classes, self._counts, weights), self.settings)
 
-    def seen(self, message: int) -> Evidence:
-        """What the calibration sees of message number `message` by what was learned so far: one row."""
-        if self._latest is None or self._latest[0] != message:
-            row = select_rows(self._block, np.array([self._order[message]]))
-            counted = as_counted(row, self._counts, self._places)
-            self._latest = message, view_evidence(counted, self.settings)
+    def seen(self, row: int) -> Evidence:
+        """What the calibration sees of a row by what was learned so far."""
+        if self._latest is None or self._latest[0] != row:
+            counted = as_counted(select_rows(self._block, np.array([row])), self._counts, self._places)
+            self._latest = row, view_evidence(counted, self.settings)
         return self._latest[1]
 
-    def joint(self, message: int) -> Sequence[float]:
-        """Log joints of message number `message`, nats, by what was learned so far."""
-        messages, has_words = self._counts.messages, self._block.has_words[self._order[message]]
+    def joint(self, row: int) -> Sequence[float]:
+        """Log joints of a row, nats, by what was learned so far."""
+        messages, has_words = self._counts.messages, self._block.has_words[row]
         if self.settings.averaged and has_words:
-            found, weights = self.seen(message), self._learner.weights
+            found, weights = self.seen(row), self._learner.weights
             joint = calibration.scores(weights, found.evidence[0].tolist(), found.common[0].tolist())
             shift = prior_shift(self.settings, messages.tolist(), self._classes)
             return [score + more for score, more in zip(joint, shift, strict=True)]
@@ -178,46 +166,44 @@ class ReplayJudge:
             return [0.0] * len(self._classes)  # until each class was met there is no model
         if not has_words:
             return log_priors_of(self.settings, messages.tolist(), self._classes)
-        row = select_rows(self._block, np.array([self._order[message]]))
-        found_joint = TextbookModel(self.settings, self._classes, self._counts, None).log_joint(row)
-        return [*found_joint[0].tolist()]
+        model = TextbookModel(self.settings, self._classes, self._counts, None)
+        return [*model.log_joint(select_rows(self._block, np.array([row])))[0].tolist()]
 
-    def score(self, message: int) -> Outcome:
-        """Judges message number `message` of the replay."""
-        block, row = self._block, self._order[message]
+    def score(self, row: int) -> Outcome:
+        """Judges a row."""
+        block = self._block
         name, truth = block.names[row], int(block.labels[row])
-        outcome = outcome_of(self.joint(message), self._classes, self.loss, block.has_words[row])
+        outcome = outcome_of(self.joint(row), self._classes, self.loss, block.has_words[row])
         if self.keeps_evidence:
-            self.evidence.append(self.seen(message))
+            self.evidence.append(self.seen(row))
         if outcome.decided not in (truth, UNDECIDED):
             tokens = RowTokens(block, row, self._texts)
             self.clues[name] = clues_of(self.scorer(), tokens, name, self._classes, self.loss)
         return outcome
 
-    def learn(self, message: int, label: int) -> None:
-        """Counts message number `message` as a class; the calibration learns from its scores before that."""
+    def learn(self, row: int, label: int) -> None:
+        """Counts a row as a class; the calibration learns from its scores before that."""
         if self.settings.averaged and len(self._learner.weights) <= MAX_COVARIANCE:
-            found, counted = self.seen(message), int(self._counts.messages.sum())
+            found, counted = self.seen(row), int(self._counts.messages.sum())
             evidence, common = found.evidence[0].tolist(), found.common[0].tolist()
             self._learner.learn(evidence, common, label, counted)
         self._labelled[label] += 1
-        self._count(message, label, 1)
+        self._count(row, label, 1)
 
-    def autolearn(self, message: int, outcome: Outcome) -> int:
-        """Count a message as an autolearning filter does; the calibration does not learn."""
-        has_words = self._block.has_words[self._order[message]]
-        label = learnable(outcome.probabilities) if has_words else UNDECIDED
+    def autolearn(self, row: int, outcome: Outcome) -> int:
+        """Count a row as an autolearning filter does; the calibration does not learn."""
+        label = learnable(outcome.probabilities) if self._block.has_words[row] else UNDECIDED
         if label == UNDECIDED or min(self._labelled) < MIN_LABELLED:
             return UNDECIDED
-        self._count(message, label, 1)
+        self._count(row, label, 1)
         return label
 
-    def unlearn(self, message: int, label: int) -> None:
+    def unlearn(self, row: int, label: int) -> None:
         """Takes that back."""
-        self._count(message, label, -1)
+        self._count(row, label, -1)
 
-    def _count(self, message: int, label: int, sign: int) -> None:
-        block, row = self._counted, self._order[message]
+    def _count(self, row: int, label: int, sign: int) -> None:
+        block = self._counted
         pairs = slice(block.starts[row], block.starts[row + 1])
         self._counts.add_message(self._counted_places[block.columns[pairs]], block.counts[pairs], label, sign)
         self._latest = None
@@ -230,7 +216,7 @@ def outcome_of(joint: Sequence[float], classes: tuple[str, ...], loss: Loss, has
     """
     logs, spam = log_posteriors(joint), positive(classes)
     if logs is None:
-        return Outcome(decide(None, loss), None, (1.0 / len(classes),) * len(classes))
+        return Outcome(UNDECIDED, None, (1.0 / len(classes),) * len(classes))
     probabilities = tuple([exp(value) for value in logs])
     odds = None if spam is None else log_odds(joint, spam)
     odds = odds if odds is not None and isfinite(odds) else None
@@ -245,4 +231,4 @@ def clues_of(
     Without those that alone rule a class out, as at alpha = 0: JSON has no number for them.
     """
     found = Verdict(name, scorer.score(counted), classes, loss).clues
-    return tuple([clue for clue in found if isfinite(clue[1])])
+    return tuple([ShortClue(token, nats) for token, nats in found if isfinite(nats)])

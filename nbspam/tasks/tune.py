@@ -9,7 +9,7 @@ one trial.  Then it must also gain on mail that it was not chosen on.
 from __future__ import annotations
 
 from contextlib import suppress
-from math import nan, sqrt
+from math import sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -40,14 +40,26 @@ SUBSETS = (
     "body,bigrams,measures",
 )
 THRESHOLDS = (0.5, 1.0, 1.5, 2.5, 3.0)
+EVENT_MODELS = ("multinomial", "bernoulli", "complement")
+# The arguments of a training, in backticks, and the way of scoring that they ask for: the default, one thing
+# changed at a time, and the other event models.
+CANDIDATES: dict[str, Plan] = {
+    "": Plan(Settings()),
+    **{f"`alpha={alpha:g}`": Plan(Settings(alpha=alpha)) for alpha in ALPHAS},
+    **{f"`threshold={nats:g}`": Plan(Settings(threshold=nats)) for nats in THRESHOLDS},
+    **{f"`views={views}`": Plan(Settings(views=views)) for views in SUBSETS},
+    "`textbook`": Plan(Settings(averaged=False)),
+    **{f"`event_model={name}` `alpha=auto`": Plan(Settings(name), True) for name in EVENT_MODELS},
+}
 SPLITS = 5
+STEPS = len(CANDIDATES) * SPLITS  # splits that `tune` will judge at most, for a progress bar
 LEVEL = 0.05
 
 
 class Tried(NamedTuple):
     """A candidate judged.
 
-    options       : see candidates
+    options       : see CANDIDATES
     difference, p : mean log loss less that of the default, nats a message, and how likely by chance
     """
 
@@ -78,50 +90,32 @@ class Tuned(NamedTuple):
     how: str
 
 
-def candidates() -> dict[str, Plan]:
-    """The arguments of a training, in backticks, and the way of scoring that they ask for.
-
-    The default, one thing changed at a time, and the other event models.
-    """
-    found = {"": Plan(Settings())}
-    found |= {f"`alpha={alpha:g}`": Plan(Settings(alpha=alpha)) for alpha in ALPHAS}
-    found |= {f"`threshold={nats:g}`": Plan(Settings(threshold=nats)) for nats in THRESHOLDS}
-    found |= {f"`views={views}`": Plan(Settings(views=views)) for views in SUBSETS}
-    found["`textbook`"] = Plan(Settings(averaged=False))
-    others = ("multinomial", "bernoulli", "complement")
-    return found | {f"`event_model={name}` `alpha=auto`": Plan(Settings(name), True) for name in others}
-
-
-STEPS = len(candidates()) * SPLITS  # splits that `tune` will judge at most, for a progress bar
-
-
 def tune(corpus: Corpus, seed: int = 0, jobs: int = 1, progress: Step | None = None) -> Tuned:
     """Try the candidates on a corpus and choose.  progress is called with 1 after each split judged."""
     splits, how, groups = split_apart(corpus, seed)
-    rows, part = np.concatenate([rows for _, rows in splits]), [len(rows) for _, rows in splits]
-    part_of = np.repeat(np.arange(len(splits)), part)[np.argsort(rows)]
-    plans = candidates()
-    judged = judge_splits(corpus, [*plans.values()], splits, jobs, progress, with_clues=False)
-    return settle(dict(zip(plans, judged, strict=True)), part_of, groups[np.sort(rows)], how)
+    rows = np.concatenate([rows for _, rows in splits])
+    part_of = np.repeat(np.arange(len(splits)), [len(rows) for _, rows in splits])[np.argsort(rows)]
+    judged = judge_splits(corpus, [*CANDIDATES.values()], splits, jobs, progress, with_clues=False)
+    return settle(dict(zip(CANDIDATES, judged, strict=True)), part_of, groups[np.sort(rows)], how)
 
 
 def settle(judged: dict[str, Evaluation], part_of: Ints, groups: Ints, how: str) -> Tuned:
     """Choose, and judge the choice on mail that it was not made on: each part by the choice of the others.
 
-    judged          : by the options of a candidate, see candidates
+    judged          : by the options of a candidate, see CANDIDATES
     part_of, groups : int64 (n,), the part and the campaign of each message judged
     The best of many looks better than it is on the mail that it is the best of.  So the default stays unless
     choosing gains there too, by more than chance.
     """
-    default, unseen, order = judged[""], [], []
+    default, unseen = judged[""], []
     tried = [_tried(*pair, default, groups) for pair in judged.items()]
     for number in np.unique(part_of):
         own, others = np.flatnonzero(part_of == number), np.flatnonzero(part_of != number)
         seen = {options: one.take(others) for options, one in judged.items()}
         best = choose([_tried(*pair, seen[""], groups[others]) for pair in seen.items()])
         unseen.append(judged[best.options].take(own))
-        order.append(own)
-    evaluation = join(unseen).take(np.argsort(np.concatenate(order)))
+    by_part = np.argsort(part_of, kind="stable")
+    evaluation = join(unseen).take(np.argsort(by_part))
     choice = _tried("the choice", evaluation, default, groups)
     best_tried, gains = choose(tried), choice.difference < 0 and choice.p < LEVEL
     comparison = compare(default, evaluation, ("the default", "the choice"))
@@ -162,11 +156,8 @@ def _tried(options: str, evaluation: Evaluation, default: Evaluation, groups: In
     """The figures of a candidate against the default.  groups : the campaign of each message judged"""
     losses = metrics.log_loss_terms(evaluation)
     difference, p = clustered_difference(losses - metrics.log_loss_terms(default), groups)
-    rates = nan, nan
-    if evaluation.positive is not None:
-        rates = metrics.ham_spam(metrics.confusion(evaluation), evaluation.positive).percents
-    ranking = roca_percent(rankings(evaluation))
-    return Tried(options, evaluation, *rates, ranking, float(losses.mean()), difference, p)
+    percents, ranking = metrics.error_percents(evaluation), roca_percent(rankings(evaluation))
+    return Tried(options, evaluation, *percents, ranking, float(losses.mean()), difference, p)
 
 
 def clustered_difference(differences: Floats, groups: Ints) -> tuple[float, float]:

@@ -44,12 +44,14 @@ def test_confusion_has_a_row_a_true_class_and_unsure_in_the_last_column():
 @pytest.mark.parametrize(
     ("counts", "positive", "expected"),
     [
-        ([[5, 2, 3], [1, 6, 4]], 1, (10, 2, 3, 11, 1, 4)),
-        ([[5, 1, 2, 0], [3, 7, 1, 1], [2, 4, 9, 5]], 2, (20, 3, 1, 20, 6, 5)),
+        ([[5, 2, 3], [1, 6, 4]], 1, [(2, 10), (3, 10), (1, 11), (4, 11)]),
+        ([[5, 1, 2, 0], [3, 7, 1, 1], [2, 4, 9, 5]], 2, [(3, 20), (1, 20), (6, 20), (5, 20)]),
     ],
 )
 def test_every_class_but_spam_is_ham_and_unsure_is_neither_lost_nor_missed(counts, positive, expected):
-    assert metrics.ham_spam(np.array(counts), positive) == expected
+    found = metrics.count_spam_shares(np.array(counts), positive)
+    keys = ("hm_percent", "ham_unsure_percent", "sm_percent", "spam_unsure_percent")
+    assert [found[key] for key in keys] == expected
 
 
 def lam_percent(ham_lost, ham, spam_missed, spam):

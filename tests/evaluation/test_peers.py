@@ -8,6 +8,8 @@ import pytest
 
 from nbspam.evaluation import folds as splitting
 from nbspam.evaluation.outcomes import Outcome
+from nbspam.evaluation.replay import Feedback
+from nbspam.tasks.evaluate import replay_corpus
 from peers import bogofilter, common, scikit_learn, subject_and_body
 from tests.mail_samples import make_corpus
 
@@ -53,15 +55,8 @@ def messages(tmp_path: Path) -> common.Messages:
 
 @pytest.mark.debian
 def test_bogofilter_learns_from_a_replay(program: str, messages: common.Messages, tmp_path: Path) -> None:
-    found = common.by_replay(
-        messages,
-        lambda order: bogofilter.BogofilterReplay(
-            bogofilter.Bogofilter(program, tmp_path / "words"), messages, order
-        ),
-        "immediate",
-        0,
-        {},
-    )
+    subject = bogofilter.BogofilterReplay(bogofilter.Bogofilter(program, tmp_path / "words"), messages)
+    found = replay_corpus(messages.corpus, subject, Feedback(), {"seed": 0})
     assert found.trained == 50
     assert found.probabilities[0].tolist() == [0.5, 0.5]
     assert not found.is_mistake[25:].any()

@@ -29,7 +29,7 @@ ODDS = [-5.0, 2.0, -0.5, 1.0, 0.3, -0.6]  # right, right, wrong, wrong, right, r
 
 def run(text, odds=ODDS, truth=TRUTH, **options):
     subject = Recorder(odds)
-    return subject, replay(truth, subject, parse_feedback(text), **options)
+    return subject, replay(range(len(truth)), truth, subject, parse_feedback(text), **options)
 
 
 def learned(text, **options):
@@ -54,7 +54,7 @@ def test_on_error_learns_mistakes_and_unsure_decisions_only():
     assert learned("on-error") == [2, 3]
     assert learned("on-error", odds=[*ODDS[:4], None, -0.6]) == [2, 3, 4]
     every_class = Feedback("on-error", first_of_class=True)
-    assert replay(TRUTH, Recorder(ODDS), every_class).learned == [0, 1, 2, 3]
+    assert replay(range(6), TRUTH, Recorder(ODDS), every_class).learned == [0, 1, 2, 3]
 
 
 @pytest.mark.parametrize(

@@ -15,9 +15,9 @@ import pytest
 
 from nbspam.decision import Loss
 from nbspam.errors import UsageError
+from nbspam.evaluation.figures import summary
 from nbspam.evaluation.outcomes import worst_mistakes
-from nbspam.evaluation.plots import cleaned
-from nbspam.evaluation.report import report_html
+from nbspam.evaluation.report import cleaned, report_html
 from tests.judged_mail import judged
 
 HOSTILE = "<script>alert(1)</script>\x1b[31m\u202egnp.exe\x00 {{ 7*7 }} https://tracker.example/x.png"
@@ -46,6 +46,10 @@ def sample(n_messages=400, method="replay", classes=("ham", "spam"), hostile=Fal
     return replace(evaluation, clues=dict.fromkeys(evaluation.names[worst_mistakes(evaluation)], clues))
 
 
+def page_of(evaluation, loss=None):
+    return report_html(evaluation, summary(evaluation, loss))
+
+
 class Elements(html.parser.HTMLParser):
     """Every element's name and attributes, and the text outside of style sheets."""
 
@@ -62,7 +66,7 @@ class Elements(html.parser.HTMLParser):
 
 
 def test_the_page_says_in_words_what_was_found():
-    text = Elements(report_html(sample(), Loss([[0, 1], [10, 0]], 0.2))).text
+    text = Elements(page_of(sample(), Loss([[0, 1], [10, 0]], 0.2))).text
     for said in (
         *("Of 200 wanted messages", "Of 200 spam messages", "in the order of their dates", "expected loss"),
         *("learned the class of 390 of 400", "d" * 64),
@@ -71,7 +75,7 @@ def test_the_page_says_in_words_what_was_found():
 
 
 def test_the_page_asks_nothing_of_the_network_and_runs_nothing():
-    page = report_html(sample(hostile=True))
+    page = page_of(sample(hostile=True))
     for tag, attributes in Elements(page).found:
         assert tag not in {"script", "link", "iframe", "object", "embed", "base", "form", "a"}
         assert not [name for name in attributes if name.startswith("on")]
@@ -82,7 +86,7 @@ def test_the_page_asks_nothing_of_the_network_and_runs_nothing():
 
 
 def test_text_out_of_mail_is_escaped_and_cleaned():
-    page = report_html(sample(hostile=True))
+    page = page_of(sample(hostile=True))
     assert "<script" not in page
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page
     assert "{{ 7*7 }}" in page
@@ -98,7 +102,7 @@ def test_text_out_of_mail_is_escaped_and_cleaned():
     ],
 )
 def test_more_classes_are_reported_too(classes, method, drawings):
-    page = Elements(report_html(sample(400, method, classes)))
+    page = Elements(page_of(sample(400, method, classes)))
     assert sum(tag == "img" for tag, _ in page.found) == drawings
     assert all(cleaned(name) in page.text for name in classes[:3])
 
@@ -114,7 +118,7 @@ def test_more_classes_are_reported_too(classes, method, drawings):
     ids=["perfect and infinite", "ham alone, scores alone", "two messages of one score"],
 )
 def test_odd_evaluations_still_make_a_page(rows):
-    page = Elements(report_html(judged(rows, method="replay")))
+    page = Elements(page_of(judged(rows, method="replay")))
     assert "How it was made" in page.text
     assert "nan" not in page.text.split()
 
@@ -165,7 +169,7 @@ def browse(chromium, tmp_path, *arguments):
 
 @pytest.mark.debian
 def test_a_browser_loads_every_drawing_and_asks_for_nothing_else(chromium, tmp_path):
-    page = report_html(sample(hostile=True))
+    page = page_of(sample(hostile=True))
     policy = re.search(r"<meta http-equiv=.Content-Security-Policy.*?>", page)[0]
     # Without the policy, which would hide that something was asked for.
     (tmp_path / "probe.html").write_text(page.replace(policy, "").replace("</body>", PROBE + "</body>"))

@@ -175,12 +175,13 @@ def test_a_replay_with_all_labels_is_one_without_autolearn(trained: Path) -> Non
     source = open_labelled([str(trained.parent / "mail")])
     corpus = read_corpus(source.items(), source.classes, wanted=frozenset(("bigrams", "measures")))
     order = np.argsort(np.arange(len(corpus.block)) % ENOUGH, kind="stable")
-    plain, own = (ReplayJudge(corpus, order, Plan(Settings())) for _ in range(2))
+    plain, own = (ReplayJudge(corpus, Plan(Settings())) for _ in range(2))
     taught = Autolearn(own, outdated)
-    for message, truth in enumerate(corpus.block.labels[order].tolist()):
-        assert plain.score(message) == taught.score(message)
-        plain.learn(message, truth)
-        taught.learn(message, truth)
+    for row in order.tolist():
+        assert plain.score(row) == taught.score(row)
+        truth = int(corpus.block.labels[row])
+        plain.learn(row, truth)
+        taught.learn(row, truth)
     assert plain.scorer().model.calibration() == own.scorer().model.calibration()
 
 

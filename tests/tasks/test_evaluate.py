@@ -53,8 +53,7 @@ def test_folds_judge_every_message_once_by_others(demonstration: Corpus, grouped
     row = 0
     others = np.flatnonzero(evaluation.folds != evaluation.folds[row])
     plan = Plan(Settings(averaged=False))
-    alone = BatchJudge(demonstration.seen_by(plan.settings), plan)
-    alone.learn(others)
+    alone = BatchJudge(demonstration, plan, others)
     joint = alone.score(np.array([row]))[0]
     assert evaluation.log_odds[row] == pytest.approx(joint[1] - joint[0], abs=1e-9)
 

@@ -110,7 +110,7 @@ def test_a_replay_is_training_on_what_came_before(
     corpus = read(data, settings)
     block, rows = corpus.block, np.arange(len(corpus.block))
     plan = Plan(settings, vocabulary=vocabulary)
-    subject = ReplayJudge(corpus, rows, plan)
+    subject = ReplayJudge(corpus, plan)
     for message in range(100):
         subject.learn(message, int(block.labels[message]))
     if settings.averaged:  # its calibration learns one by one; the evidence is the same
@@ -125,7 +125,6 @@ def test_a_replay_is_training_on_what_came_before(
             assert found.evidence[0] == pytest.approx(np.array(scored.evidence), abs=1e-9)
             assert found.common[0].tolist() == pytest.approx(scored.common, abs=1e-9)
         return
-    batch = BatchJudge(corpus, plan)
-    batch.learn(rows[:100])
+    batch = BatchJudge(corpus, plan, rows[:100])
     for row, joint in zip(rows[100:].tolist(), batch.score(rows[100:]).tolist(), strict=True):
         assert list(subject.joint(row)) == pytest.approx(joint, abs=1e-9, rel=1e-9)

@@ -26,7 +26,7 @@ def corpus(data: Path) -> Corpus:
 
 def fed(corpus: Corpus, settings: Settings, n: int) -> ReplayJudge:
     """A filter that learned the first n messages."""
-    judge = ReplayJudge(corpus, np.arange(len(corpus.block)), Plan(settings))
+    judge = ReplayJudge(corpus, Plan(settings))
     for message in range(n):
         judge.learn(message, int(corpus.block.labels[message]))
     return judge

@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from nbspam.corpus.corpus import Corpus, read_corpus
@@ -36,7 +35,7 @@ def test_a_regime_counts_fewer_messages_into_a_smaller_model(
 def test_on_error_counts_the_first_of_each_class_and_what_was_judged_wrongly(corpus: Corpus) -> None:
     rows, _ = learned_rows(corpus, Plan(Settings()), parse_regime("on-error"))
     chosen, messages = set(rows.tolist()), corpus.block
-    subject = ReplayJudge(corpus, np.arange(len(messages)), Plan(Settings()))
+    subject = ReplayJudge(corpus, Plan(Settings()))
     met = set()
     for row, label in enumerate(messages.labels.tolist()):
         wrong = subject.score(row).decided != label

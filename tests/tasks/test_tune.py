@@ -15,8 +15,8 @@ from nbspam.store.text import dump_model
 from nbspam.tasks.judges import Plan
 from nbspam.tasks.train import Choices, train
 from nbspam.tasks.tune import (
+    CANDIDATES,
     Tried,
-    candidates,
     choose,
     clustered_difference,
     settle,
@@ -99,7 +99,7 @@ def test_undated_mail_is_judged_by_other_campaigns(tmp_path: Path) -> None:
     assert sorted(row for _, rows in splits for row in rows.tolist()) == list(range(len(corpus.block)))
 
 
-EACH = list(candidates().items())
+EACH = list(CANDIDATES.items())
 BOTH = ("`alpha=0.1` `threshold=1`", Plan(Settings(alpha=0.1, threshold=1.0)))
 
 
