@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 MAX_SCORED_BYTES = 1 << 20  # of the body
 MAX_HEADER_BYTES = 256 << 10  # of each header block
+MAX_HEADERS_BYTES = 2 << 20  # of all blocks: those without an end are read again with what follows
 MAX_READ_BYTES = MAX_HEADER_BYTES + MAX_SCORED_BYTES  # of a file: all of it that can matter
 MAX_HEADER_LINES = 1_000  # fields of one header block
 MAX_NESTING = 64  # multiparts and messages inside each other
@@ -43,6 +44,7 @@ PAIR = 2  # the length of a pair
 class Allowance:
     """What one message may still cost, and what was found wrong with it."""
 
+    header_bytes = MAX_HEADERS_BYTES
     parts = MAX_PARTS
     encoded_words = MAX_ENCODED_WORDS
     guesses = MAX_GUESSES
