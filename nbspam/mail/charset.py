@@ -82,6 +82,8 @@ def decode(payload: bytes, label: str, allowance: Allowance) -> tuple[str, str]:
     ):
         return payload.decode("ascii"), codec or "ascii"
     text, codec = _decode_hard(payload, codec, allowance)
+    if codec == "utf_7":
+        text = text.encode("utf-8", "replace").decode()  # lone surrogates, which no model can hold
     if "\0" in text:
         allowance.note("nul")
         text = text.replace("\0", "")

@@ -75,6 +75,11 @@ def test_no_bytes_raise_in_any_charset(payload, label):
     text, codec = decode(payload, label, Allowance())
     assert codecs.lookup(codec)
     assert "\0" not in text
+    assert text.encode().decode() == text
+
+
+def test_half_a_character_of_utf_7_is_a_question_mark():
+    assert read(b"a+2AA-b +2D3eAA-", "utf-7") == "a?b \U0001f600"
 
 
 @given(
