@@ -33,7 +33,7 @@ _COMMON = {
     "big5": "big5hkscs",
 }
 UTF_16 = (b"\xff\xfe", b"\xfe\xff")  # byte order marks
-_MARKS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe\0\0", "utf_32"), (b"\0\0\xfe\xff", "utf_32"))
+_UTF_8 = b"\xef\xbb\xbf"  # its mark; that of UTF-32 means nothing to a browser
 _C1 = bytes(range(128, 160))
 # These bytes in windows-1252; the five undefined ones are control characters, as in browsers.
 WINDOWS_C1 = "€\x81‚ƒ„…†‡ˆ‰Š‹Œ\x8dŽ\x8f\x90‘’“”•–—˜™š›œ\x9džŸ"
@@ -112,9 +112,8 @@ def codec_of_raw_headers(payload: bytes, label: str, allowance: Allowance) -> st
 
 
 def _decode_hard(payload: bytes, codec: str, allowance: Allowance) -> tuple[str, str]:
-    for mark, name in _MARKS:
-        if payload.startswith(mark):
-            return decode_with(name, payload), name
+    if payload.startswith(_UTF_8):
+        return decode_with("utf-8", payload), "utf-8"
     if _is_utf_16(payload):
         return decode_with("utf_16", payload), "utf_16"
     japanese = codec if codec.startswith(_ISO_2022) else ""
@@ -161,10 +160,11 @@ def _is_sound(text: str) -> bool:
 def _is_utf_16(payload: bytes) -> bool:
     """True if the text after a byte order mark has the zero bytes of UTF-16.
 
-    ASCII after a false mark has none; a page of Chinese has one a line.
+    ASCII after a false mark has none; a page of Chinese has one a line, and hardly ever two together.
     """
     sample = payload[:2048]
-    return sample.startswith(UTF_16) and sample.count(0) * 50 >= len(sample)
+    single = sample.count(0) - 2 * sample.count(b"\0\0")
+    return sample.startswith(UTF_16) and single * 50 >= len(sample)
 
 
 def _guess(payload: bytes, allowance: Allowance) -> str:

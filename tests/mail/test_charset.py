@@ -42,7 +42,7 @@ def test_odd_names_that_mail_uses_are_known(label, codec):
     assert canonical(label) == codec
 
 
-@pytest.mark.parametrize("mark", [b"\x1b$B", b"\xff\xfe", b"\xfe\xff"])
+@pytest.mark.parametrize("mark", [b"\x1b$B", b"\xff\xfe", b"\xfe\xff", b"\xff\xfe\0\0", b"\0\0\xfe\xff"])
 def test_false_mark_does_not_hide_ascii(mark):
     for label in ("", "us-ascii", "iso-8859-1", "koi8-r", "iso-2022-jp"):
         assert read(mark + PILLS.encode(), label).endswith(PILLS)
