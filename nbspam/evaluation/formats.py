@@ -24,6 +24,7 @@ from nbspam.evaluation.outcomes import Evaluation, Floats, Outcome, ShortClue, e
 
 FORMAT = "nbspam-evaluation"
 VERSION = 1
+_TOO_MUCH = (OverflowError, RecursionError)  # a number, or brackets
 REMEDY = "name a file that nbspam eval wrote"
 # A path of another program may hold spaces: everything up to " judge=" is the path.
 _LINE = re.compile(r"file=(.+?)[ \t]judge=(\S+)\s+class=(\S+)\s+score=(\S+)(?:\s.*)?$")
@@ -79,7 +80,7 @@ def load(path: str | Path) -> Evaluation:
         version = document["version"]
         if version == VERSION:
             return _from_document(document)
-    except (BadDataError, LookupError, TypeError, ValueError, AttributeError, RecursionError) as error:
+    except (BadDataError, LookupError, TypeError, ValueError, AttributeError, *_TOO_MUCH) as error:
         why = "is not an evaluation by nbspam, or it is damaged"
         raise BadDataError(where, why, REMEDY, "evaluation-not-ours") from error
     why = f"evaluation format {version!r}; this program reads {VERSION}"
@@ -89,6 +90,7 @@ def load(path: str | Path) -> Evaluation:
 def _from_document(document: dict[str, Any]) -> Evaluation:
     """The evaluation; BadDataError, or the errors of a wrong key or type."""
     table = document["outcomes"]
+    "".join([*document["classes"], *table["name"]])  # TypeError if one is not a text
     columns = (table["decided"], table["log_odds"], table["probabilities"])
     return evaluation_of(
         tuple(document["classes"]),

@@ -33,7 +33,7 @@ _COMMON = {
     "big5": "big5hkscs",
 }
 UTF_16 = (b"\xff\xfe", b"\xfe\xff")  # byte order marks
-_MARKS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe\0\0", "utf_32"), (b"\0\0\xfe\xff", "utf_32"))
+_UTF_8 = b"\xef\xbb\xbf"  # its mark; that of UTF-32 means nothing to a browser
 _C1 = bytes(range(128, 160))
 # These bytes in windows-1252; the five undefined ones are control characters, as in browsers.
 WINDOWS_C1 = "€\x81‚ƒ„…†‡ˆ‰Š‹Œ\x8dŽ\x8f\x90‘’“”•–—˜™š›œ\x9džŸ"
@@ -82,6 +82,8 @@ def decode(payload: bytes, label: str, allowance: Allowance) -> tuple[str, str]:
     ):
         return payload.decode("ascii"), codec or "ascii"
     text, codec = _decode_hard(payload, codec, allowance)
+    if codec == "utf_7":
+        text = text.encode("utf-8", "replace").decode()  # lone surrogates, which no model can hold
     if "\0" in text:
         allowance.note("nul")
         text = text.replace("\0", "")
@@ -136,9 +138,8 @@ def _decode_hard(payload: bytes, codec: str, allowance: Allowance) -> tuple[str,
 
 def _find_marked_codec(payload: bytes, codec: str) -> str:
     """The codec that a byte order mark or escapes tell, or the declared one if it needs escapes, or ""."""
-    for mark, name in _MARKS:
-        if payload.startswith(mark):
-            return name
+    if payload.startswith(_UTF_8):
+        return "utf-8"
     if _is_utf_16(payload):
         return "utf_16"
     if b"\x1b$" in payload and codec != "utf-8" and not codec.startswith(_STATEFUL):
@@ -164,10 +165,11 @@ def _is_sound(text: str) -> bool:
 def _is_utf_16(payload: bytes) -> bool:
     """True if the text after a byte order mark has the zero bytes of UTF-16.
 
-    ASCII after a false mark has none; a page of Chinese has one a line.
+    ASCII after a false mark has none; a page of Chinese has one a line, and hardly ever two together.
     """
     sample = payload[:2048]
-    return sample.startswith(UTF_16) and sample.count(0) * 50 >= len(sample)
+    single = sample.count(0) - 2 * sample.count(b"\0\0")
+    return sample.startswith(UTF_16) and single * 50 >= len(sample)
 
 
 def _guess(payload: bytes, allowance: Allowance) -> str:

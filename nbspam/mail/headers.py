@@ -193,6 +193,7 @@ def read_block(data: bytes, start: int, stop: int, body: int, allowance: Allowan
     if limit < stop:
         allowance.note("long-header")
     raw = data[start:limit]
+    allowance.header_bytes -= len(raw)
     lines = _unfolded(raw)
     if lines is None or not _split_fields(lines, block):  # some lines are not fields
         lines = _read_irregular(data, start, stop, block, allowance)

@@ -144,7 +144,8 @@ def _read_payload(part: Part, payload: bytes, allowance: Allowance) -> None:
     part.size_bytes = len(payload)
     part.payload_magic = payload[:16]
     is_page = kind == "text/html" or _is_hidden_page(part, payload)
-    if payload.startswith(_RTF):
+    is_shown = is_page or (kind == "text/plain" and part.disposition != "attachment")
+    if payload.startswith(_RTF) and not is_shown:
         return  # also where it is declared as text/rtf: its commands are no words
     if is_page or kind.startswith(("text/", "message/")) or kind in CARDS:
         part.is_html = is_page

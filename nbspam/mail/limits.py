@@ -35,6 +35,7 @@ PAIR = 2  # the length of a pair
 class Allowance:
     """What one message may still cost, first the bounds of any message, and what was found wrong with it."""
 
+    header_bytes = 2 << 20  # of all blocks: those without an end are read again with what follows
     parts = 1_000  # multiparts included
     encoded_words = 5_000  # of RFC 2047
     guesses = 100  # charset guesses

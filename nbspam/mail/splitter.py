@@ -245,8 +245,9 @@ class Splitter:
             is_multipart = part.content_type.startswith("multipart/")
             if not is_multipart and (part.content_type not in MESSAGES or part.encoding not in IDENTITY):
                 return
-            if depth >= MAX_NESTING or self.allowance.parts <= 0:
-                self.allowance.note("nested-too-deep" if depth >= MAX_NESTING else "too-many-parts")
+            is_deep = depth >= MAX_NESTING or self.allowance.header_bytes <= 0
+            if is_deep or self.allowance.parts <= 0:
+                self.allowance.note("nested-too-deep" if is_deep else "too-many-parts")
                 part.content_type = "text/plain"
                 return
             if is_multipart:

@@ -90,12 +90,9 @@ def _capital_share(text: str, made_of: Characters) -> float | None:
     capitals = len(made_of.printed) - len(made_of.printed.translate(None, _CAPITALS))
     if not text.isascii():
         foreign = text.encode("utf-8", "ignore").translate(None, _ASCII).decode("utf-8", "ignore")
-        for character in set(foreign):  # counted by kind: a text has few different letters
-            if character.isalpha():
-                times = foreign.count(character)
-                letters += times
-                if character.isupper():
-                    capitals += times
+        alphabetic = list(filter(str.isalpha, foreign))
+        letters += len(alphabetic)
+        capitals += sum(map(str.isupper, alphabetic))
     return capitals / letters if letters else None
 
 

@@ -44,6 +44,7 @@ _PATH = ALPHABET.translate(bytes.maketrans(KEPT.encode(), b" " * len(KEPT)))
 _AFTER = ".,;:!?)'*_~"  # no part of an address at its end; stars and bars are how plain text says bold
 _BREAKS = dict.fromkeys(map(ord, "\t\r\n"))
 _WEB = frozenset(("http", "https", "ftp"))  # a browser finds their hosts without slashes, too
+_STOPS = dict.fromkeys((0x3002, 0xFF61), ".")  # full stops of Chinese and Japanese
 _SLASHES = frozenset(("//", "/\\", "\\/", "\\\\"))
 
 
@@ -258,7 +259,7 @@ def _plain(host: str) -> str:
     if not host.isascii():
         from nbspam.tokens.unicode_words import folded  # rare
 
-        host = "".join(folded(host.replace("\u3002", ".")).replace(INNER, "").split())
+        host = "".join(folded(host.translate(_STOPS)).replace(INNER, "").split())
     host = host.strip(".")
     if host[host.rfind(".") + 1 :][:1].isdigit():  # 0xc0.0x207 and 3221225991 are 192.0.2.7
         from _socket import inet_aton, inet_ntoa  # `socket` costs a fresh process some milliseconds

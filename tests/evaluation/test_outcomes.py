@@ -64,6 +64,8 @@ def test_another_file_is_refused(tmp_path):
         {"classes": ["ham"]},
         {"outcomes": {}},
         {"clues": {"a": [["b"]]}},
+        {"classes": ["ham", ["spam"]]},
+        {"folds": [10**20]},
     ],
 )
 def test_a_damaged_file_is_refused(tmp_path, change):

@@ -42,7 +42,7 @@ def test_odd_names_that_mail_uses_are_known(label, codec):
     assert canonical(label) == codec
 
 
-@pytest.mark.parametrize("mark", [b"\x1b$B", b"\xff\xfe", b"\xfe\xff"])
+@pytest.mark.parametrize("mark", [b"\x1b$B", b"\xff\xfe", b"\xfe\xff", b"\xff\xfe\0\0", b"\0\0\xfe\xff"])
 def test_false_mark_does_not_hide_ascii(mark):
     for label in ("", "us-ascii", "iso-8859-1", "koi8-r", "iso-2022-jp"):
         assert read(mark + PILLS.encode(), label).endswith(PILLS)
@@ -75,6 +75,11 @@ def test_no_bytes_raise_in_any_charset(payload, label):
     text, codec = decode(payload, label, Allowance())
     assert codecs.lookup(codec)
     assert "\0" not in text
+    assert text.encode().decode() == text
+
+
+def test_half_a_character_of_utf_7_is_a_question_mark():
+    assert read(b"a+2AA-b +2D3eAA-", "utf-7") == "a?b \U0001f600"
 
 
 @given(

@@ -259,6 +259,19 @@ def nested_multiparts(size: int) -> bytes:
     return multipart(count(b"--b%d\nContent-Type: multipart/mixed; boundary=c%d\n\n", size), b"b0")
 
 
+def endless_headers(size: int) -> bytes:
+    """Messages in each other, none of whose headers has an end."""
+    within = b"Content-Type: message/rfc822\nFrom " + b"x" * 200 + b"\n"
+    return within.replace(b"\nF", b"\n\nF", 1) + within * 60 + fill(b"!\n", size)
+
+
+def bomb_drawn_again_and_again(size: int) -> bytes:
+    """A stream that takes long to unpack, and has little in it."""
+    packed = base64.a85encode(zlib.compress(b"x") + b"A" * 150_000) + b"~>"
+    drawn = b"1 0 obj\n<</Type/Page/Contents[" + b"2 0 R " * (size // 1_000) + b"]>>endobj\n"
+    return pdf(drawn + b"2 0 obj\n<</Filter[/A85/Fl]>>stream\n" + packed + b"\nendstream\n")
+
+
 def sheet_and_page(rule: bytes, element: bytes, start: bytes = b"") -> Family:
     """Half of it rules, half elements."""
 
@@ -283,6 +296,9 @@ OTHERS: dict[str, Family] = {
     "text: different words": counted(text, b"w%d "),
     "text: different addresses": counted(text, b"http://h%d.example/%d "),
     "text: one letter with all the marks": repeated(lambda body: text(b"a" + body), "\u0315\u0300"),
+    "text: different letters": lambda size: text(
+        "".join(map(chr, range(0x20000, 0x20000 + size // 4))).encode()
+    ),
     "text: a uuencoded file": repeated(lambda body: text(b"begin 644 a\n" + body), "M" + "86%A" * 15 + "\n"),
     "header: different fields": counted(header, b"X-%d: y\n"),
     "header: parameters of a file name": counted(
@@ -293,6 +309,8 @@ OTHERS: dict[str, Family] = {
     "parts: nested digests": lambda size: fill(
         b"Content-Type: multipart/digest; boundary=b\n\n--b\n\n", size
     ),
+    "parts: endless headers": endless_headers,
+    "pdf: a bomb drawn again and again": bomb_drawn_again_and_again,
     "parts: delimiters with one other letter": repeated(
         lambda body: multipart(body, b"x" * 69 + b"y"), b"--" + b"x" * 69 + b"z\n"
     ),

@@ -73,6 +73,15 @@ def test_text_that_begins_as_html_is_html_if_it_shows_most_of_itself(body, html)
     assert part.is_html is html
 
 
+@pytest.mark.parametrize("kind", ["text/html", "text/plain"])
+def test_text_that_begins_as_rtf_is_shown_unless_it_is_a_file(kind):
+    texts = [
+        parse(f"Content-Type: {declared}\n\n{{\\rtf<p>pay here".encode()).parts[0].text
+        for declared in (kind, "text/rtf", "application/rtf", "text/plain\nContent-Disposition: attachment")
+    ]
+    assert texts == ["{\\rtf<p>pay here", "", "", ""]
+
+
 def test_what_is_shown_of_a_card():
     assert shown_of_card("no card\n FN:a") == "no card\n FN:a"
     assert shown_of_card("begin:vcard\nFN:a\nNOTE:b: c\nd: e\nPHOTO:f\ng") == "a\nb: c\nd: e"

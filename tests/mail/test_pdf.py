@@ -60,6 +60,7 @@ def words_of(payload: bytes) -> str:
         ("BT /F1 12 Tf (pay) Tj 0 -14 Td (now) Tj T* (or) Tj (never) ' ET", "pay now or never"),
         ("BT /F1 1 Tf 12 0 0 12 50 700 Tm (pay) Tj 1.5 0 Td (ment) Tj 3 0 Td (now) Tj ET", "payment now"),
         ("BT (no font) Tj ET", "no font"),
+        ("BT (a backslash before \\8) Tj ET", "a backslash before 8"),
     ],
 )
 def test_operators_show_words(drawn: str, shown: str) -> None:

@@ -33,6 +33,7 @@ def test_addresses_are_cut_out_of_a_text(text: str, urls: list[str]) -> None:
         ("ht\ntp://la\tke.example/", "lake.example"),
         ("https://%6cake%2eexample/x", "lake.example"),
         ("https://\uff4cake\u3002example/x", "lake.example"),
+        ("https://lake\uff61example/x", "lake.example"),
         ("https://la\xadke.example/x", "lake.example"),
     ],
 )

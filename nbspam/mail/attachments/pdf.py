@@ -111,6 +111,7 @@ class _File:
         if self.allowance.document_bytes <= 0:
             return b""
         data = self.streams.get(number, b"")
+        cost = max(len(data[:MAX_PIECE]), PIECE_COST)
         filters = _FILTERS.search(self.says.get(number, b""))
         for name in filters[1].strip(b"[/ ").replace(b"/", b" ").split()[:2] if filters else ():
             if name in (b"FlateDecode", b"Fl"):
@@ -120,9 +121,9 @@ class _File:
                     data = a85decode(data[:MAX_PIECE].partition(b"~")[0], ignorechars=b" \t\r\n\0\f")
             else:
                 return b""
-        data = data[:MAX_PIECE]
-        self.allowance.document_bytes -= max(len(data), PIECE_COST)
-        return data
+            cost = max(cost, len(data[:MAX_PIECE]))
+        self.allowance.document_bytes -= cost
+        return data[:MAX_PIECE]
 
     def value(self, says: bytes, key: bytes) -> bytes:
         """What follows a key, or the object that it refers to; the value is its beginning."""
@@ -294,7 +295,7 @@ def _bytes(string: bytes) -> bytes:
 
 def _unescaped(found: re.Match[bytes]) -> bytes:
     code = found[1]
-    return bytes([int(code, 8) & 255]) if code.isdigit() else _ESCAPES.get(code, code)
+    return bytes([int(code, 8) & 255]) if code[0] in b"01234567" else _ESCAPES.get(code, code)
 
 
 def _numbers(array: bytes) -> list[float]:

@@ -251,7 +251,7 @@ class _Reader:
         """Take the content of an element without markup; the text after it."""
         name, kept, rest = tag.name, [rest], ""
         for piece in self.walk:
-            if piece[:1] == "/" and piece[1 : len(name) + 1].lower() == name:
+            if piece[:1] == "/" and piece[1 : len(name) + 2].lower().rstrip(" \t\r\n\f/>") == name:
                 rest = piece.partition(">")[2]
                 break
             kept.append(piece)

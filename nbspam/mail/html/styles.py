@@ -31,6 +31,7 @@ _COLOURS = {
 }  # fmt: skip
 _HEX = frozenset("0123456789abcdef")
 _PIXELS = {"px": 1.0, "": 1.0, "pt": 4 / 3, "em": 16.0, "rem": 16.0, "%": 6.0, "in": 96.0, "cm": 37.8}
+_PIXELS |= {"pc": 16.0, "mm": 3.8, "ex": 8.0, "ch": 8.0, "vw": 10.0, "vh": 8.0}
 
 
 def length(value: str) -> float | None:
@@ -47,10 +48,17 @@ def length(value: str) -> float | None:
 
 def letter_size(value: str) -> float | None:
     """Pixels; a negative number is a multiple of the size around: -0.5 is half of it."""
-    found = NORMAL if value.endswith(("small", "medium", "large")) else length(value)
+    is_named = value.endswith(("small", "medium", "large", "initial", ")"))
+    found = NORMAL if is_named else length(value)
     if found is not None and value.endswith(("em", "%")) and not value.endswith("rem"):
         return -found / (_PIXELS["%"] * 100 if value[-1] == "%" else _PIXELS["em"])
     return found
+
+
+def _font(value: str) -> float | None:
+    """The size of letters in `bold 12px/1.5 Arial`; a number without a unit is their weight."""
+    sizes = [word.partition("/")[0] for word in value.split()[:6] if word[0] in "0123456789."]
+    return next((letter_size(size) for size in sizes if size == "0" or not size.isdigit()), None)
 
 
 def colour(value: str) -> int:
@@ -83,6 +91,7 @@ _READ: dict[str, tuple[str, Callable[[str], Any]]] = {
     **dict.fromkeys(("background", "background-color"), ("ground", _background)),
     "background-image": ("ground", lambda value: UNKNOWN if "(" in value else None),
     "font-size": ("size", letter_size),
+    "font": ("size", _font),
     **dict.fromkeys(("overflow", "overflow-y"), ("overflow", str)),
     **dict.fromkeys(("text-indent", "margin-left"), ("indent", length)),
     **{name: (name, str) for name in ("display", "visibility", "position")},

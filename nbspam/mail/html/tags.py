@@ -27,7 +27,7 @@ _KINDS = {
     RAW: "iframe noembed noframes plaintext script style textarea title xmp",
 }
 _KIND_OF = {name: kind for kind, names in _KINDS.items() for name in names.split()}
-_NEVER_SHOWN = frozenset(("audio", "datalist", "dialog", "meter", "progress", "rp", "template", "video"))
+_NEVER_SHOWN = frozenset(("datalist", "rp", "template"))
 # These take a background from attributes, and grow with their contents: body, and parts of tables.
 _GROUNDED = frozenset(("caption", "td", "th", "tr", "tbody", "thead", "tfoot", "table", "body"))
 _COLOURED = (("bgcolor", "ground", _GROUNDED), ("text", "colour", ("body",)), ("color", "colour", ("font",)))
@@ -91,7 +91,7 @@ class Tag:
         """What attributes, rules and style say together, each stronger than the one before."""
         name = self.name
         values: Values = {}
-        if "hidden" in found or (name in _NEVER_SHOWN and "open" not in found):
+        if name in _NEVER_SHOWN:
             values["display"] = "none"
         if name in ("details", "summary"):
             values["shut"] = name == "details" and "open" not in found
