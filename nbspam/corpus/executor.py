@@ -29,6 +29,7 @@ Result = TypeVar("Result")
 WAITING_PER_JOB = 2  # shards at work or waiting
 JOBS_PER_CORE = 4  # more processes are no faster and fill the memory
 CHECK_SECONDS = 1.0
+ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _work_of_process: list[Callable[[Any], Any]] = []  # in a worker process: what it does
 
 
@@ -63,7 +64,12 @@ def _run_in_processes(
 ) -> Iterator[Any]:
     """None when the processes have begun, then the results."""
     with _open_pool(work, jobs) as (pool, lacks_threads):
-        waiting = deque(pool.submit(_run, shard) for shard in first)
+        # The first submit forks.  An exception of a signal would be lost in the functions that Python runs then.
+        held = signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)
+        try:
+            waiting = deque(pool.submit(_run, shard) for shard in first)
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, held)
         yield None
         futures = (pool.submit(_run, shard) for shard in stream)
         waiting.extend(itertools.islice(futures, jobs * (WAITING_PER_JOB - 1)))
@@ -128,6 +134,7 @@ def _start_process(reading_end: int, writing_end: int, work: Callable[[Any], Any
     for number in (signal.SIGTERM, signal.SIGHUP):
         if callable(signal.getsignal(number)):
             signal.signal(number, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING)
     os.close(writing_end)  # the parent alone has one now: its end is the end of the pipe
     try:
         threading.Thread(target=_end_with_parent, args=(reading_end,), daemon=True).start()
