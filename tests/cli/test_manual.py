@@ -112,14 +112,15 @@ def command_lines() -> Iterator[tuple[str, list[str]]]:
 def error_of(arguments: list[str]) -> str:
     """What click says against a command line; empty if it is right."""
     command: click.Command = program
+    context = click.Context(program, **program.context_settings)  # click keeps its help option once made
     while isinstance(command, click.Group):
         name, *arguments = arguments
-        found = command.get_command(click.Context(command), name)
+        found = command.get_command(context, name)
         if not found:
             return f"no command {name}"
         command = found
     try:
-        command.make_context(command.name, arguments)
+        command.make_context(command.name, arguments, parent=context)
     except click.ClickException as error:
         return error.format_message()
     return ""
