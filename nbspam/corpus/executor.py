@@ -64,7 +64,7 @@ def _run_in_processes(
 ) -> Iterator[Any]:
     """None when the processes have begun, then the results."""
     with _open_pool(work, jobs) as (pool, lacks_threads):
-        # The first submit forks.  An exception of a signal would be lost in the functions that Python runs then.
+        # The first submit forks.  An exception of a signal would be lost in the functions that run then.
         held = signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)
         try:
             waiting = deque(pool.submit(_run, shard) for shard in first)
