@@ -21,9 +21,9 @@ from nbspam.corpus.labelled import open_labelled
 from nbspam.filter import open_filter
 from nbspam.labels import HAM, SPAM
 from nbspam.settings import HAM_CAP, Settings
-from nbspam.store.check import words_of_ham
+from nbspam.store.check import find_ham_words
 from nbspam.store.reader import open_model
-from nbspam.tasks.attack import BEST, Loot, disguised
+from nbspam.tasks.attack import BEST, Loot, disguise_all
 from nbspam.tasks.train import train
 from peers.bogofilter import SPAM_CUTOFF, Bogofilter
 
@@ -58,8 +58,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as scratch:
         train(past, (HAM, SPAM), f"{scratch}/model", Settings())
         with open_model(f"{scratch}/model") as model:
-            loot = Loot((item.read() for item in past if item.label == HAM), words_of_ham(model, BEST))
-        mails = {"as it came": spam} | dict(disguised(spam, loot))
+            loot = Loot((item.read() for item in past if item.label == HAM), find_ham_words(model, BEST))
+        mails = {"as it came": spam} | dict(disguise_all(spam, loot))
         columns = {
             name: missed(past, [*mails.values()], cap_nats, f"{scratch}/{name}")
             for name, cap_nats in (("nbspam", HAM_CAP), ("without the cap", inf))

@@ -26,12 +26,12 @@ from nbspam.corpus.executor import default_jobs
 from nbspam.corpus.labelled import open_labelled
 from nbspam.decision import zero_one_loss
 from nbspam.evaluation.figures import summary
-from nbspam.evaluation.folds import fold_splits, stratified_folds
+from nbspam.evaluation.folds import split_by_fold, stratified_folds
 from nbspam.evaluation.outcomes import join
 from nbspam.labels import HAM_AND_SPAM
 from nbspam.model.block import Block, merge_blocks
 from nbspam.settings import Settings
-from nbspam.tasks.evaluate import judged_rows
+from nbspam.tasks.evaluate import judge_rows
 from nbspam.tasks.judges import BatchJudge, Plan
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "model-figures.md"
@@ -89,7 +89,7 @@ def judged(
         judge = BatchJudge(corpus, Plan(settings, automatic), train)
         scores = judge.score(test)
         seconds += time.perf_counter() - begun
-        parts.append(judged_rows(corpus, test, scores, zero_one_loss(2)))
+        parts.append(judge_rows(corpus, test, scores, zero_one_loss(2)))
     return summary(join(parts)), seconds
 
 
@@ -114,7 +114,7 @@ def accuracy_rows(block: Block, splits: list[tuple[Any, Any]]) -> list[list[str]
     return rows
 
 
-def speed_rows(index: Path, block: Block, train: Any, test: Any) -> list[list[str]]:
+def measure_speed(index: Path, block: Block, train: Any, test: Any) -> list[list[str]]:
     """Processor seconds of the real command and of batch scoring, and both against the default's."""
     rows: list[tuple[str, float, float]] = []
     pairs = int(np.diff(block.starts)[test].sum())
@@ -161,7 +161,7 @@ def accuracy(mail: Path, texts: Path) -> str:
     """The tables of accuracy."""
     block, train, test = split(mail)
     short = read(texts)
-    splits = fold_splits(stratified_folds(short.labels.astype(np.int64), 10, 0))
+    splits = split_by_fold(stratified_folds(short.labels.astype(np.int64), 10, 0))
     heads = ["model", "(1-ROCA)%", "hm%", "sm%", "log loss", "seconds"]
     whole = (
         f"SpamAssassin, trained on {len(train):,} messages and judged on {len(test):,}. Seconds: counting, "
@@ -180,7 +180,7 @@ def speed(mail: Path, _: Path) -> str:
         " others, and million distinct message-tokens scored a second."
     )
     heads = ["model", "training", "× default", "scoring", "× default", "million tokens/s"]
-    return table(title, heads, speed_rows(mail / "train.index", block, train, test))
+    return table(title, heads, measure_speed(mail / "train.index", block, train, test))
 
 
 def split(mail: Path) -> tuple[Block, Any, Any]:

@@ -28,7 +28,7 @@ from nbspam.evaluation.metrics import log_loss_terms
 from nbspam.evaluation.outcomes import Evaluation
 from nbspam.evaluation.ranking import rankings, roca_percent
 from nbspam.evaluation.replay import Feedback
-from nbspam.model.block import merge_blocks, select_rows, without_columns
+from nbspam.model.block import drop_columns, merge_blocks, select_rows
 from nbspam.model.counts import split_texts
 from nbspam.settings import Settings
 from nbspam.tasks.evaluate import evaluate_folds, evaluate_holdout, evaluate_replay
@@ -89,7 +89,7 @@ def without(corpus: Corpus, trial: Trial) -> Corpus:
         return corpus
     texts = split_texts(corpus.block.texts, len(corpus.block.keys))
     kept = np.array([not trial.drop(text.decode()) for text in texts])
-    return corpus._replace(block=merge_blocks([without_columns(corpus.block, kept)]))
+    return corpus._replace(block=merge_blocks([drop_columns(corpus.block, kept)]))
 
 
 def training_part(corpus: Corpus) -> Corpus:

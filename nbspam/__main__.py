@@ -85,7 +85,7 @@ def _unwind_on_signals() -> None:
 def _run(arguments: list[str]) -> int:
     """Run and flush; the exit status, also after an error."""
     try:
-        status = _command(arguments)
+        status = _dispatch(arguments)
         sys.stdout.flush()
         return status
     except _Stopped as stopped:
@@ -135,7 +135,7 @@ def _stream_failure(error: OSError) -> tuple[str, str]:
     return f"{error.filename or 'output'}: {error.strerror}", full if error.errno in FULL else other
 
 
-def _command(arguments: list[str]) -> int:
+def _dispatch(arguments: list[str]) -> int:
     gc.set_threshold(RARE_COLLECTION)
     # A second thread of numpy would spin for 0.1 s of CPU, and no matrix here is large enough for two.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")

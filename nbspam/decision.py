@@ -117,26 +117,26 @@ def _log_ratio(numerator: float, denominator: float) -> float:
 
 def read_loss(text: str | None, classes: tuple[str, ...]) -> Loss | None:
     """The losses that people write: costs, or the path of a matrix file; None for None."""
-    return stored_loss(loss_settings(text, classes), classes, text or "")
+    return load_loss(loss_settings(text, classes), classes, text or "")
 
 
 def loss_settings(text: str | None, classes: tuple[str, ...]) -> dict[str, str]:
     """The losses that people write as a model file keeps them; of a matrix file its text."""
     if text is None:
         return {}
-    settings = {"loss": text} if "=" in text or not text else {"loss_matrix": _matrix_text(text)}
-    stored_loss(settings, classes, text)  # raises what is wrong with it
+    settings = {"loss": text} if "=" in text or not text else {"loss_matrix": _read_matrix(text)}
+    load_loss(settings, classes, text)  # raises what is wrong with it
     return settings
 
 
-def stored_loss(
+def load_loss(
     settings: Mapping[str, str], classes: tuple[str, ...], where: str = "loss matrix"
 ) -> Loss | None:
     """The losses that a model file keeps, see loss_settings; None if it keeps none."""
     if "loss" in settings:
         return parse_loss(settings["loss"], classes)
     if "loss_matrix" in settings:
-        return matrix_from_text(settings["loss_matrix"], classes, where)
+        return parse_matrix(settings["loss_matrix"], classes, where)
     return None
 
 
@@ -165,7 +165,7 @@ def _cost(text: str) -> float:
     return value
 
 
-def _matrix_text(path: str) -> str:
+def _read_matrix(path: str) -> str:
     try:
         with open(path, encoding="utf-8-sig", errors="replace") as file:
             return file.read()
@@ -174,7 +174,7 @@ def _matrix_text(path: str) -> str:
         raise NoInputError(path, error.strerror or "cannot be read", remedy, "no-input") from None
 
 
-def matrix_from_text(text: str, names: Sequence[str], where: str = "loss matrix") -> Loss:
+def parse_matrix(text: str, names: Sequence[str], where: str = "loss matrix") -> Loss:
     """A loss matrix for the classes `names`, in class order whatever the order in the text.
 
     Blank lines and lines that begin with # are skipped.  A header line has the class names; then comes a line
@@ -188,20 +188,20 @@ def matrix_from_text(text: str, names: Sequence[str], where: str = "loss matrix"
     try:
         found = [(row[0], dict(zip(header, map(_cost, row[1:]), strict=True))) for row in rows[1:]]
     except ValueError:
-        raise _bad_matrix(where, "a row has not one cost, a finite number >= 0, for each class") from None
+        raise _matrix_error(where, "a row has not one cost, a finite number >= 0, for each class") from None
     costs = dict(found)
     if (
         sorted(header) != sorted(names)
         or sorted({*costs} - {UNSURE}) != sorted(names)
         or len(costs) < len(found)
     ):
-        raise _bad_matrix(where, f"its rows and columns are not the classes, each once: {', '.join(names)}")
+        raise _matrix_error(where, f"its rows and columns are not the classes, each once: {', '.join(names)}")
     matrix = [[costs[action][truth] for truth in names] for action in names]
     loss = Loss(matrix, [costs[UNSURE][truth] for truth in names] if UNSURE in costs else None)
     if any(row[k] < right[k] for row in loss.rows for k, right in enumerate(loss.matrix)):
-        raise _bad_matrix(where, "a wrong decision costs less than the right one")
+        raise _matrix_error(where, "a wrong decision costs less than the right one")
     return loss
 
 
-def _bad_matrix(where: str, why: str) -> BadDataError:
+def _matrix_error(where: str, why: str) -> BadDataError:
     return BadDataError(where, why, MATRIX_REMEDY, "loss-matrix")

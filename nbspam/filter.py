@@ -8,12 +8,12 @@ from __future__ import annotations
 import os
 from math import exp, inf, isfinite
 
-from nbspam.decision import UNDECIDED, Loss, decide, read_loss, risks, stored_loss, zero_one_loss
+from nbspam.decision import UNDECIDED, Loss, decide, load_loss, read_loss, risks, zero_one_loss
 from nbspam.errors import CannotCreateError
-from nbspam.labels import UNSURE, positive
+from nbspam.labels import UNSURE, find_spam
 from nbspam.model.posterior import OF_MAIL, Scored, ScorePart
 from nbspam.model.scorer import Scorer, count_tokens
-from nbspam.settings import from_text
+from nbspam.settings import parse_settings
 from nbspam.store.connection import OneState
 from nbspam.store.reader import open_model
 
@@ -51,7 +51,7 @@ class Verdict:
         shares = None if logs is None else [exp(value) for value in logs]
         action = decide(shares, loss)
         self.label = UNSURE if action == UNDECIDED else classes[action]
-        number = positive(classes)
+        number = find_spam(classes)
         if number is None:
             number = scored.scores.index(max(scored.scores)) if action == UNDECIDED else action
         self.number = number
@@ -192,10 +192,10 @@ def open_filter(path: str, change: Mapping[str, str] | None = None, loss: str | 
     loss   : costs (`FP=10,FN=1,unsure=0.2`) or the path of a matrix file; None for that of the model, or 0-1
     """
     model = open_model(path)
-    settings = from_text(model.settings, model.path)
+    settings = parse_settings(model.settings, model.path)
     if change:
-        from nbspam.model.chosen_settings import changed
+        from nbspam.model.chosen_settings import change_settings
 
-        settings = changed(settings, change)
-    losses = read_loss(loss, model.classes) or stored_loss(model.settings, model.classes, path)
+        settings = change_settings(settings, change)
+    losses = read_loss(loss, model.classes) or load_loss(model.settings, model.classes, path)
     return Filter(model, settings, losses)

@@ -18,7 +18,7 @@ MAX_NAME_LENGTH = 100
 NAMED_CLASSES = 8  # in a line for people; if there are more, the line has their number
 
 
-def checked_name(name: str, where: str = "class name") -> str:
+def parse_class_name(name: str, where: str = "class name") -> str:
     """The canonical spelling of a class name; BadDataError for a wrong name.
 
     Ham and spam are recognised in any case (TREC and other indexes write HAM, Spam).
@@ -37,7 +37,7 @@ def checked_name(name: str, where: str = "class name") -> str:
     return name
 
 
-def ordered(names: "set[str] | list[str] | tuple[str, ...]") -> tuple[str, ...]:
+def sort_classes(names: "set[str] | list[str] | tuple[str, ...]") -> tuple[str, ...]:
     """Class names in class order: ham, then the others by name, then spam; BadDataError for too many."""
     distinct = set(names)
     if len(distinct) > MAX_CLASSES:
@@ -50,7 +50,7 @@ def ordered(names: "set[str] | list[str] | tuple[str, ...]") -> tuple[str, ...]:
     return tuple(sorted(distinct, key=lambda name: ((name != HAM) + (name == SPAM), name)))
 
 
-def positive(names: tuple[str, ...]) -> int | None:
+def find_spam(names: tuple[str, ...]) -> int | None:
     """The number of the class spam, whose probability a verdict reports; None without spam."""
     return names.index(SPAM) if SPAM in names else None
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 from nbspam.decision import cutoffs
 from nbspam.labels import SPAM, UNSURE
 from nbspam.mail import header_lines
-from nbspam.mail.headers import BYTE_ORDER_MARK, header_start
+from nbspam.mail.headers import BYTE_ORDER_MARK, find_header
 from nbspam.mail.limits import MAX_FIELD_NAME, MAX_READ_BYTES
 
 TYPE_CHECKING = False
@@ -30,7 +30,7 @@ SCORE_STEP = 0.001
 MAX_SCORE = 99_999_999.0  # spamc reads twenty characters and no exponent
 
 
-def piped_message(data: bytes) -> bytes:
+def unwrap_message(data: bytes) -> bytes:
     """The message in bytes that are one message by agreement: from stdin, or from a client.
 
     procmail writes a `From ` line before every mail; the parser skips it, and only quoted lines need work.
@@ -38,24 +38,24 @@ def piped_message(data: bytes) -> bytes:
     """
     if not data.startswith(b"From ") or b">From " not in data:
         return data
-    from nbspam.corpus.mbox import begins_mbox, fragments, unquoted  # rare
+    from nbspam.corpus.mbox import begins_mbox, split_messages, unquote  # rare
 
     if not begins_mbox(data):
         return data
     message, is_complete = b"", False
-    for _, piece, ended in fragments([data]):
+    for _, piece, ended in split_messages([data]):
         if is_complete:  # a second message begins
             return data
         message += piece[: MAX_READ_BYTES - len(message)]
         is_complete = ended
-    return unquoted(message)
+    return unquote(message)
 
 
-def marked(data: bytes, verdict: Verdict, also: str = "") -> bytes:
+def mark_message(data: bytes, verdict: Verdict, also: str = "") -> bytes:
     """The message with the verdict in its header.  also : one of FORMATS, or empty"""
     names = (OWN, *FORMATS.get(also, ()))
     lines = header_lines(data)
-    start = header_start(data)
+    start = find_header(data)
     is_indented = data[start : start + 1] in (b" ", b"\t")
     if lines and is_indented and data[: lines[0][1]].endswith((b"\n", b"\r")):
         start = lines[0][1]  # after an indented first field
@@ -66,10 +66,10 @@ def marked(data: bytes, verdict: Verdict, also: str = "") -> bytes:
         own += end  # indented text without a header
     spans = {first: stop for first, stop, name in lines if name in names}
     cuts = sorted((spans | _fields_in_rest(data, lines, names)).items())
-    before = _without(data, cuts, 0, start)
+    before = _cut_spans(data, cuts, 0, start)
     if start and not data[:start].endswith((b"\n", b"\r", BYTE_ORDER_MARK)):
         before += end  # an mbox line alone
-    return before + own + _without(data, cuts, start, len(data))
+    return before + own + _cut_spans(data, cuts, start, len(data))
 
 
 def _fields_in_rest(data: bytes, lines: HeaderLines, names: tuple[str, ...]) -> dict[int, int]:
@@ -90,7 +90,7 @@ def _fields_in_rest(data: bytes, lines: HeaderLines, names: tuple[str, ...]) -> 
     return {start + found.start(): start + found.end() for found in re.finditer(field, text)}
 
 
-def _without(data: bytes, cuts: list[tuple[int, int]], start: int, stop: int) -> bytes:
+def _cut_spans(data: bytes, cuts: list[tuple[int, int]], start: int, stop: int) -> bytes:
     """data[start:stop] without these spans; a CR before one and a line end after it stay two."""
     kept = bytearray()
     for first, after in cuts:
@@ -128,15 +128,15 @@ def spamassassin_score(verdict: Verdict) -> tuple[float, float]:
 
     The score reaches the threshold only if the decision is spam, so unsure is not spam for a client.
     """
-    threshold = _rounded(cutoffs(verdict.loss)[1] if len(verdict.loss.matrix) == 2 else 0.0)
+    threshold = _round_score(cutoffs(verdict.loss)[1] if len(verdict.loss.matrix) == 2 else 0.0)
     log_odds = verdict.scored.log_odds(verdict.number)
-    score = threshold if log_odds is None else _rounded(log_odds)
+    score = threshold if log_odds is None else _round_score(log_odds)
     if verdict.label == SPAM:
         return max(score, threshold), threshold
     return min(score, round(threshold - SCORE_STEP, 3)), threshold
 
 
-def _rounded(nats: float) -> float:
+def _round_score(nats: float) -> float:
     return round(max(-MAX_SCORE, min(MAX_SCORE, nats)), 3)
 
 

@@ -151,7 +151,7 @@ class Settings:
         return {name: str(int(value) if isinstance(value, bool) else value) for name, value in values.items()}
 
 
-def from_text(values: dict[str, str], where: str = "model") -> Settings:
+def parse_settings(values: dict[str, str], where: str = "model") -> Settings:
     """The settings in the model file `where`; DamagedModelError if they are wrong."""
     found: dict[str, Any] = {}
     try:

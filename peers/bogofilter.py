@@ -19,7 +19,7 @@ from pathlib import Path
 
 from nbspam.decision import UNDECIDED
 from nbspam.evaluation.outcomes import Outcome
-from nbspam.evaluation.replay import Autolearn, Filter
+from nbspam.evaluation.replay import Autolearn, ReplayFilter
 from nbspam.labels import HAM, SPAM
 from peers.common import (
     InReplay,
@@ -156,7 +156,7 @@ def main() -> None:
     with make_scratch_folder() as name:
         folder = Path(name)
 
-        def replayed(messages: Messages) -> Filter:
+        def replayed(messages: Messages) -> ReplayFilter:
             subject = BogofilterReplay(Bogofilter(program, folder / "words"), messages)
             return Autolearn(subject) if options.autolearn else subject
 

@@ -24,7 +24,7 @@ from nbspam.evaluation import folds as splitting
 from nbspam.evaluation.figures import summary
 from nbspam.evaluation.formats import result_lines, to_json
 from nbspam.evaluation.outcomes import Evaluation, Ints, Outcome
-from nbspam.evaluation.replay import Filter, parse_feedback
+from nbspam.evaluation.replay import ReplayFilter, parse_feedback
 from nbspam.files import whole_file
 from nbspam.model.block import merge_blocks
 from nbspam.tasks.evaluate import evaluate_rows, replay_corpus
@@ -108,7 +108,7 @@ def evaluate(
     options: argparse.Namespace,
     settings: dict[str, Any],
     make_judge: Callable[[Messages], Judge],
-    make_replayed: Callable[[Messages], Filter],
+    make_replayed: Callable[[Messages], ReplayFilter],
     read: Callable[[str], Messages] = read_messages,
 ) -> Evaluation:
     """The evaluation that the options ask for.
@@ -137,7 +137,7 @@ def by_folds(
     corpus = messages.corpus
     fold = splitting.stratified_folds(corpus.truth(), n_folds, seed)
     outcomes: dict[int, Outcome] = {}
-    for train, rows in splitting.fold_splits(fold):
+    for train, rows in splitting.split_by_fold(fold):
         outcomes |= zip(rows.tolist(), judge(train.tolist(), rows.tolist()), strict=True)
     every = np.arange(len(fold))
     in_order = [outcomes[row] for row in every.tolist()]

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from nbspam.evaluation.outcomes import Evaluation, Outcome, evaluation_of
+from nbspam.evaluation.outcomes import Evaluation, Outcome, make_evaluation
 
 
 def judged(
@@ -19,7 +19,7 @@ def judged(
     full = [(*row, ()) if len(row) == 3 else tuple(row) for row in rows]
     names = more.pop("names", [f"m{n}" for n in range(len(full))])
     outcomes = [Outcome(decided, odds, tuple(shares)) for _, decided, odds, shares in full]
-    return evaluation_of(classes, method, names, [row[0] for row in full], outcomes, **more)
+    return make_evaluation(classes, method, names, [row[0] for row in full], outcomes, **more)
 
 
 def scored(odds: Iterable[float], truth: Iterable[int], **more: Any) -> Evaluation:

@@ -12,12 +12,12 @@ from nbspam.decision import (
     Loss,
     cutoffs,
     decide,
+    load_loss,
     loss_settings,
-    matrix_from_text,
     parse_loss,
+    parse_matrix,
     read_loss,
     risks,
-    stored_loss,
     zero_one_loss,
 )
 from nbspam.errors import BadDataError, NbspamError, UsageError
@@ -158,15 +158,15 @@ def test_a_matrix_file_is_put_into_class_order_and_kept_in_a_model(tmp_path: Pat
     path.write_text("\ufeff" + MATRIX, encoding="utf-8")
     loss = read_loss(str(path), THREE)
     assert loss == Loss(((0, 3, 1), (2, 0, 9), (10, 20, 0)), (0.3, 0.4, 0.2))
-    assert stored_loss(loss_settings(str(path), THREE), THREE) == loss
-    assert stored_loss(loss_settings("FP=3", NAMES), NAMES) == parse_loss("FP=3")
-    assert stored_loss(loss_settings(None, NAMES), NAMES) is None
+    assert load_loss(loss_settings(str(path), THREE), THREE) == loss
+    assert load_loss(loss_settings("FP=3", NAMES), NAMES) == parse_loss("FP=3")
+    assert load_loss(loss_settings(None, NAMES), NAMES) is None
 
 
 def test_the_matrix_of_the_manual_is_read() -> None:
     manual = (Path(__file__).resolve().parent.parent / "docs" / "models.md").read_text(encoding="utf-8")
     blocks = [block for block in manual.split("```")[1::2] if "unsure" in block]
-    loss = matrix_from_text(blocks[0], THREE)
+    loss = parse_matrix(blocks[0], THREE)
     assert loss == Loss(((0, 0.1, 1), (0.1, 0, 1), (10, 50, 0)), (0.2, 0.2, 0.2))
 
 
@@ -185,7 +185,7 @@ def test_the_matrix_of_the_manual_is_read() -> None:
 )
 def test_each_fault_of_a_matrix_file_is_named(text: str, why: str) -> None:
     with pytest.raises(BadDataError) as caught:
-        matrix_from_text(text, NAMES, "loss.txt")
+        parse_matrix(text, NAMES, "loss.txt")
     assert why in caught.value.why
     assert (caught.value.where, caught.value.slug) == ("loss.txt", "loss-matrix")
     assert caught.value.remedy
@@ -194,7 +194,7 @@ def test_each_fault_of_a_matrix_file_is_named(text: str, why: str) -> None:
 @given(st.text(alphabet="hamspunrecl 01.-\t\n#e", max_size=80))
 def test_any_text_is_a_matrix_or_a_clear_error(text: str) -> None:
     try:
-        loss = matrix_from_text(text, NAMES)
+        loss = parse_matrix(text, NAMES)
     except NbspamError as error:
         assert error.why and error.remedy
     else:

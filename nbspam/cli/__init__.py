@@ -10,7 +10,7 @@ import os
 import sys
 
 from nbspam.errors import BadDataError, UsageError
-from nbspam.labels import checked_name, counts_text
+from nbspam.labels import counts_text, parse_class_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -62,10 +62,10 @@ def messages_text(classes: Sequence[str], messages: Sequence[int]) -> str:
     return f"{amount(sum(messages), 'message')} ({counts_text(classes, messages)})"
 
 
-def asked_name(name: str, where: str) -> str:
+def read_class_name(name: str, where: str) -> str:
     """The canonical spelling of a class name; UsageError if it cannot be one.  where : what holds the name"""
     try:
-        return checked_name(name, where)
+        return parse_class_name(name, where)
     except BadDataError as error:
         raise UsageError(where, error.why, "give another name, for example: spam", error.slug) from None
 

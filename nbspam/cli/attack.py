@@ -9,7 +9,7 @@ import click
 
 from nbspam.cli import amount, plain
 from nbspam.cli.options import ANY_PATH, SOURCE, options
-from nbspam.cli.shared import labelled_source
+from nbspam.cli.shared import open_source
 from nbspam.cli.tables import check_all_read, console, steps, table, write_json
 from nbspam.tasks.attack import N_DISGUISES, Attack, Row, attack
 
@@ -39,7 +39,7 @@ def attack_command(model: str, loss: str, limit: int, json: bool, **given: Any) 
     that cannot be read (the table is of the rest); 73 no room for a copy of the model in $TMPDIR; 74 I/O;
     75 try again later.
     """
-    source = labelled_source(given, allow_one_class=True)
+    source = open_source(given, allow_one_class=True)
     with steps("Disguising", N_DISGUISES, given["quiet"]) as advance:
         found = attack(model, source, loss, limit, advance)
     if json:

@@ -16,7 +16,7 @@ from nbspam.errors import BadDataError, NbspamError, NoInputError, TryAgainError
 from nbspam.filter import CLUES, Filter, Verdict, open_filter
 from nbspam.labels import HAM, HAM_AND_SPAM, SPAM, UNSURE
 from nbspam.mail.limits import MAX_READ_BYTES
-from nbspam.passthrough import FORMATS, marked, piped_message
+from nbspam.passthrough import FORMATS, mark_message, unwrap_message
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -82,10 +82,10 @@ def classify(options: Options, paths: list[str]) -> int:
             raise
         _complain(error_text(error))
         status = error.status
-    return _as_asked(options, status)
+    return _convert_status(options, status)
 
 
-def _as_asked(options: Options, status: int) -> int:
+def _convert_status(options: Options, status: int) -> int:
     """The exit status; --exit-style bogofilter has one number for all errors."""
     return min(status, BOGOFILTER_ERROR) if options.get("exit_style") == "bogofilter" else status
 
@@ -100,14 +100,14 @@ def _classify(options: Options, paths: list[str]) -> int:
     with Deadline(options, _complain):
         spam_filter = _open(options)
     if _exit_option(options):
-        return _exit_code(spam_filter, options, paths)
-    paths = _all_paths(options, paths)
+        return _classify_one(spam_filter, options, paths)
+    paths = _list_paths(options, paths)
     if "autolearn" not in options and (len(paths) > FEW_PATHS or any(map(_holds_many, paths))):
         spam_filter.close()
         return _classify_many(options, paths)
     messages = ReadableMessages({}, paths)
     for name, data in messages:
-        spam_filter = _current(spam_filter, options)
+        spam_filter = _follow_model(spam_filter, options)
         _answer(spam_filter, name, data, options)
     return messages.status
 
@@ -147,11 +147,11 @@ def _classify_many(options: Options, paths: list[str]) -> int:
 
     from nbspam.corpus.executor import default_jobs
     from nbspam.corpus.item import Item, Notes
-    from nbspam.tasks.classify import classify_many, named_items
+    from nbspam.tasks.classify import classify_many, list_items
 
     notes, status = Notes(), 0
-    mail = named_items(paths, lambda: Item(STDIN_NAME, "", STDIN_NAME, data=_piped()), notes)
-    current, text_of = partial(_current, options=options), partial(_text, options=options)
+    mail = list_items(paths, lambda: Item(STDIN_NAME, "", STDIN_NAME, data=_read_stdin()), notes)
+    current, text_of = partial(_follow_model, options=options), partial(_text, options=options)
     jobs = int(options.get("jobs", default_jobs()))
     with closing(classify_many(mail, current, text_of, jobs, "json" in options)) as found:
         for text, skipped in chain(found, [("", [])]):  # at the end, what could not be read on the way
@@ -198,7 +198,7 @@ def _exit_status(options: Options, verdict: Verdict) -> int:
     return EXIT_CODES[options[option]][verdict.label] if option else 0
 
 
-def _exit_code(spam_filter: Filter, options: Options, paths: list[str]) -> int:
+def _classify_one(spam_filter: Filter, options: Options, paths: list[str]) -> int:
     """Write the verdict on the one message; the exit status tells it, too."""
     messages = ReadableMessages(options, paths)
     found = list(messages)
@@ -226,9 +226,9 @@ def _passthrough(options: Options, paths: list[str]) -> int:
     try:
         with Deadline(options, give_up):
             spam_filter = _open(options)
-            message = piped_message(data[:MAX_READ_BYTES])
+            message = unwrap_message(data[:MAX_READ_BYTES])
             verdict = spam_filter.classify(message, STDIN_NAME)
-            output = marked(data, verdict, also)
+            output = mark_message(data, verdict, also)
         status = _exit_status(options, verdict)
     except NbspamError as error:
         complaint = error_text(error)
@@ -312,7 +312,7 @@ class Deadline:
             try:
                 self._give_up(error_text(error))
             finally:
-                os._exit(_as_asked(self._options, error.status))
+                os._exit(_convert_status(self._options, error.status))
 
 
 def _open(options: Options) -> Filter:
@@ -338,12 +338,12 @@ def _judging_model(options: Options) -> str:
     start = options.get("start", default_start())
     if not start:
         return own_model(options)
-    from nbspam.tasks.start import own_or_shared  # few users share a model
+    from nbspam.tasks.start import choose_model  # few users share a model
 
-    return own_or_shared(own_model(options), start)
+    return choose_model(own_model(options), start)
 
 
-def _current(spam_filter: Filter | None, options: Options) -> Filter:
+def _follow_model(spam_filter: Filter | None, options: Options) -> Filter:
     """The filter of the model as it is now; the user's own model may be new.  None: no filter is open"""
     if spam_filter:
         if spam_filter.model.is_at(_judging_model(options)):
@@ -378,16 +378,16 @@ class ReadableMessages:
     __slots__ = ("_paths", "status")
 
     def __init__(self, options: Options, paths: list[str]) -> None:
-        self._paths = _all_paths(options, paths)
+        self._paths = _list_paths(options, paths)
         self.status = 0
 
     def __iter__(self) -> Iterator[tuple[str, bytes]]:
         for path in self._paths:
             if path == STDIN_NAME:
-                yield STDIN_NAME, _piped()
+                yield STDIN_NAME, _read_stdin()
                 continue
             try:
-                data = _single_message(path)
+                data = _read_single(path)
             except OSError as error:
                 self._skip(path, error.strerror)
                 continue
@@ -414,19 +414,19 @@ class ReadableMessages:
         self.status = NoInputError.status
 
 
-def _all_paths(options: Options, paths: list[str]) -> list[str]:
-    return paths + _listed(options["files_from"]) if "files_from" in options else paths or [STDIN_NAME]
+def _list_paths(options: Options, paths: list[str]) -> list[str]:
+    return paths + _read_list(options["files_from"]) if "files_from" in options else paths or [STDIN_NAME]
 
 
-def _piped() -> bytes:
+def _read_stdin() -> bytes:
     """The part of the message on stdin that is scored; the rest is read, too, or its writer would fail."""
     data = sys.stdin.buffer.read(MAX_READ_BYTES)
     while sys.stdin.buffer.read(CHUNK_BYTES):
         pass
-    return piped_message(data)
+    return unwrap_message(data)
 
 
-def _single_message(path: str) -> bytes | None:
+def _read_single(path: str) -> bytes | None:
     """The scored part of a file that is one message; None for a folder, mailbox, packed file or pipe."""
     if os.stat(path).st_mode & 0o170000 != REGULAR_FILE:
         return None
@@ -448,7 +448,7 @@ def open_input(path: str) -> BinaryIO:
         raise _unread(path, error.strerror) from None
 
 
-def _listed(path: str) -> list[str]:
+def _read_list(path: str) -> list[str]:
     """The paths of --files-from."""
     data = open_input(path).read()
     if b"\0" in data:

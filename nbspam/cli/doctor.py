@@ -12,8 +12,8 @@ from rich.console import Console
 from rich.text import Text
 
 from nbspam.cli import model_in_home, model_places, plain, with_flags
-from nbspam.cli.options import SOURCE, asked_options, options
-from nbspam.cli.shared import labelled_source, read_source
+from nbspam.cli.options import SOURCE, list_given, options
+from nbspam.cli.shared import open_source, read_source
 from nbspam.cli.tables import console, show_message, write_json
 from nbspam.corpus.heads import heads
 from nbspam.tasks.check_labels import (
@@ -22,11 +22,11 @@ from nbspam.tasks.check_labels import (
     Doubt,
     Labelled,
     check_labels,
-    label_findings,
-    views_to_check,
+    choose_views,
+    list_findings,
 )
 from nbspam.tasks.doctor import FINE, NOTE, WRONG, Finding, examine, is_sound
-from nbspam.tasks.start import own_or_shared
+from nbspam.tasks.start import choose_model
 
 COLOURS = {FINE: "green", NOTE: "yellow", WRONG: "bold red"}
 SHOWN = 20  # messages of a kind; --json has all
@@ -57,15 +57,15 @@ def doctor_command(model: str, start: str, json: bool, **given: Any) -> int:
     written to.  64 usage; 75 the model is in use, try again later.
     """
     has_mail = any(given[name] for name in ("source", "ham", "spam", "classes", "rules", "skip_unread"))
-    source = labelled_source(given, allow_one_class=True) if has_mail else None
-    why = "named by --model" if asked_options(["model"]) else model_places()[0][0]
+    source = open_source(given, allow_one_class=True) if has_mail else None
+    why = "named by --model" if list_given(["model"]) else model_places()[0][0]
     findings = examine(model, why, _other_places(), has_mail, start)
     checked: Checked | None = None
     if source:
-        judge = own_or_shared(model, start) if is_sound(findings) else None
-        corpus = read_source(source, given, views_to_check(judge))
+        judge = choose_model(model, start) if is_sound(findings) else None
+        corpus = read_source(source, given, choose_views(judge))
         checked = check_labels(corpus, judge)
-        findings += label_findings(checked, [*source.skipped, *corpus.skipped])
+        findings += list_findings(checked, [*source.skipped, *corpus.skipped])
     findings = [one._replace(text=with_flags(one.text), remedy=with_flags(one.remedy)) for one in findings]
     if json:
         write_json(_content(model, findings, checked))
@@ -108,18 +108,18 @@ def _show(findings: list[Finding], checked: Checked | None, quiet: bool) -> None
             if one.remedy:
                 out.print(f"{'':<19}next: {plain(one.remedy)}", style="dim", soft_wrap=True)
     if checked:
-        _list(out, "The same message under two labels", [*chain.from_iterable(checked.same)])
-        _list(out, "The model has counted them as another class", checked.counted_otherwise)
+        _show_list(out, "The same message under two labels", [*chain.from_iterable(checked.same)])
+        _show_list(out, "The model has counted them as another class", checked.counted_otherwise)
         if not quiet:
-            _list(out, "Nearly the same message under two labels", [*chain.from_iterable(checked.near)])
-            _list(out, "Likely mislabelled, the surest first", checked.in_doubt)
+            _show_list(out, "Nearly the same message under two labels", [*chain.from_iterable(checked.near)])
+            _show_list(out, "Likely mislabelled, the surest first", checked.in_doubt)
     if not quiet:
         faults, notes = (sum(one.state == state for one in findings) for state in (WRONG, NOTE))
         style = COLOURS[WRONG if faults else NOTE if notes else FINE]
         out.print(f"\nWrong: {faults}. Worth knowing: {notes}.", style=style)
 
 
-def _list(out: Console, title: str, found: Sequence[Labelled | CountedOtherwise | Doubt] | None) -> None:
+def _show_list(out: Console, title: str, found: Sequence[Labelled | CountedOtherwise | Doubt] | None) -> None:
     """A title and the first messages, with their heads and clues."""
     if not found:
         return

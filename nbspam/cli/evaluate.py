@@ -22,18 +22,18 @@ from nbspam.cli.options import (
     SCORING,
     SOURCE,
     LongCommand,
-    asked_one,
-    asked_options,
+    find_given,
+    list_given,
     options,
 )
 from nbspam.cli.shared import (
-    asked_settings,
-    asked_workers,
-    changed_settings,
     check_writable,
-    labelled_source,
-    named_files,
-    output_file,
+    collect_changes,
+    list_inputs,
+    open_output,
+    open_source,
+    open_workers,
+    read_settings,
     read_source,
 )
 from nbspam.cli.tables import (
@@ -48,7 +48,7 @@ from nbspam.cli.tables import (
 )
 from nbspam.corpus.heads import heads
 from nbspam.corpus.item import Skipped
-from nbspam.corpus.vocabulary import read_vocabulary, settings_under
+from nbspam.corpus.vocabulary import limit_settings, read_vocabulary
 from nbspam.decision import read_loss
 from nbspam.errors import UsageError
 from nbspam.evaluation.figures import Summary, list_decisions, rows, summary
@@ -56,7 +56,7 @@ from nbspam.evaluation.formats import result_lines, to_json
 from nbspam.evaluation.metrics import largest_confusions, learning_curve
 from nbspam.evaluation.outcomes import Evaluation, list_mistakes, worst_mistakes
 from nbspam.evaluation.replay import parse_feedback
-from nbspam.evaluation.sentences import said_of_decisions, said_of_method
+from nbspam.evaluation.sentences import describe_decisions, describe_method
 from nbspam.evaluation.sketch import roc_sketch
 from nbspam.tasks.evaluate import evaluate_folds, evaluate_holdout, evaluate_model, evaluate_replay
 from nbspam.tasks.judges import Plan
@@ -93,13 +93,13 @@ def eval_command(**given: Any) -> None:
     that cannot be read (the figures are of the rest); 73 cannot create a file; 74 I/O; 75 try again later:
     another program writes to the model or replaced it.
     """
-    method, named = _chosen_method(), named_files(given)
+    method, named = _choose_method(), list_inputs(given)
     for option in FILES:
         check_writable(given[option], *named)
         named.append(given[option])
     if given["report"]:
         import nbspam.evaluation.report  # noqa: F401  an error if its libraries are missing
-    evaluation, skipped = _judged_saved(given) if method == "model" else _judged(method, given)
+    evaluation, skipped = _judge_by_model(given) if method == "model" else _judge_anew(method, given)
     with steps("Figures and their intervals", None, given["quiet"]):
         found = summary(evaluation, read_loss(given["loss"], evaluation.classes))
     try:
@@ -112,15 +112,15 @@ def eval_command(**given: Any) -> None:
             for option in FILES:
                 if given[option]:
                     content = _file_content(option, evaluation, found)
-                    with output_file(given[option]) as file:
+                    with open_output(given[option]) as file:
                         file.write(content)
     check_all_read(skipped)
 
 
-def _chosen_method() -> str:
+def _choose_method() -> str:
     """The method that the options ask for, by default folds.  UsageError for two, or an option of another."""
-    method = asked_one(METHODS) or "folds"
-    for option in asked_options(OWNERS):
+    method = find_given(METHODS) or "folds"
+    for option in list_given(OWNERS):
         owner = OWNERS[option]
         if method != owner:
             remedy = f"add --{owner}, or leave it out"
@@ -128,27 +128,27 @@ def _chosen_method() -> str:
     return method
 
 
-def _judged_saved(given: dict[str, Any]) -> tuple[Evaluation, Skipped]:
+def _judge_by_model(given: dict[str, Any]) -> tuple[Evaluation, Skipped]:
     """All mail judged by a saved model, and what could not be read."""
-    source = labelled_source(given, allow_one_class=True)
-    for name in asked_options([*KEPT_BY_MODEL, "vocab"]):
+    source = open_source(given, allow_one_class=True)
+    for name in list_given([*KEPT_BY_MODEL, "vocab"]):
         why, remedy = "the model keeps the one it was trained with", "leave it out, or train a model with it"
         raise UsageError(f"--model {flag_of(name)}", why, remedy, "usage")
-    change, loss = changed_settings(given), given["loss"]
+    change, loss = collect_changes(given), given["loss"]
     with message_steps("Judging", source, given["quiet"]) as advance:
         items, classes, jobs = source.items(), source.classes, given["jobs"]
         evaluation, skipped = evaluate_model(items, classes, given["model"], change, loss, jobs, advance)
     return evaluation, [*source.skipped, *skipped]
 
 
-def _judged(method: str, given: dict[str, Any]) -> tuple[Evaluation, Skipped]:
+def _judge_anew(method: str, given: dict[str, Any]) -> tuple[Evaluation, Skipped]:
     """Mail judged by filters that have learned other mail, and what could not be read."""
-    settings, source = asked_settings(given), labelled_source(given)
+    settings, source = read_settings(given), open_source(given)
     loss = read_loss(given["loss"], source.classes)
     vocabulary = read_vocabulary(given["vocab"]) if given["vocab"] else None
-    settings = settings_under(settings, vocabulary)
+    settings = limit_settings(settings, vocabulary)
     n_folds, feedback = given["folds"], parse_feedback(given["feedback"])
-    with asked_workers(given) as jobs:
+    with open_workers(given) as jobs:
         plan = Plan(settings, given["alpha"] == "auto", loss, given["seed"], vocabulary)
         corpus = read_source(source, given | {"jobs": jobs}, settings.wanted)
         total = {"folds": n_folds, "holdout": 1}.get(method, len(corpus.block))
@@ -191,9 +191,9 @@ def show_evaluation(evaluation: Evaluation, found: Summary, verbose: bool) -> No
     """The evaluation in words, what was decided, the figures, a small ROC and the mistakes."""
     out = console()
     is_whole = not sys.stdout.isatty()  # a terminal breaks lines inside words
-    for sentence in said_of_decisions(found):
+    for sentence in describe_decisions(found):
         out.print(sentence, style="bold", soft_wrap=is_whole)
-    out.print(plain(said_of_method(evaluation)), soft_wrap=is_whole)
+    out.print(plain(describe_method(evaluation)), soft_wrap=is_whole)
     out.print(f"Scoring: {scoring_text(evaluation.settings)}.\n", soft_wrap=is_whole)
     out.print(_confusion(found), "", figures_table(found), sep="\n")
     if "utf" in (sys.stdout.encoding or "").lower():

@@ -14,16 +14,16 @@ from rich.text import Text
 from nbspam.cli import amount, plain
 from nbspam.cli.classify import ReadableMessages
 from nbspam.cli.options import OTHER_SCORING, options
-from nbspam.cli.shared import changed_settings
+from nbspam.cli.shared import collect_changes
 from nbspam.cli.tables import console, day, scoring_text, table, utc, write_json
-from nbspam.corpus.heads import head_of
+from nbspam.corpus.heads import read_head
 from nbspam.filter import Filter, open_filter
 from nbspam.labels import counts_text
 from nbspam.model.explain import Explanation, Sum
 from nbspam.model.features import bin_text
-from nbspam.store.ledger import first_counted
-from nbspam.tasks.start import own_or_shared
-from nbspam.tokens.bag import token_key
+from nbspam.store.ledger import find_first_times
+from nbspam.tasks.start import choose_model
+from nbspam.tokens.bag import hash_token
 
 BAR_CELLS = 16
 MAX_HEADING = 10  # characters of a class name above its column
@@ -52,23 +52,23 @@ def explain_command(
     Exit status: 0 explained; 64 usage; 65 no sound model; 66 no such message or no model; 74 I/O;
     75 try again later.
     """
-    change = changed_settings(given)
-    judge = open_filter(own_or_shared(model, start), change, loss)
+    change = collect_changes(given)
+    judge = open_filter(choose_model(model, start), change, loss)
     messages = ReadableMessages({}, list(files))
     for name, data in messages:
-        path = own_or_shared(model, start)
+        path = choose_model(model, start)
         if not judge.model.is_at(path):
             judge.close()
             judge = open_filter(path, change, loss)
         found = judge.explain(data, name)
         shown = found._replace(clues=found.clues[: top or None], features=found.features[: top or None])
         left_out = len(found.clues) - len(shown.clues)
-        known = first_counted(judge.model, [token_key(clue.token) for clue in shown.clues])
-        since = [known.get(token_key(clue.token)) for clue in shown.clues]
+        known = find_first_times(judge.model, [hash_token(clue.token) for clue in shown.clues])
+        since = [known.get(hash_token(clue.token)) for clue in shown.clues]
         if json:
             write_json(_content(shown, judge.classes, since))
         else:
-            _show(console(), shown, judge, since, left_out, head_of(data))
+            _show(console(), shown, judge, since, left_out, read_head(data))
     return messages.status
 
 
@@ -124,7 +124,7 @@ def _show(out: Console, found: Explanation, judge: Filter, since: Times, left_ou
         out.print(f"  and {left_out:,} more clues: --top 0 shows all", style="dim")
     if found.features:
         out.print(_feature_table(found, judge.classes))
-    out.print(_flip_line(found))
+    out.print(_format_flip(found))
 
 
 def _headline(found: Explanation, judge: Filter) -> Text:
@@ -212,7 +212,7 @@ def _feature_table(found: Explanation, names: Sequence[str]) -> Table:
     return shown
 
 
-def _flip_line(found: Explanation) -> str:
+def _format_flip(found: Explanation) -> str:
     if found.flip is None:
         return "Removing the strongest clues does not change the verdict."
     removed, label = found.flip

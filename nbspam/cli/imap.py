@@ -22,7 +22,7 @@ MISSING = ""
 LEARN_SECONDS = 300  # between two looks at the states of all mail
 
 try:
-    from nbspam.imap.account import Account, chosen_account, read_accounts
+    from nbspam.imap.account import Account, choose_account, read_accounts
     from nbspam.imap.mailbox import ImapMailbox
     from nbspam.imap.scan import Scan, watch
 except ModuleNotFoundError as missing:  # the help and completion of all commands work without it
@@ -58,7 +58,7 @@ def scan_command(account: str, config: str, **given: Any) -> None:
     Example:
         nbspam imap scan --dry-run
     """
-    _for_each(account, config, given, _scan)
+    _each_account(account, config, given, _scan)
 
 
 @imap_command.command("learn")
@@ -71,7 +71,7 @@ def learn_command(account: str, config: str, **given: Any) -> None:
     Example:
         nbspam imap learn --dry-run
     """
-    _for_each(account, config, given, _learn)
+    _each_account(account, config, given, _learn)
 
 
 @imap_command.command("watch")
@@ -86,13 +86,13 @@ def watch_command(account: str, config: str, **given: Any) -> None:
     Example:
         nbspam imap watch home
     """
-    chosen, given = chosen_account(read_accounts(config), account), given | {"dry_run": False}
+    chosen, given = choose_account(read_accounts(config), account), given | {"dry_run": False}
     check_classes(given["model"], *HAM_AND_SPAM)
     learn_at = 0.0
 
     def work(box: ImapMailbox) -> None:
         nonlocal learn_at
-        with _memory(chosen, given) as memory:
+        with _open_memory(chosen, given) as memory:
             if time.monotonic() >= learn_at:
                 _learn(given | {"quiet": True}, box, memory)
                 learn_at = time.monotonic() + LEARN_SECONDS
@@ -105,15 +105,15 @@ def watch_command(account: str, config: str, **given: Any) -> None:
     watch(chosen, work, wait, LEARN_SECONDS)
 
 
-def _for_each(name: str, config: str, given: dict[str, Any], work: Callable[..., None]) -> None:
+def _each_account(name: str, config: str, given: dict[str, Any], work: Callable[..., None]) -> None:
     accounts = read_accounts(config)
     check_classes(given["model"], *HAM_AND_SPAM)
-    for account in [chosen_account(accounts, name)] if name else accounts.values():
-        with _memory(account, given) as memory, ImapMailbox(account) as box:
+    for account in [choose_account(accounts, name)] if name else accounts.values():
+        with _open_memory(account, given) as memory, ImapMailbox(account) as box:
             work(given, box, memory)
 
 
-def _memory(account: Account, given: dict[str, Any]) -> contextlib.closing[Memory]:
+def _open_memory(account: Account, given: dict[str, Any]) -> contextlib.closing[Memory]:
     path = f"{given['model']}-imap-{account.name.replace('/', '_')}.json"
     return contextlib.closing(Memory(path, is_kept=not given["dry_run"]))
 

@@ -12,7 +12,7 @@ from textual.containers import VerticalScroll
 from textual.widgets import Footer, Static
 
 from nbspam.cli import plain
-from nbspam.corpus.heads import head_of, text_of
+from nbspam.corpus.heads import extract_text, read_head
 from nbspam.errors import NbspamError
 from nbspam.labels import HAM, SPAM
 from nbspam.tasks.label import SURE, Asked, Labelling
@@ -70,7 +70,9 @@ class LabelScreen(App[Exception]):
     def _show(self) -> None:
         asked, counts = self._labelling.asked, self._labelling.labelled
         state = f"{counts[HAM]} ham, {counts[SPAM]} spam labelled. {self._labelling.left:,} left"
-        head, text = ("", NOTHING_LEFT) if asked is None else (head_of(asked.data), text_of(asked.data))
+        head, text = (
+            ("", NOTHING_LEFT) if asked is None else (read_head(asked.data), extract_text(asked.data))
+        )
         if asked:
             head = f"{head[:MAX_HEAD]}\n{asked.item.name}"
             state += sureness(asked)

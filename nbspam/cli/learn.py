@@ -9,13 +9,13 @@ from __future__ import annotations
 import os
 import time
 
-from nbspam.cli import asked_name, default_start, done_text, plain, say, write_text
+from nbspam.cli import default_start, done_text, plain, read_class_name, say, write_text
 from nbspam.cli.classify import ReadableMessages, own_model, parse_arguments
 from nbspam.errors import UsageError
 from nbspam.store.connection import LONGEST_PAUSE
-from nbspam.store.learn import batches, check_classes, learn_all
+from nbspam.store.learn import check_classes, learn_all, split_batches
 from nbspam.store.updater import Origin
-from nbspam.tasks.start import copy_shared, own_or_shared
+from nbspam.tasks.start import choose_model, copy_shared
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -46,10 +46,10 @@ def learn(options: Options, class_name: str | None, paths: list[str]) -> int:
     In batches of one transaction each; an unreadable message does not stop the others.
     """
     model, start = own_model(options), options.get("start", default_start())
-    label = _check_class(own_or_shared(model, start), class_name)
+    label = _check_class(choose_model(model, start), class_name)
     messages, origin, quiet = ReadableMessages(options, paths), Origin("learn"), "quiet" in options
     done: dict[str, int] = {}
-    for number, batch in enumerate(batches(messages, lambda message: len(message[1]))):
+    for number, batch in enumerate(split_batches(messages, lambda message: len(message[1]))):
         if number:
             time.sleep(LONGEST_PAUSE)  # let another waiting writer go first
         if copy_shared(model, start):
@@ -66,7 +66,7 @@ def _check_class(model: str, class_name: str | None) -> str | None:
     if class_name is None:
         check_classes(model)
         return None
-    label = asked_name(class_name, "CLASS")
+    label = read_class_name(class_name, "CLASS")
     try:
         check_classes(model, label)
     except UsageError as error:

@@ -17,10 +17,10 @@ from nbspam.labels import HAM_AND_SPAM, counts_text
 from nbspam.store.check import check_model
 from nbspam.store.learn import forget_autolearned
 from nbspam.store.prune import prune
-from nbspam.store.text import dump_model, load
-from nbspam.tasks.inspect_model import Info, info_of
+from nbspam.store.text import dump_model, load_dump
+from nbspam.tasks.inspect_model import Info, collect_info
 from nbspam.tasks.merge import Merged, merge
-from nbspam.tasks.word_lists import MAX_LINE_BYTES, WordList, bogofilter_lines, import_words
+from nbspam.tasks.word_lists import MAX_LINE_BYTES, WordList, export_bogofilter, import_words
 
 SHOWN_SETTINGS = ("event_model", "averaged", "features", "alpha", "prior", "imported")
 
@@ -47,7 +47,7 @@ def info_command(model: str, formulas: bool, word: str | None, json: bool) -> No
     if word is not None and not (formulas or json):
         remedy = "add --formulas or --json, or leave it out"
         raise UsageError("--word", "is shown only with the formulas", remedy, "no-effect")
-    info = info_of(model, word)
+    info = collect_info(model, word)
     if json:
         write_json(info)
     else:
@@ -103,7 +103,7 @@ def load_command(file: str, model: str, replace: bool) -> None:
     """
     check_new_model(model, replace)
     with open_input(file) as stream:
-        load(stream, file, model, replace)
+        load_dump(stream, file, model, replace)
 
 
 @model_command.command("import")
@@ -130,7 +130,7 @@ def import_command(file: str, model: str, form: str, replace: bool, quiet: bool)
         # Cut in pieces: a file without line ends need not fit into memory to be refused.
         lines = iter(partial(stream.readline, MAX_LINE_BYTES + 1), b"")
         imported = import_words(lines, file, model, form, replace)
-    say(_import_summary(imported, model), quiet)
+    say(_summarise_import(imported, model), quiet)
 
 
 @model_command.command("export")
@@ -147,7 +147,7 @@ def export_command(model: str, bogofilter: bool, output: str) -> None:
     Exit status: 0 written; 64 usage, other classes; 65 no sound model; 66 no model; 73 cannot create; 74 I/O.
     """
     check_writable(output, model)
-    write_lines(output, bogofilter_lines(model))
+    write_lines(output, export_bogofilter(model))
 
 
 @model_command.command("merge")
@@ -168,7 +168,7 @@ def merge_command(models: tuple[str, ...], output: str, replace: bool, quiet: bo
     """
     check_new_model(output, replace, option="--output")
     merged = merge(list(models), output, replace)
-    say(_merge_summary(merged, models), quiet)
+    say(_summarise_merge(merged, models), quiet)
 
 
 @model_command.command("prune")
@@ -232,7 +232,7 @@ def info_text(info: Info) -> str:
         rows.append(("spam", "never" if above is None else f"log-odds > {above:g}"))
     if floored:
         rows.append(("variance floor", f"needed by {len(floored)} features: {', '.join(floored)}"))
-    return _aligned(rows)
+    return _align(rows)
 
 
 def _by_class(counts: dict[str, int]) -> str:
@@ -241,18 +241,16 @@ def _by_class(counts: dict[str, int]) -> str:
 
 def formulas_text(info: Info) -> str:
     """The formulas section by section."""
-    return "\n".join(
-        section["title"] + "\n" + _aligned(section["lines"], "  ") for section in info["formulas"]
-    )
+    return "\n".join(section["title"] + "\n" + _align(section["lines"], "  ") for section in info["formulas"])
 
 
-def _aligned(rows: Iterable[Iterable[str]], indent: str = "") -> str:
+def _align(rows: Iterable[Iterable[str]], indent: str = "") -> str:
     pairs = [tuple(map(plain, row)) for row in rows]
     width = max(len(name) for name, _ in pairs)
     return "".join(f"{indent}{name:<{width}}  {value}\n" for name, value in pairs)
 
 
-def _import_summary(imported: WordList, model: str) -> str:
+def _summarise_import(imported: WordList, model: str) -> str:
     """What was taken and what was left."""
     left = imported.words - imported.taken
     return (
@@ -263,7 +261,7 @@ def _import_summary(imported: WordList, model: str) -> str:
     )
 
 
-def _merge_summary(merged: Merged, models: Sequence[str]) -> str:
+def _summarise_merge(merged: Merged, models: Sequence[str]) -> str:
     """What was added up, and what was not."""
     messages = messages_text(merged.classes, merged.messages)
     lines = [f"Merged {len(models)} models: {messages}.", f"Model: {plain(merged.path)}."]

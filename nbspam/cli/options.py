@@ -21,14 +21,14 @@ ANY_PATH = click.Path(readable=False)  # shells complete it; the file is checked
 _PATHS = ("FILE", "FILE.html", "FILE.json", "LIST", "MODEL", "PATH")
 
 
-def octal(value: str) -> int:
+def parse_mode(value: str) -> int:
     """Permissions as chmod takes them, from 0 to 0o777: 600 is 0o600."""
     if not re.fullmatch("[0-7]{1,3}", value):
         raise click.BadParameter(f"{value!r} is not of the form 660")
     return int(value, 8)
 
 
-def size(value: str) -> int:
+def parse_size(value: str) -> int:
     """Bytes above 0, as 500K, 10M or 2G; K is 1,000."""
     found = re.fullmatch("([1-9][0-9]*)([KMG]?)", value.upper())
     if not found:
@@ -75,7 +75,7 @@ def _option(
     return lambda flag: click.option(*filter(None, (short, flag, name)), help=help, **more)
 
 
-def _own_accounts() -> str:
+def _accounts_file() -> str:
     folder = os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")
     return os.path.join(folder, "nbspam", "imap.toml")
 
@@ -120,7 +120,7 @@ _TABLE: dict[str, Callable[[str], Callable[[Any], Any]]] = {
         default=default_start,
     ),
     "replace": _option("Write over an existing model."),
-    "mode": _option("Permissions of the model file.", "MODE", type=octal, shown="600 for a new file"),
+    "mode": _option("Permissions of the model file.", "MODE", type=parse_mode, shown="600 for a new file"),
     "event_model": _option(
         "The event model.", "NAME", type=EVENT_MODELS, shown="presence; gaussian with --features numeric"
     ),
@@ -166,7 +166,7 @@ _TABLE: dict[str, Callable[[str], Callable[[Any], Any]]] = {
     "exit_style": _option("Exit as another filter does (spamassassin: with -e).", "NAME", type=_FILTERS),
     "autolearn": _option("Learn each message as its verdict, if the verdict is sure enough."),
     "socket": _option("Listen on a unix socket (spamc -U PATH).", "PATH"),
-    "socket_mode": _option("Permissions of the socket.", "OCTAL", type=octal, default="600"),
+    "socket_mode": _option("Permissions of the socket.", "OCTAL", type=parse_mode, default="600"),
     "listen": _option("Listen on TCP (spamc -d HOST -p PORT).", "HOST:PORT", shown="localhost:783"),
     "classify.timeout": _option(
         "Time limit for the model, with -p for the whole verdict; then exit with 75.", "SECONDS", shown="10"
@@ -188,7 +188,7 @@ _TABLE: dict[str, Callable[[str], Callable[[Any], Any]]] = {
     ),
     "undo.source": _option("Take back what came from this command, or from this folder.", "NAME"),
     # sync, imap
-    "config": _option("Your accounts.", "FILE", shown="~/.config/nbspam/imap.toml", default=_own_accounts),
+    "config": _option("Your accounts.", "FILE", shown="~/.config/nbspam/imap.toml", default=_accounts_file),
     "flag_only": _option("Set the keyword $Junk, and move nothing."),
     "keep_days": _option("Days after which unread mail is learned, too.", "N", type=_DAYS, default=7),
     "dry_run": _option("Only show what would be done."),
@@ -219,7 +219,7 @@ _TABLE: dict[str, Callable[[str], Callable[[Any], Any]]] = {
     "dump.output": _option("The file to write; - is stdout.", "FILE", default="-", short="-o"),
     "merge.output": _option("The merged model.", "MODEL", required=True, short="-o"),
     "size": _option("Keep the N most frequent words. Default: all.", "N", type=int),
-    "max_size": _option("Keep the most frequent tokens that fit into such a file.", "SIZE", type=size),
+    "max_size": _option("Keep the most frequent tokens that fit into such a file.", "SIZE", type=parse_size),
     "prune.min_count": _option("Keep the tokens of N or more messages.", "N", type=_SOME),
     "older_than": _option(
         "Take out tokens of one message older than DAYS, and such lines of nbspam log.", "DAYS", type=_DAYS
@@ -301,15 +301,15 @@ def options(*keys: str) -> Callable[[Command], Command]:
     return decorate
 
 
-def asked_options(names: Iterable[str]) -> list[str]:
+def list_given(names: Iterable[str]) -> list[str]:
     """The parameters among `names` that are given on the command line."""
     source, context = click.core.ParameterSource.COMMANDLINE, click.get_current_context()
     return [name for name in names if context.get_parameter_source(name) == source]
 
 
-def asked_one(names: Iterable[str]) -> str:
+def find_given(names: Iterable[str]) -> str:
     """The one of these parameters that is given on the command line, or empty; UsageError if two are."""
-    asked = asked_options(names)
+    asked = list_given(names)
     if len(asked) > 1:
         raise UsageError(" ".join(map(flag_of, asked)), "exclude each other", "give one of them", "usage")
     return asked[0] if asked else ""

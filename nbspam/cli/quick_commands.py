@@ -8,7 +8,7 @@ import click
 
 from nbspam.cli.classify import classify
 from nbspam.cli.learn import learn
-from nbspam.cli.options import OTHER_SCORING, LongCommand, asked_options, options
+from nbspam.cli.options import OTHER_SCORING, LongCommand, list_given, options
 
 LEARN = ("files", "files_from", "model", "start", "verbose", "quiet")
 
@@ -82,4 +82,4 @@ def unlearn_command(files: tuple[str, ...], **given: Any) -> int:
 
 def _as_text(given: dict[str, Any]) -> dict[str, str]:
     """The options that were given, as the short parser has them."""
-    return {name: "1" if given[name] is True else str(given[name]) for name in asked_options(given)}
+    return {name: "1" if given[name] is True else str(given[name]) for name in list_given(given)}

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from nbspam.cli import plain
-from nbspam.cli.options import asked_options, options
+from nbspam.cli.options import list_given, options
 from nbspam.errors import UsageError
 
 if TYPE_CHECKING:
@@ -68,21 +68,21 @@ def serve_command(
 
 
 def _listening(socket: str | None, mode: int, listen: str | None) -> Listening:
-    from nbspam.serve.daemon import DEFAULT_ADDRESS, inherited, on_address, on_path
+    from nbspam.serve.daemon import DEFAULT_ADDRESS, listen_on_address, listen_on_path, take_inherited
 
-    passed = inherited()
+    passed = take_inherited()
     given = {"LISTEN_FDS": passed, "--socket": socket, "--listen": listen}
     places = [name for name, place in given.items() if place is not None]
     if len(places) > 1:
         raise UsageError(" and ".join(places), "are two places to listen", "leave one out", "listen-twice")
-    if socket is None and asked_options(["socket_mode"]):
+    if socket is None and list_given(["socket_mode"]):
         remedy = "add --socket PATH, or leave it out"
         raise UsageError("--socket-mode", "has no effect without --socket", remedy, "no-effect")
     if passed is not None:
         return passed
     if socket is not None:
-        return on_path(socket, mode)
-    return on_address(DEFAULT_ADDRESS if listen is None else listen)
+        return listen_on_path(socket, mode)
+    return listen_on_address(DEFAULT_ADDRESS if listen is None else listen)
 
 
 class Log(logging.Handler):

@@ -8,16 +8,16 @@ from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
-from nbspam.cli import asked_name
+from nbspam.cli import read_class_name
 from nbspam.cli.classify import SETTINGS
-from nbspam.cli.options import CLUSTER, asked_one, asked_options
+from nbspam.cli.options import CLUSTER, find_given, list_given
 from nbspam.cli.tables import message_steps
 from nbspam.corpus.corpus import Corpus, read_corpus
 from nbspam.corpus.labelled import open_labelled
 from nbspam.corpus.source import Source
 from nbspam.errors import CannotCreateError, UsageError
 from nbspam.files import names_no_file, nearest_folder, whole_file
-from nbspam.model.chosen_settings import chosen
+from nbspam.model.chosen_settings import make_settings
 from nbspam.settings import ALL_VIEWS, Settings
 from nbspam.store.connection import refuse_foreign
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 STDOUT = "-"
 
 
-def labelled_source(given: dict[str, Any], allow_one_class: bool = False) -> Source:
+def open_source(given: dict[str, Any], allow_one_class: bool = False) -> Source:
     """The labelled mail that the options name."""
     classes: dict[str, list[str]] = {}
     for item in given["classes"]:
@@ -37,7 +37,7 @@ def labelled_source(given: dict[str, Any], allow_one_class: bool = False) -> Sou
         if not equals or not path:
             remedy = "for example: --class work=Maildir/.work"
             raise UsageError(item, "is not NAME=PATH", remedy, "class-option", option="class")
-        classes.setdefault(asked_name(name, "--class"), []).append(path)
+        classes.setdefault(read_class_name(name, "--class"), []).append(path)
     return open_labelled(
         given["source"],
         ham=given["ham"],
@@ -50,9 +50,9 @@ def labelled_source(given: dict[str, Any], allow_one_class: bool = False) -> Sou
     )
 
 
-def asked_workers(given: dict[str, Any]) -> AbstractContextManager[int | Cluster]:
+def open_workers(given: dict[str, Any]) -> AbstractContextManager[int | Cluster]:
     """The number of processes that the options name, or the cluster, connected inside the context."""
-    if asked_one(["jobs", *CLUSTER]) not in CLUSTER:
+    if find_given(["jobs", *CLUSTER]) not in CLUSTER:
         return nullcontext(given["jobs"])
     from nbspam.corpus.cluster import open_cluster
 
@@ -62,52 +62,52 @@ def asked_workers(given: dict[str, Any]) -> AbstractContextManager[int | Cluster
 def read_source(source: Source, given: dict[str, Any], wanted: frozenset[str]) -> Corpus:
     """All mail of a source, read once."""
     with message_steps("Reading", source, given["quiet"]) as advance:
-        mail, jobs = mail_for(source, given["jobs"]), given["jobs"]
+        mail, jobs = iterate_mail(source, given["jobs"]), given["jobs"]
         return read_corpus(mail, source.classes, jobs, source.ordered_by_index, advance, wanted)
 
 
-def mail_for(source: Source, jobs: int | Cluster) -> Iterator[Item | MailFile]:
+def iterate_mail(source: Source, jobs: int | Cluster) -> Iterator[Item | MailFile]:
     """The messages for processes, or the files for a cluster, which takes them apart itself."""
     return source.items() if isinstance(jobs, int) else source.files()
 
 
-def named_mail(given: dict[str, Any]) -> list[str]:
+def list_mail(given: dict[str, Any]) -> list[str]:
     """The files and folders of labelled mail that the options name."""
     labelled = [item.partition("=")[2] for item in given["classes"]]
     return [*given["source"], *given["ham"], *given["spam"], *labelled]
 
 
-def named_files(given: dict[str, Any]) -> list[str]:
+def list_inputs(given: dict[str, Any]) -> list[str]:
     """The input files that the options name: none of them may be written over."""
     single = [given.get(name) for name in ("rules", "vocab", "model", "word_list")]
-    return [*named_mail(given), *filter(None, single)]
+    return [*list_mail(given), *filter(None, single)]
 
 
-def asked_settings(given: dict[str, Any], is_kept: bool = False) -> Settings:
+def read_settings(given: dict[str, Any], is_kept: bool = False) -> Settings:
     """The settings that the options name; UsageError for a wrong one, and for one without effect.
 
     is_kept : for a model that is made, see check_all_act
     """
-    settings = chosen(cast("Scoring", given), asked_options(given), is_kept)
+    settings = make_settings(cast("Scoring", given), list_given(given), is_kept)
     if given.get("vocab") and (settings.views != ALL_VIEWS or settings.features == "numeric"):
         slug = "views" if settings.views != ALL_VIEWS else "features"
         raise UsageError("--vocab", f"fixes what is read, and so does --{slug}", "leave one out", slug)
     return settings
 
 
-def changed_settings(given: dict[str, Any]) -> dict[str, str]:
+def collect_changes(given: dict[str, Any]) -> dict[str, str]:
     """The scoring options on the command line, which replace those of a saved model."""
-    return {name: str(given[name]) for name in asked_options(SETTINGS)}
+    return {name: str(given[name]) for name in list_given(SETTINGS)}
 
 
-def output_file(path: str) -> AbstractContextManager[BinaryIO]:
+def open_output(path: str) -> AbstractContextManager[BinaryIO]:
     """A binary file, written whole or not at all; `-` is stdout."""
     return nullcontext(sys.stdout.buffer) if path == STDOUT else whole_file(path)
 
 
 def write_lines(path: str, lines: Iterable[str]) -> None:
     """Write lines as UTF-8; `-` is stdout."""
-    with output_file(path) as file:
+    with open_output(path) as file:
         file.writelines(line.encode("utf-8", "replace") for line in lines)
 
 

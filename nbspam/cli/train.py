@@ -8,14 +8,14 @@ from typing import Any
 import click
 
 from nbspam.cli import flag_of, plain, say
-from nbspam.cli.options import CLUSTER, SCORING, SOURCE, LongCommand, asked_one, asked_options, options
+from nbspam.cli.options import CLUSTER, SCORING, SOURCE, LongCommand, find_given, list_given, options
 from nbspam.cli.shared import (
-    asked_settings,
-    asked_workers,
     check_new_model,
-    labelled_source,
-    mail_for,
-    named_mail,
+    iterate_mail,
+    list_mail,
+    open_source,
+    open_workers,
+    read_settings,
     read_source,
 )
 from nbspam.cli.tables import check_all_read, message_steps, steps, train_summary
@@ -54,10 +54,10 @@ def train_command(model: str, start: str, replace: bool, mode: int | None, **giv
     read (the model is trained on the rest); 73 cannot create the model; 74 I/O; 75 try again later: another
     program writes to the model.
     """
-    if asked_one(["update", "replace"]) == "update":
+    if find_given(["update", "replace"]) == "update":
         _update(model, start, given)
     else:
-        if asked_options(["start"]):  # $NBSPAM_START is for other commands
+        if list_given(["start"]):  # $NBSPAM_START is for other commands
             raise UsageError("--start", "is not for a new model", "add --update", "train-start")
         _train(model, replace, given)
     if mode is not None:
@@ -66,8 +66,8 @@ def train_command(model: str, start: str, replace: bool, mode: int | None, **giv
 
 def _train(model: str, replace: bool, given: dict[str, Any]) -> None:
     """Train a new model."""
-    settings = asked_settings(given, is_kept=True)
-    source = labelled_source(given)
+    settings = read_settings(given, is_kept=True)
+    source = open_source(given)
     choices = Choices(
         read_vocabulary(given["vocab"]) if given["vocab"] else None,
         given["alpha"] == "auto",
@@ -82,8 +82,8 @@ def _train(model: str, replace: bool, given: dict[str, Any]) -> None:
     if given["regime"] != "all":
         trained = _train_by_regime(model, source, settings, choices, given)
     else:
-        with asked_workers(given) as jobs, message_steps("Training", source, given["quiet"]) as advance:
-            mail = mail_for(source, jobs)
+        with open_workers(given) as jobs, message_steps("Training", source, given["quiet"]) as advance:
+            mail = iterate_mail(source, jobs)
             trained = train(mail, source.classes, model, settings, jobs, advance, choices)
     say(train_summary(trained), given["quiet"])
     check_all_read(source.skipped, trained.skipped)
@@ -97,7 +97,7 @@ def _train_by_regime(
     from nbspam.tasks.evaluate import check_regime, parse_regime, train_by_regime
     from nbspam.tasks.judges import Plan
 
-    for name in asked_options(CLUSTER):
+    for name in list_given(CLUSTER):
         why = f"does not go with `{name}`: mail that a regime chooses from is read by one machine"
         raise UsageError(given["regime"], why, "leave it out", "regime", option="regime")
     feedback, loss = parse_regime(given["regime"]), read_loss(given["loss"], source.classes)
@@ -110,21 +110,21 @@ def _train_by_regime(
 
 def _source(command: str, given: dict[str, Any]) -> str:
     """The command and its mail, for the ledger."""
-    return "\t".join([command, *map(os.path.abspath, named_mail(given))])
+    return "\t".join([command, *map(os.path.abspath, list_mail(given))])
 
 
 def _update(model: str, start: str, given: dict[str, Any]) -> None:
     """Add the mail to the model, or to a copy of --start; the settings of the model stay."""
     from nbspam.store.learn import check_classes
-    from nbspam.tasks.start import own_or_shared
+    from nbspam.tasks.start import choose_model
     from nbspam.tasks.update import update
 
-    for name in asked_options(FOR_A_NEW_MODEL):
+    for name in list_given(FOR_A_NEW_MODEL):
         why, remedy = "the model keeps its settings", "leave it out, or train anew with --replace"
         slug = "regime" if name == "regime" else "usage"
         raise UsageError(f"--update {flag_of(name)}", why, remedy, slug)
-    check_classes(own_or_shared(model, start))
-    source = labelled_source(given, allow_one_class=True)
+    check_classes(choose_model(model, start))
+    source = open_source(given, allow_one_class=True)
     items, jobs = source.items(), given["jobs"]
     with message_steps("Adding", source, given["quiet"]) as advance:
         added = update(items, source.classes, model, jobs, advance, start, _source("train --update", given))

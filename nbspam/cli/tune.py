@@ -10,8 +10,8 @@ import click
 
 from nbspam.cli import plain, say, with_flags
 from nbspam.cli.compare import p_cell
-from nbspam.cli.options import SOURCE, asked_options, options
-from nbspam.cli.shared import check_new_model, labelled_source, read_source
+from nbspam.cli.options import SOURCE, list_given, options
+from nbspam.cli.shared import check_new_model, open_source, read_source
 from nbspam.cli.tables import check_all_read, console, steps, table, train_summary, write_json
 from nbspam.errors import UsageError
 from nbspam.settings import Settings
@@ -46,9 +46,9 @@ def tune_command(seed: int, json: bool, write: bool, model: str, replace: bool, 
     if write:
         check_new_model(model, replace)
     else:
-        for name in asked_options(("model", "replace")):
+        for name in list_given(("model", "replace")):
             raise UsageError(f"--{name}", "belongs to --write", "add --write, or leave it out", "usage")
-    quiet, jobs, source = given["quiet"], given["jobs"], labelled_source(given)
+    quiet, jobs, source = given["quiet"], given["jobs"], open_source(given)
     corpus = read_source(source, given, Settings().wanted)
     skipped = [*source.skipped, *corpus.skipped]
     with steps("Trying", STEPS, quiet) as advance:

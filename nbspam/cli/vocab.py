@@ -8,14 +8,14 @@ import click
 
 from nbspam.cli import amount, messages_text, plain, say, write_text
 from nbspam.cli.options import ANY_PATH, SOURCE, options
-from nbspam.cli.shared import check_writable, labelled_source, named_files, output_file, write_lines
+from nbspam.cli.shared import check_writable, list_inputs, open_output, open_source, write_lines
 from nbspam.cli.tables import check_all_read, message_steps, write_json
 from nbspam.corpus.vectorize import Columns, NumericColumns, WordColumns, vectorize
 from nbspam.corpus.vocabulary import (
     VIEW_COLUMN,
     Vocabulary,
     build_vocabulary,
-    lines,
+    format_lines,
     read_vocabulary,
     read_word_list,
 )
@@ -50,8 +50,8 @@ def build_command(output: str, word_list: str | None, view: str | None, quiet: b
     rest); 73 cannot create the file; 74 I/O.
     """
     listed, odd = read_word_list(word_list) if word_list else (None, 0)
-    check_writable(output, word_list, *named_files(given))
-    source = labelled_source(given)
+    check_writable(output, word_list, *list_inputs(given))
+    source = open_source(given)
     with message_steps("Counting", source, quiet) as advance:
         vocabulary, skipped = build_vocabulary(
             source.items(),
@@ -63,7 +63,7 @@ def build_command(output: str, word_list: str | None, view: str | None, quiet: b
             given["jobs"],
             advance,
         )
-    write_lines(output, lines(vocabulary))
+    write_lines(output, format_lines(vocabulary))
     say(_summary(vocabulary, odd), quiet)
     check_all_read(source.skipped, skipped)
 
@@ -143,14 +143,14 @@ def vectorize_command(features: str, output: str, form: str, jobs: int, quiet: b
     """
     _check_options(features, given)
     vocabulary = read_vocabulary(given["vocab"]) if features == "words" else None
-    check_writable(output, *named_files(given))
-    source = labelled_source(given, allow_one_class=True)
+    check_writable(output, *list_inputs(given))
+    source = open_source(given, allow_one_class=True)
     if vocabulary:
         columns: Columns = WordColumns(vocabulary, given["event_model"])
     else:
         columns = NumericColumns(source.classes)
     with message_steps("Vectorizing", source, quiet) as advance:
-        items, file = source.items(), output_file(output)
+        items, file = source.items(), open_output(output)
         counts, skipped = vectorize(items, source.classes, columns, file, form, jobs, advance)
     say(f"{messages_text(columns.classes, counts)}, {amount(len(columns.names), 'column')}.", quiet)
     check_all_read(source.skipped, skipped)

@@ -16,11 +16,11 @@ from typing import IO, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from nbspam.corpus.corpus import views_read
+from nbspam.corpus.corpus import list_views
 from nbspam.corpus.executor import give_back_memory
 from nbspam.corpus.item import Skipped
 from nbspam.corpus.reading import Progress, read_blocks
-from nbspam.model.block import Block, merge_blocks, only_views, over_words, representative_rows, select_rows
+from nbspam.model.block import Block, choose_rows, keep_views, limit_to_words, merge_blocks, select_rows
 from nbspam.model.counts import Counts, Floats, Ints, merge_counts
 from nbspam.settings import Settings
 
@@ -61,7 +61,7 @@ class Accumulator:
         self.counting, self._jobs = counting, jobs
         classes, settings, vocabulary, max_bytes = counting
         self._vocabulary = None if vocabulary is None else np.array(vocabulary, np.int64)
-        self._views = views_read(settings) if settings.features != "numeric" else ()
+        self._views = list_views(settings) if settings.features != "numeric" else ()
         self.numeric: list[Floats] | None = [] if settings.features != "words" else None
         self._counts = CountSum(len(classes), max_bytes)
         self._pending: list[Block] = []
@@ -99,10 +99,10 @@ class Accumulator:
     def _fold(self) -> None:
         """Counts what is pending."""
         if self._pending:
-            block = only_views(merge_blocks(self._pending), self._views)
+            block = keep_views(merge_blocks(self._pending), self._views)
             self._pending, self._pairs = [], 0
             self._recent.append(block)
-            counted = block if self._vocabulary is None else over_words(block, self._vocabulary)
+            counted = block if self._vocabulary is None else limit_to_words(block, self._vocabulary)
             self._counts.add(counted.count(len(self.messages)))
             if sum(map(len, self._recent)) > MOST_KEPT * self._most_rows():
                 self._latest()
@@ -142,14 +142,14 @@ class Accumulator:
         return self._latest()
 
     def _latest(self) -> Block:
-        self._recent = [latest_rows(self._recent, self._most_rows(), self.messages)]
+        self._recent = [select_latest(self._recent, self._most_rows(), self.messages)]
         give_back_memory()
         return self._recent[0]
 
 
-def latest_rows(blocks: list[Block], n: int, shares: Ints) -> Block:
-    """About n rows of some blocks, see representative_rows."""
-    chosen = representative_rows(blocks, n, shares)
+def select_latest(blocks: list[Block], n: int, shares: Ints) -> Block:
+    """About n rows of some blocks, see choose_rows."""
+    chosen = choose_rows(blocks, n, shares)
     return merge_blocks([select_rows(*pair) for pair in zip(blocks, chosen, strict=True)])
 
 
@@ -172,12 +172,12 @@ class CountSum:
         self._parts.append(counts)
         while len(self._parts) > 1 and 2 * len(self._parts[-1].keys) > len(self._parts[-2].keys):
             self._parts[-2:] = [merge_counts(self._parts[-2:])]
-        if self._max_bytes is not None and sum(map(_size_bytes, self._parts)) > self._max_bytes:
+        if self._max_bytes is not None and sum(map(_measure_bytes, self._parts)) > self._max_bytes:
             self._spill()
 
     def _spill(self) -> None:
         self._files = self._files or [TemporaryFile() for _ in range(N_RANGES)]  # noqa: SIM115 - kept open
-        parts = cut(merge_counts(self._parts))
+        parts = cut_by_key(merge_counts(self._parts))
         self._parts = []
         for part, file in zip(parts, self._files, strict=True):
             for array in (part.keys, part.views, np.frombuffer(part.texts, np.uint8)):
@@ -202,12 +202,12 @@ class CountSum:
             yield Counts(keys, views, texts.tobytes(), documents, occurrences, self._none.messages)
 
 
-def cut(counts: Counts) -> list[Counts]:
+def cut_by_key(counts: Counts) -> list[Counts]:
     """N_RANGES counts, each of the tokens in one range of keys."""
     ends = [0, *np.searchsorted(counts.keys, _BOUNDS).tolist(), len(counts.keys)]
     return [counts.take(np.arange(*pair)) for pair in pairwise(ends)]
 
 
-def _size_bytes(counts: Counts) -> int:
+def _measure_bytes(counts: Counts) -> int:
     arrays = (counts.keys, counts.views, counts.documents, counts.occurrences)
     return len(counts.texts) + sum([array.nbytes for array in arrays])

@@ -25,7 +25,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nbspam import __version__
-from nbspam.corpus.accumulator import KEPT_MESSAGES, N_RANGES, Accumulator, Counting, cut, latest_rows
+from nbspam.corpus.accumulator import (
+    KEPT_MESSAGES,
+    N_RANGES,
+    Accumulator,
+    Counting,
+    cut_by_key,
+    select_latest,
+)
 from nbspam.corpus.item import Item, MailFile, Notes, Skipped
 from nbspam.corpus.reading import Progress, ReadShard, ShardReader
 from nbspam.errors import InternalError, NoInputError, UsageError
@@ -65,7 +72,7 @@ class Cluster:
         self, files: Iterable[MailFile], classes: tuple[str, ...], wanted: frozenset[str]
     ) -> Iterator[ReadShard]:
         """The blocks of all messages, in order."""
-        return self.run(partial(_read, classes=classes, wanted=wanted), _shards(files))
+        return self.run(partial(_read, classes=classes, wanted=wanted), _cut_files(files))
 
     def accumulator(self, counting: Counting) -> ClusterMail:
         """An Accumulator of MailFiles."""
@@ -109,11 +116,11 @@ class ClusterMail(Accumulator):
     def read(self, files: Iterable[Any], progress: Progress | None = None) -> None:
         """Read and add all mail in these MailFiles; this is called once."""
         submit = self._cluster.submit
-        rows = _Tree(self._cluster, _latest_rows)
+        rows = _Tree(self._cluster, _select_latest)
         ranges = [_Tree(self._cluster, merge_counts) for _ in range(N_RANGES)]
 
         def summaries() -> Iterator[Future]:
-            shards = _shards(files)
+            shards = _cut_files(files)
             while parts := [submit(_count, some, self.counting) for some in islice(shards, FAN_IN)]:
                 yield from [submit(itemgetter(0), part) for part in parts]
                 merged = submit(_merge_and_cut, parts)
@@ -178,7 +185,7 @@ def open_cluster(scheduler: str, workers: int) -> Iterator[Cluster]:
         if not scheduler:
             how = {"dashboard_address": "127.0.0.1:0", "silence_logs": logging.CRITICAL}
             place = stack.enter_context(LocalCluster(workers, threads_per_worker=1, **how))
-        client = stack.enter_context(_connected(Client, place))
+        client = stack.enter_context(_connect(Client, place))
         if scheduler:
             _check_workers(client, scheduler)
         try:
@@ -187,7 +194,7 @@ def open_cluster(scheduler: str, workers: int) -> Iterator[Cluster]:
             raise _lost(f"the scheduler or the worker of a task is gone ({type(error).__name__})") from error
 
 
-def _connected(client: Callable[..., Client], place: Any) -> Client:
+def _connect(client: Callable[..., Client], place: Any) -> Client:
     """A client of a scheduler."""
     try:
         with warnings.catch_warnings():
@@ -224,7 +231,7 @@ def _lost(why: str) -> InternalError:
     return InternalError("cluster", f"{why}; nothing is written", "start it again", "worker-died")
 
 
-def _shards(files: Iterable[MailFile]) -> Iterator[list[MailFile]]:
+def _cut_files(files: Iterable[MailFile]) -> Iterator[list[MailFile]]:
     """The files cut into the work of a task each, more and more of them."""
     shard: list[MailFile] = []
     size_bytes = made = 0
@@ -261,10 +268,10 @@ def _count(files: list[MailFile], counting: Counting) -> tuple[_Counted, Block, 
 def _merge_and_cut(parts: list[tuple[_Counted, Block, Counts]]) -> list[Any]:
     """The rows of some tasks, and N_RANGES Counts."""
     _, rows, counts = zip(*parts, strict=True)
-    return [_latest_rows(list(rows)), *cut(merge_counts(list(counts)))]
+    return [_select_latest(list(rows)), *cut_by_key(merge_counts(list(counts)))]
 
 
-def _latest_rows(blocks: list[Block]) -> Block:
+def _select_latest(blocks: list[Block]) -> Block:
     """The latest KEPT_MESSAGES of each class: among them are the latest of all, whatever the shares."""
     n_classes = 1 + max((int(block.labels.max(initial=0)) for block in blocks), default=0)
-    return latest_rows(blocks, KEPT_MESSAGES * n_classes, np.ones(n_classes, np.int64))
+    return select_latest(blocks, KEPT_MESSAGES * n_classes, np.ones(n_classes, np.int64))

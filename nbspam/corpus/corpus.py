@@ -11,10 +11,10 @@ import numpy as np
 from nbspam.corpus.item import Item, MailFile, Skipped
 from nbspam.corpus.reading import IDENTITIES, WORDS, Progress, read_blocks
 from nbspam.errors import NoInputError
-from nbspam.model.block import Block, is_dated, merge_blocks, only_views, time_order
+from nbspam.model.block import Block, is_dated, keep_views, merge_blocks, sort_by_time
 from nbspam.model.counts import Ints
 from nbspam.settings import Settings
-from nbspam.tokens.bag import BIGRAMS_VIEW, MEASURES_VIEW, view_numbers
+from nbspam.tokens.bag import BIGRAMS_VIEW, MEASURES_VIEW, number_views
 
 if TYPE_CHECKING:
     from nbspam.corpus.cluster import Cluster
@@ -29,7 +29,7 @@ class Corpus(NamedTuple):
 
     block      : a row a message, in the order read; every row is labelled
     classes    : class names in class order
-    identities : a hash of each message's bytes and class name, see identity_of
+    identities : a hash of each message's bytes and class name, see identify
     skipped    : (name, reason) of what could not be read
     by_index   : the order read is that of an index file, which is time
     """
@@ -51,17 +51,17 @@ class Corpus(NamedTuple):
 
     def seen_by(self, settings: Settings) -> Corpus:
         """The same messages with the tokens that a way of scoring reads."""
-        return self._replace(block=only_views(self.block, views_read(settings)))
+        return self._replace(block=keep_views(self.block, list_views(settings)))
 
     def truth(self) -> Ints:
         """int64 (n,), class numbers."""
         return self.block.labels.astype(np.int64)
 
 
-def views_read(settings: Settings) -> tuple[int, ...]:
+def list_views(settings: Settings) -> tuple[int, ...]:
     """The numbers of the views that a way of scoring reads."""
     asked = {BIGRAMS_VIEW: settings.bigrams, MEASURES_VIEW: settings.measures}
-    return tuple(number for number in view_numbers(settings.views) if asked.get(number, True))
+    return tuple(number for number in number_views(settings.views) if asked.get(number, True))
 
 
 def read_corpus(
@@ -90,7 +90,7 @@ def read_corpus(
     return Corpus(merge_blocks(blocks), classes, identities, skipped, by_index)
 
 
-def in_time(corpus: Corpus) -> tuple[Ints, str]:
+def sort_in_time(corpus: Corpus) -> tuple[Ints, str]:
     """Rows from the oldest to the newest, and how they were ordered: BY_INDEX, BY_DATE, INTERLEAVED.
 
     A few undated messages among dated ones keep their place after the one read before them.  If most are
@@ -100,7 +100,7 @@ def in_time(corpus: Corpus) -> tuple[Ints, str]:
     if corpus.by_index:
         return np.arange(len(corpus.block)), BY_INDEX
     if is_dated(corpus.block.dates):
-        return time_order(corpus.block.dates), BY_DATE
+        return sort_by_time(corpus.block.dates), BY_DATE
     truth = corpus.truth()
     place = np.empty(len(truth))
     for number in np.unique(truth):

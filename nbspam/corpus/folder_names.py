@@ -79,20 +79,20 @@ _SMELLS = re.compile(
 )
 
 
-def kind_of(name: str, special: dict[str, str]) -> str:
+def recognise(name: str, special: dict[str, str]) -> str:
     """JUNK, TRASH ... of a mail folder, or of a folder around it; '' if no name says it.
 
     name    : decoded, parts between `.` or `/`
     special : of special_uses()
     UNCLEAR is the kind of a name that looks like junk, but is not known.
     """
-    keys = [_key(part) for part in re.split("[./]", name)]
+    keys = [_normalise(part) for part in re.split("[./]", name)]
     kinds = [_KINDS[key] for key in keys if key in _KINDS]
     if use := special.get(".".join(keys)):
         return use
     if kinds:
         return next((kind for kind in kinds if kind != JUNK), JUNK)  # junk that was deleted is trash
-    return UNCLEAR if _SMELLS.search(_key(name)) else ""
+    return UNCLEAR if _SMELLS.search(_normalise(name)) else ""
 
 
 def special_uses(path: str) -> dict[str, str]:
@@ -104,10 +104,10 @@ def special_uses(path: str) -> dict[str, str]:
         return {}
     found = re.findall(r'mailbox\s+"?([^"{}\n]+?)"?\s*\{[^}]*?special_use\s*=\s*"?\\+(\w+)', text)
     uses = {name.removeprefix("INBOX").lstrip("./").replace("/", "."): use.lower() for name, use in found}
-    return {_key(name): use for name, use in uses.items() if use in _NAMES}
+    return {_normalise(name): use for name, use in uses.items() if use in _NAMES}
 
 
-def decoded(name: str) -> str:
+def decode_name(name: str) -> str:
     """The name of a mail folder as people read it: `Entw&APw-rfe` is Entwürfe.
 
     Source: RFC 3501, section 5.1.3 (modified UTF-7).  Other text stays.
@@ -123,11 +123,11 @@ def decoded(name: str) -> str:
     return re.sub("&([A-Za-z0-9+,]*)-", text_of, name)
 
 
-def _key(name: str) -> str:
+def _normalise(name: str) -> str:
     """A name without what differs from program to program: case, accents, hyphens and blanks."""
     letters = unicodedata.normalize("NFKD", name.casefold())
     kept = "".join(one for one in letters if not unicodedata.combining(one))
     return " ".join(re.sub("[-_\u2019']", " ", kept).split())
 
 
-_KINDS = {_key(name): kind for kind, names in _NAMES.items() for name in names.split(",")}
+_KINDS = {_normalise(name): kind for kind, names in _NAMES.items() for name in names.split(",")}

@@ -11,8 +11,8 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
-from nbspam.corpus.folder_names import decoded
-from nbspam.corpus.item import Notes, not_regular, unflagged
+from nbspam.corpus.folder_names import decode_name
+from nbspam.corpus.item import Notes, not_regular, strip_flags
 from nbspam.store.connection import file_identity
 
 MAILDIR_PARTS = ("cur", "new", "tmp")
@@ -52,7 +52,7 @@ def walk(
         notes.left_out[CODE] += 1
         return
     inner = {name for name in folders if deep and not name.startswith(".")}
-    for name in sorted([*inner, *messages(files, files_notes)], key=_order):
+    for name in sorted([*inner, *messages(files, files_notes)], key=_sort_key):
         path = os.path.join(top, name)
         if name in inner:
             yield from walk(path, notes, deep, skip_unread, force, seen)
@@ -60,7 +60,7 @@ def walk(
             yield path, ".mh_sequences" not in files
 
 
-def tree_folders(name: str, path: str, seen: Seen, notes: Notes) -> Iterator[tuple[str, str]]:
+def walk_tree(name: str, path: str, seen: Seen, notes: Notes) -> Iterator[tuple[str, str]]:
     """(name, path) of each mail folder of a tree, a folder before the folders in it."""
     if not enter(path, seen, notes):
         return
@@ -69,7 +69,7 @@ def tree_folders(name: str, path: str, seen: Seen, notes: Notes) -> Iterator[tup
     if is_maildir(folders):
         yield name or INBOX, path
     elif path.endswith(".sbd") or any(file.lower() == "inbox" for file in files):
-        yield from ((_child(name, file), os.path.join(path, file)) for file in found)
+        yield from ((_join_name(name, file), os.path.join(path, file)) for file in found)
     elif name and found:
         yield name, path
     elif found:
@@ -77,11 +77,11 @@ def tree_folders(name: str, path: str, seen: Seen, notes: Notes) -> Iterator[tup
     for child in sorted(set(folders).difference(MAILDIR_PARTS if is_maildir(folders) else ())):
         inner = os.path.join(path, child)
         if not child.startswith(".") or os.path.isdir(os.path.join(inner, "cur")):
-            yield from tree_folders(_child(name, child), inner, seen, notes)
+            yield from walk_tree(_join_name(name, child), inner, seen, notes)
 
 
-def _child(name: str, child: str) -> str:
-    child = decoded(child)
+def _join_name(name: str, child: str) -> str:
+    child = decode_name(child)
     return f"{name}/{child}" if name else child.removeprefix(".")
 
 
@@ -128,11 +128,11 @@ def _maildir(top: str, folders: list[str], notes: Notes, skip_unread: bool) -> I
     """
     new = _maildir_part(top, "new", notes, skip_unread) if "new" in folders else []
     cur = _maildir_part(top, "cur", notes, skip_unread) if "cur" in folders else []
-    in_cur = set(map(unflagged, cur))
+    in_cur = set(map(strip_flags, cur))
     yield from (f"{top}/cur/{name}" for name in cur)
     for name in new:
         path = f"{top}/new/{name}"
-        if unflagged(name) not in in_cur or os.path.lexists(path):
+        if strip_flags(name) not in in_cur or os.path.lexists(path):
             yield path
 
 
@@ -169,6 +169,6 @@ def _is_number(name: str) -> bool:
     return name.isascii() and name.isdigit()
 
 
-def _order(name: str) -> tuple[int, str]:
+def _sort_key(name: str) -> tuple[int, str]:
     """Sorting key: whole numbers (MH) by size, then all other names."""
     return (len(name), name) if _is_number(name) else (1 << 30, name)

@@ -20,7 +20,7 @@ from io import BytesIO
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
-from nbspam.corpus.mbox import begins_mbox, fragments, unquoted
+from nbspam.corpus.mbox import begins_mbox, split_messages, unquote
 from nbspam.errors import NoInputError, UsageError
 from nbspam.mail import header_lines
 from nbspam.mail.headers import is_known
@@ -63,7 +63,7 @@ class Notes:
 
     def skip(self, path: str, error: OSError) -> None:
         """Note that `path` could not be read."""
-        self.skipped.append((path, reason_of(error)))
+        self.skipped.append((path, describe_error(error)))
 
 
 class Item(NamedTuple):
@@ -90,12 +90,12 @@ class Item(NamedTuple):
         with _open_message(self.path) as file:
             if self.stop >= 0:
                 file.seek(self.start)
-                return unquoted(file.read(min(self.stop - self.start, limit)))
+                return unquote(file.read(min(self.stop - self.start, limit)))
             data = file.read(limit)
-            if not (kind := packed_as(data)):
+            if not (kind := detect_packing(data)):
                 return data
             file.seek(0)  # mail stores may compress the files of a Maildir
-            with _unpacked(file, kind) as stream:
+            with _unpack(file, kind) as stream:
                 return stream.read(limit)
 
 
@@ -122,10 +122,10 @@ class MailFile(NamedTuple):
         try:
             with open_regular(self.path) as file:
                 head = file.read(_CHUNK_BYTES)
-                kind = packed_as(head) if file.seekable() else ""
+                kind = detect_packing(head) if file.seekable() else ""
                 if kind:
                     file.seek(0)
-                    with _unpacked(file, kind) as stream:
+                    with _unpack(file, kind) as stream:
                         yield from self._split(stream.read(_CHUNK_BYTES), stream, held=True)
                 elif not self.force and is_no_mail(head[:HEAD_BYTES]):
                     notes.left_out[NO_MAIL] += 1
@@ -153,12 +153,12 @@ class MailFile(NamedTuple):
 
     def _mbox_items(self, chunks: Iterable[bytes], held: bool) -> Iterator[Item]:
         start, data = -1, bytearray()
-        for offset, piece, ended in fragments(chunks):
+        for offset, piece, ended in split_messages(chunks):
             start = offset if start < 0 else start
             if held:
                 data += piece[: MAX_READ_BYTES - len(data)]
             if ended:
-                content = unquoted(bytes(data)) if held else None
+                content = unquote(bytes(data)) if held else None
                 yield Item(self.path, self.label, self.path, start, offset + len(piece), content)
                 start = -1
                 data.clear()
@@ -169,7 +169,7 @@ def is_url(path: str) -> bool:
     return "://" in path
 
 
-def reason_of(error: OSError) -> str:
+def describe_error(error: OSError) -> str:
     """Why a file could not be read, for people."""
     return error.strerror or str(error) or "cannot be read"
 
@@ -180,12 +180,12 @@ def read_items(items: Iterable[Item], skipped: Skipped) -> Iterator[tuple[Item, 
         try:
             data = item.read()
         except OSError as error:
-            skipped.append((item.name, reason_of(error)))
+            skipped.append((item.name, describe_error(error)))
         else:
             yield item, data
 
 
-def packed_as(head: bytes) -> str:
+def detect_packing(head: bytes) -> str:
     """How a file that begins with `head` is compressed: gz, zip, ...; '' if it is not."""
     return next((kind for magic, kind in MAGIC.items() if head.startswith(magic)), "")
 
@@ -196,8 +196,8 @@ def open_regular(path: str) -> BinaryIO:
     Another FIFO may wait for ever.  What a URL names is fetched first.
     """
     if is_url(path):
-        with _as_os_error():
-            return BytesIO(_file_system(path).cat_file(path))
+        with _convert_errors():
+            return BytesIO(_open_file_system(path).cat_file(path))
     flags = os.O_NONBLOCK | os.O_NOCTTY
     file = open(path, "rb", opener=lambda path, mode: os.open(path, mode | flags))  # noqa: SIM115 - the caller closes it
     mode = os.fstat(file.fileno()).st_mode
@@ -214,7 +214,7 @@ def not_regular(path: str) -> OSError:
     return OSError(errno.EINVAL, "not a regular file", path)
 
 
-def unflagged(name: str) -> str:
+def strip_flags(name: str) -> str:
     """The part of a file name in a Maildir that does not change when the message is read or answered."""
     return name.partition(":")[0]
 
@@ -228,7 +228,7 @@ def _open_message(path: str) -> BinaryIO:
         top, part = os.path.split(folder)
         for place in (f"{top}/cur", f"{top}/new") if part in ("cur", "new") else ():
             for now in os.listdir(place) if os.path.isdir(place) else ():
-                if unflagged(now) == unflagged(name):
+                if strip_flags(now) == strip_flags(name):
                     return open_regular(f"{place}/{now}")
         raise
 
@@ -241,7 +241,7 @@ def is_no_mail(head: bytes) -> bool:
 
 
 @contextmanager
-def _unpacked(file: BinaryIO, kind: str) -> Iterator[BinaryIO]:
+def _unpack(file: BinaryIO, kind: str) -> Iterator[BinaryIO]:
     """The contents of a compressed file; OSError where they are damaged."""
     import bz2  # 2 ms, which `nbspam learn` of a plain file does not need
     import gzip
@@ -258,11 +258,11 @@ def _unpacked(file: BinaryIO, kind: str) -> Iterator[BinaryIO]:
         raise OSError(errno.EIO, f"damaged {kind} data") from error
 
 
-def files_at(url: str) -> list[str]:
+def list_files(url: str) -> list[str]:
     """The URL of each file below a URL, or of the file there, sorted; NoInputError without files."""
     try:
-        with _as_os_error():
-            system = _file_system(url)
+        with _convert_errors():
+            system = _open_file_system(url)
             found = system.find(url)
     except OSError as error:
         why = f"cannot be listed: {error.strerror or error}"
@@ -275,11 +275,11 @@ def files_at(url: str) -> list[str]:
 def class_folders(url: str) -> list[str]:
     """The URLs of the folders right below a URL that have files in them, sorted."""
     top = url.rstrip("/") + "/"
-    inner = (found.removeprefix(top).partition("/") for found in files_at(url) if found.startswith(top))
+    inner = (found.removeprefix(top).partition("/") for found in list_files(url) if found.startswith(top))
     return [top + name for name in sorted({name for name, slash, _ in inner if slash})]
 
 
-def _file_system(url: str) -> AbstractFileSystem:
+def _open_file_system(url: str) -> AbstractFileSystem:
     try:
         from fsspec.core import url_to_fs
     except ImportError as error:
@@ -289,7 +289,7 @@ def _file_system(url: str) -> AbstractFileSystem:
 
 
 @contextmanager
-def _as_os_error() -> Iterator[None]:
+def _convert_errors() -> Iterator[None]:
     """Any error of fsspec, its libraries or the server as an OSError with a text."""
     try:
         yield

@@ -21,12 +21,12 @@ from collections.abc import Collection, Mapping
 from fnmatch import fnmatchcase
 from itertools import chain
 
-from nbspam.corpus.folder_names import DOVECOT, JUNK, UNCLEAR, decoded, kind_of, special_uses
-from nbspam.corpus.folders import CODE, CODE_MARKS, OUTSIDE, is_maildir, messages, scan, tree_folders
-from nbspam.corpus.item import HEAD_BYTES, Notes, class_folders, is_url, packed_as, reason_of
-from nbspam.corpus.source import Source, SourcePart, index_entries, mode_of, read_lines, unreadable
+from nbspam.corpus.folder_names import DOVECOT, JUNK, UNCLEAR, decode_name, recognise, special_uses
+from nbspam.corpus.folders import CODE, CODE_MARKS, OUTSIDE, is_maildir, messages, scan, walk_tree
+from nbspam.corpus.item import HEAD_BYTES, Notes, class_folders, describe_error, detect_packing, is_url
+from nbspam.corpus.source import Source, SourcePart, read_index, read_lines, stat_mode, unreadable
 from nbspam.errors import BadDataError, NoInputError, UsageError
-from nbspam.labels import HAM, SPAM, checked_name
+from nbspam.labels import HAM, SPAM, parse_class_name
 
 NAME_CLASSES = "name each class: `ham=PATH` `spam=PATH`, or `class=NAME=PATH`"
 
@@ -58,24 +58,24 @@ def open_labelled(
         _check_path(path, force)
     notes = Notes()
     tree_rules = _read_rules(rules) if rules else None
-    parts = [part for path in paths for part in _recognised(path, tree_rules, notes)]
+    parts = [part for path in paths for part in _recognise(path, tree_rules, notes)]
     if rules and not any(map(os.path.isdir, paths)):
         why = "rules are for a tree of mail folders, but none is given"
         raise UsageError(rules, why, "name one", "rules-unused")
-    parts += [SourcePart(path, (checked_name(name),)) for name, given in named for path in given]
+    parts += [SourcePart(path, (parse_class_name(name),)) for name, given in named for path in given]
     if not parts:
         raise UsageError("SOURCE", "no labelled mail is named", NAME_CLASSES, "no-source")
     parts = [
         part._replace(force=force, skip_unread=skip_unread and not part.is_index and part.labels != (SPAM,))
-        for part in _apart(parts)
+        for part in _separate(parts)
     ]
     by_index = all(part.is_index for part in parts)
-    source = Source(parts if by_index else _by_class(parts), notes, by_index)
+    source = Source(parts if by_index else _sort_by_class(parts), notes, by_index)
     _check(source, " ".join(paths) or "SOURCE", allow_one_class)
     return source
 
 
-def _apart(parts: list[SourcePart]) -> list[SourcePart]:
+def _separate(parts: list[SourcePart]) -> list[SourcePart]:
     """The parts, each without the paths in it that are named themselves."""
     places = [f"{os.path.realpath(part.path)}/" for part in parts]
     found: list[SourcePart] = []
@@ -91,7 +91,7 @@ def _check_path(path: str, force: bool) -> None:
     """Raise unless there can be mail at the path.  force : also for the source code of a program"""
     if is_url(path):
         return
-    mode, remedy = mode_of(path), "name a folder of mail, an mbox or a message"
+    mode, remedy = stat_mode(path), "name a folder of mail, an mbox or a message"
     if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
         raise NoInputError(path, "neither a file nor a folder", remedy, "source-kind")
     if stat.S_ISREG(mode) and os.path.getsize(path) == 0:
@@ -104,7 +104,7 @@ def _check_path(path: str, force: bool) -> None:
         raise BadDataError(path, why, "name folders of mail; to read it all the same: `force`", "source-code")
 
 
-def _recognised(path: str, rules: Rules | None, notes: Notes) -> list[SourcePart]:
+def _recognise(path: str, rules: Rules | None, notes: Notes) -> list[SourcePart]:
     """The parts of one SOURCE; files that are not mail are noted."""
     if is_url(path):
         folders = class_folders(path)
@@ -113,15 +113,15 @@ def _recognised(path: str, rules: Rules | None, notes: Notes) -> list[SourcePart
         if rules is not None or _is_tree(path, inner, files):
             return _tree(path, rules or [], notes)
         folders = _find_class_folders(path, inner, files, notes)
-    elif _begins_as_mail(path):
+    elif _is_mail(path):
         folders = []
     else:
-        labels = tuple(dict.fromkeys(label for label, _ in index_entries(path)))
+        labels = tuple(dict.fromkeys(label for label, _ in read_index(path)))
         return [SourcePart(path, labels, is_index=True)]
     if not folders:
         remedy = f"{NAME_CLASSES}; or make folders ham and spam"
         raise BadDataError(path, "nothing says which of its mail is spam", remedy, "unlabelled")
-    return [SourcePart(folder, (_class_named(folder),)) for folder in folders]
+    return [SourcePart(folder, (_name_class(folder),)) for folder in folders]
 
 
 def _find_class_folders(path: str, inner: list[str], files: list[str], notes: Notes) -> list[str]:
@@ -140,13 +140,13 @@ def _find_class_folders(path: str, inner: list[str], files: list[str], notes: No
     return [f"{path}/{name}" for name in sorted(inner) if not name.startswith(".")]
 
 
-def _class_named(folder: str) -> str:
+def _name_class(folder: str) -> str:
     """The class of the mail in a folder of classes: its name, or spam if that is one of junk."""
     name = os.path.basename(folder)
-    return SPAM if kind_of(decoded(name), {}) == JUNK else checked_name(name, folder)
+    return SPAM if recognise(decode_name(name), {}) == JUNK else parse_class_name(name, folder)
 
 
-def _by_class(parts: list[SourcePart]) -> list[SourcePart]:
+def _sort_by_class(parts: list[SourcePart]) -> list[SourcePart]:
     """Class by class, as far as a part has one class; index files first."""
     order = Source(parts).classes
     return sorted(parts, key=lambda part: order.index(part.labels[0]) if len(part.labels) == 1 else -1)
@@ -154,7 +154,7 @@ def _by_class(parts: list[SourcePart]) -> list[SourcePart]:
 
 def _check(source: Source, where: str, allow_one_class: bool) -> None:
     """Raises unless every class has a message that can be read, and there are two classes."""
-    empty = {label: notes for label in source.classes if (notes := _notes_if_empty(source, label))}
+    empty = {label: notes for label in source.classes if (notes := _search_class(source, label))}
     if len(empty) == len(source.classes):
         reasons = next(map(_reasons, empty.values()), "")
         remedy = "name a folder with mail in it; paths in an index file are relative to it"
@@ -176,7 +176,7 @@ def _reasons(notes: Notes) -> str:
     return "".join(found) + (f"; {len(skipped)} skipped, the first {skipped[0]}" if skipped else "")
 
 
-def _notes_if_empty(source: Source, label: str) -> Notes | None:
+def _search_class(source: Source, label: str) -> Notes | None:
     """What was passed over in a class without a message that can be read; None if there is one."""
     notes = Notes()
     for part in (one for one in source.parts if label in one.labels):
@@ -191,12 +191,12 @@ def _notes_if_empty(source: Source, label: str) -> Notes | None:
     return notes
 
 
-def _begins_as_mail(path: str) -> bool:
+def _is_mail(path: str) -> bool:
     """True for mail in the place of an index file."""
     with open(path, "rb") as file:
         head = file.read(HEAD_BYTES)
     first = head.split(None, 1)[0] if head.strip() else b""
-    return bool(packed_as(head)) or first == b"From" or first.endswith(b":") or b"\0" in head
+    return bool(detect_packing(head)) or first == b"From" or first.endswith(b":") or b"\0" in head
 
 
 def _is_tree(top: str, folders: list[str], files: list[str]) -> bool:
@@ -210,8 +210,8 @@ def _is_tree(top: str, folders: list[str], files: list[str]) -> bool:
 def _tree(top: str, rules: Rules, notes: Notes) -> list[SourcePart]:
     parts: list[SourcePart] = []
     special = special_uses(DOVECOT)
-    for name, path in tree_folders("", top, set(), notes):
-        label, why = _class_of(name, rules, special)
+    for name, path in walk_tree("", top, set(), notes):
+        label, why = _choose_class(name, rules, special)
         part = SourcePart(path, (label,) if label else (), deep=False, name=name)
         if label:
             parts.append(part)
@@ -227,14 +227,14 @@ def _tree(top: str, rules: Rules, notes: Notes) -> list[SourcePart]:
     return parts
 
 
-def _class_of(name: str, rules: Rules, special: dict[str, str]) -> tuple[str, str]:
+def _choose_class(name: str, rules: Rules, special: dict[str, str]) -> tuple[str, str]:
     """The class of a mail folder, or '' and why it is left out.  special : of special_uses()"""
     lowered = name.lower()
     ends = [at for at, char in enumerate(lowered) if char in "./"] + [len(lowered)]
     for pattern, label in rules:
         if any(lowered[:end] == pattern or fnmatchcase(lowered[:end], pattern) for end in ends):
             return label, "by a rule"
-    kind = kind_of(name, special)
+    kind = recognise(name, special)
     return {"": (HAM, ""), JUNK: (SPAM, "")}.get(kind, ("", kind))
 
 
@@ -242,7 +242,7 @@ def _read_rules(path: str) -> Rules:
     try:
         lines = list(read_lines(path))
     except OSError as error:
-        raise NoInputError(path, reason_of(error), "name a file of rules", "no-such-rules") from error
+        raise NoInputError(path, describe_error(error), "name a file of rules", "no-such-rules") from error
     rules: Rules = []
     for where, line in lines:
         words = line.rsplit(None, 1)
@@ -250,5 +250,7 @@ def _read_rules(path: str) -> Rules:
             why = f"{words[0][:40]!r} is not `PATTERN CLASS` or `PATTERN -`"
             raise BadDataError(where, why, "write for example: Lists.* ham", "rules-line")
         pattern, name = words
-        rules.append((pattern.removeprefix(".").lower(), "" if name == "-" else checked_name(name, where)))
+        rules.append(
+            (pattern.removeprefix(".").lower(), "" if name == "-" else parse_class_name(name, where))
+        )
     return rules

@@ -33,7 +33,7 @@ def begins_mbox(head: bytes) -> bool:
     return head.startswith(b"From ") and _begins_message(head, 0, head.find(b"\n"))
 
 
-def unquoted(data: bytes) -> bytes:
+def unquote(data: bytes) -> bytes:
     """A message of an mbox with the quoting of its `From ` lines undone (mboxrd: one `>` less)."""
     if b">From " not in data:
         return data
@@ -47,7 +47,7 @@ def _begins_message(buffer: bytes, at: int, line_end: int) -> bool:
     if not 0 <= line_end - at <= _MAX_FROM_BYTES:
         return False
     line = buffer[at:line_end]
-    if is_dated(line):
+    if has_date(line):
         return True
     name, colon, _ = buffer[line_end + 1 : line_end + 81].partition(b":")
     sender = line[len(_FROM) - 1 :].strip()
@@ -55,14 +55,14 @@ def _begins_message(buffer: bytes, at: int, line_end: int) -> bool:
     return colon == b":" and name.split() == [name] and is_alone and len(sender.split()) <= 1
 
 
-def is_dated(line: bytes) -> bool:
+def has_date(line: bytes) -> bool:
     """True if a `From ` line ends with a date."""
     words = line[-200:].split()
     if words[-3:-1] == [b"remote", b"from"]:
         del words[-3:]
     seen = set()
     for word in reversed(words):
-        part = _date_part(word.strip(b",()"))
+        part = _classify_word(word.strip(b",()"))
         if not part:
             return False
         seen.add(part)
@@ -71,7 +71,7 @@ def is_dated(line: bytes) -> bool:
     return False
 
 
-def _date_part(word: bytes) -> str:
+def _classify_word(word: bytes) -> str:
     """Which part of a date a word may be; "" if none."""
     lower = word.lower()
     if word.isdigit():
@@ -88,7 +88,7 @@ def _date_part(word: bytes) -> str:
     return "clock" if len(pieces) in (2, 3) and all(len(p) <= 2 and p.isdigit() for p in pieces) else ""
 
 
-def fragments(chunks: Iterable[bytes]) -> Iterator[tuple[int, bytes, bool]]:
+def split_messages(chunks: Iterable[bytes]) -> Iterator[tuple[int, bytes, bool]]:
     """The messages of an mbox in pieces: (offset in the file, bytes, True if the message ends here).
 
     Every message has at least one piece.  Text before the first `From ` line is dropped.
@@ -102,14 +102,14 @@ def fragments(chunks: Iterable[bytes]) -> Iterator[tuple[int, bytes, bool]]:
         while 0 <= (at := buffer.find(_FROM, search)) < decided:
             line_end = buffer.find(b"\n", at + len(_FROM))
             search = max(line_end, at + 1)
-            if _after_empty_line(buffer, at) and _begins_message(buffer, at + 1, line_end):
+            if _follows_empty_line(buffer, at) and _begins_message(buffer, at + 1, line_end):
                 if started:
                     yield base + begin, buffer[begin : at - (buffer[at - 1] == 13)], True
                 started, begin = True, line_end + 1
         # Up to here nothing can belong to the end of the message.
         safe = max(begin, min(len(buffer) - _HELD_BACK_BYTES, at - 2 if at >= 0 else len(buffer)))
         if started and not chunk:
-            yield base + begin, buffer[begin : len(buffer) - _last_empty_line(buffer[begin - 1 :])], True
+            yield base + begin, buffer[begin : len(buffer) - _measure_empty_line(buffer[begin - 1 :])], True
         elif started and safe > begin:
             yield base + begin, buffer[begin:safe], False
         begin = safe
@@ -117,12 +117,12 @@ def fragments(chunks: Iterable[bytes]) -> Iterator[tuple[int, bytes, bool]]:
         buffer, base, begin, search = buffer[cut:], base + cut, begin - cut, max(0, begin - cut - 1)
 
 
-def _after_empty_line(buffer: bytes, at: int) -> bool:
+def _follows_empty_line(buffer: bytes, at: int) -> bool:
     before = buffer[max(0, at - 2) : at]
     return before[-1:] == b"\n" or before == b"\n\r"
 
 
-def _last_empty_line(data: bytes) -> int:
+def _measure_empty_line(data: bytes) -> int:
     """The length of the empty line at the end of an mbox, or 0."""
     if data.endswith(b"\n\n"):
         return 1

@@ -25,7 +25,7 @@ MAX_OCCURRENCES = 500_000  # of tokens in a block, 12 MB
 BULK = 4  # times as much is remembered between messages, 5 MB
 MAX_DISTINCT = 100_000  # tokens that a process has numbered when it begins anew, 15 MB
 WORDS: frozenset[str] = frozenset()  # nothing in addition to the words is wanted
-IDENTITIES = "identities"  # wanted of read_blocks, see identity_of
+IDENTITIES = "identities"  # wanted of read_blocks, see identify
 
 Progress = Callable[[int, int], None]  # called with a number of messages and their bytes
 
@@ -38,7 +38,7 @@ class ReadShard(NamedTuple):
     identities: list[bytes]
 
 
-def identity_of(data: bytes, label: str) -> bytes:
+def identify(data: bytes, label: str) -> bytes:
     """Identifies a labelled message by its bytes (of a long one, those that are scored) and its class.
 
     It does not change with the tokenizer, so evaluations by different versions can be compared.
@@ -73,7 +73,7 @@ class ShardReader:
         for item, tokens, data in read_messages(items, found.skipped, self._wanted):
             self._builder.add(item.name, self._labels.get(item.label, -1), tokens, len(data))
             if IDENTITIES in self._wanted:
-                found.identities.append(identity_of(data, item.label))
+                found.identities.append(identify(data, item.label))
             if self._builder.occurrences() > MAX_OCCURRENCES:
                 self._build(found)
         if len(self._builder):
@@ -96,7 +96,7 @@ def read_blocks(
     lexicons: dict[int, Lexicon] = {}  # by process
     wanted |= {DATE}
     if isinstance(jobs, int):
-        parts = run_shards(ShardReader(classes, wanted), shards(units), jobs)
+        parts = run_shards(ShardReader(classes, wanted), cut_shards(units), jobs)
     else:
         parts = jobs.read(units, classes, wanted)
     for found in parts:
@@ -114,7 +114,7 @@ def join_lexicons(blocks: list[Block], lexicons: dict[int, Lexicon]) -> None:
         lexicons[new.reader] = block.lexicon
 
 
-def shards(items: Iterable[Item]) -> Iterator[list[Item]]:
+def cut_shards(items: Iterable[Item]) -> Iterator[list[Item]]:
     """Mail cut into pieces of work."""
     stream = iter(items)
     while shard := list(islice(stream, SHARD_MESSAGES)):

@@ -14,9 +14,9 @@ from functools import cached_property
 from typing import NamedTuple
 
 from nbspam.corpus.folders import walk
-from nbspam.corpus.item import Item, MailFile, Notes, Skipped, files_at, is_url, reason_of
+from nbspam.corpus.item import Item, MailFile, Notes, Skipped, describe_error, is_url, list_files
 from nbspam.errors import BadDataError, NoInputError
-from nbspam.labels import checked_name, ordered
+from nbspam.labels import parse_class_name, sort_classes
 from nbspam.store.connection import file_identity
 
 
@@ -43,7 +43,7 @@ class SourcePart(NamedTuple):
     def files(self, notes: Notes) -> Iterator[MailFile]:
         """The files, in order."""
         label = self.labels[0] if self.labels else ""
-        entries = index_entries(self.path) if self.is_index else [(label, self.path)]
+        entries = read_index(self.path) if self.is_index else [(label, self.path)]
         for label, path in entries:
             for file, may_be_mbox in self._found(path, notes):
                 if self._is_named_twice(file, notes):
@@ -67,7 +67,7 @@ class SourcePart(NamedTuple):
     def _found(self, path: str, notes: Notes) -> Iterator[tuple[str, bool]]:
         """(path, True if it may be an mbox) of each file at a path."""
         if is_url(path):
-            return ((url, True) for url in files_at(path))
+            return ((url, True) for url in list_files(path))
         if os.path.isdir(path):
             return walk(path, notes, self.deep, self.skip_unread, self.force, set())
         return iter([(path, True)])
@@ -93,7 +93,7 @@ class Source:
     ) -> None:
         """first_notes : what was passed over when the source was opened"""
         self.parts = tuple(parts)
-        self.classes = ordered({label for part in parts for label in part.labels})
+        self.classes = sort_classes({label for part in parts for label in part.labels})
         self.ordered_by_index = ordered_by_index
         self.notes = self._first_notes = first_notes or Notes()
 
@@ -130,11 +130,11 @@ def open_unlabelled(paths: Iterable[str]) -> Source:
     parts = [SourcePart(path) for path in paths]
     if not any(os.path.exists(part.path) for part in parts):
         for part in parts:
-            mode_of(part.path)
+            stat_mode(part.path)
     return Source(parts)
 
 
-def index_entries(index: str) -> Iterator[tuple[str, str]]:
+def read_index(index: str) -> Iterator[tuple[str, str]]:
     """(class name, path) of each line `LABEL PATH` of an index file, as those of TREC.
 
     PATH is relative to the index file's folder, may contain spaces, and names a message, an mbox or a folder.
@@ -150,10 +150,10 @@ def index_entries(index: str) -> Iterator[tuple[str, str]]:
                 raise BadDataError(where, why, "write for example: spam mail/0001", "index-line")
             label, path = fields
             if label not in names:
-                names[label] = checked_name(label, where)
+                names[label] = parse_class_name(label, where)
             yield names[label], os.path.join(base, path)
     except OSError as error:
-        raise unreadable(index, reason_of(error)) from error
+        raise unreadable(index, describe_error(error)) from error
 
 
 def read_lines(path: str) -> Iterator[tuple[str, str]]:
@@ -165,7 +165,7 @@ def read_lines(path: str) -> Iterator[tuple[str, str]]:
                 yield f"{path}:{number}", text
 
 
-def mode_of(path: str) -> int:
+def stat_mode(path: str) -> int:
     """The st_mode of `path`; NoInputError if it cannot be had."""
     try:
         return os.stat(path).st_mode

@@ -23,11 +23,11 @@ from numpy.typing import NDArray
 
 from nbspam.corpus.executor import run_shards
 from nbspam.corpus.item import Item, Skipped
-from nbspam.corpus.reading import WORDS, Progress, read_messages, shards
+from nbspam.corpus.reading import WORDS, Progress, cut_shards, read_messages
 from nbspam.corpus.vocabulary import Vocabulary
 from nbspam.errors import BadDataError, NoInputError
 from nbspam.tokens import NUMERIC, Tokens
-from nbspam.tokens.bag import VIEWS, view_numbers
+from nbspam.tokens.bag import VIEWS, number_views
 from nbspam.tokens.numeric import NAMES
 
 Values = NDArray[Any]
@@ -56,7 +56,7 @@ class WordColumns:
         self.names = [word.text for word in vocabulary.words]
         self._event_model = event_model
         self._codes = {name: code for code, name in enumerate(self.names) if code}
-        self._views = [view for view in view_numbers(vocabulary.views) if view < len(VIEWS)]  # no measures
+        self._views = [view for view in number_views(vocabulary.views) if view < len(VIEWS)]  # no measures
 
     def values(self, tokens: Tokens) -> Values:
         """What is kept of a message."""
@@ -133,7 +133,7 @@ def vectorize(
     skipped: Skipped = []
 
     def vectors() -> Iterator[Vector]:
-        for some, unread in run_shards(partial(_read_shard, columns), shards(items), jobs):
+        for some, unread in run_shards(partial(_read_shard, columns), cut_shards(items), jobs):
             skipped.extend(unread)
             for vector in some:
                 messages[vector.label] += 1
@@ -175,12 +175,12 @@ def _write_npz(file: BinaryIO, vectors: list[Vector], columns: Columns) -> None:
         **columns.arrays([vector.values for vector in vectors]),
         "labels": np.array([vector.label for vector in vectors], np.int64),
         "classes": np.array(columns.classes),
-        "names": np.array([_utf8(vector.name) for vector in vectors], str),
+        "names": np.array([_escape_name(vector.name) for vector in vectors], str),
     }
     np.savez_compressed(file, **arrays)
 
 
-def _utf8(name: str) -> str:
+def _escape_name(name: str) -> str:
     """A file name that every program can read: bytes that are not UTF-8 are written as escapes."""
     return name.encode("utf-8", "backslashreplace").decode("utf-8")
 
@@ -189,7 +189,7 @@ def _svmlight(vector: Vector, columns: Columns) -> bytes:
     target = f"{2 * vector.label - 1:+d}" if len(columns.classes) == 2 else str(vector.label + 1)
     numbers, values = (array.tolist() for array in columns.cells(vector.values))
     pairs = [f"{number + 1}:{value!r}" for number, value in zip(numbers, values, strict=True)]
-    name = _utf8(vector.name).encode("unicode_escape").decode("ascii")  # a line stays a line
+    name = _escape_name(vector.name).encode("unicode_escape").decode("ascii")  # a line stays a line
     return f"{' '.join([target, *pairs])} # {name}\n".encode()
 
 

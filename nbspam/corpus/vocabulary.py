@@ -14,16 +14,16 @@ from typing import NamedTuple
 import numpy as np
 
 from nbspam.corpus.corpus import read_corpus
-from nbspam.corpus.item import Item, Skipped, reason_of
+from nbspam.corpus.item import Item, Skipped, describe_error
 from nbspam.corpus.reading import Progress
 from nbspam.errors import BadDataError, NoInputError, UsageError
-from nbspam.labels import checked_name, ordered
-from nbspam.model.block import only_views, over_words
-from nbspam.model.counts import Counts, columns_of, join_texts, split_texts, take_texts
+from nbspam.labels import parse_class_name, sort_classes
+from nbspam.model.block import keep_views, limit_to_words
+from nbspam.model.counts import Counts, join_texts, split_texts, take_columns, take_texts
 from nbspam.settings import ALL_VIEWS, Settings
 from nbspam.store.check import TokenRow
-from nbspam.store.text import escaped, natural, unescaped
-from nbspam.tokens.bag import NOTAWORD, NOTAWORD_KEY, NOTAWORD_VIEW, VIEWS, token_key, view_numbers
+from nbspam.store.text import escape_text, parse_natural, unescape_text
+from nbspam.tokens.bag import NOTAWORD, NOTAWORD_KEY, NOTAWORD_VIEW, VIEWS, hash_token, number_views
 from nbspam.tokens.words import words as split_words
 
 FORMAT = 1
@@ -51,16 +51,16 @@ class Vocabulary(NamedTuple):
 
     def keys(self) -> list[int]:
         """The keys of the words, without NOTAWORD, in the order of their codes."""
-        return [token_key(word.text) for word in self.words[1:]]
+        return [hash_token(word.text) for word in self.words[1:]]
 
 
-def lines(vocabulary: Vocabulary) -> Iterator[str]:
+def format_lines(vocabulary: Vocabulary) -> Iterator[str]:
     """The file of a vocabulary, line by line."""
     return ("\t".join(row) + "\n" for row in _rows(vocabulary))
 
 
 def _rows(vocabulary: Vocabulary) -> Iterator[list[str]]:
-    classes = [escaped(name) for name in vocabulary.classes]
+    classes = [escape_text(name) for name in vocabulary.classes]
     yield [_MAGIC, str(FORMAT)]
     yield ["#views", vocabulary.views]
     yield ["#codes", str(len(vocabulary.words))]
@@ -69,25 +69,25 @@ def _rows(vocabulary: Vocabulary) -> Iterator[list[str]]:
     yield ["code", "view", "word", *(f"{kind}:{name}" for name in classes for kind in _KINDS)]
     for code, word in enumerate(vocabulary.words):
         counts = chain.from_iterable(zip(word.documents, word.occurrences, strict=True))
-        yield [str(code), VIEW_COLUMN[word.view], escaped(word.text), *map(str, counts)]
+        yield [str(code), VIEW_COLUMN[word.view], escape_text(word.text), *map(str, counts)]
 
 
 def read_vocabulary(path: str) -> Vocabulary:
     """The vocabulary in a file; a child of NbspamError says what is wrong with it, and where."""
-    text = _text_of(path)
+    text = _read_text(path)
     if not text.startswith(_MAGIC):
         raise BadDataError(path, "this is not a vocabulary of nbspam", _REMEDY, "vocabulary-foreign")
     *rows, rest = (row.removesuffix("\r").split("\t") for row in text.split("\n"))  # an editor may add CRs
     place = f"lines 1-{_HEADER_ROWS}"
     try:
         (version,), (views,), (n_codes,), names, messages, _ = (row[1:] for row in rows[:_HEADER_ROWS])
-        if natural(version) > FORMAT:
+        if parse_natural(version) > FORMAT:
             why = f"format {version} is newer than this program reads (1-{FORMAT})"
             raise BadDataError(path, why, "upgrade nbspam", "vocabulary-format-newer")
-        if rest != [""] or len(rows) - _HEADER_ROWS < max(1, natural(n_codes)):
+        if rest != [""] or len(rows) - _HEADER_ROWS < max(1, parse_natural(n_codes)):
             raise BadDataError(path, "the vocabulary is cut short", _REMEDY, "vocabulary-truncated")
-        classes = ordered({checked_name(unescaped(name), f"{path}: line 4") for name in names})
-        found = Vocabulary(classes, tuple(map(natural, messages)), views, words := [])
+        classes = sort_classes({parse_class_name(unescape_text(name), f"{path}: line 4") for name in names})
+        found = Vocabulary(classes, tuple(map(parse_natural, messages)), views, words := [])
         if len(messages) != len(classes) or views not in (ALL_VIEWS, *VIEWS):
             raise ValueError(views)
         for code, row in enumerate(rows[_HEADER_ROWS:]):
@@ -110,17 +110,17 @@ def _parse_word(code: int, row: list[str], n_classes: int) -> TokenRow:
     is_outside = code == 0
     if is_outside != (view == NO_VIEW) or is_outside != (word == NOTAWORD) or len(counts) != 2 * n_classes:
         raise ValueError(word)
-    numbers = tuple(map(natural, counts))
-    return TokenRow(unescaped(word), VIEW_COLUMN.index(view), numbers[::2], numbers[1::2])
+    numbers = tuple(map(parse_natural, counts))
+    return TokenRow(unescape_text(word), VIEW_COLUMN.index(view), numbers[::2], numbers[1::2])
 
 
-def _text_of(path: str) -> str:
+def _read_text(path: str) -> str:
     """The text of a file; what is not UTF-8 is replaced."""
     try:
         with open(path, "rb") as file:
             return file.read().decode("utf-8-sig", "replace")
     except OSError as error:
-        raise NoInputError(path, reason_of(error), "check the path", "no-input") from None
+        raise NoInputError(path, describe_error(error), "check the path", "no-input") from None
 
 
 def read_word_list(path: str) -> tuple[list[str], int]:
@@ -128,7 +128,7 @@ def read_word_list(path: str) -> tuple[list[str], int]:
 
     One word a line.  Empty lines and lines that begin with # are ignored.
     """
-    text, remedy = _text_of(path), "one word a line, in UTF-8"
+    text, remedy = _read_text(path), "one word a line, in UTF-8"
     if "\0" in text or "\ufffd" in text:
         raise BadDataError(path, "this is not a word list", remedy, "word-list")
     found = [set(split_words(line, 100)) for line in text.splitlines() if line.strip() and line[0] != "#"]
@@ -160,10 +160,10 @@ def build_vocabulary(
     _check_choice("size", size, None, listed)
     _check_choice("min_count", min_count, 1, listed)
     corpus = read_corpus(items, classes, jobs, progress=progress)
-    block = only_views(corpus.block, view_numbers(views))
+    block = keep_views(corpus.block, number_views(views))
     texts = listed or []
-    keys = [*map(token_key, texts)] or _most_frequent(block.count(len(classes)), size, min_count)
-    counts = over_words(block, np.array(keys, np.int64)).count(len(classes))
+    keys = [*map(hash_token, texts)] or _choose_frequent(block.count(len(classes)), size, min_count)
+    counts = limit_to_words(block, np.array(keys, np.int64)).count(len(classes))
     words = [*_words(counts, [NOTAWORD_KEY, *keys], [NOTAWORD, *texts])]
     return Vocabulary(classes, tuple(counts.messages.tolist()), views, words), corpus.skipped
 
@@ -178,7 +178,7 @@ def _check_choice(option: str, number: int | None, default: int | None, listed: 
         raise UsageError("`word_list`", why, "leave out one of them", "usage", option=option)
 
 
-def _most_frequent(counts: Counts, size: int | None, min_count: int) -> list[int]:
+def _choose_frequent(counts: Counts, size: int | None, min_count: int) -> list[int]:
     """The keys of the words that are chosen, in the order of their codes."""
     documents, occurrences = counts.documents.sum(axis=0), counts.occurrences.sum(axis=0)
     texts = split_texts(counts.texts, len(counts.keys))
@@ -190,13 +190,13 @@ def _most_frequent(counts: Counts, size: int | None, min_count: int) -> list[int
 def _words(counts: Counts, keys: list[int], listed: list[str]) -> Iterator[TokenRow]:
     """NOTAWORD and the words of these keys; one of the list that the mail does not hold is of the body."""
     places, own = counts.places(np.array(keys)), split_texts(counts.texts, len(counts.keys))
-    columns = [columns_of(numbers, places).T.tolist() for numbers in (counts.documents, counts.occurrences)]
+    columns = [take_columns(numbers, places).T.tolist() for numbers in (counts.documents, counts.occurrences)]
     for at, (j, *pair) in enumerate(zip(places.tolist(), *columns, strict=True)):
         text = own[j].decode("utf-8", "replace") if j >= 0 else listed[at]
         yield TokenRow(text, int(counts.views[j]) if j >= 0 else VIEWS.index("body"), *map(tuple, pair))
 
 
-def vocabulary_counts(vocabulary: Vocabulary, n_classes: int) -> Counts:
+def new_counts(vocabulary: Vocabulary, n_classes: int) -> Counts:
     """The words of a fixed vocabulary and NOTAWORD, with counts of no message."""
     keys = np.array([NOTAWORD_KEY, *vocabulary.keys()], np.int64)
     views = np.array([NOTAWORD_VIEW, *(word.view for word in vocabulary.words[1:])], np.uint8)
@@ -208,7 +208,7 @@ def vocabulary_counts(vocabulary: Vocabulary, n_classes: int) -> Counts:
     return Counts(keys, views[order], joined, documents, occurrences, messages, is_fixed=True)
 
 
-def settings_under(settings: Settings, vocabulary: Vocabulary | None) -> Settings:
+def limit_settings(settings: Settings, vocabulary: Vocabulary | None) -> Settings:
     """A way of scoring by a vocabulary: it has no bigrams and measures, and says which views are read.
 
     A word outside it may be in every message, so an unknown word tells nothing.

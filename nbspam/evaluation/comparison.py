@@ -69,16 +69,16 @@ def compare(first: Evaluation, second: Evaluation, names: tuple[str, str] = ("A"
     names : of the two in the verdict
     BadDataError if classes, messages, digests or true classes differ.
     """
-    b = _paired(first, second, names)
+    b = _pair(first, second, names)
     count = replicates(len(b), 2 if b.positive is not None else 2 * b.n_classes)
     right_a, right_b = first.decided == first.truth, b.decided == b.truth
     only_a, only_b = int((right_a & ~right_b).sum()), int((right_b & ~right_a).sum())
     # Exact: if both are equally good, each is right alone equally often.  Source: McNemar 1947.
     p = float(binomtest(only_b, only_a + only_b).pvalue) if only_a + only_b else 1.0
     mcnemar = McNemar(only_a, only_b, p)
-    ranking, log_loss = _resampled(first, b, count)
+    ranking, log_loss = _resample_figures(first, b, count)
     shares_folds = len(first.folds) > 0 and np.array_equal(first.folds, b.folds)
-    won, tied, lost = _won_tied_lost(first, b, first.folds if shares_folds else _blocks(first.truth))
+    won, tied, lost = _count_parts(first, b, first.folds if shares_folds else _cut_blocks(first.truth))
     return Comparison(
         messages=len(b),
         mcnemar=mcnemar,
@@ -93,7 +93,7 @@ def compare(first: Evaluation, second: Evaluation, names: tuple[str, str] = ("A"
     )
 
 
-def _paired(first: Evaluation, second: Evaluation, names: tuple[str, str]) -> Evaluation:
+def _pair(first: Evaluation, second: Evaluation, names: tuple[str, str]) -> Evaluation:
     """The second evaluation with rows about the same messages as those of the first."""
     slug = "other-mail"
     # Stable, because an index may repeat a name.
@@ -117,7 +117,7 @@ def _paired(first: Evaluation, second: Evaluation, names: tuple[str, str]) -> Ev
     raise BadDataError(" and ".join(names), why, remedy, f"compare-{slug}")
 
 
-def _resampled(a: Evaluation, b: Evaluation, count: int) -> tuple[Difference, Difference | None]:
+def _resample_figures(a: Evaluation, b: Evaluation, count: int) -> tuple[Difference, Difference | None]:
     """(1-ROCA)% and log loss of both on the same stratified resamples.
 
     With one ham or one spam resampling cannot vary the ranking: no interval, no p.
@@ -147,7 +147,7 @@ def _difference(a: float, b: float, drawn: Floats) -> Difference:
     return Difference(a, b, b - a, percentile_interval(drawn), p)
 
 
-def _blocks(truth: Ints) -> Ints:
+def _cut_blocks(truth: Ints) -> Ints:
     """The block of each message, int64 (n,): within each class BLOCKS consecutive parts of one size.
 
     truth : int64 (n,), class numbers in the order judged.  Mail of folders comes one class after the other,
@@ -160,7 +160,7 @@ def _blocks(truth: Ints) -> Ints:
     return block
 
 
-def _won_tied_lost(a: Evaluation, b: Evaluation, part_of: Ints) -> tuple[int, int, int]:
+def _count_parts(a: Evaluation, b: Evaluation, part_of: Ints) -> tuple[int, int, int]:
     """Parts in which B's (1-ROCA)% is lower, equal, higher; parts where it is undefined are not counted."""
     parts = [np.flatnonzero(part_of == part) for part in np.unique(part_of)]
     wrong_a, wrong_b = (

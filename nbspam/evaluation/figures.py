@@ -16,7 +16,7 @@ from nbspam.evaluation.intervals import (
     normal_interval,
     percentile_interval,
     replicates,
-    resampled_confusions,
+    resample_confusions,
     resamples,
 )
 from nbspam.evaluation.outcomes import Evaluation, Floats
@@ -113,7 +113,7 @@ def _of_classes(
     counts: metrics.Matrix, spam: int | None, loss: Loss | None
 ) -> dict[str, tuple[float, Floats]]:
     """Mean rates of the classes, F1 of spam, and the expected loss, with their resampled values."""
-    redrawn = resampled_confusions(counts)
+    redrawn = resample_confusions(counts)
     rates, drawn = metrics.class_rates(counts), metrics.class_rates(redrawn)
     found = {name: (float(rates[name]), drawn[name]) for name in MEANS}
     if spam is not None and counts[spam].any():
@@ -246,7 +246,7 @@ def rows(found: Summary, is_short: bool = False) -> list[Row]:
             continue
         if key == "hm_percent" and not is_plain:
             label = "other mail lost"
-        interval = _interval_text(found[f"{key}_interval"], digits, scale)
+        interval = _format_interval(found[f"{key}_interval"], digits, scale)
         shown.append(Row(key, label, f"{value * scale:,.{digits}f}{unit}", interval, meaning))
         if key == ROCA:
             shown.extend(_rows_at_hm(found))
@@ -266,11 +266,11 @@ def _rows_at_hm(found: Summary) -> list[Row]:
         label, meaning = f"missed at {level} % ham lost", "at a threshold that loses no more ham"
         if ham * permille < 1000:
             label, meaning = "missed with no ham lost", f"at a threshold that loses none of {ham:,} ham"
-        interval = _interval_text(found[f"{AT_HM}_interval"][level], 2)
+        interval = _format_interval(found[f"{AT_HM}_interval"][level], 2)
         by_label[label] = Row(AT_HM, label, f"{found[AT_HM][level]:.2f} %", interval, meaning)
     return list(by_label.values())
 
 
-def _interval_text(pair: list[float] | None, digits: int, scale: int = 1) -> str:
+def _format_interval(pair: list[float] | None, digits: int, scale: int = 1) -> str:
     """`1.25 to 3.50`; empty without an interval."""
     return "" if pair is None else " to ".join(f"{scale * end:,.{digits}f}" for end in pair)

@@ -19,7 +19,7 @@ from scipy.sparse.csgraph import connected_components
 
 from nbspam.errors import BadDataError, UsageError
 from nbspam.evaluation.outcomes import Ints
-from nbspam.tokens.bag import mixed
+from nbspam.tokens.bag import mix_bits
 
 Hashes = NDArray[np.uint64]
 Split = tuple[Ints, Ints]  # rows to train on, rows to judge, both rising
@@ -53,7 +53,7 @@ def grouped_folds(truth: ArrayLike, groups: ArrayLike, folds: int, seed: int = 0
     """The fold of each message: a group stays in one fold, classes are spread as evenly as that allows.
 
     truth  : int (n,), class numbers
-    groups : int (n,), group numbers, as near_duplicate_groups() gives them
+    groups : int (n,), group numbers, as group_near_duplicates() gives them
     Returns int64 (n,).  Large groups are placed first, each where its classes are scarcest.
     Errors as stratified_folds, counting groups in place of messages.
     """
@@ -74,12 +74,12 @@ def grouped_folds(truth: ArrayLike, groups: ArrayLike, folds: int, seed: int = 0
     return fold_of_group[group_of]
 
 
-def fold_splits(fold: Ints) -> list[Split]:
+def split_by_fold(fold: Ints) -> list[Split]:
     """(rows to train on, rows to judge) for each fold number in rising order."""
     return [(np.flatnonzero(fold != number), np.flatnonzero(fold == number)) for number in np.unique(fold)]
 
 
-def time_splits(truth: ArrayLike, order: ArrayLike, splits: int) -> list[Split]:
+def split_by_time(truth: ArrayLike, order: ArrayLike, splits: int) -> list[Split]:
     """Train on the past, judge the next block: `splits` times, with ever more past.
 
     truth  : int (n,), class numbers
@@ -109,7 +109,7 @@ def holdout(truth: ArrayLike, share: float, seed: int = 0, order: ArrayLike | No
         raise UsageError(f"{share:g}", why, "for example `holdout=0.3`", "holdout-share", option="holdout")
     if order is not None:
         rows = np.asarray(order)
-        train, test = np.split(rows, [-_judged(share, len(rows))])
+        train, test = np.split(rows, [-_count_judged(share, len(rows))])
         _refuse_missing_class(classes, train, f"the oldest {1 - share:.0%} of the messages")
         return np.sort(train), np.sort(test)
     numbers, counts = np.unique(classes, return_counts=True)
@@ -117,11 +117,11 @@ def holdout(truth: ArrayLike, share: float, seed: int = 0, order: ArrayLike | No
     random = np.random.default_rng(seed)
     is_judged = np.zeros(len(classes), dtype=np.bool_)
     for number, count in zip(numbers, counts.tolist(), strict=True):
-        is_judged[random.permutation(np.flatnonzero(classes == number))[: _judged(share, count)]] = True
+        is_judged[random.permutation(np.flatnonzero(classes == number))[: _count_judged(share, count)]] = True
     return np.flatnonzero(~is_judged), np.flatnonzero(is_judged)
 
 
-def _judged(share: float, count: int) -> int:
+def _count_judged(share: float, count: int) -> int:
     """How many of so many messages are judged: at least one, and not all."""
     return min(max(1, round(share * count)), count - 1)
 
@@ -149,7 +149,7 @@ def _refuse_missing_class(classes: Ints, rows: Ints, what: str) -> None:
         raise BadDataError("evaluation", why, remedy, "class-missing-in-time")
 
 
-def near_duplicate_groups(tokens: Sequence[Hashes], similarity: float = SIMILARITY) -> NDArray[np.int64]:
+def group_near_duplicates(tokens: Sequence[Hashes], similarity: float = SIMILARITY) -> NDArray[np.int64]:
     """Group numbers: messages linked by a chain of near-duplicates share one.
 
     tokens     : hashes of the tokens of each message, uint64; repeats and order do not matter
@@ -161,8 +161,8 @@ def near_duplicate_groups(tokens: Sequence[Hashes], similarity: float = SIMILARI
     n = len(tokens)
     sketches = np.empty((n, BINS), np.uint64)
     for start in range(0, n, _CHUNK):
-        sketches[start : start + _CHUNK] = _sketches(tokens[start : start + _CHUNK])
-    first, second = _candidates(sketches, np.flatnonzero([len(one) > 0 for one in tokens]))
+        sketches[start : start + _CHUNK] = _sketch(tokens[start : start + _CHUNK])
+    first, second = _find_pairs(sketches, np.flatnonzero([len(one) > 0 for one in tokens]))
     same = np.empty(len(first), dtype=np.bool_)
     for start in range(0, len(first), _CHUNK):
         part = slice(start, start + _CHUNK)
@@ -172,13 +172,13 @@ def near_duplicate_groups(tokens: Sequence[Hashes], similarity: float = SIMILARI
     return np.asarray(groups, dtype=np.int64)
 
 
-def _sketches(tokens: Sequence[Hashes]) -> Hashes:
+def _sketch(tokens: Sequence[Hashes]) -> Hashes:
     """uint64 (n, BINS): the least hash that fell into each bin.
 
     Empty bins take the value of the next full one to the right (densification by rotation).  A value's first
     bits are its own bin's number, so that borrowed values of different origin never agree.
     """
-    hashes = mixed(np.concatenate(tokens))
+    hashes = mix_bits(np.concatenate(tokens))
     row = np.repeat(np.arange(len(tokens)), [len(one) for one in tokens])
     least = np.full((len(tokens), BINS), _EMPTY)
     np.minimum.at(least, (row, (hashes >> np.uint64(57)).astype(np.int64)), hashes)
@@ -187,7 +187,7 @@ def _sketches(tokens: Sequence[Hashes]) -> Hashes:
     return np.take_along_axis(least, nearest % BINS, axis=1)
 
 
-def _candidates(sketches: Hashes, rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _find_pairs(sketches: Hashes, rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Pairs of messages that agree in a whole band.
 
     Each message of a bucket is paired with the next one only: linear, where all pairs would be quadratic.
@@ -196,7 +196,7 @@ def _candidates(sketches: Hashes, rows: NDArray[np.int64]) -> tuple[NDArray[np.i
     for start in range(0, BINS, ROWS_PER_BAND):
         key = np.zeros(len(rows), np.uint64)
         for column in range(start, start + ROWS_PER_BAND):
-            key = mixed(key ^ sketches[rows, column])
+            key = mix_bits(key ^ sketches[rows, column])
         order = np.argsort(key, kind="stable")
         neighbours = key[order[1:]] == key[order[:-1]]
         firsts.append(rows[order[:-1][neighbours]])

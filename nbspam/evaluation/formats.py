@@ -20,7 +20,7 @@ import numpy as np
 from nbspam import labels
 from nbspam.decision import UNDECIDED
 from nbspam.errors import BadDataError, NoInputError
-from nbspam.evaluation.outcomes import Evaluation, Floats, Outcome, ShortClue, evaluation_of
+from nbspam.evaluation.outcomes import Evaluation, Floats, Outcome, ShortClue, make_evaluation
 
 FORMAT = "nbspam-evaluation"
 VERSION = 1
@@ -46,9 +46,9 @@ def to_json(evaluation: Evaluation) -> bytes:
             "name": evaluation.names.tolist(),
             "truth": evaluation.truth.tolist(),
             "decided": evaluation.decided.tolist(),
-            "log_odds": finite(evaluation.log_odds),
+            "log_odds": replace_infinite(evaluation.log_odds),
             "probabilities": evaluation.probabilities.tolist(),
-            "time": finite(evaluation.times),
+            "time": replace_infinite(evaluation.times),
             "index": list(range(len(evaluation))),
         },
     }
@@ -57,7 +57,7 @@ def to_json(evaluation: Evaluation) -> bytes:
     return (text + "\n").encode("ascii")
 
 
-def finite(values: Floats) -> list[float | None]:
+def replace_infinite(values: Floats) -> list[float | None]:
     """The values as JSON has them: None in place of nan and infinity."""
     return [value if isfinite(value) else None for value in values.tolist()]
 
@@ -92,7 +92,7 @@ def _from_document(document: dict[str, Any]) -> Evaluation:
     table = document["outcomes"]
     "".join([*document["classes"], *table["name"]])  # TypeError if one is not a text
     columns = (table["decided"], table["log_odds"], table["probabilities"])
-    return evaluation_of(
+    return make_evaluation(
         tuple(document["classes"]),
         document["method"],
         table["name"],
@@ -116,10 +116,10 @@ def result_lines(evaluation: Evaluation) -> Iterator[str]:
     class is `unsure` if the filter did not decide.
     """
     score = np.where(np.isnan(evaluation.score), 0.0, evaluation.score)
-    words = [_quoted(name) for name in (*evaluation.classes, labels.UNSURE)]  # unsure is -1, the last
+    words = [_quote(name) for name in (*evaluation.classes, labels.UNSURE)]  # unsure is -1, the last
     columns = (evaluation.names, evaluation.truth, evaluation.decided, score)
     for name, truth, decided, value in zip(*(column.tolist() for column in columns), strict=True):
-        yield f"file={_quoted(name)} judge={words[truth]} class={words[decided]} score={value!r}"
+        yield f"file={_quote(name)} judge={words[truth]} class={words[decided]} score={value!r}"
 
 
 def _from_result_lines(text: str, where: str) -> Evaluation:
@@ -129,25 +129,27 @@ def _from_result_lines(text: str, where: str) -> Evaluation:
     judged.  Further fields of a line are ignored.
     """
     lines = enumerate(text.split("\n"), 1)
-    rows = [_parsed(line.strip(), f"{where}:{number}") for number, line in lines if line.strip()]
+    rows = [_parse_line(line.strip(), f"{where}:{number}") for number, line in lines if line.strip()]
     names, judges, decisions, scores = zip(*rows, strict=True)
     found = {*judges, *decisions} - {labels.UNSURE}
     # A file of ham alone is still about ham and spam.
-    classes = labels.ordered(found | set(labels.HAM_AND_SPAM) if found <= set(labels.HAM_AND_SPAM) else found)
+    classes = labels.sort_classes(
+        found | set(labels.HAM_AND_SPAM) if found <= set(labels.HAM_AND_SPAM) else found
+    )
     number = {name: place for place, name in enumerate(classes)} | {labels.UNSURE: UNDECIDED}
     outcomes = [Outcome(number[one], score, ()) for one, score in zip(decisions, scores, strict=True)]
     truth = [number[name] for name in judges]
     # No digest: the lines do not say what the messages hold.  A comparison pairs them by name.
-    return evaluation_of(classes, "model", names, truth, outcomes, settings={"results": where})
+    return make_evaluation(classes, "model", names, truth, outcomes, settings={"results": where})
 
 
-def _parsed(line: str, where: str) -> tuple[str, str, str, float]:
+def _parse_line(line: str, where: str) -> tuple[str, str, str, float]:
     """Path, true class, decided class and score of a line."""
     match = _LINE.match(line)
     if match is None:
         remedy = "a line reads: file=PATH judge=ham class=spam score=1.5"
         raise BadDataError(where, f"not a result line: {line[:60]!r}", remedy, "results-line")
-    name, judge, decided, shown = map(_unquoted, match.groups())
+    name, judge, decided, shown = map(_unquote, match.groups())
     try:
         score = float(shown)
     except ValueError:
@@ -155,16 +157,16 @@ def _parsed(line: str, where: str) -> tuple[str, str, str, float]:
     if isnan(score):
         raise BadDataError(where, f"{shown[:30]!r} is not a score", "scores are numbers", "results-score")
     if decided != labels.UNSURE:
-        decided = labels.checked_name(decided, where)
-    return name, labels.checked_name(judge, where), decided, score
+        decided = labels.parse_class_name(decided, where)
+    return name, labels.parse_class_name(judge, where), decided, score
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     return "".join(
         char if char.isprintable() and char not in "% " else quote(char, "", errors="surrogateescape")
         for char in text
     )
 
 
-def _unquoted(text: str) -> str:
+def _unquote(text: str) -> str:
     return unquote_to_bytes(text.encode("utf-8", "surrogateescape")).decode("utf-8", "surrogateescape")

@@ -60,7 +60,7 @@ def resamples(truth: Ints, count: int) -> Iterator[Floats]:
         yield weights
 
 
-def resampled_confusions(counts: Ints) -> Ints:
+def resample_confusions(counts: Ints) -> Ints:
     """Confusion matrices of stratified resamples, int64 (MOST_REPLICATES, n_classes, n_classes + 1).
 
     Drawing messages within a class and counting decisions is one multinomial draw a row.

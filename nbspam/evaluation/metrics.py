@@ -189,13 +189,13 @@ def class_rates(counts: NDArray[Any]) -> dict[str, Floats]:
     parts = {"precision": (right, decided), "recall": (right, actual), "f1": (2 * right, actual + decided)}
     present, rates = actual > 0, {}
     for name, (part, whole) in parts.items():
-        rates[name] = _share(part, whole)
-        rates[f"macro_{name}"] = _share((rates[name] * present).sum(axis=-1), present.sum(axis=-1))
-        rates[f"micro_{name}"] = _share(part.sum(axis=-1), whole.sum(axis=-1))
+        rates[name] = _divide(part, whole)
+        rates[f"macro_{name}"] = _divide((rates[name] * present).sum(axis=-1), present.sum(axis=-1))
+        rates[f"micro_{name}"] = _divide(part.sum(axis=-1), whole.sum(axis=-1))
     return rates
 
 
-def _share(part: NDArray[Any], whole: NDArray[Any]) -> Floats:
+def _divide(part: NDArray[Any], whole: NDArray[Any]) -> Floats:
     """part / whole, 0 where whole is 0."""
     return np.asarray(np.divide(part, whole, out=np.zeros(np.shape(part)), where=np.asarray(whole) > 0))
 
@@ -210,14 +210,14 @@ def learning_curve(evaluation: Evaluation) -> dict[str, NDArray[Any]]:
     window = max(1, total // 10)
     ends = np.unique(np.linspace(0, total, min(CURVE_POINTS, total) + 1).astype(np.int64)[1:])
     rows = [
-        (*_curve_point(evaluation, 0, end), *_curve_point(evaluation, max(0, end - window), end))
+        (*_trace_point(evaluation, 0, end), *_trace_point(evaluation, max(0, end - window), end))
         for end in ends.tolist()
     ]
     names = (*CURVE_FIELDS, *(f"window_{name}" for name in CURVE_FIELDS))
     return {"messages": ends} | dict(zip(names, np.array(rows).T, strict=True))
 
 
-def _curve_point(evaluation: Evaluation, start: int, end: int) -> tuple[float, float, float]:
+def _trace_point(evaluation: Evaluation, start: int, end: int) -> tuple[float, float, float]:
     """hm%, sm% and (1-ROCA)% of the messages from start to end."""
     part = evaluation.take(np.arange(start, end))
     ranking = nan if part.positive is None else roca_percent(rankings(part))

@@ -121,7 +121,7 @@ class Evaluation:
     @property
     def positive(self) -> int | None:
         """Number of the class spam, None without such a class."""
-        return labels.positive(self.classes)
+        return labels.find_spam(self.classes)
 
     @property
     def is_positive(self) -> NDArray[np.bool_]:
@@ -162,7 +162,7 @@ class Evaluation:
         return replace(self, folds=self.folds[rows] if len(self.folds) else self.folds, **some)
 
 
-def evaluation_of(
+def make_evaluation(
     classes: tuple[str, ...],
     method: str,
     names: Sequence[str],

@@ -40,7 +40,7 @@ class Ranking(NamedTuple):
         return bool(self.tally().sum(axis=0).all())
 
 
-def ranked(score: Floats, is_spam: NDArray[np.bool_]) -> Ranking:
+def rank(score: Floats, is_spam: NDArray[np.bool_]) -> Ranking:
     """Sort the messages and cut them into blocks.
 
     score   : float64 (n,), larger = more like spam; infinite is allowed, nan is not
@@ -62,7 +62,7 @@ def rankings(evaluation: Evaluation) -> list[Ranking]:
     """
     if evaluation.positive is None:
         return one_against_rest(evaluation)
-    task = ranked(evaluation.score, evaluation.is_positive)
+    task = rank(evaluation.score, evaluation.is_positive)
     return [task] if task.is_defined else []
 
 
@@ -71,7 +71,7 @@ def one_against_rest(evaluation: Evaluation) -> list[Ranking]:
     if not evaluation.has_probabilities:
         return []
     odds = log_odds_of(evaluation.probabilities)
-    tasks = [ranked(odds[:, k], evaluation.truth == k) for k in range(evaluation.n_classes)]
+    tasks = [rank(odds[:, k], evaluation.truth == k) for k in range(evaluation.n_classes)]
     return [task for task in tasks if task.is_defined]
 
 

@@ -23,7 +23,7 @@ KINDS = ("immediate", "delayed:N", "partial:SHARE", "on-error", "thick:MARGIN", 
 LEAST = 1e-300  # of a probability whose logarithm is taken
 
 
-class Filter(Protocol):
+class ReplayFilter(Protocol):
     """What replay needs of a filter; it knows the messages by their numbers."""
 
     def score(self, message: int) -> Outcome:
@@ -113,7 +113,7 @@ def parse_feedback(text: str) -> Feedback:
 def replay(
     order: Sequence[int],
     truth: Sequence[int],
-    subject: Filter,
+    subject: ReplayFilter,
     feedback: Feedback,
     seed: int = 0,
     centre_nats: float = 0.0,

@@ -15,7 +15,7 @@ from nbspam.corpus.heads import heads
 from nbspam.errors import UsageError
 from nbspam.evaluation.figures import AT_HM, Summary, list_decisions, rows
 from nbspam.evaluation.outcomes import Evaluation, list_mistakes, worst_mistakes
-from nbspam.evaluation.sentences import said_of_decisions, said_of_method, said_of_scores
+from nbspam.evaluation.sentences import describe_decisions, describe_method, describe_scores
 
 try:
     import jinja2
@@ -65,7 +65,7 @@ def report_html(evaluation: Evaluation, found: Summary) -> str:
     """The whole page.  The same evaluation gives the same page.  found : its summary"""
     environment = jinja2.Environment(
         autoescape=True,
-        finalize=lambda value: cleaned(value) if type(value) is str else value,
+        finalize=lambda value: clean(value) if type(value) is str else value,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -79,9 +79,9 @@ def report_html(evaluation: Evaluation, found: Summary) -> str:
     page: str = template.render(
         found=found,
         cards=[by_key[key] for key in cards if key in by_key],
-        sentences=[*said_of_decisions(found), *said_of_scores(found), said_of_method(evaluation)],
+        sentences=[*describe_decisions(found), *describe_scores(found), describe_method(evaluation)],
         rows=shown,
-        plots=_embedded(evaluation),
+        plots=_embed_plots(evaluation),
         columns=list_decisions(found),
         mistakes=list(zip(list_mistakes(evaluation, worst), worst_scores, strict=True)),
         heads=heads(evaluation.names[worst].tolist()),
@@ -90,7 +90,7 @@ def report_html(evaluation: Evaluation, found: Summary) -> str:
     return page
 
 
-def cleaned(text: str) -> str:
+def clean(text: str) -> str:
     """Text of a mail that cannot hide, move or turn around other text.
 
     White space of any kind becomes a space, every other character that is not printable U+FFFD.
@@ -98,7 +98,7 @@ def cleaned(text: str) -> str:
     return "".join(char if char.isprintable() else " " if char.isspace() else REPLACEMENT for char in text)
 
 
-def _embedded(evaluation: Evaluation) -> list[dict[str, str]]:
+def _embed_plots(evaluation: Evaluation) -> list[dict[str, str]]:
     """Drawings as data: addresses.  As images, not inline: their element ids cannot clash."""
     shown = []
     for name, drawing in plots(evaluation).items():

@@ -6,11 +6,11 @@ from nbspam.evaluation.figures import AT_HM, Summary
 from nbspam.evaluation.outcomes import Evaluation
 
 
-def said_of_decisions(found: Summary) -> list[str]:
+def describe_decisions(found: Summary) -> list[str]:
     """What was lost, missed and left undecided."""
     said = []
     if found["hm_percent"] is None and found["sm_percent"] is None:
-        messages = _counted(found["messages"], "message")
+        messages = _format_count(found["messages"], "message")
         said.append(f"Of {messages} {found['accuracy_percent']:.2f} % were put into the right class.")
     for key, whole, noun, fate in (
         ("hm_percent", "ham", "wanted message", "lost to the spam folder"),
@@ -21,14 +21,16 @@ def said_of_decisions(found: Summary) -> list[str]:
             some = {0: "none was", 1: "one was"}.get(number, f"{number:,} were")
             low, high = found[f"{key}_interval"]
             between = f"true rate between {low:.2f} and {high:.2f} %"
-            said.append(f"Of {_counted(found[whole], noun)} {some} {fate}: {found[key]:.2f} % ({between}).")
+            said.append(
+                f"Of {_format_count(found[whole], noun)} {some} {fate}: {found[key]:.2f} % ({between})."
+            )
     if found["unsure_percent"]:
-        unsure = _counted(sum(row[-1] for row in found["confusion"]), "message")
+        unsure = _format_count(sum(row[-1] for row in found["confusion"]), "message")
         said.append(f"On {unsure} the filter did not decide ({found['unsure_percent']:.2f} %).")
     return said
 
 
-def said_of_scores(found: Summary) -> list[str]:
+def describe_scores(found: Summary) -> list[str]:
     """How well the scores rank, and whether the probabilities are true."""
     said = []
     wrong = found["one_minus_roca_percent"]
@@ -46,7 +48,7 @@ def said_of_scores(found: Summary) -> list[str]:
     return said
 
 
-def said_of_method(evaluation: Evaluation) -> str:
+def describe_method(evaluation: Evaluation) -> str:
     """How training and judged messages were kept apart."""
     settings, learned = evaluation.settings, f"{evaluation.trained or 0:,}"
     if evaluation.method == "folds":
@@ -73,5 +75,5 @@ def said_of_method(evaluation: Evaluation) -> str:
     )
 
 
-def _counted(number: int, noun: str) -> str:
+def _format_count(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"

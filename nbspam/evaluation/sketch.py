@@ -30,13 +30,13 @@ def roc_sketch(evaluation: Evaluation, width: int = 44, height: int = 7) -> list
     tally = tasks[0].tally()
     x_decades, y_decades = (ceil(log10(2 * messages)) for messages in tally.sum(axis=0))
     lost, missed = curve(tally)
-    x, y = _places(lost, x_decades, width * ACROSS), _places(missed, y_decades, height * DOWN)
+    x, y = _place(lost, x_decades, width * ACROSS), _place(missed, y_decades, height * DOWN)
     dots = np.zeros((height * DOWN, width * ACROSS), dtype=np.int64)  # rows from below
     for left, right, high, low in zip(x[:-1], x[1:], y[:-1], y[1:], strict=True):
         dots[high, left : right + 1] = 1  # corners are joined by steps, first to the right, then down
         dots[low : high + 1, right] = 1
     codes = (dots[::-1].reshape(height, DOWN, width, ACROSS) * _BITS[:, None, :]).sum(axis=(1, 3))
-    x_marks, y_marks = _marks(x_decades, width, ACROSS), _marks(y_decades, height, DOWN)
+    x_marks, y_marks = _place_marks(x_decades, width, ACROSS), _place_marks(y_decades, height, DOWN)
     margin = max(map(len, y_marks.values()))
     lines = [f"{'spam missed %':<{margin}}"]
     for row, drawn in enumerate(codes.tolist()):
@@ -52,15 +52,15 @@ def roc_sketch(evaluation: Evaluation, width: int = 44, height: int = 7) -> list
     return [*lines, f"{'':>{margin}} └{axis}", f"{below}  ham lost %"]
 
 
-def _places(share: Floats, decades: int, size: int) -> Ints:
+def _place(share: Floats, decades: int, size: int) -> Ints:
     """Shares as dots 0 .. size - 1 on a logarithmic axis that spans so many powers of ten."""
     exponent = np.log10(np.maximum(share, 10.0**-decades))
     return np.rint((1 + exponent / decades) * (size - 1)).astype(np.int64)
 
 
-def _marks(decades: int, size: int, dots: int) -> dict[int, str]:
+def _place_marks(decades: int, size: int, dots: int) -> dict[int, str]:
     """Character -> label in percent, of each power of ten, from the least."""
     exponents = range(-decades, 1)
-    places = _places(np.array([10.0**exponent for exponent in exponents]), decades, size * dots) // dots
+    places = _place(np.array([10.0**exponent for exponent in exponents]), decades, size * dots) // dots
     labels = [f"{10.0 ** (2 + exponent):.{max(0, -2 - exponent)}f}" for exponent in exponents]
     return dict(zip(places.tolist(), labels, strict=True))

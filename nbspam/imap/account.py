@@ -65,10 +65,10 @@ def read_accounts(path: str) -> dict[str, Account]:
         raise BadDataError(path, str(error), "correct it", "imap-config") from None
     if not tables:
         raise BadDataError(path, "has no account", "add a table such as [home]", "imap-config")
-    return {name: _account(path, name, table) for name, table in tables.items()}
+    return {name: _parse_account(path, name, table) for name, table in tables.items()}
 
 
-def chosen_account(accounts: dict[str, Account], name: str) -> Account:
+def choose_account(accounts: dict[str, Account], name: str) -> Account:
     """The account of this name, or the only one; UsageError if it does not exist."""
     if not name and len(accounts) == 1:
         return next(iter(accounts.values()))
@@ -78,7 +78,7 @@ def chosen_account(accounts: dict[str, Account], name: str) -> Account:
     return accounts[name]
 
 
-def _account(path: str, name: str, table: Any) -> Account:
+def _parse_account(path: str, name: str, table: Any) -> Account:
     where = f"{path}: [{name}]"
     try:
         account = Account(name, **table)

@@ -14,7 +14,7 @@ from typing import Any
 from imapclient import IMAPClient
 from imapclient.exceptions import IMAPClientAbortError, IMAPClientError, IMAPClientReadOnlyError, LoginError
 
-from nbspam.corpus.folder_names import DRAFTS, JUNK, SENT, TRASH, UNCLEAR, kind_of
+from nbspam.corpus.folder_names import DRAFTS, JUNK, SENT, TRASH, UNCLEAR, recognise
 from nbspam.errors import NbspamError, NoInputError, TryAgainError
 from nbspam.imap.account import Account
 from nbspam.labels import SPAM
@@ -67,7 +67,7 @@ class ImapMailbox:
         for flags, _, name in self.ask("list_folders"):
             words = {flag.decode("ascii", "replace").lower() for flag in flags}
             if not words & _NO_MAIL:
-                found[name] = kind_of(name, {})
+                found[name] = recognise(name, {})
                 for word in words & _USES.keys():
                     named.setdefault(name, _USES[word])
         return named | {name: kind for name, kind in found.items() if name not in named}

@@ -10,8 +10,8 @@ from nbspam.filter import Filter, Verdict
 from nbspam.imap.account import Account
 from nbspam.imap.mailbox import REFUSED, ImapMailbox
 from nbspam.labels import SPAM
-from nbspam.store.learn import batches
-from nbspam.tasks.sync import Known, Memory, Uid, identity_of, place_of
+from nbspam.store.learn import split_batches
+from nbspam.tasks.sync import Known, Memory, Uid, identify, name_place
 
 MOVED, FLAGGED = "moved", "flagged"
 KEPT = "kept"  # it is no spam
@@ -39,9 +39,9 @@ class Scan:
         known = memory.folder(folder, box.select(folder, must_write=not self._is_dry))
         if not self._is_dry:
             self._finish_copy(folder, known)
-        for uids in batches(box.unread(known.scanned), lambda _: 0):
+        for uids in split_batches(box.unread(known.scanned), lambda _: 0):
             bodies = box.fetch(uids)
-            judged = {uid: self._judge(judge, data, place_of(folder, uid)) for uid, data in bodies.items()}
+            judged = {uid: self._judge(judge, data, name_place(folder, uid)) for uid, data in bodies.items()}
             spam = [uid for uid, (act, _) in judged.items() if act == self.how]
             if spam and not self._is_dry:
                 memory.save()
@@ -54,7 +54,7 @@ class Scan:
         verdict = judge.classify(data, place)
         if verdict.label != SPAM:
             return KEPT, verdict
-        identity = identity_of(data)
+        identity = identify(data)
         if self._memory.filed.get(identity, place) != place:
             return LEFT, verdict
         self._memory.file(identity, place)
@@ -96,10 +96,10 @@ class Scan:
             return
         box = self._box
         box.select(self._junk)
-        arrived = set(map(identity_of, box.fetch(box.ask("search", ["UID", f"{first}:*"])).values()))
+        arrived = set(map(identify, box.fetch(box.ask("search", ["UID", f"{first}:*"])).values()))
         box.select(folder, must_write=True)
         bodies = box.fetch(uids)
-        box.remove_copied([uid for uid, data in bodies.items() if identity_of(data) in arrived])
+        box.remove_copied([uid for uid, data in bodies.items() if identify(data) in arrived])
         known.copied = ((), 0)
 
 

@@ -12,11 +12,11 @@ from __future__ import annotations
 from nbspam.mail.headers import (
     HeaderBlock,
     blank_line,
+    find_header,
     header_lines,
-    header_start,
     is_known,
     read_block,
-    with_line_feeds,
+    unify_line_ends,
 )
 from nbspam.mail.leaf import MESSAGES, begin_part, read_leaf
 from nbspam.mail.limits import MAX_SCORED_BYTES, Allowance, Stage
@@ -44,7 +44,7 @@ def parse(data: bytes) -> Message:
 
 
 def _read_header(message: Message, data: bytes, allowance: Allowance) -> HeaderBlock:
-    start = header_start(data)
+    start = find_header(data)
     stop, body = blank_line(data, start)
     block = read_block(data, start, stop, body, allowance)
     if block.fields and not any(is_known(name) for name, _ in block.fields):
@@ -59,7 +59,7 @@ def _read_body(message: Message, data: bytes, block: HeaderBlock, allowance: All
     text = data[block.body : block.body + MAX_SCORED_BYTES]
     if len(data) - block.body > MAX_SCORED_BYTES:
         allowance.note("long-body")
-    text = with_line_feeds(text)
+    text = unify_line_ends(text)
     message.body_bytes = len(text.rstrip(b"\n"))
     part = begin_part(block.content, "text/plain", allowance)
     if part.content_type.startswith("multipart/") or part.content_type in MESSAGES:

@@ -49,7 +49,7 @@ _EMPTY = frozenset(
 )
 
 
-def canonical(label: str) -> str:
+def look_up_codec(label: str) -> str:
     """The Python codec for a charset name as mail writes it (lower-case); "" if it is unknown."""
     codec = _COMMON.get(label)
     if codec is None and label:
@@ -59,7 +59,7 @@ def canonical(label: str) -> str:
     return codec or ""
 
 
-def charset_of_page(payload: bytes) -> str:
+def find_page_charset(payload: bytes) -> str:
     """The charset an HTML page names for itself, "" if none."""
     head = payload[:2048].lower()
     start = head.find(b"charset=")
@@ -71,7 +71,7 @@ def charset_of_page(payload: bytes) -> str:
 
 def decode(payload: bytes, label: str, allowance: Allowance) -> tuple[str, str]:
     """(text, codec used) of bytes declared as `label` (lower-case, "" if nothing is declared)."""
-    codec = canonical(label)
+    codec = look_up_codec(label)
     if not codec and label.replace("_", "-") not in _EMPTY:
         allowance.note("unknown-charset")
     if (
@@ -99,14 +99,14 @@ def decode_with(codec: str, payload: bytes) -> str:
     return codecs.charmap_decode(payload, "strict", _CP1252)[0]
 
 
-def codec_of_raw_headers(payload: bytes, label: str, allowance: Allowance) -> str:
+def choose_header_codec(payload: bytes, label: str, allowance: Allowance) -> str:
     """The codec for raw 8-bit header values: the one that the body declares, if it fits, else a guess.
 
     label : lower-case, of the body
     """
-    codec = canonical(label)
+    codec = look_up_codec(label)
     is_legacy = codec not in ("", "ascii", "utf-8") and not codec.startswith(_STATEFUL)
-    if is_legacy and _strict(payload, codec) is not None:
+    if is_legacy and _try_decode(payload, codec) is not None:
         return codec
     return _guess(payload, allowance)
 
@@ -120,7 +120,7 @@ def _decode_hard(payload: bytes, codec: str, allowance: Allowance) -> tuple[str,
     if payload.isascii() and not codec.startswith(_STATEFUL):
         return payload.decode("ascii"), codec or "ascii"
     for candidate in ("utf-8", codec) if codec.startswith(_TAKING_ALL) else (codec, "utf-8"):
-        text_or_none = _strict(payload, candidate) if candidate not in ("", "ascii") else None
+        text_or_none = _try_decode(payload, candidate) if candidate not in ("", "ascii") else None
         if text_or_none is not None:
             if candidate != codec and codec.startswith(_TAKING_ALL):
                 allowance.note("bad-charset")
@@ -147,7 +147,7 @@ def _find_marked_codec(payload: bytes, codec: str) -> str:
     return codec if codec.startswith(_ISO_2022) else ""
 
 
-def _strict(payload: bytes, codec: str) -> str | None:
+def _try_decode(payload: bytes, codec: str) -> str | None:
     if codec == "cp1252":
         return decode_with(codec, payload)
     try:

@@ -22,7 +22,7 @@ _ZONES = {
 }
 
 
-def received_date(message: Message) -> float | None:
+def find_date(message: Message) -> float | None:
     """Unix time of the topmost Received field with a date, else of Date; None without a date."""
     for name, value in message.headers:
         if name == "received" and ";" in value:
@@ -42,7 +42,7 @@ def parse_date(text: str) -> float | None:
 
     words = text[:_MAX_DATE_CHARACTERS].partition("(")[0].lower().split()
     try:
-        fields = parsedate_tz(" ".join([_usual_form(word) for word in words]))
+        fields = parsedate_tz(" ".join([_normalise_word(word) for word in words]))
         if fields is None:
             return None
         year = fields[0] + 1900 if fields[0] < 1000 else fields[0]
@@ -52,7 +52,7 @@ def parse_date(text: str) -> float | None:
     return float(seconds) if _FIRST_SECOND <= seconds <= _LAST_SECOND else None
 
 
-def _usual_form(word: str) -> str:
+def _normalise_word(word: str) -> str:
     """A word of a date as RFC 5322 has it: +02:00, 12:34:56.789 and names of zones are not in it."""
     if ":" in word:
         return word.replace(":", "") if word[0] in "+-" else word.partition(".")[0]

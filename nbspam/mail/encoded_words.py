@@ -30,7 +30,7 @@ def decode_words(value: str, allowance: Allowance) -> str:
     run_charset = ""
     position = 0
     while allowance.encoded_words:
-        word = _next_word(value, position, allowance)
+        word = _find_word(value, position, allowance)
         if word is None:
             break
         start, stop, charset, payload = word
@@ -41,17 +41,17 @@ def decode_words(value: str, allowance: Allowance) -> str:
             run = []
             gap = gap if gap.strip(" \t") else ""
         if not run:
-            out.append(_plain(gap, allowance))
+            out.append(_decode_plain(gap, allowance))
         run.append(payload)
         run_charset = charset
         position = stop
     if run:
         out.append(_decode_run(run, run_charset, allowance))
-    out.append(_plain(value[position:], allowance))
+    out.append(_decode_plain(value[position:], allowance))
     return "".join(out)
 
 
-def _next_word(value: str, position: int, allowance: Allowance) -> tuple[int, int, str, bytes] | None:
+def _find_word(value: str, position: int, allowance: Allowance) -> tuple[int, int, str, bytes] | None:
     """(start, stop, charset, decoded bytes) of the next encoded word."""
     start = value.find("=?", position)
     while start >= 0:
@@ -76,5 +76,5 @@ def _decode_run(run: list[bytes], charset: str, allowance: Allowance) -> str:
     return decode(b"".join(run), charset, allowance)[0].replace("\r", " ").replace("\n", " ")
 
 
-def _plain(text: str, allowance: Allowance) -> str:
+def _decode_plain(text: str, allowance: Allowance) -> str:
     return text if text.isascii() else decode(text.encode("latin-1"), "", allowance)[0]

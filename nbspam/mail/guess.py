@@ -59,11 +59,11 @@ def guess_codec(payload: bytes) -> str:
         return "cp1252"
     one_case = max(_count(letters, _UPPER_ROW), _count(letters, _LOWER_ROW))
     if one_case * 5 >= len(letters) * 4:
-        return max(("cp1251", "koi8_u"), key=lambda codec: _russian(letters, codec))
+        return max(("cp1251", "koi8_u"), key=lambda codec: _score_russian(letters, codec))
     even = b"".join([run for run in runs if not len(run) % 2])
     if len(even) * 5 >= len(letters) * 4 and _count(even[1::2], _EUC) * 50 >= len(even[1::2]) * 49:
-        return _euc(even)
-    return _by_letters(sample)
+        return _guess_euc(even)
+    return _guess_by_letters(sample)
 
 
 def _is_western(sample: bytes, letters: int, runs: int) -> bool:
@@ -79,12 +79,12 @@ def _count(text: bytes, wanted: bytes) -> int:
     return len(text) - len(text.translate(None, wanted))
 
 
-def _russian(letters: bytes, codec: str) -> float:
+def _score_russian(letters: bytes, codec: str) -> float:
     text = letters.decode(codec, "replace")
     return sum(map(text.count, _RUSSIAN)) + 0.8 * sum(map(text.count, _RUSSIAN_CAPITALS))
 
 
-def _euc(text: bytes) -> str:
+def _guess_euc(text: bytes) -> str:
     """The codec of whole characters in a two-byte EUC."""
     rows = text[::2]
     if _count(rows, _KANA_ROWS) * 5 >= len(rows):
@@ -96,7 +96,7 @@ def _euc(text: bytes) -> str:
     return "gb18030"
 
 
-def _by_letters(sample: bytes) -> str:
+def _guess_by_letters(sample: bytes) -> str:
     best, best_score = "cp1252", 1 / 6
     for codec, frequent, expected in _CANDIDATES:
         score = _share(sample, codec, frequent) / expected

@@ -57,7 +57,7 @@ class HeaderBlock:
         self.body = body
 
 
-def header_start(data: bytes, start: int = 0) -> int:
+def find_header(data: bytes, start: int = 0) -> int:
     """Offset of the first header line at or after `start`, after a byte order mark and mbox "From " lines."""
     if data.startswith(BYTE_ORDER_MARK, start):
         start += len(BYTE_ORDER_MARK)
@@ -103,7 +103,7 @@ def header_lines(data: bytes) -> list[tuple[int, int, str]]:
     cutting one out removes that field and nothing else.  A line inside the block that is not a field has
     the name "".
     """
-    start = header_start(data)
+    start = find_header(data)
     return raw_fields(data, start, blank_line(data, start)[0])
 
 
@@ -113,7 +113,7 @@ def raw_fields(data: bytes, start: int, stop: int) -> list[tuple[int, int, str]]
     The rest after MAX_HEADER_BYTES is one span with the name "".
     """
     fields: list[tuple[int, int, str]] = []
-    limit = _line_limit(data, start, stop)
+    limit = _find_limit(data, start, stop)
     lines = data[start:limit].splitlines(keepends=True)
     last_known = -1
     junk = 0
@@ -126,7 +126,7 @@ def raw_fields(data: bytes, start: int, stop: int) -> list[tuple[int, int, str]]
             fields[-1] = (begin, end, name)
         else:
             line = (raw if fields else raw.lstrip(b" \t"))[: MAX_FIELD_NAME + 1]
-            name = _field_name(line.decode("latin-1"))
+            name = _parse_field_name(line.decode("latin-1"))
             if not name and (is_empty or raw.strip(b" \t\r\n")):  # form feeds are not blanks
                 junk += 1
                 if junk == 1:
@@ -140,7 +140,7 @@ def raw_fields(data: bytes, start: int, stop: int) -> list[tuple[int, int, str]]
     return fields
 
 
-def _line_limit(data: bytes, start: int, stop: int) -> int:
+def _find_limit(data: bytes, start: int, stop: int) -> int:
     """Where reading a block stops: at the last line end within MAX_HEADER_BYTES."""
     limit = start + MAX_HEADER_BYTES
     if stop <= limit:
@@ -167,7 +167,7 @@ def _may_skip(junk: int, line: bytes) -> bool:
     return junk <= _MAX_JUNK_LINES and len(line) <= _MAX_JUNK_CHARACTERS and not line.startswith(b"--")
 
 
-def _field_name(line: str) -> str:
+def _parse_field_name(line: str) -> str:
     """The lower-case name of the field in a line; "" if the line is not a field.
 
     A name is graphic ASCII characters, then perhaps blanks (obsolete syntax).
@@ -189,12 +189,12 @@ def read_block(data: bytes, start: int, stop: int, body: int, allowance: Allowan
     block = HeaderBlock(body)
     if start >= stop:
         return block
-    limit = _line_limit(data, start, stop)
+    limit = _find_limit(data, start, stop)
     if limit < stop:
         allowance.note("long-header")
     raw = data[start:limit]
     allowance.header_bytes -= len(raw)
-    lines = _unfolded(raw)
+    lines = _unfold(raw)
     if lines is None or not _split_fields(lines, block):  # some lines are not fields
         lines = _read_irregular(data, start, stop, block, allowance)
     block.sizes = [len(line) + 1 for line in lines]
@@ -215,7 +215,7 @@ def _read_irregular(
 ) -> list[str]:
     """Fill a block with lines that are not fields; its fields, one line each."""
     spans = raw_fields(data, start, stop)
-    lines = [_one_line(data[first:last]) for first, last, name in spans if name]
+    lines = [_unfold_field(data[first:last]) for first, last, name in spans if name]
     _split_fields(lines, block)
     if not all(name for _, _, name in spans):
         allowance.note("bad-header")
@@ -226,9 +226,9 @@ def _read_irregular(
     return lines
 
 
-def _unfolded(raw: bytes) -> list[str] | None:
+def _unfold(raw: bytes) -> list[str] | None:
     """The block as text, one line a field, 8-bit bytes as Latin-1; None if a folded line begins with ":"."""
-    text = with_line_feeds(raw).decode("latin-1").strip("\n")
+    text = unify_line_ends(raw).decode("latin-1").strip("\n")
     if (" :" in text or "\t:" in text) and _has_folded_colon(text):
         return None
     text = text.replace("\n ", " ").replace("\n\t", "\t")
@@ -240,9 +240,9 @@ def _has_folded_colon(text: str) -> bool:
     return any(line[:1] in (" ", "\t") and line.lstrip(" \t")[:1] == ":" for line in text.split("\n"))
 
 
-def _one_line(raw: bytes) -> str:
+def _unfold_field(raw: bytes) -> str:
     """One field unfolded."""
-    return with_line_feeds(raw).decode("latin-1").replace("\n", "").lstrip(" \t")
+    return unify_line_ends(raw).decode("latin-1").replace("\n", "").lstrip(" \t")
 
 
 def _split_fields(lines: list[str], block: HeaderBlock) -> bool:
@@ -254,7 +254,7 @@ def _split_fields(lines: list[str], block: HeaderBlock) -> bool:
         name, colon, value = line.partition(":")
         lower = names.get(name) if colon else ""
         if lower is None:
-            lower = _field_name(line)
+            lower = _parse_field_name(line)
         if not lower:
             return False
         append((lower, value.strip(" \t")))
@@ -282,7 +282,7 @@ def _decode_eight_bit(block: HeaderBlock, numbers: list[int], allowance: Allowan
 
     All values share one guess: a single value is often too short for it.
     """
-    from nbspam.mail.charset import codec_of_raw_headers, decode_with
+    from nbspam.mail.charset import choose_header_codec, decode_with
 
     legacy: list[tuple[int, bytes]] = []
     for number in numbers:
@@ -295,12 +295,12 @@ def _decode_eight_bit(block: HeaderBlock, numbers: list[int], allowance: Allowan
     if legacy:
         sample = b" ".join([value for _, value in legacy])
         _, parameters = parse_parameters(block.content.get("content-type", ""), allowance)
-        codec = codec_of_raw_headers(sample, parameters.get("charset", "").lower(), allowance)
+        codec = choose_header_codec(sample, parameters.get("charset", "").lower(), allowance)
         for number, value in legacy:
             block.fields[number] = (block.fields[number][0], decode_with(codec, value))
 
 
-def with_line_feeds(data: bytes) -> bytes:
+def unify_line_ends(data: bytes) -> bytes:
     """The bytes with CRLF, CR CR LF and lone CR as LF."""
     if b"\r" not in data:
         return data
@@ -319,7 +319,7 @@ def parse_parameters(value: str, allowance: Allowance) -> tuple[str, dict[str, s
     if len(value) > MAX_PARAMETER_BYTES:
         value = value[:MAX_PARAMETER_BYTES]
     if "(" in value:
-        value = _without_comments(value)
+        value = _remove_comments(value)
     head, _, rest = value.partition(";")
     words = head.split(None, 1)
     if len(words) > 1 and "=" in words[1]:  # the first semicolon is missing
@@ -328,9 +328,9 @@ def parse_parameters(value: str, allowance: Allowance) -> tuple[str, dict[str, s
     head = words[0].strip("\"',").lower() if words else ""
     if not rest:
         return head, {}
-    pairs = _pairs(rest)
+    pairs = _split_pairs(rest)
     if any("*" in name for name, _ in pairs):
-        return head, _merged(pairs, allowance)
+        return head, _join_parameters(pairs, allowance)
     parameters: dict[str, str] = {}
     for name, text in pairs:
         if name in parameters:
@@ -340,7 +340,7 @@ def parse_parameters(value: str, allowance: Allowance) -> tuple[str, dict[str, s
     return head, parameters
 
 
-def _pairs(rest: str) -> list[tuple[str, str]]:
+def _split_pairs(rest: str) -> list[tuple[str, str]]:
     """(lower-case name, raw text) of each parameter in order."""
     pairs: list[tuple[str, str]] = []
     position = 0
@@ -353,7 +353,7 @@ def _pairs(rest: str) -> list[tuple[str, str]]:
         while rest[start : start + 1] in (" ", "\t"):
             start += 1
         if rest.startswith('"', start) and rest.find('"', start + 1) > 0:
-            text, position = _quoted(rest, start + 1)
+            text, position = _parse_quoted(rest, start + 1)
         else:
             stop = rest.find(";", start)
             position = stop if stop >= 0 else len(rest)
@@ -362,7 +362,7 @@ def _pairs(rest: str) -> list[tuple[str, str]]:
     return pairs
 
 
-def _quoted(rest: str, start: int) -> tuple[str, int]:
+def _parse_quoted(rest: str, start: int) -> tuple[str, int]:
     """(text of the quoted string that begins at `start`, offset after its closing quote)."""
     stop = rest.find('"', start)
     while rest[stop - 1] == "\\" and stop > 0:
@@ -371,7 +371,7 @@ def _quoted(rest: str, start: int) -> tuple[str, int]:
     return rest[start:stop].replace('\\"', '"').replace("\\\\", "\\"), stop + 1
 
 
-def _without_comments(value: str) -> str:
+def _remove_comments(value: str) -> str:
     """The value without (comments); a parenthesis inside a word or quotes is not a comment."""
     kept: list[str] = []
     depth = 0
@@ -390,7 +390,7 @@ def _without_comments(value: str) -> str:
     return "".join(kept)
 
 
-def _merged(pairs: list[tuple[str, str]], allowance: Allowance) -> dict[str, str]:
+def _join_parameters(pairs: list[tuple[str, str]], allowance: Allowance) -> dict[str, str]:
     """RFC 2231: plain parameters, extended ones (name*) and continuations (name*0, name*1*)."""
     plain: dict[str, str] = {}
     extended: dict[str, dict[int, tuple[bool, str]]] = {}
@@ -413,7 +413,7 @@ def _merged(pairs: list[tuple[str, str]], allowance: Allowance) -> dict[str, str
 def _decode_extended(pieces: dict[int, tuple[bool, str]], allowance: Allowance) -> str:
     """The parameter in UTF-8, as its bytes would be without an encoding."""
     from nbspam.mail.charset import decode
-    from nbspam.mail.transfer import percent_decoded  # few messages have such a parameter
+    from nbspam.mail.transfer import decode_percent  # few messages have such a parameter
 
     charset = ""
     chunks: list[bytes] = []
@@ -422,6 +422,6 @@ def _decode_extended(pieces: dict[int, tuple[bool, str]], allowance: Allowance) 
         if not chunks and is_encoded and text.count("'") >= 2:
             charset, _, text = text.split("'", 2)
         chunk = text.encode("latin-1")
-        chunks.append(percent_decoded(chunk) if is_encoded else chunk)
+        chunks.append(decode_percent(chunk) if is_encoded else chunk)
     text = decode(b"".join(chunks), charset.lower(), allowance)[0]
     return text if text.isascii() else text.encode("utf-8", "replace").decode("latin-1")

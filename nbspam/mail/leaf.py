@@ -7,10 +7,10 @@ attachments, if it knows their kind.
 
 from __future__ import annotations
 
-from nbspam.mail.charset import canonical, charset_of_page, decode
+from nbspam.mail.charset import decode, find_page_charset, look_up_codec
 from nbspam.mail.headers import parse_parameters
 from nbspam.mail.limits import Stage
-from nbspam.mail.message import PAGE_ENDINGS, Document, Part, name_on_windows
+from nbspam.mail.message import PAGE_ENDINGS, Document, Part, normalise_filename
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -58,18 +58,18 @@ def begin_part(content: dict[str, str], default_type: str, allowance: Allowance)
     if value:
         part.encoding = value.lower()
         if part.encoding not in IDENTITY:
-            from nbspam.mail.transfer import encoding_name  # plain mail needs no decoding
+            from nbspam.mail.transfer import normalise_encoding  # plain mail needs no decoding
 
-            part.encoding = encoding_name(value)
+            part.encoding = normalise_encoding(value)
     value = content.get("content-disposition")
     if value:
         kind, parameters = parse_parameters(value, allowance)
         part.disposition = "inline" if kind == "inline" else "attachment"
-        part.filename = _filename(parameters.get("filename", ""), allowance)
+        part.filename = _decode_filename(parameters.get("filename", ""), allowance)
     if not part.filename:
-        part.filename = _filename(part.parameters.get("name", ""), allowance)
+        part.filename = _decode_filename(part.parameters.get("name", ""), allowance)
     if part.filename:
-        part.content_type = _opened_as(part.content_type, part.filename, part.disposition)
+        part.content_type = _guess_type(part.content_type, part.filename, part.disposition)
     return part
 
 
@@ -86,16 +86,16 @@ def _read_type(part: Part, value: str, allowance: Allowance) -> None:
         part.content_type = "text/plain"
 
 
-def _opened_as(kind: str, filename: str, disposition: str) -> str:
+def _guess_type(kind: str, filename: str, disposition: str) -> str:
     """The type that mail programs take a file for: by its name where its declared type is vague."""
-    ending = name_on_windows(filename).rpartition(".")[2]
+    ending = normalise_filename(filename).rpartition(".")[2]
     main, _, sub = kind.partition("/")
     is_vague = main == "application" and (sub.startswith("x-") or sub in ("octet-stream", ending))
     is_attached_text = kind == "text/plain" and disposition == "attachment"
     return _NAMED.get(ending, kind) if is_vague or is_attached_text else kind
 
 
-def _filename(text: str, allowance: Allowance) -> str:
+def _decode_filename(text: str, allowance: Allowance) -> str:
     """The name in a parameter (Latin-1 code points) as a reader sees it."""
     if text.isascii() and "=?" not in text:
         return text
@@ -119,17 +119,17 @@ def read_leaf(part: Part, payload: bytes, allowance: Allowance) -> list[Part]:
             from nbspam.mail.uuencode import take_out_files
 
             payload, files = take_out_files(payload, allowance)
-    pairs = [(part, payload), *[(_uuencoded(name), contents) for name, contents in files]]
+    pairs = [(part, payload), *[(_make_attachment(name), contents) for name, contents in files]]
     for one, contents in pairs:
         with Stage(allowance, "part"):
             _read_payload(one, contents, allowance)
     return [one for one, _ in pairs]
 
 
-def _uuencoded(filename: str) -> Part:
+def _make_attachment(filename: str) -> Part:
     """A uuencoded file as an attachment.  A message in it stays closed: it would not be a leaf."""
     part = Part("application/octet-stream")
-    kind = _opened_as(part.content_type, filename, "attachment")
+    kind = _guess_type(part.content_type, filename, "attachment")
     if kind.startswith("text/"):
         part.content_type = kind
     part.encoding = "x-uuencode"
@@ -151,14 +151,14 @@ def _read_payload(part: Part, payload: bytes, allowance: Allowance) -> None:
         part.is_html = is_page
         _read_text(part, payload, allowance)
         if kind == "text/plain" and part.parameters.get("delsp", "").lower() == "yes":
-            part.text = _flowed(part.text)
+            part.text = _join_flowed(part.text)
     else:
         _read_file(part, payload, allowance)
 
 
 def _read_file(part: Part, payload: bytes, allowance: Allowance) -> None:
     if _is_named_pdf(part.content_type, part.filename) or not payload.startswith(_DOCUMENTS):
-        payload = payload[max(_pdf_at(payload), 0) :]
+        payload = payload[max(_find_pdf(payload), 0) :]
     if payload.startswith(_DOCUMENTS):
         part.document = read_document(payload, allowance)
 
@@ -186,7 +186,7 @@ def _is_named_pdf(kind: str, filename: str) -> bool:
     return name.endswith(".pdf") or (kind == "application/pdf" and not name.endswith(PAGE_ENDINGS))
 
 
-def _pdf_at(payload: bytes) -> int:
+def _find_pdf(payload: bytes) -> int:
     """Where viewers see a PDF begin; -1 if they see none."""
     return payload.find(_PDF, 0, _BEFORE_PDF + len(_PDF))
 
@@ -199,31 +199,33 @@ def _is_hidden_page(part: Part, payload: bytes) -> bool:
     is_file = kind.startswith("application/")
     if not is_file and part.disposition != "attachment":
         return False
-    if is_file and _is_named_pdf(kind, part.filename) and _pdf_at(payload) >= 0:
+    if is_file and _is_named_pdf(kind, part.filename) and _find_pdf(payload) >= 0:
         return False
     head = payload.lstrip()[:1_000].lower()
     if is_file and (head.startswith(_HTML_FILE_STARTS) or (head.startswith(b"<?xml") and b"<svg" in head)):
         return True
-    is_named = name_on_windows(part.filename).endswith(PAGE_ENDINGS)
+    is_named = normalise_filename(part.filename).endswith(PAGE_ENDINGS)
     return is_named and (b"<" in head or (b"\0" not in head and b"<" in payload))
 
 
 def _read_text(part: Part, payload: bytes, allowance: Allowance) -> None:
     label = part.declared_charset
-    if part.is_html and not payload.isascii() and canonical(label) in ("", "ascii"):
-        named = charset_of_page(payload)
+    if part.is_html and not payload.isascii() and look_up_codec(label) in ("", "ascii"):
+        named = find_page_charset(payload)
         if named and label:
             allowance.note("no-charset")
         label = named or label
     part.text, part.charset = decode(payload, label, allowance)
     if part.content_type in CARDS:
-        part.text = shown_of_card(part.text)
+        part.text = read_card(part.text)
     if not part.is_html:
         start = part.text[:200].lstrip()
-        part.is_html = start[:1] == "<" and start.lower().startswith(_HTML_STARTS) and _shows_most(part.text)
+        part.is_html = (
+            start[:1] == "<" and start.lower().startswith(_HTML_STARTS) and _is_mostly_shown(part.text)
+        )
 
 
-def shown_of_card(text: str) -> str:
+def read_card(text: str) -> str:
     """The values that people see, of a calendar or card; any other text as it is.
 
     Source: RFC 5545, 3.1, 3.3.11 and 3.8; RFC 6350, 3.2, 3.4 and 6.
@@ -245,12 +247,12 @@ def shown_of_card(text: str) -> str:
     return shown.replace("\\n", "\n").replace("\\N", "\n").replace("\\,", ",").replace("\\;", ";")
 
 
-def _flowed(text: str) -> str:
+def _join_flowed(text: str) -> str:
     """The text with lines joined that end in a blank (RFC 3676, 4, DelSp), as Google's mail needs it."""
     return text.replace("\r\n", "\n").replace("\n-- \n", "\n--\n").replace(" \n", "")
 
 
-def _shows_most(text: str) -> bool:
+def _is_mostly_shown(text: str) -> bool:
     """True if text that begins as HTML shows at least half of itself as HTML.
 
     Otherwise it is text, as declared: mail programs that believe the declaration show all of it.

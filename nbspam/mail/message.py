@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 PAGE_ENDINGS = (".htm", ".html", ".shtml", ".xhtml", ".xht", ".svg", ".hta")
 
 
-def name_on_windows(filename: str) -> str:
+def normalise_filename(filename: str) -> str:
     """A file's name as Windows compares it: lower-case, without spaces and full stops at its end."""
     return filename.lower().rstrip(" .")
 

@@ -9,7 +9,7 @@ all, its boundary is guessed from the first likely "--" line; without one it is 
 
 from __future__ import annotations
 
-from nbspam.mail.headers import header_start, read_block, with_line_feeds
+from nbspam.mail.headers import find_header, read_block, unify_line_ends
 from nbspam.mail.leaf import CARDS, IDENTITY, MESSAGES, begin_part, read_leaf
 from nbspam.mail.limits import MAX_NESTING
 from nbspam.mail.message import Part
@@ -260,7 +260,7 @@ class Splitter:
 
     def _read_embedded(self, scan: _Scan, start: int) -> tuple[Part, int]:
         """(what its fields say, offset of its body) of the embedded message that begins at `start`."""
-        start = header_start(scan.data, start)
+        start = find_header(scan.data, start)
         stop, body = self._block_end(scan, start)
         block = read_block(scan.data, start, stop, body, self.allowance)
         self.embedded.extend(block.fields)
@@ -341,7 +341,7 @@ class Splitter:
 
     def _embed(self, scan: _Scan, payload: bytes) -> None:
         """Go on with an embedded message that was encoded."""
-        child = _Scan(with_line_feeds(payload), scan.depth + len(scan.multiparts) + 1)
+        child = _Scan(unify_line_ends(payload), scan.depth + len(scan.multiparts) + 1)
         part, start = self._read_embedded(child, 0)
         self.scans.append(child)
         if child.depth < MAX_NESTING and self.allowance.parts > 0:

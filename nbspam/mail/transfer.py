@@ -20,7 +20,7 @@ _NOT_BASE64_TEXT = bytes(byte for byte in _NOT_BASE64 if byte not in b"\t\n\r ="
 _HEX = b"0123456789abcdefABCDEF"
 
 
-def encoding_name(value: str) -> str:
+def normalise_encoding(value: str) -> str:
     """The usual name of a Content-Transfer-Encoding: lower-case, without comment or junk."""
     name = value.lower().partition(";")[0].partition("(")[0].strip(" \t\"'")
     if name.startswith("quoted"):
@@ -66,15 +66,15 @@ def decode_base64(payload: bytes, allowance: Allowance) -> bytes:
             return binascii.a2b_base64(payload)
         except binascii.Error:
             allowance.note("bad-base64")
-            return base64_run(payload)
+            return decode_base64_run(payload)
     allowance.note("bad-base64")
     runs = [run for run in payload.split(b"=", MAX_BASE64_RUNS) if run.strip()]
     return b"".join(
-        [base64_run(run) for number, run in enumerate(runs) if not number or not _is_mostly_text(run)]
+        [decode_base64_run(run) for number, run in enumerate(runs) if not number or not _is_mostly_text(run)]
     )
 
 
-def base64_run(payload: bytes) -> bytes:
+def decode_base64_run(payload: bytes) -> bytes:
     """Base64 without padding; foreign characters and a single last letter are ignored."""
     letters = payload.translate(None, _NOT_BASE64)
     if len(letters) % 4 == 1:
@@ -82,7 +82,7 @@ def base64_run(payload: bytes) -> bytes:
     return binascii.a2b_base64(letters + b"==")
 
 
-def percent_decoded(data: bytes) -> bytes:
+def decode_percent(data: bytes) -> bytes:
     """Bytes written as %2F; any other percent sign stays."""
     first, *pieces = data.split(b"%")
     found = [first]

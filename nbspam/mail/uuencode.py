@@ -15,7 +15,7 @@ _CAPITALS = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 def decode_uuencode(payload: bytes, allowance: Allowance) -> bytes:
     """The first uuencoded file of a payload, or else the payload."""
-    begin = _next_begin(payload, 0)
+    begin = _find_begin(payload, 0)
     if begin < 0:
         allowance.note("bad-uuencode")
         return payload
@@ -30,7 +30,7 @@ def take_out_files(payload: bytes, allowance: Allowance) -> tuple[bytes, list[tu
     kept: list[bytes] = []
     files: list[tuple[str, bytes]] = []
     position = 0
-    begin = _next_begin(payload, 0)
+    begin = _find_begin(payload, 0)
     while begin >= 0 and len(files) < MAX_UU_BLOCKS and allowance.uu_lines > 0:
         head_end = _line_end(payload, begin)
         contents, stop = _decode_lines(payload, head_end, allowance)
@@ -42,7 +42,7 @@ def take_out_files(payload: bytes, allowance: Allowance) -> tuple[bytes, list[tu
             if capitals * 5 < len(lines) * 3:  # of encoded data, two in five characters are capitals
                 kept.append(payload[position:begin])
                 position = stop
-        begin = _next_begin(payload, stop)
+        begin = _find_begin(payload, stop)
     kept.append(payload[position:])
     return b"".join(kept), files
 
@@ -52,7 +52,7 @@ def _line_end(payload: bytes, start: int) -> int:
     return stop + 1 if stop >= 0 else len(payload)
 
 
-def _next_begin(payload: bytes, position: int) -> int:
+def _find_begin(payload: bytes, position: int) -> int:
     """Offset of the next line "begin MODE NAME", or -1."""
     start = position if payload.startswith(b"begin ", position) else payload.find(b"\nbegin ", position)
     while start >= 0:

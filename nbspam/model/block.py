@@ -25,8 +25,8 @@ from nbspam.tokens.bag import (
     NOTAWORD_VIEW,
     READ_NUMBERS,
     Tokens,
-    features_digest,
-    token_digests,
+    digest_features,
+    digest_tokens,
 )
 
 SLICE_PAIRS = 60_000  # tokens of messages worked on at a time: bounds the memory of temporary arrays
@@ -118,7 +118,7 @@ class Block:
         return [slice(*pair) for pair in pairwise([0, *sorted(cuts)])] or [slice(0, 0)]
 
     def digests(self) -> Ints:
-        """int64 (n_messages,): equal for equal messages, see message_digest."""
+        """int64 (n_messages,): equal for equal messages, see digest_message."""
         digests = np.zeros(len(self), np.int64)
         for rows in self.slices():
             starts = self.starts[rows.start : rows.stop + 1]
@@ -127,7 +127,7 @@ class Block:
             sums = np.concatenate([np.zeros(1, np.int64), np.cumsum(terms)])
             digests[rows] = np.diff(sums[starts - starts[0]])
         if self.features.shape[1]:
-            digests += np.array(list(map(features_digest, self.features.tolist())), np.int64)
+            digests += np.array(list(map(digest_features, self.features.tolist())), np.int64)
         return digests
 
     def count(self, n_classes: int) -> Counts:
@@ -216,7 +216,7 @@ class BlockBuilder:
         is_new = columns >= first
         own[columns[is_new] - first] = views[is_new]
         texts = "\n".join([*islice(reversed(self._numbers), n)][::-1]).encode("utf-8", "replace")
-        keys = np.frombuffer(token_digests(split_texts(texts, n)), "<i8")[::2].astype(np.int64)
+        keys = np.frombuffer(digest_tokens(split_texts(texts, n)), "<i8")[::2].astype(np.int64)
         keys[keys == NOTAWORD_KEY] = 1
         self._first = self.distinct()
         return Lexicon(keys, own, texts, os.getpid(), first)
@@ -242,7 +242,7 @@ def merge_blocks(blocks: list[Block]) -> Block:
     texts = take_texts(join_texts([lexicon.texts for lexicon in used]), origins)
     return Block(
         lexicon=Lexicon(keys, views, texts),
-        starts=_starts(np.concatenate([np.diff(block.starts) for block in blocks])),
+        starts=_sum_lengths(np.concatenate([np.diff(block.starts) for block in blocks])),
         columns=np.concatenate([place_of[block.lexicon][block.columns] for block in blocks]),
         counts=np.concatenate([block.counts for block in blocks]),
         names=[name for block in blocks for name in block.names],
@@ -250,7 +250,7 @@ def merge_blocks(blocks: list[Block]) -> Block:
     )
 
 
-def _starts(lengths: Ints) -> Ints:
+def _sum_lengths(lengths: Ints) -> Ints:
     return np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
 
 
@@ -261,7 +261,7 @@ def select_rows(block: Block, rows: Ints) -> Block:
     pairs = block.pairs_of(rows)
     return replace(
         block,
-        starts=_starts(np.diff(block.starts)[rows]),
+        starts=_sum_lengths(np.diff(block.starts)[rows]),
         columns=block.columns[pairs],
         counts=block.counts[pairs],
         names=[block.names[row] for row in rows],
@@ -269,20 +269,22 @@ def select_rows(block: Block, rows: Ints) -> Block:
     )
 
 
-def without_columns(block: Block, kept: NDArray[np.bool_]) -> Block:
+def drop_columns(block: Block, kept: NDArray[np.bool_]) -> Block:
     """The messages without the tokens where `kept` is false; the columns keep their places."""
     pairs = kept[block.columns]
     lengths = np.bincount(block.rows()[pairs], minlength=len(block))
-    return replace(block, starts=_starts(lengths), columns=block.columns[pairs], counts=block.counts[pairs])
+    return replace(
+        block, starts=_sum_lengths(lengths), columns=block.columns[pairs], counts=block.counts[pairs]
+    )
 
 
-def only_views(block: Block, views: Sequence[int]) -> Block:
+def keep_views(block: Block, views: Sequence[int]) -> Block:
     """The messages with the tokens of some views, by number, as if there were no others."""
     wanted = np.isin(block.views, views)
-    return block if wanted.all() else merge_blocks([without_columns(block, wanted)])
+    return block if wanted.all() else merge_blocks([drop_columns(block, wanted)])
 
 
-def over_words(block: Block, words: Ints) -> Block:
+def limit_to_words(block: Block, words: Ints) -> Block:
     """The messages over those of their tokens that are words, and NOTAWORD, which is every other token.
 
     words : int64, keys of a fixed vocabulary
@@ -305,7 +307,7 @@ def over_words(block: Block, words: Ints) -> Block:
     )
 
 
-def time_order(dates: Floats) -> Ints:
+def sort_by_time(dates: Floats) -> Ints:
     """Rows by date; an undated message keeps its place after the one read before it."""
     known = ~np.isnan(dates)
     if not known.any():
@@ -321,7 +323,7 @@ def is_dated(dates: Floats) -> bool:
     return bool((known[1:] != known[:1]).any()) and bool(np.isnan(dates).mean() <= 1 - DATED_SHARE)
 
 
-def representative_rows(blocks: Sequence[Block], n: int, messages: Ints) -> list[Ints]:
+def choose_rows(blocks: Sequence[Block], n: int, messages: Ints) -> list[Ints]:
     """About n of the labelled rows of some blocks, by block, in order: of each class its share, the latest.
 
     messages : int64 (n_classes,), for the shares
@@ -334,7 +336,7 @@ def representative_rows(blocks: Sequence[Block], n: int, messages: Ints) -> list
     dates = np.concatenate([block.dates for block in blocks])
     labels = np.concatenate([block.labels for block in blocks])
     digests = [] if is_dated(dates) else [block.digests() for block in blocks]
-    order = np.argsort(np.concatenate(digests)) if digests else time_order(dates)
+    order = np.argsort(np.concatenate(digests)) if digests else sort_by_time(dates)
     labels = labels[order]
     quotas = np.ceil(n * messages / max(int(messages.sum()), 1)).astype(np.int64)
     parts = [order[labels == k][-quota:] for k, quota in enumerate(quotas.tolist()) if quota]

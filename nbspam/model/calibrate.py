@@ -15,11 +15,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from nbspam.model.block import Block, is_dated, select_rows, time_order
+from nbspam.model.block import Block, is_dated, select_rows, sort_by_time
 from nbspam.model.calibration import MAX_COVARIANCE, Learner, first_weights, own_weights
 from nbspam.model.counts import LINE_FEED, Counts, Floats, Ints
 from nbspam.model.posterior import prior_shift
-from nbspam.model.views import Evidence, Seen, as_counted, before_each, leave_groups_out, view_evidence
+from nbspam.model.views import Evidence, Seen, as_counted, before_each, compute_evidence, leave_groups_out
 from nbspam.settings import Settings
 
 # Of the messages in time order; the prequential scores of earlier ones are left out (docs/decisions.md).
@@ -44,7 +44,7 @@ class Fitted(NamedTuple):
 
 
 def calibrate_on(samples: Sequence[Evidence]) -> Fitted:
-    """The calibration learned on samples of evidence, see ways_to_see."""
+    """The calibration learned on samples of evidence, see choose_ways."""
     found = join_evidence(samples)
     if not can_calibrate(np.bincount(found.labels, minlength=found.evidence.shape[2]).tolist()):
         found = found.take(slice(0))
@@ -56,9 +56,9 @@ def can_calibrate(messages: Sequence[int]) -> bool:
     return sorted(messages)[-2] >= MIN_CALIBRATION
 
 
-def sample(way: Way, block: Block, counts: Counts, settings: Settings) -> Evidence:
+def take_sample(way: Way, block: Block, counts: Counts, settings: Settings) -> Evidence:
     """The evidence of rows as if they were new, in one way to see them."""
-    return view_evidence(way(block, counts), settings)
+    return compute_evidence(way(block, counts), settings)
 
 
 def join_evidence(samples: Sequence[Evidence]) -> Evidence:
@@ -67,7 +67,7 @@ def join_evidence(samples: Sequence[Evidence]) -> Evidence:
     return Evidence(np.concatenate(evidence), np.concatenate(common), np.concatenate(labels), kinds[0])
 
 
-def ways_to_see(block: Block) -> list[Way]:
+def choose_ways(block: Block) -> list[Way]:
     """How the rows of a block can be seen as new; prequential, where dates are known, comes last."""
     return [see_left_out, see_as_they_came] if is_dated(block.dates) else [see_left_out]
 
@@ -96,7 +96,7 @@ def sender_hosts(block: Block) -> Ints:
 
 def see_as_they_came(block: Block, counts: Counts) -> Seen:
     """The later rows, each scored with what was counted before it came."""
-    order = time_order(block.dates)
+    order = sort_by_time(block.dates)
     later = order[int(len(order) * WARM_UP_SHARE) :]
     return before_each(select_rows(block, later), counts)
 
@@ -111,16 +111,16 @@ def learn_sample(learner: Learner, found: Evidence, counted: float, first: int =
         learner.learn(evidence, common, int(found.labels[row]), counted + row)
 
 
-def bulk_scores(weights: Floats, found: Evidence) -> Floats:
+def score_evidence(weights: Floats, found: Evidence) -> Floats:
     """float64 (n_rows, n_classes), nats, class 0 is 0: what calibration.scores gives row by row."""
     return np.asarray(design_matrix(found) @ weights)
 
 
-def calibrated_scores(
+def score_new_rows(
     weights: Floats, block: Block, counts: Counts, settings: Settings, classes: tuple[str, ...]
 ) -> Floats:
     """float64 (n_rows, n_classes), nats: what a Scorer gives messages that were not counted."""
-    scores = bulk_scores(weights, view_evidence(as_counted(block, counts), settings))
+    scores = score_evidence(weights, compute_evidence(as_counted(block, counts), settings))
     return np.asarray(scores + prior_shift(settings, counts.messages.tolist(), classes))
 
 
@@ -148,7 +148,7 @@ def fit(found: Evidence) -> Fitted:
     precision = np.diag(1.0 / np.diag(np.array(spread)))
     weights = mean.copy()
     for _ in range(MAX_STEPS):
-        gradient, hessian = _derivatives(found, weights)
+        gradient, hessian = _differentiate(found, weights)
         gradient = gradient + precision @ (weights - mean)
         step = np.linalg.solve(hessian + precision, gradient)
         move = float(np.abs(step).max())
@@ -157,11 +157,11 @@ def fit(found: Evidence) -> Fitted:
             break
     if len(weights) > MAX_COVARIANCE:
         return Fitted(weights, np.zeros((0, 0)))
-    covariance = np.linalg.inv(_derivatives(found, weights)[1] + precision)
+    covariance = np.linalg.inv(_differentiate(found, weights)[1] + precision)
     return Fitted(weights, np.asarray(covariance, np.float64))
 
 
-def _derivatives(found: Evidence, weights: Floats) -> tuple[Floats, Floats]:
+def _differentiate(found: Evidence, weights: Floats) -> tuple[Floats, Floats]:
     """Gradient and Hessian of minus the log-likelihood."""
     n_weights, n_classes = len(weights), found.evidence.shape[2]
     step = max(1, SLICE_CELLS // (n_weights * n_classes))

@@ -88,7 +88,7 @@ def feature_names(n_classes: int, kinds: Sequence[str]) -> list[tuple[str, int |
     return names
 
 
-def checked_places(path: str, weights: Sequence[float], n_classes: int, kinds: Sequence[str]) -> range:
+def check_places(path: str, weights: Sequence[float], n_classes: int, kinds: Sequence[str]) -> range:
     """The own_weights of a calibration; DamagedModelError for one of another model or an older program."""
     places = own_weights(len(evidence_rows(kinds)), len(VIEWS) + len(_alike(n_classes)), n_classes)
     if len(weights) != places.stop:
@@ -96,7 +96,7 @@ def checked_places(path: str, weights: Sequence[float], n_classes: int, kinds: S
     return places
 
 
-def shown_name(name: str, classes: Sequence[str]) -> str:
+def format_feature(name: str, classes: Sequence[str]) -> str:
     """The name of a feature as people read it: a class by its own name."""
     kind, _, of = name.partition(":")
     return f"{kind}:{classes[int(of)]}" if kind == "alike" else name
@@ -130,7 +130,7 @@ def rough_scores(rough: Sequence[float], evidence: Sequence[Sequence[float]]) ->
     return [sum(weight * by_class[j] for weight, by_class in rows) for j in range(1, len(evidence[0]))]
 
 
-def alike_adds(weights: Sequence[float], rough: float, values: Sequence[float], own: range) -> list[float]:
+def add_alike(weights: Sequence[float], rough: float, values: Sequence[float], own: range) -> list[float]:
     """What a row of evidence adds by way of R_j, nats by class.
 
     weights : of the calibration;  rough : the row's in R_j;  values : of the row;  own : see own_weights

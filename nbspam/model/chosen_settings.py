@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from nbspam.errors import UsageError
 from nbspam.model.posterior import parse_prior
-from nbspam.model.words import checked_alpha
+from nbspam.model.words import parse_alpha
 from nbspam.settings import ALL_VIEWS, BIGRAMS_NAME, MEASURES_NAME, NUMERIC_MODELS, Settings
 from nbspam.tokens.bag import READ_VIEWS
 
@@ -35,13 +35,13 @@ if TYPE_CHECKING:
 AS_GIVEN = ("prior", "threshold", "normalise", "bins", "binning")  # settings that need no other
 
 
-def chosen(given: Scoring, names: Iterable[str], is_kept: bool = False) -> Settings:
+def make_settings(given: Scoring, names: Iterable[str], is_kept: bool = False) -> Settings:
     """The settings for a way of scoring; UsageError for a value that makes no sense, or has no effect.
 
     given : alpha `auto` is left to the caller, who chooses a number on the mail
     names, is_kept : see check_all_act
     """
-    from nbspam.model.numeric import checked_bins
+    from nbspam.model.numeric import check_bins
 
     event_model, numeric_model = given.get("event_model"), given.get("numeric_model")
     if event_model in NUMERIC_MODELS and numeric_model:
@@ -51,17 +51,17 @@ def chosen(given: Scoring, names: Iterable[str], is_kept: bool = False) -> Setti
     as_given = {name: value for name, value in given.items() if name in AS_GIVEN}
     settings = Settings(
         event_model or ("gaussian" if features == "numeric" else "presence"),
-        alpha=None if alpha is None or alpha == "auto" else checked_alpha(alpha, ", or auto"),
+        alpha=None if alpha is None or alpha == "auto" else parse_alpha(alpha, ", or auto"),
         averaged=not given.get("textbook"),
         features=features,
         numeric_model=numeric_model or "",
-        views=_checked_views(given.get("views", ALL_VIEWS)),
+        views=_parse_views(given.get("views", ALL_VIEWS)),
         **as_given,
     )
     if not 0 <= settings.threshold < float("inf"):
         why, where = "is not a number of nats >= 0", f"{settings.threshold:g}"
         raise UsageError(where, why, "for example: 2", "threshold", option="threshold")
-    checked_bins(settings.bins, settings.numeric_model == "aode")
+    check_bins(settings.bins, settings.numeric_model == "aode")
     parse_prior(settings.prior)
     _check_views_scored(settings)
     check_all_act(names, settings, is_kept)
@@ -75,33 +75,33 @@ def _check_views_scored(settings: Settings) -> None:
         scored.get(name, True) for name in settings.views.split(",")
     )
     if settings.views != ALL_VIEWS and not is_scored:
-        raise _wrong_views(settings.views, "names a view that is not scored here")
+        raise _views_error(settings.views, "names a view that is not scored here")
 
 
-def _checked_views(text: str) -> str:
+def _parse_views(text: str) -> str:
     """Names of views as Settings.views has them, in the order of READ_VIEWS."""
     names = set(READ_VIEWS) if text == ALL_VIEWS else {name.strip() for name in text.split(",")}
     if not names <= set(READ_VIEWS):
-        raise _wrong_views(text[:60], "is not a list of views")
+        raise _views_error(text[:60], "is not a list of views")
     return ALL_VIEWS if names == set(READ_VIEWS) else ",".join(name for name in READ_VIEWS if name in names)
 
 
-def _wrong_views(where: str, why: str) -> UsageError:
+def _views_error(where: str, why: str) -> UsageError:
     remedy = f"some of {','.join(READ_VIEWS)}, separated by commas, or all"
     return UsageError(where, why, remedy, "views", option="views")
 
 
-def changed(settings: Settings, change: Mapping[str, str]) -> Settings:
+def change_settings(settings: Settings, change: Mapping[str, str]) -> Settings:
     """The settings of a model with some replaced; UsageError for one without effect.
 
     change : of event_model, alpha, prior, features, textbook (any value but '' is yes)
     """
-    event_model, numeric_model, features = _models_asked(settings, change)
+    event_model, numeric_model, features = _choose_models(settings, change)
     same, textbook = event_model == settings.event_model, "textbook" in change
     alpha = settings.alpha if same and not textbook else None
     new = Settings(
         event_model,
-        alpha=checked_alpha(change["alpha"]) if "alpha" in change else alpha,
+        alpha=parse_alpha(change["alpha"]) if "alpha" in change else alpha,
         prior=change.get("prior", settings.prior),
         averaged=(settings.averaged or not same) and not textbook,
         features=features,
@@ -114,7 +114,7 @@ def changed(settings: Settings, change: Mapping[str, str]) -> Settings:
     return new
 
 
-def _models_asked(settings: Settings, change: Mapping[str, str]) -> tuple[str, str, str]:
+def _choose_models(settings: Settings, change: Mapping[str, str]) -> tuple[str, str, str]:
     """(event model, numeric model, features): each is kept unless it contradicts what is asked for."""
     asked = change.get("event_model", "")
     event_model, numeric_model = asked or settings.event_model, settings.numeric_model

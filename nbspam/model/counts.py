@@ -140,7 +140,7 @@ class Counts:
         totals.occurrences[:, label] += sign * occurrences.astype(np.int64)
 
 
-def columns_of(counts: NDArray[Any], places: Ints) -> NDArray[Any]:
+def take_columns(counts: NDArray[Any], places: Ints) -> NDArray[Any]:
     """Some columns of counts, the last axis; 0 at place -1."""
     if not counts.shape[-1]:
         return np.zeros((*counts.shape[:-1], len(places)), counts.dtype)
@@ -195,7 +195,7 @@ def split_texts(texts: bytes, n: int) -> list[bytes]:
     return texts.split(b"\n") if n else []
 
 
-def text_slices(texts: bytes, n: int, size: int) -> Iterator[tuple[int, list[str]]]:
+def slice_texts(texts: bytes, n: int, size: int) -> Iterator[tuple[int, list[str]]]:
     """The n token texts in slices of at most so many: (number of the first, the texts)."""
     ends = np.append(np.flatnonzero(np.frombuffer(texts, np.uint8) == LINE_FEED), len(texts))
     begin = 0

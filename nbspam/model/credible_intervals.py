@@ -18,21 +18,21 @@ from numpy.typing import ArrayLike
 from scipy.special import betaincinv, gammaincinv, polygamma, stdtrit
 
 from nbspam.model.calibration import design
-from nbspam.model.features import values_of
+from nbspam.model.features import arrange
 from nbspam.model.numeric import (
     LEAST_VARIANCE,
     FeatureCounts,
     Floats,
-    clamped,
-    mean_and_variance,
-    with_zero_row,
+    add_zero_row,
+    clamp,
+    estimate_normal,
 )
 from nbspam.model.posterior import OF_MAIL, Scored, ScorePart, rest_weights
 from nbspam.model.scorer import Scorer
 from nbspam.model.words import BernoulliLaw
 from nbspam.settings import MEASURE_ALPHA, Settings
 from nbspam.tokens.bag import MEASURES_VIEW, VIEWS
-from nbspam.tokens.measures import N_BINS, measure_of, messages_measured
+from nbspam.tokens.measures import N_BINS, count_measured, find_measure
 
 Interval = tuple[float, float]
 
@@ -97,9 +97,9 @@ def normal_posterior(counts: FeatureCounts, prior: NormalInverseGamma | None = N
 
     prior : None for one worth a message of each class, with the mean and variance over all classes
     """
-    center, spread = mean_and_variance(counts.moments.sum(axis=0))
+    center, spread = estimate_normal(counts.moments.sum(axis=0))
     before = prior or NormalInverseGamma(center, 1.0, 0.5, np.maximum(spread, LEAST_VARIANCE) / 2)
-    n, (mean, variance) = counts.moments[:, :, 0].astype(float), mean_and_variance(counts.moments)
+    n, (mean, variance) = counts.moments[:, :, 0].astype(float), estimate_normal(counts.moments)
     kappa = before.kappa + n
     shift = before.kappa * n / kappa * (mean - before.mean) ** 2
     return NormalInverseGamma(
@@ -116,15 +116,15 @@ def feature_variances(event_model: str, counts: FeatureCounts, alpha: float, fea
     event_model : gaussian or categorical; the mean over the parents of aode has no such formula
     """
     if event_model == "gaussian":
-        values, posterior = clamped(features)[:, None, :], normal_posterior(counts)
+        values, posterior = clamp(features)[:, None, :], normal_posterior(counts)
         found = posterior.log_density_variance(np.where(np.isnan(values), 0.0, values))
-        varies = mean_and_variance(counts.moments.sum(axis=0))[1] > 0
+        varies = estimate_normal(counts.moments.sum(axis=0))[1] > 0
         return np.asarray(np.where(np.isnan(values) | ~varies, 0.0, found).sum(axis=2))
     totals = counts.known(counts.bins) + alpha * counts.sizes[counts.feature_of_cell]
     with np.errstate(invalid="ignore"):
         table = trigamma(counts.bins + alpha) - trigamma(totals)
     table[np.isnan(table)] = np.inf
-    return np.asarray(with_zero_row(table.T)[counts.cells(features)].sum(axis=1))
+    return np.asarray(add_zero_row(table.T)[counts.cells(features)].sum(axis=1))
 
 
 def dirichlet_variances(parameters: ArrayLike, coefficients: ArrayLike, totals: ArrayLike) -> Floats:
@@ -183,7 +183,7 @@ def log_odds_interval(
     if scorer.features is not None:
         if settings.numeric_model == "aode":
             return None
-        features, values = scorer.features, values_of(scorer.features.names, scored.features)
+        features, values = scorer.features, arrange(scorer.features.names, scored.features)
         variances += feature_variances(features.event_model, features.counts, settings.alpha, values)[0]
     if settings.averaged:
         variances += _of_views(scorer, scored.parts)
@@ -227,10 +227,10 @@ def _of_views(scorer: Scorer, parts: Sequence[ScorePart]) -> Floats:
     for view in range(len(VIEWS)):
         of_view = [part for part in tokens if part.view == view]
         groups.append((of_view, model.documents[view], alpha, model.words[view] + 1))
-    measured = messages_measured(model.documents[MEASURES_VIEW])
+    measured = count_measured(model.documents[MEASURES_VIEW])
     for part in tokens:
         if part.view == MEASURES_VIEW and any(part.counts):
-            groups.append(([part], measured, MEASURE_ALPHA, N_BINS[measure_of(part.text)]))
+            groups.append(([part], measured, MEASURE_ALPHA, N_BINS[find_measure(part.text)]))
     total = np.zeros(len(model.classes))
     for some, sums, pseudo, size in groups:
         rows = [[n + pseudo for n in part.counts[::2]] for part in some]

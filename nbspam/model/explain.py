@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from nbspam.model.posterior import ScorePart, rest_weights
 from nbspam.model.scorer import Counted
-from nbspam.tokens.bag import NOTAWORD, NOTAWORD_VIEW, VIEW_NAMES, token_key
+from nbspam.tokens.bag import NOTAWORD, NOTAWORD_VIEW, VIEW_NAMES, hash_token
 
 if TYPE_CHECKING:
     from nbspam.filter import Filter, Verdict
@@ -135,7 +135,7 @@ def _sums(verdict: Verdict, parts: list[tuple[ScorePart, float | None]]) -> list
         elif part.kind == "feature":
             key = ("features", "features")
         groups.setdefault(key, []).append(nats)
-    sums = [Sum(kind, name, _total(values), len(values)) for (kind, name), values in groups.items()]
+    sums = [Sum(kind, name, _add_nats(values), len(values)) for (kind, name), values in groups.items()]
     weights = rest_weights(verdict.scored.scores, verdict.number)
     if len(weights) > 2:
         minus_entropy = fsum(weight * log(weight) for weight in weights if weight > 0)
@@ -143,7 +143,7 @@ def _sums(verdict: Verdict, parts: list[tuple[ScorePart, float | None]]) -> list
     return sums
 
 
-def _total(values: list[float | None]) -> float | None:
+def _add_nats(values: list[float | None]) -> float | None:
     """The sum; None if a side is both ruled out and ruled in, or both sides are ruled out."""
     try:
         return None if None in values else fsum(values)  # type: ignore[arg-type]
@@ -188,8 +188,8 @@ def _remove_clues(
     now = verdict
     while len(removed) < MAX_REMOVED:
         tries = []
-        for text, view in _strongest_by_view(now, *rivals(now.scored.scores)):
-            rest = _without(judge, message, text, view)
+        for text, view in _find_strongest(now, *rivals(now.scored.scores)):
+            rest = _remove_token(judge, message, text, view)
             tries.append((text, rest, judge.judge(rest, verdict.name)))
         if not tries:
             return None
@@ -200,7 +200,7 @@ def _remove_clues(
     return None
 
 
-def _strongest_by_view(verdict: Verdict, first: int, second: int) -> list[tuple[str, int]]:
+def _find_strongest(verdict: Verdict, first: int, second: int) -> list[tuple[str, int]]:
     """The token of each view that says most for the first class against the second, and the view."""
     best: dict[int, tuple[float, str]] = {}
     for part in verdict.scored.parts:
@@ -210,7 +210,7 @@ def _strongest_by_view(verdict: Verdict, first: int, second: int) -> list[tuple[
     return [(text, view) for view, (_, text) in best.items()]
 
 
-def _without(judge: Filter, message: Counted, text: str, view: int) -> Counted:
+def _remove_token(judge: Filter, message: Counted, text: str, view: int) -> Counted:
     """The message without one of its tokens; NOTAWORD is every token that the model does not know."""
     rest = copy.copy(message)
     rest.tokens = list(message.tokens)
@@ -219,5 +219,5 @@ def _without(judge: Filter, message: Counted, text: str, view: int) -> Counted:
         rest.tokens = [{k: value for k, value in tokens.items() if k in known} for tokens in message.tokens]
     else:
         rest.tokens[view] = dict(message.tokens[view])
-        rest.tokens[view].pop(token_key(text), None)
+        rest.tokens[view].pop(hash_token(text), None)
     return rest

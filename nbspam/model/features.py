@@ -20,7 +20,7 @@ from nbspam.model.numeric import (
     Floats,
     GaussianLaw,
     Ints,
-    checked_bins,
+    check_bins,
     count_features,
     make_numeric_law,
 )
@@ -35,7 +35,7 @@ Bin = tuple[float | None, float | None]  # its edges, None where it has none
 ALL_FEATURES = "all features"  # the name of a factor that is of no single feature
 
 
-def bins_between(edges: Sequence[float]) -> list[Bin]:
+def make_bins(edges: Sequence[float]) -> list[Bin]:
     """The bins of a feature, from its inner edges."""
     return list(zip([None, *edges], [*edges, None], strict=True))
 
@@ -76,7 +76,7 @@ class FeatureScorer:
             why = f"{model.path} was trained without counting pairs of features"
             remedy = "train again with `event_model=aode`"
             raise UsageError("aode", why, remedy, "model-no-pairs", option="event_model")
-        self.counts = stored_counts(model, with_pairs=self.event_model == "aode")
+        self.counts = load_counts(model, with_pairs=self.event_model == "aode")
         self.law = make_numeric_law(self.event_model, self.counts, settings.alpha)
 
     def contributions(self, measured: Sequence[float | None]) -> list[tuple[str, list[float]]]:
@@ -84,7 +84,7 @@ class FeatureScorer:
 
         measured : in the order of tokens.numeric.NAMES
         """
-        values = values_of(self.names, measured)
+        values = arrange(self.names, measured)
         rows = self.law.contributions(values)[0].tolist()
         if self.event_model == "aode":
             return [(ALL_FEATURES, row) for row in rows]
@@ -93,7 +93,7 @@ class FeatureScorer:
 
     def facts(self, measured: Sequence[float | None]) -> list[FeatureFacts]:
         """Each feature that is not missing, in the model's order."""
-        values = values_of(self.names, measured)
+        values = arrange(self.names, measured)
         counts, law, found = self.counts, self.law, []
         for f, cell in enumerate(counts.cells(values)[0].tolist()):
             if cell < 0:
@@ -102,13 +102,13 @@ class FeatureScorer:
             if isinstance(law, GaussianLaw):
                 facts = {"mean": law.means[:, f].tolist(), "variance": law.variances[:, f].tolist()}
             else:
-                around = bins_between(counts.edges[f])[cell - int(counts.starts[f])]
+                around = make_bins(counts.edges[f])[cell - int(counts.starts[f])]
                 facts = {"phi": np.exp(law.log_phi[cell]).tolist()}
             found.append(FeatureFacts(self.names[f], float(values[0, f]), around, facts))
         return found
 
 
-def values_of(names: Sequence[str], measured: Sequence[float | None] | Floats) -> Floats:
+def arrange(names: Sequence[str], measured: Sequence[float | None] | Floats) -> Floats:
     """float64 (n_messages, n_features): measured values in the order of some features; NaN where missing.
 
     measured : in the order of NAMES, of one message or a row a message
@@ -118,10 +118,10 @@ def values_of(names: Sequence[str], measured: Sequence[float | None] | Floats) -
     return np.array([columns.get(name, missing) for name in names]).T
 
 
-def stored_counts(model: Model, with_pairs: bool = False) -> FeatureCounts:
+def load_counts(model: Model, with_pairs: bool = False) -> FeatureCounts:
     """Moments and bins of a model, and the pairs of AODE if they are wanted."""
     edges = [row for _, row in model.numeric_features()]
-    checked_bins(max([MIN_BINS, *(len(row) + 1 for row in edges)]), with_pairs)
+    check_bins(max([MIN_BINS, *(len(row) + 1 for row in edges)]), with_pairs)
     counts = FeatureCounts(len(model.classes), edges, with_pairs)
     try:
         for cell, row in model.numeric_counts(with_pairs).items():
@@ -136,10 +136,10 @@ def message_rows(
 ) -> Iterator[tuple[str, int, int, list[int]]]:
     """What messages add to the stored rows of counts, as FeatureCounts.rows.
 
-    labels : class numbers;  measured : see values_of
+    labels : class numbers;  measured : see arrange
     """
     features, with_pairs = model.numeric_features(), model.settings.get("numeric_model") == "aode"
-    values, edges = values_of([name for name, _ in features], measured), [row for _, row in features]
+    values, edges = arrange([name for name, _ in features], measured), [row for _, row in features]
     return count_features(values, np.array(labels), max(labels) + 1, edges, with_pairs).rows()
 
 
@@ -160,6 +160,6 @@ def parse_edges(texts: Sequence[str], event_model: str) -> dict[str, list[float]
         if name not in NAMES or not edges or not all(low < high for low, high in pairwise(steps)):
             why, remedy = "is not a numeric feature with ascending numbers", "for example: size=1000,5000"
             raise UsageError(text, why, remedy, "edges", option="edges")
-        checked_bins(len(edges) + 1, event_model == "aode")
+        check_bins(len(edges) + 1, event_model == "aode")
         found[name] = edges
     return found

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from nbspam.errors import UsageError
-from nbspam.model.words import checked_alpha
+from nbspam.model.words import parse_alpha
 from nbspam.settings import BINNINGS
 
 Floats = NDArray[np.float64]
@@ -35,12 +35,12 @@ COUNTED_AT_ONCE = 2_000  # messages
 ROWS_AT_ONCE = 1_024  # under AODE, which looks up the square of the features for each message
 
 
-def clamped(features: ArrayLike) -> Floats:
+def clamp(features: ArrayLike) -> Floats:
     """The features as they are scored: no value beyond MAX_MAGNITUDE either way; NaN stays."""
     return np.clip(np.asarray(features, dtype=np.float64), -MAX_MAGNITUDE, MAX_MAGNITUDE)
 
 
-def checked_bins(bins: int, with_pairs: bool = False) -> int:
+def check_bins(bins: int, with_pairs: bool = False) -> int:
     """A number of bins that can be counted, with_pairs for AODE; UsageError otherwise."""
     most, where = (MAX_PAIRED_BINS, " under aode") if with_pairs else (MAX_BINS, "")
     if MIN_BINS <= bins <= most:
@@ -57,11 +57,11 @@ def learn_edges(features: Floats, bins: int, binning: str = "frequency") -> list
       frequency : at the i/bins quantiles; equal edges fall together, so a feature may get fewer bins
     A feature that is constant or always missing has no edge: one bin, which says nothing.
     """
-    checked_bins(bins)
+    check_bins(bins)
     if binning not in BINNINGS:
         raise UsageError(binning, "no such way to bin", slug="bins", option="binning", allowed=BINNINGS)
     found = []
-    for column in clamped(features).T:
+    for column in clamp(features).T:
         values = np.sort(column[~np.isnan(column)]).tolist() or [0.0]
         low, high = values[0], values[-1]
         if binning == "width":
@@ -97,7 +97,7 @@ class FeatureCounts:
 
     def cells(self, features: ArrayLike) -> Ints:
         """int64 (n_messages, n_features): the cell of each value; -1 where it is missing."""
-        values = clamped(features)
+        values = clamp(features)
         cells = np.full(values.shape, -1, np.int64)
         for f, row in enumerate(self.edges):
             cells[:, f] = np.searchsorted(row, values[:, f], side="right") + self.starts[f]
@@ -106,7 +106,7 @@ class FeatureCounts:
 
     def add(self, features: ArrayLike, labels: ArrayLike, sign: int = 1) -> None:
         """Counts messages; with sign -1 takes them out again."""
-        values, labels, n_cells = clamped(features), np.asarray(labels), self.bins.shape[1]
+        values, labels, n_cells = clamp(features), np.asarray(labels), self.bins.shape[1]
         table = np.zeros((len(values), n_cells + 1))  # 1 where a message is in a cell; -1 is the last column
         np.put_along_axis(table, self.cells(values), 1.0, axis=1)
         for k in range(len(self.bins)):
@@ -168,9 +168,9 @@ class NumericLaw:
     """
 
     def __init__(self, counts: FeatureCounts, alpha: float = 1.0) -> None:
-        self.counts, self.alpha = counts, checked_alpha(alpha)
+        self.counts, self.alpha = counts, parse_alpha(alpha)
         sizes = counts.sizes[counts.feature_of_cell]
-        self.log_phi = smoothed_log(counts.bins, counts.known(counts.bins), self.alpha, sizes).T
+        self.log_phi = log_shares(counts.bins, counts.known(counts.bins), self.alpha, sizes).T
 
     def contributions(self, features: ArrayLike) -> Floats:
         """Log-likelihoods, float64 (n_messages, n_factors, n_classes), nats; zeros for a missing feature.
@@ -178,7 +178,7 @@ class NumericLaw:
         One factor a feature where the model is a product, one in all for AODE.
         -inf at lambda = 0 for what was never met in the class; never NaN.
         """
-        return np.asarray(with_zero_row(self.log_phi)[self.counts.cells(features)])
+        return np.asarray(add_zero_row(self.log_phi)[self.counts.cells(features)])
 
     def log_likelihood(self, features: ArrayLike) -> Floats:
         """float64 (n_messages, n_classes): the sum of the contributions."""
@@ -206,8 +206,8 @@ class GaussianLaw(NumericLaw):
 
     def __init__(self, counts: FeatureCounts, floor: float = VARIANCE_FLOOR, added: float = 0.0) -> None:
         super().__init__(counts)
-        mean, variance = mean_and_variance(counts.moments.sum(axis=0))
-        means, variances = mean_and_variance(counts.moments)
+        mean, variance = estimate_normal(counts.moments.sum(axis=0))
+        means, variances = estimate_normal(counts.moments)
         empty = counts.moments[:, :, 0] == 0
         extra = added * variance.max(initial=0.0)
         raised = np.where(empty, variance, variances) + extra
@@ -218,13 +218,13 @@ class GaussianLaw(NumericLaw):
         self.variances = np.maximum(raised, least)
 
     def contributions(self, features: ArrayLike) -> Floats:
-        values = clamped(features)[:, :, None]
+        values = clamp(features)[:, :, None]
         means, variances = self.means.T, self.variances.T
         densities = -0.5 * (np.log(2 * np.pi * variances) + (values - means) ** 2 / variances)
         return np.where(np.isnan(values) | self.constant[:, None], 0.0, densities)
 
 
-def mean_and_variance(moments: NDArray[Any]) -> tuple[Floats, Floats]:
+def estimate_normal(moments: NDArray[Any]) -> tuple[Floats, Floats]:
     """Maximum likelihood mean and variance from moments on the last axis; zeros where there is no value.
 
     Correctly rounded quotients of exact integers, so that variances do not cancel.
@@ -248,7 +248,7 @@ class AodeLaw(NumericLaw):
         usable: NDArray[np.bool_] = (cells >= 0) & (self.counts.bins.sum(axis=0) > 0)[cells]
         has_parent = usable.any(axis=1)
         used, places = np.unique(cells, return_inverse=True)
-        parents = with_zero_row(self.log_phi)
+        parents = add_zero_row(self.log_phi)
         for k, pairs in enumerate(() if self.counts.pairs is None else self.counts.pairs):
             table = self._log_children(pairs[used], used)
             for rows in np.array_split(np.flatnonzero(has_parent), len(cells) // ROWS_AT_ONCE + 1):
@@ -264,19 +264,19 @@ class AodeLaw(NumericLaw):
         0 for cells of the parent's own feature, and in the last column, of missing features.
         """
         counts, feature = self.counts, self.counts.feature_of_cell
-        table = smoothed_log(pairs, counts.known(pairs), self.alpha, counts.sizes[feature])
+        table = log_shares(pairs, counts.known(pairs), self.alpha, counts.sizes[feature])
         table[feature[parents][:, None] == feature] = 0.0
         return np.pad(table, ((0, 0), (0, 1)))
 
 
-def smoothed_log(counts: NDArray[Any], totals: NDArray[Any], alpha: float, cells: Ints) -> Floats:
+def log_shares(counts: NDArray[Any], totals: NDArray[Any], alpha: float, cells: Ints) -> Floats:
     """log (count + alpha) / (total + cells alpha), nats; -inf for 0 / anything."""
     with np.errstate(divide="ignore", invalid="ignore"):
         logs = np.log(counts + alpha) - np.log(totals + alpha * cells)
     return np.where(np.isnan(logs), -np.inf, logs)
 
 
-def with_zero_row(table: Floats) -> Floats:
+def add_zero_row(table: Floats) -> Floats:
     """A table with zeros in a last row, which number -1 (missing) finds."""
     return np.pad(table, ((0, 1), (0, 0)))
 

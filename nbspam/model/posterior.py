@@ -89,7 +89,7 @@ class Scored:
         and minus that entropy add up to the log-odds.
         """
         weights = rest_weights(self.scores, positive)
-        return [(part, _difference(part.values, positive, weights)) for part in self.parts]
+        return [(part, _subtract_rest(part.values, positive, weights)) for part in self.parts]
 
     def clues(self, positive: int) -> list[tuple[ScorePart, float | None]]:
         """The contributions of tokens and numeric features, the largest first.
@@ -100,7 +100,7 @@ class Scored:
         return sorted(found, key=lambda one: (-abs(inf if one[1] is None else one[1]), one[0].text))
 
 
-def _difference(values: list[float], positive: int, weights: list[float]) -> float | None:
+def _subtract_rest(values: list[float], positive: int, weights: list[float]) -> float | None:
     """One value less the weighted sum of the others; None where both are -inf."""
     rest = [weight * value for weight, value in zip(weights, values, strict=True) if weight]
     other = -inf if -inf in rest else fsum(rest)
@@ -113,7 +113,7 @@ def log_posteriors(log_joint: Sequence[float]) -> list[float] | None:
 
     A log posterior may be -inf (lambda = 0), never NaN; their exponentials sum to 1 for any length of mail.
     """
-    below = _below_the_best(log_joint)
+    below = _subtract_best(log_joint)
     if not below:
         return None
     total = log_sum_exp(below)
@@ -126,13 +126,13 @@ def log_odds(log_joint: Sequence[float], positive: int) -> float | None:
     Finite wherever the joints are, however large: it is a difference of logs, not the logit of a
     probability that has rounded to 1.  +-inf only where lambda = 0 (or a prior of 0) rules a side out.
     """
-    below = _below_the_best(log_joint)
+    below = _subtract_best(log_joint)
     if not below:
         return None
     return below[positive] - log_sum_exp([value for k, value in enumerate(below) if k != positive])
 
 
-def _below_the_best(log_joint: Sequence[float]) -> list[float]:
+def _subtract_best(log_joint: Sequence[float]) -> list[float]:
     """Each less the largest of them; empty if every one is -inf.
 
     Near the best the difference is exact.  The log of a sum added to joints of -1e17 would be lost in them.

@@ -18,7 +18,7 @@ from math import fsum, inf, log
 
 from nbspam.errors import UsageError, log_faults
 from nbspam.mail.limits import MAX_READ_BYTES
-from nbspam.model.calibration import alike_adds, checked_places, first_weights, rough_scores, rough_weights
+from nbspam.model.calibration import add_alike, check_places, first_weights, rough_scores, rough_weights
 from nbspam.model.posterior import Scored, ScorePart, log_priors_of, prior_shift
 from nbspam.settings import (
     ALL_VIEWS,
@@ -40,10 +40,10 @@ from nbspam.tokens.bag import (
     TEXTBOOK_VIEWS,
     VIEW_NAMES,
     VIEWS,
+    digest_message,
     key_list,
-    message_digest,
 )
-from nbspam.tokens.measures import MEASURES, N_BINS, measure_of, messages_measured
+from nbspam.tokens.measures import MEASURES, N_BINS, count_measured, find_measure
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ class Counted:
         """Equal for equal messages."""
         if self._digest is None:
             counts = {key: n for view in self.tokens for key, (_, n) in view.items()}
-            self._digest = message_digest(counts, self.features)
+            self._digest = digest_message(counts, self.features)
         return self._digest
 
     def keys(self) -> list[int]:
@@ -151,7 +151,7 @@ class Scorer:
         model, settings = self.model, self.settings
         n_classes = len(model.classes)
         self.weights = model.calibration() or first_weights(n_classes, settings.kinds)[0]
-        self._own = checked_places(model.path, self.weights, n_classes, settings.kinds)
+        self._own = check_places(model.path, self.weights, n_classes, settings.kinds)
         self._rough = rough_weights(n_classes)
         self._laws = [
             ViewEvidence(view, alpha, settings.threshold, model.documents[view], model.words[view] + 1)
@@ -220,7 +220,7 @@ class Scorer:
         `explain` still adds up.
         """
         law = self._laws[row]
-        found = [(word, times_counted(word[2]), weights) for word, weights in law.informative(known)]
+        found = [(word, damp_times(word[2]), weights) for word, weights in law.informative(known)]
         sums = [sum([n * weights[k] for _, n, weights in found]) for k in range(len(self.model.classes))]
         share = familiarity / (sum([n for _, n, _ in found]) + SHRINKAGE)
         ham_cap = self.settings.ham_cap
@@ -230,7 +230,7 @@ class Scorer:
         for (_, text, times, counts), n, weights in found:
             values = [n * scale * value for value in weights]
             if self._rough:
-                more = alike_adds(self.weights, n * share * self._rough[row], weights, self._own)
+                more = add_alike(self.weights, n * share * self._rough[row], weights, self._own)
                 values = [a + b for a, b in zip(values, more, strict=True)]
             part = parts.get(text)
             if part is None:
@@ -246,8 +246,8 @@ class Scorer:
 
         tokens : those of the measures, some may be missing
         """
-        messages = messages_measured(self.model.documents[MEASURES_VIEW])
-        found = {measure_of(text): (text, rows.get(key)) for key, (text, _) in tokens.items()}
+        messages = count_measured(self.model.documents[MEASURES_VIEW])
+        found = {find_measure(text): (text, rows.get(key)) for key, (text, _) in tokens.items()}
         parts: list[ScorePart] = []
         for name in MEASURES:
             weight = self.weights[len(evidence)]
@@ -382,7 +382,7 @@ class ViewEvidence:
         return [(word, weights) for spread, word, weights in found if spread >= last]
 
 
-def times_counted(times: int) -> float:
+def damp_times(times: int) -> float:
     """How often a word counts in the mean if a message has it so many times: 1 + log of it, or of MOST_TIMES.
 
     A second time says more, not as much again.

@@ -20,13 +20,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from nbspam.model.block import Block, over_words, select_rows
-from nbspam.model.calibrate import bulk_scores, fit, join_evidence, ways_to_see
-from nbspam.model.counts import Counts, CountsModel, Floats, Ints, columns_of
+from nbspam.model.block import Block, limit_to_words, select_rows
+from nbspam.model.calibrate import choose_ways, fit, join_evidence, score_evidence
+from nbspam.model.counts import Counts, CountsModel, Floats, Ints, take_columns
 from nbspam.model.numeric import FeatureCounts, count_features, learn_edges, make_numeric_law
 from nbspam.model.posterior import log_priors_of, prior_shift
 from nbspam.model.scorer import make_words
-from nbspam.model.views import Seen, view_evidence
+from nbspam.model.views import Seen, compute_evidence
 from nbspam.model.words import WordLaw
 from nbspam.settings import Settings
 from nbspam.tokens.bag import NOTAWORD_KEY
@@ -92,7 +92,7 @@ class WordRows:
     def __init__(self, counts: Counts, block: Block) -> None:
         used, columns = np.unique(block.columns, return_inverse=True)
         places = counts.places(np.append(block.keys[used], NOTAWORD_KEY))
-        known = columns_of(counts.known(), places)
+        known = take_columns(counts.known(), places)
         rows, times, inside = block.rows(), block.counts.astype(np.float64), known[columns]
         outside = np.bincount(rows[~inside], times[~inside], len(block))
         without = np.flatnonzero(outside)  # rows that have a NOTAWORD
@@ -101,13 +101,13 @@ class WordRows:
         self._columns = np.concatenate([columns[inside], np.full(len(without), len(used))])
         self._times = np.concatenate([times[inside], outside[without]])
         self._counts, self._places = counts, places
-        self._tuples: tuple[list[list[int]], Ints] = ([], places)  # of distinct_tuples, for the first law
+        self._tuples: tuple[list[list[int]], Ints] = ([], places)  # of find_distinct, for the first law
 
     def score(self, law: WordLaw) -> Floats:
         """Log-likelihoods, float64 (n_rows, n_classes), nats; -inf allowed, never NaN."""
         if not self._tuples[0]:
             counts = self._counts.occurrences if law.repeats else self._counts.documents
-            self._tuples = distinct_tuples(columns_of(counts, self._places))
+            self._tuples = find_distinct(take_columns(counts, self._places))
         joint = self._sums(law.weigh, self._times if law.repeats else 1.0) + law.base
         if any(law.certain):
             certain = self._sums(law.is_certain, 1.0)
@@ -122,7 +122,7 @@ class WordRows:
         return np.stack([np.bincount(self._rows, one, self._n_rows) for one in weights], axis=1)
 
 
-def distinct_tuples(counts: Ints) -> tuple[list[list[int]], Ints]:
+def find_distinct(counts: Ints) -> tuple[list[list[int]], Ints]:
     """(tuples, place): the distinct columns of counts, and which of them each column is.
 
     counts : int64 (n_classes, n), n >= 1
@@ -137,25 +137,25 @@ def distinct_tuples(counts: Ints) -> tuple[list[list[int]], Ints]:
     return counts[:, first].T.tolist(), place
 
 
-def best_alpha(model: TextbookModel, sample: Block) -> float:
+def choose_alpha(model: TextbookModel, sample: Block) -> float:
     """The lambda of ALPHA_GRID with least log loss; the larger one of two that are equal.
 
     model  : the counts and the way of scoring, which may average views
     sample : labelled messages, all of them among the counted
     """
     if model.settings.averaged:
-        seen = [way(sample, model.counts) for way in ways_to_see(sample)]
-        score = partial(_averaged_loss, model, seen)
+        seen = [way(sample, model.counts) for way in choose_ways(sample)]
+        score = partial(_judge_averaged, model, seen)
     else:
-        score = partial(_textbook_loss, _folds(model, sample))
+        score = partial(_judge_textbook, _folds(model, sample))
     return -min((score(alpha), -alpha) for alpha in ALPHA_GRID)[1]
 
 
-def _averaged_loss(model: TextbookModel, seen: list[Seen], alpha: float) -> float:
+def _judge_averaged(model: TextbookModel, seen: list[Seen], alpha: float) -> float:
     settings = model.settings.replaced(alpha=alpha)
-    found = join_evidence([view_evidence(one, settings) for one in seen])
+    found = join_evidence([compute_evidence(one, settings) for one in seen])
     shift = prior_shift(settings, model.counts.messages.tolist(), model.classes)
-    joint = bulk_scores(fit(found)[0], found) + shift
+    joint = score_evidence(fit(found)[0], found) + shift
     return log_loss(joint, found.labels)
 
 
@@ -168,7 +168,7 @@ def _folds(model: TextbookModel, sample: Block) -> list[Fold]:
     part = np.unique(sample.digests(), return_inverse=True)[1] % FOLDS
     for number in range(FOLDS):
         judged = select_rows(sample, np.flatnonzero(part == number))
-        counted = over_words(judged, model.counts.keys) if model.counts.is_fixed else judged
+        counted = limit_to_words(judged, model.counts.keys) if model.counts.is_fixed else judged
         counts = model.counts - counted.count(len(model.classes))
         features = deepcopy(model.features)
         if features:
@@ -178,7 +178,7 @@ def _folds(model: TextbookModel, sample: Block) -> list[Fold]:
     return found
 
 
-def _textbook_loss(folds: list[Fold], alpha: float) -> float:
+def _judge_textbook(folds: list[Fold], alpha: float) -> float:
     joints = []
     for model, judged, words in folds:
         smoothed = model._replace(settings=model.settings.replaced(alpha=alpha))

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from nbspam.model.block import SLICE_PAIRS, Block
 from nbspam.model.calibration import rough_weights
-from nbspam.model.counts import Counts, Floats, Ints, columns_of
-from nbspam.model.scorer import NEARLY_ZERO, times_counted
+from nbspam.model.counts import Counts, Floats, Ints, take_columns
+from nbspam.model.scorer import NEARLY_ZERO, damp_times
 from nbspam.settings import (
     AT_LEAST,
     DILUTION,
@@ -29,7 +29,7 @@ from nbspam.settings import (
     Settings,
 )
 from nbspam.tokens.bag import MEASURES_VIEW, N_VIEWS, VIEWS, key_list
-from nbspam.tokens.measures import MEASURES, N_BINS, bins_of
+from nbspam.tokens.measures import MEASURES, N_BINS, list_bins
 
 
 class Seen(NamedTuple):
@@ -76,7 +76,7 @@ def as_counted(block: Block, counts: Counts, places: Ints | None = None) -> Seen
         places = counts.places(block.keys)
     pairs = np.empty((len(counts.messages), len(block.columns)), np.int32)
     for documents, row in zip(counts.documents, pairs, strict=True):
-        own = (documents if places is None else columns_of(documents, places)).astype(np.int32)
+        own = (documents if places is None else take_columns(documents, places)).astype(np.int32)
         own.take(block.columns, out=row, mode="clip")  # without an array of larger numbers in between
     totals = counts.totals
     return Seen(
@@ -94,9 +94,9 @@ def leave_groups_out(block: Block, counts: Counts, groups: Ints) -> Seen:
     """
     seen = as_counted(block, counts)
     counted = _sum_classes(seen.pairs) > 0  # false outside a fixed vocabulary
-    lengths, n_groups = view_lengths(block, counted), int(groups.max(initial=-1)) + 1
+    lengths, n_groups = count_by_view(block, counted), int(groups.max(initial=-1)) + 1
     is_first = np.zeros(len(counted), bool)  # of the tokens of a group: several rows may have one
-    for rows in _whole_groups(block, groups):
+    for rows in _split_groups(block, groups):
         pairs, row_of = block.pairs_of(rows), np.repeat(rows, np.diff(block.starts)[rows])
         cells = groups[row_of] * len(block.keys) + block.columns[pairs]
         _, first, cell = np.unique(cells, return_index=True, return_inverse=True)
@@ -112,11 +112,11 @@ def leave_groups_out(block: Block, counts: Counts, groups: Ints) -> Seen:
         seen.totals[k] -= group_sums(lengths * (block.labels == k)[:, None])
     if not counts.is_fixed:
         gone = counted & is_first & (_sum_classes(seen.pairs) == 0)
-        seen.words[:] -= group_sums(view_lengths(block, gone))
+        seen.words[:] -= group_sums(count_by_view(block, gone))
     return seen
 
 
-def _whole_groups(block: Block, groups: Ints) -> list[Ints]:
+def _split_groups(block: Block, groups: Ints) -> list[Ints]:
     """The rows, a few groups at a time: some SLICE_PAIRS tokens, or a larger group alone."""
     order = np.argsort(groups, kind="stable")
     ends = np.flatnonzero(np.diff(groups[order], append=-1)) + 1
@@ -132,9 +132,9 @@ def before_each(block: Block, counts: Counts) -> Seen:
     Counts before a row are today's counts less the row's own and all later ones.
     """
     seen = as_counted(block, counts)
-    lengths = view_lengths(block, _sum_classes(seen.pairs) > 0)
+    lengths = count_by_view(block, _sum_classes(seen.pairs) > 0)
     # Rows without gaps: of those with gaps `take` would make a whole copy each time.
-    documents = columns_of(counts.documents, counts.places(block.keys))
+    documents = take_columns(counts.documents, counts.places(block.keys))
     now = [*documents.astype(np.int32, order="C")]
     starts, labels = block.starts.tolist(), block.labels.tolist()
     classes = [*zip(now, seen.pairs, strict=True)]
@@ -151,7 +151,7 @@ def before_each(block: Block, counts: Counts) -> Seen:
         later = np.cumsum((lengths * (block.labels == k)[:, None])[::-1], axis=0)[::-1]
         seen.totals[k] -= later.T
     if not counts.is_fixed:  # a token's first message: unknown to it and to all earlier ones
-        firsts = view_lengths(block, _sum_classes(seen.pairs) == 0)
+        firsts = count_by_view(block, _sum_classes(seen.pairs) == 0)
         seen.words[:] -= np.cumsum(firsts[::-1], axis=0)[::-1].T
     return seen
 
@@ -161,7 +161,7 @@ def _sum_classes(values: NDArray[np.int32]) -> NDArray[np.int32]:
     return reduce(np.add, values)
 
 
-def view_lengths(block: Block, pairs: NDArray[np.bool_]) -> Floats:
+def count_by_view(block: Block, pairs: NDArray[np.bool_]) -> Floats:
     """float64 (n_rows, N_VIEWS): of how many distinct tokens of each row `pairs` is true."""
     lengths = np.zeros((len(block), N_VIEWS))
     for chosen in block.slices():
@@ -173,7 +173,7 @@ def view_lengths(block: Block, pairs: NDArray[np.bool_]) -> Floats:
     return lengths
 
 
-def view_evidence(seen: Seen, settings: Settings) -> Evidence:
+def compute_evidence(seen: Seen, settings: Settings) -> Evidence:
     """What the calibration sees of every row; the law is nbspam.model.scorer.  settings : see Settings.of"""
     block, n_classes = seen.block, len(seen.pairs)
     arrays = zip(*[_Slice(seen, rows, settings).results() for rows in block.slices()], strict=True)
@@ -188,7 +188,7 @@ def view_evidence(seen: Seen, settings: Settings) -> Evidence:
     return Evidence(found, common, block.labels.astype(np.int64), settings.kinds)
 
 
-def log_smoothed(counts: NDArray[np.int32], pseudo: float) -> Floats:
+def log_counts(counts: NDArray[np.int32], pseudo: float) -> Floats:
     """log(count + pseudo), nats: nbspam.model.scorer.log_ratios is the difference of two classes.
 
     Each value is computed once: counts are small numbers that come again and again.
@@ -233,7 +233,7 @@ class _Slice:
 
     def _weights(self, alpha: float) -> Floats:
         """The log-likelihood ratios of all tokens against class 0, float64 (n_classes - 1, n_tokens)."""
-        logs = log_smoothed(self._counts, alpha)
+        logs = log_counts(self._counts, alpha)
         totals = np.log(self._totals + alpha * self._words)
         for k in range(1, len(logs)):
             logs[k] -= logs[0]
@@ -278,15 +278,15 @@ class _Slice:
         pairs, which = pairs[which >= 0], which[which >= 0]
         rows = self._rows[pairs]
         messages = self._totals[:, MEASURES_VIEW, rows] / len(MEASURES)  # each counts once in each measure
-        logs = log_smoothed(self._counts[:, pairs], MEASURE_ALPHA)
+        logs = log_counts(self._counts[:, pairs], MEASURE_ALPHA)
         logs -= np.log(messages + MEASURE_ALPHA * _BINS[which])
         found[rows, which] = (logs - logs[0]).T
         return found
 
 
-_MEASURE_OF = {key: place for place, name in enumerate(MEASURES) for key in key_list(bins_of(name))}
+_MEASURE_OF = {key: place for place, name in enumerate(MEASURES) for key in key_list(list_bins(name))}
 _BINS = np.array([N_BINS[name] for name in MEASURES])
-_TIMES = np.array([0.0, *map(times_counted, range(1, MOST_TIMES + 1))])
+_TIMES = np.array([0.0, *map(damp_times, range(1, MOST_TIMES + 1))])
 # By view: NOTAWORD and measures, which are last, are in no mean.
 _STRONG, _WEAK = np.array([*STRONG, np.inf, np.inf]), np.array([*WEAK, np.inf, np.inf])
 _AT_LEAST = np.array([*AT_LEAST, 0, 0])

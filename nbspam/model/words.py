@@ -63,7 +63,7 @@ def vocabulary_size(words: Sequence[int]) -> int:
     return sum(words[: len(TEXTBOOK_VIEWS)]) + max(words[NOTAWORD_VIEW], 1)
 
 
-def checked_alpha(given: float | str, others: str = "") -> float:
+def parse_alpha(given: float | str, others: str = "") -> float:
     """lambda as a float; UsageError unless it is 0 or within the ALPHA_RANGE.
 
     others : what else is allowed where the user gives it
@@ -84,7 +84,7 @@ def checked_alpha(given: float | str, others: str = "") -> float:
 
 def make_word_law(event_model: str, totals: WordTotals, alpha: float, normalise: bool = False) -> WordLaw:
     """The law of one event model on these totals.  normalise concerns `complement` alone."""
-    alpha = checked_alpha(alpha)
+    alpha = parse_alpha(alpha)
     if event_model == "bernoulli":
         return BernoulliLaw(totals, alpha)
     if event_model == "complement":
@@ -167,7 +167,7 @@ class BernoulliLaw(WordLaw):
     def __init__(self, totals: WordTotals, alpha: float) -> None:
         super().__init__("bernoulli", len(totals.messages), alpha, repeats=False)
         self.messages = totals.messages
-        self.histogram = [with_zero(h, totals.vocabulary_size) for h in totals.histogram("documents")]
+        self.histogram = [add_zero_count(h, totals.vocabulary_size) for h in totals.histogram("documents")]
         self.concentration = [m + 2 * alpha for m in totals.messages]
         for k, histogram in enumerate(self.histogram):
             absent = [
@@ -211,7 +211,7 @@ class ComplementLaw(WordLaw):
         self._log_totals = [*map(log_or_minus_inf, self.concentration)]
         self._sums: list[float] = []  # by class, of log theta over the vocabulary; empty: not normalised
         for k, some in enumerate(totals.histogram("complement") if normalise else ()):
-            sums = (words * self._log_theta(count, k) for count, words in with_zero(some, size))
+            sums = (words * self._log_theta(count, k) for count, words in add_zero_count(some, size))
             self._sums.append(fsum(sums))
 
     def _log_theta(self, count: float, k: int) -> float:
@@ -252,7 +252,7 @@ def log_or_minus_inf(value: float) -> float:
     return log(value) if value > 0 else -inf
 
 
-def with_zero(histogram: Histogram, vocabulary_size: int) -> list[tuple[float, int]]:
+def add_zero_count(histogram: Histogram, vocabulary_size: int) -> list[tuple[float, int]]:
     """(count, words) pairs that cover the whole vocabulary: the words left out have count 0."""
     pairs = [(count, words) for count, words in histogram.items() if count and words]
     zeros = vocabulary_size - sum(words for _, words in pairs)

@@ -141,7 +141,7 @@ class RequestReader:
         if length is not None and received < length:
             raise ClientError(f"(Content-Length mismatch: Expected {length} bytes, got {received} bytes)")
         message = bytes(self._buffer[:length])
-        return _unpacked(message, most) if is_packed else message
+        return _unpack(message, most) if is_packed else message
 
 
 def _first_line(line: str) -> tuple[str, tuple[int, int]]:
@@ -166,7 +166,7 @@ def _request(command: str, version: tuple[int, int], fields: dict[str, str], mes
     return Request(command, version, user, message, label, "local" in to_remove)
 
 
-def _unpacked(data: bytes, max_bytes: int) -> bytes:
+def _unpack(data: bytes, max_bytes: int) -> bytes:
     unpacker = zlib.decompressobj()
     try:
         message = unpacker.decompress(data, max_bytes + 1)  # a byte more shows that it is too long
@@ -215,17 +215,17 @@ def refusal(error: NbspamError) -> bytes:
     Without, it ends with 74, and sendmail tries again.
     """
     name = STATUS_NAMES.get(error.status, "Timeout")
-    return f"{VERSION} {error.status} {name}: {dotted(error.why)[:MAX_REASON]}\r\n".encode()
+    return f"{VERSION} {error.status} {name}: {make_printable(error.why)[:MAX_REASON]}\r\n".encode()
 
 
-def dotted(text: str) -> str:
+def make_printable(text: str) -> str:
     """The text with a dot for each character that is not printable."""
     return "".join(character if character.isprintable() else "." for character in text)
 
 
 def symbols(clues: Sequence[tuple[str, float]]) -> bytes:
     """The tokens of the clues, separated by commas."""
-    names = [dotted(token).replace(",", ".").replace(" ", ".") for token, _ in clues]
+    names = [make_printable(token).replace(",", ".").replace(" ", ".") for token, _ in clues]
     return ",".join(names).encode("utf-8", "replace")
 
 
@@ -241,11 +241,13 @@ def report(verdict: Verdict, classes: Sequence[str], clues: Sequence[Clue]) -> b
         nats = "both" if clue.log_odds is None else f"{clue.log_odds:+.2f}"
         counts = [f"{number:,}" for number in clue.counts] or [""] * len(classes)
         cells = [f"{count:>{max(6, len(name))}}" for count, name in zip(counts, classes, strict=True)]
-        lines.append("  ".join([f"{nats:>7}", *cells, f"{clue.view or clue.kind:9}", dotted(clue.token)]))
+        lines.append(
+            "  ".join([f"{nats:>7}", *cells, f"{clue.view or clue.kind:9}", make_printable(clue.token)])
+        )
     return ("\n".join(lines) + "\n").encode("utf-8", "replace")
 
 
-def header_as_spamc(data: bytes) -> bytes:
+def cut_header(data: bytes) -> bytes:
     """The header as spamc finds it; after the answer to HEADERS, spamc writes its own copy of the body."""
     ends = [data.find(blank) + len(blank) for blank in (b"\r\n\r\n", b"\n\n") if blank in data]
     return data[: min(ends)] if ends else data
@@ -256,5 +258,5 @@ def message_id(data: bytes) -> str:
     for start, stop, name in header_lines(data):
         if name == "message-id":
             value = data[start:stop].partition(b":")[2].decode("latin-1")
-            return dotted("".join(value.split()))[:MAX_REASON] or "-"
+            return make_printable("".join(value.split()))[:MAX_REASON] or "-"
     return "-"

@@ -69,7 +69,7 @@ def _name(one: socket.socket) -> str:
     return f"{host}:{address[1]}"
 
 
-def inherited() -> Listening | None:
+def take_inherited() -> Listening | None:
     """The sockets that systemd opened for this process (LISTEN_FDS); None if there are none."""
     pid, count = os.environ.pop("LISTEN_PID", ""), os.environ.pop("LISTEN_FDS", "")
     if pid != str(os.getpid()) or not count.isdecimal() or not int(count):
@@ -83,7 +83,7 @@ def inherited() -> Listening | None:
     return Listening(sockets)
 
 
-def on_address(text: str) -> Listening:
+def listen_on_address(text: str) -> Listening:
     """Sockets on each address of HOST:PORT; without HOST on localhost."""
     found = re.fullmatch(r"(?:\[(.*)\]|([^:]*)):([0-9]{1,5})", text)
     if not found or not 0 < int(found[3]) < 65_536:
@@ -108,7 +108,7 @@ def on_address(text: str) -> Listening:
     return Listening(sockets)
 
 
-def on_path(path: str, mode: int) -> Listening:
+def listen_on_path(path: str, mode: int) -> Listening:
     """A unix socket with these permissions; it replaces the socket of a dead server, and no other file."""
     if not path:
         remedy = "use for example `socket=~/.nbspam.socket`"
@@ -158,7 +158,7 @@ class Daemon:
         signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
         self._start_workers(jobs)
         _tell_systemd("READY=1")
-        while (number := _next_signal(CHECK_SECONDS)) not in STOPS:
+        while (number := _wait_for_signal(CHECK_SECONDS)) not in STOPS:
             if number == signal.SIGHUP:
                 self._send(signal.SIGHUP)
             self._remove_dead()
@@ -208,14 +208,14 @@ class Daemon:
         self._send(signal.SIGTERM)
         deadline = time.monotonic() + 2 * self._seconds + GRACE_SECONDS
         while self._workers:
-            number = _next_signal(max(0.0, deadline - time.monotonic()))
+            number = _wait_for_signal(max(0.0, deadline - time.monotonic()))
             if number is None or number in STOPS:
                 self._send(signal.SIGKILL)
                 deadline = time.monotonic() + GRACE_SECONDS
             self._remove_dead()
 
 
-def _next_signal(seconds: float) -> int | None:
+def _wait_for_signal(seconds: float) -> int | None:
     """The next signal; None if no signal comes in this time."""
     found = signal.sigtimedwait(SIGNALS, seconds)
     return found.si_signo if found else None

@@ -13,16 +13,16 @@ from typing import NamedTuple
 
 from nbspam.errors import NbspamError, TryAgainError, UsageError
 from nbspam.filter import CLUES, Filter, Verdict, open_filter
-from nbspam.labels import SPAM, checked_name
+from nbspam.labels import SPAM, parse_class_name
 from nbspam.model.explain import clues as clues_of
-from nbspam.passthrough import marked, piped_message
+from nbspam.passthrough import mark_message, unwrap_message
 from nbspam.serve import codec
 from nbspam.serve.codec import ClientError, Request
 from nbspam.store.connection import BESIDE, file_identity
 from nbspam.store.learn import FORGOTTEN, LEARNED, MOVED, check_classes, learn_all
 from nbspam.store.updater import Origin
 from nbspam.tasks.autolearn import check_autolearn, lesson
-from nbspam.tasks.start import copy_shared, own_or_shared
+from nbspam.tasks.start import choose_model, copy_shared
 
 USER = "%u"  # in the path of a model: the name of the user
 MAX_OPEN = 16  # models, of about 3 MB each; to open one takes a millisecond or two
@@ -50,7 +50,7 @@ class UserFilters:
     path       : of the model, with USER in it if each user has one
     start      : the model that judges for users without one, and that theirs begin with; or empty
     loss       : as for nbspam.filter.open_filter
-    also       : the format of further header fields, see nbspam.passthrough.marked
+    also       : the format of further header fields, see nbspam.passthrough.mark_message
     allow_tell : let clients change the model
     autolearn  : learn the verdicts
     """
@@ -89,7 +89,7 @@ class UserFilters:
 
     def _judging_path(self, user: str) -> str:
         own = self.own_path(user)
-        return own_or_shared(own, self.start) if own else self.start
+        return choose_model(own, self.start) if own else self.start
 
     def own_path(self, user: str) -> str:
         """The model that learns from a user; empty if the name cannot be a file name.
@@ -124,7 +124,7 @@ class UserFilters:
         path = self._judging_path(request.user)
         try:
             spam_filter = self._filter(path)
-            message = piped_message(request.message)
+            message = unwrap_message(request.message)
             verdict = spam_filter.classify(message, f"id={codec.message_id(message)}")
             data = codec.answer(request, verdict, self._content(request, spam_filter, verdict))
             own = self.own_path(request.user) if self.autolearn else ""
@@ -140,9 +140,9 @@ class UserFilters:
         """What follows the header of the answer."""
         match request.command:
             case "PROCESS":
-                return marked(request.message, verdict, self.also)
+                return mark_message(request.message, verdict, self.also)
             case "HEADERS":
-                return marked(codec.header_as_spamc(request.message), verdict, self.also)
+                return mark_message(codec.cut_header(request.message), verdict, self.also)
             case "SYMBOLS":
                 return codec.symbols(verdict.clues)
             case "REPORT" | "REPORT_IFSPAM" if verdict.label == SPAM or request.command == "REPORT":
@@ -157,7 +157,7 @@ class UserFilters:
             raise ClientError(why, EX_UNAVAILABLE)
         if not (request.learn_as or request.forget):
             return Reply(codec.tell_answer(False, False), "nothing asked")
-        label = checked_name(request.learn_as, "Message-class") if request.learn_as else None
+        label = parse_class_name(request.learn_as, "Message-class") if request.learn_as else None
         try:
             result = self._learn(request, label)
         except UsageError:  # no such class, or no such user
@@ -174,7 +174,7 @@ class UserFilters:
             raise UsageError("User", f"{request.user or 'nobody'} can have no model", "", "serve-user")
         check_classes(self._judging_path(request.user), *([label] if label else []))
         copy_shared(path, self.start)
-        messages = [("", piped_message(request.message))]
+        messages = [("", unwrap_message(request.message))]
         return learn_all(path, label, messages, Origin(_source(request)))[0]
 
 

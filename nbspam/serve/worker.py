@@ -21,7 +21,7 @@ from math import inf
 from typing import TypeVar
 
 from nbspam.errors import InternalError, NbspamError, TryAgainError
-from nbspam.serve.codec import PONG, ClientError, Request, RequestReader, dotted, message_id, refusal
+from nbspam.serve.codec import PONG, ClientError, Request, RequestReader, make_printable, message_id, refusal
 from nbspam.serve.users import Reply, UserFilters
 
 LOG = logging.getLogger("nbspam.serve")  # info: a line for each message; error: what goes wrong
@@ -94,7 +94,7 @@ class Worker:
         while True:
             while len(self._clients) >= MAX_CONNECTIONS and not self._drop_idle():
                 await asyncio.sleep(ACCEPT_PAUSE_SECONDS)
-            await _readable(listener.fileno())
+            await _wait_readable(listener.fileno())
             try:
                 self._accept(listener)
             except (BlockingIOError, ConnectionAbortedError):
@@ -181,11 +181,11 @@ class Worker:
         """The reply to a whole request."""
         if request.command == "TELL":
             async with self._learning:  # one at a time: writers of one model wait for each other anyway
-                reply = await in_child(lambda: self._filters.tell(request))
+                reply = await run_in_child(lambda: self._filters.tell(request))
         else:
             reply = self._filters.judge(request)
         # Which mail it was, without its text.  Spaces separate the fields, and are in none.
-        user = dotted(request.user).replace(" ", ".") or "-"
+        user = make_printable(request.user).replace(" ", ".") or "-"
         mail = f"{len(request.message)} bytes {request.command} user={user} id={message_id(request.message)}"
         return reply._replace(summary=f"{reply.summary} {mail}")
 
@@ -195,7 +195,7 @@ class Worker:
             return
         async with self._learning:
             try:
-                await in_child(lesson)
+                await run_in_child(lesson)
             except Exception as error:
                 LOG.error("not learned: %s", error)
 
@@ -212,7 +212,7 @@ def _failure(error: Exception) -> NbspamError:
     return InternalError("server", f"{type(error).__name__}: a fault of nbspam", "", "bug")
 
 
-async def in_child(work: Callable[[], Result]) -> Result:
+async def run_in_child(work: Callable[[], Result]) -> Result:
     """Do the work in a forked process; TryAgainError if that is killed.
 
     A thread will not do.  SQLite's locks on a file are lost when the process closes any descriptor of that
@@ -232,7 +232,7 @@ async def in_child(work: Callable[[], Result]) -> Result:
     with ours:
         with theirs:
             child.start()
-        await _readable(ours.fileno())
+        await _wait_readable(ours.fileno())
         try:
             result: Result | Exception = ours.recv()
         except EOFError:
@@ -243,7 +243,7 @@ async def in_child(work: Callable[[], Result]) -> Result:
     return result
 
 
-async def _readable(number: int) -> None:
+async def _wait_readable(number: int) -> None:
     """Wait until there is something to read at a descriptor."""
     loop, readable = asyncio.get_running_loop(), asyncio.Event()
     loop.add_reader(number, readable.set)

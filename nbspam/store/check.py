@@ -9,15 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from nbspam.decision import stored_loss
+from nbspam.decision import load_loss
 from nbspam.errors import DamagedModelError, NbspamError
-from nbspam.model.calibration import checked_places
+from nbspam.model.calibration import check_places
 from nbspam.model.posterior import log_priors, parse_prior
-from nbspam.settings import from_text
+from nbspam.settings import parse_settings
 from nbspam.store.digest import differing_tables
-from nbspam.store.reader import Model, open_model, rows_of_keys
+from nbspam.store.reader import Model, find_rows, open_model
 from nbspam.store.writer import sum_rows
-from nbspam.tokens.bag import NOTAWORD, NOTAWORD_KEY, NOTAWORD_VIEW, VIEWS, token_key
+from nbspam.tokens.bag import NOTAWORD, NOTAWORD_KEY, NOTAWORD_VIEW, VIEWS, hash_token
 
 
 def check_model(path: str) -> list[str]:
@@ -28,14 +28,14 @@ def check_model(path: str) -> list[str]:
     found: list[str] = []
     with open_model(path, snapshot=True) as model:
         try:
-            for complaint in _complaints(model):
+            for complaint in _find_faults(model):
                 found.append(complaint)
         except NbspamError as error:  # also of a query that has met a damaged page
             found.append(error.why)
     return found
 
 
-def _complaints(model: Model) -> Iterator[str]:
+def _find_faults(model: Model) -> Iterator[str]:
     found = [row[0] for row in model.connection.ask("PRAGMA integrity_check(10)") if row[0] != "ok"]
     if found:
         yield f"SQLite: {' '.join(' '.join(found).split())}"
@@ -47,7 +47,9 @@ def _complaints(model: Model) -> Iterator[str]:
         if rows := model.connection.ask(f"SELECT {column} FROM {table} WHERE {column} NOT {sound}"):
             yield f"{table}: {len(rows)} rows of batches that do not exist, {_some([row[0] for row in rows])}"
     texts = model.connection.stream("SELECT key, view, text FROM token")
-    if strangers := [text for key, view, text in texts if type(text) is not str or key != key_of(text, view)]:
+    if strangers := [
+        text for key, view, text in texts if type(text) is not str or key != compute_key(text, view)
+    ]:
         yield f"token: {len(strangers)} texts that do not belong to their keys, {_some(strangers)}"
     for table, rows in sum_rows(model.connection).items():
         different = sorted({*rows} ^ {*model.connection.stream(f"SELECT * FROM {table}")}, key=repr)
@@ -62,20 +64,20 @@ def _some(found: Sequence[object]) -> str:
 
 def check_usable(model: Model) -> None:
     """Raise a child of NbspamError if messages cannot be scored by the settings or by the calibration."""
-    settings = from_text(model.settings, model.path)
+    settings = parse_settings(model.settings, model.path)
     try:
         log_priors(parse_prior(settings.prior), model.messages, model.classes)
-        stored_loss(model.settings, model.classes)
+        load_loss(model.settings, model.classes)
     except NbspamError as error:
         raise DamagedModelError(model.path, f"setting {error}") from None
     if weights := model.calibration():
-        checked_places(model.path, weights, len(model.classes), settings.kinds)
+        check_places(model.path, weights, len(model.classes), settings.kinds)
     model.covariance()
 
 
-def key_of(text: str, view: int) -> int:
+def compute_key(text: str, view: int) -> int:
     """The key of a row of `token`."""
-    return NOTAWORD_KEY if view == NOTAWORD_VIEW and text == NOTAWORD else token_key(text)
+    return NOTAWORD_KEY if view == NOTAWORD_VIEW and text == NOTAWORD else hash_token(text)
 
 
 class TokenRow(NamedTuple):
@@ -93,7 +95,7 @@ class TokenRow(NamedTuple):
 
 def find_token(model: Model, text: str) -> TokenRow | None:
     """The row of a token, if the model has it."""
-    return _token_row(model, f"WHERE key = {token_key(text)}")
+    return _find_row(model, f"WHERE key = {hash_token(text)}")
 
 
 def telling_token(model: Model) -> TokenRow | None:
@@ -103,17 +105,17 @@ def telling_token(model: Model) -> TokenRow | None:
     first = f"(documents_0 / {float(max(1, model.messages[0]))})"
     order = f"({own} - {first}) * ({own} - {first}) / ({own} + {first}) DESC, text LIMIT 1"
     some, others = (f"WHERE view {which} ORDER BY {order}" for which in ("= 1", f"< {NOTAWORD_VIEW}"))
-    return _token_row(model, some) or _token_row(model, others)
+    return _find_row(model, some) or _find_row(model, others)
 
 
-def _token_row(model: Model, condition: str) -> TokenRow | None:
+def _find_row(model: Model, condition: str) -> TokenRow | None:
     for key, text, view in model.connection.ask(f"SELECT key, text, view FROM token {condition}"):
         counts = model.counts([key])[key]
         return TokenRow(text, view, counts[0::2], counts[1::2])
     return None
 
 
-def words_of_ham(model: Model, most: int) -> list[str]:
+def find_ham_words(model: Model, most: int) -> list[str]:
     """Words of the text that the most ham have and no spam; for a model of ham and spam."""
     query = (
         "SELECT text FROM token WHERE view = ? AND documents_1 = 0 ORDER BY documents_0 DESC, text LIMIT ?"
@@ -129,7 +131,7 @@ def vocabulary_keys(model: Model) -> list[int] | None:
     return [key for (key,) in model.connection.ask("SELECT key FROM token WHERE key != 0 ORDER BY key")]
 
 
-def learned_messages(model: Model) -> int:
+def count_learned(model: Model) -> int:
     """How many different messages the model has counted."""
     return int(model.connection.ask("SELECT count(DISTINCT digest) FROM learned")[0][0])
 
@@ -140,10 +142,10 @@ def contradictions(model: Model) -> int:
     return int(model.connection.ask(f"SELECT count(*) FROM ({twice})")[0][0])
 
 
-def learned_as(model: Model, digests: list[int]) -> dict[int, set[int]]:
+def find_learned(model: Model, digests: list[int]) -> dict[int, set[int]]:
     """digest -> numbers of the classes that the model has counted it in, for the digests that it knows."""
     found: dict[int, set[int]] = {}
     query = "SELECT digest, class FROM learned WHERE digest"
-    for digest, number in rows_of_keys(model.connection, query, digests):
+    for digest, number in find_rows(model.connection, query, digests):
         found.setdefault(digest, set()).add(number)
     return found

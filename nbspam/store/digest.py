@@ -13,7 +13,7 @@ from operator import mul
 from nbspam.errors import DamagedModelError
 from nbspam.store.connection import Connection
 from nbspam.store.reader import count_columns, opening_digest, opening_rows
-from nbspam.tokens.bag import mixed, token_key
+from nbspam.tokens.bag import hash_token, mix_bits
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,26 +36,26 @@ DIGESTED = {
 _BITS = (1 << 64) - 1
 
 
-def row_number(row: Sequence[object]) -> int:
+def digest_row(row: Sequence[object]) -> int:
     """The number of a row, 0 .. 2^64 - 1, to add to the digest of its table."""
-    values = [value if type(value) is int else token_key(repr(value)) for value in row]
-    return int(mixed(sum(map(mul, values, _factors(len(row)))) & _BITS))
+    values = [value if type(value) is int else hash_token(repr(value)) for value in row]
+    return int(mix_bits(sum(map(mul, values, _factors(len(row)))) & _BITS))
 
 
-def table_digest(connection: Connection, table: str) -> int:
+def digest_table(connection: Connection, table: str) -> int:
     """The digest of the rows of a table of DIGESTED."""
     columns = DIGESTED[table]
     if table == "token":
         n_classes = connection.ask("SELECT count(*) FROM class")[0][0]
         columns = ", ".join([columns, *count_columns(n_classes)])
-    return sum(map(row_number, connection.stream(f"SELECT {columns} FROM {table}"))) & _BITS
+    return sum(map(digest_row, connection.stream(f"SELECT {columns} FROM {table}"))) & _BITS
 
 
-def digest_of_array(rows: Any) -> int:
+def digest_array(rows: Any) -> int:
     """The digest of a table of integers.  rows : int64 (n_rows, n_columns)"""
     import numpy as np
 
-    return int(mixed(rows.view(np.uint64) @ np.array(_factors(rows.shape[1]), np.uint64)).sum())
+    return int(mix_bits(rows.view(np.uint64) @ np.array(_factors(rows.shape[1]), np.uint64)).sum())
 
 
 def write_digests(connection: Connection, changes: Mapping[str, int | None]) -> None:
@@ -66,7 +66,7 @@ def write_digests(connection: Connection, changes: Mapping[str, int | None]) -> 
     written = dict(connection.ask("SELECT name, value FROM digest"))
     try:
         new = {
-            table: _signed(table_digest(connection, table) if added is None else written[table] + added)
+            table: _to_signed(digest_table(connection, table) if added is None else written[table] + added)
             for table, added in changes.items()
         }
     except (KeyError, TypeError):
@@ -78,14 +78,14 @@ def write_digests(connection: Connection, changes: Mapping[str, int | None]) -> 
 def differing_tables(connection: Connection) -> list[str]:
     """Tables whose rows are not those that were written."""
     written = dict(connection.ask("SELECT name, value FROM digest"))
-    return [table for table in DIGESTED if written.get(table) != _signed(table_digest(connection, table))]
+    return [table for table in DIGESTED if written.get(table) != _to_signed(digest_table(connection, table))]
 
 
-def _signed(number: int) -> int:
+def _to_signed(number: int) -> int:
     """The same 64 bits as SQLite's integers have them."""
     return (number + (1 << 63) & _BITS) - (1 << 63)
 
 
 @cache
 def _factors(n_columns: int) -> tuple[int, ...]:
-    return tuple(mixed(0x9E3779B97F4A7C15 * n & _BITS) | 1 for n in range(1, n_columns + 1))
+    return tuple(mix_bits(0x9E3779B97F4A7C15 * n & _BITS) | 1 for n in range(1, n_columns + 1))

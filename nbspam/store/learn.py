@@ -20,24 +20,31 @@ from nbspam.model.calibration import (
     FIRST_CREDIT,
     MAX_COVARIANCE,
     Learner,
-    checked_places,
+    check_places,
     first_weights,
 )
 from nbspam.model.scorer import Counted, Scorer, count_tokens
-from nbspam.settings import Settings, from_text
+from nbspam.settings import Settings, parse_settings
 from nbspam.store.connection import BUSY_SECONDS
-from nbspam.store.lessons import Lesson, add, names_waiting, remove_empty_folder, turn, waiting
+from nbspam.store.lessons import (
+    Lesson,
+    add_lessons,
+    list_waiting,
+    open_waiting,
+    remove_empty_folder,
+    take_turn,
+)
 from nbspam.store.reader import Model, open_model
 from nbspam.store.updater import (
     MessageToken,
     Origin,
     Updater,
-    autolearned_messages,
-    autolearned_rows,
+    count_autolearned,
+    count_reviewed,
     countings,
-    packed,
-    reviewed,
-    rows_of,
+    pack_tokens,
+    read_autolearned,
+    read_rows,
     updating,
 )
 
@@ -92,12 +99,14 @@ def learn_all(
     if label is None:
         return _learn_now(path, label, messages, origin, BUSY_SECONDS)
     deadline = time.monotonic() + BUSY_SECONDS
-    if not names_waiting(path):
+    if not list_waiting(path):
         with contextlib.suppress(TryAgainError):
             return _learn_now(path, label, messages, origin, 0)
     check_classes(path, label)
     try:
-        lessons = add(path, label, [(origin.of(name), data[:MAX_READ_BYTES]) for name, data in messages])
+        lessons = add_lessons(
+            path, label, [(origin.of(name), data[:MAX_READ_BYTES]) for name, data in messages]
+        )
     except OSError:
         return _learn_now(path, label, messages, origin, deadline - time.monotonic())
     try:
@@ -107,7 +116,7 @@ def learn_all(
             lesson.close()
 
 
-def batches(messages: Iterable[Any], size_bytes: Callable[[Any], int]) -> Iterator[list[Any]]:
+def split_batches(messages: Iterable[Any], size_bytes: Callable[[Any], int]) -> Iterator[list[Any]]:
     """Some messages at a time, as many as one transaction learns."""
     batch: list[Any] = []
     for message in messages:
@@ -134,7 +143,7 @@ def _count(updater: Updater, label: str | None, data: bytes, name: str = "") -> 
     """Learn a message as a class, or unlearn it without one, by the model as it is now."""
     if updater.connection.total_changes:  # a single message finds the model just read
         updater.model.read()
-    message = counted(data, updater.model, name)
+    message = read_counted(data, updater.model, name)
     if label is None:
         return _unlearn(updater, message)
     return _learn(updater, message, class_number(updater.model, label))
@@ -148,7 +157,7 @@ def _wait(path: str, lessons: list[Lesson], deadline: float) -> list[str]:
             for lesson in lessons:
                 lesson.keep()
             break
-        with turn(path) as is_ours:
+        with take_turn(path) as is_ours:
             if is_ours:
                 with contextlib.suppress(TryAgainError), writing(path, seconds):
                     pass
@@ -178,7 +187,7 @@ def _learn_waiting(updater: Updater, stack: contextlib.ExitStack) -> list[tuple[
     """
     results: list[tuple[Lesson, str]] = []
     size_bytes, origin = 0, Origin("")
-    for lesson in waiting(updater.model.path):
+    for lesson in open_waiting(updater.model.path):
         stack.callback(lesson.close)
         if not lesson.label:
             results.append((lesson, KNOWN))
@@ -199,29 +208,29 @@ def learn_verdict(path: str, label: str, data: bytes, source: str) -> bool:
     """
     with writing(path) as updater:
         model = updater.model
-        number, message = class_number(model, label), counted(data, model)
+        number, message = class_number(model, label), read_counted(data, model)
         if not _may_learn_verdict(model, message):
             return False
         updater.begin(Origin(source, is_own=True))
-        before = sum(autolearned_messages(model))
+        before = sum(count_autolearned(model))
         count_message(updater, number, message, 1)
         keep_tokens(updater, number, message)
-        for _ in range(outdated(before + 1)):
-            oldest, _, _ = next(autolearned_rows(updater.connection))
+        for _ in range(count_outdated(before + 1)):
+            oldest, _, _ = next(read_autolearned(updater.connection))
             updater.take_back(oldest)
     return True
 
 
 def keep_tokens(updater: Updater, number: int, message: Counted) -> None:
     """Note that the filter itself has counted a message as a class."""
-    kept = packed((key, times) for key, _, _, times in _rows(updater.model, message))
+    kept = pack_tokens((key, times) for key, _, _, times in _rows(updater.model, message))
     updater.change("autolearned", new=[(message.digest, number, kept)])
 
 
 def may_learn_verdict(path: str, data: bytes) -> bool:
     """True if a model may learn its own verdict on a message."""
     with open_model(path) as model:
-        return _may_learn_verdict(model, counted(data, model))
+        return _may_learn_verdict(model, read_counted(data, model))
 
 
 def _may_learn_verdict(model: Model, message: Counted) -> bool:
@@ -229,28 +238,28 @@ def _may_learn_verdict(model: Model, message: Counted) -> bool:
     return is_new and has_enough_labelled(model) and not is_often_wrong(model)
 
 
-def outdated(autolearned: int) -> int:
+def count_outdated(autolearned: int) -> int:
     """How many of so many autolearned messages are forgotten after the latest of them."""
     return min(FORGOTTEN_AT_ONCE, max(0, autolearned - MAX_AUTOLEARNED))
 
 
 def has_enough_labelled(model: Model) -> bool:
     """True if each class has MIN_LABELLED labelled messages, so that the model may learn its own verdicts."""
-    own = autolearned_messages(model)
+    own = count_autolearned(model)
     return all(n - autolearned >= MIN_LABELLED for n, autolearned in zip(model.messages, own, strict=True))
 
 
 def is_often_wrong(model: Model) -> bool:
     """True if a person has corrected more than MAX_WRONG of the messages that the model learned itself."""
-    labelled, wrong = reviewed(model)
-    own = labelled + sum(autolearned_messages(model))
+    labelled, wrong = count_reviewed(model)
+    own = labelled + sum(count_autolearned(model))
     return own >= MIN_JUDGED and wrong > MAX_WRONG * own
 
 
 def forget_autolearned(path: str) -> int:
     """Take all messages out that a model learned itself, and forget how often it was wrong; how many."""
     with writing(path) as updater:
-        own = list(autolearned_rows(updater.connection))
+        own = list(read_autolearned(updater.connection))
         for digest, _, _ in own:
             updater.take_back(digest)
         updater.forget_reviews()
@@ -298,13 +307,13 @@ def _unlearn(updater: Updater, message: Counted) -> str:
         number, _, _ = before[0]
         count_message(updater, number, message, -1)
     if not countings(updater.connection, message.digest):
-        updater.change("moved", rows_of(updater.connection, "moved", message.digest))
+        updater.change("moved", read_rows(updater.connection, "moved", message.digest))
     return FORGOTTEN if before else UNKNOWN
 
 
-def counted(data: bytes, model: Model, name: str = "") -> Counted:
+def read_counted(data: bytes, model: Model, name: str = "") -> Counted:
     """A message as training counts it: its first MAX_READ_BYTES."""
-    return count_tokens(data, from_text(model.settings, model.path).wanted, name)
+    return count_tokens(data, parse_settings(model.settings, model.path).wanted, name)
 
 
 def _rows(model: Model, message: Counted) -> list[MessageToken]:
@@ -330,7 +339,7 @@ def count_message(updater: Updater, number: int, message: Counted, times: int, b
 
 def _learn_calibration(updater: Updater, message: Counted, number: int) -> None:
     model = updater.model
-    settings = from_text(model.settings, model.path)
+    settings = parse_settings(model.settings, model.path)
     learner = learner_of(model, settings)
     if learner is None:
         return
@@ -345,7 +354,7 @@ def learner_of(model: Model, settings: Settings) -> Learner | None:
     if not weights or not settings.averaged or len(weights) > MAX_COVARIANCE:
         return None
     covariance = model.covariance() or [[0.0] * len(weights) for _ in weights]
-    checked_places(model.path, weights, len(model.classes), settings.kinds)
+    check_places(model.path, weights, len(model.classes), settings.kinds)
     prior = first_weights(len(model.classes), settings.kinds)
     credit = model.settings.get(CREDIT, str(FIRST_CREDIT))
     if not (credit.isascii() and credit.isdecimal() and len(credit) < 10):

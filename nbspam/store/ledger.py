@@ -8,8 +8,8 @@ from typing import NamedTuple
 from nbspam.errors import DamagedModelError
 from nbspam.model.scorer import Counted
 from nbspam.store.learn import FORGOTTEN, KNOWN, MOVED, count_message, keep_tokens
-from nbspam.store.reader import Model, rows_of_keys
-from nbspam.store.updater import Updater, countings, rows_of
+from nbspam.store.reader import Model, find_rows
+from nbspam.store.updater import Updater, countings, read_rows
 
 FIRST = 1  # the number of the batch that the model was made with
 _ROWS = """
@@ -53,10 +53,10 @@ def entries(model: Model) -> list[Entry]:
     return list(found.values())
 
 
-def first_counted(model: Model, keys: Sequence[int]) -> dict[int, int | None]:
+def find_first_times(model: Model, keys: Sequence[int]) -> dict[int, int | None]:
     """key -> when the token was first counted, in ms since 1970, None if forgotten; for the tokens known."""
     query = "SELECT key, time FROM token LEFT JOIN batch ON batch.number = since WHERE key"
-    rows = rows_of_keys(model.connection, query, keys)
+    rows = find_rows(model.connection, query, keys)
     return {key: time_ms if type(time_ms) is int else None for key, time_ms in rows}
 
 
@@ -67,7 +67,7 @@ def begin_undo(updater: Updater, batches: Collection[int]) -> tuple[set[int], se
     """
     ask, numbers = updater.connection.ask, ",".join(map(str, batches))
     for (digest,) in ask(f"SELECT DISTINCT digest FROM moved WHERE batch IN ({numbers})"):
-        rows = left = rows_of(updater.connection, "moved", digest)
+        rows = left = read_rows(updater.connection, "moved", digest)
         while gone := [row for row in left if row[2] in batches]:
             _, _, batch, _, until = gone[0]  # what it had moved was then moved by the next one
             left = [(*row[:4], until) if row[4] == batch else row for row in left if row[2] != batch]
@@ -87,7 +87,7 @@ def undo(updater: Updater, message: Counted, batches: Collection[int]) -> str:
         if batch not in batches:
             continue
         result = FORGOTTEN
-        for row in rows_of(updater.connection, "moved", message.digest):
+        for row in read_rows(updater.connection, "moved", message.digest):
             _, before, first, how_often, until = row
             if until == batch:
                 result = MOVED

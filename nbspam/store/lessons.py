@@ -69,7 +69,7 @@ class Lesson:
         os.close(self._handle)
 
 
-def names_waiting(path: str) -> list[str]:
+def list_waiting(path: str) -> list[str]:
     """The names of the files of the lessons that wait for the model at `path`, the oldest first."""
     try:
         return sorted(name for name in os.listdir(_folder(path)) if name[0] != ".")
@@ -77,9 +77,9 @@ def names_waiting(path: str) -> list[str]:
         return []
 
 
-def waiting(path: str) -> Iterator[Lesson]:
+def open_waiting(path: str) -> Iterator[Lesson]:
     """Each lesson that waits, the oldest first, except those of other users; the caller closes them."""
-    for name in names_waiting(path):
+    for name in list_waiting(path):
         place = os.path.join(_folder(path), name)
         try:
             handle = os.open(place, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
@@ -88,7 +88,7 @@ def waiting(path: str) -> Iterator[Lesson]:
         yield Lesson(place, handle)
 
 
-def add(path: str, label: str, messages: Sequence[tuple[str, bytes]]) -> list[Lesson]:
+def add_lessons(path: str, label: str, messages: Sequence[tuple[str, bytes]]) -> list[Lesson]:
     """Put lessons next to the model; OSError if they cannot be written, or too many wait.
 
     messages : the source of each, and the message
@@ -102,12 +102,12 @@ def add(path: str, label: str, messages: Sequence[tuple[str, bytes]]) -> list[Le
                 size_bytes = sum(file.stat(follow_symlinks=False).st_size + FILE_BYTES for file in files)
             if size_bytes + sum([len(data) for _, data in messages]) > MAX_WAITING_BYTES:
                 raise OSError("too many lessons wait")
-            return [_written(folder, (label, source), data) for source, data in messages]
+            return [_write_lesson(folder, (label, source), data) for source, data in messages]
         except FileNotFoundError:
             pass  # the last lesson was taken in just now, and the folder removed
 
 
-def _written(folder: str, lines: Sequence[str], data: bytes) -> Lesson:
+def _write_lesson(folder: str, lines: Sequence[str], data: bytes) -> Lesson:
     name = f"{time.time_ns():020}-{os.urandom(8).hex()}"
     unfinished, place = os.path.join(folder, "." + name), os.path.join(folder, name)
     handle = os.open(unfinished, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_CLOEXEC, 0o600)
@@ -120,7 +120,7 @@ def _written(folder: str, lines: Sequence[str], data: bytes) -> Lesson:
 
 
 @contextlib.contextmanager
-def turn(path: str) -> Iterator[bool]:
+def take_turn(path: str) -> Iterator[bool]:
     """True if this program is now the one that takes the lessons in, for as long as the context lasts.
 
     This saves the others from asking for the model all the time.  It protects nothing: SQLite's lock does.

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from nbspam.errors import BadDataError, DamagedModelError
-from nbspam.settings import from_text
+from nbspam.settings import parse_settings
 from nbspam.store.check import vocabulary_keys
 from nbspam.store.reader import Model, count_columns
-from nbspam.store.updater import autolearned_rows
+from nbspam.store.updater import read_autolearned
 from nbspam.store.writer import new_model
 
 TYPE_CHECKING = False
@@ -42,19 +42,19 @@ def merge_models(
         file.settings(settings)
         sums = ", ".join(f"{name} = {name} + excluded.{name}" for name in file.columns)
         for model in models:
-            file.insert("token", token_rows(model, classes), f"ON CONFLICT DO UPDATE SET {sums}")
+            file.insert("token", select_token_rows(model, classes), f"ON CONFLICT DO UPDATE SET {sums}")
             learned = model.connection.ask("SELECT digest, class, times FROM learned")
             learned = [(digest, _place(model, classes, k), times) for digest, k, times in learned]
             file.insert("learned", learned, "ON CONFLICT DO UPDATE SET times = times + excluded.times")
-            own = [(one, _place(model, classes, k), of) for one, k, of in autolearned_rows(model.connection)]
+            own = [(one, _place(model, classes, k), of) for one, k, of in read_autolearned(model.connection)]
             file.insert("autolearned", own, "ON CONFLICT DO NOTHING")
         if calibration:
-            file.calibration(from_text(settings, path).kinds, *calibration)
+            file.calibration(parse_settings(settings, path).kinds, *calibration)
         file.numeric_features(models[0].numeric_features(), numeric_rows(models, classes))
     return messages
 
 
-def token_rows(model: Model, classes: Sequence[str]) -> Iterator[tuple[object, ...]]:
+def select_token_rows(model: Model, classes: Sequence[str]) -> Iterator[tuple[object, ...]]:
     """(key, view, text, documents_0, occurrences_0, ...) ascending by key, in the order of other classes."""
     columns = ["0"] * (2 * len(classes))
     for k, name in enumerate(model.classes):
@@ -84,15 +84,15 @@ def _place(model: Model, classes: Sequence[str], number: int) -> int:
 def check_mergeable(models: Sequence[Model]) -> None:
     """Raise BadDataError unless all models counted the same things, numeric features in the same bins."""
     remedy = "train one model on all of the mail, or add mail with train `update`"
-    first = _counted(models[0])
+    first = _list_counted(models[0])
     for model in models:
-        for what, counted in _counted(model).items():
+        for what, counted in _list_counted(model).items():
             if counted != first[what]:
                 why = f"does not count the same {what} as {models[0].path}"
                 raise BadDataError(model.path, why, remedy, f"merge-{what}")
 
 
-def _counted(model: Model) -> dict[str, object]:
+def _list_counted(model: Model) -> dict[str, object]:
     """What a model counts."""
     setting, features = model.settings.get, model.numeric_features()
     has_pairs = setting("numeric_model") == "aode"

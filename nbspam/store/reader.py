@@ -10,7 +10,7 @@ import os
 from math import isfinite
 
 from nbspam.errors import DamagedModelError, NbspamError
-from nbspam.labels import MAX_CLASSES, checked_name, ordered
+from nbspam.labels import MAX_CLASSES, parse_class_name, sort_classes
 from nbspam.store.connection import (
     BUSY_SECONDS,
     MAX_SCHEMA_STEPS,
@@ -24,7 +24,7 @@ from nbspam.store.connection import (
     sqlite3,
     store_error,
 )
-from nbspam.tokens.bag import N_VIEWS, NO_TEXTBOOK_VIEWS, token_key
+from nbspam.tokens.bag import N_VIEWS, NO_TEXTBOOK_VIEWS, hash_token
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ class Model:
 
     def _take(self, rows: dict[str, list[Any]]) -> None:
         numbers, names, messages = zip(*rows["class"], strict=True)
-        if numbers != tuple(range(len(names))) or ordered([*map(checked_name, names)]) != names:
+        if numbers != tuple(range(len(names))) or sort_classes([*map(parse_class_name, names)]) != names:
             raise ValueError("its classes are not in order")
         if any(type(text) is not str for row in rows["setting"] for text in row):
             raise TypeError("a setting is not text")
@@ -119,7 +119,7 @@ class Model:
     def counts(self, keys: list[int]) -> dict[int, tuple[int, ...]]:
         """key -> (documents_0, occurrences_0, documents_1, ...) for the keys that the model knows."""
         columns = ", ".join(count_columns(len(self.classes)))
-        found = token_columns(self.connection, columns, keys)
+        found = find_columns(self.connection, columns, keys)
         try:
             total = sum(map(sum, found.values()))  # a float with a float among them, a TypeError with a text
             if type(total) is int and min(map(min, found.values()), default=0) >= 0:
@@ -140,7 +140,7 @@ class Model:
             if kind == "complement":
                 count = " + ".join([f"occurrences_{i}" for i in numbers if i != k]) or "0"
             query = f"SELECT {count} AS n, count(*) {words} GROUP BY n"
-            rows = bounded_rows(self.connection, query, MAX_TABLE_BYTES)
+            rows = read_bounded(self.connection, query, MAX_TABLE_BYTES)
             if any(type(n) is not int or n < 0 for n, _ in rows):
                 raise self._odd_count()
             found.append(dict(rows))
@@ -156,7 +156,7 @@ class Model:
     def covariance(self) -> list[list[float]]:
         """The symmetric covariance of these weights; empty where none is kept."""
         size = len(self._weights)
-        cells = bounded_rows(self.connection, "SELECT line, place, value FROM calibration_covariance")
+        cells = read_bounded(self.connection, "SELECT line, place, value FROM calibration_covariance")
         covariance = [[0.0] * size for _ in range(size if cells else 0)]
         for line, place, value in cells:
             is_sound = type(line) is type(place) is int and type(value) is float and isfinite(value)
@@ -169,7 +169,7 @@ class Model:
 
     def numeric_features(self) -> list[tuple[str, list[float]]]:
         """(name, inner bin edges) of each numeric feature; empty when only words are counted."""
-        rows = bounded_rows(self.connection, "SELECT name, edges FROM numeric_feature ORDER BY number")
+        rows = read_bounded(self.connection, "SELECT name, edges FROM numeric_feature ORDER BY number")
         try:
             return [(name, [float(edge) for edge in edges.split()]) for name, edges in rows]
         except (ValueError, AttributeError):
@@ -179,7 +179,7 @@ class Model:
         """(kind, class, place) -> integers, see numeric_count in schema.sql.  Rows of zeros are missing."""
         which = "" if with_pairs else "WHERE kind != 'pair'"
         query = f"SELECT kind, class, place, value FROM numeric_count {which}"
-        found = bounded_rows(self.connection, query, MAX_TABLE_BYTES)
+        found = read_bounded(self.connection, query, MAX_TABLE_BYTES)
         try:
             return {tuple(cell): list(map(int, value.split())) for *cell, value in found}
         except (ValueError, AttributeError):
@@ -264,7 +264,7 @@ def check_schema(path: str, connection: Connection) -> None:
     raise DamagedModelError(path, "its tables are not those of a model")
 
 
-def bounded_rows(connection: Connection, query: str, most_bytes: int = MAX_VALUE_BYTES) -> list[Any]:
+def read_bounded(connection: Connection, query: str, most_bytes: int = MAX_VALUE_BYTES) -> list[Any]:
     """All rows of a query; DamagedModelError if they take more memory than this."""
     rows, size = [], 0
     for row in connection.stream(query):
@@ -277,12 +277,12 @@ def bounded_rows(connection: Connection, query: str, most_bytes: int = MAX_VALUE
 
 def opening_rows(connection: Connection) -> dict[str, list[Any]]:
     """Table -> its rows, of the tables of OPENING."""
-    return {table: bounded_rows(connection, query) for table, query in OPENING.items()}
+    return {table: read_bounded(connection, query) for table, query in OPENING.items()}
 
 
 def opening_digest(rows: dict[str, list[Any]]) -> int:
     """The digest of what opening_rows returns, 64 bits with a sign."""
-    return token_key(repr(rows))
+    return hash_token(repr(rows))
 
 
 def count_columns(n_classes: int) -> list[str]:
@@ -290,7 +290,7 @@ def count_columns(n_classes: int) -> list[str]:
     return [name for k in range(n_classes) for name in (f"documents_{k}", f"occurrences_{k}")]
 
 
-def rows_of_keys(connection: Connection, query: str, keys: Sequence[int]) -> list[tuple[int, ...]]:
+def find_rows(connection: Connection, query: str, keys: Sequence[int]) -> list[tuple[int, ...]]:
     """The rows of a query that ends in the name of a column, which is to be one of the keys."""
     found: list[tuple[int, ...]] = []
     with OneState(connection):
@@ -300,7 +300,7 @@ def rows_of_keys(connection: Connection, query: str, keys: Sequence[int]) -> lis
     return found
 
 
-def token_columns(connection: Connection, columns: str, keys: Sequence[int]) -> dict[int, tuple[int, ...]]:
+def find_columns(connection: Connection, columns: str, keys: Sequence[int]) -> dict[int, tuple[int, ...]]:
     """key -> these columns of its token, for the keys that the model has."""
-    rows = rows_of_keys(connection, f"SELECT key, {columns} FROM token WHERE key", keys)
+    rows = find_rows(connection, f"SELECT key, {columns} FROM token WHERE key", keys)
     return {row[0]: row[1:] for row in rows}

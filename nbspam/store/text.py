@@ -14,11 +14,11 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from nbspam.errors import BadDataError, NbspamError
-from nbspam.labels import checked_name, ordered
-from nbspam.store.check import check_usable, key_of
+from nbspam.labels import parse_class_name, sort_classes
+from nbspam.store.check import check_usable, compute_key
 from nbspam.store.connection import check_format
 from nbspam.store.reader import Model, count_columns, open_model
-from nbspam.store.updater import autolearned_messages, packed, unpacked
+from nbspam.store.updater import count_autolearned, pack_tokens, unpack_tokens
 from nbspam.store.writer import new_model
 from nbspam.tokens.bag import N_VIEWS, NOTAWORD, NOTAWORD_VIEW
 
@@ -54,13 +54,13 @@ _MEANINGS = {escape: character for character, escape in _ESCAPES.items()}
 _ESCAPE_TABLE = str.maketrans(_ESCAPES)
 
 
-def escaped(text: str) -> str:
-    """The text without tabs and line ends; `unescaped` gives it back."""
+def escape_text(text: str) -> str:
+    """The text without tabs and line ends; `unescape_text` gives it back."""
     return text.translate(_ESCAPE_TABLE)
 
 
-def unescaped(text: str) -> str:
-    """What `escaped` was given; ValueError for a backslash that means nothing."""
+def unescape_text(text: str) -> str:
+    """What `escape_text` was given; ValueError for a backslash that means nothing."""
     if "\\" not in text:
         return text
     try:
@@ -69,7 +69,7 @@ def unescaped(text: str) -> str:
         raise ValueError("a backslash without a meaning") from None
 
 
-def natural(text: str, bound: int = _BOUND) -> int:
+def parse_natural(text: str, bound: int = _BOUND) -> int:
     """A whole number from 0 to below a bound; ValueError otherwise (also for signs, spaces, 1_000)."""
     if not (text.isascii() and text.isdigit() and len(text) <= 19 and int(text) < bound):
         raise ValueError("not a whole number")
@@ -84,7 +84,7 @@ def dump_model(path: str) -> Iterator[str]:
         for table, (_, order) in TABLES.items():
             if table == OPTIONAL:
                 yield _NO_PRIOR
-                if not any(autolearned_messages(model)):
+                if not any(count_autolearned(model)):
                     continue
             names = list(_columns(table, len(model.classes)))
             yield "\t".join(["#" + table, *names]) + "\n"
@@ -95,7 +95,7 @@ def dump_model(path: str) -> Iterator[str]:
     yield f"{END}\t{n_rows}\n"
 
 
-def documents_of(model: Model) -> Iterator[tuple[int, str, int, int]]:
+def read_documents(model: Model) -> Iterator[tuple[int, str, int, int]]:
     """(view, text, messages of the first class, of the second) of each token, in a fixed order."""
     query = "SELECT view, text, documents_0, documents_1 FROM token ORDER BY view, text"
     return model.connection.stream(query)
@@ -111,11 +111,11 @@ def _field(value: object, path: str) -> str:
     if value is None:
         return _NULL
     if isinstance(value, bytes):
-        return " ".join(f"{key}:{times}" for key, times in unpacked(value, path).items())
-    return repr(value) if isinstance(value, float) else escaped(str(value))
+        return " ".join(f"{key}:{times}" for key, times in unpack_tokens(value, path).items())
+    return repr(value) if isinstance(value, float) else escape_text(str(value))
 
 
-def load(lines: Iterable[bytes], where: str, path: str, replaces: bool = True) -> None:
+def load_dump(lines: Iterable[bytes], where: str, path: str, replaces: bool = True) -> None:
     """Write the model of a text form at `path`, whole or not at all.
 
     lines    : UTF-8, with their ends
@@ -172,8 +172,8 @@ class _Text:
     def classes(self) -> tuple[tuple[str, ...], list[int]]:
         """Names and messages."""
         rows = list(self.rows("class"))
-        names = tuple(checked_name(name, self._where) for _, name, _ in rows)
-        if [row[0] for row in rows] != list(range(len(rows))) or not rows or ordered(names) != names:
+        names = tuple(parse_class_name(name, self._where) for _, name, _ in rows)
+        if [row[0] for row in rows] != list(range(len(rows))) or not rows or sort_classes(names) != names:
             raise self.error("the classes are not numbered in class order (ham first, spam last)")
         self._n_classes = len(rows)
         return names, [messages for _, _, messages in rows]
@@ -199,32 +199,32 @@ class _Text:
     def _key(self, view: int, text: str) -> int:
         if view >= N_VIEWS or (view == NOTAWORD_VIEW) != (text == NOTAWORD):
             raise self.error("expected a token of view 0, 1, 2, 3 or 5, or NOTAWORD of view 4")
-        return key_of(text, view)
+        return compute_key(text, view)
 
     def _value(self, column: tuple[str, str], text: str) -> Any:
         name, kind = column
         try:
             if kind == "c":
-                return None if text == _NULL else natural(text, self._n_classes)
+                return None if text == _NULL else parse_natural(text, self._n_classes)
             return _PARSERS[kind](text)
         except ValueError:
             raise self.error(f"{text[:40]!r} cannot be a {name}") from None
 
 
-def _integer(text: str) -> int:
+def _parse_integer(text: str) -> int:
     """A whole number of the model file, perhaps below 0."""
-    return -natural(text[1:], _BOUND + 1) if text.startswith("-") else natural(text)
+    return -parse_natural(text[1:], _BOUND + 1) if text.startswith("-") else parse_natural(text)
 
 
-def _packed_tokens(text: str) -> bytes:
+def _pack_tokens(text: str) -> bytes:
     pairs = (pair.partition(":") for pair in text.split())
-    return packed((_integer(key), natural(times, 1 << 32)) for key, _, times in pairs)
+    return pack_tokens((_parse_integer(key), parse_natural(times, 1 << 32)) for key, _, times in pairs)
 
 
 _PARSERS: dict[str, Callable[[str], object]] = {
-    "t": unescaped,
-    "n": natural,
-    "i": _integer,
+    "t": unescape_text,
+    "n": parse_natural,
+    "i": _parse_integer,
     "f": float,
-    "k": _packed_tokens,
+    "k": _pack_tokens,
 }

@@ -23,9 +23,9 @@ from nbspam.store.connection import (
     sqlite3,
     store_error,
 )
-from nbspam.store.digest import DIGESTED, row_number, write_digests
-from nbspam.store.reader import Model, token_columns
-from nbspam.store.writer import Writer, stored_text
+from nbspam.store.digest import DIGESTED, digest_row, write_digests
+from nbspam.store.reader import Model, find_columns
+from nbspam.store.writer import Writer, escape_bytes
 from nbspam.tokens.bag import NO_TEXTBOOK_VIEWS, NOTAWORD, NOTAWORD_KEY, NOTAWORD_VIEW
 
 TYPE_CHECKING = False
@@ -92,11 +92,11 @@ class Updater(Writer):
         same, marks = " = ? AND ".join(names), ", ".join("?" * len(names))
         self.connection.executemany(f"DELETE FROM {table} WHERE {same} = ?", gone)
         self.connection.executemany(f"INSERT INTO {table} ({DIGESTED[table]}) VALUES ({marks})", new)
-        self._digest(table, sum(map(row_number, new)) - sum(map(row_number, gone)))
+        self._digest(table, sum(map(digest_row, new)) - sum(map(digest_row, gone)))
 
     def begin(self, origin: Origin, name: str = "") -> None:
         """Count what follows as from this origin.  name : of the message"""
-        entry = (stored_text(origin.of(name)), origin.is_own, origin.time_ms)
+        entry = (escape_bytes(origin.of(name)), origin.is_own, origin.time_ms)
         if entry != self._entry:
             self._entry, self._batch = entry, 0
 
@@ -156,7 +156,7 @@ class Updater(Writer):
 
     def _join_unknown(self, tokens: list[MessageToken], is_certain: bool) -> list[MessageToken]:
         """The tokens with all that have no row as one NOTAWORD.  is_certain : also if there are none"""
-        known = token_columns(self.connection, "view", [key for key, _, _, _ in tokens])
+        known = find_columns(self.connection, "view", [key for key, _, _, _ in tokens])
         others = () if self.fixed_vocabulary else NO_TEXTBOOK_VIEWS
         outside = sum(times for key, view, _, times in tokens if key not in known and view not in others)
         tokens = [token for token in tokens if token[0] in known]
@@ -191,7 +191,7 @@ class Updater(Writer):
 
     def _add_rows(self, rows: list[tuple[Any, ...]], batch: int) -> None:
         columns, nothing = ", ".join(["view", "since", *self.columns]), (0,) * len(self.columns)
-        known = token_columns(self.connection, columns, [row[0] for row in rows])
+        known = find_columns(self.connection, columns, [row[0] for row in rows])
         sums: dict[int, list[int]] = {}  # view -> what is added to its tokens, and to their counts
         kept, gone = [], []
         changed = 0  # of the digest
@@ -199,17 +199,17 @@ class Updater(Writer):
             view, since, *old = known.get(key, (view, 0, *nothing))
             new = [a + b for a, b in zip(old, change, strict=True)]
             if self._pruned:
-                new = _possible(new)
+                new = _clamp_counts(new)
             if min(new) < 0:
                 raise _never_counted()
             is_kept = self.fixed_vocabulary or any(new)
             added = (is_kept - (key in known), *map(sub, new, old))
             sums[view] = [a + b for a, b in zip(sums.get(view, (0, *nothing)), added, strict=True)]
             if key in known:
-                changed -= row_number((key, view, since, *old))
+                changed -= digest_row((key, view, since, *old))
             if is_kept:
                 since = since or batch or self.batch
-                changed += row_number((key, view, since, *new))
+                changed += digest_row((key, view, since, *new))
                 kept.append((key, view, text, since, *new))
             else:
                 gone.append((key,))
@@ -261,8 +261,8 @@ class Updater(Writer):
             return None
         label, tokens = rows[0]
         self.change("autolearned", [(digest, label, tokens)])
-        times = unpacked(tokens, self.model.path)
-        views = token_columns(self.connection, "view", list(times))
+        times = unpack_tokens(tokens, self.model.path)
+        views = find_columns(self.connection, "view", list(times))
         # A word outside a fixed vocabulary has no row: its view does not matter.
         rest = [(key, views.get(key, (0,))[0], "", n) for key, n in times.items()]
         batch = self.count(label, digest, rest, -1)
@@ -295,7 +295,7 @@ def updating(path: str, seconds: float = BUSY_SECONDS) -> Iterator[Updater]:
         raise store_error(path, error) from None
 
 
-def rows_of(connection: Connection, table: str, digest: int) -> list[tuple[int, ...]]:
+def read_rows(connection: Connection, table: str, digest: int) -> list[tuple[int, ...]]:
     """The rows of `learned` or `moved` of a message."""
     rows = connection.ask(f"SELECT {DIGESTED[table]} FROM {table} WHERE digest = ?", (digest,))
     if any(type(value) is not int for row in rows for value in row):
@@ -305,10 +305,10 @@ def rows_of(connection: Connection, table: str, digest: int) -> list[tuple[int, 
 
 def countings(connection: Connection, digest: int) -> list[tuple[int, ...]]:
     """(class number, batch, how often) a message of this digest was counted."""
-    return [row[1:] for row in rows_of(connection, "learned", digest)]
+    return [row[1:] for row in read_rows(connection, "learned", digest)]
 
 
-def _possible(counts: list[int]) -> list[int]:
+def _clamp_counts(counts: list[int]) -> list[int]:
     """The nearest counts (documents_0, occurrences_0, ...) that a token can have.
 
     In a pruned model a message may be taken out that is no longer counted under all of its tokens.
@@ -329,18 +329,18 @@ def _never_counted() -> UsageError:
 # tokens are kept, so that they can be removed when the message itself is gone.
 
 
-def autolearned_rows(connection: Connection) -> Iterator[tuple[int, int, bytes]]:
+def read_autolearned(connection: Connection) -> Iterator[tuple[int, int, bytes]]:
     """(digest, class number, tokens) of each, the oldest first."""
     yield from connection.stream("SELECT digest, class, tokens FROM autolearned ORDER BY number")
 
 
-def autolearned_messages(model: Model) -> list[int]:
+def count_autolearned(model: Model) -> list[int]:
     """How many there are, by class."""
     found = dict(model.connection.ask("SELECT class, count(*) FROM autolearned GROUP BY class"))
     return [found.get(k, 0) for k in range(len(model.classes))]
 
 
-def reviewed(model: Model) -> tuple[int, int]:
+def count_reviewed(model: Model) -> tuple[int, int]:
     """How many others a person has labelled since, and how many of these as another class."""
     wrong = "SELECT 1 FROM learned WHERE learned.digest = moved.digest AND learned.class != moved.class"
     rows = model.connection.ask(
@@ -350,13 +350,13 @@ def reviewed(model: Model) -> tuple[int, int]:
     return rows[0][0], int(rows[0][1])
 
 
-def packed(tokens: Iterable[tuple[int, int]]) -> bytes:
+def pack_tokens(tokens: Iterable[tuple[int, int]]) -> bytes:
     """(key, times) as the column `tokens` of `autolearned` has them."""
     return zlib.compress(" ".join(f"{key}:{times}" for key, times in sorted(tokens)).encode())
 
 
-def unpacked(tokens: bytes, path: str) -> dict[int, int]:
-    """key -> times; DamagedModelError of the model at `path` for what `packed` did not make."""
+def unpack_tokens(tokens: bytes, path: str) -> dict[int, int]:
+    """key -> times; DamagedModelError of the model at `path` for what `pack_tokens` did not make."""
     try:
         stream = zlib.decompressobj()
         text = stream.decompress(tokens, MAX_VALUE_BYTES)  # without a bound, a small blob may fill the memory

@@ -108,7 +108,7 @@ class NewModel(Writer):
             connection.execute(statement)
         self.insert("digest", [(table, 0) for table in DIGESTED])
         self.insert("class", zip(range(len(classes)), classes, messages, strict=True))
-        self.insert("source", [(1, stored_text(source), 0)])
+        self.insert("source", [(1, escape_bytes(source), 0)])
         self.insert("batch", [(1, time.time_ns() // 1_000_000, 1)])
 
     def numeric_features(
@@ -127,7 +127,7 @@ class NewModel(Writer):
         self.insert("numeric_count", cells)
 
 
-def stored_text(text: str) -> str:
+def escape_bytes(text: str) -> str:
     """The text with an escape for each byte of a file name that is not UTF-8, which SQLite refuses."""
     return text.encode("utf-8", "backslashreplace").decode()
 

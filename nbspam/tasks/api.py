@@ -22,7 +22,7 @@ from nbspam.evaluation.figures import summary
 from nbspam.evaluation.outcomes import Evaluation
 from nbspam.evaluation.replay import parse_feedback
 from nbspam.filter import Filter, open_filter
-from nbspam.model.chosen_settings import chosen
+from nbspam.model.chosen_settings import make_settings
 from nbspam.tasks.evaluate import evaluate_folds, evaluate_holdout, evaluate_replay
 from nbspam.tasks.judges import Plan
 from nbspam.tasks.train import Choices
@@ -56,8 +56,8 @@ def train(
     jobs    : processes; None for all cores
     scoring : event_model, alpha (a number or 'auto'), prior, features, views, textbook ... as `nbspam train`
     """
-    settings = chosen(scoring, scoring, is_kept=True)
-    mail = _opened(source, ham, spam, classes)
+    settings = make_settings(scoring, scoring, is_kept=True)
+    mail = _open_mail(source, ham, spam, classes)
     choices = Choices(automatic=scoring.get("alpha") == "auto", decision=loss_settings(loss, mail.classes))
     folder = tempfile.TemporaryDirectory(prefix="nbspam-")  # removed with the filter
     path = os.path.join(folder.name, "model.nbspam")
@@ -75,7 +75,7 @@ def load(path: Path, *, loss: str | None = None, **scoring: str | float | bool) 
     scoring : event_model, alpha, prior, features or textbook, in place of those in the model
     """
     change = {name: "1" if value is True else str(value) for name, value in scoring.items() if value}
-    return open_filter(_expanded(path), change, loss)
+    return open_filter(_expand_path(path), change, loss)
 
 
 class Report(NamedTuple):
@@ -135,8 +135,8 @@ def evaluate(
     holdout : judge this share by the rest; with by_time the newest messages
     replay  : in order of time, judge each message and then learn it, see feedback
     """
-    settings = chosen(scoring, scoring)
-    mail = _opened(source, ham, spam, classes)
+    settings = make_settings(scoring, scoring)
+    mail = _open_mail(source, ham, spam, classes)
     costs = read_loss(loss, mail.classes)
     jobs = jobs or default_jobs()
     corpus = read_corpus(mail.items(), mail.classes, jobs, mail.ordered_by_index, wanted=settings.wanted)
@@ -151,18 +151,20 @@ def evaluate(
     return Report(summary(found, costs), found, costs)
 
 
-def _opened(source: Paths, ham: Paths, spam: Paths, classes: Mapping[str, Paths] | None) -> Source:
-    given = {name: _listed(paths) for name, paths in (classes or {}).items()}
-    return open_labelled(_listed(source), ham=_listed(ham), spam=_listed(spam), classes=given)
+def _open_mail(source: Paths, ham: Paths, spam: Paths, classes: Mapping[str, Paths] | None) -> Source:
+    given = {name: _expand_paths(paths) for name, paths in (classes or {}).items()}
+    return open_labelled(
+        _expand_paths(source), ham=_expand_paths(ham), spam=_expand_paths(spam), classes=given
+    )
 
 
-def _listed(paths: Paths) -> list[str]:
+def _expand_paths(paths: Paths) -> list[str]:
     if isinstance(paths, (str, os.PathLike)):
-        return [_expanded(paths)]
-    return [_expanded(path) for path in paths]
+        return [_expand_path(paths)]
+    return [_expand_path(path) for path in paths]
 
 
-def _expanded(path: Path) -> str:
+def _expand_path(path: Path) -> str:
     return os.path.expanduser(os.fspath(path))
 
 

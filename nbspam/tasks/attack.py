@@ -26,7 +26,7 @@ from nbspam.labels import HAM, HAM_AND_SPAM, SPAM, UNSURE
 from nbspam.mail import header_lines, parse
 from nbspam.mail.html.reader import read_html
 from nbspam.model.scorer import Counted
-from nbspam.store.check import words_of_ham
+from nbspam.store.check import find_ham_words
 from nbspam.store.learn import learn_all
 from nbspam.store.writer import copy_model
 
@@ -61,7 +61,7 @@ class Loot:
     """What spammers may know of the ham of a reader: some messages, and words that no spam has."""
 
     def __init__(self, ham: Iterable[bytes], words: Sequence[str]) -> None:
-        """ham : messages;  words : see words_of_ham.  Both may be empty."""
+        """ham : messages;  words : see find_ham_words.  Both may be empty."""
         self.ham = [mail for mail in map(original, ham) if mail.text.split()]
         self.words = " ".join(words)
         self._draw = random.Random(SEED)
@@ -96,7 +96,7 @@ def _space_out(text: str) -> str:
     return "   ".join([" ".join(word) for word in text.split()])
 
 
-def _first_address(text: str) -> str:
+def _find_address(text: str) -> str:
     found = _ADDRESS.search(text)
     return found.group() if found else text[:60]
 
@@ -139,7 +139,7 @@ OWN_WORDS: dict[str, tuple[str, Callable[[str], str]]] = {
         HTML,
         lambda text: _WORD.sub(r"\1<!-- x -->\2", escape(text, quote=False)),
     ),
-    "the first address only": (PLAIN, lambda text: _first_address(text)),
+    "the first address only": (PLAIN, lambda text: _find_address(text)),
 }
 # The same, from the text of the spam and words of ham.
 WORDS_OF_HAM: dict[str, tuple[str, Callable[[str, str], str]]] = {
@@ -161,7 +161,7 @@ BEST_WORDS = f"the {BEST} best words for ham after it"
 N_DISGUISES = len([*OWN_WORDS, *WORDS_OF_HAM, HEADER_OF_HAM, BEST_WORDS])
 
 
-def disguised(spam: Sequence[bytes], loot: Loot) -> Iterator[tuple[str, list[bytes]]]:
+def disguise_all(spam: Sequence[bytes], loot: Loot) -> Iterator[tuple[str, list[bytes]]]:
     """(name, the spam in this disguise) of each disguise that the loot allows."""
     known = [original(data) for data in spam]
     for name, (kind, write) in OWN_WORDS.items():
@@ -234,16 +234,16 @@ def attack(path: str, source: Source, loss: str, limit: int, progress: Callable[
             why = "disguises are of spam among ham; the classes of this model are: " + ", ".join(now.classes)
             raise UsageError(path, why, "name a model of ham and spam", "attack-classes")
         strict = Filter(now.model, now.settings, read_loss(loss, now.classes))
-        mail, skipped = _drawn(source, {SPAM: limit, HAM: 2 * limit})
+        mail, skipped = _draw_mail(source, {SPAM: limit, HAM: 2 * limit})
         taken, ham = mail[HAM][::2], [*map(now.count, mail[HAM][1::2])]
         caught = [data for data in mail[SPAM] if now.classify(data).label == SPAM]
         if len(caught) < 2:
             why = f"{len(caught)} of {len(mail[SPAM])} spam are caught as they come; an attack needs 2"
             raise BadDataError(path, why, "name more spam: `spam=PATH`", "attack-spam")
         n = min(LESSONS, len(caught) // 2)
-        lost, lost_by_loss = _called(now, ham)[SPAM], _called(strict, ham)[SPAM]
+        lost, lost_by_loss = _count_labels(now, ham)[SPAM], _count_labels(strict, ham)[SPAM]
         rows = []
-        for name, mails in disguised(caught, Loot(taken, words_of_ham(now.model, BEST))):
+        for name, mails in disguise_all(caught, Loot(taken, find_ham_words(now.model, BEST))):
             spam = [*map(now.count, mails[n:])]
             learned = _after_learning(path, mails[:n], spam, ham)
             rows.append(Row(name, _judge(now, spam, lost), _judge(strict, spam, lost_by_loss), learned))
@@ -251,7 +251,7 @@ def attack(path: str, source: Source, loss: str, limit: int, progress: Callable[
         return Attack(len(mail[SPAM]), len(caught), n, len(caught) - n, len(ham), rows, skipped)
 
 
-def _drawn(source: Source, limits: dict[str, int]) -> tuple[dict[str, list[bytes]], Skipped]:
+def _draw_mail(source: Source, limits: dict[str, int]) -> tuple[dict[str, list[bytes]], Skipped]:
     """Up to so many messages of each class, drawn at random and always the same, and what was not read."""
     items: dict[str, list[Item]] = {label: [] for label in limits}
     for item in source.items():
@@ -266,12 +266,12 @@ def _drawn(source: Source, limits: dict[str, int]) -> tuple[dict[str, list[bytes
     return mail, skipped
 
 
-def _called(judge: Filter, messages: list[Counted]) -> Counter[str]:
+def _count_labels(judge: Filter, messages: list[Counted]) -> Counter[str]:
     return Counter(judge.judge(message).label for message in messages)
 
 
 def _judge(judge: Filter, spam: list[Counted], lost_ham: int) -> Judged:
-    called = _called(judge, spam)
+    called = _count_labels(judge, spam)
     return Judged(called[HAM], called[UNSURE], lost_ham)
 
 
@@ -282,4 +282,4 @@ def _after_learning(path: str, lessons: list[bytes], spam: list[Counted], ham: l
         copy_model(path, copy)
         learn_all(copy, SPAM, [("", lesson) for lesson in lessons])
         with closing(open_filter(copy)) as judge:
-            return _judge(judge, spam, _called(judge, ham)[SPAM])
+            return _judge(judge, spam, _count_labels(judge, ham)[SPAM])

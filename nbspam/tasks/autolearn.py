@@ -51,9 +51,9 @@ def lesson(judge: Filter, verdict: Verdict, data: bytes, path: str, source: str)
 
 def _learn(path: str, start: str, label: str, data: bytes, source: str) -> bool:
     from nbspam.store.learn import learn_verdict, may_learn_verdict  # few messages are learned
-    from nbspam.tasks.start import copy_shared, own_or_shared
+    from nbspam.tasks.start import choose_model, copy_shared
 
-    is_shared = own_or_shared(path, start) != path
+    is_shared = choose_model(path, start) != path
     if is_shared and not may_learn_verdict(start, data):
         return False  # the user goes on with the shared model
     copy_shared(path, start)

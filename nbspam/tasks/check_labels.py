@@ -14,23 +14,23 @@ from typing import NamedTuple
 
 import numpy as np
 
-from nbspam.corpus.corpus import Corpus, views_read
+from nbspam.corpus.corpus import Corpus, list_views
 from nbspam.corpus.item import Skipped
 from nbspam.corpus.source import unread_error
 from nbspam.decision import UNDECIDED, decide, zero_one_loss
 from nbspam.errors import BadDataError
-from nbspam.model.block import only_views, select_rows
-from nbspam.model.calibrate import bulk_scores, calibrate_on
+from nbspam.model.block import keep_views, select_rows
+from nbspam.model.calibrate import calibrate_on, score_evidence
 from nbspam.model.counts import CountsModel, Floats, Ints
 from nbspam.model.posterior import log_posteriors
 from nbspam.model.scorer import Scorer
-from nbspam.model.views import Evidence, leave_groups_out, view_evidence
-from nbspam.settings import ALL_VIEWS, Settings, from_text
-from nbspam.store.check import learned_as
+from nbspam.model.views import Evidence, compute_evidence, leave_groups_out
+from nbspam.settings import ALL_VIEWS, Settings, parse_settings
+from nbspam.store.check import find_learned
 from nbspam.store.reader import open_model
-from nbspam.tasks.classify import RowTokens, texts_of
+from nbspam.tasks.classify import RowTokens, list_texts
 from nbspam.tasks.doctor import Finding, note, wrong
-from nbspam.tasks.evaluate import duplicate_groups
+from nbspam.tasks.evaluate import group_duplicates
 from nbspam.tokens import NUMERIC
 
 DOUBT = 0.02  # a label is in doubt if another class has more than 1 - DOUBT: docs/decisions.md
@@ -85,12 +85,12 @@ class Checked(NamedTuple):
     in_doubt: list[Doubt] | None
 
 
-def views_to_check(model: str | None) -> frozenset[str]:
+def choose_views(model: str | None) -> frozenset[str]:
     """What must be read of mail: by default, and by the model that may have counted it."""
     wanted = Settings().wanted
     if model is not None:
         with open_model(model) as stored:
-            wanted |= from_text(stored.settings, model).wanted & {NUMERIC}
+            wanted |= parse_settings(stored.settings, model).wanted & {NUMERIC}
     return wanted
 
 
@@ -101,7 +101,7 @@ def check_labels(corpus: Corpus, model: str | None = None) -> Checked:
     certain = {one for group in same for one in group}
     near = [
         group
-        for group in _groups_of_two_labels(corpus, duplicate_groups(corpus, NEARLY_THE_SAME))
+        for group in _groups_of_two_labels(corpus, group_duplicates(corpus, NEARLY_THE_SAME))
         if certain.isdisjoint(group)
     ]
     otherwise = None if model is None else _counted_otherwise(corpus, model)
@@ -112,7 +112,7 @@ def check_labels(corpus: Corpus, model: str | None = None) -> Checked:
     return Checked(len(corpus.block), same, near, otherwise, doubts)
 
 
-def label_findings(checked: Checked, skipped: Skipped) -> Iterator[Finding]:
+def list_findings(checked: Checked, skipped: Skipped) -> Iterator[Finding]:
     """One line for each kind of wrong label that was found; `checked` has the messages."""
     yield Finding("read", f"{checked.messages:,} messages")
     if skipped:
@@ -151,9 +151,9 @@ def _labels(corpus: Corpus) -> list[str]:
 
 def _counted_otherwise(corpus: Corpus, path: str) -> list[CountedOtherwise]:
     with open_model(path) as model:
-        read = views_read(from_text(model.settings, path).replaced(views=ALL_VIEWS))
-        digests = only_views(corpus.block, read).digests().tolist()
-        known, classes = learned_as(model, digests), model.classes
+        read = list_views(parse_settings(model.settings, path).replaced(views=ALL_VIEWS))
+        digests = keep_views(corpus.block, read).digests().tolist()
+        known, classes = find_learned(model, digests), model.classes
     found = []
     for name, label, digest in zip(corpus.block.names, _labels(corpus), digests, strict=True):
         counted = tuple(classes[number] for number in sorted(known.get(digest, ())))
@@ -164,16 +164,16 @@ def _counted_otherwise(corpus: Corpus, path: str) -> list[CountedOtherwise]:
 
 def _doubts(corpus: Corpus) -> list[Doubt]:
     block, classes, labels = corpus.block, corpus.classes, _labels(corpus)
-    groups, counts = duplicate_groups(corpus), block.count(len(classes))
-    evidence = view_evidence(leave_groups_out(block, counts, groups), Settings().of(classes))
-    weights, loss = _calibration(evidence), zero_one_loss(len(classes), DOUBT)
+    groups, counts = group_duplicates(corpus), block.count(len(classes))
+    evidence = compute_evidence(leave_groups_out(block, counts, groups), Settings().of(classes))
+    weights, loss = _calibrate(evidence), zero_one_loss(len(classes), DOUBT)
     found = []
     for row, shares in enumerate(_posteriors(weights, evidence)):
         other = decide(shares, loss)
         if other != UNDECIDED and classes[other] != labels[row]:
             found.append((-shares[other], row, other))
     found.sort()
-    texts, clues = texts_of(block), {}
+    texts, clues = list_texts(block), {}
     for _, row, other in found[:CLUED]:
         without = counts - select_rows(block, np.flatnonzero(groups == groups[row])).count(len(classes))
         scorer = Scorer(CountsModel(classes, without, weights.tolist()), Settings())
@@ -186,7 +186,7 @@ def _doubts(corpus: Corpus) -> list[Doubt]:
     ]
 
 
-def _calibration(found: Evidence) -> Floats:
+def _calibrate(found: Evidence) -> Floats:
     """Weights learned only from messages whose label agrees with a first calibration.
 
     Wrong labels would teach it that the evidence is false: with one in ten wrong, it is never sure.
@@ -200,5 +200,6 @@ def _calibration(found: Evidence) -> Floats:
 def _posteriors(weights: Floats, evidence: Evidence) -> list[list[float]]:
     """P(class) of each row; scores are finite, so there is one."""
     return [
-        [exp(value) for value in log_posteriors(row) or ()] for row in bulk_scores(weights, evidence).tolist()
+        [exp(value) for value in log_posteriors(row) or ()]
+        for row in score_evidence(weights, evidence).tolist()
     ]

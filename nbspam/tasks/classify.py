@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nbspam.corpus.corpus import views_read
+from nbspam.corpus.corpus import list_views
 from nbspam.corpus.executor import run_shards
 from nbspam.corpus.item import Item, Notes, Skipped, read_items
-from nbspam.corpus.reading import ReadShard, ShardReader, join_lexicons, shards
+from nbspam.corpus.reading import ReadShard, ShardReader, cut_shards, join_lexicons
 from nbspam.corpus.source import SourcePart
 from nbspam.filter import Filter, Verdict, can_judge
-from nbspam.model.block import Block, Lexicon, without_columns
-from nbspam.model.calibrate import calibrated_scores
+from nbspam.model.block import Block, Lexicon, drop_columns
+from nbspam.model.calibrate import score_new_rows
 from nbspam.model.counts import Counts, Floats, Ints, Totals, split_texts
 from nbspam.model.posterior import Scored
 from nbspam.model.scorer import Counted, Scorer
@@ -36,7 +36,7 @@ class RowTokens(Counted):
     __slots__ = ()
 
     def __init__(self, block: Block, row: int, texts: Sequence[bytes]) -> None:
-        """texts : of all columns, see texts_of"""
+        """texts : of all columns, see list_texts"""
         self.features: Sequence[float | None] = block.features[row].tolist()
         self._digest = None
         self.tokens = [{} for _ in range(N_VIEWS)]
@@ -47,7 +47,7 @@ class RowTokens(Counted):
             self.tokens[view][key] = (texts[column].decode("utf-8", "replace"), times)
 
 
-def texts_of(block: Block) -> list[bytes]:
+def list_texts(block: Block) -> list[bytes]:
     """The texts of all columns."""
     return split_texts(block.texts, len(block.keys))
 
@@ -81,13 +81,13 @@ class ModelJudge:
             spam_filter.refresh()
             scorer = spam_filter.scorer
             if not (scorer.settings.averaged and can_judge(True, scorer.model.messages)):
-                texts = texts_of(block)
+                texts = list_texts(block)
                 for row, name in enumerate(block.names):
                     yield spam_filter.judge(RowTokens(block, row, texts), name)
                 return
             counts, weights = self._counts(scorer, block), np.array(scorer.weights)
-            block = without_columns(block, np.isin(block.views, views_read(scorer.settings)))
-            joints = calibrated_scores(weights, block, counts, scorer.settings, scorer.model.classes)
+            block = drop_columns(block, np.isin(block.views, list_views(scorer.settings)))
+            joints = score_new_rows(weights, block, counts, scorer.settings, scorer.model.classes)
             for row, (name, joint) in enumerate(zip(block.names, joints.tolist(), strict=True)):
                 if block.has_words[row]:
                     yield Verdict(name, Scored(joint, []), spam_filter.classes, spam_filter.loss)
@@ -103,12 +103,12 @@ class ModelJudge:
         if self._looked_up != (scorer, block.lexicon):
             self._looked_up = scorer, block.lexicon
             self._cells = np.zeros((2 * len(scorer.model.classes), 0), np.int64)
-        new = cells_of(scorer.model, block.keys[self._cells.shape[1] :])
+        new = look_up_cells(scorer.model, block.keys[self._cells.shape[1] :])
         self._cells = np.hstack([self._cells, new])
         return counts_of(scorer.model, block, self._cells)
 
 
-def cells_of(model: Model, keys: Ints) -> Ints:
+def look_up_cells(model: Model, keys: Ints) -> Ints:
     """The counts of some tokens, see Model.counts; 0 of those that the model does not know.
 
     Returns int64 (2 n_classes, n): documents_0, occurrences_0, documents_1, ...
@@ -123,7 +123,7 @@ def cells_of(model: Model, keys: Ints) -> Ints:
 
 
 def counts_of(model: Model, block: Block, cells: Ints) -> Counts:
-    """The counts that a model has for the tokens of a block, and its totals.  cells : see cells_of"""
+    """The counts that a model has for the tokens of a block, and its totals.  cells : see look_up_cells"""
     is_fixed = model.settings.get("vocabulary") == "fixed"
     arrays = (cells[::2], cells[1::2], np.array(model.messages))
     counts = Counts(block.keys, block.views, b"", *arrays, is_fixed)
@@ -131,7 +131,7 @@ def counts_of(model: Model, block: Block, cells: Ints) -> Counts:
     return counts
 
 
-def named_items(paths: Iterable[str], stdin: Callable[[], Item], notes: Notes) -> Iterator[Item]:
+def list_items(paths: Iterable[str], stdin: Callable[[], Item], notes: Notes) -> Iterator[Item]:
     """The mail of these files and folders in their order; what cannot be read is noted.
 
     stdin : makes the message of the path `-`
@@ -160,19 +160,19 @@ def classify_many(
         if judge is None or judge.filter is not spam_filter:
             judge = ModelJudge(spam_filter)
         skipped: Skipped = []
-        verdicts = (_one_by_one if with_clues else _in_blocks)(judge, shard, skipped)
+        verdicts = (_classify_each if with_clues else _classify_blocks)(judge, shard, skipped)
         return "".join([write(spam_filter, verdict) for verdict in verdicts]), skipped
 
-    yield from run_shards(work, shards(mail), jobs)
+    yield from run_shards(work, cut_shards(mail), jobs)
 
 
-def _in_blocks(judge: ModelJudge, mail: Iterable[Item], skipped: Skipped) -> Iterator[Verdict]:
+def _classify_blocks(judge: ModelJudge, mail: Iterable[Item], skipped: Skipped) -> Iterator[Verdict]:
     shard = judge.read(mail)
     skipped += shard.skipped
     for block in shard.blocks:
         yield from judge.verdicts(block)
 
 
-def _one_by_one(judge: ModelJudge, mail: Iterable[Item], skipped: Skipped) -> Iterator[Verdict]:
+def _classify_each(judge: ModelJudge, mail: Iterable[Item], skipped: Skipped) -> Iterator[Verdict]:
     for item, data in read_items(mail, skipped):
         yield judge.filter.classify(data, item.name)

@@ -28,13 +28,13 @@ from nbspam.files import nearest_folder
 from nbspam.filter import can_judge
 from nbspam.labels import counts_text
 from nbspam.model.calibrate import MIN_CALIBRATION, can_calibrate
-from nbspam.settings import from_text
-from nbspam.store.check import check_model, contradictions, learned_messages
+from nbspam.settings import parse_settings
+from nbspam.store.check import check_model, contradictions, count_learned
 from nbspam.store.connection import FORMAT
 from nbspam.store.learn import MAX_WRONG, MIN_LABELLED, has_enough_labelled, is_often_wrong
-from nbspam.store.lessons import names_waiting
+from nbspam.store.lessons import list_waiting
 from nbspam.store.reader import Model, open_model
-from nbspam.store.updater import autolearned_messages, reviewed
+from nbspam.store.updater import count_autolearned, count_reviewed
 
 FINE = "ok"
 NOTE = "note"  # worth knowing, not wrong
@@ -86,7 +86,7 @@ def examine(
     start    : the model that judges as long as `path` does not exist, or empty
     """
     found = [Finding("model", f"{path} ({why})"), *_model(path, has_mail, start)]
-    return [*found, *_others(path, places), *_delivery(os.path.expanduser("~"))]
+    return [*found, *_others(path, places), *_find_calls(os.path.expanduser("~"))]
 
 
 def is_sound(findings: list[Finding]) -> bool:
@@ -123,7 +123,7 @@ def _missing(path: str, has_mail: bool, start: str) -> Iterator[Finding]:
         yield wrong("file", "there is no model here", f"{MAKE_ONE}, or name it: `model=PATH`", NoInputError)
     folder = nearest_folder(path)
     if not (os.path.isdir(folder) and os.access(folder, os.W_OK | os.X_OK)):
-        why = f"a model cannot be made here: {_me()} cannot write to {folder}"
+        why = f"a model cannot be made here: {_own_name()} cannot write to {folder}"
         yield wrong("writing", why, "choose another place: `model=PATH`", CannotCreateError)
     if start:
         try:
@@ -134,8 +134,8 @@ def _missing(path: str, has_mail: bool, start: str) -> Iterator[Finding]:
 
 def _place(path: str) -> Iterator[Finding]:
     yield _owner(path)
-    yield _writing(path)
-    lessons = names_waiting(path)
+    yield _examine_writing(path)
+    lessons = list_waiting(path)
     if lessons:
         text = f"{len(lessons):,} lessons wait, because another program was writing for too long"
         yield note("waiting", text, "the next nbspam learn counts them")
@@ -145,7 +145,7 @@ def _owner(path: str) -> Finding:
     status = os.stat(path)
     link = f"; a link to {os.path.realpath(path)}" if os.path.islink(path) else ""
     mode = stat.filemode(status.st_mode)[1:]
-    text = f"{user_name(status.st_uid)}'s, {mode}; you are {_me()}{link}"
+    text = f"{user_name(status.st_uid)}'s, {mode}; you are {_own_name()}{link}"
     other = os.stat(_folder(path)).st_uid
     if other not in (status.st_uid, 0):
         name = user_name(other)
@@ -157,12 +157,12 @@ def _owner(path: str) -> Finding:
     return Finding("owner", text)
 
 
-def _writing(path: str) -> Finding:
+def _examine_writing(path: str) -> Finding:
     denied = [one for one in (path, _folder(path)) if not os.access(one, os.W_OK)]
     if not denied:
         return Finding("writing", "you can learn into it: the file and its folder are writable")
-    why = f"{_me()} cannot write to {' and '.join(denied)}: learn and train fail"
-    remedy = f"as root: chown {_me()} {' '.join(denied)}; or keep a model of your own: `model=PATH`"
+    why = f"{_own_name()} cannot write to {' and '.join(denied)}: learn and train fail"
+    remedy = f"as root: chown {_own_name()} {' '.join(denied)}; or keep a model of your own: `model=PATH`"
     return wrong("writing", why, remedy, InputOutputError)
 
 
@@ -187,7 +187,7 @@ def _contents(path: str) -> Iterator[Finding]:
 
 
 def _autolearned(model: Model) -> Iterator[Finding]:
-    own, (labelled, corrected) = autolearned_messages(model), reviewed(model)
+    own, (labelled, corrected) = count_autolearned(model), count_reviewed(model)
     if not any(own) and not labelled:
         return
     text = f"{sum(own):,} of them by the filter's own verdict ({counts_text(model.classes, own)})"
@@ -222,11 +222,11 @@ def _enough(model: Model) -> Iterator[Finding]:
 
 
 def _calibrated(model: Model) -> Finding:
-    settings = from_text(model.settings, model.path)
+    settings = parse_settings(model.settings, model.path)
     if not settings.averaged:
         text = f"no: {settings.event_model} without averaged views gives probabilities far too near 0 or 1"
         return Finding("calibrated", text)
-    own = learned_messages(model)
+    own = count_learned(model)
     if own < 2 * MIN_CALIBRATION or not can_calibrate(model.messages):
         text = (
             f"hardly: {own:,} messages are your own, and {MIN_CALIBRATION} of each of two classes are needed"
@@ -247,7 +247,7 @@ def _others(path: str, places: Iterable[str]) -> Iterator[Finding]:
         yield note("another", text, f"to use it: `model={other}` or NBSPAM_MODEL={other}")
 
 
-def _delivery(home: str) -> Iterator[Finding]:
+def _find_calls(home: str) -> Iterator[Finding]:
     """The lines that name nbspam in files that deliver mail; what these lines do is not examined."""
     for name in DELIVERY_FILES:
         path = os.path.join(home, name)
@@ -274,7 +274,7 @@ def _delivery(home: str) -> Iterator[Finding]:
                 yield Finding(name[1:], text)
 
 
-def _me() -> str:
+def _own_name() -> str:
     return user_name(os.geteuid())
 
 

@@ -16,39 +16,47 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nbspam.corpus.corpus import Corpus, in_time, read_corpus
+from nbspam.corpus.corpus import Corpus, read_corpus, sort_in_time
 from nbspam.corpus.executor import run_shards
 from nbspam.corpus.item import Item, Skipped
 from nbspam.corpus.reading import Progress
 from nbspam.decision import Loss, cutoffs
 from nbspam.errors import BadDataError, UsageError
 from nbspam.evaluation import folds as splitting
-from nbspam.evaluation.folds import SIMILARITY, Split, near_duplicate_groups
+from nbspam.evaluation.folds import SIMILARITY, Split, group_near_duplicates
 from nbspam.evaluation.outcomes import (
     Evaluation,
     Floats,
     Outcome,
-    evaluation_of,
     join,
+    make_evaluation,
     worst_mistakes,
 )
-from nbspam.evaluation.replay import ON_ERROR, THICK, Autolearn, Feedback, Filter, parse_feedback, replay
+from nbspam.evaluation.replay import (
+    ON_ERROR,
+    THICK,
+    Autolearn,
+    Feedback,
+    ReplayFilter,
+    parse_feedback,
+    replay,
+)
 from nbspam.filter import open_filter
-from nbspam.model.block import select_rows, without_columns
+from nbspam.model.block import drop_columns, select_rows
 from nbspam.model.calibrate import WARM_UP_SHARE, join_evidence
 from nbspam.model.counts import Ints
 from nbspam.model.scorer import Scorer
 from nbspam.model.views import Evidence
 from nbspam.store.connection import replaced_error
-from nbspam.store.learn import outdated
+from nbspam.store.learn import count_outdated
 from nbspam.tasks.autolearn import check_autolearn
-from nbspam.tasks.classify import ModelJudge, RowTokens, texts_of
+from nbspam.tasks.classify import ModelJudge, RowTokens, list_texts
 from nbspam.tasks.judges import (
     BatchJudge,
     Plan,
     ReplayJudge,
-    clues_of,
-    outcome_of,
+    find_clues,
+    make_outcome,
 )
 from nbspam.tasks.train import Choices, Trained, start_accumulator, write_counted
 from nbspam.tokens.bag import NO_TEXTBOOK_VIEWS
@@ -59,7 +67,7 @@ if TYPE_CHECKING:
 Step = Callable[[int], object]  # so many more steps are done
 
 
-def judged_rows(
+def judge_rows(
     corpus: Corpus, rows: Ints, joints: Floats, loss: Loss, scorer: Scorer | None = None
 ) -> Evaluation:
     """The evaluation of rows of a corpus.
@@ -69,24 +77,24 @@ def judged_rows(
     """
     block, classes = corpus.block, corpus.classes
     judged = zip(joints.tolist(), block.has_words[rows].tolist(), strict=True)
-    outcomes = [outcome_of(joint, classes, loss, has_words) for joint, has_words in judged]
+    outcomes = [make_outcome(joint, classes, loss, has_words) for joint, has_words in judged]
     found = evaluate_rows(corpus, rows, "holdout", outcomes)
     worst = worst_mistakes(found)
     if scorer is None or not len(worst):
         return found
-    texts, clues = texts_of(block), {}
+    texts, clues = list_texts(block), {}
     for name, row in zip(found.names[worst].tolist(), rows[worst].tolist(), strict=True):
-        clues[name] = clues_of(scorer, RowTokens(block, row, texts), name, classes, loss)
+        clues[name] = find_clues(scorer, RowTokens(block, row, texts), name, classes, loss)
     return replace(found, clues=clues)
 
 
 def evaluate_rows(
     corpus: Corpus, rows: Ints, method: str, outcomes: Sequence[Outcome], **more: Any
 ) -> Evaluation:
-    """The evaluation of outcomes of these rows of a corpus; more: as for evaluation_of."""
+    """The evaluation of outcomes of these rows of a corpus; more: as for make_evaluation."""
     names = [corpus.block.names[row] for row in rows.tolist()]
     dates = corpus.block.dates[rows]
-    return evaluation_of(corpus.classes, method, names, corpus.truth()[rows], outcomes, dates, **more)
+    return make_evaluation(corpus.classes, method, names, corpus.truth()[rows], outcomes, dates, **more)
 
 
 def judge_splits(
@@ -116,7 +124,7 @@ def _judge_split(corpus: Corpus, with_clues: bool, task: tuple[Plan, Split]) -> 
     plan, (train, rows) = task
     judge, loss = BatchJudge(corpus, plan, train), plan.costs(corpus.classes)
     scorer = judge.scorer() if with_clues else None
-    return judged_rows(judge.corpus, rows, judge.score(rows), loss, scorer)
+    return judge_rows(judge.corpus, rows, judge.score(rows), loss, scorer)
 
 
 def keep_worst_clues(evaluation: Evaluation) -> Evaluation:
@@ -136,10 +144,10 @@ def evaluate_folds(
     """Each message judged by a filter that learned from the messages of the other folds."""
     corpus = corpus.seen_by(plan.settings)  # once for all folds
     if grouped:
-        fold = splitting.grouped_folds(corpus.truth(), duplicate_groups(corpus), n_folds, plan.seed)
+        fold = splitting.grouped_folds(corpus.truth(), group_duplicates(corpus), n_folds, plan.seed)
     else:
         fold = splitting.stratified_folds(corpus.truth(), n_folds, plan.seed)
-    [judged] = judge_splits(corpus, [plan], splitting.fold_splits(fold), jobs, progress)
+    [judged] = judge_splits(corpus, [plan], splitting.split_by_fold(fold), jobs, progress)
     settings = plan.described(folds=n_folds, grouped=grouped)
     found = replace(judged, method="folds", digest=corpus.digest(), settings=settings, folds=fold)
     return keep_worst_clues(found)
@@ -149,19 +157,19 @@ def evaluate_holdout(
     corpus: Corpus, plan: Plan, share: float, by_time: bool = False, progress: Step | None = None
 ) -> Evaluation:
     """A share of the messages judged by a filter that learned from the rest."""
-    order, right = in_time(corpus)
+    order, right = sort_in_time(corpus)
     split = splitting.holdout(corpus.truth(), share, plan.seed, order if by_time else None)
     [judged] = judge_splits(corpus, [plan], [split], progress=progress)
     settings = plan.described(holdout=share, by_time=by_time) | ({"order": right} if by_time else {})
     return replace(judged, digest=corpus.digest(split[1]), settings=settings, trained=len(split[0]))
 
 
-def duplicate_groups(corpus: Corpus, similarity: float = SIMILARITY) -> Ints:
+def group_duplicates(corpus: Corpus, similarity: float = SIMILARITY) -> Ints:
     """int64 (n,): near-duplicates, such as the messages of one campaign, share a number."""
     # Many short texts share measures; bigrams are the words once more.
-    block = without_columns(corpus.block, ~np.isin(corpus.block.views, NO_TEXTBOOK_VIEWS))
+    block = drop_columns(corpus.block, ~np.isin(corpus.block.views, NO_TEXTBOOK_VIEWS))
     keys = block.keys[block.columns].view(np.uint64)
-    return near_duplicate_groups(np.split(keys, block.starts[1:-1]), similarity)
+    return group_near_duplicates(np.split(keys, block.starts[1:-1]), similarity)
 
 
 def evaluate_replay(
@@ -182,8 +190,8 @@ def evaluate_replay(
     if autolearn:
         check_autolearn(plan.settings)
     subject = ReplayJudge(corpus, plan)
-    own = Autolearn(subject, outdated) if autolearn else None
-    centre = centre_nats(subject.loss)
+    own = Autolearn(subject, count_outdated) if autolearn else None
+    centre = find_centre(subject.loss)
     found = replay_corpus(corpus, own or subject, feedback, plan.described(), centre, progress)
     settings, truth = dict(found.settings), corpus.truth()
     if own:
@@ -196,7 +204,7 @@ def evaluate_replay(
 
 def replay_corpus(
     corpus: Corpus,
-    subject: Filter,
+    subject: ReplayFilter,
     feedback: Feedback,
     settings: dict[str, Any],
     centre: float = 0.0,
@@ -207,7 +215,7 @@ def replay_corpus(
     settings : of the filter, with the seed
     centre   : of a thick threshold, nats
     """
-    order, right = in_time(corpus)
+    order, right = sort_in_time(corpus)
     seed, truth = settings["seed"], corpus.truth().tolist()
     run = replay(order.tolist(), truth, subject, feedback, seed, centre, progress)
     settings = settings | {"feedback": str(feedback), "order": right}
@@ -215,7 +223,7 @@ def replay_corpus(
     return evaluate_rows(corpus, order, "replay", run.outcomes, **more)
 
 
-def centre_nats(loss: Loss) -> float:
+def find_centre(loss: Loss) -> float:
     """The centre of a thick threshold: the cut-off of spam, or even odds without one."""
     centre = cutoffs(loss)[1] if len(loss.matrix) == 2 else 0.0
     return centre if isfinite(centre) else 0.0
@@ -244,7 +252,7 @@ def evaluate_model(
     if judge.model.connection.file != opened.model.connection.file:
         raise replaced_error(path)
     joints = ModelJudge(judge).joints(corpus.block)
-    judged = judged_rows(corpus, np.arange(len(joints)), joints, judge.loss, judge.scorer)
+    judged = judge_rows(corpus, np.arange(len(joints)), joints, judge.loss, judge.scorer)
     settings = judge.settings.as_text() | {"model": path, "loss": loss or ""}
     return replace(judged, method="model", digest=corpus.digest(), settings=settings), corpus.skipped
 
@@ -272,24 +280,24 @@ def train_by_regime(
 
     feedback : on-error or thick.  What it gains and costs: docs/decisions.md.
     """
-    rows, evidence = learned_rows(corpus, plan, feedback, progress)
+    rows, evidence = select_learned(corpus, plan, feedback, progress)
     mail = start_accumulator(corpus.classes, plan.settings, choices)
     mail.add(select_rows(corpus.block, rows))
     trained = write_counted(mail, path, choices._replace(evidence=evidence))
     return trained._replace(read=len(corpus.block), skipped=corpus.skipped)
 
 
-def learned_rows(
+def select_learned(
     corpus: Corpus, plan: Plan, feedback: Feedback, progress: Step | None = None
 ) -> tuple[Ints, Evidence | None]:
     """The rows that a replay learns, in the order read, and the evidence of all that it judged.
 
     A calibration that knows only the messages judged wrongly would learn that the evidence misleads.
     """
-    order, _ = in_time(corpus)
+    order, _ = sort_in_time(corpus)
     subject = ReplayJudge(corpus, plan)
     subject.keeps_evidence = plan.settings.averaged
-    truth, centre = corpus.truth().tolist(), centre_nats(subject.loss)
+    truth, centre = corpus.truth().tolist(), find_centre(subject.loss)
     run = replay(order.tolist(), truth, subject, feedback, plan.seed, centre, progress)
     judged = subject.evidence[int(len(order) * WARM_UP_SHARE) :]
     return np.sort(run.learned), join_evidence(judged) if judged else None

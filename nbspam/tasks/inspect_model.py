@@ -13,12 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from nbspam.decision import Loss, cutoffs, stored_loss, zero_one_loss
+from nbspam.decision import Loss, cutoffs, load_loss, zero_one_loss
 from nbspam.errors import UsageError
 from nbspam.labels import HAM_AND_SPAM
-from nbspam.model.calibration import feature_names, shown_name
+from nbspam.model.calibration import feature_names, format_feature
 from nbspam.model.credible_intervals import beta_interval, normal_posterior, word_share_interval
-from nbspam.model.features import bin_text, bins_between, stored_counts
+from nbspam.model.features import bin_text, load_counts, make_bins
 from nbspam.model.numeric import CategoricalLaw, GaussianLaw
 from nbspam.model.posterior import log_priors_of
 from nbspam.model.scorer import ViewEvidence, make_words
@@ -31,12 +31,12 @@ from nbspam.settings import (
     SHRINKAGE,
     STRONG,
     Settings,
-    from_text,
+    parse_settings,
 )
-from nbspam.store.check import TokenRow, find_token, learned_messages, telling_token
+from nbspam.store.check import TokenRow, count_learned, find_token, telling_token
 from nbspam.store.connection import FORMAT
 from nbspam.store.reader import Model, open_model
-from nbspam.store.updater import autolearned_messages
+from nbspam.store.updater import count_autolearned
 from nbspam.tokens.bag import VIEW_NAMES, VIEWS
 
 Info = dict[str, Any]
@@ -65,14 +65,14 @@ SYMBOLS = {"evidence": "a", "cautious": "d", "measure": "g", "constant": "b", "u
 PRIORS = {"empirical": "π_k = m_k / m", "smoothed": "π_k = (m_k + λ) / (m + K λ)", "uniform": "π_k = 1 / K"}
 
 
-def info_of(path: str, word: str | None = None) -> Info:
+def collect_info(path: str, word: str | None = None) -> Info:
     """Everything that `model info` says.
 
     word : the word to work out; None for one that tells the classes apart
     """
     with open_model(path, snapshot=True) as model:
-        settings = from_text(model.settings, model.path).of(model.classes)
-        loss = stored_loss(model.settings, model.classes, path) or zero_one_loss(len(model.classes))
+        settings = parse_settings(model.settings, model.path).of(model.classes)
+        loss = load_loss(model.settings, model.classes, path) or zero_one_loss(len(model.classes))
         found = _word(model, word)
         info: Info = {
             "path": path,
@@ -80,8 +80,8 @@ def info_of(path: str, word: str | None = None) -> Info:
             "format": FORMAT,
             "classes": list(model.classes),
             "messages": _by_class(model, model.messages),
-            "different_messages": learned_messages(model),
-            "autolearned": _by_class(model, autolearned_messages(model)),
+            "different_messages": count_learned(model),
+            "autolearned": _by_class(model, count_autolearned(model)),
             "vocabulary": model.settings.get("vocabulary", "open"),
             "vocabulary_size": vocabulary_size(model.words),
             "views": {
@@ -96,7 +96,7 @@ def info_of(path: str, word: str | None = None) -> Info:
             "calibration": _calibration(model, settings),
             "cutoffs": _cutoffs(loss) if model.classes == HAM_AND_SPAM else None,
             "features": _features(model, settings.alpha),
-            "word": found and _word_facts(model, settings, found),
+            "word": found and _describe_word(model, settings, found),
         }
         sections = _sections(model, settings, loss, found, info)
         info["formulas"] = [{"title": title, "lines": lines} for title, lines in sections.items()]
@@ -130,7 +130,7 @@ def _features(model: Model, alpha: float) -> list[Info]:
     features = model.numeric_features()
     if not features:
         return []
-    counts = stored_counts(model)
+    counts = load_counts(model)
     gaussian, posterior = GaussianLaw(counts), normal_posterior(counts)
     means = np.stack(posterior.mean_interval(), axis=2)
     variances = np.stack(posterior.variance_interval(), axis=2)
@@ -151,7 +151,7 @@ def _features(model: Model, alpha: float) -> list[Info]:
     ]
 
 
-def _word_facts(model: Model, settings: Settings, word: TokenRow) -> Info:
+def _describe_word(model: Model, settings: Settings, word: TokenRow) -> Info:
     intervals = [list(word_share_interval(word.documents, k, settings)) for k in range(len(model.classes))]
     return {
         "text": word.text,
@@ -167,9 +167,9 @@ def _sections(
 ) -> dict[str, list[Line]]:
     """All formulas of a model: title -> lines."""
     if settings.averaged:
-        score = _averaged_score(model, settings) + _weights(info["calibration"])
+        score = _describe_averages(model, settings) + _weights(info["calibration"])
     else:
-        score = _sum_score(settings)
+        score = _describe_sum(settings)
     logs = log_priors_of(settings, model.messages, model.classes)
     prior = [
         (settings.prior, PRIORS.get(settings.prior, "π_k as given")),
@@ -185,7 +185,7 @@ def _sections(
     if settings.features != "words":
         found["Numeric features"] = _parameters(settings.numeric_model, info["features"])
     if word is not None and settings.features != "numeric":
-        found[f"The word {word.text!r}"] = _worked_word(model, settings, word)
+        found[f"The word {word.text!r}"] = _work_out_word(model, settings, word)
     return found
 
 
@@ -228,7 +228,7 @@ def _estimator(settings: Settings) -> list[Line]:
     return lines
 
 
-def _sum_score(settings: Settings) -> list[Line]:
+def _describe_sum(settings: Settings) -> list[Line]:
     complement = settings.event_model == "complement"
     score = NORMALISED if complement and settings.normalise else SCORES[settings.event_model]
     lines = [("score of class k", score)]
@@ -238,7 +238,7 @@ def _sum_score(settings: Settings) -> list[Line]:
     return [*lines, ("P(k | x)", "exp(score_k) / Σ_i exp(score_i)")]
 
 
-def _averaged_score(model: Model, settings: Settings) -> list[Line]:
+def _describe_averages(model: Model, settings: Settings) -> list[Line]:
     first = model.classes[0]
     floors = by_class(VIEWS, [settings.threshold * strong for strong in STRONG])
     score = "Σ_v (a_v E_vk + d_v C_vk) + Σ_f g_f B_fk + b_k + Σ_v c_vk u_v + Σ_j m_jk R_j"
@@ -286,7 +286,7 @@ def _parameters(event_model: str, features: list[Info]) -> list[Line]:
         return [
             (f"φ of {one['name']} {bin_text(*edges)}", by_class(list(one["phi"]), shares))
             for one in features
-            for edges, *shares in zip(bins_between(one["edges"]), *one["phi"].values(), strict=True)
+            for edges, *shares in zip(make_bins(one["edges"]), *one["phi"].values(), strict=True)
         ]
     lines = [("prior of the intervals", "worth one message, with the mean and variance of all mail")]
     for one in features:
@@ -297,7 +297,7 @@ def _parameters(event_model: str, features: list[Info]) -> list[Line]:
     return lines
 
 
-def _worked_word(model: Model, settings: Settings, word: TokenRow) -> list[Line]:
+def _work_out_word(model: Model, settings: Settings, word: TokenRow) -> list[Line]:
     """From the counts of a word to what it adds to the scores."""
     classes = model.classes
     lines = [("n_jk", by_class(classes, word.documents)), ("N_jk", by_class(classes, word.occurrences))]
@@ -313,7 +313,7 @@ def _worked_word(model: Model, settings: Settings, word: TokenRow) -> list[Line]
         low, high = beta_interval(top, bottom - top)  # the marginal of a Dirichlet
         intervals.append(f"{name} {number(low)} to {number(high)}")
     lines.append((f"95 % interval of {symbol}", ", ".join(intervals)))
-    return lines + (_worked_weight if settings.averaged else _worked_sum)(model, settings, word)
+    return lines + (_work_out_weight if settings.averaged else _work_out_sum)(model, settings, word)
 
 
 def _fractions(
@@ -327,14 +327,14 @@ def _fractions(
     return law.pseudo_counts(word.documents, word.occurrences), law.concentration, size
 
 
-def _worked_weight(model: Model, settings: Settings, word: TokenRow) -> list[Line]:
+def _work_out_weight(model: Model, settings: Settings, word: TokenRow) -> list[Line]:
     documents, size = model.documents[word.view], model.words[word.view] + 1
     law = ViewEvidence(word.view, settings.alpha, settings.threshold, documents, size)
     spread, weights = law.weigh(tuple(word.documents))
     return [("w_jk", by_class(model.classes, weights)), ("largest minus smallest", f"{spread:.4f} nats")]
 
 
-def _worked_sum(model: Model, settings: Settings, word: TokenRow) -> list[Line]:
+def _work_out_sum(model: Model, settings: Settings, word: TokenRow) -> list[Line]:
     words = make_words(model, settings)
     adds = by_class(model.classes, words.token(word.documents, word.occurrences, 1))
     if settings.event_model != "bernoulli":
@@ -351,7 +351,7 @@ def _calibration(model: Model, settings: Settings) -> list[Info]:
     names = feature_names(len(model.classes), settings.kinds)
     return [
         {
-            "feature": shown_name(name, model.classes),
+            "feature": format_feature(name, model.classes),
             "class": None if k is None else model.classes[k],
             "weight": weight,
             "deviation": covariance[i][i] ** 0.5 if i < len(covariance) and covariance[i][i] > 0 else None,

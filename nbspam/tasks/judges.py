@@ -13,29 +13,29 @@ import numpy as np
 
 from nbspam.corpus.accumulator import KEPT_MESSAGES
 from nbspam.corpus.corpus import Corpus
-from nbspam.corpus.vocabulary import Vocabulary, vocabulary_counts
+from nbspam.corpus.vocabulary import Vocabulary, new_counts
 from nbspam.decision import UNDECIDED, Loss, decide, learnable, zero_one_loss
 from nbspam.evaluation.outcomes import Outcome, ShortClue
 from nbspam.filter import Verdict
-from nbspam.labels import positive
+from nbspam.labels import find_spam
 from nbspam.model import calibration
-from nbspam.model.block import over_words, representative_rows, select_rows
-from nbspam.model.calibrate import calibrate_on, calibrated_scores, ways_to_see
+from nbspam.model.block import choose_rows, limit_to_words, select_rows
+from nbspam.model.calibrate import calibrate_on, choose_ways, score_new_rows
 from nbspam.model.calibration import MAX_COVARIANCE, Learner, first_weights
 from nbspam.model.counts import CountsModel, Floats, Ints
 from nbspam.model.posterior import log_odds, log_posteriors, log_priors_of, prior_shift
 from nbspam.model.scorer import Counted, Scorer
-from nbspam.model.textbook import TextbookModel, best_alpha, learn_features
-from nbspam.model.views import Evidence, as_counted, view_evidence
+from nbspam.model.textbook import TextbookModel, choose_alpha, learn_features
+from nbspam.model.views import Evidence, as_counted, compute_evidence
 from nbspam.settings import Settings
 from nbspam.store.learn import MIN_LABELLED
-from nbspam.tasks.classify import RowTokens, texts_of
+from nbspam.tasks.classify import RowTokens, list_texts
 
 
 class Plan(NamedTuple):
     """How to judge.
 
-    settings   : the way of scoring; with a vocabulary, those of `settings_under`
+    settings   : the way of scoring; with a vocabulary, those of `limit_settings`
     automatic  : choose alpha on the messages trained on
     loss       : what decisions cost; None for 0-1
     seed       : of everything drawn
@@ -76,19 +76,19 @@ class BatchJudge:
         if plan.vocabulary is None:
             counts = learned.count(n_classes)
         else:
-            nothing = vocabulary_counts(plan.vocabulary, n_classes)
-            counts = nothing + over_words(learned, nothing.keys).count(n_classes)
+            nothing = new_counts(plan.vocabulary, n_classes)
+            counts = nothing + limit_to_words(learned, nothing.keys).count(n_classes)
         if settings.features != "words":
             features = learn_features(learned.features, learned.labels, n_classes, settings)
-        [kept] = representative_rows([learned], KEPT_MESSAGES, counts.messages)
+        [kept] = choose_rows([learned], KEPT_MESSAGES, counts.messages)
         sample = select_rows(learned, kept)
         if plan.automatic:
-            alpha = best_alpha(TextbookModel(settings, classes, counts, features), sample)
+            alpha = choose_alpha(TextbookModel(settings, classes, counts, features), sample)
             settings = settings.replaced(alpha=alpha)
         self._model = TextbookModel(settings, classes, counts, features)
         self._weights = np.zeros(0)  # of the calibration
         if settings.averaged:
-            samples = [view_evidence(way(sample, counts), settings) for way in ways_to_see(sample)]
+            samples = [compute_evidence(way(sample, counts), settings) for way in choose_ways(sample)]
             self._weights = calibrate_on(samples).weights
 
     def score(self, rows: Ints) -> Floats:
@@ -96,7 +96,7 @@ class BatchJudge:
         settings, classes, counts, _ = self._model
         judged = select_rows(self.corpus.block, rows)
         if settings.averaged:
-            found = calibrated_scores(self._weights, judged, counts, settings, classes)
+            found = score_new_rows(self._weights, judged, counts, settings, classes)
         else:
             found = self._model.log_joint(judged)
         found[~judged.has_words] = log_priors_of(settings, counts.messages.tolist(), classes)
@@ -126,13 +126,13 @@ class ReplayJudge:
         block, classes = corpus.seen_by(plan.settings).block, corpus.classes
         self._block, self._classes = block, classes
         self.settings, self.loss = plan.settings.of(classes), plan.costs(classes)
-        self._texts = texts_of(block)
+        self._texts = list_texts(block)
         self._counted = block  # the messages over the tokens that are counted
         if plan.vocabulary is None:
             self._counts = select_rows(block, np.zeros(0, np.int64)).count(len(classes))
         else:
-            self._counts = vocabulary_counts(plan.vocabulary, len(classes))
-            self._counted = over_words(block, self._counts.keys)
+            self._counts = new_counts(plan.vocabulary, len(classes))
+            self._counted = limit_to_words(block, self._counts.keys)
         self._places = self._counts.places(block.keys)  # of the tokens that are scored
         self._counted_places = self._counts.places(self._counted.keys)
         self._learner = Learner(first_weights(len(classes), self.settings.kinds))
@@ -151,7 +151,7 @@ class ReplayJudge:
         """What the calibration sees of a row by what was learned so far."""
         if self._latest is None or self._latest[0] != row:
             counted = as_counted(select_rows(self._block, np.array([row])), self._counts, self._places)
-            self._latest = row, view_evidence(counted, self.settings)
+            self._latest = row, compute_evidence(counted, self.settings)
         return self._latest[1]
 
     def joint(self, row: int) -> Sequence[float]:
@@ -173,12 +173,12 @@ class ReplayJudge:
         """Judges a row."""
         block = self._block
         name, truth = block.names[row], int(block.labels[row])
-        outcome = outcome_of(self.joint(row), self._classes, self.loss, block.has_words[row])
+        outcome = make_outcome(self.joint(row), self._classes, self.loss, block.has_words[row])
         if self.keeps_evidence:
             self.evidence.append(self.seen(row))
         if outcome.decided not in (truth, UNDECIDED):
             tokens = RowTokens(block, row, self._texts)
-            self.clues[name] = clues_of(self.scorer(), tokens, name, self._classes, self.loss)
+            self.clues[name] = find_clues(self.scorer(), tokens, name, self._classes, self.loss)
         return outcome
 
     def learn(self, row: int, label: int) -> None:
@@ -209,12 +209,12 @@ class ReplayJudge:
         self._latest = None
 
 
-def outcome_of(joint: Sequence[float], classes: tuple[str, ...], loss: Loss, has_words: bool) -> Outcome:
+def make_outcome(joint: Sequence[float], classes: tuple[str, ...], loss: Loss, has_words: bool) -> Outcome:
     """The outcome of a message with these log joints, nats; without words it is unsure.
 
     An undefined posterior (alpha = 0 rules every class out) gives each class the same probability.
     """
-    logs, spam = log_posteriors(joint), positive(classes)
+    logs, spam = log_posteriors(joint), find_spam(classes)
     if logs is None:
         return Outcome(UNDECIDED, None, (1.0 / len(classes),) * len(classes))
     probabilities = tuple([exp(value) for value in logs])
@@ -223,7 +223,7 @@ def outcome_of(joint: Sequence[float], classes: tuple[str, ...], loss: Loss, has
     return Outcome(decide(probabilities, loss) if has_words else UNDECIDED, odds, probabilities)
 
 
-def clues_of(
+def find_clues(
     scorer: Scorer, counted: Counted, name: str, classes: tuple[str, ...], loss: Loss
 ) -> tuple[ShortClue, ...]:
     """The tokens with most weight, each with its nats: for spam, or the class decided if none is spam.

@@ -15,22 +15,22 @@ from typing import NamedTuple
 
 import numpy as np
 
-from nbspam.corpus.corpus import Corpus, read_corpus, views_read
+from nbspam.corpus.corpus import Corpus, list_views, read_corpus
 from nbspam.corpus.item import Item
 from nbspam.corpus.reading import Progress
 from nbspam.filter import open_filter
 from nbspam.labels import HAM_AND_SPAM
-from nbspam.model.block import merge_blocks, only_views, select_rows
+from nbspam.model.block import keep_views, merge_blocks, select_rows
 from nbspam.model.calibration import first_weights
 from nbspam.model.counts import Floats, Ints
 from nbspam.settings import ALL_VIEWS, Settings
-from nbspam.store.check import learned_as
+from nbspam.store.check import find_learned
 from nbspam.store.learn import class_number, learn_all, unlearn
 from nbspam.store.updater import Origin
 from nbspam.store.writer import new_model
 from nbspam.tasks.classify import ModelJudge
-from nbspam.tasks.evaluate import duplicate_groups
-from nbspam.tasks.start import copy_shared, own_or_shared
+from nbspam.tasks.evaluate import group_duplicates
+from nbspam.tasks.start import choose_model, copy_shared
 
 SURE = 0.95  # probability of a class
 MAX_GROUPS = 2_000  # of near-duplicates that are asked for: the time for a key grows with them
@@ -74,7 +74,7 @@ class Labelling:
         """
         self._path, self._start, self._origin = path, start, Origin("label")
         self._done: list[tuple[Asked, str]] = []
-        first = own_or_shared(path, start)
+        first = choose_model(path, start)
         self._judge = ModelJudge(open_filter(first)) if start or os.path.lexists(first) else None
         settings = Settings()
         if self._judge:
@@ -92,10 +92,10 @@ class Labelling:
 
     def _rows_to_ask(self, corpus: Corpus, settings: Settings) -> Ints:
         """A row of each group of near-duplicates without a learned message, in the order of the digests."""
-        views = views_read(settings.replaced(views=ALL_VIEWS))  # a digest is of all views
-        digests = only_views(corpus.block, views).digests()
-        learned = learned_as(self._judge.filter.model, digests.tolist()) if self._judge else {}
-        groups = duplicate_groups(corpus)
+        views = list_views(settings.replaced(views=ALL_VIEWS))  # a digest is of all views
+        digests = keep_views(corpus.block, views).digests()
+        learned = find_learned(self._judge.filter.model, digests.tolist()) if self._judge else {}
+        groups = group_duplicates(corpus)
         known_groups = groups[np.isin(digests, [*learned])]
         order = np.argsort(digests, kind="stable")
         _, first = np.unique(groups[order], return_index=True)

@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nbspam.errors import UsageError
-from nbspam.labels import ordered
+from nbspam.labels import sort_classes
 from nbspam.model.calibration import feature_names
-from nbspam.settings import from_text
+from nbspam.settings import parse_settings
 from nbspam.store.learn import CREDIT
 from nbspam.store.merge import check_mergeable, merge_models
 from nbspam.store.reader import Model, open_model
@@ -51,11 +51,11 @@ def merge(paths: Sequence[str], path: str, replaces: bool = True) -> Merged:
     with ExitStack() as stack:
         models = [stack.enter_context(open_model(name, snapshot=True)) for name in paths]
         check_mergeable(models)
-        classes = ordered([name for model in models for name in model.classes])
-        calibration, calibrated = _merged_calibration(models, classes)
+        classes = sort_classes([name for model in models for name in model.classes])
+        calibration, calibrated = _merge_calibrations(models, classes)
         settings = _settings(models, classes)
         messages = merge_models(models, classes, path, settings, calibration, replaces)
-        is_averaged = from_text(settings, path).averaged
+        is_averaged = parse_settings(settings, path).averaged
         return Merged(path, classes, tuple(messages), calibrated if is_averaged else None)
 
 
@@ -77,9 +77,9 @@ def _settings(models: Sequence[Model], classes: tuple[str, ...]) -> dict[str, st
     return settings
 
 
-def _merged_calibration(models: Sequence[Model], classes: tuple[str, ...]) -> tuple[Weights | None, int]:
+def _merge_calibrations(models: Sequence[Model], classes: tuple[str, ...]) -> tuple[Weights | None, int]:
     """The calibration, and how many models are in it."""
-    shape = (len(classes), from_text(models[0].settings, models[0].path).kinds)
+    shape = (len(classes), parse_settings(models[0].settings, models[0].path).kinds)
     n_weights = len(feature_names(*shape))
     fitting = [
         model

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 
 
-def own_or_shared(path: str, start: str) -> str:
+def choose_model(path: str, start: str) -> str:
     """The model that judges: the own model at `path`, or `start` if it does not exist yet.
 
     start : the shared model; may be empty
@@ -27,7 +27,7 @@ def own_or_shared(path: str, start: str) -> str:
 
 def copy_shared(path: str, start: str) -> bool:
     """Copy `start` to `path` if there is no own model yet; True if it was copied."""
-    if own_or_shared(path, start) == path:
+    if choose_model(path, start) == path:
         return False
     from nbspam.store.writer import copy_model  # once in a model's life
 

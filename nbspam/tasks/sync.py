@@ -21,14 +21,14 @@ from dataclasses import asdict, dataclass, field
 from hashlib import blake2b
 from typing import NamedTuple, Protocol
 
-from nbspam.corpus.folder_names import DOVECOT, JUNK, decoded, kind_of, special_uses
-from nbspam.corpus.folders import is_maildir, scan, tree_folders
-from nbspam.corpus.item import Item, Notes, unflagged
+from nbspam.corpus.folder_names import DOVECOT, JUNK, decode_name, recognise, special_uses
+from nbspam.corpus.folders import is_maildir, scan, walk_tree
+from nbspam.corpus.item import Item, Notes, strip_flags
 from nbspam.errors import BadDataError, NoInputError, TryAgainError
 from nbspam.files import whole_file
 from nbspam.labels import HAM, SPAM
 from nbspam.mail.limits import MAX_READ_BYTES
-from nbspam.store.learn import batches, learn_all
+from nbspam.store.learn import learn_all, split_batches
 from nbspam.store.updater import Origin
 
 MAX_FILED = 10_000  # messages that are known again when they move
@@ -63,7 +63,7 @@ class Mailbox(Protocol):
     """Folders of mail."""
 
     def folders(self) -> dict[str, str]:
-        """Each folder and its kind: as kind_of of nbspam.corpus.folder_names."""
+        """Each folder and its kind: as recognise of nbspam.corpus.folder_names."""
 
     def open(self, name: str) -> tuple[int, list[Mail]]:
         """A number that changes when the folder numbers its messages anew, and the states of its messages."""
@@ -142,17 +142,17 @@ class Memory:
                 file.write(json.dumps(stored).encode())
 
 
-def identity_of(data: bytes) -> str:
+def identify(data: bytes) -> str:
     """The same for a message wherever it lies, also with the field that mbsync adds."""
     return blake2b(re.sub(rb"(?m)^X-TUID: .*\n", b"", data, count=1), digest_size=8).hexdigest()
 
 
-def place_of(folder: str, uid: Uid) -> str:
+def name_place(folder: str, uid: Uid) -> str:
     """Where a message lies, for people and for the memory."""
     return f"{folder}/{uid}"
 
 
-def state_of(kind: str, mail: Mail, keep_days: float) -> str:
+def find_state(kind: str, mail: Mail, keep_days: float) -> str:
     """What the state of a message says.  kind : of its folder"""
     if kind not in ("", JUNK) or mail.flags & {DELETED, DRAFT}:
         return NOTHING
@@ -167,7 +167,7 @@ def state_of(kind: str, mail: Mail, keep_days: float) -> str:
     return HAM if is_kept else UNREAD
 
 
-def label_of(state: str, is_filed: bool, has_moved: bool) -> str:
+def choose_label(state: str, is_filed: bool, has_moved: bool) -> str:
     """The class that a message teaches, or ''.
 
     is_filed  : nbspam called it spam before, so unread junk and a mark may be its own verdict
@@ -208,13 +208,13 @@ class Learning:
         is_new = folder not in self._memory.folders
         validity, mails = self._box.open(folder)
         known = self._memory.folder(folder, validity)
-        self._present.update(place_of(folder, mail.uid) for mail in mails)
-        states = {mail.uid: state_of(kind, mail, self._keep_days) for mail in mails}
-        changed = _changed(known, mails, states, is_new)
-        for batch in batches(changed, lambda mail: min(mail.size_bytes, MAX_READ_BYTES)):
+        self._present.update(name_place(folder, mail.uid) for mail in mails)
+        states = {mail.uid: find_state(kind, mail, self._keep_days) for mail in mails}
+        changed = _find_changed(known, mails, states, is_new)
+        for batch in split_batches(changed, lambda mail: min(mail.size_bytes, MAX_READ_BYTES)):
             lessons: dict[str, dict[Uid, bytes]] = {HAM: {}, SPAM: {}, "": {}}
             for uid, data in self._box.fetch([mail.uid for mail in batch]).items():
-                label = self._label(data, kind, states[uid], place_of(folder, uid))
+                label = self._label(data, kind, states[uid], name_place(folder, uid))
                 lessons[label][uid] = data
                 # The mark of ham will say so the next time.
                 known.states.setdefault(HAM if label == HAM else states[uid], []).append(uid)
@@ -224,9 +224,9 @@ class Learning:
 
     def _label(self, data: bytes, kind: str, state: str, place: str) -> str:
         """The class that a message teaches, or ''; the memory then knows where spam lies."""
-        identity = identity_of(data)
+        identity = identify(data)
         filed = self._memory.filed.get(identity)
-        label = label_of(state, filed is not None, bool(filed) and filed not in self._present)
+        label = choose_label(state, filed is not None, bool(filed) and filed not in self._present)
         if kind == JUNK:
             self._memory.file(identity, place)
         elif label == HAM:
@@ -240,10 +240,10 @@ class Learning:
             results = learn_all(self._model, label, [("", data) for data in mails.values()], self._origin)
             self._box.mark(list(mails), label)
         for uid, result in zip(mails, results, strict=True):
-            yield result, label, place_of(folder, uid)
+            yield result, label, name_place(folder, uid)
 
 
-def _changed(known: Known, mails: list[Mail], states: Mapping[Uid, str], is_new: bool) -> list[Mail]:
+def _find_changed(known: Known, mails: list[Mail], states: Mapping[Uid, str], is_new: bool) -> list[Mail]:
     """The messages to look at; the others are known as they are now.
 
     Unread mail can only teach if it has come out of junk since the last time.
@@ -269,13 +269,13 @@ class Maildirs:
         self._paths: dict[Uid, str] = {}
         special = special_uses(DOVECOT)
         for top in map(os.path.realpath, tops):
-            found = [(name, path) for name, path in tree_folders("", top, set(), Notes()) if _is_box(path)]
+            found = [(name, path) for name, path in walk_tree("", top, set(), Notes()) if _is_box(path)]
             if not found:
                 why, remedy = "no Maildir in it", "name the folder that holds INBOX and Junk"
                 raise NoInputError(top, why, remedy, "source-empty")
             for name, path in found:
                 name = os.path.basename(top) if path == top else name
-                self._kinds[path] = kind_of(decoded(name.removeprefix(".")), special)
+                self._kinds[path] = recognise(decode_name(name.removeprefix(".")), special)
 
     def folders(self) -> dict[str, str]:
         """As Mailbox."""
@@ -292,7 +292,7 @@ class Maildirs:
                     flags = {_MAILDIR_FLAGS.get(flag, flag) for flag in file.partition(":2,")[2]}
                     flags |= {DELIVERED} if part == "new" else set()
                     age_days = (time.time() - status.st_mtime) / DAY_SECONDS
-                    mails.append(Mail(unflagged(file), frozenset(flags), age_days, status.st_size))
+                    mails.append(Mail(strip_flags(file), frozenset(flags), age_days, status.st_size))
                     self._paths[mails[-1].uid] = path
         return 0, mails
 

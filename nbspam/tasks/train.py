@@ -17,15 +17,15 @@ from nbspam.corpus.accumulator import Accumulator, Counting
 from nbspam.corpus.executor import JOBS_PER_CORE, default_jobs, run_shards
 from nbspam.corpus.item import Item, MailFile, Skipped
 from nbspam.corpus.reading import Progress
-from nbspam.corpus.vocabulary import Vocabulary, settings_under, vocabulary_counts
+from nbspam.corpus.vocabulary import Vocabulary, limit_settings, new_counts
 from nbspam.errors import BadDataError, NoInputError, UsageError
 from nbspam.model.block import Block
-from nbspam.model.calibrate import calibrate_on, sample, ways_to_see
-from nbspam.model.counts import Counts, Ints, Totals, merge_counts, text_slices
-from nbspam.model.textbook import TextbookModel, best_alpha, learn_features
+from nbspam.model.calibrate import calibrate_on, choose_ways, take_sample
+from nbspam.model.counts import Counts, Ints, Totals, merge_counts, slice_texts
+from nbspam.model.textbook import TextbookModel, choose_alpha, learn_features
 from nbspam.model.views import Evidence
 from nbspam.settings import Settings
-from nbspam.store.digest import digest_of_array
+from nbspam.store.digest import digest_array
 from nbspam.store.ledger import FIRST
 from nbspam.store.writer import new_model
 from nbspam.tokens.bag import N_VIEWS, VIEW_NAMES
@@ -41,7 +41,7 @@ PARENT_MEGABYTES = 200  # of the parent with the sample for the calibration and 
 JOB_MEGABYTES = 70  # of each other process
 SPARE_MEGABYTES = 30  # of the parent's: the least counts
 COPIES = 6  # of the counts while they are merged, and the rows that wait
-TOKENS_AT_ONCE = 16_384  # in a slice of token_rows
+TOKENS_AT_ONCE = 16_384  # in a slice of make_token_rows
 
 
 class Trained(NamedTuple):
@@ -105,8 +105,8 @@ def start_accumulator(
     classes: tuple[str, ...], settings: Settings, choices: Choices, jobs: int | Cluster = 1
 ) -> Accumulator:
     """What the mail of a training is added to."""
-    settings = settings_under(settings, choices.vocabulary).of(classes)
-    max_bytes = _counts_bytes(choices.max_memory, jobs if isinstance(jobs, int) else 1)
+    settings = limit_settings(settings, choices.vocabulary).of(classes)
+    max_bytes = _share_memory(choices.max_memory, jobs if isinstance(jobs, int) else 1)
     keys = choices.vocabulary.keys() if choices.vocabulary else None
     counting = Counting(classes, settings, keys, max_bytes)
     return Accumulator(counting, jobs) if isinstance(jobs, int) else jobs.accumulator(counting)
@@ -120,13 +120,13 @@ def write_counted(mail: Accumulator, path: str, choices: Choices, jobs: int | Cl
     if choices.vocabulary or choices.automatic:
         counts = mail.counts()
         if choices.vocabulary:
-            counts = vocabulary_counts(choices.vocabulary, len(classes)) + counts
+            counts = new_counts(choices.vocabulary, len(classes)) + counts
         ranges = partial(iter, (counts,))
     rows = mail.features()
     features = learn_features(*rows, len(classes), settings, choices.edges) if rows else None
     if choices.automatic:
         textbook = TextbookModel(settings, classes, counts, features)
-        settings = settings.replaced(alpha=best_alpha(textbook, mail.recent()))
+        settings = settings.replaced(alpha=choose_alpha(textbook, mail.recent()))
     tokens = _write(path, settings, choices, mail, ranges, features, jobs)
     messages, alpha = tuple(mail.messages.tolist()), settings.alpha if choices.automatic else None
     return Trained(path, classes, messages, tokens, os.path.getsize(path), mail.skipped, alpha)
@@ -149,9 +149,9 @@ def _write(
     with new_model(path, classes, mail.messages.tolist(), choices.source, choices.replaces) as file:
         vocabulary = "fixed" if choices.vocabulary else "open"
         file.settings(settings.as_text() | choices.decision | {"vocabulary": vocabulary})
-        file.insert("token", chain.from_iterable(map(token_rows, ranges())))
+        file.insert("token", chain.from_iterable(map(make_token_rows, ranges())))
         file.sums, file.digests["token"] = _make_sum_rows(counts.totals), digest
-        file.insert("learned", learned_rows(mail.learned))
+        file.insert("learned", count_learned(mail.learned))
         if features:
             file.numeric_features(zip(NAMES, features.edges, strict=True), features.rows())
         if settings.averaged:
@@ -168,8 +168,8 @@ def _start_sampling(
         return []
     if choices.evidence:
         return [choices.evidence]
-    work = partial(sample, block=block, counts=counts, settings=settings)
-    return run_shards(work, ways_to_see(block), jobs)
+    work = partial(take_sample, block=block, counts=counts, settings=settings)
+    return run_shards(work, choose_ways(block), jobs)
 
 
 def _sum_ranges(ranges: Iterable[Counts], block: Block) -> tuple[Counts, int]:
@@ -181,7 +181,7 @@ def _sum_ranges(ranges: Iterable[Counts], block: Block) -> tuple[Counts, int]:
         numbers = replace(counts, texts=b"")
         totals.append(numbers.totals)
         since = np.full_like(counts.keys, FIRST)
-        digest += digest_of_array(np.stack([counts.keys, counts.views, since, *_arrays(counts)], axis=1))
+        digest += digest_array(np.stack([counts.keys, counts.views, since, *_interleave(counts)], axis=1))
         places = numbers.places(block.keys)
         places = places[places >= 0]
         found.append(numbers if len(places) == len(numbers.keys) else numbers.take(places))
@@ -198,7 +198,7 @@ def _make_sum_rows(totals: Totals) -> dict[str, list[tuple[Any, ...]]]:
     return {"view": list(views), "view_total": rows}
 
 
-def _counts_bytes(max_memory: int, jobs: int) -> int:
+def _share_memory(max_memory: int, jobs: int) -> int:
     """The bytes that the counts may have in memory; UsageError if that is too few.
 
     max_memory : megabytes of all processes together, 0 for the default
@@ -223,24 +223,24 @@ def _check_classes(path: str, classes: tuple[str, ...], messages: Ints) -> None:
             raise BadDataError(path, why, remedy, "class-empty")
 
 
-def token_rows(counts: Counts) -> Iterator[tuple[Any, ...]]:
+def make_token_rows(counts: Counts) -> Iterator[tuple[Any, ...]]:
     """(key, view, text, documents_0, occurrences_0, documents_1, ...), ascending by key.
 
     In slices, because a token takes 150 bytes as Python objects.
     """
-    arrays = _arrays(counts)
-    for first, texts in text_slices(counts.texts, len(counts.keys), TOKENS_AT_ONCE):
+    arrays = _interleave(counts)
+    for first, texts in slice_texts(counts.texts, len(counts.keys), TOKENS_AT_ONCE):
         rows = slice(first, first + len(texts))
         columns = (row[rows].tolist() for row in arrays)
         yield from zip(counts.keys[rows].tolist(), counts.views[rows].tolist(), texts, *columns, strict=True)
 
 
-def _arrays(counts: Counts) -> list[Ints]:
+def _interleave(counts: Counts) -> list[Ints]:
     """documents_0, occurrences_0, documents_1, ... of all tokens."""
     return [row for pair in zip(counts.documents, counts.occurrences, strict=True) for row in pair]
 
 
-def learned_rows(learned: list[tuple[Ints, NDArray[np.int16]]]) -> Iterator[tuple[int, int, int]]:
+def count_learned(learned: list[tuple[Ints, NDArray[np.int16]]]) -> Iterator[tuple[int, int, int]]:
     """(digest, class, times) of the counted messages."""
     digests, labels = (np.concatenate(arrays) for arrays in zip(*learned, strict=True))
     pairs = np.empty(len(labels), [("digest", np.int64), ("class", np.int16)])

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import stdtr
 
-from nbspam.corpus.corpus import INTERLEAVED, Corpus, in_time
+from nbspam.corpus.corpus import INTERLEAVED, Corpus, sort_in_time
 from nbspam.errors import BadDataError
 from nbspam.evaluation import folds as splitting
 from nbspam.evaluation import metrics
@@ -25,7 +25,7 @@ from nbspam.evaluation.outcomes import Evaluation, Floats, join
 from nbspam.evaluation.ranking import rankings, roca_percent
 from nbspam.model.counts import Ints
 from nbspam.settings import Settings
-from nbspam.tasks.evaluate import Step, duplicate_groups, judge_splits
+from nbspam.tasks.evaluate import Step, group_duplicates, judge_splits
 from nbspam.tasks.judges import Plan
 
 # The defaults are tried first, and are not among these.
@@ -108,15 +108,15 @@ def settle(judged: dict[str, Evaluation], part_of: Ints, groups: Ints, how: str)
     choosing gains there too, by more than chance.
     """
     default, unseen = judged[""], []
-    tried = [_tried(*pair, default, groups) for pair in judged.items()]
+    tried = [_try(*pair, default, groups) for pair in judged.items()]
     for number in np.unique(part_of):
         own, others = np.flatnonzero(part_of == number), np.flatnonzero(part_of != number)
         seen = {options: one.take(others) for options, one in judged.items()}
-        best = choose([_tried(*pair, seen[""], groups[others]) for pair in seen.items()])
+        best = choose([_try(*pair, seen[""], groups[others]) for pair in seen.items()])
         unseen.append(judged[best.options].take(own))
     by_part = np.argsort(part_of, kind="stable")
     evaluation = join(unseen).take(np.argsort(by_part))
-    choice = _tried("the choice", evaluation, default, groups)
+    choice = _try("the choice", evaluation, default, groups)
     best_tried, gains = choose(tried), choice.difference < 0 and choice.p < LEVEL
     comparison = compare(default, evaluation, ("the default", "the choice"))
     ranked = [tried[0], *sorted(tried[1:], key=lambda one: one.log_loss)]
@@ -140,27 +140,27 @@ def choose(tried: list[Tried]) -> Tried:
 
 def split_apart(corpus: Corpus, seed: int = 0) -> tuple[list[Split], str, Ints]:
     """(splits, how they were made, the campaign of each message): by time if known, else by campaign."""
-    groups = duplicate_groups(corpus)
-    order, right = in_time(corpus)
+    groups = group_duplicates(corpus)
+    order, right = sort_in_time(corpus)
     truth = corpus.truth()
     if right != INTERLEAVED:
         with suppress(BadDataError):  # if the oldest mail lacks a class
-            splits = splitting.time_splits(truth, order, SPLITS)
+            splits = splitting.split_by_time(truth, order, SPLITS)
             return splits, f"{right}, each block by the older mail", groups
     fewest = min(len(np.unique(groups[truth == number])) for number in np.unique(truth))
     folds = splitting.grouped_folds(truth, groups, min(SPLITS, max(2, fewest)), seed)
-    return splitting.fold_splits(folds), "each fold by the others, near-duplicates kept together", groups
+    return splitting.split_by_fold(folds), "each fold by the others, near-duplicates kept together", groups
 
 
-def _tried(options: str, evaluation: Evaluation, default: Evaluation, groups: Ints) -> Tried:
+def _try(options: str, evaluation: Evaluation, default: Evaluation, groups: Ints) -> Tried:
     """The figures of a candidate against the default.  groups : the campaign of each message judged"""
     losses = metrics.log_loss_terms(evaluation)
-    difference, p = clustered_difference(losses - metrics.log_loss_terms(default), groups)
+    difference, p = estimate_difference(losses - metrics.log_loss_terms(default), groups)
     percents, ranking = metrics.error_percents(evaluation), roca_percent(rankings(evaluation))
     return Tried(options, evaluation, *percents, ranking, float(losses.mean()), difference, p)
 
 
-def clustered_difference(differences: Floats, groups: Ints) -> tuple[float, float]:
+def estimate_difference(differences: Floats, groups: Ints) -> tuple[float, float]:
     """Mean of differences, and how likely one so far from 0 is by chance, two-sided.
 
     groups : the differences of messages of one group add up to one trial

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 
-from nbspam.corpus.source import Source, SourcePart, mode_of
+from nbspam.corpus.source import Source, SourcePart, stat_mode
 from nbspam.errors import UsageError
 from nbspam.model.scorer import Counted
-from nbspam.store.learn import FORGOTTEN, batches, counted, writing
+from nbspam.store.learn import FORGOTTEN, read_counted, split_batches, writing
 from nbspam.store.ledger import FIRST, Entry, begin_undo, entries, undo
 from nbspam.store.reader import open_model
 
@@ -41,11 +41,11 @@ def take_back(
     A message that the filter learned itself needs no mail.  Some messages are taken out in one transaction.
     """
     for place in paths:
-        mode_of(place)
+        stat_mode(place)
     numbers = {number for entry in chosen for number in entry.batches}
     with writing(path) as updater:
         needed, own = begin_undo(updater, numbers)
-    for some in batches(sorted(own), lambda _: 0):
+    for some in split_batches(sorted(own), lambda _: 0):
         with writing(path) as updater:
             for digest in some:
                 updater.take_back(digest)
@@ -54,8 +54,8 @@ def take_back(
     places = [(place, entry.source[0]) for entry in chosen for place in entry.source[1:]]
     parts = [SourcePart(place, deep=command.startswith("train")) for place, command in places]
     parts = [part for part in dict.fromkeys(parts) if os.path.exists(part.path)]
-    mail = _wanted(path, Source([*parts, *map(SourcePart, paths)]), needed)
-    for named in batches(mail, lambda _: 0):
+    mail = _find_mail(path, Source([*parts, *map(SourcePart, paths)]), needed)
+    for named in split_batches(mail, lambda _: 0):
         with writing(path) as updater:
             results = [undo(updater, message, numbers) for _, message in named]
         for result, (name, _) in zip(results, named, strict=True):
@@ -63,14 +63,14 @@ def take_back(
     return len(needed)
 
 
-def _wanted(path: str, source: Source, needed: set[int]) -> Iterator[tuple[str, Counted]]:
+def _find_mail(path: str, source: Source, needed: set[int]) -> Iterator[tuple[str, Counted]]:
     """Name and message of these digests, which are then no longer needed."""
     with open_model(path) as model:
         for item in source.items():
             if not needed:
                 break
             try:
-                message = counted(item.read(), model, item.name)
+                message = read_counted(item.read(), model, item.name)
             except OSError:  # it has gone: it may be elsewhere
                 continue
             if message.digest in needed:

@@ -15,16 +15,16 @@ from nbspam.corpus.accumulator import Accumulator, Counting
 from nbspam.corpus.item import Item
 from nbspam.corpus.reading import Progress
 from nbspam.errors import BadDataError, NoInputError, TryAgainError
-from nbspam.model.calibrate import learn_sample, sample, ways_to_see
+from nbspam.model.calibrate import choose_ways, learn_sample, take_sample
 from nbspam.model.features import message_rows
-from nbspam.settings import from_text
-from nbspam.store.check import learned_as, vocabulary_keys
+from nbspam.settings import parse_settings
+from nbspam.store.check import find_learned, vocabulary_keys
 from nbspam.store.learn import learner_of, write_learner, writing
 from nbspam.store.reader import Model, open_model
-from nbspam.store.updater import Origin, Updater, autolearned_rows
-from nbspam.tasks.classify import cells_of, counts_of
-from nbspam.tasks.start import copy_shared, own_or_shared
-from nbspam.tasks.train import Trained, learned_rows, token_rows
+from nbspam.store.updater import Origin, Updater, read_autolearned
+from nbspam.tasks.classify import counts_of, look_up_cells
+from nbspam.tasks.start import choose_model, copy_shared
+from nbspam.tasks.train import Trained, count_learned, make_token_rows
 
 # A step of the calibration costs the square of its weights: with many classes fewer messages are learned.
 STEP_BUDGET = 1_400_000
@@ -45,10 +45,10 @@ def update(
     source : of the mail, for the ledger
     """
     origin = Origin(source)
-    with open_model(own_or_shared(path, start)) as model:
+    with open_model(choose_model(path, start)) as model:
         _check(model, classes)
         keys, known = vocabulary_keys(model), model.classes
-        settings = from_text(model.settings, model.path)
+        settings = parse_settings(model.settings, model.path)
     counts = Accumulator(Counting(known, settings, keys), jobs)
     counts.read(items, progress)
     if not counts.messages.any():
@@ -73,18 +73,18 @@ def _add(
     path: str, counts: Accumulator, classes: tuple[str, ...], keys: list[int] | None, origin: Origin
 ) -> int:
     """Add the counts in one transaction; how many messages the model had counted before."""
-    table, learned = counts.counts(), list(learned_rows(counts.learned))
+    table, learned = counts.counts(), list(count_learned(counts.learned))
     with writing(path) as updater:
         model = Model(path, updater.connection)
         if (model.classes, vocabulary_keys(model)) != (classes, keys):
             raise TryAgainError(path, "was replaced while the mail was read", "start again", "model-changed")
         updater.begin(origin)
-        own = {digest for digest, _, _ in autolearned_rows(updater.connection)}
+        own = {digest for digest, _, _ in read_autolearned(updater.connection)}
         for digest in own & {digest for digest, _, _ in learned}:
             updater.take_back(digest, moves=True)  # the label replaces the filter's own verdict
-        before = learned_as(model, [digest for digest, _, _ in learned])
+        before = find_learned(model, [digest for digest, _, _ in learned])
         again = sum(times for digest, _, times in learned if digest in before)
-        updater.add(counts.messages.tolist(), token_rows(table))
+        updater.add(counts.messages.tolist(), make_token_rows(table))
         updater.change("learned", new=[(digest, k, updater.batch, times) for digest, k, times in learned])
         if features := counts.features():
             values, labels = features
@@ -94,14 +94,14 @@ def _add(
 
 
 def _calibrate(updater: Updater, model: Model, counts: Accumulator) -> None:
-    settings = from_text(model.settings, model.path).of(model.classes)
+    settings = parse_settings(model.settings, model.path).of(model.classes)
     learner = learner_of(model, settings)
     if learner is None:
         return
     now = Model(model.path, updater.connection)  # with the new messages
     block = counts.recent()
-    counted = counts_of(now, block, cells_of(now, block.keys))
-    found = sample(ways_to_see(block)[-1], block, counted, settings)
+    counted = counts_of(now, block, look_up_cells(now, block.keys))
+    found = take_sample(choose_ways(block)[-1], block, counted, settings)
     first = max(0, len(found.labels) - max(1, STEP_BUDGET // len(learner.weights) ** 2))
     learn_sample(learner, found, sum(now.messages) - len(found.labels), first)
     write_learner(updater, settings, learner)

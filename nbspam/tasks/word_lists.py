@@ -33,12 +33,12 @@ from nbspam.labels import HAM_AND_SPAM
 from nbspam.model.calibration import feature_names, first_weights
 from nbspam.settings import Settings
 from nbspam.store.reader import open_model
-from nbspam.store.text import documents_of, natural
+from nbspam.store.text import parse_natural, read_documents
 from nbspam.store.writer import new_model
-from nbspam.tokens.bag import INNER, TEXTBOOK_VIEWS, token_key
-from nbspam.tokens.headers import header_tokens
-from nbspam.tokens.structure import atom
-from nbspam.tokens.unicode_words import folded
+from nbspam.tokens.bag import INNER, TEXTBOOK_VIEWS, hash_token
+from nbspam.tokens.headers import tokenize_header
+from nbspam.tokens.structure import shorten
+from nbspam.tokens.unicode_words import fold
 from nbspam.tokens.words import words
 
 if TYPE_CHECKING:
@@ -73,13 +73,13 @@ def import_words(
     """
     stream = iter(lines)
     first = next(stream, b"")
-    word_list = WordList(where, form_of(first, where) if form == AUTO else form)
+    word_list = WordList(where, detect_form(first, where) if form == AUTO else form)
     word_list.read(chain([first], stream))
     _write(word_list, path, replaces)
     return word_list
 
 
-def form_of(line: bytes, where: str) -> str:
+def detect_form(line: bytes, where: str) -> str:
     """The filter that wrote a text with this first line."""
     if line.startswith(THUNDERBIRD_MAGIC):
         return THUNDERBIRD
@@ -156,22 +156,22 @@ class WordList:
             yield line.decode("utf-8", "surrogateescape").rstrip("\r\n")
 
 
-def _bogofilter_rows(word_list: WordList, lines: Iterable[bytes]) -> Iterator[Row]:
+def _read_bogofilter(word_list: WordList, lines: Iterable[bytes]) -> Iterator[Row]:
     for text in word_list.texts(lines):
         word, spam, ham, *_ = text.split(" ")
         if word == ".MSG_COUNT" or not word.startswith("."):
-            yield None if word == ".MSG_COUNT" else word, [natural(ham), natural(spam)]
+            yield None if word == ".MSG_COUNT" else word, [parse_natural(ham), parse_natural(spam)]
 
 
-def _spambayes_rows(word_list: WordList, lines: Iterable[bytes]) -> Iterator[Row]:
+def _read_spambayes(word_list: WordList, lines: Iterable[bytes]) -> Iterator[Row]:
     rows = csv.reader((text + "\n" for text in word_list.texts(lines)), strict=True)
     for number, (*word, ham, spam) in enumerate(rows):
         if len(word) != min(number, 1):
             raise ValueError(word)
-        yield word[0] if word else None, [natural(ham), natural(spam)]
+        yield word[0] if word else None, [parse_natural(ham), parse_natural(spam)]
 
 
-def _thunderbird_rows(word_list: WordList, lines: Iterable[bytes]) -> Iterator[Row]:
+def _read_thunderbird(word_list: WordList, lines: Iterable[bytes]) -> Iterator[Row]:
     data, at = b"".join(lines), 12
     yield None, [*unpack_from(">2I", data, 4)]
     for number in range(len(HAM_AND_SPAM)):
@@ -189,30 +189,30 @@ def _thunderbird_rows(word_list: WordList, lines: Iterable[bytes]) -> Iterator[R
 
 def body_word(text: str) -> Token | None:
     """The token of a word of the body."""
-    wanted = _normal(text)
+    wanted = _normalise(text)
     return (BODY, wanted) if wanted in words(text, MAX_WORDS) else None
 
 
-def _normal(text: str) -> str:
+def _normalise(text: str) -> str:
     """A word in the letters of our tokens: `Über` is `uber`."""
-    return folded(text).replace(INNER, "").strip().lower()
+    return fold(text).replace(INNER, "").strip().lower()
 
 
 def _header_word(field: str, text: str) -> Token | None:
-    wanted = f"{field}:{_normal(text)}"
-    return (HEADER, wanted) if wanted in header_tokens([(field, text)]) else None
+    wanted = f"{field}:{_normalise(text)}"
+    return (HEADER, wanted) if wanted in tokenize_header([(field, text)]) else None
 
 
 def _field(name: str) -> Token | None:
     wanted = "field:" + name.lower()
-    return (HEADER, wanted) if wanted in header_tokens([(name.lower(), "")]) else None
+    return (HEADER, wanted) if wanted in tokenize_header([(name.lower(), "")]) else None
 
 
 def _structure(kind: str, text: str, limit: int) -> Token | None:
-    return (STRUCTURE, f"{kind}={text}") if text and atom(text, limit) == text.lower() else None
+    return (STRUCTURE, f"{kind}={text}") if text and shorten(text, limit) == text.lower() else None
 
 
-def _bogofilter_token(word: str) -> Token | None:
+def _convert_bogofilter(word: str) -> Token | None:
     mark, colon, text = word.partition(":")
     if not colon:
         return body_word(word)
@@ -222,7 +222,7 @@ def _bogofilter_token(word: str) -> Token | None:
     return _header_word(MARKS[mark], text) if mark in MARKS else None
 
 
-def _spambayes_token(word: str) -> Token | None:
+def _convert_spambayes(word: str) -> Token | None:
     mark, colon, text = word.partition(":")
     if not colon or mark == "email addr":  # the host of an address in the text
         return body_word(text if colon else word)
@@ -235,18 +235,18 @@ def _spambayes_token(word: str) -> Token | None:
     return _structure(limits[mark][0], text, limits[mark][1]) if mark in limits else None
 
 
-def _thunderbird_token(word: str) -> Token | None:
+def _convert_thunderbird(word: str) -> Token | None:
     """The words of the text and the subject, and the type of a part; other fields are one word each."""
-    return _spambayes_token(word.replace("content-type/type:", "content-type:", 1))
+    return _convert_spambayes(word.replace("content-type/type:", "content-type:", 1))
 
 
 # Reader of rows, our token of a word, and how to write the list again.
 _READERS: dict[str, tuple[Callable[..., Iterator[Row]], Callable[[str], Token | None], str]] = {
-    BOGOFILTER: (_bogofilter_rows, _bogofilter_token, "write it again: bogoutil -d wordlist.db"),
-    SPAMBAYES: (_spambayes_rows, _spambayes_token, "write it again: sb_dbexpimp -e -d hammie.db -f x.csv"),
+    BOGOFILTER: (_read_bogofilter, _convert_bogofilter, "write it again: bogoutil -d wordlist.db"),
+    SPAMBAYES: (_read_spambayes, _convert_spambayes, "write it again: sb_dbexpimp -e -d hammie.db -f x.csv"),
     THUNDERBIRD: (
-        _thunderbird_rows,
-        _thunderbird_token,
+        _read_thunderbird,
+        _convert_thunderbird,
         "train Thunderbird on more mail, or nbspam: nbspam train",
     ),
 }
@@ -259,14 +259,14 @@ def _write(word_list: WordList, path: str, replaces: bool) -> None:
     weights, covariance = weights_at_start(len(HAM_AND_SPAM), settings.kinds, is_imported=True)
     with new_model(path, HAM_AND_SPAM, list(word_list.messages), "model import", replaces) as file:
         file.settings(settings.as_text() | {"vocabulary": "open", "imported": word_list.form})
-        file.insert("token", _token_rows(word_list))
+        file.insert("token", _make_token_rows(word_list))
         file.calibration(settings.kinds, weights, covariance)
 
 
-def _token_rows(word_list: WordList) -> Iterator[tuple[object, ...]]:
+def _make_token_rows(word_list: WordList) -> Iterator[tuple[object, ...]]:
     """(key, view, text, documents_0, occurrences_0, ...) ascending by key; a word occurs once a message."""
     items = word_list.tokens.items()
-    keyed = sorted((token_key(text), view, text, ham, spam) for (view, text), (ham, spam) in items)
+    keyed = sorted((hash_token(text), view, text, ham, spam) for (view, text), (ham, spam) in items)
     return ((key, view, text, ham, ham, spam, spam) for key, view, text, ham, spam in keyed)
 
 
@@ -279,7 +279,7 @@ def weights_at_start(n_classes: int, kinds: Sequence[str], is_imported: bool) ->
     return weights, covariance
 
 
-def bogofilter_lines(path: str) -> Iterator[str]:
+def export_bogofilter(path: str) -> Iterator[str]:
     """The counts of the model at `path` as lines for `bogoutil -l`: WORD SPAM HAM.
 
     The words are those that import_words takes back as the same tokens.  UsageError for other classes.
@@ -291,11 +291,11 @@ def bogofilter_lines(path: str) -> Iterator[str]:
             raise UsageError(path, why, "name another model, or use model dump", "export-classes")
         ham, spam = model.messages
         yield f".ENCODING 2 0\n.MSG_COUNT {spam} {ham}\n"  # 2: UTF-8
-        for view, text, ham, spam in documents_of(model):
+        for view, text, ham, spam in read_documents(model):
             field, _, word = text.partition(":")
             if view == BODY:
                 word = text
             else:
                 word = f"head:{word.title()}" if field == "field" else f"{marks.get(field)}:{word}"
-            if word.split() == [word] and _bogofilter_token(word) == (view, text):
+            if word.split() == [word] and _convert_bogofilter(word) == (view, text):
                 yield f"{word} {spam} {ham}\n"

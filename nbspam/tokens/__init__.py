@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from nbspam.mail import parse
 from nbspam.mail.limits import MAX_TOKENS, Stage
-from nbspam.tokens.bag import BIGRAMS, DATE, MEASURES, NUMERIC, VIEWS, Tokens, bigram_tokens
-from nbspam.tokens.headers import field_order, header_tokens, size_in_bytes
-from nbspam.tokens.structure import message_tokens
+from nbspam.tokens.bag import BIGRAMS, DATE, MEASURES, NUMERIC, VIEWS, Tokens, make_bigrams
+from nbspam.tokens.headers import measure_size, tokenize_header, tokenize_order
+from nbspam.tokens.structure import tokenize_form
 from nbspam.tokens.texts import Texts
 
 TYPE_CHECKING = False
@@ -39,7 +39,7 @@ def tokenize(message: Message, wanted: Collection[str] = ()) -> Tokens:
     tokens, texts = Tokens(), Texts()
     tokens.failures = message.failures
     with Stage(message, "header-tokens"):
-        tokens.header = header_tokens(message.headers)[:MAX_TOKENS]
+        tokens.header = tokenize_header(message.headers)[:MAX_TOKENS]
     for part in message.parts:
         with Stage(message, "text"):
             texts.read_part(part)
@@ -47,7 +47,7 @@ def tokenize(message: Message, wanted: Collection[str] = ()) -> Tokens:
         texts.read_rest(message.parts)
     tokens.body = texts.body[:MAX_TOKENS]
     if BIGRAMS in wanted:
-        tokens.bigrams = bigram_tokens(tokens.body)
+        tokens.bigrams = make_bigrams(tokens.body)
     if MEASURES in wanted:
         with Stage(message, "measures"):
             from nbspam.tokens.measures import measures  # not needed for textbook models
@@ -55,18 +55,18 @@ def tokenize(message: Message, wanted: Collection[str] = ()) -> Tokens:
             tokens.measures = measures(message, texts)
     if DATE in wanted or NUMERIC in wanted:
         with Stage(message, "date"):
-            from nbspam.mail.dates import received_date  # for mail in order of time
+            from nbspam.mail.dates import find_date  # for mail in order of time
 
-            tokens.date = received_date(message)
+            tokens.date = find_date(message)
     with Stage(message, "structure"):
         # Those of the whole message come first, so that a flood of URLs does not push them out.
-        of_message = message_tokens(message, size_in_bytes(message))
-        tokens.structure = [*of_message, *field_order(message.headers), *texts.structure][:MAX_TOKENS]
+        of_message = tokenize_form(message, measure_size(message))
+        tokens.structure = [*of_message, *tokenize_order(message.headers), *texts.structure][:MAX_TOKENS]
     if not tokens.structure:  # that stage has failed
         tokens.structure = ["defect=" + defect for defect in message.defects]
     if NUMERIC in wanted:
         with Stage(message, "numeric"):
-            from nbspam.tokens.numeric import numeric_features  # few models have them
+            from nbspam.tokens.numeric import measure_features  # few models have them
 
-            tokens.numeric = numeric_features(message, tokens, texts)
+            tokens.numeric = measure_features(message, tokens, texts)
     return tokens

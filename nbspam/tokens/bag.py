@@ -46,7 +46,7 @@ READ_VIEWS = (*VIEWS, MEASURES)  # whose tokens a message has
 READ_NUMBERS = (*range(len(VIEWS)), MEASURES_VIEW)
 
 
-def view_numbers(views: str) -> tuple[int, ...]:
+def number_views(views: str) -> tuple[int, ...]:
     """The numbers of the views that are read.  views : `all`, or some of READ_VIEWS with commas between"""
     return READ_NUMBERS if views == "all" else tuple(map(VIEW_NAMES.index, views.split(",")))
 
@@ -56,7 +56,7 @@ def neighbours(words: Sequence[str], mark: str = "") -> list[str]:
     return [f"{mark}{first}+{second}" for first, second in pairwise(words)]
 
 
-def bigram_tokens(body: Sequence[str]) -> list[str]:
+def make_bigrams(body: Sequence[str]) -> list[str]:
     """Pairs of neighbours among the first and among the last words of a text; of a short one, all.
 
     body : all its words, in order
@@ -70,7 +70,7 @@ class Tokens:
     """What is read of one message: token lists in order of appearance, repeats kept.
 
     header, body, structure : always read
-    bigrams  : pairs of words of the body, see bigram_tokens; if BIGRAMS is wanted
+    bigrams  : pairs of words of the body, see make_bigrams; if BIGRAMS is wanted
     measures : one token a measure, see nbspam.tokens.measures; if MEASURES is wanted
     numeric  : values of nbspam.tokens.numeric.NAMES, None where missing; if NUMERIC is wanted
     date     : unix time of arrival, None if unknown; if DATE or NUMERIC is wanted
@@ -107,26 +107,26 @@ NOTAWORD_KEY = 0
 LITTLE = byteorder == "little"
 
 
-def token_key(text: str) -> int:
+def hash_token(text: str) -> int:
     """A signed 64-bit integer, the same on every machine; never NOTAWORD_KEY."""
     return int.from_bytes(md5(text.encode("utf-8", "replace")).digest()[:8], "little", signed=True) or 1
 
 
 def key_list(texts: Collection[str]) -> list[int]:
-    """The keys of many tokens: token_key of each, for the tokens of one message."""
+    """The keys of many tokens: hash_token of each, for the tokens of one message."""
     if not LITTLE:
-        return [token_key(text) for text in texts]
+        return [hash_token(text) for text in texts]
     encoded = "\n".join(texts).encode("utf-8", "replace").split(b"\n")
-    keys = memoryview(token_digests(encoded if texts else ())).cast("q")[::2].tolist()
+    keys = memoryview(digest_tokens(encoded if texts else ())).cast("q")[::2].tolist()
     return [key or 1 for key in keys] if NOTAWORD_KEY in keys else keys
 
 
-def token_digests(texts: Iterable[bytes]) -> bytes:
+def digest_tokens(texts: Iterable[bytes]) -> bytes:
     """Sixteen bytes a token, the first eight of which are its key, little-endian, where 0 stands for 1."""
     return b"".join([md5(text).digest() for text in texts])
 
 
-def mixed(number: Any) -> Any:
+def mix_bits(number: Any) -> Any:
     """A 64-bit number, all of whose bits depend on all of those given; an integer or uint64 array.
 
     Source: Steele, Lea and Flood 2014, the finalizer of SplitMix64.
@@ -137,17 +137,17 @@ def mixed(number: Any) -> Any:
     return number ^ number >> 31
 
 
-def message_digest(counts: dict[int, int], features: Sequence[float | None] = ()) -> int:
+def digest_message(counts: dict[int, int], features: Sequence[float | None] = ()) -> int:
     """What tells that two messages are the same: a signed 64-bit sum over (key, count) and the features.
 
     Made of tokens, not of bytes, so a message is known again after a mail store has added its
     own header fields.
     """
-    total = sum(key * (2 * count + 1) for key, count in counts.items()) + features_digest(features)
+    total = sum(key * (2 * count + 1) for key, count in counts.items()) + digest_features(features)
     return (total + (1 << 63)) % (1 << 64) - (1 << 63)
 
 
-def features_digest(features: Sequence[float | None]) -> int:
+def digest_features(features: Sequence[float | None]) -> int:
     """What the numeric features of a message add to its digest; 0 where none were measured.
 
     Messages of the same tokens may differ in capitals, and a model must forget the values that it learned.
@@ -155,4 +155,4 @@ def features_digest(features: Sequence[float | None]) -> int:
     if not features:
         return 0
     values = ["" if value is None or value != value else repr(float(value)) for value in features]
-    return token_key(" ".join(values))
+    return hash_token(" ".join(values))

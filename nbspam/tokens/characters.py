@@ -26,7 +26,7 @@ _UNSPACED = (
 )
 
 
-def become(character: str) -> str:
+def convert(character: str) -> str:
     """What one character becomes: letters, nothing, or a space."""
     if character.isascii():
         return character

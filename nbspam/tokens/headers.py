@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from nbspam.mail.message import Message
 
 
-def _listed(names: str) -> frozenset[str]:
+def _split_names(names: str) -> frozenset[str]:
     """Names with white space between them."""
     return frozenset(names.split())
 
 
 # How the verdicts of filters begin; in addition to these every name with `x-` first and "spam" in it.
-VERDICTS = _listed(
+VERDICTS = _split_names(
     """
     spamdiagnostic x-aes-category x-apple-action x-apple-movetofolder x-assp- x-authority-analysis
     x-authority-info x-barracuda-bayes x-bogosity x-cloudmark- x-clx- x-cm-analysis x-cm-score x-cmae-
@@ -38,7 +38,7 @@ VERDICTS = _listed(
 )
 _VERDICTS = tuple(VERDICTS)  # as str.startswith() takes them
 # Notes of mail stores, and of programs that keep mail in files.
-IGNORED = _listed(
+IGNORED = _split_names(
     """
     status x-status x-uid x-uidl x-keywords x-gmail-labels lines content-length x-account-key
     x-cyrus-session-id x-evolution x-evolution-source x-gm-msgid x-gm-thrid x-imap x-imapbase
@@ -63,24 +63,24 @@ _BASE64 = bytes.maketrans(_NOT_BASE64, b" " * len(_NOT_BASE64))
 _SHAPE = bytes(57 if chr(code).isdigit() else 97 if chr(code).isalpha() else code for code in range(128)) * 2
 _NAME_CHARACTERS = dict.fromkeys(map(ord, "abcdefghijklmnopqrstuvwxyz0123456789-_."))
 _DATED = frozenset(("received", "x-received"))
-_TRACE = _DATED | _listed(
+_TRACE = _DATED | _split_names(
     """
     x-originating-ip x-sender-ip received-spf authentication-results arc-authentication-results
     authentication-results-original x-original-authentication-results
     """
 )
-_ADDRESSES = _listed(
+_ADDRESSES = _split_names(
     """
     from to cc bcc reply-to sender return-path errors-to delivered-to x-original-to envelope-to
     resent-from resent-to x-envelope-from disposition-notification-to x-beenthere
     """
 )
-_IDENTIFIERS = _listed("message-id in-reply-to references content-id resent-message-id x-message-id")
+_IDENTIFIERS = _split_names("message-id in-reply-to references content-id resent-message-id x-message-id")
 # Days and months tell when, not who; they would teach the filter the calendar of its training mail.
-_CALENDAR = _listed("mon tue wed thu fri sat sun jan feb mar apr may jun jul aug sep oct nov dec")
+_CALENDAR = _split_names("mon tue wed thu fri sat sun jan feb mar apr may jun jul aug sep oct nov dec")
 _DIGITS = frozenset("0123456789")
 # Nine fields that all say what List-Id says.
-_LIST_MACHINERY = _listed(
+_LIST_MACHINERY = _split_names(
     """
     list-help list-post list-subscribe list-unsubscribe list-archive list-owner list-unsubscribe-post
     x-mailman-version x-loop x-original-date
@@ -97,13 +97,13 @@ def counts_as_evidence(name: str) -> bool:
     return "spam" not in name or not name.startswith("x-")
 
 
-def size_in_bytes(message: Message) -> int:
+def measure_size(message: Message) -> int:
     """Size of a message without the fields that do not count: a store or relay does not change it."""
     names = [name for name, _ in message.headers]
     return message.body_bytes + sum(compress(message.header_sizes, map(_names.__getitem__, names)))
 
 
-def field_order(headers: list[tuple[str, str]]) -> list[str]:
+def tokenize_order(headers: list[tuple[str, str]]) -> list[str]:
     """Which field follows which: a program that sends mail writes them in an order of its own.
 
     Fields that are added on the way are left out.  Tokens of the structure view.
@@ -129,44 +129,44 @@ _names = Memory(_name, MAX_REMEMBERED, MAX_NAME)
 _places = Memory(_place, MAX_REMEMBERED, MAX_NAME)
 
 
-def header_tokens(headers: list[tuple[str, str]]) -> list[str]:
+def tokenize_header(headers: list[tuple[str, str]]) -> list[str]:
     """Tokens of all fields that count, in order, repeats kept."""
     found: list[str] = []
     for field in headers:
-        found.extend(_fields[field] if len(field[1]) <= MAX_REMEMBERED_FIELD else _field(field))
+        found.extend(_fields[field] if len(field[1]) <= MAX_REMEMBERED_FIELD else _tokenize_field(field))
     return found
 
 
-def _field(field: tuple[str, str]) -> tuple[str, ...]:
+def _tokenize_field(field: tuple[str, str]) -> tuple[str, ...]:
     """The tokens of one field."""
     name, text = field
     shown = _names[name]
     if not shown:
         return ()
-    return ("field:" + shown,) if shown == ODD else ("field:" + name, *_value(name, text))
+    return ("field:" + shown,) if shown == ODD else ("field:" + name, *_tokenize_value(name, text))
 
 
-def _value(name: str, text: str) -> list[str]:
+def _tokenize_value(name: str, text: str) -> list[str]:
     if name in _TRACE:
         if name in _DATED:  # after the last semicolon is the time: when, not who
             text = text.rpartition(";")[0] or text
-        return _by_chunk(name, text)
+        return _tokenize_chunks(name, text)
     if name in _ADDRESSES:
-        return _by_chunk(name, text) + _beyond_ascii(name, text)
+        return _tokenize_chunks(name, text) + _tokenize_beyond_ascii(name, text)
     if name in _IDENTIFIERS:
-        return _by_chunk(name, text)
+        return _tokenize_chunks(name, text)
     if name in _LIST_MACHINERY:
         return []
     if name.endswith(("date", "time")):
-        return _date(name, text)
+        return _tokenize_date(name, text)
     if name == "subject":
-        return _subject(text)
+        return _tokenize_subject(text)
     if len(text) >= MIN_CODED:
-        text = _without_codes(text)
+        text = _remove_codes(text)
     return [name + ":" + word for word in words(text, MAX_FIELD_WORDS)]
 
 
-def _beyond_ascii(name: str, text: str) -> list[str]:
+def _tokenize_beyond_ascii(name: str, text: str) -> list[str]:
     """Words of an address field that are not ASCII as it is written.
 
     Senders write the name of a bank in mathematical letters, which are ASCII as a word.
@@ -177,7 +177,7 @@ def _beyond_ascii(name: str, text: str) -> list[str]:
     return [name + ":" + word for word in words(foreign, MAX_FIELD_WORDS)]
 
 
-def _without_codes(text: str) -> str:
+def _remove_codes(text: str) -> str:
     """The text without signatures, keys and sealed notes: runs of base64.
 
     A message that was signed and sealed on its way has a hundred such words, and no other message has them.
@@ -195,15 +195,21 @@ def _without_codes(text: str) -> str:
     return " ".join([*kept, text[start:]])
 
 
-def _by_chunk(name: str, text: str) -> list[str]:
+def _tokenize_chunks(name: str, text: str) -> list[str]:
     spaced = text.encode("ascii", "replace").translate(_SPLIT).decode("ascii")
     chunks = spaced.split(None, MAX_FIELD_WORDS)[:MAX_FIELD_WORDS]
     return list(chain.from_iterable(map(_chunks[name].__getitem__, chunks)))
 
 
-def _chunks_of(name: str) -> Memory[str, list[str]]:
+def _make_chunk_memory(name: str) -> Memory[str, list[str]]:
     """Chunk of a trace, address or identifier field -> its tokens."""
-    read = _trace if name in _TRACE else _address if name in _ADDRESSES else _identifier
+    read = (
+        _tokenize_trace
+        if name in _TRACE
+        else _tokenize_address
+        if name in _ADDRESSES
+        else _tokenize_identifier
+    )
     prefix = name + ":"
     return Memory(
         lambda chunk: [prefix + token for token in read(chunk.strip(".-_"))],
@@ -212,14 +218,14 @@ def _chunks_of(name: str) -> Memory[str, list[str]]:
     )
 
 
-_fields = Memory(_field, MAX_REMEMBERED)
-_chunks = Memory(_chunks_of, MAX_REMEMBERED, MAX_NAME)
+_fields = Memory(_tokenize_field, MAX_REMEMBERED)
+_chunks = Memory(_make_chunk_memory, MAX_REMEMBERED, MAX_NAME)
 
 
-def _trace(chunk: str) -> list[str]:
+def _tokenize_trace(chunk: str) -> list[str]:
     """Received and its kin: names and addresses with parents; queue numbers and times are dropped."""
     if "@" in chunk:
-        return _address(chunk)
+        return _tokenize_address(chunk)
     if "." in chunk:
         return parents(chunk)
     if chunk.isdigit() or chunk in _CALENDAR or not 1 < len(chunk) <= MAX_WORD:
@@ -227,7 +233,7 @@ def _trace(chunk: str) -> list[str]:
     return [chunk] if _DIGITS.isdisjoint(chunk) or chunk.startswith("smtp") else []
 
 
-def _address(chunk: str) -> list[str]:
+def _tokenize_address(chunk: str) -> list[str]:
     """An address as a whole, its local part and its host with parents; or a word of a display name."""
     local, at, host = chunk.rpartition("@")
     if not at:
@@ -239,7 +245,7 @@ def _address(chunk: str) -> list[str]:
     return [chunk, *([local + "@"] if local else []), *parents(host)]
 
 
-def _identifier(chunk: str) -> list[str]:
+def _tokenize_identifier(chunk: str) -> list[str]:
     """Message identifiers: the host that made it, and the shape of the part that it made."""
     local, at, host = chunk.rpartition("@")
     shape = _shape(local if at else chunk)
@@ -252,7 +258,7 @@ def _shape(text: str) -> str:
     return "~" + "".join([kind for kind, _ in groupby(kinds)])[:24]
 
 
-def _date(name: str, text: str) -> list[str]:
+def _tokenize_date(name: str, text: str) -> list[str]:
     """The time zone and the form of a date or time; day and hour say nothing of the sender."""
     pieces = text.split(None, 10)
     zone = [piece for piece in pieces if piece[:1] in "+-" and piece[1:].isdigit()]
@@ -260,7 +266,7 @@ def _date(name: str, text: str) -> list[str]:
     return [name + ":" + piece[:MAX_ZONE] for piece in zone[:1]] + [name + ":" + shape]
 
 
-def _subject(text: str) -> list[str]:
+def _tokenize_subject(text: str) -> list[str]:
     """Words, pairs of words, and the marks of shouting: capitals, exclamation marks, long gaps."""
     read = words(text, MAX_FIELD_WORDS)
     found = ["subject:" + word for word in read] + neighbours(read, "subject:")

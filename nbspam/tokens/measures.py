@@ -7,7 +7,7 @@ Which features and which bins: docs/decisions.md.
 
 from __future__ import annotations
 
-from nbspam.tokens.headers import size_in_bytes
+from nbspam.tokens.headers import measure_size
 from nbspam.tokens.structure import MAX_URLS
 from nbspam.tokens.words import CURRENCIES
 
@@ -56,32 +56,32 @@ _NUMBERS = bytes(code if code in _DIGITS + b"-.()+/" else 32 for code in range(2
 _SPACE = bytes(range(33)) + b"\x7f"  # and the control characters
 
 
-def bins_of(name: str) -> list[str]:
+def list_bins(name: str) -> list[str]:
     """The tokens of a measure, the lowest bin first, that of a missing value last."""
     edges = [f"{edge:g}" for edge in BINS[name]]
     return [f"{name}<{edges[0]}", *(f"{name}>={edge}" for edge in edges), f"{name}=none"]
 
 
-_TOKENS = {name: bins_of(name) for name in BINS}
+_TOKENS = {name: list_bins(name) for name in BINS}
 
 
-def measure_of(token: str) -> str:
+def find_measure(token: str) -> str:
     """The name of the measure that a token is of."""
     return token.partition("<")[0].partition(">")[0].partition("=")[0]
 
 
-def messages_measured(documents: Sequence[float]) -> list[float]:
+def count_measured(documents: Sequence[float]) -> list[float]:
     """m_k from the sums of n_jk over the tokens of all measures: each message is in one bin of each."""
     return [total / len(MEASURES) for total in documents]
 
 
 def measures(message: Message, texts: Texts) -> list[str]:
     """The tokens of a message, in the order of BINS."""
-    values = measure_values(message, texts)
-    return [_TOKENS[name][_place(values[name], edges)] for name, edges in BINS.items()]
+    values = measure_message(message, texts)
+    return [_TOKENS[name][_find_bin(values[name], edges)] for name, edges in BINS.items()]
 
 
-def _place(value: float | None, edges: tuple[float, ...]) -> int:
+def _find_bin(value: float | None, edges: tuple[float, ...]) -> int:
     """The number of the bin of a value."""
     if value is None:
         return len(edges) + 1
@@ -91,13 +91,13 @@ def _place(value: float | None, edges: tuple[float, ...]) -> int:
     return len(edges)
 
 
-def measure_values(message: Message, texts: Texts) -> dict[str, float | None]:
+def measure_message(message: Message, texts: Texts) -> dict[str, float | None]:
     """The value of each measure; None if there is nothing to measure."""
     text = visible_text(texts)
     made_of = Characters(text, sum([page.quoted for page in texts.pages]))
     subject = message.get("subject")
     return {
-        "size": size_in_bytes(message),
+        "size": measure_size(message),
         "defects": len(message.defects),
         "digit_share": made_of.share(made_of.digits),
         "punctuation_share": made_of.share(made_of.punctuation),
@@ -195,13 +195,13 @@ def unnamed_origin(message: Message) -> float | None:
     """
     fields = [value for name, value in message.headers if name == "received"]
     for text in fields[: -MAX_HOPS - 1 : -1]:
-        name = _name_of_public(text)
+        name = _find_public_name(text)
         if name is not None:
             return not name
     return None if fields else 0
 
 
-def _name_of_public(field: str) -> str | None:
+def _find_public_name(field: str) -> str | None:
     """The name of the host that handed the message over, "" if it has none; None if it is not public."""
     words = field.lower().split(None, MAX_WORDS)[:MAX_WORDS]
     if words[:1] != ["from"]:
@@ -222,19 +222,19 @@ def _name_of_public(field: str) -> str | None:
 def _is_address(word: str) -> bool:
     if word.count(".") == 3 and word.replace(".", "").isdigit():
         return all(len(part) <= 3 for part in word.split("."))
-    return word.count(":") > 1 and bool(_packed(word))
+    return word.count(":") > 1 and bool(_pack_address(word))
 
 
 def _is_private(address: str) -> bool:
     if ":" not in address:
         return address.startswith(_PRIVATE)
-    packed = _packed(address)
+    packed = _pack_address(address)
     if packed.startswith(_MAPPED):
         return ".".join(map(str, packed[len(_MAPPED) :])).startswith(_PRIVATE)
     return packed.startswith(_PRIVATE_BYTES)
 
 
-def _packed(address: str) -> bytes:
+def _pack_address(address: str) -> bytes:
     """The sixteen bytes of an IPv6 address; b"" if it is not one."""
     from _socket import AF_INET6, inet_pton  # `ipaddress` and `socket` cost a fresh process milliseconds
 

@@ -12,7 +12,7 @@ from nbspam.tokens.measures import (
     MAX_CHARACTERS,
     Characters,
     address_host,
-    measure_values,
+    measure_message,
     visible_text,
 )
 
@@ -43,25 +43,25 @@ _ASCII = bytes(range(128))
 _CAPITALS = bytes(range(65, 91))
 
 
-def numeric_features(message: Message, tokens: Tokens, texts: Texts) -> list[float | None]:
+def measure_features(message: Message, tokens: Tokens, texts: Texts) -> list[float | None]:
     """The values of NAMES in order, None where one is missing; all others finite; never raises.
 
     tokens : with the body and the date of this message
     texts  : what was noted while these were read
     """
     values = {
-        **measure_values(message, texts),
-        **_part_values(message),
-        **_text_values(texts),
-        **_word_values(tokens.body),
-        **_link_values(texts),
-        **_html_values(texts),
-        **_header_values(message, tokens.date),
+        **measure_message(message, texts),
+        **_measure_parts(message),
+        **_measure_texts(texts),
+        **_measure_words(tokens.body),
+        **_measure_links(texts),
+        **_measure_pages(texts),
+        **_measure_header(message, tokens.date),
     }
     return [None if (value := values[name]) is None else float(value) for name in NAMES]
 
 
-def _part_values(message: Message) -> Values:
+def _measure_parts(message: Message) -> Values:
     attached = [
         part.size_bytes
         for part in message.parts
@@ -74,18 +74,18 @@ def _part_values(message: Message) -> Values:
     }
 
 
-def _text_values(texts: Texts) -> Values:
+def _measure_texts(texts: Texts) -> Values:
     text = visible_text(texts)
     made_of = Characters(text)
     return {
         "text_characters": sum(map(len, texts.visible)),
-        "capital_share": _capital_share(text, made_of),
+        "capital_share": _measure_capitals(text, made_of),
         "non_ascii_share": made_of.share(made_of.foreign),
         "line_length": len(text) / made_of.lines if made_of.ink else None,
     }
 
 
-def _capital_share(text: str, made_of: Characters) -> float | None:
+def _measure_capitals(text: str, made_of: Characters) -> float | None:
     letters = made_of.letters
     capitals = len(made_of.printed) - len(made_of.printed.translate(None, _CAPITALS))
     if not text.isascii():
@@ -96,7 +96,7 @@ def _capital_share(text: str, made_of: Characters) -> float | None:
     return capitals / letters if letters else None
 
 
-def _word_values(body: Sequence[str]) -> Values:
+def _measure_words(body: Sequence[str]) -> Values:
     distinct = set(body)
     return {
         "words": len(body),
@@ -105,7 +105,7 @@ def _word_values(body: Sequence[str]) -> Values:
     }
 
 
-def _link_values(texts: Texts) -> Values:
+def _measure_links(texts: Texts) -> Values:
     by_address = [host for host in texts.hosts if host.replace(".", "").isdigit()]
     return {
         "urls": len(texts.hosts),
@@ -114,7 +114,7 @@ def _link_values(texts: Texts) -> Values:
     }
 
 
-def _html_values(texts: Texts) -> Values:
+def _measure_pages(texts: Texts) -> Values:
     pages = texts.pages
     always: Values = {
         "images": sum(len(page.images) for page in pages),
@@ -134,7 +134,7 @@ def _html_values(texts: Texts) -> Values:
     }
 
 
-def _header_values(message: Message, arrived: float | None) -> Values:
+def _measure_header(message: Message, arrived: float | None) -> Values:
     names = [name for name, _ in message.headers]
     recipients = [value for name, value in message.headers if name in ("to", "cc")]
     hops = names.count("received")
@@ -143,14 +143,14 @@ def _header_values(message: Message, arrived: float | None) -> Values:
     return {
         "header_fields": sum(map(counts_as_evidence, names)),
         "hops": hops,
-        "delay": _delay_hours(message.get("date"), arrived) if hops else None,
+        "delay": _measure_delay(message.get("date"), arrived) if hops else None,
         "recipients": sum(value.count("@", 0, MAX_RECIPIENT_CHARACTERS) for value in recipients),
-        "subject_capital_share": _capital_share(subject, Characters(subject)),
+        "subject_capital_share": _measure_capitals(subject, Characters(subject)),
         "reply_elsewhere": reply_to != sender if reply_to and sender else None,
     }
 
 
-def _delay_hours(date: str | None, arrived: float | None) -> float | None:
+def _measure_delay(date: str | None, arrived: float | None) -> float | None:
     sent = parse_date(date) if date and arrived is not None else None
     if sent is None or arrived is None:
         return None

@@ -7,7 +7,7 @@ its scheme, host with parents, port and path words.
 from __future__ import annotations
 
 from nbspam.mail.limits import Memory
-from nbspam.mail.message import name_on_windows
+from nbspam.mail.message import normalise_filename
 from nbspam.tokens.bag import INNER
 from nbspam.tokens.words import ALPHABET, KEPT, MAX_WORD, has_zero_width, parents, skip_token, words
 
@@ -48,72 +48,72 @@ _STOPS = dict.fromkeys((0x3002, 0xFF61), ".")  # full stops of Chinese and Japan
 _SLASHES = frozenset(("//", "/\\", "\\/", "\\\\"))
 
 
-def atom(text: str, limit: int) -> str:
+def shorten(text: str, limit: int) -> str:
     """What a mail declares, as one short token: no white space, for a token never holds any."""
     return "".join(text[: 4 * limit].split())[:limit]
 
 
-def message_tokens(message: Message, size_bytes: int) -> list[str]:
+def tokenize_form(message: Message, size_bytes: int) -> list[str]:
     """Content types in order, defects, the size of the message as a power of two, and the number of parts.
 
-    size_bytes : headers.size_in_bytes of the message
+    size_bytes : headers.measure_size of the message
     """
-    found = ["type=" + atom(kind, 60) for kind in message.structure]
+    found = ["type=" + shorten(kind, 60) for kind in message.structure]
     found.extend(["defect=" + defect for defect in message.defects])
     found.append(f"size={size_bytes.bit_length()}")
     found.append(f"parts={min(len(message.parts), 9)}")
     return found
 
 
-def part_tokens(part: Part) -> list[str]:
+def tokenize_part(part: Part) -> list[str]:
     """Encoding, character set, disposition, and for an attachment its name, ending and true kind."""
     found: list[str] = []
     if part.encoding:
-        found.append("encoding=" + atom(part.encoding, 20))
+        found.append("encoding=" + shorten(part.encoding, 20))
     if part.declared_charset:
-        found.append("charset=" + atom(part.declared_charset, 30))
+        found.append("charset=" + shorten(part.declared_charset, 30))
     if part.disposition:
-        found.append("disposition=" + atom(part.disposition, 20))
+        found.append("disposition=" + shorten(part.disposition, 20))
     if part.filename:
-        found.extend(_file_tokens(part.filename))
+        found.extend(_tokenize_filename(part.filename))
     if not part.text and part.size_bytes:
-        found.append(f"attached={atom(part.content_type, 60)}:{part.size_bytes.bit_length()}")
+        found.append(f"attached={shorten(part.content_type, 60)}:{part.size_bytes.bit_length()}")
         found.extend(["magic=" + kind for start, kind in _MAGIC if part.payload_magic.startswith(start)])
     if part.document is not None:
-        found.extend(_document_tokens(part.document))
+        found.extend(_tokenize_document(part.document))
     return found
 
 
-def _file_tokens(filename: str) -> list[str]:
+def _tokenize_filename(filename: str) -> list[str]:
     """The ending of a file's name, a double one as well (pdf.exe), and the words of the rest."""
     found: list[str] = []
-    name = name_on_windows(" ".join(filename.split()))[-200:]
+    name = normalise_filename(" ".join(filename.split()))[-200:]
     stem, dot, ending = name.rpartition(".")
     if dot:
-        found.append("ending=" + atom(ending, 10))
+        found.append("ending=" + shorten(ending, 10))
         second = stem.rstrip().rpartition(".")
         if second[1] and 1 < len(second[2]) <= 4:
-            found.append("ending=" + atom(second[2] + "." + ending, 14))
+            found.append("ending=" + shorten(second[2] + "." + ending, 14))
     found.extend(["file=" + word for word in words(stem or name, MAX_NAME_WORDS)])
     if not name.isascii() and has_zero_width(filename):
         found.append("file=#zero-width")
     return found
 
 
-def _document_tokens(document: Document) -> list[str]:
+def _tokenize_document(document: Document) -> list[str]:
     """What a document says of itself and does, and what an archive holds."""
     found = ["document=#" + mark for mark in document.marks]
     for name in document.names:
         stem, dot, ending = name[-200:].lower().rpartition(".")
         if dot:
-            found.append("inside=." + atom(ending, 10))
+            found.append("inside=." + shorten(ending, 10))
         found.extend(["inside=" + word for word in words(stem or ending, MAX_NAME_WORDS)])
     for text in document.says:
         found.extend(["document=" + word for word in words(text, MAX_NAME_WORDS)])
     return found
 
 
-def page_tokens(html: Html) -> list[str]:
+def tokenize_page(html: Html) -> list[str]:
     """Words of the title and of what is shown for images; how much is split or in comments."""
     found = ["title=" + word for word in words(html.title, MAX_TITLE_WORDS)]
     found.extend(["alt=" + word for word in words(" ".join(html.alts), MAX_ALT_WORDS)])
@@ -133,7 +133,7 @@ def cut_urls(text: str) -> tuple[str, list[str]]:
     urls: list[str] = []
     before, inside = pieces[0], ""  # inside: an address that has another one in it
     for number, after in enumerate(pieces[1:], 2):
-        scheme = "" if inside else _trailing_word(before)
+        scheme = "" if inside else _find_scheme(before)
         rest.append(before[: len(before) - len(scheme)])
         end = _url_end(after)
         inside += scheme + "://" + after[:end]
@@ -146,7 +146,7 @@ def cut_urls(text: str) -> tuple[str, list[str]]:
     return "".join(rest), urls
 
 
-def _trailing_word(text: str) -> str:
+def _find_scheme(text: str) -> str:
     """The ASCII letters at the end of a text, at most 12."""
     size = 0
     for character in reversed(text[-12:]):
@@ -182,7 +182,7 @@ class Host:
         _, at, host = authority.rpartition("@")
         bracketed, port = host[:1] == "[", ""
         host, _, port = host[1:].partition("]") if bracketed else host.partition(":")
-        self.name = _plain(host)
+        self.name = _normalise_host(host)
         self.tokens: list[str] = []
         if at:
             self.tokens.append("url=#user")
@@ -208,23 +208,23 @@ def read_url(url: str) -> tuple[list[str], Host]:
         return ["url=mailto", *("url=" + name for name in parents(mail_host.strip(".")))], _hosts[""]
     begins_with_host = rest[:2] in _SLASHES or rest[:4].lower() == "www."
     if not scheme and not begins_with_host:
-        return _path_words(rest), _hosts[""]
+        return _tokenize_path(rest), _hosts[""]
     if scheme and not begins_with_host and scheme not in _WEB:  # cid: data: javascript: tel:
         return ["url=" + scheme[:MAX_SCHEME]], _hosts[""]
     authority, path = _split_authority("".join(rest.split()))  # a token never holds white space
     host = _hosts[authority]
     found = ["url=" + scheme[:MAX_SCHEME], *host.tokens] if scheme else list(host.tokens)
     if "%" in path:
-        path = _unescaped(path)
+        path = _unescape(path)
     if len(path) > 1:
-        found.extend(_path_words(path))
+        found.extend(_tokenize_path(path))
     if "://" in path:  # the address sends the reader on to another one
         for inner in path.split("://", MAX_INNER)[1:]:
             found.extend(_hosts[_split_authority("".join(inner.split()))[0]].tokens)
     return found, host
 
 
-def host_of(url: str) -> str:
+def find_host(url: str) -> str:
     """The name of the host of an address with or without a scheme."""
     scheme, _, rest = url[:MAX_URL].strip().translate(_BREAKS).partition("://")
     return _hosts[_split_authority(rest if scheme.isalpha() else url.strip())[0]].name
@@ -252,14 +252,14 @@ def _split_authority(rest: str) -> tuple[str, str]:
     return rest[:size].lower(), rest[size:]
 
 
-def _plain(host: str) -> str:
+def _normalise_host(host: str) -> str:
     """The host that a browser looks for: escapes decoded, letters folded, a number as four."""
     if "%" in host:
-        host = "".join(_unescaped(host).lower().split())
+        host = "".join(_unescape(host).lower().split())
     if not host.isascii():
-        from nbspam.tokens.unicode_words import folded  # rare
+        from nbspam.tokens.unicode_words import fold  # rare
 
-        host = "".join(folded(host.translate(_STOPS)).replace(INNER, "").split())
+        host = "".join(fold(host.translate(_STOPS)).replace(INNER, "").split())
     host = host.strip(".")
     if host[host.rfind(".") + 1 :][:1].isdigit():  # 0xc0.0x207 and 3221225991 are 192.0.2.7
         from _socket import inet_aton, inet_ntoa  # `socket` costs a fresh process some milliseconds
@@ -271,14 +271,14 @@ def _plain(host: str) -> str:
     return host
 
 
-def _unescaped(text: str) -> str:
+def _unescape(text: str) -> str:
     """The text with its escapes (%2F) decoded, as UTF-8."""
-    from nbspam.mail.transfer import percent_decoded  # rare
+    from nbspam.mail.transfer import decode_percent  # rare
 
-    return percent_decoded(text.encode("utf-8", "replace")).decode("utf-8", "replace")
+    return decode_percent(text.encode("utf-8", "replace")).decode("utf-8", "replace")
 
 
-def _path_words(path: str) -> list[str]:
+def _tokenize_path(path: str) -> list[str]:
     """Words of path and query; numbers are dropped, long runs become skip tokens."""
     spaced = path.encode("ascii", "replace").translate(_PATH).decode("ascii")
     found: list[str] = []

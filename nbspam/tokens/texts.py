@@ -10,12 +10,12 @@ from nbspam.mail.limits import MAX_TOKENS
 from nbspam.tokens.structure import (
     MAX_LINKS,
     Host,
-    atom,
     cut_urls,
-    host_of,
-    page_tokens,
-    part_tokens,
+    find_host,
     read_url,
+    shorten,
+    tokenize_page,
+    tokenize_part,
 )
 from nbspam.tokens.words import has_zero_width, words
 
@@ -49,7 +49,7 @@ class Texts:
 
     def read_part(self, part: Part) -> None:
         """Read a part as far as a mail program shows it; a document comes last, see read_rest()."""
-        self.structure.extend(part_tokens(part))
+        self.structure.extend(tokenize_part(part))
         if part.text and not part.is_replaced and len(self.body) < MAX_TOKENS:
             self._read_text(part)
         for name, text in part.embedded_headers:
@@ -107,7 +107,7 @@ class Texts:
         return host
 
     def _read_page(self, html: Html) -> None:
-        """Where links and images lead to, and what page_tokens() finds."""
+        """Where links and images lead to, and what tokenize_page() finds."""
         for target, text in html.links[:MAX_LINKS]:
             host = self._read_url(target)
             if "://" in target:
@@ -117,14 +117,14 @@ class Texts:
                     self.structure.append("link=#disagrees")
         for source in html.images[:MAX_LINKS]:
             scheme = "//" if source.startswith("//") else source.partition(":")[0]  # //: that of the page
-            self.structure.append("image=" + atom(scheme.lower(), 6))
+            self.structure.append("image=" + shorten(scheme.lower(), 6))
             self._read_url(source)
-        self.structure.extend(page_tokens(html))
+        self.structure.extend(tokenize_page(html))
 
 
 def disagrees(host: str, text: str) -> bool:
     """True if a link's text is the name of a host with other last two labels than the host it leads to."""
-    shown = host_of(text)
+    shown = find_host(text)
     if "@" in text or " " in shown or "." not in shown.strip("."):
         return False
     return host.split(".")[-2:] != shown.split(".")[-2:]

@@ -32,18 +32,18 @@ class CharacterTable(dict[int, str]):
     """
 
     def __missing__(self, code: int) -> str:
-        from nbspam.tokens.characters import become  # common characters do without
+        from nbspam.tokens.characters import convert  # common characters do without
 
         if len(self) >= MAX_CHARACTERS:
             self.clear()
-        self[code] = found = become(chr(code))
+        self[code] = found = convert(chr(code))
         return found
 
 
 _table = CharacterTable(COMMON)
 
 
-def folded(text: str) -> str:
+def fold(text: str) -> str:
     """The text in the small alphabet, except its lines that are plain ASCII: most lines of most mail."""
     text = "\n".join([line if line.isascii() else line.translate(_table) for line in text.split("\n")])
     if EDGE in text:

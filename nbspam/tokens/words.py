@@ -45,9 +45,9 @@ def words(text: str, limit: int) -> list[str]:
     """
     is_ascii = text.isascii()
     if not is_ascii:
-        from nbspam.tokens.unicode_words import folded  # not needed for ASCII mail
+        from nbspam.tokens.unicode_words import fold  # not needed for ASCII mail
 
-        text = folded(text)
+        text = fold(text)
     # The two commonest ends of a word go in C; _irregular() does the rest.
     spaced = text.encode().translate(ALPHABET).replace(b". ", b" ").replace(b", ", b" ")
     found: list[str] = []
@@ -62,7 +62,7 @@ def words(text: str, limit: int) -> list[str]:
         found = [word if len(word) <= MAX_WORD or not word.isalnum() else skip_token(word) for word in found]
         lengths = list(map(len, found))
     if 1 in lengths:
-        found = _without_single(found, bytes(lengths), is_ascii)  # no word is longer than 2 * MAX_WORD
+        found = _drop_single(found, bytes(lengths), is_ascii)  # no word is longer than 2 * MAX_WORD
     return found[:limit]
 
 
@@ -75,19 +75,19 @@ def has_zero_width(text: str) -> bool:
     return splits_words(text)
 
 
-def _without_single(found: list[str], lengths: bytes, is_ascii: bool) -> list[str]:
+def _drop_single(found: list[str], lengths: bytes, is_ascii: bool) -> list[str]:
     """The words, with a run of single letters as the word that it spells and without other single letters.
 
     Pictures and single letters of other alphabets than the Latin one stay.
     """
     if _SPACED in lengths:
-        return _spelled_out(found, lengths)
+        return _spell_out(found, lengths)
     if is_ascii:
         return list(compress(found, lengths.translate(_IS_LONGER)))
     return [word for word in found if len(word) > 1 or not word.isascii()]
 
 
-def _spelled_out(found: list[str], lengths: bytes) -> list[str]:
+def _spell_out(found: list[str], lengths: bytes) -> list[str]:
     kept: list[str] = []
     start = 0
     while (at := lengths.find(1, start)) >= 0:
@@ -95,11 +95,11 @@ def _spelled_out(found: list[str], lengths: bytes) -> list[str]:
         start = at + 1
         while lengths[start : start + 1] == b"\1":
             start += 1
-        kept += _spelled(found[at:start])
+        kept += _spell(found[at:start])
     return kept + found[start:]
 
 
-def _spelled(run: list[str]) -> list[str]:
+def _spell(run: list[str]) -> list[str]:
     """The pictures in a run of single characters, and the word that its letters spell."""
     letters = [letter for letter in run if letter.isalnum()]
     pictures = [letter for letter in run if not letter.isalnum() and not letter.isascii()]
@@ -114,7 +114,7 @@ def skip_token(chunk: str) -> str:
     return f"skip={chunk[0]}:{min(len(chunk), 990) // 10 * 10}"
 
 
-def _irregular(chunk: str) -> tuple[str, ...]:
+def _split_irregular(chunk: str) -> tuple[str, ...]:
     """The words of a chunk that has another character in it than letters and digits."""
     if INNER in chunk:
         return tuple([first + second for first, second in pairwise(chunk.split(INNER))])
@@ -122,17 +122,17 @@ def _irregular(chunk: str) -> tuple[str, ...]:
     if not chunk:
         return ()
     if is_numeric(chunk):
-        return tuple(_number(chunk))
+        return tuple(_split_number(chunk))
     if "@" in chunk:
-        return tuple(_address(chunk))
+        return tuple(_split_address(chunk))
     if "." in chunk or "," in chunk or "--" in chunk:
-        return tuple(_compound(chunk))
+        return tuple(_split_compound(chunk))
     if len(chunk) <= MAX_WORD or chunk.isalnum():
         return (chunk,)  # don't, e-mail, snake_case; words() cuts a long run of letters
-    return tuple(_pieces(chunk.replace("-", " ").replace("_", " ").replace("'", " ")))
+    return tuple(_split_pieces(chunk.replace("-", " ").replace("_", " ").replace("'", " ")))
 
 
-_known = Memory(_irregular, MAX_KNOWN, MAX_KNOWN_CHUNK)
+_known = Memory(_split_irregular, MAX_KNOWN, MAX_KNOWN_CHUNK)
 
 
 def is_numeric(chunk: str) -> bool:
@@ -140,29 +140,29 @@ def is_numeric(chunk: str) -> bool:
     return not chunk.strip(NUMERIC)
 
 
-def _number(chunk: str) -> list[str]:
+def _split_number(chunk: str) -> list[str]:
     """$29.95, 1,000,000 and 50% as they are; 192.0.2.7 with its parents."""
     if len(chunk) > MAX_WORD:
         return [skip_token(chunk)]
     return parents(chunk) if chunk.count(".") == 3 and chunk.replace(".", "").isdigit() else [chunk]
 
 
-def _address(chunk: str) -> list[str]:
+def _split_address(chunk: str) -> list[str]:
     """someone@host.example: the whole, then the host with its parents."""
     local, _, host = chunk.rpartition("@")
     whole = chunk if len(chunk) <= 2 * MAX_WORD and "@" not in local else skip_token(chunk)
     return [whole, *parents(host.strip(JOINERS))]
 
 
-def _compound(chunk: str) -> list[str]:
+def _split_compound(chunk: str) -> list[str]:
     """Words run together by full stops or commas; a dotted name is also kept whole, with its parents."""
     whole: list[str] = []
     if "," not in chunk and "--" not in chunk and len(chunk) <= MAX_WORD:
         whole = [chunk] if ".." in chunk else parents(chunk)[:-1]
-    return whole + _pieces(chunk.replace(",", " ").replace(".", " ").replace("--", " "))
+    return whole + _split_pieces(chunk.replace(",", " ").replace(".", " ").replace("--", " "))
 
 
-def _pieces(spaced: str) -> list[str]:
+def _split_pieces(spaced: str) -> list[str]:
     """Words between spaces, of two characters or more."""
     pieces = [piece.strip(JOINERS) for piece in spaced.split()]
     return [piece if len(piece) <= MAX_WORD else skip_token(piece) for piece in pieces if len(piece) > 1]

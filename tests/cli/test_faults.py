@@ -30,17 +30,17 @@ Content-Type: text/html
 """
 # What fails, the stage that is named, and a token that is read all the same.
 STAGES = (
-    ("nbspam.mail.header_start", "header", "defect=failed-header"),
+    ("nbspam.mail.find_header", "header", "defect=failed-header"),
     ("nbspam.mail._read_body", "body", "subject:offer"),
     ("nbspam.mail.leaf._read_payload", "part", "subject:offer"),
-    ("nbspam.tokens.header_tokens", "header-tokens", "words"),
-    ("nbspam.tokens.texts.part_tokens", "text", "subject:offer"),
+    ("nbspam.tokens.tokenize_header", "header-tokens", "words"),
+    ("nbspam.tokens.texts.tokenize_part", "text", "subject:offer"),
     ("nbspam.mail.html.reader._Reader", "text", "first"),
     ("nbspam.tokens.texts.Texts.read_rest", "text", "second"),
-    ("nbspam.tokens.field_order", "structure", "first"),
-    ("nbspam.tokens.measures.measure_values", "measures", "second"),
+    ("nbspam.tokens.tokenize_order", "structure", "first"),
+    ("nbspam.tokens.measures.measure_message", "measures", "second"),
     ("nbspam.mail.dates.parse_date", "date", "second"),
-    ("nbspam.tokens.numeric._link_values", "numeric", "second"),
+    ("nbspam.tokens.numeric._measure_links", "numeric", "second"),
 )
 
 
@@ -60,7 +60,7 @@ def test_a_fault_in_one_stage_leaves_the_other_stages(
 
 
 def test_many_faults_of_one_message_are_not_all_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("nbspam.tokens.texts.part_tokens", planted)
+    monkeypatch.setattr("nbspam.tokens.texts.tokenize_part", planted)
     part = b"--b\nContent-Type: text/plain\n\nwords\n"
     many = b"Content-Type: multipart/mixed; boundary=b\n\n" + part * 500 + b"--b--\n"
     assert 0 < len(read(many).failures) < 10

@@ -11,9 +11,9 @@ import pytest
 
 from nbspam.errors import CannotCreateError
 from nbspam.model.scorer import make_words
-from nbspam.settings import from_text
+from nbspam.settings import parse_settings
 from nbspam.store.reader import open_model
-from nbspam.store.text import load
+from nbspam.store.text import load_dump
 from nbspam.tasks.merge import merge
 from nbspam.tasks.word_lists import import_words
 from tests.store.changed_model import change, forge
@@ -111,7 +111,7 @@ def test_worked_out_word_is_what_scoring_adds(models: dict[str, Path]) -> None:
     model = open_model(str(models["multinomial"]))
     info = json.loads(run("model", "info", "--json", "--word", "account", "-m", models["multinomial"]))
     lines = dict(info["formulas"][-1]["lines"])
-    scorer = make_words(model, from_text(model.settings))
+    scorer = make_words(model, parse_settings(model.settings))
     word = info["word"]
     added = scorer.token(list(word["documents"].values()), list(word["occurrences"].values()), 1)
     assert lines["once in a message it adds"] == f"ham {added[0]:.6g}, spam {added[1]:.6g}"
@@ -233,7 +233,7 @@ def test_model_that_comes_while_another_is_made_stays_unless_replaced(
 ) -> None:
     path, text = tmp_path / "new", run("model", "dump", "-m", models["views"]).encode()
     make = {
-        "load": lambda: load(text.splitlines(keepends=True), "text", str(path), replaces),
+        "load": lambda: load_dump(text.splitlines(keepends=True), "text", str(path), replaces),
         "import": lambda: import_words(comes(path, models["both"]), "words", str(path), replaces=replaces),
         "merge": lambda: merge([str(models["views"]), str(models["views"])], str(path), replaces),
     }[command]

@@ -11,7 +11,7 @@ from nbspam.decision import zero_one_loss
 from nbspam.filter import Verdict
 from nbspam.labels import HAM_AND_SPAM
 from nbspam.model.posterior import Scored
-from nbspam.passthrough import marked, own_fields
+from nbspam.passthrough import mark_message, own_fields
 from tests.cli.hardship import HAM
 from tests.tiny_mail import program
 
@@ -64,7 +64,7 @@ LONG_HEADER = b"".join(b"A%d: %s\n" % (n, b"x" * 1000) for n in range(400))
 def test_passthrough_removes_forged_fields_and_no_other_byte(before: bytes, after: bytes | None) -> None:
     own = own_fields(VERDICT).encode()
     expected = b"|" + before if after is None else after
-    assert marked(before, VERDICT) == expected.replace(b"|", own)
+    assert mark_message(before, VERDICT) == expected.replace(b"|", own)
 
 
 LINES = ("From a@b Mon Jun  3 10:00:00 2024", "To: z", " folded", "\tx", "no field", "", "X: y", "\ufeff")
@@ -82,14 +82,14 @@ def test_passthrough_adds_a_line_end_in_two_cases_only(lines: list[str], end: st
                 longer.add(message[:at] + own + feed + message[at:])
         if message.startswith(b"From ") and not message.endswith((b"\n", b"\r")):
             longer.add(message + feed + own)
-    assert marked(message, VERDICT, "spamassassin") in exact | longer
+    assert mark_message(message, VERDICT, "spamassassin") in exact | longer
 
 
 def test_forged_fields_in_a_header_of_ten_megabytes_are_found_in_seconds() -> None:
     for line in (b"a: b\n", b" b\r", b"a:\r\r\n"):
         message = b"Subject: b\n" + line * ((10 << 20) // len(line)) + b"X-NBSPAM: b\n\nbody"
         start = time.process_time()
-        assert b"X-NBSPAM" not in marked(message, VERDICT, "spamassassin")
+        assert b"X-NBSPAM" not in mark_message(message, VERDICT, "spamassassin")
         assert time.process_time() - start < 10
 
 
@@ -97,5 +97,5 @@ def test_forged_fields_in_a_header_of_ten_megabytes_are_found_in_seconds() -> No
     "message", [HAM[0], b" From: a@b\nSubject: b\n\nbody\n", b"", b"\n\nbody", b"Subject: a"]
 )
 def test_passthrough_is_idempotent(message: bytes) -> None:
-    once = marked(message, VERDICT, "spamassassin")
-    assert marked(once, VERDICT, "spamassassin") == once
+    once = mark_message(message, VERDICT, "spamassassin")
+    assert mark_message(once, VERDICT, "spamassassin") == once

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from nbspam.cli.classify import ReadableMessages
 from nbspam.corpus.item import MAGIC
-from nbspam.corpus.mbox import begins_mbox, fragments, is_dated, unquoted
+from nbspam.corpus.mbox import begins_mbox, has_date, split_messages, unquote
 from nbspam.corpus.source import open_unlabelled
 from nbspam.mail.limits import MAX_READ_BYTES
 
@@ -36,7 +36,7 @@ def joined(data: bytes, size: int) -> list[tuple[int, bytes]]:
     found: list[tuple[int, bytes]] = []
     whole = b""
     start = -1
-    for offset, piece, ended in fragments(data[at : at + size] for at in range(0, len(data), size)):
+    for offset, piece, ended in split_messages(data[at : at + size] for at in range(0, len(data), size)):
         start = offset if start < 0 else start
         whole += piece
         if ended:
@@ -56,7 +56,7 @@ BODY_LINES = st.lists(st.sampled_from(PIECES) | st.binary(max_size=12), max_size
 @given(st.lists(BODY_LINES, min_size=1, max_size=5), st.sampled_from([1, 3, 17, 1 << 20]))
 def test_messages_written_as_mboxrd_come_back(bodies: list[list[bytes]], size: int) -> None:
     messages = [mail(i, b"".join(line + b"\n" for line in lines)) for i, lines in enumerate(bodies)]
-    assert [unquoted(message) for _, message in joined(as_mbox(messages), size)] == messages
+    assert [unquote(message) for _, message in joined(as_mbox(messages), size)] == messages
 
 
 def test_messages_are_those_that_the_standard_library_wrote(tmp_path: Path) -> None:
@@ -88,7 +88,7 @@ def test_crlf_mboxes_are_split(tmp_path: Path) -> None:
     ],
 )
 def test_a_from_line_with_a_date_begins_a_message(line: str) -> None:
-    assert is_dated(line.encode())
+    assert has_date(line.encode())
 
 
 @pytest.mark.parametrize(
@@ -104,7 +104,7 @@ def test_a_from_line_with_a_date_begins_a_message(line: str) -> None:
     ],
 )
 def test_a_sentence_that_begins_with_from_is_text(line: str) -> None:
-    assert not is_dated(line.encode())
+    assert not has_date(line.encode())
 
 
 @pytest.mark.parametrize("line", [b"From \n", b"From - \n", b"From a@example.org\n", b"From MAILER-DAEMON\n"])
@@ -118,7 +118,7 @@ def test_from_lines_without_a_date_split_if_a_header_follows(line: bytes) -> Non
 
 def test_an_endless_from_line_is_text_and_costs_no_memory() -> None:
     data = FROM + mail(1) + b"\nFrom " + b"x" * 100_000
-    pieces = list(fragments(data[at : at + 1000] for at in range(0, len(data), 1000)))
+    pieces = list(split_messages(data[at : at + 1000] for at in range(0, len(data), 1000)))
     assert b"".join(piece for _, piece, _ in pieces) == data[len(FROM) :]
     assert max(len(piece) for _, piece, _ in pieces) < 4000
 

@@ -8,11 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nbspam.corpus.labelled import open_labelled
-from nbspam.corpus.vocabulary import Vocabulary, build_vocabulary, lines, read_vocabulary
+from nbspam.corpus.vocabulary import Vocabulary, build_vocabulary, format_lines, read_vocabulary
 from nbspam.errors import BadDataError, NbspamError
 from nbspam.store.check import TokenRow
 from nbspam.store.reader import open_model
-from nbspam.store.text import escaped, unescaped
+from nbspam.store.text import escape_text, unescape_text
 from nbspam.tokens.bag import NOTAWORD_VIEW
 from tests.tiny_mail import mail, run, write_folders
 
@@ -97,8 +97,8 @@ def test_words_that_no_message_holds_count_in_the_vocabulary_size(china: Path, t
 
 @given(st.text())
 def test_escapes_come_back(text: str) -> None:
-    assert unescaped(escaped(text)) == text
-    assert not set("\t\n\r") & set(escaped(text))
+    assert unescape_text(escape_text(text)) == text
+    assert not set("\t\n\r") & set(escape_text(text))
 
 
 @given(
@@ -108,7 +108,7 @@ def test_a_written_vocabulary_reads_back_also_with_windows_line_ends(texts: list
     words = [TokenRow("NOTAWORD", NOTAWORD_VIEW, (1, 0), (2, 0))]
     words += [TokenRow(text, n % 3, (1, 1), (1, 4)) for n, text in enumerate(texts) if text != "NOTAWORD"]
     vocabulary = Vocabulary(("ham", "spam"), (3, 1), "all", words)
-    text = "".join(lines(vocabulary))
+    text = "".join(format_lines(vocabulary))
     assert read_back(text) == read_back(text.replace("\n", "\r\n")) == vocabulary
 
 

@@ -10,7 +10,7 @@ from scipy.stats import binomtest
 from nbspam.decision import Loss, zero_one_loss
 from nbspam.evaluation import intervals
 from nbspam.evaluation.figures import summary
-from nbspam.evaluation.ranking import one_minus_roca, ranked
+from nbspam.evaluation.ranking import one_minus_roca, rank
 from tests.judged_mail import judged, noisy, scored
 
 RATES = (
@@ -43,7 +43,7 @@ def test_the_interval_of_the_area_holds_the_truth_as_often_as_it_says():
     true_share = 0.5 * math.erfc(shift / 2)  # of pairs in the wrong order, both classes normal
     held = []
     for _ in range(150):
-        ranking = ranked(random.normal(truth * shift, 1.0), truth == 1)
+        ranking = rank(random.normal(truth * shift, 1.0), truth == 1)
         share = one_minus_roca(ranking.tally())
         if share > 0:
             drawn = [one_minus_roca(ranking.tally(one)) for one in intervals.resamples(truth, 200)]

@@ -7,11 +7,11 @@ from hypothesis import strategies as st
 
 from nbspam.errors import BadDataError, UsageError
 from nbspam.evaluation.folds import (
+    group_near_duplicates,
     grouped_folds,
     holdout,
-    near_duplicate_groups,
+    split_by_time,
     stratified_folds,
-    time_splits,
 )
 
 two_classes = st.tuples(st.integers(3, 40), st.integers(3, 40)).map(lambda sizes: np.repeat([0, 1], sizes))
@@ -53,7 +53,7 @@ def test_folds_that_cannot_be_made_are_refused(truth, folds, error, slug):
 
 def test_splits_in_time_train_on_the_past_only():
     order = np.array([4, 2, 0, 1, 3, 5, 7, 6])
-    splits = time_splits([0, 1, 1, 1, 0, 0, 0, 1], order, 3)
+    splits = split_by_time([0, 1, 1, 1, 0, 0, 0, 1], order, 3)
     assert [(train.tolist(), judged.tolist()) for train, judged in splits] == [
         ([2, 4], [0, 1]),
         ([0, 1, 2, 4], [3, 5]),
@@ -63,7 +63,7 @@ def test_splits_in_time_train_on_the_past_only():
 
 def test_a_past_without_one_of_the_classes_is_refused():
     with pytest.raises(BadDataError, match="oldest"):
-        time_splits([0, 0, 0, 1, 1, 1], np.arange(6), 2)
+        split_by_time([0, 0, 0, 1, 1, 1], np.arange(6), 2)
     with pytest.raises(BadDataError, match="oldest"):
         holdout([0, 0, 0, 1], 0.25, order=np.arange(4))
 
@@ -98,7 +98,7 @@ def test_variants_of_a_message_are_one_group_and_others_are_alone():
     variants = [np.concatenate([random.permutation(template)[:190], hashes(random, 10)]) for _ in range(6)]
     strangers = [hashes(random, 200) for _ in range(6)]
     mixed = [one for pair in zip(variants, strangers, strict=True) for one in pair]
-    assert near_duplicate_groups(mixed).tolist() == [0, 1, 0, 2, 0, 3, 0, 4, 0, 5, 0, 6]
+    assert group_near_duplicates(mixed).tolist() == [0, 1, 0, 2, 0, 3, 0, 4, 0, 5, 0, 6]
 
 
 @pytest.mark.parametrize(("shared", "linked"), [(180, True), (120, False)])  # of 200: Jaccard 0.82 and 0.43
@@ -106,5 +106,5 @@ def test_two_messages_are_linked_by_the_share_of_their_tokens(shared, linked):
     random = np.random.default_rng(2)
     for _ in range(20):
         tokens = hashes(random, 400 - shared)
-        first, second = near_duplicate_groups([tokens[:200], tokens[-200:]])
+        first, second = group_near_duplicates([tokens[:200], tokens[-200:]])
         assert bool(first == second) is linked

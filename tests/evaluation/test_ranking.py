@@ -9,18 +9,18 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 from sklearn.metrics import roc_auc_score, roc_curve
 
-from nbspam.evaluation.ranking import curve, one_minus_roca, ranked, rankings, spam_missed_at
+from nbspam.evaluation.ranking import curve, one_minus_roca, rank, rankings, spam_missed_at
 from tests.judged_mail import judged
 
 HAM, SPAM = False, True
 
 
 def area(scores, is_spam, weights=None):
-    return one_minus_roca(ranked(np.array(scores, float), np.array(is_spam, bool)).tally(weights))
+    return one_minus_roca(rank(np.array(scores, float), np.array(is_spam, bool)).tally(weights))
 
 
 def missed(scores, is_spam, permille):
-    return spam_missed_at(ranked(np.array(scores, float), np.array(is_spam, bool)).tally(), permille)
+    return spam_missed_at(rank(np.array(scores, float), np.array(is_spam, bool)).tally(), permille)
 
 
 # Few distinct scores, so that ties are common.
@@ -60,7 +60,7 @@ def test_spam_missed_is_the_best_threshold_by_trying_all(sample, permille):
 @given(samples)
 def test_the_corners_lie_on_the_curve_of_scikit_learn(sample):
     scores, is_spam = sample
-    lost, spam_missed = curve(ranked(scores, is_spam).tally())
+    lost, spam_missed = curve(rank(scores, is_spam).tally())
     false_rate, true_rate, _ = roc_curve(is_spam, scores, drop_intermediate=False)
     known = {(round(x, 9), round(1 - y, 9)) for x, y in zip(false_rate, true_rate, strict=True)}
     assert {(round(x, 9), round(y, 9)) for x, y in zip(lost, spam_missed, strict=True)} <= known

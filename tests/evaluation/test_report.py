@@ -17,7 +17,7 @@ from nbspam.decision import Loss
 from nbspam.errors import UsageError
 from nbspam.evaluation.figures import summary
 from nbspam.evaluation.outcomes import worst_mistakes
-from nbspam.evaluation.report import cleaned, report_html
+from nbspam.evaluation.report import clean, report_html
 from tests.judged_mail import judged
 
 HOSTILE = "<script>alert(1)</script>\x1b[31m\u202egnp.exe\x00 {{ 7*7 }} https://tracker.example/x.png"
@@ -104,7 +104,7 @@ def test_text_out_of_mail_is_escaped_and_cleaned():
 def test_more_classes_are_reported_too(classes, method, drawings):
     page = Elements(page_of(sample(400, method, classes)))
     assert sum(tag == "img" for tag, _ in page.found) == drawings
-    assert all(cleaned(name) in page.text for name in classes[:3])
+    assert all(clean(name) in page.text for name in classes[:3])
 
 
 @pytest.mark.filterwarnings("error")

@@ -16,7 +16,7 @@ from nbspam.corpus.vocabulary import Vocabulary, build_vocabulary
 from nbspam.errors import UsageError
 from nbspam.model.calibration import first_weights
 from nbspam.model.scorer import Counted, Scorer
-from nbspam.settings import Settings, from_text
+from nbspam.settings import Settings, parse_settings
 from nbspam.store.check import check_model
 from nbspam.store.learn import learn, unlearn
 from nbspam.store.reader import open_model
@@ -26,7 +26,7 @@ from nbspam.tasks import train as train_module
 from nbspam.tasks.merge import merge
 from nbspam.tasks.train import Choices, train
 from nbspam.tasks.update import update
-from nbspam.tokens.bag import VIEWS, Tokens, token_key
+from nbspam.tokens.bag import VIEWS, Tokens, hash_token
 from tests.tiny_mail import counts, mail, run, write_folders
 
 Items = list[Item]
@@ -164,8 +164,8 @@ def test_what_was_never_counted_is_not_taken_out_of_the_counts(tmp_path: Path) -
     folder = write_folders(tmp_path / "mail", {"ham": [mail("one")], "spam": [mail("two")]})
     path = trained(list(open_labelled([str(folder)]).items()), tmp_path / "m")
     before = counts(path)
-    known = (token_key("one"), VIEWS.index("body"), "one", 1)
-    for rows in ([(token_key("never"), 1, "never", 1)], [(token_key("two"), 1, "two", 1)], [known], []):
+    known = (hash_token("one"), VIEWS.index("body"), "one", 1)
+    for rows in ([(hash_token("never"), 1, "never", 1)], [(hash_token("two"), 1, "two", 1)], [known], []):
         with pytest.raises(UsageError, match="cannot be removed"), updating(str(path)) as updater:
             updater.count(0, 1, rows, -1)
     assert counts(path) == before
@@ -196,18 +196,18 @@ def test_unknown_tokens_dilute_the_evidence_of_their_view(items: Items, tmp_path
     path = str(trained(items, tmp_path / "model"))
     words = ["free", "money", "offer", "click"]
     model = open_model(path)
-    known = [word for word in words if token_key(word) in model.counts(list(map(token_key, words)))]
+    known = [word for word in words if hash_token(word) in model.counts(list(map(hash_token, words)))]
     assert len(known) >= 2
     plain = Counted(Tokens([], known, []))
     diluted = Counted(Tokens([], known + [f"never met {n}" for n in range(len(known))], []))
-    scorer = Scorer(model, from_text(model.settings))
+    scorer = Scorer(model, parse_settings(model.settings))
     before, after = scorer.score(plain), scorer.score(diluted)
     assert after.common == [0.0, 0.5, 0.0, 0.0]
     for old, new in zip(before.evidence, after.evidence, strict=True):
         assert new == pytest.approx([0.75 * value for value in old], abs=1e-12)
     assert after.scores[1] == pytest.approx(sum(part.values[1] for part in after.parts))
     free = model.settings | {"diluted": "0"}
-    assert Scorer(model, from_text(free)).score(diluted).evidence == before.evidence
+    assert Scorer(model, parse_settings(free)).score(diluted).evidence == before.evidence
 
 
 @pytest.mark.parametrize("more", [[], ["--textbook"]])

@@ -3,7 +3,7 @@
 import pytest
 
 from nbspam.errors import UsageError
-from nbspam.settings import Settings, from_text
+from nbspam.settings import Settings, parse_settings
 
 
 def test_an_unknown_event_model_is_refused_with_the_known_ones() -> None:
@@ -21,4 +21,4 @@ def test_settings_survive_a_model_file() -> None:
         Settings("complement", normalise=True, threshold=1.5, features="both", numeric_model="aode"),
         Settings(views="header,measures", diluted=False, second_alpha=3.0),
     ):
-        assert from_text(settings.as_text()).as_text() == settings.as_text()
+        assert parse_settings(settings.as_text()).as_text() == settings.as_text()

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nbspam.mail import parse
-from nbspam.mail.dates import parse_date, received_date
+from nbspam.mail.dates import find_date, parse_date
 from nbspam.mail.encoded_words import decode_words
 from nbspam.mail.headers import parse_parameters
 from nbspam.mail.limits import Allowance
@@ -122,6 +122,6 @@ def test_no_text_breaks_the_date_reader(text):
 def test_topmost_readable_received_field_goes_before_date():
     received = b"Received: by x; nonsense\nReceived: by y; 1 Jan 2002 00:00:00 +0000\n"
     date = b"Date: 1 Jan 2001 00:00:00 +0000\n\n"
-    assert received_date(parse(received + date)) == 1009843200
-    assert received_date(parse(date)) == 978307200
-    assert received_date(parse(b"Subject: s\n\n")) is None
+    assert find_date(parse(received + date)) == 1009843200
+    assert find_date(parse(date)) == 978307200
+    assert find_date(parse(b"Subject: s\n\n")) is None

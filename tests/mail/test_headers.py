@@ -5,7 +5,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from nbspam.mail import header_lines, parse
-from nbspam.mail.headers import blank_line, header_start
+from nbspam.mail.headers import blank_line, find_header
 from nbspam.mail.limits import MAX_HEADER_LINES
 
 LONG = "buy this now " * 40
@@ -43,8 +43,8 @@ def test_fields_and_where_the_text_begins(data, fields, text, defects):
 def test_a_first_field_from_with_spaces_before_its_colon_is_not_an_mbox_line():
     data = b"From \t : a@b\nTo: c\n\nbody"
     assert parse(data).headers == [("from", "a@b"), ("to", "c")]
-    assert header_lines(data)[0][0] == header_start(data) == 0
-    assert header_start(b"From a@b Mon Sep  9 10:00:00 2002\n" + data) == 34
+    assert header_lines(data)[0][0] == find_header(data) == 0
+    assert find_header(b"From a@b Mon Sep  9 10:00:00 2002\n" + data) == 34
 
 
 def test_content_fields_after_a_thousand_others_count():
@@ -69,7 +69,7 @@ def test_content_fields_after_a_thousand_others_count():
     ],
 )
 def test_the_header_begins_after_an_mbox_line_and_ends_at_the_first_empty_line(data, start, body):
-    assert header_start(data) == start
+    assert find_header(data) == start
     assert blank_line(data, start)[1] == body
 
 
@@ -83,7 +83,7 @@ PIECES = st.lists(
 
 @given(PIECES)
 def test_raw_lines_are_contiguous_and_reassemble_the_input(data):
-    start = header_start(data)
+    start = find_header(data)
     stop, body = blank_line(data, start)
     spans = header_lines(data)
     edges = [start] + [end for _, end, _ in spans]

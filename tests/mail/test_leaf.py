@@ -3,7 +3,7 @@
 import pytest
 
 from nbspam.mail import parse
-from nbspam.mail.leaf import shown_of_card
+from nbspam.mail.leaf import read_card
 
 DRAWING = '<?xml version="1.0"?><svg xmlns="http://www.w3.org/2000/svg"><text>pay here</text></svg>'
 
@@ -83,6 +83,6 @@ def test_text_that_begins_as_rtf_is_shown_unless_it_is_a_file(kind):
 
 
 def test_what_is_shown_of_a_card():
-    assert shown_of_card("no card\n FN:a") == "no card\n FN:a"
-    assert shown_of_card("begin:vcard\nFN:a\nNOTE:b: c\nd: e\nPHOTO:f\ng") == "a\nb: c\nd: e"
-    assert shown_of_card("BEGIN:VCALENDAR\nX-ALT-DESC;FMTTYPE=text/html:<p>a\nX-OTHER:b") == "<p>a"
+    assert read_card("no card\n FN:a") == "no card\n FN:a"
+    assert read_card("begin:vcard\nFN:a\nNOTE:b: c\nd: e\nPHOTO:f\ng") == "a\nb: c\nd: e"
+    assert read_card("BEGIN:VCALENDAR\nX-ALT-DESC;FMTTYPE=text/html:<p>a\nX-OTHER:b") == "<p>a"

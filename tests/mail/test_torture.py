@@ -11,8 +11,8 @@ import pytest
 
 from nbspam.filter import open_filter
 from nbspam.mail import header_lines
-from nbspam.mail.headers import header_start
-from nbspam.passthrough import OWN, marked
+from nbspam.mail.headers import find_header
+from nbspam.passthrough import OWN, mark_message
 from tests.tiny_mail import program
 
 pytestmark = pytest.mark.corpora
@@ -32,10 +32,10 @@ def test_every_torture_message_whole_or_cut_passes_through_in_a_second_of_cpu(
         data, start = path.read_bytes(), time.process_time()
         verdict = classifier.classify(data, "-")
         assert time.process_time() - start < 1, path
-        once = marked(data, verdict)
+        once = mark_message(data, verdict)
         if OWN.encode() not in data.lower():
             assert without_own_fields(once) == data, path
-        assert marked(once, verdict) == once, path
+        assert mark_message(once, verdict) == once, path
         cut = drawn.randrange(len(data) + 1)
         assert classifier.classify(data[:cut], path.name).label
         assert classifier.classify(data[cut:], path.name).label
@@ -46,7 +46,7 @@ def without_own_fields(message: bytes) -> bytes:
     spans = [(first, last) for first, last, name in header_lines(message) if name == OWN]
     assert len(spans) == 1
     first, last = spans[0]
-    assert first == header_start(message) or message[header_start(message)] in b" \t"
+    assert first == find_header(message) or message[find_header(message)] in b" \t"
     return message[:first] + message[last:]
 
 

@@ -13,9 +13,9 @@ from nbspam.mail import parse
 from nbspam.mail.limits import Allowance
 from nbspam.mail.transfer import (
     decode_base64,
+    decode_percent,
     decode_quoted_printable,
     decode_transfer,
-    percent_decoded,
 )
 
 
@@ -41,7 +41,7 @@ def test_no_payload_raises(payload, encoding):
 @example(b"100%")
 @example(b"100%  sure")
 def test_percent_signs_are_decoded_as_the_stdlib_decodes_them(data):
-    assert percent_decoded(data) == unquote_to_bytes(data)
+    assert decode_percent(data) == unquote_to_bytes(data)
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from nbspam.model import calibration
-from nbspam.model.calibrate import bulk_scores, fit
+from nbspam.model.calibrate import fit, score_evidence
 from nbspam.model.calibration import FIRST_CREDIT, Learner, feature_names, first_weights
 from nbspam.model.views import Evidence
 from nbspam.settings import Settings
@@ -32,7 +32,7 @@ def random_evidence(n: int, n_classes: int) -> Evidence:
 def test_scores_are_the_design_times_the_weights_for_one_message_and_for_many(n_classes: int) -> None:
     found = random_evidence(4, n_classes)
     weights = np.random.default_rng(0).normal(size=len(feature_names(n_classes, WORDS)))
-    many = bulk_scores(weights, found)
+    many = score_evidence(weights, found)
     for row, expected in enumerate(many.tolist()):
         one, common = found.evidence[row].tolist(), found.common[row].tolist()
         rows = [calibration.design(one, common, k) for k in range(n_classes)]
@@ -50,7 +50,7 @@ def test_class_that_shares_its_words_with_another_is_told_from_it() -> None:
     rough = np.array(calibration.rough_weights(3))
     common = np.hstack([np.zeros((600, len(VIEWS))), rough @ evidence[:, :, 1:]])
     found = Evidence(evidence, common, labels, WORDS)
-    assert np.mean(bulk_scores(fit(found)[0], found).argmax(axis=1) == labels) > 0.95
+    assert np.mean(score_evidence(fit(found)[0], found).argmax(axis=1) == labels) > 0.95
 
 
 @pytest.mark.parametrize("n_classes", [2, 3, 4])

@@ -13,7 +13,7 @@ from nbspam.filter import CLUES, Filter, open_filter
 from nbspam.model.credible_intervals import JEFFREYS
 from nbspam.model.explain import Explanation
 from nbspam.model.scorer import Counted
-from nbspam.tokens.bag import NOTAWORD, token_key
+from nbspam.tokens.bag import NOTAWORD, hash_token
 from tests.tiny_mail import mail, run, write_folders
 
 WAYS = {
@@ -143,7 +143,7 @@ def test_removing_the_clues_that_decide_changes_the_verdict(
 def without(judge: Filter, content: bytes, removed: list[str]) -> Counted:
     """A message without some of its tokens."""
     message = copy.copy(judge.count(content))
-    keys = {token_key(text) for text in removed}
+    keys = {hash_token(text) for text in removed}
     if NOTAWORD in removed:
         keys |= set(message.keys()) - set(judge.model.counts(message.keys()))
     message.tokens = [{k: v for k, v in tokens.items() if k not in keys} for tokens in message.tokens]
@@ -153,7 +153,7 @@ def without(judge: Filter, content: bytes, removed: list[str]) -> Counted:
 def test_a_clue_has_the_counts_of_the_model_and_an_interval_around_its_share(models: dict[str, Path]) -> None:
     judge = open_filter(str(models["words"]))
     for clue in judge.explain(mail("please confirm your account")).clues:
-        stored = judge.model.counts([token_key(clue.token)])[token_key(clue.token)]
+        stored = judge.model.counts([hash_token(clue.token)])[hash_token(clue.token)]
         assert (clue.counts, clue.occurrences) == (stored[::2], stored[1::2])
         assert clue.share_interval is not None
         mean = (clue.counts[1] + JEFFREYS) / (sum(clue.counts) + 2 * JEFFREYS)

@@ -7,16 +7,16 @@ import numpy as np
 import pytest
 
 from nbspam.labels import HAM_AND_SPAM
-from nbspam.model.block import Block, BlockBuilder, merge_blocks, over_words, select_rows, time_order
-from nbspam.model.calibrate import bulk_scores, see_left_out
+from nbspam.model.block import Block, BlockBuilder, limit_to_words, merge_blocks, select_rows, sort_by_time
+from nbspam.model.calibrate import score_evidence, see_left_out
 from nbspam.model.calibration import feature_names
 from nbspam.model.counts import Counts, CountsModel, Ints
 from nbspam.model.scorer import Counted, Scorer, measure_evidence
-from nbspam.model.views import Seen, as_counted, before_each, leave_groups_out, view_evidence
+from nbspam.model.views import Seen, as_counted, before_each, compute_evidence, leave_groups_out
 from nbspam.settings import HAM_CAP, SHRINKAGE, Settings
-from nbspam.tasks.classify import RowTokens, texts_of
+from nbspam.tasks.classify import RowTokens, list_texts
 from nbspam.tokens.bag import VIEWS, Tokens
-from nbspam.tokens.measures import MEASURES, N_BINS, bins_of
+from nbspam.tokens.measures import MEASURES, N_BINS, list_bins
 
 WAYS = {
     "default": Settings(),
@@ -66,7 +66,7 @@ def random_block(n_classes: int) -> Block:
         views[1] += [f"1:{label}:{number % 40}"] * 9
         if number % 4:
             views[0] += [f"message-id:host{number % 9}.example", "message-id:example", "message-id:~a.9"]
-        measured = [bins_of(name)[int(rng.integers(0, N_BINS[name]))] for name in MEASURES]
+        measured = [list_bins(name)[int(rng.integers(0, N_BINS[name]))] for name in MEASURES]
         for copy in range(1 + (number % 6 == 0)):
             read = Tokens(*views[:3], measured, views[3], date=float(rng.integers(0, 1000)))
             builder.add(f"{number}.{copy}", label, read, 100)
@@ -98,9 +98,9 @@ def scorer_of_some(block: Block, n_classes: int, settings: Settings, times: int 
 def test_one_message_has_the_evidence_that_it_has_among_many(way: str, n_classes: int) -> None:
     settings, block = WAYS[way].of(classes_of(n_classes)), random_block(n_classes)
     scorer, counts = scorer_of_some(block, n_classes, settings)
-    many = view_evidence(as_counted(block, counts), settings)
+    many = compute_evidence(as_counted(block, counts), settings)
     assert many.kinds == settings.kinds
-    scores, texts = bulk_scores(np.array(scorer.model.calibration()), many), texts_of(block)
+    scores, texts = score_evidence(np.array(scorer.model.calibration()), many), list_texts(block)
     for row in range(len(block)):
         scored = scorer.score(RowTokens(block, row, texts))
         np.testing.assert_allclose(scored.evidence, many.evidence[row], atol=1e-12)
@@ -142,21 +142,21 @@ WAYS_TO_SEE: dict[str, tuple[Way, Callable[[Block, int], Ints]]] = {
 @pytest.mark.parametrize("way", WAYS_TO_SEE)
 def test_row_seen_as_new_is_scored_by_counting_the_others_anew(way: str, vocabulary: str) -> None:
     block, settings = random_block(3), Settings(diluted=vocabulary == "open")
-    block = select_rows(block, time_order(block.dates))
+    block = select_rows(block, sort_by_time(block.dates))
     see, others_of = WAYS_TO_SEE[way]
     words = block.keys[::2]
 
     def count(rows: Ints) -> Counts:
         some = select_rows(block, rows)
-        counts = (some if vocabulary == "open" else over_words(some, words)).count(3)
+        counts = (some if vocabulary == "open" else limit_to_words(some, words)).count(3)
         counts.is_fixed = vocabulary == "fixed"
         return counts
 
     seen = see(block, count(np.arange(len(block))))
-    found = view_evidence(seen, settings)
+    found = compute_evidence(seen, settings)
     for row in range(0, len(block), 4):
         judged = select_rows(block, np.array([row]))
-        expected = view_evidence(as_counted(judged, count(others_of(block, row))), settings)
+        expected = compute_evidence(as_counted(judged, count(others_of(block, row))), settings)
         np.testing.assert_allclose(found.evidence[row], expected.evidence[0], atol=1e-9)
         np.testing.assert_allclose(found.common[row], expected.common[0], atol=1e-9)
 
@@ -165,11 +165,11 @@ def test_evidence_of_a_view_is_capped_for_ham_and_free_for_spam() -> None:
     block, n_words = random_block(2), (len(Settings().kinds) - 1) * len(VIEWS)
     scorer, counts = scorer_of_some(block, 2, Settings(), times=50_000)
     seen = as_counted(block, counts)
-    free = view_evidence(seen, Settings().replaced(capped=False)).evidence[..., 1]
-    found = view_evidence(seen, Settings()).evidence[..., 1]
+    free = compute_evidence(seen, Settings().replaced(capped=False)).evidence[..., 1]
+    found = compute_evidence(seen, Settings()).evidence[..., 1]
     assert (free[:, :n_words] < -HAM_CAP).any(axis=0).all(), "messages that say too little to be capped"
     assert found[:, :n_words] == pytest.approx(np.maximum(free[:, :n_words], -HAM_CAP))
     assert (found[:, n_words:] == free[:, n_words:]).all(), "measures are not capped"
     for row in range(len(block)):
-        scored = scorer.score(RowTokens(block, row, texts_of(block)))
+        scored = scorer.score(RowTokens(block, row, list_texts(block)))
         assert [values[1] for values in scored.evidence] == pytest.approx(found[row].tolist())

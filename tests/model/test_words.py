@@ -16,7 +16,7 @@ from nbspam.model.block import Block, Lexicon
 from nbspam.model.counts import Counts, CountsModel
 from nbspam.model.posterior import log_posteriors, log_priors
 from nbspam.model.scorer import make_words
-from nbspam.model.textbook import TextbookModel, WordRows, best_alpha, scaled_log_loss
+from nbspam.model.textbook import TextbookModel, WordRows, choose_alpha, scaled_log_loss
 from nbspam.model.words import WordLaw
 from nbspam.settings import Settings
 from nbspam.tokens.bag import NOTAWORD_KEY, NOTAWORD_VIEW
@@ -275,7 +275,7 @@ def test_chosen_lambda_has_the_least_loss_on_the_messages_left_out(model: Model)
     words, labels = np.vstack([words, words]), np.concatenate([labels, labels])
     block, counts = block_of(words, labels), count(words, labels, 2)
     way = Settings(model.event_model, averaged=False, normalise=model.normalise)
-    chosen = best_alpha(TextbookModel(way, ("ham", "spam"), counts, None), block)
+    chosen = choose_alpha(TextbookModel(way, ("ham", "spam"), counts, None), block)
     part = np.unique(block.digests(), return_inverse=True)[1] % 5
 
     def loss(alpha: float) -> float:

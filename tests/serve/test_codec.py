@@ -18,7 +18,7 @@ from nbspam.errors import BadDataError, NbspamError
 from nbspam.filter import Verdict
 from nbspam.labels import HAM_AND_SPAM
 from nbspam.model.posterior import Scored
-from nbspam.passthrough import marked
+from nbspam.passthrough import mark_message
 from nbspam.serve.codec import (
     COMMANDS,
     JUDGING,
@@ -27,7 +27,7 @@ from nbspam.serve.codec import (
     Request,
     RequestReader,
     answer,
-    header_as_spamc,
+    cut_header,
     message_id,
     score_text,
 )
@@ -216,10 +216,12 @@ PIECES = [b"\n", b"\r\n", b"\r", b"Subject: s", b"X-Nbspam: spam", b" folded", b
 
 @given(st.lists(st.sampled_from(PIECES), max_size=14).map(b"".join))
 def test_marked_header_and_body_of_spamc_are_the_marked_message(data: bytes) -> None:
-    head, body = header_as_spamc(data), body_as_spamc(data)
+    head, body = cut_header(data), body_as_spamc(data)
     assert data == head + (body or b"")
     if body is not None:
-        assert _without_own(marked(head, verdict(1.0))) + body == _without_own(marked(data, verdict(1.0)))
+        assert _without_own(mark_message(head, verdict(1.0))) + body == _without_own(
+            mark_message(data, verdict(1.0))
+        )
 
 
 def _without_own(data: bytes) -> bytes:

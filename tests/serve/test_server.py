@@ -213,8 +213,8 @@ def test_workers_end_with_their_parent(serve: Start) -> None:
 def test_fault_of_the_program_stops_no_other_mail(serve: Start) -> None:
     code = (
         "import nbspam.serve.users as module\n"
-        "read = module.piped_message\n"
-        "module.piped_message = lambda data: {}['trap'] if b'trap' in data else bytearray(1 << 62)\\\n"
+        "read = module.unwrap_message\n"
+        "module.unwrap_message = lambda data: {}['trap'] if b'trap' in data else bytearray(1 << 62)\\\n"
         "    if b'much' in data else read(data)\n"
     )
     server = serve(code=code)

@@ -17,7 +17,7 @@ from nbspam.errors import TryAgainError
 from nbspam.filter import open_filter
 from nbspam.store.check import check_model
 from nbspam.store.learn import learn
-from nbspam.store.text import dump_model, load
+from nbspam.store.text import dump_model, load_dump
 from tests.tiny_mail import counts, mail, run, write_folders
 
 LETTER = mail("cheap pills and a garden fence")
@@ -80,7 +80,7 @@ def test_replacing_keeps_the_journal_of_a_writer_to_the_new_model(
 
     text = [line.encode() for line in dump_model(str(model))]
     monkeypatch.setattr(whole_file, "flush", flush_and_begin)
-    load(text, "text", str(model))
+    load_dump(text, "text", str(model))
     (writer,) = writers
     assert journal(model).exists()
     writer.execute("ROLLBACK")

@@ -12,7 +12,7 @@ from nbspam.tasks.attack import (
     OWN_WORDS,
     WORDS_OF_HAM,
     Loot,
-    disguised,
+    disguise_all,
     original,
 )
 from tests.conftest import ROOT
@@ -51,7 +51,7 @@ def through(found: dict[str, Any], defence: str) -> int:
 
 
 def test_a_reader_sees_the_text_of_the_spam_and_no_word_of_ham() -> None:
-    mails = dict(disguised([mail(TEXT, "Offer")], Loot([mail(HAM_TEXT, "Hello")], ["garden"])))
+    mails = dict(disguise_all([mail(TEXT, "Offer")], Loot([mail(HAM_TEXT, "Hello")], ["garden"])))
     assert len(mails) == N_DISGUISES
     for name in READ_AS_SPAM:
         seen = original(mails[name][0])

@@ -14,7 +14,7 @@ from nbspam.evaluation.replay import Autolearn
 from nbspam.settings import Settings
 from nbspam.store import learn as learning
 from nbspam.store.check import check_model
-from nbspam.store.learn import MIN_LABELLED, learn_verdict, outdated
+from nbspam.store.learn import MIN_LABELLED, count_outdated, learn_verdict
 from nbspam.tasks.doctor import examine
 from nbspam.tasks.judges import Plan, ReplayJudge
 from tests.store.changed_model import change
@@ -158,7 +158,7 @@ def test_one_sum_is_refused_and_mail_still_passes(trained: Path, tmp_path: Path)
 def test_old_autolearned_messages_are_forgotten_without_a_trace(
     model: Path, copy: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(learning, "outdated", lambda own: max(0, own - 3))
+    monkeypatch.setattr(learning, "count_outdated", lambda own: max(0, own - 3))
     new = messages(SPAM, 3, 500) + messages(HAM, 3, 500)
     for data, label in zip(new, ["spam"] * 3 + ["ham"] * 3, strict=True):
         assert learn_verdict(str(model), label, data, "classify")
@@ -176,7 +176,7 @@ def test_a_replay_with_all_labels_is_one_without_autolearn(trained: Path) -> Non
     corpus = read_corpus(source.items(), source.classes, wanted=frozenset(("bigrams", "measures")))
     order = np.argsort(np.arange(len(corpus.block)) % ENOUGH, kind="stable")
     plain, own = (ReplayJudge(corpus, Plan(Settings())) for _ in range(2))
-    taught = Autolearn(own, outdated)
+    taught = Autolearn(own, count_outdated)
     for row in order.tolist():
         assert plain.score(row) == taught.score(row)
         truth = int(corpus.block.labels[row])

@@ -5,18 +5,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nbspam.corpus.corpus import BY_DATE, BY_INDEX, INTERLEAVED, Corpus, in_time, read_corpus
+from nbspam.corpus.corpus import BY_DATE, BY_INDEX, INTERLEAVED, Corpus, read_corpus, sort_in_time
 from nbspam.corpus.labelled import open_labelled
 from nbspam.corpus.reading import WORDS
 from nbspam.evaluation.formats import to_json
 from nbspam.filter import open_filter
 from nbspam.model.block import BlockBuilder, merge_blocks
 from nbspam.settings import Settings
-from nbspam.tasks.evaluate import duplicate_groups, evaluate_folds, evaluate_model, judge_splits
+from nbspam.tasks.evaluate import evaluate_folds, evaluate_model, group_duplicates, judge_splits
 from nbspam.tasks.judges import BatchJudge, Plan
 from nbspam.tasks.train import train
 from nbspam.tokens.bag import Tokens
-from nbspam.tokens.measures import MEASURES, bins_of
+from nbspam.tokens.measures import MEASURES, list_bins
 from tests.mail_samples import make_corpus, make_index
 
 
@@ -92,7 +92,7 @@ def test_time_is_the_index_then_dates_then_classes_interleaved(
     folder = make_corpus(tmp_path / "mail", {"ham": 20, "spam": 10}, dated=dated)
     index = make_index(folder, [("ham", "ham"), ("spam", "spam")]) if indexed else folder
     corpus = read(index)
-    order, found = in_time(corpus)
+    order, found = sort_in_time(corpus)
     assert found == right
     assert sorted(order.tolist()) == list(range(30))
     if right == INTERLEAVED:
@@ -106,8 +106,8 @@ def test_time_is_the_index_then_dates_then_classes_interleaved(
 def test_messages_that_share_their_measures_alone_are_no_near_duplicates() -> None:
     """Short texts have as many measures as words."""
     builder = BlockBuilder()
-    found = [bins_of(name)[0] for name in MEASURES]
+    found = [list_bins(name)[0] for name in MEASURES]
     for number in range(6):
         builder.add(str(number), number % 2, Tokens([], [f"{number}-{w}" for w in range(4)], [], found), 9)
     corpus = Corpus(merge_blocks([builder.build()]), ("ham", "spam"), [], [], False)
-    assert len(set(duplicate_groups(corpus).tolist())) == 6
+    assert len(set(group_duplicates(corpus).tolist())) == 6

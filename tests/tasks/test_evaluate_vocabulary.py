@@ -9,7 +9,7 @@ import pytest
 from nbspam import tokens
 from nbspam.corpus.corpus import Corpus, read_corpus
 from nbspam.corpus.labelled import open_labelled
-from nbspam.corpus.vocabulary import Vocabulary, build_vocabulary, settings_under
+from nbspam.corpus.vocabulary import Vocabulary, build_vocabulary, limit_settings
 from nbspam.filter import open_filter
 from nbspam.model.scorer import Counted, Scorer
 from nbspam.settings import Settings
@@ -74,7 +74,7 @@ def test_a_fold_is_judged_as_by_train_and_classify(
     way: str, views: str, automatic: bool, data: Path, vocabularies: Vocabularies, tmp_path: Path
 ) -> None:
     items, vocabulary = list(open_labelled([str(data / "index")]).items()), vocabularies[views]
-    settings = settings_under(ALL_WAYS[way], vocabulary)
+    settings = limit_settings(ALL_WAYS[way], vocabulary)
     choices, corpus = Choices(vocabulary, automatic), read(data, settings)
     train(items[::2], corpus.classes, str(tmp_path / "model"), ALL_WAYS[way], choices=choices)
     classifier = open_filter(str(tmp_path / "model"))
@@ -106,7 +106,7 @@ def test_a_replay_is_training_on_what_came_before(
     way: str, views: str, data: Path, vocabularies: Vocabularies, tmp_path: Path
 ) -> None:
     vocabulary = vocabularies[views]
-    settings = settings_under(ALL_WAYS[way], vocabulary)
+    settings = limit_settings(ALL_WAYS[way], vocabulary)
     corpus = read(data, settings)
     block, rows = corpus.block, np.arange(len(corpus.block))
     plan = Plan(settings, vocabulary=vocabulary)

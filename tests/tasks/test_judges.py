@@ -10,9 +10,9 @@ from nbspam.corpus.labelled import open_labelled
 from nbspam.evaluation.replay import parse_feedback
 from nbspam.model.block import select_rows
 from nbspam.model.calibration import Learner, first_weights
-from nbspam.model.views import as_counted, view_evidence
+from nbspam.model.views import as_counted, compute_evidence
 from nbspam.settings import Settings
-from nbspam.tasks.classify import RowTokens, texts_of
+from nbspam.tasks.classify import RowTokens, list_texts
 from nbspam.tasks.evaluate import evaluate_replay
 from nbspam.tasks.judges import Plan, ReplayJudge
 
@@ -37,13 +37,13 @@ def test_calibration_learns_from_the_counts_before_a_message_was_learned(corpus:
     judge, learner = fed(corpus, settings, 0), Learner(first_weights(2, settings.kinds))
     for row in range(150):
         counts = select_rows(block, np.arange(row)).count(2)
-        expected = view_evidence(as_counted(select_rows(block, np.array([row])), counts), settings)
+        expected = compute_evidence(as_counted(select_rows(block, np.array([row])), counts), settings)
         found = judge.seen(row)
         np.testing.assert_allclose(found.evidence, expected.evidence, atol=1e-12)
         np.testing.assert_allclose(found.common, expected.common, atol=1e-12)
         learner.learn(found.evidence[0].tolist(), found.common[0].tolist(), int(block.labels[row]), row)
         judge.learn(row, int(block.labels[row]))
-    texts = texts_of(block)
+    texts = list_texts(block)
     assert judge.scorer().model.calibration() == pytest.approx(learner.weights, abs=1e-12)
     for row in range(150, 180):
         scored = judge.scorer().score(RowTokens(block, row, texts))

@@ -11,7 +11,7 @@ from nbspam.corpus.labelled import open_labelled
 from nbspam.model.calibrate import WARM_UP_SHARE
 from nbspam.model.calibration import Learner, first_weights
 from nbspam.model.scorer import Counted, Scorer
-from nbspam.settings import Settings, from_text
+from nbspam.settings import Settings, parse_settings
 from nbspam.store.learn import learn
 from nbspam.store.reader import open_model
 from nbspam.tasks import update as bulk
@@ -33,7 +33,7 @@ class ByHand(Learner):
 
     def be_taught(self, item: Item) -> None:
         model = open_model(self.path)
-        settings = from_text(model.settings)
+        settings = parse_settings(model.settings)
         scored = Scorer(model, settings).score(Counted(read(item.read(), settings.wanted)))
         self.learn(scored.evidence, scored.common, CLASSES.index(item.label), sum(model.messages))
         model.close()

@@ -9,7 +9,7 @@ from nbspam.corpus.labelled import open_labelled
 from nbspam.errors import UsageError
 from nbspam.settings import Settings
 from nbspam.store.reader import open_model
-from nbspam.tasks.evaluate import learned_rows, parse_regime
+from nbspam.tasks.evaluate import parse_regime, select_learned
 from nbspam.tasks.judges import Plan, ReplayJudge
 from tests.tiny_mail import counts, error, run
 
@@ -33,7 +33,7 @@ def test_a_regime_counts_fewer_messages_into_a_smaller_model(
 
 
 def test_on_error_counts_the_first_of_each_class_and_what_was_judged_wrongly(corpus: Corpus) -> None:
-    rows, _ = learned_rows(corpus, Plan(Settings()), parse_regime("on-error"))
+    rows, _ = select_learned(corpus, Plan(Settings()), parse_regime("on-error"))
     chosen, messages = set(rows.tolist()), corpus.block
     subject = ReplayJudge(corpus, Plan(Settings()))
     met = set()

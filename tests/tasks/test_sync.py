@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from nbspam.tasks.sync import HAM, MARKED, NOTHING, SPAM, UNREAD, UNREAD_JUNK, Mail, label_of, state_of
+from nbspam.tasks.sync import HAM, MARKED, NOTHING, SPAM, UNREAD, UNREAD_JUNK, Mail, choose_label, find_state
 from tests.tiny_mail import counts, error, mail, run
 
 DAY = 86_400
@@ -78,12 +78,12 @@ def test_moves_since_last_time_teach(model: Path, tmp_path: Path) -> None:
     ],
 )
 def test_label_of_a_state(state: str, is_filed: bool, has_moved: bool, label: str) -> None:
-    assert label_of(state, is_filed, has_moved) == label
+    assert choose_label(state, is_filed, has_moved) == label
 
 
 def test_keywords_say_more_than_reading_and_folders_more_than_keywords() -> None:
     def state(kind: str, *flags: str) -> str:
-        return state_of(kind, Mail(1, frozenset(flags), 0, 1), 7)
+        return find_state(kind, Mail(1, frozenset(flags), 0, 1), 7)
 
     assert state("", "$junk", "\\seen") == MARKED
     assert state("", "$junk", "nonjunk") == HAM

@@ -18,7 +18,7 @@ from nbspam.tasks.tune import (
     CANDIDATES,
     Tried,
     choose,
-    clustered_difference,
+    estimate_difference,
     settle,
     split_apart,
 )
@@ -70,8 +70,8 @@ def test_only_what_is_better_by_more_than_chance_is_chosen(
 
 def test_differences_of_one_campaign_are_one_trial() -> None:
     differences = np.array([-1.0, -1.0, -1.0, -1.0, 0.2, -0.2, 0.1, -0.1])
-    mean, alone = clustered_difference(differences, np.arange(8))
-    same, together = clustered_difference(differences, np.array([0, 0, 0, 0, 1, 2, 3, 4]))
+    mean, alone = estimate_difference(differences, np.arange(8))
+    same, together = estimate_difference(differences, np.array([0, 0, 0, 0, 1, 2, 3, 4]))
     assert mean == same == pytest.approx(-0.5)
     assert alone < 0.05 < together
 

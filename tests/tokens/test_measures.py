@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from nbspam.corpus.labelled import open_labelled
 from nbspam.tokens import read
-from nbspam.tokens.measures import BINS, MEASURES, bins_of, telephone_numbers
+from nbspam.tokens.measures import BINS, MEASURES, list_bins, telephone_numbers
 from nbspam.tokens.numeric import NAMES
 
 
@@ -40,12 +40,12 @@ def test_every_measure_is_a_numeric_feature_and_has_its_value(data: Path) -> Non
         for name, token in zip(MEASURES, tokens.measures, strict=True):
             value = values[NAMES.index(name)]
             place = -1 if value is None else int(np.searchsorted(BINS[name], value, side="right"))
-            assert token == bins_of(name)[place]
+            assert token == list_bins(name)[place]
 
 
 @given(st.binary(max_size=300), st.text(max_size=300))
 def test_no_mail_can_bring_a_word_that_is_a_measure(head: bytes, text: str) -> None:
-    every = {token for name in MEASURES for token in bins_of(name)}
+    every = {token for name in MEASURES for token in list_bins(name)}
     forged = " ".join(sorted(every)).encode()
     page = b"<a href='http://size>=64/'><size>=64 digit_share<0.001>" + forged
     fields = b"Subject: " + forged + b"\nsize>: 64\nsize: >=64\nContent-Type: text/html; size>=64=1\n\n"

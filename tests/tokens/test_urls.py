@@ -2,7 +2,7 @@
 
 import pytest
 
-from nbspam.tokens.structure import cut_urls, host_of, read_url
+from nbspam.tokens.structure import cut_urls, find_host, read_url
 
 
 def url_tokens(url: str) -> list[str]:
@@ -39,7 +39,7 @@ def test_addresses_are_cut_out_of_a_text(text: str, urls: list[str]) -> None:
 )
 def test_the_host_is_the_one_that_a_browser_goes_to(url: str, host: str) -> None:
     tokens, found = read_url(url)
-    assert found.name == host_of(url) == host
+    assert found.name == find_host(url) == host
     assert "url=" + host in tokens
     assert not any("bank" in token for token in tokens if "/" not in token)
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nbspam.tokens.characters import become
+from nbspam.tokens.characters import convert
 from nbspam.tokens.unicode_words import COMMON
 from nbspam.tokens.words import MAX_WORD, has_zero_width, words
 
@@ -83,4 +83,4 @@ def test_invisible_characters_in_words_are_noticed_and_not_those_that_honest_mai
 
 
 def test_common_characters_become_what_all_others_do() -> None:
-    assert {code: become(chr(code)) for code in COMMON} == COMMON
+    assert {code: convert(chr(code)) for code in COMMON} == COMMON

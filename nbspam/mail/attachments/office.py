@@ -83,11 +83,11 @@ def _unescape(text: str) -> str:
     first, *pieces = text.split("&")
     for number, piece in enumerate(pieces):
         name, end, rest = piece.partition(";")
-        pieces[number] = (_character(name) + rest) if end else "&" + piece
+        pieces[number] = (_decode_character(name) + rest) if end else "&" + piece
     return first + "".join(pieces)
 
 
-def _character(name: str) -> str:
+def _decode_character(name: str) -> str:
     """What `&name;` stands for; `#65` and `#x41` are both A."""
     if not name.startswith("#"):
         return _ENTITIES.get(name, f"&{name};")

@@ -136,7 +136,7 @@ class _File:
 
     def number(self, says: bytes, key: bytes) -> float:
         """The number after a key, or the first one of an array; 0 without a number."""
-        return next(iter(_numbers(self.value(says, key)[:100])), 0.0)
+        return next(iter(_parse_numbers(self.value(says, key)[:100])), 0.0)
 
     def content(self, says: bytes) -> bytes:
         """What a page draws, or the table of a font to Unicode, from one stream or several."""
@@ -187,9 +187,11 @@ class _Font:
         descendant = file.value(says, b"DescendantFonts")
         self.width = file.number(descendant, b"DW") or 500
         listed = file.value(says, b"Widths").partition(b"]")[0]
-        self.widths = dict(enumerate(_numbers(listed), int(file.number(says, b"FirstChar"))))
+        self.widths = dict(enumerate(_parse_numbers(listed), int(file.number(says, b"FirstChar"))))
         for first, listed, last, width in _WIDTHS.findall(file.value(descendant, b"W")):
-            widths = _numbers(listed) or [float(width or 0)] * min(int(last or 0) + 1 - int(first), MAX_RANGE)
+            widths = _parse_numbers(listed) or [float(width or 0)] * min(
+                int(last or 0) + 1 - int(first), MAX_RANGE
+            )
             self.widths.update(enumerate(widths, int(first)))
             file.allowance.document_items -= 1 + len(widths) // 8
 
@@ -211,10 +213,10 @@ def _ranges(table: bytes, allowance: Allowance) -> list[tuple[int, int, bytes]]:
         content = section.partition(b"endbf")[0]
         entries = _RANGE if section.startswith(b"range") else _CHARACTER
         for first, last, target, listed in entries.findall(content):
-            each = [_bytes(to[:128]) for to in listed.split(b"<")[1:]]
+            each = [_decode_bytes(to[:128]) for to in listed.split(b"<")[1:]]
             found += [(code, code, to) for code, to in enumerate(each, int(first, 16))]
             if not each:
-                found.append((int(first, 16), int(last or first, 16), _bytes(target)))
+                found.append((int(first, 16), int(last or first, 16), _decode_bytes(target)))
     allowance.document_items -= len(found) + FONT_COST
     return found
 
@@ -241,7 +243,7 @@ class _Writer:
             self._allowance.document_items -= 1
             string, number, name = found.groups()
             if string or number:
-                operands.append(_bytes(string) if string else float(number))
+                operands.append(_decode_bytes(string) if string else float(number))
             elif name is not None:
                 self._font = fonts.get(name, self._font)  # only Tf takes names of fonts
             else:
@@ -280,23 +282,23 @@ class _Writer:
 
 def _text(string: bytes) -> str:
     """A string of a dictionary: UTF-16 with its mark or, near enough, Latin-1."""
-    found = _bytes(string)[:MAX_STRING]
+    found = _decode_bytes(string)[:MAX_STRING]
     return found[2:].decode("utf-16-be", "replace") if found[:2] == b"\xfe\xff" else found.decode("latin-1")
 
 
-def _bytes(string: bytes) -> bytes:
+def _decode_bytes(string: bytes) -> bytes:
     """The bytes of a string as it is written: in parentheses, or hexadecimal digits; b"" if it is wrong."""
     if string[:1] == b"(":
-        return _ESCAPE.sub(_unescaped, string[1:-1])
+        return _ESCAPE.sub(_unescape, string[1:-1])
     with suppress(ValueError):
         return bytes.fromhex(string.strip(b"<> \r\n").decode("latin-1"))
     return b""
 
 
-def _unescaped(found: re.Match[bytes]) -> bytes:
+def _unescape(found: re.Match[bytes]) -> bytes:
     code = found[1]
     return bytes([int(code, 8) & 255]) if code[0] in b"01234567" else _ESCAPES.get(code, code)
 
 
-def _numbers(array: bytes) -> list[float]:
+def _parse_numbers(array: bytes) -> list[float]:
     return [float(word) for word in _NUMBERS.findall(array)]

@@ -24,7 +24,7 @@ _NAMES = "apos bull hellip ndash mdash trade euro lsquo rsquo ldquo rdquo zwnj z
 _COMMON = _BARE | dict(zip(_NAMES.split(), "'•…–—™€‘’“”\u200c\u200d  ", strict=True))
 
 
-def decode(text: str, in_attribute: bool = False) -> str:
+def decode_references(text: str, in_attribute: bool = False) -> str:
     """The text with its character references replaced.
 
     In an attribute a name without semicolon is kept before `=`, a letter or a digit, as in `?a=1&copy=2`
@@ -37,13 +37,13 @@ def decode(text: str, in_attribute: bool = False) -> str:
         if semicolon and name in _COMMON:
             found.append(_COMMON[name] + tail)
         elif piece[:1] == "#":
-            found.append(_numbered(piece))
+            found.append(_decode_numbered(piece))
         else:
-            found.append(_named(piece, name if semicolon else "", tail, in_attribute))
+            found.append(_decode_named(piece, name if semicolon else "", tail, in_attribute))
     return "".join(found)
 
 
-def _numbered(piece: str) -> str:
+def _decode_numbered(piece: str) -> str:
     base, start = (16, 2) if piece[1:2] in ("x", "X") else (10, 1)
     tail = piece[start:].lstrip("0123456789abcdefABCDEF" if base == 16 else "0123456789")
     digits = piece[start : len(piece) - len(tail)]
@@ -56,7 +56,7 @@ def _numbered(piece: str) -> str:
     return letter.replace("\xa0", " ") + tail.removeprefix(";")
 
 
-def _named(piece: str, name: str, tail: str, in_attribute: bool) -> str:
+def _decode_named(piece: str, name: str, tail: str, in_attribute: bool) -> str:
     if name.isalnum():
         from html.entities import html5  # its package imports `re`
 

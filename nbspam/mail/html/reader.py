@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from itertools import chain, islice
 
-from nbspam.mail.html.entities import decode
+from nbspam.mail.html.entities import decode_references
 from nbspam.mail.html.styles import MOST, NORMAL, TINY, TRANSPARENT, Sheet, is_screen
 from nbspam.mail.html.tags import BLOCK, BREAK, CLOSE, OPEN, RAW, Tag
 from nbspam.mail.limits import Memory
@@ -46,12 +46,12 @@ class State:
         self.values = values
         self.gone = values["gone"] or values["shut"]
         is_seen = values["visibility"] not in ("hidden", "collapse") and values["size"] > TINY
-        self.hidden = self.gone or not is_seen or vanishes(values["colour"], values["ground"])
+        self.hidden = self.gone or not is_seen or is_invisible(values["colour"], values["ground"])
         self.known = known
         self.after: dict[Tag, State] = {}
 
 
-def vanishes(colour: int, ground: int) -> bool:
+def is_invisible(colour: int, ground: int) -> bool:
     """True if letters of this colour cannot be told from their background."""
     if colour < 0 or ground < 0:
         return colour == TRANSPARENT
@@ -69,7 +69,7 @@ class _Reader:
     def __init__(self, text: str) -> None:
         self.walk = iter(text.split("<"))
         self.html = Html()
-        self.visible = [decode(next(self.walk))]
+        self.visible = [decode_references(next(self.walk))]
         self.hidden: list[str] = []
         self.opened: list[Tag] = []
         self.before: list[State] = []  # the state outside of each
@@ -114,7 +114,7 @@ class _Reader:
             if tag.noted:
                 self._note(tag, state)
             if rest:
-                rest = decode(rest) if "&" in rest else rest
+                rest = decode_references(rest) if "&" in rest else rest
                 if state.hidden:
                     self.hidden.append(rest)
                     continue
@@ -257,7 +257,7 @@ class _Reader:
             kept.append(piece)
         content = "<".join(kept)
         if name == "title":
-            self.html.title = self.html.title or decode(content).strip()
+            self.html.title = self.html.title or decode_references(content).strip()
         elif name == "style" and self.sheets < MAX_SHEETS and is_screen(tag.media):
             self.sheets += 1
             self.sheet.read(content)
@@ -266,5 +266,5 @@ class _Reader:
                 each.known = self.known.setdefault(each.values["around"], {})
         elif name in ("textarea", "xmp", "plaintext"):
             own = self._inside(state, tag) if tag.look else state
-            (self.hidden if own.hidden else self.visible).append(f"\n{decode(content)}\n")
+            (self.hidden if own.hidden else self.visible).append(f"\n{decode_references(content)}\n")
         return rest

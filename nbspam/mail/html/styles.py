@@ -34,7 +34,7 @@ _PIXELS = {"px": 1.0, "": 1.0, "pt": 4 / 3, "em": 16.0, "rem": 16.0, "%": 6.0, "
 _PIXELS |= {"pc": 16.0, "mm": 3.8, "ex": 8.0, "ch": 8.0, "vw": 10.0, "vh": 8.0}
 
 
-def length(value: str) -> float | None:
+def parse_length(value: str) -> float | None:
     """Pixels, or a number without unit; None for anything else."""
     if value in ("auto", "none"):
         return MOST
@@ -46,10 +46,10 @@ def length(value: str) -> float | None:
         return None
 
 
-def letter_size(value: str) -> float | None:
+def parse_letter_size(value: str) -> float | None:
     """Pixels; a negative number is a multiple of the size around: -0.5 is half of it."""
     is_named = value.endswith(("small", "medium", "large", "initial", ")"))
-    found = NORMAL if is_named else length(value)
+    found = NORMAL if is_named else parse_length(value)
     if found is not None and value.endswith(("em", "%")) and not value.endswith("rem"):
         return -found / (_PIXELS["%"] * 100 if value[-1] == "%" else _PIXELS["em"])
     return found
@@ -58,10 +58,10 @@ def letter_size(value: str) -> float | None:
 def _font(value: str) -> float | None:
     """The size of letters in `bold 12px/1.5 Arial`; a number without a unit is their weight."""
     sizes = [word.partition("/")[0] for word in value.split()[:6] if word[0] in "0123456789."]
-    return next((letter_size(size) for size in sizes if size == "0" or not size.isdigit()), None)
+    return next((parse_letter_size(size) for size in sizes if size == "0" or not size.isdigit()), None)
 
 
-def colour(value: str) -> int:
+def parse_colour(value: str) -> int:
     """The colour of a value in lower case."""
     if value in _COLOURS:
         return _COLOURS[value]
@@ -74,35 +74,37 @@ def colour(value: str) -> int:
     if not value.startswith("rgb") or len(words) < 3 or not all(map(str.isdecimal, words[:3])):
         return UNKNOWN
     red, green, blue = [min(int(word), 255) for word in words[:3]]
-    return TRANSPARENT if words[3:] and (length(words[3]) or 0) <= FAINT else red << 16 | green << 8 | blue
+    return (
+        TRANSPARENT if words[3:] and (parse_length(words[3]) or 0) <= FAINT else red << 16 | green << 8 | blue
+    )
 
 
-def _background(value: str) -> int:
+def _parse_background(value: str) -> int:
     """The colour of a background; UNKNOWN if it is a picture."""
     words = [value[value.find("rgb") :].partition(")")[0]] if "rgb" in value else value.split()[:20]
-    found = [each for each in map(colour, words) if each != UNKNOWN]
+    found = [each for each in map(parse_colour, words) if each != UNKNOWN]
     return found[0] if found and "gradient(" not in value else UNKNOWN
 
 
 _LENGTHS = ("opacity", "height", "max-height", "width", "max-width", "left", "top")
 # Property -> the name under which it is kept, and what reads its value.
 _READ: dict[str, tuple[str, Callable[[str], Any]]] = {
-    "color": ("colour", colour),
-    **dict.fromkeys(("background", "background-color"), ("ground", _background)),
+    "color": ("colour", parse_colour),
+    **dict.fromkeys(("background", "background-color"), ("ground", _parse_background)),
     "background-image": ("ground", lambda value: UNKNOWN if "(" in value else None),
-    "font-size": ("size", letter_size),
+    "font-size": ("size", parse_letter_size),
     "font": ("size", _font),
     **dict.fromkeys(("overflow", "overflow-y"), ("overflow", str)),
-    **dict.fromkeys(("text-indent", "margin-left"), ("indent", length)),
+    **dict.fromkeys(("text-indent", "margin-left"), ("indent", parse_length)),
     **{name: (name, str) for name in ("display", "visibility", "position")},
-    **{name: (name, length) for name in _LENGTHS},
+    **{name: (name, parse_length) for name in _LENGTHS},
 }
 
 
-def declarations(style: str) -> Values:
+def parse_declarations(style: str) -> Values:
     """The values of a style that may hide something."""
     found: Values = {}
-    for declaration in without_comments(style).lower().split(";"):
+    for declaration in remove_comments(style).lower().split(";"):
         name, _, value = declaration.partition(":")
         known = _READ.get(name.strip())
         if known is not None:
@@ -113,7 +115,7 @@ def declarations(style: str) -> Values:
     return found
 
 
-def without_comments(css: str) -> str:
+def remove_comments(css: str) -> str:
     first, *pieces = css.split("/*")
     return first + "".join([piece.partition("*/")[2] for piece in pieces])
 
@@ -147,14 +149,14 @@ class Sheet:
     def read(self, css: str) -> None:
         """Add the rules of a style element that hold on a wide screen."""
         held = [True]  # for the sheet, and for each @-block that is open
-        for chunk in without_comments(css).replace("<!--", "").replace("-->", "").lower().split("}"):
+        for chunk in remove_comments(css).replace("<!--", "").replace("-->", "").lower().split("}"):
             *heads, body = chunk.split("{")
             if not heads and len(held) > 1:
                 held.pop()
             for head in heads[:-1]:
                 held.append(held[-1] and is_screen(head.partition("@")[2]))
             head = heads[-1].rpartition(";")[2] if heads else "@"
-            values = declarations(body) if held[-1] and "@" not in head else None
+            values = parse_declarations(body) if held[-1] and "@" not in head else None
             if values:
                 for selector in head.replace(">", " ").split(","):
                     self._add(selector, values)

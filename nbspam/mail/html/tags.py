@@ -5,8 +5,16 @@ Nothing here depends on the tags before it, so that a tag may be remembered by i
 
 from __future__ import annotations
 
-from nbspam.mail.html.entities import decode
-from nbspam.mail.html.styles import FAINT, NORMAL, TINY, TRANSPARENT, UNKNOWN, colour, declarations
+from nbspam.mail.html.entities import decode_references
+from nbspam.mail.html.styles import (
+    FAINT,
+    NORMAL,
+    TINY,
+    TRANSPARENT,
+    UNKNOWN,
+    parse_colour,
+    parse_declarations,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -61,7 +69,7 @@ class Tag:
         """rules: those of a sheet that hold;  asked: marks that it wants around other elements."""
         self.is_start = text[0] != "/"
         name = text[not self.is_start :].partition("/")[0].split(None, 1)[0]
-        found = attributes(text, len(name)) if self.is_start else {}
+        found = parse_attributes(text, len(name)) if self.is_start else {}
         name = self.name = name.lower()
         self.kind = _KIND_OF.get(name, VOID)
         self.ends: tuple[str, ...] = _ENDS.get(name, ("p",))
@@ -106,13 +114,13 @@ class Tag:
         for attribute, key, names in _COLOURED:
             if attribute in found and name in names:
                 value = found[attribute].strip().lower()
-                values[key] = max(colour(value), colour("#" + value))
+                values[key] = max(parse_colour(value), parse_colour("#" + value))
         style = found.get("style", "")
         addresses = [piece.partition(")")[0].strip("'\" ") for piece in style.split("url(")[1:]]
         addresses += [found[attribute] for attribute in ("src", "background") if attribute in found]
         self.pictures = [address.strip()[:MAX_ADDRESS] for address in addresses]
         if style or rules:
-            for layer in (*[rule.values for rule in rules], declarations(style)):
+            for layer in (*[rule.values for rule in rules], parse_declarations(style)):
                 values.update(layer)
             values.update({key[1:]: value for key, value in values.items() if key[0] == "!"})
         self.colours = [f"#{values[key]:06x}" for key in ("colour", "ground") if values.get(key, -1) >= 0]
@@ -151,7 +159,7 @@ def _target(name: str, found: dict[str, str]) -> str | None:
     return None if target is None else target.strip()[:MAX_ADDRESS]
 
 
-def attributes(text: str, place: int) -> dict[str, str]:
+def parse_attributes(text: str, place: int) -> dict[str, str]:
     """The attributes of a tag, decoded, by lower-case name: the first counts;  place: where its name ends."""
     text = text if text.isprintable() else text.translate(_BLANKS)
     is_plain = "&" not in text
@@ -167,7 +175,7 @@ def attributes(text: str, place: int) -> dict[str, str]:
         place += quote != " "
         end = text.find(quote, place)
         end = end if end >= 0 else len(text)
-        value = text[place:end] if is_plain else decode(text[place:end], True)
+        value = text[place:end] if is_plain else decode_references(text[place:end], True)
         for number, word in enumerate(words, 1):
             found.setdefault(word.lower(), value if number == len(words) else "")
         place = end + 1
