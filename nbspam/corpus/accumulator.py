@@ -94,9 +94,9 @@ class Accumulator:
         self.learned.append((block.digests(), block.labels))
         self.size_bytes += int(block.sizes.sum())
         if self._pairs > MAX_PENDING_PAIRS:
-            self._fold()
+            self._count_pending()
 
-    def _fold(self) -> None:
+    def _count_pending(self) -> None:
         """Counts what is pending."""
         if self._pending:
             block = keep_views(merge_blocks(self._pending), self._views)
@@ -105,7 +105,7 @@ class Accumulator:
             counted = block if self._vocabulary is None else limit_to_words(block, self._vocabulary)
             self._counts.add(counted.count(len(self.messages)))
             if sum(map(len, self._recent)) > MOST_KEPT * self._most_rows():
-                self._latest()
+                self._keep_latest()
 
     def _most_rows(self) -> int:
         """How many rows are kept: fewer of messages with very many tokens."""
@@ -115,7 +115,7 @@ class Accumulator:
 
     def ranges(self) -> Iterator[Counts]:
         """The counts of the words of all messages, in ascending ranges of keys; can be asked for again."""
-        self._fold()
+        self._count_pending()
         for counts in self._counts.ranges():
             counts.messages = self.messages  # some may have no words
             yield counts
@@ -138,10 +138,10 @@ class Accumulator:
 
     def recent(self) -> Block:
         """About KEPT_MESSAGES of all classes, the latest; fewer if they have more than KEPT_PAIRS."""
-        self._fold()
-        return self._latest()
+        self._count_pending()
+        return self._keep_latest()
 
-    def _latest(self) -> Block:
+    def _keep_latest(self) -> Block:
         self._recent = [select_latest(self._recent, self._most_rows(), self.messages)]
         give_back_memory()
         return self._recent[0]
@@ -192,9 +192,9 @@ class CountSum:
             self._parts = [merge_counts(self._parts or [self._none])]
             yield self._parts[0]
         for file in self._files:
-            yield merge_counts([*self._saved(file)])
+            yield merge_counts([*self._load_parts(file)])
 
-    def _saved(self, file: IO[bytes]) -> Iterator[Counts]:
+    def _load_parts(self, file: IO[bytes]) -> Iterator[Counts]:
         end = file.seek(0, 2)
         file.seek(0)
         while file.tell() < end:

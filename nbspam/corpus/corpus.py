@@ -49,7 +49,7 @@ class Corpus(NamedTuple):
         chosen = self.identities if rows is None else [self.identities[row] for row in rows]
         return sha256(b"".join(sorted(sha256(one).digest() for one in chosen))).hexdigest()
 
-    def seen_by(self, settings: Settings) -> Corpus:
+    def restrict_to(self, settings: Settings) -> Corpus:
         """The same messages with the tokens that a way of scoring reads."""
         return self._replace(block=keep_views(self.block, list_views(settings)))
 

@@ -215,7 +215,7 @@ def _tree(top: str, rules: Rules, notes: Notes) -> list[SourcePart]:
         part = SourcePart(path, (label,) if label else (), deep=False, name=name)
         if label:
             parts.append(part)
-        elif count := part.message_counts(Notes()).total():
+        elif count := part.count_messages(Notes()).total():
             if why == UNCLEAR:
                 why = "the name looks like junk, but nbspam does not know it"
                 remedy = f"say what it is by a line in `rules=FILE`: {name} spam (or ham; - leaves it out)"

@@ -72,7 +72,7 @@ class SourcePart(NamedTuple):
             return walk(path, notes, self.deep, self.skip_unread, self.force, set())
         return iter([(path, True)])
 
-    def message_counts(self, notes: Notes) -> Counter[str]:
+    def count_messages(self, notes: Notes) -> Counter[str]:
         """How many messages there are, by class name; a file at a URL counts as one."""
         found: Counter[str] = Counter()
         for file in self.files(notes):
@@ -122,7 +122,7 @@ class Source:
     def counts(self) -> list[tuple[SourcePart, Counter[str]]]:
         """How many messages each part has, by class name, in a walk of its own."""
         self.notes = deepcopy(self._first_notes)
-        return [(part, part.message_counts(self.notes)) for part in self.parts]
+        return [(part, part.count_messages(self.notes)) for part in self.parts]
 
 
 def open_unlabelled(paths: Iterable[str]) -> Source:

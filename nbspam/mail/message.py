@@ -91,12 +91,12 @@ class Document:
         self.marks: list[str] = []  # what it does or is, lower case, each once: "macros", "encrypted"
         self.text = ""  # what it shows
 
-    def leads_to(self, address: str) -> None:
+    def add_address(self, address: str) -> None:
         """Note an address, unless it is a place in the document itself."""
         if "://" in address and len(self.addresses) < MAX_ADDRESSES:
             self.addresses.append(address)
 
-    def shows(self, text: str) -> None:
+    def add_text(self, text: str) -> None:
         """Note a text that it shows, behind others."""
         self.text = (self.text + text + "\n")[:MAX_TEXT]
 

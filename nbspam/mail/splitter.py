@@ -79,7 +79,7 @@ class _Scan:
         self.multiparts: list[_Multipart] = []
         self.active: dict[bytes, tuple[int, bool]] = {}
 
-    def choices_around(self) -> Inside:
+    def find_choices(self) -> Inside:
         """The choices around the part that begins now, in the same message."""
         found: Inside = []
         for outer in self.multiparts:
@@ -108,7 +108,7 @@ class _Scan:
                 self.active[multipart.delimiter + b"--"] = (number, True)
                 self.active[multipart.delimiter] = (number, False)
 
-    def next_delimiter(self, allowance: Allowance) -> tuple[int, int, int, bool] | None:
+    def find_delimiter(self, allowance: Allowance) -> tuple[int, int, int, bool] | None:
         """(start of the line, start of the next line, index of the multipart, closing?) from position on."""
         if not self.multiparts:
             return None
@@ -209,14 +209,14 @@ class Splitter:
             self.message.structure.append(default_type)
             scan.leaf = Part(default_type)
             return
-        stop, body = self._block_end(scan, start)
+        stop, body = self._find_block_end(scan, start)
         if start == stop == body:
             scan.position = start  # nothing between two delimiters
             return
         block = read_block(scan.data, start, stop, body, self.allowance)
         self._enter(scan, begin_part(block.content, default_type, self.allowance), block.body)
 
-    def _block_end(self, scan: _Scan, start: int) -> tuple[int, int]:
+    def _find_block_end(self, scan: _Scan, start: int) -> tuple[int, int]:
         """(end of the header lines, start of the body) of the part at `start`; a delimiter ends both."""
         data = scan.data
         if data.startswith(b"\n", start):
@@ -228,7 +228,7 @@ class Splitter:
         stop, body = min(scan.blank + 1, len(data)), min(scan.blank + 2, len(data))
         if data.startswith(b"--", start) or data.find(b"\n--", start, stop) >= 0:
             scan.position = start
-            hit = scan.next_delimiter(self.allowance)
+            hit = scan.find_delimiter(self.allowance)
             if hit is not None and hit[0] < stop:
                 return hit[0], hit[0]
         return stop, body
@@ -241,7 +241,7 @@ class Splitter:
             self.allowance.parts -= 1
             scan.position = start
             scan.leaf = part
-            scan.inside = scan.choices_around()
+            scan.inside = scan.find_choices()
             is_multipart = part.content_type.startswith("multipart/")
             if not is_multipart and (part.content_type not in MESSAGES or part.encoding not in IDENTITY):
                 return
@@ -261,7 +261,7 @@ class Splitter:
     def _read_embedded(self, scan: _Scan, start: int) -> tuple[Part, int]:
         """(what its fields say, offset of its body) of the embedded message that begins at `start`."""
         start = find_header(scan.data, start)
-        stop, body = self._block_end(scan, start)
+        stop, body = self._find_block_end(scan, start)
         block = read_block(scan.data, start, stop, body, self.allowance)
         self.embedded.extend(block.fields)
         return begin_part(block.content, "text/plain", self.allowance), block.body
@@ -287,7 +287,7 @@ class Splitter:
 
     def _advance(self, scan: _Scan) -> None:
         """Go on to the next delimiter and finish the part that ends there."""
-        hit = scan.next_delimiter(self.allowance)
+        hit = scan.find_delimiter(self.allowance)
         begin = scan.position
         stop = hit[0] if hit else len(scan.data)
         innermost = scan.multiparts[-1] if scan.multiparts else None
@@ -357,7 +357,7 @@ class Splitter:
         delimiter = multipart.delimiter if multipart.delimiter in region else b""
         child = _Scan(region, multipart.depth)
         child.push(_Multipart(delimiter, multipart.default_type, 0, multipart.depth))
-        if self.allowance.boundary_guesses and child.next_delimiter(self.allowance):
+        if self.allowance.boundary_guesses and child.find_delimiter(self.allowance):
             self.allowance.boundary_guesses -= 1
             self.scans.append(child)
         else:

@@ -104,7 +104,7 @@ class Block:
         """int64 (n_pairs,): the row of each pair."""
         return np.repeat(np.arange(len(self), dtype=np.int64), np.diff(self.starts))
 
-    def pairs_of(self, rows: Ints) -> Ints:
+    def find_pairs(self, rows: Ints) -> Ints:
         """int64: where the pairs of some rows are, row after row."""
         lengths = np.diff(self.starts)[rows]
         places = np.repeat(self.starts[rows] - (np.cumsum(lengths) - lengths), lengths)
@@ -258,7 +258,7 @@ def select_rows(block: Block, rows: Ints) -> Block:
     """The given rows in the given order, over the same columns."""
     if len(rows) == len(block) and np.array_equal(rows, np.arange(len(block))):
         return block  # a copy of all would take as much memory again
-    pairs = block.pairs_of(rows)
+    pairs = block.find_pairs(rows)
     return replace(
         block,
         starts=_sum_lengths(np.diff(block.starts)[rows]),

@@ -97,7 +97,7 @@ def leave_groups_out(block: Block, counts: Counts, groups: Ints) -> Seen:
     lengths, n_groups = count_by_view(block, counted), int(groups.max(initial=-1)) + 1
     is_first = np.zeros(len(counted), bool)  # of the tokens of a group: several rows may have one
     for rows in _split_groups(block, groups):
-        pairs, row_of = block.pairs_of(rows), np.repeat(rows, np.diff(block.starts)[rows])
+        pairs, row_of = block.find_pairs(rows), np.repeat(rows, np.diff(block.starts)[rows])
         cells = groups[row_of] * len(block.keys) + block.columns[pairs]
         _, first, cell = np.unique(cells, return_index=True, return_inverse=True)
         is_first[pairs[first]] = True

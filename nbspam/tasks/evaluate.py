@@ -142,13 +142,13 @@ def evaluate_folds(
     progress: Step | None = None,
 ) -> Evaluation:
     """Each message judged by a filter that learned from the messages of the other folds."""
-    corpus = corpus.seen_by(plan.settings)  # once for all folds
+    corpus = corpus.restrict_to(plan.settings)  # once for all folds
     if grouped:
         fold = splitting.grouped_folds(corpus.truth(), group_duplicates(corpus), n_folds, plan.seed)
     else:
         fold = splitting.stratified_folds(corpus.truth(), n_folds, plan.seed)
     [judged] = judge_splits(corpus, [plan], splitting.split_by_fold(fold), jobs, progress)
-    settings = plan.described(folds=n_folds, grouped=grouped)
+    settings = plan.describe(folds=n_folds, grouped=grouped)
     found = replace(judged, method="folds", digest=corpus.digest(), settings=settings, folds=fold)
     return keep_worst_clues(found)
 
@@ -160,7 +160,7 @@ def evaluate_holdout(
     order, right = sort_in_time(corpus)
     split = splitting.holdout(corpus.truth(), share, plan.seed, order if by_time else None)
     [judged] = judge_splits(corpus, [plan], [split], progress=progress)
-    settings = plan.described(holdout=share, by_time=by_time) | ({"order": right} if by_time else {})
+    settings = plan.describe(holdout=share, by_time=by_time) | ({"order": right} if by_time else {})
     return replace(judged, digest=corpus.digest(split[1]), settings=settings, trained=len(split[0]))
 
 
@@ -192,7 +192,7 @@ def evaluate_replay(
     subject = ReplayJudge(corpus, plan)
     own = Autolearn(subject, count_outdated) if autolearn else None
     centre = find_centre(subject.loss)
-    found = replay_corpus(corpus, own or subject, feedback, plan.described(), centre, progress)
+    found = replay_corpus(corpus, own or subject, feedback, plan.describe(), centre, progress)
     settings, truth = dict(found.settings), corpus.truth()
     if own:
         wrong = sum(int(truth[row]) != label for row, label in own.learned.items())

@@ -52,7 +52,7 @@ class Plan(NamedTuple):
         """What decisions for these classes cost."""
         return self.loss or zero_one_loss(len(classes))
 
-    def described(self, **more: Any) -> dict[str, Any]:
+    def describe(self, **more: Any) -> dict[str, Any]:
         """The settings as an evaluation keeps them."""
         found: dict[str, Any] = {name: getattr(self.settings, name) for name in Settings.__slots__}
         if self.automatic:
@@ -70,7 +70,7 @@ class BatchJudge:
 
     def __init__(self, corpus: Corpus, plan: Plan, rows: Ints) -> None:
         """rows : of the corpus, rising: it learns these and no others"""
-        self.corpus = corpus = corpus.seen_by(plan.settings)
+        self.corpus = corpus = corpus.restrict_to(plan.settings)
         classes, n_classes, settings = corpus.classes, len(corpus.classes), plan.settings.of(corpus.classes)
         learned, features = select_rows(corpus.block, rows), None
         if plan.vocabulary is None:
@@ -123,7 +123,7 @@ class ReplayJudge:
     """
 
     def __init__(self, corpus: Corpus, plan: Plan) -> None:
-        block, classes = corpus.seen_by(plan.settings).block, corpus.classes
+        block, classes = corpus.restrict_to(plan.settings).block, corpus.classes
         self._block, self._classes = block, classes
         self.settings, self.loss = plan.settings.of(classes), plan.costs(classes)
         self._texts = list_texts(block)

@@ -53,7 +53,7 @@ def vocabularies(data: Path) -> Vocabularies:
 @cache
 def read(data: Path, settings: Settings) -> Corpus:
     source = open_labelled([str(data / "index")])
-    return read_corpus(source.items(), source.classes, by_index=True, wanted=settings.wanted).seen_by(
+    return read_corpus(source.items(), source.classes, by_index=True, wanted=settings.wanted).restrict_to(
         settings
     )
 

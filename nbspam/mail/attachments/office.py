@@ -57,9 +57,9 @@ def read_xml(name: str, xml: bytes, document: Document, allowance: Allowance) ->
     xml  : perhaps cut off, or not XML at all
     """
     for found in _ADDRESS.finditer(xml):
-        document.leads_to(_unescape(found[1][:_MAX_ADDRESS].decode("utf-8", "replace")))
+        document.add_address(_unescape(found[1][:_MAX_ADDRESS].decode("utf-8", "replace")))
     if holds_text(name) and len(document.text) < MAX_TEXT:
-        document.shows(_text(xml, name == _OPEN_DOCUMENT, allowance))
+        document.add_text(_text(xml, name == _OPEN_DOCUMENT, allowance))
 
 
 def _text(xml: bytes, is_open_document: bool, allowance: Allowance) -> str:

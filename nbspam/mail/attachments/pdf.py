@@ -62,7 +62,7 @@ def read_pdf(payload: bytes, document: Document, allowance: Allowance) -> None:
         if b"/" + name.encode() in plain:
             document.mark("encrypted" if name == "Encrypt" else name.lower())
     for string in [string for piece in file.pieces for string in _ADDRESSES.findall(piece)]:
-        document.leads_to(_text(string))
+        document.add_address(_text(string))
     if "encrypted" not in document.marks:
         document.says += [_text(string) for string in _TITLES.findall(plain)[:MAX_TITLES]]
         document.text = file.text()

@@ -89,13 +89,13 @@ class _Reader:
             text, ended, rest = piece.partition(">")
             tag = state.known.get(text)
             if tag is None or not ended:
-                tag, rest = self._meet(piece, state)
+                tag, rest = self._read_tag(piece, state)
             html.tags += tag.is_start
             if tag.kind == OPEN:
                 opened.append(tag)
                 before.append(state)
                 if tag.look:
-                    state = state.after.get(tag) or self._inside(state, tag)
+                    state = state.after.get(tag) or self._enter(state, tag)
                 mark = len(visible) if not rest or state.hidden else -1
             elif tag.kind == CLOSE:
                 if opened and opened[-1].name == tag.name and opened[-1].kind == OPEN:
@@ -128,7 +128,7 @@ class _Reader:
         state = self._end(tag, state)
         self.opened.append(tag)
         self.before.append(state)
-        state = self._inside(state, tag) if tag.look else state
+        state = self._enter(state, tag) if tag.look else state
         self._separate(state)
         return state
 
@@ -143,7 +143,7 @@ class _Reader:
         self.html.visible, self.html.hidden = "".join(self.visible), "".join(self.hidden)
         return self.html
 
-    def _inside(self, state: State, tag: Tag) -> State:
+    def _enter(self, state: State, tag: Tag) -> State:
         """The state inside an element that changes it."""
         if tag not in state.after:
             outer, look = state.values, tag.look
@@ -187,7 +187,7 @@ class _Reader:
         """Note what a tag says in addition to its effect on text."""
         self.noted.append(tag)
         if tag.shown:
-            own = self._inside(state, tag) if tag.look else state
+            own = self._enter(state, tag) if tag.look else state
             (self.hidden if own.hidden else self.visible).append(f" {tag.shown}\n")
         if tag.name == "a":
             self._end_link()
@@ -200,29 +200,29 @@ class _Reader:
             self.html.links.append((self.link, "".join(self.visible[self.start :]).strip()))
             self.link = None
 
-    def _meet(self, piece: str, state: State) -> tuple[Tag, str]:
+    def _read_tag(self, piece: str, state: State) -> tuple[Tag, str]:
         """The tag that a piece begins with, and the text after it."""
         first = piece[:1]
         if first == "!":
             is_comment = piece.startswith("!--")
             self.html.comments += is_comment or piece[1:8].lower() != "doctype"
             inside = piece[1:4].replace("!", " ") + piece[4:]  # <!--!> is no end
-            return _NOTHING, self._after("-->", inside) if is_comment else self._after(">", piece)
+            return _NOTHING, self._skip_past("-->", inside) if is_comment else self._skip_past(">", piece)
         letter = piece[1:2] if first == "/" else first
         if not (letter.isascii() and letter.isalpha()):
-            return _NOTHING, self._after(">", piece) if first in ("?", "/") else "<" + piece
-        text, rest = self._whole_tag(piece)
+            return _NOTHING, self._skip_past(">", piece) if first in ("?", "/") else "<" + piece
+        text, rest = self._read_whole_tag(piece)
         if not text:
             return _NOTHING, ""
         tag = _remembered[text]
         if tag.is_start and self.sheet.rules:
-            rules, asked = self.sheet.holding(tag.marks, state.values["around"]), self.sheet.asked
+            rules, asked = self.sheet.find_rules(tag.marks, state.values["around"]), self.sheet.asked
             tag = Tag(text, rules, asked) if rules or not asked.isdisjoint(tag.marks) else tag
         if state.known is not _remembered:
             state.known[text] = tag
         return tag, rest
 
-    def _whole_tag(self, piece: str) -> tuple[str, str]:
+    def _read_whole_tag(self, piece: str) -> tuple[str, str]:
         """The text of a tag and what follows; a `>` in quotes is no end, and without an end all is lost."""
         text, ended, rest = piece.partition(">")
         if ended and not (text.count('"') & 1 or text.count("'") & 1):
@@ -241,7 +241,7 @@ class _Reader:
             kept.append(part)
         return "", ""
 
-    def _after(self, marker: str, piece: str) -> str:
+    def _skip_past(self, marker: str, piece: str) -> str:
         """The text after a marker, in this piece or a later one; `--!>` ends a comment, too."""
         while marker not in (piece := piece.replace("--!>", "-->", 1)):
             piece = next(self.walk, marker)
@@ -265,6 +265,6 @@ class _Reader:
             for each in self.states.values():
                 each.known = self.known.setdefault(each.values["around"], {})
         elif name in ("textarea", "xmp", "plaintext"):
-            own = self._inside(state, tag) if tag.look else state
+            own = self._enter(state, tag) if tag.look else state
             (self.hidden if own.hidden else self.visible).append(f"\n{decode_references(content)}\n")
         return rest

@@ -173,7 +173,7 @@ class Sheet:
             self.asked |= rule.around
             self.rules.setdefault(min(rule.marks), []).append(rule)  # an id or class, not a name
 
-    def holding(self, marks: frozenset[str], around: frozenset[str]) -> list[Rule]:
+    def find_rules(self, marks: frozenset[str], around: frozenset[str]) -> list[Rule]:
         """The rules for an element, weakest first."""
         found = [rule for mark in marks for rule in self.rules.get(mark, ())] if self._looks > 0 else []
         self._looks -= len(found)
