@@ -43,6 +43,7 @@ HIDING = [
     ("select", "<select style=display:none><option>X<option>X</select>"),
     ("a textarea", "<textarea style=display:none>X</textarea>"),
     ("a template", "<template class=b>X</template>"),
+    ("an attribute", "<p hidden>X</p>"),
     ("a font without a size", '<p style="font:0/0 a">X</p>'),
     ("a named near white", "<font color=ivory>X</font>"),
     ("alpha 0 in digits", '<span style="color:#00000000">X</span>'),
@@ -85,7 +86,6 @@ SHOWN = [
     ("size undone by a shorthand", "<p style=font-size:0><b style='font:700 12px/1.5 Arial'>X</b></p>"),
     ("size undone by a share of the window", "<p style=font-size:0><b style=font-size:5vw>X</b></p>"),
     *[(f"content of {name}", f"<{name} class=b>X</{name}>") for name in ("video", "meter", "dialog")],
-    ("an attribute", "<p hidden>X</p>"),
     ("a scale", "<p style='transform:scale(0)'>X</p>"),
     *[
         (f"sheet, {why}", f"<style>{sheet}</style><p class=h>X</p>")

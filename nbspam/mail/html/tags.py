@@ -99,7 +99,7 @@ class Tag:
         """What attributes, rules and style say together, each stronger than the one before."""
         name = self.name
         values: Values = {}
-        if name in _NEVER_SHOWN:
+        if "hidden" in found or name in _NEVER_SHOWN:
             values["display"] = "none"
         if name in ("details", "summary"):
             values["shut"] = name == "details" and "open" not in found
