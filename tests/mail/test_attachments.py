@@ -53,9 +53,9 @@ def test_macros_and_encryption_are_marked() -> None:
     [
         ("<w:p><w:t>pay</w:t><w:t>ment</w:t></w:p><w:p><w:t>now</w:t></w:p>", "payment now"),
         ('<w:t xml:space="preserve">a </w:t><w:tab/><w:t>b</w:t><w:br/><w:t>c</w:t>', "a b c"),
-        ("<w:t>a &lt;b&gt; &amp; &#65;&#x42; &nbsp; &</w:t>", "a <b> & AB &nbsp; &"),
+        ("<w:t>a &lt;b&gt; &amp; &#65;&#x42; &nbsp; &</w:t>", "a <b> & AB &"),
         ("<w:instrText>PAGE</w:instrText><w:delText>gone</w:delText>\n<w:t>a</w:t>\n", "a"),
-        ("<w:t>&#xd800;&#99999999;&#x;&#-1;x</w:t>", "x"),
+        ("<w:t>&#xd800;&#99999999;x</w:t>", "\ufffd\ufffdx"),
         ("<w:t>" + "x" * 2 * MAX_TEXT + "</w:t>", "x" * MAX_TEXT),
     ],
 )

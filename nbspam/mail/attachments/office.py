@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 
+from nbspam.mail.html.entities import decode_references
 from nbspam.mail.message import MAX_TEXT
 
 TYPE_CHECKING = False
@@ -32,7 +33,6 @@ _ADDRESS = re.compile(
     rb"(?:\bTarget\s*+=|\bhref\s*+=|\bHYPERLINK)\s*+(?:[\"']|&quot;)([^\"'<>&]*+(?:&(?!quot;)[^\"'<>&]*+){0,2000})"
 )
 _MAX_ADDRESS = 2_000  # bytes
-_ENTITIES = {"lt": "<", "gt": ">", "quot": '"', "apos": "'", "amp": "&"}
 
 
 def is_of_office(name: str) -> bool:
@@ -57,7 +57,7 @@ def read_xml(name: str, xml: bytes, document: Document, allowance: Allowance) ->
     xml  : perhaps cut off, or not XML at all
     """
     for found in _ADDRESS.finditer(xml):
-        document.add_address(_unescape(found[1][:_MAX_ADDRESS].decode("utf-8", "replace")))
+        document.add_address(decode_references(found[1][:_MAX_ADDRESS].decode("utf-8", "replace")))
     if holds_text(name) and len(document.text) < MAX_TEXT:
         document.add_text(_text(xml, name == _OPEN_DOCUMENT, allowance))
 
@@ -75,25 +75,4 @@ def _text(xml: bytes, is_open_document: bool, allowance: Allowance) -> str:
             shown.append(" ")
         if is_open_document or (name == "t" and not tag.startswith("/")):
             shown.append(text)
-    return _unescape("".join(shown)[: 2 * MAX_TEXT])
-
-
-def _unescape(text: str) -> str:
-    """Undo the references to characters that XML has."""
-    first, *pieces = text.split("&")
-    for number, piece in enumerate(pieces):
-        name, end, rest = piece.partition(";")
-        pieces[number] = (_decode_character(name) + rest) if end else "&" + piece
-    return first + "".join(pieces)
-
-
-def _decode_character(name: str) -> str:
-    """What `&name;` stands for; `#65` and `#x41` are both A."""
-    if not name.startswith("#"):
-        return _ENTITIES.get(name, f"&{name};")
-    is_hexadecimal = name[1:2] == "x"
-    try:
-        code = int(name[1 + is_hexadecimal : 10], 16 if is_hexadecimal else 10)
-        return chr(code) if not 0xD800 <= code < 0xE000 else ""
-    except (ValueError, OverflowError):
-        return ""
+    return decode_references("".join(shown)[: 2 * MAX_TEXT])
