@@ -8,9 +8,9 @@ from __future__ import annotations
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from nbspam.errors import NbspamError
+    from nbspam.explain import Clue, Explanation
     from nbspam.filter import Filter, Verdict
     from nbspam.mail import Message, parse
-    from nbspam.model.explain import Clue, Explanation
     from nbspam.tasks.api import Report, evaluate, load, train
     from nbspam.tokens import Tokens, tokenize
 
@@ -34,7 +34,7 @@ _ROOMS = {
     "nbspam.errors": ("NbspamError",),
     "nbspam.filter": ("Filter", "Verdict"),
     "nbspam.mail": ("Message", "parse"),
-    "nbspam.model.explain": ("Clue", "Explanation"),
+    "nbspam.explain": ("Clue", "Explanation"),
     "nbspam.tasks.api": ("Report", "evaluate", "load", "train"),
     "nbspam.tokens": ("Tokens", "tokenize"),
 }

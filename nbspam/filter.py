@@ -21,7 +21,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from nbspam.model.explain import Explanation
+    from nbspam.explain import Explanation
     from nbspam.model.scorer import Counted
     from nbspam.settings import Settings
     from nbspam.store.reader import Model
@@ -130,7 +130,7 @@ class Filter:
 
     def explain(self, data: bytes, name: str = "") -> Explanation:
         """Why the message gets its verdict: what every clue adds, and which clues decide."""
-        from nbspam.model.explain import explanation
+        from nbspam.explain import explanation
 
         with OneState(self.model.connection):
             self.refresh()

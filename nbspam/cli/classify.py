@@ -168,7 +168,7 @@ def verdict_json(spam_filter: Filter, verdict: Verdict) -> str:
     import json  # 3 ms
     from math import isfinite
 
-    from nbspam.model.explain import clues, interval
+    from nbspam.explain import clues, interval
 
     content = {
         "name": verdict.name,

@@ -17,9 +17,9 @@ from nbspam.cli.options import OTHER_SCORING, options
 from nbspam.cli.shared import collect_changes
 from nbspam.cli.tables import console, day, scoring_text, table, utc, write_json
 from nbspam.corpus.heads import read_head
+from nbspam.explain import Explanation, Sum
 from nbspam.filter import Filter, open_filter
 from nbspam.labels import counts_text
-from nbspam.model.explain import Explanation, Sum
 from nbspam.model.features import bin_text
 from nbspam.store.ledger import find_first_times
 from nbspam.tasks.start import choose_model

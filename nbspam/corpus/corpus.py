@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from hashlib import sha256
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from nbspam.corpus.executor import Workers
 from nbspam.corpus.item import Item, MailFile, Skipped
 from nbspam.corpus.reading import IDENTITIES, WORDS, Progress, read_blocks
 from nbspam.errors import NoInputError
@@ -15,9 +16,6 @@ from nbspam.model.block import Block, is_dated, keep_views, merge_blocks, sort_b
 from nbspam.model.counts import Ints
 from nbspam.settings import Settings
 from nbspam.tokens.bag import BIGRAMS_VIEW, MEASURES_VIEW, number_views
-
-if TYPE_CHECKING:
-    from nbspam.corpus.cluster import Cluster
 
 BY_INDEX = "in the order of the index"
 BY_DATE = "by date"
@@ -67,7 +65,7 @@ def list_views(settings: Settings) -> tuple[int, ...]:
 def read_corpus(
     items: Iterable[Item | MailFile],
     classes: tuple[str, ...],
-    jobs: int | Cluster = 1,
+    jobs: int | Workers = 1,
     by_index: bool = False,
     progress: Progress | None = None,
     wanted: frozenset[str] = WORDS,

@@ -15,14 +15,12 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from nbspam.errors import TryAgainError
 
 if TYPE_CHECKING:
     from concurrent.futures import Future, ProcessPoolExecutor
-
-    from nbspam.corpus.cluster import Cluster
 
 Shard = TypeVar("Shard")
 Result = TypeVar("Result")
@@ -33,18 +31,28 @@ ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _work_of_process: list[Callable[[Any], Any]] = []  # in a worker process: what it does
 
 
+class Workers(Protocol):
+    """Machines that work in place of processes, see cluster.py."""
+
+    def run(self, work: Callable[[Shard], Result], shards: Iterable[Shard]) -> Iterator[Result]:
+        """As run_shards."""
+
+    def read(self, files: Iterable[Any], classes: tuple[str, ...], wanted: frozenset[str]) -> Iterator[Any]:
+        """A ReadShard of some MailFiles after another, in order."""
+
+
 def default_jobs() -> int:
     """The cores that this process may use."""
     return len(os.sched_getaffinity(0))
 
 
 def run_shards(
-    work: Callable[[Shard], Result], shards: Iterable[Shard], jobs: int | Cluster
+    work: Callable[[Shard], Result], shards: Iterable[Shard], jobs: int | Workers
 ) -> Iterator[Result]:
     """work(shard) for each shard, in order.  One job, or a single shard, runs in this process.
 
     jobs : the most processes; there are no more than shards, or JOBS_PER_CORE a core.  They begin to work
-        before a result is asked for.  Or the cluster that works.
+        before a result is asked for.  Or the machines that work.
     """
     if not isinstance(jobs, int):
         return jobs.run(work, shards)

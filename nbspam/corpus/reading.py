@@ -8,17 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from hashlib import blake2b
 from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-from nbspam.corpus.executor import run_shards
+from nbspam.corpus.executor import Workers, run_shards
 from nbspam.corpus.item import Item, Skipped, read_items
 from nbspam.errors import log_faults
 from nbspam.mail.limits import MAX_READ_BYTES, Memory
 from nbspam.model.block import Block, BlockBuilder, Lexicon
 from nbspam.tokens import DATE, Tokens, read
-
-if TYPE_CHECKING:
-    from nbspam.corpus.cluster import Cluster
 
 SHARD_MESSAGES = 150  # fewer make blocks of few repeats; more leave a core idle at the end
 MAX_OCCURRENCES = 500_000  # of tokens in a block, 12 MB
@@ -87,7 +84,7 @@ class ShardReader:
 
 
 def read_blocks(
-    units: Iterable[Any], classes: tuple[str, ...], jobs: int | Cluster, wanted: frozenset[str] = WORDS
+    units: Iterable[Any], classes: tuple[str, ...], jobs: int | Workers, wanted: frozenset[str] = WORDS
 ) -> Iterator[ReadShard]:
     """Blocks in the order of the mail, a shard at a time; those of one process share a lexicon.
 

@@ -12,9 +12,9 @@ from collections.abc import Generator, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from nbspam.errors import BadDataError, NbspamError
+from nbspam.explain import Clue
 from nbspam.labels import SPAM
 from nbspam.mail.headers import header_lines
-from nbspam.model.explain import Clue
 from nbspam.passthrough import spamassassin_score
 
 if TYPE_CHECKING:

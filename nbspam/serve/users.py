@@ -12,9 +12,9 @@ from dataclasses import KW_ONLY, dataclass, field
 from typing import NamedTuple
 
 from nbspam.errors import NbspamError, TryAgainError, UsageError
+from nbspam.explain import clues as clues_of
 from nbspam.filter import CLUES, Filter, Verdict, open_filter
 from nbspam.labels import SPAM, parse_class_name
-from nbspam.model.explain import clues as clues_of
 from nbspam.passthrough import mark_message, unwrap_message
 from nbspam.serve import codec
 from nbspam.serve.codec import ClientError, Request

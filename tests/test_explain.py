@@ -9,9 +9,9 @@ from random import Random
 import pytest
 
 from nbspam.corpus.labelled import open_labelled
+from nbspam.explain import Explanation
 from nbspam.filter import CLUES, Filter, open_filter
 from nbspam.model.credible_intervals import JEFFREYS
-from nbspam.model.explain import Explanation
 from nbspam.model.scorer import Counted
 from nbspam.tokens.bag import NOTAWORD, hash_token
 from tests.tiny_mail import mail, run, write_folders
