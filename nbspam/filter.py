@@ -185,8 +185,23 @@ def can_judge(averaged: bool, messages: Sequence[float]) -> bool:
     return not averaged or sum(map(bool, messages)) > 1
 
 
+def follow_model(
+    current: Filter | None, path: str, change: Mapping[str, str] | None = None, loss: str | None = None
+) -> Filter:
+    """The filter of the model that is at the path now: the current one, or a new one in its place.
+
+    current      : opened with the same change and loss; None if no filter is open
+    change, loss : see open_filter
+    """
+    if current:
+        if current.model.is_at(path):
+            return current
+        current.close()
+    return open_filter(path, change, loss)
+
+
 def open_filter(path: str, change: Mapping[str, str] | None = None, loss: str | None = None) -> Filter:
-    """The filter of a model file; see Model.is_at for a file that may be replaced while it is open.
+    """The filter of a model file; see follow_model for a file that may be replaced while it is open.
 
     change : settings that replace those of the file, see nbspam.model.chosen_settings
     loss   : costs (`FP=10,FN=1,unsure=0.2`) or the path of a matrix file; None for that of the model, or 0-1

@@ -13,7 +13,7 @@ from time import sleep
 
 from nbspam.cli import default_model, default_start, error_text, plain, verdict_line, write_text
 from nbspam.errors import BadDataError, NbspamError, NoInputError, TryAgainError, UsageError
-from nbspam.filter import CLUES, Filter, Verdict, open_filter
+from nbspam.filter import CLUES, Filter, Verdict, follow_model
 from nbspam.labels import HAM, HAM_AND_SPAM, SPAM, UNSURE
 from nbspam.mail.limits import MAX_READ_BYTES
 from nbspam.passthrough import FORMATS, mark_message, unwrap_message
@@ -107,7 +107,7 @@ def _classify(options: Options, paths: list[str]) -> int:
         return _classify_many(options, paths)
     messages = ReadableMessages({}, paths)
     for name, data in messages:
-        spam_filter = _follow_model(spam_filter, options)
+        spam_filter = _open(options, spam_filter)
         _answer(spam_filter, name, data, options)
     return messages.status
 
@@ -151,7 +151,7 @@ def _classify_many(options: Options, paths: list[str]) -> int:
 
     notes, status = Notes(), 0
     mail = list_items(paths, lambda: Item(STDIN_NAME, "", STDIN_NAME, data=_read_stdin()), notes)
-    current, text_of = partial(_follow_model, options=options), partial(_text, options=options)
+    current, text_of = partial(_open, options), partial(_text, options=options)
     jobs = int(options.get("jobs", default_jobs()))
     with closing(classify_many(mail, current, text_of, jobs, "json" in options)) as found:
         for text, skipped in chain(found, [("", [])]):  # at the end, what could not be read on the way
@@ -304,10 +304,8 @@ class Deadline:
     def _watch(self) -> None:
         sleep(self._seconds)
         if self._decided.acquire(blocking=False):
-            why, remedy = (
-                f"no answer within {self._seconds:g} s",
-                "check the disk, or allow more: `timeout=60`",
-            )
+            why = f"no answer within {self._seconds:g} s"
+            remedy = "check the disk, or allow more: `timeout=60`"
             error = TryAgainError(own_model(self._options), why, remedy, "too-slow")
             try:
                 self._give_up(error_text(error))
@@ -315,9 +313,10 @@ class Deadline:
                 os._exit(_convert_status(self._options, error.status))
 
 
-def _open(options: Options) -> Filter:
+def _open(options: Options, current: Filter | None = None) -> Filter:
+    """The filter of the model as it is now; the user's own model may be new.  current: the filter so far"""
     change = {name: options[name] for name in SETTINGS if name in options}
-    spam_filter = open_filter(_judging_model(options), change, options.get("loss"))
+    spam_filter = follow_model(current, _judging_model(options), change, options.get("loss"))
     if _exit_option(options) and spam_filter.classes != HAM_AND_SPAM:  # others have no status: 0 is spam
         why, remedy = "needs a model of ham and spam", "read the verdict on stdout instead"
         raise UsageError("", why, remedy, "exit-code-classes", option=_exit_option(options))
@@ -341,15 +340,6 @@ def _judging_model(options: Options) -> str:
     from nbspam.tasks.start import choose_model  # few users share a model
 
     return choose_model(own_model(options), start)
-
-
-def _follow_model(spam_filter: Filter | None, options: Options) -> Filter:
-    """The filter of the model as it is now; the user's own model may be new.  None: no filter is open"""
-    if spam_filter:
-        if spam_filter.model.is_at(_judging_model(options)):
-            return spam_filter
-        spam_filter.close()
-    return _open(options)
 
 
 def _learn(spam_filter: Filter, verdict: Verdict, data: bytes, options: Options) -> None:

@@ -230,10 +230,8 @@ def _confusion(found: Summary) -> Table:
 def _show_mistakes(out: Console, evaluation: Evaluation, verbose: bool) -> None:
     """`ham taken for spam  +3.2  path` of the worst of each class; with -v of all, with clues."""
     most = len(evaluation) if verbose else max(1, SHOWN_MISTAKES // evaluation.n_classes)
-    shown, total = (
-        list_mistakes(evaluation, worst_mistakes(evaluation, most)),
-        int(evaluation.is_mistake.sum()),
-    )
+    shown = list_mistakes(evaluation, worst_mistakes(evaluation, most))
+    total = int(evaluation.is_mistake.sum())
     out.print(f"\nMisclassified: {total:,}")
     known = heads(mistake.name for mistake in shown)
     for name, truth, decided, odds, clues in shown:

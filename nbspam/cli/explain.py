@@ -18,7 +18,7 @@ from nbspam.cli.shared import collect_changes
 from nbspam.cli.tables import console, day, scoring_text, table, utc, write_json
 from nbspam.corpus.heads import read_head
 from nbspam.explain import Explanation, Sum
-from nbspam.filter import Filter, open_filter
+from nbspam.filter import Filter, follow_model, open_filter
 from nbspam.labels import counts_text
 from nbspam.model.features import bin_text
 from nbspam.store.ledger import find_first_times
@@ -56,10 +56,7 @@ def explain_command(
     judge = open_filter(choose_model(model, start), change, loss)
     messages = ReadableMessages({}, list(files))
     for name, data in messages:
-        path = choose_model(model, start)
-        if not judge.model.is_at(path):
-            judge.close()
-            judge = open_filter(path, change, loss)
+        judge = follow_model(judge, choose_model(model, start), change, loss)
         found = judge.explain(data, name)
         shown = found._replace(clues=found.clues[: top or None], features=found.features[: top or None])
         left_out = len(found.clues) - len(shown.clues)

@@ -138,9 +138,8 @@ def before_each(block: Block, counts: Counts) -> Seen:
     now = [*documents.astype(np.int32, order="C")]
     starts, labels = block.starts.tolist(), block.labels.tolist()
     classes = [*zip(now, seen.pairs, strict=True)]
-    for row in reversed(
-        range(len(block))
-    ):  # back in time: each message is taken out, and then its tokens are read
+    # Back in time: each message is taken out, and then its tokens are read.
+    for row in reversed(range(len(block))):
         pairs = slice(starts[row], starts[row + 1])
         columns = block.columns[pairs].astype(np.intp)  # here: of all at once they are large
         now[labels[row]][columns] -= 1  # the tokens of a message are distinct

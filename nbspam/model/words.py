@@ -75,10 +75,8 @@ def parse_alpha(given: float | str, others: str = "") -> float:
     low, high = ALPHA_RANGE
     if alpha == 0 or low <= alpha <= high:
         return alpha
-    why, remedy = (
-        f"is neither 0 nor a number from {low:g} to {high:g}",
-        "use a number, for example 1 (Laplace)",
-    )
+    why = f"is neither 0 nor a number from {low:g} to {high:g}"
+    remedy = "use a number, for example 1 (Laplace)"
     raise UsageError(str(given), why, remedy + others, "alpha", option="alpha")
 
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from nbspam.errors import NbspamError, TryAgainError, UsageError
 from nbspam.explain import clues as clues_of
-from nbspam.filter import CLUES, Filter, Verdict, open_filter
+from nbspam.filter import CLUES, Filter, Verdict, follow_model
 from nbspam.labels import SPAM, parse_class_name
 from nbspam.passthrough import mark_message, unwrap_message
 from nbspam.serve import codec
@@ -107,11 +107,8 @@ class UserFilters:
 
     def _filter(self, path: str) -> Filter:
         """The filter of the model that is at the path now."""
-        current = self._open.pop(path, None)
-        if current and not current.model.is_at(path):
-            current.close()
-            current = None
-        self._open[path] = current = current or open_filter(path, loss=self.loss)
+        current = follow_model(self._open.pop(path, None), path, loss=self.loss)
+        self._open[path] = current
         while len(self._open) > MAX_OPEN:
             self._close(next(iter(self._open)))
         if SPAM not in current.classes:

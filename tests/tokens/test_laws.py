@@ -78,10 +78,10 @@ def memories() -> list[Memory[str, object]]:
 def test_the_tokens_are_the_same_whatever_was_read_before(data: Path) -> None:
     files = files_of(data)[:120]
     for memory in memories():
-        memory.clear()  # a full one starts anew, and may hold little now
+        memory.clear()  # a full one starts anew: without this the number depends on what was read before
     for path in files:
         read(path.read_bytes())
-    assert sum(map(len, memories())) > 100  # each begins anew when it is full
+    assert sum(map(len, memories())) > 1_000
     knowing = [read(path.read_bytes()).views() for path in files]
     for path, views in zip(files, knowing, strict=True):
         for memory in memories():

@@ -30,8 +30,10 @@ _COLOURS = {
     "snow": 0xFFFAFA, "whitesmoke": 0xF5F5F5, "transparent": TRANSPARENT, "none": TRANSPARENT,
 }  # fmt: skip
 _HEX = frozenset("0123456789abcdef")
-_PIXELS = {"px": 1.0, "": 1.0, "pt": 4 / 3, "em": 16.0, "rem": 16.0, "%": 6.0, "in": 96.0, "cm": 37.8}
-_PIXELS |= {"pc": 16.0, "mm": 3.8, "ex": 8.0, "ch": 8.0, "vw": 10.0, "vh": 8.0}
+_PIXELS = {
+    "px": 1.0, "": 1.0, "pt": 4 / 3, "em": 16.0, "rem": 16.0, "%": 6.0, "in": 96.0, "cm": 37.8,
+    "pc": 16.0, "mm": 3.8, "ex": 8.0, "ch": 8.0, "vw": 10.0, "vh": 8.0,
+}  # fmt: skip
 
 
 def parse_length(value: str) -> float | None:
