@@ -209,9 +209,6 @@ _TABLE: dict[str, Callable[[str], Callable[[Any], Any]]] = {
     "report": _option("Write a page with curves and mistakes.", "FILE.html"),
     "seed": _option("Seed of random choices.", "N", type=_COUNT, default=0),
     "write": _option("Train MODEL on SOURCE with the best settings."),
-    # attack
-    "attack.loss": _option("The costs to try as a defence.", _LOSS, default="FN=10"),
-    "limit": _option("Draw N spam, N ham for its words, N ham to judge.", "N", type=_SOME, default=200),
     # explain, vocab, vectorize, model
     "top": _option("Number of clues; 0 shows all.", "N", type=_COUNT, default=15),
     "vocab.top": _option("Number of codes; 0 shows all.", "N", type=_COUNT, default=20),

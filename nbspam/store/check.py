@@ -17,7 +17,7 @@ from nbspam.settings import parse_settings
 from nbspam.store.digest import differing_tables
 from nbspam.store.reader import Model, find_rows, open_model
 from nbspam.store.writer import sum_rows
-from nbspam.tokens.bag import NOTAWORD, NOTAWORD_KEY, NOTAWORD_VIEW, VIEWS, hash_token
+from nbspam.tokens.bag import NOTAWORD, NOTAWORD_KEY, NOTAWORD_VIEW, hash_token
 
 
 def check_model(path: str) -> list[str]:
@@ -113,15 +113,6 @@ def _find_row(model: Model, condition: str) -> TokenRow | None:
         counts = model.counts([key])[key]
         return TokenRow(text, view, counts[0::2], counts[1::2])
     return None
-
-
-def find_ham_words(model: Model, most: int) -> list[str]:
-    """Words of the text that the most ham have and no spam; for a model of ham and spam."""
-    query = (
-        "SELECT text FROM token WHERE view = ? AND documents_1 = 0 ORDER BY documents_0 DESC, text LIMIT ?"
-    )
-    rows = model.connection.ask(query, (VIEWS.index("body"), 2 * most))
-    return [text for (text,) in rows if text.isalpha()][:most]
 
 
 def vocabulary_keys(model: Model) -> list[int] | None:
