@@ -233,11 +233,10 @@ _TABLE: dict[str, Callable[[str], Callable[[Any], Any]]] = {
     "from": _option(
         "The filter that wrote FILE.",
         "NAME",
-        type=("bogofilter", "spambayes", "thunderbird", "spamassassin", "auto"),
+        type=("bogofilter", "thunderbird", "spamassassin", "auto"),
         default="auto",
         name="form",
     ),
-    "bogofilter": _option("Write the word list of bogofilter, the only form so far.", required=True),
     # All commands
     "jobs": _option("Processes.", "N", type=_JOBS, shown="all cores", default=default_jobs, short="-j"),
     "max_memory": _option(
