@@ -89,7 +89,6 @@ def _show_faults(context: click.Context, option: click.Parameter, is_given: bool
 _LOSS = "COSTS|FILE"
 _COUNT, _SOME, _DAYS = click.IntRange(0), click.IntRange(2), Real(0, 36500)
 _JOBS = click.IntRange(1, 1_000)  # more is a typing mistake
-_FILTERS = ("spamassassin", "bogofilter")
 _PRIOR = "empirical, smoothed, uniform, or a probability for each class: spam=0.4,ham=0.6."
 
 # By the name of the flag; "command.name" is the form of one command.
@@ -161,9 +160,11 @@ _TABLE: dict[str, Callable[[str], Callable[[Any], Any]]] = {
     "files_from": _option("Read the paths of messages from this file, one a line (- is stdin).", "LIST"),
     "passthrough": _option("Write the message with an X-Nbspam header inserted.", short="-p"),
     "spam_flag": _option("Insert X-Spam-Flag and X-Spam-Status after X-Nbspam."),
-    "header_format": _option("Insert the fields of another filter, too.", "NAME", type=_FILTERS),
+    "header_format": _option(
+        "Insert the fields of another filter, too.", "NAME", type=("spamassassin", "bogofilter")
+    ),
     "exit_code": _option("Exit with 0 for spam, 1 for ham, 2 for unsure."),
-    "exit_style": _option("Exit as another filter does (spamassassin: with -e).", "NAME", type=_FILTERS),
+    "exit_style": _option("Exit as another filter does.", "NAME", type=("bogofilter",)),
     "autolearn": _option("Learn each message as its verdict, if the verdict is sure enough."),
     "socket": _option("Listen on a unix socket (spamc -U PATH).", "PATH"),
     "socket_mode": _option("Permissions of the socket.", "OCTAL", type=parse_mode, default="600"),
