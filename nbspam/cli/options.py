@@ -149,12 +149,6 @@ _TABLE: dict[str, Callable[[str], Callable[[Any], Any]]] = {
     "score.prior": _option(f"Score with another prior: {_PRIOR}", "PRIOR"),
     "score.features": _option("Score by words, numeric or both.", "NAME"),
     # train
-    "regime": _option(
-        "Which messages to count: all; on-error: in order of time, only those that the filter so far judges "
-        "wrongly; thick:MARGIN: also those less than MARGIN nats from the cut-off.",
-        "REGIME",
-        default="all",
-    ),
     "update": _option("Add the mail to a model; a message counted before counts again."),
     # classify, learn, serve
     "files_from": _option("Read the paths of messages from this file, one a line (- is stdin).", "LIST"),
@@ -270,7 +264,7 @@ CLUSTER = ("scheduler", "local_cluster")
 KEPT_BY_MODEL = ("threshold", "views", "numeric_model", "bins", "binning", "normalise")
 SCORING = ("event_model", "alpha", "prior", "features", "textbook", *KEPT_BY_MODEL)
 OTHER_SCORING = ("score.event_model", "score.alpha", "score.prior", "score.features", "textbook")
-RARE = {"classes", "rules", "grouped", "feedback", "autolearn", "results", "seed", "start", "regime"}
+RARE = {"classes", "rules", "grouped", "feedback", "autolearn", "results", "seed", "start"}
 RARE |= {*SCORING, *CLUSTER, "edges", "vocab"}
 
 

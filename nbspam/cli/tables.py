@@ -162,10 +162,9 @@ def scoring_text(settings: Mapping[str, Any]) -> str:
 def train_summary(trained: Trained, verb: str = "Trained on") -> str:
     """How many messages were counted, and where the model is."""
     counts = counts_text(trained.classes, trained.messages)
-    of_all = "" if trained.read is None else f"{sum(trained.messages):,} of "
-    messages = amount(sum(trained.messages) if trained.read is None else trained.read, "message")
+    messages = amount(sum(trained.messages), "message")
     lines = [
-        f"{verb} {of_all}{messages} ({counts}); {amount(trained.tokens, 'token')}.",
+        f"{verb} {messages} ({counts}); {amount(trained.tokens, 'token')}.",
         f"Model: {plain(trained.path)} ({trained.size_bytes / 1e6:.1f} MB).",
     ]
     if trained.again:

@@ -54,7 +54,6 @@ class Trained(NamedTuple):
     size_bytes: int
     skipped: Skipped
     alpha: float | None = None  # if it was chosen
-    read: int | None = None  # messages, if not all of them are counted
     again: int = 0  # messages that the model had counted before
     begun: bool = False  # the model began as a copy of another
 
@@ -65,7 +64,6 @@ class Choices(NamedTuple):
     vocabulary : all other words become NOTAWORD; None: count every word
     automatic  : choose alpha on the mail
     decision   : settings of decisions: `loss` or `loss_matrix`
-    evidence   : out-of-sample evidence to calibrate on; None: that of the counted messages
     replaces   : write over an existing model; if False, that is an error
     edges      : inner edges of the bins of numeric features, by name; the edges of all others are learned
     max_memory : megabytes of all processes together, 0 for the default; more counts wait in temporary files
@@ -75,7 +73,6 @@ class Choices(NamedTuple):
     vocabulary: Vocabulary | None = None
     automatic: bool = False
     decision: dict[str, str] = {}  # noqa: RUF012 - not changed
-    evidence: Evidence | None = None
     replaces: bool = True
     edges: Mapping[str, list[float]] = MappingProxyType({})
     max_memory: int = 0
@@ -96,13 +93,13 @@ def train(
     items : MailFiles if `jobs` is a cluster
     """
     choices = choices or Choices()
-    mail = start_accumulator(classes, settings, choices, jobs)
+    mail = _start_accumulator(classes, settings, choices, jobs)
     mail.read(items, progress)
-    return write_counted(mail, path, choices, jobs)
+    return _write_counted(mail, path, choices, jobs)
 
 
-def start_accumulator(
-    classes: tuple[str, ...], settings: Settings, choices: Choices, jobs: int | Cluster = 1
+def _start_accumulator(
+    classes: tuple[str, ...], settings: Settings, choices: Choices, jobs: int | Cluster
 ) -> Accumulator:
     """What the mail of a training is added to."""
     settings = limit_settings(settings, choices.vocabulary).of(classes)
@@ -112,7 +109,7 @@ def start_accumulator(
     return Accumulator(counting, jobs) if isinstance(jobs, int) else jobs.accumulator(counting)
 
 
-def write_counted(mail: Accumulator, path: str, choices: Choices, jobs: int | Cluster = 1) -> Trained:
+def _write_counted(mail: Accumulator, path: str, choices: Choices, jobs: int | Cluster) -> Trained:
     """Write the model of mail that was counted to `path`, whole or not at all."""
     classes, settings, *_ = mail.counting
     _check_classes(path, classes, mail.messages)
@@ -143,9 +140,9 @@ def _write(
 ) -> int:
     """Write the model file; the number of its tokens."""
     classes = mail.counting.classes
-    block = mail.recent() if settings.averaged and not choices.evidence else Block()
+    block = mail.recent() if settings.averaged else Block()
     counts, digest = _sum_ranges(ranges(), block)
-    samples = _start_sampling(settings, choices, block, counts, jobs)
+    samples = _start_sampling(settings, block, counts, jobs)
     with new_model(path, classes, mail.messages.tolist(), choices.source, choices.replaces) as file:
         vocabulary = "fixed" if choices.vocabulary else "open"
         file.settings(settings.as_text() | choices.decision | {"vocabulary": vocabulary})
@@ -161,13 +158,11 @@ def _write(
 
 
 def _start_sampling(
-    settings: Settings, choices: Choices, block: Block, counts: Counts, jobs: int | Cluster
+    settings: Settings, block: Block, counts: Counts, jobs: int | Cluster
 ) -> Iterable[Evidence]:
     """What the calibration is learned on; other processes may compute it while the counts are written."""
     if not settings.averaged:
         return []
-    if choices.evidence:
-        return [choices.evidence]
     work = partial(take_sample, block=block, counts=counts, settings=settings)
     return run_shards(work, choose_ways(block), jobs)
 

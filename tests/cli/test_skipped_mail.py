@@ -32,7 +32,6 @@ def place(made: Path, tmp_path: Path) -> Path:
 
 COMMANDS = [
     (["train", "-m", "new"], "new"),
-    (["train", "-m", "new", "--regime", "on-error"], "new"),
     (["train", "-m", "m", "--update"], "m"),
     (["eval", "--folds", "2", "--save", "new"], "new"),
     (["eval", "--replay", "--json", "--results", "new"], "new"),
