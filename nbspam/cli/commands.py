@@ -31,7 +31,7 @@ COMMANDS = {
     "tune": ("tune", "Choose the best settings for your own mail."),
     "vocab": ("vocab", "Build and show vocabularies."),
     "vectorize": ("vocab", "Turn mail into a feature matrix."),
-    "doctor": ("doctor", "Check a model, and the labels of mail."),
+    "doctor": ("doctor", "Check a model, and how mail comes to it."),
     "model": ("model", "Inspect, merge and convert models."),
 }
 

@@ -252,6 +252,11 @@ _TABLE: dict[str, Callable[[str], Callable[[Any], Any]]] = {
         callback=_show_faults,
         short="-v",
     ),
+    "train.verbose": _option(
+        "Name the messages that are in more than one class, and each on which a part of nbspam failed.",
+        callback=_show_faults,
+        short="-v",
+    ),
     "eval.verbose": _option(
         "Name every misclassified message, the worst with clues.", callback=_show_faults, short="-v"
     ),

@@ -31,7 +31,7 @@ FOR_A_NEW_MODEL = (*SCORING, "edges", "max_memory", "vocab", "loss", *CLUSTER)
 
 @click.command("train", cls=LongCommand)
 @options(*SOURCE, "model", *SCORING, "edges", "jobs", "max_memory", "vocab", "loss", *CLUSTER)
-@options("update", "start", "replace", "mode", "verbose", "quiet")
+@options("update", "start", "replace", "mode", "train.verbose", "quiet")
 def train_command(model: str, start: str, replace: bool, mode: int | None, **given: Any) -> None:
     """Train a model on labelled mail.
 
@@ -72,6 +72,7 @@ def _train(model: str, replace: bool, given: dict[str, Any]) -> None:
         edges=parse_edges(given["edges"], settings.numeric_model),
         max_memory=given["max_memory"] or 0,
         source=_source("train", given),
+        keeps_names=given["verbose"],
     )
     log_priors(parse_prior(settings.prior), [1] * len(source.classes), source.classes)
     check_new_model(model, replace, "--update adds to it, --replace writes it anew")
@@ -100,7 +101,8 @@ def _update(model: str, start: str, given: dict[str, Any]) -> None:
     source = open_source(given, allow_one_class=True)
     items, jobs = source.items(), given["jobs"]
     with message_steps("Adding", source, given["quiet"]) as advance:
-        added = update(items, source.classes, model, jobs, advance, start, _source("train --update", given))
+        origin = _source("train --update", given)
+        added = update(items, source.classes, model, jobs, advance, start, origin, given["verbose"])
     if added.begun:
         say(f"{plain(model)} begins as a copy of {plain(start)}.", given["quiet"])
     say(train_summary(added, "Added"), given["quiet"])

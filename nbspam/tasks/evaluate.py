@@ -23,7 +23,7 @@ from nbspam.corpus.reading import Progress
 from nbspam.decision import Loss, cutoffs
 from nbspam.errors import BadDataError, UsageError
 from nbspam.evaluation import folds as splitting
-from nbspam.evaluation.folds import SIMILARITY, Split, group_near_duplicates
+from nbspam.evaluation.folds import Split, group_near_duplicates
 from nbspam.evaluation.outcomes import (
     Evaluation,
     Floats,
@@ -153,12 +153,12 @@ def evaluate_holdout(
     return replace(judged, digest=corpus.digest(split[1]), settings=settings, trained=len(split[0]))
 
 
-def group_duplicates(corpus: Corpus, similarity: float = SIMILARITY) -> Ints:
+def group_duplicates(corpus: Corpus) -> Ints:
     """int64 (n,): near-duplicates, such as the messages of one campaign, share a number."""
     # Many short texts share measures; bigrams are the words once more.
     block = drop_columns(corpus.block, ~np.isin(corpus.block.views, NO_TEXTBOOK_VIEWS))
     keys = block.keys[block.columns].view(np.uint64)
-    return group_near_duplicates(np.split(keys, block.starts[1:-1]), similarity)
+    return group_near_duplicates(np.split(keys, block.starts[1:-1]))
 
 
 def evaluate_replay(

@@ -44,6 +44,26 @@ COPIES = 6  # of the counts while they are merged, and the rows that wait
 TOKENS_AT_ONCE = 16_384  # in a slice of make_token_rows
 
 
+class Copy(NamedTuple):
+    """A message that has a copy in another class."""
+
+    label: str
+    name: str
+
+
+class Contradictions(NamedTuple):
+    """Messages that are in more than one class.
+
+    messages : how many different ones
+    classes  : those that they are in
+    copies   : of each message in a row; empty if names were not kept
+    """
+
+    messages: int
+    classes: list[str]
+    copies: list[Copy]
+
+
 class Trained(NamedTuple):
     """The result of a training, for the summary."""
 
@@ -53,6 +73,7 @@ class Trained(NamedTuple):
     tokens: int
     size_bytes: int
     skipped: Skipped
+    contradictions: Contradictions
     alpha: float | None = None  # if it was chosen
     again: int = 0  # messages that the model had counted before
     begun: bool = False  # the model began as a copy of another
@@ -68,6 +89,7 @@ class Choices(NamedTuple):
     edges      : inner edges of the bins of numeric features, by name; the edges of all others are learned
     max_memory : megabytes of all processes together, 0 for the default; more counts wait in temporary files
     source     : of the mail, for the ledger
+    keeps_names : name the messages that are in more than one class
     """
 
     vocabulary: Vocabulary | None = None
@@ -77,6 +99,7 @@ class Choices(NamedTuple):
     edges: Mapping[str, list[float]] = MappingProxyType({})
     max_memory: int = 0
     source: str = "train"
+    keeps_names: bool = False
 
 
 def train(
@@ -105,7 +128,7 @@ def _start_accumulator(
     settings = limit_settings(settings, choices.vocabulary).of(classes)
     max_bytes = _share_memory(choices.max_memory, jobs if isinstance(jobs, int) else 1)
     keys = choices.vocabulary.keys() if choices.vocabulary else None
-    counting = Counting(classes, settings, keys, max_bytes)
+    counting = Counting(classes, settings, keys, max_bytes, choices.keeps_names)
     return Accumulator(counting, jobs) if isinstance(jobs, int) else jobs.accumulator(counting)
 
 
@@ -126,7 +149,8 @@ def _write_counted(mail: Accumulator, path: str, choices: Choices, jobs: int | C
         settings = settings.replaced(alpha=choose_alpha(textbook, mail.recent()))
     tokens = _write(path, settings, choices, mail, ranges, features, jobs)
     messages, alpha = tuple(mail.messages.tolist()), settings.alpha if choices.automatic else None
-    return Trained(path, classes, messages, tokens, os.path.getsize(path), mail.skipped, alpha)
+    size_bytes, contradictions = os.path.getsize(path), find_contradictions(mail)
+    return Trained(path, classes, messages, tokens, size_bytes, mail.skipped, contradictions, alpha)
 
 
 def _write(
@@ -242,3 +266,16 @@ def count_learned(learned: list[tuple[Ints, NDArray[np.int16]]]) -> Iterator[tup
     pairs["digest"], pairs["class"] = digests, labels
     distinct, times = np.unique(pairs, return_counts=True)
     return zip(distinct["digest"].tolist(), distinct["class"].tolist(), times.tolist(), strict=True)
+
+
+def find_contradictions(mail: Accumulator) -> Contradictions:
+    """The messages that were read in more than one class."""
+    digests, labels = (np.concatenate(arrays) for arrays in zip(*mail.learned, strict=True))
+    order = np.argsort(digests, kind="stable")
+    is_same = np.diff(digests[order]) == 0
+    is_other_class = np.diff(labels[order]) != 0
+    contradicted = np.unique(digests[order][1:][is_same & is_other_class])
+    rows = order[np.isin(digests[order], contradicted)]
+    classes = mail.counting.classes
+    copies = [Copy(classes[labels[row]], mail.names[row]) for row in rows] if mail.names else []
+    return Contradictions(len(contradicted), [classes[number] for number in np.unique(labels[rows])], copies)

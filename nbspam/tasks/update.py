@@ -24,7 +24,7 @@ from nbspam.store.reader import Model, open_model
 from nbspam.store.updater import Origin, Updater, read_autolearned
 from nbspam.tasks.classify import counts_of, look_up_cells
 from nbspam.tasks.start import choose_model, copy_shared
-from nbspam.tasks.train import Trained, count_learned, make_token_rows
+from nbspam.tasks.train import Trained, count_learned, find_contradictions, make_token_rows
 
 # A step of the calibration costs the square of its weights: with many classes fewer messages are learned.
 STEP_BUDGET = 1_400_000
@@ -38,27 +38,37 @@ def update(
     progress: Progress | None = None,
     start: str = "",
     source: str = "train",
+    keeps_names: bool = False,
 ) -> Trained:
     """Add all items to the model at `path`, or none if there is an error.
 
     start  : a shared model that is copied to `path` first if there is no model, or empty
     source : of the mail, for the ledger
+    keeps_names : name the messages that are in more than one class
     """
     origin = Origin(source)
     with open_model(choose_model(path, start)) as model:
         _check(model, classes)
         keys, known = vocabulary_keys(model), model.classes
         settings = parse_settings(model.settings, model.path)
-    counts = Accumulator(Counting(known, settings, keys), jobs)
+    counts = Accumulator(Counting(known, settings, keys, keeps_names=keeps_names), jobs)
     counts.read(items, progress)
     if not counts.messages.any():
         why = "no readable message was found, so nothing was added"
         raise NoInputError("SOURCE", why, "check SOURCE", "no-mail")
     begun = copy_shared(path, start)
     again = _add(path, counts, known, keys, origin)
-    added, tokens = tuple(counts.messages.tolist()), len(counts.counts().keys)
-    size_bytes = os.path.getsize(path)
-    return Trained(path, known, added, tokens, size_bytes, counts.skipped, again=again, begun=begun)
+    return Trained(
+        path,
+        known,
+        messages=tuple(counts.messages.tolist()),
+        tokens=len(counts.counts().keys),
+        size_bytes=os.path.getsize(path),
+        skipped=counts.skipped,
+        contradictions=find_contradictions(counts),
+        again=again,
+        begun=begun,
+    )
 
 
 def _check(model: Model, classes: tuple[str, ...]) -> None:
