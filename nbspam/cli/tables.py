@@ -167,8 +167,8 @@ def train_summary(trained: Trained, verb: str = "Trained on") -> str:
         f"{verb} {messages} ({counts}); {amount(trained.tokens, 'token')}.",
         f"Model: {plain(trained.path)} ({trained.size_bytes / 1e6:.1f} MB).",
     ]
-    if trained.again:
-        lines.append(f"Counted before: {trained.again:,} of them, which now count once more.")
+    if trained.counted_before:
+        lines.append(f"Counted before: {trained.counted_before:,} of them, which now count once more.")
     lines += _name_contradictions(trained.contradictions)
     if trained.alpha is not None:
         lines.append(f"Chosen by judging messages that were left out: alpha = {trained.alpha:g}.")

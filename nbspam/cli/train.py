@@ -103,7 +103,7 @@ def _update(model: str, start: str, given: dict[str, Any]) -> None:
     with message_steps("Adding", source, given["quiet"]) as advance:
         origin = _source("train --update", given)
         added = update(items, source.classes, model, jobs, advance, start, origin, given["verbose"])
-    if added.begun:
+    if added.is_copy:
         say(f"{plain(model)} begins as a copy of {plain(start)}.", given["quiet"])
     say(train_summary(added, "Added"), given["quiet"])
     check_all_read(source.skipped, added.skipped)

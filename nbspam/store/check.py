@@ -133,10 +133,7 @@ def contradictions(model: Model) -> int:
     return int(model.connection.ask(f"SELECT count(*) FROM ({twice})")[0][0])
 
 
-def find_learned(model: Model, digests: list[int]) -> dict[int, set[int]]:
-    """digest -> numbers of the classes that the model has counted it in, for the digests that it knows."""
-    found: dict[int, set[int]] = {}
-    query = "SELECT digest, class FROM learned WHERE digest"
-    for digest, number in find_rows(model.connection, query, digests):
-        found.setdefault(digest, set()).add(number)
-    return found
+def find_learned(model: Model, digests: list[int]) -> set[int]:
+    """The digests among these of messages that the model has counted."""
+    query = "SELECT digest FROM learned WHERE digest"
+    return {digest for (digest,) in find_rows(model.connection, query, digests)}

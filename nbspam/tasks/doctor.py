@@ -1,7 +1,7 @@
 """A check-up of a model and of its place in the file system.
 
 A finding that is wrong carries the exit status of the error that the next command would meet, so scripts can
-act on it.  The bounds are from docs/decisions.md.
+act on it.  The bounds are from docs/decisions.md, Wrong labels.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def examine(path: str, why: str, places: Iterable[str], start: str = "") -> list
     return [*found, *_find_others(path, places), *_find_calls(os.path.expanduser("~"))]
 
 
-def user_name(number: int) -> str:
+def _user_name(number: int) -> str:
     """The name of a user, or the number if there is no name."""
     try:
         return pwd.getpwuid(number).pw_name
@@ -134,10 +134,10 @@ def _examine_owner(path: str) -> Finding:
     status = os.stat(path)
     link = f"; a link to {os.path.realpath(path)}" if os.path.islink(path) else ""
     mode = stat.filemode(status.st_mode)[1:]
-    text = f"{user_name(status.st_uid)}'s, {mode}; you are {_own_name()}{link}"
-    other = os.stat(_folder(path)).st_uid
+    text = f"{_user_name(status.st_uid)}'s, {mode}; you are {_own_name()}{link}"
+    other = os.stat(_find_folder(path)).st_uid
     if other not in (status.st_uid, 0):
-        name = user_name(other)
+        name = _user_name(other)
         text += f"; it is in a folder of {name}, and a filter that runs as {name} cannot learn"
         return _note("owner", text, f"as root: chown {name} {path}")
     if status.st_mode & OTHERS_ACCESS:
@@ -147,7 +147,7 @@ def _examine_owner(path: str) -> Finding:
 
 
 def _examine_writing(path: str) -> Finding:
-    denied = [one for one in (path, _folder(path)) if not os.access(one, os.W_OK)]
+    denied = [one for one in (path, _find_folder(path)) if not os.access(one, os.W_OK)]
     if not denied:
         return Finding("writing", "you can learn into it: the file and its folder are writable")
     why = f"{_own_name()} cannot write to {' and '.join(denied)}: learn and train fail"
@@ -165,7 +165,7 @@ def _examine_contents(path: str) -> Iterator[Finding]:
         yield Finding("sound", f"yes: format {FORMAT}, {size}, all sums are right")
     with open_model(path) as model:
         text = f"{sum(model.messages):,} messages ({counts_text(model.classes, model.messages)})"
-        yield Finding("counted", f"{text}; last changed {_moment(os.path.getmtime(path))}")
+        yield Finding("counted", f"{text}; last changed {_format_time(os.path.getmtime(path))}")
         yield from _examine_autolearned(model)
         yield from _examine_amount(model)
         yield _examine_calibration(model)
@@ -234,7 +234,7 @@ def _find_others(path: str, places: Iterable[str]) -> Iterator[Finding]:
     for other in others.values():
         status = os.stat(other)
         newer = ", later than this one: was that training meant for here?" if status.st_mtime > used else ""
-        text = f"{other} ({user_name(status.st_uid)}'s, changed {_moment(status.st_mtime)}{newer})"
+        text = f"{other} ({_user_name(status.st_uid)}'s, changed {_format_time(status.st_mtime)}{newer})"
         yield _note("another", text, f"to use it: `model={other}` or NBSPAM_MODEL={other}")
 
 
@@ -266,12 +266,12 @@ def _find_calls(home: str) -> Iterator[Finding]:
 
 
 def _own_name() -> str:
-    return user_name(os.geteuid())
+    return _user_name(os.geteuid())
 
 
-def _folder(path: str) -> str:
+def _find_folder(path: str) -> str:
     return os.path.dirname(os.path.realpath(path))
 
 
-def _moment(seconds: float) -> str:
+def _format_time(seconds: float) -> str:
     return time.strftime("%Y-%m-%d %H:%M", time.localtime(seconds))

@@ -75,8 +75,8 @@ class Trained(NamedTuple):
     skipped: Skipped
     contradictions: Contradictions
     alpha: float | None = None  # if it was chosen
-    again: int = 0  # messages that the model had counted before
-    begun: bool = False  # the model began as a copy of another
+    counted_before: int = 0  # messages that the model had counted before
+    is_copy: bool = False  # the model began as a copy of another
 
 
 class Choices(NamedTuple):
