@@ -57,14 +57,14 @@ HEADER, BODY, STRUCTURE = range(len(TEXTBOOK_VIEWS))
 Token = tuple[int, str]  # view and text of a token of ours
 
 
-class Count(NamedTuple):
-    """How many messages hold a word."""
+class HamSpam(NamedTuple):
+    """How many messages of ham and of spam."""
 
     ham: int
     spam: int
 
 
-NOTHING = Count(0, 0)
+NOTHING = HamSpam(0, 0)
 
 
 class Form(NamedTuple):
@@ -76,7 +76,7 @@ class Form(NamedTuple):
     remedy  : how to get a sound list
     """
 
-    read: Callable[[Iterable[bytes]], Iterator[tuple[str, Count]]]
+    read: Callable[[Iterable[bytes]], Iterator[tuple[str, HamSpam]]]
     convert: Callable[[str], Token | None]
     unit: str
     remedy: str
@@ -89,14 +89,14 @@ class WordList(NamedTuple):
     messages : that it has counted
     words    : how many words the list has (training.dat: of each class)
     taken    : how many of them are tokens of ours; several spellings may be one token
-    tokens   : each Count is at most the messages of its class
+    tokens   : each number is at most the messages of its class
     """
 
     form: str
-    messages: Count
+    messages: HamSpam
     words: int
     taken: int
-    tokens: dict[Token, Count]
+    tokens: dict[Token, HamSpam]
 
 
 def import_words(
@@ -135,7 +135,7 @@ def read_words(lines: Iterable[bytes], where: str, form: str) -> WordList:
         remedy = "nothing can be imported; train on sorted mail: nbspam train SOURCE"
         raise BadDataError(where, why, remedy, "import-hashed")
     read, convert, unit, remedy = FORMS[form]
-    messages, tokens = NOTHING, dict[Token, Count]()
+    messages, tokens = NOTHING, dict[Token, HamSpam]()
     n_read = n_words = n_taken = 0
     try:
         for word, count in read(lines):
@@ -149,11 +149,11 @@ def read_words(lines: Iterable[bytes], where: str, form: str) -> WordList:
                 if token:
                     n_taken += 1
                     known = tokens.get(token, NOTHING)
-                    tokens[token] = Count(known.ham + count.ham, known.spam + count.spam)
+                    tokens[token] = HamSpam(known.ham + count.ham, known.spam + count.spam)
     except ValueError:
         why = f"this cannot be in a word list of {form}, or it is cut short"
         raise BadDataError(f"{where}: {unit} {n_read + 1}", why, remedy, "import-damaged") from None
-    capped = {token: Count(*map(min, count, messages)) for token, count in tokens.items()}
+    capped = {token: HamSpam(*map(min, count, messages)) for token, count in tokens.items()}
     word_list = WordList(form, messages, n_words, n_taken, capped)
     _check(word_list, where)
     return word_list
@@ -170,23 +170,23 @@ def _check(word_list: WordList, where: str) -> None:
         raise BadDataError(where, why, FORMS[word_list.form].remedy, "import-empty")
 
 
-def _read_bogofilter(lines: Iterable[bytes]) -> Iterator[tuple[str, Count]]:
+def _read_bogofilter(lines: Iterable[bytes]) -> Iterator[tuple[str, HamSpam]]:
     return map(_split_line, lines)
 
 
-def _split_line(line: bytes) -> tuple[str, Count]:
+def _split_line(line: bytes) -> tuple[str, HamSpam]:
     """A line of bogofilter, a note without its numbers; ValueError if it is damaged."""
     if len(line) > MAX_LINE_BYTES or not line.endswith(b"\n"):
         raise ValueError(line)
     word, spam, ham, *_ = line.decode("utf-8", "surrogateescape").rstrip("\r\n").split(" ")
     if word.startswith(".") and word != ALL_MESSAGES:
         return word, NOTHING
-    return word, Count(parse_natural(ham, MAX_COUNT + 1), parse_natural(spam, MAX_COUNT + 1))
+    return word, HamSpam(parse_natural(ham, MAX_COUNT + 1), parse_natural(spam, MAX_COUNT + 1))
 
 
-def _read_thunderbird(pieces: Iterable[bytes]) -> Iterator[tuple[str, Count]]:
+def _read_thunderbird(pieces: Iterable[bytes]) -> Iterator[tuple[str, HamSpam]]:
     data = b"".join(pieces)
-    yield ALL_MESSAGES, Count(_unpack(data, 4), _unpack(data, 8))
+    yield ALL_MESSAGES, HamSpam(_unpack(data, 4), _unpack(data, 8))
     at = 12
     for is_spam in (False, True):
         n_words = _unpack(data, at)
@@ -195,7 +195,7 @@ def _read_thunderbird(pieces: Iterable[bytes]) -> Iterator[tuple[str, Count]]:
             times, length = _unpack(data, at), _unpack(data, at + 4)
             word = data[at + 8 : at + 8 + length].decode("utf-8", "surrogateescape")
             at += 8 + length
-            yield word, Count(0, times) if is_spam else Count(times, 0)
+            yield word, HamSpam(0, times) if is_spam else HamSpam(times, 0)
     if at != len(data):
         raise ValueError(at)
 
@@ -285,7 +285,7 @@ def _write(word_list: WordList, path: str, replaces: bool) -> None:
         file.calibration(settings.kinds, weights, covariance)
 
 
-def _make_token_rows(tokens: dict[Token, Count]) -> Iterator[tuple[object, ...]]:
+def _make_token_rows(tokens: dict[Token, HamSpam]) -> Iterator[tuple[object, ...]]:
     """(key, view, text, documents_0, occurrences_0, ...) ascending by key; a word occurs once a message."""
     keyed = sorted((hash_token(text), view, text, *count) for (view, text), count in tokens.items())
     return ((key, view, text, ham, ham, spam, spam) for key, view, text, ham, spam in keyed)
