@@ -3,8 +3,8 @@
     make experiment-hostile
 
 Every second message of SpamAssassin's train.index trains; the spam among the others is judged as it is, and
-after each disguise of `nbspam attack`, also by a filter without the cap on evidence for ham.  Nothing here
-looks at a message of test.index.
+after each disguise, also by a filter without the cap on evidence for ham.  Nothing here looks at a message of
+test.index.
 """
 
 from __future__ import annotations
@@ -16,14 +16,13 @@ from pathlib import Path
 from unittest import mock
 
 from experiments.corpora import corpus_folder
+from experiments.disguises import Loot, disguise_all, find_ham_words
 from nbspam.corpus.item import Item
 from nbspam.corpus.labelled import open_labelled
 from nbspam.filter import open_filter
 from nbspam.labels import HAM, SPAM
 from nbspam.settings import HAM_CAP, Settings
-from nbspam.store.check import find_ham_words
 from nbspam.store.reader import open_model
-from nbspam.tasks.attack import BEST, Loot, disguise_all
 from nbspam.tasks.train import train
 from peers.bogofilter import SPAM_CUTOFF, Bogofilter
 
@@ -58,7 +57,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as scratch:
         train(past, (HAM, SPAM), f"{scratch}/model", Settings())
         with open_model(f"{scratch}/model") as model:
-            loot = Loot((item.read() for item in past if item.label == HAM), find_ham_words(model, BEST))
+            ham = (item.read() for item in past if item.label == HAM)
+            loot = Loot(ham, find_ham_words(model))
         mails = {"as it came": spam} | dict(disguise_all(spam, loot))
         columns = {
             name: missed(past, [*mails.values()], cap_nats, f"{scratch}/{name}")

@@ -26,10 +26,8 @@ if TYPE_CHECKING:
     Options = dict[str, str]
 
 STDIN_NAME = "-"
-# By the value of --exit-style; "1" is --exit-code.
-EXIT_CODES = {"1": {SPAM: 0, HAM: 1, UNSURE: 2}, "spamassassin": {SPAM: 5, HAM: 0, UNSURE: 0}}
-EXIT_CODES["bogofilter"] = EXIT_CODES["1"]
-BOGOFILTER_ERROR = 3
+EXIT_CODES = {SPAM: 0, HAM: 1, UNSURE: 2}  # of --exit-code and of --exit-style bogofilter
+BOGOFILTER_ERROR = 3  # of the latter
 REGULAR_FILE = 0o100000
 FEW_PATHS = 30  # with more messages than this, several processes judge them
 LARGE_BYTES = 1 << 20  # a file of this size may be a mailbox of many messages
@@ -42,7 +40,7 @@ SHORT_FLAGS = {"-m": "--model", "-p": "--passthrough", "-q": "--quiet"}
 SWITCHES = ("--passthrough", "--spam-flag", "--exit-code", "--json", "--autolearn", "--textbook", "--quiet")
 VALUES: tuple[str, ...] = ("--event-model", "--alpha", "--prior", "--features", "--loss", "--timeout")
 VALUES += ("--model", "--start", "--files-from", "--header-format", "--exit-style")
-CHOICES = {"--header-format": FORMATS, "--exit-style": ("bogofilter", "spamassassin")}
+CHOICES = {"--header-format": FORMATS, "--exit-style": ("bogofilter",)}
 SETTINGS = ("event_model", "alpha", "prior", "features", "textbook")  # that change how a model scores
 
 
@@ -78,7 +76,7 @@ def classify(options: Options, paths: list[str]) -> int:
     try:
         status = _classify(options, paths)
     except NbspamError as error:
-        if options.get("exit_style") != "bogofilter":
+        if "exit_style" not in options:
             raise
         _complain(error_text(error))
         status = error.status
@@ -87,7 +85,7 @@ def classify(options: Options, paths: list[str]) -> int:
 
 def _convert_status(options: Options, status: int) -> int:
     """The exit status; --exit-style bogofilter has one number for all errors."""
-    return min(status, BOGOFILTER_ERROR) if options.get("exit_style") == "bogofilter" else status
+    return min(status, BOGOFILTER_ERROR) if "exit_style" in options else status
 
 
 def _classify(options: Options, paths: list[str]) -> int:
@@ -194,8 +192,7 @@ def _exit_option(options: Options) -> str:
 
 def _exit_status(options: Options, verdict: Verdict) -> int:
     """The exit status after a verdict."""
-    option = _exit_option(options)
-    return EXIT_CODES[options[option]][verdict.label] if option else 0
+    return EXIT_CODES[verdict.label] if _exit_option(options) else 0
 
 
 def _classify_one(spam_filter: Filter, options: Options, paths: list[str]) -> int:

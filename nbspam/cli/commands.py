@@ -28,11 +28,10 @@ COMMANDS = {
     "explain": ("explain", "Explain the verdict on a message."),
     "eval": ("evaluate", "Evaluate a filter on labelled mail."),
     "compare": ("compare", "Compare two evaluations, paired by message."),
-    "attack": ("attack", "Disguise spam, and see what gets through a model."),
     "tune": ("tune", "Choose the best settings for your own mail."),
     "vocab": ("vocab", "Build and show vocabularies."),
     "vectorize": ("vocab", "Turn mail into a feature matrix."),
-    "doctor": ("doctor", "Check a model, and the labels of mail."),
+    "doctor": ("doctor", "Check a model, and how mail comes to it."),
     "model": ("model", "Inspect, merge and convert models."),
 }
 

@@ -70,12 +70,11 @@ class LabelScreen(App[Exception]):
     def _show(self) -> None:
         asked, counts = self._labelling.asked, self._labelling.labelled
         state = f"{counts[HAM]} ham, {counts[SPAM]} spam labelled. {self._labelling.left:,} left"
-        head, text = (
-            ("", NOTHING_LEFT) if asked is None else (read_head(asked.data), extract_text(asked.data))
-        )
+        head, text = "", NOTHING_LEFT
         if asked:
-            head = f"{head[:MAX_HEAD]}\n{asked.item.name}"
-            state += sureness(asked)
+            state += describe_sureness(asked)
+            head = f"{read_head(asked.data)[:MAX_HEAD]}\n{asked.item.name}"
+            text = extract_text(asked.data)
         self.query_one("#state", Static).update(state)
         self.query_one("#head", Static).update("\n".join(map(plain, head.split("\n"))))
         lines = text[:MAX_SHOWN].expandtabs().splitlines()
@@ -83,7 +82,7 @@ class LabelScreen(App[Exception]):
         self.query_one(VerticalScroll).scroll_home(animate=False)
 
 
-def sureness(asked: Asked) -> str:
+def describe_sureness(asked: Asked) -> str:
     """How sure the filter is of the messages left, and of this one."""
     if asked.sure is None or asked.log_odds is None:
         return ". The filter learns from the first ham and the first spam."

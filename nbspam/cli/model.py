@@ -20,7 +20,7 @@ from nbspam.store.prune import prune
 from nbspam.store.text import dump_model, load_dump
 from nbspam.tasks.inspect_model import Info, collect_info
 from nbspam.tasks.merge import Merged, merge
-from nbspam.tasks.word_lists import MAX_LINE_BYTES, WordList, export_bogofilter, import_words
+from nbspam.tasks.word_lists import MAX_LINE_BYTES, WordList, import_words
 
 SHOWN_SETTINGS = ("event_model", "averaged", "features", "alpha", "prior", "imported")
 
@@ -112,9 +112,9 @@ def load_command(file: str, model: str, replace: bool) -> None:
 def import_command(file: str, model: str, form: str, replace: bool, quiet: bool) -> None:
     """Make a model from the counts of another filter.
 
-    Reads from FILE or stdin the database as text, `bogoutil -d wordlist.db` of bogofilter or the CSV of
-    `sb_dbexpimp -e` of SpamBayes, or the training.dat of Thunderbird as it is.  Imports the words that nbspam
-    counts, too.  SpamAssassin's database has no words, only hashes of them, and cannot be imported.
+    Reads from FILE or stdin bogofilter's database as text (`bogoutil -d wordlist.db`), or the training.dat of
+    Thunderbird as it is.  Imports the words that nbspam counts, too.  SpamAssassin's database has no words,
+    only hashes of them, and cannot be imported.
 
     The model works at once, and better after it has learned some new mail, first as much spam as ham: nbspam
     train --update SOURCE, or nbspam learn.
@@ -131,23 +131,6 @@ def import_command(file: str, model: str, form: str, replace: bool, quiet: bool)
         lines = iter(partial(stream.readline, MAX_LINE_BYTES + 1), b"")
         imported = import_words(lines, file, model, form, replace)
     say(_summarise_import(imported, model), quiet)
-
-
-@model_command.command("export")
-@options("model", "bogofilter", "dump.output")
-def export_command(model: str, bogofilter: bool, output: str) -> None:
-    """Write the counts of a model for another filter.
-
-    Words that both filters count are written, in small letters; bogofilter sees other spellings as new words.
-
-    \b
-    Example:
-        nbspam model export --bogofilter | bogoutil -l ~/.bogofilter/wordlist.db
-
-    Exit status: 0 written; 64 usage, other classes; 65 no sound model; 66 no model; 73 cannot create; 74 I/O.
-    """
-    check_writable(output, model)
-    write_lines(output, export_bogofilter(model))
 
 
 @model_command.command("merge")

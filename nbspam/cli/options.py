@@ -89,7 +89,6 @@ def _show_faults(context: click.Context, option: click.Parameter, is_given: bool
 _LOSS = "COSTS|FILE"
 _COUNT, _SOME, _DAYS = click.IntRange(0), click.IntRange(2), Real(0, 36500)
 _JOBS = click.IntRange(1, 1_000)  # more is a typing mistake
-_FILTERS = ("spamassassin", "bogofilter")
 _PRIOR = "empirical, smoothed, uniform, or a probability for each class: spam=0.4,ham=0.6."
 
 # By the name of the flag; "command.name" is the form of one command.
@@ -150,20 +149,16 @@ _TABLE: dict[str, Callable[[str], Callable[[Any], Any]]] = {
     "score.prior": _option(f"Score with another prior: {_PRIOR}", "PRIOR"),
     "score.features": _option("Score by words, numeric or both.", "NAME"),
     # train
-    "regime": _option(
-        "Which messages to count: all; on-error: in order of time, only those that the filter so far judges "
-        "wrongly; thick:MARGIN: also those less than MARGIN nats from the cut-off.",
-        "REGIME",
-        default="all",
-    ),
     "update": _option("Add the mail to a model; a message counted before counts again."),
     # classify, learn, serve
     "files_from": _option("Read the paths of messages from this file, one a line (- is stdin).", "LIST"),
     "passthrough": _option("Write the message with an X-Nbspam header inserted.", short="-p"),
     "spam_flag": _option("Insert X-Spam-Flag and X-Spam-Status after X-Nbspam."),
-    "header_format": _option("Insert the fields of another filter, too.", "NAME", type=_FILTERS),
+    "header_format": _option(
+        "Insert the fields of another filter, too.", "NAME", type=("spamassassin", "bogofilter")
+    ),
     "exit_code": _option("Exit with 0 for spam, 1 for ham, 2 for unsure."),
-    "exit_style": _option("Exit as another filter does (spamassassin: with -e).", "NAME", type=_FILTERS),
+    "exit_style": _option("Exit as another filter does.", "NAME", type=("bogofilter",)),
     "autolearn": _option("Learn each message as its verdict, if the verdict is sure enough."),
     "socket": _option("Listen on a unix socket (spamc -U PATH).", "PATH"),
     "socket_mode": _option("Permissions of the socket.", "OCTAL", type=parse_mode, default="600"),
@@ -209,9 +204,6 @@ _TABLE: dict[str, Callable[[str], Callable[[Any], Any]]] = {
     "report": _option("Write a page with curves and mistakes.", "FILE.html"),
     "seed": _option("Seed of random choices.", "N", type=_COUNT, default=0),
     "write": _option("Train MODEL on SOURCE with the best settings."),
-    # attack
-    "attack.loss": _option("The costs to try as a defence.", _LOSS, default="FN=10"),
-    "limit": _option("Draw N spam, N ham for its words, N ham to judge.", "N", type=_SOME, default=200),
     # explain, vocab, vectorize, model
     "top": _option("Number of clues; 0 shows all.", "N", type=_COUNT, default=15),
     "vocab.top": _option("Number of codes; 0 shows all.", "N", type=_COUNT, default=20),
@@ -236,11 +228,10 @@ _TABLE: dict[str, Callable[[str], Callable[[Any], Any]]] = {
     "from": _option(
         "The filter that wrote FILE.",
         "NAME",
-        type=("bogofilter", "spambayes", "thunderbird", "spamassassin", "auto"),
+        type=("bogofilter", "thunderbird", "spamassassin", "auto"),
         default="auto",
         name="form",
     ),
-    "bogofilter": _option("Write the word list of bogofilter, the only form so far.", required=True),
     # All commands
     "jobs": _option("Processes.", "N", type=_JOBS, shown="all cores", default=default_jobs, short="-j"),
     "max_memory": _option(
@@ -261,6 +252,11 @@ _TABLE: dict[str, Callable[[str], Callable[[Any], Any]]] = {
         callback=_show_faults,
         short="-v",
     ),
+    "train.verbose": _option(
+        "Name the messages that are in more than one class, and each on which a part of nbspam failed.",
+        callback=_show_faults,
+        short="-v",
+    ),
     "eval.verbose": _option(
         "Name every misclassified message, the worst with clues.", callback=_show_faults, short="-v"
     ),
@@ -273,7 +269,7 @@ CLUSTER = ("scheduler", "local_cluster")
 KEPT_BY_MODEL = ("threshold", "views", "numeric_model", "bins", "binning", "normalise")
 SCORING = ("event_model", "alpha", "prior", "features", "textbook", *KEPT_BY_MODEL)
 OTHER_SCORING = ("score.event_model", "score.alpha", "score.prior", "score.features", "textbook")
-RARE = {"classes", "rules", "grouped", "feedback", "autolearn", "results", "seed", "start", "regime"}
+RARE = {"classes", "rules", "grouped", "feedback", "autolearn", "results", "seed", "start"}
 RARE |= {*SCORING, *CLUSTER, "edges", "vocab"}
 
 

@@ -33,8 +33,7 @@ def classify_command(files: tuple[str, ...], **given: Any) -> int:
         nbspam classify -p < message.eml
 
     Exit status: 0 done; with --exit-code 0 spam, 1 ham, 2 unsure; 64 usage; 65 no sound model; 66 no such
-    message or no model; 74 I/O; 75 passed through unchanged.  With --exit-style bogofilter 3 for an error;
-    with spamassassin 5 spam, 0 not spam.
+    message or no model; 74 I/O; 75 passed through unchanged.  With --exit-style bogofilter 3 for an error.
     """
     return classify(_as_text(given), list(files))
 

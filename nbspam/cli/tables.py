@@ -26,7 +26,7 @@ from nbspam.labels import HAM_AND_SPAM, counts_text
 
 if TYPE_CHECKING:
     from nbspam.corpus.item import Skipped
-    from nbspam.tasks.train import Trained
+    from nbspam.tasks.train import Contradictions, Trained
 
 PIPE_WIDTH = 100  # columns if the output is no terminal
 CLUE_INDENT = "      "
@@ -162,19 +162,31 @@ def scoring_text(settings: Mapping[str, Any]) -> str:
 def train_summary(trained: Trained, verb: str = "Trained on") -> str:
     """How many messages were counted, and where the model is."""
     counts = counts_text(trained.classes, trained.messages)
-    of_all = "" if trained.read is None else f"{sum(trained.messages):,} of "
-    messages = amount(sum(trained.messages) if trained.read is None else trained.read, "message")
+    messages = amount(sum(trained.messages), "message")
     lines = [
-        f"{verb} {of_all}{messages} ({counts}); {amount(trained.tokens, 'token')}.",
+        f"{verb} {messages} ({counts}); {amount(trained.tokens, 'token')}.",
         f"Model: {plain(trained.path)} ({trained.size_bytes / 1e6:.1f} MB).",
     ]
-    if trained.again:
-        lines.append(f"Counted before: {trained.again:,} of them, which now count once more.")
+    if trained.counted_before:
+        lines.append(f"Counted before: {trained.counted_before:,} of them, which now count once more.")
+    lines += _name_contradictions(trained.contradictions)
     if trained.alpha is not None:
         lines.append(f"Chosen by judging messages that were left out: alpha = {trained.alpha:g}.")
     if trained.classes != HAM_AND_SPAM:
         lines.append(f"X-Nbspam will be one of {', '.join(map(plain, trained.classes))}.")
     return "\n".join(lines)
+
+
+def _name_contradictions(found: Contradictions) -> Iterator[str]:
+    """A line that counts the messages in more than one class, and a line for each of their copies."""
+    if not found.messages:
+        return
+    ending = "." if found.copies else "; nbspam train -v names them."
+    classes = ", ".join(map(plain, found.classes))
+    yield f"In more than one class ({classes}): {amount(found.messages, 'message')}{ending}"
+    width = max(map(len, found.classes))
+    for label, name in found.copies:
+        yield f"  {plain(label):<{width}}  {plain(name)}"
 
 
 def check_all_read(*skipped: Skipped) -> None:

@@ -16,25 +16,22 @@ from nbspam.cli.shared import (
     open_source,
     open_workers,
     read_settings,
-    read_source,
 )
-from nbspam.cli.tables import check_all_read, message_steps, steps, train_summary
-from nbspam.corpus.source import Source
+from nbspam.cli.tables import check_all_read, message_steps, train_summary
 from nbspam.corpus.vocabulary import read_vocabulary
-from nbspam.decision import loss_settings, read_loss
+from nbspam.decision import loss_settings
 from nbspam.errors import UsageError
 from nbspam.model.features import parse_edges
 from nbspam.model.posterior import log_priors, parse_prior
-from nbspam.settings import Settings
-from nbspam.tasks.train import Choices, Trained, train
+from nbspam.tasks.train import Choices, train
 
 # Only a new model can be given these.
-FOR_A_NEW_MODEL = (*SCORING, "edges", "max_memory", "vocab", "loss", "regime", *CLUSTER)
+FOR_A_NEW_MODEL = (*SCORING, "edges", "max_memory", "vocab", "loss", *CLUSTER)
 
 
 @click.command("train", cls=LongCommand)
-@options(*SOURCE, "model", *SCORING, "edges", "jobs", "max_memory", "vocab", "loss", "regime", *CLUSTER)
-@options("update", "start", "replace", "mode", "verbose", "quiet")
+@options(*SOURCE, "model", *SCORING, "edges", "jobs", "max_memory", "vocab", "loss", *CLUSTER)
+@options("update", "start", "replace", "mode", "train.verbose", "quiet")
 def train_command(model: str, start: str, replace: bool, mode: int | None, **given: Any) -> None:
     """Train a model on labelled mail.
 
@@ -48,7 +45,6 @@ def train_command(model: str, start: str, replace: bool, mode: int | None, **giv
     Example:
         nbspam train ~/Maildir
         nbspam train --ham ~/mail/inbox --spam ~/mail/junk.mbox -m my.nbspam
-        nbspam train --regime thick:3 trec/full/index
 
     Exit status: 0 trained; 64 usage; 65 bad data; 66 no mail, no model to add to, or mail that cannot be
     read (the model is trained on the rest); 73 cannot create the model; 74 I/O; 75 try again later: another
@@ -76,36 +72,15 @@ def _train(model: str, replace: bool, given: dict[str, Any]) -> None:
         edges=parse_edges(given["edges"], settings.numeric_model),
         max_memory=given["max_memory"] or 0,
         source=_source("train", given),
+        keeps_names=given["verbose"],
     )
     log_priors(parse_prior(settings.prior), [1] * len(source.classes), source.classes)
     check_new_model(model, replace, "--update adds to it, --replace writes it anew")
-    if given["regime"] != "all":
-        trained = _train_by_regime(model, source, settings, choices, given)
-    else:
-        with open_workers(given) as jobs, message_steps("Training", source, given["quiet"]) as advance:
-            mail = iterate_mail(source, jobs)
-            trained = train(mail, source.classes, model, settings, jobs, advance, choices)
+    with open_workers(given) as jobs, message_steps("Training", source, given["quiet"]) as advance:
+        mail = iterate_mail(source, jobs)
+        trained = train(mail, source.classes, model, settings, jobs, advance, choices)
     say(train_summary(trained), given["quiet"])
     check_all_read(source.skipped, trained.skipped)
-
-
-def _train_by_regime(
-    model: str, source: Source, settings: Settings, choices: Choices, given: dict[str, Any]
-) -> Trained:
-    """Train a new model on the messages that --regime chooses."""
-    # A replay imports scipy, which a plain training need not wait for.
-    from nbspam.tasks.evaluate import check_regime, parse_regime, train_by_regime
-    from nbspam.tasks.judges import Plan
-
-    for name in list_given(CLUSTER):
-        why = f"does not go with `{name}`: mail that a regime chooses from is read by one machine"
-        raise UsageError(given["regime"], why, "leave it out", "regime", option="regime")
-    feedback, loss = parse_regime(given["regime"]), read_loss(given["loss"], source.classes)
-    plan = Plan(settings, choices.automatic, loss, vocabulary=choices.vocabulary)
-    check_regime(feedback, plan)
-    corpus = read_source(source, given, settings.wanted)
-    with steps("Choosing", len(corpus.block), given["quiet"]) as advance:
-        return train_by_regime(corpus, model, plan, feedback, choices, advance)
 
 
 def _source(command: str, given: dict[str, Any]) -> str:
@@ -121,14 +96,14 @@ def _update(model: str, start: str, given: dict[str, Any]) -> None:
 
     for name in list_given(FOR_A_NEW_MODEL):
         why, remedy = "the model keeps its settings", "leave it out, or train anew with --replace"
-        slug = "regime" if name == "regime" else "usage"
-        raise UsageError(f"--update {flag_of(name)}", why, remedy, slug)
+        raise UsageError(f"--update {flag_of(name)}", why, remedy, "usage")
     check_classes(choose_model(model, start))
     source = open_source(given, allow_one_class=True)
     items, jobs = source.items(), given["jobs"]
     with message_steps("Adding", source, given["quiet"]) as advance:
-        added = update(items, source.classes, model, jobs, advance, start, _source("train --update", given))
-    if added.begun:
+        origin = _source("train --update", given)
+        added = update(items, source.classes, model, jobs, advance, start, origin, given["verbose"])
+    if added.is_copy:
         say(f"{plain(model)} begins as a copy of {plain(start)}.", given["quiet"])
     say(train_summary(added, "Added"), given["quiet"])
     check_all_read(source.skipped, added.skipped)

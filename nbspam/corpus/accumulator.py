@@ -38,12 +38,14 @@ class Counting(NamedTuple):
     settings   : which views, and whether numeric features are kept
     vocabulary : keys of a fixed one, all other tokens are one NOTAWORD; None: every word has its own count
     max_bytes  : of the counts in memory, see CountSum
+    keeps_names : keep the names of the messages, 100 bytes each
     """
 
     classes: tuple[str, ...]
     settings: Settings
     vocabulary: Sequence[int] | None = None
     max_bytes: int | None = None
+    keeps_names: bool = False
 
 
 class Accumulator:
@@ -52,6 +54,7 @@ class Accumulator:
     messages   : int64 (n_classes,)
     size_bytes : of all messages
     learned    : digests and class numbers of the messages, by block
+    names      : of the messages in the same order, or empty
     numeric    : their numeric features, by block; None if they are not kept
     skipped    : the mail that could not be read
     """
@@ -59,7 +62,7 @@ class Accumulator:
     def __init__(self, counting: Counting, jobs: int = 1) -> None:
         """jobs : processes that read mail"""
         self.counting, self._jobs = counting, jobs
-        classes, settings, vocabulary, max_bytes = counting
+        classes, settings, vocabulary, max_bytes, _ = counting
         self._vocabulary = None if vocabulary is None else np.array(vocabulary, np.int64)
         self._views = list_views(settings) if settings.features != "numeric" else ()
         self.numeric: list[Floats] | None = [] if settings.features != "words" else None
@@ -69,6 +72,7 @@ class Accumulator:
         self._recent: list[Block] = []
         self.messages = np.zeros(len(classes), np.int64)
         self.learned: list[tuple[Ints, NDArray[np.int16]]] = []
+        self.names: list[str] = []
         self.skipped: Skipped = []
         self.size_bytes = 0
 
@@ -92,6 +96,8 @@ class Accumulator:
             self.numeric.append(block.features)
         self.messages += np.bincount(block.labels, minlength=len(self.messages))
         self.learned.append((block.digests(), block.labels))
+        if self.counting.keeps_names:
+            self.names += block.names
         self.size_bytes += int(block.sizes.sum())
         if self._pairs > MAX_PENDING_PAIRS:
             self._count_pending()

@@ -101,6 +101,7 @@ class _Counted(NamedTuple):
     messages: Ints
     size_bytes: int
     learned: list[tuple[Ints, NDArray[np.int16]]]
+    names: list[str]
     numeric: list[Floats] | None
     skipped: Skipped
 
@@ -131,6 +132,7 @@ class ClusterMail(Accumulator):
             self.messages += one.messages
             self.size_bytes += one.size_bytes
             self.learned += one.learned
+            self.names += one.names
             self.skipped += one.skipped
             if self.numeric is not None:
                 self.numeric += one.numeric
@@ -261,7 +263,7 @@ def _count(files: list[MailFile], counting: Counting) -> tuple[_Counted, Block, 
     mail, notes = Accumulator(counting), Notes()
     mail.read(_items(files, notes))
     skipped = mail.skipped + notes.skipped
-    counted = _Counted(mail.messages, mail.size_bytes, mail.learned, mail.numeric, skipped)
+    counted = _Counted(mail.messages, mail.size_bytes, mail.learned, mail.names, mail.numeric, skipped)
     return counted, mail.recent(), mail.counts()
 
 

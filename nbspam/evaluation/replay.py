@@ -71,12 +71,10 @@ class Feedback(NamedTuple):
 
     kind   : immediate, delayed, partial, on-error, thick or first
     amount : messages of delay, share, margin in nats, or number of messages; 0 for the others
-    first_of_class : also after the first message of each class, so that every class is learned
     """
 
     kind: str = IMMEDIATE
     amount: float = 0.0
-    first_of_class: bool = False
 
     def __str__(self) -> str:
         return self.kind if self.kind in (IMMEDIATE, ON_ERROR) else f"{self.kind}:{self.amount:.10g}"
@@ -132,11 +130,10 @@ def replay(
                   if the best class is at most M nats more likely than the next
     progress    : called with 1 after each message
     """
-    kind, amount, first_of_class = feedback
+    kind, amount = feedback
     drawn = np.random.default_rng(seed).random(len(order)) < amount
     waiting: deque[int] = deque()  # places in the order
     run = Replay([], [])
-    met: set[int] = set()
     for place, message in enumerate(order):
         label, outcome = truth[message], subject.score(message)
         run.outcomes.append(outcome)
@@ -148,9 +145,8 @@ def replay(
             ON_ERROR: outcome.decided != label,
             THICK: outcome.decided != label or _margin(outcome, centre_nats) <= amount,
         }[kind]
-        if is_learned or (first_of_class and label not in met):
+        if is_learned:
             waiting.append(place)
-        met.add(label)
         while waiting and waiting[0] <= place - (amount if kind == DELAYED else 0):
             learned = order[waiting.popleft()]
             run.learned.append(learned)

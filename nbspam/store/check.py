@@ -17,7 +17,7 @@ from nbspam.settings import parse_settings
 from nbspam.store.digest import differing_tables
 from nbspam.store.reader import Model, find_rows, open_model
 from nbspam.store.writer import sum_rows
-from nbspam.tokens.bag import NOTAWORD, NOTAWORD_KEY, NOTAWORD_VIEW, VIEWS, hash_token
+from nbspam.tokens.bag import NOTAWORD, NOTAWORD_KEY, NOTAWORD_VIEW, hash_token
 
 
 def check_model(path: str) -> list[str]:
@@ -115,15 +115,6 @@ def _find_row(model: Model, condition: str) -> TokenRow | None:
     return None
 
 
-def find_ham_words(model: Model, most: int) -> list[str]:
-    """Words of the text that the most ham have and no spam; for a model of ham and spam."""
-    query = (
-        "SELECT text FROM token WHERE view = ? AND documents_1 = 0 ORDER BY documents_0 DESC, text LIMIT ?"
-    )
-    rows = model.connection.ask(query, (VIEWS.index("body"), 2 * most))
-    return [text for (text,) in rows if text.isalpha()][:most]
-
-
 def vocabulary_keys(model: Model) -> list[int] | None:
     """The keys of the words of a fixed vocabulary, ascending, without NOTAWORD; None if every word counts."""
     if model.settings.get("vocabulary") != "fixed":
@@ -142,10 +133,7 @@ def contradictions(model: Model) -> int:
     return int(model.connection.ask(f"SELECT count(*) FROM ({twice})")[0][0])
 
 
-def find_learned(model: Model, digests: list[int]) -> dict[int, set[int]]:
-    """digest -> numbers of the classes that the model has counted it in, for the digests that it knows."""
-    found: dict[int, set[int]] = {}
-    query = "SELECT digest, class FROM learned WHERE digest"
-    for digest, number in find_rows(model.connection, query, digests):
-        found.setdefault(digest, set()).add(number)
-    return found
+def find_learned(model: Model, digests: list[int]) -> set[int]:
+    """The digests among these of messages that the model has counted."""
+    query = "SELECT digest FROM learned WHERE digest"
+    return {digest for (digest,) in find_rows(model.connection, query, digests)}

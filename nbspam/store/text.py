@@ -95,12 +95,6 @@ def dump_model(path: str) -> Iterator[str]:
     yield f"{END}\t{n_rows}\n"
 
 
-def read_documents(model: Model) -> Iterator[tuple[int, str, int, int]]:
-    """(view, text, messages of the first class, of the second) of each token, in a fixed order."""
-    query = "SELECT view, text, documents_0, documents_1 FROM token ORDER BY view, text"
-    return model.connection.stream(query)
-
-
 def _columns(table: str, n_classes: int) -> dict[str, str]:
     """column -> kind."""
     columns = dict(column.split(":") for column in TABLES[table][0].split())

@@ -1,7 +1,7 @@
 """A check-up of a model and of its place in the file system.
 
 A finding that is wrong carries the exit status of the error that the next command would meet, so scripts can
-act on it.  The bounds are from docs/decisions.md.
+act on it.  The bounds are from docs/decisions.md, Wrong labels.
 """
 
 from __future__ import annotations
@@ -39,12 +39,10 @@ from nbspam.store.updater import count_autolearned, count_reviewed
 FINE = "ok"
 NOTE = "note"  # worth knowing, not wrong
 WRONG = "wrong"
-SOUND = "sound"  # the finding about the contents of the model file
 OTHERS_ACCESS = 0o066  # read or write
 ENOUGH = 200  # messages of the rarest class
 LOPSIDED = 20  # times as many messages of one class as of another
 LEARN_MORE = "learn more of it: nbspam train `update` SOURCE, nbspam learn CLASS FILE"
-MAKE_ONE = "train one: nbspam train SOURCE"
 DELIVERY_FILES = (".procmailrc", ".mailfilter", ".forward")
 
 
@@ -65,36 +63,28 @@ class Finding(NamedTuple):
     status: int = 0
 
 
-def note(about: str, text: str, remedy: str = "") -> Finding:
+def _note(about: str, text: str, remedy: str) -> Finding:
     """A finding that is worth knowing."""
     return Finding(about, text, NOTE, remedy)
 
 
-def wrong(about: str, text: str, remedy: str, kind: type[NbspamError]) -> Finding:
+def _wrong(about: str, text: str, remedy: str, kind: type[NbspamError]) -> Finding:
     """A finding that is wrong.  kind : of the error that the next command would meet"""
     return Finding(about, text, WRONG, remedy, kind.status)
 
 
-def examine(
-    path: str, why: str, places: Iterable[str], has_mail: bool = False, start: str = ""
-) -> list[Finding]:
+def examine(path: str, why: str, places: Iterable[str], start: str = "") -> list[Finding]:
     """Examine the model at `path`; findings in reading order.
 
-    why      : why it is this model, such as `named by $NBSPAM_MODEL`
-    places   : other paths where a model may be
-    has_mail : labelled mail is named, so a missing model is no fault
-    start    : the model that judges as long as `path` does not exist, or empty
+    why    : why it is this model, such as `named by $NBSPAM_MODEL`
+    places : other paths where a model may be
+    start  : the model that judges as long as `path` does not exist, or empty
     """
-    found = [Finding("model", f"{path} ({why})"), *_model(path, has_mail, start)]
-    return [*found, *_others(path, places), *_find_calls(os.path.expanduser("~"))]
+    found = [Finding("model", f"{path} ({why})"), *_examine_model(path, start)]
+    return [*found, *_find_others(path, places), *_find_calls(os.path.expanduser("~"))]
 
 
-def is_sound(findings: list[Finding]) -> bool:
-    """True if the contents of the model were found sound."""
-    return any(one.about == SOUND and one.state == FINE for one in findings)
-
-
-def user_name(number: int) -> str:
+def _user_name(number: int) -> str:
     """The name of a user, or the number if there is no name."""
     try:
         return pwd.getpwuid(number).pw_name
@@ -102,91 +92,92 @@ def user_name(number: int) -> str:
         return str(number)
 
 
-def _model(path: str, has_mail: bool, start: str) -> Iterator[Finding]:
+def _examine_model(path: str, start: str) -> Iterator[Finding]:
     if os.path.isfile(path):
-        yield from _place(path)
+        yield from _examine_place(path)
     try:
-        yield from _contents(path)
+        yield from _examine_contents(path)
     except NbspamError as error:
         if error.slug == "model-missing":
-            yield from _missing(path, has_mail, start)
+            yield from _examine_missing(path, start)
         else:
-            yield wrong("file", error.why, error.remedy, type(error))
+            yield _wrong("file", error.why, error.remedy, type(error))
 
 
-def _missing(path: str, has_mail: bool, start: str) -> Iterator[Finding]:
+def _examine_missing(path: str, start: str) -> Iterator[Finding]:
     if start:
         yield Finding("file", f"none yet: {start} judges, and learn begins with a copy of it")
-    elif has_mail:
-        yield note("file", "there is no model here yet", MAKE_ONE)
     else:
-        yield wrong("file", "there is no model here", f"{MAKE_ONE}, or name it: `model=PATH`", NoInputError)
+        remedy = "train one: nbspam train SOURCE, or name it: `model=PATH`"
+        yield _wrong("file", "there is no model here", remedy, NoInputError)
     folder = nearest_folder(path)
     if not (os.path.isdir(folder) and os.access(folder, os.W_OK | os.X_OK)):
         why = f"a model cannot be made here: {_own_name()} cannot write to {folder}"
-        yield wrong("writing", why, "choose another place: `model=PATH`", CannotCreateError)
+        yield _wrong("writing", why, "choose another place: `model=PATH`", CannotCreateError)
     if start:
         try:
-            yield from _contents(start)
+            yield from _examine_contents(start)
         except NbspamError as error:
-            yield wrong("start", error.why, error.remedy, type(error))
+            yield _wrong("start", error.why, error.remedy, type(error))
 
 
-def _place(path: str) -> Iterator[Finding]:
-    yield _owner(path)
+def _examine_place(path: str) -> Iterator[Finding]:
+    yield _examine_owner(path)
     yield _examine_writing(path)
     lessons = list_waiting(path)
     if lessons:
         text = f"{len(lessons):,} lessons wait, because another program was writing for too long"
-        yield note("waiting", text, "the next nbspam learn counts them")
+        yield _note("waiting", text, "the next nbspam learn counts them")
 
 
-def _owner(path: str) -> Finding:
+def _examine_owner(path: str) -> Finding:
     status = os.stat(path)
     link = f"; a link to {os.path.realpath(path)}" if os.path.islink(path) else ""
     mode = stat.filemode(status.st_mode)[1:]
-    text = f"{user_name(status.st_uid)}'s, {mode}; you are {_own_name()}{link}"
-    other = os.stat(_folder(path)).st_uid
+    text = f"{_user_name(status.st_uid)}'s, {mode}; you are {_own_name()}{link}"
+    other = os.stat(_find_folder(path)).st_uid
     if other not in (status.st_uid, 0):
-        name = user_name(other)
+        name = _user_name(other)
         text += f"; it is in a folder of {name}, and a filter that runs as {name} cannot learn"
-        return note("owner", text, f"as root: chown {name} {path}")
+        return _note("owner", text, f"as root: chown {name} {path}")
     if status.st_mode & OTHERS_ACCESS:
         text += "; others can open it, and with it the words of your mail"
-        return note("owner", text, f"if it is not meant for them: chmod go-rw {path}")
+        return _note("owner", text, f"if it is not meant for them: chmod go-rw {path}")
     return Finding("owner", text)
 
 
 def _examine_writing(path: str) -> Finding:
-    denied = [one for one in (path, _folder(path)) if not os.access(one, os.W_OK)]
+    denied = [one for one in (path, _find_folder(path)) if not os.access(one, os.W_OK)]
     if not denied:
         return Finding("writing", "you can learn into it: the file and its folder are writable")
     why = f"{_own_name()} cannot write to {' and '.join(denied)}: learn and train fail"
     remedy = f"as root: chown {_own_name()} {' '.join(denied)}; or keep a model of your own: `model=PATH`"
-    return wrong("writing", why, remedy, InputOutputError)
+    return _wrong("writing", why, remedy, InputOutputError)
 
 
-def _contents(path: str) -> Iterator[Finding]:
+def _examine_contents(path: str) -> Iterator[Finding]:
     complaints = check_model(path)
     if complaints:
         text = "not sound: " + "; ".join(complaints)
-        yield wrong(SOUND, text, RETRAIN, BadDataError)
+        yield _wrong("sound", text, RETRAIN, BadDataError)
     else:
         size = f"{os.path.getsize(path) / 1e6:.1f} MB"
-        yield Finding(SOUND, f"yes: format {FORMAT}, {size}, all sums are right")
+        yield Finding("sound", f"yes: format {FORMAT}, {size}, all sums are right")
     with open_model(path) as model:
         text = f"{sum(model.messages):,} messages ({counts_text(model.classes, model.messages)})"
-        yield Finding("counted", f"{text}; last changed {_moment(os.path.getmtime(path))}")
-        yield from _autolearned(model)
-        yield from _enough(model)
-        yield _calibrated(model)
+        yield Finding("counted", f"{text}; last changed {_format_time(os.path.getmtime(path))}")
+        yield from _examine_autolearned(model)
+        yield from _examine_amount(model)
+        yield _examine_calibration(model)
         twice = contradictions(model)
         if twice:
             text = f"messages that are counted in more than one class: {twice:,}"
-            yield note("labels", text, "to see which: nbspam doctor SOURCE; then: nbspam learn CLASS FILE")
+            yield _note(
+                "labels", text, "train again, which names them: nbspam train `replace` `verbose` SOURCE"
+            )
 
 
-def _autolearned(model: Model) -> Iterator[Finding]:
+def _examine_autolearned(model: Model) -> Iterator[Finding]:
     own, (labelled, corrected) = count_autolearned(model), count_reviewed(model)
     if not any(own) and not labelled:
         return
@@ -195,15 +186,15 @@ def _autolearned(model: Model) -> Iterator[Finding]:
         text += f"; {labelled:,} more were labelled since, {corrected:,} of them as another class"
     if is_often_wrong(model):
         text += f". That is more than {100 * MAX_WRONG:g} %, so it learns no more by itself"
-        yield note("autolearned", text, "take all of them out: nbspam model forget-autolearned")
+        yield _note("autolearned", text, "take all of them out: nbspam model forget-autolearned")
     elif has_enough_labelled(model):
         yield Finding("autolearned", text)
     else:
         text += f", and no more until {MIN_LABELLED} messages of each class are labelled"
-        yield note("autolearned", text, LEARN_MORE)
+        yield _note("autolearned", text, LEARN_MORE)
 
 
-def _enough(model: Model) -> Iterator[Finding]:
+def _examine_amount(model: Model) -> Iterator[Finding]:
     fewest, most = min(model.messages), max(model.messages)
     rarest = model.classes[model.messages.index(fewest)]
     if fewest >= ENOUGH:
@@ -212,16 +203,16 @@ def _enough(model: Model) -> Iterator[Finding]:
         text = f"with fewer than {ENOUGH}, public mail was judged wrongly one time in eighty or more"
         if not can_judge(model.settings.get("averaged") == "1", model.messages):
             text = "so no message is judged until two classes have mail"
-        yield note("enough", f"{fewest:,} of class {rarest}; {text}", LEARN_MORE)
+        yield _note("enough", f"{fewest:,} of class {rarest}; {text}", LEARN_MORE)
     ratio = most / max(fewest, 1)
     if ratio > LOPSIDED:
         text = f"{ratio:,.0f} times as many messages of one class as of {rarest}"
-        yield note("balance", text, "learn more of the rare class; or set the prior: nbspam train `prior`")
+        yield _note("balance", text, "learn more of the rare class; or set the prior: nbspam train `prior`")
     elif most:  # all may have been unlearned
         yield Finding("balance", f"{ratio:.1f} : 1, not more than {LOPSIDED} : 1")
 
 
-def _calibrated(model: Model) -> Finding:
+def _examine_calibration(model: Model) -> Finding:
     settings = parse_settings(model.settings, model.path)
     if not settings.averaged:
         text = f"no: {settings.event_model} without averaged views gives probabilities far too near 0 or 1"
@@ -231,11 +222,11 @@ def _calibrated(model: Model) -> Finding:
         text = (
             f"hardly: {own:,} messages are your own, and {MIN_CALIBRATION} of each of two classes are needed"
         )
-        return note("calibrated", text, LEARN_MORE)
+        return _note("calibrated", text, LEARN_MORE)
     return Finding("calibrated", "yes: the weights of the views were learned from your mail")
 
 
-def _others(path: str, places: Iterable[str]) -> Iterator[Finding]:
+def _find_others(path: str, places: Iterable[str]) -> Iterator[Finding]:
     """Models at other places: training may have gone there."""
     used = os.path.getmtime(path) if os.path.isfile(path) else inf
     others = {os.path.realpath(other): other for other in places if os.path.isfile(other)}
@@ -243,8 +234,8 @@ def _others(path: str, places: Iterable[str]) -> Iterator[Finding]:
     for other in others.values():
         status = os.stat(other)
         newer = ", later than this one: was that training meant for here?" if status.st_mtime > used else ""
-        text = f"{other} ({user_name(status.st_uid)}'s, changed {_moment(status.st_mtime)}{newer})"
-        yield note("another", text, f"to use it: `model={other}` or NBSPAM_MODEL={other}")
+        text = f"{other} ({_user_name(status.st_uid)}'s, changed {_format_time(status.st_mtime)}{newer})"
+        yield _note("another", text, f"to use it: `model={other}` or NBSPAM_MODEL={other}")
 
 
 def _find_calls(home: str) -> Iterator[Finding]:
@@ -269,18 +260,18 @@ def _find_calls(home: str) -> Iterator[Finding]:
                 why = f"its PATH has no nbspam: {search}"
             if why and "/nbspam" not in line:
                 remedy = "set it at the top of the file: PATH=$HOME/.local/bin:/usr/bin:/bin"
-                yield note(name[1:], f"{text} ({why})", remedy)
+                yield _note(name[1:], f"{text} ({why})", remedy)
             else:
                 yield Finding(name[1:], text)
 
 
 def _own_name() -> str:
-    return user_name(os.geteuid())
+    return _user_name(os.geteuid())
 
 
-def _folder(path: str) -> str:
+def _find_folder(path: str) -> str:
     return os.path.dirname(os.path.realpath(path))
 
 
-def _moment(seconds: float) -> str:
+def _format_time(seconds: float) -> str:
     return time.strftime("%Y-%m-%d %H:%M", time.localtime(seconds))

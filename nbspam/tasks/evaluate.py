@@ -7,7 +7,7 @@ trained on.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import closing, suppress
+from contextlib import closing
 from dataclasses import replace
 from functools import partial
 from itertools import product
@@ -23,7 +23,7 @@ from nbspam.corpus.reading import Progress
 from nbspam.decision import Loss, cutoffs
 from nbspam.errors import BadDataError, UsageError
 from nbspam.evaluation import folds as splitting
-from nbspam.evaluation.folds import SIMILARITY, Split, group_near_duplicates
+from nbspam.evaluation.folds import Split, group_near_duplicates
 from nbspam.evaluation.outcomes import (
     Evaluation,
     Floats,
@@ -32,21 +32,11 @@ from nbspam.evaluation.outcomes import (
     make_evaluation,
     worst_mistakes,
 )
-from nbspam.evaluation.replay import (
-    ON_ERROR,
-    THICK,
-    Autolearn,
-    Feedback,
-    ReplayFilter,
-    parse_feedback,
-    replay,
-)
+from nbspam.evaluation.replay import Autolearn, Feedback, ReplayFilter, replay
 from nbspam.filter import open_filter
-from nbspam.model.block import drop_columns, select_rows
-from nbspam.model.calibrate import WARM_UP_SHARE, join_evidence
+from nbspam.model.block import drop_columns
 from nbspam.model.counts import Ints
 from nbspam.model.scorer import Scorer
-from nbspam.model.views import Evidence
 from nbspam.store.connection import replaced_error
 from nbspam.store.learn import count_outdated
 from nbspam.tasks.autolearn import check_autolearn
@@ -58,7 +48,6 @@ from nbspam.tasks.judges import (
     find_clues,
     make_outcome,
 )
-from nbspam.tasks.train import Choices, Trained, start_accumulator, write_counted
 from nbspam.tokens.bag import NO_TEXTBOOK_VIEWS
 
 if TYPE_CHECKING:
@@ -164,12 +153,12 @@ def evaluate_holdout(
     return replace(judged, digest=corpus.digest(split[1]), settings=settings, trained=len(split[0]))
 
 
-def group_duplicates(corpus: Corpus, similarity: float = SIMILARITY) -> Ints:
+def group_duplicates(corpus: Corpus) -> Ints:
     """int64 (n,): near-duplicates, such as the messages of one campaign, share a number."""
     # Many short texts share measures; bigrams are the words once more.
     block = drop_columns(corpus.block, ~np.isin(corpus.block.views, NO_TEXTBOOK_VIEWS))
     keys = block.keys[block.columns].view(np.uint64)
-    return group_near_duplicates(np.split(keys, block.starts[1:-1]), similarity)
+    return group_near_duplicates(np.split(keys, block.starts[1:-1]))
 
 
 def evaluate_replay(
@@ -255,49 +244,3 @@ def evaluate_model(
     judged = judge_rows(corpus, np.arange(len(joints)), joints, judge.loss, judge.scorer)
     settings = judge.settings.as_text() | {"model": path, "loss": loss or ""}
     return replace(judged, method="model", digest=corpus.digest(), settings=settings), corpus.skipped
-
-
-def parse_regime(text: str) -> Feedback:
-    """Read `on-error` or `thick:MARGIN` (nats, >= 0).  UsageError for anything else."""
-    if text.partition(":")[0] in (ON_ERROR, THICK):
-        with suppress(UsageError):
-            return parse_feedback(text)._replace(first_of_class=True)
-    allowed = ("all", "on-error", "thick:MARGIN with a margin of nats >= 0, for example thick:1")
-    raise UsageError(text[:40], "is not a training regime", slug="regime", option="regime", allowed=allowed)
-
-
-def check_regime(feedback: Feedback, plan: Plan) -> None:
-    """UsageError if a replay cannot choose: it learns words one message after another, from nothing."""
-    if plan.settings.features != "words" or plan.automatic or plan.vocabulary:
-        why = "does not go with `features`, `alpha=auto` or `vocab`: a replay learns every word, from nothing"
-        raise UsageError(str(feedback), why, "leave out one of them", "regime", option="regime")
-
-
-def train_by_regime(
-    corpus: Corpus, path: str, plan: Plan, feedback: Feedback, choices: Choices, progress: Step | None = None
-) -> Trained:
-    """Write the model of the messages that a replay with this feedback learns; see check_regime.
-
-    feedback : on-error or thick.  What it gains and costs: docs/decisions.md.
-    """
-    rows, evidence = select_learned(corpus, plan, feedback, progress)
-    mail = start_accumulator(corpus.classes, plan.settings, choices)
-    mail.add(select_rows(corpus.block, rows))
-    trained = write_counted(mail, path, choices._replace(evidence=evidence))
-    return trained._replace(read=len(corpus.block), skipped=corpus.skipped)
-
-
-def select_learned(
-    corpus: Corpus, plan: Plan, feedback: Feedback, progress: Step | None = None
-) -> tuple[Ints, Evidence | None]:
-    """The rows that a replay learns, in the order read, and the evidence of all that it judged.
-
-    A calibration that knows only the messages judged wrongly would learn that the evidence misleads.
-    """
-    order, _ = sort_in_time(corpus)
-    subject = ReplayJudge(corpus, plan)
-    subject.keeps_evidence = plan.settings.averaged
-    truth, centre = corpus.truth().tolist(), find_centre(subject.loss)
-    run = replay(order.tolist(), truth, subject, feedback, plan.seed, centre, progress)
-    judged = subject.evidence[int(len(order) * WARM_UP_SHARE) :]
-    return np.sort(run.learned), join_evidence(judged) if judged else None

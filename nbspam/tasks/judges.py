@@ -117,9 +117,8 @@ class ReplayJudge:
     it has met two classes it gives scores, where `classify` gives none.  In a year of ham before the first
     spam this ranks the messages and changes no decision.
 
-    loss     : what its decisions cost
-    clues    : why, by name, of every message that was decided wrongly
-    evidence : of every message as it was judged, if keeps_evidence is set
+    loss  : what its decisions cost
+    clues : why, by name, of every message that was decided wrongly
     """
 
     def __init__(self, corpus: Corpus, plan: Plan) -> None:
@@ -139,8 +138,6 @@ class ReplayJudge:
         self._labelled = [0] * len(classes)
         self._latest: tuple[int, Evidence] | None = None  # row last scored, by the counts as they are
         self.clues: dict[str, tuple[ShortClue, ...]] = {}
-        self.keeps_evidence = False
-        self.evidence: list[Evidence] = []
 
     def scorer(self) -> Scorer:
         """The filter as it is now."""
@@ -174,8 +171,6 @@ class ReplayJudge:
         block = self._block
         name, truth = block.names[row], int(block.labels[row])
         outcome = make_outcome(self.joint(row), self._classes, self.loss, block.has_words[row])
-        if self.keeps_evidence:
-            self.evidence.append(self.seen(row))
         if outcome.decided not in (truth, UNDECIDED):
             tokens = RowTokens(block, row, self._texts)
             self.clues[name] = find_clues(self.scorer(), tokens, name, self._classes, self.loss)

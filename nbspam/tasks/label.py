@@ -2,7 +2,8 @@
 
 One message of each group of near-duplicates is asked for.  Until ham and spam are labelled the messages
 come in the order of their digests, which is at random; then the message that the filter is least sure of
-comes next.  Each label is learned at once.  What this gains over messages at random: docs/decisions.md.
+comes next.  Each label is learned at once.  What this gains over messages at random: docs/decisions.md, Which
+messages to label first.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ from nbspam.tasks.evaluate import group_duplicates
 from nbspam.tasks.start import choose_model, copy_shared
 
 SURE = 0.95  # probability of a class
+SURE_NATS = log(SURE / (1 - SURE))  # its log-odds
 MAX_GROUPS = 2_000  # of near-duplicates that are asked for: the time for a key grows with them
 
 
@@ -41,7 +43,7 @@ class Asked(NamedTuple):
 
     row      : its place among the messages of the Labelling
     log_odds : of spam by the filter so far, nats; None before both classes are labelled
-    sure     : the share of the messages left of which the filter is SURE; None likewise
+    sure     : the share of the messages left that the filter is SURE of; None before that, too
     """
 
     item: Item
@@ -74,8 +76,9 @@ class Labelling:
         """
         self._path, self._start, self._origin = path, start, Origin("label")
         self._done: list[tuple[Asked, str]] = []
-        first = choose_model(path, start)
-        self._judge = ModelJudge(open_filter(first)) if start or os.path.lexists(first) else None
+        judging = choose_model(path, start)
+        has_model = bool(start) or os.path.lexists(judging)
+        self._judge = ModelJudge(open_filter(judging)) if has_model else None
         settings = Settings()
         if self._judge:
             settings = self._judge.filter.settings
@@ -91,16 +94,17 @@ class Labelling:
         self.asked = self._choose()
 
     def _rows_to_ask(self, corpus: Corpus, settings: Settings) -> Ints:
-        """A row of each group of near-duplicates without a learned message, in the order of the digests."""
+        """A row of each group of near-duplicates that has no learned message, in the order of the digests."""
         views = list_views(settings.replaced(views=ALL_VIEWS))  # a digest is of all views
         digests = keep_views(corpus.block, views).digests()
-        learned = find_learned(self._judge.filter.model, digests.tolist()) if self._judge else {}
+        learned = find_learned(self._judge.filter.model, digests.tolist()) if self._judge else ()
         groups = group_duplicates(corpus)
-        known_groups = groups[np.isin(digests, [*learned])]
+        learned_groups = groups[np.isin(digests, [*learned])]
         order = np.argsort(digests, kind="stable")
-        _, first = np.unique(groups[order], return_index=True)
-        rows = order[np.sort(first)]
-        return np.asarray(rows[~np.isin(groups[rows], known_groups)][:MAX_GROUPS])
+        _, first_places = np.unique(groups[order], return_index=True)
+        rows = order[np.sort(first_places)]
+        is_new = ~np.isin(groups[rows], learned_groups)
+        return np.asarray(rows[is_new][:MAX_GROUPS])
 
     @property
     def left(self) -> int:
@@ -137,16 +141,21 @@ class Labelling:
 
     def _choose(self) -> Asked | None:
         """The message left that the filter is least sure of; one that is gone is left out."""
-        left, odds = np.flatnonzero(self._is_left), self._log_odds()
-        sure = None if odds is None else float((np.abs(odds) >= log(SURE / (1 - SURE))).mean())
-        for place in range(len(left)) if odds is None else np.argsort(np.abs(odds), kind="stable").tolist():
-            item, row = self._items[left[place]], int(left[place])
+        rows, odds = np.flatnonzero(self._is_left), self._log_odds()
+        if odds is None:
+            order, sure = np.arange(len(rows)), None
+        else:
+            order = np.argsort(np.abs(odds), kind="stable")
+            sure = float((np.abs(odds) >= SURE_NATS).mean())
+        for place in order.tolist():
+            row = int(rows[place])
             try:
-                data = item.read()
+                data = self._items[row].read()
             except OSError:
                 self._is_left[row] = False
             else:
-                return Asked(item, data, row, None if odds is None else float(odds[place]), sure)
+                log_odds = None if odds is None else float(odds[place])
+                return Asked(self._items[row], data, row, log_odds, sure)
         return None
 
     def _log_odds(self) -> Floats | None:

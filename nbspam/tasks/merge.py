@@ -1,9 +1,9 @@
 """Several models -> one that knows what all of them learned.
 
 Each calibration is a Gaussian posterior over the same weights, learned on its own mail from a prior of the
-same precision.  The merged calibration adds what all mail taught to one prior, in any order.  Its mean is
-where imported models start if one of them is imported.  A model with other classes than the merged one, or
-without a covariance, is left out.
+same precision.  The merged calibration adds what all mail taught to one prior, in any order.  If one model is
+imported, the mean of that prior is where imported models start.  A model with other classes than the merged
+one, or without a covariance, is left out.
 """
 
 from __future__ import annotations
@@ -53,13 +53,13 @@ def merge(paths: Sequence[str], path: str, replaces: bool = True) -> Merged:
         check_mergeable(models)
         classes = sort_classes([name for model in models for name in model.classes])
         calibration, calibrated = _merge_calibrations(models, classes)
-        settings = _settings(models, classes)
+        settings = _choose_settings(models, classes)
         messages = merge_models(models, classes, path, settings, calibration, replaces)
         is_averaged = parse_settings(settings, path).averaged
         return Merged(path, classes, tuple(messages), calibrated if is_averaged else None)
 
 
-def _settings(models: Sequence[Model], classes: tuple[str, ...]) -> dict[str, str]:
+def _choose_settings(models: Sequence[Model], classes: tuple[str, ...]) -> dict[str, str]:
     """The first model's settings; a prior or losses of other classes become the defaults.
 
     The sum stays marked as imported: how often a word occurs in imported mail is not known.

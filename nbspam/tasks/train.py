@@ -44,6 +44,26 @@ COPIES = 6  # of the counts while they are merged, and the rows that wait
 TOKENS_AT_ONCE = 16_384  # in a slice of make_token_rows
 
 
+class Copy(NamedTuple):
+    """A message that has a copy in another class."""
+
+    label: str
+    name: str
+
+
+class Contradictions(NamedTuple):
+    """Messages that are in more than one class.
+
+    messages : how many different ones
+    classes  : those that they are in
+    copies   : of each message in a row; empty if names were not kept
+    """
+
+    messages: int
+    classes: list[str]
+    copies: list[Copy]
+
+
 class Trained(NamedTuple):
     """The result of a training, for the summary."""
 
@@ -53,10 +73,10 @@ class Trained(NamedTuple):
     tokens: int
     size_bytes: int
     skipped: Skipped
+    contradictions: Contradictions
     alpha: float | None = None  # if it was chosen
-    read: int | None = None  # messages, if not all of them are counted
-    again: int = 0  # messages that the model had counted before
-    begun: bool = False  # the model began as a copy of another
+    counted_before: int = 0  # messages that the model had counted before
+    is_copy: bool = False  # the model began as a copy of another
 
 
 class Choices(NamedTuple):
@@ -65,21 +85,21 @@ class Choices(NamedTuple):
     vocabulary : all other words become NOTAWORD; None: count every word
     automatic  : choose alpha on the mail
     decision   : settings of decisions: `loss` or `loss_matrix`
-    evidence   : out-of-sample evidence to calibrate on; None: that of the counted messages
     replaces   : write over an existing model; if False, that is an error
     edges      : inner edges of the bins of numeric features, by name; the edges of all others are learned
     max_memory : megabytes of all processes together, 0 for the default; more counts wait in temporary files
     source     : of the mail, for the ledger
+    keeps_names : name the messages that are in more than one class
     """
 
     vocabulary: Vocabulary | None = None
     automatic: bool = False
     decision: dict[str, str] = {}  # noqa: RUF012 - not changed
-    evidence: Evidence | None = None
     replaces: bool = True
     edges: Mapping[str, list[float]] = MappingProxyType({})
     max_memory: int = 0
     source: str = "train"
+    keeps_names: bool = False
 
 
 def train(
@@ -96,23 +116,23 @@ def train(
     items : MailFiles if `jobs` is a cluster
     """
     choices = choices or Choices()
-    mail = start_accumulator(classes, settings, choices, jobs)
+    mail = _start_accumulator(classes, settings, choices, jobs)
     mail.read(items, progress)
-    return write_counted(mail, path, choices, jobs)
+    return _write_counted(mail, path, choices, jobs)
 
 
-def start_accumulator(
-    classes: tuple[str, ...], settings: Settings, choices: Choices, jobs: int | Cluster = 1
+def _start_accumulator(
+    classes: tuple[str, ...], settings: Settings, choices: Choices, jobs: int | Cluster
 ) -> Accumulator:
     """What the mail of a training is added to."""
     settings = limit_settings(settings, choices.vocabulary).of(classes)
     max_bytes = _share_memory(choices.max_memory, jobs if isinstance(jobs, int) else 1)
     keys = choices.vocabulary.keys() if choices.vocabulary else None
-    counting = Counting(classes, settings, keys, max_bytes)
+    counting = Counting(classes, settings, keys, max_bytes, choices.keeps_names)
     return Accumulator(counting, jobs) if isinstance(jobs, int) else jobs.accumulator(counting)
 
 
-def write_counted(mail: Accumulator, path: str, choices: Choices, jobs: int | Cluster = 1) -> Trained:
+def _write_counted(mail: Accumulator, path: str, choices: Choices, jobs: int | Cluster) -> Trained:
     """Write the model of mail that was counted to `path`, whole or not at all."""
     classes, settings, *_ = mail.counting
     _check_classes(path, classes, mail.messages)
@@ -129,7 +149,8 @@ def write_counted(mail: Accumulator, path: str, choices: Choices, jobs: int | Cl
         settings = settings.replaced(alpha=choose_alpha(textbook, mail.recent()))
     tokens = _write(path, settings, choices, mail, ranges, features, jobs)
     messages, alpha = tuple(mail.messages.tolist()), settings.alpha if choices.automatic else None
-    return Trained(path, classes, messages, tokens, os.path.getsize(path), mail.skipped, alpha)
+    size_bytes, contradictions = os.path.getsize(path), find_contradictions(mail)
+    return Trained(path, classes, messages, tokens, size_bytes, mail.skipped, contradictions, alpha)
 
 
 def _write(
@@ -143,9 +164,9 @@ def _write(
 ) -> int:
     """Write the model file; the number of its tokens."""
     classes = mail.counting.classes
-    block = mail.recent() if settings.averaged and not choices.evidence else Block()
+    block = mail.recent() if settings.averaged else Block()
     counts, digest = _sum_ranges(ranges(), block)
-    samples = _start_sampling(settings, choices, block, counts, jobs)
+    samples = _start_sampling(settings, block, counts, jobs)
     with new_model(path, classes, mail.messages.tolist(), choices.source, choices.replaces) as file:
         vocabulary = "fixed" if choices.vocabulary else "open"
         file.settings(settings.as_text() | choices.decision | {"vocabulary": vocabulary})
@@ -161,13 +182,11 @@ def _write(
 
 
 def _start_sampling(
-    settings: Settings, choices: Choices, block: Block, counts: Counts, jobs: int | Cluster
+    settings: Settings, block: Block, counts: Counts, jobs: int | Cluster
 ) -> Iterable[Evidence]:
     """What the calibration is learned on; other processes may compute it while the counts are written."""
     if not settings.averaged:
         return []
-    if choices.evidence:
-        return [choices.evidence]
     work = partial(take_sample, block=block, counts=counts, settings=settings)
     return run_shards(work, choose_ways(block), jobs)
 
@@ -247,3 +266,16 @@ def count_learned(learned: list[tuple[Ints, NDArray[np.int16]]]) -> Iterator[tup
     pairs["digest"], pairs["class"] = digests, labels
     distinct, times = np.unique(pairs, return_counts=True)
     return zip(distinct["digest"].tolist(), distinct["class"].tolist(), times.tolist(), strict=True)
+
+
+def find_contradictions(mail: Accumulator) -> Contradictions:
+    """The messages that were read in more than one class."""
+    digests, labels = (np.concatenate(arrays) for arrays in zip(*mail.learned, strict=True))
+    order = np.argsort(digests, kind="stable")
+    is_same = np.diff(digests[order]) == 0
+    is_other_class = np.diff(labels[order]) != 0
+    contradicted = np.unique(digests[order][1:][is_same & is_other_class])
+    rows = order[np.isin(digests[order], contradicted)]
+    classes = mail.counting.classes
+    copies = [Copy(classes[labels[row]], mail.names[row]) for row in rows] if mail.names else []
+    return Contradictions(len(contradicted), [classes[number] for number in np.unique(labels[rows])], copies)

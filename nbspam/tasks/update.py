@@ -24,7 +24,7 @@ from nbspam.store.reader import Model, open_model
 from nbspam.store.updater import Origin, Updater, read_autolearned
 from nbspam.tasks.classify import counts_of, look_up_cells
 from nbspam.tasks.start import choose_model, copy_shared
-from nbspam.tasks.train import Trained, count_learned, make_token_rows
+from nbspam.tasks.train import Trained, count_learned, find_contradictions, make_token_rows
 
 # A step of the calibration costs the square of its weights: with many classes fewer messages are learned.
 STEP_BUDGET = 1_400_000
@@ -38,30 +38,40 @@ def update(
     progress: Progress | None = None,
     start: str = "",
     source: str = "train",
+    keeps_names: bool = False,
 ) -> Trained:
     """Add all items to the model at `path`, or none if there is an error.
 
     start  : a shared model that is copied to `path` first if there is no model, or empty
     source : of the mail, for the ledger
+    keeps_names : name the messages that are in more than one class
     """
     origin = Origin(source)
     with open_model(choose_model(path, start)) as model:
-        _check(model, classes)
+        _check_classes(model, classes)
         keys, known = vocabulary_keys(model), model.classes
         settings = parse_settings(model.settings, model.path)
-    counts = Accumulator(Counting(known, settings, keys), jobs)
+    counts = Accumulator(Counting(known, settings, keys, keeps_names=keeps_names), jobs)
     counts.read(items, progress)
     if not counts.messages.any():
         why = "no readable message was found, so nothing was added"
         raise NoInputError("SOURCE", why, "check SOURCE", "no-mail")
-    begun = copy_shared(path, start)
-    again = _add(path, counts, known, keys, origin)
-    added, tokens = tuple(counts.messages.tolist()), len(counts.counts().keys)
-    size_bytes = os.path.getsize(path)
-    return Trained(path, known, added, tokens, size_bytes, counts.skipped, again=again, begun=begun)
+    is_copy = copy_shared(path, start)
+    counted_before = _add(path, counts, known, keys, origin)
+    return Trained(
+        path,
+        known,
+        messages=tuple(counts.messages.tolist()),
+        tokens=len(counts.counts().keys),
+        size_bytes=os.path.getsize(path),
+        skipped=counts.skipped,
+        contradictions=find_contradictions(counts),
+        counted_before=counted_before,
+        is_copy=is_copy,
+    )
 
 
-def _check(model: Model, classes: tuple[str, ...]) -> None:
+def _check_classes(model: Model, classes: tuple[str, ...]) -> None:
     new = [name for name in classes if name not in model.classes]
     if new:
         why = f"the model has no class {new[0]}; its classes: {', '.join(model.classes)}"
@@ -72,7 +82,7 @@ def _check(model: Model, classes: tuple[str, ...]) -> None:
 def _add(
     path: str, counts: Accumulator, classes: tuple[str, ...], keys: list[int] | None, origin: Origin
 ) -> int:
-    """Add the counts in one transaction; how many messages the model had counted before."""
+    """Add the counts in one transaction; returns how many messages the model had counted before."""
     table, learned = counts.counts(), list(count_learned(counts.learned))
     with writing(path) as updater:
         model = Model(path, updater.connection)
@@ -83,17 +93,18 @@ def _add(
         for digest in own & {digest for digest, _, _ in learned}:
             updater.take_back(digest, moves=True)  # the label replaces the filter's own verdict
         before = find_learned(model, [digest for digest, _, _ in learned])
-        again = sum(times for digest, _, times in learned if digest in before)
+        counted_before = sum(times for digest, _, times in learned if digest in before)
         updater.add(counts.messages.tolist(), make_token_rows(table))
         updater.change("learned", new=[(digest, k, updater.batch, times) for digest, k, times in learned])
         if features := counts.features():
             values, labels = features
             updater.count_numeric(message_rows(model, labels, values), 1)
         _calibrate(updater, model, counts)
-        return again
+        return counted_before
 
 
 def _calibrate(updater: Updater, model: Model, counts: Accumulator) -> None:
+    """Let the calibration learn from the latest of the new messages."""
     settings = parse_settings(model.settings, model.path).of(model.classes)
     learner = learner_of(model, settings)
     if learner is None:

@@ -87,7 +87,7 @@ def test_files_are_written_even_if_nobody_reads_the_figures(mail: Path, tmp_path
     assert json.loads((tmp_path / "a.json").read_text())["format"] == "nbspam-evaluation"
 
 
-@pytest.mark.parametrize("command", ["eval --folds 2", "eval --replay", "train --regime on-error -m m"])
+@pytest.mark.parametrize("command", ["eval --folds 2", "eval --replay"])
 def test_mail_without_a_token_of_the_views_that_are_read_says_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str
 ) -> None:

@@ -1,6 +1,5 @@
 """Mail that cannot be read: all other is done with, and then it is an error, which -q does not hide."""
 
-import json
 import shutil
 from pathlib import Path
 
@@ -32,7 +31,6 @@ def place(made: Path, tmp_path: Path) -> Path:
 
 COMMANDS = [
     (["train", "-m", "new"], "new"),
-    (["train", "-m", "new", "--regime", "on-error"], "new"),
     (["train", "-m", "m", "--update"], "m"),
     (["eval", "--folds", "2", "--save", "new"], "new"),
     (["eval", "--replay", "--json", "--results", "new"], "new"),
@@ -72,13 +70,3 @@ def test_five_unreadable_files_are_named_and_the_rest_counted(place: Path) -> No
     _, _, said = done(place, ["train", "-m", "new"], "index", "-q")
     assert said.count("Skipped: ") == SHOWN_SKIPPED
     assert f"{SHOWN_SKIPPED + 1} files or folders could not be read" in said
-
-
-@pytest.mark.parametrize(("index", "wrong"), [("index", ["mail"]), ("whole", [])])
-def test_doctor_reports_unreadable_mail(place: Path, index: str, wrong: list[str]) -> None:
-    status, output, said = done(place, ["doctor", "-m", "m", "--json"], index, "-q")
-    content = json.loads(output)
-    found = {one["about"]: one["text"] for one in content["findings"] if one["state"] == "wrong"}
-    assert (status, content["status"], said) == (66 if wrong else 0, 66 if wrong else 0, "")
-    assert list(found) == wrong
-    assert all(f"{place}/spam/gone.eml: No such file" in text for text in found.values())

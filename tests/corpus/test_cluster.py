@@ -170,7 +170,6 @@ def test_killed_processes_change_nothing_or_end_the_run(
     [
         ("--scheduler tcp://127.0.0.1:9", 66, "scheduler"),
         ("--scheduler tcp://127.0.0.1:9 --jobs 2", 64, "usage"),
-        ("--scheduler tcp://127.0.0.1:9 --regime on-error", 64, "regime"),
         ("s3://no-such-bucket/mail", 66, "url-unreadable"),
         ("nosuch://place", 66, "url-unreadable"),
         ("s3://mail/empty", 66, "url-empty"),

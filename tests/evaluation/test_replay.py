@@ -4,7 +4,7 @@ import pytest
 
 from nbspam.errors import UsageError
 from nbspam.evaluation.outcomes import Outcome
-from nbspam.evaluation.replay import Feedback, parse_feedback, replay
+from nbspam.evaluation.replay import parse_feedback, replay
 
 
 class Recorder:
@@ -53,8 +53,6 @@ def test_delayed_feedback_comes_after_that_many_further_messages():
 def test_on_error_learns_mistakes_and_unsure_decisions_only():
     assert learned("on-error") == [2, 3]
     assert learned("on-error", odds=[*ODDS[:4], None, -0.6]) == [2, 3, 4]
-    every_class = Feedback("on-error", first_of_class=True)
-    assert replay(range(6), TRUTH, Recorder(ODDS), every_class).learned == [0, 1, 2, 3]
 
 
 @pytest.mark.parametrize(

@@ -139,7 +139,7 @@ def test_lesson_that_waits_too_long_is_kept_in_private_and_told_by_doctor(
     assert learn(str(model), "spam", mail("garden pills")) == LATER
     assert folder(model).stat().st_mode & 0o777 == 0o700
     assert [path.stat().st_mode & 0o777 for path in folder(model).iterdir()] == [0o600]
-    notes = {one.about: one.text for one in examine(str(model), "named", [], "/nonexistent")}
+    notes = {one.about: one.text for one in examine(str(model), "named", [])}
     assert notes["waiting"].startswith("1 lessons wait")
     busy.execute("ROLLBACK")
     assert counts(model) == counts(original)

@@ -208,7 +208,7 @@ def test_a_filter_that_is_corrected_too_often_stops_until_its_own_verdicts_are_f
         run("learn", "ham", "-m", model, stdin=data)
     run("learn", "spam", "-m", model, stdin=new[3])
     assert not learn_verdict(str(model), "spam", mail("the next"), "classify")
-    notes = {one.about: one for one in examine(str(model), "named", [], "/nonexistent")}
+    notes = {one.about: one for one in examine(str(model), "named", [])}
     assert "4 more were labelled since, 3 of them as another class" in notes["autolearned"].text
     assert "forget-autolearned" in notes["autolearned"].remedy
     by = [json.loads(line)["by"] for line in run("log", "--json", "-n", 3, "-m", model).splitlines()]
@@ -218,7 +218,7 @@ def test_a_filter_that_is_corrected_too_often_stops_until_its_own_verdicts_are_f
         run("learn", label, "-m", copy, stdin=data)
     assert counts(model) == counts(copy)
     assert check_model(str(model)) == []
-    assert "autolearned" not in {one.about for one in examine(str(model), "named", [], "/nonexistent")}
+    assert "autolearned" not in {one.about for one in examine(str(model), "named", [])}
     assert learn_verdict(str(model), "spam", mail("the next"), "classify")
 
 

@@ -43,9 +43,9 @@ def home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPat
     return folder
 
 
-def found(path: Path, *places: Path, has_mail: bool = False) -> dict[str, Finding]:
+def found(path: Path, *places: Path) -> dict[str, Finding]:
     """about -> finding."""
-    return {one.about: one for one in examine(str(path), "named", map(str, places), has_mail)}
+    return {one.about: one for one in examine(str(path), "named", map(str, places))}
 
 
 def not_fine(path: Path, *places: Path) -> dict[str, str]:
@@ -91,7 +91,7 @@ def found_by_nobody(path: Path) -> tuple[dict[str, str], str]:
 import json
 from nbspam.store.learn import learn
 from nbspam.tasks.doctor import FINE, examine
-found = examine({str(path)!r}, "named", [], False)
+found = examine({str(path)!r}, "named", [])
 try:
     learned = learn({str(path)!r}, "ham", b"Subject: new\\n\\nsomething new\\n")
 except Exception as error:

@@ -1,4 +1,4 @@
-"""`nbspam model import` and `export`: the counts of other filters become a model, and back."""
+"""`nbspam model import`: the counts of other filters become a model."""
 
 import json
 import shutil
@@ -12,24 +12,17 @@ from nbspam.model.calibration import first_weights
 from nbspam.settings import Settings
 from nbspam.store.check import check_model
 from nbspam.store.reader import open_model
-from nbspam.tasks.word_lists import (
-    FIRST_WEIGHTS,
-    MAX_COUNT,
-    MAX_LINE_BYTES,
-    body_word,
-)
+from nbspam.tasks.word_lists import FIRST_WEIGHTS, MAX_COUNT, MAX_LINE_BYTES
 from nbspam.tokens.bag import VIEW_NAMES
 from tests.tiny_mail import error, mail, run, write_folders
 
 GOLDEN = Path(__file__).resolve().parent.parent / "golden" / "import"
-LISTS = {"bogofilter": GOLDEN / "bogofilter.txt", "spambayes": GOLDEN / "spambayes.csv"}
 BOGOFILTER = "cheap 5 1 20260101\n.MSG_COUNT 6 4 20260101\nmeeting 0 3 20260101\n"
 SUBJECT = "=?utf-8?q?=C3=9Cber?= uns"
 FEW = {
     "ham": [mail(body, SUBJECT) for body in ("meeting room", "Meeting", "the meeting")],
     "spam": [mail(body, SUBJECT) for body in ("cheap pills pills", "Cheap offer don't")],
 }
-SPAMBAYES = "4,6\r\ncheap,1,5\r\nmeeting,3,0\r\n"
 
 
 def counted(path: Path) -> dict[tuple[str, str], tuple[int, ...]]:
@@ -49,52 +42,13 @@ def log_odds(message: bytes, model: Path, *options: str) -> float:
     return float(json.loads(run("classify", "--json", "-m", model, *options, stdin=message))["log_odds"])
 
 
-@pytest.mark.parametrize("form", LISTS)
-def test_a_word_list_becomes_the_golden_tokens(form: str, tmp_path: Path) -> None:
-    run("model", "import", LISTS[form], "-m", tmp_path / "m", "-q")
-    lines = [line.split("\t") for line in (GOLDEN / f"{form}.tokens").read_text().splitlines()]
+def test_a_word_list_becomes_the_golden_tokens(tmp_path: Path) -> None:
+    run("model", "import", GOLDEN / "bogofilter.txt", "-m", tmp_path / "m", "-q")
+    lines = [line.split("\t") for line in (GOLDEN / "bogofilter.tokens").read_text().splitlines()]
     expected = {(view, text): (int(ham), int(spam)) for view, text, ham, spam in lines}
     assert counted(tmp_path / "m") == expected
     assert open_model(str(tmp_path / "m")).messages == [4, 3]
     assert check_model(str(tmp_path / "m")) == []
-
-
-def test_exported_counts_come_back_when_they_are_imported(trained: Path, tmp_path: Path) -> None:
-    ours = counted(trained)
-    text = run("model", "export", "--bogofilter", "-m", trained)
-    found = counted(imported(text, tmp_path / "m"))
-    assert open_model(str(tmp_path / "m")).messages == open_model(str(trained)).messages
-    assert found == {token: ours[token] for token in found}
-    assert len(found) == text.count("\n") - 2
-    assert {token for token in ours if token[0] == "body" and body_word(token[1])} <= set(found)
-    for name in ("from:", "to:", "field:content-"):
-        assert any(text.startswith(name) for _, text in found)
-
-
-NEEDS_BOGOFILTER = pytest.mark.skipif(
-    shutil.which("bogoutil") is None, reason="bogofilter is not installed: apt-get install bogofilter"
-)
-
-
-@pytest.mark.debian
-@NEEDS_BOGOFILTER
-def test_bogofilter_with_our_counts_agrees_with_our_verdicts(spamassassin: Path, tmp_path: Path) -> None:
-    """Of the whole test set 98.2 % agree at 0.5; of the 2,571 verdicts that it is sure of, all but 16."""
-    run("train", spamassassin / "train.index", "-m", tmp_path / "m", "-q")
-    text = run("model", "export", "--bogofilter", "-m", tmp_path / "m")
-    load = ["bogoutil", "-C", "-l", tmp_path / "wordlist.db"]
-    subprocess.run(load, input=text.encode(), check=True)
-    lines = (spamassassin / "test.index").read_text().splitlines()[::3]
-    paths = [spamassassin / line.split()[1] for line in lines]
-    ours = [line.partition("\t")[0] for line in run("classify", "-m", tmp_path / "m", *paths).splitlines()]
-    judge = ["bogofilter", "-C", "-d", tmp_path, "-TT", "-b"]
-    done = subprocess.run(judge, input="\n".join(map(str, paths)), capture_output=True, text=True)
-    theirs = [float(line.rpartition(" ")[2]) for line in done.stdout.splitlines()]
-    pairs = list(zip(ours, theirs, strict=True))
-    sure = [(label, score) for label, score in pairs if score >= 0.99 or score <= 0.45]  # its own cut-offs
-    assert sum((label == "spam") == (score > 0.5) for label, score in pairs) > 0.97 * len(pairs)
-    assert sum((label == "spam") == (score > 0.5) for label, score in sure) > 0.99 * len(sure)
-    assert len(sure) > 0.75 * len(pairs)
 
 
 def training_dat(ham: dict[str, int], spam: dict[str, int], messages: tuple[int, int]) -> bytes:
@@ -133,7 +87,9 @@ def test_the_training_of_thunderbird_becomes_a_model(tmp_path: Path) -> None:
 
 
 @pytest.mark.debian
-@NEEDS_BOGOFILTER
+@pytest.mark.skipif(
+    shutil.which("bogoutil") is None, reason="bogofilter is not installed: apt-get install bogofilter"
+)
 def test_the_list_of_the_real_bogofilter_counts_as_we_do(tmp_path: Path) -> None:
     for name, messages in FEW.items():
         for message in messages:
@@ -150,7 +106,7 @@ def test_the_list_of_the_real_bogofilter_counts_as_we_do(tmp_path: Path) -> None
     assert {token: found[token] for token in both} == {token: ours[token] for token in both}
 
 
-@pytest.mark.parametrize("text", [BOGOFILTER, SPAMBAYES, BOGOFILTER.replace("\n", "\r\n")])
+@pytest.mark.parametrize("text", [BOGOFILTER, BOGOFILTER.replace("\n", "\r\n")])
 def test_an_imported_model_judges_at_once(text: str, tmp_path: Path) -> None:
     model = imported(text, tmp_path / "m")
     for options in ([], ["--event-model", "bernoulli"], ["--textbook"]):
@@ -193,8 +149,6 @@ def test_an_event_model_that_counts_repeats_is_refused(tmp_path: Path) -> None:
         (BOGOFILTER.replace(".MSG", ".NOTE"), "class-empty"),
         (BOGOFILTER.replace("6 4", "6 0"), "class-empty"),
         ("mime:text 1 1 1\n.MSG_COUNT 1 1 1\n", "import-empty"),
-        (SPAMBAYES + "word,1\r\n", "line 4"),
-        (SPAMBAYES + '"word,1,2\r\n', "line 4"),
     ],
 )
 def test_a_damaged_list_is_refused_and_nothing_is_written(text: str, said: str, tmp_path: Path) -> None:
