@@ -59,9 +59,6 @@ def _show(found: Comparison, first: Evaluation, second: Evaluation, names: tuple
     shown.add_row("decided rightly", *numbers, "", p_cell(found.mcnemar.p))
     out.print(shown)
     only = f"only A right: {found.mcnemar.only_a_right:,}, only B right: {found.mcnemar.only_b_right:,}"
-    if found.won or found.tied or found.lost:
-        parts = f"B won {found.won}, tied {found.tied}, lost {found.lost}"
-        only += f"; of the {found.parts}, by (1-ROCA)%, {parts}"
     out.print(f"{only}.", soft_wrap=True)
     out.print(plain(found.verdict), style="bold", soft_wrap=True)
 

@@ -57,7 +57,6 @@ from nbspam.evaluation.metrics import largest_confusions, learning_curve
 from nbspam.evaluation.outcomes import Evaluation, list_mistakes, worst_mistakes
 from nbspam.evaluation.replay import parse_feedback
 from nbspam.evaluation.sentences import describe_decisions, describe_method
-from nbspam.evaluation.sketch import roc_sketch
 from nbspam.tasks.evaluate import evaluate_folds, evaluate_holdout, evaluate_model, evaluate_replay
 from nbspam.tasks.judges import Plan
 
@@ -188,7 +187,7 @@ def _content(evaluation: Evaluation, found: Summary) -> dict[str, Any]:
 
 
 def show_evaluation(evaluation: Evaluation, found: Summary, verbose: bool) -> None:
-    """The evaluation in words, what was decided, the figures, a small ROC and the mistakes."""
+    """The evaluation in words, what was decided, the figures and the mistakes."""
     out = console()
     is_whole = not sys.stdout.isatty()  # a terminal breaks lines inside words
     for sentence in describe_decisions(found):
@@ -196,9 +195,6 @@ def show_evaluation(evaluation: Evaluation, found: Summary, verbose: bool) -> No
     out.print(plain(describe_method(evaluation)), soft_wrap=is_whole)
     out.print(f"Scoring: {scoring_text(evaluation.settings)}.\n", soft_wrap=is_whole)
     out.print(_confusion(found), "", figures_table(found), sep="\n")
-    if "utf" in (sys.stdout.encoding or "").lower():
-        for line in ("", *roc_sketch(evaluation)):
-            out.print(f"  {line}".rstrip(), soft_wrap=True)
     _show_mistakes(out, evaluation, verbose)
 
 

@@ -14,10 +14,9 @@ from scipy.stats import binomtest
 from nbspam.errors import BadDataError
 from nbspam.evaluation.intervals import Interval, percentile_interval, replicates, resamples
 from nbspam.evaluation.metrics import log_loss_terms
-from nbspam.evaluation.outcomes import Evaluation, Floats, Ints
+from nbspam.evaluation.outcomes import Evaluation, Floats
 from nbspam.evaluation.ranking import rankings, roca_percent
 
-BLOCKS = 10  # parts in place of folds if there are none
 # There are two tests (ranking and decisions), so each needs half the level (Bonferroni).
 SIGNIFICANCE = 0.05 / 2
 
@@ -45,9 +44,6 @@ class Comparison(NamedTuple):
 
     one_minus_roca_percent : lower is better; without a class spam the mean over the classes
     log_loss               : nats a message, lower is better; None if a filter gives no probabilities
-    won, tied, lost        : parts in which B ranks better than, like, or worse than A, by (1-ROCA)%
-    parts                  : "folds", or "blocks" if the evaluations do not share folds: a tenth of each
-                             class in each, in the order judged
     verdict                : one line in plain words
     """
 
@@ -55,10 +51,6 @@ class Comparison(NamedTuple):
     mcnemar: McNemar
     one_minus_roca_percent: Difference
     log_loss: Difference | None
-    won: int
-    tied: int
-    lost: int
-    parts: str
     replicates: int
     verdict: str
 
@@ -77,17 +69,11 @@ def compare(first: Evaluation, second: Evaluation, names: tuple[str, str] = ("A"
     p = float(binomtest(only_b, only_a + only_b).pvalue) if only_a + only_b else 1.0
     mcnemar = McNemar(only_a, only_b, p)
     ranking, log_loss = _resample_figures(first, b, count)
-    shares_folds = len(first.folds) > 0 and np.array_equal(first.folds, b.folds)
-    won, tied, lost = _count_parts(first, b, first.folds if shares_folds else _cut_blocks(first.truth))
     return Comparison(
         messages=len(b),
         mcnemar=mcnemar,
         one_minus_roca_percent=ranking,
         log_loss=log_loss,
-        won=won,
-        tied=tied,
-        lost=lost,
-        parts="folds" if shares_folds else "blocks",
         replicates=count,
         verdict=_verdict(ranking, mcnemar, names),
     )
@@ -145,28 +131,6 @@ def _difference(a: float, b: float, drawn: Floats) -> Difference:
     side = min(int((drawn <= 0).sum()), int((drawn >= 0).sum()))
     p = nan if np.isnan(drawn).any() else min(1.0, 2 * (side + 1) / (len(drawn) + 1))
     return Difference(a, b, b - a, percentile_interval(drawn), p)
-
-
-def _cut_blocks(truth: Ints) -> Ints:
-    """The block of each message, int64 (n,): within each class BLOCKS consecutive parts of one size.
-
-    truth : int64 (n,), class numbers in the order judged.  Mail of folders comes one class after the other,
-            and in a block of one class there is no ranking.
-    """
-    block = np.empty(len(truth), dtype=np.int64)
-    for number in np.unique(truth):
-        rows = np.flatnonzero(truth == number)
-        block[rows] = np.arange(len(rows)) * BLOCKS // len(rows)
-    return block
-
-
-def _count_parts(a: Evaluation, b: Evaluation, part_of: Ints) -> tuple[int, int, int]:
-    """Parts in which B's (1-ROCA)% is lower, equal, higher; parts where it is undefined are not counted."""
-    parts = [np.flatnonzero(part_of == part) for part in np.unique(part_of)]
-    wrong_a, wrong_b = (
-        np.array([roca_percent(rankings(each.take(rows))) for rows in parts]) for each in (a, b)
-    )
-    return int((wrong_b < wrong_a).sum()), int((wrong_b == wrong_a).sum()), int((wrong_b > wrong_a).sum())
 
 
 def _verdict(ranking: Difference, mcnemar: McNemar, names: tuple[str, str]) -> str:

@@ -28,7 +28,7 @@ CLOPPER_PEARSON, BOOTSTRAP, LOGIT_NORMAL = "clopper-pearson", "bootstrap", "logi
 HAM_LOST_PERMILLE = {"0.1": 1, "0.5": 5, "1": 10}  # hm% as written in JSON, and per mille
 ROCA, MACRO_ROCA, AT_HM = "one_minus_roca_percent", "macro_one_minus_roca_percent", "sm_percent_at_hm"
 SCALES = {"ece_percent": "linear", "brier": "log", "log_loss": "log", ROCA: "logit", MACRO_ROCA: "logit"}
-MEANS = ("macro_precision", "macro_recall", "macro_f1", "micro_f1")
+MEANS = ("macro_precision", "macro_recall", "macro_f1")
 SAME = 1e-12  # of a figure; resamples that differ by less are equal except for rounding
 
 
@@ -64,9 +64,6 @@ FIGURES = (
     Figure("macro_precision", "macro precision", 4, "", "right, of all decided so; mean of classes"),
     Figure("macro_recall", "macro recall", 4, "", "right, of all of a class; mean of classes"),
     Figure("macro_f1", "macro F1", 4, "", "harmonic mean of both; mean of classes"),
-    Figure("micro_f1"),
-    Figure("micro_precision"),
-    Figure("micro_recall"),
     Figure("expected_loss", "expected loss", 4, "", "mean cost of a decision"),
     Figure("ece_percent", "calibration error", 2, " %", "how far probabilities are off (ECE)"),
     Figure("brier", "Brier score", 5, "", "mean squared error of probabilities"),
@@ -94,8 +91,6 @@ def _of_decisions(counts: metrics.Matrix, spam: int | None) -> dict[str, Estimat
         "accuracy": (right, messages),
         "accuracy_percent": (right, messages),
         "unsure_percent": (unsure, messages),
-        "micro_recall": (right, messages),
-        "micro_precision": (right, messages - unsure),
     }
     found = {}
     if spam is not None:

@@ -180,9 +180,8 @@ def reliability(evaluation: Evaluation) -> Reliability:
 def class_rates(counts: NDArray[Any]) -> dict[str, Floats]:
     """Precision, recall and F1 from confusion matrices (..., n_classes, n_classes + 1), 0 to 1.
 
-    By class float64 (..., n_classes); `macro_` their mean, `micro_` those of all messages.  Unsure lowers
-    recall and leaves precision alone.  A class never decided has precision 0; a class without messages has
-    recall 0 and is left out of the macro means.
+    By class float64 (..., n_classes); `macro_` their mean.  Unsure lowers recall and leaves precision alone.
+    A class never decided has precision 0; a class without messages has recall 0 and is left out of the means.
     """
     right = np.diagonal(counts[..., :-1], axis1=-2, axis2=-1)
     actual, decided = counts.sum(axis=-1), counts[..., :-1].sum(axis=-2)
@@ -191,7 +190,6 @@ def class_rates(counts: NDArray[Any]) -> dict[str, Floats]:
     for name, (part, whole) in parts.items():
         rates[name] = _divide(part, whole)
         rates[f"macro_{name}"] = _divide((rates[name] * present).sum(axis=-1), present.sum(axis=-1))
-        rates[f"micro_{name}"] = _divide(part.sum(axis=-1), whole.sum(axis=-1))
     return rates
 
 

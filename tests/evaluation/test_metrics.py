@@ -107,12 +107,11 @@ def test_three_classes_agree_with_scikit_learn(rows):
     truth, decided, _, probabilities = zip(*rows, strict=True)
     found, table = judged(rows, ("ham", "work", "other")), np.array(probabilities)
     rates = metrics.class_rates(metrics.confusion(found))
-    for average in ("macro", "micro"):
-        expected = sklearn_metrics.precision_recall_fscore_support(
-            truth, decided, labels=[0, 1, 2], average=average, zero_division=0
-        )[:3]
-        names = [f"{average}_{name}" for name in ("precision", "recall", "f1")]
-        assert [float(rates[name]) for name in names] == pytest.approx(list(expected))
+    expected = sklearn_metrics.precision_recall_fscore_support(
+        truth, decided, labels=[0, 1, 2], average="macro", zero_division=0
+    )[:3]
+    names = ("macro_precision", "macro_recall", "macro_f1")
+    assert [float(rates[name]) for name in names] == pytest.approx(list(expected))
     log_loss = sklearn_metrics.log_loss(truth, table, labels=[0, 1, 2])
     assert metrics.log_loss_terms(found).mean() == pytest.approx(log_loss)
     brier = ((table - np.eye(3)[list(truth)]) ** 2).sum(1).mean()
