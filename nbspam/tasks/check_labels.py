@@ -16,6 +16,7 @@ import numpy as np
 
 from nbspam.corpus.corpus import Corpus, list_views
 from nbspam.corpus.item import Skipped
+from nbspam.corpus.near_duplicates import group_duplicates
 from nbspam.corpus.source import unread_error
 from nbspam.decision import UNDECIDED, decide, zero_one_loss
 from nbspam.errors import BadDataError
@@ -30,7 +31,6 @@ from nbspam.store.check import find_learned
 from nbspam.store.reader import open_model
 from nbspam.tasks.classify import RowTokens, list_texts
 from nbspam.tasks.doctor import Finding, note, wrong
-from nbspam.tasks.evaluate import group_duplicates
 from nbspam.tokens import NUMERIC
 
 DOUBT = 0.02  # a label is in doubt if another class has more than 1 - DOUBT: docs/decisions.md

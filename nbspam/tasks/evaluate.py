@@ -19,11 +19,12 @@ import numpy as np
 from nbspam.corpus.corpus import Corpus, read_corpus, sort_in_time
 from nbspam.corpus.executor import run_shards
 from nbspam.corpus.item import Item, Skipped
+from nbspam.corpus.near_duplicates import group_duplicates
 from nbspam.corpus.reading import Progress
 from nbspam.decision import Loss, cutoffs
 from nbspam.errors import BadDataError, UsageError
 from nbspam.evaluation import folds as splitting
-from nbspam.evaluation.folds import SIMILARITY, Split, group_near_duplicates
+from nbspam.evaluation.folds import Split
 from nbspam.evaluation.outcomes import (
     Evaluation,
     Floats,
@@ -42,7 +43,7 @@ from nbspam.evaluation.replay import (
     replay,
 )
 from nbspam.filter import open_filter
-from nbspam.model.block import drop_columns, select_rows
+from nbspam.model.block import select_rows
 from nbspam.model.calibrate import WARM_UP_SHARE, join_evidence
 from nbspam.model.counts import Ints
 from nbspam.model.scorer import Scorer
@@ -59,7 +60,6 @@ from nbspam.tasks.judges import (
     make_outcome,
 )
 from nbspam.tasks.train import Choices, Trained, start_accumulator, write_counted
-from nbspam.tokens.bag import NO_TEXTBOOK_VIEWS
 
 if TYPE_CHECKING:
     from nbspam.corpus.cluster import Cluster
@@ -162,14 +162,6 @@ def evaluate_holdout(
     [judged] = judge_splits(corpus, [plan], [split], progress=progress)
     settings = plan.describe(holdout=share, by_time=by_time) | ({"order": right} if by_time else {})
     return replace(judged, digest=corpus.digest(split[1]), settings=settings, trained=len(split[0]))
-
-
-def group_duplicates(corpus: Corpus, similarity: float = SIMILARITY) -> Ints:
-    """int64 (n,): near-duplicates, such as the messages of one campaign, share a number."""
-    # Many short texts share measures; bigrams are the words once more.
-    block = drop_columns(corpus.block, ~np.isin(corpus.block.views, NO_TEXTBOOK_VIEWS))
-    keys = block.keys[block.columns].view(np.uint64)
-    return group_near_duplicates(np.split(keys, block.starts[1:-1]), similarity)
 
 
 def evaluate_replay(

@@ -16,6 +16,7 @@ import numpy as np
 from scipy.special import stdtr
 
 from nbspam.corpus.corpus import INTERLEAVED, Corpus, sort_in_time
+from nbspam.corpus.near_duplicates import group_duplicates
 from nbspam.errors import BadDataError
 from nbspam.evaluation import folds as splitting
 from nbspam.evaluation import metrics
@@ -25,7 +26,7 @@ from nbspam.evaluation.outcomes import Evaluation, Floats, join
 from nbspam.evaluation.ranking import rankings, roca_percent
 from nbspam.model.counts import Ints
 from nbspam.settings import Settings
-from nbspam.tasks.evaluate import Step, group_duplicates, judge_splits
+from nbspam.tasks.evaluate import Step, judge_splits
 from nbspam.tasks.judges import Plan
 
 # The defaults are tried first, and are not among these.

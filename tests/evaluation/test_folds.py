@@ -1,4 +1,4 @@
-"""Folds, grouped folds, splits in time, holdout, and the groups of near-duplicates."""
+"""Folds, grouped folds, splits in time, and a holdout."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 
 from nbspam.errors import BadDataError, UsageError
 from nbspam.evaluation.folds import (
-    group_near_duplicates,
     grouped_folds,
     holdout,
     split_by_time,
@@ -86,25 +85,3 @@ def test_a_holdout_in_time_judges_the_newest():
 def test_a_share_outside_0_to_1_is_refused(share):
     with pytest.raises(UsageError):
         holdout([0, 1, 0, 1], share)
-
-
-def hashes(random, size):
-    return random.integers(0, 2**63, size, dtype=np.uint64)
-
-
-def test_variants_of_a_message_are_one_group_and_others_are_alone():
-    random = np.random.default_rng(0)
-    template = hashes(random, 200)
-    variants = [np.concatenate([random.permutation(template)[:190], hashes(random, 10)]) for _ in range(6)]
-    strangers = [hashes(random, 200) for _ in range(6)]
-    mixed = [one for pair in zip(variants, strangers, strict=True) for one in pair]
-    assert group_near_duplicates(mixed).tolist() == [0, 1, 0, 2, 0, 3, 0, 4, 0, 5, 0, 6]
-
-
-@pytest.mark.parametrize(("shared", "linked"), [(180, True), (120, False)])  # of 200: Jaccard 0.82 and 0.43
-def test_two_messages_are_linked_by_the_share_of_their_tokens(shared, linked):
-    random = np.random.default_rng(2)
-    for _ in range(20):
-        tokens = hashes(random, 400 - shared)
-        first, second = group_near_duplicates([tokens[:200], tokens[-200:]])
-        assert bool(first == second) is linked
