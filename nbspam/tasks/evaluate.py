@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nbspam.corpus.corpus import Corpus, read_corpus, sort_in_time
+from nbspam.corpus.corpus import INTERLEAVED, Corpus, read_corpus, sort_in_time
 from nbspam.corpus.executor import run_shards
 from nbspam.corpus.item import Item, Skipped
 from nbspam.corpus.near_duplicates import group_duplicates
@@ -162,6 +162,23 @@ def evaluate_holdout(
     [judged] = judge_splits(corpus, [plan], [split], progress=progress)
     settings = plan.describe(holdout=share, by_time=by_time) | ({"order": right} if by_time else {})
     return replace(judged, digest=corpus.digest(split[1]), settings=settings, trained=len(split[0]))
+
+
+def split_apart(corpus: Corpus, groups: Ints, parts: int, seed: int = 0) -> tuple[list[Split], str]:
+    """The splits, and how they were made: by time if it is known, else by campaign.
+
+    groups : int64 (n,), the campaign of each message, see group_duplicates
+    parts  : how many of them are judged at most
+    """
+    order, right = sort_in_time(corpus)
+    truth = corpus.truth()
+    if right != INTERLEAVED:
+        with suppress(BadDataError):  # if the oldest mail lacks a class
+            splits = splitting.split_by_time(truth, order, parts)
+            return splits, f"{right}, each block by the older mail"
+    fewest = min(len(np.unique(groups[truth == number])) for number in np.unique(truth))
+    folds = splitting.grouped_folds(truth, groups, min(parts, max(2, fewest)), seed)
+    return splitting.split_by_fold(folds), "each fold by the others, near-duplicates kept together"
 
 
 def evaluate_replay(

@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import binomtest
 
 from nbspam.errors import BadDataError
-from nbspam.evaluation.comparison import compare
+from nbspam.evaluation.comparison import compare, pair_log_losses
 from nbspam.evaluation.formats import load, result_lines
 from tests.judged_mail import judged, scored
 
@@ -62,6 +62,26 @@ def test_a_ranking_that_depends_on_one_message_makes_no_filter_better():
     assert found.one_minus_roca_percent.difference == 100
     assert np.isnan([*found.one_minus_roca_percent.interval, found.one_minus_roca_percent.p]).all()
     assert found.verdict == "the difference may be chance (decisions p=1.000)"
+
+
+def test_differences_of_one_campaign_are_one_trial():
+    truth = [0, 1] * 4
+    first, second = (
+        scored([-2.0, 2.0] * 4, truth),
+        scored([-4.0, 4.0, -4.0, 4.0, -2.1, 1.9, -2.1, 1.9], truth),
+    )
+    alone = pair_log_losses(first, second, np.arange(8))
+    together = pair_log_losses(first, second, np.array([0, 0, 0, 0, 1, 2, 3, 4]))
+    assert alone.difference == together.difference == pytest.approx(alone.b - alone.a)
+    assert alone.p < 0.05 < together.p
+    assert alone.interval[1] < 0 < together.interval[1]
+
+
+def test_one_campaign_alone_says_nothing_of_chance():
+    first, second = scored([-2.0, 2.0], [0, 1]), scored([-4.0, 4.0], [0, 1])
+    found = pair_log_losses(first, second, np.zeros(2, np.int64))
+    assert (found.difference < 0, found.p) == (True, 1)
+    assert np.isnan(found.interval).all()
 
 
 def test_result_lines_of_another_filter_are_compared_with_our_evaluation(tmp_path):
