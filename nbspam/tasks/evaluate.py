@@ -251,18 +251,19 @@ def evaluate_model(
 
     change, loss : as for open_filter
     """
-    with closing(open_filter(path, change, loss)) as opened:  # an error of it comes before any mail is read
-        known = opened.classes
-    if unknown := [name for name in classes if name not in known]:
-        why = f"the mail has a class {unknown[0]} that the model does not know"
-        raise BadDataError(path, why, "its classes: " + ", ".join(known), "model-classes")
-    corpus = read_corpus(items, known, jobs, progress=progress, wanted=opened.settings.wanted)
-    judge = open_filter(path, change, loss)  # again: an SQLite connection may not cross a fork
-    if judge.model.connection.file != opened.model.connection.file:
-        raise replaced_error(path)
-    joints = ModelJudge(judge).joints(corpus.block)
-    judged = judge_rows(corpus, np.arange(len(joints)), joints, judge.loss, judge.scorer)
-    settings = judge.settings.as_text() | {"model": path, "loss": loss or ""}
+    # Opened before any mail is read: an error of it comes at once.  The processes that read inherit the
+    # connection and never use it, as SQLite demands.
+    with closing(open_filter(path, change, loss)) as spam_filter:
+        known = spam_filter.classes
+        if unknown := [name for name in classes if name not in known]:
+            why = f"the mail has a class {unknown[0]} that the model does not know"
+            raise BadDataError(path, why, "its classes: " + ", ".join(known), "model-classes")
+        corpus = read_corpus(items, known, jobs, progress=progress, wanted=spam_filter.settings.wanted)
+        if not spam_filter.model.is_at(path):
+            raise replaced_error(path)
+        joints = ModelJudge(spam_filter).joints(corpus.block)
+        judged = judge_rows(corpus, np.arange(len(joints)), joints, spam_filter.loss, spam_filter.scorer)
+    settings = spam_filter.settings.as_text() | {"model": path, "loss": loss or ""}
     return replace(judged, method="model", digest=corpus.digest(), settings=settings), corpus.skipped
 
 
