@@ -169,7 +169,8 @@ def _file_content(option: str, evaluation: Evaluation, found: Summary) -> bytes:
         return to_json(evaluation)
     from nbspam.evaluation.report import report_html  # imports matplotlib
 
-    return report_html(evaluation, found).encode("utf-8", "backslashreplace")
+    known = heads(evaluation.names[worst_mistakes(evaluation)].tolist())
+    return report_html(evaluation, found, known).encode("utf-8", "backslashreplace")
 
 
 def _content(evaluation: Evaluation, found: Summary) -> dict[str, Any]:

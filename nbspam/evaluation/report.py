@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import base64
 import json
+from collections.abc import Mapping
 from importlib.resources import files
 from math import isfinite
 
-from nbspam.corpus.heads import heads
 from nbspam.errors import UsageError
 from nbspam.evaluation.figures import AT_HM, Summary, list_decisions, rows
 from nbspam.evaluation.outcomes import Evaluation, list_mistakes, worst_mistakes
@@ -61,8 +61,12 @@ PLOTS = {
 }
 
 
-def report_html(evaluation: Evaluation, found: Summary) -> str:
-    """The whole page.  The same evaluation gives the same page.  found : its summary"""
+def report_html(evaluation: Evaluation, found: Summary, heads: Mapping[str, str]) -> str:
+    """The whole page.  The same evaluation gives the same page.
+
+    found : its summary
+    heads : date, sender and subject of its worst mistakes, by name; some may be missing
+    """
     environment = jinja2.Environment(
         autoescape=True,
         finalize=lambda value: clean(value) if type(value) is str else value,
@@ -84,7 +88,7 @@ def report_html(evaluation: Evaluation, found: Summary) -> str:
         plots=_embed_plots(evaluation),
         columns=list_decisions(found),
         mistakes=list(zip(list_mistakes(evaluation, worst), worst_scores, strict=True)),
-        heads=heads(evaluation.names[worst].tolist()),
+        heads=heads,
         settings=_settings(evaluation),
     )
     return page

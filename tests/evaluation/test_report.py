@@ -47,7 +47,7 @@ def sample(n_messages=400, method="replay", classes=("ham", "spam"), hostile=Fal
 
 
 def page_of(evaluation, loss=None):
-    return report_html(evaluation, summary(evaluation, loss))
+    return report_html(evaluation, summary(evaluation, loss), heads={})
 
 
 class Elements(html.parser.HTMLParser):
