@@ -191,11 +191,10 @@ def show_evaluation(evaluation: Evaluation, found: Summary, verbose: bool) -> No
     """The evaluation in words, what was decided, the figures and the mistakes."""
     out = console()
     is_whole = not sys.stdout.isatty()  # a terminal breaks lines inside words
-    for sentence in describe_decisions(found):
-        out.print(sentence, style="bold", soft_wrap=is_whole)
+    out.print(describe_decisions(found), style="bold", soft_wrap=is_whole)
     out.print(plain(describe_method(evaluation)), soft_wrap=is_whole)
-    out.print(f"Scoring: {scoring_text(evaluation.settings)}.\n", soft_wrap=is_whole)
-    out.print(_confusion(found), "", figures_table(found), sep="\n")
+    out.print("", _confusion(found), "", figures_table(found), "", sep="\n")
+    out.print(f"Scoring: {scoring_text(evaluation.settings)}.", soft_wrap=is_whole)
     _show_mistakes(out, evaluation, verbose)
 
 
@@ -229,7 +228,9 @@ def _show_mistakes(out: Console, evaluation: Evaluation, verbose: bool) -> None:
     most = len(evaluation) if verbose else max(1, SHOWN_MISTAKES // evaluation.n_classes)
     shown = list_mistakes(evaluation, worst_mistakes(evaluation, most))
     total = int(evaluation.is_mistake.sum())
-    out.print(f"\nMisclassified: {total:,}")
+    unit = " (nats: log-odds of spam; 1 nat more makes the odds 2.7 times larger)"
+    has_odds = any(isfinite(mistake.log_odds) for mistake in shown)
+    out.print(f"\nMisclassified: {total:,}{unit if has_odds else ''}", soft_wrap=not sys.stdout.isatty())
     known = heads(mistake.name for mistake in shown)
     for name, truth, decided, odds, clues in shown:
         score = f"{odds:+7.2f}  " if isfinite(odds) else ""

@@ -156,7 +156,7 @@ def scoring_text(settings: Mapping[str, Any]) -> str:
         return plain(str(settings.get("filter", settings.get("results", "another filter"))))
     how = "views averaged" if str(settings["averaged"]) in ("True", "1") else "one sum"
     both = f" and {settings['numeric_model']}" if settings["features"] == "both" else ""
-    return f"{settings['event_model']}{both}, {how}, λ = {settings['alpha']}"
+    return f"{settings['event_model']}{both}, {how}, smoothing λ = {settings['alpha']}"
 
 
 def train_summary(trained: Trained, verb: str = "Trained on") -> str:

@@ -97,7 +97,9 @@ def show_tuning(tuning: Tuning, command: str) -> None:
         paired = (f"{one.log_loss.difference:+.4f}", interval, one.verdict) if one.options else ()
         name = with_flags(one.options) or "the default"
         shown.add_row(name, *percents, *paired, style="bold green" if one is chosen else "")
-    log_loss = f"{chosen.log_loss.a:.4f} nats a message (mean surprise at the true class; less is better)"
+    log_loss = (
+        f"{chosen.log_loss.a:.4f} nats a message (mean -ln of the true class's probability; lower is better)"
+    )
     out.print(shown, f"\nLog loss of the default: {log_loss}.", sep="\n", soft_wrap=True)
     verdict = f"Better than the default: {with_flags(chosen.options)}."
     if not chosen.options:

@@ -67,7 +67,7 @@ FIGURES = (
     Figure("expected_loss", "expected loss", 4, "", "mean cost of a decision"),
     Figure("ece_percent", "calibration error", 2, " %", "how far probabilities are off (ECE)"),
     Figure("brier", "Brier score", 5, "", "mean squared error of probabilities"),
-    Figure("log_loss", "log loss", 5, " nats", "mean surprise at the true class"),
+    Figure("log_loss", "log loss", 5, " nats", "mean -ln of the true class's probability"),
 )
 
 

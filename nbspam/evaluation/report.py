@@ -83,7 +83,7 @@ def report_html(evaluation: Evaluation, found: Summary, heads: Mapping[str, str]
     page: str = template.render(
         found=found,
         cards=[by_key[key] for key in cards if key in by_key],
-        sentences=[*describe_decisions(found), *describe_scores(found), describe_method(evaluation)],
+        sentences=[describe_decisions(found), *describe_scores(found), describe_method(evaluation)],
         rows=shown,
         plots=_embed_plots(evaluation),
         columns=list_decisions(found),
