@@ -51,10 +51,10 @@ from nbspam.corpus.item import Skipped
 from nbspam.corpus.vocabulary import limit_settings, read_vocabulary
 from nbspam.decision import read_loss
 from nbspam.errors import UsageError
-from nbspam.evaluation.figures import Summary, list_decisions, rows, summary
-from nbspam.evaluation.formats import result_lines, to_json
-from nbspam.evaluation.metrics import largest_confusions, learning_curve
-from nbspam.evaluation.outcomes import Evaluation, list_mistakes, worst_mistakes
+from nbspam.evaluation.figures import Summary, list_decisions, list_figures, summarise
+from nbspam.evaluation.formats import encode_evaluation, format_result_lines
+from nbspam.evaluation.metrics import largest_confusions, trace_learning
+from nbspam.evaluation.outcomes import Evaluation, find_worst_mistakes, list_mistakes
 from nbspam.evaluation.replay import parse_feedback
 from nbspam.evaluation.sentences import describe_decisions, describe_method
 from nbspam.tasks.evaluate import evaluate_folds, evaluate_holdout, evaluate_model, evaluate_replay
@@ -100,17 +100,17 @@ def eval_command(**given: Any) -> None:
         import nbspam.evaluation.report  # noqa: F401  an error if its libraries are missing
     evaluation, skipped = _judge_by_model(given) if method == "model" else _judge_anew(method, given)
     with steps("Figures and their intervals", None, given["quiet"]):
-        found = summary(evaluation, read_loss(given["loss"], evaluation.classes))
+        found = summarise(evaluation, read_loss(given["loss"], evaluation.classes))
     try:
         if given["json"]:
-            write_json(_content(evaluation, found))
+            write_json(_collect_content(evaluation, found))
         else:
             show_evaluation(evaluation, found, given["verbose"])
     finally:  # last, so that a full disk hides no figure; and always, so that `| head` loses no file
         with steps("Writing files", None, given["quiet"]):
             for option in FILES:
                 if given[option]:
-                    content = _file_content(option, evaluation, found)
+                    content = _format_file(option, evaluation, found)
                     with open_output(given[option]) as file:
                         file.write(content)
     check_all_read(skipped)
@@ -161,19 +161,19 @@ def _judge_anew(method: str, given: dict[str, Any]) -> tuple[Evaluation, Skipped
     return found, [*source.skipped, *corpus.skipped]
 
 
-def _file_content(option: str, evaluation: Evaluation, found: Summary) -> bytes:
+def _format_file(option: str, evaluation: Evaluation, found: Summary) -> bytes:
     """The content of the file that the option asks for."""
     if option == "results":
-        return "".join(f"{line}\n" for line in result_lines(evaluation)).encode()
+        return "".join(f"{line}\n" for line in format_result_lines(evaluation)).encode()
     if option == "save":
-        return to_json(evaluation)
+        return encode_evaluation(evaluation)
     from nbspam.evaluation.report import report_html  # imports matplotlib
 
-    known = heads(evaluation.names[worst_mistakes(evaluation)].tolist())
+    known = heads(evaluation.names[find_worst_mistakes(evaluation)].tolist())
     return report_html(evaluation, found, known).encode("utf-8", "backslashreplace")
 
 
-def _content(evaluation: Evaluation, found: Summary) -> dict[str, Any]:
+def _collect_content(evaluation: Evaluation, found: Summary) -> dict[str, Any]:
     """The summary, the settings and the misclassified messages; of a replay, the curve over time too.
 
     The keys are the field's names and do not change (cli.md).
@@ -181,7 +181,7 @@ def _content(evaluation: Evaluation, found: Summary) -> dict[str, Any]:
     misclassified = list_mistakes(evaluation, np.flatnonzero(evaluation.is_mistake))
     content = found | {"settings": dict(evaluation.settings), "misclassified": misclassified}
     if evaluation.method == "replay":
-        curve = learning_curve(evaluation)
+        curve = trace_learning(evaluation)
         points = zip(*(column.tolist() for column in curve.values()), strict=True)
         content["learning_curve"] = [dict(zip(curve, point, strict=True)) for point in points]
     return content
@@ -193,21 +193,21 @@ def show_evaluation(evaluation: Evaluation, found: Summary, verbose: bool) -> No
     is_whole = not sys.stdout.isatty()  # a terminal breaks lines inside words
     out.print(describe_decisions(found), style="bold", soft_wrap=is_whole)
     out.print(plain(describe_method(evaluation)), soft_wrap=is_whole)
-    out.print("", _confusion(found), "", figures_table(found), "", sep="\n")
+    out.print("", _tabulate_confusion(found), "", tabulate_figures(found), "", sep="\n")
     out.print(f"Scoring: {scoring_text(evaluation.settings)}.", soft_wrap=is_whole)
     _show_mistakes(out, evaluation, verbose)
 
 
-def figures_table(found: Summary) -> Table:
+def tabulate_figures(found: Summary) -> Table:
     """The figures and what they say."""
     shown = table("figure", ">value", ">95 % interval", "what it says")
-    for row in rows(found, is_short=True):
+    for row in list_figures(found, is_short=True):
         value = Text(row.value, STYLES.get(row.key, ""))
         shown.add_row(row.label, value, row.interval, Text(row.meaning, "dim"))
     return shown
 
 
-def _confusion(found: Summary) -> Table:
+def _tabulate_confusion(found: Summary) -> Table:
     """Messages by true and decided class; the largest confusions if there are too many classes."""
     names, counts = [*map(plain, list_decisions(found))], found["confusion"]
     if len(counts) > WIDEST_CONFUSION:
@@ -226,7 +226,7 @@ def _confusion(found: Summary) -> Table:
 def _show_mistakes(out: Console, evaluation: Evaluation, verbose: bool) -> None:
     """`ham taken for spam  +3.2  path` of the worst of each class; with -v of all, with clues."""
     most = len(evaluation) if verbose else max(1, SHOWN_MISTAKES // evaluation.n_classes)
-    shown = list_mistakes(evaluation, worst_mistakes(evaluation, most))
+    shown = list_mistakes(evaluation, find_worst_mistakes(evaluation, most))
     total = int(evaluation.is_mistake.sum())
     unit = " (nats: log-odds of spam; 1 nat more makes the odds 2.7 times larger)"
     has_odds = any(isfinite(mistake.log_odds) for mistake in shown)

@@ -55,7 +55,7 @@ def tune_command(seed: int, json: bool, write: bool, model: str, replace: bool, 
     if json:
         settings = {name: getattr(plan.settings, name) for name in plan.settings.__slots__}
         choice = {"chosen": options, "settings": settings, "default_stays": not options}
-        write_json(tuning._asdict() | choice | {"candidates": [*map(_content, tuning.candidates)]})
+        write_json(tuning._asdict() | choice | {"candidates": [*map(_describe, tuning.candidates)]})
     else:
         show_tuning(tuning, format_command(options, given))
     if write:
@@ -67,7 +67,7 @@ def tune_command(seed: int, json: bool, write: bool, model: str, replace: bool, 
     check_all_read(skipped)
 
 
-def _content(one: Candidate) -> dict[str, Any]:
+def _describe(one: Candidate) -> dict[str, Any]:
     names = {"options": with_flags(one.options), "event_model": PLANS[one.options].settings.event_model}
     _, log_loss, difference, interval, p = one.log_loss
     paired = {"difference": difference, "difference_interval": interval, "p": p, "verdict": one.verdict}

@@ -14,7 +14,7 @@ from nbspam.evaluation.outcomes import Ints
 Split = tuple[Ints, Ints]  # rows to train on, rows to judge, both rising
 
 
-def stratified_folds(truth: ArrayLike, folds: int, seed: int = 0) -> Ints:
+def draw_folds(truth: ArrayLike, folds: int, seed: int = 0) -> Ints:
     """The fold of each message, classes spread evenly: sizes differ by at most one a class, and overall.
 
     truth : int (n,), class numbers
@@ -23,7 +23,7 @@ def stratified_folds(truth: ArrayLike, folds: int, seed: int = 0) -> Ints:
     """
     classes = np.asarray(truth, dtype=np.int64)
     _, counts = np.unique(classes, return_counts=True)
-    _check(counts, folds, "messages")
+    _check_sizes(counts, folds, "messages")
     shuffled = np.random.default_rng(seed).permutation(len(classes))
     # Dealt like cards over all classes, so that the sizes of whole folds differ by one at most, too.
     by_class = shuffled[np.argsort(classes[shuffled], kind="stable")]
@@ -32,7 +32,7 @@ def stratified_folds(truth: ArrayLike, folds: int, seed: int = 0) -> Ints:
     return fold
 
 
-def grouped_folds(truth: ArrayLike, groups: ArrayLike, folds: int, seed: int = 0) -> Ints:
+def draw_grouped_folds(truth: ArrayLike, groups: ArrayLike, folds: int, seed: int = 0) -> Ints:
     """The fold of each message: a group stays in one fold, classes are spread as evenly as that allows.
 
     truth  : int (n,), class numbers
@@ -44,7 +44,7 @@ def grouped_folds(truth: ArrayLike, groups: ArrayLike, folds: int, seed: int = 0
     names, group_of = np.unique(np.asarray(groups), return_inverse=True)
     members = np.zeros((len(names), len(classes)))
     np.add.at(members, (group_of, class_of), 1)
-    _check((members > 0).sum(axis=0), folds, "campaigns (groups of near-duplicates)")
+    _check_sizes((members > 0).sum(axis=0), folds, "campaigns (groups of near-duplicates)")
     share = members / members.sum(axis=0)  # of its class, so that a rare class weighs as much as a common one
     shuffled = np.random.default_rng(seed).permutation(len(names))
     load = np.zeros((folds, len(classes)))
@@ -77,7 +77,7 @@ def split_by_time(truth: ArrayLike, order: ArrayLike, splits: int) -> list[Split
     return [(np.sort(past), np.sort(new)) for past, new in zip(pasts, blocks[1:], strict=True) if len(new)]
 
 
-def holdout(truth: ArrayLike, share: float, seed: int = 0, order: ArrayLike | None = None) -> Split:
+def hold_out(truth: ArrayLike, share: float, seed: int = 0, order: ArrayLike | None = None) -> Split:
     """Keep `share` of the messages for judging; train on the rest.
 
     truth : int (n,), class numbers
@@ -96,7 +96,7 @@ def holdout(truth: ArrayLike, share: float, seed: int = 0, order: ArrayLike | No
         _refuse_missing_class(classes, train, f"the oldest {1 - share:.0%} of the messages")
         return np.sort(train), np.sort(test)
     numbers, counts = np.unique(classes, return_counts=True)
-    _check(counts, 2, "messages")
+    _check_sizes(counts, 2, "messages")
     random = np.random.default_rng(seed)
     is_judged = np.zeros(len(classes), dtype=np.bool_)
     for number, count in zip(numbers, counts.tolist(), strict=True):
@@ -109,7 +109,7 @@ def _count_judged(share: float, count: int) -> int:
     return min(max(1, round(share * count)), count - 1)
 
 
-def _check(sizes: Ints, parts: int, what: str) -> None:
+def _check_sizes(sizes: Ints, parts: int, what: str) -> None:
     """Refuse one part, one class, and a class of fewer messages (or groups of them) than parts."""
     if parts < 2:
         why = "at least 2 folds are needed"

@@ -19,8 +19,8 @@ from nbspam.corpus.item import Skipped
 from nbspam.corpus.labelled import open_labelled
 from nbspam.corpus.source import Source
 from nbspam.decision import Loss, loss_settings, read_loss
-from nbspam.evaluation.figures import summary
-from nbspam.evaluation.outcomes import Evaluation, worst_mistakes
+from nbspam.evaluation.figures import summarise
+from nbspam.evaluation.outcomes import Evaluation, find_worst_mistakes
 from nbspam.evaluation.replay import parse_feedback
 from nbspam.filter import Filter, open_filter
 from nbspam.model.chosen_settings import make_settings
@@ -109,7 +109,7 @@ class Report(NamedTuple):
         """A page with curves, figures and the worst mistakes; needs `pip install nbspam[report]`."""
         from nbspam.evaluation.report import report_html
 
-        names = self.evaluation.names[worst_mistakes(self.evaluation)]
+        names = self.evaluation.names[find_worst_mistakes(self.evaluation)]
         return report_html(self.evaluation, self.figures, heads(names.tolist()))
 
 
@@ -150,7 +150,7 @@ def evaluate(
         found = evaluate_holdout(corpus, plan, holdout, by_time)
     else:
         found = evaluate_folds(corpus, plan, folds, grouped, jobs)
-    return Report(summary(found, costs), found, costs)
+    return Report(summarise(found, costs), found, costs)
 
 
 def _open_mail(source: Paths, ham: Paths, spam: Paths, classes: Mapping[str, Paths] | None) -> Source:

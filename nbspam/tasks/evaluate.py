@@ -29,9 +29,9 @@ from nbspam.evaluation.outcomes import (
     Evaluation,
     Floats,
     Outcome,
+    find_worst_mistakes,
     join,
     make_evaluation,
-    worst_mistakes,
 )
 from nbspam.evaluation.replay import (
     ON_ERROR,
@@ -79,7 +79,7 @@ def judge_rows(
     judged = zip(joints.tolist(), block.has_words[rows].tolist(), strict=True)
     outcomes = [make_outcome(joint, classes, loss, has_words) for joint, has_words in judged]
     found = evaluate_rows(corpus, rows, "holdout", outcomes)
-    worst = worst_mistakes(found)
+    worst = find_worst_mistakes(found)
     if scorer is None or not len(worst):
         return found
     texts, clues = list_texts(block), {}
@@ -129,7 +129,7 @@ def _judge_split(corpus: Corpus, with_clues: bool, task: tuple[Plan, Split]) -> 
 
 def keep_worst_clues(evaluation: Evaluation) -> Evaluation:
     """The evaluation with the clues of its worst mistakes alone."""
-    worst, clues = evaluation.names[worst_mistakes(evaluation)].tolist(), evaluation.clues
+    worst, clues = evaluation.names[find_worst_mistakes(evaluation)].tolist(), evaluation.clues
     return replace(evaluation, clues={name: clues[name] for name in worst if name in clues})
 
 
@@ -144,9 +144,9 @@ def evaluate_folds(
     """Each message judged by a filter that learned from the messages of the other folds."""
     corpus = corpus.restrict_to(plan.settings)  # once for all folds
     if grouped:
-        fold = splitting.grouped_folds(corpus.truth(), group_duplicates(corpus), n_folds, plan.seed)
+        fold = splitting.draw_grouped_folds(corpus.truth(), group_duplicates(corpus), n_folds, plan.seed)
     else:
-        fold = splitting.stratified_folds(corpus.truth(), n_folds, plan.seed)
+        fold = splitting.draw_folds(corpus.truth(), n_folds, plan.seed)
     [judged] = judge_splits(corpus, [plan], splitting.split_by_fold(fold), jobs, progress)
     settings = plan.describe(folds=n_folds, grouped=grouped)
     found = replace(judged, method="folds", digest=corpus.digest(), settings=settings, folds=fold)
@@ -158,7 +158,7 @@ def evaluate_holdout(
 ) -> Evaluation:
     """A share of the messages judged by a filter that learned from the rest."""
     order, right = sort_in_time(corpus)
-    split = splitting.holdout(corpus.truth(), share, plan.seed, order if by_time else None)
+    split = splitting.hold_out(corpus.truth(), share, plan.seed, order if by_time else None)
     [judged] = judge_splits(corpus, [plan], [split], progress=progress)
     settings = plan.describe(holdout=share, by_time=by_time) | ({"order": right} if by_time else {})
     return replace(judged, digest=corpus.digest(split[1]), settings=settings, trained=len(split[0]))
@@ -177,7 +177,7 @@ def split_apart(corpus: Corpus, groups: Ints, parts: int, seed: int = 0) -> tupl
             splits = splitting.split_by_time(truth, order, parts)
             return splits, f"{right}, each block by the older mail"
     fewest = min(len(np.unique(groups[truth == number])) for number in np.unique(truth))
-    folds = splitting.grouped_folds(truth, groups, min(parts, max(2, fewest)), seed)
+    folds = splitting.draw_grouped_folds(truth, groups, min(parts, max(2, fewest)), seed)
     return splitting.split_by_fold(folds), "each fold by the others, near-duplicates kept together"
 
 

@@ -14,7 +14,7 @@ from nbspam.corpus.corpus import Corpus
 from nbspam.corpus.near_duplicates import group_duplicates
 from nbspam.evaluation.comparison import Difference, pair_log_losses
 from nbspam.evaluation.metrics import error_percents
-from nbspam.evaluation.ranking import rankings, roca_percent
+from nbspam.evaluation.ranking import rank_messages, roca_percent
 from nbspam.settings import Settings
 from nbspam.tasks.evaluate import Step, judge_splits, split_apart
 from nbspam.tasks.judges import Plan
@@ -94,7 +94,7 @@ def tune(corpus: Corpus, seed: int = 0, jobs: int = 1, progress: Step | None = N
     rows = np.sort(np.concatenate([rows for _, rows in splits]))
     candidates = []
     for options, evaluation in zip(PLANS, judged, strict=True):
-        ranking = roca_percent(rankings(evaluation))
+        ranking = roca_percent(rank_messages(evaluation))
         log_loss = pair_log_losses(judged[0], evaluation, campaigns[rows])
         candidates.append(Candidate(options, *error_percents(evaluation), ranking, log_loss))
     candidates[1:] = sorted(candidates[1:], key=lambda one: one.log_loss.b)

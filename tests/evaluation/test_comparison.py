@@ -8,7 +8,7 @@ from scipy.stats import binomtest
 
 from nbspam.errors import BadDataError
 from nbspam.evaluation.comparison import compare, pair_log_losses
-from nbspam.evaluation.formats import load, result_lines
+from nbspam.evaluation.formats import format_result_lines, read_evaluation
 from tests.judged_mail import judged, scored
 
 
@@ -86,8 +86,8 @@ def test_one_campaign_alone_says_nothing_of_chance():
 
 def test_result_lines_of_another_filter_are_compared_with_our_evaluation(tmp_path):
     ours = replace(evaluation(0.2), digest="d" * 64)
-    (tmp_path / "peer.txt").write_text("".join(f"{line}\n" for line in result_lines(evaluation(3.0))))
-    assert compare(load(tmp_path / "peer.txt"), ours, ("peer", "nbspam")).verdict.startswith(
+    (tmp_path / "peer.txt").write_text("".join(f"{line}\n" for line in format_result_lines(evaluation(3.0))))
+    assert compare(read_evaluation(tmp_path / "peer.txt"), ours, ("peer", "nbspam")).verdict.startswith(
         "nbspam is better"
     )
 

@@ -15,8 +15,8 @@ import pytest
 
 from nbspam.decision import Loss
 from nbspam.errors import UsageError
-from nbspam.evaluation.figures import summary
-from nbspam.evaluation.outcomes import worst_mistakes
+from nbspam.evaluation.figures import summarise
+from nbspam.evaluation.outcomes import find_worst_mistakes
 from nbspam.evaluation.report import clean, report_html
 from tests.judged_mail import judged
 
@@ -43,11 +43,11 @@ def sample(n_messages=400, method="replay", classes=("ham", "spam"), hostile=Fal
         trained=390,
     )
     clues = ((HOSTILE if hostile else "subject:hello", 1.5), ("body:word", -0.5))
-    return replace(evaluation, clues=dict.fromkeys(evaluation.names[worst_mistakes(evaluation)], clues))
+    return replace(evaluation, clues=dict.fromkeys(evaluation.names[find_worst_mistakes(evaluation)], clues))
 
 
 def page_of(evaluation, loss=None):
-    return report_html(evaluation, summary(evaluation, loss), heads={})
+    return report_html(evaluation, summarise(evaluation, loss), heads={})
 
 
 class Elements(html.parser.HTMLParser):

@@ -8,7 +8,7 @@ import pytest
 from nbspam.corpus.corpus import BY_DATE, BY_INDEX, INTERLEAVED, Corpus, read_corpus, sort_in_time
 from nbspam.corpus.labelled import open_labelled
 from nbspam.corpus.reading import WORDS
-from nbspam.evaluation.formats import to_json
+from nbspam.evaluation.formats import encode_evaluation
 from nbspam.filter import open_filter
 from nbspam.settings import Settings
 from nbspam.tasks.evaluate import evaluate_folds, evaluate_model, judge_splits
@@ -57,7 +57,7 @@ def test_folds_judge_every_message_once_by_others(demonstration: Corpus, grouped
 
 def test_processes_change_nothing(demonstration: Corpus) -> None:
     serial, parallel = (evaluate_folds(demonstration, Plan(Settings()), 4, jobs=jobs) for jobs in (1, 2))
-    assert to_json(serial) == to_json(parallel)
+    assert encode_evaluation(serial) == encode_evaluation(parallel)
 
 
 def test_the_vocabulary_is_that_of_the_fold(tmp_path: Path) -> None:
