@@ -8,7 +8,7 @@ import click
 
 from nbspam.cli import amount, plain
 from nbspam.cli.options import ANY_PATH, options
-from nbspam.cli.tables import console, steps, table, write_json
+from nbspam.cli.tables import console, fit_table, print_sentence, steps, table, write_json
 from nbspam.evaluation.comparison import Comparison, Difference, compare
 from nbspam.evaluation.formats import read_evaluation
 from nbspam.evaluation.outcomes import Evaluation
@@ -48,7 +48,7 @@ def _show(found: Comparison, first: Evaluation, second: Evaluation, names: tuple
     out = console()
     a, b = map(plain, names)
     messages = amount(found.messages, "message")
-    out.print(f"{messages}, judged by A = {a} and by B = {b}.\n", soft_wrap=True)
+    print_sentence(out, f"{messages}, judged by A = {a} and by B = {b}.\n")
     shown = table("", ">A", ">B", ">B - A", ">95 % interval", ">p")
     if not isnan(found.one_minus_roca_percent.a):  # undefined for scores of classes without spam
         shown.add_row("(1-ROCA)%", *_format_cells(found.one_minus_roca_percent, 4))
@@ -57,10 +57,10 @@ def _show(found: Comparison, first: Evaluation, second: Evaluation, names: tuple
     right = [int((part.decided == part.truth).sum()) for part in (first, second)]
     numbers = (f"{right[0]:,}", f"{right[1]:,}", f"{right[1] - right[0]:+,}")
     shown.add_row("decided rightly", *numbers, "", _format_p(found.mcnemar.p))
-    out.print(shown)
+    out.print(fit_table(shown, out))
     only = f"only A right: {found.mcnemar.only_a_right:,}, only B right: {found.mcnemar.only_b_right:,}"
-    out.print(f"{only}.", soft_wrap=True)
-    out.print(plain(found.verdict), style="bold", soft_wrap=True)
+    print_sentence(out, f"{only}.")
+    print_sentence(out, plain(found.verdict), "bold")
 
 
 def _format_cells(found: Difference, digits: int) -> list[str]:

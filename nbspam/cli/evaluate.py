@@ -5,7 +5,6 @@ Text of mail and file names goes through `plain` first.
 
 from __future__ import annotations
 
-import sys
 from math import isfinite
 from typing import Any
 
@@ -39,7 +38,9 @@ from nbspam.cli.shared import (
 from nbspam.cli.tables import (
     check_all_read,
     console,
+    fit_table,
     message_steps,
+    print_sentence,
     scoring_text,
     show_message,
     steps,
@@ -190,11 +191,11 @@ def _collect_content(evaluation: Evaluation, found: Summary) -> dict[str, Any]:
 def show_evaluation(evaluation: Evaluation, found: Summary, verbose: bool) -> None:
     """The evaluation in words, what was decided, the figures and the mistakes."""
     out = console()
-    is_whole = not sys.stdout.isatty()  # a terminal breaks lines inside words
-    out.print(describe_decisions(found), style="bold", soft_wrap=is_whole)
-    out.print(plain(describe_method(evaluation)), soft_wrap=is_whole)
-    out.print("", _tabulate_confusion(found), "", tabulate_figures(found), "", sep="\n")
-    out.print(f"Scoring: {scoring_text(evaluation.settings)}.", soft_wrap=is_whole)
+    print_sentence(out, describe_decisions(found), "bold")
+    print_sentence(out, plain(describe_method(evaluation)))
+    tables = fit_table(_tabulate_confusion(found), out), fit_table(tabulate_figures(found), out)
+    out.print("", tables[0], "", tables[1], "", sep="\n")
+    print_sentence(out, f"Scoring: {scoring_text(evaluation.settings)}.")
     _show_mistakes(out, evaluation, verbose)
 
 
@@ -230,7 +231,7 @@ def _show_mistakes(out: Console, evaluation: Evaluation, verbose: bool) -> None:
     total = int(evaluation.is_mistake.sum())
     unit = " (nats: log-odds of spam; 1 nat more makes the odds 2.7 times larger)"
     has_odds = any(isfinite(mistake.log_odds) for mistake in shown)
-    out.print(f"\nMisclassified: {total:,}{unit if has_odds else ''}", soft_wrap=not sys.stdout.isatty())
+    print_sentence(out, f"\nMisclassified: {total:,}{unit if has_odds else ''}")
     known = heads(mistake.name for mistake in shown)
     for name, truth, decided, odds, clues in shown:
         score = f"{odds:+7.2f}  " if isfinite(odds) else ""

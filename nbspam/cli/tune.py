@@ -8,10 +8,9 @@ from typing import Any
 
 import click
 
-from nbspam.cli import amount, plain, say, with_flags
+from nbspam.cli import amount, plain, say, tables, with_flags
 from nbspam.cli.options import SOURCE, list_given, options
 from nbspam.cli.shared import check_new_model, open_source, read_source
-from nbspam.cli.tables import check_all_read, console, steps, table, train_summary, write_json
 from nbspam.errors import UsageError
 from nbspam.settings import Settings
 from nbspam.tasks.train import Choices, train
@@ -48,23 +47,23 @@ def tune_command(seed: int, json: bool, write: bool, model: str, replace: bool, 
     quiet, jobs, source = given["quiet"], given["jobs"], open_source(given)
     corpus = read_source(source, given, Settings().wanted)
     skipped = [*source.skipped, *corpus.skipped]
-    with steps("Trying", STEPS, quiet) as advance:
+    with tables.steps("Trying", STEPS, quiet) as advance:
         tuning = tune(corpus, seed, jobs, advance)
-    options = with_flags(tuning.chosen.options)
+    chosen = with_flags(tuning.chosen.options)
     plan = PLANS[tuning.chosen.options]
     if json:
         settings = {name: getattr(plan.settings, name) for name in plan.settings.__slots__}
-        choice = {"chosen": options, "settings": settings, "default_stays": not options}
-        write_json(tuning._asdict() | choice | {"candidates": [*map(_describe, tuning.candidates)]})
+        choice = {"chosen": chosen, "settings": settings, "default_stays": not chosen}
+        tables.write_json(tuning._asdict() | choice | {"candidates": [*map(_describe, tuning.candidates)]})
     else:
-        show_tuning(tuning, format_command(options, given))
+        show_tuning(tuning, format_command(chosen, given))
     if write:
         choices = Choices(automatic=plan.automatic, replaces=replace)
-        with steps("Training", len(corpus.block), quiet) as advance:
+        with tables.steps("Training", len(corpus.block), quiet) as advance:
             trained = train(source.items(), source.classes, model, plan.settings, jobs, advance, choices)
-        say(train_summary(trained, f"Trained with {options or 'the default'} on"), quiet)
+        say(tables.train_summary(trained, f"Trained with {chosen or 'the default'} on"), quiet)
         skipped += [*source.skipped, *trained.skipped]
-    check_all_read(skipped)
+    tables.check_all_read(skipped)
 
 
 def _describe(one: Candidate) -> dict[str, Any]:
@@ -86,23 +85,23 @@ def format_command(options: str, given: dict[str, Any]) -> str:
 
 def show_tuning(tuning: Tuning, command: str) -> None:
     """The candidates, in words which one is best, and the command to train with."""
-    out, chosen = console(), tuning.chosen
-    out.print(f"{amount(tuning.messages, 'message')} judged, {tuning.kept_apart}.", soft_wrap=True)
-    of_losses = (">log loss\n- default", ">95 % interval", "than the\ndefault")
-    shown = table("", ">ham\nlost %", ">spam\nmissed %", *of_losses)
+    out, chosen = tables.console(), tuning.chosen
+    tables.print_sentence(out, f"{amount(tuning.messages, 'message')} judged, {tuning.kept_apart}.")
+    shown = tables.table(
+        "", "than the\ndefault", ">log loss - default\n(95 % interval)", ">ham\nlost %", ">spam\nmissed %"
+    )
     for one in tuning.candidates:
         percents = ["" if isnan(value) else f"{value:.2f}" for value in (one.hm_percent, one.sm_percent)]
-        low, high = one.log_loss.interval
-        interval = "" if isnan(low) else f"{low:+.4f} to {high:+.4f}"
-        paired = (f"{one.log_loss.difference:+.4f}", interval, one.verdict) if one.options else ()
+        _, high = one.log_loss.interval
+        margin = "" if isnan(high) else f" ± {high - one.log_loss.difference:.4f}"
+        paired = (one.verdict, f"{one.log_loss.difference:+.4f}{margin}") if one.options else ("", "")
         name = with_flags(one.options) or "the default"
-        shown.add_row(name, *percents, *paired, style="bold green" if one is chosen else "")
-    log_loss = (
-        f"{chosen.log_loss.a:.4f} nats a message (mean -ln of the true class's probability; lower is better)"
-    )
-    out.print(shown, f"\nLog loss of the default: {log_loss}.", sep="\n", soft_wrap=True)
+        shown.add_row(name, *paired, *percents, style="bold green" if one is chosen else "")
+    log_loss = f"{chosen.log_loss.a:.4f} (mean -ln of the true class's probability; lower is better)"
+    out.print(tables.fit_table(shown, out))
+    tables.print_sentence(out, f"\nLog loss of the default: {log_loss}.")
     verdict = f"Better than the default: {with_flags(chosen.options)}."
     if not chosen.options:
         verdict = f"No better than the default: no row gains with p < {LEVEL:.4f} (0.05 / {ROWS} rows)."
-    out.print(verdict, style="bold", soft_wrap=True)
+    tables.print_sentence(out, verdict, "bold")
     out.print(f"  {command}", soft_wrap=True)
