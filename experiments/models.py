@@ -25,8 +25,8 @@ from nbspam.corpus.corpus import Corpus, read_corpus
 from nbspam.corpus.executor import default_jobs
 from nbspam.corpus.labelled import open_labelled
 from nbspam.decision import zero_one_loss
-from nbspam.evaluation.figures import summary
-from nbspam.evaluation.folds import split_by_fold, stratified_folds
+from nbspam.evaluation.figures import summarise
+from nbspam.evaluation.folds import draw_folds, split_by_fold
 from nbspam.evaluation.outcomes import join
 from nbspam.labels import HAM_AND_SPAM
 from nbspam.model.block import Block, merge_blocks
@@ -90,7 +90,7 @@ def judged(
         scores = judge.score(test)
         seconds += time.perf_counter() - begun
         parts.append(judge_rows(corpus, test, scores, zero_one_loss(2)))
-    return summary(join(parts)), seconds
+    return summarise(join(parts)), seconds
 
 
 def accuracy_rows(block: Block, splits: list[tuple[Any, Any]]) -> list[list[str]]:
@@ -161,7 +161,7 @@ def accuracy(mail: Path, texts: Path) -> str:
     """The tables of accuracy."""
     block, train, test = split(mail)
     short = read(texts)
-    splits = split_by_fold(stratified_folds(short.labels.astype(np.int64), 10, 0))
+    splits = split_by_fold(draw_folds(short.labels.astype(np.int64), 10, 0))
     heads = ["model", "(1-ROCA)%", "hm%", "sm%", "log loss", "seconds"]
     whole = (
         f"SpamAssassin, trained on {len(train):,} messages and judged on {len(test):,}. Seconds: counting, "

@@ -21,8 +21,8 @@ from nbspam.corpus.corpus import Corpus, read_corpus
 from nbspam.corpus.labelled import open_labelled
 from nbspam.corpus.reading import WORDS
 from nbspam.evaluation import folds as splitting
-from nbspam.evaluation.figures import summary
-from nbspam.evaluation.formats import result_lines, to_json
+from nbspam.evaluation.figures import summarise
+from nbspam.evaluation.formats import encode_evaluation, format_result_lines
 from nbspam.evaluation.outcomes import Evaluation, Ints, Outcome
 from nbspam.evaluation.replay import ReplayFilter, parse_feedback
 from nbspam.files import whole_file
@@ -135,7 +135,7 @@ def by_folds(
 ) -> Evaluation:
     """The folds that `nbspam eval --folds` makes."""
     corpus = messages.corpus
-    fold = splitting.stratified_folds(corpus.truth(), n_folds, seed)
+    fold = splitting.draw_folds(corpus.truth(), n_folds, seed)
     outcomes: dict[int, Outcome] = {}
     for train, rows in splitting.split_by_fold(fold):
         outcomes |= zip(rows.tolist(), judge(train.tolist(), rows.tolist()), strict=True)
@@ -149,11 +149,11 @@ def finish(evaluation: Evaluation, options: argparse.Namespace) -> None:
     """Writes what was asked for and shows the figures."""
     if options.results:
         with whole_file(options.results) as file:
-            file.writelines(f"{line}\n".encode() for line in result_lines(evaluation))
+            file.writelines(f"{line}\n".encode() for line in format_result_lines(evaluation))
     if options.save:
         with whole_file(options.save) as file:
-            file.write(to_json(evaluation))
-    found = summary(evaluation)
+            file.write(encode_evaluation(evaluation))
+    found = summarise(evaluation)
     if options.json:
         print(json.dumps(found))
     else:

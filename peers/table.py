@@ -14,8 +14,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from nbspam.evaluation.figures import AT_HM, ROCA, summary
-from nbspam.evaluation.formats import load
+from nbspam.evaluation.figures import AT_HM, ROCA, summarise
+from nbspam.evaluation.formats import read_evaluation
 
 TRIALS = {
     "split": "SpamAssassin: 2,992 messages train, 3,054 are judged",
@@ -59,7 +59,7 @@ def figures(name: str, trial: str, corpora: Path, folder: Path) -> dict[str, Any
         *before, last = commands(name, trial, corpora, folder)
         for command in [*before, [*last, "--save", str(kept)]]:
             subprocess.run([sys.executable, *command], check=True, stdout=subprocess.DEVNULL)
-    return summary(load(kept))
+    return summarise(read_evaluation(kept))
 
 
 def row(shown: str, names: tuple[str, ...], trial: str, corpora: Path, folder: Path) -> str:

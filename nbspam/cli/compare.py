@@ -8,9 +8,9 @@ import click
 
 from nbspam.cli import amount, plain
 from nbspam.cli.options import ANY_PATH, options
-from nbspam.cli.tables import console, steps, table, write_json
+from nbspam.cli.tables import console, fit_table, print_sentence, steps, table, write_json
 from nbspam.evaluation.comparison import Comparison, Difference, compare
-from nbspam.evaluation.formats import load
+from nbspam.evaluation.formats import read_evaluation
 from nbspam.evaluation.outcomes import Evaluation
 
 
@@ -33,7 +33,7 @@ def compare_command(a: str, b: str, json: bool) -> None:
 
     Exit status: 0 compared; 65 not an evaluation of this version, or not the same mail; 66 no such file.
     """
-    first, second = load(a), load(b)
+    first, second = read_evaluation(a), read_evaluation(b)
     names = a, b
     with steps("Pairing and resampling", None):
         found = compare(first, second, names)
@@ -48,32 +48,29 @@ def _show(found: Comparison, first: Evaluation, second: Evaluation, names: tuple
     out = console()
     a, b = map(plain, names)
     messages = amount(found.messages, "message")
-    out.print(f"{messages}, judged by A = {a} and by B = {b}.\n", soft_wrap=True)
+    print_sentence(out, f"{messages}, judged by A = {a} and by B = {b}.\n")
     shown = table("", ">A", ">B", ">B - A", ">95 % interval", ">p")
     if not isnan(found.one_minus_roca_percent.a):  # undefined for scores of classes without spam
-        shown.add_row("(1-ROCA)%", *_cells(found.one_minus_roca_percent, 4))
+        shown.add_row("(1-ROCA)%", *_format_cells(found.one_minus_roca_percent, 4))
     if found.log_loss is not None:
-        shown.add_row("log loss", *_cells(found.log_loss, 5))
+        shown.add_row("log loss", *_format_cells(found.log_loss, 5))
     right = [int((part.decided == part.truth).sum()) for part in (first, second)]
     numbers = (f"{right[0]:,}", f"{right[1]:,}", f"{right[1] - right[0]:+,}")
-    shown.add_row("decided rightly", *numbers, "", p_cell(found.mcnemar.p))
-    out.print(shown)
+    shown.add_row("decided rightly", *numbers, "", _format_p(found.mcnemar.p))
+    out.print(fit_table(shown, out))
     only = f"only A right: {found.mcnemar.only_a_right:,}, only B right: {found.mcnemar.only_b_right:,}"
-    if found.won or found.tied or found.lost:
-        parts = f"B won {found.won}, tied {found.tied}, lost {found.lost}"
-        only += f"; of the {found.parts}, by (1-ROCA)%, {parts}"
-    out.print(f"{only}.", soft_wrap=True)
-    out.print(plain(found.verdict), style="bold", soft_wrap=True)
+    print_sentence(out, f"{only}.")
+    print_sentence(out, plain(found.verdict), "bold")
 
 
-def _cells(found: Difference, digits: int) -> list[str]:
+def _format_cells(found: Difference, digits: int) -> list[str]:
     low, high = found.interval
     interval = "" if isnan(low) else f"{low:+.{digits}f} to {high:+.{digits}f}"
-    values = ((found.a, ""), (found.b, ""), (found.difference, "+"))
-    shown = ["" if isnan(value) else f"{value:{sign}.{digits}f}" for value, sign in values]
-    return [*shown, interval, p_cell(found.p)]
+    sides = ["" if isnan(value) else f"{value:.{digits}f}" for value in (found.a, found.b)]
+    difference = "" if isnan(found.difference) else f"{found.difference:+.{digits}f}"
+    return [*sides, difference, interval, _format_p(found.p)]
 
 
-def p_cell(p: float) -> str:
+def _format_p(p: float) -> str:
     """A p-value in a table."""
     return "" if isnan(p) else "< 0.001" if p < 0.001 else f"{p:.3f}"

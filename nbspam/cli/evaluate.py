@@ -5,7 +5,6 @@ Text of mail and file names goes through `plain` first.
 
 from __future__ import annotations
 
-import sys
 from math import isfinite
 from typing import Any
 
@@ -39,7 +38,9 @@ from nbspam.cli.shared import (
 from nbspam.cli.tables import (
     check_all_read,
     console,
+    fit_table,
     message_steps,
+    print_sentence,
     scoring_text,
     show_message,
     steps,
@@ -51,13 +52,12 @@ from nbspam.corpus.item import Skipped
 from nbspam.corpus.vocabulary import limit_settings, read_vocabulary
 from nbspam.decision import read_loss
 from nbspam.errors import UsageError
-from nbspam.evaluation.figures import Summary, list_decisions, rows, summary
-from nbspam.evaluation.formats import result_lines, to_json
-from nbspam.evaluation.metrics import largest_confusions, learning_curve
-from nbspam.evaluation.outcomes import Evaluation, list_mistakes, worst_mistakes
+from nbspam.evaluation.figures import Summary, list_decisions, list_figures, summarise
+from nbspam.evaluation.formats import encode_evaluation, format_result_lines
+from nbspam.evaluation.metrics import largest_confusions, trace_learning
+from nbspam.evaluation.outcomes import Evaluation, find_worst_mistakes, list_mistakes
 from nbspam.evaluation.replay import parse_feedback
 from nbspam.evaluation.sentences import describe_decisions, describe_method
-from nbspam.evaluation.sketch import roc_sketch
 from nbspam.tasks.evaluate import evaluate_folds, evaluate_holdout, evaluate_model, evaluate_replay
 from nbspam.tasks.judges import Plan
 
@@ -101,17 +101,17 @@ def eval_command(**given: Any) -> None:
         import nbspam.evaluation.report  # noqa: F401  an error if its libraries are missing
     evaluation, skipped = _judge_by_model(given) if method == "model" else _judge_anew(method, given)
     with steps("Figures and their intervals", None, given["quiet"]):
-        found = summary(evaluation, read_loss(given["loss"], evaluation.classes))
+        found = summarise(evaluation, read_loss(given["loss"], evaluation.classes))
     try:
         if given["json"]:
-            write_json(_content(evaluation, found))
+            write_json(_collect_content(evaluation, found))
         else:
             show_evaluation(evaluation, found, given["verbose"])
     finally:  # last, so that a full disk hides no figure; and always, so that `| head` loses no file
         with steps("Writing files", None, given["quiet"]):
             for option in FILES:
                 if given[option]:
-                    content = _file_content(option, evaluation, found)
+                    content = _format_file(option, evaluation, found)
                     with open_output(given[option]) as file:
                         file.write(content)
     check_all_read(skipped)
@@ -162,18 +162,19 @@ def _judge_anew(method: str, given: dict[str, Any]) -> tuple[Evaluation, Skipped
     return found, [*source.skipped, *corpus.skipped]
 
 
-def _file_content(option: str, evaluation: Evaluation, found: Summary) -> bytes:
+def _format_file(option: str, evaluation: Evaluation, found: Summary) -> bytes:
     """The content of the file that the option asks for."""
     if option == "results":
-        return "".join(f"{line}\n" for line in result_lines(evaluation)).encode()
+        return "".join(f"{line}\n" for line in format_result_lines(evaluation)).encode()
     if option == "save":
-        return to_json(evaluation)
+        return encode_evaluation(evaluation)
     from nbspam.evaluation.report import report_html  # imports matplotlib
 
-    return report_html(evaluation, found).encode("utf-8", "backslashreplace")
+    known = heads(evaluation.names[find_worst_mistakes(evaluation)].tolist())
+    return report_html(evaluation, found, known).encode("utf-8", "backslashreplace")
 
 
-def _content(evaluation: Evaluation, found: Summary) -> dict[str, Any]:
+def _collect_content(evaluation: Evaluation, found: Summary) -> dict[str, Any]:
     """The summary, the settings and the misclassified messages; of a replay, the curve over time too.
 
     The keys are the field's names and do not change (cli.md).
@@ -181,37 +182,33 @@ def _content(evaluation: Evaluation, found: Summary) -> dict[str, Any]:
     misclassified = list_mistakes(evaluation, np.flatnonzero(evaluation.is_mistake))
     content = found | {"settings": dict(evaluation.settings), "misclassified": misclassified}
     if evaluation.method == "replay":
-        curve = learning_curve(evaluation)
+        curve = trace_learning(evaluation)
         points = zip(*(column.tolist() for column in curve.values()), strict=True)
         content["learning_curve"] = [dict(zip(curve, point, strict=True)) for point in points]
     return content
 
 
 def show_evaluation(evaluation: Evaluation, found: Summary, verbose: bool) -> None:
-    """The evaluation in words, what was decided, the figures, a small ROC and the mistakes."""
+    """The evaluation in words, what was decided, the figures and the mistakes."""
     out = console()
-    is_whole = not sys.stdout.isatty()  # a terminal breaks lines inside words
-    for sentence in describe_decisions(found):
-        out.print(sentence, style="bold", soft_wrap=is_whole)
-    out.print(plain(describe_method(evaluation)), soft_wrap=is_whole)
-    out.print(f"Scoring: {scoring_text(evaluation.settings)}.\n", soft_wrap=is_whole)
-    out.print(_confusion(found), "", figures_table(found), sep="\n")
-    if "utf" in (sys.stdout.encoding or "").lower():
-        for line in ("", *roc_sketch(evaluation)):
-            out.print(f"  {line}".rstrip(), soft_wrap=True)
+    print_sentence(out, describe_decisions(found), "bold")
+    print_sentence(out, plain(describe_method(evaluation)))
+    tables = fit_table(_tabulate_confusion(found), out), fit_table(tabulate_figures(found), out)
+    out.print("", tables[0], "", tables[1], "", sep="\n")
+    print_sentence(out, f"Scoring: {scoring_text(evaluation.settings)}.")
     _show_mistakes(out, evaluation, verbose)
 
 
-def figures_table(found: Summary) -> Table:
+def tabulate_figures(found: Summary) -> Table:
     """The figures and what they say."""
     shown = table("figure", ">value", ">95 % interval", "what it says")
-    for row in rows(found, is_short=True):
+    for row in list_figures(found, is_short=True):
         value = Text(row.value, STYLES.get(row.key, ""))
         shown.add_row(row.label, value, row.interval, Text(row.meaning, "dim"))
     return shown
 
 
-def _confusion(found: Summary) -> Table:
+def _tabulate_confusion(found: Summary) -> Table:
     """Messages by true and decided class; the largest confusions if there are too many classes."""
     names, counts = [*map(plain, list_decisions(found))], found["confusion"]
     if len(counts) > WIDEST_CONFUSION:
@@ -230,9 +227,11 @@ def _confusion(found: Summary) -> Table:
 def _show_mistakes(out: Console, evaluation: Evaluation, verbose: bool) -> None:
     """`ham taken for spam  +3.2  path` of the worst of each class; with -v of all, with clues."""
     most = len(evaluation) if verbose else max(1, SHOWN_MISTAKES // evaluation.n_classes)
-    shown = list_mistakes(evaluation, worst_mistakes(evaluation, most))
+    shown = list_mistakes(evaluation, find_worst_mistakes(evaluation, most))
     total = int(evaluation.is_mistake.sum())
-    out.print(f"\nMisclassified: {total:,}")
+    unit = " (nats: log-odds of spam; 1 nat more makes the odds 2.7 times larger)"
+    has_odds = any(isfinite(mistake.log_odds) for mistake in shown)
+    print_sentence(out, f"\nMisclassified: {total:,}{unit if has_odds else ''}")
     known = heads(mistake.name for mistake in shown)
     for name, truth, decided, odds, clues in shown:
         score = f"{odds:+7.2f}  " if isfinite(odds) else ""

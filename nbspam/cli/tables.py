@@ -16,9 +16,10 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from rich import box
+from rich.cells import cell_len
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-from rich.table import Table
+from rich.table import Column, Table
 
 from nbspam.cli import amount, plain, say, write_text
 from nbspam.corpus.source import Source, unread_error
@@ -61,6 +62,25 @@ def table(*heads: str) -> Table:
         else:
             found.add_column(head, overflow="fold")
     return found
+
+
+def print_sentence(out: Console, text: str, style: str = "") -> None:
+    """Print a sentence: on a terminal broken between words, elsewhere one line."""
+    out.print(text, style=style, soft_wrap=not out.is_terminal)
+
+
+def fit_table(shown: Table, out: Console) -> Table:
+    """The table without its last columns if the terminal is too narrow: no figure and no word is cut."""
+    while len(shown.columns) > 2 and sum(map(_measure_least, shown.columns)) > out.width:
+        shown.columns.pop()
+    return shown
+
+
+def _measure_least(column: Column) -> int:
+    """Width of a column of whole numbers, or of whole words, and of the space after it."""
+    lines = [line for cell in column.cells for line in str(cell).splitlines()]
+    words = lines if column.no_wrap else " ".join(lines).split()
+    return 2 + max(map(cell_len, words), default=0)
 
 
 def utc(time_ms: int | None) -> str | None:
@@ -156,7 +176,7 @@ def scoring_text(settings: Mapping[str, Any]) -> str:
         return plain(str(settings.get("filter", settings.get("results", "another filter"))))
     how = "views averaged" if str(settings["averaged"]) in ("True", "1") else "one sum"
     both = f" and {settings['numeric_model']}" if settings["features"] == "both" else ""
-    return f"{settings['event_model']}{both}, {how}, λ = {settings['alpha']}"
+    return f"{settings['event_model']}{both}, {how}, smoothing λ = {settings['alpha']}"
 
 
 def train_summary(trained: Trained, verb: str = "Trained on") -> str:

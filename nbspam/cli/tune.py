@@ -8,17 +8,13 @@ from typing import Any
 
 import click
 
-from nbspam.cli import plain, say, with_flags
-from nbspam.cli.compare import p_cell
+from nbspam.cli import amount, plain, say, tables, with_flags
 from nbspam.cli.options import SOURCE, list_given, options
 from nbspam.cli.shared import check_new_model, open_source, read_source
-from nbspam.cli.tables import check_all_read, console, steps, table, train_summary, write_json
 from nbspam.errors import UsageError
 from nbspam.settings import Settings
 from nbspam.tasks.train import Choices, train
-from nbspam.tasks.tune import CANDIDATES, STEPS, Tried, Tuned, tune
-
-DEFAULT = "the default"
+from nbspam.tasks.tune import LEVEL, PLANS, ROWS, STEPS, Candidate, Tuning, tune
 
 
 @click.command("tune")
@@ -27,11 +23,11 @@ def tune_command(seed: int, json: bool, write: bool, model: str, replace: bool, 
     """Choose the best settings for your own mail.
 
     SOURCE is as for nbspam train.  Tries smoothing, the threshold, the views and the event model on the same
-    messages.  Each message is judged by older mail or, without dates, by mail of other campaigns.  The
-    default stays unless another choice has less log loss by more than chance, on this mail and on mail that
-    it was not chosen on.  Writes a table, and the command to train with.
+    messages.  Each message is judged by older mail or, without dates, by mail of other campaigns.  Writes a
+    table, which compares each row with the default, message by message; then the command to train with.  The
+    best row is chosen if its log loss is lower by more than chance, else the default.
 
-    With --write it also trains MODEL on SOURCE with these options, whole or not at all.  The new model has
+    With --write it also trains MODEL on SOURCE with the choice, whole or not at all.  The new model has
     counted only SOURCE, and nothing that an old model had learned from other mail.
 
     \b
@@ -51,50 +47,35 @@ def tune_command(seed: int, json: bool, write: bool, model: str, replace: bool, 
     quiet, jobs, source = given["quiet"], given["jobs"], open_source(given)
     corpus = read_source(source, given, Settings().wanted)
     skipped = [*source.skipped, *corpus.skipped]
-    with steps("Trying", STEPS, quiet) as advance:
-        tuned = tune(corpus, seed, jobs, advance)
+    with tables.steps("Trying", STEPS, quiet) as advance:
+        tuning = tune(corpus, seed, jobs, advance)
+    chosen = with_flags(tuning.chosen.options)
+    plan = PLANS[tuning.chosen.options]
     if json:
-        write_json(_content(tuned))
+        settings = {name: getattr(plan.settings, name) for name in plan.settings.__slots__}
+        choice = {"chosen": chosen, "settings": settings, "default_stays": not chosen}
+        tables.write_json(tuning._asdict() | choice | {"candidates": [*map(_describe, tuning.candidates)]})
     else:
-        show_tuning(tuned, train_command(tuned.chosen.options, given))
+        show_tuning(tuning, format_command(chosen, given))
     if write:
-        plan, classes = CANDIDATES[tuned.chosen.options], source.classes
         choices = Choices(automatic=plan.automatic, replaces=replace)
-        with steps("Training", len(corpus.block), quiet) as advance:
-            trained = train(source.items(), classes, model, plan.settings, jobs, advance, choices)
-        say(train_summary(trained), quiet)
+        with tables.steps("Training", len(corpus.block), quiet) as advance:
+            trained = train(source.items(), source.classes, model, plan.settings, jobs, advance, choices)
+        say(tables.train_summary(trained, f"Trained with {chosen or 'the default'} on"), quiet)
         skipped += [*source.skipped, *trained.skipped]
-    check_all_read(skipped)
+    tables.check_all_read(skipped)
 
 
-def _content(tuned: Tuned) -> dict[str, Any]:
-    """The result of tuning as JSON values."""
-    chosen = tuned.chosen.options
-    settings = CANDIDATES[chosen].settings
-    return {
-        "messages": len(tuned.chosen.evaluation),
-        "kept_apart": tuned.how,
-        "chosen": with_flags(chosen),
-        "settings": {name: getattr(settings, name) for name in settings.__slots__},
-        "default_stays": chosen == "",
-        "candidates": [
-            {"options": with_flags(one.options), "event_model": CANDIDATES[one.options].settings.event_model}
-            | _figures(one)
-            for one in tuned.tried
-        ],
-        "unseen": _figures(tuned.unseen),
-        "comparison": tuned.comparison,
-    }
+def _describe(one: Candidate) -> dict[str, Any]:
+    names = {"options": with_flags(one.options), "event_model": PLANS[one.options].settings.event_model}
+    _, log_loss, difference, interval, p = one.log_loss
+    paired = {"difference": difference, "difference_interval": interval, "p": p, "verdict": one.verdict}
+    return one._asdict() | names | {"log_loss": log_loss} | paired
 
 
-def _figures(one: Tried) -> dict[str, float]:
-    names = ("hm_percent", "sm_percent", "one_minus_roca_percent", "log_loss", "difference", "p")
-    return {name: getattr(one, name) for name in names}
-
-
-def train_command(options: str, given: dict[str, Any]) -> str:
+def format_command(options: str, given: dict[str, Any]) -> str:
     """The command that trains with some options on the same mail, for the shell."""
-    words = ["nbspam", "train", *with_flags(options).split()]
+    words = ["nbspam", "train", *options.split()]
     for name, flag in (("ham", "--ham"), ("spam", "--spam"), ("classes", "--class")):
         words += [word for path in given[name] for word in (flag, path)]
     words += ["--rules", given["rules"]] if given["rules"] else []
@@ -102,27 +83,25 @@ def train_command(options: str, given: dict[str, Any]) -> str:
     return plain(shlex.join([*words, *given["source"]]))
 
 
-def show_tuning(tuned: Tuned, command: str) -> None:
-    """The table of candidates, what choosing gains on other mail, and the command to train with."""
-    out, chosen = console(), tuned.chosen
-    out.print(f"{len(chosen.evaluation):,} messages judged, {tuned.how}.", soft_wrap=True)
-    shown = table("", ">ham\nlost", ">spam\nmissed", ">(1-ROCA)%", ">log loss", ">against", ">p")
-    for one in (*tuned.tried, tuned.unseen):
-        cells = _cells(one)
-        if one is not tuned.tried[0]:
-            cells += [f"{one.difference:+.5f}", p_cell(one.p)]
-        shown.add_row(*cells, style="bold green" if one is chosen else "")
-    out.print(shown)
-    out.print("\nThe choice: each part of the mail is judged by the settings chosen on the other parts.")
-    out.print(f"Paired: {tuned.comparison.verdict}.", soft_wrap=True)
+def show_tuning(tuning: Tuning, command: str) -> None:
+    """The candidates, in words which one is best, and the command to train with."""
+    out, chosen = tables.console(), tuning.chosen
+    tables.print_sentence(out, f"{amount(tuning.messages, 'message')} judged, {tuning.kept_apart}.")
+    shown = tables.table(
+        "", "than the\ndefault", ">log loss - default\n(95 % interval)", ">ham\nlost %", ">spam\nmissed %"
+    )
+    for one in tuning.candidates:
+        percents = ["" if isnan(value) else f"{value:.2f}" for value in (one.hm_percent, one.sm_percent)]
+        _, high = one.log_loss.interval
+        margin = "" if isnan(high) else f" ± {high - one.log_loss.difference:.4f}"
+        paired = (one.verdict, f"{one.log_loss.difference:+.4f}{margin}") if one.options else ("", "")
+        name = with_flags(one.options) or "the default"
+        shown.add_row(name, *paired, *percents, style="bold green" if one is chosen else "")
+    log_loss = f"{chosen.log_loss.a:.4f} (mean -ln of the true class's probability; lower is better)"
+    out.print(tables.fit_table(shown, out))
+    tables.print_sentence(out, f"\nLog loss of the default: {log_loss}.")
     verdict = f"Better than the default: {with_flags(chosen.options)}."
-    if chosen is tuned.tried[0]:
-        verdict = "No better than the default: no choice gains on other mail by more than chance."
-    out.print(verdict, style="bold", soft_wrap=True)
+    if not chosen.options:
+        verdict = f"No better than the default: no row gains with p < {LEVEL:.4f} (0.05 / {ROWS} rows)."
+    tables.print_sentence(out, verdict, "bold")
     out.print(f"  {command}", soft_wrap=True)
-
-
-def _cells(one: Tried) -> list[str]:
-    percents = ["" if isnan(value) else f"{value:.2f} %" for value in (one.hm_percent, one.sm_percent)]
-    ranking = "" if isnan(one.one_minus_roca_percent) else f"{one.one_minus_roca_percent:.4f}"
-    return [with_flags(one.options) or DEFAULT, *percents, ranking, f"{one.log_loss:.5f}"]

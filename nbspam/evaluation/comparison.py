@@ -5,19 +5,26 @@ Pairs of decisions about the same message show far smaller differences than two 
 
 from __future__ import annotations
 
-from math import isfinite, nan
+from math import isfinite, nan, sqrt
 from typing import NamedTuple
 
 import numpy as np
+from scipy.special import stdtr, stdtrit
 from scipy.stats import binomtest
 
 from nbspam.errors import BadDataError
-from nbspam.evaluation.intervals import Interval, percentile_interval, replicates, resamples
+from nbspam.evaluation.intervals import (
+    NO_INTERVAL,
+    TAIL_SHARE,
+    Bounds,
+    choose_replicates,
+    draw_resamples,
+    percentile_interval,
+)
 from nbspam.evaluation.metrics import log_loss_terms
 from nbspam.evaluation.outcomes import Evaluation, Floats, Ints
-from nbspam.evaluation.ranking import rankings, roca_percent
+from nbspam.evaluation.ranking import rank_messages, roca_percent
 
-BLOCKS = 10  # parts in place of folds if there are none
 # There are two tests (ranking and decisions), so each needs half the level (Bonferroni).
 SIGNIFICANCE = 0.05 / 2
 
@@ -31,12 +38,12 @@ class McNemar(NamedTuple):
 
 
 class Difference(NamedTuple):
-    """A figure of A and of B; difference is B - A with its 95 % interval; p two-sided by bootstrap."""
+    """A figure of A and of B; difference is B - A with its 95 % interval; p is two-sided."""
 
     a: float
     b: float
     difference: float
-    interval: Interval
+    interval: Bounds
     p: float
 
 
@@ -45,9 +52,6 @@ class Comparison(NamedTuple):
 
     one_minus_roca_percent : lower is better; without a class spam the mean over the classes
     log_loss               : nats a message, lower is better; None if a filter gives no probabilities
-    won, tied, lost        : parts in which B ranks better than, like, or worse than A, by (1-ROCA)%
-    parts                  : "folds", or "blocks" if the evaluations do not share folds: a tenth of each
-                             class in each, in the order judged
     verdict                : one line in plain words
     """
 
@@ -55,10 +59,6 @@ class Comparison(NamedTuple):
     mcnemar: McNemar
     one_minus_roca_percent: Difference
     log_loss: Difference | None
-    won: int
-    tied: int
-    lost: int
-    parts: str
     replicates: int
     verdict: str
 
@@ -69,31 +69,25 @@ def compare(first: Evaluation, second: Evaluation, names: tuple[str, str] = ("A"
     names : of the two in the verdict
     BadDataError if classes, messages, digests or true classes differ.
     """
-    b = _pair(first, second, names)
-    count = replicates(len(b), 2 if b.positive is not None else 2 * b.n_classes)
+    b = _pair_messages(first, second, names)
+    count = choose_replicates(len(b), 2 if b.positive is not None else 2 * b.n_classes)
     right_a, right_b = first.decided == first.truth, b.decided == b.truth
     only_a, only_b = int((right_a & ~right_b).sum()), int((right_b & ~right_a).sum())
     # Exact: if both are equally good, each is right alone equally often.  Source: McNemar 1947.
     p = float(binomtest(only_b, only_a + only_b).pvalue) if only_a + only_b else 1.0
     mcnemar = McNemar(only_a, only_b, p)
     ranking, log_loss = _resample_figures(first, b, count)
-    shares_folds = len(first.folds) > 0 and np.array_equal(first.folds, b.folds)
-    won, tied, lost = _count_parts(first, b, first.folds if shares_folds else _cut_blocks(first.truth))
     return Comparison(
         messages=len(b),
         mcnemar=mcnemar,
         one_minus_roca_percent=ranking,
         log_loss=log_loss,
-        won=won,
-        tied=tied,
-        lost=lost,
-        parts="folds" if shares_folds else "blocks",
         replicates=count,
-        verdict=_verdict(ranking, mcnemar, names),
+        verdict=_say_verdict(ranking, mcnemar, names),
     )
 
 
-def _pair(first: Evaluation, second: Evaluation, names: tuple[str, str]) -> Evaluation:
+def _pair_messages(first: Evaluation, second: Evaluation, names: tuple[str, str]) -> Evaluation:
     """The second evaluation with rows about the same messages as those of the first."""
     slug = "other-mail"
     # Stable, because an index may repeat a name.
@@ -122,21 +116,21 @@ def _resample_figures(a: Evaluation, b: Evaluation, count: int) -> tuple[Differe
 
     With one ham or one spam resampling cannot vary the ranking: no interval, no p.
     """
-    tasks_a, tasks_b = rankings(a), rankings(b)
+    tasks_a, tasks_b = rank_messages(a), rank_messages(b)
     has_losses = a.has_probabilities and b.has_probabilities
     losses_a, losses_b = (log_loss_terms(each) if has_losses else np.zeros(len(a)) for each in (a, b))
     drawn = np.empty((count, 2))
-    for row, weights in zip(drawn, resamples(a.truth, count), strict=True):
+    for row, weights in zip(drawn, draw_resamples(a.truth, count), strict=True):
         row[0] = roca_percent(tasks_b, weights) - roca_percent(tasks_a, weights)
         row[1] = weights @ (losses_b - losses_a) / len(weights)
     if 1 in np.bincount(a.is_positive):
         drawn[:, 0] = nan
-    ranking = _difference(roca_percent(tasks_a), roca_percent(tasks_b), drawn[:, 0])
-    log_loss = _difference(float(losses_a.mean()), float(losses_b.mean()), drawn[:, 1])
+    ranking = _make_difference(roca_percent(tasks_a), roca_percent(tasks_b), drawn[:, 0])
+    log_loss = _make_difference(float(losses_a.mean()), float(losses_b.mean()), drawn[:, 1])
     return ranking, log_loss if has_losses else None
 
 
-def _difference(a: float, b: float, drawn: Floats) -> Difference:
+def _make_difference(a: float, b: float, drawn: Floats) -> Difference:
     """The difference with its bootstrap p: twice the share of resamples on the other side of 0.
 
     One is added, so it is never 0; nan for undefined differences.
@@ -147,47 +141,46 @@ def _difference(a: float, b: float, drawn: Floats) -> Difference:
     return Difference(a, b, b - a, percentile_interval(drawn), p)
 
 
-def _cut_blocks(truth: Ints) -> Ints:
-    """The block of each message, int64 (n,): within each class BLOCKS consecutive parts of one size.
+def pair_log_losses(first: Evaluation, second: Evaluation, groups: Ints) -> Difference:
+    """The log loss of two evaluations of the same messages in the same order, nats a message.
 
-    truth : int64 (n,), class numbers in the order judged.  Mail of folders comes one class after the other,
-            and in a block of one class there is no ranking.
+    groups : int64 (n,); the differences of messages of one group add up to one trial
+    No interval, and p = 1, if nothing says what chance does: one group, or all groups are alike.
+    Source: the cluster-robust standard error of a mean (Liang and Zeger 1986), Student's t of one degree of
+    freedom less than there are groups.
     """
-    block = np.empty(len(truth), dtype=np.int64)
-    for number in np.unique(truth):
-        rows = np.flatnonzero(truth == number)
-        block[rows] = np.arange(len(rows)) * BLOCKS // len(rows)
-    return block
+    terms_a, terms_b = log_loss_terms(first), log_loss_terms(second)
+    differences = terms_b - terms_a
+    mean = float(differences.mean())
+    _, place = np.unique(groups, return_inverse=True)
+    sums = np.bincount(place, weights=differences - mean)
+    n, interval, p = len(sums), NO_INTERVAL, 1.0
+    error = sqrt(n / max(1, n - 1) * float(sums @ sums)) / len(differences)
+    if n > 1 and error:
+        margin = -float(stdtrit(n - 1, TAIL_SHARE)) * error
+        interval, p = (mean - margin, mean + margin), 2 * float(stdtr(n - 1, -abs(mean) / error))
+    return Difference(float(terms_a.mean()), float(terms_b.mean()), mean, interval, p)
 
 
-def _count_parts(a: Evaluation, b: Evaluation, part_of: Ints) -> tuple[int, int, int]:
-    """Parts in which B's (1-ROCA)% is lower, equal, higher; parts where it is undefined are not counted."""
-    parts = [np.flatnonzero(part_of == part) for part in np.unique(part_of)]
-    wrong_a, wrong_b = (
-        np.array([roca_percent(rankings(each.take(rows))) for rows in parts]) for each in (a, b)
-    )
-    return int((wrong_b < wrong_a).sum()), int((wrong_b == wrong_a).sum()), int((wrong_b > wrong_a).sum())
-
-
-def _verdict(ranking: Difference, mcnemar: McNemar, names: tuple[str, str]) -> str:
+def _say_verdict(ranking: Difference, mcnemar: McNemar, names: tuple[str, str]) -> str:
     """One line: which filter ranks better; if that could be chance, which decides better, if any."""
     if ranking.p < SIGNIFICANCE:
         figures = zip((ranking.a, ranking.b), names, strict=True)
         (value, better), (other, _) = sorted(figures, key=lambda figure: figure[0])
-        chance = f"probably not chance ({_p_text(ranking.p)})"
+        chance = f"probably not chance ({_format_p(ranking.p)})"
         return f"{better} is better: (1-ROCA)% {value:.4f} against {other:.4f}, {chance}"
     if mcnemar.p < SIGNIFICANCE:
         counts = zip((mcnemar.only_a_right, mcnemar.only_b_right), names, strict=True)
         (more, better), (less, _) = sorted(counts, key=lambda count: -count[0])
         return (
             f"{better} decides better: it alone is right on {more:,} messages against {less:,}, "
-            f"probably not chance ({_p_text(mcnemar.p)}); in ranking, the difference may be chance"
+            f"probably not chance ({_format_p(mcnemar.p)}); in ranking, the difference may be chance"
         )
-    found = [_p_text(ranking.p)] if isfinite(ranking.p) else []
-    found.append(f"decisions {_p_text(mcnemar.p)}")
+    found = [_format_p(ranking.p)] if isfinite(ranking.p) else []
+    found.append(f"decisions {_format_p(mcnemar.p)}")
     return f"the difference may be chance ({', '.join(found)})"
 
 
-def _p_text(value: float) -> str:
+def _format_p(value: float) -> str:
     """`p=0.012`, `p<0.001`."""
     return "p<0.001" if value < 0.001 else f"p={value:.3f}"

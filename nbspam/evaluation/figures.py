@@ -11,13 +11,13 @@ from nbspam.decision import Loss
 from nbspam.evaluation import metrics, ranking
 from nbspam.evaluation.intervals import (
     NO_INTERVAL,
-    Interval,
+    Bounds,
+    choose_replicates,
     clopper_pearson,
+    draw_resamples,
     normal_interval,
     percentile_interval,
-    replicates,
     resample_confusions,
-    resamples,
 )
 from nbspam.evaluation.outcomes import Evaluation, Floats
 from nbspam.labels import UNSURE
@@ -27,9 +27,11 @@ Summary = dict[str, Any]
 CLOPPER_PEARSON, BOOTSTRAP, LOGIT_NORMAL = "clopper-pearson", "bootstrap", "logit-normal"
 HAM_LOST_PERMILLE = {"0.1": 1, "0.5": 5, "1": 10}  # hm% as written in JSON, and per mille
 ROCA, MACRO_ROCA, AT_HM = "one_minus_roca_percent", "macro_one_minus_roca_percent", "sm_percent_at_hm"
-SCALES = {"ece_percent": "linear", "brier": "log", "log_loss": "log", ROCA: "logit", MACRO_ROCA: "logit"}
-MEANS = ("macro_precision", "macro_recall", "macro_f1", "micro_f1")
-SAME = 1e-12  # of a figure; resamples that differ by less are equal except for rounding
+# The scale of an interval made of standard errors; other resampled figures have percentiles.
+INTERVAL_SCALES = {"ece_percent": "linear", "brier": "log", "log_loss": "log"}
+INTERVAL_SCALES |= dict.fromkeys((ROCA, MACRO_ROCA), "logit")
+MEANS = ("macro_precision", "macro_recall", "macro_f1")
+ROUNDING = 1e-12  # of a figure; resamples that differ by less are equal except for rounding
 
 
 class Figure(NamedTuple):
@@ -64,13 +66,10 @@ FIGURES = (
     Figure("macro_precision", "macro precision", 4, "", "right, of all decided so; mean of classes"),
     Figure("macro_recall", "macro recall", 4, "", "right, of all of a class; mean of classes"),
     Figure("macro_f1", "macro F1", 4, "", "harmonic mean of both; mean of classes"),
-    Figure("micro_f1"),
-    Figure("micro_precision"),
-    Figure("micro_recall"),
     Figure("expected_loss", "expected loss", 4, "", "mean cost of a decision"),
     Figure("ece_percent", "calibration error", 2, " %", "how far probabilities are off (ECE)"),
     Figure("brier", "Brier score", 5, "", "mean squared error of probabilities"),
-    Figure("log_loss", "log loss", 5, " nats", "mean surprise at the true class"),
+    Figure("log_loss", "log loss", 5, " nats", "mean -ln of the true class's probability"),
 )
 
 
@@ -78,7 +77,7 @@ class Estimate(NamedTuple):
     """A figure, its 95 % interval and how that was made; nan if undefined."""
 
     value: float = nan
-    interval: Interval = NO_INTERVAL
+    interval: Bounds = NO_INTERVAL
     method: str = BOOTSTRAP
 
     @property
@@ -87,15 +86,20 @@ class Estimate(NamedTuple):
         return [*self.interval] if all(map(isfinite, self.interval)) else None
 
 
-def _of_decisions(counts: metrics.Matrix, spam: int | None) -> dict[str, Estimate]:
+class Resampled(NamedTuple):
+    """A figure, and its values on the resamples, float64 (replicates,)."""
+
+    value: float
+    drawn: Floats
+
+
+def _estimate_shares(counts: metrics.Matrix, spam: int | None) -> dict[str, Estimate]:
     """Shares of the messages, and their logistic average."""
     messages, right, unsure = int(counts.sum()), int(np.trace(counts)), int(counts[:, -1].sum())
     shares = {
         "accuracy": (right, messages),
         "accuracy_percent": (right, messages),
         "unsure_percent": (unsure, messages),
-        "micro_recall": (right, messages),
-        "micro_precision": (right, messages - unsure),
     }
     found = {}
     if spam is not None:
@@ -103,42 +107,39 @@ def _of_decisions(counts: metrics.Matrix, spam: int | None) -> dict[str, Estimat
         lam = metrics.lam_with_interval(*shares["hm_percent"], *shares["sm_percent"])
         found["lam_percent"] = Estimate(*lam, LOGIT_NORMAL)
     for key, (hits, trials) in shares.items():
-        scale, (low, high) = 100 if key.endswith("_percent") else 1, clopper_pearson(hits, trials)
+        scale = 100 if key.endswith("_percent") else 1
         value = scale * hits / trials if trials else nan
+        low, high = clopper_pearson(hits, trials)
         found[key] = Estimate(value, (scale * low, scale * high), CLOPPER_PEARSON)
     return found
 
 
-def _of_classes(
-    counts: metrics.Matrix, spam: int | None, loss: Loss | None
-) -> dict[str, tuple[float, Floats]]:
-    """Mean rates of the classes, F1 of spam, and the expected loss, with their resampled values."""
+def _resample_decisions(counts: metrics.Matrix, spam: int | None, loss: Loss | None) -> dict[str, Resampled]:
+    """Mean rates of the classes, F1 of spam, and the expected loss."""
     redrawn = resample_confusions(counts)
     rates, drawn = metrics.class_rates(counts), metrics.class_rates(redrawn)
-    found = {name: (float(rates[name]), drawn[name]) for name in MEANS}
+    found = {name: Resampled(float(rates[name]), drawn[name]) for name in MEANS}
     if spam is not None and counts[spam].any():
-        found["f1"] = float(rates["f1"][spam]), drawn["f1"][:, spam]
+        found["f1"] = Resampled(float(rates["f1"][spam]), drawn["f1"][:, spam])
     if loss is not None:
-        costs = metrics.loss_table(loss, counts)
-        found["expected_loss"] = (
-            float(metrics.expected_loss(counts, costs)),
-            metrics.expected_loss(redrawn, costs),
-        )
+        costs = metrics.lay_out_costs(loss, counts)
+        value = float(metrics.expected_loss(counts, costs))
+        found["expected_loss"] = Resampled(value, metrics.expected_loss(redrawn, costs))
     return found
 
 
-def _resampled(evaluation: Evaluation) -> dict[str, tuple[float, Floats]]:
+def _resample_scores(evaluation: Evaluation) -> dict[str, Resampled]:
     """The figures of ranking (`0.1`, `0.5`, `1`: spam missed at that hm%) and of probabilities.
 
-    Each with its resampled values, all from the same resamples.
+    All are computed on the same resamples.
     """
-    by_spam = ranking.rankings(evaluation) if evaluation.positive is not None else []
+    by_spam = ranking.rank_messages(evaluation) if evaluation.positive is not None else []
     by_class = by_spam
     if evaluation.positive is None or evaluation.n_classes > 2:
-        by_class = ranking.one_against_rest(evaluation)
+        by_class = ranking.rank_against_rest(evaluation)
     if evaluation.has_probabilities:
         terms = np.stack([metrics.brier_terms(evaluation), metrics.log_loss_terms(evaluation)], axis=1)
-        bins = metrics.reliability(evaluation)  # the bins stay; the errors in them are resampled
+        bins = metrics.bin_by_confidence(evaluation)  # the bins stay; the errors in them are resampled
 
     def compute(weights: Floats) -> dict[str, float]:
         found = {}
@@ -155,24 +156,25 @@ def _resampled(evaluation: Evaluation) -> dict[str, tuple[float, Floats]]:
         return found
 
     exact = compute(np.ones(len(evaluation)))
-    count = replicates(len(evaluation), max(1, evaluation.n_classes - 1)) if exact else 0
-    drawn = np.array([[*compute(weights).values()] for weights in resamples(evaluation.truth, count)])
-    return {key: (value, drawn[:, k]) for k, (key, value) in enumerate(exact.items())}
+    count = choose_replicates(len(evaluation), max(1, evaluation.n_classes - 1)) if exact else 0
+    drawn = np.array([[*compute(weights).values()] for weights in draw_resamples(evaluation.truth, count)])
+    return {key: Resampled(value, drawn[:, k]) for k, (key, value) in enumerate(exact.items())}
 
 
-def _estimate(evaluation: Evaluation, key: str, value: float, drawn: Floats) -> Estimate:
+def _estimate(evaluation: Evaluation, key: str, resampled: Resampled) -> Estimate:
     """A figure with the interval of its resampled values; none if resampling cannot vary it."""
+    value, drawn = resampled
     is_one = 1 in np.bincount(evaluation.is_positive)  # one ham, or one spam: every resample has it
-    if not isfinite(value) or is_one or np.ptp(drawn) <= SAME * value:
+    if not isfinite(value) or is_one or np.ptp(drawn) <= ROUNDING * value:
         return Estimate(value)
-    if key not in SCALES:
+    if key not in INTERVAL_SCALES:
         return Estimate(value, percentile_interval(drawn))
-    scale = SCALES[key]
+    scale = INTERVAL_SCALES[key]
     method = "standard-error" if scale == "linear" else scale
     return Estimate(value, normal_interval(value, drawn, scale), f"bootstrap-{method}")
 
 
-def summary(evaluation: Evaluation, loss: Loss | None = None) -> Summary:
+def summarise(evaluation: Evaluation, loss: Loss | None = None) -> Summary:
     """Every figure of an evaluation, JSON values only; None if a figure is undefined.
 
     loss : what each decision costs; None = no expected loss
@@ -186,8 +188,9 @@ def summary(evaluation: Evaluation, loss: Loss | None = None) -> Summary:
     mistake, with one ham or one spam, and for scores that are all the same.  The intervals of sm% at hm 0.1,
     0.5, 1 % end too low if the cut-off depends on the one or two worst ham.
     """
-    counts, spam, resampled = metrics.confusion(evaluation), evaluation.positive, _resampled(evaluation)
+    counts, spam = metrics.count_confusion(evaluation), evaluation.positive
     rates = metrics.class_rates(counts)
+    resampled = _resample_scores(evaluation)
     n_spam = None if spam is None else int(counts[spam].sum())
     found: Summary = {
         "messages": len(evaluation),
@@ -199,18 +202,18 @@ def summary(evaluation: Evaluation, loss: Loss | None = None) -> Summary:
         "confusion": counts.tolist(),
         "trained": evaluation.trained,
         "by_class": {name: rates[name].tolist() for name in ("precision", "recall", "f1")},
-        "replicates": len(next(iter(resampled.values()))[1]) if resampled else 0,
+        "replicates": len(next(iter(resampled.values())).drawn) if resampled else 0,
     }
-    estimates = _of_decisions(counts, spam)
-    for key, values in (_of_classes(counts, spam, loss) | resampled).items():
-        estimates[key] = _estimate(evaluation, key, *values)
+    estimates = _estimate_shares(counts, spam)
+    for key, one in (_resample_decisions(counts, spam, loss) | resampled).items():
+        estimates[key] = _estimate(evaluation, key, one)
     methods: Summary = {}
-    for key, *_ in FIGURES:
-        one = estimates.get(key, Estimate())
-        found[key] = one.value if isfinite(one.value) else None
-        found[f"{key}_interval"] = one.json_interval
-        if isfinite(one.value):
-            methods[key] = one.method
+    for key in (figure.key for figure in FIGURES):
+        estimate = estimates.get(key, Estimate())
+        found[key] = estimate.value if isfinite(estimate.value) else None
+        found[f"{key}_interval"] = estimate.json_interval
+        if isfinite(estimate.value):
+            methods[key] = estimate.method
     levels = {level: estimates[level] for level in HAM_LOST_PERMILLE if level in estimates}
     found[AT_HM] = {level: one.value for level, one in levels.items()} or None
     found[f"{AT_HM}_interval"] = {level: one.json_interval for level, one in levels.items()} or None
@@ -219,7 +222,7 @@ def summary(evaluation: Evaluation, loss: Loss | None = None) -> Summary:
     return found | {"interval_methods": methods}
 
 
-class Row(NamedTuple):
+class ShownFigure(NamedTuple):
     """A figure ready to print."""
 
     key: str
@@ -229,7 +232,7 @@ class Row(NamedTuple):
     meaning: str
 
 
-def rows(found: Summary, is_short: bool = False) -> list[Row]:
+def list_figures(found: Summary, is_short: bool = False) -> list[ShownFigure]:
     """The figures of a summary that are defined, in the order of the table.
 
     is_short : without the means over ham and spam, and without unsure decisions if there are none
@@ -247,9 +250,9 @@ def rows(found: Summary, is_short: bool = False) -> list[Row]:
         if key == "hm_percent" and not is_plain:
             label = "other mail lost"
         interval = _format_interval(found[f"{key}_interval"], digits, scale)
-        shown.append(Row(key, label, f"{value * scale:,.{digits}f}{unit}", interval, meaning))
+        shown.append(ShownFigure(key, label, f"{value * scale:,.{digits}f}{unit}", interval, meaning))
         if key == ROCA:
-            shown.extend(_rows_at_hm(found))
+            shown.extend(_list_missed_at_hm(found))
     return shown
 
 
@@ -259,7 +262,7 @@ def list_decisions(found: Summary) -> list[str]:
     return [*found["classes"], UNSURE] if some_unsure else found["classes"]
 
 
-def _rows_at_hm(found: Summary) -> list[Row]:
+def _list_missed_at_hm(found: Summary) -> list[ShownFigure]:
     """Spam missed at each level of ham lost; levels of less than one ham lose none, and are one row."""
     ham, by_label = found["ham"], {}
     for level, permille in HAM_LOST_PERMILLE.items():
@@ -267,7 +270,7 @@ def _rows_at_hm(found: Summary) -> list[Row]:
         if ham * permille < 1000:
             label, meaning = "missed with no ham lost", f"at a threshold that loses none of {ham:,} ham"
         interval = _format_interval(found[f"{AT_HM}_interval"][level], 2)
-        by_label[label] = Row(AT_HM, label, f"{found[AT_HM][level]:.2f} %", interval, meaning)
+        by_label[label] = ShownFigure(AT_HM, label, f"{found[AT_HM][level]:.2f} %", interval, meaning)
     return list(by_label.values())
 
 

@@ -1,37 +1,20 @@
 """Which messages train and which are judged: folds, grouped folds, splits in time, a holdout.
 
 The result depends only on the labels, the groups and the seed: the same corpus gives the same folds.
-
-Groups are messages that are variants of one another: a spam campaign, a newsletter, a copy.  They are found
-by MinHash by one permutation and its bands (Li, Owen and Zhang 2012; Shrivastava and Li 2014; Leskovec et
-al., Mining of Massive Datasets, ch. 3): each message becomes 128 numbers, and only messages that share a band
-of four are compared.  Time and memory grow with the number of tokens, not with pairs.  No random numbers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
+from numpy.typing import ArrayLike
 
 from nbspam.errors import BadDataError, UsageError
 from nbspam.evaluation.outcomes import Ints
-from nbspam.tokens.bag import mix_bits
 
-Hashes = NDArray[np.uint64]
 Split = tuple[Ints, Ints]  # rows to train on, rows to judge, both rising
 
-BINS = 128
-ROWS_PER_BAND = 4
-SIMILARITY = 0.6  # Jaccard; below it messages of one list or one sender begin to flow together
-_CHUNK = 4096  # messages sketched at a time: bounds memory at BINS * 8 bytes a message of the chunk
-_EMPTY = np.uint64(0xFFFF_FFFF_FFFF_FFFF)
 
-
-def stratified_folds(truth: ArrayLike, folds: int, seed: int = 0) -> Ints:
+def draw_folds(truth: ArrayLike, folds: int, seed: int = 0) -> Ints:
     """The fold of each message, classes spread evenly: sizes differ by at most one a class, and overall.
 
     truth : int (n,), class numbers
@@ -40,7 +23,7 @@ def stratified_folds(truth: ArrayLike, folds: int, seed: int = 0) -> Ints:
     """
     classes = np.asarray(truth, dtype=np.int64)
     _, counts = np.unique(classes, return_counts=True)
-    _check(counts, folds, "messages")
+    _check_sizes(counts, folds, "messages")
     shuffled = np.random.default_rng(seed).permutation(len(classes))
     # Dealt like cards over all classes, so that the sizes of whole folds differ by one at most, too.
     by_class = shuffled[np.argsort(classes[shuffled], kind="stable")]
@@ -49,11 +32,11 @@ def stratified_folds(truth: ArrayLike, folds: int, seed: int = 0) -> Ints:
     return fold
 
 
-def grouped_folds(truth: ArrayLike, groups: ArrayLike, folds: int, seed: int = 0) -> Ints:
+def draw_grouped_folds(truth: ArrayLike, groups: ArrayLike, folds: int, seed: int = 0) -> Ints:
     """The fold of each message: a group stays in one fold, classes are spread as evenly as that allows.
 
     truth  : int (n,), class numbers
-    groups : int (n,), group numbers, as group_near_duplicates() gives them
+    groups : int (n,), group numbers, such as near-duplicates share
     Returns int64 (n,).  Large groups are placed first, each where its classes are scarcest.
     Errors as stratified_folds, counting groups in place of messages.
     """
@@ -61,7 +44,7 @@ def grouped_folds(truth: ArrayLike, groups: ArrayLike, folds: int, seed: int = 0
     names, group_of = np.unique(np.asarray(groups), return_inverse=True)
     members = np.zeros((len(names), len(classes)))
     np.add.at(members, (group_of, class_of), 1)
-    _check((members > 0).sum(axis=0), folds, "campaigns (groups of near-duplicates)")
+    _check_sizes((members > 0).sum(axis=0), folds, "campaigns (groups of near-duplicates)")
     share = members / members.sum(axis=0)  # of its class, so that a rare class weighs as much as a common one
     shuffled = np.random.default_rng(seed).permutation(len(names))
     load = np.zeros((folds, len(classes)))
@@ -94,7 +77,7 @@ def split_by_time(truth: ArrayLike, order: ArrayLike, splits: int) -> list[Split
     return [(np.sort(past), np.sort(new)) for past, new in zip(pasts, blocks[1:], strict=True) if len(new)]
 
 
-def holdout(truth: ArrayLike, share: float, seed: int = 0, order: ArrayLike | None = None) -> Split:
+def hold_out(truth: ArrayLike, share: float, seed: int = 0, order: ArrayLike | None = None) -> Split:
     """Keep `share` of the messages for judging; train on the rest.
 
     truth : int (n,), class numbers
@@ -113,7 +96,7 @@ def holdout(truth: ArrayLike, share: float, seed: int = 0, order: ArrayLike | No
         _refuse_missing_class(classes, train, f"the oldest {1 - share:.0%} of the messages")
         return np.sort(train), np.sort(test)
     numbers, counts = np.unique(classes, return_counts=True)
-    _check(counts, 2, "messages")
+    _check_sizes(counts, 2, "messages")
     random = np.random.default_rng(seed)
     is_judged = np.zeros(len(classes), dtype=np.bool_)
     for number, count in zip(numbers, counts.tolist(), strict=True):
@@ -126,7 +109,7 @@ def _count_judged(share: float, count: int) -> int:
     return min(max(1, round(share * count)), count - 1)
 
 
-def _check(sizes: Ints, parts: int, what: str) -> None:
+def _check_sizes(sizes: Ints, parts: int, what: str) -> None:
     """Refuse one part, one class, and a class of fewer messages (or groups of them) than parts."""
     if parts < 2:
         why = "at least 2 folds are needed"
@@ -147,58 +130,3 @@ def _refuse_missing_class(classes: Ints, rows: Ints, what: str) -> None:
         why = f"{what} lack {missing} of the classes"
         remedy = "train on a larger share, or use `folds`, which spreads the classes evenly"
         raise BadDataError("evaluation", why, remedy, "class-missing-in-time")
-
-
-def group_near_duplicates(tokens: Sequence[Hashes], similarity: float = SIMILARITY) -> NDArray[np.int64]:
-    """Group numbers: messages linked by a chain of near-duplicates share one.
-
-    tokens     : hashes of the tokens of each message, uint64; repeats and order do not matter
-    similarity : estimated Jaccard similarity (shared tokens / all tokens of both) from which two are linked
-    Returns int64 (n,), groups numbered in order of first appearance.  A message without tokens is
-    its own group.  The estimate's standard error is about 0.04 (0.08 for messages of 30 tokens): at the
-    default a pair of similarity 0.7 is linked nearly always, one of 0.6 half of the time, of 0.5 hardly ever.
-    """
-    n = len(tokens)
-    sketches = np.empty((n, BINS), np.uint64)
-    for start in range(0, n, _CHUNK):
-        sketches[start : start + _CHUNK] = _sketch(tokens[start : start + _CHUNK])
-    first, second = _find_pairs(sketches, np.flatnonzero([len(one) > 0 for one in tokens]))
-    same = np.empty(len(first), dtype=np.bool_)
-    for start in range(0, len(first), _CHUNK):
-        part = slice(start, start + _CHUNK)
-        same[part] = (sketches[first[part]] == sketches[second[part]]).mean(axis=1) >= similarity
-    links = coo_array((np.ones(int(same.sum()), np.int8), (first[same], second[same])), shape=(n, n))
-    _, groups = connected_components(links, directed=False)  # numbered by their first rows
-    return np.asarray(groups, dtype=np.int64)
-
-
-def _sketch(tokens: Sequence[Hashes]) -> Hashes:
-    """uint64 (n, BINS): the least hash that fell into each bin.
-
-    Empty bins take the value of the next full one to the right (densification by rotation).  A value's first
-    bits are its own bin's number, so that borrowed values of different origin never agree.
-    """
-    hashes = mix_bits(np.concatenate(tokens))
-    row = np.repeat(np.arange(len(tokens)), [len(one) for one in tokens])
-    least = np.full((len(tokens), BINS), _EMPTY)
-    np.minimum.at(least, (row, (hashes >> np.uint64(57)).astype(np.int64)), hashes)
-    places = np.where(np.tile(least != _EMPTY, 2), np.arange(2 * BINS), 2 * BINS - 1)
-    nearest = np.minimum.accumulate(places[:, ::-1], axis=1)[:, ::-1][:, :BINS]
-    return np.take_along_axis(least, nearest % BINS, axis=1)
-
-
-def _find_pairs(sketches: Hashes, rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Pairs of messages that agree in a whole band.
-
-    Each message of a bucket is paired with the next one only: linear, where all pairs would be quadratic.
-    """
-    firsts, seconds = [], []
-    for start in range(0, BINS, ROWS_PER_BAND):
-        key = np.zeros(len(rows), np.uint64)
-        for column in range(start, start + ROWS_PER_BAND):
-            key = mix_bits(key ^ sketches[rows, column])
-        order = np.argsort(key, kind="stable")
-        neighbours = key[order[1:]] == key[order[:-1]]
-        firsts.append(rows[order[:-1][neighbours]])
-        seconds.append(rows[order[1:][neighbours]])
-    return np.concatenate(firsts), np.concatenate(seconds)

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator
 from math import isfinite, isnan, nan
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import quote, unquote_to_bytes
 
 import numpy as np
@@ -22,19 +22,19 @@ from nbspam.decision import UNDECIDED
 from nbspam.errors import BadDataError, NoInputError
 from nbspam.evaluation.outcomes import Evaluation, Floats, Outcome, ShortClue, make_evaluation
 
-FORMAT = "nbspam-evaluation"
-VERSION = 1
+EVALUATION_FORMAT = "nbspam-evaluation"
+EVALUATION_VERSION = 1
 _TOO_MUCH = (OverflowError, RecursionError)  # a number, or brackets
 REMEDY = "name a file that nbspam eval wrote"
 # A path of another program may hold spaces: everything up to " judge=" is the path.
 _LINE = re.compile(r"file=(.+?)[ \t]judge=(\S+)\s+class=(\S+)\s+score=(\S+)(?:\s.*)?$")
 
 
-def to_json(evaluation: Evaluation) -> bytes:
-    """The evaluation as load() reads it.  Log-odds and times that are not finite are null."""
+def encode_evaluation(evaluation: Evaluation) -> bytes:
+    """The evaluation as read_evaluation() reads it.  Log-odds and times that are not finite are null."""
     document = {
-        "format": FORMAT,
-        "version": VERSION,
+        "format": EVALUATION_FORMAT,
+        "version": EVALUATION_VERSION,
         "classes": evaluation.classes,
         "method": evaluation.method,
         "digest": evaluation.digest,
@@ -62,7 +62,7 @@ def replace_infinite(values: Floats) -> list[float | None]:
     return [value if isfinite(value) else None for value in values.tolist()]
 
 
-def load(path: str | Path) -> Evaluation:
+def read_evaluation(path: str | Path) -> Evaluation:
     """Read an evaluation from either kind of file.
 
     NoInputError if it cannot be opened, BadDataError if it is not an evaluation of this version.
@@ -78,12 +78,12 @@ def load(path: str | Path) -> Evaluation:
     try:
         document = json.loads(content)
         version = document["version"]
-        if version == VERSION:
+        if version == EVALUATION_VERSION:
             return _from_document(document)
     except (BadDataError, LookupError, TypeError, ValueError, AttributeError, *_TOO_MUCH) as error:
         why = "is not an evaluation by nbspam, or it is damaged"
         raise BadDataError(where, why, REMEDY, "evaluation-not-ours") from error
-    why = f"evaluation format {version!r}; this program reads {VERSION}"
+    why = f"evaluation format {version!r}; this program reads {EVALUATION_VERSION}"
     raise BadDataError(where, why, "evaluate again with this version of nbspam", "evaluation-version")
 
 
@@ -109,7 +109,7 @@ def _from_document(document: dict[str, Any]) -> Evaluation:
     )
 
 
-def result_lines(evaluation: Evaluation) -> Iterator[str]:
+def format_result_lines(evaluation: Evaluation) -> Iterator[str]:
     """One result line a message, without line end, in the order judged.
 
     score is the log-odds of spam with all digits, `inf` or `-inf` if they are infinite, 0.0 if undefined.
@@ -143,8 +143,16 @@ def _from_result_lines(text: str, where: str) -> Evaluation:
     return make_evaluation(classes, "model", names, truth, outcomes, settings={"results": where})
 
 
-def _parse_line(line: str, where: str) -> tuple[str, str, str, float]:
-    """Path, true class, decided class and score of a line."""
+class ResultLine(NamedTuple):
+    """What a result line says: path, true class, decided class and score."""
+
+    name: str
+    judge: str
+    decided: str
+    score: float
+
+
+def _parse_line(line: str, where: str) -> ResultLine:
     match = _LINE.match(line)
     if match is None:
         remedy = "a line reads: file=PATH judge=ham class=spam score=1.5"
@@ -158,7 +166,7 @@ def _parse_line(line: str, where: str) -> tuple[str, str, str, float]:
         raise BadDataError(where, f"{shown[:30]!r} is not a score", "scores are numbers", "results-score")
     if decided != labels.UNSURE:
         decided = labels.parse_class_name(decided, where)
-    return name, labels.parse_class_name(judge, where), decided, score
+    return ResultLine(name, labels.parse_class_name(judge, where), decided, score)
 
 
 def _quote(text: str) -> str:

@@ -15,29 +15,29 @@ from scipy.special import betaincinv
 
 from nbspam.evaluation.outcomes import Floats, Ints
 
-Interval = tuple[float, float]
+Bounds = tuple[float, float]  # the low and the high end of an interval
 
-TAIL = 0.025  # outside of each end
+TAIL_SHARE = 0.025  # beyond each end
 ERRORS = 1.959964  # standard errors from the middle to an end
-SEED = 20050815
+RESAMPLING_SEED = 20050815
 NO_INTERVAL = (nan, nan)
 MOST_REPLICATES, FEWEST_REPLICATES = 2000, 200
 DRAWS = 45_000_000  # messages drawn in all: 75,000 messages take less than two seconds with 600 replicates
 
 
-def clopper_pearson(hits: int, trials: int) -> Interval:
+def clopper_pearson(hits: int, trials: int) -> Bounds:
     """Exact interval of a proportion, 0 to 1; (nan, nan) for no trials.  Source: Clopper and Pearson 1934.
 
     Its ends are quantiles of Beta(hits, trials - hits + 1) and Beta(hits + 1, trials - hits).
     """
     if not trials:
         return NO_INTERVAL
-    low = 0.0 if hits == 0 else float(betaincinv(hits, trials - hits + 1, TAIL))
-    high = 1.0 if hits == trials else float(betaincinv(hits + 1, trials - hits, 1 - TAIL))
+    low = 0.0 if hits == 0 else float(betaincinv(hits, trials - hits + 1, TAIL_SHARE))
+    high = 1.0 if hits == trials else float(betaincinv(hits + 1, trials - hits, 1 - TAIL_SHARE))
     return low, high
 
 
-def replicates(n_messages: int, passes: int = 1) -> int:
+def choose_replicates(n_messages: int, passes: int = 1) -> int:
     """How many resamples to draw: 2,000, fewer for large corpora (their intervals are narrow), at least 200.
 
     passes : how many rankings each resample is judged on
@@ -45,12 +45,12 @@ def replicates(n_messages: int, passes: int = 1) -> int:
     return min(MOST_REPLICATES, max(FEWEST_REPLICATES, DRAWS // max(1, n_messages * passes)))
 
 
-def resamples(truth: Ints, count: int) -> Iterator[Floats]:
+def draw_resamples(truth: Ints, count: int) -> Iterator[Floats]:
     """`count` times float64 (n,): how often each message is drawn, drawn within each class.
 
     truth : int64 (n,).  The array is reused: read it before asking for the next.
     """
-    random = np.random.default_rng(SEED)
+    random = np.random.default_rng(RESAMPLING_SEED)
     strata = [np.flatnonzero(truth == number) for number in np.unique(truth)]
     weights = np.empty(len(truth))
     for _ in range(count):
@@ -65,7 +65,7 @@ def resample_confusions(counts: Ints) -> Ints:
 
     Drawing messages within a class and counting decisions is one multinomial draw a row.
     """
-    random = np.random.default_rng(SEED)
+    random = np.random.default_rng(RESAMPLING_SEED)
     sizes = counts.sum(axis=1)
     rows = [
         random.multinomial(n, row / max(n, 1), MOST_REPLICATES) for n, row in zip(sizes, counts, strict=True)
@@ -73,15 +73,15 @@ def resample_confusions(counts: Ints) -> Ints:
     return np.stack(rows, axis=1)
 
 
-def percentile_interval(drawn: Floats) -> Interval:
+def percentile_interval(drawn: Floats) -> Bounds:
     """The middle 95 % of the resampled values; (nan, nan) if there are none or one is nan."""
     if not len(drawn) or np.isnan(drawn).any():
         return NO_INTERVAL
-    low, high = np.quantile(drawn, [TAIL, 1 - TAIL]).tolist()
+    low, high = np.quantile(drawn, [TAIL_SHARE, 1 - TAIL_SHARE]).tolist()
     return low, high
 
 
-def normal_interval(value: float, drawn: Floats, scale: str) -> Interval:
+def normal_interval(value: float, drawn: Floats, scale: str) -> Bounds:
     """value -/+ 1.96 standard errors of the resampled values, on a scale; the ends are mapped back.
 
     linear : not below 0.  For the calibration error: resampling adds noise to every bin, so all resampled
@@ -96,5 +96,5 @@ def normal_interval(value: float, drawn: Floats, scale: str) -> Interval:
     if scale == "log":
         return value * exp(-error / value), value * exp(error / value)
     step, odds = 100 * error / (value * (100 - value)), value / (100 - value)
-    low, high = (odds * exp(sign * step) for sign in (-1, 1))
+    low, high = (odds * exp(direction * step) for direction in (-1, 1))
     return 100 * low / (1 + low), 100 * high / (1 + high)

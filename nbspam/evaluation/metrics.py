@@ -13,33 +13,40 @@ from numpy.typing import NDArray
 
 from nbspam.decision import Loss
 from nbspam.errors import UsageError
-from nbspam.evaluation.intervals import ERRORS, NO_INTERVAL, Interval
+from nbspam.evaluation.intervals import ERRORS, NO_INTERVAL, Bounds
 from nbspam.evaluation.outcomes import Evaluation, Floats, Ints
-from nbspam.evaluation.ranking import rankings, roca_percent
+from nbspam.evaluation.ranking import rank_messages, roca_percent
 
 ECE_BINS = 15
 SMALLEST_PROBABILITY = float(np.finfo(np.float64).eps)  # 2.2e-16, as scikit-learn's log_loss cuts
 CURVE_POINTS = 50
-CURVE_FIELDS = ("hm_percent", "sm_percent", "one_minus_roca_percent")
 Matrix = NDArray[np.int64]  # (n_classes, n_classes + 1): row true class, column decided one, unsure last
 
 
-def confusion(evaluation: Evaluation) -> Matrix:
+def count_confusion(evaluation: Evaluation) -> Matrix:
     """Messages by true and decided class, int64 (n_classes, n_classes + 1), unsure in the last column."""
     counts = np.zeros((evaluation.n_classes, evaluation.n_classes + 1), np.int64)
     np.add.at(counts, (evaluation.truth, evaluation.decided), 1)  # unsure is -1, the last
     return counts
 
 
-def largest_confusions(counts: list[list[int]], limit: int) -> list[tuple[int, int, int]]:
-    """(true class, decided one, messages) of the cells with most wrong decisions, most first."""
+class Confusion(NamedTuple):
+    """How many messages of a class were decided as another; classes by number, unsure the last."""
+
+    truth: int
+    decided: int
+    messages: int
+
+
+def largest_confusions(counts: list[list[int]], limit: int) -> list[Confusion]:
+    """The wrong decisions of most messages, most first.  counts : see count_confusion"""
     cells = [
-        (truth, decided, count)
+        Confusion(truth, decided, count)
         for truth, row in enumerate(counts)
         for decided, count in enumerate(row)
         if truth != decided and count
     ]
-    return sorted(cells, key=lambda cell: -cell[2])[:limit]
+    return sorted(cells, key=lambda cell: -cell.messages)[:limit]
 
 
 def count_spam_shares(counts: Matrix, positive: int) -> dict[str, tuple[int, int]]:
@@ -64,12 +71,12 @@ def error_percents(evaluation: Evaluation) -> tuple[float, float]:
     """hm% and sm%; nan for a class without messages, and for both without a class spam."""
     if evaluation.positive is None:
         return nan, nan
-    shares = count_spam_shares(confusion(evaluation), evaluation.positive)
+    shares = count_spam_shares(count_confusion(evaluation), evaluation.positive)
     (lost, n_ham), (missed, n_spam) = shares["hm_percent"], shares["sm_percent"]
     return 100 * lost / n_ham if n_ham else nan, 100 * missed / n_spam if n_spam else nan
 
 
-def lam_with_interval(ham_lost: float, ham: float, spam_missed: float, spam: float) -> tuple[float, Interval]:
+def lam_with_interval(ham_lost: float, ham: float, spam_missed: float, spam: float) -> tuple[float, Bounds]:
     """Logistic average misclassification percentage, the mean of two rates as logits; its 95 % interval.
 
     logit(lam) = (logit(ham_lost / ham) + logit(spam_missed / spam)) / 2.  A rate of 0 or 1 has no logit:
@@ -95,12 +102,12 @@ def expected_loss(counts: NDArray[Any], costs: Floats) -> Floats:
     """Mean loss a message, float64 (...).
 
     counts : (..., n_classes, n_classes + 1), confusion matrices
-    costs  : loss_table() of one such matrix
+    costs  : lay_out_costs() of one such matrix
     """
     return np.asarray((counts * costs).sum(axis=(-2, -1)) / counts.sum(axis=(-2, -1)))
 
 
-def loss_table(loss: Loss, counts: Matrix) -> Floats:
+def lay_out_costs(loss: Loss, counts: Matrix) -> Floats:
     """The loss in the layout of a confusion matrix, float64 (n_classes, n_classes + 1).
 
     UsageError if the loss gives no price to unsure decisions.
@@ -156,7 +163,7 @@ class Reliability(NamedTuple):
         return float(np.abs(np.bincount(self.bin_of, weights=surplus)).sum()) / len(surplus)
 
 
-def reliability(evaluation: Evaluation) -> Reliability:
+def bin_by_confidence(evaluation: Evaluation) -> Reliability:
     """Bins for a reliability diagram and the calibration error.
 
     With a class spam: its probability against what was spam.  Without: the largest probability against
@@ -180,9 +187,8 @@ def reliability(evaluation: Evaluation) -> Reliability:
 def class_rates(counts: NDArray[Any]) -> dict[str, Floats]:
     """Precision, recall and F1 from confusion matrices (..., n_classes, n_classes + 1), 0 to 1.
 
-    By class float64 (..., n_classes); `macro_` their mean, `micro_` those of all messages.  Unsure lowers
-    recall and leaves precision alone.  A class never decided has precision 0; a class without messages has
-    recall 0 and is left out of the macro means.
+    By class float64 (..., n_classes); `macro_` their mean.  Unsure lowers recall and leaves precision alone.
+    A class never decided has precision 0; a class without messages has recall 0 and is left out of the means.
     """
     right = np.diagonal(counts[..., :-1], axis1=-2, axis2=-1)
     actual, decided = counts.sum(axis=-1), counts[..., :-1].sum(axis=-2)
@@ -191,7 +197,6 @@ def class_rates(counts: NDArray[Any]) -> dict[str, Floats]:
     for name, (part, whole) in parts.items():
         rates[name] = _divide(part, whole)
         rates[f"macro_{name}"] = _divide((rates[name] * present).sum(axis=-1), present.sum(axis=-1))
-        rates[f"micro_{name}"] = _divide(part.sum(axis=-1), whole.sum(axis=-1))
     return rates
 
 
@@ -200,10 +205,18 @@ def _divide(part: NDArray[Any], whole: NDArray[Any]) -> Floats:
     return np.asarray(np.divide(part, whole, out=np.zeros(np.shape(part)), where=np.asarray(whole) > 0))
 
 
-def learning_curve(evaluation: Evaluation) -> dict[str, NDArray[Any]]:
+class CurvePoint(NamedTuple):
+    """The figures of a part of the messages; nan where undefined."""
+
+    hm_percent: float
+    sm_percent: float
+    one_minus_roca_percent: float
+
+
+def trace_learning(evaluation: Evaluation) -> dict[str, NDArray[Any]]:
     """Figures at CURVE_POINTS places in the order judged, at most.
 
-    Returns columns: `messages`, CURVE_FIELDS of all messages so far, and those of the latest tenth as
+    Returns columns: `messages`, those of CurvePoint for all messages so far, and those of the latest tenth as
     `window_...`; nan while ham or spam is missing, and throughout without a class spam.
     """
     total = len(evaluation)
@@ -213,12 +226,12 @@ def learning_curve(evaluation: Evaluation) -> dict[str, NDArray[Any]]:
         (*_trace_point(evaluation, 0, end), *_trace_point(evaluation, max(0, end - window), end))
         for end in ends.tolist()
     ]
-    names = (*CURVE_FIELDS, *(f"window_{name}" for name in CURVE_FIELDS))
+    names = (*CurvePoint._fields, *(f"window_{name}" for name in CurvePoint._fields))
     return {"messages": ends} | dict(zip(names, np.array(rows).T, strict=True))
 
 
-def _trace_point(evaluation: Evaluation, start: int, end: int) -> tuple[float, float, float]:
-    """hm%, sm% and (1-ROCA)% of the messages from start to end."""
+def _trace_point(evaluation: Evaluation, start: int, end: int) -> CurvePoint:
+    """The figures of the messages from start to end."""
     part = evaluation.take(np.arange(start, end))
-    ranking = nan if part.positive is None else roca_percent(rankings(part))
-    return *error_percents(part), ranking
+    ranking = nan if part.positive is None else roca_percent(rank_messages(part))
+    return CurvePoint(*error_percents(part), ranking)

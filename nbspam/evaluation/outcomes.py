@@ -153,7 +153,7 @@ class Evaluation:
             return np.full(len(self), nan)
         if not self.has_probabilities:
             return self.log_odds
-        odds = log_odds_of(self.probabilities)[:, self.positive]
+        odds = compute_log_odds(self.probabilities)[:, self.positive]
         return np.where(np.isnan(self.log_odds), odds, self.log_odds)
 
     def take(self, rows: Ints) -> Evaluation:
@@ -194,7 +194,7 @@ def join(parts: Sequence[Evaluation]) -> Evaluation:
     return replace(parts[0], clues=clues, **columns)
 
 
-def log_odds_of(probabilities: Floats) -> Floats:
+def compute_log_odds(probabilities: Floats) -> Floats:
     """Log-odds of each class against all others together, float64 (n, n_classes), nats.
 
     Near 1 the others are added up, not taken from 1, so that 1 - 1e-200 and 1 - 1e-300 differ.
@@ -218,7 +218,7 @@ def list_mistakes(evaluation: Evaluation, rows: Ints) -> list[Mistake]:
     return found
 
 
-def worst_mistakes(evaluation: Evaluation, limit: int = WORST) -> Ints:
+def find_worst_mistakes(evaluation: Evaluation, limit: int = WORST) -> Ints:
     """Rows of the messages decided wrongly with most conviction, at most `limit` a true class, by class.
 
     Conviction: how far the score is on the wrong side; without a class spam, how small the probability of

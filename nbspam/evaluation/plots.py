@@ -20,7 +20,7 @@ from scipy.special import ndtri
 from nbspam.decision import UNDECIDED
 from nbspam.evaluation import metrics
 from nbspam.evaluation.outcomes import Evaluation, Floats
-from nbspam.evaluation.ranking import curve, rankings
+from nbspam.evaluation.ranking import rank_messages, trace_curve
 
 HAM_COLOUR, SPAM_COLOUR, INK, FAINT, GREY = "#2a6f97", "#c1440e", "#22303c", "#c8d1d9", "#8795a1"
 DET_TICKS = np.array([0.001, 0.01, 0.1, 0.5, 2, 5, 10, 20, 40, 60])  # percent
@@ -44,11 +44,11 @@ STYLE: Any = {
 }
 
 
-def plots(evaluation: Evaluation) -> dict[str, str]:
+def draw_plots(evaluation: Evaluation) -> dict[str, str]:
     """The drawings that this evaluation allows, by name: roc, det, reliability, histogram, learning."""
     drawers: dict[str, Callable[[Evaluation, Any], None]] = {}
     has_spam = evaluation.positive is not None
-    if has_spam and rankings(evaluation):
+    if has_spam and rank_messages(evaluation):
         drawers |= {"roc": _draw_roc, "det": _draw_det}
     if evaluation.has_probabilities:
         drawers["reliability"] = _draw_reliability
@@ -78,9 +78,9 @@ def _draw_curve(
     places  : from shares to places on an axis
     highest : share at which the dot of the decisions is drawn at most
     """
-    tally = rankings(evaluation)[0].tally()
+    tally = rank_messages(evaluation)[0].tally()
     half = np.asarray(0.5 / tally.sum(axis=0))
-    shares = [np.maximum(*pair) for pair in zip(curve(tally), half, strict=True)]
+    shares = [np.maximum(*pair) for pair in zip(trace_curve(tally), half, strict=True)]
     axes.plot(*map(places, shares), color=SPAM_COLOUR, label="all thresholds")
     point = np.clip(np.array(metrics.error_percents(evaluation)) / 100, half, highest)
     # With unsure decisions the dot can lie below the curve.
@@ -120,7 +120,7 @@ def _plain_ticks(*axes: Any) -> None:
 
 def _draw_reliability(evaluation: Evaluation, figure: Any) -> None:
     """What came true against the probability given; on the diagonal both are equal."""
-    bins = metrics.reliability(evaluation)
+    bins = metrics.bin_by_confidence(evaluation)
     axes = figure.subplots()
     size = 20 + 180 * bins.messages / bins.messages.max()
     dots = {"color": HAM_COLOUR, "alpha": 0.75, "label": "bins of messages", "zorder": 3}
@@ -151,7 +151,7 @@ def _draw_histogram(evaluation: Evaluation, figure: Any) -> None:
 
 def _draw_learning(evaluation: Evaluation, figure: Any) -> None:
     """Errors among the latest messages above, the ranking so far below."""
-    points = metrics.learning_curve(evaluation)
+    points = metrics.trace_learning(evaluation)
     messages, area = points["messages"], points["one_minus_roca_percent"]
     figure.set_size_inches(7.6, 5.0)
     errors, areas = figure.subplots(2, 1, sharex=True)

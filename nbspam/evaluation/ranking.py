@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from nbspam.evaluation.outcomes import Evaluation, Floats, Ints, log_odds_of
+from nbspam.evaluation.outcomes import Evaluation, Floats, Ints, compute_log_odds
 
 # Number of ham and spam of each block: float64 (n_blocks, 2), column 0 ham, column 1 spam, by falling score.
 Tally = NDArray[np.float64]
@@ -55,22 +55,22 @@ def rank(score: Floats, is_spam: NDArray[np.bool_]) -> Ranking:
     return Ranking(2 * block[group] + is_spam, int(starts.sum()))
 
 
-def rankings(evaluation: Evaluation) -> list[Ranking]:
+def rank_messages(evaluation: Evaluation) -> list[Ranking]:
     """The rankings behind (1-ROCA)%: by the score of spam; without a class spam, each class against the rest.
 
     A class without messages, or with all of them, is left out; so the list may be empty.
     """
     if evaluation.positive is None:
-        return one_against_rest(evaluation)
+        return rank_against_rest(evaluation)
     task = rank(evaluation.score, evaluation.is_positive)
     return [task] if task.is_defined else []
 
 
-def one_against_rest(evaluation: Evaluation) -> list[Ranking]:
+def rank_against_rest(evaluation: Evaluation) -> list[Ranking]:
     """One ranking a class, by its log-odds against all others; none without probabilities."""
     if not evaluation.has_probabilities:
         return []
-    odds = log_odds_of(evaluation.probabilities)
+    odds = compute_log_odds(evaluation.probabilities)
     tasks = [rank(odds[:, k], evaluation.truth == k) for k in range(evaluation.n_classes)]
     return [task for task in tasks if task.is_defined]
 
@@ -109,7 +109,7 @@ def spam_missed_at(tally: Tally, permille: int) -> float:
     return float((spam[-1] - caught) / spam[-1])
 
 
-def curve(tally: Tally) -> tuple[Floats, Floats]:
+def trace_curve(tally: Tally) -> tuple[Floats, Floats]:
     """The corners of the ROC curve: shares of ham lost and of spam missed, from the strictest threshold down.
 
     Returns two float64 arrays of one length: the first rises from 0 to 1, the second falls from 1 to 0.

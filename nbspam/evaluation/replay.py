@@ -19,7 +19,7 @@ from nbspam.evaluation.outcomes import Outcome
 
 IMMEDIATE, DELAYED, PARTIAL = "immediate", "delayed", "partial"
 ON_ERROR, THICK, FIRST = "on-error", "thick", "first"
-KINDS = ("immediate", "delayed:N", "partial:SHARE", "on-error", "thick:MARGIN", "first:N")
+FEEDBACK_KINDS = ("immediate", "delayed:N", "partial:SHARE", "on-error", "thick:MARGIN", "first:N")
 LEAST = 1e-300  # of a probability whose logarithm is taken
 
 
@@ -104,7 +104,7 @@ def parse_feedback(text: str) -> Feedback:
     if (kind == PARTIAL and 0 < number <= 1) or (kind == THICK and 0 <= number < inf):
         return Feedback(kind, number)
     raise UsageError(
-        text[:40], "is not a kind of feedback", slug="feedback", option="feedback", allowed=KINDS
+        text[:40], "is not a kind of feedback", slug="feedback", option="feedback", allowed=FEEDBACK_KINDS
     )
 
 
@@ -143,7 +143,7 @@ def replay(
             PARTIAL: drawn[place],
             FIRST: place < amount,
             ON_ERROR: outcome.decided != label,
-            THICK: outcome.decided != label or _margin(outcome, centre_nats) <= amount,
+            THICK: outcome.decided != label or _measure_margin(outcome, centre_nats) <= amount,
         }[kind]
         if is_learned:
             waiting.append(place)
@@ -156,7 +156,7 @@ def replay(
     return run
 
 
-def _margin(outcome: Outcome, centre_nats: float) -> float:
+def _measure_margin(outcome: Outcome, centre_nats: float) -> float:
     """How sure a decision is, nats; 0 if nothing says so."""
     if outcome.log_odds is not None and isfinite(outcome.log_odds):
         return abs(outcome.log_odds - centre_nats)

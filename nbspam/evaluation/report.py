@@ -8,25 +8,25 @@ from __future__ import annotations
 
 import base64
 import json
+from collections.abc import Mapping
 from importlib.resources import files
 from math import isfinite
 
-from nbspam.corpus.heads import heads
 from nbspam.errors import UsageError
-from nbspam.evaluation.figures import AT_HM, Summary, list_decisions, rows
-from nbspam.evaluation.outcomes import Evaluation, list_mistakes, worst_mistakes
+from nbspam.evaluation.figures import AT_HM, Summary, list_decisions, list_figures
+from nbspam.evaluation.outcomes import Evaluation, find_worst_mistakes, list_mistakes
 from nbspam.evaluation.sentences import describe_decisions, describe_method, describe_scores
 
 try:
     import jinja2
 
-    from nbspam.evaluation.plots import plots
+    from nbspam.evaluation.plots import draw_plots
 except ImportError as error:
     why = f"it needs a library that cannot be imported here ({error})"
     remedy = "install the extra: pip install 'nbspam[report]'"
     raise UsageError("", why, remedy, "report-extra", option="report") from error
 
-CARDS = ("hm_percent", "sm_percent", "one_minus_roca_percent", AT_HM)
+SPAM_CARDS = ("hm_percent", "sm_percent", "one_minus_roca_percent", AT_HM)
 CARDS_WITHOUT_SPAM = ("accuracy", "macro_f1", "macro_one_minus_roca_percent", "ece_percent")
 
 REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
@@ -61,8 +61,12 @@ PLOTS = {
 }
 
 
-def report_html(evaluation: Evaluation, found: Summary) -> str:
-    """The whole page.  The same evaluation gives the same page.  found : its summary"""
+def report_html(evaluation: Evaluation, found: Summary, heads: Mapping[str, str]) -> str:
+    """The whole page.  The same evaluation gives the same page.
+
+    found : its summary
+    heads : date, sender and subject of its worst mistakes, by name; some may be missing
+    """
     environment = jinja2.Environment(
         autoescape=True,
         finalize=lambda value: clean(value) if type(value) is str else value,
@@ -71,21 +75,21 @@ def report_html(evaluation: Evaluation, found: Summary) -> str:
         lstrip_blocks=True,
     )
     template = environment.from_string(files(__package__).joinpath("report.html").read_text("utf-8"))
-    shown = rows(found)
+    shown = list_figures(found)
     by_key = {row.key: row for row in reversed(shown)}
-    cards = CARDS if "one_minus_roca_percent" in by_key or "hm_percent" in by_key else CARDS_WITHOUT_SPAM
-    worst = worst_mistakes(evaluation)
-    worst_scores = [_score(evaluation, row) for row in worst.tolist()]
+    cards = SPAM_CARDS if "one_minus_roca_percent" in by_key or "hm_percent" in by_key else CARDS_WITHOUT_SPAM
+    worst = find_worst_mistakes(evaluation)
+    worst_scores = [_format_score(evaluation, row) for row in worst.tolist()]
     page: str = template.render(
         found=found,
         cards=[by_key[key] for key in cards if key in by_key],
-        sentences=[*describe_decisions(found), *describe_scores(found), describe_method(evaluation)],
+        sentences=[describe_decisions(found), *describe_scores(found), describe_method(evaluation)],
         rows=shown,
         plots=_embed_plots(evaluation),
         columns=list_decisions(found),
         mistakes=list(zip(list_mistakes(evaluation, worst), worst_scores, strict=True)),
-        heads=heads(evaluation.names[worst].tolist()),
-        settings=_settings(evaluation),
+        heads=heads,
+        settings=_list_settings(evaluation),
     )
     return page
 
@@ -101,14 +105,14 @@ def clean(text: str) -> str:
 def _embed_plots(evaluation: Evaluation) -> list[dict[str, str]]:
     """Drawings as data: addresses.  As images, not inline: their element ids cannot clash."""
     shown = []
-    for name, drawing in plots(evaluation).items():
+    for name, drawing in draw_plots(evaluation).items():
         heading, caption = PLOTS[name]
         source = "data:image/svg+xml;base64," + base64.b64encode(drawing.encode()).decode()
         shown.append({"name": name, "heading": heading, "caption": caption, "source": source})
     return shown
 
 
-def _score(evaluation: Evaluation, row: int) -> str:
+def _format_score(evaluation: Evaluation, row: int) -> str:
     if isfinite(evaluation.log_odds[row]):
         return f"{evaluation.log_odds[row]:+.2f}"
     if evaluation.has_probabilities:
@@ -116,7 +120,7 @@ def _score(evaluation: Evaluation, row: int) -> str:
     return ""
 
 
-def _settings(evaluation: Evaluation) -> list[tuple[str, str]]:
+def _list_settings(evaluation: Evaluation) -> list[tuple[str, str]]:
     rows = [("method", evaluation.method), ("classes", ", ".join(evaluation.classes))]
     for name, value in evaluation.settings.items():
         shown = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)

@@ -6,12 +6,9 @@ from nbspam.evaluation.figures import AT_HM, Summary
 from nbspam.evaluation.outcomes import Evaluation
 
 
-def describe_decisions(found: Summary) -> list[str]:
-    """What was lost, missed and left undecided."""
+def describe_decisions(found: Summary) -> str:
+    """How many messages were judged, lost, missed and left undecided, in one sentence."""
     said = []
-    if found["hm_percent"] is None and found["sm_percent"] is None:
-        messages = _format_count(found["messages"], "message")
-        said.append(f"Of {messages} {found['accuracy_percent']:.2f} % were put into the right class.")
     for key, whole, noun, fate in (
         ("hm_percent", "ham", "wanted message", "lost to the spam folder"),
         ("sm_percent", "spam", "spam message", "let through"),
@@ -19,15 +16,13 @@ def describe_decisions(found: Summary) -> list[str]:
         if found[key] is not None:
             number = round(found[key] * found[whole] / 100)
             some = {0: "none was", 1: "one was"}.get(number, f"{number:,} were")
-            low, high = found[f"{key}_interval"]
-            between = f"true rate between {low:.2f} and {high:.2f} %"
-            said.append(
-                f"Of {_format_count(found[whole], noun)} {some} {fate}: {found[key]:.2f} % ({between})."
-            )
+            said.append(f"of {_format_count(found[whole], noun)} {some} {fate} ({found[key]:.2f} %)")
+    if not said:
+        said.append(f"{found['accuracy_percent']:.2f} % were put into the right class")
     if found["unsure_percent"]:
         unsure = _format_count(sum(row[-1] for row in found["confusion"]), "message")
-        said.append(f"On {unsure} the filter did not decide ({found['unsure_percent']:.2f} %).")
-    return said
+        said.append(f"on {unsure} the filter did not decide ({found['unsure_percent']:.2f} %)")
+    return f"{_format_count(found['messages'], 'message')} judged: {'; '.join(said)}."
 
 
 def describe_scores(found: Summary) -> list[str]:

@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
 from nbspam.corpus.corpus import read_corpus
 from nbspam.corpus.executor import default_jobs
+from nbspam.corpus.heads import heads
 from nbspam.corpus.item import Skipped
 from nbspam.corpus.labelled import open_labelled
 from nbspam.corpus.source import Source
 from nbspam.decision import Loss, loss_settings, read_loss
-from nbspam.evaluation.figures import summary
-from nbspam.evaluation.outcomes import Evaluation
+from nbspam.evaluation.figures import summarise
+from nbspam.evaluation.outcomes import Evaluation, find_worst_mistakes
 from nbspam.evaluation.replay import parse_feedback
 from nbspam.filter import Filter, open_filter
 from nbspam.model.chosen_settings import make_settings
@@ -108,7 +109,8 @@ class Report(NamedTuple):
         """A page with curves, figures and the worst mistakes; needs `pip install nbspam[report]`."""
         from nbspam.evaluation.report import report_html
 
-        return report_html(self.evaluation, self.figures)
+        names = self.evaluation.names[find_worst_mistakes(self.evaluation)]
+        return report_html(self.evaluation, self.figures, heads(names.tolist()))
 
 
 def evaluate(
@@ -148,7 +150,7 @@ def evaluate(
         found = evaluate_holdout(corpus, plan, holdout, by_time)
     else:
         found = evaluate_folds(corpus, plan, folds, grouped, jobs)
-    return Report(summary(found, costs), found, costs)
+    return Report(summarise(found, costs), found, costs)
 
 
 def _open_mail(source: Paths, ham: Paths, spam: Paths, classes: Mapping[str, Paths] | None) -> Source:

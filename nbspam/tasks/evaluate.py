@@ -7,7 +7,7 @@ trained on.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import replace
 from functools import partial
 from itertools import product
@@ -16,25 +16,25 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nbspam.corpus.corpus import Corpus, read_corpus, sort_in_time
+from nbspam.corpus.corpus import INTERLEAVED, Corpus, read_corpus, sort_in_time
 from nbspam.corpus.executor import run_shards
 from nbspam.corpus.item import Item, Skipped
+from nbspam.corpus.near_duplicates import group_duplicates
 from nbspam.corpus.reading import Progress
 from nbspam.decision import Loss, cutoffs
 from nbspam.errors import BadDataError, UsageError
 from nbspam.evaluation import folds as splitting
-from nbspam.evaluation.folds import Split, group_near_duplicates
+from nbspam.evaluation.folds import Split
 from nbspam.evaluation.outcomes import (
     Evaluation,
     Floats,
     Outcome,
+    find_worst_mistakes,
     join,
     make_evaluation,
-    worst_mistakes,
 )
 from nbspam.evaluation.replay import Autolearn, Feedback, ReplayFilter, replay
 from nbspam.filter import open_filter
-from nbspam.model.block import drop_columns
 from nbspam.model.counts import Ints
 from nbspam.model.scorer import Scorer
 from nbspam.store.connection import replaced_error
@@ -48,7 +48,6 @@ from nbspam.tasks.judges import (
     find_clues,
     make_outcome,
 )
-from nbspam.tokens.bag import NO_TEXTBOOK_VIEWS
 
 if TYPE_CHECKING:
     from nbspam.corpus.cluster import Cluster
@@ -68,7 +67,7 @@ def judge_rows(
     judged = zip(joints.tolist(), block.has_words[rows].tolist(), strict=True)
     outcomes = [make_outcome(joint, classes, loss, has_words) for joint, has_words in judged]
     found = evaluate_rows(corpus, rows, "holdout", outcomes)
-    worst = worst_mistakes(found)
+    worst = find_worst_mistakes(found)
     if scorer is None or not len(worst):
         return found
     texts, clues = list_texts(block), {}
@@ -118,7 +117,7 @@ def _judge_split(corpus: Corpus, with_clues: bool, task: tuple[Plan, Split]) -> 
 
 def keep_worst_clues(evaluation: Evaluation) -> Evaluation:
     """The evaluation with the clues of its worst mistakes alone."""
-    worst, clues = evaluation.names[worst_mistakes(evaluation)].tolist(), evaluation.clues
+    worst, clues = evaluation.names[find_worst_mistakes(evaluation)].tolist(), evaluation.clues
     return replace(evaluation, clues={name: clues[name] for name in worst if name in clues})
 
 
@@ -133,9 +132,9 @@ def evaluate_folds(
     """Each message judged by a filter that learned from the messages of the other folds."""
     corpus = corpus.restrict_to(plan.settings)  # once for all folds
     if grouped:
-        fold = splitting.grouped_folds(corpus.truth(), group_duplicates(corpus), n_folds, plan.seed)
+        fold = splitting.draw_grouped_folds(corpus.truth(), group_duplicates(corpus), n_folds, plan.seed)
     else:
-        fold = splitting.stratified_folds(corpus.truth(), n_folds, plan.seed)
+        fold = splitting.draw_folds(corpus.truth(), n_folds, plan.seed)
     [judged] = judge_splits(corpus, [plan], splitting.split_by_fold(fold), jobs, progress)
     settings = plan.describe(folds=n_folds, grouped=grouped)
     found = replace(judged, method="folds", digest=corpus.digest(), settings=settings, folds=fold)
@@ -147,18 +146,27 @@ def evaluate_holdout(
 ) -> Evaluation:
     """A share of the messages judged by a filter that learned from the rest."""
     order, right = sort_in_time(corpus)
-    split = splitting.holdout(corpus.truth(), share, plan.seed, order if by_time else None)
+    split = splitting.hold_out(corpus.truth(), share, plan.seed, order if by_time else None)
     [judged] = judge_splits(corpus, [plan], [split], progress=progress)
     settings = plan.describe(holdout=share, by_time=by_time) | ({"order": right} if by_time else {})
     return replace(judged, digest=corpus.digest(split[1]), settings=settings, trained=len(split[0]))
 
 
-def group_duplicates(corpus: Corpus) -> Ints:
-    """int64 (n,): near-duplicates, such as the messages of one campaign, share a number."""
-    # Many short texts share measures; bigrams are the words once more.
-    block = drop_columns(corpus.block, ~np.isin(corpus.block.views, NO_TEXTBOOK_VIEWS))
-    keys = block.keys[block.columns].view(np.uint64)
-    return group_near_duplicates(np.split(keys, block.starts[1:-1]))
+def split_apart(corpus: Corpus, groups: Ints, parts: int, seed: int = 0) -> tuple[list[Split], str]:
+    """The splits, and how they were made: by time if it is known, else by campaign.
+
+    groups : int64 (n,), the campaign of each message, see group_duplicates
+    parts  : how many of them are judged at most
+    """
+    order, right = sort_in_time(corpus)
+    truth = corpus.truth()
+    if right != INTERLEAVED:
+        with suppress(BadDataError):  # if the oldest mail lacks a class
+            splits = splitting.split_by_time(truth, order, parts)
+            return splits, f"{right}, each block by the older mail"
+    fewest = min(len(np.unique(groups[truth == number])) for number in np.unique(truth))
+    folds = splitting.draw_grouped_folds(truth, groups, min(parts, max(2, fewest)), seed)
+    return splitting.split_by_fold(folds), "each fold by the others, near-duplicates kept together"
 
 
 def evaluate_replay(
@@ -231,16 +239,17 @@ def evaluate_model(
 
     change, loss : as for open_filter
     """
-    with closing(open_filter(path, change, loss)) as opened:  # an error of it comes before any mail is read
-        known = opened.classes
-    if unknown := [name for name in classes if name not in known]:
-        why = f"the mail has a class {unknown[0]} that the model does not know"
-        raise BadDataError(path, why, "its classes: " + ", ".join(known), "model-classes")
-    corpus = read_corpus(items, known, jobs, progress=progress, wanted=opened.settings.wanted)
-    judge = open_filter(path, change, loss)  # again: an SQLite connection may not cross a fork
-    if judge.model.connection.file != opened.model.connection.file:
-        raise replaced_error(path)
-    joints = ModelJudge(judge).joints(corpus.block)
-    judged = judge_rows(corpus, np.arange(len(joints)), joints, judge.loss, judge.scorer)
-    settings = judge.settings.as_text() | {"model": path, "loss": loss or ""}
+    # Opened before any mail is read: an error of it comes at once.  The processes that read inherit the
+    # connection and never use it, as SQLite demands.
+    with closing(open_filter(path, change, loss)) as spam_filter:
+        known = spam_filter.classes
+        if unknown := [name for name in classes if name not in known]:
+            why = f"the mail has a class {unknown[0]} that the model does not know"
+            raise BadDataError(path, why, "its classes: " + ", ".join(known), "model-classes")
+        corpus = read_corpus(items, known, jobs, progress=progress, wanted=spam_filter.settings.wanted)
+        if not spam_filter.model.is_at(path):
+            raise replaced_error(path)
+        joints = ModelJudge(spam_filter).joints(corpus.block)
+        judged = judge_rows(corpus, np.arange(len(joints)), joints, spam_filter.loss, spam_filter.scorer)
+    settings = spam_filter.settings.as_text() | {"model": path, "loss": loss or ""}
     return replace(judged, method="model", digest=corpus.digest(), settings=settings), corpus.skipped

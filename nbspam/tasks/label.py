@@ -18,6 +18,7 @@ import numpy as np
 
 from nbspam.corpus.corpus import Corpus, list_views, read_corpus
 from nbspam.corpus.item import Item
+from nbspam.corpus.near_duplicates import group_duplicates
 from nbspam.corpus.reading import Progress
 from nbspam.filter import open_filter
 from nbspam.labels import HAM_AND_SPAM
@@ -30,7 +31,6 @@ from nbspam.store.learn import class_number, learn_all, unlearn
 from nbspam.store.updater import Origin
 from nbspam.store.writer import new_model
 from nbspam.tasks.classify import ModelJudge
-from nbspam.tasks.evaluate import group_duplicates
 from nbspam.tasks.start import choose_model, copy_shared
 
 SURE = 0.95  # probability of a class

@@ -1,13 +1,16 @@
 """`nbspam eval` and `nbspam compare` as people run them: what they print, write and refuse."""
 
 import errno
+import io
 import json
 import os
 import subprocess
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
+from nbspam.cli.tables import fit_table, table
 from tests.mail_samples import make_corpus
 from tests.tiny_mail import PROGRAM, error, program, run, write_folders
 
@@ -43,6 +46,17 @@ def test_names_of_messages_cannot_control_the_terminal(tmp_path: Path) -> None:
     output = run("eval", folder, "--folds", 3, "-v")
     assert "\x1b" not in output
     assert "\\x1b[31m[bold]red" in output
+
+
+@pytest.mark.parametrize(("width", "cells"), [(40, 2), (60, 3), (80, 4)])
+def test_narrow_terminal_cuts_no_figure(width: int, cells: int) -> None:
+    row = ("calibration error", "0.13315 nats", "0.08818 to 0.20105", "probabilities")
+    shown = table("figure", ">value", ">95 % interval", "what it says")
+    shown.add_row(*row)
+    screen = io.StringIO()
+    out = Console(file=screen, width=width)
+    out.print(fit_table(shown, out))
+    assert screen.getvalue().splitlines()[-1].split() == " ".join(row[:cells]).split()
 
 
 KEPT = "--threshold=1 --views=body --normalise --numeric-model=aode --bins=4 --binning=width"

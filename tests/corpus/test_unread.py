@@ -97,7 +97,7 @@ def test_a_class_of_unread_mail_only_is_an_error_that_says_so(spam: list[str], t
         ("train {} -m m", b"Trained on 4 messages (2 ham, 2 spam)"),
         ("train --replace {} -m old", b"Trained on 4 messages (2 ham, 2 spam)"),
         ("train --update {} -m old", b"Added 4 messages (2 ham, 2 spam)"),
-        ("eval --folds 2 {}", b"Of 2 wanted messages "),
+        ("eval --folds 2 {}", b"4 messages judged: of 2 wanted messages "),
         ("vocab build {} -o w.tsv", b"from 4 messages"),
         ("vectorize {} --vocab v.tsv --event-model bernoulli -o x", b"4 messages (2 ham, 2 spam)"),
     ],

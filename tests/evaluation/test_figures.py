@@ -9,7 +9,7 @@ from scipy.stats import binomtest
 
 from nbspam.decision import Loss, zero_one_loss
 from nbspam.evaluation import intervals
-from nbspam.evaluation.figures import summary
+from nbspam.evaluation.figures import summarise
 from nbspam.evaluation.ranking import one_minus_roca, rank
 from tests.judged_mail import judged, noisy, scored
 
@@ -27,7 +27,7 @@ def test_clopper_pearson_is_that_of_scipy(hits, trials):
 
 
 def test_every_figure_lies_in_its_interval_and_has_a_method():
-    found = summary(noisy(), LOSS)
+    found = summarise(noisy(), LOSS)
     methods = {"clopper-pearson", "logit-normal", "bootstrap", "bootstrap-standard-error", "bootstrap-log"}
     for rate in RATES:
         low, high = found[f"{rate}_interval"]
@@ -46,7 +46,7 @@ def test_the_interval_of_the_area_holds_the_truth_as_often_as_it_says():
         ranking = rank(random.normal(truth * shift, 1.0), truth == 1)
         share = one_minus_roca(ranking.tally())
         if share > 0:
-            drawn = [one_minus_roca(ranking.tally(one)) for one in intervals.resamples(truth, 200)]
+            drawn = [one_minus_roca(ranking.tally(one)) for one in intervals.draw_resamples(truth, 200)]
             low, high = intervals.normal_interval(100 * share, 100 * np.array(drawn), "logit")
             held.append(low <= 100 * true_share <= high)
     assert len(held) > 140
@@ -54,15 +54,15 @@ def test_the_interval_of_the_area_holds_the_truth_as_often_as_it_says():
 
 
 def test_perfect_scores_do_not_claim_certainty():
-    found = summary(scored([-5.0, 5.0] * 40, [0, 1] * 40), LOSS)
+    found = summarise(scored([-5.0, 5.0] * 40, [0, 1] * 40), LOSS)
     assert found["one_minus_roca_percent"] == found["expected_loss"] == 0
     assert found["hm_percent_interval"] == pytest.approx([0, 100 * (1 - 0.025 ** (1 / 40))])
-    for rate in ("one_minus_roca_percent", "macro_recall", "macro_f1", "micro_f1", "expected_loss"):
+    for rate in ("one_minus_roca_percent", "macro_recall", "macro_f1", "expected_loss"):
         assert found[f"{rate}_interval"] is None
 
 
 def test_a_ranking_that_depends_on_one_message_has_no_interval():
-    found = summary(scored([2.0] + [3.0] * 30 + [-3.0] * 10, [0] + [1] * 40))
+    found = summarise(scored([2.0] + [3.0] * 30 + [-3.0] * 10, [0] + [1] * 40))
     assert found["one_minus_roca_percent"] == 25
     assert found["one_minus_roca_percent_interval"] is None
     assert set(found["sm_percent_at_hm_interval"].values()) == {None}
@@ -82,14 +82,14 @@ RATIOS = ("one_minus_roca_percent", "ece_percent", "brier", "log_loss")
     ids=["one score", "one message a class"],
 )
 def test_figures_that_resampling_cannot_vary_have_no_interval(evaluation, names):
-    found = summary(evaluation, LOSS)
+    found = summarise(evaluation, LOSS)
     for name in names:
         assert found[name] is not None
         assert found[f"{name}_interval"] is None
 
 
 def test_ham_alone_leaves_what_needs_spam_undefined():
-    found = summary(judged([(0, 0, -1.0 - n, (0.9, 0.1)) for n in range(9)]))
+    found = summarise(judged([(0, 0, -1.0 - n, (0.9, 0.1)) for n in range(9)]))
     assert (found["ham"], found["spam"], found["hm_percent"]) == (9, 0, 0)
     for key in ("sm_percent", "lam_percent", "one_minus_roca_percent", "sm_percent_at_hm"):
         assert found[key] is found[f"{key}_interval"] is None
@@ -98,9 +98,9 @@ def test_ham_alone_leaves_what_needs_spam_undefined():
 
 
 def test_a_filter_that_gives_only_scores_is_not_judged_on_calibration():
-    found = summary(replace(noisy(300), probabilities=np.empty((300, 0))))
+    found = summarise(replace(noisy(300), probabilities=np.empty((300, 0))))
     assert found["ece_percent"] is found["brier"] is found["log_loss"] is None
-    assert found["one_minus_roca_percent"] == summary(noisy(300))["one_minus_roca_percent"]
+    assert found["one_minus_roca_percent"] == summarise(noisy(300))["one_minus_roca_percent"]
 
 
 def three_classes(names, lead, seed):
@@ -114,7 +114,7 @@ def three_classes(names, lead, seed):
 
 
 def test_classes_without_spam_have_class_rates_and_no_rates_of_ham_and_spam():
-    found = summary(three_classes(("home", "lists", "work"), 0.5, 3), zero_one_loss(3))
+    found = summarise(three_classes(("home", "lists", "work"), 0.5, 3), zero_one_loss(3))
     assert found["ham"] is found["hm_percent"] is found["one_minus_roca_percent"] is None
     assert found["macro_one_minus_roca_percent_interval"][0] <= found["macro_one_minus_roca_percent"]
     assert found["expected_loss"] == pytest.approx(1 - found["accuracy_percent"] / 100)

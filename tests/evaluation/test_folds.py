@@ -1,4 +1,4 @@
-"""Folds, grouped folds, splits in time, holdout, and the groups of near-duplicates."""
+"""Folds, grouped folds, splits in time, and a holdout."""
 
 import numpy as np
 import pytest
@@ -7,11 +7,10 @@ from hypothesis import strategies as st
 
 from nbspam.errors import BadDataError, UsageError
 from nbspam.evaluation.folds import (
-    group_near_duplicates,
-    grouped_folds,
-    holdout,
+    draw_folds,
+    draw_grouped_folds,
+    hold_out,
     split_by_time,
-    stratified_folds,
 )
 
 two_classes = st.tuples(st.integers(3, 40), st.integers(3, 40)).map(lambda sizes: np.repeat([0, 1], sizes))
@@ -19,7 +18,7 @@ two_classes = st.tuples(st.integers(3, 40), st.integers(3, 40)).map(lambda sizes
 
 @given(two_classes, st.integers(2, 3), st.integers(0, 9))
 def test_folds_spread_each_class_evenly(truth, folds, seed):
-    fold = stratified_folds(truth, folds, seed)
+    fold = draw_folds(truth, folds, seed)
     assert set(fold) == set(range(folds))
     for rows in (truth == 0, truth == 1, truth >= 0):
         sizes = np.bincount(fold[rows], minlength=folds)
@@ -30,7 +29,7 @@ def test_folds_spread_each_class_evenly(truth, folds, seed):
 def test_a_group_stays_in_one_fold(truth, data):
     groups = np.array([data.draw(st.integers(0, 25)) for _ in truth])
     groups[:3], groups[-3:] = [100, 101, 102], [103, 104, 105]  # at least three groups a class
-    fold = grouped_folds(truth, groups, 3)
+    fold = draw_grouped_folds(truth, groups, 3)
     for group in set(groups):
         assert len(set(fold[groups == group])) == 1
 
@@ -45,7 +44,7 @@ def test_a_group_stays_in_one_fold(truth, data):
     ],
 )
 def test_folds_that_cannot_be_made_are_refused(truth, folds, error, slug):
-    for make in (stratified_folds, lambda t, f: grouped_folds(t, np.arange(len(t)), f)):
+    for make in (draw_folds, lambda t, f: draw_grouped_folds(t, np.arange(len(t)), f)):
         with pytest.raises(error) as caught:
             make(truth, folds)
         assert caught.value.slug == slug
@@ -65,46 +64,24 @@ def test_a_past_without_one_of_the_classes_is_refused():
     with pytest.raises(BadDataError, match="oldest"):
         split_by_time([0, 0, 0, 1, 1, 1], np.arange(6), 2)
     with pytest.raises(BadDataError, match="oldest"):
-        holdout([0, 0, 0, 1], 0.25, order=np.arange(4))
+        hold_out([0, 0, 0, 1], 0.25, order=np.arange(4))
 
 
 def test_a_holdout_keeps_the_share_of_each_class():
     truth = np.repeat([0, 1], [70, 30])
-    train, judged = holdout(truth, 0.3, seed=5)
+    train, judged = hold_out(truth, 0.3, seed=5)
     assert np.bincount(truth[judged]).tolist() == [21, 9]
     assert sorted([*train, *judged]) == list(range(100))
-    assert holdout(truth, 0.3, seed=5)[1].tolist() == judged.tolist()
-    assert holdout(truth, 0.3, seed=6)[1].tolist() != judged.tolist()
+    assert hold_out(truth, 0.3, seed=5)[1].tolist() == judged.tolist()
+    assert hold_out(truth, 0.3, seed=6)[1].tolist() != judged.tolist()
 
 
 def test_a_holdout_in_time_judges_the_newest():
-    train, judged = holdout([0, 1, 0, 1, 0], 0.4, order=[4, 3, 2, 1, 0])
+    train, judged = hold_out([0, 1, 0, 1, 0], 0.4, order=[4, 3, 2, 1, 0])
     assert (train.tolist(), judged.tolist()) == ([2, 3, 4], [0, 1])
 
 
 @pytest.mark.parametrize("share", [0, 1, -0.5, 30, float("nan")])
 def test_a_share_outside_0_to_1_is_refused(share):
     with pytest.raises(UsageError):
-        holdout([0, 1, 0, 1], share)
-
-
-def hashes(random, size):
-    return random.integers(0, 2**63, size, dtype=np.uint64)
-
-
-def test_variants_of_a_message_are_one_group_and_others_are_alone():
-    random = np.random.default_rng(0)
-    template = hashes(random, 200)
-    variants = [np.concatenate([random.permutation(template)[:190], hashes(random, 10)]) for _ in range(6)]
-    strangers = [hashes(random, 200) for _ in range(6)]
-    mixed = [one for pair in zip(variants, strangers, strict=True) for one in pair]
-    assert group_near_duplicates(mixed).tolist() == [0, 1, 0, 2, 0, 3, 0, 4, 0, 5, 0, 6]
-
-
-@pytest.mark.parametrize(("shared", "linked"), [(180, True), (120, False)])  # of 200: Jaccard 0.82 and 0.43
-def test_two_messages_are_linked_by_the_share_of_their_tokens(shared, linked):
-    random = np.random.default_rng(2)
-    for _ in range(20):
-        tokens = hashes(random, 400 - shared)
-        first, second = group_near_duplicates([tokens[:200], tokens[-200:]])
-        assert bool(first == second) is linked
+        hold_out([0, 1, 0, 1], share)

@@ -11,7 +11,7 @@ from sklearn import metrics as sklearn_metrics
 from nbspam.decision import Loss
 from nbspam.errors import UsageError
 from nbspam.evaluation import metrics
-from nbspam.evaluation.ranking import rankings, roca_percent
+from nbspam.evaluation.ranking import rank_messages, roca_percent
 from tests.judged_mail import judged
 
 
@@ -38,7 +38,7 @@ def three_class(draw):
 
 def test_confusion_has_a_row_a_true_class_and_unsure_in_the_last_column():
     evaluation = two([0, 0, 0, 1, 1, 1, 1], [0, 1, -1, 1, 1, 0, -1], [0.5] * 7)
-    assert metrics.confusion(evaluation).tolist() == [[1, 1, 1], [1, 2, 1]]
+    assert metrics.count_confusion(evaluation).tolist() == [[1, 1, 1], [1, 2, 1]]
 
 
 @pytest.mark.parametrize(
@@ -81,16 +81,16 @@ LOSS = Loss([[0, 1], [10, 0]], unsure=0.2)  # row decided, column true: ham call
 
 def test_expected_loss_weighs_each_cell():
     counts = np.array([[6, 1, 1], [2, 9, 1]])
-    costs = metrics.loss_table(LOSS, counts)
+    costs = metrics.lay_out_costs(LOSS, counts)
     assert costs.tolist() == [[0, 10, 0.2], [1, 0, 0.2]]
     assert metrics.expected_loss(counts, costs) == pytest.approx((1 * 10 + 1 * 0.2 + 2 * 1 + 1 * 0.2) / 20)
 
 
 def test_a_loss_must_price_unsure_decisions_if_there_are_any():
     loss = Loss([[0, 1], [10, 0]])
-    assert metrics.loss_table(loss, np.array([[6, 1, 0], [2, 9, 0]])).tolist() == [[0, 10, 0], [1, 0, 0]]
+    assert metrics.lay_out_costs(loss, np.array([[6, 1, 0], [2, 9, 0]])).tolist() == [[0, 10, 0], [1, 0, 0]]
     with pytest.raises(UsageError, match="unsure"):
-        metrics.loss_table(loss, np.array([[6, 1, 0], [2, 9, 3]]))
+        metrics.lay_out_costs(loss, np.array([[6, 1, 0], [2, 9, 3]]))
 
 
 @given(two_class)
@@ -106,24 +106,23 @@ def test_brier_and_log_loss_are_those_of_scikit_learn(rows):
 def test_three_classes_agree_with_scikit_learn(rows):
     truth, decided, _, probabilities = zip(*rows, strict=True)
     found, table = judged(rows, ("ham", "work", "other")), np.array(probabilities)
-    rates = metrics.class_rates(metrics.confusion(found))
-    for average in ("macro", "micro"):
-        expected = sklearn_metrics.precision_recall_fscore_support(
-            truth, decided, labels=[0, 1, 2], average=average, zero_division=0
-        )[:3]
-        names = [f"{average}_{name}" for name in ("precision", "recall", "f1")]
-        assert [float(rates[name]) for name in names] == pytest.approx(list(expected))
+    rates = metrics.class_rates(metrics.count_confusion(found))
+    expected = sklearn_metrics.precision_recall_fscore_support(
+        truth, decided, labels=[0, 1, 2], average="macro", zero_division=0
+    )[:3]
+    names = ("macro_precision", "macro_recall", "macro_f1")
+    assert [float(rates[name]) for name in names] == pytest.approx(list(expected))
     log_loss = sklearn_metrics.log_loss(truth, table, labels=[0, 1, 2])
     assert metrics.log_loss_terms(found).mean() == pytest.approx(log_loss)
     brier = ((table - np.eye(3)[list(truth)]) ** 2).sum(1).mean()
     assert metrics.brier_terms(found).mean() == pytest.approx(brier)
     area = sklearn_metrics.roc_auc_score(truth, table, multi_class="ovr", labels=[0, 1, 2])
-    assert 1 - roca_percent(rankings(found)) / 100 == pytest.approx(area)
+    assert 1 - roca_percent(rank_messages(found)) / 100 == pytest.approx(area)
 
 
 def test_calibration_error_of_two_bins_by_hand():
     # Four messages at 0.2, one of them spam; four at 0.9, all spam: (|1/4 - 1/5| + |1 - 9/10|) / 2.
-    bins = metrics.reliability(two([1, 0, 0, 0, 1, 1, 1, 1], [0] * 4 + [1] * 4, [0.2] * 4 + [0.9] * 4))
+    bins = metrics.bin_by_confidence(two([1, 0, 0, 0, 1, 1, 1, 1], [0] * 4 + [1] * 4, [0.2] * 4 + [0.9] * 4))
     assert bins.ece() == pytest.approx((0.05 + 0.1) / 2)
     assert bins.messages.tolist() == [4, 4]
     assert bins.came_true.tolist() == [0.25, 1.0]
@@ -136,7 +135,7 @@ def late_learner():
 
 
 def test_the_learning_curve_is_cumulative_and_windowed():
-    curve = {name: column.tolist() for name, column in metrics.learning_curve(late_learner()).items()}
+    curve = {name: column.tolist() for name, column in metrics.trace_learning(late_learner()).items()}
     assert curve["messages"] == list(range(2, 101, 2))
     assert curve["hm_percent"][9::10] == pytest.approx([100, 50, 100 / 3, 25, 20])
     assert curve["window_sm_percent"] == pytest.approx([100] * 10 + [80, 60, 40, 20] + [0] * 36)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 from sklearn.metrics import roc_auc_score, roc_curve
 
-from nbspam.evaluation.ranking import curve, one_minus_roca, rank, rankings, spam_missed_at
+from nbspam.evaluation.ranking import one_minus_roca, rank, rank_messages, spam_missed_at, trace_curve
 from tests.judged_mail import judged
 
 HAM, SPAM = False, True
@@ -60,7 +60,7 @@ def test_spam_missed_is_the_best_threshold_by_trying_all(sample, permille):
 @given(samples)
 def test_the_corners_lie_on_the_curve_of_scikit_learn(sample):
     scores, is_spam = sample
-    lost, spam_missed = curve(rank(scores, is_spam).tally())
+    lost, spam_missed = trace_curve(rank(scores, is_spam).tally())
     false_rate, true_rate, _ = roc_curve(is_spam, scores, drop_intermediate=False)
     known = {(round(x, 9), round(1 - y, 9)) for x, y in zip(false_rate, true_rate, strict=True)}
     assert {(round(x, 9), round(y, 9)) for x, y in zip(lost, spam_missed, strict=True)} <= known
@@ -74,5 +74,5 @@ def test_undefined_log_odds_are_ranked_by_the_probability():
 
 def test_two_classes_without_spam_are_each_ranked_against_the_other():
     shares = [(0, 0, (0.9, 0.1)), (1, 1, (0.2, 0.8)), (0, 1, (0.1, 0.9)), (1, 1, (0.3, 0.7))]
-    tasks = rankings(judged([(t, d, None, p) for t, d, p in shares], ("private", "work")))
+    tasks = rank_messages(judged([(t, d, None, p) for t, d, p in shares], ("private", "work")))
     assert [one_minus_roca(task.tally()) for task in tasks] == [2 / 4, 2 / 4]

@@ -15,8 +15,8 @@ import pytest
 
 from nbspam.decision import Loss
 from nbspam.errors import UsageError
-from nbspam.evaluation.figures import summary
-from nbspam.evaluation.outcomes import worst_mistakes
+from nbspam.evaluation.figures import summarise
+from nbspam.evaluation.outcomes import find_worst_mistakes
 from nbspam.evaluation.report import clean, report_html
 from tests.judged_mail import judged
 
@@ -43,11 +43,11 @@ def sample(n_messages=400, method="replay", classes=("ham", "spam"), hostile=Fal
         trained=390,
     )
     clues = ((HOSTILE if hostile else "subject:hello", 1.5), ("body:word", -0.5))
-    return replace(evaluation, clues=dict.fromkeys(evaluation.names[worst_mistakes(evaluation)], clues))
+    return replace(evaluation, clues=dict.fromkeys(evaluation.names[find_worst_mistakes(evaluation)], clues))
 
 
 def page_of(evaluation, loss=None):
-    return report_html(evaluation, summary(evaluation, loss))
+    return report_html(evaluation, summarise(evaluation, loss), heads={})
 
 
 class Elements(html.parser.HTMLParser):
@@ -68,7 +68,7 @@ class Elements(html.parser.HTMLParser):
 def test_the_page_says_in_words_what_was_found():
     text = Elements(page_of(sample(), Loss([[0, 1], [10, 0]], 0.2))).text
     for said in (
-        *("Of 200 wanted messages", "Of 200 spam messages", "in the order of their dates", "expected loss"),
+        *("of 200 wanted messages", "of 200 spam messages", "in the order of their dates", "expected loss"),
         *("learned the class of 390 of 400", "d" * 64),
     ):
         assert said in text

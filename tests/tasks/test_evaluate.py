@@ -8,15 +8,12 @@ import pytest
 from nbspam.corpus.corpus import BY_DATE, BY_INDEX, INTERLEAVED, Corpus, read_corpus, sort_in_time
 from nbspam.corpus.labelled import open_labelled
 from nbspam.corpus.reading import WORDS
-from nbspam.evaluation.formats import to_json
+from nbspam.evaluation.formats import encode_evaluation
 from nbspam.filter import open_filter
-from nbspam.model.block import BlockBuilder, merge_blocks
 from nbspam.settings import Settings
-from nbspam.tasks.evaluate import evaluate_folds, evaluate_model, group_duplicates, judge_splits
+from nbspam.tasks.evaluate import evaluate_folds, evaluate_model, judge_splits
 from nbspam.tasks.judges import BatchJudge, Plan
 from nbspam.tasks.train import train
-from nbspam.tokens.bag import Tokens
-from nbspam.tokens.measures import MEASURES, list_bins
 from tests.mail_samples import make_corpus, make_index
 
 
@@ -60,7 +57,7 @@ def test_folds_judge_every_message_once_by_others(demonstration: Corpus, grouped
 
 def test_processes_change_nothing(demonstration: Corpus) -> None:
     serial, parallel = (evaluate_folds(demonstration, Plan(Settings()), 4, jobs=jobs) for jobs in (1, 2))
-    assert to_json(serial) == to_json(parallel)
+    assert encode_evaluation(serial) == encode_evaluation(parallel)
 
 
 def test_the_vocabulary_is_that_of_the_fold(tmp_path: Path) -> None:
@@ -101,13 +98,3 @@ def test_time_is_the_index_then_dates_then_classes_interleaved(
         for label in (0, 1):
             rows = order[corpus.truth()[order] == label]
             assert rows.tolist() == sorted(rows.tolist())
-
-
-def test_messages_that_share_their_measures_alone_are_no_near_duplicates() -> None:
-    """Short texts have as many measures as words."""
-    builder = BlockBuilder()
-    found = [list_bins(name)[0] for name in MEASURES]
-    for number in range(6):
-        builder.add(str(number), number % 2, Tokens([], [f"{number}-{w}" for w in range(4)], [], found), 9)
-    corpus = Corpus(merge_blocks([builder.build()]), ("ham", "spam"), [], [], False)
-    assert len(set(group_duplicates(corpus).tolist())) == 6
