@@ -1,10 +1,10 @@
 """Learns the calibration from out-of-sample evidence of the mail that was counted.
 
-All mail at hand has been counted, so new mail is had by subtraction, in two ways.  Leave-one-out uses every
-message, but knows what came after it.  It leaves out all mail of the sender's host, because mail that changes
-comes from new senders.  Prequential evidence (by the counts as they were when the message came) knows only
-the past, but the early messages have few counts.  Both samples together calibrate better than either, on
-random splits and in time order: docs/decisions.md.
+All mail at hand has been counted.  Subtracting a message's counts makes it look new, in two ways.
+Leave-one-out uses every message, but knows what came after it.  It leaves out all mail of the sender's host,
+because mail that changes comes from new senders.  Prequential evidence (by the counts as they were when the
+message came) knows only the past, but the early messages have few counts.  Both samples together calibrate
+better than either, on random splits and in time order: docs/decisions.md, "Calibration".
 """
 
 from __future__ import annotations
@@ -16,7 +16,14 @@ from typing import NamedTuple
 import numpy as np
 
 from nbspam.model.block import Block, is_dated, select_rows, sort_by_time
-from nbspam.model.calibration import MAX_COVARIANCE, Learner, first_weights, own_weights
+from nbspam.model.calibration import (
+    MAX_COVARIANCE,
+    OWN_WEIGHTS,
+    Learner,
+    count_weights,
+    first_weights,
+    own_weights,
+)
 from nbspam.model.counts import LINE_FEED, Counts, Floats, Ints
 from nbspam.model.posterior import prior_shift
 from nbspam.model.views import Evidence, Seen, as_counted, before_each, compute_evidence, leave_groups_out
@@ -127,12 +134,11 @@ def score_new_rows(
 def design_matrix(found: Evidence) -> Floats:
     """float64 (n_rows, n_classes, n_weights): the features of each class, class 0 all zero."""
     n_rows, n_evidence, n_classes = found.evidence.shape
-    own = own_weights(n_evidence, found.common.shape[1], n_classes)
-    matrix = np.zeros((n_rows, n_classes, own.stop))
+    matrix = np.zeros((n_rows, n_classes, count_weights(n_evidence, n_classes)))
     matrix[:, :, :n_evidence] = found.evidence.transpose(0, 2, 1)
-    for k, begin in enumerate(own, 1):
+    for k, begin in enumerate(own_weights(n_evidence, n_classes), 1):
         matrix[:, k, begin] = 1.0
-        matrix[:, k, begin + 1 : begin + own.step] = found.common
+        matrix[:, k, begin + 1 : begin + OWN_WEIGHTS] = found.common
     return matrix
 
 

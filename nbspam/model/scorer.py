@@ -18,7 +18,7 @@ from math import fsum, inf, log
 
 from nbspam.errors import UsageError, log_faults
 from nbspam.mail.limits import MAX_READ_BYTES
-from nbspam.model.calibration import add_alike, check_places, first_weights, rough_scores, rough_weights
+from nbspam.model.calibration import check_places, first_weights
 from nbspam.model.posterior import Scored, ScorePart, log_priors_of, prior_shift
 from nbspam.settings import (
     ALL_VIEWS,
@@ -152,7 +152,6 @@ class Scorer:
         n_classes = len(model.classes)
         self.weights = model.calibration() or first_weights(n_classes, settings.kinds)[0]
         self._own = check_places(model.path, self.weights, n_classes, settings.kinds)
-        self._rough = rough_weights(n_classes)
         self._laws = [
             ViewEvidence(view, alpha, settings.threshold, model.documents[view], model.words[view] + 1)
             for alpha in settings.alphas
@@ -200,13 +199,12 @@ class Scorer:
             for row in range(view, len(self._laws), len(VIEWS)):
                 evidence[row] = self._mean(row, view, known, familiarity, found)
             parts.extend(found.values())
-        common = [*unknown, *rough_scores(self._rough, evidence)]
         if self.settings.measures:
             parts.extend(self._add_measures(counted.tokens[MEASURES_VIEW], rows, evidence))
         parts.extend(self._fixed_parts(unknown))
         n_classes = len(self.model.classes)
         scored = Scored([sum(part.values[k] for part in parts) for k in range(n_classes)], parts)
-        scored.evidence, scored.common = evidence, common
+        scored.evidence, scored.common = evidence, unknown
         return scored
 
     def _mean(
@@ -229,9 +227,6 @@ class Scorer:
         scale = self.weights[row] * share  # what a nat of a word's weight adds, counted once
         for (_, text, times, counts), n, weights in found:
             values = [n * scale * value for value in weights]
-            if self._rough:
-                more = add_alike(self.weights, n * share * self._rough[row], weights, self._own)
-                values = [a + b for a, b in zip(values, more, strict=True)]
             part = parts.get(text)
             if part is None:
                 part = parts[text] = ScorePart("token", text, view, [0.0] * len(values), counts, times)

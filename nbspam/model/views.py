@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nbspam.model.block import SLICE_PAIRS, Block
-from nbspam.model.calibration import rough_weights
 from nbspam.model.counts import Counts, Floats, Ints, take_columns
 from nbspam.model.scorer import NEARLY_ZERO, damp_times
 from nbspam.settings import (
@@ -51,8 +50,7 @@ class Evidence(NamedTuple):
 
     evidence : float64 (n_rows, n_evidence, n_classes), nats, class 0 is 0; all views of a kind, then those of
                the next, at last the measures
-    common   : float64 (n_rows, n_views and more), the share of each view's distinct tokens that were never
-               met; of three classes and more also the rough scores of class 1 and on
+    common   : float64 (n_rows, n_views), the share of each view's distinct tokens that were never met
     labels   : int64 (n_rows,), class numbers
     kinds    : of evidence, see Settings.kinds
     """
@@ -180,11 +178,8 @@ def compute_evidence(seen: Seen, settings: Settings) -> Evidence:
     if settings.diluted:
         evidence *= (1.0 - unknown**DILUTION)[:, None, :, None]
     np.maximum(evidence[..., 1], -settings.ham_cap, out=evidence[..., 1])
-    found = evidence.reshape(len(block), -1, n_classes)
-    rough = np.array(rough_weights(n_classes))
-    common = np.hstack([unknown, rough @ found[:, :, 1:]]) if len(rough) else unknown
-    found = np.concatenate([found, measures], axis=1)
-    return Evidence(found, common, block.labels.astype(np.int64), settings.kinds)
+    found = np.concatenate([evidence.reshape(len(block), -1, n_classes), measures], axis=1)
+    return Evidence(found, unknown, block.labels.astype(np.int64), settings.kinds)
 
 
 def log_counts(counts: NDArray[np.int32], pseudo: float) -> Floats:

@@ -16,7 +16,7 @@ import numpy as np
 from nbspam.decision import Loss, cutoffs, load_loss, zero_one_loss
 from nbspam.errors import UsageError
 from nbspam.labels import HAM_AND_SPAM
-from nbspam.model.calibration import feature_names, format_feature
+from nbspam.model.calibration import feature_names
 from nbspam.model.credible_intervals import beta_interval, normal_posterior, word_share_interval
 from nbspam.model.features import bin_text, load_counts, make_bins
 from nbspam.model.numeric import CategoricalLaw, GaussianLaw
@@ -351,7 +351,7 @@ def _calibration(model: Model, settings: Settings) -> list[Info]:
     names = feature_names(len(model.classes), settings.kinds)
     return [
         {
-            "feature": format_feature(name, model.classes),
+            "feature": name,
             "class": None if k is None else model.classes[k],
             "weight": weight,
             "deviation": covariance[i][i] ** 0.5 if i < len(covariance) and covariance[i][i] > 0 else None,
