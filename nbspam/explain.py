@@ -11,7 +11,7 @@ from math import fsum, inf, isfinite, log
 from typing import TYPE_CHECKING, NamedTuple
 
 from nbspam.model.posterior import ScorePart, rest_weights
-from nbspam.model.scorer import Counted
+from nbspam.tokens import Counted
 from nbspam.tokens.bag import NOTAWORD, NOTAWORD_VIEW, VIEW_NAMES, hash_token
 
 if TYPE_CHECKING:

@@ -12,19 +12,20 @@ from nbspam.decision import UNDECIDED, Loss, decide, load_loss, read_loss, risks
 from nbspam.errors import CannotCreateError
 from nbspam.labels import UNSURE, find_spam
 from nbspam.model.posterior import OF_MAIL, Scored, ScorePart
-from nbspam.model.scorer import Scorer, count_tokens
+from nbspam.model.scorer import Scorer
 from nbspam.settings import parse_settings
 from nbspam.store.connection import OneState
 from nbspam.store.reader import open_model
+from nbspam.tokens import count_tokens
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from nbspam.explain import Explanation
-    from nbspam.model.scorer import Counted
     from nbspam.settings import Settings
     from nbspam.store.reader import Model
+    from nbspam.tokens import Counted
 
 CLUES = 10  # of a verdict; an explanation has all
 

@@ -12,7 +12,7 @@ from nbspam.corpus.labelled import open_labelled
 from nbspam.explain import Explanation
 from nbspam.filter import CLUES, Filter, open_filter
 from nbspam.model.credible_intervals import JEFFREYS
-from nbspam.model.scorer import Counted
+from nbspam.tokens import Counted
 from nbspam.tokens.bag import NOTAWORD, hash_token
 from tests.tiny_mail import mail, run, write_folders
 

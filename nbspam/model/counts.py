@@ -226,7 +226,7 @@ def take_texts(texts: bytes, places: Ints) -> bytes:
 
 
 class CountsModel:
-    """Counts at hand where a Scorer expects a model file: a message is scored the very way of `classify`."""
+    """In-memory stand-in for store.reader.Model."""
 
     def __init__(self, classes: tuple[str, ...], counts: Counts, weights: Sequence[float] = ()) -> None:
         """weights : of the calibration"""

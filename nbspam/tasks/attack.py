@@ -25,10 +25,10 @@ from nbspam.filter import Filter, open_filter
 from nbspam.labels import HAM, HAM_AND_SPAM, SPAM, UNSURE
 from nbspam.mail import header_lines, parse
 from nbspam.mail.html.reader import read_html
-from nbspam.model.scorer import Counted
 from nbspam.store.check import find_ham_words
 from nbspam.store.learn import learn_all
 from nbspam.store.writer import copy_model
+from nbspam.tokens import Counted
 
 LESSONS = 10  # disguised spam that is learned, then the others are judged again
 ADDED = 100  # words of ham that a disguise adds

@@ -24,12 +24,13 @@ from nbspam.model.calibrate import calibrate_on, choose_ways, score_new_rows
 from nbspam.model.calibration import MAX_COVARIANCE, Learner, first_weights
 from nbspam.model.counts import CountsModel, Floats, Ints
 from nbspam.model.posterior import log_odds, log_posteriors, log_priors_of, prior_shift
-from nbspam.model.scorer import Counted, Scorer
+from nbspam.model.scorer import Scorer
 from nbspam.model.textbook import TextbookModel, choose_alpha, learn_features
 from nbspam.model.views import Evidence, as_counted, compute_evidence
 from nbspam.settings import Settings
 from nbspam.store.learn import MIN_LABELLED
 from nbspam.tasks.classify import RowTokens, list_texts
+from nbspam.tokens import Counted
 
 
 class Plan(NamedTuple):

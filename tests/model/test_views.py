@@ -11,10 +11,11 @@ from nbspam.model.block import Block, BlockBuilder, limit_to_words, merge_blocks
 from nbspam.model.calibrate import score_evidence, see_left_out
 from nbspam.model.calibration import feature_names
 from nbspam.model.counts import Counts, CountsModel, Ints
-from nbspam.model.scorer import Counted, Scorer, measure_evidence
+from nbspam.model.scorer import Scorer, measure_evidence
 from nbspam.model.views import Seen, as_counted, before_each, compute_evidence, leave_groups_out
 from nbspam.settings import HAM_CAP, SHRINKAGE, Settings
 from nbspam.tasks.classify import RowTokens, list_texts
+from nbspam.tokens import Counted
 from nbspam.tokens.bag import VIEWS, Tokens
 from nbspam.tokens.measures import MEASURES, N_BINS, list_bins
 
