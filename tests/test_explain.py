@@ -9,8 +9,9 @@ from random import Random
 import pytest
 
 from nbspam.corpus.labelled import open_labelled
+from nbspam.decision import CLUES
 from nbspam.explain import Explanation
-from nbspam.filter import CLUES, Filter, open_filter
+from nbspam.filter import Filter, open_filter
 from nbspam.model.credible_intervals import JEFFREYS
 from nbspam.tokens import Counted
 from nbspam.tokens.bag import NOTAWORD, hash_token

@@ -256,3 +256,7 @@ class CountsModel:
     def calibration(self) -> list[float]:
         """The weights of the calibration."""
         return list(self._weights)
+
+    def covariance(self) -> list[list[float]]:
+        """Empty: none is kept."""
+        return []

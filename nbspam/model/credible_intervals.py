@@ -123,12 +123,9 @@ def dirichlet_variances(parameters: ArrayLike, coefficients: ArrayLike, totals: 
     return np.asarray(np.maximum(found, 0.0))
 
 
-def log_odds_interval(
-    scorer: Scorer, scored: Scored, positive: int, covariance: Sequence[Sequence[float]]
-) -> CredibleInterval | None:
+def log_odds_interval(scorer: Scorer, scored: Scored, positive: int) -> CredibleInterval | None:
     """95 % credible interval of the log-odds of class `positive`, by the normal approximation, nats.
 
-    covariance : of the weights of the calibration; empty where none is kept
     None unless views are averaged, and where the log-odds are undefined.
     Exact for two classes; for more by the delta method, each other class by its share of the rest.
     """
@@ -139,7 +136,7 @@ def log_odds_interval(
     gradient = [1.0 if k == positive else -share for k, share in enumerate(rest)]  # of the log-odds
     variances = word_variances(scorer, scored.parts).tolist()
     total = sqrt(sum(slope * slope * one for slope, one in zip(gradient, variances, strict=True) if slope))
-    if covariance:
+    if covariance := scorer.model.covariance():
         x = np.array(design(scored.evidence, scored.common, positive))
         for k, share in enumerate(rest):
             x = x - share * np.array(design(scored.evidence, scored.common, k))

@@ -207,6 +207,24 @@ def log_priors_of(settings: Settings, messages: Sequence[float], names: Sequence
     return log_priors(parse_prior(settings.prior), messages, names, settings.alpha)
 
 
+def can_judge(averaged: bool, messages: Sequence[float]) -> bool:
+    """True if there is mail to judge by: averaged views need messages of two classes.
+
+    The calibration remains when all mail of a class is unlearned, and would weigh counts of one class alone.
+    """
+    return not averaged or sum(map(bool, messages)) > 1
+
+
+def prior_scores(settings: Settings, messages: Sequence[float], names: Sequence[str]) -> list[float]:
+    """The scores of a message without words, or without mail to judge by: the log prior, nats by class.
+
+    All -inf (undefined) if the prior follows the mail and there is none to judge by.
+    """
+    if settings.prior in OF_MAIL and not can_judge(settings.averaged, messages):
+        return [-inf] * len(messages)
+    return log_priors_of(settings, messages, names)
+
+
 def prior_shift(settings: Settings, messages: Sequence[float], names: Sequence[str]) -> list[float]:
     """What the prior of a way of scoring adds to scores calibrated under the empirical one, nats by class."""
     asked, trained = log_priors_of(settings, messages, names), log_priors("empirical", messages)

@@ -32,6 +32,9 @@ class ModelCounts(Protocol):
     def calibration(self) -> list[float]:
         """The weights of the calibration; empty without one."""
 
+    def covariance(self) -> list[list[float]]:
+        """The covariance of these weights; empty where none is kept."""
+
 
 class FeatureModel(ModelCounts, Protocol):
     """The counts of numeric features, too."""

@@ -18,7 +18,7 @@ from math import fsum, inf, log
 
 from nbspam.errors import UsageError
 from nbspam.model.calibration import check_places, first_weights
-from nbspam.model.posterior import Scored, ScorePart, log_priors_of, prior_shift
+from nbspam.model.posterior import Scored, ScorePart, can_judge, log_priors_of, prior_scores, prior_shift
 from nbspam.settings import (
     ALL_VIEWS,
     AT_LEAST,
@@ -93,6 +93,14 @@ class Scorer:
             for alpha in settings.alphas
             for view in range(len(VIEWS))
         ]
+
+    def score_or_prior(self, counted: Counted) -> Scored:
+        """The scores of one message; those of the prior without words, or without mail to judge by."""
+        settings, model = self.settings, self.model
+        if counted.has_words and can_judge(settings.averaged, model.messages):
+            return self.score(counted)
+        values = prior_scores(settings, model.messages, model.classes)
+        return Scored(values, [ScorePart("prior", settings.prior, -1, values)])
 
     def score(self, counted: Counted) -> Scored:
         """Scores of one message, without the tokens of views that the model does not read."""

@@ -13,11 +13,12 @@ from nbspam.corpus.executor import run_shards
 from nbspam.corpus.item import Item, Notes, Skipped, read_items
 from nbspam.corpus.reading import ReadShard, ShardReader, cut_shards, join_lexicons
 from nbspam.corpus.source import SourcePart
-from nbspam.filter import Filter, Verdict, can_judge
+from nbspam.decision import Verdict
+from nbspam.filter import Filter
 from nbspam.model.block import Block, Lexicon, drop_columns
 from nbspam.model.calibrate import score_new_rows
 from nbspam.model.counts import Counts, Floats, Ints, Totals, split_texts
-from nbspam.model.posterior import Scored
+from nbspam.model.posterior import Scored, can_judge
 from nbspam.model.scorer import Scorer
 from nbspam.store.connection import OneState
 from nbspam.tokens import Counted
