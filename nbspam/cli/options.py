@@ -13,7 +13,7 @@ import click
 from nbspam.cli import default_model, default_start, flag_of
 from nbspam.corpus.executor import default_jobs
 from nbspam.errors import UsageError, show_faults
-from nbspam.settings import ALPHA, BINNINGS, BINS, EVENT_MODELS, FEATURES, NUMERIC_MODELS, THRESHOLD
+from nbspam.settings import ALPHA, BINNINGS, DEFAULT_BINS, EVENT_MODELS, FEATURES, NUMERIC_MODELS, THRESHOLD
 from nbspam.tokens.bag import READ_VIEWS
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -137,7 +137,7 @@ _TABLE: dict[str, Callable[[str], Callable[[Any], Any]]] = {
     "numeric_model": _option(
         "With --features both: the model of the numbers.", "NAME", type=NUMERIC_MODELS, shown="gaussian"
     ),
-    "bins": _option("Bins of a number, for categorical and aode.", "N", type=int, default=BINS),
+    "bins": _option("Bins of a number, for categorical and aode.", "N", type=int, default=DEFAULT_BINS),
     "binning": _option("What is equal in all bins.", "NAME", type=BINNINGS, default=BINNINGS[0]),
     "edges": _option("Edges of the bins of a feature: size=1000,5000.", "FEATURE=EDGES", multiple=True),
     "normalise": _option("Normalise the complement model."),

@@ -15,10 +15,10 @@ from nbspam.explain import Clue, Explanation
 MAX_REASONS = 3
 MAX_NAMED = 3  # things of one reason, such as words
 MAX_CLUES = 30  # that reasons come from; later ones say little
-MAX_NAME = 40  # characters of a thing
+MAX_THING = 40  # characters of a thing
 MOST_PERCENT = 99.99  # nothing is certain
 # By the field of a token of the header.
-FIELDS = {
+HEADER_FIELDS = {
     "subject": ("the subject word", "the subject words"),
     "from": ("the sender", "the sender"),
     "reply-to": ("the reply address", "the reply address"),
@@ -35,7 +35,7 @@ FIELDS = {
     "field": ("the header field", "the header fields"),
 }
 # By the mark of a token of the structure, before `=`.
-MARKS = {
+STRUCTURE_MARKS = {
     "url": ("the link to", "the links to"),
     "link": ("a link that shows", "a link that shows"),
     "image": ("an image from", "images from"),
@@ -64,7 +64,7 @@ OTHERS = {
     "measure": ("the", "the"),
     "NOTAWORD": ("words that were never met",) * 2,
 }
-PHRASES = {**FIELDS, **MARKS, **OTHERS}
+PHRASES = {**HEADER_FIELDS, **STRUCTURE_MARKS, **OTHERS}
 AUTHENTICATION = ("authentication-results", "received-spf")
 FAILED = ("fail", "softfail", "permerror", "invalid")
 
@@ -132,7 +132,7 @@ def find_reason(clue: Clue) -> Reason:
     mark, _, value = token.partition("=")
     if mark == "url" and value.startswith("/"):
         return Reason("path", value[1:])
-    if mark in MARKS and value:
+    if mark in STRUCTURE_MARKS and value:
         return Reason(mark, value.strip("#").replace(">", " before "))
     return Reason("word", token) if clue.view == "body" else Reason(token)
 
@@ -148,9 +148,9 @@ def _describe_measure(token: str) -> str:
 
 def _phrase(kind: str, things: Sequence[str]) -> str:
     """A reason in words; a kind that is not in PHRASES is named as it is in the table of clues."""
-    names = [plain(thing)[:MAX_NAME] for thing in things if thing]
+    names = [plain(thing)[:MAX_THING] for thing in things if thing]
     if kind not in PHRASES:
-        return f"{plain(kind)[:MAX_NAME]} {', '.join(names)}".rstrip()
+        return f"{plain(kind)[:MAX_THING]} {', '.join(names)}".rstrip()
     one, several = PHRASES[kind]
     listed = " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
     return f"{several if len(names) > 1 else one} {listed}".rstrip()

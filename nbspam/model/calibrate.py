@@ -26,7 +26,14 @@ from nbspam.model.calibration import (
 )
 from nbspam.model.counts import LINE_FEED, Counts, Floats, Ints
 from nbspam.model.posterior import prior_shift
-from nbspam.model.views import Evidence, Seen, as_counted, before_each, compute_evidence, leave_groups_out
+from nbspam.model.views import (
+    Evidence,
+    RowCounts,
+    as_counted,
+    before_each,
+    compute_evidence,
+    leave_groups_out,
+)
 from nbspam.settings import Settings
 
 # Of the messages in time order; the prequential scores of earlier ones are left out (docs/decisions.md).
@@ -40,7 +47,7 @@ SLICE_CELLS = 2**24  # of the design at a time, 128 MB: with many classes it is 
 
 _HOST = re.compile(rb"^message-id:[^~\n]*\.[^~\n]*$", re.MULTILINE)  # a token; ~ is in the form of a number
 
-Way = Callable[[Block, Counts], Seen]
+Way = Callable[[Block, Counts], RowCounts]
 
 
 class Fitted(NamedTuple):
@@ -79,7 +86,7 @@ def choose_ways(block: Block) -> list[Way]:
     return [see_left_out, see_as_they_came] if is_dated(block.dates) else [see_left_out]
 
 
-def see_left_out(block: Block, counts: Counts) -> Seen:
+def see_left_out(block: Block, counts: Counts) -> RowCounts:
     """All rows, each scored without the mail of its sender's host, or without its copies if it names none."""
     _, copies = np.unique(block.digests(), return_inverse=True)
     hosts = sender_hosts(block)
@@ -101,7 +108,7 @@ def sender_hosts(block: Block) -> Ints:
     return found
 
 
-def see_as_they_came(block: Block, counts: Counts) -> Seen:
+def see_as_they_came(block: Block, counts: Counts) -> RowCounts:
     """The later rows, each scored with what was counted before it came."""
     order = sort_by_time(block.dates)
     later = order[int(len(order) * WARM_UP_SHARE) :]
@@ -174,11 +181,13 @@ def _differentiate(found: Evidence, weights: Floats) -> tuple[Floats, Floats]:
     gradient, hessian = np.zeros(n_weights), np.zeros((n_weights, n_weights))
     for first in range(0, len(found.labels), step):
         rows = found.take(slice(first, first + step))
-        matrix, truth = design_matrix(rows), np.eye(n_classes)[rows.labels]
+        matrix = design_matrix(rows)
+        truth = np.eye(n_classes)[rows.labels]
         scores = matrix @ weights
         shares = np.exp(scores - scores.max(axis=1, keepdims=True))
         shares /= shares.sum(axis=1, keepdims=True)
-        flat, weighted = matrix.reshape(-1, n_weights), matrix * shares[:, :, None]
+        flat = matrix.reshape(-1, n_weights)
+        weighted = matrix * shares[:, :, None]
         centred = weighted.sum(axis=1)
         gradient += (shares - truth).ravel() @ flat
         hessian += weighted.reshape(-1, n_weights).T @ flat - centred.T @ centred

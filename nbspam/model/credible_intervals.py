@@ -28,7 +28,7 @@ from nbspam.tokens.measures import N_BINS, count_measured, find_measure
 
 CredibleInterval = tuple[float, float]
 
-TAIL = 0.025  # on either side of an interval: they hold 95 %
+INTERVAL_TAIL = 0.025  # on either side of an interval: they hold 95 %
 DEVIATIONS = 1.959963984540054  # of a normal distribution, either way, hold 95 %
 # Averaged views smooth with a small lambda because that classifies best, not because a word never met in ham
 # has a rate of nearly 0 there: their intervals take Jeffreys' prior, Beta(1/2, 1/2).
@@ -40,7 +40,7 @@ def beta_interval(a: float, b: float) -> CredibleInterval:
     """Equal-tailed interval of Beta(a, b); a point where a or b is 0 (lambda = 0), (0, 1) where both are."""
     if a <= 0 or b <= 0:
         return float(b <= 0 < a), float(a > 0 or b <= 0)
-    return float(betaincinv(a, b, TAIL)), float(betaincinv(a, b, 1 - TAIL))
+    return float(betaincinv(a, b, INTERVAL_TAIL)), float(betaincinv(a, b, 1 - INTERVAL_TAIL))
 
 
 def word_share_interval(documents: Sequence[float], positive: int, settings: Settings) -> CredibleInterval:
@@ -67,12 +67,14 @@ class NormalInverseGamma(NamedTuple):
 
     def mean_interval(self) -> tuple[Any, Any]:
         """Interval of mu: a Student t distribution of 2 shape degrees of freedom."""
-        half = stdtrit(2 * self.shape, 1 - TAIL) * np.sqrt(self.scale / (self.shape * self.kappa))
+        half = stdtrit(2 * self.shape, 1 - INTERVAL_TAIL) * np.sqrt(self.scale / (self.shape * self.kappa))
         return self.mean - half, self.mean + half
 
     def variance_interval(self) -> tuple[Any, Any]:
         """Equal-tailed interval of sigma^2."""
-        return self.scale / gammaincinv(self.shape, 1 - TAIL), self.scale / gammaincinv(self.shape, TAIL)
+        return self.scale / gammaincinv(self.shape, 1 - INTERVAL_TAIL), self.scale / gammaincinv(
+            self.shape, INTERVAL_TAIL
+        )
 
 
 def normal_posterior(counts: FeatureCounts, prior: NormalInverseGamma | None = None) -> NormalInverseGamma:
@@ -82,7 +84,8 @@ def normal_posterior(counts: FeatureCounts, prior: NormalInverseGamma | None = N
     """
     center, spread = estimate_normal(counts.moments.sum(axis=0))
     before = prior or NormalInverseGamma(center, 1.0, 0.5, np.maximum(spread, LEAST_VARIANCE) / 2)
-    n, (mean, variance) = counts.moments[:, :, 0].astype(float), estimate_normal(counts.moments)
+    n = counts.moments[:, :, 0].astype(float)
+    (mean, variance) = estimate_normal(counts.moments)
     kappa = before.kappa + n
     shift = before.kappa * n / kappa * (mean - before.mean) ** 2
     return NormalInverseGamma(
@@ -114,7 +117,8 @@ def dirichlet_variances(parameters: ArrayLike, coefficients: ArrayLike, totals: 
 
     parameters : a_j > 0, (n_tokens, n_classes);  totals : (n_classes,), their sums over the vocabulary
     """
-    totals, c = np.asarray(totals, float), np.asarray(coefficients, float)
+    totals = np.asarray(totals, float)
+    c = np.asarray(coefficients, float)
     a = np.asarray(parameters, float).reshape(len(c), len(totals))
     used = c != 0
     if not used.any():

@@ -13,13 +13,12 @@ from typing import NamedTuple
 import numpy as np
 
 from nbspam.errors import DamagedModelError, UsageError
+from nbspam.model.counts import Floats, Ints
 from nbspam.model.numeric import (
     MAX_MAGNITUDE,
     MIN_BINS,
     FeatureCounts,
-    Floats,
     GaussianLaw,
-    Ints,
     check_bins,
     count_features,
     make_numeric_law,
@@ -138,8 +137,10 @@ def message_rows(
 
     labels : class numbers;  measured : see arrange
     """
-    features, with_pairs = model.numeric_features(), model.settings.get("numeric_model") == "aode"
-    values, edges = arrange([name for name, _ in features], measured), [row for _, row in features]
+    features = model.numeric_features()
+    with_pairs = model.settings.get("numeric_model") == "aode"
+    values = arrange([name for name, _ in features], measured)
+    edges = [row for _, row in features]
     return count_features(values, np.array(labels), max(labels) + 1, edges, with_pairs).rows()
 
 

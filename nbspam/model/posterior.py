@@ -101,7 +101,7 @@ class Scored:
 
 
 def _subtract_rest(values: list[float], positive: int, weights: list[float]) -> float | None:
-    """One value less the weighted sum of the others; None where both are -inf."""
+    """One value minus the weighted sum of the others; None where both are -inf."""
     rest = [weight * value for weight, value in zip(weights, values, strict=True) if weight]
     other = -inf if -inf in rest else fsum(rest)
     own = values[positive]
@@ -133,7 +133,7 @@ def log_odds(log_joint: Sequence[float], positive: int) -> float | None:
 
 
 def _subtract_best(log_joint: Sequence[float]) -> list[float]:
-    """Each less the largest of them; empty if every one is -inf.
+    """Subtract the maximum; [] if all are -inf.
 
     Near the best the difference is exact.  The log of a sum added to joints of -1e17 would be lost in them.
     """

@@ -25,7 +25,7 @@ from nbspam.settings import (
     DILUTION,
     MEASURE_ALPHA,
     MOST_TIMES,
-    SAME,
+    SAME_SPREAD,
     SHRINKAGE,
     STRONG,
     WEAK,
@@ -317,7 +317,7 @@ class ViewEvidence:
         if len(strong) >= self._at_least:
             return strong
         spreads = sorted([spread for spread, _, _ in found], reverse=True)
-        last = spreads[min(len(spreads), self._at_least) - 1] - SAME if spreads else 0.0
+        last = spreads[min(len(spreads), self._at_least) - 1] - SAME_SPREAD if spreads else 0.0
         return [(word, weights) for spread, word, weights in found if spread >= last]
 
 

@@ -87,7 +87,8 @@ class ModelJudge:
                 for row, name in enumerate(block.names):
                     yield spam_filter.judge(RowTokens(block, row, texts), name)
                 return
-            counts, weights = self._counts(scorer, block), np.array(scorer.weights)
+            counts = self._counts(scorer, block)
+            weights = np.array(scorer.weights)
             block = drop_columns(block, np.isin(block.views, list_views(scorer.settings)))
             joints = score_new_rows(weights, block, counts, scorer.settings, scorer.model.classes)
             for row, (name, joint) in enumerate(zip(block.names, joints.tolist(), strict=True)):

@@ -23,7 +23,7 @@ from nbspam.store.reader import Model, open_model
 from nbspam.store.updater import count_autolearned
 from nbspam.tokens.bag import VIEW_NAMES
 
-ModelFacts = dict[str, Any]  # as `model info --json` writes them
+ModelFacts = dict[str, Any]  # the JSON of `model info`
 
 
 def collect_facts(path: str) -> ModelFacts:

@@ -71,7 +71,9 @@ class BatchJudge:
     def __init__(self, corpus: Corpus, plan: Plan, rows: Ints) -> None:
         """rows : of the corpus, rising: it learns these and no others"""
         self.corpus = corpus = corpus.restrict_to(plan.settings)
-        classes, n_classes, settings = corpus.classes, len(corpus.classes), plan.settings.of(corpus.classes)
+        classes = corpus.classes
+        n_classes = len(corpus.classes)
+        settings = plan.settings.of(corpus.classes)
         learned, features = select_rows(corpus.block, rows), None
         if plan.vocabulary is None:
             counts = learned.count(n_classes)
@@ -172,7 +174,8 @@ class ReplayJudge:
     def score(self, row: int) -> Outcome:
         """Judges a row."""
         block = self._block
-        name, truth = block.names[row], int(block.labels[row])
+        name = block.names[row]
+        truth = int(block.labels[row])
         outcome = make_outcome(self.joint(row), self._classes, self.loss, block.has_words[row])
         if self.keeps_evidence:
             self.evidence.append(self.seen(row))
@@ -184,7 +187,8 @@ class ReplayJudge:
     def learn(self, row: int, label: int) -> None:
         """Counts a row as a class; the calibration learns from its scores before that."""
         if self.settings.averaged and len(self._learner.weights) <= MAX_COVARIANCE:
-            found, counted = self.seen(row), int(self._counts.messages.sum())
+            found = self.seen(row)
+            counted = int(self._counts.messages.sum())
             evidence, common = found.evidence[0].tolist(), found.common[0].tolist()
             self._learner.learn(evidence, common, label, counted)
         self._labelled[label] += 1

@@ -109,8 +109,8 @@ class Counted:
         self.features = tokens.numeric
         self.tokens: list[dict[int, tuple[str, int]]] = []
         self._digest: int | None = None
-        not_a_word = ()  # the view NOTAWORD has no tokens of its own
-        for found in (*tokens.views(), not_a_word, tokens.measures):
+        no_tokens = ()  # view 4, NOTAWORD, has no tokens of its own
+        for found in (*tokens.views(), no_tokens, tokens.measures):
             times: dict[str, int] = {}
             for token in found:
                 times[token] = times.get(token, 0) + 1

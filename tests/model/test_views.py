@@ -12,7 +12,7 @@ from nbspam.model.calibrate import score_evidence, see_left_out
 from nbspam.model.calibration import feature_names
 from nbspam.model.counts import Counts, CountsModel, Ints
 from nbspam.model.scorer import Scorer, measure_evidence
-from nbspam.model.views import Seen, as_counted, before_each, compute_evidence, leave_groups_out
+from nbspam.model.views import RowCounts, as_counted, before_each, compute_evidence, leave_groups_out
 from nbspam.settings import HAM_CAP, SHRINKAGE, Settings
 from nbspam.tasks.classify import RowTokens, list_texts
 from nbspam.tokens import Counted
@@ -127,7 +127,7 @@ def other_groups(block: Block, row: int) -> Ints:
     return np.flatnonzero(np.arange(len(block)) % 7 != row % 7)
 
 
-Way = Callable[[Block, Counts], Seen]
+Way = Callable[[Block, Counts], RowCounts]
 # How rows are seen as new, and by which others each is to be scored.
 WAYS_TO_SEE: dict[str, tuple[Way, Callable[[Block, int], Ints]]] = {
     "host left out": (see_left_out, others_than_of_host),
