@@ -30,6 +30,7 @@ BAR_CELLS = 16
 MAX_HEADING = 10  # characters of a class name above its column
 SYMBOLS = {"mean": "μ", "variance": "σ²", "phi": "φ"}  # of docs/models.md
 MAX_FLIP = 8  # clues named
+UNKNOWN_HELP = "Unknown: for the share of tokens never met. Constant: for every message alike.\n"
 Times = list[int | None]  # milliseconds since 1970, None for what is forgotten
 
 
@@ -116,16 +117,11 @@ def _show(out: Console, found: Explanation, judge: Filter, since: Times, left_ou
     out.print(plain(f"{found.verdict.name}  {head}".rstrip()), no_wrap=True, overflow="ellipsis")
     if why := _why_undefined(found, judge):
         out.print(why)
-    out.print(
-        f"\nWhat adds up to the log-odds of {name}, in nats: 2.3 make the odds ten times as high.",
-        style="dim",
-    )
+    sums = f"\nWhat adds up to the log-odds of {name}, in nats: 2.3 make the odds ten times as high."
+    out.print(sums, UNKNOWN_HELP * judge.settings.averaged, sep="\n", style="dim", end="")
     out.print(_sum_table(found, name), "", sep="\n")
     if found.clues:
-        out.print(
-            f"Clues: how many messages hold each, and the share of {name} among them (95 % interval).",
-            style="dim",
-        )
+        out.print(f"Clues: the messages that hold each, and the share of {name} in them (95 %).", style="dim")
         out.print(clue_table(found, judge.classes, since))
     if left_out:
         out.print(f"  and {left_out:,} more clues: --top 0 shows all", style="dim")

@@ -36,10 +36,10 @@ from nbspam.model.views import (
 )
 from nbspam.settings import Settings
 
-# Of the messages in time order; the prequential scores of earlier ones are left out (docs/decisions.md).
+# Of the messages in time order; the prequential scores of earlier ones are left out.
 WARM_UP_SHARE = 0.4
 # Messages of each of two classes; with fewer the calibration keeps its prior.  Other classes may have fewer:
-# most weights are shared by all (docs/decisions.md).
+# most weights are shared by all (docs/decisions.md, "From how few messages").
 MIN_CALIBRATION = 5
 MAX_STEPS = 60  # of Newton; the mail tried took six to eight
 MAX_MOVE = 2.0  # of a weight in one step: a whole step of Newton may go too far
