@@ -7,9 +7,10 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from nbspam.decision import Verdict
     from nbspam.errors import NbspamError
     from nbspam.explain import Clue, Explanation
-    from nbspam.filter import Filter, Verdict
+    from nbspam.filter import Filter
     from nbspam.mail import Message, parse
     from nbspam.tasks.api import Report, evaluate, load, train
     from nbspam.tokens import Tokens, tokenize
@@ -32,7 +33,8 @@ __all__ = [
 ]
 _ROOMS = {
     "nbspam.errors": ("NbspamError",),
-    "nbspam.filter": ("Filter", "Verdict"),
+    "nbspam.decision": ("Verdict",),
+    "nbspam.filter": ("Filter",),
     "nbspam.mail": ("Message", "parse"),
     "nbspam.explain": ("Clue", "Explanation"),
     "nbspam.tasks.api": ("Report", "evaluate", "load", "train"),

@@ -1,6 +1,7 @@
-"""The Bayes decision: losses as people write them, conditional risks, and the action of least risk.
+"""The Bayes decision: losses as people write them, conditional risks, the action of least risk, the verdict.
 
 This is the only place that compares a score with a cut-off: to be cautious or bold, give other losses.
+A Verdict follows from the scores of a message by one rule, however many messages were scored at once.
 
 Ties go to the safer side: class 0 (ham, if there is ham) before unsure, unsure before the other classes, and
 those in class order (spam last).  An undefined posterior is unsure.
@@ -8,16 +9,21 @@ those in class order (spam last).  An undefined posterior is unsure.
 
 from __future__ import annotations
 
-from math import fsum, inf, log
+from math import exp, fsum, inf, isfinite, log
 
 from nbspam.errors import BadDataError, NoInputError, UsageError
-from nbspam.labels import HAM_AND_SPAM, UNSURE
+from nbspam.labels import HAM_AND_SPAM, UNSURE, find_spam
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-LEARNABLE = 0.82  # probability, log-odds of 1.5: docs/decisions.md
+    from nbspam.model.posterior import Scored
+    from nbspam.model.scorer import Scorer
+    from nbspam.tokens import Counted
+
+CLUES = 10  # of a verdict; an explanation has all
+LEARNABLE = 0.82  # probability, log-odds of 1.5: docs/decisions.md, "Autolearn"
 UNDECIDED = -1  # the number of the reject action; the classes are 0 .. K-1
 COSTS = {"fp": "FP", "fn": "FN", "unsure": UNSURE}
 COSTS_REMEDY = "for example: FP=10,FN=1,unsure=0.2 (FP: ham called spam; FN: spam called ham)"
@@ -75,6 +81,75 @@ def decide(probabilities: Sequence[float] | None, loss: Loss) -> int:
     if loss.unsure is not None and by_action[-1] == least:
         return UNDECIDED
     return by_action.index(least)
+
+
+class Verdict:
+    """What a filter decides about one message.
+
+    name          : of the message
+    label         : the class decided, or 'unsure'
+    decided       : the number of the class decided, or UNDECIDED
+    shares        : the probability of each class, by number; None where undefined
+    probability   : of spam if there is such a class, else of the label; None where undefined
+    log_odds      : the same in nats, unrounded; None where infinite or undefined
+    number        : of the class that probability and log_odds are about
+    scored        : the scores and their parts
+    classes       : the names of the classes in class order
+    loss          : the costs by which it decided
+    """
+
+    def __init__(
+        self, name: str, scored: Scored, classes: tuple[str, ...], loss: Loss, has_words: bool = True
+    ) -> None:
+        """has_words : False for a message that is unsure, whatever its scores; see Counted"""
+        self.name = name
+        self.scored = scored
+        self.classes = classes
+        self.loss = loss
+        logs = scored.posteriors
+        self.shares = None if logs is None else [exp(value) for value in logs]
+        action = decide(self.shares, loss)
+        number = find_spam(classes)
+        if number is None:
+            number = scored.scores.index(max(scored.scores)) if action == UNDECIDED else action
+        self.number = number
+        self.decided = action if has_words else UNDECIDED
+        self.label = UNSURE if self.decided == UNDECIDED else classes[self.decided]
+        self.probability = None if self.shares is None else self.shares[number]
+        odds = scored.log_odds(number)
+        self.log_odds = odds if odds is not None and isfinite(odds) else None
+
+    @property
+    def probabilities(self) -> dict[str, float] | None:
+        """class -> probability; None where undefined."""
+        return None if self.shares is None else dict(zip(self.classes, self.shares, strict=True))
+
+    @property
+    def risks(self) -> dict[str, float] | None:
+        """action -> conditional risk: the classes, then 'unsure' if allowed; None where undefined."""
+        if self.shares is None:
+            return None
+        return dict(zip((*self.classes, UNSURE), risks(self.shares, self.loss), strict=False))
+
+    @property
+    def clues(self) -> list[tuple[str, float]]:
+        """The tokens with the largest contributions to the log-odds: (token, nats)."""
+        found = self.scored.clues(self.number)
+        return [(part.text, nats) for part, nats in found if nats is not None][:CLUES]
+
+    @property
+    def is_prior_alone(self) -> bool:
+        """True if nothing in the message or the model speaks for a class."""
+        parts = self.scored.parts
+        return bool(parts) and all(part.kind == "prior" for part in parts)
+
+    def __repr__(self) -> str:
+        return f"Verdict({self.label!r}, probability={self.probability}, log_odds={self.log_odds})"
+
+
+def judge_message(scorer: Scorer, message: Counted, loss: Loss, name: str = "") -> Verdict:
+    """The verdict on a message whose tokens are counted."""
+    return Verdict(name, scorer.score_or_prior(message), scorer.model.classes, loss, message.has_words)
 
 
 def learnable(probabilities: Sequence[float] | None) -> int:

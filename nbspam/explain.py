@@ -10,16 +10,17 @@ import copy
 from math import fsum, inf, isfinite, log
 from typing import TYPE_CHECKING, NamedTuple
 
+from nbspam.decision import UNDECIDED, Verdict, judge_message
 from nbspam.model.posterior import ScorePart, rest_weights
-from nbspam.model.scorer import Counted
+from nbspam.model.scorer import Scorer
+from nbspam.tokens import Counted
 from nbspam.tokens.bag import NOTAWORD, NOTAWORD_VIEW, VIEW_NAMES, hash_token
 
 if TYPE_CHECKING:
-    from nbspam.filter import Filter, Verdict
+    from nbspam.model.credible_intervals import CredibleInterval
     from nbspam.model.features import FeatureFacts
 
 MAX_REMOVED = 60  # clues, in the search for those that decide
-Interval = tuple[float, float]
 
 
 class Clue(NamedTuple):
@@ -39,7 +40,7 @@ class Clue(NamedTuple):
     counts: tuple[int, ...]
     occurrences: tuple[int, ...]
     times: int
-    share_interval: Interval | None
+    share_interval: CredibleInterval | None
     kind: str
 
 
@@ -68,15 +69,15 @@ class Explanation(NamedTuple):
     sums: list[Sum]
     residual: float | None
     clues: list[Clue]
-    interval: Interval | None
+    interval: CredibleInterval | None
     flip: tuple[list[str], str] | None
     features: list[tuple[FeatureFacts, float | None]]
 
 
-def explanation(judge: Filter, message: Counted, verdict: Verdict) -> Explanation:
-    """The explanation of the verdict of a filter on a message."""
+def explain_verdict(scorer: Scorer, message: Counted, verdict: Verdict) -> Explanation:
+    """Why a scorer gives a message this verdict."""
     parts = verdict.scored.contributions(verdict.number)
-    sums = _sums(verdict, parts)
+    sums = _add_up(verdict, parts)
     total = verdict.scored.log_odds(verdict.number)
     residual = None
     if total is not None and isfinite(total):
@@ -85,14 +86,14 @@ def explanation(judge: Filter, message: Counted, verdict: Verdict) -> Explanatio
         verdict=verdict,
         sums=sums,
         residual=residual,
-        clues=clues(judge, verdict),
-        interval=interval(judge, verdict),
-        flip=_flip(judge, message, verdict),
-        features=_features(judge, verdict, parts),
+        clues=list_clues(scorer, verdict),
+        interval=find_interval(scorer, verdict),
+        flip=_flip(scorer, message, verdict),
+        features=_list_features(scorer, verdict, parts),
     )
 
 
-def clues(judge: Filter, verdict: Verdict, top: int | None = None) -> list[Clue]:
+def list_clues(scorer: Scorer, verdict: Verdict, top: int | None = None) -> list[Clue]:
     """The clues of a verdict, the largest contribution first; at most `top`."""
     from nbspam.model.credible_intervals import word_share_interval  # scipy: 0.2 s, 25 MB
 
@@ -100,32 +101,32 @@ def clues(judge: Filter, verdict: Verdict, top: int | None = None) -> list[Clue]
     for part, nats in verdict.scored.clues(verdict.number)[:top]:
         view = VIEW_NAMES[part.view] if part.view >= 0 else ""
         counts, occurrences = part.counts[::2], part.counts[1::2]
-        share = word_share_interval(counts, verdict.number, judge.settings) if counts else None
+        share = word_share_interval(counts, verdict.number, scorer.settings) if counts else None
         found.append(Clue(part.text, view, nats, counts, occurrences, part.times, share, part.kind))
     return found
 
 
-def interval(judge: Filter, verdict: Verdict) -> Interval | None:
+def find_interval(scorer: Scorer, verdict: Verdict) -> CredibleInterval | None:
     """95 % credible interval of the log-odds, nats; None where it is undefined."""
     if verdict.log_odds is None or verdict.is_prior_alone:
         return None
     from nbspam.model.credible_intervals import log_odds_interval  # scipy
 
-    return log_odds_interval(judge.scorer, verdict.scored, verdict.number, judge.model.covariance())
+    return log_odds_interval(scorer, verdict.scored, verdict.number)
 
 
-def _features(
-    judge: Filter, verdict: Verdict, parts: list[tuple[ScorePart, float | None]]
+def _list_features(
+    scorer: Scorer, verdict: Verdict, parts: list[tuple[ScorePart, float | None]]
 ) -> list[tuple[FeatureFacts, float | None]]:
-    scorer, measured = judge.scorer.features, verdict.scored.features
-    if scorer is None or not measured:  # none of an empty message
+    measured = verdict.scored.features
+    if scorer.features is None or not measured:  # none of an empty message
         return []
     nats = {part.text.partition("=")[0]: value for part, value in parts if part.kind == "feature"}
-    found = [(facts, nats.get(facts.name)) for facts in scorer.facts(measured)]
+    found = [(facts, nats.get(facts.name)) for facts in scorer.features.facts(measured)]
     return sorted(found, key=lambda one: -abs(one[1] or 0.0))
 
 
-def _sums(verdict: Verdict, parts: list[tuple[ScorePart, float | None]]) -> list[Sum]:
+def _add_up(verdict: Verdict, parts: list[tuple[ScorePart, float | None]]) -> list[Sum]:
     """The contributions by kind, those of tokens by view."""
     groups: dict[tuple[str, str], list[float | None]] = {}
     for part, nats in parts:
@@ -151,21 +152,21 @@ def _add_nats(values: list[float | None]) -> float | None:
         return None
 
 
-def _flip(judge: Filter, message: Counted, verdict: Verdict) -> tuple[list[str], str] | None:
+def _flip(scorer: Scorer, message: Counted, verdict: Verdict) -> tuple[list[str], str] | None:
     """The smallest set found of clues without which the verdict changes, and the new label.
 
     An unsure verdict can change to each of the two best classes, so both are tried.
     """
     scores = verdict.scored.scores
     numbers = sorted(range(len(scores)), key=lambda k: -scores[k])[:2]
-    if verdict.label in judge.classes:
-        numbers = [judge.classes.index(verdict.label)]
-    found = [flip for number in numbers if (flip := _remove_clues(judge, message, verdict, number))]
+    if verdict.decided != UNDECIDED:
+        numbers = [verdict.decided]
+    found = [flip for number in numbers if (flip := _remove_clues(scorer, message, verdict, number))]
     return min(found, key=lambda flip: len(flip[0]), default=None)
 
 
 def _remove_clues(
-    judge: Filter, message: Counted, verdict: Verdict, number: int
+    scorer: Scorer, message: Counted, verdict: Verdict, number: int
 ) -> tuple[list[str], str] | None:
     """Remove the clue that supports the verdict most, again and again, until the verdict changes.
 
@@ -177,7 +178,7 @@ def _remove_clues(
     def rivals(scores: list[float]) -> tuple[int, int]:
         """The class that is to lose, and the one that may win."""
         other = max((k for k in range(len(scores)) if k != number), key=lambda k: scores[k])
-        return (number, other) if verdict.label in judge.classes else (other, number)
+        return (other, number) if verdict.decided == UNDECIDED else (number, other)
 
     def lead(found: Verdict) -> float:
         scores = found.scored.scores
@@ -189,8 +190,8 @@ def _remove_clues(
     while len(removed) < MAX_REMOVED:
         tries = []
         for text, view in _find_strongest(now, *rivals(now.scored.scores)):
-            rest = _remove_token(judge, message, text, view)
-            tries.append((text, rest, judge.judge(rest, verdict.name)))
+            rest = _remove_token(scorer, message, text, view)
+            tries.append((text, rest, judge_message(scorer, rest, verdict.loss, verdict.name)))
         if not tries:
             return None
         text, message, now = min(tries, key=lambda one: lead(one[2]))
@@ -210,12 +211,12 @@ def _find_strongest(verdict: Verdict, first: int, second: int) -> list[tuple[str
     return [(text, view) for view, (_, text) in best.items()]
 
 
-def _remove_token(judge: Filter, message: Counted, text: str, view: int) -> Counted:
+def _remove_token(scorer: Scorer, message: Counted, text: str, view: int) -> Counted:
     """The message without one of its tokens; NOTAWORD is every token that the model does not know."""
     rest = copy.copy(message)
     rest.tokens = list(message.tokens)
     if text == NOTAWORD and view == NOTAWORD_VIEW:
-        known = judge.model.counts(message.keys())
+        known = scorer.model.counts(message.keys())
         rest.tokens = [{k: value for k, value in tokens.items() if k in known} for tokens in message.tokens]
     else:
         rest.tokens[view] = dict(message.tokens[view])

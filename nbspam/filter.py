@@ -6,77 +6,24 @@ Every `nbspam classify` imports this file; modules that few messages need are im
 from __future__ import annotations
 
 import os
-from math import exp, inf, isfinite
 
-from nbspam.decision import UNDECIDED, Loss, decide, load_loss, read_loss, risks, zero_one_loss
+from nbspam.decision import Loss, judge_message, load_loss, read_loss, zero_one_loss
 from nbspam.errors import CannotCreateError
-from nbspam.labels import UNSURE, find_spam
-from nbspam.model.posterior import OF_MAIL, Scored, ScorePart
-from nbspam.model.scorer import Scorer, count_tokens
+from nbspam.model.scorer import Scorer
 from nbspam.settings import parse_settings
 from nbspam.store.connection import OneState
 from nbspam.store.reader import open_model
+from nbspam.tokens import count_tokens
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
+    from nbspam.decision import Verdict
     from nbspam.explain import Explanation
-    from nbspam.model.scorer import Counted
     from nbspam.settings import Settings
     from nbspam.store.reader import Model
-
-CLUES = 10  # of a verdict; an explanation has all
-
-
-class Verdict:
-    """What a filter decides about one message.
-
-    name          : of the message
-    label         : the class decided, or 'unsure'
-    probability   : of spam if there is such a class, else of the label; None where undefined
-    log_odds      : the same in nats, unrounded; None where infinite or undefined
-    probabilities : class -> probability; None where undefined
-    risks         : action -> conditional risk: the classes, then 'unsure' if allowed; None where undefined
-    scored        : the scores and their parts
-    loss          : the costs by which it decided
-    number        : of the class that probability and log_odds are about
-    """
-
-    def __init__(self, name: str, scored: Scored, classes: tuple[str, ...], loss: Loss) -> None:
-        self.name = name
-        self.scored = scored
-        self.loss = loss
-        logs = scored.posteriors
-        shares = None if logs is None else [exp(value) for value in logs]
-        action = decide(shares, loss)
-        self.label = UNSURE if action == UNDECIDED else classes[action]
-        number = find_spam(classes)
-        if number is None:
-            number = scored.scores.index(max(scored.scores)) if action == UNDECIDED else action
-        self.number = number
-        self.probability = None if shares is None else shares[number]
-        odds = scored.log_odds(number)
-        self.log_odds = odds if odds is not None and isfinite(odds) else None
-        self.probabilities = self.risks = None
-        if shares is not None:
-            self.probabilities = dict(zip(classes, shares, strict=True))
-            self.risks = dict(zip((*classes, UNSURE), risks(shares, loss), strict=False))
-
-    @property
-    def clues(self) -> list[tuple[str, float]]:
-        """The tokens with the largest contributions to the log-odds: (token, nats)."""
-        found = self.scored.clues(self.number)
-        return [(part.text, nats) for part, nats in found if nats is not None][:CLUES]
-
-    @property
-    def is_prior_alone(self) -> bool:
-        """True if nothing in the message or the model speaks for a class."""
-        parts = self.scored.parts
-        return bool(parts) and all(part.kind == "prior" for part in parts)
-
-    def __repr__(self) -> str:
-        return f"Verdict({self.label!r}, probability={self.probability}, log_odds={self.log_odds})"
+    from nbspam.tokens import Counted
 
 
 class Filter:
@@ -115,27 +62,17 @@ class Filter:
         Without mail to judge by it is that of the prior: undefined, unless the prior is a number of its own.
         A message without header and text is unsure, with the probability of the prior.
         """
-        model, prior = self.model, self.settings.prior
-        has_mail = can_judge(self.settings.averaged, model.messages)
-        if has_mail and message.has_words:
-            return Verdict(name, self.scorer.score(message), model.classes, self.loss)
-        values = [-inf] * len(model.classes)
-        if has_mail or prior not in OF_MAIL:
-            values = list(self.scorer.log_prior)
-        alone = Scored(values, [ScorePart("prior", prior, -1, values)])
-        verdict = Verdict(name, alone, model.classes, self.loss)
-        if not message.has_words:
-            verdict.label = UNSURE
-        return verdict
+        return judge_message(self.scorer, message, self.loss, name)
 
     def explain(self, data: bytes, name: str = "") -> Explanation:
         """Why the message gets its verdict: what every clue adds, and which clues decide."""
-        from nbspam.explain import explanation
+        from nbspam.explain import explain_verdict
 
         with OneState(self.model.connection):
             self.refresh()
             message = self.count(data, name)
-            return explanation(self, message, self.judge(message, name))
+            verdict = self.judge(message, name)
+            return explain_verdict(self.scorer, message, verdict)
 
     def learn(self, data: bytes, label: str) -> str:
         """Count the message as `label` in the model, in one transaction.
@@ -175,14 +112,6 @@ class Filter:
     def close(self) -> None:
         """Close the model file."""
         self.model.close()
-
-
-def can_judge(averaged: bool, messages: Sequence[float]) -> bool:
-    """True if there is mail to judge by: averaged views need messages of two classes.
-
-    The calibration remains when all mail of a class is unlearned, and would weigh counts of one class alone.
-    """
-    return not averaged or sum(map(bool, messages)) > 1
 
 
 def follow_model(

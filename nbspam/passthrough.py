@@ -18,7 +18,7 @@ from nbspam.mail.limits import MAX_FIELD_NAME, MAX_READ_BYTES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from nbspam.filter import Verdict
+    from nbspam.decision import Verdict
 
     HeaderLines = list[tuple[int, int, str]]  # start, stop and name of each field
 

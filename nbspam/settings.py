@@ -31,11 +31,11 @@ MOST_TIMES = 4  # a word that occurs n times in a message counts 1 + log n, n at
 DILUTION = (1, 2, 2, 2)  # p by view: evidence is multiplied by 1 - u^p, u the share of unknown tokens
 HAM_CAP = 2.5  # nats
 SHRINKAGE = 3.0  # added to the number of tokens that an average divides by
-SAME = 1e-9  # nats; spreads that differ by less are ties
+SAME_SPREAD = 1e-9  # nats; spreads that differ by less are ties
 # Of evidence: under `alpha`, under `second_alpha`, of measures.  Each has a weight for each view, or measure.
 WORD_KINDS = ("evidence", "cautious")
-KINDS = (*WORD_KINDS, "measure")
-BINS = 10
+EVIDENCE_KINDS = (*WORD_KINDS, "measure")
+DEFAULT_BINS = 10
 ALL_VIEWS = "all"
 BIGRAMS_NAME = "bigrams"
 NUMERIC_NAME = "numeric"
@@ -50,7 +50,7 @@ _STORED: dict[str, tuple[type, object]] = {
     "normalise": (bool, False),
     "features": (str, ""),
     "numeric_model": (str, ""),
-    "bins": (int, BINS),
+    "bins": (int, DEFAULT_BINS),
     "binning": (str, "frequency"),
     "second_alpha": (float, SECOND_ALPHA),
     "diluted": (bool, True),
@@ -127,7 +127,7 @@ class Settings:
     @property
     def kinds(self) -> tuple[str, ...]:
         """The kinds of evidence of averaged views, in the order of their weights in the calibration."""
-        return KINDS if self.measures else WORD_KINDS
+        return EVIDENCE_KINDS if self.measures else WORD_KINDS
 
     @property
     def wanted(self) -> frozenset[str]:

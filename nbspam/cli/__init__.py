@@ -16,8 +16,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from nbspam.decision import Verdict
     from nbspam.errors import NbspamError
-    from nbspam.filter import Verdict
 
 
 _IN_DATA_FOLDER = ("nbspam", "model.nbspam")

@@ -12,8 +12,9 @@ from _thread import allocate_lock, start_new_thread  # threading takes 2 ms to i
 from time import sleep
 
 from nbspam.cli import default_model, default_start, error_text, plain, verdict_line, write_text
+from nbspam.decision import CLUES, Verdict
 from nbspam.errors import BadDataError, NbspamError, NoInputError, TryAgainError, UsageError
-from nbspam.filter import CLUES, Filter, Verdict, follow_model
+from nbspam.filter import Filter, follow_model
 from nbspam.labels import HAM, HAM_AND_SPAM, SPAM, UNSURE
 from nbspam.mail.limits import MAX_READ_BYTES
 from nbspam.passthrough import FORMATS, mark_message, unwrap_message
@@ -166,17 +167,17 @@ def verdict_json(spam_filter: Filter, verdict: Verdict) -> str:
     import json  # 3 ms
     from math import isfinite
 
-    from nbspam.explain import clues, interval
+    from nbspam.explain import find_interval, list_clues
 
     content = {
         "name": verdict.name,
         "label": verdict.label,
         "probability": verdict.probability,
         "log_odds": verdict.log_odds,
-        "log_odds_interval": interval(spam_filter, verdict),
+        "log_odds_interval": find_interval(spam_filter.scorer, verdict),
         "clues": [
             {"token": clue.token, "nats": clue.log_odds, "share_interval": clue.share_interval}
-            for clue in clues(spam_filter, verdict, CLUES)
+            for clue in list_clues(spam_filter.scorer, verdict, CLUES)
             if clue.log_odds is not None and isfinite(clue.log_odds)
         ],
         "probabilities": verdict.probabilities,

@@ -14,6 +14,7 @@ from rich.text import Text
 from nbspam.cli import amount, plain
 from nbspam.cli.classify import ReadableMessages
 from nbspam.cli.options import OTHER_SCORING, options
+from nbspam.cli.reasons import describe_verdict
 from nbspam.cli.shared import collect_changes
 from nbspam.cli.tables import console, day, scoring_text, table, utc, write_json
 from nbspam.corpus.heads import read_head
@@ -29,6 +30,7 @@ BAR_CELLS = 16
 MAX_HEADING = 10  # characters of a class name above its column
 SYMBOLS = {"mean": "μ", "variance": "σ²", "phi": "φ"}  # of docs/models.md
 MAX_FLIP = 8  # clues named
+UNKNOWN_HELP = "Unknown: for the share of tokens never met. Constant: for every message alike.\n"
 Times = list[int | None]  # milliseconds since 1970, None for what is forgotten
 
 
@@ -39,9 +41,10 @@ def explain_command(
 ) -> int:
     """Explain the verdict on a message.
 
-    Shows what each view of the message, its unknown words, the constant and the prior add to the log-odds;
-    the clues, with their counts in each class and a 95 % interval of the share of spam among the messages
-    that hold them; and clues whose removal would change the verdict.  With --textbook there is no smaller
+    Says in words how sure the verdict is, and the three strongest reasons.  Then shows what each view of the
+    message, its unknown words, the constant and the prior add to the log-odds; the clues, with their counts
+    in each class and a 95 % interval of the share of spam among the messages that hold them; and clues whose
+    removal would change the verdict.  With --textbook there is no smaller
     set of such clues; with averaged views they are found one by one.
 
     \b
@@ -108,35 +111,34 @@ def _content(found: Explanation, classes: tuple[str, ...], since: Times) -> dict
 
 
 def _show(out: Console, found: Explanation, judge: Filter, since: Times, left_out: int, head: str) -> None:
-    """The explanation for people: verdict, sum with its bars, clues, and clues that decide."""
-    out.print(_headline(found, judge))
-    if head:
-        out.print(plain(head), no_wrap=True, overflow="ellipsis")
-    counts = counts_text(judge.model.classes, judge.model.messages)
-    out.print(f"{scoring_text(judge.settings.as_text())}; from {counts}", style="dim")
-    out.print(_sum_table(found, judge.classes[found.verdict.number]), "", sep="\n")
+    """The explanation for people: verdict and reasons, then the tables, then the clues that decide."""
+    name = judge.classes[found.verdict.number]
+    out.print(Text(describe_verdict(found), "bold"))
+    out.print(plain(f"{found.verdict.name}  {head}".rstrip()), no_wrap=True, overflow="ellipsis")
+    if why := _why_undefined(found, judge):
+        out.print(why)
+    sums = f"\nWhat adds up to the log-odds of {name}, in nats: 2.3 make the odds ten times as high."
+    out.print(sums, UNKNOWN_HELP * judge.settings.averaged, sep="\n", style="dim", end="")
+    out.print(_sum_table(found, name), "", sep="\n")
     if found.clues:
+        out.print(f"Clues: the messages that hold each, and the share of {name} in them (95 %).", style="dim")
         out.print(clue_table(found, judge.classes, since))
     if left_out:
         out.print(f"  and {left_out:,} more clues: --top 0 shows all", style="dim")
     if found.features:
         out.print(_feature_table(found, judge.classes))
     out.print(_format_flip(found))
+    counts = counts_text(judge.model.classes, judge.model.messages)
+    out.print(f"Scored by {scoring_text(judge.settings.as_text())} (smoothing); from {counts}.", style="dim")
 
 
-def _headline(found: Explanation, judge: Filter) -> Text:
-    verdict = found.verdict
-    if verdict.probability is not None:
-        line = f"  P({judge.classes[verdict.number]}) {verdict.probability:.4f}"
-    elif sum(map(bool, judge.model.messages)) < 2:
-        line = "  the probability is undefined: fewer than two classes have mail in the model"
-    else:
-        line = "  the probability is undefined: every class is ruled out (lambda = 0)"
-    if verdict.log_odds is not None:
-        line += f"   log-odds {verdict.log_odds:+.2f}"
-    if found.interval:
-        line += "  (95 %: {:+.2f} to {:+.2f})".format(*found.interval)
-    return Text.assemble((verdict.label, "bold"), line, (f"   {plain(verdict.name)}", "dim"))
+def _why_undefined(found: Explanation, judge: Filter) -> str:
+    """Why there is no probability; empty if there is one."""
+    if found.verdict.probability is not None:
+        return ""
+    if sum(map(bool, judge.model.messages)) < 2:
+        return "The probability is undefined: fewer than two classes have mail in the model."
+    return "The probability is undefined: every class is ruled out (lambda = 0)."
 
 
 def _sum_table(found: Explanation, name: str) -> Table:
@@ -151,8 +153,8 @@ def _sum_table(found: Explanation, name: str) -> Table:
             bar = "■" * round(BAR_CELLS * size / largest) if isfinite(size) else ""
             shown.add_row(_sum_name(one), text, Text(bar, text.style))
     total = nats_text(found.verdict.scored.log_odds(found.verdict.number))
-    rest = "" if found.residual is None else f"residual {abs(round(found.residual, 9)):g}"
-    shown.add_row(Text(f"= log-odds of {name}", "bold"), Text(total.plain, "bold"), Text(rest, "dim"))
+    sure = "{:+.2f} to {:+.2f} with 95 % probability".format(*found.interval) if found.interval else ""
+    shown.add_row(Text(f"= log-odds of {name}", "bold"), Text(total.plain, "bold"), Text(sure, "dim"))
     return shown
 
 

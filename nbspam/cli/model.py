@@ -6,19 +6,21 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 
 import click
+from rich.table import Table
 
 from nbspam.cli import amount, messages_text, plain, say, write_text
 from nbspam.cli.classify import STDIN_NAME, open_input
 from nbspam.cli.options import ANY_PATH, options
 from nbspam.cli.shared import check_new_model, check_writable, write_lines
-from nbspam.cli.tables import write_json
+from nbspam.cli.tables import console, table, write_json
 from nbspam.errors import BadDataError, UsageError
 from nbspam.labels import HAM_AND_SPAM, counts_text
+from nbspam.model.features import bin_text, make_bins
 from nbspam.store.check import check_model
 from nbspam.store.learn import forget_autolearned
 from nbspam.store.prune import prune
 from nbspam.store.text import dump_model, load_dump
-from nbspam.tasks.inspect_model import Info, collect_info
+from nbspam.tasks.inspect_model import ModelFacts, collect_facts
 from nbspam.tasks.merge import Merged, merge
 from nbspam.tasks.word_lists import MAX_LINE_BYTES, WordList, import_words
 
@@ -31,27 +33,26 @@ def model_command() -> None:
 
 
 @model_command.command("info")
-@options("model", "formulas", "word", "json")
-def info_command(model: str, formulas: bool, word: str | None, json: bool) -> None:
+@options("model", "json")
+def info_command(model: str, json: bool) -> None:
     """Show what is in a model: classes, counts, and how it scores.
 
-    With --formulas: the estimator, prior, lambda and decision rule with the numbers of this model, in the
-    notation of the lecture notes (docs/models.md).
+    Of a model of numeric features also what it has learned of each: mean μ and variance σ² with their 95 %
+    intervals, or the bins and the share φ of each class in them (docs/models.md).
 
     \b
     Example:
-        nbspam model info --formulas --word viagra
+        nbspam model info -m my.nbspam
 
-    Exit status: 0 shown; 64 usage, or no such word; 65 no sound model; 66 no model.
+    Exit status: 0 shown; 65 no sound model; 66 no model.
     """
-    if word is not None and not (formulas or json):
-        remedy = "add --formulas or --json, or leave it out"
-        raise UsageError("--word", "is shown only with the formulas", remedy, "no-effect")
-    info = collect_info(model, word)
+    facts = collect_facts(model)
     if json:
-        write_json(info)
-    else:
-        write_text(formulas_text(info) if formulas else info_text(info))
+        write_json(facts)
+        return
+    write_text(info_text(facts))
+    if facts["features"]:
+        console().print("", feature_table(facts), sep="\n")
 
 
 @model_command.command("check")
@@ -196,22 +197,22 @@ def forget_command(model: str, quiet: bool) -> None:
     say(f"Forgotten: {amount(forgotten, 'message')}.", quiet)
 
 
-def info_text(info: Info) -> str:
+def info_text(facts: ModelFacts) -> str:
     """The facts of a model in some lines."""
-    settings, messages, own = info["settings"], info["messages"], info["autolearned"]
-    views = ", ".join(f"{view['words']:,} {name}" for name, view in info["views"].items() if view["words"])
-    floored = [one["name"] for one in info["features"] if one["variance_floor"]]
-    counts = f"{sum(messages.values()):,}: {_by_class(messages)}; {info['different_messages']:,} different"
+    settings, messages, own = facts["settings"], facts["messages"], facts["autolearned"]
+    views = ", ".join(f"{view['words']:,} {name}" for name, view in facts["views"].items() if view["words"])
+    floored = [one["name"] for one in facts["features"] if one["variance_floor"]]
+    counts = f"{sum(messages.values()):,}: {_by_class(messages)}; {facts['different_messages']:,} different"
     rows = [
-        ("model", f"{info['path']}  ({info['size_bytes'] / 1e6:.1f} MB, format {info['format']})"),
+        ("model", f"{facts['path']}  ({facts['size_bytes'] / 1e6:.1f} MB, format {facts['format']})"),
         ("messages", counts),
     ]
     if n_own := sum(own.values()):
         rows.append(("autolearned", f"{n_own:,} of them, on the filter's own word: {_by_class(own)}"))
-    rows.append(("tokens", f"{views or 'none'}; vocabulary {info['vocabulary']}"))
+    rows.append(("tokens", f"{views or 'none'}; vocabulary {facts['vocabulary']}"))
     rows += [(name, settings[name]) for name in SHOWN_SETTINGS if name in settings]
-    if info["cutoffs"]:
-        above = info["cutoffs"]["spam_above"]
+    if facts["cutoffs"]:
+        above = facts["cutoffs"]["spam_above"]
         rows.append(("spam", "never" if above is None else f"log-odds > {above:g}"))
     if floored:
         rows.append(("variance floor", f"needed by {len(floored)} features: {', '.join(floored)}"))
@@ -222,15 +223,29 @@ def _by_class(counts: dict[str, int]) -> str:
     return counts_text(list(counts), list(counts.values()))
 
 
-def formulas_text(info: Info) -> str:
-    """The formulas section by section."""
-    return "\n".join(section["title"] + "\n" + _align(section["lines"], "  ") for section in info["formulas"])
+def feature_table(facts: ModelFacts) -> Table:
+    """What the numeric model learned: a row for each feature and class, or for each bin."""
+    if facts["settings"]["numeric_model"] == "gaussian":
+        shown = table("feature", "class", ">μ", "95 %", ">σ²", "95 %")
+        for one in facts["features"]:
+            for name in facts["classes"]:
+                mean, variance = f"{one['mean'][name]:.6g}", f"{one['variance'][name]:.6g}"
+                of_mean, of_variance = (
+                    "{:.3g} to {:.3g}".format(*one[f"{key}_interval"][name]) for key in ("mean", "variance")
+                )
+                shown.add_row(one["name"], plain(name), mean, of_mean, variance, of_variance)
+        return shown
+    shown = table("feature", "bin", *(f">φ {plain(name)}" for name in facts["classes"]))
+    for one in facts["features"]:
+        for edges, *shares in zip(make_bins(one["edges"]), *one["phi"].values(), strict=True):
+            shown.add_row(one["name"], bin_text(*edges), *(f"{share:.6g}" for share in shares))
+    return shown
 
 
-def _align(rows: Iterable[Iterable[str]], indent: str = "") -> str:
-    pairs = [tuple(map(plain, row)) for row in rows]
+def _align(rows: Iterable[tuple[str, str]]) -> str:
+    pairs = [(plain(name), plain(value)) for name, value in rows]
     width = max(len(name) for name, _ in pairs)
-    return "".join(f"{indent}{name:<{width}}  {value}\n" for name, value in pairs)
+    return "".join(f"{name:<{width}}  {value}\n" for name, value in pairs)
 
 
 def _summarise_import(imported: WordList, model: str) -> str:

@@ -13,7 +13,7 @@ import click
 from nbspam.cli import default_model, default_start, flag_of
 from nbspam.corpus.executor import default_jobs
 from nbspam.errors import UsageError, show_faults
-from nbspam.settings import ALPHA, BINNINGS, BINS, EVENT_MODELS, FEATURES, NUMERIC_MODELS, THRESHOLD
+from nbspam.settings import ALPHA, BINNINGS, DEFAULT_BINS, EVENT_MODELS, FEATURES, NUMERIC_MODELS, THRESHOLD
 from nbspam.tokens.bag import READ_VIEWS
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -136,7 +136,7 @@ _TABLE: dict[str, Callable[[str], Callable[[Any], Any]]] = {
     "numeric_model": _option(
         "With --features both: the model of the numbers.", "NAME", type=NUMERIC_MODELS, shown="gaussian"
     ),
-    "bins": _option("Bins of a number, for categorical and aode.", "N", type=int, default=BINS),
+    "bins": _option("Bins of a number, for categorical and aode.", "N", type=int, default=DEFAULT_BINS),
     "binning": _option("What is equal in all bins.", "NAME", type=BINNINGS, default=BINNINGS[0]),
     "edges": _option("Edges of the bins of a feature: size=1000,5000.", "FEATURE=EDGES", multiple=True),
     "normalise": _option("Normalise the complement model."),
@@ -223,8 +223,6 @@ _TABLE: dict[str, Callable[[str], Callable[[Any], Any]]] = {
     "vectorize.vocab": _option("With words: the vocabulary; its codes are the columns.", "FILE"),
     "vectorize.event_model": _option("How to count words.", "NAME", type=("bernoulli", "multinomial")),
     "format": _option("The format.", "NAME", type=("npz", "svmlight", "jsonl"), default="npz", name="form"),
-    "formulas": _option("Show every symbol of the model with its number, and a worked example."),
-    "word": _option("The word for the example of --formulas. Default: a strong one.", "WORD"),
     "from": _option(
         "The filter that wrote FILE.",
         "NAME",

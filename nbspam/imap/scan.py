@@ -5,8 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 
+from nbspam.decision import Verdict
 from nbspam.errors import TryAgainError, UsageError
-from nbspam.filter import Filter, Verdict
+from nbspam.filter import Filter
 from nbspam.imap.account import Account
 from nbspam.imap.mailbox import REFUSED, ImapMailbox
 from nbspam.labels import SPAM

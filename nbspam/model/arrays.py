@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from nbspam.errors import UsageError
+from nbspam.model.counts import Floats
 from nbspam.model.credible_intervals import NormalInverseGamma as NormalInverseGamma
 from nbspam.model.credible_intervals import normal_posterior
 from nbspam.model.numeric import (
@@ -23,7 +24,6 @@ from nbspam.model.numeric import (
     CategoricalLaw,
     Edges,
     FeatureCounts,
-    Floats,
     GaussianLaw,
     NumericLaw,
     learn_edges,
@@ -57,7 +57,8 @@ class ArrayModel:
 
     def add(self, X: Any, y: ArrayLike, sign: int = 1) -> Self:
         """Counts more rows."""
-        X, y = X.tocsr() if hasattr(X, "tocsr") else np.asarray(X), np.asarray(y)
+        X = X.tocsr() if hasattr(X, "tocsr") else np.asarray(X)
+        y = np.asarray(y)
         self.classes = np.unique(y) if self.classes is None else self.classes
         strange = np.setdiff1d(y, self.classes).tolist()
         if strange:
@@ -142,7 +143,8 @@ class WordModel(ArrayModel):
         return make_word_law(self.event_model, totals, self.alpha, self.normalise)
 
     def log_likelihood(self, X: Any) -> Floats:
-        X, law = X.tocsr() if hasattr(X, "tocsr") else np.asarray(X), self._law()
+        X = X.tocsr() if hasattr(X, "tocsr") else np.asarray(X)
+        law = self._law()
         counts = (self.occurrences if law.repeats else self.documents).T.tolist()
         weights = np.array([law.weigh(row) for row in counts])
         is_certain = np.array([law.is_certain(row) for row in counts], np.int64)
@@ -157,7 +159,8 @@ class WordModel(ArrayModel):
         return super().log_prior() if self._law().uses_prior else np.zeros(len(self.messages))
 
     def parameters(self) -> dict[str, Any]:
-        law, name = self._law(), "theta" if self.event_model == "complement" else "phi"
+        law = self._law()
+        name = "theta" if self.event_model == "complement" else "phi"
         columns = zip(self.documents.T.tolist(), self.occurrences.T.tolist(), strict=True)
         top = np.array([law.pseudo_counts(*counts) for counts in columns]).T
         with np.errstate(invalid="ignore"):

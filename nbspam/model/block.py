@@ -89,15 +89,17 @@ class Block:
 
     @property
     def keys(self) -> Ints:
-        """Of the lexicon, as are the next two."""
+        """Token keys of the columns."""
         return self.lexicon.keys
 
     @property
     def views(self) -> NDArray[np.uint8]:
+        """View numbers of the columns."""
         return self.lexicon.views
 
     @property
     def texts(self) -> bytes:
+        """Texts of the columns, joined by line feeds."""
         return self.lexicon.texts
 
     def rows(self) -> Ints:
@@ -183,7 +185,8 @@ class BlockBuilder:
         In a row the tokens are view by view in the order in which the block met them, whatever was read
         before it.
         """
-        tokens, n_views = np.frombuffer(self._tokens, np.uint32), len(READ_NUMBERS)
+        tokens = np.frombuffer(self._tokens, np.uint32)
+        n_views = len(READ_NUMBERS)
         lengths = np.array(self._lengths, np.int64).reshape(len(self), n_views)
         cells = np.repeat(np.arange(lengths.size), lengths.ravel())  # a view of a message each
         first_place = np.empty(self.distinct(), np.int64)
@@ -292,7 +295,8 @@ def limit_to_words(block: Block, words: Ints) -> Block:
     kept = np.isin(block.keys, words) & (block.keys != NOTAWORD_KEY)
     every = np.append(block.keys[kept], NOTAWORD_KEY)
     order = np.argsort(every)
-    keys, n = every[order], len(every)
+    keys = every[order]
+    n = len(every)
     texts = join_texts([take_texts(block.texts, np.flatnonzero(kept)), NOTAWORD.encode()])
     columns = np.searchsorted(keys, np.where(kept, block.keys, NOTAWORD_KEY))
     distinct, where = np.unique(block.rows() * n + columns[block.columns], return_inverse=True)

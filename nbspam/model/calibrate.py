@@ -1,10 +1,10 @@
 """Learns the calibration from out-of-sample evidence of the mail that was counted.
 
-All mail at hand has been counted, so new mail is had by subtraction, in two ways.  Leave-one-out uses every
-message, but knows what came after it.  It leaves out all mail of the sender's host, because mail that changes
-comes from new senders.  Prequential evidence (by the counts as they were when the message came) knows only
-the past, but the early messages have few counts.  Both samples together calibrate better than either, on
-random splits and in time order: docs/decisions.md.
+All mail at hand has been counted.  Subtracting a message's counts makes it look new, in two ways.
+Leave-one-out uses every message, but knows what came after it.  It leaves out all mail of the sender's host,
+because mail that changes comes from new senders.  Prequential evidence (by the counts as they were when the
+message came) knows only the past, but the early messages have few counts.  Both samples together calibrate
+better than either, on random splits and in time order: docs/decisions.md, "Calibration".
 """
 
 from __future__ import annotations
@@ -16,16 +16,30 @@ from typing import NamedTuple
 import numpy as np
 
 from nbspam.model.block import Block, is_dated, select_rows, sort_by_time
-from nbspam.model.calibration import MAX_COVARIANCE, Learner, first_weights, own_weights
+from nbspam.model.calibration import (
+    MAX_COVARIANCE,
+    OWN_WEIGHTS,
+    Learner,
+    count_weights,
+    first_weights,
+    own_weights,
+)
 from nbspam.model.counts import LINE_FEED, Counts, Floats, Ints
 from nbspam.model.posterior import prior_shift
-from nbspam.model.views import Evidence, Seen, as_counted, before_each, compute_evidence, leave_groups_out
+from nbspam.model.views import (
+    Evidence,
+    RowCounts,
+    as_counted,
+    before_each,
+    compute_evidence,
+    leave_groups_out,
+)
 from nbspam.settings import Settings
 
-# Of the messages in time order; the prequential scores of earlier ones are left out (docs/decisions.md).
+# Of the messages in time order; the prequential scores of earlier ones are left out.
 WARM_UP_SHARE = 0.4
 # Messages of each of two classes; with fewer the calibration keeps its prior.  Other classes may have fewer:
-# most weights are shared by all (docs/decisions.md).
+# most weights are shared by all (docs/decisions.md, "From how few messages").
 MIN_CALIBRATION = 5
 MAX_STEPS = 60  # of Newton; the mail tried took six to eight
 MAX_MOVE = 2.0  # of a weight in one step: a whole step of Newton may go too far
@@ -33,7 +47,7 @@ SLICE_CELLS = 2**24  # of the design at a time, 128 MB: with many classes it is 
 
 _HOST = re.compile(rb"^message-id:[^~\n]*\.[^~\n]*$", re.MULTILINE)  # a token; ~ is in the form of a number
 
-Way = Callable[[Block, Counts], Seen]
+Way = Callable[[Block, Counts], RowCounts]
 
 
 class Fitted(NamedTuple):
@@ -72,7 +86,7 @@ def choose_ways(block: Block) -> list[Way]:
     return [see_left_out, see_as_they_came] if is_dated(block.dates) else [see_left_out]
 
 
-def see_left_out(block: Block, counts: Counts) -> Seen:
+def see_left_out(block: Block, counts: Counts) -> RowCounts:
     """All rows, each scored without the mail of its sender's host, or without its copies if it names none."""
     _, copies = np.unique(block.digests(), return_inverse=True)
     hosts = sender_hosts(block)
@@ -94,7 +108,7 @@ def sender_hosts(block: Block) -> Ints:
     return found
 
 
-def see_as_they_came(block: Block, counts: Counts) -> Seen:
+def see_as_they_came(block: Block, counts: Counts) -> RowCounts:
     """The later rows, each scored with what was counted before it came."""
     order = sort_by_time(block.dates)
     later = order[int(len(order) * WARM_UP_SHARE) :]
@@ -127,12 +141,11 @@ def score_new_rows(
 def design_matrix(found: Evidence) -> Floats:
     """float64 (n_rows, n_classes, n_weights): the features of each class, class 0 all zero."""
     n_rows, n_evidence, n_classes = found.evidence.shape
-    own = own_weights(n_evidence, found.common.shape[1], n_classes)
-    matrix = np.zeros((n_rows, n_classes, own.stop))
+    matrix = np.zeros((n_rows, n_classes, count_weights(n_evidence, n_classes)))
     matrix[:, :, :n_evidence] = found.evidence.transpose(0, 2, 1)
-    for k, begin in enumerate(own, 1):
+    for k, begin in enumerate(own_weights(n_evidence, n_classes), 1):
         matrix[:, k, begin] = 1.0
-        matrix[:, k, begin + 1 : begin + own.step] = found.common
+        matrix[:, k, begin + 1 : begin + OWN_WEIGHTS] = found.common
     return matrix
 
 
@@ -168,11 +181,13 @@ def _differentiate(found: Evidence, weights: Floats) -> tuple[Floats, Floats]:
     gradient, hessian = np.zeros(n_weights), np.zeros((n_weights, n_weights))
     for first in range(0, len(found.labels), step):
         rows = found.take(slice(first, first + step))
-        matrix, truth = design_matrix(rows), np.eye(n_classes)[rows.labels]
+        matrix = design_matrix(rows)
+        truth = np.eye(n_classes)[rows.labels]
         scores = matrix @ weights
         shares = np.exp(scores - scores.max(axis=1, keepdims=True))
         shares /= shares.sum(axis=1, keepdims=True)
-        flat, weighted = matrix.reshape(-1, n_weights), matrix * shares[:, :, None]
+        flat = matrix.reshape(-1, n_weights)
+        weighted = matrix * shares[:, :, None]
         centred = weighted.sum(axis=1)
         gradient += (shares - truth).ravel() @ flat
         hessian += weighted.reshape(-1, n_weights).T @ flat - centred.T @ centred

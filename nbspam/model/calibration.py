@@ -4,14 +4,13 @@ Naive within a view, learned across views; its output is a probability that mean
 on scores of messages that were not counted yet (nbspam.model.calibrate), and `learn` goes on from there.
 
 Score of class k, relative to class 0, nats:
-    z_k = sum_v (a_v E_vk + d_v C_vk) + sum_f g_f B_fk + b_k + sum_v c_vk u_v + sum_j m_jk R_j
+    z_k = sum_v (a_v E_vk + d_v C_vk) + sum_f g_f B_fk + b_k + sum_v c_vk u_v
 E_vk is the evidence of view v for class k against class 0 under a small lambda. C_vk is the same under a
 large one, which trusts rare words less. B_fk is what the bin of numeric feature f says (a measure). u_v is
-the share of the view's distinct tokens that the model never met. R_j is what the words say for class j >= 1
-under the weights that learning starts from. a_v, d_v and g_f are shared by the classes; b_k, c_vk and m_jk
-belong to class k >= 1. Two classes have no R: that is plain logistic regression on some 25 numbers. For three
-classes and more m_jk tells how evidence for one class counts for another that is like it, or hardly ever
-comes where the other does (docs/decisions.md).
+the share of the view's distinct tokens that the model never met. a_v, d_v and g_f are shared by the classes;
+b_k and c_vk belong to class k >= 1. For two classes this is plain logistic regression on some 25 numbers.
+
+The weights are in this order: those of the rows of evidence, then OWN_WEIGHTS for each class k >= 1.
 """
 
 from __future__ import annotations
@@ -19,7 +18,6 @@ from __future__ import annotations
 from math import exp
 
 from nbspam.errors import DamagedModelError
-from nbspam.settings import WORD_KINDS
 from nbspam.tokens.bag import VIEWS
 from nbspam.tokens.measures import MEASURES
 
@@ -30,10 +28,10 @@ if TYPE_CHECKING:
     Weights = tuple[list[float], list[list[float]]]  # and their covariance
 
 MAX_COVARIANCE = 210  # weights up to which `learn` keeps a covariance; with more (K > 38) they never change
-MAX_ALIKE = 12  # classes; the weights between them grow with the square: 121 of 201
+OWN_WEIGHTS = 1 + len(VIEWS)  # of a class: b_k, then c_vk by view
 # Where learning starts: the weighing of views that was best without calibration, and how far from it mail
-# may lead.  The constant is held near 0: mail like none that was met has no evidence, and should not be
-# judged by what balanced the evidence of the mail that was (docs/decisions.md).
+# may lead (docs/decisions.md, "How far may its weights move").  The constant is held near 0: mail like none
+# that was met has no evidence, and should not be judged by what balanced the evidence of the mail that was.
 _FIRST_WEIGHTS = {  # of all others 0
     "evidence:header": 1.0,
     "evidence:body": 0.6,
@@ -47,27 +45,26 @@ _FIRST_VARIANCE = {
     "measure": 0.2,
     "constant": 0.3,
     "unknown": 9.0,
-    "alike": 0.3,
 }
 # The weights that are right for few counts are not those for many.  So learning along forgets, with each
-# message _DRIFT / (messages counted + _DRIFT_DELAY): docs/decisions.md.
+# message _DRIFT / (messages counted + _DRIFT_DELAY): docs/decisions.md, "Does it forget".
 _DRIFT = 0.2
 _DRIFT_DELAY = 100
 # A person who corrects mistakes only would teach that the evidence lies.  So a message judged wrongly teaches
-# only if one judged rightly was told before; the first few are free, and so many are kept: docs/decisions.md.
+# only if one judged rightly was told before; the first few are free, and so many are kept: docs/decisions.md,
+# "What does it learn from mistakes alone".
 FIRST_CREDIT = 5
 _MAX_CREDIT = 20
 
 
-def own_weights(n_evidence: int, n_common: int, n_classes: int) -> range:
-    """Where the weights of class 1, 2, ... begin among those of the calibration.
+def own_weights(n_evidence: int, n_classes: int) -> list[int]:
+    """Where the weights of each class k >= 1 begin.  n_evidence : rows of evidence"""
+    return [n_evidence + k * OWN_WEIGHTS for k in range(n_classes - 1)]
 
-    First are n_evidence weights that the classes share, one for each row of evidence.  Then each class k >= 1
-    has its constant b_k and a weight for each of the n_common values: c_vk by view, then m_jk by class.
-    The step of the range is how many weights a class has, its end how many there are in all.
-    """
-    step = 1 + n_common
-    return range(n_evidence, n_evidence + (n_classes - 1) * step, step)
+
+def count_weights(n_evidence: int, n_classes: int) -> int:
+    """How many weights there are in all.  n_evidence : rows of evidence"""
+    return n_evidence + (n_classes - 1) * OWN_WEIGHTS
 
 
 def evidence_rows(kinds: Sequence[str]) -> list[str]:
@@ -84,22 +81,15 @@ def feature_names(n_classes: int, kinds: Sequence[str]) -> list[tuple[str, int |
     for k in range(1, n_classes):
         names.append(("constant", k))
         names.extend(("unknown:" + view, k) for view in VIEWS)
-        names.extend((f"alike:{j}", k) for j in _alike(n_classes))
     return names
 
 
-def check_places(path: str, weights: Sequence[float], n_classes: int, kinds: Sequence[str]) -> range:
+def check_places(path: str, weights: Sequence[float], n_classes: int, kinds: Sequence[str]) -> list[int]:
     """The own_weights of a calibration; DamagedModelError for one of another model or an older program."""
-    places = own_weights(len(evidence_rows(kinds)), len(VIEWS) + len(_alike(n_classes)), n_classes)
-    if len(weights) != places.stop:
+    n_evidence = len(evidence_rows(kinds))
+    if len(weights) != count_weights(n_evidence, n_classes):
         raise DamagedModelError(path, f"a calibration of {len(weights)} weights, for {n_classes} classes")
-    return places
-
-
-def format_feature(name: str, classes: Sequence[str]) -> str:
-    """The name of a feature as people read it: a class by its own name."""
-    kind, _, of = name.partition(":")
-    return f"{kind}:{classes[int(of)]}" if kind == "alike" else name
+    return own_weights(n_evidence, n_classes)
 
 
 def first_weights(n_classes: int, kinds: Sequence[str]) -> Weights:
@@ -111,48 +101,18 @@ def first_weights(n_classes: int, kinds: Sequence[str]) -> Weights:
     return [_FIRST_WEIGHTS.get(name, 0.0) for name in names], covariance
 
 
-def _alike(n_classes: int) -> range:
-    """The classes j whose R_j counts for all others."""
-    return range(1, n_classes) if 2 < n_classes <= MAX_ALIKE else range(0)
-
-
-def rough_weights(n_classes: int) -> list[float]:
-    """The weights of R_j for the rows of evidence of words, which are first; empty where there is no R."""
-    rows = evidence_rows(WORD_KINDS) if _alike(n_classes) else []
-    return [_FIRST_WEIGHTS.get(row, 0.0) for row in rows]
-
-
-def rough_scores(rough: Sequence[float], evidence: Sequence[Sequence[float]]) -> list[float]:
-    """R_j for j >= 1, nats; empty without rough weights."""
-    if not rough:
-        return []
-    rows = [*zip(rough, evidence, strict=False)]
-    return [sum(weight * by_class[j] for weight, by_class in rows) for j in range(1, len(evidence[0]))]
-
-
-def add_alike(weights: Sequence[float], rough: float, values: Sequence[float], own: range) -> list[float]:
-    """What a row of evidence adds by way of R_j, nats by class.
-
-    weights : of the calibration;  rough : the row's in R_j;  values : of the row;  own : see own_weights
-    """
-    first = 1 + len(VIEWS)  # of the m_jk among the weights of a class
-    found = [0.0]
-    for begin in own:
-        pairs = zip(weights[begin + first :], values[1:], strict=False)
-        found.append(rough * sum([m * value for m, value in pairs]))
-    return found
-
-
 def design(evidence: Sequence[Sequence[float]], common: Sequence[float], k: int) -> list[float]:
     """The features of class k: z_k is their product with the weights.  Class 0 has zeros.
 
     evidence : by kind and view or measure, by class
-    common   : u_v by view, then R_j
+    common   : u_v by view
     """
-    own = own_weights(len(evidence), len(common), len(evidence[0]))
-    row = [by_class[k] for by_class in evidence] + [0.0] * (own.stop - own.start)
+    n_evidence, n_classes = len(evidence), len(evidence[0])
+    row = [by_class[k] for by_class in evidence]
+    row += [0.0] * (count_weights(n_evidence, n_classes) - n_evidence)
     if k:
-        row[own[k - 1] : own[k - 1] + own.step] = [1.0, *common]
+        begin = own_weights(n_evidence, n_classes)[k - 1]
+        row[begin : begin + OWN_WEIGHTS] = [1.0, *common]
     return row
 
 
@@ -180,7 +140,7 @@ class Learner:
         """prior : where learning starts, see first_weights
 
         learned : weights and covariance so far, changed in place
-        credit  : messages that were told and judged rightly, less those judged wrongly that taught
+        credit  : confirmed verdicts minus errors already learned from
         """
         self._prior, self.credit = prior, credit
         weights, covariance = prior
@@ -208,7 +168,7 @@ class Learner:
         self._step(x, 1.0 / (1.0 + exp(min(z[label] - z[rival], 700.0))))
 
     def _drift(self, kept: float) -> None:
-        """Forgets a share of what was learned.  kept : the other share"""
+        """Forget a share of what was learned.  kept : the other share"""
         first, spread = self._prior
         squared = kept * kept
         for i, line in enumerate(self.covariance):
@@ -218,7 +178,7 @@ class Learner:
             line[i] += (1.0 - squared) * spread[i][i]
 
     def _step(self, x: Sequence[float], miss: float) -> None:
-        """x : features of the true class less those of its rival;  miss : the probability of the rival"""
+        """x : features of the true class minus those of its rival;  miss : the probability of the rival"""
         step = [sum(line[j] * x[j] for j in range(len(x)) if x[j]) for line in self.covariance]
         spread = miss * (1.0 - miss)
         shrink = spread / (1.0 + spread * sum(a * b for a, b in zip(step, x, strict=True)))

@@ -47,7 +47,8 @@ def make_settings(given: Scoring, names: Iterable[str], is_kept: bool = False) -
     if event_model in NUMERIC_MODELS and numeric_model:
         why = f"`event_model={event_model}` is a model of the numeric features, too"
         raise UsageError(numeric_model, why, "leave out one of them", "no-effect", option="numeric_model")
-    alpha, features = given.get("alpha"), given.get("features") or ""
+    alpha = given.get("alpha")
+    features = given.get("features") or ""
     as_given = {name: value for name, value in given.items() if name in AS_GIVEN}
     settings = Settings(
         event_model or ("gaussian" if features == "numeric" else "presence"),

@@ -123,7 +123,9 @@ class Counts:
 
         places : its distinct tokens;  times : how often each is in it
         """
-        totals, views, known = self.totals, self.views[places], self.known(places)
+        totals = self.totals
+        views = self.views[places]
+        known = self.known(places)
         before = {kind: self._rows(kind, places) for kind in self._histograms}
         self.messages[label] += sign
         self.documents[label, places] += sign
@@ -169,9 +171,10 @@ def merge_counts(parts: Sequence[Counts]) -> Counts:
 def merge_columns(
     key_lists: Sequence[Ints], kind: Literal["quicksort", "stable"] = "stable"
 ) -> tuple[Ints, list[Ints], Ints]:
-    """(keys, places, origins): all keys once, ascending; where those of each list went; whence each came.
+    """(keys, places, origins): distinct keys; per list the index of each key; per key its origin.
 
-    origins : int64 (n_keys,), place of each key in all lists, end to end; of equal keys, that of any
+    keys    : int64, ascending
+    origins : int64 (n_keys,), index in the lists joined end to end; of equal keys any of them
     kind    : of the one sort, a third of the time of looking each key up: "stable" takes half the time of
               "quicksort" where each list is in order, six times as much where none is
     """
@@ -226,7 +229,7 @@ def take_texts(texts: bytes, places: Ints) -> bytes:
 
 
 class CountsModel:
-    """Counts at hand where a Scorer expects a model file: a message is scored the very way of `classify`."""
+    """In-memory stand-in for store.reader.Model."""
 
     def __init__(self, classes: tuple[str, ...], counts: Counts, weights: Sequence[float] = ()) -> None:
         """weights : of the calibration"""
@@ -256,3 +259,7 @@ class CountsModel:
     def calibration(self) -> list[float]:
         """The weights of the calibration."""
         return list(self._weights)
+
+    def covariance(self) -> list[list[float]]:
+        """Empty: none is kept."""
+        return []

@@ -13,13 +13,12 @@ from typing import NamedTuple
 import numpy as np
 
 from nbspam.errors import DamagedModelError, UsageError
+from nbspam.model.counts import Floats, Ints
 from nbspam.model.numeric import (
     MAX_MAGNITUDE,
     MIN_BINS,
     FeatureCounts,
-    Floats,
     GaussianLaw,
-    Ints,
     check_bins,
     count_features,
     make_numeric_law,
@@ -29,7 +28,7 @@ from nbspam.tokens.numeric import NAMES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from nbspam.store.reader import Model
+    from nbspam.model.protocols import FeatureModel
 
 Bin = tuple[float | None, float | None]  # its edges, None where it has none
 ALL_FEATURES = "all features"  # the name of a factor that is of no single feature
@@ -65,7 +64,7 @@ class FeatureFacts(NamedTuple):
 class FeatureScorer:
     """Scores the features of messages by one model."""
 
-    def __init__(self, model: Model, settings: Settings) -> None:
+    def __init__(self, model: FeatureModel, settings: Settings) -> None:
         self.event_model = settings.numeric_model
         self.names = [name for name, _ in model.numeric_features()]
         if not self.names:
@@ -118,7 +117,7 @@ def arrange(names: Sequence[str], measured: Sequence[float | None] | Floats) -> 
     return np.array([columns.get(name, missing) for name in names]).T
 
 
-def load_counts(model: Model, with_pairs: bool = False) -> FeatureCounts:
+def load_counts(model: FeatureModel, with_pairs: bool = False) -> FeatureCounts:
     """Moments and bins of a model, and the pairs of AODE if they are wanted."""
     edges = [row for _, row in model.numeric_features()]
     check_bins(max([MIN_BINS, *(len(row) + 1 for row in edges)]), with_pairs)
@@ -132,14 +131,16 @@ def load_counts(model: Model, with_pairs: bool = False) -> FeatureCounts:
 
 
 def message_rows(
-    model: Model, labels: Sequence[int] | Ints, measured: Sequence[float | None] | Floats
+    model: FeatureModel, labels: Sequence[int] | Ints, measured: Sequence[float | None] | Floats
 ) -> Iterator[tuple[str, int, int, list[int]]]:
     """What messages add to the stored rows of counts, as FeatureCounts.rows.
 
     labels : class numbers;  measured : see arrange
     """
-    features, with_pairs = model.numeric_features(), model.settings.get("numeric_model") == "aode"
-    values, edges = arrange([name for name, _ in features], measured), [row for _, row in features]
+    features = model.numeric_features()
+    with_pairs = model.settings.get("numeric_model") == "aode"
+    values = arrange([name for name, _ in features], measured)
+    edges = [row for _, row in features]
     return count_features(values, np.array(labels), max(labels) + 1, edges, with_pairs).rows()
 
 

@@ -17,11 +17,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from nbspam.errors import UsageError
+from nbspam.model.counts import Floats, Ints
 from nbspam.model.words import parse_alpha
 from nbspam.settings import BINNINGS
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Edges = Sequence[Sequence[float]]  # of each feature the inner edges of its bins, ascending
 
 QUANTA = 1 << 20  # of one unit; a power of two, so that whole numbers and halves are counted as they are
@@ -32,7 +31,7 @@ MIN_BINS = 2
 MAX_BINS = 1_000  # of a feature; more hold no message each
 MAX_PAIRED_BINS = 50  # under AODE, which counts the square: 38 features then take 29 MB a class
 COUNTED_AT_ONCE = 2_000  # messages
-ROWS_AT_ONCE = 1_024  # under AODE, which looks up the square of the features for each message
+AODE_ROWS = 1_024  # under AODE, which looks up the square of the features for each message
 
 
 def clamp(features: ArrayLike) -> Floats:
@@ -106,7 +105,9 @@ class FeatureCounts:
 
     def add(self, features: ArrayLike, labels: ArrayLike, sign: int = 1) -> None:
         """Counts messages; with sign -1 takes them out again."""
-        values, labels, n_cells = clamp(features), np.asarray(labels), self.bins.shape[1]
+        values = clamp(features)
+        labels = np.asarray(labels)
+        n_cells = self.bins.shape[1]
         table = np.zeros((len(values), n_cells + 1))  # 1 where a message is in a cell; -1 is the last column
         np.put_along_axis(table, self.cells(values), 1.0, axis=1)
         for k in range(len(self.bins)):
@@ -244,14 +245,15 @@ class AodeLaw(NumericLaw):
     """
 
     def contributions(self, features: ArrayLike) -> Floats:
-        cells, joint = self.counts.cells(features), super().contributions(features).sum(axis=1)
+        cells = self.counts.cells(features)
+        joint = super().contributions(features).sum(axis=1)
         usable: NDArray[np.bool_] = (cells >= 0) & (self.counts.bins.sum(axis=0) > 0)[cells]
         has_parent = usable.any(axis=1)
         used, places = np.unique(cells, return_inverse=True)
         parents = add_zero_row(self.log_phi)
         for k, pairs in enumerate(() if self.counts.pairs is None else self.counts.pairs):
             table = self._log_children(pairs[used], used)
-            for rows in np.array_split(np.flatnonzero(has_parent), len(cells) // ROWS_AT_ONCE + 1):
+            for rows in np.array_split(np.flatnonzero(has_parent), len(cells) // AODE_ROWS + 1):
                 children = table[places.reshape(cells.shape)[rows, :, None], cells[rows, None, :]].sum(axis=2)
                 terms = np.where(usable[rows], children + parents[cells[rows], k], -np.inf)
                 sums = np.logaddexp.reduce(terms, axis=1, initial=-np.inf)

@@ -101,7 +101,7 @@ class Scored:
 
 
 def _subtract_rest(values: list[float], positive: int, weights: list[float]) -> float | None:
-    """One value less the weighted sum of the others; None where both are -inf."""
+    """One value minus the weighted sum of the others; None where both are -inf."""
     rest = [weight * value for weight, value in zip(weights, values, strict=True) if weight]
     other = -inf if -inf in rest else fsum(rest)
     own = values[positive]
@@ -133,7 +133,7 @@ def log_odds(log_joint: Sequence[float], positive: int) -> float | None:
 
 
 def _subtract_best(log_joint: Sequence[float]) -> list[float]:
-    """Each less the largest of them; empty if every one is -inf.
+    """Subtract the maximum; [] if all are -inf.
 
     Near the best the difference is exact.  The log of a sum added to joints of -1e17 would be lost in them.
     """
@@ -205,6 +205,24 @@ def log_priors(
 def log_priors_of(settings: Settings, messages: Sequence[float], names: Sequence[str]) -> list[float]:
     """The same for the prior and the lambda of a way of scoring."""
     return log_priors(parse_prior(settings.prior), messages, names, settings.alpha)
+
+
+def can_judge(averaged: bool, messages: Sequence[float]) -> bool:
+    """True if there is mail to judge by: averaged views need messages of two classes.
+
+    The calibration remains when all mail of a class is unlearned, and would weigh counts of one class alone.
+    """
+    return not averaged or sum(map(bool, messages)) > 1
+
+
+def prior_scores(settings: Settings, messages: Sequence[float], names: Sequence[str]) -> list[float]:
+    """The scores of a message without words, or without mail to judge by: the log prior, nats by class.
+
+    All -inf (undefined) if the prior follows the mail and there is none to judge by.
+    """
+    if settings.prior in OF_MAIL and not can_judge(settings.averaged, messages):
+        return [-inf] * len(messages)
+    return log_priors_of(settings, messages, names)
 
 
 def prior_shift(settings: Settings, messages: Sequence[float], names: Sequence[str]) -> list[float]:

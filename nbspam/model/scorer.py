@@ -8,118 +8,55 @@ tokens of a view (a geometric mean of likelihood ratios) does not.  The mean is 
 share of unknown tokens: a few known words say little of a text in an unknown language.  Spammers can add
 hammy words, so each view's evidence for ham is capped.  Each measure is evidence of its own.
 
-`log_ratios` is the law: a tuple of counts to nats.  One message calls it for each token; many messages call
-it for each distinct tuple (nbspam.model.views).  Chosen by experiment: docs/decisions.md.
+`log_ratios` is the law: a tuple of counts to nats.  One message calls it for each token.  Many messages take
+the logarithm of each distinct count from a table instead (nbspam.model.views), with numpy, which takes longer
+to load than one message to score.  The results differ in the last digits; a test compares them.
 """
 
 from __future__ import annotations
 
 from math import fsum, inf, log
 
-from nbspam.errors import UsageError, log_faults
-from nbspam.mail.limits import MAX_READ_BYTES
-from nbspam.model.calibration import add_alike, check_places, first_weights, rough_scores, rough_weights
-from nbspam.model.posterior import Scored, ScorePart, log_priors_of, prior_shift
+from nbspam.errors import UsageError
+from nbspam.model.calibration import check_places, first_weights
+from nbspam.model.posterior import Scored, ScorePart, can_judge, log_priors_of, prior_scores, prior_shift
 from nbspam.settings import (
     ALL_VIEWS,
     AT_LEAST,
     DILUTION,
     MEASURE_ALPHA,
     MOST_TIMES,
-    SAME,
+    SAME_SPREAD,
     SHRINKAGE,
     STRONG,
     WEAK,
 )
-from nbspam.tokens import read
 from nbspam.tokens.bag import (
     MEASURES_VIEW,
     NOTAWORD,
     NOTAWORD_KEY,
     NOTAWORD_VIEW,
     TEXTBOOK_VIEWS,
-    VIEW_NAMES,
     VIEWS,
-    digest_message,
-    key_list,
 )
 from nbspam.tokens.measures import MEASURES, N_BINS, count_measured, find_measure
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Sequence
 
-    from nbspam.model.counts import CountsModel
     from nbspam.model.features import FeatureScorer
+    from nbspam.model.protocols import ModelCounts
     from nbspam.model.words import WordLaw
     from nbspam.settings import Settings
-    from nbspam.store import reader
-    from nbspam.tokens import Tokens
+    from nbspam.tokens import Counted
 
-    Model = reader.Model | CountsModel
-    Row = tuple[int, ...]  # the counts of a token as a model has them: documents_0, occurrences_0, ...
-    Rows = dict[int, Row]
-    KnownWord = tuple[Row, str, int, Row]  # n_jk by class, text, how often, all counts
+    TokenCounts = tuple[int, ...]  # as a model has them: documents_0, occurrences_0, documents_1, ...
+    CountsByKey = dict[int, TokenCounts]
+    KnownWord = tuple[TokenCounts, str, int, TokenCounts]  # n_jk by class, text, how often, all counts
 
 COUNTS_REPEATS = ("multinomial", "complement")  # event models that ask how often a word occurs in a message
 NEARLY_ZERO = 1e-12  # lambda where 0 is asked for: a mean of -inf says nothing, so 0 is approached
-
-
-class Counted:
-    """The distinct tokens of a message under their keys.
-
-    tokens   : by number of the view (VIEW_NAMES), key -> (text, how often)
-    features : values of tokens.numeric.NAMES; empty where they were not measured
-    """
-
-    __slots__ = ("_digest", "features", "tokens")
-
-    def __init__(self, tokens: Tokens) -> None:
-        self.features = tokens.numeric
-        self.tokens: list[dict[int, tuple[str, int]]] = []
-        self._digest: int | None = None
-        for found in (*tokens.views(), (), tokens.measures):  # none is NOTAWORD: what that is, a model says
-            times: dict[str, int] = {}
-            for token in found:
-                times[token] = times.get(token, 0) + 1
-            self.tokens.append(dict(zip(key_list(times), times.items(), strict=True)))
-
-    @property
-    def has_words(self) -> bool:
-        """False for a message with neither header nor text: its form alone is no evidence."""
-        return any(self.tokens[:2])  # header, body
-
-    @property
-    def digest(self) -> int:
-        """Equal for equal messages."""
-        if self._digest is None:
-            counts = {key: n for view in self.tokens for key, (_, n) in view.items()}
-            self._digest = digest_message(counts, self.features)
-        return self._digest
-
-    def keys(self) -> list[int]:
-        """All keys."""
-        return [key for view in self.tokens for key in view]
-
-    def keep(self, views: str) -> None:
-        """Drop the tokens of all other views (names separated by commas, or `all`); the digest stays."""
-        if views != ALL_VIEWS:
-            self._digest = self.digest
-            kept = views.split(",")
-            for number, name in enumerate(VIEW_NAMES):
-                if name not in kept:
-                    self.tokens[number] = {}
-
-
-def count_tokens(data: bytes, wanted: Collection[str], name: str = "") -> Counted:
-    """The distinct tokens of the first MAX_READ_BYTES of a message.
-
-    wanted : as for nbspam.tokens.read
-    name   : under which a fault of this program in the message is logged
-    """
-    tokens = read(data[:MAX_READ_BYTES], wanted)
-    log_faults(name, tokens.failures)
-    return Counted(tokens)
 
 
 class Scorer:
@@ -131,7 +68,7 @@ class Scorer:
     features  : the event model of numeric features; None for words alone
     """
 
-    def __init__(self, model: Model, settings: Settings) -> None:
+    def __init__(self, model: ModelCounts, settings: Settings) -> None:
         self.model = model
         self.settings = settings = settings.of(model.classes)
         self.log_prior = log_priors_of(settings, model.messages, model.classes)
@@ -152,12 +89,19 @@ class Scorer:
         n_classes = len(model.classes)
         self.weights = model.calibration() or first_weights(n_classes, settings.kinds)[0]
         self._own = check_places(model.path, self.weights, n_classes, settings.kinds)
-        self._rough = rough_weights(n_classes)
         self._laws = [
             ViewEvidence(view, alpha, settings.threshold, model.documents[view], model.words[view] + 1)
             for alpha in settings.alphas
             for view in range(len(VIEWS))
         ]
+
+    def score_or_prior(self, counted: Counted) -> Scored:
+        """The scores of one message; those of the prior without words, or without mail to judge by."""
+        settings, model = self.settings, self.model
+        if counted.has_words and can_judge(settings.averaged, model.messages):
+            return self.score(counted)
+        values = prior_scores(settings, model.messages, model.classes)
+        return Scored(values, [ScorePart("prior", settings.prior, -1, values)])
 
     def score(self, counted: Counted) -> Scored:
         """Scores of one message, without the tokens of views that the model does not read."""
@@ -167,7 +111,7 @@ class Scorer:
         rows = self.model.counts([*counted.keys(), NOTAWORD_KEY])
         return self._score_views(counted, rows) if self.settings.averaged else self._sum(counted, rows)
 
-    def _sum(self, counted: Counted, rows: Rows) -> Scored:
+    def _sum(self, counted: Counted, rows: CountsByKey) -> Scored:
         """The sum of the textbook."""
         features, prior = [], [ScorePart("prior", self.settings.prior, -1, list(self.log_prior))]
         if self.features is not None:
@@ -183,7 +127,7 @@ class Scorer:
         scored.features = counted.features
         return scored
 
-    def _score_views(self, counted: Counted, rows: Rows) -> Scored:
+    def _score_views(self, counted: Counted, rows: CountsByKey) -> Scored:
         parts: list[ScorePart] = []
         evidence: list[list[float]] = [[] for _ in self._laws]
         unknown: list[float] = []
@@ -200,13 +144,12 @@ class Scorer:
             for row in range(view, len(self._laws), len(VIEWS)):
                 evidence[row] = self._mean(row, view, known, familiarity, found)
             parts.extend(found.values())
-        common = [*unknown, *rough_scores(self._rough, evidence)]
         if self.settings.measures:
             parts.extend(self._add_measures(counted.tokens[MEASURES_VIEW], rows, evidence))
         parts.extend(self._fixed_parts(unknown))
         n_classes = len(self.model.classes)
         scored = Scored([sum(part.values[k] for part in parts) for k in range(n_classes)], parts)
-        scored.evidence, scored.common = evidence, common
+        scored.evidence, scored.common = evidence, unknown
         return scored
 
     def _mean(
@@ -229,9 +172,6 @@ class Scorer:
         scale = self.weights[row] * share  # what a nat of a word's weight adds, counted once
         for (_, text, times, counts), n, weights in found:
             values = [n * scale * value for value in weights]
-            if self._rough:
-                more = add_alike(self.weights, n * share * self._rough[row], weights, self._own)
-                values = [a + b for a, b in zip(values, more, strict=True)]
             part = parts.get(text)
             if part is None:
                 part = parts[text] = ScorePart("token", text, view, [0.0] * len(values), counts, times)
@@ -240,7 +180,7 @@ class Scorer:
         return [share * total for total in sums]
 
     def _add_measures(
-        self, tokens: dict[int, tuple[str, int]], rows: Rows, evidence: list[list[float]]
+        self, tokens: dict[int, tuple[str, int]], rows: CountsByKey, evidence: list[list[float]]
     ) -> list[ScorePart]:
         """What each measure adds that was met; its evidence is added to the others'.
 
@@ -274,7 +214,7 @@ class Scorer:
         return parts
 
 
-def make_words(model: Model, settings: Settings) -> WordLaw:
+def make_words(model: ModelCounts, settings: Settings) -> WordLaw:
     """The event model of words on the counts of a model; it knows no measures."""
     from nbspam.model.words import WordTotals, make_word_law, vocabulary_size, word_totals
 
@@ -288,12 +228,12 @@ def make_words(model: Model, settings: Settings) -> WordLaw:
     return make_word_law(settings.event_model, totals, settings.alpha, settings.normalise)
 
 
-def word_parts(words: WordLaw, counted: Counted, rows: Rows) -> list[ScorePart]:
+def word_parts(words: WordLaw, counted: Counted, rows: CountsByKey) -> list[ScorePart]:
     """What each word of a message adds, and the base, which does not depend on the words.
 
     All words that the model does not know are one NOTAWORD.
     """
-    found: list[tuple[str, int, int, Row]] = []
+    found: list[tuple[str, int, int, TokenCounts]] = []
     outside = 0
     for view, tokens in enumerate(counted.tokens[: len(TEXTBOOK_VIEWS)]):
         for key, (text, times) in tokens.items():
@@ -316,7 +256,7 @@ def word_parts(words: WordLaw, counted: Counted, rows: Rows) -> list[ScorePart]:
     return parts
 
 
-def _check_words(model: Model, settings: Settings) -> None:
+def _check_words(model: ModelCounts, settings: Settings) -> None:
     if model.settings.get("features") == "numeric":
         why = f"{model.path} was trained without words"
         remedy = "train again with `features=words` or `features=both`"
@@ -378,7 +318,7 @@ class ViewEvidence:
         if len(strong) >= self._at_least:
             return strong
         spreads = sorted([spread for spread, _, _ in found], reverse=True)
-        last = spreads[min(len(spreads), self._at_least) - 1] - SAME if spreads else 0.0
+        last = spreads[min(len(spreads), self._at_least) - 1] - SAME_SPREAD if spreads else 0.0
         return [(word, weights) for spread, word, weights in found if spread >= last]
 
 

@@ -26,7 +26,7 @@ from nbspam.model.counts import Counts, CountsModel, Floats, Ints, take_columns
 from nbspam.model.numeric import FeatureCounts, count_features, learn_edges, make_numeric_law
 from nbspam.model.posterior import log_priors_of, prior_shift
 from nbspam.model.scorer import make_words
-from nbspam.model.views import Seen, compute_evidence
+from nbspam.model.views import RowCounts, compute_evidence
 from nbspam.model.words import WordLaw
 from nbspam.settings import Settings
 from nbspam.tokens.bag import NOTAWORD_KEY
@@ -37,7 +37,7 @@ FOLDS = 5
 # A sum over words is over-sure, so its raw log loss would be a story of its few worst mistakes.  The scores
 # are scaled by the one of these factors that suits them best (temperature scaling; Guo et al. 2017, section
 # 4.2), and what remains is how well they tell the classes apart.
-SCALES = tuple(np.geomspace(1e-5, 1e2, 71).tolist())
+TEMPERATURES = tuple(np.geomspace(1e-5, 1e2, 71).tolist())
 
 
 class TextbookModel(NamedTuple):
@@ -93,7 +93,9 @@ class WordRows:
         used, columns = np.unique(block.columns, return_inverse=True)
         places = counts.places(np.append(block.keys[used], NOTAWORD_KEY))
         known = take_columns(counts.known(), places)
-        rows, times, inside = block.rows(), block.counts.astype(np.float64), known[columns]
+        rows = block.rows()
+        times = block.counts.astype(np.float64)
+        inside = known[columns]
         outside = np.bincount(rows[~inside], times[~inside], len(block))
         without = np.flatnonzero(outside)  # rows that have a NOTAWORD
         self._n_rows = len(block)
@@ -117,7 +119,8 @@ class WordRows:
     def _sums(self, law: Callable[[list[int]], Sequence[float]], times: Floats | float) -> Floats:
         """float64 (n_rows, n_classes): of each row the sum of a law of one tuple of counts at its words."""
         tuples, places = self._tuples
-        table, at_words = np.array([law(counts) for counts in tuples], np.float64), places[self._columns]
+        table = np.array([law(counts) for counts in tuples], np.float64)
+        at_words = places[self._columns]
         weights = [of_class[at_words] * times for of_class in table.T]
         return np.stack([np.bincount(self._rows, one, self._n_rows) for one in weights], axis=1)
 
@@ -151,7 +154,7 @@ def choose_alpha(model: TextbookModel, sample: Block) -> float:
     return -min((score(alpha), -alpha) for alpha in ALPHA_GRID)[1]
 
 
-def _judge_averaged(model: TextbookModel, seen: list[Seen], alpha: float) -> float:
+def _judge_averaged(model: TextbookModel, seen: list[RowCounts], alpha: float) -> float:
     settings = model.settings.replaced(alpha=alpha)
     found = join_evidence([compute_evidence(one, settings) for one in seen])
     shift = prior_shift(settings, model.counts.messages.tolist(), model.classes)
@@ -200,8 +203,8 @@ def log_loss(joint: Floats, labels: NDArray[Any]) -> float:
 
 
 def scaled_log_loss(joint: Floats, labels: NDArray[Any]) -> float:
-    """The least log loss of the joints times one of SCALES."""
+    """The least log loss of the joints times one of TEMPERATURES."""
     possible = np.isfinite(joint[np.arange(len(labels)), labels])
     joint, labels = joint[possible], labels[possible]
     centred = joint - joint.max(axis=1, keepdims=True)
-    return min(log_loss(scale * centred, labels) for scale in SCALES)
+    return min(log_loss(scale * centred, labels) for scale in TEMPERATURES)

@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nbspam.model.block import SLICE_PAIRS, Block
-from nbspam.model.calibration import rough_weights
 from nbspam.model.counts import Counts, Floats, Ints, take_columns
 from nbspam.model.scorer import NEARLY_ZERO, damp_times
 from nbspam.settings import (
@@ -22,7 +21,7 @@ from nbspam.settings import (
     DILUTION,
     MEASURE_ALPHA,
     MOST_TIMES,
-    SAME,
+    SAME_SPREAD,
     SHRINKAGE,
     STRONG,
     WEAK,
@@ -32,7 +31,7 @@ from nbspam.tokens.bag import MEASURES_VIEW, N_VIEWS, VIEWS, key_list
 from nbspam.tokens.measures import MEASURES, N_BINS, list_bins
 
 
-class Seen(NamedTuple):
+class RowCounts(NamedTuple):
     """Rows, and the counts that each is scored with.
 
     pairs  : int32 (n_classes, n_pairs), n_jk of each pair's token
@@ -51,8 +50,7 @@ class Evidence(NamedTuple):
 
     evidence : float64 (n_rows, n_evidence, n_classes), nats, class 0 is 0; all views of a kind, then those of
                the next, at last the measures
-    common   : float64 (n_rows, n_views and more), the share of each view's distinct tokens that were never
-               met; of three classes and more also the rough scores of class 1 and on
+    common   : float64 (n_rows, n_views), the share of each view's distinct tokens that were never met
     labels   : int64 (n_rows,), class numbers
     kinds    : of evidence, see Settings.kinds
     """
@@ -67,7 +65,7 @@ class Evidence(NamedTuple):
         return Evidence(self.evidence[rows], self.common[rows], self.labels[rows], self.kinds)
 
 
-def as_counted(block: Block, counts: Counts, places: Ints | None = None) -> Seen:
+def as_counted(block: Block, counts: Counts, places: Ints | None = None) -> RowCounts:
     """All rows scored with the same counts: messages that were not counted.
 
     places : of the block's columns among the counted tokens, if known (-1: none)
@@ -79,7 +77,7 @@ def as_counted(block: Block, counts: Counts, places: Ints | None = None) -> Seen
         own = (documents if places is None else take_columns(documents, places)).astype(np.int32)
         own.take(block.columns, out=row, mode="clip")  # without an array of larger numbers in between
     totals = counts.totals
-    return Seen(
+    return RowCounts(
         block,
         pairs,
         np.repeat(totals.documents.T[:, :, None].astype(np.float64), len(block), axis=2),
@@ -87,17 +85,19 @@ def as_counted(block: Block, counts: Counts, places: Ints | None = None) -> Seen
     )
 
 
-def leave_groups_out(block: Block, counts: Counts, groups: Ints) -> Seen:
+def leave_groups_out(block: Block, counts: Counts, groups: Ints) -> RowCounts:
     """Each labelled row scored as if no row of its group had been counted.
 
     groups : int64 (n_rows,), group numbers from 0: a message and its copies, a sender, or a campaign
     """
     seen = as_counted(block, counts)
     counted = _sum_classes(seen.pairs) > 0  # false outside a fixed vocabulary
-    lengths, n_groups = count_by_view(block, counted), int(groups.max(initial=-1)) + 1
+    lengths = count_by_view(block, counted)
+    n_groups = int(groups.max(initial=-1)) + 1
     is_first = np.zeros(len(counted), bool)  # of the tokens of a group: several rows may have one
     for rows in _split_groups(block, groups):
-        pairs, row_of = block.find_pairs(rows), np.repeat(rows, np.diff(block.starts)[rows])
+        pairs = block.find_pairs(rows)
+        row_of = np.repeat(rows, np.diff(block.starts)[rows])
         cells = groups[row_of] * len(block.keys) + block.columns[pairs]
         _, first, cell = np.unique(cells, return_index=True, return_inverse=True)
         is_first[pairs[first]] = True
@@ -124,7 +124,7 @@ def _split_groups(block: Block, groups: Ints) -> list[Ints]:
     return np.split(order, ends[:-1][np.diff(slices) > 0])
 
 
-def before_each(block: Block, counts: Counts) -> Seen:
+def before_each(block: Block, counts: Counts) -> RowCounts:
     """Each row scored with what was counted before it came (prequential).
 
     block : the rows in the order of time; every row is labelled, and those messages among the counted that
@@ -172,7 +172,7 @@ def count_by_view(block: Block, pairs: NDArray[np.bool_]) -> Floats:
     return lengths
 
 
-def compute_evidence(seen: Seen, settings: Settings) -> Evidence:
+def compute_evidence(seen: RowCounts, settings: Settings) -> Evidence:
     """What the calibration sees of every row; the law is nbspam.model.scorer.  settings : see Settings.of"""
     block, n_classes = seen.block, len(seen.pairs)
     arrays = zip(*[_Slice(seen, rows, settings).results() for rows in block.slices()], strict=True)
@@ -180,11 +180,8 @@ def compute_evidence(seen: Seen, settings: Settings) -> Evidence:
     if settings.diluted:
         evidence *= (1.0 - unknown**DILUTION)[:, None, :, None]
     np.maximum(evidence[..., 1], -settings.ham_cap, out=evidence[..., 1])
-    found = evidence.reshape(len(block), -1, n_classes)
-    rough = np.array(rough_weights(n_classes))
-    common = np.hstack([unknown, rough @ found[:, :, 1:]]) if len(rough) else unknown
-    found = np.concatenate([found, measures], axis=1)
-    return Evidence(found, common, block.labels.astype(np.int64), settings.kinds)
+    found = np.concatenate([evidence.reshape(len(block), -1, n_classes), measures], axis=1)
+    return Evidence(found, unknown, block.labels.astype(np.int64), settings.kinds)
 
 
 def log_counts(counts: NDArray[np.int32], pseudo: float) -> Floats:
@@ -201,12 +198,13 @@ def log_counts(counts: NDArray[np.int32], pseudo: float) -> Floats:
 class _Slice:
     """The tokens of some rows: slices bound the memory of the temporary arrays."""
 
-    def __init__(self, seen: Seen, rows: slice, settings: Settings) -> None:
+    def __init__(self, seen: RowCounts, rows: slice, settings: Settings) -> None:
         block, self._settings = seen.block, settings
         self._n_rows = rows.stop - rows.start
         pairs = slice(int(block.starts[rows.start]), int(block.starts[rows.stop]))
         columns = block.columns[pairs]
-        self._keys, self._views = block.keys[columns], block.views[columns].astype(np.int64)
+        self._keys = block.keys[columns]
+        self._views = block.views[columns].astype(np.int64)
         self._rows = np.repeat(np.arange(self._n_rows), np.diff(block.starts[rows.start : rows.stop + 1]))
         self._cells = self._rows * N_VIEWS + self._views
         self._counts, self._totals = seen.pairs[:, pairs], seen.totals[:, :, rows]
@@ -251,7 +249,8 @@ class _Slice:
     def _informative(self, spreads: Floats) -> Ints:
         """int64: which tokens count in their row's mean, see ViewEvidence.informative."""
         threshold, cells, n_cells = self._settings.threshold, self._cells, self._n_rows * N_VIEWS
-        chosen, least = spreads > threshold * _STRONG[self._views], np.tile(_AT_LEAST, self._n_rows)
+        chosen = spreads > threshold * _STRONG[self._views]
+        least = np.tile(_AT_LEAST, self._n_rows)
         is_short = np.bincount(cells[np.flatnonzero(chosen)], minlength=n_cells) < least
         weak = np.flatnonzero((spreads > threshold * _WEAK[self._views]) & is_short[cells])
         if not len(weak):
@@ -263,7 +262,7 @@ class _Slice:
         sizes = sizes[short]
         firsts = np.cumsum(sizes) - sizes
         last = firsts + np.minimum(sizes, least[short]) - 1  # of those that a cell takes
-        bounds = np.repeat(spreads[weak[last]] - SAME, sizes)
+        bounds = np.repeat(spreads[weak[last]] - SAME_SPREAD, sizes)
         chosen[weak[spreads[weak] >= bounds]] = True
         return np.flatnonzero(chosen)
 

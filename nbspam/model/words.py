@@ -2,7 +2,7 @@
 
 Each is one function, `weigh`: a tuple of counts of a word, one a class, to what the word adds to the score of
 each class.  One message calls it for each of its words; many messages call it for each distinct tuple
-(nbspam.model.textbook).  Counts are what is stored, so lambda is chosen when a message is scored.
+(nbspam.model.textbook).  ByClass are what is stored, so lambda is chosen when a message is scored.
 
 The score of every model is  log prior + base + the sum of what the words add.  lambda = 0 is maximum
 likelihood: a word may add -inf, never +inf and never NaN, so sums stay defined.
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from typing import Any
 
-    Counts = Sequence[float]  # one number a class
+    ByClass = Sequence[float]  # one number a class
     Histogram = Mapping[Any, int]  # count -> how many words of the vocabulary have it
 
 # What may be asked for.  Far outside sums overflow, and the intervals of `explain` divide by 0 or take long.
@@ -41,9 +41,9 @@ class WordTotals:
 
     def __init__(
         self,
-        messages: Counts,
-        documents: Counts,
-        occurrences: Counts,
+        messages: ByClass,
+        documents: ByClass,
+        occurrences: ByClass,
         vocabulary_size: int,
         histogram: Callable[[str], Sequence[Histogram]],
     ) -> None:
@@ -52,7 +52,7 @@ class WordTotals:
         self.histogram = histogram
 
 
-def word_totals(by_view: Sequence[Counts]) -> list[float]:
+def word_totals(by_view: Sequence[ByClass]) -> list[float]:
     """Sums over the views of the textbook and NOTAWORD, by class.  by_view : numbers [view][class]"""
     known = (*by_view[: len(TEXTBOOK_VIEWS)], by_view[NOTAWORD_VIEW])
     return [sum(column) for column in zip(*known, strict=True)]
@@ -108,25 +108,25 @@ class WordLaw:
         self.base, self.certain = [0.0] * n_classes, [0] * n_classes
         self.concentration = [0.0] * n_classes
 
-    def weigh(self, counts: Counts) -> list[float]:
+    def weigh(self, counts: ByClass) -> list[float]:
         """What a word adds each time it counts, nats by class.  counts : N_jk if `repeats`, else n_jk"""
         raise NotImplementedError
 
-    def token(self, documents: Counts, occurrences: Counts, times: int) -> list[float]:
+    def token(self, documents: ByClass, occurrences: ByClass, times: int) -> list[float]:
         """What one distinct word adds that a message has `times` times, nats by class."""
         if self.repeats:
             return [times * value for value in self.weigh(occurrences)]
         return self.weigh(documents)
 
-    def pseudo_counts(self, documents: Counts, occurrences: Counts) -> list[float]:
+    def pseudo_counts(self, documents: ByClass, occurrences: ByClass) -> list[float]:
         """By class, the word's parameter of the posterior."""
         return [count + self.alpha for count in (occurrences if self.repeats else documents)]
 
-    def is_certain(self, documents: Counts) -> list[bool]:
+    def is_certain(self, documents: ByClass) -> list[bool]:
         """By class, true for one of its `certain` words."""
         return [False] * self.n_classes
 
-    def ruled_out(self, documents: Iterable[Counts]) -> list[bool]:
+    def ruled_out(self, documents: Iterable[ByClass]) -> list[bool]:
         """By class, true if one of its `certain` words is not in a message.
 
         documents : n_jk of each distinct word of the message
@@ -150,7 +150,7 @@ class MultinomialLaw(WordLaw):
         self.concentration = [n + alpha * size for n in sums]
         self._log_totals = [*map(log_or_minus_inf, self.concentration)]
 
-    def weigh(self, counts: Counts) -> list[float]:
+    def weigh(self, counts: ByClass) -> list[float]:
         pairs = zip(counts, self._log_totals, strict=True)
         return [log(n + self.alpha) - total if n + self.alpha > 0 else -inf for n, total in pairs]
 
@@ -174,7 +174,7 @@ class BernoulliLaw(WordLaw):
             self.certain[k] = sum(words for count, words, nats in absent if nats == -inf and count > 0)
             self.base[k] = fsum(words * nats for count, words, nats in absent if nats > -inf or count == 0)
 
-    def weigh(self, counts: Counts) -> list[float]:
+    def weigh(self, counts: ByClass) -> list[float]:
         weights = []
         for n, m in zip(counts, self.messages, strict=True):
             present, absent = n + self.alpha, m - n + self.alpha
@@ -182,7 +182,7 @@ class BernoulliLaw(WordLaw):
             weights.append(weight if present > 0 else -inf)
         return weights
 
-    def is_certain(self, documents: Counts) -> list[bool]:
+    def is_certain(self, documents: ByClass) -> list[bool]:
         return [not self.alpha and n == m > 0 for n, m in zip(documents, self.messages, strict=True)]
 
 
@@ -216,7 +216,7 @@ class ComplementLaw(WordLaw):
         value = count + self.alpha
         return log(value) - self._log_totals[k] if value > 0 else -inf
 
-    def weigh(self, counts: Counts) -> list[float]:
+    def weigh(self, counts: ByClass) -> list[float]:
         every = sum(counts)
         outside = [every - n for n in counts]
         if self._sums:
@@ -226,7 +226,7 @@ class ComplementLaw(WordLaw):
             return weights
         return [0.0 if weight == inf and every > 0 else -inf for weight in weights]
 
-    def pseudo_counts(self, documents: Counts, occurrences: Counts) -> list[float]:
+    def pseudo_counts(self, documents: ByClass, occurrences: ByClass) -> list[float]:
         every = sum(occurrences)
         return [every - n + self.alpha for n in occurrences]
 

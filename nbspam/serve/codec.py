@@ -18,7 +18,7 @@ from nbspam.mail.headers import header_lines
 from nbspam.passthrough import spamassassin_score
 
 if TYPE_CHECKING:
-    from nbspam.filter import Verdict
+    from nbspam.decision import Verdict
 
 MAX_MESSAGE_BYTES = 32 << 20  # mail servers take less; spamc sends 0.5 MB at most unless it is told otherwise
 MAX_LINE_BYTES = 8_192  # spamc writes its whole header into a buffer of this size

@@ -11,9 +11,10 @@ from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass, field
 from typing import NamedTuple
 
+from nbspam.decision import CLUES, Verdict
 from nbspam.errors import NbspamError, TryAgainError, UsageError
-from nbspam.explain import clues as clues_of
-from nbspam.filter import CLUES, Filter, Verdict, follow_model
+from nbspam.explain import list_clues
+from nbspam.filter import Filter, follow_model
 from nbspam.labels import SPAM, parse_class_name
 from nbspam.passthrough import mark_message, unwrap_message
 from nbspam.serve import codec
@@ -143,7 +144,7 @@ class UserFilters:
             case "SYMBOLS":
                 return codec.symbols(verdict.clues)
             case "REPORT" | "REPORT_IFSPAM" if verdict.label == SPAM or request.command == "REPORT":
-                clues = clues_of(spam_filter, verdict, CLUES)
+                clues = list_clues(spam_filter.scorer, verdict, CLUES)
                 return codec.report(verdict, spam_filter.classes, clues)
         return b""
 

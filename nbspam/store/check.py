@@ -93,26 +93,6 @@ class TokenRow(NamedTuple):
     occurrences: tuple[int, ...]
 
 
-def find_token(model: Model, text: str) -> TokenRow | None:
-    """The row of a token, if the model has it."""
-    return _find_row(model, f"WHERE key = {hash_token(text)}")
-
-
-def telling_token(model: Model) -> TokenRow | None:
-    """The word of the text that separates the last class best from the first: an example."""
-    last = len(model.classes) - 1
-    own = f"(documents_{last} / {float(max(1, model.messages[last]))})"
-    first = f"(documents_0 / {float(max(1, model.messages[0]))})"
-    order = f"({own} - {first}) * ({own} - {first}) / ({own} + {first}) DESC, text LIMIT 1"
-    some, others = (f"WHERE view {which} ORDER BY {order}" for which in ("= 1", f"< {NOTAWORD_VIEW}"))
-    return _find_row(model, some) or _find_row(model, others)
-
-
-def _find_row(model: Model, condition: str) -> TokenRow | None:
-    for key, text, view in model.connection.ask(f"SELECT key, text, view FROM token {condition}"):
-        counts = model.counts([key])[key]
-        return TokenRow(text, view, counts[0::2], counts[1::2])
-    return None
 
 
 def vocabulary_keys(model: Model) -> list[int] | None:

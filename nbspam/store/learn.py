@@ -23,7 +23,7 @@ from nbspam.model.calibration import (
     check_places,
     first_weights,
 )
-from nbspam.model.scorer import Counted, Scorer, count_tokens
+from nbspam.model.scorer import Scorer
 from nbspam.settings import Settings, parse_settings
 from nbspam.store.connection import BUSY_SECONDS
 from nbspam.store.lessons import (
@@ -47,6 +47,7 @@ from nbspam.store.updater import (
     read_rows,
     updating,
 )
+from nbspam.tokens import Counted, count_tokens
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -6,10 +6,10 @@ from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from nbspam.errors import DamagedModelError
-from nbspam.model.scorer import Counted
 from nbspam.store.learn import FORGOTTEN, KNOWN, MOVED, count_message, keep_tokens
 from nbspam.store.reader import Model, find_rows
 from nbspam.store.updater import Updater, countings, read_rows
+from nbspam.tokens import Counted
 
 FIRST = 1  # the number of the batch that the model was made with
 _ROWS = """

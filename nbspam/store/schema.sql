@@ -46,7 +46,7 @@ CREATE TABLE token (                -- two more columns a class: documents_k, oc
 
 CREATE TABLE calibration (          -- the logistic regression over the view evidence
     number  INTEGER PRIMARY KEY,    -- place in the weight vector
-    feature TEXT NOT NULL,          -- 'evidence:header', 'measure:size', 'constant', 'unknown:body', 'alike:2', ...
+    feature TEXT NOT NULL,          -- 'evidence:header', 'measure:size', 'constant', 'unknown:body', ...
     class   INTEGER,                -- class.number, NULL where the classes share the weight
     weight  REAL NOT NULL           -- nats a unit of the feature
 );

@@ -15,7 +15,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from nbspam.filter import Filter, Verdict
+    from nbspam.decision import Verdict
+    from nbspam.filter import Filter
     from nbspam.settings import Settings
 
 

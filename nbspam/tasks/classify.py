@@ -13,17 +13,19 @@ from nbspam.corpus.executor import run_shards
 from nbspam.corpus.item import Item, Notes, Skipped, read_items
 from nbspam.corpus.reading import ReadShard, ShardReader, cut_shards, join_lexicons
 from nbspam.corpus.source import SourcePart
-from nbspam.filter import Filter, Verdict, can_judge
+from nbspam.decision import Verdict
+from nbspam.filter import Filter
 from nbspam.model.block import Block, Lexicon, drop_columns
 from nbspam.model.calibrate import score_new_rows
 from nbspam.model.counts import Counts, Floats, Ints, Totals, split_texts
-from nbspam.model.posterior import Scored
-from nbspam.model.scorer import Counted, Scorer
+from nbspam.model.posterior import Scored, can_judge
+from nbspam.model.scorer import Scorer
 from nbspam.store.connection import OneState
+from nbspam.tokens import Counted
 from nbspam.tokens.bag import N_VIEWS, Tokens
 
 if TYPE_CHECKING:
-    from nbspam.model.scorer import Model
+    from nbspam.model.protocols import ModelCounts
 
 NO_WORDS = Counted(Tokens())
 Write = Callable[[Filter, Verdict], str]
@@ -85,7 +87,8 @@ class ModelJudge:
                 for row, name in enumerate(block.names):
                     yield spam_filter.judge(RowTokens(block, row, texts), name)
                 return
-            counts, weights = self._counts(scorer, block), np.array(scorer.weights)
+            counts = self._counts(scorer, block)
+            weights = np.array(scorer.weights)
             block = drop_columns(block, np.isin(block.views, list_views(scorer.settings)))
             joints = score_new_rows(weights, block, counts, scorer.settings, scorer.model.classes)
             for row, (name, joint) in enumerate(zip(block.names, joints.tolist(), strict=True)):
@@ -108,7 +111,7 @@ class ModelJudge:
         return counts_of(scorer.model, block, self._cells)
 
 
-def look_up_cells(model: Model, keys: Ints) -> Ints:
+def look_up_cells(model: ModelCounts, keys: Ints) -> Ints:
     """The counts of some tokens, see Model.counts; 0 of those that the model does not know.
 
     Returns int64 (2 n_classes, n): documents_0, occurrences_0, documents_1, ...
@@ -122,7 +125,7 @@ def look_up_cells(model: Model, keys: Ints) -> Ints:
     return cells
 
 
-def counts_of(model: Model, block: Block, cells: Ints) -> Counts:
+def counts_of(model: ModelCounts, block: Block, cells: Ints) -> Counts:
     """The counts that a model has for the tokens of a block, and its totals.  cells : see look_up_cells"""
     is_fixed = model.settings.get("vocabulary") == "fixed"
     arrays = (cells[::2], cells[1::2], np.array(model.messages))

@@ -25,9 +25,9 @@ from nbspam.errors import (
     NoInputError,
 )
 from nbspam.files import nearest_folder
-from nbspam.filter import can_judge
 from nbspam.labels import counts_text
 from nbspam.model.calibrate import MIN_CALIBRATION, can_calibrate
+from nbspam.model.posterior import can_judge
 from nbspam.settings import parse_settings
 from nbspam.store.check import check_model, contradictions, count_learned
 from nbspam.store.connection import FORMAT

@@ -6,7 +6,7 @@ Nothing is read or tokenised twice.  The scores are those that a model trained o
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import exp, isfinite
+from math import isfinite
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,22 +14,22 @@ import numpy as np
 from nbspam.corpus.accumulator import KEPT_MESSAGES
 from nbspam.corpus.corpus import Corpus
 from nbspam.corpus.vocabulary import Vocabulary, new_counts
-from nbspam.decision import UNDECIDED, Loss, decide, learnable, zero_one_loss
+from nbspam.decision import UNDECIDED, Loss, Verdict, learnable, zero_one_loss
 from nbspam.evaluation.outcomes import Outcome, ShortClue
-from nbspam.filter import Verdict
 from nbspam.labels import find_spam
 from nbspam.model import calibration
 from nbspam.model.block import choose_rows, limit_to_words, select_rows
 from nbspam.model.calibrate import calibrate_on, choose_ways, score_new_rows
 from nbspam.model.calibration import MAX_COVARIANCE, Learner, first_weights
 from nbspam.model.counts import CountsModel, Floats, Ints
-from nbspam.model.posterior import log_odds, log_posteriors, log_priors_of, prior_shift
-from nbspam.model.scorer import Counted, Scorer
+from nbspam.model.posterior import Scored, prior_scores, prior_shift
+from nbspam.model.scorer import Scorer
 from nbspam.model.textbook import TextbookModel, choose_alpha, learn_features
 from nbspam.model.views import Evidence, as_counted, compute_evidence
 from nbspam.settings import Settings
 from nbspam.store.learn import MIN_LABELLED
 from nbspam.tasks.classify import RowTokens, list_texts
+from nbspam.tokens import Counted
 
 
 class Plan(NamedTuple):
@@ -71,7 +71,9 @@ class BatchJudge:
     def __init__(self, corpus: Corpus, plan: Plan, rows: Ints) -> None:
         """rows : of the corpus, rising: it learns these and no others"""
         self.corpus = corpus = corpus.restrict_to(plan.settings)
-        classes, n_classes, settings = corpus.classes, len(corpus.classes), plan.settings.of(corpus.classes)
+        classes = corpus.classes
+        n_classes = len(corpus.classes)
+        settings = plan.settings.of(corpus.classes)
         learned, features = select_rows(corpus.block, rows), None
         if plan.vocabulary is None:
             counts = learned.count(n_classes)
@@ -99,7 +101,7 @@ class BatchJudge:
             found = score_new_rows(self._weights, judged, counts, settings, classes)
         else:
             found = self._model.log_joint(judged)
-        found[~judged.has_words] = log_priors_of(settings, counts.messages.tolist(), classes)
+        found[~judged.has_words] = prior_scores(settings, counts.messages.tolist(), classes)
         return found
 
     def scorer(self) -> Scorer | None:
@@ -162,14 +164,15 @@ class ReplayJudge:
         if not messages.all():
             return [0.0] * len(self._classes)  # until each class was met there is no model
         if not has_words:
-            return log_priors_of(self.settings, messages.tolist(), self._classes)
+            return prior_scores(self.settings, messages.tolist(), self._classes)
         model = TextbookModel(self.settings, self._classes, self._counts, None)
         return [*model.log_joint(select_rows(self._block, np.array([row])))[0].tolist()]
 
     def score(self, row: int) -> Outcome:
         """Judges a row."""
         block = self._block
-        name, truth = block.names[row], int(block.labels[row])
+        name = block.names[row]
+        truth = int(block.labels[row])
         outcome = make_outcome(self.joint(row), self._classes, self.loss, block.has_words[row])
         if outcome.decided not in (truth, UNDECIDED):
             tokens = RowTokens(block, row, self._texts)
@@ -179,7 +182,8 @@ class ReplayJudge:
     def learn(self, row: int, label: int) -> None:
         """Counts a row as a class; the calibration learns from its scores before that."""
         if self.settings.averaged and len(self._learner.weights) <= MAX_COVARIANCE:
-            found, counted = self.seen(row), int(self._counts.messages.sum())
+            found = self.seen(row)
+            counted = int(self._counts.messages.sum())
             evidence, common = found.evidence[0].tolist(), found.common[0].tolist()
             self._learner.learn(evidence, common, label, counted)
         self._labelled[label] += 1
@@ -205,17 +209,14 @@ class ReplayJudge:
 
 
 def make_outcome(joint: Sequence[float], classes: tuple[str, ...], loss: Loss, has_words: bool) -> Outcome:
-    """The outcome of a message with these log joints, nats; without words it is unsure.
+    """The outcome of a message with these log joints, nats: what its verdict is.
 
     An undefined posterior (alpha = 0 rules every class out) gives each class the same probability.
     """
-    logs, spam = log_posteriors(joint), find_spam(classes)
-    if logs is None:
-        return Outcome(UNDECIDED, None, (1.0 / len(classes),) * len(classes))
-    probabilities = tuple([exp(value) for value in logs])
-    odds = None if spam is None else log_odds(joint, spam)
-    odds = odds if odds is not None and isfinite(odds) else None
-    return Outcome(decide(probabilities, loss) if has_words else UNDECIDED, odds, probabilities)
+    verdict = Verdict("", Scored([*joint], []), classes, loss, has_words)
+    odds = None if find_spam(classes) is None else verdict.log_odds
+    shares = verdict.shares or [1.0 / len(classes)] * len(classes)
+    return Outcome(verdict.decided, odds, tuple(shares))
 
 
 def find_clues(

@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator, Sequence
 
 from nbspam.corpus.source import Source, SourcePart, stat_mode
 from nbspam.errors import UsageError
-from nbspam.model.scorer import Counted
 from nbspam.store.learn import FORGOTTEN, read_counted, split_batches, writing
 from nbspam.store.ledger import FIRST, Entry, begin_undo, entries, undo
 from nbspam.store.reader import open_model
+from nbspam.tokens import Counted
 
 
 def choose(path: str, last: bool, since_ms: float = 0, source: str = "") -> list[Entry]:

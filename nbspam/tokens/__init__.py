@@ -1,4 +1,4 @@
-"""Message -> tokens of each view.  The specification is docs/tokens.md.
+"""Message -> tokens of each view, and their counts.  The specification is docs/tokens.md.
 
 Reading order: bag (the views), words, headers, structure, texts, measures.  Imported only if a
 mail or a model needs them: unicode_words, characters, numeric.
@@ -7,9 +7,22 @@ What is remembered between messages (`Memory`) saves time and changes no result.
 
 from __future__ import annotations
 
+from nbspam.errors import log_faults
 from nbspam.mail import parse
-from nbspam.mail.limits import MAX_TOKENS, Stage
-from nbspam.tokens.bag import BIGRAMS, DATE, MEASURES, NUMERIC, VIEWS, Tokens, make_bigrams
+from nbspam.mail.limits import MAX_READ_BYTES, MAX_TOKENS, Stage
+from nbspam.settings import ALL_VIEWS
+from nbspam.tokens.bag import (
+    BIGRAMS,
+    DATE,
+    MEASURES,
+    NUMERIC,
+    VIEW_NAMES,
+    VIEWS,
+    Tokens,
+    digest_message,
+    key_list,
+    make_bigrams,
+)
 from nbspam.tokens.headers import measure_size, tokenize_header, tokenize_order
 from nbspam.tokens.structure import tokenize_form
 from nbspam.tokens.texts import Texts
@@ -20,7 +33,18 @@ if TYPE_CHECKING:
 
     from nbspam.mail.message import Message
 
-__all__ = ["BIGRAMS", "DATE", "MEASURES", "NUMERIC", "VIEWS", "Tokens", "read", "tokenize"]
+__all__ = [
+    "BIGRAMS",
+    "DATE",
+    "MEASURES",
+    "NUMERIC",
+    "VIEWS",
+    "Counted",
+    "Tokens",
+    "count_tokens",
+    "read",
+    "tokenize",
+]
 
 
 def read(data: bytes, wanted: Collection[str] = ()) -> Tokens:
@@ -70,3 +94,61 @@ def tokenize(message: Message, wanted: Collection[str] = ()) -> Tokens:
 
             tokens.numeric = measure_features(message, tokens, texts)
     return tokens
+
+
+class Counted:
+    """The distinct tokens of a message under their keys.
+
+    tokens   : by number of the view (VIEW_NAMES), key -> (text, how often)
+    features : values of tokens.numeric.NAMES; empty where they were not measured
+    """
+
+    __slots__ = ("_digest", "features", "tokens")
+
+    def __init__(self, tokens: Tokens) -> None:
+        self.features = tokens.numeric
+        self.tokens: list[dict[int, tuple[str, int]]] = []
+        self._digest: int | None = None
+        no_tokens = ()  # view 4, NOTAWORD, has no tokens of its own
+        for found in (*tokens.views(), no_tokens, tokens.measures):
+            times: dict[str, int] = {}
+            for token in found:
+                times[token] = times.get(token, 0) + 1
+            self.tokens.append(dict(zip(key_list(times), times.items(), strict=True)))
+
+    @property
+    def has_words(self) -> bool:
+        """False for a message with neither header nor text: its form alone is no evidence."""
+        return any(self.tokens[:2])  # header, body
+
+    @property
+    def digest(self) -> int:
+        """Equal for equal messages."""
+        if self._digest is None:
+            counts = {key: n for view in self.tokens for key, (_, n) in view.items()}
+            self._digest = digest_message(counts, self.features)
+        return self._digest
+
+    def keys(self) -> list[int]:
+        """All keys."""
+        return [key for view in self.tokens for key in view]
+
+    def keep(self, views: str) -> None:
+        """Drop the tokens of all other views (names separated by commas, or `all`); the digest stays."""
+        if views != ALL_VIEWS:
+            self._digest = self.digest
+            kept = views.split(",")
+            for number, name in enumerate(VIEW_NAMES):
+                if name not in kept:
+                    self.tokens[number] = {}
+
+
+def count_tokens(data: bytes, wanted: Collection[str], name: str = "") -> Counted:
+    """The distinct tokens of the first MAX_READ_BYTES of a message.
+
+    wanted : as for read
+    name   : under which a fault of this program in the message is logged
+    """
+    tokens = read(data[:MAX_READ_BYTES], wanted)
+    log_faults(name, tokens.failures)
+    return Counted(tokens)

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from nbspam.cli import quick_commands as by_click
 from nbspam.cli.classify import parse_arguments
-from nbspam.decision import zero_one_loss
-from nbspam.filter import CLUES, Filter, Verdict
+from nbspam.decision import CLUES, Verdict, zero_one_loss
+from nbspam.filter import Filter
 from nbspam.model.posterior import Scored, ScorePart
 from nbspam.passthrough import own_fields
 from tests.tiny_mail import mail, process, program, run, write_folders

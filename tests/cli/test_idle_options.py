@@ -46,7 +46,6 @@ def test_an_option_without_effect_on_a_saved_model_is_refused(
         (["classify", "--header-format", "bogofilter"], "--header-format"),
         (["classify", "-p", "--spam-flag", "--header-format", "bogofilter"], "--spam-flag"),
         (["classify", "-p", "--json"], "--passthrough"),
-        (["model", "info", "--word", "pills"], "--word"),
         (["serve", "--listen", "localhost:0", "--socket-mode", "666"], "--socket-mode"),
     ],
 )

@@ -1,6 +1,5 @@
 """`nbspam model`: info, check, dump, load, merge."""
 
-import json
 import os
 import shutil
 import sqlite3
@@ -10,8 +9,6 @@ from pathlib import Path
 import pytest
 
 from nbspam.errors import CannotCreateError
-from nbspam.model.scorer import make_words
-from nbspam.settings import parse_settings
 from nbspam.store.reader import open_model
 from nbspam.store.text import load_dump
 from nbspam.tasks.merge import merge
@@ -86,35 +83,6 @@ def test_check_finds_what_does_not_add_up(copy: Path, statement: str, said: str)
     change(copy, statement)
     done = program("model", "check", "-m", copy)
     assert (done.returncode, said in (done.stdout + done.stderr).decode()) == (65, True)
-
-
-@pytest.mark.parametrize(
-    ("options", "fractions"),
-    [
-        (["--event-model", "multinomial"], ["(5 + 1) / (8 + 1 · ", "(1 + 1) / (3 + 1 · "]),
-        (["--event-model", "presence", "--textbook"], ["(3 + 1) / (6 + 1 · ", "(1 + 1) / (3 + 1 · "]),
-        (["--event-model", "bernoulli", "--alpha", "2"], ["(3 + 2) / (3 + 2 · 2)", "(1 + 2) / (1 + 2 · 2)"]),
-        (["--event-model", "complement"], ["(1 + 1) / (3 + 1 · ", "(5 + 1) / (8 + 1 · "]),
-    ],
-)
-def test_formulas_work_out_a_word_as_on_paper(
-    china: Path, tmp_path: Path, options: list[str], fractions: list[str]
-) -> None:
-    run("vocab", "build", china, "--view", "body", "-o", tmp_path / "v", "-q")
-    run("train", china, "--vocab", tmp_path / "v", "-m", tmp_path / "m", "-q", *options)
-    text = run("model", "info", "--formulas", "--word", "chinese", "-m", tmp_path / "m")
-    for fraction in fractions:
-        assert fraction in text
-
-
-def test_worked_out_word_is_what_scoring_adds(models: dict[str, Path]) -> None:
-    model = open_model(str(models["multinomial"]))
-    info = json.loads(run("model", "info", "--json", "--word", "account", "-m", models["multinomial"]))
-    lines = dict(info["formulas"][-1]["lines"])
-    scorer = make_words(model, parse_settings(model.settings))
-    word = info["word"]
-    added = scorer.token(list(word["documents"].values()), list(word["occurrences"].values()), 1)
-    assert lines["once in a message it adds"] == f"ham {added[0]:.6g}, spam {added[1]:.6g}"
 
 
 def test_failed_load_leaves_the_old_model(models: dict[str, Path], copy: Path) -> None:

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis.strategies import booleans, lists, sampled_from
 
-from nbspam.decision import zero_one_loss
-from nbspam.filter import Verdict
+from nbspam.decision import Verdict, zero_one_loss
 from nbspam.labels import HAM_AND_SPAM
 from nbspam.model.posterior import Scored
 from nbspam.passthrough import mark_message, own_fields

@@ -15,7 +15,7 @@ from nbspam.corpus.labelled import open_labelled
 from nbspam.corpus.vocabulary import Vocabulary, build_vocabulary
 from nbspam.errors import UsageError
 from nbspam.model.calibration import first_weights
-from nbspam.model.scorer import Counted, Scorer
+from nbspam.model.scorer import Scorer
 from nbspam.settings import Settings, parse_settings
 from nbspam.store.check import check_model
 from nbspam.store.learn import learn, unlearn
@@ -26,6 +26,7 @@ from nbspam.tasks import train as train_module
 from nbspam.tasks.merge import merge
 from nbspam.tasks.train import Choices, train
 from nbspam.tasks.update import update
+from nbspam.tokens import Counted
 from nbspam.tokens.bag import VIEWS, Tokens, hash_token
 from tests.tiny_mail import counts, mail, run, write_folders
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from nbspam.model import calibration
-from nbspam.model.calibrate import fit, score_evidence
+from nbspam.model.calibrate import score_evidence
 from nbspam.model.calibration import FIRST_CREDIT, Learner, feature_names, first_weights
 from nbspam.model.views import Evidence
 from nbspam.settings import Settings
@@ -22,10 +22,7 @@ def random_evidence(n: int, n_classes: int) -> Evidence:
     rng = np.random.default_rng(n_classes)
     evidence = rng.normal(size=(n, 2 * len(VIEWS), n_classes))
     evidence[:, :, 0] = 0.0
-    rough = np.array(calibration.rough_weights(n_classes))
-    unknown = rng.random((n, len(VIEWS)))
-    common = np.hstack([unknown, rough @ evidence[:, :, 1:]]) if len(rough) else unknown
-    return Evidence(evidence, common, np.arange(n) % n_classes, WORDS)
+    return Evidence(evidence, rng.random((n, len(VIEWS))), np.arange(n) % n_classes, WORDS)
 
 
 @pytest.mark.parametrize("n_classes", [2, 3, 5])
@@ -40,19 +37,6 @@ def test_scores_are_the_design_times_the_weights_for_one_message_and_for_many(n_
         assert calibration.scores(weights.tolist(), one, common) == pytest.approx(expected, abs=1e-12)
 
 
-def test_class_that_shares_its_words_with_another_is_told_from_it() -> None:
-    """The words of class 2 speak for class 1 twice as loud; only a weight between the two can say so."""
-    rng = np.random.default_rng(1)
-    labels = np.arange(600) % 3
-    says = np.array([[0.0, -2.0, -2.0], [0.0, 2.0, 0.0], [0.0, 4.0, 2.0]])[labels]
-    evidence = np.zeros((600, 2 * len(VIEWS), 3))
-    evidence[:, 0, 1:] = says[:, 1:] + rng.normal(0, 0.3, (600, 2))
-    rough = np.array(calibration.rough_weights(3))
-    common = np.hstack([np.zeros((600, len(VIEWS))), rough @ evidence[:, :, 1:]])
-    found = Evidence(evidence, common, labels, WORDS)
-    assert np.mean(score_evidence(fit(found)[0], found).argmax(axis=1) == labels) > 0.95
-
-
 @pytest.mark.parametrize("n_classes", [2, 3, 4])
 def test_step_is_the_gaussian_posterior_of_one_message(n_classes: int) -> None:
     """Precision and mean by the book: P + p(1-p) x x', w + (1-p) S x, p the odds of class against rival."""
@@ -63,8 +47,7 @@ def test_step_is_the_gaussian_posterior_of_one_message(n_classes: int) -> None:
         learner = Learner((prior, prior_covariance))
         evidence = random.normal(size=(2 * len(VIEWS), n_classes))
         evidence[:, 0] = 0.0
-        rough = calibration.rough_weights(n_classes)
-        common = [*random.random(len(VIEWS)).tolist(), *calibration.rough_scores(rough, evidence.tolist())]
+        common = random.random(len(VIEWS)).tolist()
         rows = [calibration.design(evidence.tolist(), common, k) for k in range(n_classes)]
         design = np.array(rows)
         design[0] = 0.0

@@ -13,9 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nbspam.decision import Loss, cutoffs, zero_one_loss
+from nbspam.decision import Loss, Verdict, cutoffs, zero_one_loss
 from nbspam.errors import BadDataError, NbspamError
-from nbspam.filter import Verdict
 from nbspam.labels import HAM_AND_SPAM
 from nbspam.model.posterior import Scored
 from nbspam.passthrough import mark_message

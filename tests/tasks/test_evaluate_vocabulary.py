@@ -11,13 +11,14 @@ from nbspam.corpus.corpus import Corpus, read_corpus
 from nbspam.corpus.labelled import open_labelled
 from nbspam.corpus.vocabulary import Vocabulary, build_vocabulary, limit_settings
 from nbspam.filter import open_filter
-from nbspam.model.scorer import Counted, Scorer
+from nbspam.model.scorer import Scorer
 from nbspam.settings import Settings
 from nbspam.store.check import TokenRow
 from nbspam.store.reader import open_model
 from nbspam.tasks.evaluate import judge_splits
 from nbspam.tasks.judges import BatchJudge, Plan, ReplayJudge
 from nbspam.tasks.train import Choices, train
+from nbspam.tokens import Counted
 
 WAYS = {
     "averaged": Settings(),

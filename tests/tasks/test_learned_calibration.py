@@ -10,14 +10,14 @@ from nbspam.corpus.item import Item
 from nbspam.corpus.labelled import open_labelled
 from nbspam.model.calibrate import WARM_UP_SHARE
 from nbspam.model.calibration import Learner, first_weights
-from nbspam.model.scorer import Counted, Scorer
+from nbspam.model.scorer import Scorer
 from nbspam.settings import Settings, parse_settings
 from nbspam.store.learn import learn
 from nbspam.store.reader import open_model
 from nbspam.tasks import update as bulk
 from nbspam.tasks.train import train
 from nbspam.tasks.update import update
-from nbspam.tokens import read
+from nbspam.tokens import Counted, read
 from tests.mail_samples import make_corpus
 
 CLASSES = ("ham", "spam")

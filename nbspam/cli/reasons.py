@@ -1,0 +1,156 @@
+"""A verdict in words: how sure, and the strongest reasons.
+
+A token tells by its beginning what it is of (docs/tokens.md).  Here is what people call that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from nbspam.cli import plain
+from nbspam.decision import UNDECIDED
+from nbspam.explain import Clue, Explanation
+
+MAX_REASONS = 3
+MAX_NAMED = 3  # things of one reason, such as words
+MAX_CLUES = 30  # that reasons come from; later ones say little
+MAX_THING = 40  # characters of a thing
+MOST_PERCENT = 99.99  # nothing is certain
+# By the field of a token of the header.
+HEADER_FIELDS = {
+    "subject": ("the subject word", "the subject words"),
+    "from": ("the sender", "the sender"),
+    "reply-to": ("the reply address", "the reply address"),
+    "return-path": ("the return address", "the return address"),
+    "to": ("the recipient", "the recipients"),
+    "cc": ("the recipient", "the recipients"),
+    "delivered-to": ("the recipient", "the recipients"),
+    "received": ("the way through", "the way through"),
+    "message-id": ("the message ID of", "the message ID of"),
+    "list-id": ("the mailing list", "the mailing list"),
+    "user-agent": ("the mail program", "the mail program"),
+    "x-mailer": ("the mail program", "the mail program"),
+    "content-type": ("the content type", "the content type"),
+    "field": ("the header field", "the header fields"),
+}
+# By the mark of a token of the structure, before `=`.
+STRUCTURE_MARKS = {
+    "url": ("the link to", "the links to"),
+    "link": ("a link that shows", "a link that shows"),
+    "image": ("an image from", "images from"),
+    "title": ("the word in the page title", "the words in the page title"),
+    "alt": ("the word for an image", "the words for images"),
+    "file": ("a file named", "files named"),
+    "ending": ("a file that ends in", "files that end in"),
+    "attached": ("an attachment of type", "attachments of type"),
+    "magic": ("an attachment that is", "attachments that are"),
+    "inside": ("an archive with", "an archive with"),
+    "document": ("a document with", "a document with"),
+    "type": ("a part of type", "parts of type"),
+    "charset": ("the charset", "the charsets"),
+    "encoding": ("the encoding", "the encodings"),
+    "order": ("the order of fields", "the order of fields"),
+    "defect": ("the broken format", "the broken format"),
+    "spaced": ("the spaced-out word", "the spaced-out words"),
+}
+OTHERS = {
+    "word": ("the word", "the words"),
+    "words": ("the words", "the words"),  # two that follow one another
+    "path": ("the word in a link", "the words in links"),
+    "authentication": ("the authentication result", "the authentication results"),
+    "failed": ("the failed authentication",) * 2,
+    "passed": ("the passed authentication",) * 2,
+    "measure": ("the", "the"),
+    "NOTAWORD": ("words that were never met",) * 2,
+}
+PHRASES = {**HEADER_FIELDS, **STRUCTURE_MARKS, **OTHERS}
+AUTHENTICATION = ("authentication-results", "received-spf")
+FAILED = ("fail", "softfail", "permerror", "invalid")
+
+
+class Reason(NamedTuple):
+    """What a clue is about.  kind : of PHRASES, or of a field or mark that is not there;  thing : its name"""
+
+    kind: str
+    thing: str = ""
+
+
+def describe_verdict(found: Explanation) -> str:
+    """`spam, 99.99 %: above all the link to login.example, the failed authentication, the words a and b`."""
+    verdict = found.verdict
+    if verdict.shares is None:
+        return verdict.label
+    name = verdict.classes[verdict.number]
+    nats = [clue.log_odds or 0.0 for clue in found.clues]
+    reasons = list_reasons([clue for clue, value in zip(found.clues, nats, strict=True) if value > 0])
+    others = list_reasons([clue for clue, value in zip(found.clues, nats, strict=True) if value < 0])
+    if verdict.decided == UNDECIDED:
+        sides = [f"for it {reasons}"] * bool(reasons) + [f"against it {others}"] * bool(others)
+        how_sure = f"{verdict.label}, {name} {percent(verdict.shares[verdict.number])}"
+        return f"{how_sure}: {'; '.join(sides)}" if sides else how_sure
+    own = reasons if verdict.decided == verdict.number else others
+    how_sure = f"{verdict.label}, {percent(verdict.shares[verdict.decided])}"
+    return f"{how_sure}: above all {own}" if own else how_sure
+
+
+def percent(share: float) -> str:
+    """A probability for people; none is printed as 100 %."""
+    value = min(100 * share, MOST_PERCENT)
+    return f"{value:.2f} %" if value > 99 else f"{value:.0f} %"
+
+
+def list_reasons(clues: Sequence[Clue]) -> str:
+    """The strongest reasons of some clues in words, strongest first; clues of one kind are one reason."""
+    found: dict[str, list[str]] = {}
+    for clue in clues[:MAX_CLUES]:
+        kind, thing = find_reason(clue)
+        if kind not in found and len(found) == MAX_REASONS:
+            continue
+        things = found.setdefault(kind, [])
+        if any(thing in other for other in things):  # a.example in login.a.example
+            continue
+        found[kind] = [other for other in things if other not in thing]
+        found[kind].append(thing)
+    return ", ".join([_phrase(kind, things[:MAX_NAMED]) for kind, things in found.items()])
+
+
+def find_reason(clue: Clue) -> Reason:
+    """What a clue is about, from its view and the beginning of its token."""
+    token = clue.token
+    if clue.kind == "feature" or clue.view == "measures":
+        return Reason("measure", _describe_measure(token))
+    if clue.view == "bigrams":
+        return Reason("words", token.replace("+", " "))
+    if clue.view == "header":
+        field, _, value = token.partition(":")
+        if field not in AUTHENTICATION:
+            return Reason(field, value.strip("@#").replace("+", " "))
+        if value in FAILED or value == "pass":
+            return Reason("passed" if value == "pass" else "failed")
+        return Reason("authentication", value)
+    mark, _, value = token.partition("=")
+    if mark == "url" and value.startswith("/"):
+        return Reason("path", value[1:])
+    if mark in STRUCTURE_MARKS and value:
+        return Reason(mark, value.strip("#").replace(">", " before "))
+    return Reason("word", token) if clue.view == "body" else Reason(token)
+
+
+def _describe_measure(token: str) -> str:
+    """`digit_share<0.001` is `digit share (below 0.001)`."""
+    for mark, words in ((">=", "at least "), ("<", "below "), ("=", "")):
+        name, found, value = token.partition(mark)
+        if found:
+            return f"{name.replace('_', ' ')} ({words}{value})"
+    return token
+
+
+def _phrase(kind: str, things: Sequence[str]) -> str:
+    """A reason in words; a kind that is not in PHRASES is named as it is in the table of clues."""
+    names = [plain(thing)[:MAX_THING] for thing in things if thing]
+    if kind not in PHRASES:
+        return f"{plain(kind)[:MAX_THING]} {', '.join(names)}".rstrip()
+    one, several = PHRASES[kind]
+    listed = " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
+    return f"{several if len(names) > 1 else one} {listed}".rstrip()
