@@ -230,7 +230,7 @@ _TABLE: dict[str, Callable[[str], Callable[[Any], Any]]] = {
     "vectorize.features": _option("The columns.", "NAME", type=("words", "numeric"), default="words"),
     "vectorize.vocab": _option("With words: the vocabulary; its codes are the columns.", "FILE"),
     "vectorize.event_model": _option("How to count words.", "NAME", type=("bernoulli", "multinomial")),
-    "format": _option("The format.", "NAME", type=("npz", "svmlight", "jsonl"), default="npz", name="form"),
+    "format": _option("The format.", "NAME", type=("npz", "jsonl"), default="npz", name="form"),
     "formulas": _option("Show every symbol of the model with its number, and a worked example."),
     "word": _option("The word for the example of --formulas. Default: a strong one.", "WORD"),
     "from": _option(
