@@ -33,8 +33,9 @@ from nbspam.corpus.accumulator import (
     cut_by_key,
     select_latest,
 )
-from nbspam.corpus.item import Item, MailFile, Notes, Skipped
+from nbspam.corpus.item import Item, Skipped
 from nbspam.corpus.reading import Progress, ReadShard, ShardReader
+from nbspam.corpus.walk import MailFile, Notes
 from nbspam.errors import InternalError, NoInputError, UsageError
 from nbspam.model.block import Block
 from nbspam.model.counts import Counts, Floats, Ints, merge_counts
