@@ -16,13 +16,16 @@ from nbspam.decision import CLUES, Verdict
 from nbspam.errors import BadDataError, NbspamError, NoInputError, TryAgainError, UsageError
 from nbspam.filter import Filter, follow_model
 from nbspam.labels import HAM, HAM_AND_SPAM, SPAM, UNSURE
-from nbspam.mail.limits import MAX_READ_BYTES
+from nbspam.mail.limits import MAX_FIELD_NAME, MAX_READ_BYTES
 from nbspam.passthrough import FORMATS, mark_message, unwrap_message
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import BinaryIO
+
+    from nbspam.corpus.item import Item
+    from nbspam.corpus.walk import Notes
 
     Options = dict[str, str]
 
@@ -32,8 +35,6 @@ BOGOFILTER_ERROR = 3  # of the latter
 REGULAR_FILE = 0o100000
 FEW_PATHS = 30  # with more messages than this, several processes judge them
 LARGE_BYTES = 1 << 20  # a file of this size may be a mailbox of many messages
-# The first bytes of mailboxes and compressed files, see nbspam.corpus.item, which decides.
-MAYBE_MANY = (b"From ", b"\x1f\x8b", b"\xfd7", b"BZ", b"\x28\xb5", b"\x04\x22", b"PK", b"7z")
 CHUNK_BYTES = 1 << 20
 MARKED_BYTES = 16 << 20  # of a message with -p: old fields of ours are removed here, the rest is copied
 # The flags of this command; the table with their help is nbspam.cli.options.
@@ -145,11 +146,11 @@ def _classify_many(options: Options, paths: list[str]) -> int:
     from itertools import chain
 
     from nbspam.corpus.executor import default_jobs
-    from nbspam.corpus.item import Item, Notes
-    from nbspam.tasks.classify import classify_many, list_items
+    from nbspam.corpus.walk import Notes
+    from nbspam.tasks.classify import classify_many
 
     notes, status = Notes(), 0
-    mail = list_items(paths, lambda: Item(STDIN_NAME, "", STDIN_NAME, data=_read_stdin()), notes)
+    mail = _find_items(paths, notes)
     current, text_of = partial(_open, options), partial(_text, options=options)
     jobs = int(options.get("jobs", default_jobs()))
     with closing(classify_many(mail, current, text_of, jobs, "json" in options)) as found:
@@ -375,7 +376,7 @@ class ReadableMessages:
                 yield STDIN_NAME, _read_stdin()
                 continue
             try:
-                data = _read_single(path)
+                data = _read_plain(path)
             except OSError as error:
                 self._skip(path, error.strerror)
                 continue
@@ -386,20 +387,30 @@ class ReadableMessages:
 
     def _many(self, path: str) -> Iterator[tuple[str, bytes]]:
         """The messages of a folder, mailbox, packed file or pipe."""
-        from nbspam.corpus.source import open_unlabelled
+        from nbspam.corpus.item import read_items
+        from nbspam.corpus.walk import Notes
 
-        source = open_unlabelled([path])
-        for item in source.items():
-            try:
-                yield item.name, item.read()
-            except OSError as error:
-                self._skip(item.name, error.strerror)
-        for name, why in source.skipped:
+        notes = Notes()
+        for item, data in read_items(_find_items([path], notes), notes.skipped):
+            yield item.name, data
+        for name, why in notes.skipped:
             self._skip(name, why)
 
     def _skip(self, name: str, why: str | None) -> None:
         sys.stderr.write(error_text(_unread(name, why)))
         self.status = NoInputError.status
+
+
+def _find_items(paths: list[str], notes: Notes) -> Iterator[Item]:
+    """The messages at these paths, in their order; what cannot be read is noted."""
+    from nbspam.corpus.item import Item
+    from nbspam.corpus.walk import SourcePart
+
+    for path in paths:
+        if path == STDIN_NAME:
+            yield Item(STDIN_NAME, "", STDIN_NAME, data=_read_stdin())
+        else:
+            yield from SourcePart(path).items(notes)
 
 
 def _list_paths(options: Options, paths: list[str]) -> list[str]:
@@ -414,13 +425,14 @@ def _read_stdin() -> bytes:
     return unwrap_message(data)
 
 
-def _read_single(path: str) -> bytes | None:
-    """The scored part of a file that is one message; None for a folder, mailbox, packed file or pipe."""
+def _read_plain(path: str) -> bytes | None:
+    """The scored part of a file that begins with a header field; None for all else, which takes the walk."""
     if os.stat(path).st_mode & 0o170000 != REGULAR_FILE:
         return None
     with open(path, "rb") as file:
         data = file.read(MAX_READ_BYTES)
-    return None if data.startswith(MAYBE_MANY) else data
+    name, colon, _ = data[:MAX_FIELD_NAME].partition(b":")
+    return data if colon and name.replace(b"-", b"").isalnum() else None
 
 
 def _unread(name: str, why: str | None) -> NoInputError:

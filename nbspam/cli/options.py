@@ -101,7 +101,6 @@ _TABLE: dict[str, Callable[[str], Callable[[Any], Any]]] = {
     "spam": _option("Spam, in the same forms; repeatable.", "PATH", multiple=True),
     "class": _option("Mail of a class; repeatable.", "NAME=PATH", name="classes", multiple=True),
     "rules": _option("A file with the class of each Maildir folder.", "FILE"),
-    "force": _option("Also read files that do not look like mail: programs, images, source code."),
     "skip_unread": _option("Skip unread ham of a Maildir: missed spam is often among it."),
     # The model, and how it counts and scores
     "model": _option(
@@ -222,7 +221,7 @@ _TABLE: dict[str, Callable[[str], Callable[[Any], Any]]] = {
     "vectorize.features": _option("The columns.", "NAME", type=("words", "numeric"), default="words"),
     "vectorize.vocab": _option("With words: the vocabulary; its codes are the columns.", "FILE"),
     "vectorize.event_model": _option("How to count words.", "NAME", type=("bernoulli", "multinomial")),
-    "format": _option("The format.", "NAME", type=("npz", "svmlight", "jsonl"), default="npz", name="form"),
+    "format": _option("The format.", "NAME", type=("npz", "jsonl"), default="npz", name="form"),
     "from": _option(
         "The filter that wrote FILE.",
         "NAME",
@@ -261,7 +260,7 @@ _TABLE: dict[str, Callable[[str], Callable[[Any], Any]]] = {
     "quiet": _option("Write nothing to stderr except errors.", short="-q"),
     "doctor.quiet": _option("Show only what is wrong.", short="-q"),
 }
-SOURCE = ("source", "ham", "spam", "class", "rules", "skip_unread", "force")
+SOURCE = ("source", "ham", "spam", "class", "rules", "skip_unread")
 CLUSTER = ("scheduler", "local_cluster")
 # A model keeps these ways of counting and scoring from its training; the others can be chosen again.
 KEPT_BY_MODEL = ("threshold", "views", "numeric_model", "bins", "binning", "normalise")

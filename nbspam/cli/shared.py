@@ -23,7 +23,8 @@ from nbspam.store.connection import refuse_foreign
 
 if TYPE_CHECKING:
     from nbspam.corpus.cluster import Cluster
-    from nbspam.corpus.item import Item, MailFile
+    from nbspam.corpus.item import Item
+    from nbspam.corpus.walk import MailFile
     from nbspam.model.chosen_settings import Scoring
 
 STDOUT = "-"
@@ -46,7 +47,6 @@ def open_source(given: dict[str, Any], allow_one_class: bool = False) -> Source:
         rules=given["rules"],
         skip_unread=given["skip_unread"],
         allow_one_class=allow_one_class,
-        force=given["force"],
     )
 
 

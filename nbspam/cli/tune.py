@@ -79,7 +79,7 @@ def format_command(options: str, given: dict[str, Any]) -> str:
     for name, flag in (("ham", "--ham"), ("spam", "--spam"), ("classes", "--class")):
         words += [word for path in given[name] for word in (flag, path)]
     words += ["--rules", given["rules"]] if given["rules"] else []
-    words += [f for f, name in (("--skip-unread", "skip_unread"), ("--force", "force")) if given[name]]
+    words += ["--skip-unread"] if given["skip_unread"] else []
     return plain(shlex.join([*words, *given["source"]]))
 
 

@@ -130,8 +130,7 @@ def vectorize_command(features: str, output: str, form: str, jobs: int, quiet: b
 
     npz is for numpy.load, without pickle: labels, class names and message names; with words a scipy CSR
     matrix (scipy.sparse.load_npz) and the words; with numeric features a dense matrix and the names of its
-    columns.  svmlight numbers columns from 1 and has -1 and +1 for two classes, 1, 2, ... in class order
-    for more.  jsonl has the features by name, or the codes: under multinomial one for each token, in order.
+    columns.  jsonl has the features by name, or the codes: under multinomial one for each token, in order.
 
     \b
     Example:

@@ -29,7 +29,6 @@ KEPT_PAIRS = 6_000_000  # tokens in them, 50 MB: of very long messages fewer are
 MOST_KEPT = 1.5  # times as many rows are kept before some of them go
 MAX_PENDING_PAIRS = 1_500_000  # some 4,000 messages, 12 MB
 N_RANGES = 64
-_BOUNDS = np.array([(number << 58) - (1 << 63) for number in range(1, N_RANGES)], np.int64)
 
 
 class Counting(NamedTuple):
@@ -183,7 +182,7 @@ class CountSum:
 
     def _spill(self) -> None:
         self._files = self._files or [TemporaryFile() for _ in range(N_RANGES)]  # noqa: SIM115 - kept open
-        parts = cut_by_key(merge_counts(self._parts))
+        parts = cut_by_key(merge_counts(self._parts), N_RANGES)
         self._parts = []
         for part, file in zip(parts, self._files, strict=True):
             for array in (part.keys, part.views, np.frombuffer(part.texts, np.uint8)):
@@ -208,9 +207,10 @@ class CountSum:
             yield Counts(keys, views, texts.tobytes(), documents, occurrences, self._none.messages)
 
 
-def cut_by_key(counts: Counts) -> list[Counts]:
-    """N_RANGES counts, each of the tokens in one range of keys."""
-    ends = [0, *np.searchsorted(counts.keys, _BOUNDS).tolist(), len(counts.keys)]
+def cut_by_key(counts: Counts, n_ranges: int) -> list[Counts]:
+    """Counts of the tokens in each of so many equal ranges of keys, in ascending order."""
+    bounds = [(number << 64) // n_ranges - (1 << 63) for number in range(1, n_ranges)]
+    ends = [0, *np.searchsorted(counts.keys, bounds).tolist(), len(counts.keys)]
     return [counts.take(np.arange(*pair)) for pair in pairwise(ends)]
 
 

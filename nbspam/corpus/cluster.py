@@ -1,9 +1,9 @@
 """Training and evaluation on many machines: Dask runs the work.
 
-The client lists the files; workers read and count them, some files a task.  Counts are merged in the workers,
-each range of keys by a tree of its own, and the client fetches one range after the other while it writes the
-model, so no machine holds all counts.  Dask runs a task again if the worker that had its result is gone, and
-a task changes nothing outside it, so that changes no integer.
+The client lists the files; workers read and count them, some files a task, and cut the counts into ranges of
+keys.  Each range is merged two by two in the workers, and the client fetches one range after the other while
+it writes the model, so no machine holds all counts.  Dask runs a task again if the worker that had its result
+is gone, and a task changes nothing outside it, so that changes no integer.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ import logging
 import os
 import sys
 import warnings
-from collections import defaultdict, deque
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import CancelledError
 from contextlib import ExitStack, contextmanager
 from functools import partial
-from itertools import chain, islice
+from itertools import chain
 from operator import call, itemgetter
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,14 +27,15 @@ from numpy.typing import NDArray
 from nbspam import __version__
 from nbspam.corpus.accumulator import (
     KEPT_MESSAGES,
-    N_RANGES,
     Accumulator,
     Counting,
     cut_by_key,
     select_latest,
 )
-from nbspam.corpus.item import Item, MailFile, Notes, Skipped
+from nbspam.corpus.executor import ResultT, ShardT
+from nbspam.corpus.item import Item, Skipped
 from nbspam.corpus.reading import Progress, ReadShard, ShardReader
+from nbspam.corpus.walk import MailFile, Notes
 from nbspam.errors import InternalError, NoInputError, UsageError
 from nbspam.model.block import Block
 from nbspam.model.counts import Counts, Floats, Ints, merge_counts
@@ -42,13 +43,9 @@ from nbspam.model.counts import Counts, Floats, Ints, merge_counts
 if TYPE_CHECKING:
     from distributed import Client, Future
 
-Shard = TypeVar("Shard")
-Result = TypeVar("Result")
-FIRST_FILES, MOST_FILES = 150, 9_600  # of a task: small ones share out little mail, large ones are few
-TASKS_OF_A_SIZE = 32
-MOST_BYTES = 64 << 20  # of the mboxes of a task
-FAN_IN = 8  # results that one task merges
-WAITING_TASKS = 256  # given to the scheduler ahead of their results
+KEY_RANGES = 16  # of keys
+TASK_FILES = 500
+TASK_BYTES = 64 << 20  # of its mboxes
 CONNECT_SECONDS = 10
 PATIENCE_SECONDS = 20  # without any worker
 
@@ -59,31 +56,41 @@ class Cluster:
     def __init__(self, client: Client) -> None:
         self._client = client
 
-    def submit(self, work: Callable[..., Any], *arguments: Any) -> Future:
-        """Have a worker do it; futures among the arguments become their results."""
-        return self._client.submit(work, *arguments, pure=False)
+    def map(self, work: Callable[..., Any], *arguments: list[Any], priority: int = 0) -> list[Future]:
+        """Have workers do it, as `map`; futures among the arguments become their results.
 
-    def run(self, work: Callable[[Shard], Result], shards: Iterable[Shard]) -> Iterator[Result]:
+        priority : above 0 before other work that can begin
+        """
+        return [*self._client.map(work, *arguments, pure=False, priority=priority)]
+
+    def merge(self, work: Callable[[Any, Any], Any], parts: list[Future]) -> Future:
+        """The parts merged two by two, in their order; at least one part."""
+        while len(parts) > 1:
+            odd_one = parts[-1:] if len(parts) % 2 else []
+            parts = self.map(work, parts[:-1:2], parts[1::2], priority=1) + odd_one
+        return parts[0]
+
+    def run(self, work: Callable[[ShardT], ResultT], shards: Iterable[ShardT]) -> Iterator[ResultT]:
         """work(shard) for each shard, in order; what `work` holds is sent to each worker once."""
         held = self._client.scatter(work, broadcast=True, hash=False)
-        return self.results(self.submit(call, held, shard) for shard in shards)
+        given = [*shards]
+        return self.results(self.map(call, [held] * len(given), given))
 
     def read(
         self, files: Iterable[MailFile], classes: tuple[str, ...], wanted: frozenset[str]
     ) -> Iterator[ReadShard]:
         """The blocks of all messages, in order."""
-        return self.run(partial(_read, classes=classes, wanted=wanted), _cut_files(files))
+        return self.run(partial(_read_files, classes=classes, wanted=wanted), _cut_files(files))
 
     def accumulator(self, counting: Counting) -> ClusterMail:
         """An Accumulator of MailFiles."""
         return ClusterMail(self, counting)
 
-    def results(self, futures: Iterator[Future]) -> Iterator[Any]:
-        """The result of each future, in order."""
-        waiting = deque(islice(futures, WAITING_TASKS))
+    def results(self, futures: Iterable[Future]) -> Iterator[Any]:
+        """The result of each future, in order; a worker may forget it then."""
+        waiting = deque(futures)
         while waiting:
             yield self.result(waiting.popleft())
-            waiting.extend(islice(futures, 1))
 
     def result(self, future: Future) -> Any:
         """The result of a future; InternalError if no worker is left to compute it."""
@@ -95,7 +102,7 @@ class Cluster:
                     raise _lost("no worker is left") from None
 
 
-class _Counted(NamedTuple):
+class _Summary(NamedTuple):
     """What a task found in its messages, without their tokens; see Accumulator."""
 
     messages: Ints
@@ -116,19 +123,15 @@ class ClusterMail(Accumulator):
 
     def read(self, files: Iterable[Any], progress: Progress | None = None) -> None:
         """Read and add all mail in these MailFiles; this is called once."""
-        submit = self._cluster.submit
-        rows = _Tree(self._cluster, _select_latest)
-        ranges = [_Tree(self._cluster, merge_counts) for _ in range(N_RANGES)]
-
-        def summaries() -> Iterator[Future]:
-            shards = _cut_files(files)
-            while parts := [submit(_count, some, self.counting) for some in islice(shards, FAN_IN)]:
-                yield from [submit(itemgetter(0), part) for part in parts]
-                merged = submit(_merge_and_cut, parts)
-                for number, tree in enumerate([rows, *ranges]):
-                    tree.add(submit(itemgetter(number), merged))
-
-        for one in self._cluster.results(summaries()):
+        cluster = self._cluster
+        counted = cluster.map(partial(_count_files, counting=self.counting), [*_cut_files(files)])
+        parts = [cluster.map(itemgetter(part), counted, priority=1) for part in range(2 + KEY_RANGES)]
+        del counted  # so that the workers may forget it
+        summaries, rows, *ranges = parts
+        self._ranges = [cluster.merge(_add_counts, some) for some in ranges]
+        latest = cluster.merge(_merge_rows, rows)
+        del parts, rows, ranges
+        for one in cluster.results(summaries):
             self.messages += one.messages
             self.size_bytes += one.size_bytes
             self.learned += one.learned
@@ -138,31 +141,12 @@ class ClusterMail(Accumulator):
                 self.numeric += one.numeric
             if progress:
                 progress(int(one.messages.sum()), one.size_bytes)
-        self._ranges = [tree.root() for tree in ranges]
-        self._recent = [self._cluster.result(rows.root())]
+        self._recent = [cluster.result(latest)]
 
     def ranges(self) -> Iterator[Counts]:
         """The counts of all messages, in ascending ranges of keys, fetched one after the other."""
         for future in self._ranges:
             yield self._cluster.result(future)
-
-
-class _Tree:
-    """Results merged as the digits of a number are carried, in their order."""
-
-    def __init__(self, cluster: Cluster, merge: Callable[[list[Any]], Any]) -> None:
-        self._cluster, self._merge = cluster, merge
-        self._levels: defaultdict[int, list[Future]] = defaultdict(list)
-
-    def add(self, future: Future, level: int = 0) -> None:
-        self._levels[level].append(future)
-        if len(self._levels[level]) == FAN_IN:
-            self.add(self._cluster.submit(self._merge, self._levels.pop(level)), level + 1)
-
-    def root(self) -> Future:
-        """The sum of all."""
-        left = [self._levels[level] for level in sorted(self._levels, reverse=True)]
-        return self._cluster.submit(self._merge, [*chain.from_iterable(left)])
 
 
 @contextmanager
@@ -234,46 +218,43 @@ def _lost(why: str) -> InternalError:
 
 
 def _cut_files(files: Iterable[MailFile]) -> Iterator[list[MailFile]]:
-    """The files cut into the work of a task each, more and more of them."""
+    """The files cut into the work of a task each."""
     shard: list[MailFile] = []
-    size_bytes = made = 0
+    size_bytes = 0
     for file in files:
         shard.append(file)
         size_bytes += os.path.getsize(file.path) if file.may_be_mbox and os.path.isfile(file.path) else 0
-        most = min(MOST_FILES, FIRST_FILES << (made // TASKS_OF_A_SIZE))
-        if len(shard) >= most or size_bytes >= MOST_BYTES:
+        if len(shard) == TASK_FILES or size_bytes >= TASK_BYTES:
             yield shard
-            shard, size_bytes, made = [], 0, made + 1
+            shard, size_bytes = [], 0
     if shard:
         yield shard
 
 
-def _items(files: list[MailFile], notes: Notes) -> Iterator[Item]:
+def _open_files(files: list[MailFile], notes: Notes) -> Iterator[Item]:
     return chain.from_iterable(file.items(notes) for file in files)
 
 
-def _read(files: list[MailFile], classes: tuple[str, ...], wanted: frozenset[str]) -> ReadShard:
+def _read_files(files: list[MailFile], classes: tuple[str, ...], wanted: frozenset[str]) -> ReadShard:
     notes = Notes()
-    found = ShardReader(classes, wanted)(_items(files, notes))
+    found = ShardReader(classes, wanted)(_open_files(files, notes))
     return found._replace(skipped=found.skipped + notes.skipped)
 
 
-def _count(files: list[MailFile], counting: Counting) -> tuple[_Counted, Block, Counts]:
-    """What is _Counted of the messages, their rows for the calibration, and their Counts."""
+def _count_files(files: list[MailFile], counting: Counting) -> list[Any]:
+    """The _Summary of the messages, their rows for the calibration, and KEY_RANGES Counts."""
     mail, notes = Accumulator(counting), Notes()
-    mail.read(_items(files, notes))
+    mail.read(_open_files(files, notes))
     skipped = mail.skipped + notes.skipped
-    counted = _Counted(mail.messages, mail.size_bytes, mail.learned, mail.names, mail.numeric, skipped)
-    return counted, mail.recent(), mail.counts()
+    summary = _Summary(mail.messages, mail.size_bytes, mail.learned, mail.names, mail.numeric, skipped)
+    return [summary, mail.recent(), *cut_by_key(mail.counts(), KEY_RANGES)]
 
 
-def _merge_and_cut(parts: list[tuple[_Counted, Block, Counts]]) -> list[Any]:
-    """The rows of some tasks, and N_RANGES Counts."""
-    _, rows, counts = zip(*parts, strict=True)
-    return [_select_latest(list(rows)), *cut_by_key(merge_counts(list(counts)))]
+def _add_counts(left: Counts, right: Counts) -> Counts:
+    return merge_counts([left, right])
 
 
-def _select_latest(blocks: list[Block]) -> Block:
+def _merge_rows(left: Block, right: Block) -> Block:
     """The latest KEPT_MESSAGES of each class: among them are the latest of all, whatever the shares."""
-    n_classes = 1 + max((int(block.labels.max(initial=0)) for block in blocks), default=0)
-    return select_latest(blocks, KEPT_MESSAGES * n_classes, np.ones(n_classes, np.int64))
+    n_classes = 1 + max(int(block.labels.max(initial=0)) for block in (left, right))
+    return select_latest([left, right], KEPT_MESSAGES * n_classes, np.ones(n_classes, np.int64))

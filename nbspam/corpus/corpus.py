@@ -9,8 +9,9 @@ from typing import NamedTuple
 import numpy as np
 
 from nbspam.corpus.executor import Workers
-from nbspam.corpus.item import Item, MailFile, Skipped
+from nbspam.corpus.item import Item, Skipped
 from nbspam.corpus.reading import IDENTITIES, WORDS, Progress, read_blocks
+from nbspam.corpus.walk import MailFile
 from nbspam.errors import NoInputError
 from nbspam.model.block import Block, is_dated, keep_views, merge_blocks, sort_by_time
 from nbspam.model.counts import Ints
@@ -19,7 +20,7 @@ from nbspam.tokens.bag import BIGRAMS_VIEW, MEASURES_VIEW, number_views
 
 BY_INDEX = "in the order of the index"
 BY_DATE = "by date"
-INTERLEAVED = "for want of different dates with the classes interleaved, each in the order read"
+INTERLEAVED = "with classes interleaved, without usable dates"
 
 
 class Corpus(NamedTuple):
@@ -27,7 +28,7 @@ class Corpus(NamedTuple):
 
     block      : a row a message, in the order read; every row is labelled
     classes    : class names in class order
-    identities : a hash of each message's bytes and class name, see identify
+    identities : a hash of each message's bytes and class name, see make_identity
     skipped    : (name, reason) of what could not be read
     by_index   : the order read is that of an index file, which is time
     """

@@ -22,11 +22,11 @@ from nbspam.errors import TryAgainError
 if TYPE_CHECKING:
     from concurrent.futures import Future, ProcessPoolExecutor
 
-Shard = TypeVar("Shard")
-Result = TypeVar("Result")
+ShardT = TypeVar("ShardT")
+ResultT = TypeVar("ResultT")
 WAITING_PER_JOB = 2  # shards at work or waiting
 JOBS_PER_CORE = 4  # more processes are no faster and fill the memory
-CHECK_SECONDS = 1.0
+WAIT_SECONDS = 1.0
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _work_of_process: list[Callable[[Any], Any]] = []  # in a worker process: what it does
 
@@ -34,7 +34,7 @@ _work_of_process: list[Callable[[Any], Any]] = []  # in a worker process: what i
 class Workers(Protocol):
     """Machines that work in place of processes, see cluster.py."""
 
-    def run(self, work: Callable[[Shard], Result], shards: Iterable[Shard]) -> Iterator[Result]:
+    def run(self, work: Callable[[ShardT], ResultT], shards: Iterable[ShardT]) -> Iterator[ResultT]:
         """As run_shards."""
 
     def read(self, files: Iterable[Any], classes: tuple[str, ...], wanted: frozenset[str]) -> Iterator[Any]:
@@ -47,8 +47,8 @@ def default_jobs() -> int:
 
 
 def run_shards(
-    work: Callable[[Shard], Result], shards: Iterable[Shard], jobs: int | Workers
-) -> Iterator[Result]:
+    work: Callable[[ShardT], ResultT], shards: Iterable[ShardT], jobs: int | Workers
+) -> Iterator[ResultT]:
     """work(shard) for each shard, in order.  One job, or a single shard, runs in this process.
 
     jobs : the most processes; there are no more than shards, or JOBS_PER_CORE a core.  They begin to work
@@ -68,7 +68,7 @@ def run_shards(
 
 
 def _run_in_processes(
-    work: Callable[[Shard], Any], first: list[Shard], stream: Iterator[Shard], jobs: int
+    work: Callable[[ShardT], Any], first: list[ShardT], stream: Iterator[ShardT], jobs: int
 ) -> Iterator[Any]:
     """None when the processes have begun, then the results."""
     with _open_pool(work, jobs) as (pool, lacks_threads):
@@ -89,7 +89,7 @@ def _run_in_processes(
 def _await_result(future: Future[Any], lacks_threads: threading.Event) -> Any:
     from concurrent.futures import wait
 
-    while not wait([future], CHECK_SECONDS).done:
+    while not wait([future], WAIT_SECONDS).done:
         if lacks_threads.is_set():
             raise MemoryError("a thread cannot start")
     return future.result()
@@ -110,7 +110,7 @@ def _open_pool(
     pipe = os.pipe()
     pool = ProcessPoolExecutor(jobs, mp_context=context, initializer=_start_process, initargs=(*pipe, work))
     is_done, lacks_threads, hook = False, threading.Event(), threading.excepthook
-    # A thread of the pool that cannot start another, for want of memory, ends without a word to the futures.
+    # If a thread of the pool cannot start another, its futures never finish; excepthook reports it.
     threading.excepthook = lambda _: lacks_threads.set()
     try:
         yield pool, lacks_threads

@@ -1,7 +1,7 @@
 """What mail programs call their folders of junk, trash, drafts and sent mail, in more than 30 languages.
 
 The names are those of Gmail, Outlook, Thunderbird, Apple Mail and large providers.  They are compared without
-case, accents and hyphens.  Dovecot can tell the use of a folder of any name (RFC 6154, special use).
+case, accents and hyphens.
 """
 
 from __future__ import annotations
@@ -13,8 +13,6 @@ from binascii import Error
 
 JUNK, TRASH, DRAFTS, SENT, OUTBOX, TEMPLATES = "junk", "trash", "drafts", "sent", "outbox", "templates"
 UNCLEAR = "unclear"  # perhaps junk
-# Where an administrator names mailboxes with a special use.
-DOVECOT = "/etc/dovecot/conf.d/15-mailboxes.conf"
 _NAMES = {
     JUNK: """
         spam, junk, junk mail, junk e-mail, junk email, bulk mail, spam mail, spambox, spamverdacht,
@@ -79,32 +77,17 @@ _SMELLS = re.compile(
 )
 
 
-def recognise(name: str, special: dict[str, str]) -> str:
+def recognise(name: str) -> str:
     """JUNK, TRASH ... of a mail folder, or of a folder around it; '' if no name says it.
 
-    name    : decoded, parts between `.` or `/`
-    special : of special_uses()
+    name : decoded, parts between `.` or `/`
     UNCLEAR is the kind of a name that looks like junk, but is not known.
     """
     keys = [_normalise(part) for part in re.split("[./]", name)]
     kinds = [_KINDS[key] for key in keys if key in _KINDS]
-    if use := special.get(".".join(keys)):
-        return use
     if kinds:
         return next((kind for kind in kinds if kind != JUNK), JUNK)  # junk that was deleted is trash
     return UNCLEAR if _SMELLS.search(_normalise(name)) else ""
-
-
-def special_uses(path: str) -> dict[str, str]:
-    """The kind of each mailbox with a special use in a file of Dovecot; {} if it cannot be read."""
-    try:
-        with open(path, encoding="utf-8", errors="replace") as file:
-            text = re.sub(r"(?m)^\s*#.*", "", file.read())
-    except OSError:
-        return {}
-    found = re.findall(r'mailbox\s+"?([^"{}\n]+?)"?\s*\{[^}]*?special_use\s*=\s*"?\\+(\w+)', text)
-    uses = {name.removeprefix("INBOX").lstrip("./").replace("/", "."): use.lower() for name, use in found}
-    return {_normalise(name): use for name, use in uses.items() if use in _NAMES}
 
 
 def decode_name(name: str) -> str:

@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterable
 from contextlib import suppress
 
-from nbspam.corpus.item import MailFile, Notes
+from nbspam.corpus.walk import MailFile, Notes
 from nbspam.mail import parse
 from nbspam.mail.dates import find_date
 from nbspam.mail.html.reader import read_html
@@ -38,7 +38,7 @@ def heads(names: Iterable[str]) -> dict[str, str]:
     wanted, found = set(names), {}
     paths = {name if os.path.lexists(name) else name.rpartition("#")[0] for name in wanted}
     for path in sorted(filter(os.path.isfile, paths)):
-        for item in MailFile("", path, may_be_mbox=True).items(Notes()):
+        for item in MailFile("", path).items(Notes()):
             if item.name in wanted:
                 with suppress(OSError):
                     found[item.name] = read_head(item.read(HEADER_BYTES))

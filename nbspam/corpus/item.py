@@ -1,8 +1,8 @@
-"""One message to be read, and one file to its messages.
+"""One message to be read, and files as they are opened.
 
 An Item says where the bytes of a message are.  It is small and picklable, so worker processes open the
-files themselves.  A file may be one message, an mbox of many, or either of them compressed: its first
-bytes decide, never its name.  Reading never waits: a FIFO, device or socket is an OSError.
+files themselves.  The first bytes of a file say how it is packed, never its name.  Reading never waits: a
+FIFO, device or socket is an OSError.
 
 A file may also be at a URL, such as s3://bucket/folder: fsspec lists and fetches it.  Each library that
 fsspec uses has errors of its own, so every error of it becomes an OSError.
@@ -13,17 +13,13 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from io import BytesIO
-from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
-from nbspam.corpus.mbox import begins_mbox, split_messages, unquote
+from nbspam.corpus.mbox import unquote
 from nbspam.errors import NoInputError, UsageError
-from nbspam.mail import header_lines
-from nbspam.mail.headers import is_known
 from nbspam.mail.limits import MAX_READ_BYTES
 
 if TYPE_CHECKING:
@@ -31,7 +27,7 @@ if TYPE_CHECKING:
 
 # What a compressed file begins with.  No mail begins so: each has a byte that no header may have, or
 # (bzip2) ten fixed ones.
-MAGIC = {
+PACKED_STARTS = {
     b"\x1f\x8b\x08": "gz",
     b"\xfd7zXZ\x00": "xz",
     b"BZh91AY&SY": "bz2",
@@ -40,30 +36,16 @@ MAGIC = {
     b"PK\x03\x04": "zip",
     b"7z\xbc\xaf\x27\x1c": "7z",
 }
-HEAD_BYTES = 1024
-NO_MAIL = "no mail, but a program, an image or another document"
-_CHUNK_BYTES = 1 << 16
 _SHELL_PIPES = ("/dev/fd/", "/dev/stdin", "/proc/self/fd/")
 
 Skipped = list[tuple[str, str]]  # path or name of what could not be read, and the reason
 
 
-class Notes:
-    """What a walk through mail passed over.
+class Span(NamedTuple):
+    """The bytes of a message of an mbox, as places in the file."""
 
-    skipped : path and reason of what could not be read, in the order met
-    left_out : how many messages were left out on purpose, by reason
-    named : the files that index files name
-    """
-
-    def __init__(self) -> None:
-        self.skipped: Skipped = []
-        self.left_out: Counter[str] = Counter()
-        self.named: set[tuple[int, int] | str] = set()
-
-    def skip(self, path: str, error: OSError) -> None:
-        """Note that `path` could not be read."""
-        self.skipped.append((path, describe_error(error)))
+    start: int
+    stop: int
 
 
 class Item(NamedTuple):
@@ -72,15 +54,14 @@ class Item(NamedTuple):
     name  : for people: the path, or `path#3` for the third message of an mbox
     label : canonical class name, '' where unlabelled
     path  : the file it is in
-    start, stop : its bytes in the file; stop is -1 for a whole file, else it is a message of an mbox
+    span  : its place in an mbox; None if it is the whole file
     data  : its bytes if it comes from a stream that cannot be read twice, else None
     """
 
     name: str
     label: str
     path: str
-    start: int = 0
-    stop: int = -1
+    span: Span | None = None
     data: bytes | None = None
 
     def read(self, limit: int = MAX_READ_BYTES) -> bytes:
@@ -88,80 +69,16 @@ class Item(NamedTuple):
         if self.data is not None:
             return self.data[:limit]
         with _open_message(self.path) as file:
-            if self.stop >= 0:
-                file.seek(self.start)
-                return unquote(file.read(min(self.stop - self.start, limit)))
+            if self.span:
+                file.seek(self.span.start)
+                size_bytes = self.span.stop - self.span.start
+                return unquote(file.read(min(size_bytes, limit)))
             data = file.read(limit)
             if not (kind := detect_packing(data)):
                 return data
             file.seek(0)  # mail stores may compress the files of a Maildir
-            with _unpack(file, kind) as stream:
+            with unpack(file, kind) as stream:
                 return stream.read(limit)
-
-
-class MailFile(NamedTuple):
-    """A file of one message or, if it may be an mbox, of several.
-
-    label : canonical class name, '' where unlabelled
-    force : take what is no mail, too, which is otherwise left out
-    """
-
-    label: str
-    path: str
-    may_be_mbox: bool
-    force: bool = True
-
-    def items(self, notes: Notes) -> Iterator[Item]:
-        """Its messages, streaming; what cannot be read is noted.
-
-        A single message is called by its path, others path#1, path#2, ...
-        """
-        if not self.may_be_mbox:
-            yield Item(self.path, self.label, self.path)
-            return
-        try:
-            with open_regular(self.path) as file:
-                head = file.read(_CHUNK_BYTES)
-                kind = detect_packing(head) if file.seekable() else ""
-                if kind:
-                    file.seek(0)
-                    with _unpack(file, kind) as stream:
-                        yield from self._split(stream.read(_CHUNK_BYTES), stream, held=True)
-                elif not self.force and is_no_mail(head[:HEAD_BYTES]):
-                    notes.left_out[NO_MAIL] += 1
-                else:
-                    yield from self._split(head, file, held=is_url(self.path) or not file.seekable())
-        except OSError as error:
-            notes.skip(self.path, error)
-
-    def _split(self, head: bytes, stream: BinaryIO, held: bool) -> Iterator[Item]:
-        """The messages of a stream of which `head` has been read.
-
-        held : the stream cannot be read twice, so the items carry their bytes
-        """
-        if not begins_mbox(head):
-            data = head + stream.read(MAX_READ_BYTES - len(head)) if held else None
-            yield Item(self.path, self.label, self.path, data=data)
-            return
-        items = self._mbox_items(chain((head,), iter(lambda: stream.read(_CHUNK_BYTES), b"")), held)
-        first = [*islice(items, 2)]
-        if len(first) == 1:
-            yield first[0]
-            return
-        for number, item in enumerate(chain(first, items), 1):
-            yield item._replace(name=f"{self.path}#{number}")
-
-    def _mbox_items(self, chunks: Iterable[bytes], held: bool) -> Iterator[Item]:
-        start, data = -1, bytearray()
-        for offset, piece, ended in split_messages(chunks):
-            start = offset if start < 0 else start
-            if held:
-                data += piece[: MAX_READ_BYTES - len(data)]
-            if ended:
-                content = unquote(bytes(data)) if held else None
-                yield Item(self.path, self.label, self.path, start, offset + len(piece), content)
-                start = -1
-                data.clear()
 
 
 def is_url(path: str) -> bool:
@@ -187,7 +104,7 @@ def read_items(items: Iterable[Item], skipped: Skipped) -> Iterator[tuple[Item, 
 
 def detect_packing(head: bytes) -> str:
     """How a file that begins with `head` is compressed: gz, zip, ...; '' if it is not."""
-    return next((kind for magic, kind in MAGIC.items() if head.startswith(magic)), "")
+    return next((kind for magic, kind in PACKED_STARTS.items() if head.startswith(magic)), "")
 
 
 def open_regular(path: str) -> BinaryIO:
@@ -233,15 +150,8 @@ def _open_message(path: str) -> BinaryIO:
         raise
 
 
-def is_no_mail(head: bytes) -> bool:
-    """True for the beginning of a program, an image or a document; text without a header may be a message."""
-    if not head.startswith((b"#!", b"%PDF-", b"\xff\xd8\xff")) and b"\0" not in head:
-        return False
-    return not any(is_known(name) for _, _, name in header_lines(head))
-
-
 @contextmanager
-def _unpack(file: BinaryIO, kind: str) -> Iterator[BinaryIO]:
+def unpack(file: BinaryIO, kind: str) -> Iterator[BinaryIO]:
     """The contents of a compressed file; OSError where they are damaged."""
     import bz2  # 2 ms, which `nbspam learn` of a plain file does not need
     import gzip

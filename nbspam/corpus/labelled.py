@@ -5,11 +5,6 @@ time.  A folder is a tree of mail folders (Maildir++, or with an INBOX in it), o
 class; so is each folder at a URL.  In a tree with a file INBOX, as of Thunderbird, each file at the top or in
 a folder `NAME.sbd` is a mail folder.  Whatever is wrong with a source is an error before the first message is
 read.
-
-The rules of a tree are lines `PATTERN CLASS`, or `PATTERN -` to leave a folder out; `#` begins a comment.
-The pattern is that of the shell, in any case, for the folder's name without its leading dot (`INBOX`,
-`Lists.python`) or that of a folder around it.  The first rule that matches wins.  Without one
-nbspam.corpus.folder_names says what a folder is for; all others are ham.
 """
 
 from __future__ import annotations
@@ -18,19 +13,19 @@ import errno
 import os
 import stat
 from collections.abc import Collection, Mapping
-from fnmatch import fnmatchcase
 from itertools import chain
 
-from nbspam.corpus.folder_names import DOVECOT, JUNK, UNCLEAR, decode_name, recognise, special_uses
-from nbspam.corpus.folders import CODE, CODE_MARKS, OUTSIDE, is_maildir, messages, scan, walk_tree
-from nbspam.corpus.item import HEAD_BYTES, Notes, class_folders, describe_error, detect_packing, is_url
-from nbspam.corpus.source import Source, SourcePart, read_index, read_lines, stat_mode, unreadable
+from nbspam.corpus.folder_names import JUNK, UNCLEAR, decode_name, recognise
+from nbspam.corpus.index import read_index, unreadable
+from nbspam.corpus.item import class_folders, detect_packing, is_url
+from nbspam.corpus.source import Source, stat_mode
+from nbspam.corpus.trees import Rules, choose_class, is_tree, read_rules, walk_tree
+from nbspam.corpus.walk import OUTSIDE, UNREAD, Notes, SourcePart, choose_messages, is_maildir, list_folder
 from nbspam.errors import BadDataError, NoInputError, UsageError
 from nbspam.labels import HAM, SPAM, parse_class_name
 
 NAME_CLASSES = "name each class: `ham=PATH` `spam=PATH`, or `class=NAME=PATH`"
-
-Rules = list[tuple[str, str]]  # pattern in small letters, class name or '' to leave out
+_FIRST_BYTES = 1024  # of a file, which tell mail from an index
 
 
 def open_labelled(
@@ -42,22 +37,20 @@ def open_labelled(
     rules: str | None = None,
     skip_unread: bool = False,
     allow_one_class: bool = False,
-    force: bool = False,
 ) -> Source:
     """The labelled mail of all these: SOURCEs, and paths whose class is given.
 
     rules : a file of rules for trees of mail folders
     skip_unread : leave out what nobody has opened in a Maildir, except spam and what an index file names
     allow_one_class : for adding to a model
-    force : take what is no mail, such as programs and images, too
     A message in several of the paths counts once: in the innermost of them, else in the first.
     Raises a child of NbspamError if nothing can be learned from it.
     """
     named = [(HAM, ham), (SPAM, spam), *(classes or {}).items()]
     for path in [*paths, *chain.from_iterable(given for _, given in named)]:
-        _check_path(path, force)
+        _check_path(path)
     notes = Notes()
-    tree_rules = _read_rules(rules) if rules else None
+    tree_rules = read_rules(rules) if rules else None
     parts = [part for path in paths for part in _recognise(path, tree_rules, notes)]
     if rules and not any(map(os.path.isdir, paths)):
         why = "rules are for a tree of mail folders, but none is given"
@@ -65,14 +58,16 @@ def open_labelled(
     parts += [SourcePart(path, (parse_class_name(name),)) for name, given in named for path in given]
     if not parts:
         raise UsageError("SOURCE", "no labelled mail is named", NAME_CLASSES, "no-source")
-    parts = [
-        part._replace(force=force, skip_unread=skip_unread and not part.is_index and part.labels != (SPAM,))
-        for part in _separate(parts)
-    ]
+    parts = [_choose_what_to_skip(part, skip_unread) for part in _separate(parts)]
     by_index = all(part.is_index for part in parts)
     source = Source(parts if by_index else _sort_by_class(parts), notes, by_index)
     _check(source, " ".join(paths) or "SOURCE", allow_one_class)
     return source
+
+
+def _choose_what_to_skip(part: SourcePart, skip_unread: bool) -> SourcePart:
+    may_skip_unread = not part.is_index and part.labels != (SPAM,)
+    return part._replace(only_mail=True, skip_unread=skip_unread and may_skip_unread)
 
 
 def _separate(parts: list[SourcePart]) -> list[SourcePart]:
@@ -87,8 +82,8 @@ def _separate(parts: list[SourcePart]) -> list[SourcePart]:
     return found
 
 
-def _check_path(path: str, force: bool) -> None:
-    """Raise unless there can be mail at the path.  force : also for the source code of a program"""
+def _check_path(path: str) -> None:
+    """Raise unless there can be mail at the path."""
     if is_url(path):
         return
     mode, remedy = stat_mode(path), "name a folder of mail, an mbox or a message"
@@ -98,10 +93,6 @@ def _check_path(path: str, force: bool) -> None:
         raise NoInputError(path, "an empty file", remedy, "source-empty")
     if not os.access(path, os.R_OK | (os.X_OK if stat.S_ISDIR(mode) else 0)):
         raise unreadable(path, os.strerror(errno.EACCES))
-    marks = [mark for mark in CODE_MARKS if os.path.lexists(os.path.join(path, mark))]
-    if marks and not force:
-        why = f"holds {CODE}: {marks[0]} is in it"
-        raise BadDataError(path, why, "name folders of mail; to read it all the same: `force`", "source-code")
 
 
 def _recognise(path: str, rules: Rules | None, notes: Notes) -> list[SourcePart]:
@@ -109,9 +100,9 @@ def _recognise(path: str, rules: Rules | None, notes: Notes) -> list[SourcePart]
     if is_url(path):
         folders = class_folders(path)
     elif os.path.isdir(path):
-        inner, files = scan(path, Notes())
-        if rules is not None or _is_tree(path, inner, files):
-            return _tree(path, rules or [], notes)
+        inner, files = list_folder(path, Notes())
+        if rules is not None or is_tree(path, inner, files):
+            return _open_tree(path, rules or [], notes)
         folders = _find_class_folders(path, inner, files, notes)
     elif _is_mail(path):
         folders = []
@@ -129,7 +120,7 @@ def _find_class_folders(path: str, inner: list[str], files: list[str], notes: No
 
     inner, files : names of the folders and files in it
     """
-    loose = messages(files, Notes())
+    loose = choose_messages(files, Notes())
     if not inner and not loose:
         remedy = "put mail into folders ham and spam in it"
         raise NoInputError(path, "an empty folder", remedy, "source-empty")
@@ -143,7 +134,7 @@ def _find_class_folders(path: str, inner: list[str], files: list[str], notes: No
 def _name_class(folder: str) -> str:
     """The class of the mail in a folder of classes: its name, or spam if that is one of junk."""
     name = os.path.basename(folder)
-    return SPAM if recognise(decode_name(name), {}) == JUNK else parse_class_name(name, folder)
+    return SPAM if recognise(decode_name(name)) == JUNK else parse_class_name(name, folder)
 
 
 def _sort_by_class(parts: list[SourcePart]) -> list[SourcePart]:
@@ -156,7 +147,7 @@ def _check(source: Source, where: str, allow_one_class: bool) -> None:
     """Raises unless every class has a message that can be read, and there are two classes."""
     empty = {label: notes for label in source.classes if (notes := _search_class(source, label))}
     if len(empty) == len(source.classes):
-        reasons = next(map(_reasons, empty.values()), "")
+        reasons = next(map(_list_reasons, empty.values()), "")
         remedy = "name a folder with mail in it; paths in an index file are relative to it"
         slug = "index-paths" if source.ordered_by_index and reasons else "source-empty"
         raise NoInputError(where, f"no messages in it{reasons}", remedy, slug)
@@ -165,11 +156,11 @@ def _check(source: Source, where: str, allow_one_class: bool) -> None:
     for label, notes in empty.items():
         place = next(part.path for part in source.parts if label in part.labels)
         why, remedy = f"no messages of class {label}", "put mail into it, or leave this class out"
-        slug = "class-unread" if "unread" in notes.left_out else "class-empty"
-        raise NoInputError(place, why + _reasons(notes), remedy, slug)
+        slug = "class-unread" if UNREAD in notes.left_out else "class-empty"
+        raise NoInputError(place, why + _list_reasons(notes), remedy, slug)
 
 
-def _reasons(notes: Notes) -> str:
+def _list_reasons(notes: Notes) -> str:
     """Why there are no messages."""
     found = [f"; {count:,} left out ({reason})" for reason, count in notes.left_out.items()]
     skipped = [": ".join(one) for one in notes.skipped]
@@ -192,30 +183,22 @@ def _search_class(source: Source, label: str) -> Notes | None:
 
 
 def _is_mail(path: str) -> bool:
-    """True for mail in the place of an index file."""
+    """True if the file is mail, not an index."""
     with open(path, "rb") as file:
-        head = file.read(HEAD_BYTES)
+        head = file.read(_FIRST_BYTES)
     first = head.split(None, 1)[0] if head.strip() else b""
     return bool(detect_packing(head)) or first == b"From" or first.endswith(b":") or b"\0" in head
 
 
-def _is_tree(top: str, folders: list[str], files: list[str]) -> bool:
-    """True if a folder with these folders and files in it is a tree of mail folders."""
-    if any(name.lower() == "inbox" for name in folders + files):
-        return True
-    inner = [name for name in folders if name.startswith(".") or is_maildir(folders)]
-    return any(os.path.isdir(os.path.join(top, name, "cur")) for name in inner)
-
-
-def _tree(top: str, rules: Rules, notes: Notes) -> list[SourcePart]:
+def _open_tree(top: str, rules: Rules, notes: Notes) -> list[SourcePart]:
+    """The parts of a tree; the folders that are left out are noted."""
     parts: list[SourcePart] = []
-    special = special_uses(DOVECOT)
     for name, path in walk_tree("", top, set(), notes):
-        label, why = _choose_class(name, rules, special)
+        label, why = choose_class(name, rules)
         part = SourcePart(path, (label,) if label else (), deep=False, name=name)
         if label:
             parts.append(part)
-        elif count := part.count_messages(Notes()).total():
+        elif count := sum(1 for _ in part.items(Notes())):
             if why == UNCLEAR:
                 why = "the name looks like junk, but nbspam does not know it"
                 remedy = f"say what it is by a line in `rules=FILE`: {name} spam (or ham; - leaves it out)"
@@ -225,32 +208,3 @@ def _tree(top: str, rules: Rules, notes: Notes) -> list[SourcePart]:
         remedy = "name the folder that holds INBOX and Junk"
         raise NoInputError(top, "no mail folder in it", remedy, "source-empty")
     return parts
-
-
-def _choose_class(name: str, rules: Rules, special: dict[str, str]) -> tuple[str, str]:
-    """The class of a mail folder, or '' and why it is left out.  special : of special_uses()"""
-    lowered = name.lower()
-    ends = [at for at, char in enumerate(lowered) if char in "./"] + [len(lowered)]
-    for pattern, label in rules:
-        if any(lowered[:end] == pattern or fnmatchcase(lowered[:end], pattern) for end in ends):
-            return label, "by a rule"
-    kind = recognise(name, special)
-    return {"": (HAM, ""), JUNK: (SPAM, "")}.get(kind, ("", kind))
-
-
-def _read_rules(path: str) -> Rules:
-    try:
-        lines = list(read_lines(path))
-    except OSError as error:
-        raise NoInputError(path, describe_error(error), "name a file of rules", "no-such-rules") from error
-    rules: Rules = []
-    for where, line in lines:
-        words = line.rsplit(None, 1)
-        if len(words) != 2:
-            why = f"{words[0][:40]!r} is not `PATTERN CLASS` or `PATTERN -`"
-            raise BadDataError(where, why, "write for example: Lists.* ham", "rules-line")
-        pattern, name = words
-        rules.append(
-            (pattern.removeprefix(".").lower(), "" if name == "-" else parse_class_name(name, where))
-        )
-    return rules

@@ -22,7 +22,7 @@ MAX_OCCURRENCES = 500_000  # of tokens in a block, 12 MB
 BULK = 4  # times as much is remembered between messages, 5 MB
 MAX_DISTINCT = 100_000  # tokens that a process has numbered when it begins anew, 15 MB
 WORDS: frozenset[str] = frozenset()  # nothing in addition to the words is wanted
-IDENTITIES = "identities"  # wanted of read_blocks, see identify
+IDENTITIES = "identities"  # wanted of read_blocks, see make_identity
 
 Progress = Callable[[int, int], None]  # called with a number of messages and their bytes
 
@@ -35,7 +35,7 @@ class ReadShard(NamedTuple):
     identities: list[bytes]
 
 
-def identify(data: bytes, label: str) -> bytes:
+def make_identity(data: bytes, label: str) -> bytes:
     """Identifies a labelled message by its bytes (of a long one, those that are scored) and its class.
 
     It does not change with the tokenizer, so evaluations by different versions can be compared.
@@ -70,7 +70,7 @@ class ShardReader:
         for item, tokens, data in read_messages(items, found.skipped, self._wanted):
             self._builder.add(item.name, self._labels.get(item.label, -1), tokens, len(data))
             if IDENTITIES in self._wanted:
-                found.identities.append(identify(data, item.label))
+                found.identities.append(make_identity(data, item.label))
             if self._builder.occurrences() > MAX_OCCURRENCES:
                 self._build(found)
         if len(self._builder):

@@ -1,13 +1,11 @@
 """Labelled mail as a feature matrix, or as sequences of codes, in a file.
 
 Columns are the codes of a vocabulary or the numeric features.  Formats:
-npz      : words: a scipy CSR matrix (scipy.sparse.load_npz) with the arrays `words` and `event_model`;
-           numeric: the dense float64 array `features`, NaN where missing, with the array `columns`.
-           Both with `labels` (int64, class numbers), `classes` and `names`; nothing needs pickle.
-svmlight : `TARGET COLUMN:VALUE ... # NAME`, columns from 1; TARGET is -1 and +1 for two classes, else 1 .. K.
-           A numeric feature that is missing is `nan`.
-jsonl    : one object a message: `name`, `label`, and `codes` (multinomial: one a token, in order; bernoulli:
-           the distinct ones, ascending) or `features` (name to value, null where missing).
+npz   : words: a scipy CSR matrix (scipy.sparse.load_npz) with the arrays `words` and `event_model`;
+        numeric: the dense float64 array `features`, NaN where missing, with the array `columns`.
+        Both with `labels` (int64, class numbers), `classes` and `names`; nothing needs pickle.
+jsonl : one object a message: `name`, `label`, and `codes` (multinomial: one a token, in order; bernoulli:
+        the distinct ones, ascending) or `features` (name to value, null where missing).
 """
 
 from __future__ import annotations
@@ -100,9 +98,6 @@ class NumericColumns:
     def values(self, tokens: Tokens) -> Values:
         return np.array(tokens.numeric or [None] * len(NAMES), np.float64)
 
-    def cells(self, values: Values) -> tuple[Values, Values]:
-        return np.arange(len(NAMES)), values
-
     def arrays(self, rows: list[Values]) -> dict[str, Values]:
         return {"features": np.array(rows).reshape(-1, len(NAMES)), "columns": np.array(NAMES)}
 
@@ -125,7 +120,7 @@ def vectorize(
 ) -> tuple[list[int], Skipped]:
     """Write the vectors of the items; how many messages of each class, and what could not be read.
 
-    form : npz, svmlight or jsonl; only npz holds all vectors in memory
+    form : npz or jsonl; npz holds all vectors in memory
     A label has the same number in every file made with a vocabulary, so its classes must include `classes`.
     """
     _check_classes(classes, columns)
@@ -147,8 +142,7 @@ def vectorize(
         if form == "npz":
             _write_npz(file, list(vectors()), columns)
         else:
-            line_of = _svmlight if form == "svmlight" else _json
-            file.writelines(line_of(vector, columns) for vector in vectors())
+            file.writelines(_json_line(vector, columns) for vector in vectors())
     return messages, skipped
 
 
@@ -185,14 +179,6 @@ def _escape_name(name: str) -> str:
     return name.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
-def _svmlight(vector: Vector, columns: Columns) -> bytes:
-    target = f"{2 * vector.label - 1:+d}" if len(columns.classes) == 2 else str(vector.label + 1)
-    numbers, values = (array.tolist() for array in columns.cells(vector.values))
-    pairs = [f"{number + 1}:{value!r}" for number, value in zip(numbers, values, strict=True)]
-    name = _escape_name(vector.name).encode("unicode_escape").decode("ascii")  # a line stays a line
-    return f"{' '.join([target, *pairs])} # {name}\n".encode()
-
-
-def _json(vector: Vector, columns: Columns) -> bytes:
+def _json_line(vector: Vector, columns: Columns) -> bytes:
     content = {"name": vector.name, "label": columns.classes[vector.label], **columns.content(vector.values)}
     return json.dumps(content, separators=(",", ":")).encode() + b"\n"

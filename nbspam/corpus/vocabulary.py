@@ -26,7 +26,7 @@ from nbspam.store.text import escape_text, parse_natural, unescape_text
 from nbspam.tokens.bag import NOTAWORD, NOTAWORD_KEY, NOTAWORD_VIEW, VIEWS, hash_token, number_views
 from nbspam.tokens.words import words as split_words
 
-FORMAT = 1
+VOCABULARY_FORMAT = 1
 NO_VIEW = "-"  # the view of NOTAWORD
 VIEW_COLUMN = (*VIEWS, NO_VIEW)  # view names in the file, by number
 _HEADER_ROWS = 6
@@ -61,7 +61,7 @@ def format_lines(vocabulary: Vocabulary) -> Iterator[str]:
 
 def _rows(vocabulary: Vocabulary) -> Iterator[list[str]]:
     classes = [escape_text(name) for name in vocabulary.classes]
-    yield [_MAGIC, str(FORMAT)]
+    yield [_MAGIC, str(VOCABULARY_FORMAT)]
     yield ["#views", vocabulary.views]
     yield ["#codes", str(len(vocabulary.words))]
     yield ["#classes", *classes]
@@ -81,13 +81,14 @@ def read_vocabulary(path: str) -> Vocabulary:
     place = f"lines 1-{_HEADER_ROWS}"
     try:
         (version,), (views,), (n_codes,), names, messages, _ = (row[1:] for row in rows[:_HEADER_ROWS])
-        if parse_natural(version) > FORMAT:
-            why = f"format {version} is newer than this program reads (1-{FORMAT})"
+        if parse_natural(version) > VOCABULARY_FORMAT:
+            why = f"format {version} is newer than this program reads (1-{VOCABULARY_FORMAT})"
             raise BadDataError(path, why, "upgrade nbspam", "vocabulary-format-newer")
         if rest != [""] or len(rows) - _HEADER_ROWS < max(1, parse_natural(n_codes)):
             raise BadDataError(path, "the vocabulary is cut short", _REMEDY, "vocabulary-truncated")
         classes = sort_classes({parse_class_name(unescape_text(name), f"{path}: line 4") for name in names})
-        found = Vocabulary(classes, tuple(map(parse_natural, messages)), views, words := [])
+        words: list[TokenRow] = []
+        found = Vocabulary(classes, tuple(map(parse_natural, messages)), views, words)
         if len(messages) != len(classes) or views not in (ALL_VIEWS, *VIEWS):
             raise ValueError(views)
         for code, row in enumerate(rows[_HEADER_ROWS:]):

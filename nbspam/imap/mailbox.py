@@ -67,7 +67,7 @@ class ImapMailbox:
         for flags, _, name in self.ask("list_folders"):
             words = {flag.decode("ascii", "replace").lower() for flag in flags}
             if not words & _NO_MAIL:
-                found[name] = recognise(name, {})
+                found[name] = recognise(name)
                 for word in words & _USES.keys():
                     named.setdefault(name, _USES[word])
         return named | {name: kind for name, kind in found.items() if name not in named}

@@ -10,9 +10,8 @@ import numpy as np
 
 from nbspam.corpus.corpus import list_views
 from nbspam.corpus.executor import run_shards
-from nbspam.corpus.item import Item, Notes, Skipped, read_items
+from nbspam.corpus.item import Item, Skipped, read_items
 from nbspam.corpus.reading import ReadShard, ShardReader, cut_shards, join_lexicons
-from nbspam.corpus.source import SourcePart
 from nbspam.decision import Verdict
 from nbspam.filter import Filter
 from nbspam.model.block import Block, Lexicon, drop_columns
@@ -132,19 +131,6 @@ def counts_of(model: ModelCounts, block: Block, cells: Ints) -> Counts:
     counts = Counts(block.keys, block.views, b"", *arrays, is_fixed)
     counts.totals = Totals(np.array(model.words), np.array(model.documents), np.array(model.occurrences))
     return counts
-
-
-def list_items(paths: Iterable[str], stdin: Callable[[], Item], notes: Notes) -> Iterator[Item]:
-    """The mail of these files and folders in their order; what cannot be read is noted.
-
-    stdin : makes the message of the path `-`
-    """
-    for path in paths:
-        if path == "-":
-            yield stdin()
-            continue
-        for file in SourcePart(path).files(notes):
-            yield from file.items(notes)
 
 
 def classify_many(

@@ -21,9 +21,10 @@ from dataclasses import asdict, dataclass, field
 from hashlib import blake2b
 from typing import NamedTuple, Protocol
 
-from nbspam.corpus.folder_names import DOVECOT, JUNK, decode_name, recognise, special_uses
-from nbspam.corpus.folders import is_maildir, scan, walk_tree
-from nbspam.corpus.item import Item, Notes, strip_flags
+from nbspam.corpus.folder_names import JUNK, decode_name, recognise
+from nbspam.corpus.item import Item, strip_flags
+from nbspam.corpus.trees import walk_tree
+from nbspam.corpus.walk import Notes, is_maildir, list_folder, list_maildir_part, read_flags
 from nbspam.errors import BadDataError, NoInputError, TryAgainError
 from nbspam.files import whole_file
 from nbspam.labels import HAM, SPAM
@@ -267,7 +268,6 @@ class Maildirs:
         """NoInputError if there is no Maildir in one of these folders."""
         self._kinds: dict[str, str] = {}
         self._paths: dict[Uid, str] = {}
-        special = special_uses(DOVECOT)
         for top in map(os.path.realpath, tops):
             found = [(name, path) for name, path in walk_tree("", top, set(), Notes()) if _is_box(path)]
             if not found:
@@ -275,7 +275,7 @@ class Maildirs:
                 raise NoInputError(top, why, remedy, "source-empty")
             for name, path in found:
                 name = os.path.basename(top) if path == top else name
-                self._kinds[path] = recognise(decode_name(name.removeprefix(".")), special)
+                self._kinds[path] = recognise(decode_name(name.removeprefix(".")))
 
     def folders(self) -> dict[str, str]:
         """As Mailbox."""
@@ -285,11 +285,11 @@ class Maildirs:
         """The states of the messages in a folder; its messages keep their names for ever."""
         mails: list[Mail] = []
         for part in ("new", "cur"):
-            for file in scan(os.path.join(name, part), Notes())[1]:
+            for file in list_maildir_part(name, part, Notes()):
                 path = os.path.join(name, part, file)
                 with contextlib.suppress(OSError):  # moved just now: the next time
                     status = os.stat(path)
-                    flags = {_MAILDIR_FLAGS.get(flag, flag) for flag in file.partition(":2,")[2]}
+                    flags = {_MAILDIR_FLAGS.get(flag, flag) for flag in read_flags(file)}
                     flags |= {DELIVERED} if part == "new" else set()
                     age_days = (time.time() - status.st_mtime) / DAY_SECONDS
                     mails.append(Mail(strip_flags(file), frozenset(flags), age_days, status.st_size))
@@ -311,4 +311,4 @@ class Maildirs:
 
 
 def _is_box(path: str) -> bool:
-    return os.path.isdir(path) and is_maildir(scan(path, Notes())[0])
+    return os.path.isdir(path) and is_maildir(list_folder(path, Notes())[0])

@@ -15,9 +15,10 @@ from numpy.typing import NDArray
 
 from nbspam.corpus.accumulator import Accumulator, Counting
 from nbspam.corpus.executor import JOBS_PER_CORE, default_jobs, run_shards
-from nbspam.corpus.item import Item, MailFile, Skipped
+from nbspam.corpus.item import Item, Skipped
 from nbspam.corpus.reading import Progress
 from nbspam.corpus.vocabulary import Vocabulary, limit_settings, new_counts
+from nbspam.corpus.walk import MailFile
 from nbspam.errors import BadDataError, NoInputError, UsageError
 from nbspam.model.block import Block
 from nbspam.model.calibrate import calibrate_on, choose_ways, take_sample

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 
-from nbspam.corpus.source import Source, SourcePart, stat_mode
+from nbspam.corpus.source import Source, stat_mode
+from nbspam.corpus.walk import SourcePart
 from nbspam.errors import UsageError
 from nbspam.store.learn import FORGOTTEN, read_counted, split_batches, writing
 from nbspam.store.ledger import FIRST, Entry, begin_undo, entries, undo

@@ -95,9 +95,8 @@ def two(bucket: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place
 
 @pytest.fixture
 def small_tasks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Tasks of 20 files, merged two by two: the trees have several levels."""
-    monkeypatch.setattr(cluster, "FIRST_FILES", 20)
-    monkeypatch.setattr(cluster, "FAN_IN", 2)
+    """Tasks of 20 files: their counts are merged in several steps."""
+    monkeypatch.setattr(cluster, "TASK_FILES", 20)
 
 
 def test_program_counts_on_a_cluster_as_alone(two: Place, data: Path, tmp_path: Path) -> None:

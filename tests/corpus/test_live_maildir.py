@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from nbspam.corpus import folders
+from nbspam.corpus import walk
 from nbspam.corpus.reading import read_messages
 from nbspam.corpus.source import open_unlabelled
 from tests.tiny_mail import mail
@@ -33,16 +33,16 @@ def test_messages_renamed_while_the_folder_is_listed_are_read(
     box: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whichever of the two folders is listed meanwhile, no message is missed or read twice."""
-    scan = folders.scan
+    list_folder = walk.list_folder
     for moment in ("cur", "new"):
 
         def scanned(path: str, notes: object, moment: str = moment) -> object:
-            found = scan(path, notes)  # type: ignore[arg-type]
+            found = list_folder(path, notes)  # type: ignore[arg-type]
             if path.endswith(f"/{moment}"):
                 open_the_box(box)
             return found
 
-        monkeypatch.setattr(folders, "scan", scanned)
+        monkeypatch.setattr(walk, "list_folder", scanned)
         source = open_unlabelled([str(box)])
         assert sorted(item.read() for item in source.items()) == sorted(map(mail, ("one", "two", "three")))
         assert source.skipped == []

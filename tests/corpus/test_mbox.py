@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nbspam.cli.classify import ReadableMessages
-from nbspam.corpus.item import MAGIC
+from nbspam.corpus.item import PACKED_STARTS
 from nbspam.corpus.mbox import begins_mbox, has_date, split_messages, unquote
 from nbspam.corpus.source import open_unlabelled
 from nbspam.mail.limits import MAX_READ_BYTES
@@ -200,14 +200,14 @@ def test_the_beginning_of_a_damaged_compressed_mbox_is_read_and_the_file_is_name
     assert len(source.skipped) == 1
 
 
-@pytest.mark.parametrize("magic", [one for one, kind in MAGIC.items() if kind not in PACKERS])
+@pytest.mark.parametrize("magic", [one for one, kind in PACKED_STARTS.items() if kind not in PACKERS])
 def test_files_of_other_compressions_are_no_messages(
     magic: bytes, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "Maildir" / "cur" / "1:2,S"
     path.parent.mkdir(parents=True)
     path.write_bytes(magic + mail(1))
-    why = f"packed with {MAGIC[magic]}, which nbspam does not read"
+    why = f"packed with {PACKED_STARTS[magic]}, which nbspam does not read"
     source = open_unlabelled([str(path)])
     assert list(source.items()) == []
     assert source.skipped == [(str(path), why)]

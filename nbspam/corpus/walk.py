@@ -1,0 +1,345 @@
+"""The one walk from paths to messages: which files are messages, and why others are left out.
+
+Every command takes this walk: training, evaluation, label, sync, and learn and classify of folders.
+
+Three layouts of folders are known.  Maildir: `cur` and `new`; `tmp` is mail still being written, and a flag T
+or D is mail that the user deleted or has not sent.  MH: numbers in numeric order; `,12` is deleted.  Or files
+in folders, each of which may be an mbox; a file of a Maildir, or of an MH folder with .mh_sequences, never
+is.  A folder that is met again through a link is left out.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from itertools import chain, islice
+from typing import BinaryIO, NamedTuple
+
+from nbspam.corpus.index import read_index
+from nbspam.corpus.item import (
+    Item,
+    Skipped,
+    Span,
+    describe_error,
+    detect_packing,
+    is_url,
+    list_files,
+    not_regular,
+    open_regular,
+    strip_flags,
+    unpack,
+)
+from nbspam.corpus.mbox import begins_mbox, split_messages, unquote
+from nbspam.mail import header_lines
+from nbspam.mail.headers import is_known
+from nbspam.mail.limits import MAX_READ_BYTES
+from nbspam.store.connection import file_identity
+
+# Why mail, or what is not mail, is left out.
+NO_MAIL = "no mail, but a program, an image or another document"
+NO_MH_MESSAGE = "no message of the MH folder"
+TRASHED = "trashed"
+DRAFT = "draft"
+UNREAD = "unread"
+NESTED = "folder inside a Maildir"
+LINKED = "link back to a folder already read"
+OUTSIDE = "in no class folder"
+NAMED_TWICE = "named twice"
+
+MAILDIR_PARTS = ("cur", "new", "tmp")
+# Indexes that mail programs write next to mail, and deleted messages of MH.
+_INDEX_STARTS = (".", ",", "dovecot.", "dovecot-", "cyrus.")
+_INDEX_ENDS = (".msf", ".lock")
+_OTHER_STARTS = (b"#!", b"%PDF-", b"\xff\xd8\xff")  # of programs and documents
+_DECIDING_BYTES = 1024
+_CHUNK_BYTES = 1 << 16
+
+Visited = set[tuple[int, int] | str]  # device and inode of the folders of a walk
+
+
+class Notes:
+    """What a walk passed over.
+
+    skipped : path and reason of what could not be read, in the order met
+    left_out : how many messages, files or folders were left out on purpose, by reason
+    named : the files that index files name
+    """
+
+    def __init__(self) -> None:
+        self.skipped: Skipped = []
+        self.left_out: Counter[str] = Counter()
+        self.named: set[tuple[int, int] | str] = set()
+
+    def skip(self, path: str, error: OSError) -> None:
+        """Note that `path` could not be read."""
+        self.skipped.append((path, describe_error(error)))
+
+    def add(self, other: Notes) -> None:
+        """Take over what another walk passed over."""
+        self.skipped += other.skipped
+        self.left_out += other.left_out
+
+
+class MailFile(NamedTuple):
+    """A file of one message or, if it may be an mbox, of several.
+
+    label : canonical class name, '' where unlabelled
+    only_mail : leave it out if it is no mail
+    """
+
+    label: str
+    path: str
+    may_be_mbox: bool = True
+    only_mail: bool = False
+
+    def items(self, notes: Notes) -> Iterator[Item]:
+        """Its messages, streaming; what cannot be read is noted.
+
+        A single message is called by its path, others path#1, path#2, ...
+        """
+        if not self.may_be_mbox:
+            yield Item(self.path, self.label, self.path)
+            return
+        try:
+            with open_regular(self.path) as file:
+                head = file.read(_CHUNK_BYTES)
+                kind = detect_packing(head) if file.seekable() else ""
+                if kind:
+                    file.seek(0)
+                    with unpack(file, kind) as stream:
+                        yield from self._split(stream.read(_CHUNK_BYTES), stream, is_held=True)
+                elif reason := explain_no_mail(head) if self.only_mail else "":
+                    notes.left_out[reason] += 1
+                else:
+                    yield from self._split(head, file, is_held=is_url(self.path) or not file.seekable())
+        except OSError as error:
+            notes.skip(self.path, error)
+
+    def _split(self, head: bytes, stream: BinaryIO, is_held: bool) -> Iterator[Item]:
+        """The messages of a stream of which `head` has been read.
+
+        is_held : the stream cannot be read twice, so the items carry their bytes
+        """
+        if not begins_mbox(head):
+            data = head + stream.read(MAX_READ_BYTES - len(head)) if is_held else None
+            yield Item(self.path, self.label, self.path, data=data)
+            return
+        items = self._mbox_items(chain((head,), iter(lambda: stream.read(_CHUNK_BYTES), b"")), is_held)
+        first = [*islice(items, 2)]
+        if len(first) == 1:
+            yield first[0]
+            return
+        for number, item in enumerate(chain(first, items), 1):
+            yield item._replace(name=f"{self.path}#{number}")
+
+    def _mbox_items(self, chunks: Iterable[bytes], is_held: bool) -> Iterator[Item]:
+        start, data = -1, bytearray()
+        for offset, piece, is_last in split_messages(chunks):
+            start = offset if start < 0 else start
+            if is_held:
+                data += piece[: MAX_READ_BYTES - len(data)]
+            if is_last:
+                content = unquote(bytes(data)) if is_held else None
+                yield Item(self.path, self.label, self.path, Span(start, offset + len(piece)), content)
+                start = -1
+                data.clear()
+
+    def examine(self, notes: Notes) -> tuple[MailFile | None, int]:
+        """The file as it is read later, and its number of messages; (None, 0) if it is passed over.
+
+        A file at a URL counts as one.  What cannot be read of an mbox is noted when it is read.
+        """
+        if not self.may_be_mbox or is_url(self.path):
+            return self, 1
+        own, n_messages, is_single = Notes(), 0, True
+        for item in self.items(own):
+            n_messages += 1
+            is_single = item.span is None and item.data is None
+        if not is_single:
+            return self, n_messages
+        notes.add(own)
+        return (self._replace(may_be_mbox=False) if n_messages else None), n_messages
+
+
+class SourcePart(NamedTuple):
+    """The mail of one file or folder, or of an index file.
+
+    labels : the classes that it has: one, none if unlabelled, or those of the index file
+    deep : go into the folders in a folder; False for a folder of a tree, whose other files are noted already
+    skip_unread : leave out the messages of Maildirs that nobody has opened
+    name : of a folder of a tree, for people
+    without : paths in it that are named themselves, each with its links resolved and a slash at its end
+    only_mail : leave out files that are no mail
+    """
+
+    path: str
+    labels: tuple[str, ...] = ()
+    deep: bool = True
+    skip_unread: bool = False
+    is_index: bool = False
+    name: str = ""
+    without: tuple[str, ...] = ()
+    only_mail: bool = False
+
+    def items(self, notes: Notes) -> Iterator[Item]:
+        """The messages, in order."""
+        for file in self.files(notes):
+            yield from file.items(notes)
+
+    def files(self, notes: Notes) -> Iterator[MailFile]:
+        """The files of the messages, in order."""
+        label = self.labels[0] if self.labels else ""
+        entries = read_index(self.path) if self.is_index else [(label, self.path)]
+        for label, path in entries:
+            for file, may_be_mbox in self._find(path, notes):
+                if self._is_named_twice(file, notes):
+                    notes.left_out[NAMED_TWICE] += 1
+                else:
+                    yield MailFile(label, file, may_be_mbox, self.only_mail)
+
+    def _is_named_twice(self, file: str, notes: Notes) -> bool:
+        """True for a file in a path of `without`, and for one that an index file has named before."""
+        if self.without and f"{os.path.realpath(file)}/".startswith(self.without):
+            return True
+        if not self.is_index and not notes.named:
+            return False
+        identity = file_identity(file) or file
+        if identity in notes.named:
+            return True
+        if self.is_index:
+            notes.named.add(identity)
+        return False
+
+    def _find(self, path: str, notes: Notes) -> Iterator[tuple[str, bool]]:
+        """(path, True if it may be an mbox) of each file at a path."""
+        if is_url(path):
+            return ((url, True) for url in list_files(path))
+        if os.path.isdir(path):
+            return self._walk(path, notes, set())
+        return iter([(path, True)])
+
+    def _walk(self, top: str, notes: Notes, visited: Visited) -> Iterator[tuple[str, bool]]:
+        """As _find, of a folder.  visited : the folders of this walk"""
+        if not enter(top, visited, notes):
+            return
+        files_notes = notes if self.deep else Notes()
+        folders, files = list_folder(top, files_notes)
+        if is_maildir(folders):
+            for name in folders:
+                if self.deep and name not in MAILDIR_PARTS and os.path.isdir(os.path.join(top, name, "cur")):
+                    notes.left_out[NESTED] += 1
+            yield from ((path, False) for path in self._walk_maildir(top, folders, notes))
+            return
+        inner = {name for name in folders if self.deep and not name.startswith(".")}
+        for name in sorted([*inner, *choose_messages(files, files_notes)], key=_sort_key):
+            path = os.path.join(top, name)
+            if name in inner:
+                yield from self._walk(path, notes, visited)
+            else:
+                yield path, ".mh_sequences" not in files
+
+    def _walk_maildir(self, top: str, folders: list[str], notes: Notes) -> Iterator[str]:
+        """The messages of `cur`, then those of `new`.
+
+        `new` is listed first: a message may move from there to `cur` at any time, and would be in neither.
+        """
+        new = self._list_received(top, "new", notes) if "new" in folders else []
+        cur = self._list_received(top, "cur", notes) if "cur" in folders else []
+        in_cur = set(map(strip_flags, cur))
+        yield from (f"{top}/cur/{name}" for name in cur)
+        for name in new:
+            path = f"{top}/new/{name}"
+            if strip_flags(name) not in in_cur or os.path.lexists(path):
+                yield path
+
+    def _list_received(self, top: str, part: str, notes: Notes) -> list[str]:
+        """The messages in a part of a Maildir, without trash and drafts, sorted."""
+        found: list[str] = []
+        for name in sorted(list_maildir_part(top, part, notes)):
+            flags = read_flags(name)
+            if "T" in flags or "D" in flags:
+                notes.left_out[TRASHED if "T" in flags else DRAFT] += 1
+            elif self.skip_unread and (part == "new" or "S" not in flags):
+                notes.left_out[UNREAD] += 1
+            else:
+                found.append(name)
+        return found
+
+
+def explain_no_mail(head: bytes) -> str:
+    """Why a file that begins with `head` is no mail; '' if it may be, as text without a header may be."""
+    head = head[:_DECIDING_BYTES]
+    if not head.startswith(_OTHER_STARTS) and b"\0" not in head:
+        return ""
+    return "" if any(is_known(name) for _, _, name in header_lines(head)) else NO_MAIL
+
+
+def enter(path: str, visited: Visited, notes: Notes) -> bool:
+    """True if a folder is met for the first time in this walk."""
+    identity = file_identity(path) or path
+    if identity in visited:
+        notes.left_out[LINKED] += 1
+        return False
+    visited.add(identity)
+    return True
+
+
+def list_folder(path: str, notes: Notes) -> tuple[list[str], list[str]]:
+    """Names of the folders and of the regular files in a folder; all else is noted as skipped."""
+    folders: list[str] = []
+    files: list[str] = []
+    try:
+        with os.scandir(path) as entries:
+            for entry in entries:
+                try:
+                    if entry.is_file():
+                        files.append(entry.name)
+                    elif entry.is_dir():
+                        folders.append(entry.name)
+                    else:
+                        raise not_regular(entry.path)
+                except OSError as error:
+                    notes.skip(entry.path, error)
+    except OSError as error:
+        notes.skip(path, error)
+    return folders, files
+
+
+def is_maildir(folders: list[str]) -> bool:
+    """True if these folders make a Maildir; empty ones may have been lost on the way (git, zip)."""
+    return "cur" in folders or ("new" in folders and "tmp" in folders)
+
+
+def list_maildir_part(top: str, part: str, notes: Notes) -> list[str]:
+    """The names of the messages in `cur` or `new`, in any state."""
+    files = list_folder(os.path.join(top, part), notes)[1]
+    return [name for name in files if not name.startswith(_INDEX_STARTS)]
+
+
+def read_flags(name: str) -> str:
+    """The flags in the file name of a Maildir: S is seen, T trashed, D draft."""
+    return name.partition(":2,")[2]
+
+
+def choose_messages(names: list[str], notes: Notes) -> list[str]:
+    """The names of the files in a folder, which is no Maildir, that are mail."""
+    is_mh = ".mh_sequences" in names
+    found: list[str] = []
+    for name in names:
+        if name.startswith(_INDEX_STARTS) or name.endswith(_INDEX_ENDS):
+            continue
+        if is_mh and not _is_number(name):
+            notes.left_out[NO_MH_MESSAGE] += 1
+        else:
+            found.append(name)
+    return found
+
+
+def _is_number(name: str) -> bool:
+    return name.isascii() and name.isdigit()
+
+
+def _sort_key(name: str) -> tuple[int, str]:
+    """Sorting key: whole numbers (MH) by size, then all other names."""
+    return (len(name), name) if _is_number(name) else (1 << 30, name)
