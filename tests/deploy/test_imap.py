@@ -12,7 +12,7 @@ import pytest
 
 pytest.importorskip("imapclient")
 
-from nbspam.imap.account import read_accounts
+from nbspam.folders.account import read_accounts
 from tests.deploy.imap_server import PASSWORD, CuttingProxy, Dovecot, what_is_missing
 from tests.deploy.recipes import ROOT, recipe
 from tests.server import HAM, SPAM, eventually
