@@ -1,7 +1,6 @@
 """`nbspam model import` and `export`: the counts of other filters become a model, and back."""
 
 import json
-import shutil
 import subprocess
 from pathlib import Path
 from struct import pack
@@ -19,6 +18,7 @@ from nbspam.tasks.word_lists import (
     body_word,
 )
 from nbspam.tokens.bag import VIEW_NAMES
+from tests.programs import needs
 from tests.tiny_mail import error, mail, run, write_folders
 
 GOLDEN = Path(__file__).resolve().parent.parent / "golden" / "import"
@@ -71,13 +71,8 @@ def test_exported_counts_come_back_when_they_are_imported(trained: Path, tmp_pat
         assert any(text.startswith(name) for _, text in found)
 
 
-NEEDS_BOGOFILTER = pytest.mark.skipif(
-    shutil.which("bogoutil") is None, reason="bogofilter is not installed: apt-get install bogofilter"
-)
-
-
 @pytest.mark.debian
-@NEEDS_BOGOFILTER
+@needs("bogofilter", "bogoutil")
 def test_bogofilter_with_our_counts_agrees_with_our_verdicts(spamassassin: Path, tmp_path: Path) -> None:
     """Of the whole test set 98.2 % agree at 0.5; of the 2,571 verdicts that it is sure of, all but 16."""
     run("train", spamassassin / "train.index", "-m", tmp_path / "m", "-q")
@@ -133,7 +128,7 @@ def test_the_training_of_thunderbird_becomes_a_model(tmp_path: Path) -> None:
 
 
 @pytest.mark.debian
-@NEEDS_BOGOFILTER
+@needs("bogofilter", "bogoutil")
 def test_the_list_of_the_real_bogofilter_counts_as_we_do(tmp_path: Path) -> None:
     for name, messages in FEW.items():
         for message in messages:
