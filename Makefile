@@ -1,4 +1,5 @@
-# Two commands matter: `make demo` and `make test`.  Both set up what they need in .venv.
+# Three commands matter: `make demo`, `make quick` and `make test`.  They set up what they need in .venv, and
+# install nothing on the system; `make debian` does.
 
 PYTHON ?= python3
 VENV := .venv
@@ -6,8 +7,9 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 # Unpacked by the tests, see docs/corpora.md
 CORPORA ?= .cache/corpora
+QUICK := not (debian or corpora or crash or slow)
 
-.PHONY: demo test setup debian lint types docs man pictures peers bench bench-page fuzz crash clean help
+.PHONY: demo quick test setup debian lint types docs man pictures peers bench bench-page fuzz crash clean help
 
 help:  ## What can be made
 	@grep -E '^[a-z%-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 22
@@ -22,7 +24,10 @@ $(STAMP): pyproject.toml
 demo: $(STAMP)  ## Train on data/, classify, explain, evaluate: demo/report.html
 	@BIN=$(BIN) sh docs/demo.sh
 
-test: $(STAMP) debian lint types  ## Lint, types and every test
+quick: $(STAMP) lint types  ## Lint, types, and the tests that need a minute
+	$(BIN)/python -m pytest -q -n 2 --dist loadfile -m "$(QUICK)" --ignore tests/deploy
+
+test: $(STAMP) lint types  ## Lint, types and every test; a test without its program or corpus skips and says why
 	$(BIN)/python -m pytest -n 2 --dist loadfile
 
 lint: $(STAMP)  ## ruff
@@ -32,7 +37,7 @@ lint: $(STAMP)  ## ruff
 types: $(STAMP)  ## mypy
 	$(BIN)/mypy
 
-debian:  ## Debian's mail programs for the tests that run them (root only; others skip)
+debian:  ## Installs Debian's mail programs, for the tests that run them (as root)
 	@sh tests/install-debian-programs.sh
 
 docs: $(STAMP)  ## The manual as a site in site/
@@ -64,7 +69,7 @@ KILLS ?= 1000
 DELIVERIES ?= 1000
 IMAGES ?= 500
 DAMAGED ?= 2000
-crash: $(STAMP) debian  ## KILLS (1000), DELIVERIES that fail (1000), power-loss IMAGES (500), DAMAGED models (2000)
+crash: $(STAMP)  ## KILLS (1000), DELIVERIES that fail (1000), power-loss IMAGES (500), DAMAGED models (2000)
 	NBSPAM_KILLS=$(KILLS) NBSPAM_DELIVERIES=$(DELIVERIES) NBSPAM_IMAGES=$(IMAGES) NBSPAM_DAMAGED=$(DAMAGED) \
 	NBSPAM_HOSTILE_BYTES=1000000 \
 	    $(BIN)/python -m pytest -q -n auto --timeout=0 -m crash tests/store tests/deploy tests/mail

@@ -21,11 +21,18 @@ settings.register_profile("unhurried", deadline=None)  # a busy machine is no fa
 settings.load_profile("unhurried")
 settings.register_profile("fuzz", max_examples=500, deadline=None)  # a round of make fuzz
 
-# Debian's mail servers are there, and who is not root may not have it on the path.
+# Debian's mail servers are there; users other than root may not have it on their path.
 os.environ["PATH"] = os.pathsep.join((os.environ.get("PATH", os.defpath), "/usr/sbin", "/sbin"))
 
 ROOT = Path(__file__).resolve().parent.parent
 CACHE = ROOT / ".cache" / "corpora"
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the tests that read a public corpus."""
+    for item in items:
+        if {"spamassassin", "torture_files"} & set(getattr(item, "fixturenames", ())):
+            item.add_marker("corpora")
 
 
 def corpora_folder() -> Path:
@@ -34,7 +41,7 @@ def corpora_folder() -> Path:
 
 
 def unpacked(name: str, top: str) -> Path | None:
-    """The unpacked corpus `name`, or None where its archive is not to be had."""
+    """The unpacked corpus `name`, or None without its archive."""
     target = CACHE / top
     if target.exists():
         return target
@@ -51,7 +58,7 @@ def unpacked(name: str, top: str) -> Path | None:
 
 
 def corpus_or_skip(name: str, top: str) -> Path:
-    """As `unpacked`; skips the test where the archive is not to be had."""
+    """As `unpacked`; skips the test without the archive."""
     folder = unpacked(name, top)
     if folder is None:
         pytest.skip(f"{name}.tar.xz is not in {corpora_folder()}: set NBSPAM_CORPORA (see docs/corpora.md)")

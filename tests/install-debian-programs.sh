@@ -1,6 +1,6 @@
 #!/bin/sh
-# Installs the mail programs that the tests run for real.  Without root, or on a system without
-# apt-get, it does nothing and those tests skip and say why.
+# `make debian`: installs the mail programs that the tests run for real.  Without root, or on a system
+# without apt-get, it does nothing; those tests skip and say why.
 set -u
 PATH=$PATH:/usr/sbin:/sbin
 missing=""

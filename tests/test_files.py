@@ -10,6 +10,7 @@ import pytest
 from nbspam.errors import CannotCreateError, InputOutputError
 from nbspam.files import whole_file
 from nbspam.store.writer import new_model
+from tests.programs import needs_root
 
 
 def write_model(path: Path) -> None:
@@ -66,10 +67,9 @@ def test_new_file_is_private_whatever_the_umask(write, tmp_path: Path) -> None:
     assert mode(tmp_path / "new") == mode(tmp_path / "new" / "folder") == 0o700
 
 
+@needs_root("gives files away")
 @writers
 def test_root_keeps_the_owner(write, tmp_path: Path) -> None:
-    if os.geteuid() != 0:
-        pytest.skip("only root can give files away")
     (tmp_path / "file").write_bytes(b"old")
     os.chown(tmp_path / "file", 12345, 23456)
     write(tmp_path / "file")

@@ -11,20 +11,20 @@ import click
 
 from nbspam.cli import plain, say, verdict_line, write_text
 from nbspam.cli.options import options
-from nbspam.cli.sync import say_lessons
+from nbspam.cli.sync import show_learned
 from nbspam.errors import TryAgainError, UsageError
 from nbspam.filter import open_filter
+from nbspam.folders.learner import FolderLearner, FolderMemory
 from nbspam.labels import HAM_AND_SPAM
 from nbspam.store.learn import check_classes
-from nbspam.tasks.sync import Learning, Memory
 
 MISSING = ""
 LEARN_SECONDS = 300  # between two looks at the states of all mail
+FIRST_DELAY_SECONDS, LONGEST_DELAY_SECONDS = 1.0, 300.0  # before connecting again
 
 try:
-    from nbspam.imap.account import Account, choose_account, read_accounts
-    from nbspam.imap.mailbox import ImapMailbox
-    from nbspam.imap.scan import Scan, watch
+    from nbspam.folders.account import Account, ImapMailbox, choose_account, read_accounts
+    from nbspam.folders.scan import Scan
 except ModuleNotFoundError as missing:  # the help and completion of all commands work without it
     MISSING = missing.name or "imapclient"
 
@@ -88,21 +88,19 @@ def watch_command(account: str, config: str, **given: Any) -> None:
     """
     chosen, given = choose_account(read_accounts(config), account), given | {"dry_run": False}
     check_classes(given["model"], *HAM_AND_SPAM)
-    learn_at = 0.0
-
-    def work(box: ImapMailbox) -> None:
-        nonlocal learn_at
-        with _open_memory(chosen, given) as memory:
-            if time.monotonic() >= learn_at:
-                _learn(given | {"quiet": True}, box, memory)
-                learn_at = time.monotonic() + LEARN_SECONDS
-            _scan(given, box, memory)
-        box.select(chosen.folders[0])
-
-    def wait(error: TryAgainError, seconds: float) -> None:
-        say(f"nbspam: {plain(str(error))}; trying again in {seconds:g} s", given["quiet"])
-
-    watch(chosen, work, wait, LEARN_SECONDS)
+    learn_at, delay = 0.0, FIRST_DELAY_SECONDS
+    while True:
+        try:
+            with ImapMailbox(chosen) as box:
+                while True:
+                    learn_at = _learn_and_scan(given, box, learn_at)
+                    box.select(chosen.folders[0])
+                    delay = FIRST_DELAY_SECONDS
+                    box.wait(LEARN_SECONDS)
+        except TryAgainError as error:
+            say(f"nbspam: {plain(str(error))}; trying again in {delay:g} s", given["quiet"])
+            time.sleep(delay)
+            delay = min(2 * delay, LONGEST_DELAY_SECONDS)
 
 
 def _each_account(name: str, config: str, given: dict[str, Any], work: Callable[..., None]) -> None:
@@ -113,23 +111,33 @@ def _each_account(name: str, config: str, given: dict[str, Any], work: Callable[
             work(given, box, memory)
 
 
-def _open_memory(account: Account, given: dict[str, Any]) -> contextlib.closing[Memory]:
+def _open_memory(account: Account, given: dict[str, Any]) -> contextlib.closing[FolderMemory]:
     path = f"{given['model']}-imap-{account.name.replace('/', '_')}.json"
-    return contextlib.closing(Memory(path, is_kept=not given["dry_run"]))
+    return contextlib.closing(FolderMemory(path, is_kept=not given["dry_run"]))
 
 
-def _scan(given: dict[str, Any], box: ImapMailbox, memory: Memory) -> None:
+def _scan(given: dict[str, Any], box: ImapMailbox, memory: FolderMemory) -> None:
     scan = Scan(box, memory, given["dry_run"], given["flag_only"])
     if not scan.can_move:
         say("The server can neither MOVE nor remove single messages: spam is only flagged.", given["quiet"])
     would = "would be " if given["dry_run"] else ""
     with contextlib.closing(open_filter(given["model"])) as judge:
         for folder in box.account.folders:
-            for act, verdict in scan.run(folder, judge):
-                write_text(f"{would}{act}\t{verdict_line(verdict)}")
+            for action, verdict in scan.run(folder, judge):
+                write_text(f"{would}{action}\t{verdict_line(verdict)}")
 
 
-def _learn(given: dict[str, Any], box: ImapMailbox, memory: Memory) -> None:
+def _learn_and_scan(given: dict[str, Any], box: ImapMailbox, learn_at: float) -> float:
+    """Scan; learn only from the time `learn_at`.  Returns when to learn next, by the monotonic clock."""
+    with _open_memory(box.account, given) as memory:
+        if time.monotonic() >= learn_at:
+            _learn(given | {"quiet": True}, box, memory)
+            learn_at = time.monotonic() + LEARN_SECONDS
+        _scan(given, box, memory)
+    return learn_at
+
+
+def _learn(given: dict[str, Any], box: ImapMailbox, memory: FolderMemory) -> None:
     source = f"imap {box.account.name}/"
-    learning = Learning(given["model"], box, memory, source, given["keep_days"], given["dry_run"])
-    say_lessons(learning.run(), given["quiet"])
+    learner = FolderLearner(given["model"], box, memory, source, given["keep_days"], given["dry_run"])
+    show_learned(learner.learn(), given["quiet"])

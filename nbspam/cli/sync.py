@@ -1,4 +1,4 @@
-"""`nbspam sync`, and how lessons from states are shown."""
+"""`nbspam sync`, and the lines of messages that teach."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ import click
 
 from nbspam.cli import done_text, plain, say, write_text
 from nbspam.cli.options import options
+from nbspam.folders.learner import FolderLearner, FolderMemory, LearnedMail
+from nbspam.folders.maildirs import Maildirs
 from nbspam.labels import HAM_AND_SPAM
 from nbspam.store.learn import check_classes
-from nbspam.tasks.sync import LearnedMail, Learning, Maildirs, Memory
 
 
 @click.command("sync")
@@ -37,14 +38,15 @@ def sync_command(folders: tuple[str, ...], model: str, keep_days: float, dry_run
     """
     check_classes(model, *HAM_AND_SPAM)
     box = Maildirs([*folders] or [os.path.expanduser("~/Maildir")])
-    with closing(Memory(f"{model}-sync.json", is_kept=not dry_run)) as memory:
-        say_lessons(Learning(model, box, memory, "sync\t", keep_days, dry_run).run(), quiet)
+    with closing(FolderMemory(f"{model}-sync.json", is_kept=not dry_run)) as memory:
+        learner = FolderLearner(model, box, memory, "sync\t", keep_days, dry_run)
+        show_learned(learner.learn(), quiet)
 
 
-def say_lessons(lessons: Iterable[LearnedMail], quiet: bool) -> None:
+def show_learned(mails: Iterable[LearnedMail], quiet: bool) -> None:
     """Write a line for each message, and a summary."""
     done: Counter[str] = Counter()
-    for result, label, place in lessons:
+    for result, label, place in mails:
         write_text(f"{result}\t{label}\t{plain(place)}\n")
         done[f"{result} as {label}"] += 1
     say(done_text(done), quiet)

@@ -3,7 +3,6 @@
 import os
 import random
 import resource
-import shutil
 import signal
 import subprocess
 import time
@@ -13,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.hardship import HAM, SPAM, refusal
+from tests.programs import needs
 from tests.tiny_mail import PROGRAM, program, write_folders
 
 
@@ -22,7 +22,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     folder = tmp_path / "disk"
     folder.mkdir()
     if os.geteuid() != 0:
-        pytest.skip("only root can mount a small file system")
+        pytest.skip("not root: only root mounts a small file system")
     command = ["mount", "-t", "tmpfs", "-o", "size=400k", "tmpfs", folder]
     if subprocess.run(command, capture_output=True).returncode:
         pytest.skip("a small file system cannot be mounted here")
@@ -123,7 +123,7 @@ def test_a_signal_during_training_ends_it_and_leaves_the_old_model_alone(
     assert ends in ({status}, {0, status})
 
 
-@pytest.mark.skipif(not shutil.which("strace"), reason="strace makes a call fail")
+@needs("strace")
 @pytest.mark.parametrize("options", [["-p"], [], ["--exit-code"]], ids=" ".join)
 def test_a_model_that_never_opens_costs_a_mail_its_verdict_only(model: Path, options: list[str]) -> None:
     """EINTR for ever, as of a network file system: both Python and SQLite try again without end."""

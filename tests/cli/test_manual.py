@@ -174,7 +174,7 @@ def test_manual_is_built_without_a_warning(tmp_path: Path) -> None:
     assert "CREATE TABLE token" in re.sub("<.*?>", "", (tmp_path / "site/model-file/index.html").read_text())
 
 
-@pytest.mark.parametrize("page", ["README.md", "nbspam/README.md", "data/README.md"])
+@pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md", "nbspam/README.md", "data/README.md"])
 def test_every_link_to_a_file_exists(page: str) -> None:
     text = (ROOT / page).read_text(encoding="utf-8")
     targets = [target.partition("#")[0] for target in re.findall(r"\]\(([^)]+)\)", text)]

@@ -3,7 +3,6 @@
 import contextlib
 import itertools
 import os
-import shutil
 import signal
 import socket
 import subprocess
@@ -13,7 +12,7 @@ from pathlib import Path
 
 from imapclient import IMAPClient
 
-from tests.deploy.test_dovecot import as_user, version
+from tests.deploy.test_dovecot import as_user
 from tests.server import eventually, free_port
 
 PASSWORD = "secret"
@@ -72,19 +71,6 @@ service imap-login {{
   }}
 }}
 """
-
-
-def what_is_missing() -> str:
-    """'' where such a server can be run."""
-    if (
-        not shutil.which("dovecot")
-        or not Path("/usr/lib/dovecot/imap").exists()
-        or not shutil.which("openssl")
-    ):
-        return "dovecot-imapd or openssl is not installed: as root, make debian"
-    if version() != "2.3":
-        return f"the settings are for Dovecot 2.3, and this is {version()}"
-    return "" if subprocess.run([*as_user(), "true"], capture_output=True).returncode == 0 else "no rights"
 
 
 class Dovecot:

@@ -14,11 +14,11 @@ from pathlib import Path
 import pytest
 
 from tests.deploy.recipes import MANUAL, recipe
+from tests.programs import needs, what_lacks
 from tests.server import Server
 from tests.tiny_mail import counts, mail, write_folders
 
 DOVECOT = Path("/usr/lib/dovecot")
-NEEDED = [DOVECOT / "imap", DOVECOT / "modules/sieve/lib90_sieve_imapsieve_plugin.so"]
 PLACE = "/etc/dovecot/nbspam"
 SETTINGS = """
 base_dir = {home}/run
@@ -57,17 +57,17 @@ def version() -> str:
     return ".".join(told.split(".")[:2])
 
 
-def what_is_missing() -> str:
-    """'' where Dovecot can be run."""
-    if not shutil.which("dovecot") or not all(path.exists() for path in NEEDED):
-        return "dovecot-imapd and dovecot-sieve are not installed: as root, make debian"
-    if version() not in OF_VERSION:
-        return f"the recipes are for Dovecot {' and '.join(OF_VERSION)}, and this is {version()}"
+def what_is_missing(*versions: str) -> str:
+    """'' if Dovecot of one of these versions can be run."""
+    if missing := what_lacks("dovecot", f"{DOVECOT}/imap", "sievec", "openssl"):
+        return missing
+    if version() not in versions:
+        return f"the settings are for Dovecot {' and '.join(versions)}, and this is {version()}"
     allowed = subprocess.run([*as_user(), "true"], capture_output=True).returncode == 0
     return "" if allowed else "root may not become another user here"
 
 
-MISSING = what_is_missing()
+MISSING = what_is_missing(*OF_VERSION)
 pytestmark = [pytest.mark.debian, pytest.mark.skipif(bool(MISSING), reason=MISSING)]
 
 
@@ -246,7 +246,7 @@ def test_mail_is_delivered_as_it_came_where_the_filter_fails(account: Account, p
     assert b"X-Nbspam" not in message and b"half" not in message
 
 
-@pytest.mark.skipif(shutil.which("spamc") is None, reason="spamc is not installed (make debian)")
+@needs("spamc")
 def test_server_can_learn_instead(account: Account, model: Path, imap: imaplib.IMAP4) -> None:
     told = 'pipe :copy "spamc" ["-x", "-U", "/run/nbspam/socket", "-L", "spam"];'
     assert told in MANUAL

@@ -1,6 +1,5 @@
 """Debian's Exim asks `nbspam serve` and delivers by the script, by the recipes of docs/exim.md, unchanged."""
 
-import os
 import re
 import shutil
 import subprocess
@@ -9,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from tests.deploy.recipes import adapted, recipe
-from tests.deploy.test_postfix import USER, train, write_script
-from tests.deploy.test_postfix import what_is_missing as without_user
+from tests.deploy.test_postfix import NEEDED, USER, train, write_script
+from tests.programs import what_lacks
 from tests.server import Server
 from tests.tiny_mail import mail
 
@@ -45,17 +44,17 @@ FORGED = "X-Spam-Flag: YES\nX-Spam-Score: 9\n"
 
 
 def what_is_missing() -> str:
-    """'' where Exim can be run."""
-    if os.geteuid() != 0 or not Path(EXIM).exists():
-        return "exim4 is not installed, or this is not root: as root, make debian"
+    """'' if Exim can be run."""
+    if missing := what_lacks(EXIM):
+        return missing
     done = subprocess.run([EXIM, "-C", "/dev/null", "-bV"], capture_output=True, text=True)
     if done.returncode or "Content_Scanning" not in done.stdout:
         return f"exim4 does not run, or it is not exim4-daemon-heavy: {done.stderr}"
-    return without_user()
+    return ""
 
 
 MISSING = what_is_missing()
-pytestmark = [pytest.mark.debian, pytest.mark.skipif(bool(MISSING), reason=MISSING)]
+pytestmark = [*NEEDED, pytest.mark.skipif(bool(MISSING), reason=MISSING)]
 
 
 class Exim:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,6 +14,7 @@ pytest.importorskip("imapclient")
 from tests.deploy.imap_server import PASSWORD, Dovecot
 from tests.deploy.recipes import adapted, recipe, without_own_field
 from tests.deploy.test_imap import MISSING, Account, crlf
+from tests.programs import needs
 from tests.tiny_mail import counts, mail, run
 
 HAM, SPAM = mail("the minutes of Friday about the fence"), mail("pills and cheap watches for you")
@@ -61,8 +61,7 @@ def only(folder: Path) -> Path:
     return found
 
 
-@pytest.mark.skipif(not shutil.which("fetchmail"), reason="fetchmail is not installed: as root, make debian")
-@pytest.mark.skipif(not shutil.which("procmail"), reason="procmail is not installed: as root, make debian")
+@needs("fetchmail", "procmail")
 def test_fetchmail_delivers_by_procmail_and_what_the_user_reads_is_learned(
     home: Home, installed: Path
 ) -> None:
@@ -93,7 +92,7 @@ def without_id(message: bytes) -> bytes:
     return re.sub(rb"X-TUID: .*\n", b"", message)
 
 
-@pytest.mark.skipif(not shutil.which("mbsync"), reason="isync is not installed: as root, make debian")
+@needs("mbsync")
 def test_mbsync_brings_judged_mail_and_what_the_user_moves_stays_there(home: Home) -> None:
     password, port = {"pass show mail/home": f"echo {PASSWORD}"}, home.server.port
     host = f'localhost"\nport = {port}\nca_file = "{home.certificate}"\njunk = "Junk'

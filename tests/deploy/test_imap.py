@@ -12,13 +12,14 @@ import pytest
 
 pytest.importorskip("imapclient")
 
-from nbspam.imap.account import read_accounts
-from tests.deploy.imap_server import PASSWORD, CuttingProxy, Dovecot, what_is_missing
+from nbspam.folders.account import read_accounts
+from tests.deploy.imap_server import PASSWORD, CuttingProxy, Dovecot
 from tests.deploy.recipes import ROOT, recipe
+from tests.deploy.test_dovecot import what_is_missing
 from tests.server import HAM, SPAM, eventually
 from tests.tiny_mail import counts, error, mail, program, run
 
-MISSING = what_is_missing()
+MISSING = what_is_missing("2.3")
 pytestmark = [pytest.mark.debian, pytest.mark.skipif(bool(MISSING), reason=MISSING)]
 JUNK = "Unwanted"  # by its special use only
 BASE = "IMAP4rev1 LITERAL+ ENABLE NAMESPACE SPECIAL-USE"

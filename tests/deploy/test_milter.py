@@ -14,17 +14,12 @@ from tempfile import mkdtemp
 import pytest
 
 from tests.deploy.recipes import ROOT, recipe
-from tests.deploy.test_postfix import MISSING as WITHOUT_POSTFIX
-from tests.deploy.test_postfix import USER, Postfix
+from tests.deploy.test_postfix import NEEDED, USER, Postfix
+from tests.programs import needs
 from tests.server import Server, eventually
 from tests.tiny_mail import run
 
-MISSING = WITHOUT_POSTFIX or " and ".join(
-    f"{name} is not installed: as root, make debian"
-    for name in ("spamass-milter", "swaks")
-    if not shutil.which(name)
-)
-pytestmark = [pytest.mark.debian, pytest.mark.skipif(bool(MISSING), reason=MISSING)]
+pytestmark = [*NEEDED, needs("postfix", "spamass-milter", "swaks")]
 
 SETTINGS = """
 mailbox_command =

@@ -3,7 +3,6 @@
 import os
 import pty
 import re
-import shutil
 import subprocess
 import termios
 from pathlib import Path
@@ -11,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.deploy.recipes import adapted, read_until, recipe
+from tests.programs import needs
 from tests.server import eventually
 from tests.tiny_mail import counts, mail
 
@@ -40,12 +40,10 @@ def set_up_aerc(home: Path, program: str, folder: Path) -> list[str]:
 
 
 @pytest.mark.parametrize("label", ["spam", "ham"])
-@pytest.mark.parametrize("program", KEYS)
+@pytest.mark.parametrize("program", [pytest.param(program, marks=needs(program)) for program in KEYS])
 def test_key_learns_and_moves_one_message(
     installed: Path, model: Path, tmp_path: Path, program: str, label: str
 ) -> None:
-    if not shutil.which(program):
-        pytest.skip(f"{program} is not installed: as root, make debian")
     box, junk = tmp_path / "Maildir", tmp_path / "Maildir/.Junk"
     for folder in (box, junk):
         for part in ("cur", "new", "tmp"):

@@ -14,11 +14,11 @@ import pytest
 from nbspam import __version__
 from nbspam.cli.commands import COMMANDS
 from tests.deploy.recipes import ROOT, read_until
+from tests.programs import needs, needs_root
 
 pytestmark = pytest.mark.timeout(300)  # builds and installs
 SYSTEM = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C.UTF-8"}
 MAN = [sys.executable, ROOT / "docs/man_pages.py"]
-DEBIAN_TOOLS = ("dpkg-buildpackage", "dh_python3", "lintian")
 APT = ("apt-get", "-qq", "-y", "-o", "DPkg::Lock::Timeout=120", "--no-install-recommends")
 READY = {  # the file that a shell reads, and a prompt for it
     "bash": (".bashrc", "PS1=READY"),
@@ -91,10 +91,8 @@ def test_every_command_has_a_man_page_with_its_options(tmp_path: Path) -> None:
         assert (done.returncode, done.stderr) == (0, ""), path
 
 
-@pytest.mark.parametrize("shell", READY)
+@pytest.mark.parametrize("shell", [pytest.param(shell, marks=needs(shell)) for shell in READY])
 def test_command_of_the_manual_makes_a_shell_complete(shell: str, installed: Path, tmp_path: Path) -> None:
-    if not shutil.which(shell):
-        pytest.skip(f"{shell} is not installed: as root, make debian")
     environment = SYSTEM | {"HOME": str(tmp_path), "TERM": "xterm"}
     environment["PATH"] = f"{installed.parent}:{SYSTEM['PATH']}"
     (tmp_path / ".config/fish/completions").mkdir(parents=True)  # as fish does when it first starts
@@ -124,10 +122,8 @@ def test_command_of_the_manual_makes_a_shell_complete(shell: str, installed: Pat
 
 
 @pytest.mark.debian
-@pytest.mark.skipif(os.getuid() != 0, reason="only root installs a Debian package")
-@pytest.mark.skipif(
-    not all(map(shutil.which, DEBIAN_TOOLS)), reason=f"{', '.join(DEBIAN_TOOLS)}: as root, make debian"
-)
+@needs_root("installs a Debian package")
+@needs("dpkg-buildpackage", "dh_python3", "lintian")
 @pytest.mark.skipif(Path("/usr/bin/nbspam").exists(), reason="the package nbspam is in use here")
 def test_debian_package_is_clean_and_works(archives: dict[str, Path], tmp_path: Path) -> None:
     with tarfile.open(archives["sdist"]) as archive:

@@ -3,7 +3,6 @@
 A mail server of its own, on the loopback address alone, in a folder of the test; it stops with the test.
 """
 
-import os
 import shutil
 import smtplib
 import subprocess
@@ -13,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.deploy.recipes import BROKEN, adapted, recipe, without_own_field
+from tests.programs import needs, needs_root
 from tests.server import eventually, free_port
 from tests.tiny_mail import mail, write_folders
 
@@ -52,18 +52,13 @@ postlog unix-dgram n - n - 1 postlogd
 """
 
 
-def what_is_missing() -> str:
-    """'' where Postfix can be run."""
-    if not shutil.which("postfix"):
-        return "postfix is not installed: as root, make debian"
-    if os.geteuid() != 0:
-        return "Postfix starts for root alone"
-    recent = subprocess.run([PYTHON, "-c", "import sqlite3, sys; sys.exit(sys.version_info < (3, 11))"])
-    return "" if recent.returncode == 0 else f"{PYTHON} is older than 3.11"
-
-
-MISSING = what_is_missing()
-pytestmark = [pytest.mark.debian, pytest.mark.skipif(bool(MISSING), reason=MISSING)]
+RECENT = [PYTHON, "-c", "import sqlite3, sys; sys.exit(sys.version_info < (3, 11))"]
+NEEDED = [
+    pytest.mark.debian,
+    needs_root("starts a mail server"),
+    pytest.mark.skipif(subprocess.run(RECENT).returncode != 0, reason=f"{PYTHON} is older than 3.11"),
+]
+pytestmark = [*NEEDED, needs("postfix")]
 
 
 class Postfix:

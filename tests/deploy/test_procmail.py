@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from tests.deploy.recipes import BROKEN, OWN_FIELD, ROOT, recipe, without_own_field
+from tests.programs import needs
 
 pytestmark = pytest.mark.debian
 
@@ -26,10 +27,7 @@ OF_OTHERS = {
     "bogofilter-status": recipe("bogofilter-status"),
     "spamassassin": recipe("spamassassin"),
 }
-NEEDS_PROCMAIL, NEEDS_MAILDROP, NEEDS_STRACE = (
-    pytest.mark.skipif(not shutil.which(name), reason=f"{name} is not installed: as root, make debian")
-    for name in ("procmail", "maildrop", "strace")
-)
+NEEDS_PROCMAIL, NEEDS_MAILDROP, NEEDS_STRACE = map(needs, ("procmail", "maildrop", "strace"))
 DELIVERIES = int(os.environ.get("NBSPAM_DELIVERIES", 24))
 CALLS = "openat,read,write,pread64,mmap,newfstatat,fcntl,lseek,close"
 # What happens at a system call of nbspam: once, or (+) from then on.

@@ -12,13 +12,11 @@ from pathlib import Path
 import pytest
 
 from tests.deploy.recipes import BROKEN, OWN_FIELD, without_own_field
+from tests.programs import needs
 from tests.server import HAM, PATIENCE, SPAM, Server, eventually
 from tests.tiny_mail import counts, mail
 
-pytestmark = [
-    pytest.mark.debian,
-    pytest.mark.skipif(shutil.which("spamc") is None, reason="spamc is not installed (make debian)"),
-]
+pytestmark = [pytest.mark.debian, needs("spamc")]
 
 LEARNED = b"Message successfully un/learned\n"
 KNOWN = b"Message was already un/learned\n"

@@ -1,6 +1,5 @@
 """The drivers of other filters: they see the same messages in the same order and the same folds."""
 
-import shutil
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +11,7 @@ from nbspam.evaluation.replay import Feedback
 from nbspam.tasks.evaluate import replay_corpus
 from peers import bogofilter, common, scikit_learn, subject_and_body
 from tests.mail_samples import make_corpus
+from tests.programs import needs
 
 
 def test_a_message_is_cut_down_to_subject_and_body() -> None:
@@ -40,29 +40,21 @@ def test_peers_are_judged_on_the_folds_of_nbspam(tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def program() -> str:
-    """Debian's bogofilter."""
-    found = shutil.which("bogofilter")
-    if found is None:
-        pytest.skip("bogofilter is not installed: apt-get install bogofilter")
-    return found
-
-
-@pytest.fixture
 def messages(tmp_path: Path) -> common.Messages:
     return common.read_messages(str(make_corpus(tmp_path / "mail", {"ham": 25, "spam": 25}, noise=0.0)))
 
 
 @pytest.mark.debian
-def test_bogofilter_learns_from_a_replay(program: str, messages: common.Messages, tmp_path: Path) -> None:
-    subject = bogofilter.BogofilterReplay(bogofilter.Bogofilter(program, tmp_path / "words"), messages)
+@needs("bogofilter")
+def test_bogofilter_learns_from_a_replay(messages: common.Messages, tmp_path: Path) -> None:
+    subject = bogofilter.BogofilterReplay(bogofilter.Bogofilter("bogofilter", tmp_path / "words"), messages)
     found = replay_corpus(messages.corpus, subject, Feedback(), {"seed": 0})
     assert found.trained == 50
     assert found.probabilities[0].tolist() == [0.5, 0.5]
     assert not found.is_mistake[25:].any()
     files = tmp_path / "files"
     files.mkdir()
-    batch = bogofilter.Batch(program, files, messages)
+    batch = bogofilter.Batch("bogofilter", files, messages)
     rows = np.arange(50)
     judged = batch(rows[::2].tolist(), rows[1::2].tolist())
     truth = messages.corpus.truth()[1::2]

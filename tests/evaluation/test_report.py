@@ -5,7 +5,6 @@ import importlib
 import math
 import os
 import re
-import shutil
 import subprocess
 import sys
 from dataclasses import replace
@@ -19,6 +18,7 @@ from nbspam.evaluation.figures import summarise
 from nbspam.evaluation.outcomes import find_worst_mistakes
 from nbspam.evaluation.report import clean, report_html
 from tests.judged_mail import judged
+from tests.programs import needs
 
 HOSTILE = "<script>alert(1)</script>\x1b[31m\u202egnp.exe\x00 {{ 7*7 }} https://tracker.example/x.png"
 
@@ -150,17 +150,9 @@ document.body.dataset.wide = document.documentElement.scrollWidth > innerWidth ?
 });</script>"""
 
 
-@pytest.fixture(scope="module")
-def chromium():
-    found = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-    if found is None:
-        pytest.skip("no chromium: apt-get install chromium")
-    return found
-
-
-def browse(chromium, tmp_path, *arguments):
+def browse(tmp_path, *arguments):
     """Run the browser on a new profile; returns (stdout, what it complained about)."""
-    command = [chromium, *FLAGS.split(), f"--user-data-dir={tmp_path / 'profile'}", *arguments]
+    command = ["chromium", *FLAGS.split(), f"--user-data-dir={tmp_path / 'profile'}", *arguments]
     environment = os.environ | {"HOME": str(tmp_path)}
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, env=environment, check=True)
     console = [line for line in done.stderr.splitlines() if re.search(r"CONSOLE|Refused|net::ERR", line)]
@@ -168,12 +160,13 @@ def browse(chromium, tmp_path, *arguments):
 
 
 @pytest.mark.debian
-def test_a_browser_loads_every_drawing_and_asks_for_nothing_else(chromium, tmp_path):
+@needs("chromium")
+def test_a_browser_loads_every_drawing_and_asks_for_nothing_else(tmp_path):
     page = page_of(sample(hostile=True))
     policy = re.search(r"<meta http-equiv=.Content-Security-Policy.*?>", page)[0]
     # Without the policy, which would hide that something was asked for.
     (tmp_path / "probe.html").write_text(page.replace(policy, "").replace("</body>", PROBE + "</body>"))
-    dom, console = browse(chromium, tmp_path, "--dump-dom", (tmp_path / "probe.html").as_uri())
+    dom, console = browse(tmp_path, "--dump-dom", (tmp_path / "probe.html").as_uri())
     assert console == []
     assert 'data-shown="5 of 5"' in dom
     assert 'data-asked="nothing"' in dom

@@ -7,15 +7,11 @@ import random
 import time
 from pathlib import Path
 
-import pytest
-
 from nbspam.filter import open_filter
 from nbspam.mail import header_lines
 from nbspam.mail.headers import find_header
 from nbspam.passthrough import OWN, mark_message
 from tests.tiny_mail import program
-
-pytestmark = pytest.mark.corpora
 
 
 def controls(output: bytes) -> set[str]:

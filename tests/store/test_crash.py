@@ -23,14 +23,12 @@ from nbspam.store.check import check_model
 from nbspam.store.learn import FORGOTTEN, UNKNOWN, unlearn
 from nbspam.store.text import dump_model
 from nbspam.tasks.train import train
+from tests.programs import needs
 from tests.store.disk import CALLS as FILE_CALLS
 from tests.store.disk import Disk, Operation, recorded
 from tests.tiny_mail import PROGRAM, Done, counts, mail, run, write_folders
 
-pytestmark = [
-    pytest.mark.crash,
-    pytest.mark.skipif(not shutil.which("strace"), reason="strace is not installed: as root, make debian"),
-]
+pytestmark = [pytest.mark.crash, needs("strace")]
 IMAGES = int(os.environ.get("NBSPAM_IMAGES", 40))
 KILLS = int(os.environ.get("NBSPAM_KILLS", 25))
 NEW = mail("cheap zebra pills")

@@ -11,6 +11,7 @@ import pytest
 from nbspam.tasks.doctor import FINE, NOTE, WRONG, Finding, examine
 from tests.as_nobody import NOBODY, as_nobody
 from tests.mail_samples import make_corpus
+from tests.programs import needs_root
 from tests.tiny_mail import program, run
 
 
@@ -119,7 +120,7 @@ def test_a_model_that_cannot_be_learned_into_is_found(
     assert found_by_nobody(open_place) == (expected, learned)
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="root alone gives files away")
+@needs_root("gives files away")
 def test_a_model_of_root_in_the_folder_of_a_user_is_noted(model: Path) -> None:
     os.chown(model.parent, NOBODY, NOBODY)
     assert not_fine(model) == {"owner": NOTE}

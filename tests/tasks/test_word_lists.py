@@ -1,7 +1,6 @@
 """`nbspam model import`: the counts of other filters become a model."""
 
 import json
-import shutil
 import subprocess
 from pathlib import Path
 from struct import pack
@@ -14,6 +13,7 @@ from nbspam.store.check import check_model
 from nbspam.store.reader import open_model
 from nbspam.tasks.word_lists import FIRST_WEIGHTS, MAX_COUNT, MAX_LINE_BYTES
 from nbspam.tokens.bag import VIEW_NAMES
+from tests.programs import needs
 from tests.tiny_mail import error, mail, run, write_folders
 
 GOLDEN = Path(__file__).resolve().parent.parent / "golden" / "import"
@@ -87,9 +87,7 @@ def test_the_training_of_thunderbird_becomes_a_model(tmp_path: Path) -> None:
 
 
 @pytest.mark.debian
-@pytest.mark.skipif(
-    shutil.which("bogoutil") is None, reason="bogofilter is not installed: apt-get install bogofilter"
-)
+@needs("bogofilter", "bogoutil")
 def test_the_list_of_the_real_bogofilter_counts_as_we_do(tmp_path: Path) -> None:
     for name, messages in FEW.items():
         for message in messages:

@@ -6,7 +6,17 @@ from pathlib import Path
 
 import pytest
 
-from nbspam.tasks.sync import HAM, MARKED, NOTHING, SPAM, UNREAD, UNREAD_JUNK, Mail, choose_label, find_state
+from nbspam.folders.learner import (
+    HAM,
+    MARKED,
+    NOTHING,
+    SPAM,
+    UNREAD,
+    UNREAD_JUNK,
+    MailState,
+    choose_label,
+    find_state,
+)
 from tests.tiny_mail import counts, error, mail, run
 
 DAY = 86_400
@@ -83,7 +93,7 @@ def test_label_of_a_state(state: str, is_filed: bool, has_moved: bool, label: st
 
 def test_keywords_say_more_than_reading_and_folders_more_than_keywords() -> None:
     def state(kind: str, *flags: str) -> str:
-        return find_state(kind, Mail(1, frozenset(flags), 0, 1), 7)
+        return find_state(kind, MailState(1, frozenset(flags), received=9, size_bytes=1), kept_since=7)
 
     assert state("", "$junk", "\\seen") == MARKED
     assert state("", "$junk", "nonjunk") == HAM

@@ -1,0 +1,66 @@
+"""Trees of Maildirs on the disk, as a Mailbox of nbspam.folders.learner."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Sequence
+
+from nbspam.corpus.folder_names import decode_name, recognise
+from nbspam.corpus.item import Item, strip_flags
+from nbspam.corpus.trees import walk_tree
+from nbspam.corpus.walk import Notes, is_maildir, list_folder, list_maildir_part, read_flags
+from nbspam.errors import NoInputError
+from nbspam.folders.learner import ANSWERED, DELETED, DELIVERED, DRAFT, SEEN, MailState, Uid
+
+_FLAGS = {"S": SEEN, "R": ANSWERED, "T": DELETED, "D": DRAFT}
+
+
+class Maildirs:
+    """Trees of Maildirs; a folder has the name of its path."""
+
+    def __init__(self, tops: Sequence[str]) -> None:
+        """NoInputError if there is no Maildir in one of these folders."""
+        self._kinds: dict[str, str] = {}
+        self._paths: dict[Uid, str] = {}
+        for top in map(os.path.realpath, tops):
+            tree = walk_tree("", top, set(), Notes())
+            found = [(name, path) for name, path in tree if is_maildir(list_folder(path, Notes())[0])]
+            if not found:
+                why, remedy = "no Maildir in it", "name the folder that holds INBOX and Junk"
+                raise NoInputError(top, why, remedy, "source-empty")
+            for name, path in found:
+                own_name = os.path.basename(top).removeprefix(".") if path == top else name
+                self._kinds[path] = recognise(decode_name(own_name))
+
+    def folders(self) -> dict[str, str]:
+        """As Mailbox."""
+        return self._kinds
+
+    def open(self, name: str) -> tuple[int, list[MailState]]:
+        """As Mailbox; messages keep their names for ever."""
+        mails: list[MailState] = []
+        for part in ("new", "cur"):
+            for file in list_maildir_part(name, part, Notes()):
+                path = os.path.join(name, part, file)
+                with contextlib.suppress(OSError):  # moved just now: the next time
+                    status = os.stat(path)
+                    flags = {_FLAGS.get(flag, flag) for flag in read_flags(file)}
+                    if part == "new":
+                        flags.add(DELIVERED)
+                    uid = strip_flags(file)
+                    self._paths[uid] = path
+                    mails.append(MailState(uid, frozenset(flags), status.st_mtime, status.st_size))
+        return 0, mails
+
+    def fetch(self, uids: Sequence[Uid]) -> dict[Uid, bytes]:
+        """As Mailbox."""
+        found: dict[Uid, bytes] = {}
+        for uid in uids:
+            with contextlib.suppress(OSError):
+                path = self._paths[uid]
+                found[uid] = Item(path, "", path).read()
+        return found
+
+    def mark(self, uids: Sequence[Uid], label: str) -> None:
+        """Nothing: a Maildir has no keywords that all programs know."""

@@ -1,1 +1,0 @@
-"""Mail on an IMAP server: an account, its connection, and what is judged and filed there."""
