@@ -17,7 +17,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-LEARNABLE = 0.82  # probability, log-odds of 1.5: docs/decisions.md
+LEARNABLE = 0.82  # probability, log-odds of 1.5: docs/decisions.md, "Autolearn"
 UNDECIDED = -1  # the number of the reject action; the classes are 0 .. K-1
 COSTS = {"fp": "FP", "fn": "FN", "unsure": UNSURE}
 COSTS_REMEDY = "for example: FP=10,FN=1,unsure=0.2 (FP: ham called spam; FN: spam called ham)"

@@ -4,7 +4,7 @@ All mail at hand has been counted, so new mail is had by subtraction, in two way
 message, but knows what came after it.  It leaves out all mail of the sender's host, because mail that changes
 comes from new senders.  Prequential evidence (by the counts as they were when the message came) knows only
 the past, but the early messages have few counts.  Both samples together calibrate better than either, on
-random splits and in time order: docs/decisions.md.
+random splits and in time order: docs/decisions.md, "Calibration: on which scores".
 """
 
 from __future__ import annotations
@@ -22,10 +22,11 @@ from nbspam.model.posterior import prior_shift
 from nbspam.model.views import Evidence, Seen, as_counted, before_each, compute_evidence, leave_groups_out
 from nbspam.settings import Settings
 
-# Of the messages in time order; the prequential scores of earlier ones are left out (docs/decisions.md).
+# Of the messages in time order; the prequential scores of earlier ones are left out: docs/decisions.md,
+# "Calibration: on which scores".
 WARM_UP_SHARE = 0.4
 # Messages of each of two classes; with fewer the calibration keeps its prior.  Other classes may have fewer:
-# most weights are shared by all (docs/decisions.md).
+# most weights are shared by all (docs/decisions.md, "From how few messages is it learned").
 MIN_CALIBRATION = 5
 MAX_STEPS = 60  # of Newton; the mail tried took six to eight
 MAX_MOVE = 2.0  # of a weight in one step: a whole step of Newton may go too far

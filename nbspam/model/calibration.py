@@ -33,7 +33,8 @@ MAX_COVARIANCE = 210  # weights up to which `learn` keeps a covariance; with mor
 MAX_ALIKE = 12  # classes; the weights between them grow with the square: 121 of 201
 # Where learning starts: the weighing of views that was best without calibration, and how far from it mail
 # may lead.  The constant is held near 0: mail like none that was met has no evidence, and should not be
-# judged by what balanced the evidence of the mail that was (docs/decisions.md).
+# judged by what balanced the evidence of the mail that was: docs/decisions.md, "How far may its weights
+# move".
 _FIRST_WEIGHTS = {  # of all others 0
     "evidence:header": 1.0,
     "evidence:body": 0.6,
@@ -50,11 +51,12 @@ _FIRST_VARIANCE = {
     "alike": 0.3,
 }
 # The weights that are right for few counts are not those for many.  So learning along forgets, with each
-# message _DRIFT / (messages counted + _DRIFT_DELAY): docs/decisions.md.
+# message _DRIFT / (messages counted + _DRIFT_DELAY): docs/decisions.md, "Does it forget".
 _DRIFT = 0.2
 _DRIFT_DELAY = 100
 # A person who corrects mistakes only would teach that the evidence lies.  So a message judged wrongly teaches
-# only if one judged rightly was told before; the first few are free, and so many are kept: docs/decisions.md.
+# only if one judged rightly was told before; the first few are free, and so many are kept: docs/decisions.md,
+# "What does it learn from mistakes alone".
 FIRST_CREDIT = 5
 _MAX_CREDIT = 20
 

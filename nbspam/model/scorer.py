@@ -9,7 +9,8 @@ share of unknown tokens: a few known words say little of a text in an unknown la
 hammy words, so each view's evidence for ham is capped.  Each measure is evidence of its own.
 
 `log_ratios` is the law: a tuple of counts to nats.  One message calls it for each token; many messages call
-it for each distinct tuple (nbspam.model.views).  Chosen by experiment: docs/decisions.md.
+it for each distinct tuple (nbspam.model.views).  Chosen by experiment: docs/decisions.md, "Views",
+"Threshold", "What is evidence divided by", "Dilution", "Second λ", "Cap" and "Measures".
 """
 
 from __future__ import annotations

@@ -2,7 +2,8 @@
 
 A disguise makes another mail of a spam that a reader understands as before.  Words that only a browser does
 not show (by a calculated size, a scale, a variable) are no disguise here: Gmail and Outlook show them.
-Letters are disguised in the Latin alphabet only.  The table of docs/decisions.md comes from the same code.
+Letters are disguised in the Latin alphabet only.  The table "What disguises hide" of
+docs/decisions.md comes from the same code.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """A check-up of a model and of its place in the file system.
 
 A finding that is wrong carries the exit status of the error that the next command would meet, so scripts can
-act on it.  The bounds are from docs/decisions.md.
+act on it.  The bounds are from docs/decisions.md, "Doctor".
 """
 
 from __future__ import annotations

@@ -9,10 +9,10 @@ Thunderbird (`training.dat`): numbers of 32 bits, big-endian.  After the first, 
 and of spam; then for each class the number of words, and of each its count, its length and its bytes.
 All count the messages that hold a word, each spelling apart: `Free` and `free` are two words.  How many
 messages hold both is not known; the sum, at most all messages, is nearer to the truth than the maximum
-(docs/decisions.md).
+(docs/decisions.md, "Import").
 
 A word is imported if our own tokenizer, given the word as text of the same place, makes exactly that token
-of it.  So `free!!!`, which others count apart, is not mixed with `free` (docs/decisions.md).  The same
+of it.  So `free!!!`, which others count apart, is not mixed with `free`.  The same
 tokens are exported, in small letters alone, because we count all spellings as one.
 
 No mail comes with the counts, so the calibration starts at fixed weights, and learns from the first mail.
@@ -51,7 +51,7 @@ THUNDERBIRD_MAGIC = b"\xfe\xed\xfa\xce"
 MARKS = {"subj": "subject", "rtrn": "return-path", "rcvd": "received", "from": "from", "to": "to"}
 # Where the calibration starts, other weights as in any model.  The counts of others cover half of what we
 # read, so the evidence is smaller: about twice the weights were best on mail of three corpora
-# (docs/decisions.md).
+# (docs/decisions.md, "Import").
 FIRST_WEIGHTS = {"evidence:header": 2.0, "evidence:body": 1.4, "cautious:header": 0.5, "cautious:body": 1.0}
 MAX_COUNT = 1_000_000_000  # messages; sums over a word list stay far below 64 bits
 MAX_LINE_BYTES = 1 << 16  # the words of others have some dozens
@@ -254,7 +254,7 @@ _READERS: dict[str, tuple[Callable[..., Iterator[Row]], Callable[[str], Token | 
 
 def _write(word_list: WordList, path: str, replaces: bool) -> None:
     # No word list has bigrams.  Those of later mail would be all that the model knows of them, and do harm
-    # (docs/decisions.md).
+    # (docs/decisions.md, "Import").
     settings = Settings(bigrams=False)
     weights, covariance = weights_at_start(len(HAM_AND_SPAM), settings.kinds, is_imported=True)
     with new_model(path, HAM_AND_SPAM, list(word_list.messages), "model import", replaces) as file:

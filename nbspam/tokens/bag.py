@@ -1,8 +1,8 @@
 """The tokens of one message, by view.
 
 A view is a kind of evidence that is weighed by itself, because header, body and structure fail in
-different ways (docs/decisions.md).  The words of a view are averaged; measures are few, and each has a
-weight of its own.
+different ways (docs/decisions.md, "Views").  The words of a view are averaged; measures are few, and each
+has a weight of its own.
 The text of a token shows its view: `subject:` or the like begins those of the header, a mark like `url=`
 those of the structure, a `+` joins two words of the body, and a measure has its name, `<` or `>=`, and an
 edge of its bin.  So one token is never in two views.
@@ -33,7 +33,7 @@ BIGRAMS, MEASURES, NUMERIC, DATE = "bigrams", "measures", "numeric", "date"
 EDGE = "\ue000"  # on both sides of each character
 INNER = "\ue001"  # between two of them
 FIRST_PAIRED = 50  # words of a text whose pairs are bigrams, and
-LAST_PAIRED = 50  # so many of its last: docs/decisions.md
+LAST_PAIRED = 50  # so many of its last: docs/decisions.md, "Bigrams"
 TEXTBOOK_VIEWS = ("header", "body", "structure")  # what the event models of words know
 VIEWS = (*TEXTBOOK_VIEWS, BIGRAMS)  # whose tokens are averaged
 BIGRAMS_VIEW = 3

@@ -2,7 +2,7 @@
 
 The bins are the same for all mail and all models, so that counts can be added, taken away and merged.  Text
 beyond MAX_CHARACTERS is not measured, so a hostile mail costs no more than a long one.
-Which features and which bins: docs/decisions.md.
+Which features and which bins: docs/decisions.md, "Measures".
 """
 
 from __future__ import annotations
