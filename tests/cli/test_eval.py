@@ -88,7 +88,7 @@ def test_files_are_written_even_if_nobody_reads_the_figures(mail: Path, tmp_path
 
 
 @pytest.mark.parametrize("command", ["eval --folds 2", "eval --replay", "train --regime on-error -m m"])
-def test_mail_without_a_token_of_the_views_that_are_read_says_nothing(
+def test_mail_without_tokens_in_the_chosen_views_is_no_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str
 ) -> None:
     monkeypatch.chdir(tmp_path)

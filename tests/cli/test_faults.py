@@ -129,7 +129,7 @@ def test_tracebacks_are_shown_on_request_only(asked: bool) -> None:
 
 
 @pytest.mark.parametrize("command", [["classify"], ["classify", "-p"], ["learn", "ham"], ["train", "mail"]])
-def test_a_want_of_memory_is_a_temporary_failure(
+def test_too_little_memory_is_a_temporary_failure(
     place: Path, monkeypatch: pytest.MonkeyPatch, command: list[str]
 ) -> None:
     def planted(*_: Any) -> None:

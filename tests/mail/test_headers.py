@@ -33,7 +33,7 @@ def test_every_line_end_gives_the_same_message(end, before):
         ("Reminder: call me\nback\n", [], "Reminder: call me\nback\n", ["no-header-end", "no-header"]),
     ],
 )
-def test_fields_and_where_the_text_begins(data, fields, text, defects):
+def test_text_begins_where_the_fields_end(data, fields, text, defects):
     mail = parse(data.encode())
     assert [f"{name}={value}" for name, value in mail.headers] == fields
     assert mail.parts[0].text == text

@@ -41,7 +41,7 @@ def test_repeated_word_counts_more_in_the_mean(times: int, counts: float) -> Non
     assert evidence[VIEWS.index("body")] == pytest.approx([0.0, mean])
 
 
-def test_evidence_of_a_bin_in_fractions() -> None:
+def test_evidence_of_a_bin_is_the_ratio_of_smoothed_shares() -> None:
     # Laplace over 4 bins: (3 + 1) / (10 + 4) against (1 + 1) / (6 + 4).
     assert measure_evidence((1, 3), (6, 10), 4) == pytest.approx([0.0, log(4 * 10 / (14 * 2))])
     assert measure_evidence((1, 0, 2), (6, 2, 3), 3) == pytest.approx(

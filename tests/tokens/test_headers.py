@@ -95,5 +95,5 @@ def test_lowest_field_is_the_first_hop() -> None:
 
 
 @given(st.lists(st.text(alphabet=" ()[]@=.:;,abfromhel0123456789\t", max_size=80), max_size=5))
-def test_no_trace_is_a_fault(fields: list[str]) -> None:
+def test_any_received_fields_have_an_origin_or_none(fields: list[str]) -> None:
     assert origin(*fields, *("from " + field for field in fields)) in (0.0, 1.0, None)

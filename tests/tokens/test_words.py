@@ -21,7 +21,7 @@ def test_foreign_text_in_another_line_changes_no_ascii_word(text: str) -> None:
 
 @settings(deadline=None, max_examples=max(300, settings().max_examples))
 @given(st.text(st.characters() | st.sampled_from("a1.,@-_'$%/:?#+=< \u0430手é★"), max_size=300))
-def test_words_are_bounded(text: str) -> None:
+def test_words_are_short_and_without_white_space(text: str) -> None:
     found = words(text, 100)
     assert len(found) <= 100
     for word in found:
@@ -42,7 +42,7 @@ def test_words_are_bounded(text: str) -> None:
         ("x" * (MAX_WORD + 1), ["skip=x:40"]),
     ],
 )
-def test_ascii_words(text: str, expected: list[str]) -> None:
+def test_ascii_text_becomes_these_words(text: str, expected: list[str]) -> None:
     assert words(text, 100) == expected
     assert words(text + " то же", 100) == [*expected, "то", "же"]
 
@@ -57,11 +57,11 @@ def test_ascii_words(text: str, expected: list[str]) -> None:
         ("pictures", "20° ok❤️ 👍🏽 f★r★e★e", ["20", "ok", "❤", "👍", "★", "★", "★", "spaced=free"]),
     ],
 )  # fmt: skip
-def test_words_beyond_ascii(why: str, text: str, expected: list[str]) -> None:
+def test_text_beyond_ascii_becomes_these_words(why: str, text: str, expected: list[str]) -> None:
     assert words(text, 100) == expected, why
 
 
-def test_invisible_characters_in_words_are_noticed_and_not_those_that_honest_mail_needs() -> None:
+def test_invisible_characters_that_split_words_are_noticed() -> None:
     for text in (
         "fr\u200bee",
         "f\u200d\u2060ree",
