@@ -25,7 +25,7 @@ from nbspam.evaluation.figures import summary
 from nbspam.evaluation.formats import result_lines, to_json
 from nbspam.evaluation.outcomes import Evaluation, Ints, Outcome
 from nbspam.evaluation.replay import ReplayFilter, parse_feedback
-from nbspam.files import whole_file
+from nbspam.files import open_whole_file
 from nbspam.model.block import merge_blocks
 from nbspam.tasks.evaluate import evaluate_rows, replay_corpus
 
@@ -148,10 +148,10 @@ def by_folds(
 def finish(evaluation: Evaluation, options: argparse.Namespace) -> None:
     """Writes what was asked for and shows the figures."""
     if options.results:
-        with whole_file(options.results) as file:
+        with open_whole_file(options.results) as file:
             file.writelines(f"{line}\n".encode() for line in result_lines(evaluation))
     if options.save:
-        with whole_file(options.save) as file:
+        with open_whole_file(options.save) as file:
             file.write(to_json(evaluation))
     found = summary(evaluation)
     if options.json:

@@ -19,7 +19,7 @@ from nbspam.cli.tables import console, day, scoring_text, table, utc, write_json
 from nbspam.corpus.heads import read_head
 from nbspam.explain import Explanation, Sum
 from nbspam.filter import Filter, follow_model, open_filter
-from nbspam.labels import counts_text
+from nbspam.labels import format_counts
 from nbspam.model.features import bin_text
 from nbspam.store.ledger import find_first_times
 from nbspam.tasks.start import choose_model
@@ -112,7 +112,7 @@ def _show(out: Console, found: Explanation, judge: Filter, since: Times, left_ou
     out.print(_headline(found, judge))
     if head:
         out.print(plain(head), no_wrap=True, overflow="ellipsis")
-    counts = counts_text(judge.model.classes, judge.model.messages)
+    counts = format_counts(judge.model.classes, judge.model.messages)
     out.print(f"{scoring_text(judge.settings.as_text())}; from {counts}", style="dim")
     out.print(_sum_table(found, judge.classes[found.verdict.number]), "", sep="\n")
     if found.clues:

@@ -13,7 +13,7 @@ from nbspam.cli.options import ANY_PATH, options
 from nbspam.cli.shared import check_new_model, check_writable, write_lines
 from nbspam.cli.tables import write_json
 from nbspam.errors import BadDataError, UsageError
-from nbspam.labels import HAM_AND_SPAM, counts_text
+from nbspam.labels import HAM_AND_SPAM, format_counts
 from nbspam.store.check import check_model
 from nbspam.store.learn import forget_autolearned
 from nbspam.store.prune import prune
@@ -236,7 +236,7 @@ def info_text(info: Info) -> str:
 
 
 def _by_class(counts: dict[str, int]) -> str:
-    return counts_text(list(counts), list(counts.values()))
+    return format_counts(list(counts), list(counts.values()))
 
 
 def formulas_text(info: Info) -> str:

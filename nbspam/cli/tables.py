@@ -22,7 +22,7 @@ from rich.table import Table
 
 from nbspam.cli import amount, plain, say, write_text
 from nbspam.corpus.source import Source, unread_error
-from nbspam.labels import HAM_AND_SPAM, counts_text
+from nbspam.labels import HAM_AND_SPAM, format_counts
 
 if TYPE_CHECKING:
     from nbspam.corpus.item import Skipped
@@ -161,7 +161,7 @@ def scoring_text(settings: Mapping[str, Any]) -> str:
 
 def train_summary(trained: Trained, verb: str = "Trained on") -> str:
     """How many messages were counted, and where the model is."""
-    counts = counts_text(trained.classes, trained.messages)
+    counts = format_counts(trained.classes, trained.messages)
     of_all = "" if trained.read is None else f"{sum(trained.messages):,} of "
     messages = amount(sum(trained.messages) if trained.read is None else trained.read, "message")
     lines = [

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 from nbspam.corpus.mbox import begins_mbox, split_messages, unquote
 from nbspam.errors import NoInputError, UsageError
-from nbspam.mail import header_lines
+from nbspam.mail import find_header_fields
 from nbspam.mail.headers import is_known
 from nbspam.mail.limits import MAX_READ_BYTES
 
@@ -237,7 +237,7 @@ def is_no_mail(head: bytes) -> bool:
     """True for the beginning of a program, an image or a document; text without a header may be a message."""
     if not head.startswith((b"#!", b"%PDF-", b"\xff\xd8\xff")) and b"\0" not in head:
         return False
-    return not any(is_known(name) for _, _, name in header_lines(head))
+    return not any(is_known(name) for _, _, name in find_header_fields(head))
 
 
 @contextmanager

@@ -2,8 +2,8 @@
 
 A line ends with LF, CRLF, CR or CR CR LF.  A line that is not a field ends the block, as in Postfix,
 sendmail and mutt, so a mail without an empty line keeps its text.  One or two short ones are skipped when
-well-known fields follow, as in Thunderbird.  `raw_fields` holds this rule.  `read_block` takes the short
-way, about 0.4 us a field, and asks `raw_fields` only for a block with such lines.
+well-known fields follow, as in Thunderbird.  `find_raw_fields` holds this rule.  `read_block` takes the short
+way, about 0.4 us a field, and asks `find_raw_fields` only for a block with such lines.
 
 `parse_parameters` reads Content-Type and Content-Disposition as mail really writes them (no semicolon, no
 closing quote, comments, duplicates; RFC 2045), and RFC 2231 (charsets, percent signs, continuations).
@@ -67,18 +67,18 @@ def find_header(data: bytes, start: int = 0) -> int:
         _, _, rest = data[start : start + MAX_FIELD_NAME].partition(b" ")
         if rest.lstrip(b" \t").startswith(b":"):
             break  # the field "From : a@b.example" (RFC 5322, 4.5)
-        start = _next_line(data, start)
+        start = _skip_line(data, start)
     return start
 
 
-def _next_line(data: bytes, start: int) -> int:
+def _skip_line(data: bytes, start: int) -> int:
     stop = data.find(b"\n", start)
     if stop < 0:
         stop = data.find(b"\r", start)
     return stop + 1 if stop >= 0 else len(data)
 
 
-def blank_line(data: bytes, start: int) -> tuple[int, int]:
+def find_blank_line(data: bytes, start: int) -> tuple[int, int]:
     """(end of the header lines, start of the body): the first empty line at or after `start`."""
     if data.startswith((b"\n", b"\r"), start):
         return start, start + (2 if data.startswith(b"\r\n", start) else 1)
@@ -96,7 +96,7 @@ def blank_line(data: bytes, start: int) -> tuple[int, int]:
     return found
 
 
-def header_lines(data: bytes) -> list[tuple[int, int, str]]:
+def find_header_fields(data: bytes) -> list[tuple[int, int, str]]:
     """The raw fields of the top header block: (start, stop, lower-case name) of each.
 
     A span includes the line end and the folded lines that follow, so the spans are contiguous, and
@@ -104,10 +104,10 @@ def header_lines(data: bytes) -> list[tuple[int, int, str]]:
     the name "".
     """
     start = find_header(data)
-    return raw_fields(data, start, blank_line(data, start)[0])
+    return find_raw_fields(data, start, find_blank_line(data, start)[0])
 
 
-def raw_fields(data: bytes, start: int, stop: int) -> list[tuple[int, int, str]]:
+def find_raw_fields(data: bytes, start: int, stop: int) -> list[tuple[int, int, str]]:
     """Spans of the fields in data[start:stop], up to the first line that ends the block.
 
     The rest after MAX_HEADER_BYTES is one span with the name "".
@@ -130,7 +130,7 @@ def raw_fields(data: bytes, start: int, stop: int) -> list[tuple[int, int, str]]
             if not name and (is_empty or raw.strip(b" \t\r\n")):  # form feeds are not blanks
                 junk += 1
                 if junk == 1:
-                    last_known = _last_known(lines)
+                    last_known = _find_last_known(lines)
                 if not fields or number > last_known or not _may_skip(junk, raw):
                     return fields
             fields.append((position, end, name))
@@ -149,7 +149,7 @@ def _find_limit(data: bytes, start: int, stop: int) -> int:
     return line_end + 1 if line_end >= 0 else limit
 
 
-def _last_known(lines: list[bytes]) -> int:
+def _find_last_known(lines: list[bytes]) -> int:
     """Index of the last line that is a well-known field, or -1."""
     for number in range(len(lines) - 1, -1, -1):
         if is_known(lines[number][:100].decode("latin-1").partition(":")[0].lower()):
@@ -214,7 +214,7 @@ def _read_irregular(
     data: bytes, start: int, stop: int, block: HeaderBlock, allowance: Allowance
 ) -> list[str]:
     """Fill a block with lines that are not fields; its fields, one line each."""
-    spans = raw_fields(data, start, stop)
+    spans = find_raw_fields(data, start, stop)
     lines = [_unfold_field(data[first:last]) for first, last, name in spans if name]
     _split_fields(lines, block)
     if not all(name for _, _, name in spans):

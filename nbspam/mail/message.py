@@ -76,7 +76,7 @@ class Html:
 
 MAX_NAMES = 100  # of files in an archive
 MAX_ADDRESSES = 100  # of a document
-MAX_TEXT = 5_000  # characters of a document, about
+MAX_DOCUMENT_TEXT = 5_000  # characters of a document, about
 
 
 class Document:
@@ -98,7 +98,7 @@ class Document:
 
     def add_text(self, text: str) -> None:
         """Note a text that it shows, behind others."""
-        self.text = (self.text + text + "\n")[:MAX_TEXT]
+        self.text = (self.text + text + "\n")[:MAX_DOCUMENT_TEXT]
 
     def mark(self, name: str) -> None:
         """Note what it does or is."""

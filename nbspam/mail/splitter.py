@@ -10,7 +10,7 @@ all, its boundary is guessed from the first likely "--" line; without one it is 
 from __future__ import annotations
 
 from nbspam.mail.headers import find_header, read_block, unify_line_ends
-from nbspam.mail.leaf import CARDS, IDENTITY, MESSAGES, begin_part, read_leaf
+from nbspam.mail.leaf import CARD_TYPES, IDENTITY, MESSAGES, begin_part, read_leaf
 from nbspam.mail.limits import MAX_NESTING
 from nbspam.mail.message import Part
 from nbspam.mail.transfer import decode_transfer
@@ -188,7 +188,10 @@ class Splitter:
         texts: list[tuple[Part, Inside]] = [
             (part, inside)
             for part, inside in zip(self.message.parts, self.inside, strict=True)
-            if inside and part.text and part.disposition != "attachment" and part.content_type not in CARDS
+            if inside
+            and part.text
+            and part.disposition != "attachment"
+            and part.content_type not in CARD_TYPES
         ]
         shown: dict[int, tuple[bool, int]] = {}  # of each choice: is it HTML, and which part
         for part, inside in texts:

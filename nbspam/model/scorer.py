@@ -42,9 +42,9 @@ from nbspam.tokens.bag import (
     VIEW_NAMES,
     VIEWS,
     digest_message,
-    key_list,
+    hash_tokens,
 )
-from nbspam.tokens.measures import MEASURES, N_BINS, count_measured, find_measure
+from nbspam.tokens.measures import MEASURE_NAMES, N_BINS, count_measured, find_measure
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ class Counted:
             times: dict[str, int] = {}
             for token in found:
                 times[token] = times.get(token, 0) + 1
-            self.tokens.append(dict(zip(key_list(times), times.items(), strict=True)))
+            self.tokens.append(dict(zip(hash_tokens(times), times.items(), strict=True)))
 
     @property
     def has_words(self) -> bool:
@@ -250,7 +250,7 @@ class Scorer:
         messages = count_measured(self.model.documents[MEASURES_VIEW])
         found = {find_measure(text): (text, rows.get(key)) for key, (text, _) in tokens.items()}
         parts: list[ScorePart] = []
-        for name in MEASURES:
+        for name in MEASURE_NAMES:
             weight = self.weights[len(evidence)]
             text, counts = found.get(name, (name, None))
             values = [0.0] * len(messages)

@@ -24,7 +24,7 @@ from nbspam.decision import read_loss
 from nbspam.errors import BadDataError, NoInputError, UsageError
 from nbspam.filter import Filter, open_filter
 from nbspam.labels import HAM, HAM_AND_SPAM, SPAM, UNSURE
-from nbspam.mail import header_lines, parse
+from nbspam.mail import find_header_fields, parse
 from nbspam.mail.html.reader import read_html
 from nbspam.model.scorer import Counted
 from nbspam.store.check import find_ham_words
@@ -81,7 +81,7 @@ class Loot:
 
 def original(data: bytes) -> Original:
     """The fields and the visible text of a mail."""
-    fields = b"".join(data[start:stop] for start, stop, name in header_lines(data) if name not in _MIME)
+    fields = b"".join(data[start:stop] for start, stop, name in find_header_fields(data) if name not in _MIME)
     parts = [part for part in parse(data).parts if part.text and not part.is_replaced]
     texts = [read_html(part.text).visible if part.is_html else part.text for part in parts]
     return Original(fields and fields.rstrip(b"\r\n") + b"\n", "\n".join(texts)[:MAX_TEXT])
@@ -114,8 +114,8 @@ def _alternatives(plain: str, page: str) -> str:
 
 def _header_of_ham(own: bytes, other: bytes) -> bytes:
     """The header of a ham, with the subject of the spam."""
-    kept = [other[start:stop] for start, stop, name in header_lines(other) if name != "subject"]
-    kept += [own[start:stop] for start, stop, name in header_lines(own) if name == "subject"]
+    kept = [other[start:stop] for start, stop, name in find_header_fields(other) if name != "subject"]
+    kept += [own[start:stop] for start, stop, name in find_header_fields(own) if name == "subject"]
     return b"".join(kept)
 
 

@@ -24,9 +24,9 @@ from nbspam.errors import (
     NbspamError,
     NoInputError,
 )
-from nbspam.files import nearest_folder
+from nbspam.files import find_nearest_folder
 from nbspam.filter import can_judge
-from nbspam.labels import counts_text
+from nbspam.labels import format_counts
 from nbspam.model.calibrate import MIN_CALIBRATION, can_calibrate
 from nbspam.settings import parse_settings
 from nbspam.store.check import check_model, contradictions, count_learned
@@ -121,7 +121,7 @@ def _missing(path: str, has_mail: bool, start: str) -> Iterator[Finding]:
         yield note("file", "there is no model here yet", MAKE_ONE)
     else:
         yield wrong("file", "there is no model here", f"{MAKE_ONE}, or name it: `model=PATH`", NoInputError)
-    folder = nearest_folder(path)
+    folder = find_nearest_folder(path)
     if not (os.path.isdir(folder) and os.access(folder, os.W_OK | os.X_OK)):
         why = f"a model cannot be made here: {_own_name()} cannot write to {folder}"
         yield wrong("writing", why, "choose another place: `model=PATH`", CannotCreateError)
@@ -175,7 +175,7 @@ def _contents(path: str) -> Iterator[Finding]:
         size = f"{os.path.getsize(path) / 1e6:.1f} MB"
         yield Finding(SOUND, f"yes: format {FORMAT}, {size}, all sums are right")
     with open_model(path) as model:
-        text = f"{sum(model.messages):,} messages ({counts_text(model.classes, model.messages)})"
+        text = f"{sum(model.messages):,} messages ({format_counts(model.classes, model.messages)})"
         yield Finding("counted", f"{text}; last changed {_moment(os.path.getmtime(path))}")
         yield from _autolearned(model)
         yield from _enough(model)
@@ -190,7 +190,7 @@ def _autolearned(model: Model) -> Iterator[Finding]:
     own, (labelled, corrected) = count_autolearned(model), count_reviewed(model)
     if not any(own) and not labelled:
         return
-    text = f"{sum(own):,} of them by the filter's own verdict ({counts_text(model.classes, own)})"
+    text = f"{sum(own):,} of them by the filter's own verdict ({format_counts(model.classes, own)})"
     if labelled:
         text += f"; {labelled:,} more were labelled since, {corrected:,} of them as another class"
     if is_often_wrong(model):

@@ -25,7 +25,7 @@ from nbspam.corpus.folder_names import DOVECOT, JUNK, decode_name, recognise, sp
 from nbspam.corpus.folders import is_maildir, scan, walk_tree
 from nbspam.corpus.item import Item, Notes, strip_flags
 from nbspam.errors import BadDataError, NoInputError, TryAgainError
-from nbspam.files import whole_file
+from nbspam.files import open_whole_file
 from nbspam.labels import HAM, SPAM
 from nbspam.mail.limits import MAX_READ_BYTES
 from nbspam.store.learn import learn_all, split_batches
@@ -138,7 +138,7 @@ class Memory:
         if self._is_kept:
             filed = dict(list(self.filed.items())[-MAX_FILED:])
             stored = {"filed": filed, "folders": {name: asdict(one) for name, one in self.folders.items()}}
-            with whole_file(self._path) as file:
+            with open_whole_file(self._path) as file:
                 file.write(json.dumps(stored).encode())
 
 

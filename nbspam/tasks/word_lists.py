@@ -39,7 +39,7 @@ from nbspam.tokens.bag import INNER, TEXTBOOK_VIEWS, hash_token
 from nbspam.tokens.headers import tokenize_header
 from nbspam.tokens.structure import shorten
 from nbspam.tokens.unicode_words import fold
-from nbspam.tokens.words import words
+from nbspam.tokens.words import split_words
 
 if TYPE_CHECKING:
     from nbspam.model.calibration import Weights
@@ -190,7 +190,7 @@ def _read_thunderbird(word_list: WordList, lines: Iterable[bytes]) -> Iterator[R
 def body_word(text: str) -> Token | None:
     """The token of a word of the body."""
     wanted = _normalise(text)
-    return (BODY, wanted) if wanted in words(text, MAX_WORDS) else None
+    return (BODY, wanted) if wanted in split_words(text, MAX_WORDS) else None
 
 
 def _normalise(text: str) -> str:

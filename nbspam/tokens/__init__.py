@@ -50,9 +50,9 @@ def tokenize(message: Message, wanted: Collection[str] = ()) -> Tokens:
         tokens.bigrams = make_bigrams(tokens.body)
     if MEASURES in wanted:
         with Stage(message, "measures"):
-            from nbspam.tokens.measures import measures  # not needed for textbook models
+            from nbspam.tokens.measures import tokenize_measures  # not needed for textbook models
 
-            tokens.measures = measures(message, texts)
+            tokens.measures = tokenize_measures(message, texts)
     if DATE in wanted or NUMERIC in wanted:
         with Stage(message, "date"):
             from nbspam.mail.dates import find_date  # for mail in order of time

@@ -51,7 +51,7 @@ def number_views(views: str) -> tuple[int, ...]:
     return READ_NUMBERS if views == "all" else tuple(map(VIEW_NAMES.index, views.split(",")))
 
 
-def neighbours(words: Sequence[str], mark: str = "") -> list[str]:
+def join_neighbours(words: Sequence[str], mark: str = "") -> list[str]:
     """Each two neighbours as one token, behind a mark."""
     return [f"{mark}{first}+{second}" for first, second in pairwise(words)]
 
@@ -62,8 +62,8 @@ def make_bigrams(body: Sequence[str]) -> list[str]:
     body : all its words, in order
     """
     if len(body) <= FIRST_PAIRED + LAST_PAIRED:
-        return neighbours(body)
-    return [*neighbours(body[:FIRST_PAIRED]), *neighbours(body[-LAST_PAIRED:])]
+        return join_neighbours(body)
+    return [*join_neighbours(body[:FIRST_PAIRED]), *join_neighbours(body[-LAST_PAIRED:])]
 
 
 class Tokens:
@@ -112,7 +112,7 @@ def hash_token(text: str) -> int:
     return int.from_bytes(md5(text.encode("utf-8", "replace")).digest()[:8], "little", signed=True) or 1
 
 
-def key_list(texts: Collection[str]) -> list[int]:
+def hash_tokens(texts: Collection[str]) -> list[int]:
     """The keys of many tokens: hash_token of each, for the tokens of one message."""
     if not LITTLE:
         return [hash_token(text) for text in texts]

@@ -34,7 +34,7 @@ def convert(character: str) -> str:
         [part for part in unicodedata.normalize("NFKD", character.translate(_SIGNS)) if not _is_mark(part)]
     )
     plain = unicodedata.normalize("NFKC", bare).casefold().translate(_SPELLINGS)
-    return "".join([part if part.isascii() else _letter(part) for part in plain])
+    return "".join([part if part.isascii() else _convert_letter(part) for part in plain])
 
 
 def _is_mark(character: str) -> bool:
@@ -46,7 +46,7 @@ def _is_mark(character: str) -> bool:
     return unicodedata.name(character, "").startswith("VARIATION SELECTOR")
 
 
-def _letter(character: str) -> str:
+def _convert_letter(character: str) -> str:
     """A letter, digit, mark or currency sign beyond ASCII as it is, a picture as a word of its own."""
     category = unicodedata.category(character)
     if category == "So" and character > "\u00ff" and character != _BLANK:

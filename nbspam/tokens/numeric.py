@@ -1,7 +1,7 @@
 """Real-valued features of a message, for the Gaussian, categorical and AODE models.
 
-Text beyond MAX_CHARACTERS is not measured, so a hostile mail costs no more than a long one.  Imported only if
-a model asks for it.
+Text beyond MAX_MEASURED characters is not measured, so a hostile mail costs no more than a long one.
+Imported only if a model asks for it.
 """
 
 from __future__ import annotations
@@ -9,11 +9,11 @@ from __future__ import annotations
 from nbspam.mail.dates import parse_date
 from nbspam.tokens.headers import counts_as_evidence
 from nbspam.tokens.measures import (
-    MAX_CHARACTERS,
+    MAX_MEASURED,
     Characters,
-    address_host,
+    find_address_host,
+    join_visible,
     measure_message,
-    visible_text,
 )
 
 TYPE_CHECKING = False
@@ -75,7 +75,7 @@ def _measure_parts(message: Message) -> Values:
 
 
 def _measure_texts(texts: Texts) -> Values:
-    text = visible_text(texts)
+    text = join_visible(texts)
     made_of = Characters(text)
     return {
         "text_characters": sum(map(len, texts.visible)),
@@ -138,8 +138,9 @@ def _measure_header(message: Message, arrived: float | None) -> Values:
     names = [name for name, _ in message.headers]
     recipients = [value for name, value in message.headers if name in ("to", "cc")]
     hops = names.count("received")
-    subject = (message.get("subject") or "")[:MAX_CHARACTERS]
-    sender, reply_to = address_host(message.get("from") or ""), address_host(message.get("reply-to") or "")
+    subject = (message.get("subject") or "")[:MAX_MEASURED]
+    sender = find_address_host(message.get("from") or "")
+    reply_to = find_address_host(message.get("reply-to") or "")
     return {
         "header_fields": sum(map(counts_as_evidence, names)),
         "hops": hops,

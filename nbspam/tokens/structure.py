@@ -9,7 +9,15 @@ from __future__ import annotations
 from nbspam.mail.limits import Memory
 from nbspam.mail.message import normalise_filename
 from nbspam.tokens.bag import INNER
-from nbspam.tokens.words import ALPHABET, KEPT, MAX_WORD, has_zero_width, parents, skip_token, words
+from nbspam.tokens.words import (
+    ALPHABET,
+    MAX_WORD,
+    WORD_MARKS,
+    has_zero_width,
+    list_parents,
+    make_skip_token,
+    split_words,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,7 +48,7 @@ MAX_INNER = 5  # addresses inside of one
 MAX_PATH_WORDS = 30
 _END = bytes(range(33)) + b"<>\"'`{}|\\^[]" + bytes(range(128, 256))
 _STOP = bytes.maketrans(_END, b" " * len(_END))
-_PATH = ALPHABET.translate(bytes.maketrans(KEPT.encode(), b" " * len(KEPT)))
+_PATH = ALPHABET.translate(bytes.maketrans(WORD_MARKS.encode(), b" " * len(WORD_MARKS)))
 _AFTER = ".,;:!?)'*_~"  # no part of an address at its end; stars and bars are how plain text says bold
 _BREAKS = dict.fromkeys(map(ord, "\t\r\n"))
 _WEB = frozenset(("http", "https", "ftp"))  # a browser finds their hosts without slashes, too
@@ -94,7 +102,7 @@ def _tokenize_filename(filename: str) -> list[str]:
         second = stem.rstrip().rpartition(".")
         if second[1] and 1 < len(second[2]) <= 4:
             found.append("ending=" + shorten(second[2] + "." + ending, 14))
-    found.extend(["file=" + word for word in words(stem or name, MAX_NAME_WORDS)])
+    found.extend(["file=" + word for word in split_words(stem or name, MAX_NAME_WORDS)])
     if not name.isascii() and has_zero_width(filename):
         found.append("file=#zero-width")
     return found
@@ -107,16 +115,16 @@ def _tokenize_document(document: Document) -> list[str]:
         stem, dot, ending = name[-200:].lower().rpartition(".")
         if dot:
             found.append("inside=." + shorten(ending, 10))
-        found.extend(["inside=" + word for word in words(stem or ending, MAX_NAME_WORDS)])
+        found.extend(["inside=" + word for word in split_words(stem or ending, MAX_NAME_WORDS)])
     for text in document.says:
-        found.extend(["document=" + word for word in words(text, MAX_NAME_WORDS)])
+        found.extend(["document=" + word for word in split_words(text, MAX_NAME_WORDS)])
     return found
 
 
 def tokenize_page(html: Html) -> list[str]:
     """Words of the title and of what is shown for images; how much is split or in comments."""
-    found = ["title=" + word for word in words(html.title, MAX_TITLE_WORDS)]
-    found.extend(["alt=" + word for word in words(" ".join(html.alts), MAX_ALT_WORDS)])
+    found = ["title=" + word for word in split_words(html.title, MAX_TITLE_WORDS)]
+    found.extend(["alt=" + word for word in split_words(" ".join(html.alts), MAX_ALT_WORDS)])
     if html.comments:
         found.append(f"comments={html.comments.bit_length()}")
     if html.joined:
@@ -135,7 +143,7 @@ def cut_urls(text: str) -> tuple[str, list[str]]:
     for number, after in enumerate(pieces[1:], 2):
         scheme = "" if inside else _find_scheme(before)
         rest.append(before[: len(before) - len(scheme)])
-        end = _url_end(after)
+        end = _find_url_end(after)
         inside += scheme + "://" + after[:end]
         if 0 < end == len(after) and number < len(pieces):
             before = ""
@@ -156,7 +164,7 @@ def _find_scheme(text: str) -> str:
     return text[len(text) - size :]
 
 
-def _url_end(text: str) -> int:
+def _find_url_end(text: str) -> int:
     """Where the first character is that no address has; brackets may be around a host of IPv6."""
     try:
         head = text[:MAX_URL].encode("ascii")
@@ -190,7 +198,7 @@ class Host:
             self.tokens.append("url=port:" + port.strip(":")[:6])
         if "%" in host or "&" in host:
             self.tokens.append("url=#escaped-host")
-        self.tokens.extend(["url=" + name for name in parents(self.name)])
+        self.tokens.extend(["url=" + name for name in list_parents(self.name)])
         if ":" in self.name or self.name.replace(".", "").isdigit():
             self.tokens.append("url=#ip")
         if not host.isascii() or "xn--" in host:
@@ -205,7 +213,7 @@ def read_url(url: str) -> tuple[list[str], Host]:
     scheme, rest = _split_scheme(url)
     if scheme == "mailto":
         mail_host = "".join(rest.partition("?")[0].rpartition("@")[2].lower().split())
-        return ["url=mailto", *("url=" + name for name in parents(mail_host.strip(".")))], _hosts[""]
+        return ["url=mailto", *("url=" + name for name in list_parents(mail_host.strip(".")))], _hosts[""]
     begins_with_host = rest[:2] in _SLASHES or rest[:4].lower() == "www."
     if not scheme and not begins_with_host:
         return _tokenize_path(rest), _hosts[""]
@@ -284,7 +292,7 @@ def _tokenize_path(path: str) -> list[str]:
     found: list[str] = []
     for word in spaced.split(None, MAX_PATH_WORDS)[:MAX_PATH_WORDS]:
         if len(word) > MAX_WORD:
-            found.append("url=" + skip_token(word))
+            found.append("url=" + make_skip_token(word))
         elif len(word) > 1 and not word.isdigit():
             found.append("url=/" + word)
     return found

@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from nbspam.tokens.bag import EDGE, INNER
 
-MAX_CHARACTERS = 60_000  # whose meaning is remembered, some 8 MB
+MAX_KNOWN_CHARACTERS = 60_000  # whose meaning is remembered, some 8 MB
 # The characters of most Western mail, worked out: unicodedata takes 2 ms to load.
 COMMON = {code: chr(code) for code in range(128)}
 COMMON |= zip(
@@ -34,7 +34,7 @@ class CharacterTable(dict[int, str]):
     def __missing__(self, code: int) -> str:
         from nbspam.tokens.characters import convert  # common characters do without
 
-        if len(self) >= MAX_CHARACTERS:
+        if len(self) >= MAX_KNOWN_CHARACTERS:
             self.clear()
         self[code] = found = convert(chr(code))
         return found

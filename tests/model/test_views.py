@@ -16,7 +16,7 @@ from nbspam.model.views import Seen, as_counted, before_each, compute_evidence, 
 from nbspam.settings import HAM_CAP, SHRINKAGE, Settings
 from nbspam.tasks.classify import RowTokens, list_texts
 from nbspam.tokens.bag import VIEWS, Tokens
-from nbspam.tokens.measures import MEASURES, N_BINS, list_bins
+from nbspam.tokens.measures import MEASURE_NAMES, N_BINS, list_bins
 
 WAYS = {
     "default": Settings(),
@@ -66,7 +66,7 @@ def random_block(n_classes: int) -> Block:
         views[1] += [f"1:{label}:{number % 40}"] * 9
         if number % 4:
             views[0] += [f"message-id:host{number % 9}.example", "message-id:example", "message-id:~a.9"]
-        measured = [list_bins(name)[int(rng.integers(0, N_BINS[name]))] for name in MEASURES]
+        measured = [list_bins(name)[int(rng.integers(0, N_BINS[name]))] for name in MEASURE_NAMES]
         for copy in range(1 + (number % 6 == 0)):
             read = Tokens(*views[:3], measured, views[3], date=float(rng.integers(0, 1000)))
             builder.add(f"{number}.{copy}", label, read, 100)

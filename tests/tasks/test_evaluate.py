@@ -16,7 +16,7 @@ from nbspam.tasks.evaluate import evaluate_folds, evaluate_model, group_duplicat
 from nbspam.tasks.judges import BatchJudge, Plan
 from nbspam.tasks.train import train
 from nbspam.tokens.bag import Tokens
-from nbspam.tokens.measures import MEASURES, list_bins
+from nbspam.tokens.measures import MEASURE_NAMES, list_bins
 from tests.mail_samples import make_corpus, make_index
 
 
@@ -106,7 +106,7 @@ def test_order_in_time_is_of_the_index_else_of_dates_else_interleaved(
 def test_messages_that_share_their_measures_alone_are_no_near_duplicates() -> None:
     """Short texts have as many measures as words."""
     builder = BlockBuilder()
-    found = [list_bins(name)[0] for name in MEASURES]
+    found = [list_bins(name)[0] for name in MEASURE_NAMES]
     for number in range(6):
         builder.add(str(number), number % 2, Tokens([], [f"{number}-{w}" for w in range(4)], [], found), 9)
     corpus = Corpus(merge_blocks([builder.build()]), ("ham", "spam"), [], [], False)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from nbspam.mail import parse
 from nbspam.tokens import read
 from nbspam.tokens.headers import IGNORED, VERDICTS
-from nbspam.tokens.measures import MAX_HOPS, unnamed_origin
+from nbspam.tokens.measures import MAX_HOPS, has_unnamed_origin
 
 MAIL = b"From: ida@lake.example\nTo: otto@orchard.example\nSubject: pears\n"
 
@@ -37,7 +37,9 @@ AT_HOME = "from [192.168.1.5] (unknown [192.168.1.5]) by mail.a.example with ESM
 
 
 def origin(*fields: str) -> float | None:
-    return unnamed_origin(parse("".join(f"Received: {field}\n" for field in fields).encode() + b"\nHello\n"))
+    return has_unnamed_origin(
+        parse("".join(f"Received: {field}\n" for field in fields).encode() + b"\nHello\n")
+    )
 
 
 @pytest.mark.parametrize(

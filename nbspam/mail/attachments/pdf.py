@@ -13,7 +13,7 @@ from bisect import bisect_right
 from contextlib import suppress
 
 from nbspam.mail.attachments.archive import MAX_PIECE, PIECE_COST, inflate
-from nbspam.mail.message import MAX_TEXT
+from nbspam.mail.message import MAX_DOCUMENT_TEXT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -62,9 +62,9 @@ def read_pdf(payload: bytes, document: Document, allowance: Allowance) -> None:
         if b"/" + name.encode() in plain:
             document.mark("encrypted" if name == "Encrypt" else name.lower())
     for string in [string for piece in file.pieces for string in _ADDRESSES.findall(piece)]:
-        document.add_address(_text(string))
+        document.add_address(_decode_text(string))
     if "encrypted" not in document.marks:
-        document.says += [_text(string) for string in _TITLES.findall(plain)[:MAX_TITLES]]
+        document.says += [_decode_text(string) for string in _TITLES.findall(plain)[:MAX_TITLES]]
         document.text = file.text()
 
 
@@ -147,7 +147,7 @@ class _File:
         return b"\n".join([self.stream(number) for number in numbers])[:MAX_PIECE]
 
     def text(self) -> str:
-        """What the pages show, then the forms that are drawn on them; about MAX_TEXT characters."""
+        """What the pages show, then the forms that are drawn on them; about MAX_DOCUMENT_TEXT characters."""
         writer = _Writer(self)
         pages = [n for n, says in self.says.items() if b"/Page" in says and b"/Contents" in says]
         forms = [n for n, says in self.says.items() if b"/Form" in says and b"/BBox" in says]
@@ -155,7 +155,7 @@ class _File:
             says = self.says[number]
             content = self.stream(number) if number in self.streams else self.content(says)
             writer.write(content, self._fonts_of(says))
-        return "".join(writer.shown)[:MAX_TEXT]
+        return "".join(writer.shown)[:MAX_DOCUMENT_TEXT]
 
     def _fonts_of(self, says: bytes) -> dict[bytes, _Font]:
         """The fonts of a page or form by the names they have there; a page inherits those of its parents."""
@@ -179,7 +179,7 @@ class _Font:
 
     def __init__(self, file: _File, says: bytes) -> None:
         self.code_bytes = 2 if b"/Type0" in says else 1
-        self.ranges = sorted(_ranges(file.content(says), file.allowance))
+        self.ranges = sorted(_read_ranges(file.content(says), file.allowance))
         self.shown: dict[int, str] = {}
         if self.code_bytes == 1 and not self.ranges:
             encoding = "mac_roman" if b"/MacRomanEncoding" in says else "cp1252"
@@ -206,7 +206,7 @@ class _Font:
         return self.shown[code]
 
 
-def _ranges(table: bytes, allowance: Allowance) -> list[tuple[int, int, bytes]]:
+def _read_ranges(table: bytes, allowance: Allowance) -> list[tuple[int, int, bytes]]:
     """The ranges of codes in a ToUnicode table; a single code is a range as well."""
     found: list[tuple[int, int, bytes]] = []
     for section in table.split(b"beginbf")[1:]:
@@ -238,7 +238,7 @@ class _Writer:
         self._pen, self._line, self._end = 0j, 0j, _FAR
         operands: list[bytes | float] = []
         for found in _TOKEN.finditer(content):
-            if len(self.shown) >= MAX_TEXT or self._allowance.document_items <= 0:
+            if len(self.shown) >= MAX_DOCUMENT_TEXT or self._allowance.document_items <= 0:
                 break
             self._allowance.document_items -= 1
             string, number, name = found.groups()
@@ -280,7 +280,7 @@ class _Writer:
         self._pen = self._end = self._pen + width / 1000 * self._size * self._unit
 
 
-def _text(string: bytes) -> str:
+def _decode_text(string: bytes) -> str:
     """A string of a dictionary: UTF-16 with its mark or, near enough, Latin-1."""
     found = _decode_bytes(string)[:MAX_STRING]
     return found[2:].decode("utf-16-be", "replace") if found[:2] == b"\xfe\xff" else found.decode("latin-1")

@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 MAX_TAGS = 30_000  # what follows the last one is taken for text; honest mail has a tenth
 MAX_REACH = 100  # open elements that are looked at in search of one to end
 MAX_SHEETS = 100  # style elements that are read
-MAX_REMEMBERED = 2_000  # tags known by their text
+MAX_REMEMBERED_TAGS = 2_000  # tags known by their text
 MAX_REMEMBERED_TAG = 300  # characters
 NEAR = 20  # of a channel: #eeeeee on white cannot be read, #cccccc is a common footer that can
 
 # Tags without regard to sheets: sharing them changes no result.
-_remembered: Memory[str, Tag] = Memory(Tag, MAX_REMEMBERED, MAX_REMEMBERED_TAG)
+_remembered: Memory[str, Tag] = Memory(Tag, MAX_REMEMBERED_TAGS, MAX_REMEMBERED_TAG)
 _NOTHING = Tag("/wbr")  # markup that is no element
 # `shut`: only a summary in it is shown;  `around`: marks of elements that rules want around others.
 _ROOT: Values = {"gone": False, "shut": False, "quoted": False, "visibility": "visible", "size": NORMAL}

@@ -19,9 +19,12 @@ MAX_LOOKS = 100_000  # comparisons of an element with a rule, in a page; honest 
 MOST = 1e6  # pixels
 NORMAL = 16.0  # pixels: the size of letters where nothing is said
 TINY = 2.0  # pixels: letters that nobody can read, and a box that shows no line
-UNKNOWN, TRANSPARENT = -1, -2  # colours that are no number; text in or on an unknown one counts as seen
-FAINT = 0.1  # opacity that nobody can read
-# The sixteen of HTML 4, and those near white; any other name is UNKNOWN.
+UNKNOWN_COLOUR, TRANSPARENT = (
+    -1,
+    -2,
+)  # colours that are no number; text in or on an unknown one counts as seen
+FAINT_OPACITY = 0.1  # opacity that nobody can read
+# The sixteen of HTML 4, and those near white; any other name is UNKNOWN_COLOUR.
 _COLOURS = {
     "black": 0, "silver": 0xC0C0C0, "gray": 0x808080, "grey": 0x808080, "white": 0xFFFFFF, "maroon": 0x800000,
     "red": 0xFF0000, "purple": 0x800080, "fuchsia": 0xFF00FF, "green": 0x8000, "lime": 0xFF00,
@@ -57,7 +60,7 @@ def parse_letter_size(value: str) -> float | None:
     return found
 
 
-def _font(value: str) -> float | None:
+def _parse_font(value: str) -> float | None:
     """The size of letters in `bold 12px/1.5 Arial`; a number without a unit is their weight."""
     sizes = [word.partition("/")[0] for word in value.split()[:6] if word[0] in "0123456789."]
     return next((parse_letter_size(size) for size in sizes if size == "0" or not size.isdigit()), None)
@@ -70,22 +73,26 @@ def parse_colour(value: str) -> int:
     if value[:1] == "#":
         digits = value[1:] if len(value) > 5 else "".join([digit * 2 for digit in value[1:]])
         if len(digits) not in (6, 8) or not _HEX.issuperset(digits):
-            return UNKNOWN
-        return TRANSPARENT if digits[6:] and int(digits[6:], 16) <= 255 * FAINT else int(digits[:6], 16)
+            return UNKNOWN_COLOUR
+        return (
+            TRANSPARENT if digits[6:] and int(digits[6:], 16) <= 255 * FAINT_OPACITY else int(digits[:6], 16)
+        )
     words = value[:40].partition("(")[2].replace(",", " ").replace("/", " ").strip(") ").split()
     if not value.startswith("rgb") or len(words) < 3 or not all(map(str.isdecimal, words[:3])):
-        return UNKNOWN
+        return UNKNOWN_COLOUR
     red, green, blue = [min(int(word), 255) for word in words[:3]]
     return (
-        TRANSPARENT if words[3:] and (parse_length(words[3]) or 0) <= FAINT else red << 16 | green << 8 | blue
+        TRANSPARENT
+        if words[3:] and (parse_length(words[3]) or 0) <= FAINT_OPACITY
+        else red << 16 | green << 8 | blue
     )
 
 
 def _parse_background(value: str) -> int:
-    """The colour of a background; UNKNOWN if it is a picture."""
+    """The colour of a background; UNKNOWN_COLOUR if it is a picture."""
     words = [value[value.find("rgb") :].partition(")")[0]] if "rgb" in value else value.split()[:20]
-    found = [each for each in map(parse_colour, words) if each != UNKNOWN]
-    return found[0] if found and "gradient(" not in value else UNKNOWN
+    found = [each for each in map(parse_colour, words) if each != UNKNOWN_COLOUR]
+    return found[0] if found and "gradient(" not in value else UNKNOWN_COLOUR
 
 
 _LENGTHS = ("opacity", "height", "max-height", "width", "max-width", "left", "top")
@@ -93,9 +100,9 @@ _LENGTHS = ("opacity", "height", "max-height", "width", "max-width", "left", "to
 _READ: dict[str, tuple[str, Callable[[str], Any]]] = {
     "color": ("colour", parse_colour),
     **dict.fromkeys(("background", "background-color"), ("ground", _parse_background)),
-    "background-image": ("ground", lambda value: UNKNOWN if "(" in value else None),
+    "background-image": ("ground", lambda value: UNKNOWN_COLOUR if "(" in value else None),
     "font-size": ("size", parse_letter_size),
-    "font": ("size", _font),
+    "font": ("size", _parse_font),
     **dict.fromkeys(("overflow", "overflow-y"), ("overflow", str)),
     **dict.fromkeys(("text-indent", "margin-left"), ("indent", parse_length)),
     **{name: (name, str) for name in ("display", "visibility", "position")},

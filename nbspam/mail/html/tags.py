@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from nbspam.mail.html.entities import decode_references
 from nbspam.mail.html.styles import (
-    FAINT,
+    FAINT_OPACITY,
     NORMAL,
     TINY,
     TRANSPARENT,
-    UNKNOWN,
+    UNKNOWN_COLOUR,
     parse_colour,
     parse_declarations,
 )
@@ -88,7 +88,7 @@ class Tag:
             is_ended = self.kind in (OPEN, BLOCK) and name not in ("html", "body")
             self.kind = CLOSE if is_ended else BREAK if name == "br" else VOID
             self.ends = (name,)
-        self.link = _target(name, found)
+        self.link = _find_target(name, found)
         self.alt, self.media = found.get("alt", ""), found.get("media", "").lower()
         is_seen = name == "input" and found.get("type", "").lower() not in _WITHOUT_TEXT
         self.shown = found.get("value") or found.get("placeholder", "") if is_seen else ""
@@ -104,13 +104,13 @@ class Tag:
         if name in ("details", "summary"):
             values["shut"] = name == "details" and "open" not in found
         if name in ("button", "mark", "select") or (name == "a" and "href" in found):
-            values["colour"] = UNKNOWN  # its own one
+            values["colour"] = UNKNOWN_COLOUR  # its own one
         if name == "font" and found.get("size", "").strip("+- ")[:1].isdigit():
             values["size"] = NORMAL
         if name == "blockquote" and any(mark in " ".join(found.values()) for mark in ("cite", "quote")):
             values["quoted"] = True
         if name in _GROUNDED and "background" in found:
-            values["ground"] = UNKNOWN
+            values["ground"] = UNKNOWN_COLOUR
         for attribute, key, names in _COLOURED:
             if attribute in found and name in names:
                 value = found[attribute].strip().lower()
@@ -141,14 +141,14 @@ class Tag:
         moved = min(get("left", 0), get("top", 0)) if get("position", "static") != "static" else 0
         if (
             display == "none"
-            or get("opacity", 1) <= FAINT
+            or get("opacity", 1) <= FAINT_OPACITY
             or (is_box and min([get(name, NORMAL) for name in _SIZES]) <= TINY)
             or min(moved, get("indent", 0)) <= _FAR
         ):
             self.look["gone"] = True
 
 
-def _target(name: str, found: dict[str, str]) -> str | None:
+def _find_target(name: str, found: dict[str, str]) -> str | None:
     """Where a link, form, button or refresh leads to."""
     target = found.get("href") if name in ("a", "area") or ":" in name else None
     if name in ("form", "button", "input"):
