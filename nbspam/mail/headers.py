@@ -18,6 +18,7 @@ from nbspam.mail.limits import (
     MAX_HEADER_LINES,
     MAX_PARAMETER_BYTES,
     MAX_PARAMETERS,
+    Memory,
 )
 
 TYPE_CHECKING = False
@@ -33,10 +34,8 @@ _KNOWN = _CONTENT.union(
 )
 _MAX_JUNK_LINES = 2
 _MAX_JUNK_CHARACTERS = 200
-# Spelling of a field name -> its lower-case form.  Mail uses a few hundred spellings, and a look-up is
-# cheaper than checking the characters each time.
-_names: dict[str, str] = {}
-_MAX_NAMES = 2_000
+_MAX_REMEMBERED_NAMES = 2_000  # mail uses a few hundred spellings
+_MAX_REMEMBERED_NAME = 80  # characters
 
 
 class HeaderBlock:
@@ -47,8 +46,6 @@ class HeaderBlock:
     content : raw values of the first Content-Type, -Transfer-Encoding and -Disposition
     body    : offset of the text after the block
     """
-
-    __slots__ = ("body", "content", "fields", "sizes")
 
     def __init__(self, body: int) -> None:
         self.fields: list[tuple[str, str]] = []
@@ -126,7 +123,8 @@ def find_raw_fields(data: bytes, start: int, stop: int) -> list[tuple[int, int, 
             fields[-1] = (begin, end, name)
         else:
             line = (raw if fields else raw.lstrip(b" \t"))[: MAX_FIELD_NAME + 1]
-            name = _parse_field_name(line.decode("latin-1"))
+            before, colon, _ = line.decode("latin-1").partition(":")
+            name = _names[before] if colon else ""
             if not name and (is_empty or raw.strip(b" \t\r\n")):  # form feeds are not blanks
                 junk += 1
                 if junk == 1:
@@ -167,21 +165,17 @@ def _may_skip(junk: int, line: bytes) -> bool:
     return junk <= _MAX_JUNK_LINES and len(line) <= _MAX_JUNK_CHARACTERS and not line.startswith(b"--")
 
 
-def _parse_field_name(line: str) -> str:
-    """The lower-case name of the field in a line; "" if the line is not a field.
+def _parse_field_name(name: str) -> str:
+    """The lower-case name of a field, from what comes before the colon; "" if it is not one.
 
     A name is graphic ASCII characters, then perhaps blanks (obsolete syntax).
     """
-    name, colon, _ = line.partition(":")
-    lower = _names.get(name, "") if colon else ""
-    if lower or not colon or len(name) > MAX_FIELD_NAME:
-        return lower
     lower = name.rstrip(" \t").lower()
-    if not lower.isascii() or not lower.isprintable() or " " in lower:
-        return ""
-    if len(_names) < _MAX_NAMES and len(name) < 80:
-        _names[name] = lower
-    return lower
+    is_graphic = lower.isascii() and lower.isprintable() and " " not in lower
+    return lower if is_graphic and len(name) <= MAX_FIELD_NAME else ""
+
+
+_names = Memory(_parse_field_name, _MAX_REMEMBERED_NAMES, _MAX_REMEMBERED_NAME)
 
 
 def read_block(data: bytes, start: int, stop: int, body: int, allowance: Allowance) -> HeaderBlock:
@@ -252,9 +246,7 @@ def _split_fields(lines: list[str], block: HeaderBlock) -> bool:
     names = _names
     for line in lines:
         name, colon, value = line.partition(":")
-        lower = names.get(name) if colon else ""
-        if lower is None:
-            lower = _parse_field_name(line)
+        lower = names[name] if colon else ""
         if not lower:
             return False
         append((lower, value.strip(" \t")))
@@ -304,10 +296,7 @@ def unify_line_ends(data: bytes) -> bytes:
     """The bytes with CRLF, CR CR LF and lone CR as LF."""
     if b"\r" not in data:
         return data
-    if b"\r\r\n" in data:
-        data = data.replace(b"\r\r\n", b"\n")
-    data = data.replace(b"\r\n", b"\n")
-    return data.replace(b"\r", b"\n") if b"\r" in data else data
+    return data.replace(b"\r\r\n", b"\n").replace(b"\r\n", b"\n").replace(b"\r", b"\n")
 
 
 def parse_parameters(value: str, allowance: Allowance) -> tuple[str, dict[str, str]]:

@@ -29,7 +29,6 @@ MAX_PARAMETERS = 200
 MAX_UU_BLOCKS = 100  # uuencoded files inside one text
 MAX_FAILURES = 5  # faults of this program that are told of one message
 MAX_BASE64_RUNS = 1_000  # padded base64 texts one after the other
-PAIR = 2  # the length of a pair
 
 
 class Allowance:
@@ -68,7 +67,7 @@ class Memory(dict["Key", "Value"]):
     __slots__ = ("_longest", "_most", "_work")
     scale: ClassVar[int] = 1  # of all memories; larger in a process that reads very many messages
 
-    def __init__(self, work: Callable[[Key], Value], most: int, longest: int = PAIR) -> None:
+    def __init__(self, work: Callable[[Key], Value], most: int, longest: int = 2) -> None:
         super().__init__()
         self._work = work
         self._most = most

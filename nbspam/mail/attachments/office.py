@@ -59,7 +59,8 @@ def read_xml(name: str, xml: bytes, document: Document, allowance: Allowance) ->
     for found in _ADDRESS.finditer(xml):
         document.add_address(decode_references(found[1][:_MAX_ADDRESS].decode("utf-8", "replace")))
     if holds_text(name) and len(document.text) < MAX_DOCUMENT_TEXT:
-        document.add_text(_collect_text(xml, name == _OPEN_DOCUMENT, allowance))
+        document.text += _collect_text(xml, name == _OPEN_DOCUMENT, allowance) + "\n"
+        document.text = document.text[:MAX_DOCUMENT_TEXT]
 
 
 def _collect_text(xml: bytes, is_open_document: bool, allowance: Allowance) -> str:
