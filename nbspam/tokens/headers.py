@@ -143,7 +143,9 @@ def _tokenize_field(field: tuple[str, str]) -> tuple[str, ...]:
     shown = _names[name]
     if not shown:
         return ()
-    return ("field:" + shown,) if shown == ODD else ("field:" + name, *_tokenize_value(name, text))
+    if shown == ODD:
+        return ("field:" + ODD,)
+    return ("field:" + name, *_tokenize_value(name, text))
 
 
 def _tokenize_value(name: str, text: str) -> list[str]:
@@ -185,7 +187,8 @@ def _remove_codes(text: str) -> str:
     runs = text.encode("ascii", "replace").translate(_BASE64).decode("ascii").split(" ")
     if max(map(len, runs)) < MIN_CODE:
         return text
-    kept, start, at = [], 0, 0
+    kept: list[str] = []
+    start = at = 0
     for run in runs:
         end = at + len(run)
         if len(run) >= MIN_CODE and not (run.islower() or run.isupper() or run.isalpha() or run.isdigit()):
@@ -203,19 +206,16 @@ def _tokenize_chunks(name: str, text: str) -> list[str]:
 
 def _make_chunk_memory(name: str) -> Memory[str, list[str]]:
     """Chunk of a trace, address or identifier field -> its tokens."""
-    read = (
-        _tokenize_trace
-        if name in _TRACE
-        else _tokenize_address
-        if name in _ADDRESSES
-        else _tokenize_identifier
-    )
-    prefix = name + ":"
-    return Memory(
-        lambda chunk: [prefix + token for token in read(chunk.strip(".-_"))],
-        MAX_REMEMBERED_FIELDS,
-        MAX_REMEMBERED_FIELD,
-    )
+    tokenize = _tokenize_identifier
+    if name in _TRACE:
+        tokenize = _tokenize_trace
+    elif name in _ADDRESSES:
+        tokenize = _tokenize_address
+
+    def read(chunk: str) -> list[str]:
+        return [f"{name}:{token}" for token in tokenize(chunk.strip(".-_"))]
+
+    return Memory(read, MAX_REMEMBERED_FIELDS, MAX_REMEMBERED_FIELD)
 
 
 _fields = Memory(_tokenize_field, MAX_REMEMBERED_FIELDS)

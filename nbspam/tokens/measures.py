@@ -29,7 +29,7 @@ MAX_MEASURED = 50_000  # of visible text that are measured; later text repeats w
 
 _SHARE = (0.001, 0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.7)
 _NUMBER = (1, 2, 3, 5, 8, 16, 32)
-# name -> inner edges of its bins, ascending; a value on an edge belongs to the bin above it.
+# Name -> inner edges of its bins, ascending; a value on an edge belongs to the bin above it.
 # docs/numeric-features.md says what each one measures.
 BIN_EDGES: dict[str, tuple[float, ...]] = {
     "size": tuple(2**n for n in range(6, 20)),
@@ -153,7 +153,7 @@ class Characters:
 def count_telephone_numbers(text: str) -> int:
     """How many runs of digits and -.()+ have ten to twelve digits, and numbers after (713) and a blank.
 
-    A run with / is no number but a date, and one with three full stops is an address.
+    A run with / is a date, and one with three full stops is an address.
     """
     raw = text.encode("ascii", "replace")
     found = 0
@@ -172,7 +172,9 @@ def has_foreign_message_id(message: Message) -> float | None:
     """1 if Message-ID was made on a host unrelated to that of From; None if a host is not named."""
     sender = find_address_host(message.get("from") or "")
     made_by = find_address_host(message.get("message-id") or "")
-    return made_by.split(".")[-2:] != sender.split(".")[-2:] if made_by and sender else None
+    if not sender or not made_by:
+        return None
+    return made_by.split(".")[-2:] != sender.split(".")[-2:]
 
 
 def find_address_host(text: str) -> str:
@@ -194,7 +196,7 @@ def has_unnamed_origin(message: Message) -> float | None:
     Source: RFC 5321, 4.4, and what Sendmail, Postfix, qmail, Exim and Exchange write.
     """
     fields = [value for name, value in message.headers if name == "received"]
-    for text in fields[: -MAX_HOPS - 1 : -1]:
+    for text in reversed(fields[-MAX_HOPS:]):
         name = _find_public_name(text)
         if name is not None:
             return not name

@@ -99,9 +99,9 @@ def _tokenize_filename(filename: str) -> list[str]:
     stem, dot, ending = name.rpartition(".")
     if dot:
         found.append("ending=" + shorten(ending, 10))
-        second = stem.rstrip().rpartition(".")
-        if second[1] and 1 < len(second[2]) <= 4:
-            found.append("ending=" + shorten(second[2] + "." + ending, 14))
+        _, second_dot, second = stem.rstrip().rpartition(".")
+        if second_dot and 1 < len(second) <= 4:
+            found.append("ending=" + shorten(second + "." + ending, 14))
     found.extend(["file=" + word for word in split_words(stem or name, MAX_NAME_WORDS)])
     if not name.isascii() and has_zero_width(filename):
         found.append("file=#zero-width")
@@ -139,7 +139,8 @@ def cut_urls(text: str) -> tuple[str, list[str]]:
         return text, []
     rest: list[str] = []
     urls: list[str] = []
-    before, inside = pieces[0], ""  # inside: an address that has another one in it
+    before = pieces[0]
+    inside = ""  # an address that has another one in it
     for number, after in enumerate(pieces[1:], 2):
         scheme = "" if inside else _find_scheme(before)
         rest.append(before[: len(before) - len(scheme)])
@@ -149,7 +150,8 @@ def cut_urls(text: str) -> tuple[str, list[str]]:
             before = ""
             continue
         urls.append(inside.rstrip(_AFTER))
-        before, inside = " " + after[end:], ""
+        before = " " + after[end:]
+        inside = ""
     rest.append(before)
     return "".join(rest), urls
 
@@ -188,8 +190,8 @@ class Host:
     def __init__(self, authority: str) -> None:
         """authority : user@host:port in lower case"""
         _, at, host = authority.rpartition("@")
-        bracketed, port = host[:1] == "[", ""
-        host, _, port = host[1:].partition("]") if bracketed else host.partition(":")
+        is_bracketed = host[:1] == "["  # IPv6
+        host, _, port = host[1:].partition("]") if is_bracketed else host.partition(":")
         self.name = _normalise_host(host)
         self.tokens: list[str] = []
         if at:
@@ -212,8 +214,9 @@ def read_url(url: str) -> tuple[list[str], Host]:
     """The tokens of a URL, each with the prefix `url=`, and its host; a relative address gives path words."""
     scheme, rest = _split_scheme(url)
     if scheme == "mailto":
-        mail_host = "".join(rest.partition("?")[0].rpartition("@")[2].lower().split())
-        return ["url=mailto", *("url=" + name for name in list_parents(mail_host.strip(".")))], _hosts[""]
+        mail_host = rest.partition("?")[0].rpartition("@")[2].lower()
+        bare_host = "".join(mail_host.split()).strip(".")
+        return ["url=mailto", *["url=" + name for name in list_parents(bare_host)]], _hosts[""]
     begins_with_host = rest[:2] in _SLASHES or rest[:4].lower() == "www."
     if not scheme and not begins_with_host:
         return _tokenize_path(rest), _hosts[""]
@@ -228,14 +231,16 @@ def read_url(url: str) -> tuple[list[str], Host]:
         found.extend(_tokenize_path(path))
     if "://" in path:  # the address sends the reader on to another one
         for inner in path.split("://", MAX_INNER)[1:]:
-            found.extend(_hosts[_split_authority("".join(inner.split()))[0]].tokens)
+            inner_authority, _ = _split_authority("".join(inner.split()))
+            found.extend(_hosts[inner_authority].tokens)
     return found, host
 
 
 def find_host(url: str) -> str:
     """The name of the host of an address with or without a scheme."""
     scheme, _, rest = url[:MAX_URL].strip().translate(_BREAKS).partition("://")
-    return _hosts[_split_authority(rest if scheme.isalpha() else url.strip())[0]].name
+    authority, _ = _split_authority(rest if scheme.isalpha() else url.strip())
+    return _hosts[authority].name
 
 
 def _split_scheme(url: str) -> tuple[str, str]:

@@ -36,8 +36,6 @@ class Texts:
     disagreeing_links : links whose text names another host than they lead to
     """
 
-    __slots__ = ("body", "disagreeing_links", "hosts", "page_characters", "pages", "structure", "visible")
-
     def __init__(self) -> None:
         self.body: list[str] = []
         self.structure: list[str] = []
@@ -74,7 +72,8 @@ class Texts:
                 self._read_text(part)
             return
         plain = "\n".join([part.text for part in parts if part.content_type == "text/plain"])
-        found, shown = split_words(cut_urls(plain)[0], MAX_TOKENS), set(self.body)
+        found = split_words(cut_urls(plain)[0], MAX_TOKENS)
+        shown = set(self.body)
         if 2 * sum(word not in shown for word in found) > len(found):
             self.structure.append("alternative=#differs")
 

@@ -10,7 +10,7 @@ from itertools import pairwise
 from nbspam.tokens.bag import EDGE, INNER
 
 MAX_KNOWN_CHARACTERS = 60_000  # whose meaning is remembered, some 8 MB
-# The characters of most Western mail, worked out: unicodedata takes 2 ms to load.
+# The characters of most Western mail, converted already: unicodedata takes 2 ms to load.
 COMMON = {code: chr(code) for code in range(128)}
 COMMON |= zip(
     range(0xC0, 0x100), "aaaaaaæceeeeiiiiðnooooo øuuuuyþßaaaaaaæceeeeiiiiðnooooo øuuuuyþy", strict=True
