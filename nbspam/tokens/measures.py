@@ -122,9 +122,9 @@ def join_visible(texts: Texts) -> str:
 class Characters:
     """What a text is made of.
 
-    printed, letters : the ASCII in it but white space, and how many of that are letters
+    printed, letters : the ASCII in it except white space, and how many of that are letters
     foreign          : characters beyond ASCII
-    ink              : all characters but white space
+    ink              : all characters except white space
     """
 
     def __init__(self, text: str, quoted: int = 0) -> None:
@@ -146,7 +146,7 @@ class Characters:
         self.quoted_share = min(1.0, quoted / self.lines) if self.ink else None
 
     def share(self, number: int) -> float | None:
-        """A number of characters as a share of all but white space; None if there are none."""
+        """A number of characters as a share of all except white space; None if there are none."""
         return number / self.ink if self.ink else None
 
 

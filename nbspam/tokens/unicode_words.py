@@ -28,7 +28,7 @@ _WRITTEN_WITH_INVISIBLE = ("\u0590", "\u18ff")
 class CharacterTable(dict[int, str]):
     """Code point -> what it becomes: a table for str.translate, filled as characters come.
 
-    A full one starts anew: hostile mail may have any number of different characters.
+    A full one is emptied: hostile mail may have any number of different characters.
     """
 
     def __missing__(self, code: int) -> str:
@@ -54,7 +54,7 @@ def fold(text: str) -> str:
 def splits_words(text: str) -> bool:
     """True if an invisible character is inside of a word that needs none, or one turns the text round.
 
-    Mail programs put such characters before replies and behind names, and many an emoji has one in it.
+    Mail programs put such characters before replies and after names, and many an emoji has one in it.
     """
     if _TURNED_ROUND in text:
         return True

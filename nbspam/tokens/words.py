@@ -112,7 +112,7 @@ def _spell(run: list[str]) -> list[str]:
 
 
 def make_skip_token(chunk: str) -> str:
-    """What stands for a run too long to be a word: its first character and its length in tens."""
+    """The token of a run too long to be a word: its first character and its length in tens."""
     return f"skip={chunk[0]}:{min(len(chunk), 990) // 10 * 10}"
 
 
