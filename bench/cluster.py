@@ -16,13 +16,13 @@ from pathlib import Path
 DASK = [sys.executable, "-m"]
 
 
-def cpu_seconds(process: int) -> float:
+def measure_cpu(process: int) -> float:
     """User and system time of a process so far."""
     fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def peak_megabytes(process: int) -> float:
+def measure_peak(process: int) -> float:
     """The most memory that a process had."""
     lines = Path(f"/proc/{process}/status").read_text().splitlines()
     return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM")) / 1000
@@ -50,19 +50,19 @@ def main(source: str, n_workers: int) -> None:
             with Client(scheduler_file=file) as client:
                 client.wait_for_workers(n_workers)
                 address = client.scheduler.address
-            before = {name: cpu_seconds(one.pid) for name, one in processes.items()}
-            begun = time.monotonic()
+            before = {name: measure_cpu(one.pid) for name, one in processes.items()}
+            started = time.monotonic()
             model = str(Path(folder) / "model")
             command = [sys.executable, "-m", "nbspam", "train", "--scheduler", address, "-m", model, source]
             done = subprocess.run(command, check=True, capture_output=True, text=True)
-            seconds = time.monotonic() - begun
+            seconds = time.monotonic() - started
             print(done.stderr.strip().splitlines()[-2])
             usage = resource.getrusage(resource.RUSAGE_CHILDREN)
             print(f"elapsed {seconds:.1f} s; client {usage.ru_utime + usage.ru_stime:.1f} s", end="")
             print(f", {usage.ru_maxrss / 1000:.0f} MB")
             for name, one in processes.items():
-                used = cpu_seconds(one.pid) - before[name]
-                print(f"{name} {used:.1f} s, {peak_megabytes(one.pid):.0f} MB")
+                used = measure_cpu(one.pid) - before[name]
+                print(f"{name} {used:.1f} s, {measure_peak(one.pid):.0f} MB")
         finally:
             for one in processes.values():
                 one.kill()

@@ -1,4 +1,4 @@
-"""`python -m bench.learners`: many programs learn into one model at once, beside bogofilter.
+"""`python -m bench.learners`: many programs learn into one model at once, with nbspam and with bogofilter.
 
 Each of LEARNERS loops starts a fresh process for each of its messages, as a mail server does when people move
 mail.  Printed: how long one learning takes, how long all, and how many were not learned at once.
@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from bench.run import BOGOFILTER, OURS, Programs, installation, run_all, write_lists
+from bench.run import BOGOFILTER, OURS, Programs, install, run_all, write_lists
 from tests.conftest import unpacked
 
 LEARNERS = 16
@@ -30,19 +30,19 @@ def learn_at_once(command: Sequence[str | Path], messages: Sequence[Path]) -> st
 
     def learner(some: Sequence[Path]) -> None:
         for message in some:
-            begun = time.perf_counter()
+            start = time.perf_counter()
             with message.open("rb") as source:
                 process = subprocess.run(command, stdin=source, capture_output=True)
-            times.append(time.perf_counter() - begun)
+            times.append(time.perf_counter() - start)
             statuses[process.returncode] += 1
 
     threads = [threading.Thread(target=learner, args=(messages[n::LEARNERS],)) for n in range(LEARNERS)]
-    begun = time.perf_counter()
+    start = time.perf_counter()
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    total = time.perf_counter() - begun
+    total = time.perf_counter() - start
     times.sort()
     median, last = times[len(times) // 2], times[len(times) * 99 // 100]
     return (
@@ -55,10 +55,10 @@ def main(programs: Sequence[str]) -> None:
     """Run the bench with these programs, or with a fresh installation."""
     corpus = unpacked("spamassassin", "sa")
     if corpus is None:
-        raise SystemExit("spamassassin.tar.xz is not to be had: set NBSPAM_CORPORA (docs/corpora.md)")
+        raise SystemExit("spamassassin.tar.xz is missing: set NBSPAM_CORPORA (docs/corpora.md)")
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        ours = [Path(program) for program in programs] or [installation(folder / "venv") / "nbspam"]
+        ours = [Path(program) for program in programs] or [install(folder / "venv") / "nbspam"]
         lines = (corpus / "test.index").read_text().splitlines()
         paths = [corpus / line.partition(" ")[2] for line in lines[: LEARNERS * MESSAGES_EACH]]
         lists = write_lists(folder, (corpus / "train.index").read_text().splitlines(), [], corpus)

@@ -1,4 +1,4 @@
-"""`make bench`: speed, memory and size beside bogofilter and SpamProbe, in turn, on two sources of real mail.
+"""`make bench`: speed, memory and size of nbspam, bogofilter and SpamProbe, in turn, on two sources of mail.
 
 `python -m bench.run [RUNS]` prints a table of the medians; with `--write` it also replaces the table of
 docs/benchmarks.md.  Times are of whole processes, as users meet them: nbspam as installed in a virtual
@@ -24,7 +24,7 @@ from itertools import islice
 from pathlib import Path
 from statistics import median
 
-from bench.stream import pss, tree, write_stream
+from bench.stream import list_processes, measure_memory, write_stream
 from tests.conftest import ROOT, unpacked
 
 PAGE = ROOT / "docs" / "benchmarks.md"
@@ -40,17 +40,17 @@ Figures = dict[str, dict[str, list[float]]]  # row -> program -> values
 def run(command: Command, sampled: bool = False) -> tuple[float, float, float]:
     """Run a command: seconds of the clock, seconds of CPU, and peak megabytes if they are sampled."""
     with open(command[1] or os.devnull, "rb") as source:
-        begun, peak = time.perf_counter(), 0
+        start, peak = time.perf_counter(), 0
         process = subprocess.Popen(
             command[0], stdin=source, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
         )
         while sampled and not os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT):
-            peak = max(peak, sum(map(pss, tree(process.pid))))
+            peak = max(peak, sum(map(measure_memory, list_processes(process.pid))))
             time.sleep(SAMPLE_SECONDS)
         _, status, usage = os.wait4(process.pid, 0)
     if os.waitstatus_to_exitcode(status) > 2:  # the others say ham, spam and unsure by their status
         raise SystemExit(f"failed: {' '.join(map(str, command[0]))[:200]}")
-    return time.perf_counter() - begun, usage.ru_utime + usage.ru_stime, peak / 1024
+    return time.perf_counter() - start, usage.ru_utime + usage.ru_stime, peak / 1024
 
 
 def run_all(commands: Sequence[Command], sampled: bool = False) -> tuple[float, float, float]:
@@ -147,7 +147,7 @@ def bench_fresh(title: str, programs: Programs, paths: Sequence[Path], to: Figur
 
 
 @contextmanager
-def server(programs: Programs) -> Iterator[tuple[Path, int]]:
+def start_server(programs: Programs) -> Iterator[tuple[Path, int]]:
     """The socket and the process of a server."""
     path = programs.folder / "socket"
     command: list[str | Path] = [
@@ -172,13 +172,13 @@ def server(programs: Programs) -> Iterator[tuple[Path, int]]:
 
 
 def bench_server(programs: Programs, paths: Sequence[Path], to: Figures) -> None:
-    """One message through spamc, beside a fresh bogofilter, and the memory of the server after them."""
-    with server(programs) as (path, pid):
+    """One message through spamc, one by a fresh bogofilter, and the memory of the server after them."""
+    with start_server(programs) as (path, pid):
         for message in paths:
             wall, _, _ = run((["spamc", "-F", "/dev/null", "-U", path, "-c"], message))
             to["SpamAssassin: spamc -c of one, ms"][OURS].append(1000 * wall)
         to[f"Server after {len(paths):,} messages, all processes, MB"][OURS].append(
-            sum(map(pss, tree(pid))) / 1024
+            sum(map(measure_memory, list_processes(pid))) / 1024
         )
 
 
@@ -208,7 +208,7 @@ def write_lists(folder: Path, train: list[str], test: list[str], corpus: Path) -
     return {name: folder / name for name in lists}
 
 
-def installation(folder: Path) -> Path:
+def install(folder: Path) -> Path:
     """The bin folder of a virtual environment with nbspam installed as a user installs it."""
     subprocess.run([sys.executable, "-m", "venv", folder], check=True)
     pip = f"{folder}/bin/python -m pip install --quiet --disable-pip-version-check".split()
@@ -224,7 +224,7 @@ def measure(nbspam: Path, to: Figures) -> None:
     ):
         corpus = unpacked(archive, top)
         if corpus is None:
-            raise SystemExit(f"{archive}.tar.xz is not to be had: set NBSPAM_CORPORA (docs/corpora.md)")
+            raise SystemExit(f"{archive}.tar.xz is missing: set NBSPAM_CORPORA (docs/corpora.md)")
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
             found = [(corpus / half).read_text().splitlines() for half in halves]
@@ -239,7 +239,7 @@ def measure(nbspam: Path, to: Figures) -> None:
         bench_growth(Programs(nbspam, Path(name)), Path(name), to)
 
 
-def table(figures: Figures) -> str:
+def format_table(figures: Figures) -> str:
     """A row a figure: the median of each program, and the ratio of ours to bogofilter's."""
     columns = (OURS, BOGOFILTER, SPAMPROBE, BARE)
     lines = [f"| | {' | '.join(columns)} | nbspam / bogofilter |", "|---" + "|---:" * 5 + "|"]
@@ -255,7 +255,7 @@ def table(figures: Figures) -> str:
     return "\n".join(lines) + "\n"
 
 
-def versions(runs: int) -> str:
+def describe_versions(runs: int) -> str:
     """What was measured where."""
     asked = (["bogofilter", "-V"], ["spamprobe", "-V"], ["spamc", "-V"])
     said = [
@@ -273,10 +273,10 @@ def main() -> None:
     runs = next((int(word) for word in sys.argv[1:] if word.isdecimal()), 1)
     figures: Figures = defaultdict(lambda: defaultdict(list))
     with tempfile.TemporaryDirectory() as name:
-        nbspam = installation(Path(name)) / "nbspam"
+        nbspam = install(Path(name)) / "nbspam"
         for _ in range(runs):
             measure(nbspam, figures)
-    text = f"{versions(runs)}\n{table(figures)}"
+    text = f"{describe_versions(runs)}\n{format_table(figures)}"
     print(text)
     if "--write" in sys.argv:
         page = PAGE.read_text()

@@ -29,7 +29,7 @@ BEGIN = 1_600_000_000  # time of the first message
 SPAM_SHARE = 0.4
 
 
-def words_of(label: str) -> tuple[list[str], list[int]]:
+def read_words(label: str) -> tuple[list[str], list[int]]:
     """The words of one class of data/ and how often they occur."""
     paths = (ROOT / "data" / label).iterdir()
     found = Counter(word for path in paths for word in path.read_text("latin-1").split() if word.isalpha())
@@ -40,7 +40,7 @@ def write_stream(folder: Path, n: int) -> None:
     """An mbox of each class, `n` messages together; the same ones each time."""
     random = Random(n)
     for label, share in (("ham", 1 - SPAM_SHARE), ("spam", SPAM_SHARE)):
-        words, weights = words_of(label)
+        words, weights = read_words(label)
         total = [*accumulate(weights)]
         with open(folder / label, "w") as file:
             for number in range(round(n * share)):
@@ -60,16 +60,16 @@ def write_stream(folder: Path, n: int) -> None:
                 file.write("\n")
 
 
-def tree(pid: int) -> list[int]:
+def list_processes(pid: int) -> list[int]:
     """A process and all its descendants."""
     try:
         children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
     except OSError:
         return []
-    return [pid, *(one for child in children for one in tree(int(child)))]
+    return [pid, *(one for child in children for one in list_processes(int(child)))]
 
 
-def pss(pid: int) -> int:
+def measure_memory(pid: int) -> int:
     """Kilobytes of memory of one process: shared pages by the share of each process."""
     try:
         lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
@@ -80,15 +80,15 @@ def pss(pid: int) -> int:
 
 def train(command: Sequence[str | Path]) -> tuple[float, float, float]:
     """(seconds of the clock, seconds of CPU, peak megabytes of all processes together)."""
-    begun, peak = time.perf_counter(), 0
+    start, peak = time.perf_counter(), 0
     process = subprocess.Popen(command)
     while not (ended := os.wait4(process.pid, os.WNOHANG))[0]:
-        peak = max(peak, sum(map(pss, tree(process.pid))))
+        peak = max(peak, sum(map(measure_memory, list_processes(process.pid))))
         time.sleep(0.05)
     if ended[1]:
         raise SystemExit(f"{command[0]} failed")
     usage = ended[2]
-    return time.perf_counter() - begun, usage.ru_utime + usage.ru_stime, peak / 1024
+    return time.perf_counter() - start, usage.ru_utime + usage.ru_stime, peak / 1024
 
 
 def main() -> None:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from html import escape
 from typing import NamedTuple
 
-from nbspam.mail import header_lines, parse
+from nbspam.mail import find_header_fields, parse
 from nbspam.mail.html.reader import read_html
 from nbspam.store.reader import Model
 from nbspam.tokens.bag import VIEWS
@@ -67,7 +67,7 @@ class Loot:
 
 def read_original(data: bytes) -> Original:
     """The fields and the visible text of a mail."""
-    fields = b"".join(data[start:stop] for start, stop, name in header_lines(data) if name not in _MIME)
+    fields = b"".join(data[start:stop] for start, stop, name in find_header_fields(data) if name not in _MIME)
     parts = [part for part in parse(data).parts if part.text and not part.is_replaced]
     texts = [read_html(part.text).visible if part.is_html else part.text for part in parts]
     return Original(fields and fields.rstrip(b"\r\n") + b"\n", "\n".join(texts)[:MAX_TEXT])
@@ -100,8 +100,8 @@ def _alternatives(plain: str, page: str) -> str:
 
 def _header_of_ham(own: bytes, other: bytes) -> bytes:
     """The header of a ham, with the subject of the spam."""
-    kept = [other[start:stop] for start, stop, name in header_lines(other) if name != "subject"]
-    kept += [own[start:stop] for start, stop, name in header_lines(own) if name == "subject"]
+    kept = [other[start:stop] for start, stop, name in find_header_fields(other) if name != "subject"]
+    kept += [own[start:stop] for start, stop, name in find_header_fields(own) if name == "subject"]
     return b"".join(kept)
 
 

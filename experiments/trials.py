@@ -33,7 +33,7 @@ from nbspam.model.counts import split_texts
 from nbspam.settings import Settings
 from nbspam.tasks.evaluate import evaluate_folds, evaluate_holdout, evaluate_replay
 from nbspam.tasks.judges import Plan
-from nbspam.tokens.measures import MEASURES
+from nbspam.tokens.measures import MEASURE_NAMES
 
 JOBS = 2
 IN_A_ROW = 50  # messages whose mean difference is one observation
@@ -170,7 +170,7 @@ TRIALS = (
     Trial("marks of zero width", 15, lambda text: text.endswith(("zero-width=#", "#zero-width"))),
     Trial("letters spelled one by one", 20, begins("spaced=")),
     Trial("all measures", 240, settings={"measures": False}),
-    *(Trial(f"measure {name}", 5, begins(f"{name}<", f"{name}>=", f"{name}=none")) for name in MEASURES),
+    *(Trial(f"measure {name}", 5, begins(f"{name}<", f"{name}>=", f"{name}=none")) for name in MEASURE_NAMES),
 )
 
 

@@ -109,7 +109,7 @@ def make_folders(path: str) -> None:
     flush(above)  # else a power loss could take the folder away with the files in it
 
 
-def nearest_folder(path: str) -> str:
+def find_nearest_folder(path: str) -> str:
     """The folder of `path`, or the nearest one above it that exists."""
     folder = os.path.dirname(os.path.realpath(path))
     while not os.path.exists(folder):
@@ -118,7 +118,7 @@ def nearest_folder(path: str) -> str:
 
 
 @contextlib.contextmanager
-def whole_file(path: str) -> Iterator[BinaryIO]:
+def open_whole_file(path: str) -> Iterator[BinaryIO]:
     """A binary file that becomes `path` when the context ends; a device or FIFO is written in place."""
     is_special = os.path.exists(path) and not os.path.isfile(path)
     with contextlib.ExitStack() as stack:

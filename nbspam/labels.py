@@ -55,7 +55,7 @@ def find_spam(names: tuple[str, ...]) -> int | None:
     return names.index(SPAM) if SPAM in names else None
 
 
-def counts_text(names: "Sequence[str]", messages: "Sequence[int]") -> str:
+def format_counts(names: "Sequence[str]", messages: "Sequence[int]") -> str:
     """How many messages of each class: `40 ham, 8 spam`; where there are many: `120 classes`."""
     if len(names) > NAMED_CLASSES:
         return f"{len(names):,} classes"

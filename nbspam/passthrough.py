@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from nbspam.decision import cutoffs
 from nbspam.labels import SPAM, UNSURE
-from nbspam.mail import header_lines
+from nbspam.mail import find_header_fields
 from nbspam.mail.headers import BYTE_ORDER_MARK, find_header
 from nbspam.mail.limits import MAX_FIELD_NAME, MAX_READ_BYTES
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 OWN = "x-nbspam"
 # The fields of other filters that we write, too.
 FORMATS = {"spamassassin": ("x-spam-flag", "x-spam-status"), "bogofilter": ("x-bogosity",)}
-MAX_CLUE = 60
+MAX_HEADER_CLUE = 60
 SCORE_STEP = 0.001
 MAX_SCORE = 99_999_999.0  # spamc reads twenty characters and no exponent
 
@@ -54,25 +54,25 @@ def unwrap_message(data: bytes) -> bytes:
 def mark_message(data: bytes, verdict: Verdict, also: str = "") -> bytes:
     """The message with the verdict in its header.  also : one of FORMATS, or empty"""
     names = (OWN, *FORMATS.get(also, ()))
-    lines = header_lines(data)
+    lines = find_header_fields(data)
     start = find_header(data)
     is_indented = data[start : start + 1] in (b" ", b"\t")
     if lines and is_indented and data[: lines[0][1]].endswith((b"\n", b"\r")):
         start = lines[0][1]  # after an indented first field
     feed = data.find(b"\n", start if start < len(data) else 0)
     end = b"\r\n" if feed > 0 and data[feed - 1 : feed] == b"\r" else b"\n"
-    own = own_fields(verdict, also).encode("ascii").replace(b"\n", end)
+    own = format_fields(verdict, also).encode("ascii").replace(b"\n", end)
     if is_indented and not lines:
         own += end  # indented text without a header
     spans = {first: stop for first, stop, name in lines if name in names}
-    cuts = sorted((spans | _fields_in_rest(data, lines, names)).items())
+    cuts = sorted((spans | _find_fields_in_rest(data, lines, names)).items())
     before = _cut_spans(data, cuts, 0, start)
     if start and not data[:start].endswith((b"\n", b"\r", BYTE_ORDER_MARK)):
         before += end  # an mbox line alone
     return before + own + _cut_spans(data, cuts, start, len(data))
 
 
-def _fields_in_rest(data: bytes, lines: HeaderLines, names: tuple[str, ...]) -> dict[int, int]:
+def _find_fields_in_rest(data: bytes, lines: HeaderLines, names: tuple[str, ...]) -> dict[int, int]:
     """Start -> stop of the fields of these names beyond MAX_HEADER_BYTES, which are the last of the lines.
 
     A search, because splitting a header of 50 MB takes a second.  It begins one line earlier, because folded
@@ -103,16 +103,16 @@ def _cut_spans(data: bytes, cuts: list[tuple[int, int]], start: int, stop: int) 
     return b"".join((kept, data[start:stop]))
 
 
-def own_fields(verdict: Verdict, also: str = "") -> str:
+def format_fields(verdict: Verdict, also: str = "") -> str:
     """X-Nbspam, then the fields of another filter.  also : one of FORMATS, or empty"""
     probability = "undefined" if verdict.probability is None else f"{verdict.probability:.4f}"
     odds = "undefined" if verdict.log_odds is None else f"{verdict.log_odds:.1f}"
     label = verdict.label.encode("ascii", "backslashreplace").decode("ascii")
-    written = ",\n\t".join(f"{_clue(token)} {nats:+.1f}" for token, nats in verdict.clues)
+    written = ",\n\t".join(f"{_format_clue(token)} {nats:+.1f}" for token, nats in verdict.clues)
     fields = f'X-Nbspam: {label}; probability={probability}; log-odds={odds};\n\tclues="{written}"\n'
     is_spam = verdict.label == SPAM
     if also == "spamassassin":
-        score, threshold = spamassassin_score(verdict)
+        score, threshold = compute_spamassassin_score(verdict)
         fields += "X-Spam-Flag: YES\n" if is_spam else ""
         figures = f"score={score:.3f} required={threshold:.3f} tests=NBSPAM probability={probability}"
         fields += f"X-Spam-Status: {'Yes' if is_spam else 'No'}, {figures}\n"
@@ -123,7 +123,7 @@ def own_fields(verdict: Verdict, also: str = "") -> str:
     return fields
 
 
-def spamassassin_score(verdict: Verdict) -> tuple[float, float]:
+def compute_spamassassin_score(verdict: Verdict) -> tuple[float, float]:
     """(score, threshold) in nats: the log-odds of spam, and the cut-off of the costs, or 0 with more classes.
 
     The score reaches the threshold only if the decision is spam, so unsure is not spam for a client.
@@ -140,6 +140,6 @@ def _round_score(nats: float) -> float:
     return round(max(-MAX_SCORE, min(MAX_SCORE, nats)), 3)
 
 
-def _clue(text: str) -> str:
+def _format_clue(text: str) -> str:
     safe = text.encode("ascii", "backslashreplace").decode("ascii")
-    return "".join(c if " " < c <= "~" and c not in '"\\,' else "." for c in safe)[:MAX_CLUE]
+    return "".join(c if " " < c <= "~" and c not in '"\\,' else "." for c in safe)[:MAX_HEADER_CLUE]

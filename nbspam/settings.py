@@ -1,6 +1,7 @@
 """The settings of a model: how it counts and scores.
 
-Each default chosen by experiment has its table in docs/decisions.md.
+Each default chosen by experiment has its row in docs/decisions.md: "Views", "λ", "Second λ", "Threshold",
+"Dilution", "Cap", "Repeats" and "Bigrams".
 """
 
 from __future__ import annotations

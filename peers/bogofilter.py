@@ -24,11 +24,11 @@ from nbspam.labels import HAM, SPAM
 from peers.common import (
     InReplay,
     Messages,
-    arguments,
     evaluate,
     finish,
+    make_outcome,
+    make_parser,
     make_scratch_folder,
-    outcome_of,
     read_messages,
 )
 
@@ -41,7 +41,7 @@ HEADER = re.compile(rb"(?:From [^\n]*\n)?(?:[!-9;-~]+:[^\n]*\n(?:[ \t][^\n]*\n)*
 NO_WORDLIST = 3  # exit status before anything was learned
 
 
-def with_empty_line(data: bytes) -> bytes:
+def add_empty_line(data: bytes) -> bytes:
     """The message with an empty line after its header: without one bogofilter reads text as header.
 
     Enron's files have a Subject and then their text, those of sms text alone.
@@ -136,17 +136,17 @@ class Batch:
             filter.learn_files([self._paths[row] for row in train if labels[row] == number], name)
         scores = filter.score_files([self._paths[row] for row in rows])
         shutil.rmtree(words)
-        return [outcome_of(score, decide(score)) for score in scores]
+        return [make_outcome(score, decide(score)) for score in scores]
 
 
 def read(source: str) -> Messages:
     """The messages, each with an empty line after its header."""
     corpus, contents = read_messages(source)
-    return Messages(corpus, [with_empty_line(content) for content in contents])
+    return Messages(corpus, [add_empty_line(content) for content in contents])
 
 
 def main() -> None:
-    parser = arguments("Judge bogofilter as nbspam eval judges nbspam.")
+    parser = make_parser("Judge bogofilter as nbspam eval judges nbspam.")
     parser.add_argument("--autolearn", action="store_true", help="with --replay: as bogofilter -u")
     options = parser.parse_args()
     program = shutil.which("bogofilter")

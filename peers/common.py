@@ -25,7 +25,7 @@ from nbspam.evaluation.figures import summarise
 from nbspam.evaluation.formats import encode_evaluation, format_result_lines
 from nbspam.evaluation.outcomes import Evaluation, Ints, Outcome
 from nbspam.evaluation.replay import ReplayFilter, parse_feedback
-from nbspam.files import whole_file
+from nbspam.files import open_whole_file
 from nbspam.model.block import merge_blocks
 from nbspam.tasks.evaluate import evaluate_rows, replay_corpus
 
@@ -49,7 +49,7 @@ def read_messages(path: str, wanted: frozenset[str] = WORDS) -> Messages:
     return Messages(corpus, [item.read() for item in items if item.name not in lost])
 
 
-def arguments(doing: str) -> argparse.ArgumentParser:
+def make_parser(doing: str) -> argparse.ArgumentParser:
     """The options that all peers have."""
     parser = argparse.ArgumentParser(description=doing)
     parser.add_argument("source")
@@ -87,13 +87,13 @@ class InReplay:
 
     def score(self, message: int) -> Outcome:
         score = self._subject.score(self._contents[message])
-        return outcome_of(score, self._decide(score))
+        return make_outcome(score, self._decide(score))
 
     def learn(self, message: int, label: int) -> None:
         self._subject.learn(self._contents[message], self._classes[label])
 
 
-def outcome_of(score: float, decided: int) -> Outcome:
+def make_outcome(score: float, decided: int) -> Outcome:
     """The score serves as probability; at 0 and 1 there are no log-odds."""
     odds = log(score) - log(1 - score) if 0 < score < 1 else None
     return Outcome(decided, odds, (1 - score, score))
@@ -124,13 +124,13 @@ def evaluate(
                 messages.corpus, make_replayed(messages), feedback, settings, progress=advance
             )
     if options.test:
-        both, train, rows = joined(messages, read(options.test))
+        both, train, rows = join_messages(messages, read(options.test))
         outcomes = make_judge(both)(train.tolist(), rows.tolist())
         return evaluate_rows(both.corpus, rows, "holdout", outcomes, settings=settings, trained=len(train))
-    return by_folds(messages, options.folds, options.seed, make_judge(messages), settings)
+    return evaluate_folds(messages, options.folds, options.seed, make_judge(messages), settings)
 
 
-def by_folds(
+def evaluate_folds(
     messages: Messages, n_folds: int, seed: int, judge: Judge, settings: dict[str, Any]
 ) -> Evaluation:
     """The folds that `nbspam eval --folds` makes."""
@@ -148,10 +148,10 @@ def by_folds(
 def finish(evaluation: Evaluation, options: argparse.Namespace) -> None:
     """Writes what was asked for and shows the figures."""
     if options.results:
-        with whole_file(options.results) as file:
+        with open_whole_file(options.results) as file:
             file.writelines(f"{line}\n".encode() for line in format_result_lines(evaluation))
     if options.save:
-        with whole_file(options.save) as file:
+        with open_whole_file(options.save) as file:
             file.write(encode_evaluation(evaluation))
     found = summarise(evaluation)
     if options.json:
@@ -160,7 +160,7 @@ def finish(evaluation: Evaluation, options: argparse.Namespace) -> None:
         show_evaluation(evaluation, found, False)
 
 
-def joined(first: Messages, second: Messages) -> tuple[Messages, Ints, Ints]:
+def join_messages(first: Messages, second: Messages) -> tuple[Messages, Ints, Ints]:
     """Two sources as one, and the rows of each."""
     if first.corpus.classes != second.corpus.classes:
         raise SystemExit("the classes of both sources differ")

@@ -16,7 +16,16 @@ from pathlib import Path
 
 from nbspam.evaluation.outcomes import Outcome
 from nbspam.labels import HAM, SPAM
-from peers.common import InReplay, Judge, Messages, OneByOne, arguments, evaluate, finish, make_scratch_folder
+from peers.common import (
+    InReplay,
+    Judge,
+    Messages,
+    OneByOne,
+    evaluate,
+    finish,
+    make_parser,
+    make_scratch_folder,
+)
 
 
 class SpamProbe:
@@ -141,7 +150,7 @@ def decide(score: float) -> int:
 
 
 def main() -> None:
-    parser = arguments("Judge another filter as nbspam eval judges nbspam.")
+    parser = make_parser("Judge another filter as nbspam eval judges nbspam.")
     parser.add_argument("--filter", choices=FILTERS, required=True)
     options = parser.parse_args()
     if not options.replay and not options.test:

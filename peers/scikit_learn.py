@@ -15,7 +15,7 @@ from sklearn.feature_extraction.text import CountVectorizer, HashingVectorizer
 from sklearn.naive_bayes import BernoulliNB, ComplementNB, MultinomialNB
 
 from nbspam.evaluation.outcomes import Outcome
-from peers.common import Messages, arguments, evaluate, finish
+from peers.common import Messages, evaluate, finish, make_parser
 
 HASHES = 2**18
 MODELS = {"MultinomialNB": MultinomialNB, "ComplementNB": ComplementNB, "BernoulliNB": BernoulliNB}
@@ -75,7 +75,7 @@ def decoded(content: bytes) -> str:
 
 
 def main() -> None:
-    parser = arguments("Judge scikit-learn's naive Bayes as nbspam eval judges nbspam.")
+    parser = make_parser("Judge scikit-learn's naive Bayes as nbspam eval judges nbspam.")
     parser.add_argument("--event-model", choices=MODELS, default="MultinomialNB")
     options = parser.parse_args()
     name = options.event_model

@@ -34,7 +34,7 @@ HEAD = """
 |---|---|---|"""
 
 
-def commands(name: str, trial: str, corpora: Path, folder: Path) -> list[list[str]]:
+def list_commands(name: str, trial: str, corpora: Path, folder: Path) -> list[list[str]]:
     """The commands that evaluate one filter; the last one keeps its evaluation with --save."""
     split = [str(corpora / "sa/train.index"), "--test", str(corpora / "sa/test.index")]
     source = str(corpora / ("sa/train.index" if trial == "split" else "trec06p_late/index"))
@@ -52,19 +52,19 @@ def commands(name: str, trial: str, corpora: Path, folder: Path) -> list[list[st
     ]
 
 
-def figures(name: str, trial: str, corpora: Path, folder: Path) -> dict[str, Any]:
+def find_figures(name: str, trial: str, corpora: Path, folder: Path) -> dict[str, Any]:
     """The summary of the evaluation of one filter."""
     kept = folder / f"{name}.{trial}.json"
     if not kept.exists():
-        *before, last = commands(name, trial, corpora, folder)
+        *before, last = list_commands(name, trial, corpora, folder)
         for command in [*before, [*last, "--save", str(kept)]]:
             subprocess.run([sys.executable, *command], check=True, stdout=subprocess.DEVNULL)
     return summarise(read_evaluation(kept))
 
 
-def row(shown: str, names: tuple[str, ...], trial: str, corpora: Path, folder: Path) -> str:
+def format_row(shown: str, names: tuple[str, ...], trial: str, corpora: Path, folder: Path) -> str:
     """A line of the table; of several filters the one that ranks best."""
-    all_figures = [(figures(name, trial, corpora, folder), name) for name in names]
+    all_figures = [(find_figures(name, trial, corpora, folder), name) for name in names]
     best, name = min(all_figures, key=lambda one: one[0][ROCA])
     low, high = best[f"{ROCA}_interval"]
     shown += f" ({name})" if len(names) > 1 else ""
@@ -78,13 +78,13 @@ def main() -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for trial, title in TRIALS.items():
         print(HEAD.format(title))
-        print(row("**nbspam**", ("nbspam",), trial, corpora, folder))
+        print(format_row("**nbspam**", ("nbspam",), trial, corpora, folder))
         for shown, name, program in PROGRAMS:
             if shutil.which(program):
-                print(row(shown, (name,), trial, corpora, folder), flush=True)
+                print(format_row(shown, (name,), trial, corpora, folder), flush=True)
             else:
                 print(f"{program} is not installed: apt-get install {name}", file=sys.stderr)
-        print(row("scikit-learn's best", SCIKIT_LEARN, trial, corpora, folder), flush=True)
+        print(format_row("scikit-learn's best", SCIKIT_LEARN, trial, corpora, folder), flush=True)
 
 
 if __name__ == "__main__":

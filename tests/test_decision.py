@@ -47,7 +47,7 @@ def decide_by_cutoffs(log_odds: float, at: tuple[float, float]) -> int:
     return 1 if log_odds > at[1] else UNDECIDED
 
 
-def test_risks_by_hand() -> None:
+def test_risks_are_those_by_hand() -> None:
     loss = parse_loss("FP=10,FN=1,unsure=0.2")
     assert risks([0.25, 0.75], loss) == pytest.approx([0.75, 2.5, 0.2])
     assert decide([0.25, 0.75], loss) == UNDECIDED
@@ -84,7 +84,7 @@ def test_the_decided_action_has_the_least_risk(weights: list[float], unsure: flo
     assert by_action[decide(probabilities, loss)] == min(by_action)  # index -1 is the reject action
 
 
-def test_cutoffs_by_hand() -> None:
+def test_cutoffs_are_those_by_hand() -> None:
     at = cutoffs(parse_loss("FP=9,FN=1"))
     assert at[0] == at[1] == math.log(9)
     at = cutoffs(parse_loss("FP=10,FN=2,unsure=0.5"))  # the example of docs/models.md

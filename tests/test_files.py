@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from nbspam.errors import CannotCreateError, InputOutputError
-from nbspam.files import whole_file
+from nbspam.files import open_whole_file
 from nbspam.store.writer import new_model
 from tests.programs import needs_root
 
@@ -19,7 +19,7 @@ def write_model(path: Path) -> None:
 
 
 def write_text(path: Path) -> None:
-    with whole_file(str(path)) as file:
+    with open_whole_file(str(path)) as file:
         file.write(b"new")
 
 

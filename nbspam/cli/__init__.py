@@ -10,7 +10,7 @@ import os
 import sys
 
 from nbspam.errors import BadDataError, UsageError
-from nbspam.labels import counts_text, parse_class_name
+from nbspam.labels import format_counts, parse_class_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def done_text(done: dict[str, int]) -> str:
 
 def messages_text(classes: Sequence[str], messages: Sequence[int]) -> str:
     """How many messages there are, in all and of each class."""
-    return f"{amount(sum(messages), 'message')} ({counts_text(classes, messages)})"
+    return f"{amount(sum(messages), 'message')} ({format_counts(classes, messages)})"
 
 
 def read_class_name(name: str, where: str) -> str:

@@ -20,7 +20,7 @@ from nbspam.cli.tables import console, day, scoring_text, table, utc, write_json
 from nbspam.corpus.heads import read_head
 from nbspam.explain import Explanation, Sum
 from nbspam.filter import Filter, follow_model, open_filter
-from nbspam.labels import counts_text
+from nbspam.labels import format_counts
 from nbspam.model.features import bin_text
 from nbspam.store.ledger import find_first_times
 from nbspam.tasks.start import choose_model
@@ -128,7 +128,7 @@ def _show(out: Console, found: Explanation, judge: Filter, since: Times, left_ou
     if found.features:
         out.print(_feature_table(found, judge.classes))
     out.print(_format_flip(found))
-    counts = counts_text(judge.model.classes, judge.model.messages)
+    counts = format_counts(judge.model.classes, judge.model.messages)
     out.print(f"Scored by {scoring_text(judge.settings.as_text())} (smoothing); from {counts}.", style="dim")
 
 

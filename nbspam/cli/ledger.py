@@ -11,7 +11,7 @@ from nbspam.cli import amount, done_text, plain, say, write_text
 from nbspam.cli.options import ANY_PATH, options
 from nbspam.cli.tables import day, utc, write_json
 from nbspam.errors import NoInputError, UsageError
-from nbspam.labels import counts_text
+from nbspam.labels import format_counts
 from nbspam.store.ledger import entries
 from nbspam.store.reader import open_model
 from nbspam.tasks.undo import choose, take_back
@@ -43,7 +43,7 @@ def log_command(model: str, number: int, json: bool) -> None:
             counts = dict(zip(classes, messages, strict=True))
             write_json({"time": utc(one.time_ms), "by": by, "source": source, "messages": counts})
         else:
-            when, counted = day(one.time_ms, "%Y-%m-%d %H:%M"), counts_text(classes, messages)
+            when, counted = day(one.time_ms, "%Y-%m-%d %H:%M"), format_counts(classes, messages)
             write_text(f"{when}\t{by or ''}\t{counted}\t{plain(source)}\n")
 
 

@@ -14,7 +14,7 @@ from nbspam.cli.options import ANY_PATH, options
 from nbspam.cli.shared import check_new_model, check_writable, write_lines
 from nbspam.cli.tables import console, table, write_json
 from nbspam.errors import BadDataError, UsageError
-from nbspam.labels import HAM_AND_SPAM, counts_text
+from nbspam.labels import HAM_AND_SPAM, format_counts
 from nbspam.model.features import bin_text, make_bins
 from nbspam.store.check import check_model
 from nbspam.store.learn import forget_autolearned
@@ -220,7 +220,7 @@ def info_text(facts: ModelFacts) -> str:
 
 
 def _by_class(counts: dict[str, int]) -> str:
-    return counts_text(list(counts), list(counts.values()))
+    return format_counts(list(counts), list(counts.values()))
 
 
 def feature_table(facts: ModelFacts) -> Table:

@@ -16,7 +16,7 @@ from nbspam.corpus.corpus import Corpus, read_corpus
 from nbspam.corpus.labelled import open_labelled
 from nbspam.corpus.source import Source
 from nbspam.errors import CannotCreateError, UsageError
-from nbspam.files import names_no_file, nearest_folder, whole_file
+from nbspam.files import find_nearest_folder, names_no_file, open_whole_file
 from nbspam.model.chosen_settings import make_settings
 from nbspam.settings import ALL_VIEWS, Settings
 from nbspam.store.connection import refuse_foreign
@@ -102,7 +102,7 @@ def collect_changes(given: dict[str, Any]) -> dict[str, str]:
 
 def open_output(path: str) -> AbstractContextManager[BinaryIO]:
     """A binary file, written whole or not at all; `-` is stdout."""
-    return nullcontext(sys.stdout.buffer) if path == STDOUT else whole_file(path)
+    return nullcontext(sys.stdout.buffer) if path == STDOUT else open_whole_file(path)
 
 
 def write_lines(path: str, lines: Iterable[str]) -> None:
@@ -144,7 +144,7 @@ def check_new_model(
     if os.path.isfile(path) and not replace:
         why = "the model exists, and it is not overwritten"
         raise CannotCreateError(path, why, remedy, "model-exists")
-    target, folder = os.path.realpath(path), nearest_folder(path)  # target: a link if links form a loop
+    target, folder = os.path.realpath(path), find_nearest_folder(path)  # target: a link if links form a loop
     is_other = os.path.islink(target) or (os.path.exists(path) and not os.path.isfile(path))
     if names_no_file(path) or is_other or not (os.path.isdir(folder) and os.access(folder, os.W_OK)):
         why = f"is not a regular file, or {folder} cannot be written to"

@@ -23,7 +23,7 @@ from rich.table import Column, Table
 
 from nbspam.cli import amount, plain, say, write_text
 from nbspam.corpus.source import Source, unread_error
-from nbspam.labels import HAM_AND_SPAM, counts_text
+from nbspam.labels import HAM_AND_SPAM, format_counts
 
 if TYPE_CHECKING:
     from nbspam.corpus.item import Skipped
@@ -181,7 +181,7 @@ def scoring_text(settings: Mapping[str, Any]) -> str:
 
 def train_summary(trained: Trained, verb: str = "Trained on") -> str:
     """How many messages were counted, and where the model is."""
-    counts = counts_text(trained.classes, trained.messages)
+    counts = format_counts(trained.classes, trained.messages)
     messages = amount(sum(trained.messages), "message")
     lines = [
         f"{verb} {messages} ({counts}); {amount(trained.tokens, 'token')}.",

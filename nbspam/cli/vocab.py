@@ -20,7 +20,7 @@ from nbspam.corpus.vocabulary import (
     read_word_list,
 )
 from nbspam.errors import UsageError
-from nbspam.labels import counts_text
+from nbspam.labels import format_counts
 from nbspam.store.check import TokenRow
 
 
@@ -110,7 +110,7 @@ def _content(vocabulary: Vocabulary, code: int, word: TokenRow) -> dict[str, Any
 
 def _table(vocabulary: Vocabulary, words: list[tuple[int, TokenRow]]) -> str:
     codes = amount(len(vocabulary.words), "code")
-    counts = counts_text(vocabulary.classes, vocabulary.messages)
+    counts = format_counts(vocabulary.classes, vocabulary.messages)
     text = f"{codes} of view {vocabulary.views}, counted in {counts}; messages/occurrences a class\n\n"
     text += "\t".join(["code", "view", *map(plain, vocabulary.classes), "word"]) + "\n"
     for code, word in words:

@@ -24,7 +24,7 @@ from nbspam.model.block import Block, choose_rows, keep_views, limit_to_words, m
 from nbspam.model.counts import Counts, Floats, Ints, merge_counts
 from nbspam.settings import Settings
 
-KEPT_MESSAGES = 12_000  # rows kept for the calibration: docs/decisions.md
+KEPT_MESSAGES = 12_000  # rows kept for the calibration: docs/decisions.md, "Calibration: on which scores"
 KEPT_PAIRS = 6_000_000  # tokens in them, 50 MB: of very long messages fewer are kept
 MOST_KEPT = 1.5  # times as many rows are kept before some of them go
 MAX_PENDING_PAIRS = 1_500_000  # some 4,000 messages, 12 MB

@@ -24,7 +24,7 @@ from nbspam.settings import ALL_VIEWS, Settings
 from nbspam.store.check import TokenRow
 from nbspam.store.text import escape_text, parse_natural, unescape_text
 from nbspam.tokens.bag import NOTAWORD, NOTAWORD_KEY, NOTAWORD_VIEW, VIEWS, hash_token, number_views
-from nbspam.tokens.words import words as split_words
+from nbspam.tokens.words import split_words
 
 VOCABULARY_FORMAT = 1
 NO_VIEW = "-"  # the view of NOTAWORD

@@ -31,7 +31,7 @@ from nbspam.corpus.item import (
     unpack,
 )
 from nbspam.corpus.mbox import begins_mbox, split_messages, unquote
-from nbspam.mail import header_lines
+from nbspam.mail import find_header_fields
 from nbspam.mail.headers import is_known
 from nbspam.mail.limits import MAX_READ_BYTES
 from nbspam.store.connection import file_identity
@@ -272,7 +272,7 @@ def explain_no_mail(head: bytes) -> str:
     head = head[:_DECIDING_BYTES]
     if not head.startswith(_OTHER_STARTS) and b"\0" not in head:
         return ""
-    return "" if any(is_known(name) for _, _, name in header_lines(head)) else NO_MAIL
+    return "" if any(is_known(name) for _, _, name in find_header_fields(head)) else NO_MAIL
 
 
 def enter(path: str, visited: Visited, notes: Notes) -> bool:

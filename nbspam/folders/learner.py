@@ -18,7 +18,7 @@ from typing import NamedTuple, Protocol
 
 from nbspam.corpus.folder_names import JUNK
 from nbspam.errors import BadDataError, TryAgainError
-from nbspam.files import whole_file
+from nbspam.files import open_whole_file
 from nbspam.labels import HAM, SPAM
 from nbspam.mail.limits import MAX_READ_BYTES
 from nbspam.store.learn import learn_all, split_batches
@@ -134,7 +134,7 @@ class FolderMemory:
         if self._is_kept:
             filed = dict(list(self.filed.items())[-MAX_FILED:])
             stored = {"filed": filed, "folders": {name: asdict(one) for name, one in self.folders.items()}}
-            with whole_file(self._path) as file:
+            with open_whole_file(self._path) as file:
                 file.write(json.dumps(stored).encode())
 
 

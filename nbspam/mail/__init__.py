@@ -11,9 +11,9 @@ from __future__ import annotations
 
 from nbspam.mail.headers import (
     HeaderBlock,
-    blank_line,
+    find_blank_line,
     find_header,
-    header_lines,
+    find_header_fields,
     is_known,
     read_block,
     unify_line_ends,
@@ -22,7 +22,7 @@ from nbspam.mail.leaf import MESSAGES, begin_part, read_leaf
 from nbspam.mail.limits import MAX_SCORED_BYTES, Allowance, Stage
 from nbspam.mail.message import Message, Part
 
-__all__ = ["Message", "Part", "header_lines", "parse"]
+__all__ = ["Message", "Part", "find_header_fields", "parse"]
 
 
 def parse(data: bytes) -> Message:
@@ -45,7 +45,7 @@ def parse(data: bytes) -> Message:
 
 def _read_header(message: Message, data: bytes, allowance: Allowance) -> HeaderBlock:
     start = find_header(data)
-    stop, body = blank_line(data, start)
+    stop, body = find_blank_line(data, start)
     block = read_block(data, start, stop, body, allowance)
     if block.fields and not any(is_known(name) for name, _ in block.fields):
         allowance.note("no-header")  # text that begins with "word: ..."

@@ -60,7 +60,7 @@ _CODECS = {
 _CODECS.update({name: codec for codec, names in _LACKING.items() for name in names})
 
 
-def codec_named(label: str) -> str:
+def find_codec(label: str) -> str:
     """The Python codec for a charset name (lower-case), "" if it is unknown.
 
     Quotes, a language (RFC 2231: iso-8859-1*en), a year (iso_8859-5:1988) and "charset=" are dropped.

@@ -53,9 +53,9 @@ def look_up_codec(label: str) -> str:
     """The Python codec for a charset name as mail writes it (lower-case); "" if it is unknown."""
     codec = _COMMON.get(label)
     if codec is None and label:
-        from nbspam.mail.aliases import codec_named  # rare names
+        from nbspam.mail.aliases import find_codec  # rare names
 
-        codec = codec_named(label)
+        codec = find_codec(label)
     return codec or ""
 
 

@@ -30,10 +30,11 @@ def decode_words(value: str, allowance: Allowance) -> str:
     run_charset = ""
     position = 0
     while allowance.encoded_words:
-        word = _find_word(value, position, allowance)
-        if word is None:
+        span = _find_word(value, position)
+        if span is None:
             break
-        start, stop, charset, payload = word
+        start, stop = span
+        charset, payload = _decode_word(value[start:stop], allowance)
         allowance.encoded_words -= 1
         gap = value[position:start]
         if run and (charset != run_charset or gap.strip(" \t")):
@@ -51,8 +52,8 @@ def decode_words(value: str, allowance: Allowance) -> str:
     return "".join(out)
 
 
-def _find_word(value: str, position: int, allowance: Allowance) -> tuple[int, int, str, bytes] | None:
-    """(start, stop, charset, decoded bytes) of the next encoded word."""
+def _find_word(value: str, position: int) -> tuple[int, int] | None:
+    """(start, stop) of the next encoded word."""
     start = value.find("=?", position)
     while start >= 0:
         mark = value.find("?", start + 2)
@@ -61,15 +62,18 @@ def _find_word(value: str, position: int, allowance: Allowance) -> tuple[int, in
         encoding = value[mark + 1 : mark + 3].lower()
         if encoding in ("q?", "b?") and mark - start - 2 <= _MAX_CHARSET_CHARACTERS:
             stop = value.find("?=", mark + 3)
-            if stop < 0:
-                return None
-            charset = value[start + 2 : mark].partition("*")[0].strip().lower()
-            payload = value[mark + 3 : stop].encode("latin-1")
-            if encoding == "b?":
-                return start, stop + 2, charset, decode_base64(payload, allowance)
-            return start, stop + 2, charset, binascii.a2b_qp(payload, header=True)
+            return (start, stop + 2) if stop >= 0 else None
         start = value.find("=?", start + 2)
     return None
+
+
+def _decode_word(word: str, allowance: Allowance) -> tuple[str, bytes]:
+    """(lower-case charset, bytes) of `=?charset?q?text?=`."""
+    charset, encoding, text = word[2:-2].split("?", 2)
+    charset = charset.partition("*")[0].strip().lower()
+    payload = text.encode("latin-1")
+    is_base64 = encoding in ("b", "B")
+    return charset, decode_base64(payload, allowance) if is_base64 else binascii.a2b_qp(payload, header=True)
 
 
 def _decode_run(run: list[bytes], charset: str, allowance: Allowance) -> str:

@@ -91,7 +91,7 @@ def _guess_euc(text: bytes) -> str:
         return "euc_jp"
     hangul = _count(rows, _HANGUL_ROWS)
     if hangul * 2 >= len(rows) and (hangul + _count(rows, _SYMBOL_ROWS)) * 20 >= len(rows) * 19:
-        korean, chinese = _share(text, "cp949", _KOREAN), _share(text, "gb18030", _SIMPLIFIED)
+        korean, chinese = _measure_share(text, "cp949", _KOREAN), _measure_share(text, "gb18030", _SIMPLIFIED)
         return "cp949" if len(rows) >= 12 or korean > chinese else "gb18030"
     return "gb18030"
 
@@ -99,13 +99,13 @@ def _guess_euc(text: bytes) -> str:
 def _guess_by_letters(sample: bytes) -> str:
     best, best_score = "cp1252", 1 / 6
     for codec, frequent, expected in _CANDIDATES:
-        score = _share(sample, codec, frequent) / expected
+        score = _measure_share(sample, codec, frequent) / expected
         if score > best_score:
             best, best_score = codec, score
     return best
 
 
-def _share(sample: bytes, codec: str, frequent: str) -> float:
+def _measure_share(sample: bytes, codec: str, frequent: str) -> float:
     """Share of the frequent characters among those not ASCII, less three times that of the broken ones."""
     text = sample.decode(codec, "replace")
     letters = len(text) - len(text.encode("ascii", "ignore"))

@@ -2,8 +2,8 @@
 
 A line ends with LF, CRLF, CR or CR CR LF.  A line that is not a field ends the block, as in Postfix,
 sendmail and mutt, so a mail without an empty line keeps its text.  One or two short ones are skipped when
-well-known fields follow, as in Thunderbird.  `raw_fields` holds this rule.  `read_block` takes the short
-way, about 0.4 us a field, and asks `raw_fields` only for a block with such lines.
+well-known fields follow, as in Thunderbird.  `find_raw_fields` holds this rule.  `read_block` takes the short
+way, about 0.4 us a field, and asks `find_raw_fields` only for a block with such lines.
 
 `parse_parameters` reads Content-Type and Content-Disposition as mail really writes them (no semicolon, no
 closing quote, comments, duplicates; RFC 2045), and RFC 2231 (charsets, percent signs, continuations).
@@ -18,6 +18,7 @@ from nbspam.mail.limits import (
     MAX_HEADER_LINES,
     MAX_PARAMETER_BYTES,
     MAX_PARAMETERS,
+    Memory,
 )
 
 TYPE_CHECKING = False
@@ -33,10 +34,8 @@ _KNOWN = _CONTENT.union(
 )
 _MAX_JUNK_LINES = 2
 _MAX_JUNK_CHARACTERS = 200
-# Spelling of a field name -> its lower-case form.  Mail uses a few hundred spellings, and a look-up is
-# cheaper than checking the characters each time.
-_names: dict[str, str] = {}
-_MAX_NAMES = 2_000
+_MAX_REMEMBERED_NAMES = 2_000  # mail uses a few hundred spellings
+_MAX_REMEMBERED_NAME = 80  # characters
 
 
 class HeaderBlock:
@@ -47,8 +46,6 @@ class HeaderBlock:
     content : raw values of the first Content-Type, -Transfer-Encoding and -Disposition
     body    : offset of the text after the block
     """
-
-    __slots__ = ("body", "content", "fields", "sizes")
 
     def __init__(self, body: int) -> None:
         self.fields: list[tuple[str, str]] = []
@@ -67,18 +64,18 @@ def find_header(data: bytes, start: int = 0) -> int:
         _, _, rest = data[start : start + MAX_FIELD_NAME].partition(b" ")
         if rest.lstrip(b" \t").startswith(b":"):
             break  # the field "From : a@b.example" (RFC 5322, 4.5)
-        start = _next_line(data, start)
+        start = _skip_line(data, start)
     return start
 
 
-def _next_line(data: bytes, start: int) -> int:
+def _skip_line(data: bytes, start: int) -> int:
     stop = data.find(b"\n", start)
     if stop < 0:
         stop = data.find(b"\r", start)
     return stop + 1 if stop >= 0 else len(data)
 
 
-def blank_line(data: bytes, start: int) -> tuple[int, int]:
+def find_blank_line(data: bytes, start: int) -> tuple[int, int]:
     """(end of the header lines, start of the body): the first empty line at or after `start`."""
     if data.startswith((b"\n", b"\r"), start):
         return start, start + (2 if data.startswith(b"\r\n", start) else 1)
@@ -96,7 +93,7 @@ def blank_line(data: bytes, start: int) -> tuple[int, int]:
     return found
 
 
-def header_lines(data: bytes) -> list[tuple[int, int, str]]:
+def find_header_fields(data: bytes) -> list[tuple[int, int, str]]:
     """The raw fields of the top header block: (start, stop, lower-case name) of each.
 
     A span includes the line end and the folded lines that follow, so the spans are contiguous, and
@@ -104,10 +101,10 @@ def header_lines(data: bytes) -> list[tuple[int, int, str]]:
     the name "".
     """
     start = find_header(data)
-    return raw_fields(data, start, blank_line(data, start)[0])
+    return find_raw_fields(data, start, find_blank_line(data, start)[0])
 
 
-def raw_fields(data: bytes, start: int, stop: int) -> list[tuple[int, int, str]]:
+def find_raw_fields(data: bytes, start: int, stop: int) -> list[tuple[int, int, str]]:
     """Spans of the fields in data[start:stop], up to the first line that ends the block.
 
     The rest after MAX_HEADER_BYTES is one span with the name "".
@@ -126,11 +123,12 @@ def raw_fields(data: bytes, start: int, stop: int) -> list[tuple[int, int, str]]
             fields[-1] = (begin, end, name)
         else:
             line = (raw if fields else raw.lstrip(b" \t"))[: MAX_FIELD_NAME + 1]
-            name = _parse_field_name(line.decode("latin-1"))
+            before, colon, _ = line.decode("latin-1").partition(":")
+            name = _names[before] if colon else ""
             if not name and (is_empty or raw.strip(b" \t\r\n")):  # form feeds are not blanks
                 junk += 1
                 if junk == 1:
-                    last_known = _last_known(lines)
+                    last_known = _find_last_known(lines)
                 if not fields or number > last_known or not _may_skip(junk, raw):
                     return fields
             fields.append((position, end, name))
@@ -149,7 +147,7 @@ def _find_limit(data: bytes, start: int, stop: int) -> int:
     return line_end + 1 if line_end >= 0 else limit
 
 
-def _last_known(lines: list[bytes]) -> int:
+def _find_last_known(lines: list[bytes]) -> int:
     """Index of the last line that is a well-known field, or -1."""
     for number in range(len(lines) - 1, -1, -1):
         if is_known(lines[number][:100].decode("latin-1").partition(":")[0].lower()):
@@ -167,21 +165,17 @@ def _may_skip(junk: int, line: bytes) -> bool:
     return junk <= _MAX_JUNK_LINES and len(line) <= _MAX_JUNK_CHARACTERS and not line.startswith(b"--")
 
 
-def _parse_field_name(line: str) -> str:
-    """The lower-case name of the field in a line; "" if the line is not a field.
+def _parse_field_name(name: str) -> str:
+    """The lower-case name of a field, from what comes before the colon; "" if it is not one.
 
     A name is graphic ASCII characters, then perhaps blanks (obsolete syntax).
     """
-    name, colon, _ = line.partition(":")
-    lower = _names.get(name, "") if colon else ""
-    if lower or not colon or len(name) > MAX_FIELD_NAME:
-        return lower
     lower = name.rstrip(" \t").lower()
-    if not lower.isascii() or not lower.isprintable() or " " in lower:
-        return ""
-    if len(_names) < _MAX_NAMES and len(name) < 80:
-        _names[name] = lower
-    return lower
+    is_graphic = lower.isascii() and lower.isprintable() and " " not in lower
+    return lower if is_graphic and len(name) <= MAX_FIELD_NAME else ""
+
+
+_names = Memory(_parse_field_name, _MAX_REMEMBERED_NAMES, _MAX_REMEMBERED_NAME)
 
 
 def read_block(data: bytes, start: int, stop: int, body: int, allowance: Allowance) -> HeaderBlock:
@@ -214,7 +208,7 @@ def _read_irregular(
     data: bytes, start: int, stop: int, block: HeaderBlock, allowance: Allowance
 ) -> list[str]:
     """Fill a block with lines that are not fields; its fields, one line each."""
-    spans = raw_fields(data, start, stop)
+    spans = find_raw_fields(data, start, stop)
     lines = [_unfold_field(data[first:last]) for first, last, name in spans if name]
     _split_fields(lines, block)
     if not all(name for _, _, name in spans):
@@ -252,9 +246,7 @@ def _split_fields(lines: list[str], block: HeaderBlock) -> bool:
     names = _names
     for line in lines:
         name, colon, value = line.partition(":")
-        lower = names.get(name) if colon else ""
-        if lower is None:
-            lower = _parse_field_name(line)
+        lower = names[name] if colon else ""
         if not lower:
             return False
         append((lower, value.strip(" \t")))
@@ -304,10 +296,7 @@ def unify_line_ends(data: bytes) -> bytes:
     """The bytes with CRLF, CR CR LF and lone CR as LF."""
     if b"\r" not in data:
         return data
-    if b"\r\r\n" in data:
-        data = data.replace(b"\r\r\n", b"\n")
-    data = data.replace(b"\r\n", b"\n")
-    return data.replace(b"\r", b"\n") if b"\r" in data else data
+    return data.replace(b"\r\r\n", b"\n").replace(b"\r\n", b"\n").replace(b"\r", b"\n")
 
 
 def parse_parameters(value: str, allowance: Allowance) -> tuple[str, dict[str, str]]:

@@ -22,7 +22,7 @@ MESSAGES = frozenset(
     ("message/rfc822", "message/global", "message/news", "message/partial", "message/external-body")
     + ("text/rfc822-headers",)
 )
-CARDS = frozenset(
+CARD_TYPES = frozenset(
     ("text/calendar", "text/x-vcalendar", "application/ics", "text/vcard", "text/x-vcard", "text/directory")
 )
 # Mail programs open a file of a vague type by the ending of its name.
@@ -147,7 +147,7 @@ def _read_payload(part: Part, payload: bytes, allowance: Allowance) -> None:
     is_shown = is_page or (kind == "text/plain" and part.disposition != "attachment")
     if payload.startswith(_RTF) and not is_shown:
         return  # also where it is declared as text/rtf: its commands are no words
-    if is_page or kind.startswith(("text/", "message/")) or kind in CARDS:
+    if is_page or kind.startswith(("text/", "message/")) or kind in CARD_TYPES:
         part.is_html = is_page
         _read_text(part, payload, allowance)
         if kind == "text/plain" and part.parameters.get("delsp", "").lower() == "yes":
@@ -216,7 +216,7 @@ def _read_text(part: Part, payload: bytes, allowance: Allowance) -> None:
             allowance.note("no-charset")
         label = named or label
     part.text, part.charset = decode(payload, label, allowance)
-    if part.content_type in CARDS:
+    if part.content_type in CARD_TYPES:
         part.text = read_card(part.text)
     if not part.is_html:
         start = part.text[:200].lstrip()

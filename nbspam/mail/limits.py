@@ -27,9 +27,8 @@ MAX_FROM_LINES = 10  # mbox "From " lines one after the other
 MAX_PARAMETER_BYTES = 8_192  # of one Content-Type or Content-Disposition
 MAX_PARAMETERS = 200
 MAX_UU_BLOCKS = 100  # uuencoded files inside one text
-MAX_FAILURES = 5  # faults of this program that are told of one message
+MAX_FAILURES = 5  # faults of this program that are kept of one message
 MAX_BASE64_RUNS = 1_000  # padded base64 texts one after the other
-PAIR = 2  # the length of a pair
 
 
 class Allowance:
@@ -59,7 +58,7 @@ class Memory(dict["Key", "Value"]):
     """Text, or a pair of texts -> what `work` makes of it, worked out once.
 
     Bulk training meets the same words, hosts and fields over and over.  No mail, however hostile, may fill
-    the memory: long texts are not kept, and a full memory starts anew.
+    the memory: long texts are not kept, and a full memory is emptied.
 
     most    : how many are remembered, times `scale`
     longest : len() of the longest text that is; a pair has 2, so the caller must not ask for long pairs
@@ -68,7 +67,7 @@ class Memory(dict["Key", "Value"]):
     __slots__ = ("_longest", "_most", "_work")
     scale: ClassVar[int] = 1  # of all memories; larger in a process that reads very many messages
 
-    def __init__(self, work: Callable[[Key], Value], most: int, longest: int = PAIR) -> None:
+    def __init__(self, work: Callable[[Key], Value], most: int, longest: int = 2) -> None:
         super().__init__()
         self._work = work
         self._most = most

@@ -9,7 +9,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     Field = tuple[str, str]  # lower-case name, unfolded and decoded value
 
-
 # Endings of files that browsers open as a page.
 PAGE_ENDINGS = (".htm", ".html", ".shtml", ".xhtml", ".xht", ".svg", ".hta")
 
@@ -76,13 +75,11 @@ class Html:
 
 MAX_NAMES = 100  # of files in an archive
 MAX_ADDRESSES = 100  # of a document
-MAX_TEXT = 5_000  # characters of a document, about
+MAX_DOCUMENT_TEXT = 5_000  # characters of a document, about
 
 
 class Document:
     """What is in an archive, a PDF or an office document; see nbspam.mail.attachments."""
-
-    __slots__ = ("addresses", "marks", "names", "says", "text")
 
     def __init__(self) -> None:
         self.names: list[str] = []  # of the files in an archive, as written
@@ -95,10 +92,6 @@ class Document:
         """Note an address, unless it is a place in the document itself."""
         if "://" in address and len(self.addresses) < MAX_ADDRESSES:
             self.addresses.append(address)
-
-    def add_text(self, text: str) -> None:
-        """Note a text that it shows, behind others."""
-        self.text = (self.text + text + "\n")[:MAX_TEXT]
 
     def mark(self, name: str) -> None:
         """Note what it does or is."""
@@ -118,8 +111,6 @@ class Message:
                  lines at the end are left out
     failures   : faults of this program met while reading it: "STAGE: ERROR" and a traceback each
     """
-
-    __slots__ = ("body_bytes", "defects", "failures", "header_sizes", "headers", "parts", "structure")
 
     def __init__(self) -> None:
         self.headers: list[Field] = []

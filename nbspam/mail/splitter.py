@@ -10,7 +10,7 @@ all, its boundary is guessed from the first likely "--" line; without one it is 
 from __future__ import annotations
 
 from nbspam.mail.headers import find_header, read_block, unify_line_ends
-from nbspam.mail.leaf import CARDS, IDENTITY, MESSAGES, begin_part, read_leaf
+from nbspam.mail.leaf import CARD_TYPES, IDENTITY, MESSAGES, begin_part, read_leaf
 from nbspam.mail.limits import MAX_NESTING
 from nbspam.mail.message import Part
 from nbspam.mail.transfer import decode_transfer
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from nbspam.mail.message import Message
 
     Inside = list[tuple[int, int]]  # (number of a choice, which of its parts), from the outermost in
-
 
 _FOR_FEW = "text/x-amp-html"  # few mail programs show this alternative
 
@@ -38,8 +37,6 @@ class _Multipart:
     message_at   : which of its parts is an embedded message; of several the last
     twins        : open multiparts directly inside it with the same boundary
     """
-
-    __slots__ = ("choice", "default_type", "delimiter", "depth", "message_at", "opened", "start", "twins")
 
     def __init__(self, delimiter: bytes, default_type: str, start: int, depth: int) -> None:
         self.delimiter = delimiter
@@ -65,8 +62,6 @@ class _Scan:
     multiparts : the open ones, the innermost last
     active     : delimiter line -> (index of its multipart, True if it closes it)
     """
-
-    __slots__ = ("active", "blank", "data", "depth", "inside", "leaf", "multiparts", "opening", "position")
 
     def __init__(self, data: bytes, depth: int) -> None:
         self.data = data
@@ -108,8 +103,8 @@ class _Scan:
                 self.active[multipart.delimiter + b"--"] = (number, True)
                 self.active[multipart.delimiter] = (number, False)
 
-    def find_delimiter(self, allowance: Allowance) -> tuple[int, int, int, bool] | None:
-        """(start of the line, start of the next line, index of the multipart, closing?) from position on."""
+    def find_delimiter(self, allowance: Allowance) -> tuple[int, int] | None:
+        """(start, end) of the next line from `position` on that is in `active`."""
         if not self.multiparts:
             return None
         data = self.data
@@ -124,13 +119,12 @@ class _Scan:
             if stop < 0:
                 stop = len(data)
             line = data[start:stop].rstrip()
-            hit = self.active.get(line)
-            if hit is None and not self.multiparts[-1].delimiter and _is_likely(data, line, stop):
+            if line in self.active:
+                return start, stop
+            if not self.multiparts[-1].delimiter and _is_likely(data, line, stop):
                 self.multiparts[-1].delimiter = line
                 self.activate()
-                hit = self.active[line]
-            if hit is not None:
-                return start, min(stop + 1, len(data)), hit[0], hit[1]
+                return start, stop
             start = data.find(b"\n--", stop) + 1
             if not start:
                 return None
@@ -151,8 +145,6 @@ class Splitter:
     inside   : of each part of the message, the choices around it
     embedded : fields of an embedded message that wait for its first part
     """
-
-    __slots__ = ("allowance", "choices", "embedded", "inside", "message", "scans")
 
     def __init__(self, message: Message, allowance: Allowance) -> None:
         self.message = message
@@ -188,7 +180,10 @@ class Splitter:
         texts: list[tuple[Part, Inside]] = [
             (part, inside)
             for part, inside in zip(self.message.parts, self.inside, strict=True)
-            if inside and part.text and part.disposition != "attachment" and part.content_type not in CARDS
+            if inside
+            and part.text
+            and part.disposition != "attachment"
+            and part.content_type not in CARD_TYPES
         ]
         shown: dict[int, tuple[bool, int]] = {}  # of each choice: is it HTML, and which part
         for part, inside in texts:
@@ -228,9 +223,9 @@ class Splitter:
         stop, body = min(scan.blank + 1, len(data)), min(scan.blank + 2, len(data))
         if data.startswith(b"--", start) or data.find(b"\n--", start, stop) >= 0:
             scan.position = start
-            hit = scan.find_delimiter(self.allowance)
-            if hit is not None and hit[0] < stop:
-                return hit[0], hit[0]
+            line = scan.find_delimiter(self.allowance)
+            if line is not None and line[0] < stop:
+                return line[0], line[0]
         return stop, body
 
     def _enter(self, scan: _Scan, part: Part, start: int) -> None:
@@ -287,13 +282,13 @@ class Splitter:
 
     def _advance(self, scan: _Scan) -> None:
         """Go on to the next delimiter and finish the part that ends there."""
-        hit = scan.find_delimiter(self.allowance)
+        line = scan.find_delimiter(self.allowance)
         begin = scan.position
-        stop = hit[0] if hit else len(scan.data)
+        stop = line[0] if line else len(scan.data)
         innermost = scan.multiparts[-1] if scan.multiparts else None
         is_unopened = innermost is not None and not innermost.opened
-        if hit is not None:
-            self._cross(scan, *hit[1:])
+        if line is not None:
+            self._cross(scan, *line)
         else:
             scan.position = -1
             if innermost is not None:
@@ -304,9 +299,10 @@ class Splitter:
         elif innermost is not None and is_unopened and not innermost.opened:
             self._finish_empty(scan, innermost, stop)
 
-    def _cross(self, scan: _Scan, next_line: int, number: int, is_closing: bool) -> None:
-        """Step over a delimiter: close the multiparts that it ends, note the part that it opens."""
-        scan.position = next_line
+    def _cross(self, scan: _Scan, start: int, end: int) -> None:
+        """Step over the delimiter at data[start:end]: close multiparts, or note the part that it opens."""
+        number, is_closing = scan.active[scan.data[start:end].rstrip()]
+        scan.position = min(end + 1, len(scan.data))
         multipart = scan.multiparts[number]
         scan.close(number + 1)
         if is_closing and multipart.twins:

@@ -69,9 +69,8 @@ def decode_base64(payload: bytes, allowance: Allowance) -> bytes:
             return decode_base64_run(payload)
     allowance.note("bad-base64")
     runs = [run for run in payload.split(b"=", MAX_BASE64_RUNS) if run.strip()]
-    return b"".join(
-        [decode_base64_run(run) for number, run in enumerate(runs) if not number or not _is_mostly_text(run)]
-    )
+    kept = runs[:1] + [run for run in runs[1:] if not _is_mostly_text(run)]
+    return b"".join(map(decode_base64_run, kept))
 
 
 def decode_base64_run(payload: bytes) -> bytes:

@@ -19,7 +19,7 @@ def decode_uuencode(payload: bytes, allowance: Allowance) -> bytes:
     if begin < 0:
         allowance.note("bad-uuencode")
         return payload
-    return _decode_lines(payload, _line_end(payload, begin), allowance)[0]
+    return _decode_lines(payload, _find_line_end(payload, begin), allowance)[0]
 
 
 def take_out_files(payload: bytes, allowance: Allowance) -> tuple[bytes, list[tuple[str, bytes]]]:
@@ -32,7 +32,7 @@ def take_out_files(payload: bytes, allowance: Allowance) -> tuple[bytes, list[tu
     position = 0
     begin = _find_begin(payload, 0)
     while begin >= 0 and len(files) < MAX_UU_BLOCKS and allowance.uu_lines > 0:
-        head_end = _line_end(payload, begin)
+        head_end = _find_line_end(payload, begin)
         contents, stop = _decode_lines(payload, head_end, allowance)
         if contents:
             name = payload[begin:head_end].split(None, 2)[2].strip().decode("latin-1")
@@ -47,7 +47,7 @@ def take_out_files(payload: bytes, allowance: Allowance) -> tuple[bytes, list[tu
     return b"".join(kept), files
 
 
-def _line_end(payload: bytes, start: int) -> int:
+def _find_line_end(payload: bytes, start: int) -> int:
     stop = payload.find(b"\n", start)
     return stop + 1 if stop >= 0 else len(payload)
 
@@ -57,7 +57,7 @@ def _find_begin(payload: bytes, position: int) -> int:
     start = position if payload.startswith(b"begin ", position) else payload.find(b"\nbegin ", position)
     while start >= 0:
         start += payload.startswith(b"\n", start)
-        words = payload[start : min(_line_end(payload, start), start + 300)].split(None, 2)
+        words = payload[start : min(_find_line_end(payload, start), start + 300)].split(None, 2)
         if len(words) == 3 and len(words[1]) in (3, 4) and words[1].isdigit():
             return start
         start = payload.find(b"\nbegin ", start + 1)
@@ -68,7 +68,7 @@ def _decode_lines(payload: bytes, position: int, allowance: Allowance) -> tuple[
     """(decoded bytes, offset after the `end` line) of the lines from `position` on."""
     chunks: list[bytes] = []
     while position < len(payload) and allowance.uu_lines > 0:
-        stop = _line_end(payload, position)
+        stop = _find_line_end(payload, position)
         line = payload[position:stop].rstrip(b"\r\n")
         allowance.uu_lines -= 1
         if line == b"end":

@@ -37,7 +37,7 @@ from nbspam.model.views import (
 from nbspam.settings import Settings
 
 # Of the messages in time order; the prequential scores of earlier ones are left out.
-WARM_UP_SHARE = 0.4
+WARM_UP_SHARE = 0.4  # docs/decisions.md, "Calibration: on which scores"
 # Messages of each of two classes; with fewer the calibration keeps its prior.  Other classes may have fewer:
 # most weights are shared by all (docs/decisions.md, "From how few messages").
 MIN_CALIBRATION = 5

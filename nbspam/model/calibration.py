@@ -19,7 +19,7 @@ from math import exp
 
 from nbspam.errors import DamagedModelError
 from nbspam.tokens.bag import VIEWS
-from nbspam.tokens.measures import MEASURES
+from nbspam.tokens.measures import MEASURE_NAMES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ _FIRST_WEIGHTS = {  # of all others 0
     "evidence:body": 0.6,
     "evidence:structure": 0.4,
     "evidence:bigrams": 0.4,
-    **{f"measure:{name}": 0.1 for name in MEASURES},
+    **{f"measure:{name}": 0.1 for name in MEASURE_NAMES},
 }
 _FIRST_VARIANCE = {
     "evidence": 0.25,
@@ -69,7 +69,7 @@ def count_weights(n_evidence: int, n_classes: int) -> int:
 
 def evidence_rows(kinds: Sequence[str]) -> list[str]:
     """The names of the rows of evidence in their order, `kind:view` or `measure:name`."""
-    return [f"{kind}:{of}" for kind in kinds for of in (MEASURES if kind == "measure" else VIEWS)]
+    return [f"{kind}:{of}" for kind in kinds for of in (MEASURE_NAMES if kind == "measure" else VIEWS)]
 
 
 def feature_names(n_classes: int, kinds: Sequence[str]) -> list[tuple[str, int | None]]:

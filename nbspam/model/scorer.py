@@ -10,7 +10,8 @@ hammy words, so each view's evidence for ham is capped.  Each measure is evidenc
 
 `log_ratios` is the law: a tuple of counts to nats.  One message calls it for each token.  Many messages take
 the logarithm of each distinct count from a table instead (nbspam.model.views), with numpy, which takes longer
-to load than one message to score.  The results differ in the last digits; a test compares them.
+to load than one message to score.  The results differ in the last digits; a test compares them.  Chosen by
+experiment: docs/decisions.md, "Views", "Threshold", "Dilution", "Second λ", "Cap" and "Measures".
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ from nbspam.tokens.bag import (
     TEXTBOOK_VIEWS,
     VIEWS,
 )
-from nbspam.tokens.measures import MEASURES, N_BINS, count_measured, find_measure
+from nbspam.tokens.measures import MEASURE_NAMES, N_BINS, count_measured, find_measure
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -189,7 +190,7 @@ class Scorer:
         messages = count_measured(self.model.documents[MEASURES_VIEW])
         found = {find_measure(text): (text, rows.get(key)) for key, (text, _) in tokens.items()}
         parts: list[ScorePart] = []
-        for name in MEASURES:
+        for name in MEASURE_NAMES:
             weight = self.weights[len(evidence)]
             text, counts = found.get(name, (name, None))
             values = [0.0] * len(messages)

@@ -27,8 +27,8 @@ from nbspam.settings import (
     WEAK,
     Settings,
 )
-from nbspam.tokens.bag import MEASURES_VIEW, N_VIEWS, VIEWS, key_list
-from nbspam.tokens.measures import MEASURES, N_BINS, list_bins
+from nbspam.tokens.bag import MEASURES_VIEW, N_VIEWS, VIEWS, hash_tokens
+from nbspam.tokens.measures import MEASURE_NAMES, N_BINS, list_bins
 
 
 class RowCounts(NamedTuple):
@@ -270,20 +270,22 @@ class _Slice:
         """float64 (n_rows, n_measures, n_classes), nats, class 0 is 0; 0 where a row has no known bin."""
         if not self._settings.measures:
             return np.zeros((self._n_rows, 0, len(self._counts)))
-        found = np.zeros((self._n_rows, len(MEASURES), len(self._counts)))
+        found = np.zeros((self._n_rows, len(MEASURE_NAMES), len(self._counts)))
         pairs = np.flatnonzero((self._views == MEASURES_VIEW) & self._known)
         which = np.array([_MEASURE_OF.get(key, -1) for key in self._keys[pairs].tolist()], np.int64)
         pairs, which = pairs[which >= 0], which[which >= 0]
         rows = self._rows[pairs]
-        messages = self._totals[:, MEASURES_VIEW, rows] / len(MEASURES)  # each counts once in each measure
+        messages = self._totals[:, MEASURES_VIEW, rows] / len(
+            MEASURE_NAMES
+        )  # each counts once in each measure
         logs = log_counts(self._counts[:, pairs], MEASURE_ALPHA)
         logs -= np.log(messages + MEASURE_ALPHA * _BINS[which])
         found[rows, which] = (logs - logs[0]).T
         return found
 
 
-_MEASURE_OF = {key: place for place, name in enumerate(MEASURES) for key in key_list(list_bins(name))}
-_BINS = np.array([N_BINS[name] for name in MEASURES])
+_MEASURE_OF = {key: place for place, name in enumerate(MEASURE_NAMES) for key in hash_tokens(list_bins(name))}
+_BINS = np.array([N_BINS[name] for name in MEASURE_NAMES])
 _TIMES = np.array([0.0, *map(damp_times, range(1, MOST_TIMES + 1))])
 # By view: NOTAWORD and measures, which are last, are in no mean.
 _STRONG, _WEAK = np.array([*STRONG, np.inf, np.inf]), np.array([*WEAK, np.inf, np.inf])

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from nbspam.errors import BadDataError, NbspamError
 from nbspam.explain import Clue
 from nbspam.labels import SPAM
-from nbspam.mail.headers import header_lines
-from nbspam.passthrough import spamassassin_score
+from nbspam.mail.headers import find_header_fields
+from nbspam.passthrough import compute_spamassassin_score
 
 if TYPE_CHECKING:
     from nbspam.decision import Verdict
@@ -186,7 +186,7 @@ def _too_long(max_bytes: int) -> BadDataError:
 
 def score_text(verdict: Verdict) -> str:
     """The score of a message and its threshold, in nats, as spamd writes them: `7.301 / 0.000`."""
-    score, threshold = spamassassin_score(verdict)
+    score, threshold = compute_spamassassin_score(verdict)
     return f"{score:.3f} / {threshold:.3f}"
 
 
@@ -255,7 +255,7 @@ def cut_header(data: bytes) -> bytes:
 
 def message_id(data: bytes) -> str:
     """The Message-ID of a mail for the log, "-" if it has none."""
-    for start, stop, name in header_lines(data):
+    for start, stop, name in find_header_fields(data):
         if name == "message-id":
             value = data[start:stop].partition(b":")[2].decode("latin-1")
             return make_printable("".join(value.split()))[:MAX_REASON] or "-"

@@ -93,8 +93,6 @@ class TokenRow(NamedTuple):
     occurrences: tuple[int, ...]
 
 
-
-
 def vocabulary_keys(model: Model) -> list[int] | None:
     """The keys of the words of a fixed vocabulary, ascending, without NOTAWORD; None if every word counts."""
     if model.settings.get("vocabulary") != "fixed":

@@ -63,11 +63,13 @@ LATER = "will be learned"
 FORGOTTEN = "forgotten"
 UNKNOWN = "was never learned"
 # Messages that the filter counts by its own verdict; the oldest are forgotten, so that a model left to itself
-# does not grow without end: docs/decisions.md.
+# does not grow without end: docs/decisions.md, "Autolearn".
 MAX_AUTOLEARNED = 1_000
 FORGOTTEN_AT_ONCE = 2  # a merged model may have many more than MAX_AUTOLEARNED
-MIN_LABELLED = 100  # messages of each class, before a filter learns its own verdicts: docs/decisions.md
-# A filter that is corrected more often than this no longer learns its own verdicts: docs/decisions.md.
+# Messages of each class, before a filter learns its own verdicts: docs/decisions.md, "Autolearn".
+MIN_LABELLED = 100
+# A filter that is corrected more often than this no longer learns its own verdicts: docs/decisions.md,
+# "When does autolearn stop".
 MIN_JUDGED = 40
 MAX_WRONG = 0.05
 # Of one transaction: half a second of work, and the disk writes little more than for one message.

@@ -2,7 +2,7 @@
 
 Every message that is probable enough is learned, whatever its class and whatever decisions cost.  Learning
 only the surest would learn more of one class, and then the words of both classes would become evidence for
-it (docs/decisions.md).
+it (docs/decisions.md, "Autolearn").
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """A check-up of a model and of its place in the file system.
 
 A finding that is wrong carries the exit status of the error that the next command would meet, so scripts can
-act on it.  The bounds are from docs/decisions.md, Wrong labels.
+act on it.  The bounds are from docs/decisions.md, "Wrong labels".
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from nbspam.errors import (
     NbspamError,
     NoInputError,
 )
-from nbspam.files import nearest_folder
-from nbspam.labels import counts_text
+from nbspam.files import find_nearest_folder
+from nbspam.labels import format_counts
 from nbspam.model.calibrate import MIN_CALIBRATION, can_calibrate
 from nbspam.model.posterior import can_judge
 from nbspam.settings import parse_settings
@@ -110,7 +110,7 @@ def _examine_missing(path: str, start: str) -> Iterator[Finding]:
     else:
         remedy = "train one: nbspam train SOURCE, or name it: `model=PATH`"
         yield _wrong("file", "there is no model here", remedy, NoInputError)
-    folder = nearest_folder(path)
+    folder = find_nearest_folder(path)
     if not (os.path.isdir(folder) and os.access(folder, os.W_OK | os.X_OK)):
         why = f"a model cannot be made here: {_own_name()} cannot write to {folder}"
         yield _wrong("writing", why, "choose another place: `model=PATH`", CannotCreateError)
@@ -164,7 +164,7 @@ def _examine_contents(path: str) -> Iterator[Finding]:
         size = f"{os.path.getsize(path) / 1e6:.1f} MB"
         yield Finding("sound", f"yes: format {FORMAT}, {size}, all sums are right")
     with open_model(path) as model:
-        text = f"{sum(model.messages):,} messages ({counts_text(model.classes, model.messages)})"
+        text = f"{sum(model.messages):,} messages ({format_counts(model.classes, model.messages)})"
         yield Finding("counted", f"{text}; last changed {_format_time(os.path.getmtime(path))}")
         yield from _examine_autolearned(model)
         yield from _examine_amount(model)
@@ -181,7 +181,7 @@ def _examine_autolearned(model: Model) -> Iterator[Finding]:
     own, (labelled, corrected) = count_autolearned(model), count_reviewed(model)
     if not any(own) and not labelled:
         return
-    text = f"{sum(own):,} of them by the filter's own verdict ({counts_text(model.classes, own)})"
+    text = f"{sum(own):,} of them by the filter's own verdict ({format_counts(model.classes, own)})"
     if labelled:
         text += f"; {labelled:,} more were labelled since, {corrected:,} of them as another class"
     if is_often_wrong(model):

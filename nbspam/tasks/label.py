@@ -2,8 +2,8 @@
 
 One message of each group of near-duplicates is asked for.  Until ham and spam are labelled the messages
 come in the order of their digests, which is at random; then the message that the filter is least sure of
-comes next.  Each label is learned at once.  What this gains over messages at random: docs/decisions.md, Which
-messages to label first.
+comes next.  Each label is learned at once.  What this gains over messages at random: docs/decisions.md,
+"Which messages to label first".
 """
 
 from __future__ import annotations

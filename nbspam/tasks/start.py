@@ -1,7 +1,7 @@
 """A person's own model that begins as a copy of a shared one: the argument `start`.
 
 The copy is made when the first message is learned.  Until then the shared model judges.
-What this is worth: docs/decisions.md, Shared models.
+What this is worth: docs/decisions.md, "Shared models".
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ and of spam; then for each class the number of words, and of each its count, its
 colon in a word comes after the place where it was found.
 Both count the messages that hold a word, each spelling apart: `Free` and `free` are two words.  How many
 messages hold both is not known; the sum, at most all messages, is nearer to the truth than the maximum
-(docs/decisions.md, Import).
+(docs/decisions.md, "Import").
 
 A word is imported if our own tokenizer, given the word as text of the same place, makes exactly that token
 of it.  So `free!!!`, which others count apart, is not mixed with `free`.
@@ -33,7 +33,7 @@ from nbspam.tokens.bag import INNER, TEXTBOOK_VIEWS, hash_token
 from nbspam.tokens.headers import tokenize_header
 from nbspam.tokens.structure import shorten
 from nbspam.tokens.unicode_words import fold
-from nbspam.tokens.words import words
+from nbspam.tokens.words import split_words
 
 if TYPE_CHECKING:
     from nbspam.model.calibration import Weights
@@ -46,7 +46,7 @@ ALL_MESSAGES = ".MSG_COUNT"
 MARKS = {"subj": "subject", "rtrn": "return-path", "rcvd": "received", "from": "from", "to": "to"}
 # Where the calibration starts, other weights as in any model.  The counts of others cover half of what we
 # read, so the evidence is smaller: about twice the weights were best on mail of three corpora
-# (docs/decisions.md, Import).
+# (docs/decisions.md, "Import").
 FIRST_WEIGHTS = {"evidence:header": 2.0, "evidence:body": 1.4, "cautious:header": 0.5, "cautious:body": 1.0}
 MAX_COUNT = 1_000_000_000  # messages; sums over a word list stay far below 64 bits
 MAX_LINE_BYTES = 1 << 16  # the words of others have some dozens
@@ -252,7 +252,7 @@ FORMS = {
 
 def _body_word(text: str) -> Token | None:
     wanted = _normalise(text)
-    return (BODY, wanted) if wanted in words(text, MAX_WORDS) else None
+    return (BODY, wanted) if wanted in split_words(text, MAX_WORDS) else None
 
 
 def _header_word(field: str, text: str) -> Token | None:
@@ -276,7 +276,7 @@ def _normalise(text: str) -> str:
 
 def _write(word_list: WordList, path: str, replaces: bool) -> None:
     # No word list has bigrams.  Those of later mail would be all that the model knows of them, and do harm
-    # (docs/decisions.md, Import).
+    # (docs/decisions.md, "Import").
     settings = Settings(bigrams=False)
     weights, covariance = weights_at_start(len(HAM_AND_SPAM), settings.kinds, is_imported=True)
     with new_model(path, HAM_AND_SPAM, list(word_list.messages), "model import", replaces) as file:

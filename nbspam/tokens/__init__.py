@@ -20,7 +20,7 @@ from nbspam.tokens.bag import (
     VIEWS,
     Tokens,
     digest_message,
-    key_list,
+    hash_tokens,
     make_bigrams,
 )
 from nbspam.tokens.headers import measure_size, tokenize_header, tokenize_order
@@ -74,9 +74,9 @@ def tokenize(message: Message, wanted: Collection[str] = ()) -> Tokens:
         tokens.bigrams = make_bigrams(tokens.body)
     if MEASURES in wanted:
         with Stage(message, "measures"):
-            from nbspam.tokens.measures import measures  # not needed for textbook models
+            from nbspam.tokens.measures import tokenize_measures  # not needed for textbook models
 
-            tokens.measures = measures(message, texts)
+            tokens.measures = tokenize_measures(message, texts)
     if DATE in wanted or NUMERIC in wanted:
         with Stage(message, "date"):
             from nbspam.mail.dates import find_date  # for mail in order of time
@@ -114,7 +114,7 @@ class Counted:
             times: dict[str, int] = {}
             for token in found:
                 times[token] = times.get(token, 0) + 1
-            self.tokens.append(dict(zip(key_list(times), times.items(), strict=True)))
+            self.tokens.append(dict(zip(hash_tokens(times), times.items(), strict=True)))
 
     @property
     def has_words(self) -> bool:

@@ -1,8 +1,8 @@
 """The tokens of one message, by view.
 
 A view is a kind of evidence that is weighed by itself, because header, body and structure fail in
-different ways (docs/decisions.md).  The words of a view are averaged; measures are few, and each has a
-weight of its own.
+different ways (docs/decisions.md, "Views").  The words of a view are averaged; measures are few, and each
+has a weight of its own.
 The text of a token shows its view: `subject:` or the like begins those of the header, a mark like `url=`
 those of the structure, a `+` joins two words of the body, and a measure has its name, `<` or `>=`, and an
 edge of its bin.  So one token is never in two views.
@@ -32,8 +32,9 @@ BIGRAMS, MEASURES, NUMERIC, DATE = "bigrams", "measures", "numeric", "date"
 # Private characters at which text of scripts without spaces is cut into words, see unicode_words.
 EDGE = "\ue000"  # on both sides of each character
 INNER = "\ue001"  # between two of them
-FIRST_PAIRED = 50  # words of a text whose pairs are bigrams, and
-LAST_PAIRED = 50  # so many of its last: docs/decisions.md
+# Bigrams are pairs of so many words at the beginning and the end of a text: docs/decisions.md, "Bigrams".
+FIRST_PAIRED = 50
+LAST_PAIRED = 50
 TEXTBOOK_VIEWS = ("header", "body", "structure")  # what the event models of words know
 VIEWS = (*TEXTBOOK_VIEWS, BIGRAMS)  # whose tokens are averaged
 BIGRAMS_VIEW = 3
@@ -51,8 +52,8 @@ def number_views(views: str) -> tuple[int, ...]:
     return READ_NUMBERS if views == "all" else tuple(map(VIEW_NAMES.index, views.split(",")))
 
 
-def neighbours(words: Sequence[str], mark: str = "") -> list[str]:
-    """Each two neighbours as one token, behind a mark."""
+def join_neighbours(words: Sequence[str], mark: str = "") -> list[str]:
+    """Each two neighbours as one token, after a mark."""
     return [f"{mark}{first}+{second}" for first, second in pairwise(words)]
 
 
@@ -62,8 +63,8 @@ def make_bigrams(body: Sequence[str]) -> list[str]:
     body : all its words, in order
     """
     if len(body) <= FIRST_PAIRED + LAST_PAIRED:
-        return neighbours(body)
-    return [*neighbours(body[:FIRST_PAIRED]), *neighbours(body[-LAST_PAIRED:])]
+        return join_neighbours(body)
+    return [*join_neighbours(body[:FIRST_PAIRED]), *join_neighbours(body[-LAST_PAIRED:])]
 
 
 class Tokens:
@@ -104,17 +105,18 @@ class Tokens:
 
 NOTAWORD = "NOTAWORD"
 NOTAWORD_KEY = 0
-LITTLE = byteorder == "little"
+_BITS = (1 << 64) - 1
 
 
 def hash_token(text: str) -> int:
     """A signed 64-bit integer, the same on every machine; never NOTAWORD_KEY."""
-    return int.from_bytes(md5(text.encode("utf-8", "replace")).digest()[:8], "little", signed=True) or 1
+    digest = md5(text.encode("utf-8", "replace")).digest()
+    return int.from_bytes(digest[:8], "little", signed=True) or 1
 
 
-def key_list(texts: Collection[str]) -> list[int]:
+def hash_tokens(texts: Collection[str]) -> list[int]:
     """The keys of many tokens: hash_token of each, for the tokens of one message."""
-    if not LITTLE:
+    if byteorder != "little":
         return [hash_token(text) for text in texts]
     encoded = "\n".join(texts).encode("utf-8", "replace").split(b"\n")
     keys = memoryview(digest_tokens(encoded if texts else ())).cast("q")[::2].tolist()
@@ -127,24 +129,23 @@ def digest_tokens(texts: Iterable[bytes]) -> bytes:
 
 
 def mix_bits(number: Any) -> Any:
-    """A 64-bit number, all of whose bits depend on all of those given; an integer or uint64 array.
+    """A 64-bit number, each bit of which depends on all bits of the given one; an integer or uint64 array.
 
     Source: Steele, Lea and Flood 2014, the finalizer of SplitMix64.
     """
-    bits = (1 << 64) - 1
-    number = (number ^ number >> 30) * 0xBF58476D1CE4E5B9 & bits
-    number = (number ^ number >> 27) * 0x94D049BB133111EB & bits
-    return number ^ number >> 31
+    number = ((number ^ (number >> 30)) * 0xBF58476D1CE4E5B9) & _BITS
+    number = ((number ^ (number >> 27)) * 0x94D049BB133111EB) & _BITS
+    return number ^ (number >> 31)
 
 
 def digest_message(counts: dict[int, int], features: Sequence[float | None] = ()) -> int:
-    """What tells that two messages are the same: a signed 64-bit sum over (key, count) and the features.
+    """The same for messages of the same tokens: a signed 64-bit sum over (key, count) and the features.
 
     Made of tokens, not of bytes, so a message is known again after a mail store has added its
     own header fields.
     """
     total = sum(key * (2 * count + 1) for key, count in counts.items()) + digest_features(features)
-    return (total + (1 << 63)) % (1 << 64) - (1 << 63)
+    return ((total + (1 << 63)) & _BITS) - (1 << 63)
 
 
 def digest_features(features: Sequence[float | None]) -> int:

@@ -11,8 +11,8 @@ import unicodedata
 
 from nbspam.tokens.bag import EDGE
 
-# Quotation marks, hyphens and dashes inside of words; Arabic signs of numbers.
-_SIGNS = str.maketrans("´‘’‛ʼ‐‑‒–—―٪٫٬", "'''''------%.,")
+# Quotation marks, hyphens and dashes inside of words; Arabic marks in numbers.
+_PUNCTUATION = str.maketrans("´‘’‛ʼ‐‑‒–—―٪٫٬", "'''''------%.,")
 # Letters that some programs or writers replace by another one: Turkish, Arabic and Persian.
 _SPELLINGS = str.maketrans("ıىیةکٱ", "iييهكا", "\u0640")
 # Combining classes of marks that make another letter: nukta of India, voiced kana.  Other marks are dropped.
@@ -21,20 +21,18 @@ _FILLERS = "\u034f\u115f\u1160\u17b4\u17b5"  # print nothing, and are letters or
 _BLANK = "\u2800"  # Braille without a dot
 # How the Unicode names of characters begin that are written without spaces between words.
 _UNSPACED = (
-    *("CJK", "IDEOGRAPHIC", "HIRAGANA", "KATAKANA", "BOPOMOFO", "HANGUL"),
-    *("THAI", "LAO", "MYANMAR", "KHMER"),
-)
+    "CJK", "IDEOGRAPHIC", "HIRAGANA", "KATAKANA", "BOPOMOFO", "HANGUL", "THAI", "LAO", "MYANMAR", "KHMER",
+)  # fmt: skip
 
 
 def convert(character: str) -> str:
     """What one character becomes: letters, nothing, or a space."""
     if character.isascii():
         return character
-    bare = "".join(
-        [part for part in unicodedata.normalize("NFKD", character.translate(_SIGNS)) if not _is_mark(part)]
-    )
+    apart = unicodedata.normalize("NFKD", character.translate(_PUNCTUATION))
+    bare = "".join([part for part in apart if not _is_mark(part)])
     plain = unicodedata.normalize("NFKC", bare).casefold().translate(_SPELLINGS)
-    return "".join([part if part.isascii() else _letter(part) for part in plain])
+    return "".join([part if part.isascii() else _convert_letter(part) for part in plain])
 
 
 def _is_mark(character: str) -> bool:
@@ -46,7 +44,7 @@ def _is_mark(character: str) -> bool:
     return unicodedata.name(character, "").startswith("VARIATION SELECTOR")
 
 
-def _letter(character: str) -> str:
+def _convert_letter(character: str) -> str:
     """A letter, digit, mark or currency sign beyond ASCII as it is, a picture as a word of its own."""
     category = unicodedata.category(character)
     if category == "So" and character > "\u00ff" and character != _BLANK:

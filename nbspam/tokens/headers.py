@@ -10,8 +10,8 @@ from __future__ import annotations
 from itertools import chain, compress, groupby, pairwise
 
 from nbspam.mail.limits import Memory
-from nbspam.tokens.bag import neighbours
-from nbspam.tokens.words import ALPHABET, MAX_WORD, has_zero_width, parents, skip_token, words
+from nbspam.tokens.bag import join_neighbours
+from nbspam.tokens.words import ALPHABET, MAX_WORD, has_zero_width, list_parents, make_skip_token, split_words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -46,14 +46,14 @@ IGNORED = _split_names(
     """
 )
 MAX_FIELD_WORDS = 400  # a hostile field is cut here; real ones have some ten words
-MAX_NAME = 60
+MAX_TOKEN_NAME = 60
 MIN_CODE = 24  # characters of base64 in a row, of more kinds than one, that are no word
 MIN_CODED = 60  # characters of a field in which they are looked for
 MAX_ZONE = 6  # characters of a time zone
 ODD = "#odd"  # stands for a name that programs do not write
 MAX_ORDER = 200  # fields whose order is read
 MAX_REMEMBERED_FIELD = 120  # characters; longer fields hardly repeat
-MAX_REMEMBERED = 1_000  # fields, and chunks of one field, whose tokens are remembered
+MAX_REMEMBERED_FIELDS = 1_000  # fields, and chunks of one field, whose tokens are remembered
 
 # Letters, digits and . - _ @ stay; all else ends a chunk.
 _SPLIT = ALPHABET.translate(bytes.maketrans(b"$%',", b" " * 4))
@@ -112,21 +112,21 @@ def tokenize_order(headers: list[tuple[str, str]]) -> list[str]:
     return [f"order={first}>{second}" for first, second in pairwise(names[:MAX_ORDER])]
 
 
-def _name(name: str) -> str:
+def _find_token_name(name: str) -> str:
     """The name of a field as tokens have it; "" if the field does not count."""
     if not counts_as_evidence(name):
         return ""
     # An odd name could bring the marks of the other views into a token.
-    return ODD if name.translate(_NAME_CHARACTERS) or len(name) > MAX_NAME else name
+    return ODD if name.translate(_NAME_CHARACTERS) or len(name) > MAX_TOKEN_NAME else name
 
 
-def _place(name: str) -> str:
+def _find_place(name: str) -> str:
     """The name of a field in the order; "" if its place says nothing."""
     return "" if name in _UNORDERED else _names[name]
 
 
-_names = Memory(_name, MAX_REMEMBERED, MAX_NAME)
-_places = Memory(_place, MAX_REMEMBERED, MAX_NAME)
+_names = Memory(_find_token_name, MAX_REMEMBERED_FIELDS, MAX_TOKEN_NAME)
+_places = Memory(_find_place, MAX_REMEMBERED_FIELDS, MAX_TOKEN_NAME)
 
 
 def tokenize_header(headers: list[tuple[str, str]]) -> list[str]:
@@ -143,7 +143,9 @@ def _tokenize_field(field: tuple[str, str]) -> tuple[str, ...]:
     shown = _names[name]
     if not shown:
         return ()
-    return ("field:" + shown,) if shown == ODD else ("field:" + name, *_tokenize_value(name, text))
+    if shown == ODD:
+        return ("field:" + ODD,)
+    return ("field:" + name, *_tokenize_value(name, text))
 
 
 def _tokenize_value(name: str, text: str) -> list[str]:
@@ -163,7 +165,7 @@ def _tokenize_value(name: str, text: str) -> list[str]:
         return _tokenize_subject(text)
     if len(text) >= MIN_CODED:
         text = _remove_codes(text)
-    return [name + ":" + word for word in words(text, MAX_FIELD_WORDS)]
+    return [name + ":" + word for word in split_words(text, MAX_FIELD_WORDS)]
 
 
 def _tokenize_beyond_ascii(name: str, text: str) -> list[str]:
@@ -174,7 +176,7 @@ def _tokenize_beyond_ascii(name: str, text: str) -> list[str]:
     if text.isascii():
         return []
     foreign = " ".join([piece for piece in text.split() if not piece.isascii()])
-    return [name + ":" + word for word in words(foreign, MAX_FIELD_WORDS)]
+    return [name + ":" + word for word in split_words(foreign, MAX_FIELD_WORDS)]
 
 
 def _remove_codes(text: str) -> str:
@@ -185,7 +187,8 @@ def _remove_codes(text: str) -> str:
     runs = text.encode("ascii", "replace").translate(_BASE64).decode("ascii").split(" ")
     if max(map(len, runs)) < MIN_CODE:
         return text
-    kept, start, at = [], 0, 0
+    kept: list[str] = []
+    start = at = 0
     for run in runs:
         end = at + len(run)
         if len(run) >= MIN_CODE and not (run.islower() or run.isupper() or run.isalpha() or run.isdigit()):
@@ -203,23 +206,20 @@ def _tokenize_chunks(name: str, text: str) -> list[str]:
 
 def _make_chunk_memory(name: str) -> Memory[str, list[str]]:
     """Chunk of a trace, address or identifier field -> its tokens."""
-    read = (
-        _tokenize_trace
-        if name in _TRACE
-        else _tokenize_address
-        if name in _ADDRESSES
-        else _tokenize_identifier
-    )
-    prefix = name + ":"
-    return Memory(
-        lambda chunk: [prefix + token for token in read(chunk.strip(".-_"))],
-        MAX_REMEMBERED,
-        MAX_REMEMBERED_FIELD,
-    )
+    tokenize = _tokenize_identifier
+    if name in _TRACE:
+        tokenize = _tokenize_trace
+    elif name in _ADDRESSES:
+        tokenize = _tokenize_address
+
+    def read(chunk: str) -> list[str]:
+        return [f"{name}:{token}" for token in tokenize(chunk.strip(".-_"))]
+
+    return Memory(read, MAX_REMEMBERED_FIELDS, MAX_REMEMBERED_FIELD)
 
 
-_fields = Memory(_tokenize_field, MAX_REMEMBERED)
-_chunks = Memory(_make_chunk_memory, MAX_REMEMBERED, MAX_NAME)
+_fields = Memory(_tokenize_field, MAX_REMEMBERED_FIELDS)
+_chunks = Memory(_make_chunk_memory, MAX_REMEMBERED_FIELDS, MAX_TOKEN_NAME)
 
 
 def _tokenize_trace(chunk: str) -> list[str]:
@@ -227,7 +227,7 @@ def _tokenize_trace(chunk: str) -> list[str]:
     if "@" in chunk:
         return _tokenize_address(chunk)
     if "." in chunk:
-        return parents(chunk)
+        return list_parents(chunk)
     if chunk.isdigit() or chunk in _CALENDAR or not 1 < len(chunk) <= MAX_WORD:
         return []
     return [chunk] if _DIGITS.isdisjoint(chunk) or chunk.startswith("smtp") else []
@@ -238,21 +238,21 @@ def _tokenize_address(chunk: str) -> list[str]:
     local, at, host = chunk.rpartition("@")
     if not at:
         if "." in chunk:
-            return parents(chunk)
+            return list_parents(chunk)
         return [chunk] if 1 < len(chunk) <= MAX_WORD else []
     if len(chunk) > 2 * MAX_WORD:
-        return [skip_token(chunk), *parents(host)]
-    return [chunk, *([local + "@"] if local else []), *parents(host)]
+        return [make_skip_token(chunk), *list_parents(host)]
+    return [chunk, *([local + "@"] if local else []), *list_parents(host)]
 
 
 def _tokenize_identifier(chunk: str) -> list[str]:
     """Message identifiers: the host that made it, and the shape of the part that it made."""
     local, at, host = chunk.rpartition("@")
-    shape = _shape(local if at else chunk)
-    return [shape, *parents(host)] if at else [shape]
+    shape = _find_shape(local if at else chunk)
+    return [shape, *list_parents(host)] if at else [shape]
 
 
-def _shape(text: str) -> str:
+def _find_shape(text: str) -> str:
     """Runs of digits as 9, of letters as a, other characters as they are: 2002.a1b -> 9.a9a."""
     kinds = text[:60].encode("ascii", "replace").translate(_SHAPE).decode("ascii")
     return "~" + "".join([kind for kind, _ in groupby(kinds)])[:24]
@@ -262,14 +262,14 @@ def _tokenize_date(name: str, text: str) -> list[str]:
     """The time zone and the form of a date or time; day and hour say nothing of the sender."""
     pieces = text.split(None, 10)
     zone = [piece for piece in pieces if piece[:1] in "+-" and piece[1:].isdigit()]
-    shape = _shape("_".join(text.lower().split(None, 30)))  # a token never holds white space
+    shape = _find_shape("_".join(text.lower().split(None, 30)))  # a token never holds white space
     return [name + ":" + piece[:MAX_ZONE] for piece in zone[:1]] + [name + ":" + shape]
 
 
 def _tokenize_subject(text: str) -> list[str]:
     """Words, pairs of words, and the marks of shouting: capitals, exclamation marks, long gaps."""
-    read = words(text, MAX_FIELD_WORDS)
-    found = ["subject:" + word for word in read] + neighbours(read, "subject:")
+    read = split_words(text, MAX_FIELD_WORDS)
+    found = ["subject:" + word for word in read] + join_neighbours(read, "subject:")
     if text.isupper():
         found.append("subject:#capitals")
     if "!" in text:

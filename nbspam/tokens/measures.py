@@ -1,8 +1,8 @@
 """Measures: numeric features of a message as tokens, one each, by the bin that the value falls into.
 
 The bins are the same for all mail and all models, so that counts can be added, taken away and merged.  Text
-beyond MAX_CHARACTERS is not measured, so a hostile mail costs no more than a long one.
-Which features and which bins: docs/decisions.md.
+beyond MAX_MEASURED characters is not measured, so a hostile mail costs no more than a long one.
+Which features and which bins: docs/decisions.md, "Measures".
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ if TYPE_CHECKING:
     from nbspam.tokens.texts import Texts
 
 MAX_HOPS = 50  # of the earliest
-MAX_WORDS = 60  # of a field; the host comes first
+MAX_TRACE_WORDS = 60  # of a field; the host comes first
 _PUNCTUATION = dict.fromkeys(map(ord, "()[],;@"), " ")
 _PRIVATE = ("0.", "10.", "127.", "169.254.", "192.168.", *(f"172.{n}." for n in range(16, 32)))
 _PRIVATE_BYTES = (b"\xfc", b"\xfd", b"\xfe\x80", bytes(15))  # unique local, link local, loopback
 _MAPPED = bytes(10) + b"\xff\xff"  # ::ffff:192.0.2.7 is 192.0.2.7
 MAX_BRACKETS = 1_000  # that may hold an area code
-MAX_CHARACTERS = 50_000  # of visible text that are measured; later text repeats what the first said
+MAX_MEASURED = 50_000  # of visible text that are measured; later text repeats what the first said
 
 _SHARE = (0.001, 0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.7)
 _NUMBER = (1, 2, 3, 5, 8, 16, 32)
-# name -> inner edges of its bins, ascending; a value on an edge belongs to the bin above it.
+# Name -> inner edges of its bins, ascending; a value on an edge belongs to the bin above it.
 # docs/numeric-features.md says what each one measures.
-BINS: dict[str, tuple[float, ...]] = {
+BIN_EDGES: dict[str, tuple[float, ...]] = {
     "size": tuple(2**n for n in range(6, 20)),
     "defects": _NUMBER,
     "digit_share": _SHARE,
@@ -46,8 +46,8 @@ BINS: dict[str, tuple[float, ...]] = {
     "unnamed_origin": (0.5,),
     "telephone_numbers": _NUMBER,
 }
-MEASURES = tuple(BINS)
-N_BINS = {name: len(edges) + 2 for name, edges in BINS.items()}  # the last: no value
+MEASURE_NAMES = tuple(BIN_EDGES)
+N_BINS = {name: len(edges) + 2 for name, edges in BIN_EDGES.items()}  # the last: no value
 
 _LETTERS = bytes(range(65, 91)) + bytes(range(97, 123))
 _DIGITS = bytes(range(48, 58))
@@ -58,11 +58,11 @@ _SPACE = bytes(range(33)) + b"\x7f"  # and the control characters
 
 def list_bins(name: str) -> list[str]:
     """The tokens of a measure, the lowest bin first, that of a missing value last."""
-    edges = [f"{edge:g}" for edge in BINS[name]]
+    edges = [f"{edge:g}" for edge in BIN_EDGES[name]]
     return [f"{name}<{edges[0]}", *(f"{name}>={edge}" for edge in edges), f"{name}=none"]
 
 
-_TOKENS = {name: list_bins(name) for name in BINS}
+_TOKENS = {name: list_bins(name) for name in BIN_EDGES}
 
 
 def find_measure(token: str) -> str:
@@ -72,13 +72,13 @@ def find_measure(token: str) -> str:
 
 def count_measured(documents: Sequence[float]) -> list[float]:
     """m_k from the sums of n_jk over the tokens of all measures: each message is in one bin of each."""
-    return [total / len(MEASURES) for total in documents]
+    return [total / len(MEASURE_NAMES) for total in documents]
 
 
-def measures(message: Message, texts: Texts) -> list[str]:
-    """The tokens of a message, in the order of BINS."""
+def tokenize_measures(message: Message, texts: Texts) -> list[str]:
+    """The tokens of a message, in the order of BIN_EDGES."""
     values = measure_message(message, texts)
-    return [_TOKENS[name][_find_bin(values[name], edges)] for name, edges in BINS.items()]
+    return [_TOKENS[name][_find_bin(values[name], edges)] for name, edges in BIN_EDGES.items()]
 
 
 def _find_bin(value: float | None, edges: tuple[float, ...]) -> int:
@@ -93,7 +93,7 @@ def _find_bin(value: float | None, edges: tuple[float, ...]) -> int:
 
 def measure_message(message: Message, texts: Texts) -> dict[str, float | None]:
     """The value of each measure; None if there is nothing to measure."""
-    text = visible_text(texts)
+    text = join_visible(texts)
     made_of = Characters(text, sum([page.quoted for page in texts.pages]))
     subject = message.get("subject")
     return {
@@ -107,24 +107,24 @@ def measure_message(message: Message, texts: Texts) -> dict[str, float | None]:
         "distinct_hosts": len(set(texts.hosts[:MAX_URLS])),
         "html_comments": sum([page.comments for page in texts.pages]) if texts.pages else None,
         "subject_length": None if subject is None else len(subject),
-        "foreign_message_id": foreign_message_id(message),
-        "unnamed_origin": unnamed_origin(message),
+        "foreign_message_id": has_foreign_message_id(message),
+        "unnamed_origin": has_unnamed_origin(message),
         # No fewer digits are a number: most texts are not looked at.
-        "telephone_numbers": telephone_numbers(text) if made_of.digits >= 8 else 0,
+        "telephone_numbers": count_telephone_numbers(text) if made_of.digits >= 8 else 0,
     }
 
 
-def visible_text(texts: Texts) -> str:
-    """The first MAX_CHARACTERS of what a reader sees."""
-    return "\n".join([text[:MAX_CHARACTERS] for text in texts.visible])[:MAX_CHARACTERS]
+def join_visible(texts: Texts) -> str:
+    """The first MAX_MEASURED characters of what a reader sees."""
+    return "\n".join([text[:MAX_MEASURED] for text in texts.visible])[:MAX_MEASURED]
 
 
 class Characters:
     """What a text is made of.
 
-    printed, letters : the ASCII in it but white space, and how many of that are letters
+    printed, letters : the ASCII in it except white space, and how many of that are letters
     foreign          : characters beyond ASCII
-    ink              : all characters but white space
+    ink              : all characters except white space
     """
 
     def __init__(self, text: str, quoted: int = 0) -> None:
@@ -146,14 +146,14 @@ class Characters:
         self.quoted_share = min(1.0, quoted / self.lines) if self.ink else None
 
     def share(self, number: int) -> float | None:
-        """A number of characters as a share of all but white space; None if there are none."""
+        """A number of characters as a share of all except white space; None if there are none."""
         return number / self.ink if self.ink else None
 
 
-def telephone_numbers(text: str) -> int:
+def count_telephone_numbers(text: str) -> int:
     """How many runs of digits and -.()+ have ten to twelve digits, and numbers after (713) and a blank.
 
-    A run with / is no number but a date, and one with three full stops is an address.
+    A run with / is a date, and one with three full stops is an address.
     """
     raw = text.encode("ascii", "replace")
     found = 0
@@ -168,14 +168,16 @@ def telephone_numbers(text: str) -> int:
     return found
 
 
-def foreign_message_id(message: Message) -> float | None:
+def has_foreign_message_id(message: Message) -> float | None:
     """1 if Message-ID was made on a host unrelated to that of From; None if a host is not named."""
-    sender = address_host(message.get("from") or "")
-    made_by = address_host(message.get("message-id") or "")
-    return made_by.split(".")[-2:] != sender.split(".")[-2:] if made_by and sender else None
+    sender = find_address_host(message.get("from") or "")
+    made_by = find_address_host(message.get("message-id") or "")
+    if not sender or not made_by:
+        return None
+    return made_by.split(".")[-2:] != sender.split(".")[-2:]
 
 
-def address_host(text: str) -> str:
+def find_address_host(text: str) -> str:
     """What follows the last @, up to a space or bracket; lower case; may be empty."""
     tail = text.rpartition("@")[2] if "@" in text else ""
     if not tail.isalnum():
@@ -184,7 +186,7 @@ def address_host(text: str) -> str:
     return tail.strip(".").lower()
 
 
-def unnamed_origin(message: Message) -> float | None:
+def has_unnamed_origin(message: Message) -> float | None:
     """1 if the earliest host with a public address in Received has no name by that address, else 0.
 
     None if all addresses are private; 0 for mail without Received, which says nothing of its way.  A mail
@@ -194,7 +196,7 @@ def unnamed_origin(message: Message) -> float | None:
     Source: RFC 5321, 4.4, and what Sendmail, Postfix, qmail, Exim and Exchange write.
     """
     fields = [value for name, value in message.headers if name == "received"]
-    for text in fields[: -MAX_HOPS - 1 : -1]:
+    for text in reversed(fields[-MAX_HOPS:]):
         name = _find_public_name(text)
         if name is not None:
             return not name
@@ -203,10 +205,10 @@ def unnamed_origin(message: Message) -> float | None:
 
 def _find_public_name(field: str) -> str | None:
     """The name of the host that handed the message over, "" if it has none; None if it is not public."""
-    words = field.lower().split(None, MAX_WORDS)[:MAX_WORDS]
+    words = field.lower().split(None, MAX_TRACE_WORDS)[:MAX_TRACE_WORDS]
     if words[:1] != ["from"]:
         return None
-    said = words[1 : words.index("by") if "by" in words else MAX_WORDS]
+    said = words[1 : words.index("by") if "by" in words else MAX_TRACE_WORDS]
     clause = " ".join(said).replace("helo=[", "helo=")
     addresses = [word for word in clause.translate(_PUNCTUATION).split() if _is_address(word)]
     if not addresses or _is_private(addresses[-1]):

@@ -1,7 +1,7 @@
 """Real-valued features of a message, for the Gaussian, categorical and AODE models.
 
-Text beyond MAX_CHARACTERS is not measured, so a hostile mail costs no more than a long one.  Imported only if
-a model asks for it.
+Text beyond MAX_MEASURED characters is not measured, so a hostile mail costs no more than a long one.
+Imported only if a model asks for it.
 """
 
 from __future__ import annotations
@@ -9,11 +9,11 @@ from __future__ import annotations
 from nbspam.mail.dates import parse_date
 from nbspam.tokens.headers import counts_as_evidence
 from nbspam.tokens.measures import (
-    MAX_CHARACTERS,
+    MAX_MEASURED,
     Characters,
-    address_host,
+    find_address_host,
+    join_visible,
     measure_message,
-    visible_text,
 )
 
 TYPE_CHECKING = False
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from nbspam.tokens.bag import Tokens
     from nbspam.tokens.texts import Texts
 
-    Values = dict[str, float | None]
+    Measured = dict[str, float | None]  # by name of the feature
 
 MAX_RECIPIENT_CHARACTERS = 100_000  # of one field
 MAX_DELAY_HOURS = 24.0 * 366  # a clock that is wrong by more is wrong, however much
@@ -61,7 +61,7 @@ def measure_features(message: Message, tokens: Tokens, texts: Texts) -> list[flo
     return [None if (value := values[name]) is None else float(value) for name in NAMES]
 
 
-def _measure_parts(message: Message) -> Values:
+def _measure_parts(message: Message) -> Measured:
     attached = [
         part.size_bytes
         for part in message.parts
@@ -74,8 +74,8 @@ def _measure_parts(message: Message) -> Values:
     }
 
 
-def _measure_texts(texts: Texts) -> Values:
-    text = visible_text(texts)
+def _measure_texts(texts: Texts) -> Measured:
+    text = join_visible(texts)
     made_of = Characters(text)
     return {
         "text_characters": sum(map(len, texts.visible)),
@@ -96,7 +96,7 @@ def _measure_capitals(text: str, made_of: Characters) -> float | None:
     return capitals / letters if letters else None
 
 
-def _measure_words(body: Sequence[str]) -> Values:
+def _measure_words(body: Sequence[str]) -> Measured:
     distinct = set(body)
     return {
         "words": len(body),
@@ -105,7 +105,7 @@ def _measure_words(body: Sequence[str]) -> Values:
     }
 
 
-def _measure_links(texts: Texts) -> Values:
+def _measure_links(texts: Texts) -> Measured:
     by_address = [host for host in texts.hosts if host.replace(".", "").isdigit()]
     return {
         "urls": len(texts.hosts),
@@ -114,9 +114,9 @@ def _measure_links(texts: Texts) -> Values:
     }
 
 
-def _measure_pages(texts: Texts) -> Values:
+def _measure_pages(texts: Texts) -> Measured:
     pages = texts.pages
-    always: Values = {
+    always: Measured = {
         "images": sum(len(page.images) for page in pages),
         "html_tags": sum(page.tags for page in pages),
     }
@@ -134,12 +134,13 @@ def _measure_pages(texts: Texts) -> Values:
     }
 
 
-def _measure_header(message: Message, arrived: float | None) -> Values:
+def _measure_header(message: Message, arrived: float | None) -> Measured:
     names = [name for name, _ in message.headers]
     recipients = [value for name, value in message.headers if name in ("to", "cc")]
     hops = names.count("received")
-    subject = (message.get("subject") or "")[:MAX_CHARACTERS]
-    sender, reply_to = address_host(message.get("from") or ""), address_host(message.get("reply-to") or "")
+    subject = (message.get("subject") or "")[:MAX_MEASURED]
+    sender = find_address_host(message.get("from") or "")
+    reply_to = find_address_host(message.get("reply-to") or "")
     return {
         "header_fields": sum(map(counts_as_evidence, names)),
         "hops": hops,

@@ -9,7 +9,15 @@ from __future__ import annotations
 from nbspam.mail.limits import Memory
 from nbspam.mail.message import normalise_filename
 from nbspam.tokens.bag import INNER
-from nbspam.tokens.words import ALPHABET, KEPT, MAX_WORD, has_zero_width, parents, skip_token, words
+from nbspam.tokens.words import (
+    ALPHABET,
+    MAX_WORD,
+    WORD_MARKS,
+    has_zero_width,
+    list_parents,
+    make_skip_token,
+    split_words,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,7 +48,7 @@ MAX_INNER = 5  # addresses inside of one
 MAX_PATH_WORDS = 30
 _END = bytes(range(33)) + b"<>\"'`{}|\\^[]" + bytes(range(128, 256))
 _STOP = bytes.maketrans(_END, b" " * len(_END))
-_PATH = ALPHABET.translate(bytes.maketrans(KEPT.encode(), b" " * len(KEPT)))
+_PATH = ALPHABET.translate(bytes.maketrans(WORD_MARKS.encode(), b" " * len(WORD_MARKS)))
 _AFTER = ".,;:!?)'*_~"  # no part of an address at its end; stars and bars are how plain text says bold
 _BREAKS = dict.fromkeys(map(ord, "\t\r\n"))
 _WEB = frozenset(("http", "https", "ftp"))  # a browser finds their hosts without slashes, too
@@ -91,10 +99,10 @@ def _tokenize_filename(filename: str) -> list[str]:
     stem, dot, ending = name.rpartition(".")
     if dot:
         found.append("ending=" + shorten(ending, 10))
-        second = stem.rstrip().rpartition(".")
-        if second[1] and 1 < len(second[2]) <= 4:
-            found.append("ending=" + shorten(second[2] + "." + ending, 14))
-    found.extend(["file=" + word for word in words(stem or name, MAX_NAME_WORDS)])
+        _, second_dot, second = stem.rstrip().rpartition(".")
+        if second_dot and 1 < len(second) <= 4:
+            found.append("ending=" + shorten(second + "." + ending, 14))
+    found.extend(["file=" + word for word in split_words(stem or name, MAX_NAME_WORDS)])
     if not name.isascii() and has_zero_width(filename):
         found.append("file=#zero-width")
     return found
@@ -107,16 +115,16 @@ def _tokenize_document(document: Document) -> list[str]:
         stem, dot, ending = name[-200:].lower().rpartition(".")
         if dot:
             found.append("inside=." + shorten(ending, 10))
-        found.extend(["inside=" + word for word in words(stem or ending, MAX_NAME_WORDS)])
+        found.extend(["inside=" + word for word in split_words(stem or ending, MAX_NAME_WORDS)])
     for text in document.says:
-        found.extend(["document=" + word for word in words(text, MAX_NAME_WORDS)])
+        found.extend(["document=" + word for word in split_words(text, MAX_NAME_WORDS)])
     return found
 
 
 def tokenize_page(html: Html) -> list[str]:
     """Words of the title and of what is shown for images; how much is split or in comments."""
-    found = ["title=" + word for word in words(html.title, MAX_TITLE_WORDS)]
-    found.extend(["alt=" + word for word in words(" ".join(html.alts), MAX_ALT_WORDS)])
+    found = ["title=" + word for word in split_words(html.title, MAX_TITLE_WORDS)]
+    found.extend(["alt=" + word for word in split_words(" ".join(html.alts), MAX_ALT_WORDS)])
     if html.comments:
         found.append(f"comments={html.comments.bit_length()}")
     if html.joined:
@@ -131,17 +139,19 @@ def cut_urls(text: str) -> tuple[str, list[str]]:
         return text, []
     rest: list[str] = []
     urls: list[str] = []
-    before, inside = pieces[0], ""  # inside: an address that has another one in it
+    before = pieces[0]
+    inside = ""  # an address that has another one in it
     for number, after in enumerate(pieces[1:], 2):
         scheme = "" if inside else _find_scheme(before)
         rest.append(before[: len(before) - len(scheme)])
-        end = _url_end(after)
+        end = _find_url_end(after)
         inside += scheme + "://" + after[:end]
         if 0 < end == len(after) and number < len(pieces):
             before = ""
             continue
         urls.append(inside.rstrip(_AFTER))
-        before, inside = " " + after[end:], ""
+        before = " " + after[end:]
+        inside = ""
     rest.append(before)
     return "".join(rest), urls
 
@@ -156,7 +166,7 @@ def _find_scheme(text: str) -> str:
     return text[len(text) - size :]
 
 
-def _url_end(text: str) -> int:
+def _find_url_end(text: str) -> int:
     """Where the first character is that no address has; brackets may be around a host of IPv6."""
     try:
         head = text[:MAX_URL].encode("ascii")
@@ -180,8 +190,8 @@ class Host:
     def __init__(self, authority: str) -> None:
         """authority : user@host:port in lower case"""
         _, at, host = authority.rpartition("@")
-        bracketed, port = host[:1] == "[", ""
-        host, _, port = host[1:].partition("]") if bracketed else host.partition(":")
+        is_bracketed = host[:1] == "["  # IPv6
+        host, _, port = host[1:].partition("]") if is_bracketed else host.partition(":")
         self.name = _normalise_host(host)
         self.tokens: list[str] = []
         if at:
@@ -190,7 +200,7 @@ class Host:
             self.tokens.append("url=port:" + port.strip(":")[:6])
         if "%" in host or "&" in host:
             self.tokens.append("url=#escaped-host")
-        self.tokens.extend(["url=" + name for name in parents(self.name)])
+        self.tokens.extend(["url=" + name for name in list_parents(self.name)])
         if ":" in self.name or self.name.replace(".", "").isdigit():
             self.tokens.append("url=#ip")
         if not host.isascii() or "xn--" in host:
@@ -204,8 +214,9 @@ def read_url(url: str) -> tuple[list[str], Host]:
     """The tokens of a URL, each with the prefix `url=`, and its host; a relative address gives path words."""
     scheme, rest = _split_scheme(url)
     if scheme == "mailto":
-        mail_host = "".join(rest.partition("?")[0].rpartition("@")[2].lower().split())
-        return ["url=mailto", *("url=" + name for name in parents(mail_host.strip(".")))], _hosts[""]
+        mail_host = rest.partition("?")[0].rpartition("@")[2].lower()
+        bare_host = "".join(mail_host.split()).strip(".")
+        return ["url=mailto", *["url=" + name for name in list_parents(bare_host)]], _hosts[""]
     begins_with_host = rest[:2] in _SLASHES or rest[:4].lower() == "www."
     if not scheme and not begins_with_host:
         return _tokenize_path(rest), _hosts[""]
@@ -220,14 +231,16 @@ def read_url(url: str) -> tuple[list[str], Host]:
         found.extend(_tokenize_path(path))
     if "://" in path:  # the address sends the reader on to another one
         for inner in path.split("://", MAX_INNER)[1:]:
-            found.extend(_hosts[_split_authority("".join(inner.split()))[0]].tokens)
+            inner_authority, _ = _split_authority("".join(inner.split()))
+            found.extend(_hosts[inner_authority].tokens)
     return found, host
 
 
 def find_host(url: str) -> str:
     """The name of the host of an address with or without a scheme."""
     scheme, _, rest = url[:MAX_URL].strip().translate(_BREAKS).partition("://")
-    return _hosts[_split_authority(rest if scheme.isalpha() else url.strip())[0]].name
+    authority, _ = _split_authority(rest if scheme.isalpha() else url.strip())
+    return _hosts[authority].name
 
 
 def _split_scheme(url: str) -> tuple[str, str]:
@@ -284,7 +297,7 @@ def _tokenize_path(path: str) -> list[str]:
     found: list[str] = []
     for word in spaced.split(None, MAX_PATH_WORDS)[:MAX_PATH_WORDS]:
         if len(word) > MAX_WORD:
-            found.append("url=" + skip_token(word))
+            found.append("url=" + make_skip_token(word))
         elif len(word) > 1 and not word.isdigit():
             found.append("url=/" + word)
     return found

@@ -17,7 +17,7 @@ from nbspam.tokens.structure import (
     tokenize_page,
     tokenize_part,
 )
-from nbspam.tokens.words import has_zero_width, words
+from nbspam.tokens.words import has_zero_width, split_words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,8 +36,6 @@ class Texts:
     disagreeing_links : links whose text names another host than they lead to
     """
 
-    __slots__ = ("body", "disagreeing_links", "hosts", "page_characters", "pages", "structure", "visible")
-
     def __init__(self) -> None:
         self.body: list[str] = []
         self.structure: list[str] = []
@@ -54,7 +52,7 @@ class Texts:
             self._read_text(part)
         for name, text in part.embedded_headers:
             if name in ("subject", "from"):
-                self.body.extend(words(text, MAX_TOKENS))
+                self.body.extend(split_words(text, MAX_TOKENS))
 
     def read_rest(self, parts: list[Part]) -> None:
         """Read what mail programs do not show, and after it what attached documents say."""
@@ -74,7 +72,8 @@ class Texts:
                 self._read_text(part)
             return
         plain = "\n".join([part.text for part in parts if part.content_type == "text/plain"])
-        found, shown = words(cut_urls(plain)[0], MAX_TOKENS), set(self.body)
+        found = split_words(cut_urls(plain)[0], MAX_TOKENS)
+        shown = set(self.body)
         if 2 * sum(word not in shown for word in found) > len(found):
             self.structure.append("alternative=#differs")
 
@@ -98,7 +97,7 @@ class Texts:
         """Add the tokens of a text that is shown; the text without its URLs, and their hosts."""
         text, urls = cut_urls(text)
         hosts = [self._read_url(url) for url in urls]
-        self.body.extend(words(text, MAX_TOKENS - len(self.body)))
+        self.body.extend(split_words(text, MAX_TOKENS - len(self.body)))
         return text, hosts
 
     def _read_url(self, url: str) -> Host:

@@ -9,8 +9,8 @@ from itertools import pairwise
 
 from nbspam.tokens.bag import EDGE, INNER
 
-MAX_CHARACTERS = 60_000  # whose meaning is remembered, some 8 MB
-# The characters of most Western mail, worked out: unicodedata takes 2 ms to load.
+MAX_KNOWN_CHARACTERS = 60_000  # whose meaning is remembered, some 8 MB
+# The characters of most Western mail, converted already: unicodedata takes 2 ms to load.
 COMMON = {code: chr(code) for code in range(128)}
 COMMON |= zip(
     range(0xC0, 0x100), "aaaaaaæceeeeiiiiðnooooo øuuuuyþßaaaaaaæceeeeiiiiðnooooo øuuuuyþy", strict=True
@@ -28,13 +28,13 @@ _WRITTEN_WITH_INVISIBLE = ("\u0590", "\u18ff")
 class CharacterTable(dict[int, str]):
     """Code point -> what it becomes: a table for str.translate, filled as characters come.
 
-    A full one starts anew: hostile mail may have any number of different characters.
+    A full one is emptied: hostile mail may have any number of different characters.
     """
 
     def __missing__(self, code: int) -> str:
         from nbspam.tokens.characters import convert  # common characters do without
 
-        if len(self) >= MAX_CHARACTERS:
+        if len(self) >= MAX_KNOWN_CHARACTERS:
             self.clear()
         self[code] = found = convert(chr(code))
         return found
@@ -54,7 +54,7 @@ def fold(text: str) -> str:
 def splits_words(text: str) -> bool:
     """True if an invisible character is inside of a word that needs none, or one turns the text round.
 
-    Mail programs put such characters before replies and behind names, and many an emoji has one in it.
+    Mail programs put such characters before replies and after names, and many an emoji has one in it.
     """
     if _TURNED_ROUND in text:
         return True

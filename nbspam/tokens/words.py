@@ -18,27 +18,27 @@ MAX_LEVELS = 6  # of a host name
 MAX_KNOWN = 4_000  # chunks whose words are remembered, some 800 KB
 MAX_KNOWN_CHUNK = 80  # characters; a longer one will hardly come again, and could be a whole mail
 JOINERS = "'-.,_@"  # part of a word only between two of its characters
-KEPT = "$%" + JOINERS
+WORD_MARKS = "$%" + JOINERS
 CURRENCIES = "€£¥￥₽₩₹₺₴₸₪₫₱₦₡฿৳"  # in addition to $
-NUMERIC = "0123456789$.,%-" + CURRENCIES
+NUMBER_CHARACTERS = "0123456789$.,%-" + CURRENCIES
 _SPACED = bytes([1]) * MIN_SPACED  # a run of single characters, in the lengths of the words
 _IS_LONGER = bytes(2) + bytes([1]) * 254  # by length of a word: whether it is longer than one character
 
 
-def _alphabet() -> bytes:
-    """Byte -> lower-case letter, digit, one of KEPT, byte of UTF-8 beyond ASCII, or else a space."""
+def _make_alphabet() -> bytes:
+    """Byte -> lower-case letter, digit, one of WORD_MARKS, byte of UTF-8 beyond ASCII, or else a space."""
     table = bytearray(b" " * 128 + bytes(range(128, 256)))
     for code in range(128):
         character = chr(code)
-        if character.isalnum() or character in KEPT:
+        if character.isalnum() or character in WORD_MARKS:
             table[code] = ord(character.lower())
     return bytes(table)
 
 
-ALPHABET = _alphabet()
+ALPHABET = _make_alphabet()
 
 
-def words(text: str, limit: int) -> list[str]:
+def split_words(text: str, limit: int) -> list[str]:
     """The first `limit` words of `text` in order; repeats stay.
 
     Returns lower-case strings without white space.  Source: docs/tokens.md, "Words".
@@ -59,7 +59,9 @@ def words(text: str, limit: int) -> list[str]:
             extend(known[chunk])
     lengths = list(map(len, found))
     if max(lengths, default=0) > MAX_WORD:
-        found = [word if len(word) <= MAX_WORD or not word.isalnum() else skip_token(word) for word in found]
+        found = [
+            word if len(word) <= MAX_WORD or not word.isalnum() else make_skip_token(word) for word in found
+        ]
         lengths = list(map(len, found))
     if 1 in lengths:
         found = _drop_single(found, bytes(lengths), is_ascii)  # no word is longer than 2 * MAX_WORD
@@ -106,11 +108,11 @@ def _spell(run: list[str]) -> list[str]:
     word = "".join(letters)
     if len(letters) < MIN_SPACED or word.isdigit():  # no word
         return pictures + [letter for letter in letters if not letter.isascii()]
-    return [*pictures, "spaced=" + word if len(word) <= MAX_WORD else skip_token(word)]
+    return [*pictures, "spaced=" + word if len(word) <= MAX_WORD else make_skip_token(word)]
 
 
-def skip_token(chunk: str) -> str:
-    """What stands for a run too long to be a word: its first character and its length in tens."""
+def make_skip_token(chunk: str) -> str:
+    """The token of a run too long to be a word: its first character and its length in tens."""
     return f"skip={chunk[0]}:{min(len(chunk), 990) // 10 * 10}"
 
 
@@ -128,7 +130,7 @@ def _split_irregular(chunk: str) -> tuple[str, ...]:
     if "." in chunk or "," in chunk or "--" in chunk:
         return tuple(_split_compound(chunk))
     if len(chunk) <= MAX_WORD or chunk.isalnum():
-        return (chunk,)  # don't, e-mail, snake_case; words() cuts a long run of letters
+        return (chunk,)  # don't, e-mail, snake_case; split_words() cuts a long run of letters
     return tuple(_split_pieces(chunk.replace("-", " ").replace("_", " ").replace("'", " ")))
 
 
@@ -137,38 +139,38 @@ _known = Memory(_split_irregular, MAX_KNOWN, MAX_KNOWN_CHUNK)
 
 def is_numeric(chunk: str) -> bool:
     """True for a number, price, share or version: only digits, `$ . , % -` and currency signs."""
-    return not chunk.strip(NUMERIC)
+    return not chunk.strip(NUMBER_CHARACTERS)
 
 
 def _split_number(chunk: str) -> list[str]:
     """$29.95, 1,000,000 and 50% as they are; 192.0.2.7 with its parents."""
     if len(chunk) > MAX_WORD:
-        return [skip_token(chunk)]
-    return parents(chunk) if chunk.count(".") == 3 and chunk.replace(".", "").isdigit() else [chunk]
+        return [make_skip_token(chunk)]
+    return list_parents(chunk) if chunk.count(".") == 3 and chunk.replace(".", "").isdigit() else [chunk]
 
 
 def _split_address(chunk: str) -> list[str]:
     """someone@host.example: the whole, then the host with its parents."""
     local, _, host = chunk.rpartition("@")
-    whole = chunk if len(chunk) <= 2 * MAX_WORD and "@" not in local else skip_token(chunk)
-    return [whole, *parents(host.strip(JOINERS))]
+    whole = chunk if len(chunk) <= 2 * MAX_WORD and "@" not in local else make_skip_token(chunk)
+    return [whole, *list_parents(host.strip(JOINERS))]
 
 
 def _split_compound(chunk: str) -> list[str]:
     """Words run together by full stops or commas; a dotted name is also kept whole, with its parents."""
     whole: list[str] = []
     if "," not in chunk and "--" not in chunk and len(chunk) <= MAX_WORD:
-        whole = [chunk] if ".." in chunk else parents(chunk)[:-1]
+        whole = [chunk] if ".." in chunk else list_parents(chunk)[:-1]
     return whole + _split_pieces(chunk.replace(",", " ").replace(".", " ").replace("--", " "))
 
 
 def _split_pieces(spaced: str) -> list[str]:
     """Words between spaces, of two characters or more."""
     pieces = [piece.strip(JOINERS) for piece in spaced.split()]
-    return [piece if len(piece) <= MAX_WORD else skip_token(piece) for piece in pieces if len(piece) > 1]
+    return [piece if len(piece) <= MAX_WORD else make_skip_token(piece) for piece in pieces if len(piece) > 1]
 
 
-def parents(host: str) -> list[str]:
+def list_parents(host: str) -> list[str]:
     """A host name or IPv4 address with its parents: a.b.example -> itself, b.example, example.
 
     192.0.2.7 -> itself, 192.0.2, 192.0.  A name without a dot gives itself; at most MAX_LEVELS.

@@ -53,7 +53,7 @@ def test_a_damaged_compressed_file_is_not_a_message(model: Path, tmp_path: Path)
     assert model.read_bytes() == before
 
 
-def test_a_list_of_paths_ends_each_at_a_line_feed_and_refuses_a_nul(model: Path, tmp_path: Path) -> None:
+def test_path_in_a_list_ends_at_a_line_feed_and_has_no_nul(model: Path, tmp_path: Path) -> None:
     odd, listed = tmp_path / "a\rb\x0b\x1c\x85c.eml", tmp_path / "list"
     odd.write_bytes(SPAM[0])
     done = program("classify", "-m", model, "--files-from", "-", stdin=os.fsencode(odd) + b"\n")

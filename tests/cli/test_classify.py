@@ -14,7 +14,7 @@ from nbspam.cli.classify import parse_arguments
 from nbspam.decision import CLUES, Verdict, zero_one_loss
 from nbspam.filter import Filter
 from nbspam.model.posterior import Scored, ScorePart
-from nbspam.passthrough import own_fields
+from nbspam.passthrough import format_fields
 from tests.tiny_mail import mail, process, program, run, write_folders
 
 HAM = mail("minutes of the meeting about the garden fence")
@@ -121,7 +121,7 @@ def test_the_exit_status_of_bogofilter(folder: Path, passthrough: list[str]) -> 
 @given(st.lists(st.tuples(st.text(max_size=100), st.floats(-9, 9)), max_size=CLUES))
 def test_any_clue_stays_within_its_quotes(clues: list[tuple[str, float]]) -> None:
     parts = [ScorePart("token", text, 0, [0.0, nats]) for text, nats in clues]
-    field = own_fields(Verdict("-", Scored([0.0, 1.0], parts), ("ham", "spam"), zero_one_loss(2)))
+    field = format_fields(Verdict("-", Scored([0.0, 1.0], parts), ("ham", "spam"), zero_one_loss(2)))
     head, quoted, end = field.split('"')
     assert (head.count("\n"), end) == (1, "\n")
     assert "\\" not in quoted

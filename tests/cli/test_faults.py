@@ -127,13 +127,13 @@ def test_tracebacks_are_shown_on_request_only(asked: bool) -> None:
 
 
 @pytest.mark.parametrize("command", [["classify"], ["classify", "-p"], ["learn", "ham"], ["train", "mail"]])
-def test_a_want_of_memory_is_a_temporary_failure(
+def test_too_little_memory_is_a_temporary_failure(
     place: Path, monkeypatch: pytest.MonkeyPatch, command: list[str]
 ) -> None:
     def planted(*_: Any) -> None:
         raise MemoryError
 
-    monkeypatch.setattr("nbspam.model.scorer.key_list", planted)
+    monkeypatch.setattr("nbspam.model.scorer.hash_tokens", planted)
     monkeypatch.setattr("nbspam.corpus.reading.read", planted)
     model = place / ("new" if command[0] == "train" else "model")
     done = program(*command, "-m", model, stdin=MAIL)

@@ -10,7 +10,7 @@ from hypothesis.strategies import booleans, lists, sampled_from
 from nbspam.decision import Verdict, zero_one_loss
 from nbspam.labels import HAM_AND_SPAM
 from nbspam.model.posterior import Scored
-from nbspam.passthrough import mark_message, own_fields
+from nbspam.passthrough import format_fields, mark_message
 from tests.cli.hardship import HAM
 from tests.tiny_mail import program
 
@@ -61,7 +61,7 @@ LONG_HEADER = b"".join(b"A%d: %s\n" % (n, b"x" * 1000) for n in range(400))
     ],
 )
 def test_passthrough_removes_forged_fields_and_no_other_byte(before: bytes, after: bytes | None) -> None:
-    own = own_fields(VERDICT).encode()
+    own = format_fields(VERDICT).encode()
     expected = b"|" + before if after is None else after
     assert mark_message(before, VERDICT) == expected.replace(b"|", own)
 
@@ -74,7 +74,7 @@ def test_passthrough_adds_a_line_end_in_two_cases_only(lines: list[str], end: st
     message = (end.join(lines) + end * is_ended).encode()
     exact, longer = set(), set()
     for feed in (b"\n", b"\r\n"):
-        own = own_fields(VERDICT, "spamassassin").encode().replace(b"\n", feed)
+        own = format_fields(VERDICT, "spamassassin").encode().replace(b"\n", feed)
         for at in range(len(message) + 1):
             exact.add(message[:at] + own + message[at:])
             if message[at : at + 1] in (b" ", b"\t"):  # indented text

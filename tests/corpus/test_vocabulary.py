@@ -97,7 +97,7 @@ def test_words_that_no_message_holds_count_in_the_vocabulary_size(china: Path, t
 
 
 @given(st.text())
-def test_escapes_come_back(text: str) -> None:
+def test_escaped_text_comes_back(text: str) -> None:
     assert unescape_text(escape_text(text)) == text
     assert not set("\t\n\r") & set(escape_text(text))
 

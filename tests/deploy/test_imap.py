@@ -138,7 +138,7 @@ def test_mail_that_its_reader_takes_out_of_junk_stays_out_and_is_ham(account: Ac
     assert run(*account.arguments("learn")) == ""
 
 
-def test_states_teach(whole: Account) -> None:
+def test_flags_and_folders_teach(whole: Account) -> None:
     states: list[tuple[str, tuple[str, ...], int, str]] = [
         *((JUNK, (), 0, "spam"), (JUNK, ("\\Seen",), 0, "spam"), ("Spam", (), 0, "spam")),
         *(("INBOX", ("\\Seen",), 0, "ham"), ("INBOX", ("\\Answered",), 0, "ham"), ("Work", (), 8, "ham")),
@@ -235,7 +235,7 @@ def test_folder_that_numbers_its_messages_anew_is_not_touched_twice(whole: Accou
     assert whole.mail(JUNK) == []
 
 
-def test_what_is_wrong_is_said(whole: Account, servers: dict[str, Dovecot]) -> None:
+def test_each_fault_of_an_account_is_an_error_of_its_own(whole: Account, servers: dict[str, Dovecot]) -> None:
     whole.put("INBOX", numbered(SPAM, range(1)))
 
     def slug(status: int, command: str = "scan", **changes: object) -> str:

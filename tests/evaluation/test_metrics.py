@@ -58,7 +58,7 @@ def lam_percent(ham_lost, ham, spam_missed, spam):
     return metrics.lam_with_interval(ham_lost, ham, spam_missed, spam)[0]
 
 
-def test_the_logistic_average_of_one_in_ten_and_one_in_two():
+def test_logistic_average_of_one_in_ten_and_one_in_two_is_one_in_four():
     # logits: ln(1/9) and 0, their mean -ln 3, so lam = 1 / (1 + 3).  Variances 1/1 + 1/9 and 1/5 + 1/5.
     error = math.sqrt((1 + 1 / 9 + 2 / 5) / 4)
     ends = [100 / (1 + math.exp(math.log(3) - step * error)) for step in (-1.959964, 1.959964)]
@@ -120,7 +120,7 @@ def test_three_classes_agree_with_scikit_learn(rows):
     assert 1 - roca_percent(rank_messages(found)) / 100 == pytest.approx(area)
 
 
-def test_calibration_error_of_two_bins_by_hand():
+def test_calibration_error_of_two_bins_is_that_by_hand():
     # Four messages at 0.2, one of them spam; four at 0.9, all spam: (|1/4 - 1/5| + |1 - 9/10|) / 2.
     bins = metrics.bin_by_confidence(two([1, 0, 0, 0, 1, 1, 1, 1], [0] * 4 + [1] * 4, [0.2] * 4 + [0.9] * 4))
     assert bins.ece() == pytest.approx((0.05 + 0.1) / 2)

@@ -87,7 +87,7 @@ def test_moves_since_last_time_teach(model: Path, tmp_path: Path) -> None:
         (NOTHING, True, True, ""),
     ],
 )
-def test_label_of_a_state(state: str, is_filed: bool, has_moved: bool, label: str) -> None:
+def test_state_and_moves_decide_the_label(state: str, is_filed: bool, has_moved: bool, label: str) -> None:
     assert choose_label(state, is_filed, has_moved) == label
 
 

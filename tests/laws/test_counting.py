@@ -66,7 +66,7 @@ def test_any_order_gives_the_same_counts(items: Items, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("way", ["learn", "update", "merge"])
 @pytest.mark.parametrize("kind", ["views", "multinomial", "fixed vocabulary"])
-def test_parts_are_one_training(
+def test_training_in_parts_is_one_training(
     items: Items, vocabulary: Vocabulary, tmp_path: Path, kind: str, way: str
 ) -> None:
     how = KINDS.get(kind), None if kind in KINDS else vocabulary

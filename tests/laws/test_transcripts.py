@@ -200,7 +200,7 @@ def record(topic: str) -> None:
 
 
 @each_topic
-def test_what_other_programs_read_is_as_recorded(topic: str) -> None:
+def test_output_for_programs_is_as_recorded(topic: str) -> None:
     for new, old in zip(replayed(topic), recorded(topic), strict=True):
         expected = machine_readable(old)
         assert settled(machine_readable(new), expected) == expected, old.line

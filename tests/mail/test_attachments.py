@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from nbspam.mail.leaf import read_document
 from nbspam.mail.limits import Allowance
-from nbspam.mail.message import MAX_NAMES, MAX_TEXT, Document
+from nbspam.mail.message import MAX_DOCUMENT_TEXT, MAX_NAMES, Document
 
 TYPES = {"[Content_Types].xml": "<Types/>"}
 OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
@@ -56,10 +56,10 @@ def test_macros_and_encryption_are_marked() -> None:
         ("<w:t>a &lt;b&gt; &amp; &#65;&#x42; &nbsp; &</w:t>", "a <b> & AB &"),
         ("<w:instrText>PAGE</w:instrText><w:delText>gone</w:delText>\n<w:t>a</w:t>\n", "a"),
         ("<w:t>&#xd800;&#99999999;x</w:t>", "\ufffd\ufffdx"),
-        ("<w:t>" + "x" * 2 * MAX_TEXT + "</w:t>", "x" * MAX_TEXT),
+        ("<w:t>" + "x" * 2 * MAX_DOCUMENT_TEXT + "</w:t>", "x" * MAX_DOCUMENT_TEXT),
     ],
 )
-def test_text_of_docx(body: str, shown: str) -> None:
+def test_text_of_a_docx_is_read(body: str, shown: str) -> None:
     assert " ".join(read(docx_of(body)).text.split()) == shown
 
 
@@ -90,7 +90,7 @@ def test_changed_bytes_never_raise(begin: int, end: int, other: bytes) -> None:
 
 
 @given(st.sampled_from([b"PK\x03\x04", b"%PDF", OLE]), st.binary(), st.text("<>/wtp:&;#x19 \"'="))
-def test_no_bytes_and_no_xml_raise(begin: bytes, rest: bytes, body: str) -> None:
+def test_any_bytes_and_any_xml_are_read(begin: bytes, rest: bytes, body: str) -> None:
     read(begin + rest)
     read(begin + zlib.compress(rest))
     read(docx_of(body))

@@ -38,7 +38,7 @@ def test_encoded_words_are_decoded_as_readers_do(value, expected):
 @given(
     st.text(st.characters(blacklist_categories=("Cs", "Cc")), min_size=1, max_size=30), st.sampled_from("qb")
 )
-def test_any_text_cut_anywhere_into_words_comes_back(text, encoding):
+def test_text_cut_anywhere_into_encoded_words_comes_back(text, encoding):
     raw = text.encode()
     pieces = [raw[start : start + 3] for start in range(0, len(raw), 3)]
     if encoding == "b":

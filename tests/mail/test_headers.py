@@ -4,8 +4,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from nbspam.mail import header_lines, parse
-from nbspam.mail.headers import blank_line, find_header
+from nbspam.mail import find_header_fields, parse
+from nbspam.mail.headers import find_blank_line, find_header
 from nbspam.mail.limits import MAX_HEADER_LINES
 
 LONG = "buy this now " * 40
@@ -33,7 +33,7 @@ def test_every_line_end_gives_the_same_message(end, before):
         ("Reminder: call me\nback\n", [], "Reminder: call me\nback\n", ["no-header-end", "no-header"]),
     ],
 )
-def test_fields_and_where_the_text_begins(data, fields, text, defects):
+def test_text_begins_where_the_fields_end(data, fields, text, defects):
     mail = parse(data.encode())
     assert [f"{name}={value}" for name, value in mail.headers] == fields
     assert mail.parts[0].text == text
@@ -43,7 +43,7 @@ def test_fields_and_where_the_text_begins(data, fields, text, defects):
 def test_a_first_field_from_with_spaces_before_its_colon_is_not_an_mbox_line():
     data = b"From \t : a@b\nTo: c\n\nbody"
     assert parse(data).headers == [("from", "a@b"), ("to", "c")]
-    assert header_lines(data)[0][0] == find_header(data) == 0
+    assert find_header_fields(data)[0][0] == find_header(data) == 0
     assert find_header(b"From a@b Mon Sep  9 10:00:00 2002\n" + data) == 34
 
 
@@ -70,7 +70,7 @@ def test_content_fields_after_a_thousand_others_count():
 )
 def test_the_header_begins_after_an_mbox_line_and_ends_at_the_first_empty_line(data, start, body):
     assert find_header(data) == start
-    assert blank_line(data, start)[1] == body
+    assert find_blank_line(data, start)[1] == body
 
 
 PIECES = st.lists(
@@ -84,8 +84,8 @@ PIECES = st.lists(
 @given(PIECES)
 def test_raw_lines_are_contiguous_and_reassemble_the_input(data):
     start = find_header(data)
-    stop, body = blank_line(data, start)
-    spans = header_lines(data)
+    stop, body = find_blank_line(data, start)
+    spans = find_header_fields(data)
     edges = [start] + [end for _, end, _ in spans]
     assert [begin for begin, _, _ in spans] == edges[:-1]
     assert 0 <= start <= edges[-1] <= stop <= body <= len(data)
@@ -103,5 +103,5 @@ def test_raw_lines_are_contiguous_and_reassemble_the_input(data):
 @given(PIECES)
 def test_both_readers_of_the_header_see_the_same_fields(data):
     mail = parse(b"Subject: s\n" + data)
-    names = [name for _, _, name in header_lines(b"Subject: s\n" + data) if name]
+    names = [name for _, _, name in find_header_fields(b"Subject: s\n" + data) if name]
     assert [name for name, _ in mail.headers] == names

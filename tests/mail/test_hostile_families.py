@@ -19,7 +19,7 @@ from pathlib import Path
 import pytest
 
 from nbspam import tokens
-from nbspam.mail import header_lines, limits, parse
+from nbspam.mail import find_header_fields, limits, parse
 from tests.tokens.test_laws import check
 
 Family = Callable[[int], bytes]
@@ -50,7 +50,7 @@ def check_counts(data: bytes) -> None:
     assert 1 <= len(message.parts) <= limits.Allowance.parts + limits.MAX_UU_BLOCKS
     assert sum(len(part.text) for part in message.parts) <= 2 * limits.MAX_SCORED_BYTES
     assert message.body_bytes + sum(message.header_sizes) <= len(data) + 1
-    spans = header_lines(data)
+    spans = find_header_fields(data)
     assert all(stop == begin for (_, stop, _), (begin, _, _) in pairwise(spans))
     check(read(data), {})
 

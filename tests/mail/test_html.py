@@ -64,7 +64,7 @@ HIDING = [
 
 
 @pytest.mark.parametrize(("why", "source"), HIDING, ids=[row[0] for row in HIDING])
-def test_text_is_hidden_by(why: str, source: str) -> None:
+def test_style_hides_text(why: str, source: str) -> None:
     html = read_html("before " + source + " after")
     assert words(html.visible) == "before after"
     assert "X" in html.hidden
@@ -102,7 +102,7 @@ SHOWN = [
 
 
 @pytest.mark.parametrize(("why", "source"), SHOWN, ids=[row[0] for row in SHOWN])
-def test_text_is_not_hidden_by(why: str, source: str) -> None:
+def test_readable_text_is_visible(why: str, source: str) -> None:
     html = read_html("before " + source)
     assert words(html.visible) == "before X"
     assert html.hidden.strip() == ""
@@ -128,7 +128,7 @@ LASTS = [
 
 
 @pytest.mark.parametrize(("why", "source"), ENDS + LASTS, ids=[row[0] for row in ENDS + LASTS])
-def test_hiding_ends_with_or_lasts_over(why: str, source: str) -> None:
+def test_hiding_ends_where_a_browser_ends_it(why: str, source: str) -> None:
     html = read_html(source)
     expected = ("", "XY") if (why, source) in LASTS else ("Y", "X")
     assert (words(html.visible), words(html.hidden).replace(" ", "")) == expected
@@ -155,7 +155,7 @@ LINKS = [
 
 
 @pytest.mark.parametrize(("why", "source", "links"), LINKS, ids=[row[0] for row in LINKS])
-def test_links_lead_to(why: str, source: str, links: list[tuple[str, str]]) -> None:
+def test_links_are_found_with_their_texts(why: str, source: str, links: list[tuple[str, str]]) -> None:
     assert read_html(source).links == links
 
 

@@ -8,7 +8,7 @@ from nbspam.mail.leaf import read_card
 DRAWING = '<?xml version="1.0"?><svg xmlns="http://www.w3.org/2000/svg"><text>pay here</text></svg>'
 
 
-def test_a_content_type_that_is_none_means_plain_text():
+def test_broken_content_type_means_plain_text():
     for value in ("/", "text/", "a/b/c", "=?utf-8?q?x?=", ";;;", "\xff\xfe"):
         (part,) = parse(f"Content-Type: {value}\n\nhello".encode("latin-1")).parts
         assert (part.content_type, part.text) == ("text/plain", "hello")
@@ -82,7 +82,7 @@ def test_text_that_begins_as_rtf_is_shown_unless_it_is_a_file(kind):
     assert texts == ["{\\rtf<p>pay here", "", "", ""]
 
 
-def test_what_is_shown_of_a_card():
+def test_values_of_a_card_are_its_text():
     assert read_card("no card\n FN:a") == "no card\n FN:a"
     assert read_card("begin:vcard\nFN:a\nNOTE:b: c\nd: e\nPHOTO:f\ng") == "a\nb: c\nd: e"
     assert read_card("BEGIN:VCALENDAR\nX-ALT-DESC;FMTTYPE=text/html:<p>a\nX-OTHER:b") == "<p>a"

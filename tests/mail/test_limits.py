@@ -1,6 +1,6 @@
 """What is beyond the bounds of limits.py is cut off, and the rest is read."""
 
-from nbspam.mail import header_lines, limits, parse
+from nbspam.mail import find_header_fields, limits, parse
 
 MULTIPART = b"From: a\nContent-Type: multipart/mixed; boundary=b0\n\n"
 
@@ -32,7 +32,7 @@ def test_long_header_does_not_hide_the_body():
     assert mail.get("subject") == "s"
     assert mail.parts[0].text == "body"
     assert "long-header" in mail.defects
-    assert header_lines(data)[-1][1] == len(data) - 5  # before the empty line
+    assert find_header_fields(data)[-1][1] == len(data) - 5  # before the empty line
 
 
 def test_lines_that_look_like_delimiters_are_searched_up_to_a_bound():

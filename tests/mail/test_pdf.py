@@ -63,7 +63,7 @@ def words_of(payload: bytes) -> str:
         ("BT (a backslash before \\8) Tj ET", "a backslash before 8"),
     ],
 )
-def test_operators_show_words(drawn: str, shown: str) -> None:
+def test_words_shown_by_operators_are_read(drawn: str, shown: str) -> None:
     assert words_of(page_of(drawn)) == shown
 
 
@@ -133,7 +133,7 @@ def test_links_in_packed_objects_are_found() -> None:
     assert (found.addresses, found.says) == (["https://pay.example/now"], ["X"])
 
 
-def test_what_it_says_and_does() -> None:
+def test_title_maker_and_actions_of_a_pdf_are_noted() -> None:
     found = read(
         pdf_of(
             {
@@ -148,7 +148,7 @@ def test_what_it_says_and_does() -> None:
     assert found.says == ["Invoice", "Ä", "Tool (1)"]
 
 
-def test_of_an_encrypted_file_no_text_is_read() -> None:
+def test_text_of_an_encrypted_file_is_not_read() -> None:
     found = read(pdf_of({1: "<< /Title (junk) >>", 2: PAGE, 3: stream(b"BT (junk) Tj ET")}, "/Encrypt 9 0 R"))
     assert (found.marks, found.says, found.text) == (["encrypted"], [], "")
 

@@ -111,7 +111,7 @@ SAME_BOUNDARY = "Content-Type: multipart/mixed; boundary=b\n\n--b\n"
         ("--q\nContent-Type: text/plain\n\none\n--q\n\ntwo\n--q--\n", ["one", "two"], ["no-parts"]),
     ],
 )
-def test_broken_boundaries(body, expected, defects):
+def test_parts_are_found_between_broken_boundaries(body, expected, defects):
     mail = split(body)
     assert texts(mail) == expected
     assert [slug for slug in mail.defects if slug in defects] == defects

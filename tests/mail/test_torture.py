@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 from nbspam.filter import open_filter
-from nbspam.mail import header_lines
+from nbspam.mail import find_header_fields
 from nbspam.mail.headers import find_header
 from nbspam.passthrough import OWN, mark_message
 from tests.tiny_mail import program
@@ -39,7 +39,7 @@ def test_every_torture_message_whole_or_cut_passes_through_in_a_second_of_cpu(
 
 def without_own_fields(message: bytes) -> bytes:
     """The message without the field that passthrough put in: first, or behind an indented first line."""
-    spans = [(first, last) for first, last, name in header_lines(message) if name == OWN]
+    spans = [(first, last) for first, last, name in find_header_fields(message) if name == OWN]
     assert len(spans) == 1
     first, last = spans[0]
     assert first == find_header(message) or message[find_header(message)] in b" \t"

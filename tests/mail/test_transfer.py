@@ -32,7 +32,7 @@ def test_what_the_stdlib_encodes_comes_back(data):
 
 
 @given(st.binary(max_size=200), st.sampled_from(["base64", "quoted-printable", "uuencode", "8bit", "x-odd"]))
-def test_no_payload_raises(payload, encoding):
+def test_any_payload_is_decoded(payload, encoding):
     for text in (payload, b"begin 644 x\n" + payload):
         assert isinstance(decode_transfer(text, encoding, Allowance()), bytes)
 
@@ -89,7 +89,7 @@ def test_a_uuencoded_file_is_read_as_an_attachment(name, contents, kind, text):
     assert (part.filename, part.size_bytes) == (name, len(contents))
 
 
-def test_sentences_and_pages_with_begin_stay():
+def test_lines_that_begin_with_begin_stay_text():
     for kind, text in (
         ("plain", "begin with this\nbegin 100 days of sale\nbegin 123 x\nLook here, dear friend\n"),
         ("html", "<pre>\nbegin 644 a\n#0V%T\nend\n</pre>"),

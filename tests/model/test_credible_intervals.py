@@ -55,7 +55,7 @@ COUNTS = FeatureCounts(2, [[4.0], []])
 COUNTS.add([[1, 7], [3, 7], [5, 7], [10, 7], [14, 7]], [0, 0, 0, 1, 1])
 
 
-def test_the_normal_posterior_by_hand() -> None:
+def test_normal_posterior_is_that_by_hand() -> None:
     """Of ham: n = 3, mean 3, sum of squares 8; the prior is worth one message of mean 10 and variance 4."""
     found = normal_posterior(COUNTS, NormalInverseGamma(10.0, 1.0, 0.5, 2.0))
     mean, kappa, shape, scale = (field[0, 0] for field in found)

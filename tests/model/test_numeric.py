@@ -124,7 +124,7 @@ def five_joint(alpha: float, query: Any = (1, 0, 0)) -> Any:
     return (scores("categorical", FIVE, [query], alpha)[0] + PRIOR).tolist()
 
 
-def test_five_rows_with_laplace_everywhere_and_without_smoothing() -> None:
+def test_five_rows_have_the_fractions_worked_out_by_hand() -> None:
     class_0 = F(3, 5) * F(1 + 1, 3 + 2) * F(2 + 1, 3 + 2) * F(1 + 1, 3 + 2)
     class_1 = F(2, 5) * F(1 + 1, 2 + 2) * F(0 + 1, 2 + 2) * F(1 + 1, 2 + 2)
     assert (class_0, class_1) == (F(36, 625), F(1, 40))

@@ -53,7 +53,7 @@ def test_log_odds_are_the_logit_of_the_posterior(joint: list[float], positive: i
     assert log_odds(joint, positive) == pytest.approx(expected, abs=1e-9)
 
 
-def test_priors_by_hand() -> None:
+def test_priors_are_those_by_hand() -> None:
     assert [math.exp(v) for v in log_priors("empirical", [30, 10])] == pytest.approx([0.75, 0.25])
     assert [math.exp(v) for v in log_priors("smoothed", [30, 10], alpha=5)] == pytest.approx(
         [35 / 50, 15 / 50]
@@ -63,7 +63,7 @@ def test_priors_by_hand() -> None:
     assert [math.exp(v) for v in given_prior] == pytest.approx([0.6, 0.4])
 
 
-def test_priors_of_classes_without_mail() -> None:
+def test_class_without_mail_has_no_prior_unless_smoothed() -> None:
     assert log_priors("empirical", [3, 0]) == [0.0, -INF]
     assert log_priors("empirical", [0, 0]) == [-INF, -INF]
     assert [math.exp(v) for v in log_priors("smoothed", [0, 0])] == pytest.approx([0.5, 0.5])

@@ -17,7 +17,7 @@ from nbspam.settings import HAM_CAP, SHRINKAGE, Settings
 from nbspam.tasks.classify import RowTokens, list_texts
 from nbspam.tokens import Counted
 from nbspam.tokens.bag import VIEWS, Tokens
-from nbspam.tokens.measures import MEASURES, N_BINS, list_bins
+from nbspam.tokens.measures import MEASURE_NAMES, N_BINS, list_bins
 
 WAYS = {
     "default": Settings(),
@@ -42,7 +42,7 @@ def test_repeated_word_counts_more_in_the_mean(times: int, counts: float) -> Non
     assert evidence[VIEWS.index("body")] == pytest.approx([0.0, mean])
 
 
-def test_evidence_of_a_bin_in_fractions() -> None:
+def test_evidence_of_a_bin_is_the_ratio_of_smoothed_shares() -> None:
     # Laplace over 4 bins: (3 + 1) / (10 + 4) against (1 + 1) / (6 + 4).
     assert measure_evidence((1, 3), (6, 10), 4) == pytest.approx([0.0, log(4 * 10 / (14 * 2))])
     assert measure_evidence((1, 0, 2), (6, 2, 3), 3) == pytest.approx(
@@ -67,7 +67,7 @@ def random_block(n_classes: int) -> Block:
         views[1] += [f"1:{label}:{number % 40}"] * 9
         if number % 4:
             views[0] += [f"message-id:host{number % 9}.example", "message-id:example", "message-id:~a.9"]
-        measured = [list_bins(name)[int(rng.integers(0, N_BINS[name]))] for name in MEASURES]
+        measured = [list_bins(name)[int(rng.integers(0, N_BINS[name]))] for name in MEASURE_NAMES]
         for copy in range(1 + (number % 6 == 0)):
             read = Tokens(*views[:3], measured, views[3], date=float(rng.integers(0, 1000)))
             builder.add(f"{number}.{copy}", label, read, 100)

@@ -235,7 +235,7 @@ def joint_of(event_model: str, alpha: float = 1.0, text: str = D5) -> list[float
         ("complement", 1 / (F(6, 14) ** 3 * F(1, 14) ** 2), 1 / F(2, 9) ** 5),
     ],
 )
-def test_manning_d5_in_fractions(event_model: str, other: F, china: F) -> None:
+def test_document_5_of_manning_has_the_fractions_of_the_book(event_model: str, other: F, china: F) -> None:
     assert [math.exp(value) for value in joint_of(event_model)] == pytest.approx([float(other), float(china)])
 
 

@@ -97,7 +97,7 @@ def test_log_shows_command_folder_and_classes_and_undo_takes_the_last_line_back(
 @pytest.mark.parametrize(
     "options", [[], ["--last", "--source", "learn"], ["--last", "--since", "2026-01-01"]]
 )
-def test_undo_needs_to_know_what(model: Path, options: list[str]) -> None:
+def test_undo_without_a_choice_is_refused(model: Path, options: list[str]) -> None:
     assert "[undo-what]" in error("undo", *options, "-m", model, status=64)
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from nbspam import files as whole_file
+from nbspam import files
 from nbspam.cli import classify
 from nbspam.errors import TryAgainError
 from nbspam.filter import open_filter
@@ -70,7 +70,7 @@ def test_replacing_keeps_the_journal_of_a_writer_to_the_new_model(
     model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """While the folder is flushed to the disk, after the file has its new name, another program may write."""
-    flush = whole_file.flush
+    flush = files.flush
     writers: list[sqlite3.Connection] = []
 
     def flush_and_begin(path: str) -> None:
@@ -79,7 +79,7 @@ def test_replacing_keeps_the_journal_of_a_writer_to_the_new_model(
             writers.append(half_written(model))
 
     text = [line.encode() for line in dump_model(str(model))]
-    monkeypatch.setattr(whole_file, "flush", flush_and_begin)
+    monkeypatch.setattr(files, "flush", flush_and_begin)
     load_dump(text, "text", str(model))
     (writer,) = writers
     assert journal(model).exists()

@@ -142,7 +142,7 @@ def test_a_filter_with_few_labelled_messages_does_not_learn_its_verdicts(tmp_pat
     assert "\nautolearned\t" in text(tmp_path / "m")
 
 
-def test_one_sum_is_refused_and_mail_still_passes(trained: Path, tmp_path: Path) -> None:
+def test_autolearn_without_calibration_is_refused_and_mail_passes(trained: Path, tmp_path: Path) -> None:
     folder = trained.parent / "mail"
     run("train", folder, "--textbook", "-m", tmp_path / "m", "-q")
     for options in (("-m", tmp_path / "m"), ("-m", trained, "--textbook"), ("-m", trained, "--alpha", "1")):

@@ -55,7 +55,7 @@ def test_folds_judge_every_message_once_by_others(demonstration: Corpus, grouped
     assert evaluation.log_odds[row] == pytest.approx(joint[1] - joint[0], abs=1e-9)
 
 
-def test_processes_change_nothing(demonstration: Corpus) -> None:
+def test_number_of_processes_changes_no_figure(demonstration: Corpus) -> None:
     serial, parallel = (evaluate_folds(demonstration, Plan(Settings()), 4, jobs=jobs) for jobs in (1, 2))
     assert encode_evaluation(serial) == encode_evaluation(parallel)
 
@@ -83,7 +83,7 @@ def test_the_vocabulary_is_that_of_the_fold(tmp_path: Path) -> None:
     ("dated", "indexed", "right"),
     [(True, False, BY_DATE), (True, True, BY_INDEX), (False, True, BY_INDEX), (False, False, INTERLEAVED)],
 )
-def test_time_is_the_index_then_dates_then_classes_interleaved(
+def test_order_in_time_is_of_the_index_else_of_dates_else_interleaved(
     tmp_path: Path, dated: bool, indexed: bool, right: str
 ) -> None:
     folder = make_corpus(tmp_path / "mail", {"ham": 20, "spam": 10}, dated=dated)

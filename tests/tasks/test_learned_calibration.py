@@ -72,7 +72,7 @@ def model(trained: Path, tmp_path: Path) -> str:
     return shutil.copy(trained, str(tmp_path / "model"))
 
 
-def test_a_message_learned_teaches_what_was_said_of_it_before(model: str, tmp_path: Path) -> None:
+def test_learned_message_teaches_by_the_verdict_before_it_was_counted(model: str, tmp_path: Path) -> None:
     for item in items_of(tmp_path / "new", {"ham": 2, "spam": 2}, 2):
         by_hand = ByHand(model)
         by_hand.be_taught(item)

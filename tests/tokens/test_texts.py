@@ -54,7 +54,7 @@ def test_a_file_name_is_read_as_it_is_opened(name: str, tokens: set[str]) -> Non
         (b"minutes " * (MAX_TOKENS + 1), b"<p>pears", ["pears"], True),
     ],
 )
-def test_of_alternatives_what_a_reader_shows_is_the_text(
+def test_alternative_that_a_mail_program_shows_is_the_text(
     text: bytes, html: bytes, body: list[str], differs: bool
 ) -> None:
     found = read(ALTERNATIVE % (text, html))

@@ -55,7 +55,7 @@ def test_the_host_is_the_one_that_a_browser_goes_to(url: str, host: str) -> None
         ("http://lake.example/" + "x" * 41, ["http", "lake.example", "example", "skip=x:40"]),
     ],
 )
-def test_addresses_of_other_kinds(url: str, tokens: list[str]) -> None:
+def test_odd_addresses_have_the_tokens_of_plain_ones(url: str, tokens: list[str]) -> None:
     assert url_tokens(url) == tokens
 
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from nbspam.tokens.characters import convert
 from nbspam.tokens.unicode_words import COMMON
-from nbspam.tokens.words import MAX_WORD, has_zero_width, words
+from nbspam.tokens.words import MAX_WORD, has_zero_width, split_words
 
 WORDISH = st.text(
     alphabet=st.sampled_from("abcXYZ019 .,-_'@$%!?:/\n\t()\"#&*=+\x00\x1f\x7f~"), max_size=200
@@ -16,13 +16,13 @@ WORDISH = st.text(
 @settings(deadline=None, max_examples=max(400, settings().max_examples))
 @given(WORDISH)
 def test_foreign_text_in_another_line_changes_no_ascii_word(text: str) -> None:
-    assert words(text + " end\nещё", 1_000) == [*words(text + " end", 1_000), "еще"]
+    assert split_words(text + " end\nещё", 1_000) == [*split_words(text + " end", 1_000), "еще"]
 
 
 @settings(deadline=None, max_examples=max(300, settings().max_examples))
 @given(st.text(st.characters() | st.sampled_from("a1.,@-_'$%/:?#+=< \u0430手é★"), max_size=300))
-def test_words_are_bounded(text: str) -> None:
-    found = words(text, 100)
+def test_words_are_short_and_without_white_space(text: str) -> None:
+    found = split_words(text, 100)
     assert len(found) <= 100
     for word in found:
         assert word.split() == [word]
@@ -42,9 +42,9 @@ def test_words_are_bounded(text: str) -> None:
         ("x" * (MAX_WORD + 1), ["skip=x:40"]),
     ],
 )
-def test_ascii_words(text: str, expected: list[str]) -> None:
-    assert words(text, 100) == expected
-    assert words(text + " то же", 100) == [*expected, "то", "же"]
+def test_ascii_text_becomes_these_words(text: str, expected: list[str]) -> None:
+    assert split_words(text, 100) == expected
+    assert split_words(text + " то же", 100) == [*expected, "то", "же"]
 
 
 @pytest.mark.parametrize(
@@ -57,11 +57,11 @@ def test_ascii_words(text: str, expected: list[str]) -> None:
         ("pictures", "20° ok❤️ 👍🏽 f★r★e★e", ["20", "ok", "❤", "👍", "★", "★", "★", "spaced=free"]),
     ],
 )  # fmt: skip
-def test_words_beyond_ascii(why: str, text: str, expected: list[str]) -> None:
-    assert words(text, 100) == expected, why
+def test_text_beyond_ascii_becomes_these_words(why: str, text: str, expected: list[str]) -> None:
+    assert split_words(text, 100) == expected, why
 
 
-def test_invisible_characters_in_words_are_noticed_and_not_those_that_honest_mail_needs() -> None:
+def test_invisible_characters_that_split_words_are_noticed() -> None:
     for text in (
         "fr\u200bee",
         "f\u200d\u2060ree",

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from nbspam.mail.limits import Allowance
 
 MAX_MEMBERS = 1_000  # of a ZIP
-MAX_NAME = 2_000  # bytes of the name of one
+MAX_MEMBER_NAME = 2_000  # bytes of the name of one
 MAX_PIECE = 200_000  # bytes of a compressed piece that are read, and that it may inflate to
 PIECE_COST = 5_000  # bytes that each piece counts at least, for a broken one takes time as well
 _HEADER = b"PK\x03\x04"
@@ -44,11 +44,11 @@ def read_ole(payload: bytes, document: Document) -> None:
 
 def read_zip(payload: bytes, document: Document, allowance: Allowance) -> None:
     """Note the members by their local headers: the central directory may be missing or lie."""
-    members = _members(payload)
+    members = _list_members(payload)
     is_office = any(name.lower() in OFFICE_FILES for name, _ in members)
     for name, at in members:
         name_lower = name.lower()
-        is_encrypted = _number(payload, at + 6, 1) & 1
+        is_encrypted = _read_number(payload, at + 6, 1) & 1
         if is_encrypted:
             document.mark("encrypted")
         if name_lower.endswith("vbaproject.bin") or (is_office and name_lower.startswith("basic/")):
@@ -56,36 +56,36 @@ def read_zip(payload: bytes, document: Document, allowance: Allowance) -> None:
         if len(document.names) < MAX_NAMES and not (is_office and is_of_office(name_lower)):
             document.names.append(name)
         if is_office and not is_encrypted and (holds_text(name_lower) or holds_links(name_lower)):
-            read_xml(name_lower, _content(payload, at, allowance), document, allowance)
+            read_xml(name_lower, _read_content(payload, at, allowance), document, allowance)
 
 
-def _members(payload: bytes) -> list[tuple[str, int]]:
+def _list_members(payload: bytes) -> list[tuple[str, int]]:
     """The name of each file in the archive, and where its header begins."""
     members: list[tuple[str, int]] = []
     at = payload.find(_HEADER)
     while at >= 0 and len(members) < MAX_MEMBERS:
         begin = at + _HEADER_SIZE
-        end = begin + _number(payload, at + 26, 2)
-        members.append((payload[begin : min(end, begin + MAX_NAME)].decode("utf-8", "replace"), at))
+        end = begin + _read_number(payload, at + 26, 2)
+        members.append((payload[begin : min(end, begin + MAX_MEMBER_NAME)].decode("utf-8", "replace"), at))
         at = payload.find(_HEADER, end)
     return members
 
 
-def _content(payload: bytes, at: int, allowance: Allowance) -> bytes:
+def _read_content(payload: bytes, at: int, allowance: Allowance) -> bytes:
     """The first bytes of the member whose header begins there."""
     if allowance.document_bytes <= 0:
         return b""
-    method = _number(payload, at + 8, 2)
-    begin = at + _HEADER_SIZE + _number(payload, at + 26, 2) + _number(payload, at + 28, 2)
+    method = _read_number(payload, at + 8, 2)
+    begin = at + _HEADER_SIZE + _read_number(payload, at + 26, 2) + _read_number(payload, at + 28, 2)
     found = b""
     if method == _DEFLATED:
         found = inflate(payload[begin : begin + MAX_PIECE])
     elif method == _STORED:
-        found = payload[begin : begin + min(_number(payload, at + 18, 4), MAX_PIECE)]
+        found = payload[begin : begin + min(_read_number(payload, at + 18, 4), MAX_PIECE)]
     allowance.document_bytes -= max(len(found), PIECE_COST)
     return found
 
 
-def _number(data: bytes, at: int, length: int) -> int:
+def _read_number(data: bytes, at: int, length: int) -> int:
     """The little-endian number of that many bytes; bytes beyond the end count as none."""
     return int.from_bytes(data[at : at + length], "little")

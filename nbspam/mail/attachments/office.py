@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 
 from nbspam.mail.html.entities import decode_references
-from nbspam.mail.message import MAX_TEXT
+from nbspam.mail.message import MAX_DOCUMENT_TEXT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -58,11 +58,12 @@ def read_xml(name: str, xml: bytes, document: Document, allowance: Allowance) ->
     """
     for found in _ADDRESS.finditer(xml):
         document.add_address(decode_references(found[1][:_MAX_ADDRESS].decode("utf-8", "replace")))
-    if holds_text(name) and len(document.text) < MAX_TEXT:
-        document.add_text(_text(xml, name == _OPEN_DOCUMENT, allowance))
+    if holds_text(name) and len(document.text) < MAX_DOCUMENT_TEXT:
+        document.text += _collect_text(xml, name == _OPEN_DOCUMENT, allowance) + "\n"
+        document.text = document.text[:MAX_DOCUMENT_TEXT]
 
 
-def _text(xml: bytes, is_open_document: bool, allowance: Allowance) -> str:
+def _collect_text(xml: bytes, is_open_document: bool, allowance: Allowance) -> str:
     """The text between the tags: of the elements `t`, or of all elements of an OpenDocument."""
     most = max(allowance.document_items, 0)
     pieces = xml.decode("utf-8", "replace").split("<", most)[1:most]
@@ -75,4 +76,4 @@ def _text(xml: bytes, is_open_document: bool, allowance: Allowance) -> str:
             shown.append(" ")
         if is_open_document or (name == "t" and not tag.startswith("/")):
             shown.append(text)
-    return decode_references("".join(shown)[: 2 * MAX_TEXT])
+    return decode_references("".join(shown)[: 2 * MAX_DOCUMENT_TEXT])

@@ -11,9 +11,10 @@ import re
 from base64 import a85decode
 from bisect import bisect_right
 from contextlib import suppress
+from math import hypot
 
 from nbspam.mail.attachments.archive import MAX_PIECE, PIECE_COST, inflate
-from nbspam.mail.message import MAX_TEXT
+from nbspam.mail.message import MAX_DOCUMENT_TEXT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,7 +30,6 @@ MAX_RANGE = 256  # codes of one width
 FONT_COST = 100  # items of a message that reading a font counts, for its dictionary is searched
 _MARKS = ("Encrypt", "JavaScript", "OpenAction", "Launch", "SubmitForm", "AcroForm", "EmbeddedFile", "XFA")
 _GAP = 0.2  # sizes of a font between two words
-_FAR = complex(-1e9, -1e9)  # no string ends there, so the next one begins a word
 
 # One level of parentheses inside a string; without its end a string is all that follows, else the search
 # would not be linear.
@@ -62,9 +62,9 @@ def read_pdf(payload: bytes, document: Document, allowance: Allowance) -> None:
         if b"/" + name.encode() in plain:
             document.mark("encrypted" if name == "Encrypt" else name.lower())
     for string in [string for piece in file.pieces for string in _ADDRESSES.findall(piece)]:
-        document.add_address(_text(string))
+        document.add_address(_decode_text(string))
     if "encrypted" not in document.marks:
-        document.says += [_text(string) for string in _TITLES.findall(plain)[:MAX_TITLES]]
+        document.says += [_decode_text(string) for string in _TITLES.findall(plain)[:MAX_TITLES]]
         document.text = file.text()
 
 
@@ -147,7 +147,7 @@ class _File:
         return b"\n".join([self.stream(number) for number in numbers])[:MAX_PIECE]
 
     def text(self) -> str:
-        """What the pages show, then the forms that are drawn on them; about MAX_TEXT characters."""
+        """What the pages show, then the forms that are drawn on them; about MAX_DOCUMENT_TEXT characters."""
         writer = _Writer(self)
         pages = [n for n, says in self.says.items() if b"/Page" in says and b"/Contents" in says]
         forms = [n for n, says in self.says.items() if b"/Form" in says and b"/BBox" in says]
@@ -155,7 +155,7 @@ class _File:
             says = self.says[number]
             content = self.stream(number) if number in self.streams else self.content(says)
             writer.write(content, self._fonts_of(says))
-        return "".join(writer.shown)[:MAX_TEXT]
+        return "".join(writer.shown)[:MAX_DOCUMENT_TEXT]
 
     def _fonts_of(self, says: bytes) -> dict[bytes, _Font]:
         """The fonts of a page or form by the names they have there; a page inherits those of its parents."""
@@ -179,7 +179,7 @@ class _Font:
 
     def __init__(self, file: _File, says: bytes) -> None:
         self.code_bytes = 2 if b"/Type0" in says else 1
-        self.ranges = sorted(_ranges(file.content(says), file.allowance))
+        self.ranges = sorted(_read_ranges(file.content(says), file.allowance))
         self.shown: dict[int, str] = {}
         if self.code_bytes == 1 and not self.ranges:
             encoding = "mac_roman" if b"/MacRomanEncoding" in says else "cp1252"
@@ -189,9 +189,8 @@ class _Font:
         listed = file.value(says, b"Widths").partition(b"]")[0]
         self.widths = dict(enumerate(_parse_numbers(listed), int(file.number(says, b"FirstChar"))))
         for first, listed, last, width in _WIDTHS.findall(file.value(descendant, b"W")):
-            widths = _parse_numbers(listed) or [float(width or 0)] * min(
-                int(last or 0) + 1 - int(first), MAX_RANGE
-            )
+            codes = min(int(last or 0) + 1 - int(first), MAX_RANGE)
+            widths = _parse_numbers(listed) or [float(width or 0)] * codes
             self.widths.update(enumerate(widths, int(first)))
             file.allowance.document_items -= 1 + len(widths) // 8
 
@@ -206,7 +205,7 @@ class _Font:
         return self.shown[code]
 
 
-def _ranges(table: bytes, allowance: Allowance) -> list[tuple[int, int, bytes]]:
+def _read_ranges(table: bytes, allowance: Allowance) -> list[tuple[int, int, bytes]]:
     """The ranges of codes in a ToUnicode table; a single code is a range as well."""
     found: list[tuple[int, int, bytes]] = []
     for section in table.split(b"beginbf")[1:]:
@@ -221,10 +220,25 @@ def _ranges(table: bytes, allowance: Allowance) -> list[tuple[int, int, bytes]]:
     return found
 
 
+class _Place:
+    """A place on a page, or the unit of a text: where a step of 1 along a line ends, scaled and turned."""
+
+    def __init__(self, x: float, y: float) -> None:
+        self.x = x
+        self.y = y
+
+    def step(self, along: float, up: float, unit: _Place) -> _Place:
+        """The place after a step along a line of that unit, and up from it."""
+        return _Place(self.x + along * unit.x - up * unit.y, self.y + along * unit.y + up * unit.x)
+
+
+_FAR = _Place(-1e9, -1e9)  # no string ends there, so the next one begins a word
+
+
 class _Writer:
     """A pen that goes over pages and writes what they show.
 
-    Places are complex numbers; the unit is how text is scaled and turned.
+    pen, line, end : where it is, where the line begins, where the last string ended
     """
 
     def __init__(self, file: _File) -> None:
@@ -234,11 +248,14 @@ class _Writer:
 
     def write(self, content: bytes, fonts: dict[bytes, _Font]) -> None:
         """Run the operators of a page."""
-        self._font, self._size, self._unit = self._plain, 1.0, 1 + 0j
-        self._pen, self._line, self._end = 0j, 0j, _FAR
+        self._font = self._plain
+        self._size = 1.0
+        self._unit = _Place(1.0, 0.0)
+        self._pen = self._line = _Place(0.0, 0.0)
+        self._end = _FAR
         operands: list[bytes | float] = []
         for found in _TOKEN.finditer(content):
-            if len(self.shown) >= MAX_TEXT or self._allowance.document_items <= 0:
+            if len(self.shown) >= MAX_DOCUMENT_TEXT or self._allowance.document_items <= 0:
                 break
             self._allowance.document_items -= 1
             string, number, name = found.groups()
@@ -255,10 +272,11 @@ class _Writer:
         if operator == b"Tf":
             self._size = numbers[-1]
         elif operator in (b"BT", b"Tm"):
-            self._unit, self._line = complex(*numbers[-6:-4]), complex(*numbers[-2:])
-            self._pen = self._line
+            self._unit = _Place(*numbers[-6:-4])
+            self._pen = self._line = _Place(*numbers[-2:])
         elif operator in (b"Td", b"TD"):
-            self._pen = self._line = self._line + complex(*numbers[-2:]) * self._unit
+            along, up = numbers[-2:]
+            self._pen = self._line = self._line.step(along, up, self._unit)
         elif operator in (b"T*", b"'", b'"'):
             self._end = _FAR
         if operator in (b"Tj", b"TJ", b"'", b'"'):
@@ -266,21 +284,26 @@ class _Writer:
                 if isinstance(each, bytes):
                     self._show(each)
                 else:
-                    self._pen -= each / 1000 * self._size * self._unit
+                    self._move(-each)
+
+    def _move(self, thousandths: float) -> None:
+        """Move the pen along its line; the unit is the size of the font."""
+        self._pen = self._pen.step(thousandths / 1000 * self._size, 0.0, self._unit)
 
     def _show(self, string: bytes) -> None:
-        if abs(self._pen - self._end) > _GAP * abs(self._size * self._unit):
+        distance = hypot(self._pen.x - self._end.x, self._pen.y - self._end.y)
+        if distance > _GAP * hypot(self._size * self._unit.x, self._size * self._unit.y):
             self.shown.append(" ")
         codes = list(string)
         if self._font.code_bytes == 2:
             codes = [high << 8 | low for high, low in zip(codes[::2], codes[1::2], strict=False)]
         self._allowance.document_items -= len(codes)
         self.shown += [self._font.character(code) for code in codes]
-        width = sum([self._font.widths.get(code, self._font.width) for code in codes])
-        self._pen = self._end = self._pen + width / 1000 * self._size * self._unit
+        self._move(sum([self._font.widths.get(code, self._font.width) for code in codes]))
+        self._end = self._pen
 
 
-def _text(string: bytes) -> str:
+def _decode_text(string: bytes) -> str:
     """A string of a dictionary: UTF-16 with its mark or, near enough, Latin-1."""
     found = _decode_bytes(string)[:MAX_STRING]
     return found[2:].decode("utf-16-be", "replace") if found[:2] == b"\xfe\xff" else found.decode("latin-1")

@@ -9,53 +9,54 @@ from __future__ import annotations
 from itertools import chain, islice
 
 from nbspam.mail.html.entities import decode_references
-from nbspam.mail.html.styles import MOST, NORMAL, TINY, TRANSPARENT, Sheet, is_screen
+from nbspam.mail.html.styles import MOST, NORMAL, TINY, TRANSPARENT, UNKNOWN_COLOUR, Sheet, is_screen
 from nbspam.mail.html.tags import BLOCK, BREAK, CLOSE, OPEN, RAW, Tag
 from nbspam.mail.limits import Memory
 from nbspam.mail.message import Html
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from nbspam.mail.html.styles import Values
+    from nbspam.mail.html.styles import Properties
 
 MAX_TAGS = 30_000  # what follows the last one is taken for text; honest mail has a tenth
 MAX_REACH = 100  # open elements that are looked at in search of one to end
 MAX_SHEETS = 100  # style elements that are read
-MAX_REMEMBERED = 2_000  # tags known by their text
+MAX_REMEMBERED_TAGS = 2_000  # tags known by their text
 MAX_REMEMBERED_TAG = 300  # characters
 NEAR = 20  # of a channel: #eeeeee on white cannot be read, #cccccc is a common footer that can
 
 # Tags without regard to sheets: sharing them changes no result.
-_remembered: Memory[str, Tag] = Memory(Tag, MAX_REMEMBERED, MAX_REMEMBERED_TAG)
+_remembered: Memory[str, Tag] = Memory(Tag, MAX_REMEMBERED_TAGS, MAX_REMEMBERED_TAG)
 _NOTHING = Tag("/wbr")  # markup that is no element
-# `shut`: only a summary in it is shown;  `around`: marks of elements that rules want around others.
-_ROOT: Values = {"gone": False, "shut": False, "quoted": False, "visibility": "visible", "size": NORMAL}
-_ROOT |= {"colour": 0, "ground": 0xFFFFFF, "around": frozenset("*")}
+_NO_NUMBER = (UNKNOWN_COLOUR, TRANSPARENT)
+# `shut`: only a summary in it is shown;  `size`: pixels;  `around`: marks that rules want around others.
+_ROOT: Properties = {"gone": False, "shut": False, "quoted": False, "visibility": "visible", "size": NORMAL}
+_ROOT |= {"colour": 0, "background": 0xFFFFFF, "around": frozenset("*")}
 
 
 class State:
     """What a text inherits.
 
-    values : by name, as in _ROOT;  gone: it takes no place;  hidden: nobody sees it
-    known  : tags by their text, as they are inside;  after: the states inside these
+    values : by name, as in _ROOT
+    hidden : nobody sees it;  gone : it does not even take a place
+    known  : tags by their text, as they are here;  inside : the state inside each that changes it
     """
 
-    __slots__ = ("after", "gone", "hidden", "known", "values")
-
-    def __init__(self, values: Values, known: dict[str, Tag]) -> None:
+    def __init__(self, values: Properties, known: dict[str, Tag]) -> None:
         self.values = values
         self.gone = values["gone"] or values["shut"]
         is_seen = values["visibility"] not in ("hidden", "collapse") and values["size"] > TINY
-        self.hidden = self.gone or not is_seen or is_invisible(values["colour"], values["ground"])
+        self.hidden = self.gone or not is_seen or is_invisible(values["colour"], values["background"])
         self.known = known
-        self.after: dict[Tag, State] = {}
+        self.inside: dict[Tag, State] = {}
 
 
-def is_invisible(colour: int, ground: int) -> bool:
+def is_invisible(colour: int, background: int) -> bool:
     """True if letters of this colour cannot be told from their background."""
-    if colour < 0 or ground < 0:
+    if colour in _NO_NUMBER or background in _NO_NUMBER:
         return colour == TRANSPARENT
-    return all(abs((colour >> shift & 255) - (ground >> shift & 255)) <= NEAR for shift in (0, 8, 16))
+    channels = zip(colour.to_bytes(3, "big"), background.to_bytes(3, "big"), strict=True)
+    return all(abs(one - other) <= NEAR for one, other in channels)
 
 
 def read_html(text: str) -> Html:
@@ -75,8 +76,8 @@ class _Reader:
         self.before: list[State] = []  # the state outside of each
         self.known: dict[frozenset[str], dict[str, Tag]] = {_ROOT["around"]: _remembered}  # by what is around
         self.states: dict[tuple[object, ...], State] = {(): State(_ROOT, _remembered)}  # by their values
-        self.sheet, self.sheets = Sheet(), 0
-        self.noted: list[Tag] = []
+        self.sheet = Sheet()
+        self.sheets = 0  # style elements that were read
         self.link: str | None = None  # the target of the link that is open
         self.start = 0  # where its text begins
 
@@ -95,7 +96,7 @@ class _Reader:
                 opened.append(tag)
                 before.append(state)
                 if tag.look:
-                    state = state.after.get(tag) or self._enter(state, tag)
+                    state = state.inside.get(tag) or self._enter(state, tag)
                 mark = len(visible) if not rest or state.hidden else -1
             elif tag.kind == CLOSE:
                 if opened and opened[-1].name == tag.name and opened[-1].kind == OPEN:
@@ -136,32 +137,31 @@ class _Reader:
         """What was found, with all after the last tag that counts as text."""
         self.visible.extend(["<" + piece for piece in self.walk])
         self._end_link()
-        for tag in self.noted:
-            self.html.colours.update(tag.colours)
-            self.html.images.extend(tag.pictures)
-            self.html.alts.extend([tag.alt] if tag.alt else [])
-        self.html.visible, self.html.hidden = "".join(self.visible), "".join(self.hidden)
+        self.html.visible = "".join(self.visible)
+        self.html.hidden = "".join(self.hidden)
         return self.html
 
     def _enter(self, state: State, tag: Tag) -> State:
         """The state inside an element that changes it."""
-        if tag not in state.after:
+        if tag not in state.inside:
             outer, look = state.values, tag.look
             values = outer | look
             values["gone"] = values["gone"] or (outer["shut"] and look.get("shut", False))
-            if values["size"] < 0:
-                values["size"] = min(-values["size"] * outer["size"], MOST)
+            if "size" in look:
+                size = look["size"]
+                values["size"] = min(size.value * outer["size"], MOST) if size.relative else size.value
             values["around"] = outer["around"] | values["around"]
             key = tuple(values.values())
             if key not in self.states:
                 self.states[key] = State(values, self.known.setdefault(values["around"], {}))
-            state.after[tag] = self.states[key]
-        return state.after[tag]
+            state.inside[tag] = self.states[key]
+        return state.inside[tag]
 
     def _end(self, tag: Tag, state: State) -> State:
         """End the innermost element that a tag ends, with all inside it; the state after it."""
         opened, before = self.opened, self.before
-        for index in range(len(opened) - 1, max(len(opened) - MAX_REACH, 0) - 1, -1):
+        first = max(len(opened) - MAX_REACH, 0)
+        for index in reversed(range(first, len(opened))):
             name = opened[index].name
             if name in tag.ends:
                 if opened[index].kind == BLOCK:
@@ -185,15 +185,23 @@ class _Reader:
 
     def _note(self, tag: Tag, state: State) -> None:
         """Note what a tag says in addition to its effect on text."""
-        self.noted.append(tag)
+        self.html.colours.update(tag.colours)
+        self.html.images.extend(tag.pictures)
+        if tag.alt:
+            self.html.alts.append(tag.alt)
         if tag.shown:
-            own = self._enter(state, tag) if tag.look else state
-            (self.hidden if own.hidden else self.visible).append(f" {tag.shown}\n")
+            self._add_inside(tag, state, f" {tag.shown}\n")
         if tag.name == "a":
             self._end_link()
-            self.link, self.start = tag.link, len(self.visible)
+            self.link = tag.link
+            self.start = len(self.visible)
         elif tag.link is not None:
             self.html.links.append((tag.link, ""))
+
+    def _add_inside(self, tag: Tag, state: State, text: str) -> None:
+        """Add a text that an element shows by itself."""
+        inside = self._enter(state, tag) if tag.look else state
+        (self.hidden if inside.hidden else self.visible).append(text)
 
     def _end_link(self) -> None:
         if self.link is not None:
@@ -207,17 +215,20 @@ class _Reader:
             is_comment = piece.startswith("!--")
             self.html.comments += is_comment or piece[1:8].lower() != "doctype"
             inside = piece[1:4].replace("!", " ") + piece[4:]  # <!--!> is no end
-            return _NOTHING, self._skip_past("-->", inside) if is_comment else self._skip_past(">", piece)
+            rest = self._skip_past("-->", inside) if is_comment else self._skip_past(">", piece)
+            return _NOTHING, rest
         letter = piece[1:2] if first == "/" else first
         if not (letter.isascii() and letter.isalpha()):
-            return _NOTHING, self._skip_past(">", piece) if first in ("?", "/") else "<" + piece
+            rest = self._skip_past(">", piece) if first in ("?", "/") else "<" + piece
+            return _NOTHING, rest
         text, rest = self._read_whole_tag(piece)
         if not text:
             return _NOTHING, ""
         tag = _remembered[text]
         if tag.is_start and self.sheet.rules:
-            rules, asked = self.sheet.find_rules(tag.marks, state.values["around"]), self.sheet.asked
-            tag = Tag(text, rules, asked) if rules or not asked.isdisjoint(tag.marks) else tag
+            rules = self.sheet.find_rules(tag.marks, state.values["around"])
+            if rules or not self.sheet.asked.isdisjoint(tag.marks):
+                tag = Tag(text, rules, self.sheet.asked)
         if state.known is not _remembered:
             state.known[text] = tag
         return tag, rest
@@ -265,6 +276,5 @@ class _Reader:
             for each in self.states.values():
                 each.known = self.known.setdefault(each.values["around"], {})
         elif name in ("textarea", "xmp", "plaintext"):
-            own = self._enter(state, tag) if tag.look else state
-            (self.hidden if own.hidden else self.visible).append(f"\n{decode_references(content)}\n")
+            self._add_inside(tag, state, f"\n{decode_references(content)}\n")
         return rest

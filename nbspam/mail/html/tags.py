@@ -7,20 +7,21 @@ from __future__ import annotations
 
 from nbspam.mail.html.entities import decode_references
 from nbspam.mail.html.styles import (
-    FAINT,
+    FAINT_OPACITY,
     NORMAL,
     TINY,
     TRANSPARENT,
-    UNKNOWN,
+    UNKNOWN_COLOUR,
+    Size,
+    Style,
     parse_colour,
-    parse_declarations,
 )
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence, Set
 
-    from nbspam.mail.html.styles import Rule, Values
+    from nbspam.mail.html.styles import Properties, Rule
 
 MAX_ADDRESS = 4_096  # characters of one that are kept
 # Kinds of tags: in a line, of blocks, of ends, line breaks; without content, or unknown; without markup.
@@ -37,14 +38,19 @@ _KINDS = {
 _KIND_OF = {name: kind for kind, names in _KINDS.items() for name in names.split()}
 _NEVER_SHOWN = frozenset(("datalist", "rp", "template"))
 # These take a background from attributes, and grow with their contents: body, and parts of tables.
-_GROUNDED = frozenset(("caption", "td", "th", "tr", "tbody", "thead", "tfoot", "table", "body"))
-_COLOURED = (("bgcolor", "ground", _GROUNDED), ("text", "colour", ("body",)), ("color", "colour", ("font",)))
+_WITH_BACKGROUND = frozenset(("caption", "td", "th", "tr", "tbody", "thead", "tfoot", "table", "body"))
+# Attributes that are a colour: what of the text has it, in which elements.
+_COLOURED = (
+    ("bgcolor", "background", _WITH_BACKGROUND),
+    ("text", "colour", ("body",)),
+    ("color", "colour", ("font",)),
+)
 # The elements that a start tag ends; that of any other block ends a paragraph.
 _ENDS = {"td": ("td", "th"), "th": ("td", "th"), "tr": ("tr",), "li": ("li",), "table": ()}
 # An end tag ends nothing outside of these; that of a part of a table, nothing outside of the table.
 _WALLS = frozenset(("table", "td", "th", "caption", "ul", "ol", "dl", "select", "button", "object"))
 _SIZES = ("height", "max-height", "width", "max-width")
-_INHERITED = ("shut", "quoted", "visibility", "size", "colour", "ground")
+_INHERITED = ("shut", "quoted", "visibility", "size", "colour", "background")
 _WITHOUT_TEXT = ("hidden", "checkbox", "radio", "password", "image", "file")
 _FAR = -400.0  # pixels: off the screen
 _BLANKS = dict.fromkeys(map(ord, "\t\r\n\f"), " ")
@@ -60,73 +66,74 @@ class Tag:
     noted       : whether there is any of what follows `marks`
     """
 
-    __slots__ = (
-        *("ends", "is_start", "kind", "look", "marks", "media", "name", "noted", "stops"),
-        *("alt", "colours", "link", "pictures", "shown"),
-    )
-
     def __init__(self, text: str, rules: Sequence[Rule] = (), asked: Set[str] = frozenset()) -> None:
         """rules: those of a sheet that hold;  asked: marks that it wants around other elements."""
         self.is_start = text[0] != "/"
-        name = text[not self.is_start :].partition("/")[0].split(None, 1)[0]
-        found = parse_attributes(text, len(name)) if self.is_start else {}
-        name = self.name = name.lower()
+        bare = text if self.is_start else text[1:]
+        written_name = bare.partition("/")[0].split(None, 1)[0]
+        name = self.name = written_name.lower()
+        found = parse_attributes(text, len(written_name)) if self.is_start else {}
         self.kind = _KIND_OF.get(name, VOID)
         self.ends: tuple[str, ...] = _ENDS.get(name, ("p",))
-        self.stops = frozenset(["table"]) if name in _GROUNDED else _WALLS
+        self.stops = frozenset(["table"]) if name in _WITH_BACKGROUND else _WALLS
         classes = ["." + each for each in found.get("class", "").lower().split()]
         self.marks = frozenset([name, "*", "#" + found.get("id", " ").lower(), *classes])
-        self.look: Values = {}
+        self.look: Properties = {}
         self.colours: list[str] = []
         self.pictures: list[str] = []
         if self.is_start:
-            if values := self._values(found, rules):
-                self._settle(values)
+            if properties := self._find_properties(found, rules):
+                self._settle(properties)
             if not self.marks.isdisjoint(asked):
                 self.look["around"] = self.marks & asked
         else:
             is_ended = self.kind in (OPEN, BLOCK) and name not in ("html", "body")
             self.kind = CLOSE if is_ended else BREAK if name == "br" else VOID
             self.ends = (name,)
-        self.link = _target(name, found)
-        self.alt, self.media = found.get("alt", ""), found.get("media", "").lower()
+        self.link = _find_target(name, found)
+        self.alt = found.get("alt", "")
+        self.media = found.get("media", "").lower()
         is_seen = name == "input" and found.get("type", "").lower() not in _WITHOUT_TEXT
         self.shown = found.get("value") or found.get("placeholder", "") if is_seen else ""
         known = self.link or self.pictures or self.alt or self.shown or self.colours
         self.noted = name == "a" or bool(known)
 
-    def _values(self, found: dict[str, str], rules: Sequence[Rule]) -> Values:
+    def _find_properties(self, found: dict[str, str], rules: Sequence[Rule]) -> Properties:
         """What attributes, rules and style say together, each stronger than the one before."""
         name = self.name
-        values: Values = {}
+        values: Properties = {}
         if "hidden" in found or name in _NEVER_SHOWN:
             values["display"] = "none"
         if name in ("details", "summary"):
             values["shut"] = name == "details" and "open" not in found
         if name in ("button", "mark", "select") or (name == "a" and "href" in found):
-            values["colour"] = UNKNOWN  # its own one
+            values["colour"] = UNKNOWN_COLOUR  # its own one
         if name == "font" and found.get("size", "").strip("+- ")[:1].isdigit():
-            values["size"] = NORMAL
+            values["size"] = Size(NORMAL)
         if name == "blockquote" and any(mark in " ".join(found.values()) for mark in ("cite", "quote")):
             values["quoted"] = True
-        if name in _GROUNDED and "background" in found:
-            values["ground"] = UNKNOWN
+        if name in _WITH_BACKGROUND and "background" in found:
+            values["background"] = UNKNOWN_COLOUR
         for attribute, key, names in _COLOURED:
             if attribute in found and name in names:
                 value = found[attribute].strip().lower()
+                # Also without its `#`; a number is larger than UNKNOWN_COLOUR and TRANSPARENT.
                 values[key] = max(parse_colour(value), parse_colour("#" + value))
-        style = found.get("style", "")
-        addresses = [piece.partition(")")[0].strip("'\" ") for piece in style.split("url(")[1:]]
+        written = found.get("style", "")
+        addresses = [piece.partition(")")[0].strip("'\" ") for piece in written.split("url(")[1:]]
         addresses += [found[attribute] for attribute in ("src", "background") if attribute in found]
         self.pictures = [address.strip()[:MAX_ADDRESS] for address in addresses]
-        if style or rules:
-            for layer in (*[rule.values for rule in rules], parse_declarations(style)):
-                values.update(layer)
-            values.update({key[1:]: value for key, value in values.items() if key[0] == "!"})
-        self.colours = [f"#{values[key]:06x}" for key in ("colour", "ground") if values.get(key, -1) >= 0]
+        if written or rules:
+            styles = [*[rule.style for rule in rules], Style(written)]
+            for style in styles:
+                values.update(style.plain)
+            for style in styles:
+                values.update(style.important)
+        colours = [values.get(key, UNKNOWN_COLOUR) for key in ("colour", "background")]
+        self.colours = [f"#{colour:06x}" for colour in colours if colour >= 0]
         return values
 
-    def _settle(self, values: Values) -> None:
+    def _settle(self, values: Properties) -> None:
         """Find what the values do to the element and the text in it."""
         get = values.get
         display = get("display", "block" if self.kind == BLOCK else "inline")
@@ -135,20 +142,20 @@ class Tag:
         elif display in ("block", "table", "flex") and self.kind == OPEN:
             self.kind, self.ends = BLOCK, ()
         self.look = {key: values[key] for key in _INHERITED if key in values}
-        if get("ground") == TRANSPARENT:
-            del self.look["ground"]
-        is_box = get("overflow") == "hidden" and display != "inline" and self.name not in _GROUNDED
+        if get("background") == TRANSPARENT:
+            del self.look["background"]
+        is_box = get("overflow") == "hidden" and display != "inline" and self.name not in _WITH_BACKGROUND
         moved = min(get("left", 0), get("top", 0)) if get("position", "static") != "static" else 0
         if (
             display == "none"
-            or get("opacity", 1) <= FAINT
+            or get("opacity", 1) <= FAINT_OPACITY
             or (is_box and min([get(name, NORMAL) for name in _SIZES]) <= TINY)
             or min(moved, get("indent", 0)) <= _FAR
         ):
             self.look["gone"] = True
 
 
-def _target(name: str, found: dict[str, str]) -> str | None:
+def _find_target(name: str, found: dict[str, str]) -> str | None:
     """Where a link, form, button or refresh leads to."""
     target = found.get("href") if name in ("a", "area") or ":" in name else None
     if name in ("form", "button", "input"):
