@@ -75,7 +75,7 @@ class RequestReader:
         self._steps = self._read()
 
     @property
-    def held(self) -> int:
+    def held_bytes(self) -> int:
         """Bytes in memory."""
         return len(self._buffer)
 
@@ -95,7 +95,7 @@ class RequestReader:
         line = yield from self._line()
         if line is None and not self.started:
             yield None
-        command, version = _first_line(line or "")
+        command, version = _parse_first_line(line or "")
         has_message = command not in WITHOUT_MESSAGE
         fields: dict[str, str] = {}
         if version >= ((1, 1) if has_message else (1, 5)):  # older versions have no header
@@ -108,7 +108,7 @@ class RequestReader:
             if line is None and has_message:
                 raise ClientError("(EOF during headers)")
         message = (yield from self._message(fields)) if has_message else b""
-        yield _request(command, version, fields, message)
+        yield _make_request(command, version, fields, message)
 
     def _line(self) -> Generator[None, None, str | None]:
         """The next line without its end; None if the stream ends before."""
@@ -124,7 +124,7 @@ class RequestReader:
 
     def _message(self, fields: dict[str, str]) -> Generator[None, None, bytes]:
         """The bytes of the mail; without a Content-length the end of the stream ends them."""
-        most, text = self._max_message_bytes, fields.get("content-length")
+        text = fields.get("content-length")
         if text is not None and not re.fullmatch("[0-9]{1,18}", text):
             raise ClientError("(Content-Length contains non-numeric bytes)")
         length = None if text is None else int(text)
@@ -133,18 +133,18 @@ class RequestReader:
             raise ClientError(f"(compression type not supported: {fields['compress'][:20]!r})")
         while True:
             received = len(self._buffer)
-            if (received if length is None else length) > most:
-                raise _too_long(most)
+            if (received if length is None else length) > self._max_message_bytes:
+                raise _too_long(self._max_message_bytes)
             if self._ended or (length is not None and received >= length):
                 break
             yield
         if length is not None and received < length:
             raise ClientError(f"(Content-Length mismatch: Expected {length} bytes, got {received} bytes)")
         message = bytes(self._buffer[:length])
-        return _unpack(message, most) if is_packed else message
+        return _unpack(message, self._max_message_bytes) if is_packed else message
 
 
-def _first_line(line: str) -> tuple[str, tuple[int, int]]:
+def _parse_first_line(line: str) -> tuple[str, tuple[int, int]]:
     """The command and the version of the protocol."""
     found = _FIRST_LINE.fullmatch(line)
     if not found or found[1] not in COMMANDS:
@@ -152,16 +152,15 @@ def _first_line(line: str) -> tuple[str, tuple[int, int]]:
     return found[1], (int(found[2]), int(found[3]))
 
 
-def _request(command: str, version: tuple[int, int], fields: dict[str, str], message: bytes) -> Request:
+def _make_request(command: str, version: tuple[int, int], fields: dict[str, str], message: bytes) -> Request:
     user = fields.get("user", "")
     is_name = user.isprintable() and len(user) <= MAX_USER
     if command != "TELL":
         return Request(command, version, user if is_name else "", message)  # mail is judged whoever asks
     if not is_name:
         raise ClientError("(User header contains control chars, or is too long)")
-    to_set, to_remove = (
-        {word.strip().lower() for word in fields.get(name, "").split(",")} for name in ("set", "remove")
-    )
+    to_set = re.split(r"[\s,]+", fields.get("set", "").lower())
+    to_remove = re.split(r"[\s,]+", fields.get("remove", "").lower())
     label = fields.get("message-class", "") if "local" in to_set else ""
     return Request(command, version, user, message, label, "local" in to_remove)
 
@@ -184,35 +183,35 @@ def _too_long(max_bytes: int) -> BadDataError:
     return BadDataError("message", f"is longer than {max_bytes:,} bytes", remedy, "message-long")
 
 
-def score_text(verdict: Verdict) -> str:
+def format_score(verdict: Verdict) -> str:
     """The score of a message and its threshold, in nats, as spamd writes them: `7.301 / 0.000`."""
     score, threshold = compute_spamassassin_score(verdict)
     return f"{score:.3f} / {threshold:.3f}"
 
 
-def answer(request: Request, verdict: Verdict, content: bytes = b"") -> bytes:
+def write_answer(request: Request, verdict: Verdict, content: bytes = b"") -> bytes:
     """The answer to a request for a verdict, as the version of the client expects it (Exim speaks 1.2)."""
-    is_old, is_mail = request.version < (1, 3), request.command in ("PROCESS", "HEADERS")
+    is_old = request.version < (1, 3)
+    is_mail = request.command in ("PROCESS", "HEADERS")
     if is_mail and request.version < (1, 2):
         return OK.encode() + content
     has_length = request.command != "CHECK" and (is_mail or not is_old)
     length = f"Content-length: {len(content)}\r\n" if has_length else ""
-    spam = "" if is_mail and is_old else f"Spam: {verdict.label == SPAM} ; {score_text(verdict)}\r\n"
+    spam = "" if is_mail and is_old else f"Spam: {verdict.label == SPAM} ; {format_score(verdict)}\r\n"
     end = b"\r\n" if request.command == "SYMBOLS" and is_old else b""
     return f"{OK}{length}{spam}\r\n".encode() + content + end
 
 
-def tell_answer(did_set: bool, did_remove: bool) -> bytes:
+def write_tell_answer(did_set: bool, did_remove: bool) -> bytes:
     """The answer to TELL: what was changed."""
     text = ("DidSet: local\r\n" if did_set else "") + ("DidRemove: local\r\n" if did_remove else "")
     return f"{OK}{text}\r\n".encode()
 
 
-def refusal(error: NbspamError) -> bytes:
-    """The answer to a client that gets no verdict: one line.
+def write_refusal(error: NbspamError) -> bytes:
+    """The answer to a client that gets no verdict: one line, and no empty line after it.
 
-    With an empty line after it spamc -x would end with 76, which mail servers take for a lasting failure.
-    Without, it ends with 74, and sendmail tries again.
+    spamc -x then ends with 74, and sendmail tries again; else with 76, a lasting failure.
     """
     name = STATUS_NAMES.get(error.status, "Timeout")
     return f"{VERSION} {error.status} {name}: {make_printable(error.why)[:MAX_REASON]}\r\n".encode()
@@ -223,17 +222,17 @@ def make_printable(text: str) -> str:
     return "".join(character if character.isprintable() else "." for character in text)
 
 
-def symbols(clues: Sequence[tuple[str, float]]) -> bytes:
+def write_symbols(clues: Sequence[tuple[str, float]]) -> bytes:
     """The tokens of the clues, separated by commas."""
     names = [make_printable(token).replace(",", ".").replace(" ", ".") for token, _ in clues]
     return ",".join(names).encode("utf-8", "replace")
 
 
-def report(verdict: Verdict, classes: Sequence[str], clues: Sequence[Clue]) -> bytes:
+def write_report(verdict: Verdict, classes: Sequence[str], clues: Sequence[Clue]) -> bytes:
     """The verdict and a table of its clues, with the number of messages of each class that hold them."""
     probability = "undefined" if verdict.probability is None else f"{verdict.probability:.4f}"
     lines = [
-        f"{verdict.label}: P({classes[verdict.number]}) {probability}, score {score_text(verdict)}",
+        f"{verdict.label}: P({classes[verdict.number]}) {probability}, score {format_score(verdict)}",
         "",
         "  ".join(["   nats", *(f"{name:>6}" for name in classes), f"{'where':9}", "clue"]),
     ]
@@ -241,9 +240,8 @@ def report(verdict: Verdict, classes: Sequence[str], clues: Sequence[Clue]) -> b
         nats = "both" if clue.log_odds is None else f"{clue.log_odds:+.2f}"
         counts = [f"{number:,}" for number in clue.counts] or [""] * len(classes)
         cells = [f"{count:>{max(6, len(name))}}" for count, name in zip(counts, classes, strict=True)]
-        lines.append(
-            "  ".join([f"{nats:>7}", *cells, f"{clue.view or clue.kind:9}", make_printable(clue.token)])
-        )
+        where = f"{clue.view or clue.kind:9}"
+        lines.append("  ".join([f"{nats:>7}", *cells, where, make_printable(clue.token)]))
     return ("\n".join(lines) + "\n").encode("utf-8", "replace")
 
 
@@ -253,7 +251,7 @@ def cut_header(data: bytes) -> bytes:
     return data[: min(ends)] if ends else data
 
 
-def message_id(data: bytes) -> str:
+def find_message_id(data: bytes) -> str:
     """The Message-ID of a mail for the log, "-" if it has none."""
     for start, stop, name in find_header_fields(data):
         if name == "message-id":

@@ -73,7 +73,7 @@ class UserFilters:
 
     def check(self) -> None:
         """Raise what is wrong with the model, or with the one that users begin with."""
-        spam_filter = self._filter(self._judging_path(""))
+        spam_filter = self._open_filter(self._choose_path(""))
         if self.autolearn:
             check_autolearn(spam_filter.settings)
         self.close()
@@ -88,11 +88,11 @@ class UserFilters:
         if spam_filter:
             spam_filter.close()
 
-    def _judging_path(self, user: str) -> str:
-        own = self.own_path(user)
+    def _choose_path(self, user: str) -> str:
+        own = self.find_own_path(user)
         return choose_model(own, self.start) if own else self.start
 
-    def own_path(self, user: str) -> str:
+    def find_own_path(self, user: str) -> str:
         """The model that learns from a user; empty if the name cannot be a file name.
 
         Clients choose the name.  It must not lead to another folder, to the model that all begin with, or to
@@ -106,7 +106,7 @@ class UserFilters:
         is_shared = file_identity(path) == file_identity(self.start) is not None
         return "" if is_shared else path
 
-    def _filter(self, path: str) -> Filter:
+    def _open_filter(self, path: str) -> Filter:
         """The filter of the model that is at the path now."""
         current = follow_model(self._open.pop(path, None), path, loss=self.loss)
         self._open[path] = current
@@ -119,22 +119,22 @@ class UserFilters:
 
     def judge(self, request: Request) -> Reply:
         """The reply to a request for a verdict; TryAgainError if the model gives none."""
-        path = self._judging_path(request.user)
+        path = self._choose_path(request.user)
         try:
-            spam_filter = self._filter(path)
+            spam_filter = self._open_filter(path)
             message = unwrap_message(request.message)
-            verdict = spam_filter.classify(message, f"id={codec.message_id(message)}")
-            data = codec.answer(request, verdict, self._content(request, spam_filter, verdict))
-            own = self.own_path(request.user) if self.autolearn else ""
-            learns = lesson(spam_filter, verdict, message, own, _source(request)) if own else None
+            verdict = spam_filter.classify(message, f"id={codec.find_message_id(message)}")
+            data = codec.write_answer(request, verdict, self._write_content(request, spam_filter, verdict))
+            own = self.find_own_path(request.user) if self.autolearn else ""
+            learns = lesson(spam_filter, verdict, message, own, _name_source(request)) if own else None
         except Exception as error:
             self._close(path)
             if isinstance(error, NbspamError):
-                raise _temporary(error) from error
+                raise _make_temporary(error) from error
             raise
-        return Reply(data, f"{verdict.label} {codec.score_text(verdict)}", learns)
+        return Reply(data, f"{verdict.label} {codec.format_score(verdict)}", learns)
 
-    def _content(self, request: Request, spam_filter: Filter, verdict: Verdict) -> bytes:
+    def _write_content(self, request: Request, spam_filter: Filter, verdict: Verdict) -> bytes:
         """What follows the header of the answer."""
         match request.command:
             case "PROCESS":
@@ -142,10 +142,10 @@ class UserFilters:
             case "HEADERS":
                 return mark_message(codec.cut_header(request.message), verdict, self.also)
             case "SYMBOLS":
-                return codec.symbols(verdict.clues)
+                return codec.write_symbols(verdict.clues)
             case "REPORT" | "REPORT_IFSPAM" if verdict.label == SPAM or request.command == "REPORT":
                 clues = list_clues(spam_filter.scorer, verdict, CLUES)
-                return codec.report(verdict, spam_filter.classes, clues)
+                return codec.write_report(verdict, spam_filter.classes, clues)
         return b""
 
     def tell(self, request: Request) -> Reply:
@@ -154,33 +154,33 @@ class UserFilters:
             why = "TELL commands are not enabled, set the --allow-tell switch."  # the words of spamd
             raise ClientError(why, EX_UNAVAILABLE)
         if not (request.learn_as or request.forget):
-            return Reply(codec.tell_answer(False, False), "nothing asked")
+            return Reply(codec.write_tell_answer(False, False), "nothing asked")
         label = parse_class_name(request.learn_as, "Message-class") if request.learn_as else None
         try:
             result = self._learn(request, label)
         except UsageError:  # no such class, or no such user
             raise
         except NbspamError as error:
-            raise _temporary(error) from error
+            raise _make_temporary(error) from error
         did_set = result in (LEARNED, MOVED)
-        return Reply(codec.tell_answer(did_set, result == FORGOTTEN), f"{label or ''} {result}".strip())
+        return Reply(codec.write_tell_answer(did_set, result == FORGOTTEN), f"{label or ''} {result}".strip())
 
     def _learn(self, request: Request, label: str | None) -> str:
         """Learn the message as this class, or unlearn it; the result."""
-        path = self.own_path(request.user)
+        path = self.find_own_path(request.user)
         if not path:
             raise UsageError("User", f"{request.user or 'nobody'} can have no model", "", "serve-user")
-        check_classes(self._judging_path(request.user), *([label] if label else []))
+        check_classes(self._choose_path(request.user), *([label] if label else []))
         copy_shared(path, self.start)
         messages = [("", unwrap_message(request.message))]
-        return learn_all(path, label, messages, Origin(_source(request)))[0]
+        return learn_all(path, label, messages, Origin(_name_source(request)))[0]
 
 
-def _source(request: Request) -> str:
+def _name_source(request: Request) -> str:
     """Where a message comes from, for the ledger."""
     return " ".join(["serve", *request.user.split()])  # a tab would begin a folder
 
 
-def _temporary(error: NbspamError) -> TryAgainError:
+def _make_temporary(error: NbspamError) -> TryAgainError:
     """The same failure, for a client that should ask again."""
     return TryAgainError(error.where, error.why, error.remedy, error.slug)

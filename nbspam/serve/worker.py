@@ -21,7 +21,8 @@ from math import inf
 from typing import TypeVar
 
 from nbspam.errors import InternalError, NbspamError, TryAgainError
-from nbspam.serve.codec import PONG, ClientError, Request, RequestReader, make_printable, message_id, refusal
+from nbspam.serve import codec
+from nbspam.serve.codec import PONG, ClientError, Request, RequestReader, write_refusal
 from nbspam.serve.users import Reply, UserFilters
 
 LOG = logging.getLogger("nbspam.serve")  # info: a line for each message; error: what goes wrong
@@ -32,16 +33,13 @@ CHUNK_BYTES = 64 << 10
 LINGER_SECONDS = 2.0  # for a client to read the answer while it is still sending
 COLLECTION = 10_000  # new objects between two searches for cycles; __main__ sets more, for one mail
 ACCEPT_PAUSE_SECONDS = 0.05  # while no client is idle, and after a failure such as too many open files
-SIGNALS = {signal.SIGTERM, signal.SIGHUP}
+WORKER_SIGNALS = {signal.SIGTERM, signal.SIGHUP}
 EX_TIMEOUT = 79  # of spamd
 Result = TypeVar("Result")
 
 
 class Client:
-    """A connection.
-
-    active : time of its last byte, seconds; infinite while it waits for us, who then may not drop it
-    """
+    """A connection.  active : time of its last byte, seconds; infinite while it is being answered"""
 
     def __init__(self, connection: socket.socket) -> None:
         self.connection = connection
@@ -69,7 +67,7 @@ class Worker:
         loop.add_signal_handler(signal.SIGTERM, self._stopping.set)
         loop.add_signal_handler(signal.SIGHUP, self._filters.close)
         loop.add_reader(lifeline, self._stopping.set)
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, WORKER_SIGNALS)
         acceptors = [loop.create_task(self._accept_all(one)) for one in self._sockets]
         await self._stopping.wait()
         loop.remove_reader(lifeline)
@@ -112,16 +110,15 @@ class Worker:
     def _drop_idle(self, held_bytes: int = 0) -> bool:
         """Drop the client that has been idle longest, and long enough; False without one.
 
-        held_bytes : drop one that makes us hold so much of a message, at least
+        held_bytes : only clients holding at least this many bytes
         """
-        idle = [
-            (client.active, id(task), task)
-            for task, client in self._clients.items()
-            if not task.cancelling() and client.reader.held >= held_bytes
-        ]
-        if not idle or min(idle)[0] > time.monotonic() - IDLE_SECONDS:
+        clients = self._clients
+        held = [task for task, client in clients.items() if client.reader.held_bytes >= held_bytes]
+        waiting = [task for task in held if not task.cancelling()]
+        longest = min(waiting, key=lambda task: clients[task].active, default=None)
+        if longest is None or clients[longest].active > time.monotonic() - IDLE_SECONDS:
             return False
-        return min(idle)[2].cancel()
+        return longest.cancel()
 
     async def _serve(self, client: Client) -> None:
         """One connection."""
@@ -136,21 +133,24 @@ class Worker:
                 idle = ClientError("is idle while others wait", EX_TIMEOUT)
                 if not client.is_answered:
                     with contextlib.suppress(OSError):
-                        connection.send(refusal(stop if self._stopping.is_set() else idle))
+                        connection.send(write_refusal(stop if self._stopping.is_set() else idle))
 
     async def _exchange(self, client: Client) -> None:
         """A request, its answer, and a line in the log, with the time from connection to answer."""
-        start, level = time.perf_counter(), logging.INFO
+        start = time.perf_counter()
+        level = logging.INFO
         try:
-            request = await self._request(client)
+            request = await self._read_request(client)
             if request is None or request.command == "SKIP":
                 return
             client.active = inf
             reply = Reply(PONG, "") if request.command == "PING" else await self._reply(request)
         except Exception as error:
-            level, failure = logging.ERROR, _failure(error)
-            reply = Reply(refusal(failure), f"refused: {failure.status} {failure}")
-        client.active, client.is_answered = time.monotonic(), True
+            level = logging.ERROR
+            failure = _explain_failure(error)
+            reply = Reply(write_refusal(failure), f"refused: {failure.status} {failure}")
+        client.active = time.monotonic()
+        client.is_answered = True
         async with asyncio.timeout(self._seconds):
             await asyncio.get_running_loop().sock_sendall(client.connection, reply.data)
         if reply.summary:
@@ -160,7 +160,7 @@ class Worker:
         if reply.lesson is not None:
             await self._learn(reply.lesson)
 
-    async def _request(self, client: Client) -> Request | None:
+    async def _read_request(self, client: Client) -> Request | None:
         reader = client.reader
         try:
             async with asyncio.timeout(self._seconds):
@@ -169,7 +169,7 @@ class Worker:
                     request = reader.feed(data)
                     if request is not None:
                         return request
-                    held_bytes = sum(other.reader.held for other in self._clients.values())
+                    held_bytes = sum(other.reader.held_bytes for other in self._clients.values())
                     if held_bytes > MAX_HELD_BYTES and not self._drop_idle(CHUNK_BYTES):
                         raise TryAgainError("server", "too much mail at once", "", "server-full")
                 return reader.end()
@@ -178,16 +178,17 @@ class Worker:
             raise ClientError(why, EX_TIMEOUT) from None
 
     async def _reply(self, request: Request) -> Reply:
-        """The reply to a whole request."""
+        """Answer a whole request."""
         if request.command == "TELL":
             async with self._learning:  # one at a time: writers of one model wait for each other anyway
                 reply = await run_in_child(lambda: self._filters.tell(request))
         else:
             reply = self._filters.judge(request)
         # Which mail it was, without its text.  Spaces separate the fields, and are in none.
-        user = make_printable(request.user).replace(" ", ".") or "-"
-        mail = f"{len(request.message)} bytes {request.command} user={user} id={message_id(request.message)}"
-        return reply._replace(summary=f"{reply.summary} {mail}")
+        user = codec.make_printable(request.user).replace(" ", ".") or "-"
+        mail = f"{len(request.message)} bytes {request.command} user={user}"
+        message_id = codec.find_message_id(request.message)
+        return reply._replace(summary=f"{reply.summary} {mail} id={message_id}")
 
     async def _learn(self, lesson: Callable[[], bool]) -> None:
         """Learn a verdict, unless something else is being learned: mail does not wait for it."""
@@ -200,7 +201,7 @@ class Worker:
                 LOG.error("not learned: %s", error)
 
 
-def _failure(error: Exception) -> NbspamError:
+def _explain_failure(error: Exception) -> NbspamError:
     """What a client hears of it; a fault of ours with one mail stops no other."""
     if isinstance(error, NbspamError):
         return error
@@ -221,7 +222,7 @@ async def run_in_child(work: Callable[[], Result]) -> Result:
     ours, theirs = multiprocessing.Pipe(duplex=False)
 
     def run() -> None:
-        for number in SIGNALS:
+        for number in WORKER_SIGNALS:
             signal.signal(number, signal.SIG_IGN)  # the work is finished before the server stops
         try:
             theirs.send(work())

@@ -25,10 +25,10 @@ from nbspam.serve.codec import (
     MAX_USER,
     Request,
     RequestReader,
-    answer,
     cut_header,
-    message_id,
-    score_text,
+    find_message_id,
+    format_score,
+    write_answer,
 )
 
 MOST = 5_000  # bytes of a message, in these tests
@@ -62,7 +62,7 @@ def outcome(pieces: list[bytes]) -> Request | str | None:
     try:
         for piece in pieces:
             request = reader.feed(piece)
-            assert reader.held <= MOST + MAX_LINE_BYTES + len(piece)
+            assert reader.held_bytes <= MOST + MAX_LINE_BYTES + len(piece)
             if request is not None:
                 return request
         return reader.end()
@@ -157,7 +157,7 @@ def verdict(log_odds: float, loss: Loss = ZERO_ONE) -> Verdict:
 )
 def test_each_version_has_its_answer(command: str, version: tuple[int, int], expected: bytes) -> None:
     content = b"" if command == "CHECK" else b"abc"
-    given = answer(Request(command, version), verdict(7.3), content)
+    given = write_answer(Request(command, version), verdict(7.3), content)
     assert given == b"SPAMD/1.5 0 EX_OK\r\n" + expected
 
 
@@ -172,7 +172,7 @@ def test_score_reaches_its_threshold_only_if_the_decision_is_spam(
     cut = cutoffs(loss)[1]
     for odds in (far, cut, cut + near / 1000, cut - near / 1e9):
         found = verdict(odds, loss)
-        score, threshold = map(float, score_text(found).split(" / "))
+        score, threshold = map(float, format_score(found).split(" / "))
         assert (score >= threshold) == (found.label == "spam")
         assert abs(score - max(-99_999_999, min(99_999_999, odds))) <= 0.002
 
@@ -192,13 +192,13 @@ def test_infinite_undefined_and_many_class_scores_are_numbers(joint: list[float]
     found = Verdict(
         "-", Scored(joint, []), HAM_AND_SPAM if len(joint) == 2 else ("ham", "work", "spam"), loss
     )
-    assert score_text(found) == expected
+    assert format_score(found) == expected
 
 
 def test_message_id_for_the_log_is_printable() -> None:
-    assert message_id(b"Message-ID: <a@b>\n\nMessage-ID: <c@d>\n") == "<a@b>"
-    assert message_id(b"Subject: s\nMessage-Id:\n <a\x1b[2J\n @b>\n\n") == "<a.[2J@b>"
-    assert message_id(b"") == "-"
+    assert find_message_id(b"Message-ID: <a@b>\n\nMessage-ID: <c@d>\n") == "<a@b>"
+    assert find_message_id(b"Subject: s\nMessage-Id:\n <a\x1b[2J\n @b>\n\n") == "<a.[2J@b>"
+    assert find_message_id(b"") == "-"
 
 
 def body_as_spamc(data: bytes) -> bytes | None:
