@@ -93,7 +93,8 @@ def eval_command(**given: Any) -> None:
     that cannot be read (the figures are of the rest); 73 cannot create a file; 74 I/O; 75 try again later:
     another program writes to the model or replaced it.
     """
-    method, named = _choose_method(), list_inputs(given)
+    method = _choose_method()
+    named = list_inputs(given)
     for option in FILES:
         check_writable(given[option], *named)
         named.append(given[option])
@@ -143,11 +144,13 @@ def _judge_by_model(given: dict[str, Any]) -> tuple[Evaluation, Skipped]:
 
 def _judge_anew(method: str, given: dict[str, Any]) -> tuple[Evaluation, Skipped]:
     """Mail judged by filters that have learned other mail, and what could not be read."""
-    settings, source = read_settings(given), open_source(given)
+    settings = read_settings(given)
+    source = open_source(given)
     loss = read_loss(given["loss"], source.classes)
     vocabulary = read_vocabulary(given["vocab"]) if given["vocab"] else None
     settings = limit_settings(settings, vocabulary)
-    n_folds, feedback = given["folds"], parse_feedback(given["feedback"])
+    n_folds = given["folds"]
+    feedback = parse_feedback(given["feedback"])
     with open_workers(given) as jobs:
         plan = Plan(settings, given["alpha"] == "auto", loss, given["seed"], vocabulary)
         corpus = read_source(source, given | {"jobs": jobs}, settings.wanted)

@@ -154,12 +154,14 @@ def pair_log_losses(first: Evaluation, second: Evaluation, groups: Ints) -> Diff
     mean = float(differences.mean())
     _, place = np.unique(groups, return_inverse=True)
     sums = np.bincount(place, weights=differences - mean)
-    n, interval, p = len(sums), NO_INTERVAL, 1.0
+    n = len(sums)
     error = sqrt(n / max(1, n - 1) * float(sums @ sums)) / len(differences)
-    if n > 1 and error:
-        margin = -float(stdtrit(n - 1, TAIL_SHARE)) * error
-        interval, p = (mean - margin, mean + margin), 2 * float(stdtr(n - 1, -abs(mean) / error))
-    return Difference(float(terms_a.mean()), float(terms_b.mean()), mean, interval, p)
+    means = float(terms_a.mean()), float(terms_b.mean())
+    if n == 1 or not error:
+        return Difference(*means, mean, NO_INTERVAL, 1.0)
+    margin = -float(stdtrit(n - 1, TAIL_SHARE)) * error
+    p = 2 * float(stdtr(n - 1, -abs(mean) / error))
+    return Difference(*means, mean, (mean - margin, mean + margin), p)
 
 
 def _say_verdict(ranking: Difference, mcnemar: McNemar, names: tuple[str, str]) -> str:

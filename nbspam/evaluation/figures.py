@@ -95,12 +95,10 @@ class Resampled(NamedTuple):
 
 def _estimate_shares(counts: metrics.Matrix, spam: int | None) -> dict[str, Estimate]:
     """Shares of the messages, and their logistic average."""
-    messages, right, unsure = int(counts.sum()), int(np.trace(counts)), int(counts[:, -1].sum())
-    shares = {
-        "accuracy": (right, messages),
-        "accuracy_percent": (right, messages),
-        "unsure_percent": (unsure, messages),
-    }
+    messages = int(counts.sum())
+    right = int(np.trace(counts)), messages
+    unsure = int(counts[:, -1].sum()), messages
+    shares = {"accuracy": right, "accuracy_percent": right, "unsure_percent": unsure}
     found = {}
     if spam is not None:
         shares |= metrics.count_spam_shares(counts, spam)

@@ -95,6 +95,7 @@ def normal_interval(value: float, drawn: Floats, scale: str) -> Bounds:
         return max(0.0, value - error), value + error
     if scale == "log":
         return value * exp(-error / value), value * exp(error / value)
-    step, odds = 100 * error / (value * (100 - value)), value / (100 - value)
+    odds = value / (100 - value)
+    step = 100 * error / (value * (100 - value))
     low, high = (odds * exp(direction * step) for direction in (-1, 1))
     return 100 * low / (1 + low), 100 * high / (1 + high)

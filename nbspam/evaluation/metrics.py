@@ -55,8 +55,10 @@ def count_spam_shares(counts: Matrix, positive: int) -> dict[str, tuple[int, int
     positive : number of the class spam
     An unsure message is neither lost nor missed, because the user still sees it.
     """
-    spam, ham = counts[positive].tolist(), np.delete(counts, positive, axis=0).sum(axis=0).tolist()
-    n_spam, n_ham, caught, lost = sum(spam), sum(ham), spam[positive], ham[positive]
+    spam = counts[positive].tolist()
+    ham = np.delete(counts, positive, axis=0).sum(axis=0).tolist()
+    n_spam, n_ham = sum(spam), sum(ham)
+    caught, lost = spam[positive], ham[positive]
     return {
         "precision": (caught, caught + lost),
         "recall": (caught, n_spam),
@@ -112,11 +114,11 @@ def lay_out_costs(loss: Loss, counts: Matrix) -> Floats:
 
     UsageError if the loss gives no price to unsure decisions.
     """
-    n_classes, unsure = len(counts), int(counts[:, -1].sum())
+    unsure = int(counts[:, -1].sum())
     if loss.unsure is None and unsure:
         why = f"{unsure} decisions are unsure, but the loss has no cost for that"
         raise UsageError("loss", why, "add it, for example FP=10,FN=1,unsure=0.2", "loss-unsure")
-    return np.column_stack([np.array(loss.matrix).T, loss.unsure or (0.0,) * n_classes])
+    return np.column_stack([np.array(loss.matrix).T, loss.unsure or (0.0,) * len(counts)])
 
 
 def brier_terms(evaluation: Evaluation) -> Floats:
@@ -193,7 +195,8 @@ def class_rates(counts: NDArray[Any]) -> dict[str, Floats]:
     right = np.diagonal(counts[..., :-1], axis1=-2, axis2=-1)
     actual, decided = counts.sum(axis=-1), counts[..., :-1].sum(axis=-2)
     parts = {"precision": (right, decided), "recall": (right, actual), "f1": (2 * right, actual + decided)}
-    present, rates = actual > 0, {}
+    present = actual > 0
+    rates = {}
     for name, (part, whole) in parts.items():
         rates[name] = _divide(part, whole)
         rates[f"macro_{name}"] = _divide((rates[name] * present).sum(axis=-1), present.sum(axis=-1))

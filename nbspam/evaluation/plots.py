@@ -135,7 +135,8 @@ def _draw_reliability(evaluation: Evaluation, figure: Any) -> None:
 
 def _draw_histogram(evaluation: Evaluation, figure: Any) -> None:
     """How many messages of each class got which score; counts on a logarithmic axis: rare errors show."""
-    is_spam, score, axes = evaluation.is_positive, evaluation.score, figure.subplots()
+    axes = figure.subplots()
+    is_spam, score = evaluation.is_positive, evaluation.score
     finite = score[np.isfinite(score)]
     low, high = np.quantile(finite, [0.001, 0.999]) if len(finite) else (-1.0, 1.0)
     edges = np.linspace(low, high if high > low else low + 1, 61)

@@ -36,8 +36,8 @@ def describe_scores(found: Summary) -> list[str]:
     elif wrong is not None:
         said.append("Every spam message scored higher than every wanted one.")
     if wrong is not None:
-        lost, caught = "at most one wanted message in a thousand", 100 - found[AT_HM]["0.1"]
-        said.append(f"A threshold that loses {lost} would catch {caught:.2f} % of the spam.")
+        caught = f"{100 - found[AT_HM]['0.1']:.2f} % of the spam"
+        said.append(f"A threshold that loses at most one wanted message in a thousand would catch {caught}.")
     if found["ece_percent"] is not None:
         said.append(f"The probabilities are off by {found['ece_percent']:.2f} percentage points on average.")
     return said
@@ -45,7 +45,8 @@ def describe_scores(found: Summary) -> list[str]:
 
 def describe_method(evaluation: Evaluation) -> str:
     """How training and judged messages were kept apart."""
-    settings, learned = evaluation.settings, f"{evaluation.trained or 0:,}"
+    settings = evaluation.settings
+    learned = f"{evaluation.trained or 0:,}"
     if evaluation.method == "folds":
         how = f"{settings.get('folds', 'some')} folds"
         how += ", near-duplicates kept together" if settings.get("grouped") else ""

@@ -110,15 +110,16 @@ def judge_splits(
 
 def _judge_split(corpus: Corpus, with_clues: bool, task: tuple[Plan, Split]) -> Evaluation:
     plan, (train, rows) = task
-    judge, loss = BatchJudge(corpus, plan, train), plan.costs(corpus.classes)
+    judge = BatchJudge(corpus, plan, train)
     scorer = judge.scorer() if with_clues else None
-    return judge_rows(judge.corpus, rows, judge.score(rows), loss, scorer)
+    return judge_rows(judge.corpus, rows, judge.score(rows), plan.costs(corpus.classes), scorer)
 
 
 def keep_worst_clues(evaluation: Evaluation) -> Evaluation:
     """The evaluation with the clues of its worst mistakes alone."""
-    worst, clues = evaluation.names[find_worst_mistakes(evaluation)].tolist(), evaluation.clues
-    return replace(evaluation, clues={name: clues[name] for name in worst if name in clues})
+    worst = evaluation.names[find_worst_mistakes(evaluation)].tolist()
+    clues = {name: evaluation.clues[name] for name in worst if name in evaluation.clues}
+    return replace(evaluation, clues=clues)
 
 
 def evaluate_folds(
@@ -190,8 +191,9 @@ def evaluate_replay(
     own = Autolearn(subject, count_outdated) if autolearn else None
     centre = find_centre(subject.loss)
     found = replay_corpus(corpus, own or subject, feedback, plan.describe(), centre, progress)
-    settings, truth = dict(found.settings), corpus.truth()
+    settings = dict(found.settings)
     if own:
+        truth = corpus.truth()
         wrong = sum(int(truth[row]) != label for row, label in own.learned.items())
         settings |= {"autolearned": len(own.learned), "autolearned_wrongly": wrong}
     if undated := int(np.isnan(corpus.block.dates).sum()):
