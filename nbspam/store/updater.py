@@ -116,16 +116,12 @@ class Updater(Writer):
                 self.change("source", new=[(source, name, int(is_own))])
             self.change("batch", new=[(self._batch, time_ms, source)])
             if batches >= MAX_BATCHES:
-                self.forget_batches(f"number < {self._batch - MAX_BATCHES + FORGOTTEN_BATCHES}")
+                self._forget_batches(self._batch - MAX_BATCHES + FORGOTTEN_BATCHES)
         return self._batch
 
-    def forget_batches(self, which: str) -> None:
-        """Forget when and from where messages were learned, except of the first batch and the last.
-
-        which : a condition on a row of `batch`
-        """
-        ends = "SELECT min(number) FROM batch UNION SELECT max(number) FROM batch"
-        self.delete("batch", f"WHERE {which} AND number NOT IN ({ends})")
+    def _forget_batches(self, number: int) -> None:
+        """Forget when and from where the batches before this one were learned, except the first."""
+        self.delete("batch", f"WHERE number < {number} AND number != (SELECT min(number) FROM batch)")
         self.delete("moved", "WHERE until NOT IN (SELECT number FROM batch)")
         self.delete("source", "WHERE number NOT IN (SELECT source FROM batch)")
 
