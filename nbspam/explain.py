@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from nbspam.model.posterior import ScorePart, rest_weights
 from nbspam.model.scorer import Counted
+from nbspam.store.covariance import read_covariance
 from nbspam.tokens.bag import NOTAWORD, NOTAWORD_VIEW, VIEW_NAMES, hash_token
 
 if TYPE_CHECKING:
@@ -111,7 +112,7 @@ def interval(judge: Filter, verdict: Verdict) -> Interval | None:
         return None
     from nbspam.model.credible_intervals import log_odds_interval  # scipy
 
-    return log_odds_interval(judge.scorer, verdict.scored, verdict.number, judge.model.covariance())
+    return log_odds_interval(judge.scorer, verdict.scored, verdict.number, read_covariance(judge.model))
 
 
 def _features(

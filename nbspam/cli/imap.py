@@ -15,7 +15,7 @@ from nbspam.cli.sync import say_lessons
 from nbspam.errors import TryAgainError, UsageError
 from nbspam.filter import open_filter
 from nbspam.labels import HAM_AND_SPAM
-from nbspam.store.learn import check_classes
+from nbspam.learning.learn import check_classes
 from nbspam.tasks.sync import Learning, Memory
 
 MISSING = ""

@@ -14,8 +14,8 @@ from nbspam.cli.shared import check_new_model, check_writable, write_lines
 from nbspam.cli.tables import write_json
 from nbspam.errors import BadDataError, UsageError
 from nbspam.labels import HAM_AND_SPAM, counts_text
+from nbspam.learning.autolearn import forget_autolearned
 from nbspam.store.check import check_model
-from nbspam.store.learn import forget_autolearned
 from nbspam.store.prune import prune
 from nbspam.store.text import dump_model, load_dump
 from nbspam.tasks.inspect_model import Info, collect_info

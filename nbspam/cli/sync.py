@@ -12,7 +12,7 @@ import click
 from nbspam.cli import done_text, plain, say, write_text
 from nbspam.cli.options import options
 from nbspam.labels import HAM_AND_SPAM
-from nbspam.store.learn import check_classes
+from nbspam.learning.learn import check_classes
 from nbspam.tasks.sync import LearnedMail, Learning, Maildirs, Memory
 
 

@@ -10,7 +10,7 @@ from nbspam.filter import Filter, Verdict
 from nbspam.imap.account import Account
 from nbspam.imap.mailbox import REFUSED, ImapMailbox
 from nbspam.labels import SPAM
-from nbspam.store.learn import split_batches
+from nbspam.learning.learn import split_batches
 from nbspam.tasks.sync import Known, Memory, Uid, identify, name_place
 
 MOVED, FLAGGED = "moved", "flagged"

@@ -14,6 +14,7 @@ from nbspam.errors import DamagedModelError, NbspamError
 from nbspam.model.calibration import check_places
 from nbspam.model.posterior import log_priors, parse_prior
 from nbspam.settings import parse_settings
+from nbspam.store.covariance import read_covariance
 from nbspam.store.digest import differing_tables
 from nbspam.store.reader import Model, find_rows, open_model
 from nbspam.store.writer import sum_rows
@@ -72,7 +73,7 @@ def check_usable(model: Model) -> None:
         raise DamagedModelError(model.path, f"setting {error}") from None
     if weights := model.calibration():
         check_places(model.path, weights, len(model.classes), settings.kinds)
-    model.covariance()
+    read_covariance(model)
 
 
 def compute_key(text: str, view: int) -> int:

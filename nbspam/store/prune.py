@@ -18,7 +18,8 @@ from typing import NamedTuple
 from nbspam.errors import UsageError
 from nbspam.store.connection import BUSY_SECONDS, check_file, connect, store_error
 from nbspam.store.reader import count_columns
-from nbspam.store.updater import PRUNED, Updater, updating
+from nbspam.store.turns import PATIENCE_SECONDS, Turn
+from nbspam.store.updater import PRUNED, Transaction, Updater
 from nbspam.store.writer import sum_rows
 from nbspam.tokens.bag import MEASURES_VIEW, NO_TEXTBOOK_VIEWS, NOTAWORD, NOTAWORD_KEY, NOTAWORD_VIEW
 
@@ -46,7 +47,7 @@ def prune(path: str, max_bytes: int | None = None, min_count: int = 1) -> Pruned
     _compact(path)  # what is free already is not what tokens need
     tokens, pruned = 0, 0
     while True:  # a second time if the estimate was wrong
-        with updating(path) as updater:
+        with Transaction(path) as updater:
             found, gone = _take_out(updater, max_bytes, min_count)
         _compact(path)
         tokens = tokens or found  # before the first time
@@ -59,7 +60,7 @@ def prune(path: str, max_bytes: int | None = None, min_count: int = 1) -> Pruned
 def _compact(path: str) -> None:
     """Write the file anew without free space; SQLite does it whole or not at all."""
     try:
-        with closing(connect(path, "rw", BUSY_SECONDS)) as connection:
+        with Turn(path, PATIENCE_SECONDS), closing(connect(path, "rw", BUSY_SECONDS)) as connection:
             connection.execute("VACUUM")
     except sqlite3.Error as error:
         raise store_error(path, error) from None

@@ -23,11 +23,11 @@ from nbspam.decision import read_loss
 from nbspam.errors import BadDataError, NoInputError, UsageError
 from nbspam.filter import Filter, open_filter
 from nbspam.labels import HAM, HAM_AND_SPAM, SPAM, UNSURE
+from nbspam.learning.learn import learn_messages
 from nbspam.mail import header_lines, parse
 from nbspam.mail.html.reader import read_html
 from nbspam.model.scorer import Counted
 from nbspam.store.check import find_ham_words
-from nbspam.store.learn import learn_all
 from nbspam.store.writer import copy_model
 
 LESSONS = 10  # disguised spam that is learned, then the others are judged again
@@ -280,6 +280,6 @@ def _after_learning(path: str, lessons: list[bytes], spam: list[Counted], ham: l
     with tempfile.TemporaryDirectory(prefix="nbspam-") as folder:
         copy = os.path.join(folder, "model.nbspam")
         copy_model(path, copy)
-        learn_all(copy, SPAM, [("", lesson) for lesson in lessons])
+        learn_messages(copy, SPAM, [("", lesson) for lesson in lessons])
         with closing(open_filter(copy)) as judge:
             return _judge(judge, spam, _count_labels(judge, ham)[SPAM])

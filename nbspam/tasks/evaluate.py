@@ -42,14 +42,13 @@ from nbspam.evaluation.replay import (
     replay,
 )
 from nbspam.filter import open_filter
+from nbspam.learning.autolearn import check_autolearn, count_outdated
 from nbspam.model.block import drop_columns, select_rows
 from nbspam.model.calibrate import WARM_UP_SHARE, join_evidence
 from nbspam.model.counts import Ints
 from nbspam.model.scorer import Scorer
 from nbspam.model.views import Evidence
 from nbspam.store.connection import replaced_error
-from nbspam.store.learn import count_outdated
-from nbspam.tasks.autolearn import check_autolearn
 from nbspam.tasks.classify import ModelJudge, RowTokens, list_texts
 from nbspam.tasks.judges import (
     BatchJudge,

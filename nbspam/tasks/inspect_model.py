@@ -33,10 +33,11 @@ from nbspam.settings import (
     Settings,
     parse_settings,
 )
+from nbspam.store.autolearned import count_autolearned
 from nbspam.store.check import TokenRow, count_learned, find_token, telling_token
 from nbspam.store.connection import FORMAT
+from nbspam.store.covariance import read_covariance
 from nbspam.store.reader import Model, open_model
-from nbspam.store.updater import count_autolearned
 from nbspam.tokens.bag import VIEW_NAMES, VIEWS
 
 Info = dict[str, Any]
@@ -347,7 +348,7 @@ def _work_out_sum(model: Model, settings: Settings, word: TokenRow) -> list[Line
 
 def _calibration(model: Model, settings: Settings) -> list[Info]:
     """The weights of the calibration: feature, class, weight and its standard deviation."""
-    covariance = model.covariance()
+    covariance = read_covariance(model)
     names = feature_names(len(model.classes), settings.kinds)
     return [
         {

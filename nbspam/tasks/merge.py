@@ -17,9 +17,10 @@ from numpy.typing import NDArray
 
 from nbspam.errors import UsageError
 from nbspam.labels import sort_classes
+from nbspam.learning.learn import CREDIT
 from nbspam.model.calibration import feature_names
 from nbspam.settings import parse_settings
-from nbspam.store.learn import CREDIT
+from nbspam.store.covariance import read_covariance
 from nbspam.store.merge import check_mergeable, merge_models
 from nbspam.store.reader import Model, open_model
 from nbspam.store.updater import PRUNED
@@ -84,7 +85,7 @@ def _merge_calibrations(models: Sequence[Model], classes: tuple[str, ...]) -> tu
     fitting = [
         model
         for model in models
-        if model.classes == classes and len(model.calibration()) == n_weights and model.covariance()
+        if model.classes == classes and len(model.calibration()) == n_weights and read_covariance(model)
     ]
     if not fitting:
         return None, 0
@@ -92,7 +93,7 @@ def _merge_calibrations(models: Sequence[Model], classes: tuple[str, ...]) -> tu
     prior = np.linalg.inv(np.array(spread))
     precision, pull = prior.copy(), prior @ np.array(first)
     for model in fitting:
-        own = np.linalg.inv(np.array(model.covariance()))
+        own = np.linalg.inv(np.array(read_covariance(model)))
         start, _ = weights_at_start(*shape, "imported" in model.settings)
         precision += own - prior
         pull += own @ np.array(model.calibration()) - prior @ np.array(start)

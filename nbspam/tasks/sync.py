@@ -27,8 +27,8 @@ from nbspam.corpus.item import Item, Notes, strip_flags
 from nbspam.errors import BadDataError, NoInputError, TryAgainError
 from nbspam.files import whole_file
 from nbspam.labels import HAM, SPAM
+from nbspam.learning.learn import learn_messages, split_batches
 from nbspam.mail.limits import MAX_READ_BYTES
-from nbspam.store.learn import learn_all, split_batches
 from nbspam.store.updater import Origin
 
 MAX_FILED = 10_000  # messages that are known again when they move
@@ -47,7 +47,7 @@ MARKED = "marked"  # as junk, in another folder
 UNREAD_JUNK = "unread junk"
 
 Uid = int | str  # of a message in its folder: a number of IMAP, or the name of a file
-LearnedMail = tuple[str, str, str]  # (result as of store.learn or WOULD_LEARN, class, place)
+LearnedMail = tuple[str, str, str]  # (result as of learning.learn or WOULD_LEARN, class, place)
 
 
 class Mail(NamedTuple):
@@ -237,7 +237,9 @@ class Learning:
         results = [WOULD_LEARN] * len(mails)
         if mails and not self._is_dry:
             self._origin.source = self._source + folder
-            results = learn_all(self._model, label, [("", data) for data in mails.values()], self._origin)
+            results = learn_messages(
+                self._model, label, [("", data) for data in mails.values()], self._origin
+            )
             self._box.mark(list(mails), label)
         for uid, result in zip(mails, results, strict=True):
             yield result, label, name_place(folder, uid)

@@ -8,7 +8,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2] / "nbspam"
 # From the top floor down.  A room imports rooms below it; imports for type checkers alone do not count.
 PLAN = """
-__main__ cli serve imap passthrough tasks filter explain evaluation corpus store model
+__main__ cli serve imap passthrough tasks filter explain learning evaluation corpus store model
 decision tokens mail settings labels files errors __init__
 """
 ROOMS = PLAN.split()

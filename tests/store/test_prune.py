@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from nbspam.errors import UsageError
+from nbspam.learning.learn import learn_messages
 from nbspam.store.check import check_model
-from nbspam.store.learn import learn_all
 from nbspam.store.prune import prune
 from nbspam.store.reader import open_model
 from tests.tiny_mail import run
@@ -67,11 +67,11 @@ def test_model_is_sound_while_mail_is_unlearned_and_learned(model: str, data: Pa
         (label, b"Comments: a word more\nCc: neverseen@example.org\n" + mail) for label, mail in mails[:20]
     ]
     for label in ("ham", "spam"):
-        learn_all(model, label, [("", mail) for its, mail in fresh if its == label])
+        learn_messages(model, label, [("", mail) for its, mail in fresh if its == label])
     assert rows(model).keys() > pruned.keys() or "NOTAWORD" in pruned
     every = [("", mail) for _, mail in mails + fresh]
     for start in range(0, len(every), 20):
-        assert set(learn_all(model, None, every[start : start + 20])) == {"forgotten"}
+        assert set(learn_messages(model, None, every[start : start + 20])) == {"forgotten"}
         assert check_model(model) == []
     with open_model(model) as opened:
         assert opened.messages == [0, 0]

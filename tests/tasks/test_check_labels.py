@@ -7,7 +7,7 @@ import pytest
 
 from nbspam.corpus.corpus import Corpus, read_corpus
 from nbspam.corpus.labelled import open_labelled
-from nbspam.store.learn import MOVED, learn
+from nbspam.learning.learn import MOVED, learn_message
 from nbspam.tasks.check_labels import check_labels, choose_views
 from tests.mail_samples import make_corpus, make_index
 from tests.tiny_mail import run
@@ -77,5 +77,5 @@ def test_messages_that_the_model_counted_as_another_class_are_listed(
     corpus = read_corpus(source.items(), source.classes, 1, wanted=choose_views(model))
     assert check_labels(corpus, model).counted_otherwise == []
     ham = str(next((folder / "ham").iterdir()))
-    assert learn(model, "spam", Path(ham).read_bytes()) == MOVED
+    assert learn_message(model, "spam", Path(ham).read_bytes()) == MOVED
     assert check_labels(corpus, model).counted_otherwise == [(ham, "ham", ("spam",))]

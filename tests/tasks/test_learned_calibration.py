@@ -8,11 +8,12 @@ import pytest
 
 from nbspam.corpus.item import Item
 from nbspam.corpus.labelled import open_labelled
+from nbspam.learning.learn import learn_message
 from nbspam.model.calibrate import WARM_UP_SHARE
 from nbspam.model.calibration import Learner, first_weights
 from nbspam.model.scorer import Counted, Scorer
 from nbspam.settings import Settings, parse_settings
-from nbspam.store.learn import learn
+from nbspam.store.covariance import read_covariance
 from nbspam.store.reader import open_model
 from nbspam.tasks import update as bulk
 from nbspam.tasks.train import train
@@ -41,7 +42,7 @@ class ByHand(Learner):
 
 def stored(path: str) -> Calibration:
     model = open_model(path)
-    found = model.calibration(), model.covariance()
+    found = model.calibration(), read_covariance(model)
     model.close()
     return found
 
@@ -77,7 +78,7 @@ def test_a_message_learned_teaches_what_was_said_of_it_before(model: str, tmp_pa
         by_hand = ByHand(model)
         by_hand.be_taught(item)
         assert by_hand.weights != stored(model)[0]
-        assert learn(model, item.label, item.read()) == "learned"
+        assert learn_message(model, item.label, item.read()) == "learned"
         check_equal(stored(model), (by_hand.weights, by_hand.covariance))
 
 
@@ -93,6 +94,6 @@ def test_dated_mail_added_in_bulk_teaches_as_if_it_came_one_by_one(
     for number, item in enumerate(items):
         if number >= first:
             by_hand.be_taught(item)
-        learn(single, item.label, item.read())
+        learn_message(single, item.label, item.read())
     update(items, CLASSES, model)
     check_equal(stored(model), (by_hand.weights, by_hand.covariance))
