@@ -21,9 +21,9 @@ from nbspam.corpus.item import Item
 from nbspam.corpus.labelled import open_labelled
 from nbspam.filter import open_filter
 from nbspam.labels import HAM_AND_SPAM
+from nbspam.learning.learn import learn_message
 from nbspam.model.block import Block
 from nbspam.settings import Settings
-from nbspam.store.learn import learn
 from nbspam.tasks.classify import ModelJudge
 from nbspam.tasks.label import Labelling, make_empty_model
 
@@ -54,7 +54,7 @@ def at_random(path: str, folder: list[Item]) -> None:
     """A model of the first messages of the folder, whose order is at random."""
     make_empty_model(path)
     for item in folder[:LABELS]:
-        learn(path, item.label, item.read())
+        learn_message(path, item.label, item.read())
 
 
 def errors(path: str, later: Block) -> Errors:

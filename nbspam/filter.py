@@ -79,17 +79,17 @@ class Filter:
 
         Returns 'learned', 'moved' (it was counted as another class) or 'already learned'.
         """
-        from nbspam.store.learn import learn
+        from nbspam.learning.learn import learn_message
 
-        result = learn(self.model.path, label, data)
+        result = learn_message(self.model.path, label, data)
         self.refresh()
         return result
 
     def unlearn(self, data: bytes) -> str:
         """Take one counting of the message out again; returns 'forgotten' or 'was never learned'."""
-        from nbspam.store.learn import unlearn
+        from nbspam.learning.learn import unlearn_message
 
-        result = unlearn(self.model.path, data)
+        result = unlearn_message(self.model.path, data)
         self.refresh()
         return result
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Self
 
-from nbspam.store.learn import MIN_LABELLED
+from nbspam.learning.autolearn import MIN_LABELLED
 from tests.tiny_mail import mail, run, write_folders
 
 HAM = mail("minutes of the meeting about the garden fence")

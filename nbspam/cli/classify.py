@@ -320,7 +320,7 @@ def _open(options: Options, current: Filter | None = None) -> Filter:
         why, remedy = "needs a model of ham and spam", "read the verdict on stdout instead"
         raise UsageError("", why, remedy, "exit-code-classes", option=_exit_option(options))
     if "autolearn" in options:
-        from nbspam.tasks.autolearn import check_autolearn
+        from nbspam.learning.autolearn import check_autolearn
 
         check_autolearn(spam_filter.settings, change)
     return spam_filter
@@ -345,11 +345,12 @@ def _learn(spam_filter: Filter, verdict: Verdict, data: bytes, options: Options)
     """With --autolearn, learn the verdict; it is written already, so an error here does not change it."""
     if "autolearn" not in options:
         return
-    from nbspam.tasks.autolearn import lesson
+    from nbspam.learning.autolearn import choose_lesson
 
     sys.stdout.buffer.flush()
     try:
-        learn = lesson(spam_filter, verdict, data, own_model(options), "classify")
+        probabilities = None if verdict.is_prior_alone else verdict.probabilities
+        learn = choose_lesson(probabilities, data, own_model(options), spam_filter.model.path, "classify")
         if learn:
             learn()
     except NbspamError as error:

@@ -16,7 +16,7 @@ from nbspam.errors import TryAgainError, UsageError
 from nbspam.filter import open_filter
 from nbspam.folders.learner import FolderLearner, FolderMemory
 from nbspam.labels import HAM_AND_SPAM
-from nbspam.store.learn import check_classes
+from nbspam.learning.learn import check_classes
 
 MISSING = ""
 LEARN_SECONDS = 300  # between two looks at the states of all mail

@@ -7,13 +7,11 @@ where they are used; their help is in nbspam.cli.quick_commands.
 from __future__ import annotations
 
 import os
-import time
 
 from nbspam.cli import default_start, done_text, plain, read_class_name, say, write_text
 from nbspam.cli.classify import ReadableMessages, own_model, parse_arguments
 from nbspam.errors import UsageError
-from nbspam.store.connection import LONGEST_PAUSE
-from nbspam.store.learn import check_classes, learn_all, split_batches
+from nbspam.learning.learn import check_classes, learn_messages, split_batches
 from nbspam.store.updater import Origin
 from nbspam.tasks.start import choose_model, copy_shared
 
@@ -46,32 +44,24 @@ def learn(options: Options, class_name: str | None, paths: list[str]) -> int:
     In batches of one transaction each; an unreadable message does not stop the others.
     """
     model, start = own_model(options), options.get("start", default_start())
-    label = _check_class(choose_model(model, start), class_name)
+    label = None if class_name is None else read_class_name(class_name, "CLASS")
     messages, origin, quiet = ReadableMessages(options, paths), Origin("learn"), "quiet" in options
     done: dict[str, int] = {}
-    for number, batch in enumerate(split_batches(messages, lambda message: len(message[1]))):
-        if number:
-            time.sleep(LONGEST_PAUSE)  # let another waiting writer go first
-        if copy_shared(model, start):
-            say(f"{plain(model)} begins as a copy of {plain(start)}.", quiet)
-        for (name, _), result in zip(batch, learn_all(model, label, batch, origin), strict=True):
-            write_text(f"{result}\t{plain(name)}\n")
-            done[result] = done.get(result, 0) + 1
-    say(done_text(done), quiet)
-    return messages.status
-
-
-def _check_class(model: str, class_name: str | None) -> str | None:
-    """The canonical spelling of the class; raises what is wrong with it, or with the model."""
-    if class_name is None:
-        check_classes(model)
-        return None
-    label = read_class_name(class_name, "CLASS")
     try:
-        check_classes(model, label)
+        if choose_model(model, start) != model:
+            check_classes(start, label)
+        for batch in split_batches(messages, lambda message: len(message[1])):
+            if copy_shared(model, start):
+                say(f"{plain(model)} begins as a copy of {plain(start)}.", quiet)
+            for (name, _), result in zip(batch, learn_messages(model, label, batch, origin), strict=True):
+                write_text(f"{result}\t{plain(name)}\n")
+                done[result] = done.get(result, 0) + 1
+        if not done:
+            check_classes(choose_model(model, start), label)
     except UsageError as error:
-        if not os.path.exists(class_name):
+        if error.slug != "no-such-class" or not class_name or not os.path.exists(class_name):
             raise
         remedy = f"nbspam learn spam {class_name}"
         raise UsageError(class_name, "is a file, and the class comes first", remedy, error.slug) from None
-    return label
+    say(done_text(done), quiet)
+    return messages.status

@@ -12,9 +12,9 @@ from nbspam.cli.options import ANY_PATH, options
 from nbspam.cli.tables import day, utc, write_json
 from nbspam.errors import NoInputError, UsageError
 from nbspam.labels import format_counts
-from nbspam.store.ledger import entries
+from nbspam.learning.undo import choose_entries, take_back
+from nbspam.store.ledger import list_entries
 from nbspam.store.reader import open_model
-from nbspam.tasks.undo import choose, take_back
 
 
 @click.command("log")
@@ -35,7 +35,7 @@ def log_command(model: str, number: int, json: bool) -> None:
     Exit status: 0 shown; 65 no sound model; 66 no model.
     """
     with open_model(model) as opened:
-        classes, found = opened.classes, entries(opened)[: number or None]
+        classes, found = opened.classes, list_entries(opened)[: number or None]
     for one in found:
         by = None if one.time_ms is None else "filter" if one.is_own else "person"
         source, messages = " ".join(one.source), one.messages
@@ -81,7 +81,7 @@ def undo_command(
         done[result] += 1
         write_text(f"{result}\t{plain(name)}\n")
 
-    chosen = choose(model, last, 1000 * since.timestamp() if since else 0, source or "")
+    chosen = choose_entries(model, last, 1000 * since.timestamp() if since else 0, source or "")
     missing = take_back(model, chosen, paths, tell)
     say(done_text(done), quiet)
     if missing:

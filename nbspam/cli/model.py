@@ -15,9 +15,9 @@ from nbspam.cli.shared import check_new_model, check_writable, write_lines
 from nbspam.cli.tables import console, table, write_json
 from nbspam.errors import BadDataError, UsageError
 from nbspam.labels import HAM_AND_SPAM, format_counts
+from nbspam.learning.autolearn import forget_autolearned
 from nbspam.model.features import bin_text, make_bins
 from nbspam.store.check import check_model
-from nbspam.store.learn import forget_autolearned
 from nbspam.store.prune import prune
 from nbspam.store.text import dump_model, load_dump
 from nbspam.tasks.inspect_model import ModelFacts, collect_facts
@@ -156,10 +156,8 @@ def merge_command(models: tuple[str, ...], output: str, replace: bool, quiet: bo
 
 
 @model_command.command("prune")
-@options("model", "max_size", "prune.min_count", "older_than", "quiet")
-def prune_command(
-    model: str, max_size: int | None, min_count: int | None, older_than: float | None, quiet: bool
-) -> None:
+@options("model", "max_size", "prune.min_count", "quiet")
+def prune_command(model: str, max_size: int | None, min_count: int | None, quiet: bool) -> None:
     """Make a model smaller: take out the tokens that are in the fewest messages.
 
     The filter then no longer knows these tokens; docs/model-size.md says what that costs.  Messages that were
@@ -171,10 +169,10 @@ def prune_command(
 
     Exit status: 0 pruned; 64 usage; 65 no sound model; 66 no model; 74 I/O; 75 try again later.
     """
-    if max_size is None and min_count is None and older_than is None:
-        remedy = "add --max-size SIZE, --min-count N or --older-than DAYS"
+    if max_size is None and min_count is None:
+        remedy = "add --max-size SIZE or --min-count N"
         raise UsageError("model prune", "needs a limit", remedy, "no-effect")
-    done = prune(model, max_size, min_count or 1, older_than)
+    done = prune(model, max_size, min_count or 1)
     sizes = f"{done.after_bytes / 1e6:.1f} MB, before {done.before_bytes / 1e6:.1f} MB"
     say(f"Pruned {done.pruned:,} of {done.tokens:,} tokens.\nModel: {plain(model)}, {sizes}.", quiet)
 

@@ -212,9 +212,6 @@ _TABLE: dict[str, Callable[[str], Callable[[Any], Any]]] = {
     "size": _option("Keep the N most frequent words. Default: all.", "N", type=int),
     "max_size": _option("Keep the most frequent tokens that fit into such a file.", "SIZE", type=parse_size),
     "prune.min_count": _option("Keep the tokens of N or more messages.", "N", type=_SOME),
-    "older_than": _option(
-        "Take out tokens of one message older than DAYS, and such lines of nbspam log.", "DAYS", type=_DAYS
-    ),
     "min_count": _option("Keep words in N or more messages.", "N", type=int, default=1),
     "word_list": _option("Keep only the words of this dictionary, one a line.", "FILE"),
     "view": _option("The tokens to count.", "NAME", type=("all", "body"), shown="all; body with --word-list"),

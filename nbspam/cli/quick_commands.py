@@ -47,8 +47,7 @@ def learn_command(class_name: str, files: tuple[str, ...], **given: Any) -> int:
     FILE is a message, a folder or a mailbox; without FILE, the message on stdin.  Writes one line for each
     message to stdout: `learned`, `moved` (it was counted as another class) or `already learned`, a tab, and
     its name.  Messages are learned in batches: if the command is stopped, every written line is done.
-    `will be learned` means that other programs kept the model busy for 10 seconds: the message is saved next
-    to the model, and the next program that learns counts it.
+    If other programs write to the model, it waits for its turn; after 60 seconds it ends with 75.
 
     \b
     Example:

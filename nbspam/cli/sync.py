@@ -14,7 +14,7 @@ from nbspam.cli.options import options
 from nbspam.folders.learner import FolderLearner, FolderMemory, LearnedMail
 from nbspam.folders.maildirs import Maildirs
 from nbspam.labels import HAM_AND_SPAM
-from nbspam.store.learn import check_classes
+from nbspam.learning.learn import check_classes
 
 
 @click.command("sync")

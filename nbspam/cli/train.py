@@ -90,7 +90,7 @@ def _source(command: str, given: dict[str, Any]) -> str:
 
 def _update(model: str, start: str, given: dict[str, Any]) -> None:
     """Add the mail to the model, or to a copy of --start; the settings of the model stay."""
-    from nbspam.store.learn import check_classes
+    from nbspam.learning.learn import check_classes
     from nbspam.tasks.start import choose_model
     from nbspam.tasks.update import update
 

@@ -20,8 +20,8 @@ from nbspam.corpus.folder_names import JUNK
 from nbspam.errors import BadDataError, TryAgainError
 from nbspam.files import open_whole_file
 from nbspam.labels import HAM, SPAM
+from nbspam.learning.learn import learn_messages, split_batches
 from nbspam.mail.limits import MAX_READ_BYTES
-from nbspam.store.learn import learn_all, split_batches
 from nbspam.store.updater import Origin
 
 MAX_FILED = 10_000  # messages that are known again when they move
@@ -236,7 +236,9 @@ class FolderLearner:
         results = [WOULD_LEARN] * len(mails)
         if mails and not self._is_dry:
             self._origin.source = self._source + folder
-            results = learn_all(self._model, label, [("", data) for data in mails.values()], self._origin)
+            results = learn_messages(
+                self._model, label, [("", data) for data in mails.values()], self._origin
+            )
             self._box.mark(list(mails), label)
         for uid, result in zip(mails, results, strict=True):
             yield LearnedMail(result, label, f"{folder}/{uid}")

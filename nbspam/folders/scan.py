@@ -10,7 +10,7 @@ from nbspam.filter import Filter
 from nbspam.folders.account import REFUSED, ImapMailbox
 from nbspam.folders.learner import FolderMemory, KnownFolder, Uid, fingerprint
 from nbspam.labels import SPAM
-from nbspam.store.learn import split_batches
+from nbspam.learning.learn import split_batches
 
 MOVED, FLAGGED = "moved", "flagged"
 KEPT = "kept"  # it is no spam

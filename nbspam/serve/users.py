@@ -16,13 +16,13 @@ from nbspam.errors import NbspamError, TryAgainError, UsageError
 from nbspam.explain import list_clues
 from nbspam.filter import Filter, follow_model
 from nbspam.labels import SPAM, parse_class_name
+from nbspam.learning.autolearn import check_autolearn, choose_lesson
+from nbspam.learning.learn import FORGOTTEN, LEARNED, MOVED, check_classes, learn_messages
 from nbspam.passthrough import mark_message, unwrap_message
 from nbspam.serve import codec
 from nbspam.serve.codec import ClientError, Request
 from nbspam.store.connection import BESIDE, file_identity
-from nbspam.store.learn import FORGOTTEN, LEARNED, MOVED, check_classes, learn_all
 from nbspam.store.updater import Origin
-from nbspam.tasks.autolearn import check_autolearn, lesson
 from nbspam.tasks.start import choose_model, copy_shared
 
 USER = "%u"  # in the path of a model: the name of the user
@@ -126,7 +126,9 @@ class UserFilters:
             verdict = spam_filter.classify(message, f"id={codec.find_message_id(message)}")
             data = codec.write_answer(request, verdict, self._write_content(request, spam_filter, verdict))
             own = self.find_own_path(request.user) if self.autolearn else ""
-            learns = lesson(spam_filter, verdict, message, own, _name_source(request)) if own else None
+            learns = None
+            if own and not verdict.is_prior_alone:
+                learns = choose_lesson(verdict.probabilities, message, own, path, _name_source(request))
         except Exception as error:
             self._close(path)
             if isinstance(error, NbspamError):
@@ -170,10 +172,10 @@ class UserFilters:
         path = self.find_own_path(request.user)
         if not path:
             raise UsageError("User", f"{request.user or 'nobody'} can have no model", "", "serve-user")
-        check_classes(self._choose_path(request.user), *([label] if label else []))
+        check_classes(self._choose_path(request.user), label)
         copy_shared(path, self.start)
         messages = [("", unwrap_message(request.message))]
-        return learn_all(path, label, messages, Origin(_name_source(request)))[0]
+        return learn_messages(path, label, messages, Origin(_name_source(request)))[0]
 
 
 def _name_source(request: Request) -> str:

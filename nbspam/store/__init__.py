@@ -1,9 +1,10 @@
 """The model file: the only room that knows SQL.  schema.sql is its specification.
 
-connection  opening a file, locks, SQLite's errors    merge   models added up
-reader      a model, read on demand                   prune   rare tokens taken out
-writer      new files and copies                      text    a model as text, and back
-updater     adding and removing messages              check   the checks of a model, and its facts
-learn       single messages, learned and unlearned    digest  the digest of each table
-lessons     messages that wait for a writer           ledger  what was learned when, for undo
+connection   opening a file, SQLite's errors             merge   models added up
+reader       a model, read on demand                     prune   rare tokens taken out
+rows         rows that are written                       text    a model as text, and back
+writer       new files and copies                        check   the checks of a model, and its facts
+bulk         what a training has counted, as rows        digest  the digest of each table
+turns        writers go one after the other              ledger  what was learned when and as what
+updater      adding and removing messages                autolearned  messages of the filter's own verdicts
 """

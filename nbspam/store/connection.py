@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import sys
-import time
 
 from nbspam.errors import (
     RETRAIN,
@@ -30,13 +29,12 @@ if TYPE_CHECKING:
 
 APPLICATION_ID = 0x6E627370
 # 1 had no bigrams, 2 each word once, 3 strongest words as evidence, 4 no digests, 5 histograms, 6 priors,
-# 7 no ledger.
-FORMAT = 8
-BUSY_SECONDS = 10.0  # how long a reader waits for a writer's lock
-LESSONS = "-lessons"  # ending of the folder of lessons that wait for a writer
-BESIDE = ("-journal", "-wal", "-shm", LESSONS)  # endings of what SQLite and we keep next to a model
-FIRST_PAUSE = 0.001  # seconds between two tries to write; doubled each time up to the longest
-LONGEST_PAUSE = 0.05
+# 7 no ledger, 8 a row for each covariance.
+FORMAT = 9
+BUSY_SECONDS = 10.0  # how long a reader waits for a writer's commit, and a commit for readers
+LOCK = "-lock"  # ending of the file of store/turns.py
+LESSONS = "-lessons"  # ending of the folder of learning/old_lessons.py
+BESIDE = ("-journal", "-wal", "-shm", LOCK, LESSONS)  # endings of what SQLite and we keep next to a model
 CACHED_STATEMENTS = 8  # a query for the tokens of a message has a text for each number of them
 HEAD_BYTES = 100
 # Bounds on the file of somebody else.  No setting, text or list of tokens of ours is longer.
@@ -45,6 +43,7 @@ MAX_SCHEMA_STEPS = 20_000  # of SQLite's virtual machine, to read the schema; ou
 _MAGIC = b"SQLite format 3\x00"
 _OTHER = "name another file: `model=PATH`"
 _AGAIN = "try again in a moment"
+_BUSY = "another program is writing the model"
 _PERMISSIONS = "check the permissions of file and folder"
 _FREE = "free some space; a model that was there is intact"
 
@@ -111,36 +110,6 @@ class OneState:
     def __exit__(self, *error: object) -> None:
         if self._is_outermost and self._connection.in_transaction:
             self._connection.execute("ROLLBACK")  # nothing was written; COMMIT would fail on a damaged page
-
-
-def open_to_write(path: str, seconds: float) -> Connection:
-    """A connection in a transaction that is the only writer to the file now at `path`.
-
-    seconds : how long to wait for other writers, as the sum of the pauses; then sqlite3.OperationalError
-
-    A busy file is closed and opened again, never kept open: SQLite knows a journal only by the file's name.
-    If the model is replaced while we wait, and a third program writes to the new file, SQLite would take that
-    program's journal for a killed program's, play it back into the old file and delete it.
-    """
-    waited, pause = 0.0, FIRST_PAUSE
-    while True:
-        found, connection = file_identity(path), connect(path, "rw", 0)
-        try:
-            # A cache that overflows is written to the file at once, and nobody could read until the commit.
-            connection.execute("PRAGMA cache_spill = OFF")
-            # The removal of the journal is on the disk, too: else a power loss would undo the change.
-            connection.execute("PRAGMA synchronous = EXTRA")
-            connection.execute("BEGIN IMMEDIATE")
-            if file_identity(path) != found:
-                raise sqlite3.OperationalError("database is locked: replaced again and again")
-            return connection
-        except sqlite3.Error as error:
-            connection.close()
-            if waited >= seconds or "locked" not in str(error):
-                raise
-        time.sleep(pause)
-        waited += pause
-        pause = min(2 * pause, LONGEST_PAUSE)
 
 
 def connect(path: str, mode: str, seconds: float) -> Connection:
@@ -228,9 +197,14 @@ def replaced_error(path: str) -> NbspamError:
     return TryAgainError(path, "was replaced by another program", _AGAIN, "model-changed")
 
 
+def busy_error(path: str) -> NbspamError:
+    """The error for a model that others have been writing all the time."""
+    return TryAgainError(path, _BUSY, _AGAIN, "model-busy")
+
+
 # Words in an error of SQLite, and what it means.
 _ERRORS = (
-    (("locked", "busy"), TryAgainError, "another program is writing the model", _AGAIN, "model-busy"),
+    (("locked", "busy"), TryAgainError, _BUSY, _AGAIN, "model-busy"),
     (("full",), InputOutputError, "no space left for the model", _FREE, "no-space"),
     (("readonly", "unable to open"), InputOutputError, "is not writable", _PERMISSIONS, "model-readonly"),
     (("disk I/O",), InputOutputError, "reading or writing the model failed", "check the disk", "model-io"),

@@ -7,17 +7,13 @@ tables that are read whenever a model is opened, and is compared then (store/rea
 
 from __future__ import annotations
 
-from functools import cache
-from operator import mul
-
-from nbspam.errors import DamagedModelError
 from nbspam.store.connection import Connection
 from nbspam.store.reader import count_columns, opening_digest, opening_rows
 from nbspam.tokens.bag import hash_token, mix_bits
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from typing import Any
 
 # table -> the columns of its digest; of `token` also the count columns.  The text of a token follows from its
@@ -29,17 +25,23 @@ DIGESTED = {
     "learned": "digest, class, batch, times",
     "moved": "digest, class, batch, times, until",
     "autolearned": "digest, class, tokens",
-    "calibration_covariance": "line, place, value",
+    "calibration_covariance": "value",
     "numeric_feature": "number, name, edges",
     "numeric_count": "kind, class, place, value",
 }
 _BITS = (1 << 64) - 1
+_FACTORS: list[int] = []  # as far as they were needed
 
 
 def digest_row(row: Sequence[object]) -> int:
     """The number of a row, 0 .. 2^64 - 1, to add to the digest of its table."""
     values = [value if type(value) is int else hash_token(repr(value)) for value in row]
-    return int(mix_bits(sum(map(mul, values, _factors(len(row)))) & _BITS))
+    return int(mix_bits(sum(map(int.__mul__, values, _factors(len(values)))) & _BITS))
+
+
+def digest_rows(rows: Iterable[Sequence[object]]) -> int:
+    """The sum of the numbers of rows."""
+    return sum(map(digest_row, rows))
 
 
 def digest_table(connection: Connection, table: str) -> int:
@@ -48,44 +50,46 @@ def digest_table(connection: Connection, table: str) -> int:
     if table == "token":
         n_classes = connection.ask("SELECT count(*) FROM class")[0][0]
         columns = ", ".join([columns, *count_columns(n_classes)])
-    return sum(map(digest_row, connection.stream(f"SELECT {columns} FROM {table}"))) & _BITS
+    return digest_rows(connection.stream(f"SELECT {columns} FROM {table}")) & _BITS
 
 
 def digest_array(rows: Any) -> int:
     """The digest of a table of integers.  rows : int64 (n_rows, n_columns)"""
     import numpy as np
 
-    return int(mix_bits(rows.view(np.uint64) @ np.array(_factors(rows.shape[1]), np.uint64)).sum())
+    n_columns = rows.shape[1]
+    factors = np.array(_factors(n_columns)[:n_columns], np.uint64)
+    return int(mix_bits(rows.view(np.uint64) @ factors).sum())
 
 
-def write_digests(connection: Connection, changes: Mapping[str, int | None]) -> None:
-    """Write the digests of changed tables.
+def read_digests(connection: Connection) -> dict[str, int]:
+    """Table -> its digest as it was written."""
+    return dict(connection.ask("SELECT name, value FROM digest"))
 
-    changes : table of DIGESTED -> what to add to its digest; None: work it out from the rows
-    """
-    written = dict(connection.ask("SELECT name, value FROM digest"))
-    try:
-        new = {
-            table: _to_signed(digest_table(connection, table) if added is None else written[table] + added)
-            for table, added in changes.items()
-        }
-    except (KeyError, TypeError):
-        raise DamagedModelError(connection.path, "the digest of a table is missing") from None
+
+def write_digests(connection: Connection, digests: Mapping[str, int | None]) -> None:
+    """Write the digests of changed tables.  digests : table of DIGESTED -> digest; None: of its rows"""
+    new = {
+        table: _to_signed(digest_table(connection, table) if digest is None else digest)
+        for table, digest in digests.items()
+    }
     new["opening"] = opening_digest(opening_rows(connection))
     connection.executemany("INSERT OR REPLACE INTO digest VALUES (?, ?)", new.items())
 
 
 def differing_tables(connection: Connection) -> list[str]:
     """Tables whose rows are not those that were written."""
-    written = dict(connection.ask("SELECT name, value FROM digest"))
+    written = read_digests(connection)
     return [table for table in DIGESTED if written.get(table) != _to_signed(digest_table(connection, table))]
 
 
 def _to_signed(number: int) -> int:
     """The same 64 bits as SQLite's integers have them."""
-    return (number + (1 << 63) & _BITS) - (1 << 63)
+    return ((number + (1 << 63)) & _BITS) - (1 << 63)
 
 
-@cache
-def _factors(n_columns: int) -> tuple[int, ...]:
-    return tuple(mix_bits(0x9E3779B97F4A7C15 * n & _BITS) | 1 for n in range(1, n_columns + 1))
+def _factors(n_columns: int) -> list[int]:
+    """What the columns of a row are multiplied by: odd numbers, at least so many."""
+    for n in range(len(_FACTORS) + 1, n_columns + 1):
+        _FACTORS.append(mix_bits((0x9E3779B97F4A7C15 * n) & _BITS) | 1)
+    return _FACTORS

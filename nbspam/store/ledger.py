@@ -1,4 +1,4 @@
-"""The ledger: when, from where and by whom the messages of a model were learned, and what undo takes back."""
+"""The ledger: when, from where and by whom the messages of a model were learned, and as what before."""
 
 from __future__ import annotations
 
@@ -6,12 +6,9 @@ from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from nbspam.errors import DamagedModelError
-from nbspam.store.learn import FORGOTTEN, KNOWN, MOVED, count_message, keep_tokens
 from nbspam.store.reader import Model, find_rows
-from nbspam.store.updater import Updater, countings, read_rows
-from nbspam.tokens import Counted
+from nbspam.store.updater import Updater, read_rows
 
-FIRST = 1  # the number of the batch that the model was made with
 _ROWS = """
 SELECT batch, time, name, own, class, sum(times)
 FROM (SELECT batch, class, times FROM learned UNION ALL SELECT batch, class, 0 FROM moved)
@@ -37,7 +34,7 @@ class Entry(NamedTuple):
     messages: list[int]
 
 
-def entries(model: Model) -> list[Entry]:
+def list_entries(model: Model) -> list[Entry]:
     """The entries of a ledger, the newest first; also those whose messages have all moved since."""
     found: dict[tuple[int | None, tuple[str, ...], bool], Entry] = {}
     try:
@@ -60,45 +57,47 @@ def find_first_times(model: Model, keys: Sequence[int]) -> dict[int, int | None]
     return {key: time_ms if type(time_ms) is int else None for key, time_ms in rows}
 
 
-def begin_undo(updater: Updater, batches: Collection[int]) -> tuple[set[int], set[int]]:
-    """Forget what these batches counted of messages that have moved since.
+class Move(NamedTuple):
+    """A row of `moved`: how often a message had counted as a class, until a batch moved it."""
 
-    Returns the digests of their messages that still count: those of a person's, and the filter's own.
-    """
+    digest: int
+    label: int
+    batch: int
+    times: int
+    until: int
+
+
+def list_moves(updater: Updater, digest: int) -> list[Move]:
+    """The moves of a message."""
+    return [Move(*row) for row in read_rows(updater.connection, "moved", digest)]
+
+
+def forget_moved(updater: Updater, batches: Collection[int]) -> None:
+    """Forget what these batches counted of messages that have moved since."""
+    numbers = ",".join(map(str, batches))
+    query = f"SELECT DISTINCT digest FROM moved WHERE batch IN ({numbers})"
+    for (digest,) in updater.connection.ask(query):
+        moves = left = list_moves(updater, digest)
+        while gone := [move for move in left if move.batch in batches]:
+            forgotten = gone[0]
+            left = [move for move in left if move.batch != forgotten.batch]
+            # What the forgotten batch had moved was then moved by the next one.
+            left = [
+                move._replace(until=forgotten.until) if move.until == forgotten.batch else move
+                for move in left
+            ]
+        updater.change("moved", moves, left)
+
+
+def list_digests(updater: Updater, batches: Collection[int]) -> tuple[set[int], set[int]]:
+    """The messages of these batches that still count: those of a person's, and the filter's own."""
     ask, numbers = updater.connection.ask, ",".join(map(str, batches))
-    for (digest,) in ask(f"SELECT DISTINCT digest FROM moved WHERE batch IN ({numbers})"):
-        rows = left = read_rows(updater.connection, "moved", digest)
-        while gone := [row for row in left if row[2] in batches]:
-            _, _, batch, _, until = gone[0]  # what it had moved was then moved by the next one
-            left = [(*row[:4], until) if row[4] == batch else row for row in left if row[2] != batch]
-        updater.change("moved", rows, left)
     found = {digest for (digest,) in ask(f"SELECT digest FROM learned WHERE batch IN ({numbers})")}
     own = {digest for (digest,) in ask("SELECT digest FROM autolearned")} & found
     return found - own, own
 
 
-def undo(updater: Updater, message: Counted, batches: Collection[int]) -> str:
-    """Take out what these batches counted of a message; what they had moved counts again.
-
-    Returns FORGOTTEN, MOVED, or KNOWN if they counted nothing of it.
-    """
-    result = KNOWN
-    for number, batch, times in countings(updater.connection, message.digest):
-        if batch not in batches:
-            continue
-        result = FORGOTTEN
-        for row in read_rows(updater.connection, "moved", message.digest):
-            _, before, first, how_often, until = row
-            if until == batch:
-                result = MOVED
-                count_message(updater, before, message, how_often, first)
-                updater.change("moved", [row])
-                if _is_own(updater, first):
-                    keep_tokens(updater, before, message)
-        count_message(updater, number, message, -times, batch)
-    return result
-
-
-def _is_own(updater: Updater, batch: int) -> bool:
+def is_own(updater: Updater, batch: int) -> bool:
+    """True if the filter itself learned the messages of this batch."""
     query = "SELECT own FROM batch JOIN source ON source.number = batch.source WHERE batch.number = ?"
     return bool(updater.connection.ask(query, (batch,)) == [(1,)])

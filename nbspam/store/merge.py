@@ -9,9 +9,9 @@ from collections.abc import Iterator, Sequence
 
 from nbspam.errors import BadDataError, DamagedModelError
 from nbspam.settings import parse_settings
+from nbspam.store.autolearned import read_autolearned
 from nbspam.store.check import vocabulary_keys
 from nbspam.store.reader import Model, count_columns
-from nbspam.store.updater import read_autolearned
 from nbspam.store.writer import new_model
 
 TYPE_CHECKING = False

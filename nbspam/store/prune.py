@@ -12,18 +12,17 @@ from __future__ import annotations
 
 import os
 import sqlite3
-import time
 from contextlib import closing
 from typing import NamedTuple
 
 from nbspam.errors import UsageError
 from nbspam.store.connection import BUSY_SECONDS, check_file, connect, store_error
 from nbspam.store.reader import count_columns
-from nbspam.store.updater import PRUNED, Updater, updating
+from nbspam.store.turns import PATIENCE_SECONDS, Turn
+from nbspam.store.updater import PRUNED, Transaction, Updater
 from nbspam.store.writer import sum_rows
 from nbspam.tokens.bag import MEASURES_VIEW, NO_TEXTBOOK_VIEWS, NOTAWORD, NOTAWORD_KEY, NOTAWORD_VIEW
 
-DAY_SECONDS = 86_400
 SPARE = 0.98  # of the space for tokens; how full SQLite's pages will be, is not known to the byte
 
 
@@ -36,22 +35,20 @@ class Pruned(NamedTuple):
     after_bytes: int
 
 
-def prune(path: str, max_bytes: int | None = None, min_count: int = 1, days: float | None = None) -> Pruned:
+def prune(path: str, max_bytes: int | None = None, min_count: int = 1) -> Pruned:
     """Take the tokens of the fewest messages out of a model, in one transaction, and shrink the file.
 
     max_bytes : size of the file afterwards, at most; None: no bound
     min_count : tokens in fewer messages go, all classes together
-    days      : tokens of a single message go if it was learned longer ago, and that part of the ledger
     Raises UsageError, and changes no count, if what is not a token needs more than max_bytes.
     """
     check_file(path)
     before = os.path.getsize(path)
     _compact(path)  # what is free already is not what tokens need
     tokens, pruned = 0, 0
-    oldest = None if days is None else int(1000 * (time.time() - days * DAY_SECONDS))
     while True:  # a second time if the estimate was wrong
-        with updating(path) as updater:
-            found, gone = _take_out(updater, max_bytes, min_count, oldest)
+        with Transaction(path) as updater:
+            found, gone = _take_out(updater, max_bytes, min_count)
         _compact(path)
         tokens = tokens or found  # before the first time
         pruned += gone
@@ -63,18 +60,16 @@ def prune(path: str, max_bytes: int | None = None, min_count: int = 1, days: flo
 def _compact(path: str) -> None:
     """Write the file anew without free space; SQLite does it whole or not at all."""
     try:
-        with closing(connect(path, "rw", BUSY_SECONDS)) as connection:
+        with Turn(path, PATIENCE_SECONDS), closing(connect(path, "rw", BUSY_SECONDS)) as connection:
             connection.execute("VACUUM")
     except sqlite3.Error as error:
         raise store_error(path, error) from None
 
 
-def _take_out(updater: Updater, max_bytes: int | None, min_count: int, oldest: int | None) -> tuple[int, int]:
+def _take_out(updater: Updater, max_bytes: int | None, min_count: int) -> tuple[int, int]:
     """Prune within a transaction; the number of tokens before, and of those taken out."""
     ask = updater.connection.ask
-    _choose(updater, max_bytes, min_count, oldest)
-    if oldest is not None:
-        updater.forget_batches(f"time < {oldest}")
+    _choose(updater, max_bytes, min_count)
     tokens, pruned = ask("SELECT (SELECT count(*) FROM token), (SELECT count(*) FROM temp.pruned)")[0]
     if pruned:
         outside = _outside(updater)
@@ -88,8 +83,8 @@ def _take_out(updater: Updater, max_bytes: int | None, min_count: int, oldest: i
     return tokens, pruned
 
 
-def _choose(updater: Updater, max_bytes: int | None, min_count: int, oldest: int | None) -> None:
-    """Make the table temp.pruned of the keys that go.  oldest : in ms since 1970, of a single message"""
+def _choose(updater: Updater, max_bytes: int | None, min_count: int) -> None:
+    """Make the table temp.pruned of the keys that go."""
     model, connection = updater.model, updater.connection
     messages = " + ".join(count_columns(len(model.classes))[::2])
     # What SQLite needs for a row: key, header and pointer, and integers; 0 and 1 take no byte.
@@ -104,10 +99,8 @@ def _choose(updater: Updater, max_bytes: int | None, min_count: int, oldest: int
             raise UsageError(model.path, why, "allow more bytes: `max_size`", "prune-size")
     # Which go of those that are in equally many messages: their keys are as good as random.
     used = f"sum({size}) OVER (ORDER BY {stays} DESC, {messages} DESC, key)"
-    rows = f"SELECT key, {stays} AS stays, {messages} AS n, {used} AS used, since FROM token"
+    rows = f"SELECT key, {stays} AS stays, {messages} AS n, {used} AS used FROM token"
     goes = f"n < {min_count} OR used > {room}"
-    if oldest is not None:
-        goes += f" OR (n = 1 AND since NOT IN (SELECT number FROM batch WHERE time >= {oldest}))"
     connection.execute(f"CREATE TEMP TABLE pruned AS SELECT key FROM ({rows}) WHERE NOT stays AND ({goes})")
 
 

@@ -58,6 +58,7 @@ class Model:
     def __init__(self, path: str, connection: Connection) -> None:
         self.path = path
         self.connection = connection
+        check_schema(path, connection)
         self.read()
 
     def read(self) -> None:
@@ -65,7 +66,6 @@ class Model:
 
         DamagedModelError for what no writer wrote.
         """
-        check_schema(self.path, self.connection)
         rows = opening_rows(self.connection)
         if not self.connection.total_changes:  # a writer writes the digest last
             digest = self.connection.ask("SELECT value FROM digest WHERE name = 'opening'")
@@ -109,6 +109,7 @@ class Model:
         with OneState(self.connection):
             if self.connection.ask(DATA_VERSION) == self._version:
                 return False
+            check_schema(self.path, self.connection)
             self.read()
         return True
 
@@ -154,18 +155,15 @@ class Model:
         return self._weights
 
     def covariance(self) -> list[list[float]]:
-        """The symmetric covariance of these weights; empty where none is kept."""
-        size = len(self._weights)
-        cells = read_bounded(self.connection, "SELECT line, place, value FROM calibration_covariance")
-        covariance = [[0.0] * size for _ in range(size if cells else 0)]
-        for line, place, value in cells:
-            is_sound = type(line) is type(place) is int and type(value) is float and isfinite(value)
-            if not (is_sound and 0 <= place <= line < size):
-                raise DamagedModelError(self.path, "calibration_covariance is not a matrix for these weights")
-            covariance[line][place] = covariance[place][line] = value
-        if any(line[i] <= 0 for i, line in enumerate(covariance)):
-            raise DamagedModelError(self.path, "a variance of the calibration is not above 0")
-        return covariance
+        """The covariance of these weights; empty where none is kept."""
+        rows = self.connection.ask("SELECT value FROM calibration_covariance LIMIT 2")
+        if len(rows) > 1:
+            raise DamagedModelError(self.path, "calibration_covariance has more than one row")
+        if not rows:
+            return []
+        from nbspam.store.covariance import unpack_covariance  # `classify` needs none
+
+        return unpack_covariance(rows[0][0], len(self._weights), self.path)
 
     def numeric_features(self) -> list[tuple[str, list[float]]]:
         """(name, inner bin edges) of each numeric feature; empty when only words are counted."""

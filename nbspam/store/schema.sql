@@ -1,4 +1,4 @@
--- The nbspam model file, format 8: one SQLite database.  This file is its specification.
+-- The nbspam model file, format 9: one SQLite database.  This file is its specification.
 -- application_id 0x6e627370 ("nbsp"), user_version = the format.
 -- Counts only: the smoothing constant, the prior, the event model and the losses are applied
 -- when a message is scored, so adding, removing and merging mail are exact.
@@ -51,12 +51,10 @@ CREATE TABLE calibration (          -- the logistic regression over the view evi
     weight  REAL NOT NULL           -- nats a unit of the feature
 );
 
-CREATE TABLE calibration_covariance ( -- of the weights, so that learning goes on where training stopped
-    line   INTEGER NOT NULL,        -- calibration.number
-    place  INTEGER NOT NULL,        -- calibration.number <= line (symmetric)
-    value  REAL NOT NULL,
-    PRIMARY KEY (line, place)
-) WITHOUT ROWID;
+CREATE TABLE calibration_covariance ( -- of the weights, so that learning goes on where training stopped; one row
+    value BLOB NOT NULL             -- line by line, with calibration.number 0 .. line (symmetric): 64-bit
+                                    --   floating-point numbers (IEEE 754), little-endian
+);
 
 CREATE TABLE source (               -- where learned messages came from
     number INTEGER PRIMARY KEY,
@@ -74,7 +72,7 @@ CREATE TABLE batch (                -- messages that were learned at once; the o
 CREATE TABLE learned (              -- which messages were counted, so that one counts once
     digest INTEGER NOT NULL,        -- 64-bit digest of the message's tokens, and its numeric features if counted
     class  INTEGER NOT NULL,        -- class.number it was counted in
-    batch  INTEGER NOT NULL DEFAULT 1, -- batch.number; a number without a batch is of a forgotten one
+    batch  INTEGER NOT NULL DEFAULT 1, -- batch.number; may be missing in `batch` once forgotten
     times  INTEGER NOT NULL,        -- how often (bulk training counts exact duplicates)
     PRIMARY KEY (digest, class, batch)
 ) WITHOUT ROWID;

@@ -15,10 +15,11 @@ from typing import Any
 
 from nbspam.errors import BadDataError, NbspamError
 from nbspam.labels import parse_class_name, sort_classes
+from nbspam.store.autolearned import count_autolearned, pack_tokens, unpack_tokens
 from nbspam.store.check import check_usable, compute_key
 from nbspam.store.connection import check_format
+from nbspam.store.covariance import pack_covariance
 from nbspam.store.reader import Model, count_columns, open_model
-from nbspam.store.updater import count_autolearned, pack_tokens, unpack_tokens
 from nbspam.store.writer import new_model
 from nbspam.tokens.bag import N_VIEWS, NOTAWORD, NOTAWORD_VIEW
 
@@ -29,14 +30,14 @@ _REMEDY = "dump the model again: nbspam model dump"
 _NULL = "\\N"  # no escaped text is the same
 _BOUND = 1 << 63  # integers of the model file are from -_BOUND to _BOUND - 1
 
-# table -> (columns with their kinds, order).  Kinds: t text, n whole number >= 0, i whole number, f float,
-# c number of a class or nothing, k tokens of an autolearned message.
+# table -> (columns with their kinds, order; empty if the model file has other rows).  Kinds: t text, n whole
+# number >= 0, i whole number, f float, c number of a class or nothing, k tokens of an autolearned message.
 TABLES = {
     "setting": ("name:t value:t", "name"),
     "class": ("number:n name:t messages:n", "number"),
     "token": ("view:n text:t", "view, text"),  # and the count columns
     "calibration": ("number:n feature:t class:c weight:f", "number"),
-    "calibration_covariance": ("line:n place:n value:f", "line, place"),
+    "calibration_covariance": ("line:n place:n value:f", ""),  # the model file has one row
     "learned": ("digest:i class:c times:n", "digest, class"),
     "numeric_feature": ("number:n name:t edges:t", "number"),
     "numeric_count": ("kind:t class:c place:n value:t", "kind, class, place"),
@@ -89,10 +90,23 @@ def dump_model(path: str) -> Iterator[str]:
             names = list(_columns(table, len(model.classes)))
             yield "\t".join(["#" + table, *names]) + "\n"
             of = f"{', '.join(names)} FROM {_SUMS.get(table, table)}"
-            for row in model.connection.stream(f"SELECT {of} ORDER BY {order}"):
+            rows = model.connection.stream(f"SELECT {of} ORDER BY {order}") if order else _covariances(model)
+            for row in rows:
                 n_rows += 1
                 yield "\t".join([table, *(_field(value, path) for value in row)]) + "\n"
     yield f"{END}\t{n_rows}\n"
+
+
+def read_documents(model: Model) -> Iterator[tuple[int, str, int, int]]:
+    """(view, text, messages of the first class, of the second) of each token, in a fixed order."""
+    query = "SELECT view, text, documents_0, documents_1 FROM token ORDER BY view, text"
+    return model.connection.stream(query)
+
+
+def _covariances(model: Model) -> Iterator[tuple[int, int, float]]:
+    for line, values in enumerate(model.covariance()):
+        for place in range(line + 1):
+            yield line, place, values[place]
 
 
 def _columns(table: str, n_classes: int) -> dict[str, str]:
@@ -124,7 +138,7 @@ def load_dump(lines: Iterable[bytes], where: str, path: str, replaces: bool = Tr
         file.settings(settings)
         try:
             for table in list(TABLES)[2:]:
-                file.insert(table, text.rows(table))
+                file.insert(table, text.rows(table) if TABLES[table][1] else text.covariance())
         except sqlite3.IntegrityError as error:
             raise text.error(f"a row comes twice, or has no value ({error})") from None
         text.check_end()
@@ -189,6 +203,17 @@ class _Text:
             row = tuple(map(self._value, columns.items(), self._fields[1:]))
             yield (self._key(*row[:2]), *row) if table == "token" else row
             self._advance()
+
+    def covariance(self) -> list[tuple[bytes]]:
+        """The row of calibration_covariance in the model file, if any."""
+        lines: list[list[float]] = []
+        for line, place, value in self.rows("calibration_covariance"):
+            if not place:
+                lines.append([])
+            if (line, place) != (len(lines) - 1, len(lines[-1])) or place > line:
+                raise self.error("expected the next cell of the covariance, up to the diagonal")
+            lines[-1].append(value)
+        return [(pack_covariance(lines),)] if lines else []
 
     def _key(self, view: int, text: str) -> int:
         if view >= N_VIEWS or (view == NOTAWORD_VIEW) != (text == NOTAWORD):

@@ -6,31 +6,21 @@ A program that reads the model meanwhile sees the old state until the commit.
 
 from __future__ import annotations
 
-import contextlib
 import os
 import time
-import zlib
 from itertools import islice
-from operator import sub
 
 from nbspam.errors import DamagedModelError, UsageError
-from nbspam.store.connection import (
-    BUSY_SECONDS,
-    MAX_VALUE_BYTES,
-    Connection,
-    check_file,
-    open_to_write,
-    sqlite3,
-    store_error,
-)
-from nbspam.store.digest import DIGESTED, digest_row, write_digests
+from nbspam.store.connection import BUSY_SECONDS, Connection, check_file, sqlite3, store_error
+from nbspam.store.digest import DIGESTED, digest_row, digest_rows, read_digests, write_digests
 from nbspam.store.reader import Model, find_columns
-from nbspam.store.writer import Writer, escape_bytes
+from nbspam.store.rows import Writer, escape_bytes
+from nbspam.store.turns import PATIENCE_SECONDS, Turn
 from nbspam.tokens.bag import NO_TEXTBOOK_VIEWS, NOTAWORD, NOTAWORD_KEY, NOTAWORD_VIEW
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Sequence
     from typing import Any
 
 # (key, view, text, how often it occurs in the message)
@@ -68,7 +58,7 @@ class Origin:
 
 
 class Updater(Writer):
-    """An open transaction on a model; made by `updating`.
+    """An open transaction on a model; made by Transaction.
 
     model : as it was when it was last read: at first, when the transaction began
     """
@@ -79,9 +69,14 @@ class Updater(Writer):
         self.fixed_vocabulary = self.model.settings.get("vocabulary") == "fixed"
         self._pruned = PRUNED in self.model.settings
         self._entry, self._batch = ("", False, 0), 0
+        written = read_digests(connection)
+        if any(type(written.get(table)) is not int for table in DIGESTED):
+            raise DamagedModelError(path, "the digest of a table is missing")
+        self.digests |= {table: written[table] for table in DIGESTED}
 
-    def _digest(self, table: str, change: int) -> None:
-        before = self.digests.get(table, 0)
+    def _add_digest(self, table: str, change: int) -> None:
+        """Add to the digest of a table, unless it is to be worked out in the end."""
+        before = self.digests[table]
         self.digests[table] = None if before is None else before + change
 
     def change(
@@ -92,7 +87,7 @@ class Updater(Writer):
         same, marks = " = ? AND ".join(names), ", ".join("?" * len(names))
         self.connection.executemany(f"DELETE FROM {table} WHERE {same} = ?", gone)
         self.connection.executemany(f"INSERT INTO {table} ({DIGESTED[table]}) VALUES ({marks})", new)
-        self._digest(table, sum(map(digest_row, new)) - sum(map(digest_row, gone)))
+        self._add_digest(table, digest_rows(new) - digest_rows(gone))
 
     def begin(self, origin: Origin, name: str = "") -> None:
         """Count what follows as from this origin.  name : of the message"""
@@ -116,41 +111,38 @@ class Updater(Writer):
                 self.change("source", new=[(source, name, int(is_own))])
             self.change("batch", new=[(self._batch, time_ms, source)])
             if batches >= MAX_BATCHES:
-                self.forget_batches(f"number < {self._batch - MAX_BATCHES + FORGOTTEN_BATCHES}")
+                self._forget_batches(self._batch - MAX_BATCHES + FORGOTTEN_BATCHES)
         return self._batch
 
-    def forget_batches(self, which: str) -> None:
-        """Forget when and from where messages were learned, except of the first batch and the last.
-
-        which : a condition on a row of `batch`
-        """
-        ends = "SELECT min(number) FROM batch UNION SELECT max(number) FROM batch"
-        self.delete("batch", f"WHERE {which} AND number NOT IN ({ends})")
+    def _forget_batches(self, number: int) -> None:
+        """Forget when and from where the batches before this one were learned, except the first."""
+        self.delete("batch", f"WHERE number < {number} AND number != (SELECT min(number) FROM batch)")
         self.delete("moved", "WHERE until NOT IN (SELECT number FROM batch)")
         self.delete("source", "WHERE number NOT IN (SELECT source FROM batch)")
 
-    def count(self, label: int, digest: int, tokens: list[MessageToken], sign: int, batch: int = 0) -> int:
+    def count(self, label: int, digest: int, tokens: list[MessageToken], times: int, batch: int = 0) -> int:
         """Add one message of class `label`; the batch whose message it is.
 
-        sign  : how often it is counted; below 0 to remove it
+        times : copies to add; negative removes
         batch : 0 for the present one, or to remove the latest
         Raises UsageError if a message is to be removed that was never counted in the class.
         """
-        counted = {of: times for number, of, times in countings(self.connection, digest) if number == label}
-        batch = batch or (self.batch if sign > 0 else max(counted, default=0))
+        counted = {of: n for number, of, n in list_countings(self.connection, digest) if number == label}
+        batch = batch or (self.batch if times > 0 else max(counted, default=0))
         before = counted.get(batch, 0)
-        if before + sign < 0:
+        after = before + times
+        if after < 0:
             raise _never_counted()
-        takes_pruned = self._pruned and sign < 0
+        takes_pruned = self._pruned and times < 0
         if self.fixed_vocabulary or takes_pruned:
             tokens = self._join_unknown(tokens, takes_pruned)
         first, last = [0] * (2 * label), [0] * (len(self.columns) - 2 * label - 2)
-        rows = [(key, view, text, *first, sign, sign * times, *last) for key, view, text, times in tokens]
+        rows = sorted((key, view, text, *first, times, times * n, *last) for key, view, text, n in tokens)
         messages = [0] * len(self.model.classes)
-        messages[label] = sign
+        messages[label] = times
         self.add(messages, rows, batch)
         gone = [(digest, label, batch, before)] if before else []
-        new = [(digest, label, batch, before + sign)] if before + sign else []
+        new = [(digest, label, batch, after)] if after else []
         self.change("learned", gone, new)
         return batch
 
@@ -168,6 +160,10 @@ class Updater(Writer):
         """Note what the present batch has taken out, because it counts the message as another class."""
         if batch != self.batch:
             self.change("moved", new=[(digest, label, batch, times, self.batch)])
+
+    def forget_moves(self, digest: int) -> None:
+        """Forget as which classes a message was counted before."""
+        self.change("moved", read_rows(self.connection, "moved", digest))
 
     def forget_reviews(self) -> None:
         """Forget the filter's own verdicts that a person has replaced."""
@@ -193,8 +189,8 @@ class Updater(Writer):
         columns, nothing = ", ".join(["view", "since", *self.columns]), (0,) * len(self.columns)
         known = find_columns(self.connection, columns, [row[0] for row in rows])
         sums: dict[int, list[int]] = {}  # view -> what is added to its tokens, and to their counts
-        kept, gone = [], []
-        changed = 0  # of the digest
+        changed, new_rows, gone = [], [], []
+        digest = 0  # what is added to it
         for key, view, text, *change in rows:
             view, since, *old = known.get(key, (view, 0, *nothing))
             new = [a + b for a, b in zip(old, change, strict=True)]
@@ -203,27 +199,30 @@ class Updater(Writer):
             if min(new) < 0:
                 raise _never_counted()
             is_kept = self.fixed_vocabulary or any(new)
-            added = (is_kept - (key in known), *map(sub, new, old))
+            added = (is_kept - (key in known), *[a - b for a, b in zip(new, old, strict=True)])
             sums[view] = [a + b for a, b in zip(sums.get(view, (0, *nothing)), added, strict=True)]
             if key in known:
-                changed -= digest_row((key, view, since, *old))
-            if is_kept:
-                since = since or batch or self.batch
-                changed += digest_row((key, view, since, *new))
-                kept.append((key, view, text, since, *new))
-            else:
+                digest -= digest_row((key, view, since, *old))
+            if not is_kept:
                 gone.append((key,))
-        self._digest("token", changed)
-        self._write_tokens(kept, gone, sums)
-
-    def _write_tokens(
-        self, kept: list[tuple[Any, ...]], gone: list[tuple[int]], sums: dict[int, list[int]]
-    ) -> None:
+                continue
+            if key in known:
+                changed.append((*new, key))
+            else:
+                since = batch or self.batch
+                new_rows.append((key, view, text, since, *new))
+            digest += digest_row((key, view, since, *new))
+        self._add_digest("token", digest)
         many = self.connection.executemany
-        marks = ", ".join("?" * (4 + len(self.columns)))
-        changes = ", ".join(f"{column} = excluded.{column}" for column in self.columns)
-        many(f"INSERT INTO token VALUES ({marks}) ON CONFLICT DO UPDATE SET {changes}", sorted(kept))
+        assignments = ", ".join(f"{column} = ?" for column in self.columns)
+        many(f"UPDATE token SET {assignments} WHERE key = ?", changed)
+        many(f"INSERT INTO token VALUES (?, ?, ?, ?{', ?' * len(self.columns)})", new_rows)
         many("DELETE FROM token WHERE key = ?", gone)
+        self._add_sums(sums)
+
+    def _add_sums(self, sums: dict[int, list[int]]) -> None:
+        """Add to the totals of views.  sums : view -> tokens, documents_0, occurrences_0, documents_1, ..."""
+        many = self.connection.executemany
         for view, (words, *counts) in sums.items():
             many("UPDATE view SET words = words + ? WHERE number = ?", [(words, view)])
             many(
@@ -232,11 +231,11 @@ class Updater(Writer):
                 [(*counts[2 * k : 2 * k + 2], view, k) for k in range(len(counts) // 2)],
             )
 
-    def count_numeric(self, rows: Iterable[tuple[str, int, int, Sequence[int]]], sign: int) -> None:
+    def count_numeric(self, rows: Iterable[tuple[str, int, int, Sequence[int]]], times: int) -> None:
         """Add counts of numeric features.
 
-        sign : how often they are added; below 0 to remove them
-        rows : (kind, class, place, integers), see numeric_count in schema.sql
+        times : copies to add; negative removes
+        rows  : (kind, class, place, integers), see numeric_count in schema.sql
         """
         stored = self.model.numeric_counts()
         gone: list[tuple[object, ...]] = []
@@ -245,7 +244,7 @@ class Updater(Writer):
             old = stored.get((kind, label, place), [0] * len(change))
             if len(old) != len(change):
                 raise DamagedModelError(self.model.path, "a row of numeric_count has not one integer a bin")
-            sums = [a + sign * b for a, b in zip(old, change, strict=True)]
+            sums = [a + times * b for a, b in zip(old, change, strict=True)]
             for numbers, stored_rows in ((old, gone), (sums, new)):
                 if any(numbers):
                     stored_rows.append((kind, label, place, " ".join(map(str, numbers))))
@@ -259,6 +258,8 @@ class Updater(Writer):
         rows = self.connection.ask("SELECT class, tokens FROM autolearned WHERE digest = ?", (digest,))
         if not rows:
             return None
+        from nbspam.store.autolearned import unpack_tokens  # few messages were
+
         label, tokens = rows[0]
         self.change("autolearned", [(digest, label, tokens)])
         times = unpack_tokens(tokens, self.model.path)
@@ -271,28 +272,48 @@ class Updater(Writer):
         return int(label)
 
 
-@contextlib.contextmanager
-def updating(path: str, seconds: float = BUSY_SECONDS) -> Iterator[Updater]:
-    """One transaction: all of it is written, or nothing.
+class Transaction:
+    """One transaction, as a context that has an Updater: all of it is written, or nothing.
 
     seconds : how long to wait for other writers; then TryAgainError
     """
-    check_file(path)
-    try:
-        with contextlib.closing(open_to_write(path, seconds)) as connection:
-            connection.execute(f"PRAGMA busy_timeout = {int(1000 * BUSY_SECONDS)}")  # for readers, at COMMIT
-            try:
-                updater = Updater(path, connection)
-                yield updater
+
+    def __init__(self, path: str, seconds: float = PATIENCE_SECONDS) -> None:
+        self._path = path
+        self._turn = Turn(path, seconds)
+        self._connection: Connection | None = None
+
+    def __enter__(self) -> Updater:
+        check_file(self._path)
+        self._turn.__enter__()
+        try:
+            self._connection = self._turn.open()
+            self._connection.execute(
+                f"PRAGMA busy_timeout = {int(1000 * BUSY_SECONDS)}"
+            )  # readers, at COMMIT
+            self._updater = Updater(self._path, self._connection)
+            return self._updater
+        except BaseException as error:
+            self.__exit__(None, error)
+            raise
+
+    def __exit__(self, kind: object, error: BaseException | None, *_: object) -> None:
+        connection = self._connection
+        try:
+            if error is None and connection:
                 if connection.total_changes:
-                    write_digests(connection, updater.digests)
-            except BaseException:
+                    write_digests(connection, self._updater.digests)
+                connection.execute("COMMIT")
+        except sqlite3.Error as failure:
+            raise store_error(self._path, failure) from None
+        finally:
+            if connection:
                 if connection.in_transaction:  # a full disk has rolled it back already
                     connection.execute("ROLLBACK")
-                raise
-            connection.execute("COMMIT")
-    except sqlite3.Error as error:
-        raise store_error(path, error) from None
+                connection.close()
+            self._turn.__exit__()
+        if isinstance(error, sqlite3.Error):
+            raise store_error(self._path, error) from None
 
 
 def read_rows(connection: Connection, table: str, digest: int) -> list[tuple[int, ...]]:
@@ -303,7 +324,7 @@ def read_rows(connection: Connection, table: str, digest: int) -> list[tuple[int
     return rows
 
 
-def countings(connection: Connection, digest: int) -> list[tuple[int, ...]]:
+def list_countings(connection: Connection, digest: int) -> list[tuple[int, ...]]:
     """(class number, batch, how often) a message of this digest was counted."""
     return [row[1:] for row in read_rows(connection, "learned", digest)]
 
@@ -323,46 +344,3 @@ def _clamp_counts(counts: list[int]) -> list[int]:
 def _never_counted() -> UsageError:
     why = "was not counted in this class, so it cannot be removed from it"
     return UsageError("message", why, "", "not-learned")
-
-
-# Messages that the model has counted on the filter's own verdict, and that nobody has labelled yet.  Their
-# tokens are kept, so that they can be removed when the message itself is gone.
-
-
-def read_autolearned(connection: Connection) -> Iterator[tuple[int, int, bytes]]:
-    """(digest, class number, tokens) of each, the oldest first."""
-    yield from connection.stream("SELECT digest, class, tokens FROM autolearned ORDER BY number")
-
-
-def count_autolearned(model: Model) -> list[int]:
-    """How many there are, by class."""
-    found = dict(model.connection.ask("SELECT class, count(*) FROM autolearned GROUP BY class"))
-    return [found.get(k, 0) for k in range(len(model.classes))]
-
-
-def count_reviewed(model: Model) -> tuple[int, int]:
-    """How many others a person has labelled since, and how many of these as another class."""
-    wrong = "SELECT 1 FROM learned WHERE learned.digest = moved.digest AND learned.class != moved.class"
-    rows = model.connection.ask(
-        f"SELECT count(*), total(EXISTS ({wrong})) FROM moved JOIN batch ON batch.number = moved.batch "
-        "JOIN source ON source.number = batch.source WHERE own = 1"
-    )
-    return rows[0][0], int(rows[0][1])
-
-
-def pack_tokens(tokens: Iterable[tuple[int, int]]) -> bytes:
-    """(key, times) as the column `tokens` of `autolearned` has them."""
-    return zlib.compress(" ".join(f"{key}:{times}" for key, times in sorted(tokens)).encode())
-
-
-def unpack_tokens(tokens: bytes, path: str) -> dict[int, int]:
-    """key -> times; DamagedModelError of the model at `path` for what `pack_tokens` did not make."""
-    try:
-        stream = zlib.decompressobj()
-        text = stream.decompress(tokens, MAX_VALUE_BYTES)  # without a bound, a small blob may fill the memory
-        if not stream.eof:
-            raise ValueError(text)
-        pairs = [pair.split(b":") for pair in text.split()]
-        return {int(key): int(times) for key, times in pairs}
-    except (zlib.error, ValueError, TypeError):
-        raise DamagedModelError(path, "the tokens of a message cannot be read") from None

@@ -6,25 +6,23 @@ import contextlib
 import fcntl
 import os
 import time
-from itertools import chain, islice
 
-from nbspam.errors import CannotCreateError, TryAgainError
+from nbspam.errors import CannotCreateError
 from nbspam.files import NewFile, flush, make_folders
-from nbspam.model.calibration import feature_names
 from nbspam.store.connection import (
     APPLICATION_ID,
-    BUSY_SECONDS,
     FORMAT,
     Connection,
     connect,
     journal_of,
-    open_to_write,
     refuse_foreign,
     sqlite3,
     store_error,
 )
 from nbspam.store.digest import DIGESTED, write_digests
 from nbspam.store.reader import count_columns, open_model, schema
+from nbspam.store.rows import Writer, escape_bytes
+from nbspam.store.turns import PATIENCE_SECONDS, Turn
 from nbspam.tokens.bag import N_VIEWS, VIEW_NAMES
 
 TYPE_CHECKING = False
@@ -32,64 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from typing import Any
 
-ROWS_AT_ONCE = 40  # in one statement: two thirds of the time of one by one; SQLite allows 32,766 values
-# table -> the columns that a row gives; the others have their defaults: the first batch, and the next number.
-FIRST_BATCH = {
-    "token": " (key, view, text, {})",
-    "learned": " (digest, class, times)",
-    "autolearned": " (digest, class, tokens)",
-}
-
-
-class Writer:
-    """What a new model and a model that is changed have in common.
-
-    columns : the count columns of `token`
-    digests : table -> what is added to its digest in the end; None: all its rows are read again
-    """
-
-    def __init__(self, connection: Connection, n_classes: int) -> None:
-        self.connection = connection
-        self.n_classes = n_classes
-        self.columns = count_columns(n_classes)
-        self.digests: dict[str, int | None] = {}
-
-    def settings(self, settings: dict[str, str]) -> None:
-        """Replace settings, or add them; see `setting` in schema.sql."""
-        self.connection.executemany("INSERT OR REPLACE INTO setting VALUES (?, ?)", settings.items())
-
-    def calibration(self, kinds: Sequence[str], weights: list[float], covariance: list[list[float]]) -> None:
-        """Replace names, weights and covariance of the calibration.  kinds : of evidence, see Settings"""
-        features = feature_names(self.n_classes, kinds)
-        rows = [(i, *feature, weights[i]) for i, feature in enumerate(features)]
-        cells = [(i, j, line[j]) for i, line in enumerate(covariance) for j in range(i + 1)]
-        self.replace("calibration", rows)
-        self.replace("calibration_covariance", cells)
-
-    def insert(self, table: str, rows: Iterable[tuple[object, ...]], conflict: str = "") -> None:
-        """Insert rows that have a value for each column, several in a statement.
-
-        Of the tables of FIRST_BATCH, a value for each column there: all is of the first batch.
-        conflict : an ON CONFLICT clause
-        """
-        columns = FIRST_BATCH.get(table, "").format(", ".join(self.columns))
-        rows = iter(rows)
-        while some := list(islice(rows, ROWS_AT_ONCE)):
-            row = f"({', '.join('?' * len(some[0]))})"
-            values = f"VALUES {', '.join([row] * len(some))}"
-            fields = list(chain.from_iterable(some))
-            self.connection.execute(f"INSERT INTO {table}{columns} {values} {conflict}", fields)
-
-    def delete(self, table: str, where: str = "") -> None:
-        """Delete rows of a table.  where : a WHERE clause"""
-        self.connection.execute(f"DELETE FROM {table} {where}")
-        if table in DIGESTED:
-            self.digests[table] = None
-
-    def replace(self, table: str, rows: Iterable[tuple[object, ...]]) -> None:
-        """Make these the rows of a table."""
-        self.delete(table)
-        self.insert(table, rows)
+FIRST = 1  # the number of the batch that a model is made with
 
 
 class NewModel(Writer):
@@ -109,7 +50,7 @@ class NewModel(Writer):
         self.insert("digest", [(table, 0) for table in DIGESTED])
         self.insert("class", zip(range(len(classes)), classes, messages, strict=True))
         self.insert("source", [(1, escape_bytes(source), 0)])
-        self.insert("batch", [(1, time.time_ns() // 1_000_000, 1)])
+        self.insert("batch", [(FIRST, time.time_ns() // 1_000_000, 1)])
 
     def numeric_features(
         self,
@@ -125,11 +66,6 @@ class NewModel(Writer):
         self.insert("numeric_feature", rows)
         cells = [(kind, k, place, " ".join(map(str, row))) for kind, k, place, row in counts if any(row)]
         self.insert("numeric_count", cells)
-
-
-def escape_bytes(text: str) -> str:
-    """The text with an escape for each byte of a file name that is not UTF-8, which SQLite refuses."""
-    return text.encode("utf-8", "backslashreplace").decode()
 
 
 def sum_rows(connection: Connection) -> dict[str, list[tuple[Any, ...]]]:
@@ -190,11 +126,10 @@ def _keep(new: NewFile, path: str, replaces: bool) -> bool:
     target = os.path.realpath(path)
     with contextlib.ExitStack() as stack:
         if replaces and os.path.exists(target):
+            turn = stack.enter_context(Turn(target, PATIENCE_SECONDS))
             try:
-                stack.enter_context(contextlib.closing(open_to_write(target, BUSY_SECONDS)))
-            except sqlite3.Error as error:
-                if isinstance(store_error(target, error), TryAgainError):
-                    raise
+                stack.enter_context(contextlib.closing(turn.open()))
+            except sqlite3.Error:
                 _remove_journal(target)  # the old file is damaged, foreign or read-only
         elif not os.path.lexists(target):
             _remove_journal(target)

@@ -26,15 +26,14 @@ from nbspam.errors import (
 )
 from nbspam.files import find_nearest_folder
 from nbspam.labels import format_counts
+from nbspam.learning.autolearn import MAX_WRONG, MIN_LABELLED, has_enough_labelled, is_often_wrong
 from nbspam.model.calibrate import MIN_CALIBRATION, can_calibrate
 from nbspam.model.posterior import can_judge
 from nbspam.settings import parse_settings
+from nbspam.store.autolearned import count_autolearned, count_reviewed
 from nbspam.store.check import check_model, contradictions, count_learned
 from nbspam.store.connection import FORMAT
-from nbspam.store.learn import MAX_WRONG, MIN_LABELLED, has_enough_labelled, is_often_wrong
-from nbspam.store.lessons import list_waiting
 from nbspam.store.reader import Model, open_model
-from nbspam.store.updater import count_autolearned, count_reviewed
 
 FINE = "ok"
 NOTE = "note"  # worth knowing, not wrong
@@ -124,10 +123,6 @@ def _examine_missing(path: str, start: str) -> Iterator[Finding]:
 def _examine_place(path: str) -> Iterator[Finding]:
     yield _examine_owner(path)
     yield _examine_writing(path)
-    lessons = list_waiting(path)
-    if lessons:
-        text = f"{len(lessons):,} lessons wait, because another program was writing for too long"
-        yield _note("waiting", text, "the next nbspam learn counts them")
 
 
 def _examine_owner(path: str) -> Finding:

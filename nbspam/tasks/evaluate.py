@@ -35,11 +35,10 @@ from nbspam.evaluation.outcomes import (
 )
 from nbspam.evaluation.replay import Autolearn, Feedback, ReplayFilter, replay
 from nbspam.filter import open_filter
+from nbspam.learning.autolearn import check_autolearn, count_outdated
 from nbspam.model.counts import Ints
 from nbspam.model.scorer import Scorer
 from nbspam.store.connection import replaced_error
-from nbspam.store.learn import count_outdated
-from nbspam.tasks.autolearn import check_autolearn
 from nbspam.tasks.classify import ModelJudge, RowTokens, list_texts
 from nbspam.tasks.judges import (
     BatchJudge,

@@ -17,10 +17,10 @@ from nbspam.model.features import load_counts
 from nbspam.model.numeric import CategoricalLaw, GaussianLaw
 from nbspam.model.words import vocabulary_size
 from nbspam.settings import Settings, parse_settings
+from nbspam.store.autolearned import count_autolearned
 from nbspam.store.check import count_learned
 from nbspam.store.connection import FORMAT
 from nbspam.store.reader import Model, open_model
-from nbspam.store.updater import count_autolearned
 from nbspam.tokens.bag import VIEW_NAMES
 
 ModelFacts = dict[str, Any]  # the JSON of `model info`

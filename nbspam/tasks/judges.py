@@ -17,6 +17,7 @@ from nbspam.corpus.vocabulary import Vocabulary, new_counts
 from nbspam.decision import UNDECIDED, Loss, Verdict, learnable, zero_one_loss
 from nbspam.evaluation.outcomes import Outcome, ShortClue
 from nbspam.labels import find_spam
+from nbspam.learning.autolearn import MIN_LABELLED
 from nbspam.model import calibration
 from nbspam.model.block import choose_rows, limit_to_words, select_rows
 from nbspam.model.calibrate import calibrate_on, choose_ways, score_new_rows
@@ -27,7 +28,6 @@ from nbspam.model.scorer import Scorer
 from nbspam.model.textbook import TextbookModel, choose_alpha, learn_features
 from nbspam.model.views import Evidence, as_counted, compute_evidence
 from nbspam.settings import Settings
-from nbspam.store.learn import MIN_LABELLED
 from nbspam.tasks.classify import RowTokens, list_texts
 from nbspam.tokens import Counted
 

@@ -22,12 +22,12 @@ from nbspam.corpus.near_duplicates import group_duplicates
 from nbspam.corpus.reading import Progress
 from nbspam.filter import open_filter
 from nbspam.labels import HAM_AND_SPAM
+from nbspam.learning.learn import class_number, learn_messages, unlearn_message
 from nbspam.model.block import keep_views, merge_blocks, select_rows
 from nbspam.model.calibration import first_weights
 from nbspam.model.counts import Floats, Ints
 from nbspam.settings import ALL_VIEWS, Settings
 from nbspam.store.check import find_learned
-from nbspam.store.learn import class_number, learn_all, unlearn
 from nbspam.store.updater import Origin
 from nbspam.store.writer import new_model
 from nbspam.tasks.classify import ModelJudge
@@ -123,7 +123,7 @@ class Labelling:
         if name:
             if not copy_shared(self._path, self._start) and not os.path.exists(self._path):
                 make_empty_model(self._path)
-            learn_all(self._path, name, [(self.asked.item.name, self.asked.data)], self._origin)
+            learn_messages(self._path, name, [(self.asked.item.name, self.asked.data)], self._origin)
             if not self.labelled:
                 self._judge = ModelJudge(open_filter(self._path))
         self._done.append((self.asked, name))
@@ -137,7 +137,7 @@ class Labelling:
         self.asked, name = self._done.pop()
         self._is_left[self.asked.row] = True
         if name:
-            unlearn(self._path, self.asked.data)
+            unlearn_message(self._path, self.asked.data)
 
     def _choose(self) -> Asked | None:
         """The message left that the filter is least sure of; one that is gone is left out."""

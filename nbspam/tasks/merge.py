@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 
 from nbspam.errors import UsageError
 from nbspam.labels import sort_classes
+from nbspam.learning.learn import CREDIT
 from nbspam.model.calibration import feature_names
 from nbspam.settings import parse_settings
-from nbspam.store.learn import CREDIT
 from nbspam.store.merge import check_mergeable, merge_models
 from nbspam.store.reader import Model, open_model
 from nbspam.store.updater import PRUNED

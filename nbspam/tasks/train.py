@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import partial, reduce
-from itertools import chain
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from nbspam.corpus.accumulator import Accumulator, Counting
 from nbspam.corpus.executor import JOBS_PER_CORE, default_jobs, run_shards
@@ -22,14 +20,12 @@ from nbspam.corpus.walk import MailFile
 from nbspam.errors import BadDataError, NoInputError, UsageError
 from nbspam.model.block import Block
 from nbspam.model.calibrate import calibrate_on, choose_ways, take_sample
-from nbspam.model.counts import Counts, Ints, Totals, merge_counts, slice_texts
+from nbspam.model.counts import Counts, Ints, Totals, merge_counts
 from nbspam.model.textbook import TextbookModel, choose_alpha, learn_features
 from nbspam.model.views import Evidence
 from nbspam.settings import Settings
-from nbspam.store.digest import digest_array
-from nbspam.store.ledger import FIRST
+from nbspam.store.bulk import insert_counts, make_learned_rows
 from nbspam.store.writer import new_model
-from nbspam.tokens.bag import N_VIEWS, VIEW_NAMES
 from nbspam.tokens.numeric import NAMES
 
 if TYPE_CHECKING:
@@ -42,7 +38,6 @@ PARENT_MEGABYTES = 200  # of the parent with the sample for the calibration and 
 JOB_MEGABYTES = 70  # of each other process
 SPARE_MEGABYTES = 30  # of the parent's: the least counts
 COPIES = 6  # of the counts while they are merged, and the rows that wait
-TOKENS_AT_ONCE = 16_384  # in a slice of make_token_rows
 
 
 class Copy(NamedTuple):
@@ -166,14 +161,13 @@ def _write(
     """Write the model file; the number of its tokens."""
     classes = mail.counting.classes
     block = mail.recent() if settings.averaged else Block()
-    counts, digest = _sum_ranges(ranges(), block)
+    counts = _sum_ranges(ranges(), block)
     samples = _start_sampling(settings, block, counts, jobs)
     with new_model(path, classes, mail.messages.tolist(), choices.source, choices.replaces) as file:
         vocabulary = "fixed" if choices.vocabulary else "open"
         file.settings(settings.as_text() | choices.decision | {"vocabulary": vocabulary})
-        file.insert("token", chain.from_iterable(map(make_token_rows, ranges())))
-        file.sums, file.digests["token"] = _make_sum_rows(counts.totals), digest
-        file.insert("learned", count_learned(mail.learned))
+        insert_counts(file, ranges(), counts.totals)
+        file.insert("learned", make_learned_rows(mail.learned))
         if features:
             file.numeric_features(zip(NAMES, features.edges, strict=True), features.rows())
         if settings.averaged:
@@ -192,30 +186,19 @@ def _start_sampling(
     return run_shards(work, choose_ways(block), jobs)
 
 
-def _sum_ranges(ranges: Iterable[Counts], block: Block) -> tuple[Counts, int]:
-    """The counts of the tokens of a block, with the totals of all tokens; the digest of all tokens."""
+def _sum_ranges(ranges: Iterable[Counts], block: Block) -> Counts:
+    """The counts of the tokens of a block, with the totals of all tokens."""
     found: list[Counts] = []
     totals: list[Totals] = []
-    digest = 0  # a sum over the rows
     for counts in ranges:
         numbers = replace(counts, texts=b"")
         totals.append(numbers.totals)
-        since = np.full_like(counts.keys, FIRST)
-        digest += digest_array(np.stack([counts.keys, counts.views, since, *_interleave(counts)], axis=1))
         places = numbers.places(block.keys)
         places = places[places >= 0]
         found.append(numbers if len(places) == len(numbers.keys) else numbers.take(places))
     counts = merge_counts(found)
     counts.totals = Totals(*[reduce(np.add, arrays) for arrays in zip(*totals, strict=True)])
-    return counts, digest
-
-
-def _make_sum_rows(totals: Totals) -> dict[str, list[tuple[Any, ...]]]:
-    """What store.writer.sum_rows works out from the file, which takes 3 % of a training."""
-    views = zip(range(N_VIEWS), VIEW_NAMES, totals.words.tolist(), strict=True)
-    sums = np.stack([totals.documents, totals.occurrences], axis=2).tolist()
-    rows = [(view, k, *pair) for view, row in enumerate(sums) for k, pair in enumerate(row)]
-    return {"view": list(views), "view_total": rows}
+    return counts
 
 
 def _share_memory(max_memory: int, jobs: int) -> int:
@@ -241,32 +224,6 @@ def _check_classes(path: str, classes: tuple[str, ...], messages: Ints) -> None:
         if not count:
             why, remedy = f"no message of class {name} could be read", "a filter needs mail of each class"
             raise BadDataError(path, why, remedy, "class-empty")
-
-
-def make_token_rows(counts: Counts) -> Iterator[tuple[Any, ...]]:
-    """(key, view, text, documents_0, occurrences_0, documents_1, ...), ascending by key.
-
-    In slices, because a token takes 150 bytes as Python objects.
-    """
-    arrays = _interleave(counts)
-    for first, texts in slice_texts(counts.texts, len(counts.keys), TOKENS_AT_ONCE):
-        rows = slice(first, first + len(texts))
-        columns = (row[rows].tolist() for row in arrays)
-        yield from zip(counts.keys[rows].tolist(), counts.views[rows].tolist(), texts, *columns, strict=True)
-
-
-def _interleave(counts: Counts) -> list[Ints]:
-    """documents_0, occurrences_0, documents_1, ... of all tokens."""
-    return [row for pair in zip(counts.documents, counts.occurrences, strict=True) for row in pair]
-
-
-def count_learned(learned: list[tuple[Ints, NDArray[np.int16]]]) -> Iterator[tuple[int, int, int]]:
-    """(digest, class, times) of the counted messages."""
-    digests, labels = (np.concatenate(arrays) for arrays in zip(*learned, strict=True))
-    pairs = np.empty(len(labels), [("digest", np.int64), ("class", np.int16)])
-    pairs["digest"], pairs["class"] = digests, labels
-    distinct, times = np.unique(pairs, return_counts=True)
-    return zip(distinct["digest"].tolist(), distinct["class"].tolist(), times.tolist(), strict=True)
 
 
 def find_contradictions(mail: Accumulator) -> Contradictions:

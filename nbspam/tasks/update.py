@@ -15,16 +15,18 @@ from nbspam.corpus.accumulator import Accumulator, Counting
 from nbspam.corpus.item import Item
 from nbspam.corpus.reading import Progress
 from nbspam.errors import BadDataError, NoInputError, TryAgainError
+from nbspam.learning.learn import learn_old_lessons, make_learner, write_learner
 from nbspam.model.calibrate import choose_ways, learn_sample, take_sample
 from nbspam.model.features import message_rows
 from nbspam.settings import parse_settings
+from nbspam.store.autolearned import read_autolearned
+from nbspam.store.bulk import make_learned_rows, make_token_rows
 from nbspam.store.check import find_learned, vocabulary_keys
-from nbspam.store.learn import learner_of, write_learner, writing
 from nbspam.store.reader import Model, open_model
-from nbspam.store.updater import Origin, Updater, read_autolearned
+from nbspam.store.updater import Origin, Transaction, Updater
 from nbspam.tasks.classify import counts_of, look_up_cells
 from nbspam.tasks.start import choose_model, copy_shared
-from nbspam.tasks.train import Trained, count_learned, find_contradictions, make_token_rows
+from nbspam.tasks.train import Trained, find_contradictions
 
 # A step of the calibration costs the square of its weights: with many classes fewer messages are learned.
 STEP_BUDGET = 1_400_000
@@ -82,9 +84,10 @@ def _check_classes(model: Model, classes: tuple[str, ...]) -> None:
 def _add(
     path: str, counts: Accumulator, classes: tuple[str, ...], keys: list[int] | None, origin: Origin
 ) -> int:
-    """Add the counts in one transaction; returns how many messages the model had counted before."""
-    table, learned = counts.counts(), list(count_learned(counts.learned))
-    with writing(path) as updater:
+    """Add the counts in one transaction; how many messages the model had counted before."""
+    learn_old_lessons(path)
+    table, learned = counts.counts(), list(make_learned_rows(counts.learned))
+    with Transaction(path) as updater:
         model = Model(path, updater.connection)
         if (model.classes, vocabulary_keys(model)) != (classes, keys):
             raise TryAgainError(path, "was replaced while the mail was read", "start again", "model-changed")
@@ -106,7 +109,7 @@ def _add(
 def _calibrate(updater: Updater, model: Model, counts: Accumulator) -> None:
     """Let the calibration learn from the latest of the new messages."""
     settings = parse_settings(model.settings, model.path).of(model.classes)
-    learner = learner_of(model, settings)
+    learner = make_learner(model, settings)
     if learner is None:
         return
     now = Model(model.path, updater.connection)  # with the new messages

@@ -7,9 +7,8 @@ from typing import Any
 
 import pytest
 
-from nbspam.store import learn as learning
+from nbspam.learning import learn as learning
 from nbspam.store.check import check_model
-from nbspam.store.learn import learn
 from tests.mail_samples import make_corpus
 from tests.tiny_mail import counts, mail, program, run, write_folders
 
@@ -90,7 +89,7 @@ def test_every_broken_message_can_be_learned_and_unlearned(
 def test_a_batch_gives_the_model_of_one_by_one(calibrated: Path, paths: list[str], tmp_path: Path) -> None:
     one_by_one = shutil.copy(calibrated, tmp_path / "one-by-one")
     for data in [*MANY, MANY[3], MANY[70]]:
-        learn(str(one_by_one), "spam", data)
+        learning.learn_message(str(one_by_one), "spam", data)
     run("learn", "spam", "-q", "-m", calibrated, *paths, paths[3], paths[70])
     assert run("model", "dump", "-m", calibrated) == run("model", "dump", "-m", one_by_one)
 
@@ -113,13 +112,3 @@ def test_written_lines_are_done_and_no_others_if_learning_is_stopped(
     assert written == [f"learned\t{path}" for path in paths[:32]]
     again = run("learn", "spam", "-q", "-m", calibrated, *paths).splitlines()
     assert [line.partition("\t")[0] for line in again] == ["already learned"] * 32 + ["learned"] * 48
-
-
-def test_another_writer_has_its_turn_between_two_batches(
-    calibrated: Path, paths: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    results: list[str] = []
-    other = mail("another program's message")
-    monkeypatch.setattr("time.sleep", lambda seconds: results.append(learn(str(calibrated), "ham", other)))
-    run("learn", "spam", "-q", "-m", calibrated, *paths)
-    assert results == ["learned", "already learned"]

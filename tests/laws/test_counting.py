@@ -14,14 +14,14 @@ from nbspam.corpus.item import Item
 from nbspam.corpus.labelled import open_labelled
 from nbspam.corpus.vocabulary import Vocabulary, build_vocabulary
 from nbspam.errors import UsageError
+from nbspam.learning.learn import learn_message, unlearn_message
 from nbspam.model.calibration import first_weights
 from nbspam.model.scorer import Scorer
 from nbspam.settings import Settings, parse_settings
 from nbspam.store.check import check_model
-from nbspam.store.learn import learn, unlearn
 from nbspam.store.reader import open_model
 from nbspam.store.text import dump_model
-from nbspam.store.updater import updating
+from nbspam.store.updater import Transaction
 from nbspam.tasks import train as train_module
 from nbspam.tasks.merge import merge
 from nbspam.tasks.train import Choices, train
@@ -74,7 +74,7 @@ def test_training_in_parts_is_one_training(
     first, second = (trained(items[n::2], tmp_path / f"part{n}", *how) for n in range(2))
     if way == "learn":
         for item in items[1::2]:
-            assert learn(str(first), item.label, item.read()) == "learned"
+            assert learn_message(str(first), item.label, item.read()) == "learned"
     elif way == "update":
         update(items[1::2], ("ham", "spam"), str(first))
     else:
@@ -90,10 +90,10 @@ def test_adding_and_removing_others_restores_every_count(items: Items, tmp_path:
     before = counts(model)
     others = items[1::12]
     for item in others:
-        learn(str(model), item.label, item.read())
+        learn_message(str(model), item.label, item.read())
     assert counts(model) != before
     for item in reversed(others):
-        assert unlearn(str(model), item.read()) == "forgotten"
+        assert unlearn_message(str(model), item.read()) == "forgotten"
     assert counts(model) == before
     assert check_model(str(model)) == []
 
@@ -105,7 +105,7 @@ def test_bulk_and_one_by_one_agree_on_numeric_features(items: Items, tmp_path: P
     others = items[1::8]
     update(others, ("ham", "spam"), str(bulk))
     for item in others:
-        learn(str(single), item.label, item.read())
+        learn_message(str(single), item.label, item.read())
     assert counts(bulk) == counts(single)
 
 
@@ -151,10 +151,10 @@ def test_a_message_of_several_countings_moves_whole_and_is_forgotten_one_by_one(
 
     path = model("before", {"ham": ["one", "one", "two"], "spam": ["one", "three"]})
     if label:
-        assert learn(str(path), label, mail("one")) == "moved"
-        assert learn(str(path), label, mail("one")) == "already learned"
+        assert learn_message(str(path), label, mail("one")) == "moved"
+        assert learn_message(str(path), label, mail("one")) == "already learned"
     else:
-        done = [unlearn(str(path), mail("one")) for _ in range(4)]
+        done = [unlearn_message(str(path), mail("one")) for _ in range(4)]
         assert done == ["forgotten", "forgotten", "forgotten", "was never learned"]
     assert counts(path) == counts(model("after", {"ham": ham, "spam": spam}))
     assert check_model(str(path)) == []
@@ -167,7 +167,7 @@ def test_what_was_never_counted_is_not_taken_out_of_the_counts(tmp_path: Path) -
     before = counts(path)
     known = (hash_token("one"), VIEWS.index("body"), "one", 1)
     for rows in ([(hash_token("never"), 1, "never", 1)], [(hash_token("two"), 1, "two", 1)], [known], []):
-        with pytest.raises(UsageError, match="cannot be removed"), updating(str(path)) as updater:
+        with pytest.raises(UsageError, match="cannot be removed"), Transaction(str(path)) as updater:
             updater.count(0, 1, rows, -1)
     assert counts(path) == before
     assert check_model(str(path)) == []
@@ -225,7 +225,7 @@ def test_a_model_of_some_views_counts_and_reads_no_others(
     single = shutil.copy(tmp_path / "parts", tmp_path / "single")
     run("train", "--update", tmp_path / "rest.index", "-m", tmp_path / "parts")
     for item in items[1::2]:
-        learn(str(single), item.label, item.read())
+        learn_message(str(single), item.label, item.read())
     expected = counts(tmp_path / "whole")
     assert counts(tmp_path / "parts") == counts(single) == expected
     assert open_model(str(single)).settings["views"] == "body,structure"

@@ -68,7 +68,7 @@ def test_lesson_of_one_user_changes_nothing_for_others(serve: Start, shared: Pat
     assert b"DidSet: local" in tell(server, "alice@example.org", "spam", NEW)
     assert checked(server, "alice@example.org", NEW) != at_first
     assert checked(server, "bob", NEW) == at_first
-    assert os.listdir(users) == ["alice@example.org.nbspam"]
+    assert sorted(os.listdir(users)) == ["alice@example.org.nbspam", "alice@example.org.nbspam-lock"]
     assert shared.read_bytes() == before
     assert "user=alice@example.org" in server.log
     run("learn", "-q", "spam", "-m", shared, stdin=NEW)

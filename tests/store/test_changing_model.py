@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from nbspam.errors import TryAgainError
 from nbspam.filter import Filter, open_filter
-from nbspam.store import learn as learning
+from nbspam.learning.learn import learn_message
 from nbspam.store import updater
-from nbspam.store.learn import learn
 from nbspam.store.reader import open_model
 from nbspam.store.text import dump_model
-from nbspam.store.updater import updating
+from nbspam.store.updater import Transaction
 from tests.mail_samples import COMMON, make_corpus
 from tests.tiny_mail import mail, run
 
@@ -36,7 +36,7 @@ def test_message_is_judged_by_what_was_learned_before_it(model: str, way: str) -
     classifier = open_filter(model, WAYS[way])
     first = scores(classifier)
     for number in range(3):
-        assert learn(model, "spam", mail(f"viagra number{number}")) == "learned"
+        assert learn_message(model, "spam", mail(f"viagra number{number}")) == "learned"
         verdict = classifier.classify(LETTER, "-")
         assert verdict.scored.scores == scores(open_filter(model, WAYS[way]))
         assert verdict.scored.scores != first
@@ -44,7 +44,7 @@ def test_message_is_judged_by_what_was_learned_before_it(model: str, way: str) -
 
 def test_mail_is_classified_while_a_large_change_is_uncommitted(model: str) -> None:
     first = scores(open_filter(model))
-    with updating(model) as updater:
+    with Transaction(model) as updater:
         updater.count(0, 1, [(key, 0, "x" * 4000, 1) for key in range(1, 3000)], 1)  # 12 MB
         reader = sqlite3.connect(model, timeout=0)
         assert reader.execute("SELECT count(*) FROM token WHERE key BETWEEN 1 AND 2999").fetchone() == (0,)
@@ -55,12 +55,12 @@ def test_mail_is_classified_while_a_large_change_is_uncommitted(model: str) -> N
 
 @pytest.fixture
 def learns(model: str, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
-    """Another program learns into the model; it does not wait long."""
-    for module in (updater, learning):
-        monkeypatch.setattr(module, "BUSY_SECONDS", 0.05)
+    """Another program tries to learn into the model; it does not wait long for readers."""
+    monkeypatch.setattr(updater, "BUSY_SECONDS", 0.05)
 
     def learned(*_: object) -> None:
-        learn(model, "spam", LETTER)
+        with pytest.raises(TryAgainError):
+            learn_message(model, "spam", LETTER)
 
     return learned
 

@@ -9,9 +9,7 @@ import random
 import re
 import shutil
 import signal
-import sqlite3
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -20,7 +18,6 @@ import pytest
 from nbspam.corpus.labelled import open_labelled
 from nbspam.settings import Settings
 from nbspam.store.check import check_model
-from nbspam.store.learn import FORGOTTEN, UNKNOWN, unlearn
 from nbspam.store.text import dump_model
 from nbspam.tasks.train import train
 from tests.programs import needs
@@ -39,8 +36,7 @@ COMMANDS = {
     "replace": ["train", "-q", "--jobs", "1", "--replace", "MAIL"],
     "first": ["train", "-q", "--jobs", "1", "MAIL"],
 }
-IMPATIENT = "import nbspam.__main__ as nbspam, nbspam.store.learn as it; it.BUSY_SECONDS = 0.3; nbspam.main()"
-CALLS = FILE_CALLS.replace("openat,", "") + ",rmdir,fcntl,flock"
+CALLS = FILE_CALLS.replace("openat,", "") + ",fcntl,flock"
 
 
 @pytest.fixture(params=COMMANDS)
@@ -76,34 +72,6 @@ def test_power_loss_leaves_the_old_model_or_the_new_one(place: Path, command: li
         write_image(place.parent, image)
         found = text(place)
         assert found == new or (found == old and cut < len(done)), (cut, len(done), done[cut - 1 : cut])
-
-
-def test_power_loss_keeps_a_lesson_that_waits_until_it_is_learned(model: Path, tmp_path: Path) -> None:
-    place = tmp_path / "place" / "model"
-    place.parent.mkdir()
-    shutil.copy(model, place)
-    disk = Disk(place.parent)  # before: to close a file takes all locks of the process on it away
-    writer = sqlite3.connect(place, isolation_level=None)
-    writer.execute("BEGIN IMMEDIATE")
-    done = recorded([sys.executable, "-c", IMPATIENT, "learn", "spam", "-m", str(place)], place.parent, NEW)
-    writer.close()
-    for cut, image in images(disk, done, "waits"):
-        write_image(place.parent, image)
-        found = unlearn(str(place), NEW)
-        assert found == FORGOTTEN or cut < len(done), (cut, found)
-        assert counts(place) == counts(model) or cut < len(done)
-        assert check_model(str(place)) == []
-    assert len(disk.names) == 2
-    write_image(place.parent, {name: file.data for name, file in disk.names.items()})
-    disk = Disk(place.parent)
-    done = recorded([*PROGRAM, "unlearn", "-m", str(place)], place.parent, mail("never learned"))
-    learned = counts(place)
-    assert learned != counts(model)
-    for cut, image in images(disk, done, "next writer"):
-        write_image(place.parent, image)
-        assert unlearn(str(place), mail("never learned")) == UNKNOWN
-        assert (counts(place), check_model(str(place))) == (learned, []), cut
-        assert os.listdir(place.parent) == ["model"]
 
 
 def images(disk: Disk, done: list[Operation], seed: str) -> Iterator[tuple[int, dict[str, bytes]]]:

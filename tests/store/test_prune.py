@@ -7,13 +7,11 @@ from pathlib import Path
 import pytest
 
 from nbspam.errors import UsageError
+from nbspam.learning.learn import learn_messages
 from nbspam.store.check import check_model
-from nbspam.store.learn import learn, learn_all
-from nbspam.store.ledger import entries
 from nbspam.store.prune import prune
 from nbspam.store.reader import open_model
-from nbspam.store.updater import Origin
-from tests.tiny_mail import mail, run
+from tests.tiny_mail import run
 
 WAYS = {
     "views": [],
@@ -69,11 +67,11 @@ def test_model_is_sound_while_mail_is_unlearned_and_learned(model: str, data: Pa
         (label, b"Comments: a word more\nCc: neverseen@example.org\n" + mail) for label, mail in mails[:20]
     ]
     for label in ("ham", "spam"):
-        learn_all(model, label, [("", mail) for its, mail in fresh if its == label])
+        learn_messages(model, label, [("", mail) for its, mail in fresh if its == label])
     assert rows(model).keys() > pruned.keys() or "NOTAWORD" in pruned
     every = [("", mail) for _, mail in mails + fresh]
     for start in range(0, len(every), 20):
-        assert set(learn_all(model, None, every[start : start + 20])) == {"forgotten"}
+        assert set(learn_messages(model, None, every[start : start + 20])) == {"forgotten"}
         assert check_model(model) == []
     with open_model(model) as opened:
         assert opened.messages == [0, 0]
@@ -91,20 +89,3 @@ def test_file_is_as_small_as_asked_for_or_unchanged(trained: Path, tmp_path: Pat
     counts = {text: sum(row[1::2]) for text, row in before.items() if row[0] < 4}
     kept = counts.keys() & rows(model).keys()
     assert min(counts[text] for text in kept) >= max(counts[text] for text in counts.keys() - kept)
-
-
-def test_old_tokens_of_a_single_message_go_and_the_ledger_forgets_their_time(model: str) -> None:
-    for days, body in ((30, "oldword firstword"), (20, "firstword"), (1, "newword")):
-        origin = Origin("learn")
-        origin.time_ms -= days * 86_400_000
-        learn(model, "ham", mail(f"{body} common"), origin)
-    before = rows(model)
-    prune(model, days=10)
-    gone = before.keys() - rows(model).keys()
-    assert check_model(model) == []
-    assert "newword" not in gone and "firstword" not in gone
-    assert "oldword" in gone or "oldword" not in before  # no word of a fixed vocabulary
-    with open_model(model) as opened:
-        kinds = [(one.source[0][:5], one.time_ms is None) for one in entries(opened)]
-    assert kinds == [("learn", False), ("", True), ("train", False)]
-    assert prune(model, days=0).pruned > 0

@@ -15,8 +15,8 @@ from nbspam import files
 from nbspam.cli import classify
 from nbspam.errors import TryAgainError
 from nbspam.filter import open_filter
+from nbspam.learning.learn import learn_message
 from nbspam.store.check import check_model
-from nbspam.store.learn import learn
 from nbspam.store.text import dump_model, load_dump
 from tests.tiny_mail import counts, mail, run, write_folders
 
@@ -47,11 +47,11 @@ def journal(model: Path) -> Path:
 
 def test_waiting_writer_keeps_the_new_writers_journal(model: Path, tmp_path: Path) -> None:
     other, new = shutil.copy(model, tmp_path / "other"), shutil.copy(model, tmp_path / "new")
-    learn(str(other), "spam", LETTER)
+    learn_message(str(other), "spam", LETTER)
     first = sqlite3.connect(model, isolation_level=None)
     first.execute("BEGIN IMMEDIATE")
     said: list[str] = []
-    waiting = threading.Thread(target=lambda: said.append(learn(str(model), "spam", LETTER)))
+    waiting = threading.Thread(target=lambda: said.append(learn_message(str(model), "spam", LETTER)))
     waiting.start()
     time.sleep(0.3)
     os.replace(new, model)

@@ -90,11 +90,11 @@ def found_by_nobody(path: Path) -> tuple[dict[str, str], str]:
     """(what is not fine, as in `not_fine`; what learning gives, or the name of its error)."""
     program = f"""\
 import json
-from nbspam.store.learn import learn
+from nbspam.learning.learn import learn_message
 from nbspam.tasks.doctor import FINE, examine
 found = examine({str(path)!r}, "named", [])
 try:
-    learned = learn({str(path)!r}, "ham", b"Subject: new\\n\\nsomething new\\n")
+    learned = learn_message({str(path)!r}, "ham", b"Subject: new\\n\\nsomething new\\n")
 except Exception as error:
     learned = type(error).__name__
 print(json.dumps([{{one.about: one.state for one in found if one.state != FINE}}, learned]))

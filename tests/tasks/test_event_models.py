@@ -7,7 +7,7 @@ import pytest
 
 from nbspam.corpus.labelled import open_labelled
 from nbspam.filter import open_filter
-from nbspam.store.learn import learn
+from nbspam.learning.learn import learn_message
 from nbspam.tasks.classify import ModelJudge
 from tests.mail_samples import make_corpus
 from tests.tiny_mail import counts, run
@@ -65,7 +65,7 @@ def test_a_saved_model_scores_many_messages_as_one_by_one(
         found = [joint for block in judge.read(some).blocks for joint in judge.joints(block)]
         expected = [classifier.classify(item.read(), item.name).scored.scores for item in some]
         assert found == [pytest.approx(scores, rel=1e-12, abs=1e-12) for scores in expected]
-        assert learn(str(model), "spam", NEW_MAIL + str(len(some)).encode()) == "learned"
+        assert learn_message(str(model), "spam", NEW_MAIL + str(len(some)).encode()) == "learned"
         classifier.refresh()
 
 

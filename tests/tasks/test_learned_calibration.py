@@ -8,11 +8,11 @@ import pytest
 
 from nbspam.corpus.item import Item
 from nbspam.corpus.labelled import open_labelled
+from nbspam.learning.learn import learn_message
 from nbspam.model.calibrate import WARM_UP_SHARE
 from nbspam.model.calibration import Learner, first_weights
 from nbspam.model.scorer import Scorer
 from nbspam.settings import Settings, parse_settings
-from nbspam.store.learn import learn
 from nbspam.store.reader import open_model
 from nbspam.tasks import update as bulk
 from nbspam.tasks.train import train
@@ -77,7 +77,7 @@ def test_learned_message_teaches_by_the_verdict_before_it_was_counted(model: str
         by_hand = ByHand(model)
         by_hand.be_taught(item)
         assert by_hand.weights != stored(model)[0]
-        assert learn(model, item.label, item.read()) == "learned"
+        assert learn_message(model, item.label, item.read()) == "learned"
         check_equal(stored(model), (by_hand.weights, by_hand.covariance))
 
 
@@ -93,6 +93,6 @@ def test_dated_mail_added_in_bulk_teaches_as_if_it_came_one_by_one(
     for number, item in enumerate(items):
         if number >= first:
             by_hand.be_taught(item)
-        learn(single, item.label, item.read())
+        learn_message(single, item.label, item.read())
     update(items, CLASSES, model)
     check_equal(stored(model), (by_hand.weights, by_hand.covariance))

@@ -98,7 +98,7 @@ def test_many_first_learners_at_once_lose_no_message(shared: Path, own: Path) ->
     for message in messages:
         run("learn", "-q", "spam", "-m", shared, stdin=message)
     assert counts(own) == counts(shared)
-    assert os.listdir(own.parent) == [own.name]
+    assert sorted(os.listdir(own.parent)) == [own.name, f"{own.name}-lock"]
 
 
 def test_copy_has_no_uncommitted_change(shared: Path, own: Path) -> None:
@@ -121,4 +121,4 @@ def test_journal_of_a_removed_model_is_not_played_back(shared: Path, own: Path, 
     Path(journal_of(str(own))).write_bytes(journal)
     assert copy_shared(str(own), str(shared))
     assert counts(own) == counts(shared)
-    assert os.listdir(own.parent) == [own.name]
+    assert sorted(os.listdir(own.parent)) == [own.name, f"{own.name}-lock"]

@@ -11,10 +11,10 @@ from nbspam.corpus.corpus import read_corpus
 from nbspam.corpus.labelled import open_labelled
 from nbspam.decision import LEARNABLE
 from nbspam.evaluation.replay import Autolearn
+from nbspam.learning import autolearn
+from nbspam.learning.autolearn import MIN_LABELLED, count_outdated, learn_verdict
 from nbspam.settings import Settings
-from nbspam.store import learn as learning
 from nbspam.store.check import check_model
-from nbspam.store.learn import MIN_LABELLED, count_outdated, learn_verdict
 from nbspam.tasks.doctor import examine
 from nbspam.tasks.judges import Plan, ReplayJudge
 from tests.store.changed_model import change
@@ -158,7 +158,7 @@ def test_autolearn_without_calibration_is_refused_and_mail_passes(trained: Path,
 def test_old_autolearned_messages_are_forgotten_without_a_trace(
     model: Path, copy: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(learning, "count_outdated", lambda own: max(0, own - 3))
+    monkeypatch.setattr(autolearn, "count_outdated", lambda own: max(0, own - 3))
     new = messages(SPAM, 3, 500) + messages(HAM, 3, 500)
     for data, label in zip(new, ["spam"] * 3 + ["ham"] * 3, strict=True):
         assert learn_verdict(str(model), label, data, "classify")

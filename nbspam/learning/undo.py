@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 
 from nbspam.corpus.source import Source, stat_mode
 from nbspam.corpus.walk import SourcePart
 from nbspam.errors import UsageError
-from nbspam.store.learn import FORGOTTEN, read_counted, split_batches, writing
-from nbspam.store.ledger import FIRST, Entry, begin_undo, entries, undo
+from nbspam.learning.autolearn import keep_tokens
+from nbspam.learning.learn import FORGOTTEN, KNOWN, MOVED, count_message, read_counted, split_batches
+from nbspam.store.ledger import Entry, forget_moved, is_own, list_digests, list_entries, list_moves
 from nbspam.store.reader import open_model
+from nbspam.store.updater import Transaction, Updater, list_countings
+from nbspam.store.writer import FIRST
 from nbspam.tokens import Counted
 
 
-def choose(path: str, last: bool, since_ms: float = 0, source: str = "") -> list[Entry]:
+def choose_entries(path: str, last: bool, since_ms: float = 0, source: str = "") -> list[Entry]:
     """The entries of the ledger to take back, never the one that the model was made with; UsageError if none.
 
     last     : only the latest
@@ -23,7 +26,7 @@ def choose(path: str, last: bool, since_ms: float = 0, source: str = "") -> list
     """
     begin, place = f"{source} " if source else "", os.path.abspath(source)
     with open_model(path) as model:
-        known = [one for one in entries(model) if one.time_ms is not None and FIRST not in one.batches]
+        known = [one for one in list_entries(model) if one.time_ms is not None and FIRST not in one.batches]
     found = [one for one in known if place in one.source or f"{' '.join(one.source)} ".startswith(begin)]
     found = [one for one in found if (one.time_ms or 0) >= since_ms]
     if not found:
@@ -38,16 +41,17 @@ def take_back(
     """Take out what these entries count; how many messages are left because their mail was not found.
 
     paths : where mail is looked for, after the folders of the entries
-    say   : told the result, as of undo, and the name of each message when the model has lost it
+    say   : told FORGOTTEN or MOVED, and the name of each message when the model has lost it
     A message that the filter learned itself needs no mail.  Some messages are taken out in one transaction.
     """
     for place in paths:
         stat_mode(place)
     numbers = {number for entry in chosen for number in entry.batches}
-    with writing(path) as updater:
-        needed, own = begin_undo(updater, numbers)
+    with Transaction(path) as updater:
+        forget_moved(updater, numbers)
+        needed, own = list_digests(updater, numbers)
     for some in split_batches(sorted(own), lambda _: 0):
-        with writing(path) as updater:
+        with Transaction(path) as updater:
             for digest in some:
                 updater.take_back(digest)
         for _ in some:
@@ -57,11 +61,32 @@ def take_back(
     parts = [part for part in dict.fromkeys(parts) if os.path.exists(part.path)]
     mail = _find_mail(path, Source([*parts, *map(SourcePart, paths)]), needed)
     for named in split_batches(mail, lambda _: 0):
-        with writing(path) as updater:
-            results = [undo(updater, message, numbers) for _, message in named]
+        with Transaction(path) as updater:
+            results = [_take_out(updater, message, numbers) for _, message in named]
         for result, (name, _) in zip(results, named, strict=True):
             say(result, name)
     return len(needed)
+
+
+def _take_out(updater: Updater, message: Counted, batches: Collection[int]) -> str:
+    """Take out what these batches counted of a message; what they had moved counts again.
+
+    Returns FORGOTTEN, MOVED, or KNOWN if they counted nothing of it.
+    """
+    result = KNOWN
+    for number, batch, times in list_countings(updater.connection, message.digest):
+        if batch not in batches:
+            continue
+        result = FORGOTTEN
+        for move in list_moves(updater, message.digest):
+            if move.until == batch:
+                result = MOVED
+                count_message(updater, move.label, message, move.times, move.batch)
+                updater.change("moved", [move])
+                if is_own(updater, move.batch):
+                    keep_tokens(updater, move.label, message)
+        count_message(updater, number, message, -times, batch)
+    return result
 
 
 def _find_mail(path: str, source: Source, needed: set[int]) -> Iterator[tuple[str, Counted]]:

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
+from nbspam.learning.learn import learn_message, learn_messages, unlearn_message
+from nbspam.learning.undo import choose_entries, take_back
 from nbspam.store import updater
 from nbspam.store.check import check_model
-from nbspam.store.learn import learn, learn_all, unlearn
-from nbspam.store.ledger import entries
+from nbspam.store.ledger import list_entries
 from nbspam.store.reader import open_model
 from nbspam.store.updater import Origin
-from nbspam.tasks.undo import choose, take_back
 from tests.store.changed_model import change, forge
 from tests.tiny_mail import counts, error, mail, run, write_folders
 
@@ -40,7 +40,7 @@ def test_each_message_counts_as_its_last_lesson_that_was_not_undone(
 
     def undo(batch: int) -> None:
         if any(number == batch for lessons in history.values() for number, _ in lessons):
-            chosen = choose(str(model), False, source=f"batch {batch}")
+            chosen = choose_entries(str(model), False, source=f"batch {batch}")
             assert take_back(str(model), chosen, [str(folder)], lambda *_: None) == 0
         for lessons in history.values():
             lessons[:] = [one for one in lessons if one[0] != batch]
@@ -49,12 +49,12 @@ def test_each_message_counts_as_its_last_lesson_that_was_not_undone(
         label = chance.choice(["ham", "spam"])
         if chance.random() < 0.2:
             forgotten = chance.randrange(len(LETTERS))
-            unlearn(str(model), LETTERS[forgotten])
+            unlearn_message(str(model), LETTERS[forgotten])
             history[forgotten].clear()
         if chance.random() < 0.3:
             undo(chance.randrange(batch + 1))
         chosen = chance.sample(range(len(LETTERS)), 3)
-        learn_all(str(model), label, [("", LETTERS[n]) for n in chosen], Origin(f"batch {batch}"))
+        learn_messages(str(model), label, [("", LETTERS[n]) for n in chosen], Origin(f"batch {batch}"))
         for n in chosen:
             if not history[n] or history[n][-1][1] != label:
                 history[n].append((batch, label))
@@ -64,7 +64,7 @@ def test_each_message_counts_as_its_last_lesson_that_was_not_undone(
         other = shutil.copy(original, tmp_path / "other")
         for n, lessons in history.items():
             for _, label in lessons[-1:]:
-                learn(str(other), label, LETTERS[n])
+                learn_message(str(other), label, LETTERS[n])
         assert counts(model) == counts(Path(other))
         assert check_model(str(model)) == []
 
@@ -113,7 +113,7 @@ def test_killed_undo_leaves_a_sound_model_and_the_next_one_finishes(model: Path,
         raise Killed
 
     with pytest.raises(Killed):
-        take_back(str(model), choose(str(model), False, source="learn"), [], die)
+        take_back(str(model), choose_entries(str(model), False, source="learn"), [], die)
     assert check_model(str(model)) == []
     assert log(model)[0]["messages"] == {"ham": 0, "spam": 8}
     assert run("undo", "--last", "-m", model).count("forgotten\t") == 8
@@ -125,12 +125,12 @@ def test_old_entries_are_forgotten_and_their_messages_still_count(
 ) -> None:
     monkeypatch.setattr(updater, "MAX_BATCHES", 20)
     monkeypatch.setattr(updater, "FORGOTTEN_BATCHES", 5)
-    learn(str(model), "spam", LETTERS[0], Origin("odd"))
+    learn_message(str(model), "spam", LETTERS[0], Origin("odd"))
     for number in range(30):
-        learn(str(model), "ham", mail(f"note{number}"), Origin("learn"))
+        learn_message(str(model), "ham", mail(f"note{number}"), Origin("learn"))
         assert check_model(str(model)) == []
     with open_model(str(model)) as opened:
-        found = entries(opened)
+        found = list_entries(opened)
         assert opened.connection.ask("SELECT count(*) BETWEEN 15 AND 20 FROM batch") == [(1,)]
         assert opened.connection.ask("SELECT name FROM source WHERE number > 1") == [("learn",)]
     earlier = [one for one in found if one.time_ms is None]
@@ -141,7 +141,7 @@ def test_old_entries_are_forgotten_and_their_messages_still_count(
 
 
 def test_damaged_numbers_of_batches_are_found(model: Path) -> None:
-    learn(str(model), "spam", LETTERS[0])
+    learn_message(str(model), "spam", LETTERS[0])
     for table, column in (("learned", "batch"), ("token", "since")):
         forge(model, f"UPDATE {table} SET {column} = 9 WHERE {column} = 2")
         (said,) = check_model(str(model))

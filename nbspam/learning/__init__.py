@@ -1,0 +1,7 @@
+"""What a model learns after its training, message by message.
+
+learn        learn messages as a class, unlearn them, move them
+autolearn    a filter that learns its own verdicts
+undo         take back what commands have learned
+old_lessons  lessons that nbspam 0.1.0 has left on the disk
+"""

@@ -1,0 +1,149 @@
+"""A filter that learns its own verdicts, so that it follows mail as it changes.
+
+Every message that is probable enough is learned, whatever its class and whatever decisions cost.  Learning
+only the surest would learn more of one class, and then the words of both classes would become evidence for
+it (docs/decisions.md, "Autolearn").
+
+The calibration does not learn from that, because it must know how often verdicts are right.  Without a label
+of a person, a message is forgotten after MAX_AUTOLEARNED later ones.
+"""
+
+from __future__ import annotations
+
+import os
+
+from nbspam.decision import UNDECIDED, learnable
+from nbspam.errors import UsageError
+from nbspam.learning.learn import class_number, count_message, list_tokens, read_counted
+from nbspam.mail.limits import MAX_READ_BYTES
+from nbspam.store.autolearned import count_autolearned, count_reviewed, pack_tokens, read_autolearned
+from nbspam.store.reader import Model, open_model
+from nbspam.store.updater import Origin, Transaction, Updater, list_countings
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from nbspam.settings import Settings
+    from nbspam.tokens import Counted
+
+# Messages that the filter counts by its own verdict; the oldest are forgotten, so that a model left to itself
+# does not grow without end: docs/decisions.md, "Autolearn".
+MAX_AUTOLEARNED = 1_000
+FORGOTTEN_AT_ONCE = 2  # a merged model may have many more than MAX_AUTOLEARNED
+# Messages of each class, before a filter learns its own verdicts: docs/decisions.md, "Autolearn".
+MIN_LABELLED = 100
+# A filter that is corrected more often than this no longer learns its own verdicts: docs/decisions.md,
+# "When does autolearn stop".
+MIN_JUDGED = 40
+MAX_WRONG = 0.05
+PATIENCE_SECONDS = 1.0  # how long a verdict waits for other writers; then it is not learned
+
+
+def check_autolearn(settings: Settings, change: dict[str, str] | None = None) -> None:
+    """UsageError if verdicts must not be learned, because their probabilities are wrong.
+
+    change : settings that replace those of the model
+    Scores that are one sum give probabilities that are all near 0 or 1.
+    """
+    if change:
+        names = " ".join(f"`{name}`" for name in change)
+        why = f"the model's own verdicts are learned, not those under {names}"
+        raise UsageError("", why, "leave one of them out", "autolearn-settings", option="autolearn")
+    if not settings.averaged:
+        why = f"without averaged views {settings.event_model} is far too sure of itself"
+        remedy = "train with the default event model, presence"
+        raise UsageError("", why, remedy, "autolearn-uncalibrated", option="autolearn")
+
+
+def choose_lesson(
+    probabilities: Mapping[str, float] | None, data: bytes, path: str, start: str, source: str
+) -> Callable[[], bool] | None:
+    """The function that learns a message as its most probable class; None if it is not probable enough.
+
+    probabilities : by class; None if nothing in the message speaks for a class
+    path          : the model that learns; if it does not exist yet, it begins as a copy of `start`
+    start         : the model that judged
+    source        : of the message, for the ledger
+    """
+    if probabilities is None or len(data) > MAX_READ_BYTES:
+        return None
+    number = learnable(list(probabilities.values()))
+    if number == UNDECIDED:
+        return None
+    return lambda: _learn(path, start, list(probabilities)[number], data, source)
+
+
+def _learn(path: str, start: str, label: str, data: bytes, source: str) -> bool:
+    if not os.path.exists(path):
+        if not may_learn_verdict(start, data):
+            return False  # the user goes on with the shared model
+        from nbspam.store.writer import copy_model  # once in a model's life
+
+        copy_model(start, path)
+    return learn_verdict(path, label, data, source)
+
+
+def learn_verdict(path: str, label: str, data: bytes, source: str) -> bool:
+    """Count one message as `label`, the filter's own verdict; False if the model may not learn it.
+
+    Only for a model of words: numeric features are not kept, and could not be taken out.
+    """
+    with Transaction(path, PATIENCE_SECONDS) as updater:
+        model = updater.model
+        number, message = class_number(model, label), read_counted(data, model)
+        if not _may_learn_verdict(model, message):
+            return False
+        updater.begin(Origin(source, is_own=True))
+        before = sum(count_autolearned(model))
+        count_message(updater, number, message, 1)
+        keep_tokens(updater, number, message)
+        for _ in range(count_outdated(before + 1)):
+            oldest, _, _ = next(read_autolearned(updater.connection))
+            updater.take_back(oldest)
+    return True
+
+
+def keep_tokens(updater: Updater, number: int, message: Counted) -> None:
+    """Note that the filter itself has counted a message as a class."""
+    kept = pack_tokens((key, times) for key, _, _, times in list_tokens(updater.model, message))
+    updater.change("autolearned", new=[(message.digest, number, kept)])
+
+
+def may_learn_verdict(path: str, data: bytes) -> bool:
+    """True if a model may learn its own verdict on a message."""
+    with open_model(path) as model:
+        return _may_learn_verdict(model, read_counted(data, model))
+
+
+def _may_learn_verdict(model: Model, message: Counted) -> bool:
+    is_new = not list_countings(model.connection, message.digest)
+    return is_new and has_enough_labelled(model) and not is_often_wrong(model)
+
+
+def count_outdated(autolearned: int) -> int:
+    """How many of so many autolearned messages are forgotten after the latest of them."""
+    return min(FORGOTTEN_AT_ONCE, max(0, autolearned - MAX_AUTOLEARNED))
+
+
+def has_enough_labelled(model: Model) -> bool:
+    """True if each class has MIN_LABELLED labelled messages, so that the model may learn its own verdicts."""
+    own = count_autolearned(model)
+    return all(n - autolearned >= MIN_LABELLED for n, autolearned in zip(model.messages, own, strict=True))
+
+
+def is_often_wrong(model: Model) -> bool:
+    """True if a person has corrected more than MAX_WRONG of the messages that the model learned itself."""
+    labelled, wrong = count_reviewed(model)
+    own = labelled + sum(count_autolearned(model))
+    return own >= MIN_JUDGED and wrong > MAX_WRONG * own
+
+
+def forget_autolearned(path: str) -> int:
+    """Take all messages out that a model learned itself, and forget how often it was wrong; how many."""
+    with Transaction(path) as updater:
+        own = list(read_autolearned(updater.connection))
+        for digest, _, _ in own:
+            updater.take_back(digest)
+        updater.forget_reviews()
+    return len(own)

@@ -1,0 +1,214 @@
+"""Learn messages as a class, unlearn them, move them.
+
+Several messages of one transaction count one after the other.  The same message counts once; if it was
+learned as another class, it moves.  The calibration learns from the score that the message had before it
+was counted.
+
+A counting that the filter made on its own verdict (nbspam.learning.autolearn) is taken out whole before the
+message is learned.
+"""
+
+from __future__ import annotations
+
+from nbspam.errors import DamagedModelError, UsageError
+from nbspam.learning.old_lessons import read_old_lessons, remove_old_lesson
+from nbspam.model.calibration import (
+    FIRST_CREDIT,
+    MAX_COVARIANCE,
+    Learner,
+    check_places,
+    first_weights,
+)
+from nbspam.model.scorer import Scorer
+from nbspam.settings import Settings, parse_settings
+from nbspam.store.reader import Model, open_model
+from nbspam.store.updater import MessageToken, Origin, Transaction, Updater, list_countings
+from nbspam.tokens import Counted, count_tokens
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from typing import Any
+
+    Named = tuple[str, bytes]
+
+LEARNED = "learned"
+MOVED = "moved"
+KNOWN = "already learned"
+FORGOTTEN = "forgotten"
+UNKNOWN = "was never learned"
+# Of one transaction: half a second of work, and the disk writes little more than for one message.
+BATCH_MESSAGES = 32
+BATCH_BYTES = 4 << 20
+CREDIT = "calibration_credit"  # the setting that keeps Learner.credit
+
+
+def learn_message(path: str, label: str, data: bytes, origin: Origin | None = None) -> str:
+    """Count one message as `label`; returns LEARNED, MOVED or KNOWN."""
+    return learn_messages(path, label, [("", data)], origin)[0]
+
+
+def unlearn_message(path: str, data: bytes) -> str:
+    """Take one counting of a message out; returns FORGOTTEN or UNKNOWN."""
+    return learn_messages(path, None, [("", data)])[0]
+
+
+def learn_messages(
+    path: str, label: str | None, messages: Sequence[Named], origin: Origin | None = None
+) -> list[str]:
+    """Learn messages one after the other, all or none, as learn_message does; without a label, unlearn them.
+
+    messages : with their names, which say in the ledger where they lie; or ''
+    origin   : for the ledger
+    """
+    learn_old_lessons(path)
+    origin = origin or Origin("learn")
+    results = []
+    with Transaction(path) as updater:
+        for name, data in messages:
+            updater.begin(origin, name)
+            results.append(_count(updater, label, data, name))
+    return results
+
+
+def learn_old_lessons(path: str) -> None:
+    """Learn what waits on the disk; lessons of a class that the model lacks stay there."""
+    lessons = read_old_lessons(path)
+    if not lessons:
+        return
+    done = []
+    with Transaction(path) as updater:
+        for file, (name, source, data) in lessons.items():
+            label = name.decode("utf-8", "replace")
+            if label in updater.model.classes:
+                updater.begin(Origin(source.decode("utf-8", "replace")))
+                _count(updater, label, data)
+            if not label or label in updater.model.classes:
+                done.append(file)
+    for file in done:
+        remove_old_lesson(file)
+
+
+def split_batches(messages: Iterable[Any], size_bytes: Callable[[Any], int]) -> Iterator[list[Any]]:
+    """Some messages at a time, as many as one transaction learns."""
+    batch: list[Any] = []
+    for message in messages:
+        batch.append(message)
+        if len(batch) == BATCH_MESSAGES or sum(map(size_bytes, batch)) >= BATCH_BYTES:
+            yield batch
+            batch = []
+    if batch:
+        yield batch
+
+
+def _count(updater: Updater, label: str | None, data: bytes, name: str = "") -> str:
+    """Learn a message as a class, or unlearn it without one, by the model as it is now."""
+    if updater.connection.total_changes:  # a single message finds the model just read
+        updater.model.read()
+    if label is None:
+        return _unlearn(updater, read_counted(data, updater.model, name))
+    number = class_number(updater.model, label)
+    return _learn(updater, read_counted(data, updater.model, name), number)
+
+
+def check_classes(path: str, *labels: str | None) -> None:
+    """Raise what is wrong with the model, or that it lacks one of these classes."""
+    with open_model(path) as model:
+        for label in filter(None, labels):
+            class_number(model, label)
+
+
+def class_number(model: Model, label: str) -> int:
+    """The number of a class; UsageError if the model has no such class."""
+    if label not in model.classes:
+        remedy = "its classes: " + ", ".join(model.classes)
+        raise UsageError(label, f"{model.path} has no such class", remedy, "no-such-class")
+    return model.classes.index(label)
+
+
+def _learn(updater: Updater, message: Counted, number: int) -> str:
+    own = updater.take_back(message.digest, moves=True)
+    if own is not None:
+        updater.model.read()  # without the message
+    before = list_countings(updater.connection, message.digest)
+    classes = {one for one, _, _ in before}
+    if classes == {number}:
+        return KNOWN
+    if not before:
+        _learn_calibration(updater, message, number)
+    if number not in classes:  # first, so that its tokens do not become new ones
+        count_message(updater, number, message, 1)
+    for other, batch, times in before:
+        if other != number:
+            count_message(updater, other, message, -times, batch)
+            updater.move(message.digest, other, batch, times)
+    return MOVED if before or own not in (None, number) else LEARNED
+
+
+def _unlearn(updater: Updater, message: Counted) -> str:
+    before = list_countings(updater.connection, message.digest)
+    is_own = updater.take_back(message.digest) is not None
+    if before and not is_own:
+        number, _, _ = before[0]
+        count_message(updater, number, message, -1)
+    if not list_countings(updater.connection, message.digest):
+        updater.forget_moves(message.digest)
+    return FORGOTTEN if before else UNKNOWN
+
+
+def read_counted(data: bytes, model: Model, name: str = "") -> Counted:
+    """A message as training counts it: its first MAX_READ_BYTES."""
+    return count_tokens(data, parse_settings(model.settings, model.path).wanted, name)
+
+
+def list_tokens(model: Model, message: Counted) -> list[MessageToken]:
+    """The tokens of a message that the model counts."""
+    if model.settings["features"] == "numeric":
+        return []
+    message.keep(model.settings["views"])
+    views = enumerate(message.tokens)
+    return [(key, view, text, n) for view, tokens in views for key, (text, n) in tokens.items()]
+
+
+def count_message(updater: Updater, number: int, message: Counted, times: int, batch: int = 0) -> None:
+    """Add the message to a class: its words, and its numeric features if any.
+
+    times, batch : as for Updater.count
+    """
+    model = updater.model
+    updater.count(number, message.digest, list_tokens(model, message), times, batch)
+    if model.settings["features"] != "words":
+        from nbspam.model.features import message_rows  # few models have numeric features
+
+        updater.count_numeric(message_rows(model, [number], message.features), times)
+
+
+def _learn_calibration(updater: Updater, message: Counted, number: int) -> None:
+    model = updater.model
+    settings = parse_settings(model.settings, model.path)
+    learner = make_learner(model, settings)
+    if learner is None:
+        return
+    scored = Scorer(model, settings).score(message)
+    learner.learn(scored.evidence, scored.common, number, sum(model.messages))
+    write_learner(updater, settings, learner)
+
+
+def make_learner(model: Model, settings: Settings) -> Learner | None:
+    """What continues the calibration of the model; None if it has none, or has too many weights for that."""
+    weights = model.calibration()
+    if not weights or not settings.averaged or len(weights) > MAX_COVARIANCE:
+        return None
+    covariance = model.covariance() or [[0.0] * len(weights) for _ in weights]
+    check_places(model.path, weights, len(model.classes), settings.kinds)
+    prior = first_weights(len(model.classes), settings.kinds)
+    credit = model.settings.get(CREDIT, str(FIRST_CREDIT))
+    if not (credit.isascii() and credit.isdecimal() and len(credit) < 10):
+        raise DamagedModelError(model.path, f"setting {CREDIT} {credit}")
+    return Learner(prior, (weights, covariance), int(credit))
+
+
+def write_learner(updater: Updater, settings: Settings, learner: Learner) -> None:
+    """Write the calibration into the model."""
+    updater.calibration(settings.kinds, learner.weights, learner.covariance)
+    updater.settings({CREDIT: str(learner.credit)})

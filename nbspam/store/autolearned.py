@@ -1,0 +1,55 @@
+"""Messages that a model has counted on the filter's own verdict, and that nobody has labelled yet.
+
+Their tokens are kept, so that they can be removed when the message itself is gone.
+"""
+
+from __future__ import annotations
+
+import zlib
+
+from nbspam.errors import DamagedModelError
+from nbspam.store.connection import MAX_VALUE_BYTES, Connection
+from nbspam.store.reader import Model
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+
+def read_autolearned(connection: Connection) -> Iterator[tuple[int, int, bytes]]:
+    """(digest, class number, tokens) of each, the oldest first."""
+    yield from connection.stream("SELECT digest, class, tokens FROM autolearned ORDER BY number")
+
+
+def count_autolearned(model: Model) -> list[int]:
+    """How many there are, by class."""
+    found = dict(model.connection.ask("SELECT class, count(*) FROM autolearned GROUP BY class"))
+    return [found.get(k, 0) for k in range(len(model.classes))]
+
+
+def count_reviewed(model: Model) -> tuple[int, int]:
+    """How many others a person has labelled since, and how many of these as another class."""
+    wrong = "SELECT 1 FROM learned WHERE learned.digest = moved.digest AND learned.class != moved.class"
+    rows = model.connection.ask(
+        f"SELECT count(*), total(EXISTS ({wrong})) FROM moved JOIN batch ON batch.number = moved.batch "
+        "JOIN source ON source.number = batch.source WHERE own = 1"
+    )
+    return rows[0][0], int(rows[0][1])
+
+
+def pack_tokens(tokens: Iterable[tuple[int, int]]) -> bytes:
+    """(key, times) as the column `tokens` of `autolearned` has them."""
+    return zlib.compress(" ".join(f"{key}:{times}" for key, times in sorted(tokens)).encode())
+
+
+def unpack_tokens(tokens: bytes, path: str) -> dict[int, int]:
+    """key -> times; DamagedModelError of the model at `path` for what `pack_tokens` did not make."""
+    try:
+        stream = zlib.decompressobj()
+        text = stream.decompress(tokens, MAX_VALUE_BYTES)  # without a bound, a small blob may fill the memory
+        if not stream.eof:
+            raise ValueError(text)
+        pairs = [pair.split(b":") for pair in text.split()]
+        return {int(key): int(times) for key, times in pairs}
+    except (zlib.error, ValueError, TypeError):
+        raise DamagedModelError(path, "the tokens of a message cannot be read") from None

@@ -1,0 +1,60 @@
+"""What a training has counted, as rows of a model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nbspam.model.counts import Counts, Ints, Totals, slice_texts
+from nbspam.store.digest import digest_array
+from nbspam.store.writer import FIRST, NewModel
+from nbspam.tokens.bag import N_VIEWS, VIEW_NAMES
+
+TOKENS_AT_ONCE = 16_384  # in a slice of make_token_rows
+
+
+def insert_counts(file: NewModel, ranges: Iterable[Counts], totals: Totals) -> None:
+    """Write all tokens of a new model, their sums and their digest.
+
+    ranges : each token in one of them, ascending by key
+    totals : the sums; to work them out from the file takes 3 % of a training
+    """
+    digest = 0
+    for counts in ranges:
+        file.insert("token", make_token_rows(counts))
+        since = np.full_like(counts.keys, FIRST)
+        digest += digest_array(np.stack([counts.keys, counts.views, since, *_interleave(counts)], axis=1))
+    file.digests["token"] = digest
+    views = zip(range(N_VIEWS), VIEW_NAMES, totals.words.tolist(), strict=True)
+    sums = np.stack([totals.documents, totals.occurrences], axis=2).tolist()
+    rows = [(view, k, *pair) for view, row in enumerate(sums) for k, pair in enumerate(row)]
+    file.sums = {"view": list(views), "view_total": rows}
+
+
+def make_token_rows(counts: Counts) -> Iterator[tuple[Any, ...]]:
+    """(key, view, text, documents_0, occurrences_0, documents_1, ...), ascending by key.
+
+    In slices, because a token takes 150 bytes as Python objects.
+    """
+    arrays = _interleave(counts)
+    for first, texts in slice_texts(counts.texts, len(counts.keys), TOKENS_AT_ONCE):
+        rows = slice(first, first + len(texts))
+        columns = (row[rows].tolist() for row in arrays)
+        yield from zip(counts.keys[rows].tolist(), counts.views[rows].tolist(), texts, *columns, strict=True)
+
+
+def _interleave(counts: Counts) -> list[Ints]:
+    """documents_0, occurrences_0, documents_1, ... of all tokens."""
+    return [row for pair in zip(counts.documents, counts.occurrences, strict=True) for row in pair]
+
+
+def make_learned_rows(learned: Sequence[tuple[Ints, NDArray[np.int16]]]) -> Iterator[tuple[int, int, int]]:
+    """(digest, class, times) of the counted messages.  learned : digests and class numbers, by block"""
+    digests, labels = (np.concatenate(arrays) for arrays in zip(*learned, strict=True))
+    pairs = np.empty(len(labels), [("digest", np.int64), ("class", np.int16)])
+    pairs["digest"], pairs["class"] = digests, labels
+    distinct, times = np.unique(pairs, return_counts=True)
+    return zip(distinct["digest"].tolist(), distinct["class"].tolist(), times.tolist(), strict=True)
