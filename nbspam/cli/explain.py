@@ -129,7 +129,7 @@ def _show(out: Console, found: Explanation, judge: Filter, since: Times, left_ou
         out.print(_feature_table(found, judge.classes))
     out.print(_format_flip(found))
     counts = format_counts(judge.model.classes, judge.model.messages)
-    out.print(f"Scored by {scoring_text(judge.settings.as_text())} (smoothing); from {counts}.", style="dim")
+    out.print(f"Scored by {scoring_text(judge.settings.as_text())}; from {counts}.", style="dim")
 
 
 def _why_undefined(found: Explanation, judge: Filter) -> str:

@@ -61,7 +61,7 @@ OTHERS = {
     "authentication": ("the authentication result", "the authentication results"),
     "failed": ("the failed authentication",) * 2,
     "passed": ("the passed authentication",) * 2,
-    "measure": ("the", "the"),
+    "measure": ("", ""),
     "NOTAWORD": ("words that were never met",) * 2,
 }
 PHRASES = {**HEADER_FIELDS, **STRUCTURE_MARKS, **OTHERS}
@@ -138,11 +138,14 @@ def find_reason(clue: Clue) -> Reason:
 
 
 def _describe_measure(token: str) -> str:
-    """`digit_share<0.001` is `digit share (below 0.001)`."""
-    for mark, words in ((">=", "at least "), ("<", "below "), ("=", "")):
+    """`digit_share<0.001` is `digit share below 0.001`; `unnamed_origin>=0.5`, a yes, is `unnamed origin`."""
+    for mark, words in ((">=", "at least"), ("<", "below"), ("=", "")):
         name, found, value = token.partition(mark)
         if found:
-            return f"{name.replace('_', ' ')} ({words}{value})"
+            name = name.replace("_", " ")
+            if value in ("0.5", "1") and mark != "=":
+                return name if mark == ">=" else f"no {name}"
+            return f"{name} {words} {value}".replace("  ", " ")
     return token
 
 
@@ -153,4 +156,4 @@ def _phrase(kind: str, things: Sequence[str]) -> str:
         return f"{plain(kind)[:MAX_THING]} {', '.join(names)}".rstrip()
     one, several = PHRASES[kind]
     listed = " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
-    return f"{several if len(names) > 1 else one} {listed}".rstrip()
+    return f"{several if len(names) > 1 else one} {listed}".strip()
