@@ -121,4 +121,4 @@ def test_journal_of_a_removed_model_is_not_played_back(shared: Path, own: Path, 
     Path(journal_of(str(own))).write_bytes(journal)
     assert copy_shared(str(own), str(shared))
     assert counts(own) == counts(shared)
-    assert sorted(os.listdir(own.parent)) == [own.name, f"{own.name}-lock"]
+    assert os.listdir(own.parent) == [own.name]
