@@ -49,9 +49,7 @@ def as_pattern(expected: str) -> str:
 
 
 @pytest.mark.parametrize("page", RUNS)
-def test_console_blocks_print_what_the_page_shows(
-    page: str, installed: Path, data_model: Path, tmp_path: Path
-) -> None:
+def test_console_blocks_print_as_shown(page: str, installed: Path, data_model: Path, tmp_path: Path) -> None:
     shutil.copytree(ROOT / "data", tmp_path / "data")
     environment = {
         "PATH": f"{installed.parent}:{os.environ['PATH']}",

@@ -51,7 +51,7 @@ def done(place: Path, command: list[str], index: str, *more: str) -> tuple[int, 
 
 
 @pytest.mark.parametrize(("command", "written"), COMMANDS, ids=lambda value: " ".join(value))
-def test_unreadable_mail_is_an_error_after_all_other_mail_is_done(
+def test_unreadable_mail_is_an_error_after_all_other_mail(
     place: Path, command: list[str], written: str
 ) -> None:
     status, output, said = done(place, command, "index", "-q")

@@ -212,9 +212,7 @@ def test_connection_that_is_cut_loses_nothing_and_does_nothing_twice(account: Ac
     assert cut_at > 12
 
 
-def test_server_that_cannot_move_only_gets_flags(
-    servers: dict[str, Dovecot], tmp_path: Path, model: Path
-) -> None:
+def test_server_without_move_gets_flags(servers: dict[str, Dovecot], tmp_path: Path, model: Path) -> None:
     account = Account(servers["bare"], tmp_path, model)
     account.put("INBOX", numbered(SPAM, range(1)))
     done = program(*account.arguments("scan")[:-1])
