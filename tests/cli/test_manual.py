@@ -100,7 +100,10 @@ def code_in(text: str) -> Iterator[str]:
 
 
 def command_lines() -> Iterator[tuple[str, list[str]]]:
-    """(page, arguments) of everything in the pages that calls nbspam with more than the name of a command."""
+    """(page, arguments) of each call of nbspam in the pages and units that has more than a command's name."""
+    for unit in ROOT.glob("contrib/systemd/*.service"):
+        for call in re.findall(r"^ExecStart=\S*nbspam (.*)", unit.read_text(encoding="utf-8"), re.MULTILINE):
+            yield unit.name, shlex.split(call)
     for page, text in TEXTS.items():
         for line in code_in(text):
             for call in re.findall(r"(?:^|[ /|;\"])nbspam ([a-z-]\S* .*)", line):

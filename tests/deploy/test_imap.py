@@ -14,7 +14,7 @@ pytest.importorskip("imapclient")
 
 from nbspam.folders.account import read_accounts
 from tests.deploy.imap_server import PASSWORD, CuttingProxy, Dovecot
-from tests.deploy.recipes import ROOT, recipe
+from tests.deploy.recipes import recipe
 from tests.deploy.test_dovecot import what_is_missing
 from tests.server import HAM, SPAM, eventually
 from tests.tiny_mail import counts, error, mail, program, run
@@ -270,14 +270,9 @@ def test_token_and_keyring_log_in(whole: Account, monkeypatch: pytest.MonkeyPatc
     assert "xoauth2" in (whole.server.folder / "log").read_text().lower()
 
 
-def test_configuration_and_unit_of_the_manual_are_understood(tmp_path: Path) -> None:
+def test_configuration_of_the_manual_is_understood(tmp_path: Path) -> None:
     (tmp_path / "imap.toml").write_text(recipe("imap"))
     assert read_accounts(str(tmp_path / "imap.toml"))["home"].password_command == "pass show mail/home"
-    unit = (ROOT / "contrib/systemd/nbspam-imap@.service").read_text(encoding="utf-8")
-    (line,) = [line for line in unit.splitlines() if line.startswith("ExecStart=")]
-    words = line.partition("nbspam ")[2].replace("%i", "home").split()
-    text = error(*words, "--config", tmp_path / "imap.toml", "-m", tmp_path / "none", status=66)
-    assert "[model-missing]" in text
 
 
 def test_watch_files_new_mail_and_connects_again(account: Account) -> None:

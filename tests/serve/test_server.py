@@ -15,7 +15,6 @@ from pathlib import Path
 
 import pytest
 
-from nbspam.cli.serve import serve_command
 from nbspam.serve.codec import MAX_MESSAGE_BYTES
 from nbspam.serve.worker import MAX_CONNECTIONS
 from tests.server import (
@@ -382,15 +381,3 @@ def test_systemd_passes_a_socket_and_hears_of_the_state(model: Path, tmp_path: P
     assert server.wait(PATIENCE) == 0
     assert (tmp_path / "passed").exists()  # it is not ours
     assert b"passed, processes: 1\n" in server.communicate()[1]
-
-
-def test_systemd_unit_has_options_that_exist() -> None:
-    unit = (Path(__file__).resolve().parents[2] / "contrib/systemd/nbspam.service").read_text(
-        encoding="utf-8"
-    )
-    (command,) = [line for line in unit.splitlines() if line.startswith("ExecStart=")]
-    program, name, *arguments = command.removeprefix("ExecStart=").split()
-    assert (program, name) == ("nbspam", "serve")
-    given = serve_command.make_context("serve", arguments).params
-    assert (given["socket"], given["socket_mode"]) == ("/run/nbspam/socket", 0o666)
-    assert "Type=notify" in unit.splitlines()
