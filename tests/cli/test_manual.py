@@ -48,6 +48,7 @@ def as_pattern(expected: str) -> str:
     return "".join(lines)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", RUNS)
 def test_console_blocks_print_as_shown(page: str, installed: Path, data_model: Path, tmp_path: Path) -> None:
     shutil.copytree(ROOT / "data", tmp_path / "data")
@@ -72,6 +73,7 @@ def test_console_blocks_print_as_shown(page: str, installed: Path, data_model: P
         assert re.fullmatch(as_pattern(expected), shown), f"$ {command}\n{shown}"
 
 
+@pytest.mark.slow
 def test_every_page_installs_the_program_and_again_by_the_same_commands(tmp_path: Path) -> None:
     blocks = re.findall(r"<!-- install -->\n```sh\n(.*?)```\n", "".join(TEXTS.values()), re.DOTALL)
     assert len(blocks) == 2
@@ -166,6 +168,7 @@ def test_readme_is_short_and_has_the_recipe_of_the_manual() -> None:
     assert recipe("filter") in TEXTS["README.md"]
 
 
+@pytest.mark.slow
 def test_manual_is_built_without_a_warning(tmp_path: Path) -> None:
     """Links, anchors, and the navigation, which must name every page."""
     pytest.importorskip("material", reason="mkdocs-material is not installed")

@@ -10,6 +10,8 @@ from nbspam.cli.tables import SHOWN_SKIPPED
 from tests.mail_samples import make_corpus
 from tests.tiny_mail import program, run
 
+pytestmark = pytest.mark.slow
+
 GONE = "spam spam/gone.eml\n"  # a line of an index that leads nowhere
 
 

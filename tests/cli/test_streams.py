@@ -102,6 +102,7 @@ def test_a_full_disk_under_the_log_does_not_stop_mail(tmp_path: Path, environmen
     assert done.returncode == 75
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "command",
     ["classify huge", "classify mbox", "learn spam huge", "eval --spam Maildir", "classify -p", "learn spam"],
@@ -136,6 +137,7 @@ def test_a_huge_message_is_read_in_part_only(model: Path, tmp_path: Path, comman
         assert length + len(head) == HUGE + head.index(LONG[:80])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "command",
     [["classify"], ["learn", "spam"], ["explain"], ["model", "dump"], ["doctor"]],

@@ -107,6 +107,7 @@ def test_intervals_of_mean_and_variance_hold_95_per_cent() -> None:
         assert np.mean(draws > high[0, 0]) == pytest.approx(0.025, abs=0.002)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("x", [3.0, 6.0, 40.0])
 def test_the_variance_of_a_gaussian_score_is_that_of_simulated_means_and_variances(x: float) -> None:
     found = feature_variances("gaussian", COUNTS, 1.0, [[x, 7.0]])[0]

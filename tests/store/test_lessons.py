@@ -66,6 +66,7 @@ def busy(model: Path, impatient: None) -> sqlite3.Connection:
     return writer
 
 
+@pytest.mark.slow
 def test_many_learners_at_once_are_all_answered_and_count_once(
     model: Path, original: Path, tmp_path: Path
 ) -> None:

@@ -19,6 +19,8 @@ from nbspam.tasks.evaluate import judge_splits
 from nbspam.tasks.judges import BatchJudge, Plan, ReplayJudge
 from nbspam.tasks.train import Choices, train
 
+pytestmark = pytest.mark.slow
+
 WAYS = {
     "averaged": Settings(),
     "uniform prior": Settings(prior="uniform"),

@@ -26,6 +26,8 @@ from tests.judged_mail import judged
 from tests.mail_samples import make_corpus
 from tests.tiny_mail import run
 
+pytestmark = pytest.mark.slow
+
 
 def read(path: Path) -> Corpus:
     source = open_labelled([str(path)])
