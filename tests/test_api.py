@@ -13,6 +13,8 @@ import pytest
 import nbspam
 from tests.tiny_mail import counts, mail, run, write_folders
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
 HAM = mail("minutes of the meeting")

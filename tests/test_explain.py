@@ -17,6 +17,8 @@ from nbspam.tokens import Counted
 from nbspam.tokens.bag import NOTAWORD, hash_token
 from tests.tiny_mail import mail, run, write_folders
 
+pytestmark = pytest.mark.slow
+
 WAYS = {
     "views": {},
     "views-uniform": {"prior": "uniform"},

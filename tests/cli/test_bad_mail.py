@@ -62,6 +62,7 @@ def test_path_in_a_list_ends_at_a_line_feed_and_has_no_nul(model: Path, tmp_path
     refusal(65, "list-nul", listed, "learn", "spam", "-m", model, "--files-from", listed)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["classify", "explain", "learn -q spam"])
 def test_a_pipe_of_the_shell_is_read_like_a_file(model: Path, command: str) -> None:
     words = shlex.join([*PROGRAM, *command.split(), "-m", str(model)])

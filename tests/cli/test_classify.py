@@ -140,6 +140,7 @@ def test_a_message_with_an_undefined_probability_is_unsure(folder: Path, tmp_pat
     assert output.endswith(both)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [[], ["--json"], ["--textbook"]])
 def test_many_messages_have_the_verdicts_of_one_by_one_in_order(
     options: list[str], folder: Path, tmp_path: Path
@@ -168,6 +169,7 @@ def test_a_message_without_a_token_is_unsure_with_the_prior(folder: Path, messag
     assert program("explain", "-m", folder / "two", stdin=message).returncode == 0
 
 
+@pytest.mark.slow
 def test_messages_without_a_token_are_unsure_among_many_too(folder: Path, tmp_path: Path) -> None:
     write_folders(tmp_path / "mail", {"ham": [HAM] * 6 + [b""], "spam": [SPAM] * 6 + [b"\n", b" \r\n"]})
     options = ["-m", folder / "two", "--prior", "spam=0.3,ham=0.7"]

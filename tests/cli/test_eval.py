@@ -14,6 +14,8 @@ from nbspam.cli.tables import fit_table, table
 from tests.mail_samples import make_corpus
 from tests.tiny_mail import PROGRAM, error, program, run, write_folders
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def mail(tmp_path_factory: pytest.TempPathFactory) -> Path:

@@ -46,9 +46,7 @@ def _fill(folder: Path, left_bytes: int) -> None:
     (folder / "filler").write_bytes(bytes(max(0, usage.f_bavail * usage.f_frsize - left_bytes)))
 
 
-def test_a_full_disk_ends_training_and_leaves_the_old_model(
-    small_disk: Path, trained: bytes, wordy: Path
-) -> None:
+def test_full_disk_ends_training_and_keeps_the_model(small_disk: Path, trained: bytes, wordy: Path) -> None:
     path = small_disk / "model"
     path.write_bytes(trained)
     done = program("train", "--replace", "-q", wordy, "-m", path)
@@ -60,9 +58,7 @@ def test_a_full_disk_ends_training_and_leaves_the_old_model(
 
 
 @pytest.mark.parametrize("command", [["learn", "spam"], ["train", "--update"]])
-def test_a_full_disk_ends_learning_and_leaves_a_sound_model(
-    small_disk: Path, trained: bytes, wordy: Path, command: list[str]
-) -> None:
+def test_full_disk_ends_learning(small_disk: Path, trained: bytes, wordy: Path, command: list[str]) -> None:
     path = small_disk / "model"
     path.write_bytes(trained)
     _fill(small_disk, 12_288)
@@ -74,9 +70,7 @@ def test_a_full_disk_ends_learning_and_leaves_a_sound_model(
     assert program("classify", "-m", path, stdin=SPAM[0]).stdout.startswith(b"spam\t")
 
 
-def test_a_read_only_folder_refuses_writers_and_allows_readers(
-    small_disk: Path, trained: bytes, source: Path
-) -> None:
+def test_read_only_folder_refuses_writers_alone(small_disk: Path, trained: bytes, source: Path) -> None:
     path = small_disk / "model"
     path.write_bytes(trained)
     subprocess.run(["mount", "-o", "remount,ro", small_disk], check=True)
@@ -103,6 +97,7 @@ def _as_in_a_terminal() -> None:
         signal.signal(number, signal.SIG_DFL)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, -15), (signal.SIGHUP, -1)]
 )

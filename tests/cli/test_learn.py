@@ -86,6 +86,7 @@ def test_every_broken_message_can_be_learned_and_unlearned(
     assert counts(model) == before
 
 
+@pytest.mark.slow
 def test_a_batch_gives_the_model_of_one_by_one(calibrated: Path, paths: list[str], tmp_path: Path) -> None:
     one_by_one = shutil.copy(calibrated, tmp_path / "one-by-one")
     for data in [*MANY, MANY[3], MANY[70]]:

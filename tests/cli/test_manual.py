@@ -48,10 +48,9 @@ def as_pattern(expected: str) -> str:
     return "".join(lines)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", RUNS)
-def test_console_blocks_print_what_the_page_shows(
-    page: str, installed: Path, data_model: Path, tmp_path: Path
-) -> None:
+def test_console_blocks_print_as_shown(page: str, installed: Path, data_model: Path, tmp_path: Path) -> None:
     shutil.copytree(ROOT / "data", tmp_path / "data")
     environment = {
         "PATH": f"{installed.parent}:{os.environ['PATH']}",
@@ -74,6 +73,7 @@ def test_console_blocks_print_what_the_page_shows(
         assert re.fullmatch(as_pattern(expected), shown), f"$ {command}\n{shown}"
 
 
+@pytest.mark.slow
 def test_every_page_installs_the_program_and_again_by_the_same_commands(tmp_path: Path) -> None:
     blocks = re.findall(r"<!-- install -->\n```sh\n(.*?)```\n", "".join(TEXTS.values()), re.DOTALL)
     assert len(blocks) == 2
@@ -102,7 +102,10 @@ def code_in(text: str) -> Iterator[str]:
 
 
 def command_lines() -> Iterator[tuple[str, list[str]]]:
-    """(page, arguments) of everything in the pages that calls nbspam with more than the name of a command."""
+    """(page, arguments) of each call of nbspam in the pages and units that has more than a command's name."""
+    for unit in ROOT.glob("contrib/systemd/*.service"):
+        for call in re.findall(r"^ExecStart=\S*nbspam (.*)", unit.read_text(encoding="utf-8"), re.MULTILINE):
+            yield unit.name, shlex.split(call)
     for page, text in TEXTS.items():
         for line in code_in(text):
             for call in re.findall(r"(?:^|[ /|;\"])nbspam ([a-z-]\S* .*)", line):
@@ -165,6 +168,7 @@ def test_readme_is_short_and_has_the_recipe_of_the_manual() -> None:
     assert recipe("filter") in TEXTS["README.md"]
 
 
+@pytest.mark.slow
 def test_manual_is_built_without_a_warning(tmp_path: Path) -> None:
     """Links, anchors, and the navigation, which must name every page."""
     pytest.importorskip("material", reason="mkdocs-material is not installed")

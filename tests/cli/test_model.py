@@ -95,50 +95,6 @@ def test_failed_load_leaves_the_old_model(models: dict[str, Path], copy: Path) -
     assert [path.name for path in copy.parent.iterdir()] == ["copy"]
 
 
-TEXT = (
-    "#nbspam-model\t4\n#setting\tname\tvalue\nsetting\talpha\t1.0\n"
-    "setting\taveraged\t0\nsetting\tbigrams\t0\nsetting\tbinning\tfrequency\nsetting\tbins\t10\n"
-    "setting\tdiluted\t0\nsetting\tevent_model\tpresence\nsetting\tfeatures\twords\n"
-    "setting\tmeasures\t0\nsetting\tnormalise\t0\nsetting\tnumeric_model\tgaussian\n"
-    "setting\tprior\tempirical\nsetting\tsecond_alpha\t0.0\nsetting\tthreshold\t2.0\n"
-    "setting\tviews\tall\n#class\tnumber\tname\tmessages\n"
-    "class\t0\tham\t1\nclass\t1\tspam\t1\n"
-    "#token\tview\ttext\tdocuments_0\toccurrences_0\tdocuments_1\toccurrences_1\n"
-    "token\t1\thello\t1\t2\t0\t0\n#calibration\tnumber\tfeature\tclass\tweight\n"
-    "#calibration_covariance\tline\tplace\tvalue\n#learned\tdigest\tclass\ttimes\n"
-    "learned\t-9223372036854775808\t0\t1\nlearned\t5\t1\t1\n#numeric_feature\tnumber\tname\tedges\n"
-    "#numeric_count\tkind\tclass\tplace\tvalue\n#prior_class\tnumber\tmessages\n#end\t20\n"
-)
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "said"),
-    [
-        ("#nbspam-model\t4", "#nbspam-model\t1", "older"),
-        ("class\t0\tham\t1", "class\t0\tham\t-1", "line 19"),
-        ("class\t0\tham\t1", "class\t0\tspam\t1", "class order"),
-        ("documents_1", "documents_9", "#token"),
-        ("\t1\t2\t0\t0", "\t1\t2\t0\t99999999999999999999", "line 22"),
-        ("hello", "he\\llo", "line 22"),
-        ("learned\t5\t1\t1\n", "learned\t5\t1\t1\nlearned\t5\t1\t1\n", "twice"),
-        ("messages\n#end", "messages\nprior_class\t1\t1\n#end", "expected the end"),
-        ("#end\t20", "#end\t21", "20 rows"),
-        ("#end\t20\n", "", "cut short"),
-        ("#end\t20", "token\t1\thello\t1\t2\t0\t0\n#end\t21", "expected the end"),
-        ("\talpha\t1.0", "\talpha\tnan", "alpha"),
-        ("features\twords", "features\tnumeric", "features"),
-        ("class\tweight\n", "class\tweight\ncalibration\t0\tconstant\t\\N\tnan\n", "calibration.weight"),
-    ],
-)
-def test_damaged_text_is_refused_with_its_line(tmp_path: Path, old: str, new: str, said: str) -> None:
-    assert TEXT.count(old) == 1
-    run("model", "load", "-m", tmp_path / "m", stdin=TEXT.encode())  # sound without the damage
-    (tmp_path / "m").unlink()
-    text = TEXT.replace(old, new)
-    assert said in error("model", "load", "-m", tmp_path / "m", status=65, stdin=text.encode())
-    assert list(tmp_path.iterdir()) == []
-
-
 @pytest.mark.parametrize(
     ("kind", "statement"),
     [
@@ -149,7 +105,7 @@ def test_damaged_text_is_refused_with_its_line(tmp_path: Path, old: str, new: st
         ("both", "UPDATE numeric_count SET value = 'x' WHERE kind = 'moment'"),
     ],
 )
-def test_value_that_no_writer_wrote_is_a_damaged_model(
+def test_impossible_value_is_damage(
     models: dict[str, Path], tmp_path: Path, kind: str, statement: str
 ) -> None:
     copy = Path(shutil.copy(models[kind], tmp_path / "copy"))
@@ -160,9 +116,7 @@ def test_value_that_no_writer_wrote_is_a_damaged_model(
         assert "model-damaged" in error(*command, "-m", copy, status=65, stdin=mail("hello"))
 
 
-def test_merge_takes_the_settings_of_the_first_model(
-    models: dict[str, Path], data: Path, tmp_path: Path
-) -> None:
+def test_merge_takes_settings_of_the_first(models: dict[str, Path], data: Path, tmp_path: Path) -> None:
     run("train", data, "-m", tmp_path / "textbook", "-q", "--textbook", "--alpha", "0.5")
     done = program("model", "merge", models["multinomial"], tmp_path / "textbook", "-o", tmp_path / "new")
     assert done.returncode == 0

@@ -1,6 +1,5 @@
 """Claims about an installation that broke: mail waits, and the error says what to do."""
 
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -31,16 +30,3 @@ def test_a_package_that_is_missing_is_named(tmp_path: Path) -> None:
     assert done.stderr.startswith(b"nbspam: the Python package click is missing\n")
     assert b"[not-installed]" in done.stderr
     assert b"Traceback" not in done.stderr
-
-
-def test_classify_needs_no_other_package(tmp_path: Path) -> None:
-    model = tmp_path / "model.nbspam"
-    train = [sys.executable, "-m", "nbspam", "train", "-q", ROOT / "data", "-m", model]
-    subprocess.run(train, check=True, env={**os.environ, "PYTHONPATH": str(ROOT)})
-    done = subprocess.run(
-        [*WITHOUT_PACKAGES, "-m", "nbspam", "classify", "-m", model, ROOT / "data/spam/0002.eml"],
-        capture_output=True,
-        env={"PYTHONPATH": str(ROOT)},
-    )
-    assert (done.returncode, done.stderr) == (0, b"")
-    assert done.stdout.startswith(b"spam\t")

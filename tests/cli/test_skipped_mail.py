@@ -9,6 +9,8 @@ from nbspam.cli.tables import SHOWN_SKIPPED
 from tests.mail_samples import make_corpus
 from tests.tiny_mail import program, run
 
+pytestmark = pytest.mark.slow
+
 GONE = "spam spam/gone.eml\n"  # a line of an index that leads nowhere
 
 
@@ -49,7 +51,7 @@ def done(place: Path, command: list[str], index: str, *more: str) -> tuple[int, 
 
 
 @pytest.mark.parametrize(("command", "written"), COMMANDS, ids=lambda value: " ".join(value))
-def test_unreadable_mail_is_an_error_after_all_other_mail_is_done(
+def test_unreadable_mail_is_an_error_after_all_other_mail(
     place: Path, command: list[str], written: str
 ) -> None:
     status, output, said = done(place, command, "index", "-q")

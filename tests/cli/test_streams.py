@@ -40,7 +40,7 @@ def written_slowly(descriptor: int) -> None:
 
 @WAYS
 @pytest.mark.parametrize("command", [["classify", "-p"], ["learn", "spam"]], ids=["classify", "learn"])
-def test_a_message_from_a_non_blocking_pipe_is_read_whole(
+def test_non_blocking_pipe_is_read_whole(
     model: Path, command: list[str], environment: dict[str, str]
 ) -> None:
     reading, writing = os.pipe()
@@ -60,9 +60,7 @@ def test_a_message_from_a_non_blocking_pipe_is_read_whole(
 
 
 @WAYS
-def test_a_message_to_a_non_blocking_pipe_is_written_whole(
-    model: Path, tmp_path: Path, environment: dict[str, str]
-) -> None:
+def test_non_blocking_pipe_is_written_whole(model: Path, tmp_path: Path, environment: dict[str, str]) -> None:
     (tmp_path / "long.eml").write_bytes(LONG)
     reading, writing = os.pipe()
     os.set_blocking(writing, False)
@@ -104,6 +102,7 @@ def test_a_full_disk_under_the_log_does_not_stop_mail(tmp_path: Path, environmen
     assert done.returncode == 75
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "command",
     ["classify huge", "classify mbox", "learn spam huge", "eval --spam Maildir", "classify -p", "learn spam"],
@@ -138,6 +137,7 @@ def test_a_huge_message_is_read_in_part_only(model: Path, tmp_path: Path, comman
         assert length + len(head) == HUGE + head.index(LONG[:80])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "command",
     [["classify"], ["learn", "spam"], ["explain"], ["model", "dump"], ["doctor"]],
@@ -161,9 +161,7 @@ def test_a_closed_pipe_of_the_reader_is_an_io_error(model: Path, command: list[s
         *(("missing 2>&-", 66), ("missing 2>/dev/full", 74)),
     ],
 )
-def test_a_closed_stream_never_changes_the_verdict(
-    model: Path, tmp_path: Path, closed: str, status: int
-) -> None:
+def test_closed_stream_leaves_the_verdict(model: Path, tmp_path: Path, closed: str, status: int) -> None:
     (tmp_path / "spam.eml").write_bytes(SPAM[0])
     command = shlex.join([*PROGRAM, "classify", "--exit-code", "-m", str(model)])
     done = subprocess.run(["sh", "-c", f"{command} {closed}"], cwd=tmp_path, capture_output=True)

@@ -28,6 +28,8 @@ OLD_SCHEDULER = """
 import distributed.versions as versions
 versions.version = lambda package: "2020.1.0"
 from distributed.cli.dask_scheduler import main
+
+pytestmark = pytest.mark.slow
 main()
 """
 

@@ -178,6 +178,7 @@ def test_a_compressed_mbox_has_the_messages_of_the_plain_one(
         assert items[-1].read(10) == messages[-1][:10]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", PACKERS)
 def test_the_beginning_of_a_damaged_compressed_mbox_is_read_and_the_file_is_named(
     kind: str, tmp_path: Path

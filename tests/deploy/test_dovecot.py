@@ -178,9 +178,7 @@ def put(imap: imaplib.IMAP4, folder: str, message: bytes, flags: str = "") -> No
 
 
 @pytest.mark.parametrize("how", ["MOVE", "COPY"])
-def test_move_into_junk_is_spam_and_out_of_it_is_ham(
-    account: Account, model: Path, imap: imaplib.IMAP4, how: str
-) -> None:
+def test_moves_to_and_from_junk_teach(account: Account, model: Path, imap: imaplib.IMAP4, how: str) -> None:
     message = mail("an offer", "for you")
     put(imap, "INBOX", message)
     for source, target, label in (
@@ -195,9 +193,7 @@ def test_move_into_junk_is_spam_and_out_of_it_is_ham(
     assert b"Error" not in account.log.read_bytes()
 
 
-def test_delivery_and_moves_between_other_folders_teach_nothing(
-    account: Account, model: Path, imap: imaplib.IMAP4
-) -> None:
+def test_delivery_and_other_moves_teach_nothing(account: Account, model: Path, imap: imaplib.IMAP4) -> None:
     before = counts(model)
     account.deliver("Junk", mail("spam that the filter found"))
     account.deliver("INBOX", mail("any mail"))
@@ -213,9 +209,7 @@ def test_delivery_and_moves_between_other_folders_teach_nothing(
     assert len(account.messages("Junk")) == 1
 
 
-def test_mail_is_moved_whole_where_learning_fails_and_the_log_says_why(
-    account: Account, imap: imaplib.IMAP4
-) -> None:
+def test_mail_is_moved_whole_if_learning_fails(account: Account, imap: imaplib.IMAP4) -> None:
     account.deliver("INBOX", mail("moved before there is a model"))
     (before,) = account.messages("INBOX")
     move(imap, "INBOX", "Junk")

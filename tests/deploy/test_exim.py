@@ -93,9 +93,7 @@ def exim(installed: Path, open_folder: Path) -> Exim:
     return Exim(open_folder, write_script(open_folder, installed))
 
 
-def test_mail_is_taken_without_a_server_and_waits_in_the_queue_until_there_is_a_model(
-    exim: Exim, installed: Path
-) -> None:
+def test_mail_needs_no_server_and_waits_until_there_is_a_model(exim: Exim, installed: Path) -> None:
     exim.send(FORGED + mail("minutes").decode())
     log = exim.log.read_text()
     assert "nbspam transport output: nbspam: " in log and "there is no model" in log

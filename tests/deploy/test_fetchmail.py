@@ -62,9 +62,7 @@ def only(folder: Path) -> Path:
 
 
 @needs("fetchmail", "procmail")
-def test_fetchmail_delivers_by_procmail_and_what_the_user_reads_is_learned(
-    home: Home, installed: Path
-) -> None:
+def test_fetchmail_delivers_by_procmail_and_what_is_read_is_learned(home: Home, installed: Path) -> None:
     places = {
         "imap.example.org": f"localhost service {home.server.port}",
         '"secret" ssl': f'"{PASSWORD}" ssl sslcertfile {home.certificate}',

@@ -14,7 +14,7 @@ pytest.importorskip("imapclient")
 
 from nbspam.folders.account import read_accounts
 from tests.deploy.imap_server import PASSWORD, CuttingProxy, Dovecot
-from tests.deploy.recipes import ROOT, recipe
+from tests.deploy.recipes import recipe
 from tests.deploy.test_dovecot import what_is_missing
 from tests.server import HAM, SPAM, eventually
 from tests.tiny_mail import counts, error, mail, program, run
@@ -212,9 +212,7 @@ def test_connection_that_is_cut_loses_nothing_and_does_nothing_twice(account: Ac
     assert cut_at > 12
 
 
-def test_server_that_cannot_move_only_gets_flags(
-    servers: dict[str, Dovecot], tmp_path: Path, model: Path
-) -> None:
+def test_server_without_move_gets_flags(servers: dict[str, Dovecot], tmp_path: Path, model: Path) -> None:
     account = Account(servers["bare"], tmp_path, model)
     account.put("INBOX", numbered(SPAM, range(1)))
     done = program(*account.arguments("scan")[:-1])
@@ -272,14 +270,9 @@ def test_token_and_keyring_log_in(whole: Account, monkeypatch: pytest.MonkeyPatc
     assert "xoauth2" in (whole.server.folder / "log").read_text().lower()
 
 
-def test_configuration_and_unit_of_the_manual_are_understood(tmp_path: Path) -> None:
+def test_configuration_of_the_manual_is_understood(tmp_path: Path) -> None:
     (tmp_path / "imap.toml").write_text(recipe("imap"))
     assert read_accounts(str(tmp_path / "imap.toml"))["home"].password_command == "pass show mail/home"
-    unit = (ROOT / "contrib/systemd/nbspam-imap@.service").read_text(encoding="utf-8")
-    (line,) = [line for line in unit.splitlines() if line.startswith("ExecStart=")]
-    words = line.partition("nbspam ")[2].replace("%i", "home").split()
-    text = error(*words, "--config", tmp_path / "imap.toml", "-m", tmp_path / "none", status=66)
-    assert "[model-missing]" in text
 
 
 def test_watch_files_new_mail_and_connects_again(account: Account) -> None:

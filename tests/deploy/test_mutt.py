@@ -41,9 +41,7 @@ def set_up_aerc(home: Path, program: str, folder: Path) -> list[str]:
 
 @pytest.mark.parametrize("label", ["spam", "ham"])
 @pytest.mark.parametrize("program", [pytest.param(program, marks=needs(program)) for program in KEYS])
-def test_key_learns_and_moves_one_message(
-    installed: Path, model: Path, tmp_path: Path, program: str, label: str
-) -> None:
+def test_key_learns_and_moves(installed: Path, model: Path, tmp_path: Path, program: str, label: str) -> None:
     box, junk = tmp_path / "Maildir", tmp_path / "Maildir/.Junk"
     for folder in (box, junk):
         for part in ("cur", "new", "tmp"):

@@ -36,6 +36,7 @@ def test_every_figure_lies_in_its_interval_and_has_a_method():
         assert found["interval_methods"][rate] in methods | {"bootstrap-logit"}
 
 
+@pytest.mark.slow
 def test_the_interval_of_the_area_holds_the_truth_as_often_as_it_says():
     """With few mistakes; the middle of the resampled values held it in 82 of 100."""
     random = np.random.default_rng(3)

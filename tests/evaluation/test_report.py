@@ -20,6 +20,8 @@ from nbspam.evaluation.report import clean, report_html
 from tests.judged_mail import judged
 from tests.programs import needs
 
+pytestmark = pytest.mark.slow
+
 HOSTILE = "<script>alert(1)</script>\x1b[31m\u202egnp.exe\x00 {{ 7*7 }} https://tracker.example/x.png"
 
 

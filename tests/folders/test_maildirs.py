@@ -17,7 +17,7 @@ from nbspam.folders.learner import (
     choose_label,
     find_state,
 )
-from tests.tiny_mail import counts, error, mail, run
+from tests.tiny_mail import counts, mail, run
 
 DAY = 86_400
 
@@ -99,11 +99,3 @@ def test_keywords_say_more_than_reading_and_folders_more_than_keywords() -> None
     assert state("", "$junk", "nonjunk") == HAM
     assert state("junk", "$notjunk", "\\seen") == SPAM
     assert state("sent", "$junk", "\\seen") == NOTHING
-
-
-def test_wrong_places_and_memory_are_errors(model: Path, tmp_path: Path) -> None:
-    assert "[source-empty]" in error("sync", tmp_path / "nothing", "-m", model, status=66)
-    put(tmp_path / "Maildir", "cur/1:2,S", mail("letter"))
-    Path(f"{model}-sync.json").write_text("[]")
-    assert "[sync-memory]" in error("sync", tmp_path / "Maildir", "-m", model, status=65)
-    assert "[model-missing]" in error("sync", tmp_path / "Maildir", "-m", tmp_path / "none", status=66)

@@ -64,6 +64,7 @@ def test_any_order_gives_the_same_counts(items: Items, tmp_path: Path) -> None:
     assert counts(trained(items, tmp_path / "a")) == counts(trained(shuffled, tmp_path / "b"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", ["learn", "update", "merge"])
 @pytest.mark.parametrize("kind", ["views", "multinomial", "fixed vocabulary"])
 def test_training_in_parts_is_one_training(
@@ -173,6 +174,7 @@ def test_what_was_never_counted_is_not_taken_out_of_the_counts(tmp_path: Path) -
     assert check_model(str(path)) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kept", [40, 6_000])
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_model_is_the_same_however_often_what_was_read_is_merged(

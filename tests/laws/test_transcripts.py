@@ -32,6 +32,8 @@ import pytest
 from nbspam import __version__
 from tests.tiny_mail import program
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parent.parent.parent
 TRANSCRIPTS = Path(__file__).resolve().parent / "transcripts"
 TOPICS = sorted(path.stem for path in TRANSCRIPTS.glob("*.txt"))

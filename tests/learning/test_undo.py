@@ -31,6 +31,7 @@ def log(model: Path, *options: object) -> list[dict[str, object]]:
     return [json.loads(line) for line in run("log", "--json", "-m", model, *options).splitlines()]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(8))
 def test_each_message_counts_as_its_last_lesson_that_was_not_undone(
     model: Path, folder: Path, tmp_path: Path, seed: int

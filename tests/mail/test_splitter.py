@@ -47,18 +47,6 @@ def test_well_formed_mail_reads_as_the_stdlib_reads_it(tree, policy):
     assert mail.defects == []
 
 
-@given(
-    st.sampled_from([b"", b"Content-Type: message/rfc822\n\n", b"Content-Type: multipart/mixed\n\n--b\n"]),
-    st.binary(max_size=300),
-)
-def test_no_bytes_raise_and_reading_twice_is_the_same(head, data):
-    first, second = parse(head + data), parse(head + data)
-    assert [part.text for part in first.parts] == [part.text for part in second.parts]
-    assert first.defects == second.defects
-    assert first.body_bytes + sum(first.header_sizes) <= len(head + data) + 1
-    assert len(first.header_sizes) == len(first.headers)
-
-
 LINES = st.lists(
     st.sampled_from(
         ["--a", "--a--", "--b", "--b--", "--ab", "", "text", "begin 644 x", "#0V%T", "end", "=?a?q?b?="]

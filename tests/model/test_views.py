@@ -94,6 +94,7 @@ def scorer_of_some(block: Block, n_classes: int, settings: Settings, times: int 
     return Scorer(CountsModel(classes_of(n_classes), counts, weights), settings), counts
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("n_classes", [2, 3, 5])
 def test_one_message_has_the_evidence_that_it_has_among_many(way: str, n_classes: int) -> None:

@@ -88,9 +88,7 @@ def test_stream_means_the_same_in_any_pieces_and_raises_nothing_else(stream: byt
 
 
 @given(st.binary(max_size=MOST), st.sampled_from(JUDGING), st.booleans(), st.booleans())
-def test_message_is_read_byte_for_byte(
-    message: bytes, command: str, is_packed: bool, has_length: bool
-) -> None:
+def test_message_is_read_exactly(message: bytes, command: str, is_packed: bool, has_length: bool) -> None:
     sent = zlib.compress(message) if is_packed else message
     head = [f"{command} SPAMC/1.5", "User: joe", *(["Compress: zlib"] if is_packed else [])]
     head += [f"Content-length: {len(sent)}"] if has_length else []

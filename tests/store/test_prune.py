@@ -57,6 +57,7 @@ def test_rare_tokens_go_and_all_others_keep_their_counts(model: str) -> None:
     }
 
 
+@pytest.mark.slow
 def test_model_is_sound_while_mail_is_unlearned_and_learned(model: str, data: Path) -> None:
     """Also mail whose pruned tokens another message brought back."""
     prune(model, min_count=3)

@@ -20,6 +20,8 @@ from nbspam.tasks.judges import BatchJudge, Plan, ReplayJudge
 from nbspam.tasks.train import Choices, train
 from nbspam.tokens import Counted
 
+pytestmark = pytest.mark.slow
+
 WAYS = {
     "averaged": Settings(),
     "uniform prior": Settings(prior="uniform"),

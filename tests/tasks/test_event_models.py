@@ -12,6 +12,8 @@ from nbspam.tasks.classify import ModelJudge
 from tests.mail_samples import make_corpus
 from tests.tiny_mail import counts, run
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[2]
 DATA = ROOT / "data"
 MODELS = {

@@ -20,6 +20,8 @@ from nbspam.tasks.tune import PLANS, SPLITS, Candidate, Tuning
 from tests.mail_samples import make_corpus
 from tests.tiny_mail import run
 
+pytestmark = pytest.mark.slow
+
 
 def read(path: Path) -> Corpus:
     source = open_labelled([str(path)])

@@ -1,5 +1,6 @@
 """What holds for the tokens of every mail, honest or hostile."""
 
+import math
 import sys
 from pathlib import Path
 
@@ -8,6 +9,7 @@ from hypothesis import strategies as st
 
 from nbspam.mail.limits import MAX_TOKENS
 from nbspam.tokens import Tokens, read
+from nbspam.tokens.numeric import NAMES
 from nbspam.tokens.words import MAX_WORD, Memory
 
 MAX_TOKEN = 170  # characters: a name and two words, each an address of twice MAX_WORD
@@ -20,6 +22,10 @@ def check(found: Tokens, seen: dict[str, int]) -> None:
             assert token.split() == [token], "white space"
             assert len(token) <= MAX_TOKEN
             assert seen.setdefault(token, view) == view, "in two views"
+    for name, value in zip(NAMES, found.numeric, strict=False):  # none unless they were asked for
+        assert value is None or math.isfinite(value), name
+        if "share" in name and value is not None and name != "visible_html_share":
+            assert 0 <= value <= 1, name
 
 
 def files_of(*folders: Path) -> list[Path]:
@@ -54,8 +60,17 @@ def test_broken_mail_gives_sound_tokens(torture_files: list[Path]) -> None:
 @given(st.binary(max_size=400), st.text(max_size=200))
 def test_any_bytes_and_any_text_become_tokens(raw: bytes, text: str) -> None:
     written = text.encode("utf-8", "surrogatepass")
-    for data in (raw, b"Subject: " + raw + b"\n\n" + raw, b"Content-Type: text/html\n\n" + written,
-                 b"Content-Type: text/plain; charset=utf-8\n\nhttp://" + written):  # fmt: skip
+    for data in (
+        raw,
+        b"Subject: " + raw + b"\n\n" + raw,
+        b"Content-Type: text/html\n\n" + written,
+        b"Content-Type: text/html\n\n<a href=" + raw,
+        b"Content-Type: text/plain; charset=utf-8\n\nhttp://" + written,
+        b"Content-Type: message/rfc822\n\n" + raw,
+        b"Content-Type: multipart/mixed\n\n--b\n" + raw,
+        b"Date: " + raw,
+        b"From: @\n\n" + raw,
+    ):
         found = read(data, ("bigrams", "measures", "numeric"))
         check(found, {})
         assert found.failures == []
