@@ -1,11 +1,12 @@
 """Measures and numeric features: their values, their bins, and that no mail makes them fail."""
 
+import math
 import re
 from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nbspam.corpus.labelled import open_labelled
