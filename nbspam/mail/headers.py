@@ -34,8 +34,6 @@ _KNOWN = _CONTENT.union(
 )
 _MAX_JUNK_LINES = 2
 _MAX_JUNK_CHARACTERS = 200
-_MAX_REMEMBERED_NAMES = 2_000  # mail uses a few hundred spellings
-_MAX_REMEMBERED_NAME = 80  # characters
 
 
 class HeaderBlock:
@@ -175,7 +173,7 @@ def _parse_field_name(name: str) -> str:
     return lower if is_graphic and len(name) <= MAX_FIELD_NAME else ""
 
 
-_names = Memory(_parse_field_name, _MAX_REMEMBERED_NAMES, _MAX_REMEMBERED_NAME)
+_names = Memory(_parse_field_name, most=2_000, longest=80)  # mail uses a few hundred spellings
 
 
 def read_block(data: bytes, start: int, stop: int, body: int, allowance: Allowance) -> HeaderBlock:

@@ -220,9 +220,8 @@ def _read_text(part: Part, payload: bytes, allowance: Allowance) -> None:
         part.text = read_card(part.text)
     if not part.is_html:
         start = part.text[:200].lstrip()
-        part.is_html = (
-            start[:1] == "<" and start.lower().startswith(_HTML_STARTS) and _is_mostly_shown(part.text)
-        )
+        begins_as_html = start[:1] == "<" and start.lower().startswith(_HTML_STARTS)
+        part.is_html = begins_as_html and _is_mostly_shown(part.text)
 
 
 def read_card(text: str) -> str:

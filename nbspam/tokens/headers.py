@@ -212,8 +212,10 @@ def _make_chunk_memory(name: str) -> Memory[str, list[str]]:
     elif name in _ADDRESSES:
         tokenize = _tokenize_address
 
+    prefix = name + ":"
+
     def read(chunk: str) -> list[str]:
-        return [f"{name}:{token}" for token in tokenize(chunk.strip(".-_"))]
+        return [prefix + token for token in tokenize(chunk.strip(".-_"))]
 
     return Memory(read, MAX_REMEMBERED_FIELDS, MAX_REMEMBERED_FIELD)
 

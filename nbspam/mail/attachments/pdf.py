@@ -223,11 +223,13 @@ def _read_ranges(table: bytes, allowance: Allowance) -> list[tuple[int, int, byt
 class _Place:
     """A place on a page, or the unit of a text: where a step of 1 along a line ends, scaled and turned."""
 
+    __slots__ = ("x", "y")
+
     def __init__(self, x: float, y: float) -> None:
         self.x = x
         self.y = y
 
-    def step(self, along: float, up: float, unit: _Place) -> _Place:
+    def step(self, unit: _Place, along: float, up: float) -> _Place:
         """The place after a step along a line of that unit, and up from it."""
         return _Place(self.x + along * unit.x - up * unit.y, self.y + along * unit.y + up * unit.x)
 
@@ -253,11 +255,12 @@ class _Writer:
         self._unit = _Place(1.0, 0.0)
         self._pen = self._line = _Place(0.0, 0.0)
         self._end = _FAR
+        allowance = self._allowance
         operands: list[bytes | float] = []
         for found in _TOKEN.finditer(content):
-            if len(self.shown) >= MAX_DOCUMENT_TEXT or self._allowance.document_items <= 0:
+            if allowance.document_items <= 0 or len(self.shown) >= MAX_DOCUMENT_TEXT:
                 break
-            self._allowance.document_items -= 1
+            allowance.document_items -= 1
             string, number, name = found.groups()
             if string or number:
                 operands.append(_decode_bytes(string) if string else float(number))
@@ -268,6 +271,15 @@ class _Writer:
                 operands = []
 
     def _run(self, operator: bytes, operands: list[bytes | float]) -> None:
+        if operator in (b"T*", b"'", b'"'):
+            self._end = _FAR
+        if operator in (b"Tj", b"TJ", b"'", b'"'):
+            for each in operands:
+                if isinstance(each, bytes):
+                    self._show(each)
+                else:
+                    self._move(-each)
+            return
         numbers = [1.0, 0.0, 0.0, 1.0, 0.0, 0.0] + [each for each in operands if isinstance(each, float)]
         if operator == b"Tf":
             self._size = numbers[-1]
@@ -276,30 +288,23 @@ class _Writer:
             self._pen = self._line = _Place(*numbers[-2:])
         elif operator in (b"Td", b"TD"):
             along, up = numbers[-2:]
-            self._pen = self._line = self._line.step(along, up, self._unit)
-        elif operator in (b"T*", b"'", b'"'):
-            self._end = _FAR
-        if operator in (b"Tj", b"TJ", b"'", b'"'):
-            for each in operands:
-                if isinstance(each, bytes):
-                    self._show(each)
-                else:
-                    self._move(-each)
+            self._pen = self._line = self._line.step(self._unit, along, up)
 
     def _move(self, thousandths: float) -> None:
         """Move the pen along its line; the unit is the size of the font."""
-        self._pen = self._pen.step(thousandths / 1000 * self._size, 0.0, self._unit)
+        self._pen = self._pen.step(self._unit, thousandths / 1000 * self._size, 0.0)
 
     def _show(self, string: bytes) -> None:
         distance = hypot(self._pen.x - self._end.x, self._pen.y - self._end.y)
         if distance > _GAP * hypot(self._size * self._unit.x, self._size * self._unit.y):
             self.shown.append(" ")
+        font = self._font
         codes = list(string)
-        if self._font.code_bytes == 2:
+        if font.code_bytes == 2:
             codes = [high << 8 | low for high, low in zip(codes[::2], codes[1::2], strict=False)]
         self._allowance.document_items -= len(codes)
-        self.shown += [self._font.character(code) for code in codes]
-        self._move(sum([self._font.widths.get(code, self._font.width) for code in codes]))
+        self.shown += map(font.character, codes)
+        self._move(sum([font.widths.get(code, font.width) for code in codes]))
         self._end = self._pen
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from itertools import chain, islice
 
 from nbspam.mail.html.entities import decode_references
-from nbspam.mail.html.styles import MOST, NORMAL, TINY, TRANSPARENT, UNKNOWN_COLOUR, Sheet, is_screen
+from nbspam.mail.html.styles import MOST, NORMAL, TINY, TRANSPARENT, Sheet, is_screen
 from nbspam.mail.html.tags import BLOCK, BREAK, CLOSE, OPEN, RAW, Tag
 from nbspam.mail.limits import Memory
 from nbspam.mail.message import Html
@@ -28,7 +28,6 @@ NEAR = 20  # of a channel: #eeeeee on white cannot be read, #cccccc is a common 
 # Tags without regard to sheets: sharing them changes no result.
 _remembered: Memory[str, Tag] = Memory(Tag, MAX_REMEMBERED_TAGS, MAX_REMEMBERED_TAG)
 _NOTHING = Tag("/wbr")  # markup that is no element
-_NO_NUMBER = (UNKNOWN_COLOUR, TRANSPARENT)
 # `shut`: only a summary in it is shown;  `size`: pixels;  `around`: marks that rules want around others.
 _ROOT: Properties = {"gone": False, "shut": False, "quoted": False, "visibility": "visible", "size": NORMAL}
 _ROOT |= {"colour": 0, "background": 0xFFFFFF, "around": frozenset("*")}
@@ -42,6 +41,8 @@ class State:
     known  : tags by their text, as they are here;  inside : the state inside each that changes it
     """
 
+    __slots__ = ("gone", "hidden", "inside", "known", "values")
+
     def __init__(self, values: Properties, known: dict[str, Tag]) -> None:
         self.values = values
         self.gone = values["gone"] or values["shut"]
@@ -53,7 +54,7 @@ class State:
 
 def is_invisible(colour: int, background: int) -> bool:
     """True if letters of this colour cannot be told from their background."""
-    if colour in _NO_NUMBER or background in _NO_NUMBER:
+    if colour < 0 or background < 0:  # UNKNOWN_COLOUR or TRANSPARENT
         return colour == TRANSPARENT
     channels = zip(colour.to_bytes(3, "big"), background.to_bytes(3, "big"), strict=True)
     return all(abs(one - other) <= NEAR for one, other in channels)

@@ -32,7 +32,6 @@ _COLOURS = {
     "snow": 0xFFFAFA, "whitesmoke": 0xF5F5F5, "transparent": TRANSPARENT, "none": TRANSPARENT,
 }  # fmt: skip
 _HEX = frozenset("0123456789abcdef")
-_OTHER_SELECTORS = frozenset(":[+~\\(&")  # in selectors of states, attributes and neighbours
 _PIXELS = {
     "px": 1.0, "": 1.0, "pt": 4 / 3, "em": 16.0, "rem": 16.0, "%": 6.0, "in": 96.0, "cm": 37.8,
     "pc": 16.0, "mm": 3.8, "ex": 8.0, "ch": 8.0, "vw": 10.0, "vh": 8.0,
@@ -145,8 +144,7 @@ def remove_comments(css: str) -> str:
 class Rule:
     """What a selector does to an element that has these marks: its name, `.class`, `#id`, or `*`.
 
-    around : marks that elements around it must have
-    weight : the heaviest rule is the strongest; number is its place among the rules of the page
+    around : marks that elements around it must have;  weight: the heaviest rule is the strongest
     """
 
     def __init__(self, words: list[str], number: int, style: Style) -> None:
@@ -186,7 +184,7 @@ class Sheet:
     def _add(self, selector: str, style: Style) -> None:
         """Add a rule, unless its selector asks for more than elements and those around them."""
         words = selector.split()
-        is_plain = 0 < len(words) <= MAX_ASKED and _OTHER_SELECTORS.isdisjoint(selector)
+        is_plain = 0 < len(words) <= MAX_ASKED and not any(mark in selector for mark in ":[+~\\(&")
         if not is_plain or self._size >= MAX_RULES:
             return
         self._size += 1

@@ -129,8 +129,7 @@ class Tag:
                 values.update(style.plain)
             for style in styles:
                 values.update(style.important)
-        colours = [values.get(key, UNKNOWN_COLOUR) for key in ("colour", "background")]
-        self.colours = [f"#{colour:06x}" for colour in colours if colour >= 0]
+        self.colours = [f"#{values[key]:06x}" for key in ("colour", "background") if values.get(key, -1) >= 0]
         return values
 
     def _settle(self, values: Properties) -> None:
