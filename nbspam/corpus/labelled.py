@@ -20,7 +20,7 @@ from nbspam.corpus.index import read_index, unreadable
 from nbspam.corpus.item import class_folders, detect_packing, is_url
 from nbspam.corpus.source import Source, stat_mode
 from nbspam.corpus.trees import Rules, choose_class, is_tree, read_rules, walk_tree
-from nbspam.corpus.walk import OUTSIDE, UNREAD, Notes, SourcePart, choose_messages, is_maildir, list_folder
+from nbspam.corpus.walk import OUTSIDE, UNSEEN, Notes, SourcePart, choose_messages, is_maildir, list_folder
 from nbspam.errors import BadDataError, NoInputError, UsageError
 from nbspam.labels import HAM, SPAM, parse_class_name
 
@@ -156,7 +156,7 @@ def _check(source: Source, where: str, allow_one_class: bool) -> None:
     for label, notes in empty.items():
         place = next(part.path for part in source.parts if label in part.labels)
         why, remedy = f"no messages of class {label}", "put mail into it, or leave this class out"
-        slug = "class-unread" if UNREAD in notes.left_out else "class-empty"
+        slug = "class-unread" if UNSEEN in notes.left_out else "class-empty"
         raise NoInputError(place, why + _list_reasons(notes), remedy, slug)
 
 

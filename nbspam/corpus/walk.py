@@ -41,7 +41,7 @@ NO_MAIL = "no mail, but a program, an image or another document"
 NO_MH_MESSAGE = "no message of the MH folder"
 TRASHED = "trashed"
 DRAFT = "draft"
-UNREAD = "unread"
+UNSEEN = "unread"
 NESTED = "folder inside a Maildir"
 LINKED = "link back to a folder already read"
 OUTSIDE = "in no class folder"
@@ -261,7 +261,7 @@ class SourcePart(NamedTuple):
             if "T" in flags or "D" in flags:
                 notes.left_out[TRASHED if "T" in flags else DRAFT] += 1
             elif self.skip_unread and (part == "new" or "S" not in flags):
-                notes.left_out[UNREAD] += 1
+                notes.left_out[UNSEEN] += 1
             else:
                 found.append(name)
         return found
