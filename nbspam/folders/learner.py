@@ -47,7 +47,7 @@ class MailState(NamedTuple):
 
 
 class LearnedMail(NamedTuple):
-    """A message that taught.  result : of learn_all, or WOULD_LEARN"""
+    """A message that taught.  result : of learn_messages, or WOULD_LEARN"""
 
     result: str
     label: str

@@ -158,7 +158,7 @@ class Model:
         """The covariance of these weights; empty where none is kept."""
         rows = self.connection.ask("SELECT value FROM calibration_covariance LIMIT 2")
         if len(rows) > 1:
-            raise DamagedModelError(self.path, "calibration_covariance has more than one row")
+            raise DamagedModelError(self.path, "calibration_covariance is not a matrix: it has several rows")
         if not rows:
             return []
         from nbspam.store.covariance import unpack_covariance  # `classify` needs none

@@ -19,6 +19,7 @@ from tests.conftest import ROOT
 from tests.tiny_mail import counts, error, run
 
 pytest.importorskip("distributed", reason="Dask is not installed: the extra nbspam[dask]")
+pytestmark = pytest.mark.slow
 
 HERE = ["--host", "127.0.0.1", "--no-dashboard"]
 SCHEDULER = ["-m", "distributed.cli.dask_scheduler", *HERE]
@@ -28,8 +29,6 @@ OLD_SCHEDULER = """
 import distributed.versions as versions
 versions.version = lambda package: "2020.1.0"
 from distributed.cli.dask_scheduler import main
-
-pytestmark = pytest.mark.slow
 main()
 """
 

@@ -7,7 +7,7 @@ from nbspam.corpus.corpus import Corpus
 from nbspam.corpus.near_duplicates import group_duplicates, group_near_duplicates
 from nbspam.model.block import BlockBuilder, merge_blocks
 from nbspam.tokens.bag import Tokens
-from nbspam.tokens.measures import MEASURES, list_bins
+from nbspam.tokens.measures import MEASURE_NAMES, list_bins
 
 
 def hashes(random, size):
@@ -35,7 +35,7 @@ def test_two_messages_are_linked_by_the_share_of_their_tokens(shared, linked):
 def test_messages_that_share_their_measures_alone_are_no_near_duplicates() -> None:
     """Short texts have as many measures as words."""
     builder = BlockBuilder()
-    found = [list_bins(name)[0] for name in MEASURES]
+    found = [list_bins(name)[0] for name in MEASURE_NAMES]
     for number in range(6):
         builder.add(str(number), number % 2, Tokens([], [f"{number}-{w}" for w in range(4)], [], found), 9)
     corpus = Corpus(merge_blocks([builder.build()]), ("ham", "spam"), [], [], False)

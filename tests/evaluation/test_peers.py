@@ -32,7 +32,7 @@ def test_peers_are_judged_on_the_folds_of_nbspam(tmp_path: Path) -> None:
         seen.append((train, rows))
         return batch(train, rows)
 
-    found = common.by_folds(messages, 4, 0, judge, {})
+    found = common.evaluate_folds(messages, 4, 0, judge, {})
     assert found.folds.tolist() == splitting.draw_folds(messages.corpus.truth(), 4, 0).tolist()
     assert found.names.tolist() == messages.corpus.block.names
     assert (found.decided == found.truth).sum() >= 38

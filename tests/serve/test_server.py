@@ -289,10 +289,10 @@ def test_death_of_the_learning_process_is_a_temporary_failure(serve: Start, tmp_
     """In the process that judges, a look at the file would drop the locks of the writer."""
     code = (
         "import os, nbspam.serve.users as module\n"
-        "def learn_all(*given):\n"
+        "def learn_messages(*given):\n"
         f"    open({str(tmp_path / 'learner')!r}, 'w').write(str(os.getpid()))\n"
         "    os.kill(os.getpid(), 9)\n"
-        "module.learn_all = learn_all\n"
+        "module.learn_messages = learn_messages\n"
     )
     server = serve("--allow-tell", code=code)
     said = server.ask("TELL", SPAM, *LEARN_SPAM)

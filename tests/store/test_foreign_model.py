@@ -12,12 +12,12 @@ import pytest
 from tests.store.changed_model import forge
 from tests.tiny_mail import PROGRAM, mail
 
+pytestmark = pytest.mark.slow
+
 PIPE = subprocess.PIPE
 # Runs a program, and writes at the end of stderr its memory in kB and its seconds.
 MEASURE = """
 import resource, subprocess, sys
-
-pytestmark = pytest.mark.slow
 status = subprocess.run(sys.argv[1:]).returncode
 used = resource.getrusage(resource.RUSAGE_CHILDREN)
 sys.stderr.write(f"\\n{used.ru_maxrss} {used.ru_utime + used.ru_stime}")
