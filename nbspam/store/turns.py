@@ -17,6 +17,7 @@ import struct
 import sys
 import time
 
+from nbspam.errors import DamagedModelError
 from nbspam.store.connection import LOCK, Connection, busy_error, connect, file_identity, sqlite3
 
 PATIENCE_SECONDS = 60.0  # how long a writer waits
@@ -92,6 +93,9 @@ class Turn:
                 connection.close()
                 if "locked" not in str(error):
                     raise
+            except UnicodeDecodeError:  # an error of SQLite quotes a schema
+                connection.close()
+                raise DamagedModelError(self._path, "the schema is not UTF-8") from None
             self.pause()
 
 
