@@ -7,6 +7,8 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 # Unpacked by the tests, see docs/corpora.md
 CORPORA ?= .cache/corpora
+# Else each of the many programs that the tests start compiles nbspam anew.
+unexport PYTHONDONTWRITEBYTECODE
 QUICK := not (debian or corpora or crash or slow)
 
 .PHONY: demo quick test setup debian lint types docs man pictures peers bench bench-page fuzz crash clean help
