@@ -38,7 +38,7 @@ def draw_grouped_folds(truth: ArrayLike, groups: ArrayLike, folds: int, seed: in
     truth  : int (n,), class numbers
     groups : int (n,), group numbers, such as near-duplicates share
     Returns int64 (n,).  Large groups are placed first, each where its classes are scarcest.
-    Errors as stratified_folds, counting groups in place of messages.
+    Errors as draw_folds, counting groups in place of messages.
     """
     classes, class_of = np.unique(np.asarray(truth), return_inverse=True)
     names, group_of = np.unique(np.asarray(groups), return_inverse=True)

@@ -20,7 +20,7 @@ from nbspam.evaluation.outcomes import Outcome
 IMMEDIATE, DELAYED, PARTIAL = "immediate", "delayed", "partial"
 ON_ERROR, THICK, FIRST = "on-error", "thick", "first"
 FEEDBACK_KINDS = ("immediate", "delayed:N", "partial:SHARE", "on-error", "thick:MARGIN", "first:N")
-LEAST = 1e-300  # of a probability whose logarithm is taken
+LEAST = 1e-300  # the smallest probability whose logarithm is taken
 
 
 class ReplayFilter(Protocol):
