@@ -17,10 +17,9 @@ from nbspam.tokens import count_tokens
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from nbspam.decision import Verdict
     from nbspam.explain import Explanation
+    from nbspam.model.chosen_settings import Scoring
     from nbspam.settings import Settings
     from nbspam.store.reader import Model
     from nbspam.tokens import Counted
@@ -115,31 +114,31 @@ class Filter:
 
 
 def follow_model(
-    current: Filter | None, path: str, change: Mapping[str, str] | None = None, loss: str | None = None
+    current: Filter | None, path: str, scoring: Scoring | None = None, loss: str | None = None
 ) -> Filter:
     """The filter of the model that is at the path now: the current one, or a new one in its place.
 
-    current      : opened with the same change and loss; None if no filter is open
-    change, loss : see open_filter
+    current       : opened with the same scoring and loss; None if no filter is open
+    scoring, loss : see open_filter
     """
     if current:
         if current.model.is_at(path):
             return current
         current.close()
-    return open_filter(path, change, loss)
+    return open_filter(path, scoring, loss)
 
 
-def open_filter(path: str, change: Mapping[str, str] | None = None, loss: str | None = None) -> Filter:
+def open_filter(path: str, scoring: Scoring | None = None, loss: str | None = None) -> Filter:
     """The filter of a model file; see follow_model for a file that may be replaced while it is open.
 
-    change : settings that replace those of the file, see nbspam.model.chosen_settings
-    loss   : costs (`FP=10,FN=1,unsure=0.2`) or the path of a matrix file; None for that of the model, or 0-1
+    scoring : settings that replace those of the file, see nbspam.model.chosen_settings
+    loss    : costs (`FP=10,FN=1,unsure=0.2`) or the path of a matrix file; None for that of the model, or 0-1
     """
     model = open_model(path)
     settings = parse_settings(model.settings, model.path)
-    if change:
+    if scoring:
         from nbspam.model.chosen_settings import change_settings
 
-        settings = change_settings(settings, change)
+        settings = change_settings(settings, scoring)
     losses = read_loss(loss, model.classes) or load_loss(model.settings, model.classes, path)
     return Filter(model, settings, losses)

@@ -14,6 +14,7 @@ from nbspam.corpus import cluster
 from nbspam.corpus.labelled import open_labelled
 from nbspam.errors import InternalError
 from nbspam.settings import Settings
+from nbspam.tasks.plan import Plan
 from nbspam.tasks.train import train
 from tests.conftest import ROOT
 from tests.tiny_mail import counts, error, run
@@ -156,7 +157,7 @@ def test_killed_processes_change_nothing_or_end_the_run(
                 process.kill()
             seen.append(messages)
 
-        train(source.files(), source.classes, str(model), Settings(), there, kill)
+        train(source.files(), source.classes, str(model), Plan(Settings()), there, kill)
     assert model.exists() == (not why)
     if not why:
         assert len(seen) > 10
