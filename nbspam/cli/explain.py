@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from nbspam.cli import amount, plain
-from nbspam.cli.classify import ReadableMessages
+from nbspam.cli.classify import STDIN_NAME, ReadableMessages
 from nbspam.cli.options import OTHER_SCORING, options
 from nbspam.cli.reasons import describe_verdict
 from nbspam.cli.shared import collect_scoring
@@ -57,7 +57,7 @@ def explain_command(
     """
     scoring = collect_scoring(given)
     judge = open_filter(choose_model(model, start), scoring, loss)
-    messages = ReadableMessages({}, list(files))
+    messages = ReadableMessages(list(files) or [STDIN_NAME])
     for name, data in messages:
         judge = follow_model(judge, choose_model(model, start), scoring, loss)
         found = judge.explain(data, name)
