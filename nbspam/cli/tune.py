@@ -52,8 +52,7 @@ def tune_command(seed: int, json: bool, write: bool, model: str, replace: bool, 
     chosen = with_flags(tuning.chosen.options)
     plan = PLANS[tuning.chosen.options]
     if json:
-        settings = {name: getattr(plan.settings, name) for name in plan.settings.__slots__}
-        choice = {"chosen": chosen, "settings": settings, "default_stays": not chosen}
+        choice = {"chosen": chosen, "settings": plan.settings.values(), "default_stays": not chosen}
         tables.write_json(tuning._asdict() | choice | {"candidates": [*map(_describe, tuning.candidates)]})
     else:
         show_tuning(tuning, format_command(chosen, given))

@@ -42,7 +42,7 @@ class Plan(NamedTuple):
 
     def describe(self, **more: Any) -> dict[str, Any]:
         """The settings as an evaluation keeps them."""
-        found: dict[str, Any] = {name: getattr(self.settings, name) for name in Settings.__slots__}
+        found: dict[str, Any] = self.settings.values()
         if self.automatic:
             found["alpha"] = "auto"
         if self.vocabulary:
