@@ -11,7 +11,7 @@ import sys
 from _thread import allocate_lock, start_new_thread  # threading takes 2 ms to import
 from time import sleep
 
-from nbspam.cli import default_model, default_start, error_text, plain, verdict_line, write_text
+from nbspam.cli import default_model, default_start, error_text, flag_of, plain, verdict_line, write_text
 from nbspam.decision import CLUES, Verdict
 from nbspam.errors import BadDataError, NbspamError, NoInputError, TryAgainError, UsageError
 from nbspam.filter import Filter, follow_model
@@ -21,7 +21,7 @@ from nbspam.passthrough import FORMATS, mark_message, unwrap_message
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from typing import Any, BinaryIO
 
     from nbspam.corpus.item import Item
@@ -36,18 +36,19 @@ FEW_PATHS = 30  # with more messages than this, several processes judge them
 LARGE_BYTES = 1 << 20  # a file of this size may be a mailbox of many messages
 CHUNK_BYTES = 1 << 20
 MARKED_BYTES = 16 << 20  # of a message with -p: old fields of ours are removed here, the rest is copied
-# The flags of this command; the table with their help is nbspam.cli.options.
 SHORT_FLAGS = {"-m": "--model", "-p": "--passthrough", "-q": "--quiet"}
-SWITCHES = ("--passthrough", "--spam-flag", "--exit-code", "--json", "--autolearn", "--textbook", "--quiet")
-VALUES: tuple[str, ...] = ("--event-model", "--alpha", "--prior", "--features", "--loss", "--timeout")
-VALUES += ("--model", "--start", "--files-from", "--header-format", "--exit-style")
-CHOICES = {"--header-format": FORMATS, "--exit-style": ("bogofilter",)}
+CHOICES = {"header_format": FORMATS, "exit_style": ("bogofilter",)}
 SETTINGS = ("event_model", "alpha", "prior", "features", "textbook")  # that change how a model scores
 
 
 class Options:
-    """The options of `classify`, `learn` and `unlearn`, as text; None and False are not given."""
+    """The options of `classify`, `learn` and `unlearn`; their help is in nbspam.cli.options.
 
+    None and False are not given.
+    """
+
+    model: str
+    start: str
     files_from: str | None = None
     event_model: str | None = None
     alpha: str | None = None
@@ -55,7 +56,7 @@ class Options:
     features: str | None = None
     textbook: bool = False
     loss: str | None = None
-    timeout: str | None = None
+    timeout: str = "10"  # seconds
     header_format: str | None = None
     exit_style: str | None = None
     jobs: int | None = None
@@ -68,18 +69,16 @@ class Options:
 
     def __init__(self, given: dict[str, Any]) -> None:
         """given : by name, from the command line"""
-        self.model: str = default_model()
-        self.start: str = default_start()
+        self.model, self.start = default_model(), default_start()
         for name, value in given.items():
             setattr(self, name, value)
 
     @property
     def scoring(self) -> Scoring:
         """The settings in place of those of the model."""
-        named = [(name, getattr(self, name)) for name in SETTINGS]
-        scoring: Any = {name: value for name, value in named if value not in (None, False)}
-        found: Scoring = scoring
-        return found
+        given: Any = {name: vars(self)[name] for name in SETTINGS if name in vars(self)}
+        scoring: Scoring = given
+        return scoring
 
     @property
     def exit_option(self) -> str:
@@ -87,10 +86,15 @@ class Options:
         return "exit_style" if self.exit_style else "exit_code" if self.exit_code else ""
 
 
-def parse_arguments(
-    arguments: list[str], switches: tuple[str, ...] = SWITCHES, values: tuple[str, ...] = VALUES
-) -> tuple[Options, list[str]] | None:
-    """(options, paths), or None for what click should read: help, a rare or unknown flag, a wrong value."""
+NAMES = [name for name in Options.__annotations__ if name != "jobs"]  # a number is for click
+
+
+def parse_arguments(arguments: list[str], names: Iterable[str] = NAMES) -> tuple[Options, list[str]] | None:
+    """(options, paths), or None for what click should read: help, a rare or unknown flag, a wrong value.
+
+    names : of the options of the command
+    """
+    flags = {flag_of(name): name for name in names}
     given: dict[str, str | bool] = {}
     paths: list[str] = []
     waiting = iter(arguments)
@@ -101,16 +105,17 @@ def parse_arguments(
             paths.append(argument)
             continue
         flag, equals, value = SHORT_FLAGS.get(argument, argument).partition("=")
-        found: str | bool | None = None
-        if flag in values:
-            found = value if equals else next(waiting, None)
-            if flag in CHOICES and found not in CHOICES[flag]:
-                return None
-        elif flag in switches and not equals:
-            found = True
-        if found is None:
+        name = flags.get(flag)
+        if name is None:
             return None
-        given[flag[2:].replace("-", "_")] = found
+        found: str | bool | None
+        if getattr(Options, name, None) is False:  # a switch
+            found = None if equals else True
+        else:
+            found = value if equals else next(waiting, None)
+        if found is None or (name in CHOICES and found not in CHOICES[name]):
+            return None
+        given[name] = found
     return Options(given), paths
 
 
@@ -317,14 +322,13 @@ class Deadline:
     __slots__ = ("_decided", "_give_up", "_options", "_seconds")
 
     def __init__(self, options: Options, give_up: Callable[[str], None]) -> None:
-        text = "10" if options.timeout is None else options.timeout
         try:
-            self._seconds = float(text)
+            self._seconds = float(options.timeout)
         except ValueError:
             self._seconds = 0.0
         if not 0.1 <= self._seconds <= 3600:
             why, remedy = "is not a number of seconds from 0.1 to 3600", "for example: 10"
-            raise UsageError(text, why, remedy, "timeout", option="timeout")
+            raise UsageError(options.timeout, why, remedy, "timeout", option="timeout")
         self._options, self._give_up, self._decided = options, give_up, allocate_lock()
 
     def __enter__(self) -> None:
