@@ -113,27 +113,19 @@ class Filter:
         self.model.close()
 
 
-def follow_model(
-    current: Filter | None, path: str, scoring: Scoring | None = None, loss: str | None = None
+def open_filter(
+    path: str, scoring: Scoring | None = None, loss: str | None = None, current: Filter | None = None
 ) -> Filter:
-    """The filter of the model that is at the path now: the current one, or a new one in its place.
+    """The filter of the model that is at the path now.
 
-    current       : opened with the same scoring and loss; None if no filter is open
-    scoring, loss : see open_filter
+    scoring : settings that replace those of the file, see nbspam.model.chosen_settings
+    loss    : costs (`FP=10,FN=1,unsure=0.2`) or the path of a matrix file; None for that of the model, or 0-1
+    current : an open filter with the same scoring and loss: returned if its model is still there, else closed
     """
     if current:
         if current.model.is_at(path):
             return current
         current.close()
-    return open_filter(path, scoring, loss)
-
-
-def open_filter(path: str, scoring: Scoring | None = None, loss: str | None = None) -> Filter:
-    """The filter of a model file; see follow_model for a file that may be replaced while it is open.
-
-    scoring : settings that replace those of the file, see nbspam.model.chosen_settings
-    loss    : costs (`FP=10,FN=1,unsure=0.2`) or the path of a matrix file; None for that of the model, or 0-1
-    """
     model = open_model(path)
     settings = parse_settings(model.settings, model.path)
     if scoring:

@@ -14,7 +14,7 @@ from time import sleep
 from nbspam.cli import default_model, default_start, error_text, flag_of, plain, verdict_line, write_text
 from nbspam.decision import CLUES, Verdict
 from nbspam.errors import BadDataError, NbspamError, NoInputError, TryAgainError, UsageError
-from nbspam.filter import Filter, follow_model
+from nbspam.filter import Filter, open_filter
 from nbspam.labels import HAM, HAM_AND_SPAM, SPAM, UNSURE
 from nbspam.mail.limits import MAX_FIELD_NAME, MAX_READ_BYTES
 from nbspam.passthrough import FORMATS, mark_message, unwrap_message
@@ -355,7 +355,7 @@ class Deadline:
 def _open(options: Options, current: Filter | None = None) -> Filter:
     """The filter of the model as it is now; the user's own model may be new.  current: the filter so far"""
     scoring = options.scoring
-    spam_filter = follow_model(current, _judging_model(options), scoring, options.loss)
+    spam_filter = open_filter(_judging_model(options), scoring, options.loss, current)
     if options.exit_option and spam_filter.classes != HAM_AND_SPAM:  # others have no status: 0 is spam
         why, remedy = "needs a model of ham and spam", "read the verdict on stdout instead"
         raise UsageError("", why, remedy, "exit-code-classes", option=options.exit_option)

@@ -19,7 +19,7 @@ from nbspam.cli.shared import collect_scoring
 from nbspam.cli.tables import console, day, scoring_text, table, utc, write_json
 from nbspam.corpus.heads import read_head
 from nbspam.explain import Explanation, Sum
-from nbspam.filter import Filter, follow_model, open_filter
+from nbspam.filter import Filter, open_filter
 from nbspam.labels import format_counts
 from nbspam.model.features import bin_text
 from nbspam.store.ledger import find_first_times
@@ -59,7 +59,7 @@ def explain_command(
     judge = open_filter(choose_model(model, start), scoring, loss)
     messages = ReadableMessages(list(files) or [STDIN_NAME])
     for name, data in messages:
-        judge = follow_model(judge, choose_model(model, start), scoring, loss)
+        judge = open_filter(choose_model(model, start), scoring, loss, judge)
         found = judge.explain(data, name)
         shown = found._replace(clues=found.clues[: top or None], features=found.features[: top or None])
         left_out = len(found.clues) - len(shown.clues)

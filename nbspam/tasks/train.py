@@ -87,22 +87,9 @@ def train(
 
     items : MailFiles if `jobs` is a cluster
     """
-    mail = _start_accumulator(classes, plan, jobs)
+    settings = plan.settings.of(classes)
+    mail = _start_accumulator(classes, settings, plan, jobs)
     mail.read(items, progress)
-    return _write_counted(mail, path, plan, jobs)
-
-
-def _start_accumulator(classes: tuple[str, ...], plan: Plan, jobs: int | Cluster) -> Accumulator:
-    """What the mail of a training is added to."""
-    max_bytes = _share_memory(plan.max_memory, jobs if isinstance(jobs, int) else 1)
-    keys = plan.vocabulary.keys() if plan.vocabulary else None
-    counting = (classes, plan.settings.of(classes), keys, max_bytes, plan.keeps_names)
-    return Accumulator(*counting, jobs) if isinstance(jobs, int) else jobs.accumulator(*counting)
-
-
-def _write_counted(mail: Accumulator, path: str, plan: Plan, jobs: int | Cluster) -> Trained:
-    """Write the model of mail that was counted to `path`, whole or not at all."""
-    classes, settings = mail.classes, mail.settings
     _check_classes(path, classes, mail.messages)
     ranges: Callable[[], Iterable[Counts]] = mail.ranges
     if plan.vocabulary or plan.automatic:
@@ -116,9 +103,26 @@ def _write_counted(mail: Accumulator, path: str, plan: Plan, jobs: int | Cluster
         textbook = TextbookModel(settings, classes, counts, features)
         settings = settings.replaced(alpha=choose_alpha(textbook, mail.recent()))
     tokens = _write(path, settings, plan, mail, ranges, features, jobs)
-    messages, alpha = tuple(mail.messages.tolist()), settings.alpha if plan.automatic else None
-    size_bytes, contradictions = os.path.getsize(path), find_contradictions(mail)
-    return Trained(path, classes, messages, tokens, size_bytes, mail.skipped, contradictions, alpha)
+    return Trained(
+        path,
+        classes,
+        messages=tuple(mail.messages.tolist()),
+        tokens=tokens,
+        size_bytes=os.path.getsize(path),
+        skipped=mail.skipped,
+        contradictions=find_contradictions(mail),
+        alpha=settings.alpha if plan.automatic else None,
+    )
+
+
+def _start_accumulator(
+    classes: tuple[str, ...], settings: Settings, plan: Plan, jobs: int | Cluster
+) -> Accumulator:
+    """What the mail of a training is added to."""
+    max_bytes = _share_memory(plan.max_memory, jobs if isinstance(jobs, int) else 1)
+    keys = plan.vocabulary.keys() if plan.vocabulary else None
+    counting = (classes, settings, keys, max_bytes, plan.keeps_names)
+    return Accumulator(*counting, jobs) if isinstance(jobs, int) else jobs.accumulator(*counting)
 
 
 def _write(
@@ -131,11 +135,10 @@ def _write(
     jobs: int | Cluster,
 ) -> int:
     """Write the model file; the number of its tokens."""
-    classes = mail.classes
     block = mail.recent() if settings.averaged else Block()
     counts = _sum_ranges(ranges(), block)
     samples = _start_sampling(settings, block, counts, jobs)
-    with new_model(path, classes, mail.messages.tolist(), plan.source, plan.replaces) as file:
+    with new_model(path, mail.classes, mail.messages.tolist(), plan.source, plan.replaces) as file:
         loss = plan.loss.stored if plan.loss else {}
         vocabulary = "fixed" if plan.vocabulary else "open"
         file.settings(settings.as_text() | loss | {"vocabulary": vocabulary})
