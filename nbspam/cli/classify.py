@@ -34,7 +34,7 @@ BOGOFILTER_ERROR = 3  # of the latter
 REGULAR_FILE = 0o100000
 FEW_PATHS = 30  # with more messages than this, several processes judge them
 LARGE_BYTES = 1 << 20  # a file of this size may be a mailbox of many messages
-CHUNK_BYTES = 1 << 20
+COPIED_BYTES = 1 << 20
 MARKED_BYTES = 16 << 20  # of a message with -p: old fields of ours are removed here, the rest is copied
 SHORT_FLAGS = {"-m": "--model", "-p": "--passthrough", "-q": "--quiet"}
 CHOICES = {"header_format": FORMATS, "exit_style": ("bogofilter",)}
@@ -86,10 +86,12 @@ class Options:
         return "exit_style" if self.exit_style else "exit_code" if self.exit_code else ""
 
 
-NAMES = [name for name in Options.__annotations__ if name != "jobs"]  # a number is for click
+QUICK_OPTIONS = [name for name in Options.__annotations__ if name != "jobs"]  # a number is for click
 
 
-def parse_arguments(arguments: list[str], names: Iterable[str] = NAMES) -> tuple[Options, list[str]] | None:
+def parse_arguments(
+    arguments: list[str], names: Iterable[str] = QUICK_OPTIONS
+) -> tuple[Options, list[str]] | None:
     """(options, paths), or None for what click should read: help, a rare or unknown flag, a wrong value.
 
     names : of the options of the command
@@ -301,7 +303,7 @@ def _copy(beginning: bytes, stream: BinaryIO) -> None:
     """Write the beginning of the message, and the rest of it from the stream."""
     while beginning:
         sys.stdout.buffer.write(beginning)
-        beginning = stream.read(CHUNK_BYTES)
+        beginning = stream.read(COPIED_BYTES)
     sys.stdout.buffer.flush()
 
 
@@ -455,7 +457,7 @@ def list_paths(options: Options, paths: list[str]) -> list[str]:
 def _read_stdin() -> bytes:
     """The part of the message on stdin that is scored; the rest is read, too, or its writer would fail."""
     data = sys.stdin.buffer.read(MAX_READ_BYTES)
-    while sys.stdin.buffer.read(CHUNK_BYTES):
+    while sys.stdin.buffer.read(COPIED_BYTES):
         pass
     return unwrap_message(data)
 

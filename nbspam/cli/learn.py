@@ -19,7 +19,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from nbspam.cli.classify import Options
 
-NAMES = ("model", "start", "files_from", "quiet")  # of the options that need no click
+LEARN_OPTIONS = ("model", "start", "files_from", "quiet")  # that need no click
 
 
 def learn_quickly(arguments: list[str]) -> int | None:
@@ -27,7 +27,7 @@ def learn_quickly(arguments: list[str]) -> int | None:
 
     arguments : from the name of the command
     """
-    understood = parse_arguments(arguments[1:], NAMES)
+    understood = parse_arguments(arguments[1:], LEARN_OPTIONS)
     if understood is None:
         return None
     options, words = understood

@@ -22,7 +22,7 @@ from nbspam.decision import read_loss
 from nbspam.errors import UsageError
 from nbspam.model.features import parse_edges
 from nbspam.model.posterior import log_priors, parse_prior
-from nbspam.tasks.train import train
+from nbspam.tasks.train import train_model
 
 # Only a new model can be given these.
 FOR_A_NEW_MODEL = (*SCORING, "edges", "max_memory", "vocab", "loss", *CLUSTER)
@@ -75,7 +75,7 @@ def _train(model: str, replace: bool, given: dict[str, Any]) -> None:
     check_new_model(model, replace, "--update adds to it, --replace writes it anew")
     with open_workers(given) as jobs, message_steps("Training", source, given["quiet"]) as advance:
         mail = iterate_mail(source, jobs)
-        trained = train(mail, source.classes, model, plan, jobs, advance)
+        trained = train_model(mail, source.classes, model, plan, jobs, advance)
     say(train_summary(trained), given["quiet"])
     check_all_read(source.skipped, trained.skipped)
 

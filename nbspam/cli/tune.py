@@ -13,7 +13,7 @@ from nbspam.cli.options import SOURCE, list_given, options
 from nbspam.cli.shared import check_new_model, open_source, read_source
 from nbspam.errors import UsageError
 from nbspam.settings import Settings
-from nbspam.tasks.train import train
+from nbspam.tasks.train import train_model
 from nbspam.tasks.tune import LEVEL, PLANS, ROWS, STEPS, Candidate, Tuning, tune
 
 
@@ -59,7 +59,7 @@ def tune_command(seed: int, json: bool, write: bool, model: str, replace: bool, 
     if write:
         plan = plan._replace(replaces=replace)
         with tables.steps("Training", len(corpus.block), quiet) as advance:
-            trained = train(source.items(), source.classes, model, plan, jobs, advance)
+            trained = train_model(source.items(), source.classes, model, plan, jobs, advance)
         say(tables.train_summary(trained, f"Trained with {chosen or 'the default'} on"), quiet)
         skipped += [*source.skipped, *trained.skipped]
     tables.check_all_read(skipped)

@@ -41,7 +41,7 @@ KEY_RANGES = 16  # of keys
 TASK_FILES = 500
 TASK_BYTES = 64 << 20  # of its mboxes
 CONNECT_SECONDS = 10
-PATIENCE_SECONDS = 20  # without any worker
+WORKERLESS_SECONDS = 20  # without any worker
 
 
 class Cluster:
@@ -90,7 +90,7 @@ class Cluster:
         """The result of a future; InternalError if no worker is left to compute it."""
         while True:
             try:
-                return future.result(timeout=PATIENCE_SECONDS)
+                return future.result(timeout=WORKERLESS_SECONDS)
             except TimeoutError:
                 if not self._client.nthreads():
                     raise _lost("no worker is left") from None

@@ -38,7 +38,7 @@ MIN_LABELLED = 100
 # "When does autolearn stop".
 MIN_JUDGED = 40
 MAX_WRONG = 0.05
-PATIENCE_SECONDS = 1.0  # how long a verdict waits for other writers; then it is not learned
+VERDICT_PATIENCE_SECONDS = 1.0  # how long a verdict waits for other writers; then it is not learned
 
 
 def check_autolearn(settings: Settings, scoring: Scoring | None = None) -> None:
@@ -90,7 +90,7 @@ def learn_verdict(path: str, label: str, data: bytes, source: str) -> bool:
 
     Only for a model of words: numeric features are not kept, and could not be taken out.
     """
-    with Transaction(path, PATIENCE_SECONDS) as updater:
+    with Transaction(path, VERDICT_PATIENCE_SECONDS) as updater:
         model = updater.model
         number, message = class_number(model, label), read_counted(data, model)
         if not _may_learn_verdict(model, message):

@@ -26,7 +26,7 @@ from nbspam.filter import Filter, open_filter
 from nbspam.model.chosen_settings import make_settings
 from nbspam.tasks.evaluate import evaluate_folds, evaluate_holdout, evaluate_replay
 from nbspam.tasks.plan import Plan
-from nbspam.tasks.train import train as train_model
+from nbspam.tasks.train import train_model
 
 if TYPE_CHECKING:
     import numpy as np

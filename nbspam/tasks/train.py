@@ -75,7 +75,7 @@ class Trained(NamedTuple):
     is_copy: bool = False  # the model began as a copy of another
 
 
-def train(
+def train_model(
     items: Iterable[Item | MailFile],
     classes: tuple[str, ...],
     path: str,

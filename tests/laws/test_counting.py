@@ -25,7 +25,7 @@ from nbspam.store.updater import Transaction
 from nbspam.tasks import train as train_module
 from nbspam.tasks.merge import merge
 from nbspam.tasks.plan import Plan
-from nbspam.tasks.train import train
+from nbspam.tasks.train import train_model
 from nbspam.tasks.update import update
 from nbspam.tokens import Counted
 from nbspam.tokens.bag import VIEWS, Tokens, hash_token
@@ -56,7 +56,7 @@ def trained(
 ) -> Path:
     """A model of these items."""
     plan = Plan(limit_settings(settings or Settings(), fixed), vocabulary=fixed)
-    train(items, ("ham", "spam"), str(path), plan)
+    train_model(items, ("ham", "spam"), str(path), plan)
     assert check_model(str(path)) == []
     return path
 
@@ -187,7 +187,7 @@ def test_the_model_is_the_same_however_often_what_was_read_is_merged(
     assert counts(often) == counts(at_once)
     monkeypatch.setattr(train_module, "SPARE_MEGABYTES", 0)  # so all counts go through temporary files
     least = train_module.PARENT_MEGABYTES + train_module.JOB_MEGABYTES
-    train(items, ("ham", "spam"), str(tmp_path / "small"), Plan(KINDS[kind], max_memory=least))
+    train_model(items, ("ham", "spam"), str(tmp_path / "small"), Plan(KINDS[kind], max_memory=least))
     assert [*dump_model(str(tmp_path / "small"))] == [*dump_model(str(often))]
     if kept > len(items):  # the calibration learned from all of them
         one, other = (open_model(str(path)).calibration() for path in (at_once, often))

@@ -18,7 +18,7 @@ from nbspam.store.reader import open_model
 from nbspam.tasks.evaluate import judge_splits
 from nbspam.tasks.judges import BatchJudge, ReplayJudge
 from nbspam.tasks.plan import Plan
-from nbspam.tasks.train import train
+from nbspam.tasks.train import train_model
 from nbspam.tokens import Counted
 
 WAYS = {
@@ -78,7 +78,7 @@ def test_a_fold_is_judged_as_by_train_and_classify(
     items, vocabulary = list(open_labelled([str(data / "index")]).items()), vocabularies[views]
     settings = limit_settings(ALL_WAYS[way], vocabulary)
     plan, corpus = Plan(settings, automatic, vocabulary=vocabulary), read(data, settings)
-    train(items[::2], corpus.classes, str(tmp_path / "model"), plan)
+    train_model(items[::2], corpus.classes, str(tmp_path / "model"), plan)
     classifier = open_filter(str(tmp_path / "model"))
     rows = np.arange(len(items))
     (judged,) = judge_splits(corpus, [plan], [(rows[::2], rows[1::2])])
@@ -116,7 +116,7 @@ def test_a_replay_is_training_on_what_came_before(
         subject.learn(message, int(block.labels[message]))
     if settings.averaged:  # its calibration learns one by one; the evidence is the same
         items = list(open_labelled([str(data / "index")]).items())
-        train(items[:100], corpus.classes, str(tmp_path / "model"), plan)
+        train_model(items[:100], corpus.classes, str(tmp_path / "model"), plan)
         model = open_model(str(tmp_path / "model"))
         scorer = Scorer(model, settings)
         for row in rows[100:].tolist():

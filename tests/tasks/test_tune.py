@@ -15,7 +15,7 @@ from nbspam.settings import Settings
 from nbspam.store.text import dump_model
 from nbspam.tasks.evaluate import split_apart
 from nbspam.tasks.plan import Plan
-from nbspam.tasks.train import train
+from nbspam.tasks.train import train_model
 from nbspam.tasks.tune import PLANS, SPLITS, Candidate, Tuning
 from tests.mail_samples import make_corpus
 from tests.tiny_mail import run
@@ -88,7 +88,7 @@ def test_what_is_written_is_what_train_makes_by_the_options_printed(
 ) -> None:
     ours, theirs = str(tmp_path / "ours"), str(tmp_path / "theirs")
     source = open_labelled([str(mailbox)])
-    train(source.items(), source.classes, ours, plan)
+    train_model(source.items(), source.classes, ours, plan)
     run("train", mailbox, "-m", theirs, "-q", "-j1", *with_flags(options).split())
     assert list(dump_model(ours)) == list(dump_model(theirs))
 
