@@ -23,7 +23,8 @@ from nbspam.filter import open_filter
 from nbspam.labels import HAM, SPAM
 from nbspam.settings import HAM_CAP, Settings
 from nbspam.store.reader import open_model
-from nbspam.tasks.train import train
+from nbspam.tasks.plan import Plan
+from nbspam.tasks.train import train_model
 from peers.bogofilter import SPAM_CUTOFF, Bogofilter
 
 PEER_CUTS = {"bogofilter, above 0.5": 0.5, "bogofilter, not unsure": SPAM_CUTOFF}
@@ -32,7 +33,7 @@ PEER_CUTS = {"bogofilter, above 0.5": 0.5, "bogofilter, not unsure": SPAM_CUTOFF
 def missed(past: list[Item], mails: list[list[bytes]], cap_nats: float, model: str) -> list[int]:
     """How many messages of each list a model of the past does not call spam, under a cap on ham evidence."""
     with mock.patch("nbspam.settings.HAM_CAP", cap_nats):
-        train(past, (HAM, SPAM), model, Settings())
+        train_model(past, (HAM, SPAM), model, Plan(Settings()))
         classifier = open_filter(model)
         return [
             sum(classifier.judge(classifier.count(data), "").label != SPAM for data in some) for some in mails
@@ -55,7 +56,7 @@ def main() -> None:
     items = list(open_labelled([str(corpus_folder("spamassassin", "sa") / "train.index")]).items())
     past, spam = items[::2], [item.read() for item in items[1::2] if item.label == SPAM]
     with tempfile.TemporaryDirectory() as scratch:
-        train(past, (HAM, SPAM), f"{scratch}/model", Settings())
+        train_model(past, (HAM, SPAM), f"{scratch}/model", Plan(Settings()))
         with open_model(f"{scratch}/model") as model:
             ham = (item.read() for item in past if item.label == HAM)
             loot = Loot(ham, find_ham_words(model))

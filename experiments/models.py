@@ -32,7 +32,8 @@ from nbspam.labels import HAM_AND_SPAM
 from nbspam.model.block import Block, merge_blocks
 from nbspam.settings import Settings
 from nbspam.tasks.evaluate import judge_rows
-from nbspam.tasks.judges import BatchJudge, Plan
+from nbspam.tasks.judges import BatchJudge
+from nbspam.tasks.plan import Plan
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "model-figures.md"
 REPEATS = 2

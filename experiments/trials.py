@@ -32,7 +32,7 @@ from nbspam.model.block import drop_columns, merge_blocks, select_rows
 from nbspam.model.counts import split_texts
 from nbspam.settings import Settings
 from nbspam.tasks.evaluate import evaluate_folds, evaluate_holdout, evaluate_replay
-from nbspam.tasks.judges import Plan
+from nbspam.tasks.plan import Plan
 from nbspam.tokens.measures import MEASURE_NAMES
 
 JOBS = 2

@@ -35,18 +35,21 @@ class Loss:
 
     matrix : K tuples of K finite costs >= 0; matrix[i][j] is the cost of deciding class i if class j is true
     unsure : K costs of the reject action, by true class, or one for all; None if it is not allowed
+    stored : the settings by which a model file keeps it, see load_loss; empty for one that nobody wrote
     """
 
-    __slots__ = ("matrix", "unsure")
+    __slots__ = ("matrix", "stored", "unsure")
 
     def __init__(
         self,
         matrix: Sequence[Sequence[float]],
         unsure: Sequence[float] | float | None = None,
+        stored: dict[str, str] | None = None,
     ) -> None:
         self.matrix = tuple(tuple(float(cost) for cost in row) for row in matrix)
         costs = [unsure] * len(self.matrix) if isinstance(unsure, (int, float)) else unsure
         self.unsure = None if costs is None else tuple(float(cost) for cost in costs)
+        self.stored = stored or {}
 
     @property
     def rows(self) -> tuple[tuple[float, ...], ...]:
@@ -192,22 +195,17 @@ def _log_ratio(numerator: float, denominator: float) -> float:
 
 def read_loss(text: str | None, classes: tuple[str, ...]) -> Loss | None:
     """The losses that people write: costs, or the path of a matrix file; None for None."""
-    return load_loss(loss_settings(text, classes), classes, text or "")
-
-
-def loss_settings(text: str | None, classes: tuple[str, ...]) -> dict[str, str]:
-    """The losses that people write as a model file keeps them; of a matrix file its text."""
     if text is None:
-        return {}
-    settings = {"loss": text} if "=" in text or not text else {"loss_matrix": _read_matrix(text)}
-    load_loss(settings, classes, text)  # raises what is wrong with it
-    return settings
+        return None
+    if "=" in text or not text:
+        return parse_loss(text, classes)
+    return parse_matrix(_read_matrix(text), classes, text)
 
 
 def load_loss(
     settings: Mapping[str, str], classes: tuple[str, ...], where: str = "loss matrix"
 ) -> Loss | None:
-    """The losses that a model file keeps, see loss_settings; None if it keeps none."""
+    """The losses that a model file keeps: costs, or the text of a matrix file; None if it keeps none."""
     if "loss" in settings:
         return parse_loss(settings["loss"], classes)
     if "loss_matrix" in settings:
@@ -229,7 +227,8 @@ def parse_loss(text: str, names: Sequence[str] = HAM_AND_SPAM) -> Loss:
         raise UsageError(
             text, f"{item.strip()!r} is not a cost", COSTS_REMEDY, "loss", option="loss"
         ) from None
-    return Loss(((0.0, given.get("FN", 1.0)), (given.get("FP", 1.0), 0.0)), given.get(UNSURE))
+    matrix = ((0.0, given.get("FN", 1.0)), (given.get("FP", 1.0), 0.0))
+    return Loss(matrix, given.get(UNSURE), {"loss": text})
 
 
 def _cost(text: str) -> float:
@@ -272,7 +271,8 @@ def parse_matrix(text: str, names: Sequence[str], where: str = "loss matrix") ->
     ):
         raise _matrix_error(where, f"its rows and columns are not the classes, each once: {', '.join(names)}")
     matrix = [[costs[action][truth] for truth in names] for action in names]
-    loss = Loss(matrix, [costs[UNSURE][truth] for truth in names] if UNSURE in costs else None)
+    unsure = [costs[UNSURE][truth] for truth in names] if UNSURE in costs else None
+    loss = Loss(matrix, unsure, {"loss_matrix": text})
     if any(row[k] < right[k] for row in loss.rows for k, right in enumerate(loss.matrix)):
         raise _matrix_error(where, "a wrong decision costs less than the right one")
     return loss

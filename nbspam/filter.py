@@ -17,10 +17,9 @@ from nbspam.tokens import count_tokens
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from nbspam.decision import Verdict
     from nbspam.explain import Explanation
+    from nbspam.model.chosen_settings import Scoring
     from nbspam.settings import Settings
     from nbspam.store.reader import Model
     from nbspam.tokens import Counted
@@ -114,32 +113,24 @@ class Filter:
         self.model.close()
 
 
-def follow_model(
-    current: Filter | None, path: str, change: Mapping[str, str] | None = None, loss: str | None = None
+def open_filter(
+    path: str, scoring: Scoring | None = None, loss: str | None = None, current: Filter | None = None
 ) -> Filter:
-    """The filter of the model that is at the path now: the current one, or a new one in its place.
+    """The filter of the model that is at the path now.
 
-    current      : opened with the same change and loss; None if no filter is open
-    change, loss : see open_filter
+    scoring : settings that replace those of the file, see nbspam.model.chosen_settings
+    loss    : costs (`FP=10,FN=1,unsure=0.2`) or the path of a matrix file; None for that of the model, or 0-1
+    current : an open filter with the same scoring and loss: returned if its model is still there, else closed
     """
     if current:
         if current.model.is_at(path):
             return current
         current.close()
-    return open_filter(path, change, loss)
-
-
-def open_filter(path: str, change: Mapping[str, str] | None = None, loss: str | None = None) -> Filter:
-    """The filter of a model file; see follow_model for a file that may be replaced while it is open.
-
-    change : settings that replace those of the file, see nbspam.model.chosen_settings
-    loss   : costs (`FP=10,FN=1,unsure=0.2`) or the path of a matrix file; None for that of the model, or 0-1
-    """
     model = open_model(path)
     settings = parse_settings(model.settings, model.path)
-    if change:
+    if scoring:
         from nbspam.model.chosen_settings import change_settings
 
-        settings = change_settings(settings, change)
+        settings = change_settings(settings, scoring)
     losses = read_loss(loss, model.classes) or load_loss(model.settings, model.classes, path)
     return Filter(model, settings, losses)

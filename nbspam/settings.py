@@ -41,53 +41,35 @@ ALL_VIEWS = "all"
 BIGRAMS_NAME = "bigrams"
 NUMERIC_NAME = "numeric"
 MEASURES_NAME = "measures"  # the view that is not averaged
-# The settings in a model file: type and default.
-_STORED: dict[str, tuple[type, object]] = {
-    "event_model": (str, "presence"),
-    "alpha": (float, None),
-    "prior": (str, "empirical"),
-    "averaged": (bool, True),
-    "threshold": (float, THRESHOLD),
-    "normalise": (bool, False),
-    "features": (str, ""),
-    "numeric_model": (str, ""),
-    "bins": (int, DEFAULT_BINS),
-    "binning": (str, "frequency"),
-    "second_alpha": (float, SECOND_ALPHA),
-    "diluted": (bool, True),
-    "views": (str, ALL_VIEWS),
-    "measures": (bool, True),
-    "bigrams": (bool, True),
-}
 
 
 class Settings:
-    """Settings of counting and scoring; `replaced` gives others, these never change."""
+    """Settings of counting and scoring; `replaced` gives others, these never change.
 
-    __slots__ = tuple(sorted((*_STORED, "capped")))  # the order in the JSON of an evaluation
+    A model file keeps them in this order, all but `capped`.
+    """
 
-    event_model: str  # one of EVENT_MODELS
-    alpha: float  # the smoothing constant, >= 0; by default ALPHA for averaged views, else 1
-    prior: str  # a named prior, or a probability for each class: spam=0.4,ham=0.6
-    averaged: bool  # views are averaged and calibrated; else one sum, as in textbooks
-    threshold: float  # nats; averaged views ignore a token whose classes differ by less
-    normalise: bool  # the weights of `complement` are normalised
-    features: str  # one of FEATURES
-    numeric_model: str  # the model of the numeric features
-    bins: int  # how training cuts numeric features
-    binning: str
-    second_alpha: float  # of averaging the views once more, which trusts rare words less
-    diluted: bool  # the evidence of a view counts less if few of its tokens are known, see DILUTION
-    views: str  # the views whose tokens are counted: `all`, or names with commas between
-    measures: bool  # a few binned numeric features are evidence of their own
-    bigrams: bool  # so are pairs of neighbouring words
+    event_model: str = "presence"  # one of EVENT_MODELS
+    alpha: float = ALPHA  # the smoothing constant, >= 0; by default ALPHA for averaged views, else 1
+    prior: str = "empirical"  # a named prior, or a probability for each class: spam=0.4,ham=0.6
+    averaged: bool = True  # views are averaged and calibrated; else one sum, as in textbooks
+    threshold: float = THRESHOLD  # nats; averaged views ignore a token whose classes differ by less
+    normalise: bool = False  # the weights of `complement` are normalised
+    features: str = ""  # one of FEATURES
+    numeric_model: str = ""  # the model of the numeric features
+    bins: int = DEFAULT_BINS  # how training cuts numeric features
+    binning: str = "frequency"
+    second_alpha: float = SECOND_ALPHA  # of averaging the views once more, which trusts rare words less
+    diluted: bool = True  # the evidence of a view counts less if few of its tokens are known, see DILUTION
+    views: str = ALL_VIEWS  # the views whose tokens are counted: `all`, or names with commas between
+    measures: bool = True  # a few binned numeric features are evidence of their own
+    bigrams: bool = True  # so are pairs of neighbouring words
     # No view says more for ham than HAM_CAP, because spammers can add words of ham and copy its header.
-    capped: bool  # for the classes ham and spam, see `of`; not in a model file
+    capped: bool = True  # for the classes ham and spam, see `of`
 
     def __init__(self, event_model: str = "presence", **given: Any) -> None:
         """given : any of the settings above, except `capped`"""
-        for name, value in ({name: default for name, (_, default) in _STORED.items()} | given).items():
-            setattr(self, name, value)
+        self._set(given)
         if event_model in NUMERIC_MODELS:
             self.numeric_model = event_model
             event_model = "presence" if self.features == "both" else event_model
@@ -116,9 +98,13 @@ class Settings:
     def replaced(self, **changes: object) -> Settings:
         """A copy with some settings replaced and no other recomputed; AttributeError for an unknown name."""
         new = Settings.__new__(Settings)
-        for name, value in ({name: getattr(self, name) for name in Settings.__slots__} | changes).items():
-            setattr(new, name, value)
+        new._set(vars(self) | changes)
         return new
+
+    def _set(self, values: dict[str, object]) -> None:
+        for name, value in values.items():
+            getattr(Settings, name)  # AttributeError for an unknown name
+            setattr(self, name, value)
 
     @property
     def alphas(self) -> tuple[float, ...]:
@@ -146,17 +132,25 @@ class Settings:
         """Nats: the most that a view may say for ham; infinite without a cap."""
         return HAM_CAP if self.capped else float("inf")
 
+    def values(self) -> dict[str, str | float]:
+        """name -> value, in the order of the JSON of an evaluation."""
+        return {name: getattr(self, name) for name in sorted(Settings.__annotations__)}
+
     def as_text(self) -> dict[str, str]:
         """name -> value, as a model file keeps them."""
         values = {name: getattr(self, name) for name in _STORED}
         return {name: str(int(value) if isinstance(value, bool) else value) for name, value in values.items()}
 
 
+_STORED = [name for name in Settings.__annotations__ if name != "capped"]
+
+
 def parse_settings(values: dict[str, str], where: str = "model") -> Settings:
     """The settings in the model file `where`; DamagedModelError if they are wrong."""
     found: dict[str, Any] = {}
     try:
-        for name, (kind, _) in _STORED.items():
+        for name in _STORED:
+            kind = type(getattr(Settings, name))
             found[name] = values[name] == "1" if kind is bool else kind(values[name])
             if kind is float and not 0 <= found[name] < float("inf"):
                 raise ValueError(f"{name} {values[name]}")

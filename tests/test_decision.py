@@ -13,7 +13,6 @@ from nbspam.decision import (
     cutoffs,
     decide,
     load_loss,
-    loss_settings,
     parse_loss,
     parse_matrix,
     read_loss,
@@ -158,9 +157,9 @@ def test_a_matrix_file_is_put_into_class_order_and_kept_in_a_model(tmp_path: Pat
     path.write_text("\ufeff" + MATRIX, encoding="utf-8")
     loss = read_loss(str(path), THREE)
     assert loss == Loss(((0, 3, 1), (2, 0, 9), (10, 20, 0)), (0.3, 0.4, 0.2))
-    assert load_loss(loss_settings(str(path), THREE), THREE) == loss
-    assert load_loss(loss_settings("FP=3", NAMES), NAMES) == parse_loss("FP=3")
-    assert load_loss(loss_settings(None, NAMES), NAMES) is None
+    assert load_loss(loss.stored, THREE) == loss
+    assert load_loss(parse_loss("FP=3").stored, NAMES) == parse_loss("FP=3")
+    assert load_loss({}, NAMES) is None
 
 
 def test_the_matrix_of_the_manual_is_read() -> None:

@@ -11,23 +11,22 @@ import sys
 from _thread import allocate_lock, start_new_thread  # threading takes 2 ms to import
 from time import sleep
 
-from nbspam.cli import default_model, default_start, error_text, plain, verdict_line, write_text
+from nbspam.cli import default_model, default_start, error_text, flag_of, plain, verdict_line, write_text
 from nbspam.decision import CLUES, Verdict
 from nbspam.errors import BadDataError, NbspamError, NoInputError, TryAgainError, UsageError
-from nbspam.filter import Filter, follow_model
+from nbspam.filter import Filter, open_filter
 from nbspam.labels import HAM, HAM_AND_SPAM, SPAM, UNSURE
 from nbspam.mail.limits import MAX_FIELD_NAME, MAX_READ_BYTES
 from nbspam.passthrough import FORMATS, mark_message, unwrap_message
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from typing import BinaryIO
+    from collections.abc import Callable, Iterable, Iterator
+    from typing import Any, BinaryIO
 
     from nbspam.corpus.item import Item
     from nbspam.corpus.walk import Notes
-
-    Options = dict[str, str]
+    from nbspam.model.chosen_settings import Scoring
 
 STDIN_NAME = "-"
 EXIT_CODES = {SPAM: 0, HAM: 1, UNSURE: 2}  # of --exit-code and of --exit-style bogofilter
@@ -35,42 +34,91 @@ BOGOFILTER_ERROR = 3  # of the latter
 REGULAR_FILE = 0o100000
 FEW_PATHS = 30  # with more messages than this, several processes judge them
 LARGE_BYTES = 1 << 20  # a file of this size may be a mailbox of many messages
-CHUNK_BYTES = 1 << 20
+COPIED_BYTES = 1 << 20
 MARKED_BYTES = 16 << 20  # of a message with -p: old fields of ours are removed here, the rest is copied
-# The flags of this command; the table with their help is nbspam.cli.options.
 SHORT_FLAGS = {"-m": "--model", "-p": "--passthrough", "-q": "--quiet"}
-SWITCHES = ("--passthrough", "--spam-flag", "--exit-code", "--json", "--autolearn", "--textbook", "--quiet")
-VALUES: tuple[str, ...] = ("--event-model", "--alpha", "--prior", "--features", "--loss", "--timeout")
-VALUES += ("--model", "--start", "--files-from", "--header-format", "--exit-style")
-CHOICES = {"--header-format": FORMATS, "--exit-style": ("bogofilter",)}
+CHOICES = {"header_format": FORMATS, "exit_style": ("bogofilter",)}
 SETTINGS = ("event_model", "alpha", "prior", "features", "textbook")  # that change how a model scores
 
 
+class Options:
+    """The options of `classify`, `learn` and `unlearn`; their help is in nbspam.cli.options.
+
+    None and False are not given.
+    """
+
+    model: str
+    start: str
+    files_from: str | None = None
+    event_model: str | None = None
+    alpha: str | None = None
+    prior: str | None = None
+    features: str | None = None
+    textbook: bool = False
+    loss: str | None = None
+    timeout: str = "10"  # seconds
+    header_format: str | None = None
+    exit_style: str | None = None
+    jobs: int | None = None
+    passthrough: bool = False
+    spam_flag: bool = False
+    exit_code: bool = False
+    json: bool = False
+    autolearn: bool = False
+    quiet: bool = False
+
+    def __init__(self, given: dict[str, Any]) -> None:
+        """given : by name, from the command line"""
+        self.model, self.start = default_model(), default_start()
+        for name, value in given.items():
+            setattr(self, name, value)
+
+    @property
+    def scoring(self) -> Scoring:
+        """The settings in place of those of the model."""
+        given: Any = {name: vars(self)[name] for name in SETTINGS if name in vars(self)}
+        scoring: Scoring = given
+        return scoring
+
+    @property
+    def exit_option(self) -> str:
+        """The option that makes the exit status tell the verdict, or empty."""
+        return "exit_style" if self.exit_style else "exit_code" if self.exit_code else ""
+
+
+QUICK_OPTIONS = [name for name in Options.__annotations__ if name != "jobs"]  # a number is for click
+
+
 def parse_arguments(
-    arguments: list[str], switches: tuple[str, ...] = SWITCHES, values: tuple[str, ...] = VALUES
+    arguments: list[str], names: Iterable[str] = QUICK_OPTIONS
 ) -> tuple[Options, list[str]] | None:
-    """(options, paths), or None for what click should read: help, a rare or unknown flag, a wrong value."""
-    options: Options = {}
+    """(options, paths), or None for what click should read: help, a rare or unknown flag, a wrong value.
+
+    names : of the options of the command
+    """
+    flags = {flag_of(name): name for name in names}
+    given: dict[str, str | bool] = {}
     paths: list[str] = []
     waiting = iter(arguments)
     for argument in waiting:
         if argument == "--":
-            return options, [*paths, *waiting]
+            return Options(given), [*paths, *waiting]
         if not argument.startswith("-") or argument == "-":
             paths.append(argument)
             continue
         flag, equals, value = SHORT_FLAGS.get(argument, argument).partition("=")
-        found: str | None = None
-        if flag in values:
-            found = value if equals else next(waiting, None)
-            if flag in CHOICES and found not in CHOICES[flag]:
-                return None
-        elif flag in switches and not equals:
-            found = "1"
-        if found is None:
+        name = flags.get(flag)
+        if name is None:
             return None
-        options[flag[2:].replace("-", "_")] = found
-    return options, paths
+        found: str | bool | None
+        if getattr(Options, name, None) is False:  # a switch
+            found = None if equals else True
+        else:
+            found = value if equals else next(waiting, None)
+        if found is None or (name in CHOICES and found not in CHOICES[name]):
+            return None
+        given[name] = found
+    return Options(given), paths
 
 
 def classify(options: Options, paths: list[str]) -> int:
@@ -78,7 +126,7 @@ def classify(options: Options, paths: list[str]) -> int:
     try:
         status = _classify(options, paths)
     except NbspamError as error:
-        if "exit_style" not in options:
+        if not options.exit_style:
             raise
         _complain(error_text(error))
         status = error.status
@@ -87,25 +135,25 @@ def classify(options: Options, paths: list[str]) -> int:
 
 def _convert_status(options: Options, status: int) -> int:
     """The exit status; --exit-style bogofilter has one number for all errors."""
-    return min(status, BOGOFILTER_ERROR) if "exit_style" in options else status
+    return min(status, BOGOFILTER_ERROR) if options.exit_style else status
 
 
 def _classify(options: Options, paths: list[str]) -> int:
-    if "passthrough" in options:
+    if options.passthrough:
         return _passthrough(options, paths)
     for name in ("spam_flag", "header_format"):
-        if name in options:
+        if getattr(options, name):
             why, remedy = "belongs to --passthrough", "add -p, or leave it out"
             raise UsageError("", why, remedy, "no-effect", option=name)
     with Deadline(options, _complain):
         spam_filter = _open(options)
-    if _exit_option(options):
+    paths = list_paths(options, paths)
+    if options.exit_option:
         return _classify_one(spam_filter, options, paths)
-    paths = _list_paths(options, paths)
-    if "autolearn" not in options and (len(paths) > FEW_PATHS or any(map(_holds_many, paths))):
+    if not options.autolearn and (len(paths) > FEW_PATHS or any(map(_holds_many, paths))):
         spam_filter.close()
         return _classify_many(options, paths)
-    messages = ReadableMessages({}, paths)
+    messages = ReadableMessages(paths)
     for name, data in messages:
         spam_filter = _open(options, spam_filter)
         _answer(spam_filter, name, data, options)
@@ -123,13 +171,13 @@ def _answer(spam_filter: Filter, name: str, data: bytes, options: Options) -> Ve
 def _text(spam_filter: Filter, verdict: Verdict, options: Options) -> str:
     """A verdict as it is written to stdout; a notice on stderr if nothing speaks for it."""
     _notice(verdict, options)
-    if "json" in options:
+    if options.json:
         return verdict_json(spam_filter, verdict)
     return verdict_line(verdict)
 
 
 def _notice(verdict: Verdict, options: Options) -> None:
-    if verdict.is_prior_alone and "quiet" not in options:
+    if verdict.is_prior_alone and not options.quiet:
         why = "nothing to judge by; the probability is that of the prior"
         _complain(f"nbspam: {plain(verdict.name)}: {why}\n")
 
@@ -152,8 +200,8 @@ def _classify_many(options: Options, paths: list[str]) -> int:
     notes, status = Notes(), 0
     mail = _find_items(paths, notes)
     current, text_of = partial(_open, options), partial(_text, options=options)
-    jobs = int(options.get("jobs", default_jobs()))
-    with closing(classify_many(mail, current, text_of, jobs, "json" in options)) as found:
+    jobs = options.jobs or default_jobs()
+    with closing(classify_many(mail, current, text_of, jobs, options.json)) as found:
         for text, skipped in chain(found, [("", [])]):  # at the end, what could not be read on the way
             write_text(text)
             for name, why in [*skipped, *notes.skipped]:
@@ -187,25 +235,20 @@ def verdict_json(spam_filter: Filter, verdict: Verdict) -> str:
     return json.dumps(content) + "\n"
 
 
-def _exit_option(options: Options) -> str:
-    """The option that makes the exit status tell the verdict, or empty."""
-    return next((name for name in ("exit_style", "exit_code") if name in options), "")
-
-
 def _exit_status(options: Options, verdict: Verdict) -> int:
     """The exit status after a verdict."""
-    return EXIT_CODES[verdict.label] if _exit_option(options) else 0
+    return EXIT_CODES[verdict.label] if options.exit_option else 0
 
 
 def _classify_one(spam_filter: Filter, options: Options, paths: list[str]) -> int:
     """Write the verdict on the one message; the exit status tells it, too."""
-    messages = ReadableMessages(options, paths)
+    messages = ReadableMessages(paths)
     found = list(messages)
     if messages.status:
         return messages.status
     if len(found) != 1:
         why = f"needs exactly one message (got {len(found)})"
-        raise UsageError("", why, "name one message", "exit-code-many", option=_exit_option(options))
+        raise UsageError("", why, "name one message", "exit-code-many", option=options.exit_option)
     [(name, data)] = found
     return _exit_status(options, _answer(spam_filter, name, data, options))
 
@@ -213,7 +256,7 @@ def _classify_one(spam_filter: Filter, options: Options, paths: list[str]) -> in
 def _passthrough(options: Options, paths: list[str]) -> int:
     """Write the message with the verdict in its header; if anything fails, the unchanged message and 75."""
     _check_passthrough(options, paths)
-    also = options.get("header_format", "spamassassin" if "spam_flag" in options else "")
+    also = options.header_format or ("spamassassin" if options.spam_flag else "")
     stream = open_input(paths[0] if paths else STDIN_NAME)
     data = stream.read(MARKED_BYTES)
     output, status, complaint = data, TryAgainError.status, ""
@@ -245,13 +288,13 @@ def _passthrough(options: Options, paths: list[str]) -> int:
 
 def _check_passthrough(options: Options, paths: list[str]) -> None:
     """UsageError for what does not go with --passthrough."""
-    if len(paths) > 1 or "files_from" in options:
+    if len(paths) > 1 or options.files_from is not None:
         why = "needs exactly one message"
         raise UsageError("", why, "name one file, or pipe it in", "passthrough-many", option="passthrough")
-    if "json" in options:
+    if options.json:
         why = "writes the message, but --json writes an object"
         raise UsageError("", why, "leave out one of them", "no-effect", option="passthrough")
-    if "spam_flag" in options and "header_format" in options:
+    if options.spam_flag and options.header_format:
         why, remedy = "is short for `header_format=spamassassin`", "leave out one of them"
         raise UsageError("", why, remedy, "no-effect", option="spam_flag")
 
@@ -260,7 +303,7 @@ def _copy(beginning: bytes, stream: BinaryIO) -> None:
     """Write the beginning of the message, and the rest of it from the stream."""
     while beginning:
         sys.stdout.buffer.write(beginning)
-        beginning = stream.read(CHUNK_BYTES)
+        beginning = stream.read(COPIED_BYTES)
     sys.stdout.buffer.flush()
 
 
@@ -281,14 +324,13 @@ class Deadline:
     __slots__ = ("_decided", "_give_up", "_options", "_seconds")
 
     def __init__(self, options: Options, give_up: Callable[[str], None]) -> None:
-        text = options.get("timeout", "10")
         try:
-            self._seconds = float(text)
+            self._seconds = float(options.timeout)
         except ValueError:
             self._seconds = 0.0
         if not 0.1 <= self._seconds <= 3600:
             why, remedy = "is not a number of seconds from 0.1 to 3600", "for example: 10"
-            raise UsageError(text, why, remedy, "timeout", option="timeout")
+            raise UsageError(options.timeout, why, remedy, "timeout", option="timeout")
         self._options, self._give_up, self._decided = options, give_up, allocate_lock()
 
     def __enter__(self) -> None:
@@ -305,7 +347,7 @@ class Deadline:
         if self._decided.acquire(blocking=False):
             why = f"no answer within {self._seconds:g} s"
             remedy = "check the disk, or allow more: `timeout=60`"
-            error = TryAgainError(own_model(self._options), why, remedy, "too-slow")
+            error = TryAgainError(self._options.model, why, remedy, "too-slow")
             try:
                 self._give_up(error_text(error))
             finally:
@@ -314,43 +356,37 @@ class Deadline:
 
 def _open(options: Options, current: Filter | None = None) -> Filter:
     """The filter of the model as it is now; the user's own model may be new.  current: the filter so far"""
-    change = {name: options[name] for name in SETTINGS if name in options}
-    spam_filter = follow_model(current, _judging_model(options), change, options.get("loss"))
-    if _exit_option(options) and spam_filter.classes != HAM_AND_SPAM:  # others have no status: 0 is spam
+    scoring = options.scoring
+    spam_filter = open_filter(_judging_model(options), scoring, options.loss, current)
+    if options.exit_option and spam_filter.classes != HAM_AND_SPAM:  # others have no status: 0 is spam
         why, remedy = "needs a model of ham and spam", "read the verdict on stdout instead"
-        raise UsageError("", why, remedy, "exit-code-classes", option=_exit_option(options))
-    if "autolearn" in options:
+        raise UsageError("", why, remedy, "exit-code-classes", option=options.exit_option)
+    if options.autolearn:
         from nbspam.learning.autolearn import check_autolearn
 
-        check_autolearn(spam_filter.settings, change)
+        check_autolearn(spam_filter.settings, scoring)
     return spam_filter
-
-
-def own_model(options: Options) -> str:
-    """The model of --model, or the default place."""
-    return options.get("model", default_model())
 
 
 def _judging_model(options: Options) -> str:
     """The model of --model or, before it exists, that of --start."""
-    start = options.get("start", default_start())
-    if not start:
-        return own_model(options)
+    if not options.start:
+        return options.model
     from nbspam.tasks.start import choose_model  # few users share a model
 
-    return choose_model(own_model(options), start)
+    return choose_model(options.model, options.start)
 
 
 def _learn(spam_filter: Filter, verdict: Verdict, data: bytes, options: Options) -> None:
     """With --autolearn, learn the verdict; it is written already, so an error here does not change it."""
-    if "autolearn" not in options:
+    if not options.autolearn:
         return
     from nbspam.learning.autolearn import choose_lesson
 
     sys.stdout.buffer.flush()
     try:
         probabilities = None if verdict.is_prior_alone else verdict.probabilities
-        learn = choose_lesson(probabilities, data, own_model(options), spam_filter.model.path, "classify")
+        learn = choose_lesson(probabilities, data, options.model, spam_filter.model.path, "classify")
         if learn:
             learn()
     except NbspamError as error:
@@ -367,9 +403,8 @@ class ReadableMessages:
 
     __slots__ = ("_paths", "status")
 
-    def __init__(self, options: Options, paths: list[str]) -> None:
-        self._paths = _list_paths(options, paths)
-        self.status = 0
+    def __init__(self, paths: list[str]) -> None:
+        self._paths, self.status = paths, 0
 
     def __iter__(self) -> Iterator[tuple[str, bytes]]:
         for path in self._paths:
@@ -414,14 +449,15 @@ def _find_items(paths: list[str], notes: Notes) -> Iterator[Item]:
             yield from SourcePart(path).items(notes)
 
 
-def _list_paths(options: Options, paths: list[str]) -> list[str]:
-    return paths + _read_list(options["files_from"]) if "files_from" in options else paths or [STDIN_NAME]
+def list_paths(options: Options, paths: list[str]) -> list[str]:
+    """The paths and those of --files-from; without both, the message on stdin."""
+    return paths or [STDIN_NAME] if options.files_from is None else paths + _read_list(options.files_from)
 
 
 def _read_stdin() -> bytes:
     """The part of the message on stdin that is scored; the rest is read, too, or its writer would fail."""
     data = sys.stdin.buffer.read(MAX_READ_BYTES)
-    while sys.stdin.buffer.read(CHUNK_BYTES):
+    while sys.stdin.buffer.read(COPIED_BYTES):
         pass
     return unwrap_message(data)
 

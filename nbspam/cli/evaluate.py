@@ -27,12 +27,12 @@ from nbspam.cli.options import (
 )
 from nbspam.cli.shared import (
     check_writable,
-    collect_changes,
+    collect_scoring,
     list_inputs,
     open_output,
     open_source,
     open_workers,
-    read_settings,
+    read_plan,
     read_source,
 )
 from nbspam.cli.tables import (
@@ -49,7 +49,6 @@ from nbspam.cli.tables import (
 )
 from nbspam.corpus.heads import heads
 from nbspam.corpus.item import Skipped
-from nbspam.corpus.vocabulary import limit_settings, read_vocabulary
 from nbspam.decision import read_loss
 from nbspam.errors import UsageError
 from nbspam.evaluation.figures import Summary, list_decisions, list_figures, summarise
@@ -59,7 +58,6 @@ from nbspam.evaluation.outcomes import Evaluation, find_worst_mistakes, list_mis
 from nbspam.evaluation.replay import parse_feedback
 from nbspam.evaluation.sentences import describe_decisions, describe_method
 from nbspam.tasks.evaluate import evaluate_folds, evaluate_holdout, evaluate_model, evaluate_replay
-from nbspam.tasks.judges import Plan
 
 METHODS = ("folds", "holdout", "replay", "model")
 FILES = ("results", "save", "report")
@@ -135,25 +133,22 @@ def _judge_by_model(given: dict[str, Any]) -> tuple[Evaluation, Skipped]:
     for name in list_given([*KEPT_BY_MODEL, "vocab"]):
         why, remedy = "the model keeps the one it was trained with", "leave it out, or train a model with it"
         raise UsageError(f"--model {flag_of(name)}", why, remedy, "usage")
-    change, loss = collect_changes(given), given["loss"]
+    scoring, loss = collect_scoring(given), given["loss"]
     with message_steps("Judging", source, given["quiet"]) as advance:
         items, classes, jobs = source.items(), source.classes, given["jobs"]
-        evaluation, skipped = evaluate_model(items, classes, given["model"], change, loss, jobs, advance)
+        evaluation, skipped = evaluate_model(items, classes, given["model"], scoring, loss, jobs, advance)
     return evaluation, [*source.skipped, *skipped]
 
 
 def _judge_anew(method: str, given: dict[str, Any]) -> tuple[Evaluation, Skipped]:
     """Mail judged by filters that have learned other mail, and what could not be read."""
-    settings = read_settings(given)
+    plan = read_plan(given)
     source = open_source(given)
-    loss = read_loss(given["loss"], source.classes)
-    vocabulary = read_vocabulary(given["vocab"]) if given["vocab"] else None
-    settings = limit_settings(settings, vocabulary)
+    plan = plan._replace(loss=read_loss(given["loss"], source.classes), seed=given["seed"])
     n_folds = given["folds"]
     feedback = parse_feedback(given["feedback"])
     with open_workers(given) as jobs:
-        plan = Plan(settings, given["alpha"] == "auto", loss, given["seed"], vocabulary)
-        corpus = read_source(source, given | {"jobs": jobs}, settings.wanted)
+        corpus = read_source(source, given | {"jobs": jobs}, plan.settings.wanted)
         total = {"folds": n_folds, "holdout": 1}.get(method, len(corpus.block))
         with steps(method.capitalize(), total, given["quiet"]) as advance:
             if method == "folds":

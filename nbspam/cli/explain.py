@@ -12,14 +12,14 @@ from rich.table import Table
 from rich.text import Text
 
 from nbspam.cli import amount, plain
-from nbspam.cli.classify import ReadableMessages
+from nbspam.cli.classify import STDIN_NAME, ReadableMessages
 from nbspam.cli.options import OTHER_SCORING, options
 from nbspam.cli.reasons import describe_verdict
-from nbspam.cli.shared import collect_changes
+from nbspam.cli.shared import collect_scoring
 from nbspam.cli.tables import console, day, scoring_text, table, utc, write_json
 from nbspam.corpus.heads import read_head
 from nbspam.explain import Explanation, Sum
-from nbspam.filter import Filter, follow_model, open_filter
+from nbspam.filter import Filter, open_filter
 from nbspam.labels import format_counts
 from nbspam.model.features import bin_text
 from nbspam.store.ledger import find_first_times
@@ -55,11 +55,11 @@ def explain_command(
     Exit status: 0 explained; 64 usage; 65 no sound model; 66 no such message or no model; 74 I/O;
     75 try again later.
     """
-    change = collect_changes(given)
-    judge = open_filter(choose_model(model, start), change, loss)
-    messages = ReadableMessages({}, list(files))
+    scoring = collect_scoring(given)
+    judge = open_filter(choose_model(model, start), scoring, loss)
+    messages = ReadableMessages(list(files) or [STDIN_NAME])
     for name, data in messages:
-        judge = follow_model(judge, choose_model(model, start), change, loss)
+        judge = open_filter(choose_model(model, start), scoring, loss, judge)
         found = judge.explain(data, name)
         shown = found._replace(clues=found.clues[: top or None], features=found.features[: top or None])
         left_out = len(found.clues) - len(shown.clues)

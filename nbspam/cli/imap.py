@@ -64,7 +64,7 @@ def scan_command(account: str, config: str, **given: Any) -> None:
 @imap_command.command("learn")
 @account_argument
 @options("config", "model", "keep_days", "dry_run", "quiet")
-def learn_command(account: str, config: str, **given: Any) -> None:
+def learn_folders_command(account: str, config: str, **given: Any) -> None:
     """Learn from the folders of an account, and from what was read, as nbspam sync does.
 
     \b

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import os
 
-from nbspam.cli import default_start, done_text, plain, read_class_name, say, write_text
-from nbspam.cli.classify import ReadableMessages, own_model, parse_arguments
+from nbspam.cli import done_text, plain, read_class_name, say, write_text
+from nbspam.cli.classify import ReadableMessages, list_paths, parse_arguments
 from nbspam.errors import UsageError
 from nbspam.learning.learn import check_classes, learn_messages, split_batches
 from nbspam.store.updater import Origin
@@ -19,8 +19,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from nbspam.cli.classify import Options
 
-SWITCHES = ("--quiet",)
-VALUES = ("--model", "--start", "--files-from")
+LEARN_OPTIONS = ("model", "start", "files_from", "quiet")  # that need no click
 
 
 def learn_quickly(arguments: list[str]) -> int | None:
@@ -28,7 +27,7 @@ def learn_quickly(arguments: list[str]) -> int | None:
 
     arguments : from the name of the command
     """
-    understood = parse_arguments(arguments[1:], SWITCHES, VALUES)
+    understood = parse_arguments(arguments[1:], LEARN_OPTIONS)
     if understood is None:
         return None
     options, words = understood
@@ -43,16 +42,16 @@ def learn(options: Options, class_name: str | None, paths: list[str]) -> int:
     class_name : None to unlearn
     In batches of one transaction each; an unreadable message does not stop the others.
     """
-    model, start = own_model(options), options.get("start", default_start())
+    model, start = options.model, options.start
     label = None if class_name is None else read_class_name(class_name, "CLASS")
-    messages, origin, quiet = ReadableMessages(options, paths), Origin("learn"), "quiet" in options
+    messages, origin = ReadableMessages(list_paths(options, paths)), Origin("learn")
     done: dict[str, int] = {}
     try:
         if choose_model(model, start) != model:
             check_classes(start, label)
         for batch in split_batches(messages, lambda message: len(message[1])):
             if copy_shared(model, start):
-                say(f"{plain(model)} begins as a copy of {plain(start)}.", quiet)
+                say(f"{plain(model)} begins as a copy of {plain(start)}.", options.quiet)
             for (name, _), result in zip(batch, learn_messages(model, label, batch, origin), strict=True):
                 write_text(f"{result}\t{plain(name)}\n")
                 done[result] = done.get(result, 0) + 1
@@ -63,5 +62,5 @@ def learn(options: Options, class_name: str | None, paths: list[str]) -> int:
             raise
         remedy = f"nbspam learn spam {class_name}"
         raise UsageError(class_name, "is a file, and the class comes first", remedy, error.slug) from None
-    say(done_text(done), quiet)
+    say(done_text(done), options.quiet)
     return messages.status

@@ -22,7 +22,7 @@ from nbspam.store.prune import prune
 from nbspam.store.text import dump_model, load_dump
 from nbspam.tasks.inspect_model import ModelFacts, collect_facts
 from nbspam.tasks.merge import Merged, merge
-from nbspam.tasks.word_lists import MAX_LINE_BYTES, WordList, import_words
+from nbspam.tasks.word_lists import MAX_LIST_LINE, WordList, import_words
 
 SHOWN_SETTINGS = ("event_model", "averaged", "features", "alpha", "prior", "imported")
 
@@ -129,7 +129,7 @@ def import_command(file: str, model: str, form: str, replace: bool, quiet: bool)
     check_new_model(model, replace)
     with open_input(file) as stream:
         # Cut in pieces: a file without line ends need not fit into memory to be refused.
-        lines = iter(partial(stream.readline, MAX_LINE_BYTES + 1), b"")
+        lines = iter(partial(stream.readline, MAX_LIST_LINE + 1), b"")
         imported = import_words(lines, file, model, form, replace)
     say(_summarise_import(imported, model), quiet)
 
@@ -228,9 +228,8 @@ def feature_table(facts: ModelFacts) -> Table:
         for one in facts["features"]:
             for name in facts["classes"]:
                 mean, variance = f"{one['mean'][name]:.6g}", f"{one['variance'][name]:.6g}"
-                of_mean, of_variance = (
-                    "{:.3g} to {:.3g}".format(*one[f"{key}_interval"][name]) for key in ("mean", "variance")
-                )
+                of_mean = "{:.3g} to {:.3g}".format(*one["mean_interval"][name])
+                of_variance = "{:.3g} to {:.3g}".format(*one["variance_interval"][name])
                 shown.add_row(one["name"], plain(name), mean, of_mean, variance, of_variance)
         return shown
     shown = table("feature", "bin", *(f">φ {plain(name)}" for name in facts["classes"]))

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 import click
 
 from nbspam.cli import default_model, default_start, flag_of
+from nbspam.cli.classify import SETTINGS
 from nbspam.corpus.executor import default_jobs
 from nbspam.errors import UsageError, show_faults
 from nbspam.settings import ALPHA, BINNINGS, DEFAULT_BINS, EVENT_MODELS, FEATURES, NUMERIC_MODELS, THRESHOLD
@@ -261,7 +262,7 @@ SOURCE = ("source", "ham", "spam", "class", "rules", "skip_unread")
 CLUSTER = ("scheduler", "local_cluster")
 # A model keeps these ways of counting and scoring from its training; the others can be chosen again.
 KEPT_BY_MODEL = ("threshold", "views", "numeric_model", "bins", "binning", "normalise")
-SCORING = ("event_model", "alpha", "prior", "features", "textbook", *KEPT_BY_MODEL)
+SCORING = (*SETTINGS, *KEPT_BY_MODEL)
 OTHER_SCORING = ("score.event_model", "score.alpha", "score.prior", "score.features", "textbook")
 RARE = {"classes", "rules", "grouped", "feedback", "autolearn", "results", "seed", "start"}
 RARE |= {*SCORING, *CLUSTER, "edges", "vocab"}

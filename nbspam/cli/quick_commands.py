@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from nbspam.cli.classify import classify
+from nbspam.cli.classify import Options, classify
 from nbspam.cli.learn import learn
 from nbspam.cli.options import OTHER_SCORING, LongCommand, list_given, options
 
@@ -35,7 +35,7 @@ def classify_command(files: tuple[str, ...], **given: Any) -> int:
     Exit status: 0 done; with --exit-code 0 spam, 1 ham, 2 unsure; 64 usage; 65 no sound model; 66 no such
     message or no model; 74 I/O; 75 passed through unchanged.  With --exit-style bogofilter 3 for an error.
     """
-    return classify(_as_text(given), list(files))
+    return classify(_read_options(given), list(files))
 
 
 @click.command("learn")
@@ -57,7 +57,7 @@ def learn_command(class_name: str, files: tuple[str, ...], **given: Any) -> int:
     Exit status: 0 done, also if all was learned before; 64 usage, no such class; 65 no sound model;
     66 no such message or no model; 74 I/O; 75 try again later.
     """
-    return learn(_as_text(given), class_name, list(files))
+    return learn(_read_options(given), class_name, list(files))
 
 
 @click.command("unlearn")
@@ -75,9 +75,9 @@ def unlearn_command(files: tuple[str, ...], **given: Any) -> int:
     Exit status: 0 done, also if a message was never learned;
     65 no sound model; 66 no such message or no model; 74 I/O; 75 try again later.
     """
-    return learn(_as_text(given), None, list(files))
+    return learn(_read_options(given), None, list(files))
 
 
-def _as_text(given: dict[str, Any]) -> dict[str, str]:
-    """The options that were given, as the short parser has them."""
-    return {name: "1" if given[name] is True else str(given[name]) for name in list_given(given)}
+def _read_options(given: dict[str, Any]) -> Options:
+    """The options on the command line, as the short parser has them."""
+    return Options({name: given[name] for name in list_given(given)})

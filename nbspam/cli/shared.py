@@ -9,17 +9,18 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 from nbspam.cli import read_class_name
-from nbspam.cli.classify import SETTINGS
-from nbspam.cli.options import CLUSTER, find_given, list_given
+from nbspam.cli.options import CLUSTER, SCORING, find_given, list_given
 from nbspam.cli.tables import message_steps
 from nbspam.corpus.corpus import Corpus, read_corpus
 from nbspam.corpus.labelled import open_labelled
 from nbspam.corpus.source import Source
+from nbspam.corpus.vocabulary import limit_settings, read_vocabulary
 from nbspam.errors import CannotCreateError, UsageError
 from nbspam.files import find_nearest_folder, names_no_file, open_whole_file
-from nbspam.model.chosen_settings import make_settings
-from nbspam.settings import ALL_VIEWS, Settings
+from nbspam.model.chosen_settings import check_all_act, make_settings
+from nbspam.settings import ALL_VIEWS
 from nbspam.store.connection import refuse_foreign
+from nbspam.tasks.plan import Plan
 
 if TYPE_CHECKING:
     from nbspam.corpus.cluster import Cluster
@@ -83,21 +84,25 @@ def list_inputs(given: dict[str, Any]) -> list[str]:
     return [*list_mail(given), *filter(None, single)]
 
 
-def read_settings(given: dict[str, Any], is_kept: bool = False) -> Settings:
-    """The settings that the options name; UsageError for a wrong one, and for one without effect.
+def collect_scoring(given: dict[str, Any]) -> Scoring:
+    """The scoring options on the command line."""
+    return cast("Scoring", {name: given[name] for name in list_given(given) if name in SCORING})
+
+
+def read_plan(given: dict[str, Any], is_kept: bool = False) -> Plan:
+    """How the options ask to count and score; UsageError for a wrong one, and for one without effect.
 
     is_kept : for a model that is made, see check_all_act
     """
-    settings = make_settings(cast("Scoring", given), list_given(given), is_kept)
-    if given.get("vocab") and (settings.views != ALL_VIEWS or settings.features == "numeric"):
+    settings = make_settings(collect_scoring(given), is_kept)
+    check_all_act(list_given(["edges"]), settings, is_kept)
+    if not given["vocab"]:
+        return Plan(settings, given["alpha"] == "auto")
+    if settings.views != ALL_VIEWS or settings.features == "numeric":
         slug = "views" if settings.views != ALL_VIEWS else "features"
         raise UsageError("--vocab", f"fixes what is read, and so does --{slug}", "leave one out", slug)
-    return settings
-
-
-def collect_changes(given: dict[str, Any]) -> dict[str, str]:
-    """The scoring options on the command line, which replace those of a saved model."""
-    return {name: str(given[name]) for name in list_given(SETTINGS)}
+    vocabulary = read_vocabulary(given["vocab"])
+    return Plan(limit_settings(settings, vocabulary), given["alpha"] == "auto", vocabulary=vocabulary)
 
 
 def open_output(path: str) -> AbstractContextManager[BinaryIO]:

@@ -15,15 +15,14 @@ from nbspam.cli.shared import (
     list_mail,
     open_source,
     open_workers,
-    read_settings,
+    read_plan,
 )
 from nbspam.cli.tables import check_all_read, message_steps, train_summary
-from nbspam.corpus.vocabulary import read_vocabulary
-from nbspam.decision import loss_settings
+from nbspam.decision import read_loss
 from nbspam.errors import UsageError
 from nbspam.model.features import parse_edges
 from nbspam.model.posterior import log_priors, parse_prior
-from nbspam.tasks.train import Choices, train
+from nbspam.tasks.train import train_model
 
 # Only a new model can be given these.
 FOR_A_NEW_MODEL = (*SCORING, "edges", "max_memory", "vocab", "loss", *CLUSTER)
@@ -62,23 +61,21 @@ def train_command(model: str, start: str, replace: bool, mode: int | None, **giv
 
 def _train(model: str, replace: bool, given: dict[str, Any]) -> None:
     """Train a new model."""
-    settings = read_settings(given, is_kept=True)
+    plan = read_plan(given, is_kept=True)
     source = open_source(given)
-    choices = Choices(
-        read_vocabulary(given["vocab"]) if given["vocab"] else None,
-        given["alpha"] == "auto",
-        loss_settings(given["loss"], source.classes),
+    plan = plan._replace(
+        loss=read_loss(given["loss"], source.classes),
+        edges=parse_edges(given["edges"], plan.settings.numeric_model),
         replaces=replace,
-        edges=parse_edges(given["edges"], settings.numeric_model),
         max_memory=given["max_memory"] or 0,
         source=_source("train", given),
         keeps_names=given["verbose"],
     )
-    log_priors(parse_prior(settings.prior), [1] * len(source.classes), source.classes)
+    log_priors(parse_prior(plan.settings.prior), [1] * len(source.classes), source.classes)
     check_new_model(model, replace, "--update adds to it, --replace writes it anew")
     with open_workers(given) as jobs, message_steps("Training", source, given["quiet"]) as advance:
         mail = iterate_mail(source, jobs)
-        trained = train(mail, source.classes, model, settings, jobs, advance, choices)
+        trained = train_model(mail, source.classes, model, plan, jobs, advance)
     say(train_summary(trained), given["quiet"])
     check_all_read(source.skipped, trained.skipped)
 

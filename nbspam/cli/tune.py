@@ -13,7 +13,7 @@ from nbspam.cli.options import SOURCE, list_given, options
 from nbspam.cli.shared import check_new_model, open_source, read_source
 from nbspam.errors import UsageError
 from nbspam.settings import Settings
-from nbspam.tasks.train import Choices, train
+from nbspam.tasks.train import train_model
 from nbspam.tasks.tune import LEVEL, PLANS, ROWS, STEPS, Candidate, Tuning, tune
 
 
@@ -52,15 +52,14 @@ def tune_command(seed: int, json: bool, write: bool, model: str, replace: bool, 
     chosen = with_flags(tuning.chosen.options)
     plan = PLANS[tuning.chosen.options]
     if json:
-        settings = {name: getattr(plan.settings, name) for name in plan.settings.__slots__}
-        choice = {"chosen": chosen, "settings": settings, "default_stays": not chosen}
+        choice = {"chosen": chosen, "settings": plan.settings.values(), "default_stays": not chosen}
         tables.write_json(tuning._asdict() | choice | {"candidates": [*map(_describe, tuning.candidates)]})
     else:
         show_tuning(tuning, format_command(chosen, given))
     if write:
-        choices = Choices(automatic=plan.automatic, replaces=replace)
+        plan = plan._replace(replaces=replace)
         with tables.steps("Training", len(corpus.block), quiet) as advance:
-            trained = train(source.items(), source.classes, model, plan.settings, jobs, advance, choices)
+            trained = train_model(source.items(), source.classes, model, plan, jobs, advance)
         say(tables.train_summary(trained, f"Trained with {chosen or 'the default'} on"), quiet)
         skipped += [*source.skipped, *trained.skipped]
     tables.check_all_read(skipped)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from tempfile import TemporaryFile
-from typing import IO, Any, NamedTuple
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,22 +31,6 @@ MAX_PENDING_PAIRS = 1_500_000  # some 4,000 messages, 12 MB
 N_RANGES = 64
 
 
-class Counting(NamedTuple):
-    """What is counted of mail.
-
-    settings   : which views, and whether numeric features are kept
-    vocabulary : keys of a fixed one, all other tokens are one NOTAWORD; None: every word has its own count
-    max_bytes  : of the counts in memory, see CountSum
-    keeps_names : keep the names of the messages, 100 bytes each
-    """
-
-    classes: tuple[str, ...]
-    settings: Settings
-    vocabulary: Sequence[int] | None = None
-    max_bytes: int | None = None
-    keeps_names: bool = False
-
-
 class Accumulator:
     """Adds blocks up.
 
@@ -58,10 +42,24 @@ class Accumulator:
     skipped    : the mail that could not be read
     """
 
-    def __init__(self, counting: Counting, jobs: int = 1) -> None:
-        """jobs : processes that read mail"""
-        self.counting, self._jobs = counting, jobs
-        classes, settings, vocabulary, max_bytes, _ = counting
+    def __init__(
+        self,
+        classes: tuple[str, ...],
+        settings: Settings,
+        vocabulary: Sequence[int] | None = None,
+        max_bytes: int | None = None,
+        keeps_names: bool = False,
+        jobs: int = 1,
+    ) -> None:
+        """Count nothing yet.
+
+        settings    : which views are counted, and whether numeric features are kept
+        vocabulary  : keys of a fixed one, all other tokens are one NOTAWORD; None: every word has its count
+        max_bytes   : of the counts in memory, see CountSum
+        keeps_names : keep the names of the messages, 100 bytes each
+        jobs        : processes that read mail
+        """
+        self.classes, self.settings, self._jobs, self._keeps_names = classes, settings, jobs, keeps_names
         self._vocabulary = None if vocabulary is None else np.array(vocabulary, np.int64)
         self._views = list_views(settings) if settings.features != "numeric" else ()
         self.numeric: list[Floats] | None = [] if settings.features != "words" else None
@@ -77,9 +75,7 @@ class Accumulator:
 
     def read(self, items: Iterable[Any], progress: Progress | None = None) -> None:
         """Read these Items and add them."""
-        counting = self.counting
-        parts = read_blocks(items, counting.classes, self._jobs, counting.settings.wanted)
-        for blocks, unread, _ in parts:
+        for blocks, unread, _ in read_blocks(items, self.classes, self._jobs, self.settings.wanted):
             self.skipped += unread
             for block in blocks:
                 before = self.size_bytes
@@ -95,7 +91,7 @@ class Accumulator:
             self.numeric.append(block.features)
         self.messages += np.bincount(block.labels, minlength=len(self.messages))
         self.learned.append((block.digests(), block.labels))
-        if self.counting.keeps_names:
+        if self._keeps_names:
             self.names += block.names
         self.size_bytes += int(block.sizes.sum())
         if self._pairs > MAX_PENDING_PAIRS:

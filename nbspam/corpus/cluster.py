@@ -25,13 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nbspam import __version__
-from nbspam.corpus.accumulator import (
-    KEPT_MESSAGES,
-    Accumulator,
-    Counting,
-    cut_by_key,
-    select_latest,
-)
+from nbspam.corpus.accumulator import KEPT_MESSAGES, Accumulator, cut_by_key, select_latest
 from nbspam.corpus.executor import ResultT, ShardT
 from nbspam.corpus.item import Item, Skipped
 from nbspam.corpus.reading import Progress, ReadShard, ShardReader
@@ -47,7 +41,7 @@ KEY_RANGES = 16  # of keys
 TASK_FILES = 500
 TASK_BYTES = 64 << 20  # of its mboxes
 CONNECT_SECONDS = 10
-PATIENCE_SECONDS = 20  # without any worker
+WORKERLESS_SECONDS = 20  # without any worker
 
 
 class Cluster:
@@ -82,8 +76,8 @@ class Cluster:
         """The blocks of all messages, in order."""
         return self.run(partial(_read_files, classes=classes, wanted=wanted), _cut_files(files))
 
-    def accumulator(self, counting: Counting) -> ClusterMail:
-        """An Accumulator of MailFiles."""
+    def accumulator(self, *counting: Any) -> ClusterMail:
+        """An Accumulator of MailFiles.  counting : the arguments of Accumulator, without `jobs`"""
         return ClusterMail(self, counting)
 
     def results(self, futures: Iterable[Future]) -> Iterator[Any]:
@@ -96,7 +90,7 @@ class Cluster:
         """The result of a future; InternalError if no worker is left to compute it."""
         while True:
             try:
-                return future.result(timeout=PATIENCE_SECONDS)
+                return future.result(timeout=WORKERLESS_SECONDS)
             except TimeoutError:
                 if not self._client.nthreads():
                     raise _lost("no worker is left") from None
@@ -116,15 +110,15 @@ class _Summary(NamedTuple):
 class ClusterMail(Accumulator):
     """An Accumulator of files that workers read and count."""
 
-    def __init__(self, cluster: Cluster, counting: Counting) -> None:
-        super().__init__(counting)
-        self._cluster = cluster
+    def __init__(self, cluster: Cluster, counting: tuple[Any, ...]) -> None:
+        super().__init__(*counting)
+        self._cluster, self._counting = cluster, counting
         self._ranges: list[Future] = []
 
     def read(self, files: Iterable[Any], progress: Progress | None = None) -> None:
         """Read and add all mail in these MailFiles; this is called once."""
         cluster = self._cluster
-        counted = cluster.map(partial(_count_files, counting=self.counting), [*_cut_files(files)])
+        counted = cluster.map(partial(_count_files, counting=self._counting), [*_cut_files(files)])
         parts = [cluster.map(itemgetter(part), counted, priority=1) for part in range(2 + KEY_RANGES)]
         del counted  # so that the workers may forget it
         summaries, rows, *ranges = parts
@@ -241,9 +235,9 @@ def _read_files(files: list[MailFile], classes: tuple[str, ...], wanted: frozens
     return found._replace(skipped=found.skipped + notes.skipped)
 
 
-def _count_files(files: list[MailFile], counting: Counting) -> list[Any]:
+def _count_files(files: list[MailFile], counting: tuple[Any, ...]) -> list[Any]:
     """The _Summary of the messages, their rows for the calibration, and KEY_RANGES Counts."""
-    mail, notes = Accumulator(counting), Notes()
+    mail, notes = Accumulator(*counting), Notes()
     mail.read(_open_files(files, notes))
     skipped = mail.skipped + notes.skipped
     summary = _Summary(mail.messages, mail.size_bytes, mail.learned, mail.names, mail.numeric, skipped)

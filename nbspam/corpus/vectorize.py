@@ -81,7 +81,7 @@ class WordColumns:
             "event_model": np.array(self._event_model),
         }
 
-    def content(self, values: Values) -> dict[str, Any]:
+    def content(self, values: Values) -> dict[str, object]:
         """The keys of a JSON object in addition to name and label."""
         return {"codes": (values if self._event_model == "multinomial" else self.cells(values)[0]).tolist()}
 
@@ -101,7 +101,7 @@ class NumericColumns:
     def arrays(self, rows: list[Values]) -> dict[str, Values]:
         return {"features": np.array(rows).reshape(-1, len(NAMES)), "columns": np.array(NAMES)}
 
-    def content(self, values: Values) -> dict[str, Any]:
+    def content(self, values: Values) -> dict[str, object]:
         known = [None if value != value else value for value in values.tolist()]
         return {"features": dict(zip(NAMES, known, strict=True))}
 

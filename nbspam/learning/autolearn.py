@@ -24,6 +24,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from nbspam.model.chosen_settings import Scoring
     from nbspam.settings import Settings
     from nbspam.tokens import Counted
 
@@ -37,17 +38,17 @@ MIN_LABELLED = 100
 # "When does autolearn stop".
 MIN_JUDGED = 40
 MAX_WRONG = 0.05
-PATIENCE_SECONDS = 1.0  # how long a verdict waits for other writers; then it is not learned
+VERDICT_PATIENCE_SECONDS = 1.0  # how long a verdict waits for other writers; then it is not learned
 
 
-def check_autolearn(settings: Settings, change: dict[str, str] | None = None) -> None:
+def check_autolearn(settings: Settings, scoring: Scoring | None = None) -> None:
     """UsageError if verdicts must not be learned, because their probabilities are wrong.
 
-    change : settings that replace those of the model
+    scoring : settings that replace those of the model
     Scores that are one sum give probabilities that are all near 0 or 1.
     """
-    if change:
-        names = " ".join(f"`{name}`" for name in change)
+    if scoring:
+        names = " ".join(f"`{name}`" for name in scoring)
         why = f"the model's own verdicts are learned, not those under {names}"
         raise UsageError("", why, "leave one of them out", "autolearn-settings", option="autolearn")
     if not settings.averaged:
@@ -89,7 +90,7 @@ def learn_verdict(path: str, label: str, data: bytes, source: str) -> bool:
 
     Only for a model of words: numeric features are not kept, and could not be taken out.
     """
-    with Transaction(path, PATIENCE_SECONDS) as updater:
+    with Transaction(path, VERDICT_PATIENCE_SECONDS) as updater:
         model = updater.model
         number, message = class_number(model, label), read_counted(data, model)
         if not _may_learn_verdict(model, message):

@@ -13,11 +13,14 @@ from nbspam.tokens.bag import READ_VIEWS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
     from typing import TypedDict
 
     class Scoring(TypedDict, total=False):
-        """How to count and score, for training and evaluation; see docs/models.md."""
+        """The settings that people ask for, of a new model or in place of those of a saved one.
+
+        What nobody asked for is left out.  docs/models.md says what they mean.
+        """
 
         event_model: str | None
         alpha: float | str | None
@@ -35,28 +38,28 @@ if TYPE_CHECKING:
 AS_GIVEN = ("prior", "threshold", "normalise", "bins", "binning")  # settings that need no other
 
 
-def make_settings(given: Scoring, names: Iterable[str], is_kept: bool = False) -> Settings:
-    """The settings for a way of scoring; UsageError for a value that makes no sense, or has no effect.
+def make_settings(scoring: Scoring, is_kept: bool = False) -> Settings:
+    """The settings of a new model; UsageError for a value that makes no sense, or has no effect.
 
-    given : alpha `auto` is left to the caller, who chooses a number on the mail
-    names, is_kept : see check_all_act
+    scoring : alpha `auto` is left to the caller, who chooses a number on the mail
+    is_kept : see check_all_act
     """
     from nbspam.model.numeric import check_bins
 
-    event_model, numeric_model = given.get("event_model"), given.get("numeric_model")
+    event_model, numeric_model = scoring.get("event_model"), scoring.get("numeric_model")
     if event_model in NUMERIC_MODELS and numeric_model:
         why = f"`event_model={event_model}` is a model of the numeric features, too"
         raise UsageError(numeric_model, why, "leave out one of them", "no-effect", option="numeric_model")
-    alpha = given.get("alpha")
-    features = given.get("features") or ""
-    as_given = {name: value for name, value in given.items() if name in AS_GIVEN}
+    alpha = scoring.get("alpha")
+    features = scoring.get("features") or ""
+    as_given = {name: value for name, value in scoring.items() if name in AS_GIVEN}
     settings = Settings(
         event_model or ("gaussian" if features == "numeric" else "presence"),
         alpha=None if alpha is None or alpha == "auto" else parse_alpha(alpha, ", or auto"),
-        averaged=not given.get("textbook"),
+        averaged=not scoring.get("textbook"),
         features=features,
         numeric_model=numeric_model or "",
-        views=_parse_views(given.get("views", ALL_VIEWS)),
+        views=_parse_views(scoring.get("views", ALL_VIEWS)),
         **as_given,
     )
     if not 0 <= settings.threshold < float("inf"):
@@ -65,7 +68,7 @@ def make_settings(given: Scoring, names: Iterable[str], is_kept: bool = False) -
     check_bins(settings.bins, settings.numeric_model == "aode")
     parse_prior(settings.prior)
     _check_views_scored(settings)
-    check_all_act(names, settings, is_kept)
+    check_all_act(scoring, settings, is_kept)
     return settings
 
 
@@ -92,18 +95,22 @@ def _views_error(where: str, why: str) -> UsageError:
     return UsageError(where, why, remedy, "views", option="views")
 
 
-def change_settings(settings: Settings, change: Mapping[str, str]) -> Settings:
-    """The settings of a model with some replaced; UsageError for one without effect.
+def change_settings(settings: Settings, scoring: Scoring) -> Settings:
+    """The settings of a saved model with some replaced; UsageError for one without effect.
 
-    change : of event_model, alpha, prior, features, textbook (any value but '' is yes)
+    scoring : of event_model, alpha, prior, features, textbook; a model keeps the others
     """
-    event_model, numeric_model, features = _choose_models(settings, change)
-    same, textbook = event_model == settings.event_model, "textbook" in change
-    alpha = settings.alpha if same and not textbook else None
+    event_model, numeric_model, features = _choose_models(settings, scoring)
+    same, textbook = event_model == settings.event_model, scoring.get("textbook", False)
+    alpha = scoring.get("alpha")
+    if alpha is not None:
+        alpha = parse_alpha(alpha)
+    elif same and not textbook:
+        alpha = settings.alpha
     new = Settings(
         event_model,
-        alpha=parse_alpha(change["alpha"]) if "alpha" in change else alpha,
-        prior=change.get("prior", settings.prior),
+        alpha=alpha,
+        prior=scoring.get("prior", settings.prior),
         averaged=(settings.averaged or not same) and not textbook,
         features=features,
         numeric_model=numeric_model,
@@ -111,16 +118,16 @@ def change_settings(settings: Settings, change: Mapping[str, str]) -> Settings:
     )
     if new.averaged and settings.averaged:  # the calibration weighs the evidence that it was learned on
         new = settings.replaced(alpha=new.alpha, prior=new.prior)
-    check_all_act(change, new)
+    check_all_act(scoring, new)
     return new
 
 
-def _choose_models(settings: Settings, change: Mapping[str, str]) -> tuple[str, str, str]:
+def _choose_models(settings: Settings, scoring: Scoring) -> tuple[str, str, str]:
     """(event model, numeric model, features): each is kept unless it contradicts what is asked for."""
-    asked = change.get("event_model", "")
+    asked = scoring.get("event_model")
     event_model, numeric_model = asked or settings.event_model, settings.numeric_model
     stays = event_model == settings.event_model or settings.features == "both"
-    features = change.get("features", settings.features if stays else "")
+    features = scoring.get("features") or (settings.features if stays else "")
     if asked in NUMERIC_MODELS and features == "both":
         event_model, numeric_model = settings.event_model, asked  # the words keep their model
     elif not asked and features == "numeric" and event_model not in NUMERIC_MODELS:

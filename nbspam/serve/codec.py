@@ -27,7 +27,7 @@ MAX_REASON = 200  # characters of a refusal
 
 JUDGING = ("CHECK", "SYMBOLS", "REPORT", "REPORT_IFSPAM", "PROCESS", "HEADERS")
 WITHOUT_MESSAGE = ("PING", "SKIP")
-COMMANDS = (*JUDGING, "TELL", *WITHOUT_MESSAGE)
+VERBS = (*JUDGING, "TELL", *WITHOUT_MESSAGE)
 VERSION = "SPAMD/1.5"
 OK = f"{VERSION} 0 EX_OK\r\n"
 PONG = f"{VERSION} 0 PONG\r\n".encode()
@@ -147,7 +147,7 @@ class RequestReader:
 def _parse_first_line(line: str) -> tuple[str, tuple[int, int]]:
     """The command and the version of the protocol."""
     found = _FIRST_LINE.fullmatch(line)
-    if not found or found[1] not in COMMANDS:
+    if not found or found[1] not in VERBS:
         raise ClientError(f"(not a request: {line[:40]!r})")
     return found[1], (int(found[2]), int(found[3]))
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from nbspam.decision import CLUES, Verdict
 from nbspam.errors import NbspamError, TryAgainError, UsageError
 from nbspam.explain import list_clues
-from nbspam.filter import Filter, follow_model
+from nbspam.filter import Filter, open_filter
 from nbspam.labels import SPAM, parse_class_name
 from nbspam.learning.autolearn import check_autolearn, choose_lesson
 from nbspam.learning.learn import FORGOTTEN, LEARNED, MOVED, check_classes, learn_messages
@@ -108,7 +108,7 @@ class UserFilters:
 
     def _open_filter(self, path: str) -> Filter:
         """The filter of the model that is at the path now."""
-        current = follow_model(self._open.pop(path, None), path, loss=self.loss)
+        current = open_filter(path, loss=self.loss, current=self._open.pop(path, None))
         self._open[path] = current
         while len(self._open) > MAX_OPEN:
             self._close(next(iter(self._open)))

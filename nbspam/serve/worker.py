@@ -29,7 +29,7 @@ LOG = logging.getLogger("nbspam.serve")  # info: a line for each message; error:
 MAX_CONNECTIONS = 256  # at once in a process
 IDLE_SECONDS = 0.5  # that a client may be idle while others wait for its place
 MAX_HELD_BYTES = 256 << 20  # of all messages that are being read
-CHUNK_BYTES = 64 << 10
+RECEIVED_BYTES = 64 << 10
 LINGER_SECONDS = 2.0  # for a client to read the answer while it is still sending
 COLLECTION = 10_000  # new objects between two searches for cycles; __main__ sets more, for one mail
 ACCEPT_PAUSE_SECONDS = 0.05  # while no client is idle, and after a failure such as too many open files
@@ -164,13 +164,13 @@ class Worker:
         reader = client.reader
         try:
             async with asyncio.timeout(self._seconds):
-                while data := await asyncio.get_running_loop().sock_recv(client.connection, CHUNK_BYTES):
+                while data := await asyncio.get_running_loop().sock_recv(client.connection, RECEIVED_BYTES):
                     client.active = time.monotonic()
                     request = reader.feed(data)
                     if request is not None:
                         return request
                     held_bytes = sum(other.reader.held_bytes for other in self._clients.values())
-                    if held_bytes > MAX_HELD_BYTES and not self._drop_idle(CHUNK_BYTES):
+                    if held_bytes > MAX_HELD_BYTES and not self._drop_idle(RECEIVED_BYTES):
                         raise TryAgainError("server", "too much mail at once", "", "server-full")
                 return reader.end()
         except TimeoutError:
@@ -259,5 +259,5 @@ async def _linger(connection: socket.socket) -> None:
     with contextlib.suppress(OSError, TimeoutError):
         connection.shutdown(socket.SHUT_WR)
         async with asyncio.timeout(LINGER_SECONDS):
-            while await asyncio.get_running_loop().sock_recv(connection, CHUNK_BYTES):
+            while await asyncio.get_running_loop().sock_recv(connection, RECEIVED_BYTES):
                 pass

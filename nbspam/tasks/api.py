@@ -10,7 +10,7 @@ import os
 import tempfile
 import warnings
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
+from typing import TYPE_CHECKING, Any, NamedTuple, Unpack, cast
 
 from nbspam.corpus.corpus import read_corpus
 from nbspam.corpus.executor import default_jobs
@@ -18,16 +18,15 @@ from nbspam.corpus.heads import heads
 from nbspam.corpus.item import Skipped
 from nbspam.corpus.labelled import open_labelled
 from nbspam.corpus.source import Source
-from nbspam.decision import Loss, loss_settings, read_loss
+from nbspam.decision import Loss, read_loss
 from nbspam.evaluation.figures import summarise
 from nbspam.evaluation.outcomes import Evaluation, find_worst_mistakes
 from nbspam.evaluation.replay import parse_feedback
 from nbspam.filter import Filter, open_filter
 from nbspam.model.chosen_settings import make_settings
 from nbspam.tasks.evaluate import evaluate_folds, evaluate_holdout, evaluate_replay
-from nbspam.tasks.judges import Plan
-from nbspam.tasks.train import Choices
-from nbspam.tasks.train import train as train_model
+from nbspam.tasks.plan import Plan
+from nbspam.tasks.train import train_model
 
 if TYPE_CHECKING:
     import numpy as np
@@ -57,26 +56,25 @@ def train(
     jobs    : processes; None for all cores
     scoring : event_model, alpha (a number or 'auto'), prior, features, views, textbook ... as `nbspam train`
     """
-    settings = make_settings(scoring, scoring, is_kept=True)
+    plan = _make_plan(scoring, is_kept=True)
     mail = _open_mail(source, ham, spam, classes)
-    choices = Choices(automatic=scoring.get("alpha") == "auto", decision=loss_settings(loss, mail.classes))
+    plan = plan._replace(loss=read_loss(loss, mail.classes))
     folder = tempfile.TemporaryDirectory(prefix="nbspam-")  # removed with the filter
     path = os.path.join(folder.name, "model.nbspam")
-    done = train_model(mail.items(), mail.classes, path, settings, jobs or default_jobs(), choices=choices)
+    done = train_model(mail.items(), mail.classes, path, plan, jobs or default_jobs())
     _warn_of_unread([*mail.skipped, *done.skipped])
     spam_filter = open_filter(path)
     spam_filter.owner = folder
     return spam_filter
 
 
-def load(path: Path, *, loss: str | None = None, **scoring: str | float | bool) -> Filter:
+def load(path: Path, *, loss: str | None = None, **scoring: Unpack[Scoring]) -> Filter:
     """Open the filter of a model file; `learn` changes that file.
 
     loss    : as for train, in place of the loss in the model
     scoring : event_model, alpha, prior, features or textbook, in place of those in the model
     """
-    change = {name: "1" if value is True else str(value) for name, value in scoring.items() if value}
-    return open_filter(_expand_path(path), change, loss)
+    return open_filter(_expand_path(path), _drop_unset(scoring), loss)
 
 
 class Report(NamedTuple):
@@ -137,20 +135,31 @@ def evaluate(
     holdout : judge this share by the rest; with by_time the newest messages
     replay  : in order of time, judge each message and then learn it, see feedback
     """
-    settings = make_settings(scoring, scoring)
+    plan = _make_plan(scoring)
     mail = _open_mail(source, ham, spam, classes)
-    costs = read_loss(loss, mail.classes)
-    jobs = jobs or default_jobs()
-    corpus = read_corpus(mail.items(), mail.classes, jobs, mail.ordered_by_index, wanted=settings.wanted)
+    plan = plan._replace(loss=read_loss(loss, mail.classes), seed=seed)
+    jobs, wanted = jobs or default_jobs(), plan.settings.wanted
+    corpus = read_corpus(mail.items(), mail.classes, jobs, mail.ordered_by_index, wanted=wanted)
     _warn_of_unread([*mail.skipped, *corpus.skipped])
-    plan = Plan(settings, scoring.get("alpha") == "auto", costs, seed)
     if replay:
         found = evaluate_replay(corpus, plan, parse_feedback(feedback))
     elif holdout is not None:
         found = evaluate_holdout(corpus, plan, holdout, by_time)
     else:
         found = evaluate_folds(corpus, plan, folds, grouped, jobs)
-    return Report(summarise(found, costs), found, costs)
+    return Report(summarise(found, plan.loss), found, plan.loss)
+
+
+def _make_plan(scoring: Scoring, is_kept: bool = False) -> Plan:
+    """The plan of a training or evaluation, as far as it does not depend on the classes."""
+    settings = make_settings(_drop_unset(scoring), is_kept)
+    return Plan(settings, automatic=scoring.get("alpha") == "auto")
+
+
+def _drop_unset(scoring: Scoring) -> Scoring:
+    """The settings that are asked for: the others may be None, empty or False; alpha may be 0."""
+    asked = {name: value for name, value in scoring.items() if value not in (None, "") and value is not False}
+    return cast("Scoring", asked)
 
 
 def _open_mail(source: Paths, ham: Paths, spam: Paths, classes: Mapping[str, Paths] | None) -> Source:

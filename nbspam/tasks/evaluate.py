@@ -40,16 +40,12 @@ from nbspam.model.counts import Ints
 from nbspam.model.scorer import Scorer
 from nbspam.store.connection import replaced_error
 from nbspam.tasks.classify import ModelJudge, RowTokens, list_texts
-from nbspam.tasks.judges import (
-    BatchJudge,
-    Plan,
-    ReplayJudge,
-    find_clues,
-    make_outcome,
-)
+from nbspam.tasks.judges import BatchJudge, ReplayJudge, find_clues, make_outcome
+from nbspam.tasks.plan import Plan
 
 if TYPE_CHECKING:
     from nbspam.corpus.cluster import Cluster
+    from nbspam.model.chosen_settings import Scoring
 
 Step = Callable[[int], object]  # so many more steps are done
 
@@ -231,18 +227,18 @@ def evaluate_model(
     items: Iterable[Item],
     classes: tuple[str, ...],
     path: str,
-    change: dict[str, str] | None = None,
+    scoring: Scoring | None = None,
     loss: str | None = None,
     jobs: int = 1,
     progress: Progress | None = None,
 ) -> tuple[Evaluation, Skipped]:
     """Every message of a labelled source as `nbspam classify` judges it, and what could not be read.
 
-    change, loss : as for open_filter
+    scoring, loss : as for open_filter
     """
     # Opened before any mail is read: an error of it comes at once.  The processes that read inherit the
     # connection and never use it, as SQLite demands.
-    with closing(open_filter(path, change, loss)) as spam_filter:
+    with closing(open_filter(path, scoring, loss)) as spam_filter:
         known = spam_filter.classes
         if unknown := [name for name in classes if name not in known]:
             why = f"the mail has a class {unknown[0]} that the model does not know"

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from math import isfinite
-from typing import Any
+from typing import TypedDict, TypeVar
 
 import numpy as np
 
@@ -23,7 +23,52 @@ from nbspam.store.connection import FORMAT
 from nbspam.store.reader import Model, open_model
 from nbspam.tokens.bag import VIEW_NAMES
 
-ModelFacts = dict[str, Any]  # the JSON of `model info`
+Fact = TypeVar("Fact")
+PerClass = dict[str, Fact]
+
+
+class ViewFacts(TypedDict):
+    """Sizes of a view."""
+
+    words: int
+    documents: PerClass[int]
+    occurrences: PerClass[int]
+
+
+class LearnedFeature(TypedDict):
+    """A numeric feature: its parameters by class, with 95 % intervals of mean and variance.
+
+    phi : share of each bin, smoothed
+    """
+
+    name: str
+    edges: Sequence[float]
+    measured: PerClass[int]
+    mean: PerClass[float]
+    mean_interval: PerClass[list[float]]
+    variance: PerClass[float]
+    variance_interval: PerClass[list[float]]
+    variance_floor: list[str]  # classes whose variance is the least allowed
+    phi: PerClass[list[float]]
+
+
+class ModelFacts(TypedDict):
+    """The JSON of `model info`."""
+
+    path: str
+    size_bytes: int
+    format: int
+    classes: list[str]
+    messages: PerClass[int]
+    different_messages: int
+    autolearned: PerClass[int]
+    vocabulary: str
+    vocabulary_size: int
+    views: dict[str, ViewFacts]
+    settings: dict[str, str]
+    calibration: list[dict[str, str | float | None]]
+    cutoffs: dict[str, float | None] | None
+    features: list[LearnedFeature]
 
 
 def collect_facts(path: str) -> ModelFacts:
@@ -49,11 +94,11 @@ def collect_facts(path: str) -> ModelFacts:
         }
 
 
-def _by_class(model: Model, values: Iterable[Any]) -> ModelFacts:
+def _by_class(model: Model, values: Iterable[Fact]) -> PerClass[Fact]:
     return dict(zip(model.classes, values, strict=True))
 
 
-def _view(model: Model, number: int) -> ModelFacts:
+def _view(model: Model, number: int) -> ViewFacts:
     return {
         "words": model.words[number],
         "documents": _by_class(model, model.documents[number]),
@@ -61,16 +106,12 @@ def _view(model: Model, number: int) -> ModelFacts:
     }
 
 
-def _cutoffs(loss: Loss) -> ModelFacts:
+def _cutoffs(loss: Loss) -> dict[str, float | None]:
     values = dict(zip(("ham_below", "spam_above"), cutoffs(loss), strict=True))
     return {name: value if isfinite(value) else None for name, value in values.items()}
 
 
-def _features(model: Model, alpha: float) -> list[ModelFacts]:
-    """Numeric features: their parameters by class, with 95 % intervals of mean and variance.
-
-    phi : share of each bin, smoothed by `alpha`
-    """
+def _features(model: Model, alpha: float) -> list[LearnedFeature]:
     features = model.numeric_features()
     if not features:
         return []
@@ -95,7 +136,7 @@ def _features(model: Model, alpha: float) -> list[ModelFacts]:
     ]
 
 
-def _calibration(model: Model, settings: Settings) -> list[ModelFacts]:
+def _calibration(model: Model, settings: Settings) -> list[dict[str, str | float | None]]:
     """The weights of the calibration: feature, class, weight and its standard deviation."""
     covariance = model.covariance()
     names = feature_names(len(model.classes), settings.kinds)

@@ -7,14 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import isfinite
-from typing import Any, NamedTuple
 
 import numpy as np
 
 from nbspam.corpus.accumulator import KEPT_MESSAGES
 from nbspam.corpus.corpus import Corpus
-from nbspam.corpus.vocabulary import Vocabulary, new_counts
-from nbspam.decision import UNDECIDED, Loss, Verdict, learnable, zero_one_loss
+from nbspam.corpus.vocabulary import new_counts
+from nbspam.decision import UNDECIDED, Loss, Verdict, learnable
 from nbspam.evaluation.outcomes import Outcome, ShortClue
 from nbspam.labels import find_spam
 from nbspam.learning.autolearn import MIN_LABELLED
@@ -27,39 +26,9 @@ from nbspam.model.posterior import Scored, prior_scores, prior_shift
 from nbspam.model.scorer import Scorer
 from nbspam.model.textbook import TextbookModel, choose_alpha, learn_features
 from nbspam.model.views import Evidence, as_counted, compute_evidence
-from nbspam.settings import Settings
 from nbspam.tasks.classify import RowTokens, list_texts
+from nbspam.tasks.plan import Plan
 from nbspam.tokens import Counted
-
-
-class Plan(NamedTuple):
-    """How to judge.
-
-    settings   : the way of scoring; with a vocabulary, those of `limit_settings`
-    automatic  : choose alpha on the messages trained on
-    loss       : what decisions cost; None for 0-1
-    seed       : of everything drawn
-    vocabulary : all other words are NOTAWORD; None: every word has its own count
-    """
-
-    settings: Settings
-    automatic: bool = False
-    loss: Loss | None = None
-    seed: int = 0
-    vocabulary: Vocabulary | None = None
-
-    def costs(self, classes: tuple[str, ...]) -> Loss:
-        """What decisions for these classes cost."""
-        return self.loss or zero_one_loss(len(classes))
-
-    def describe(self, **more: Any) -> dict[str, Any]:
-        """The settings as an evaluation keeps them."""
-        found: dict[str, Any] = {name: getattr(self.settings, name) for name in Settings.__slots__}
-        if self.automatic:
-            found["alpha"] = "auto"
-        if self.vocabulary:
-            found["vocabulary_size"] = len(self.vocabulary.words)
-        return found | {"seed": self.seed} | more
 
 
 class BatchJudge:

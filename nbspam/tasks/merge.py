@@ -13,12 +13,12 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from nbspam.errors import UsageError
 from nbspam.labels import sort_classes
 from nbspam.learning.learn import CREDIT
 from nbspam.model.calibration import feature_names
+from nbspam.model.counts import Floats
 from nbspam.settings import parse_settings
 from nbspam.store.merge import check_mergeable, merge_models
 from nbspam.store.reader import Model, open_model
@@ -27,8 +27,6 @@ from nbspam.tasks.word_lists import weights_at_start
 
 if TYPE_CHECKING:
     from nbspam.model.calibration import Weights
-
-Floats = NDArray[np.float64]
 
 
 class Merged(NamedTuple):

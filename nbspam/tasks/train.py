@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial, reduce
-from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from nbspam.corpus.accumulator import Accumulator, Counting
+from nbspam.corpus.accumulator import Accumulator
 from nbspam.corpus.executor import JOBS_PER_CORE, default_jobs, run_shards
 from nbspam.corpus.item import Item, Skipped
 from nbspam.corpus.reading import Progress
-from nbspam.corpus.vocabulary import Vocabulary, limit_settings, new_counts
+from nbspam.corpus.vocabulary import new_counts
 from nbspam.corpus.walk import MailFile
 from nbspam.errors import BadDataError, NoInputError, UsageError
 from nbspam.model.block import Block
@@ -26,6 +25,7 @@ from nbspam.model.views import Evidence
 from nbspam.settings import Settings
 from nbspam.store.bulk import insert_counts, make_learned_rows
 from nbspam.store.writer import new_model
+from nbspam.tasks.plan import Plan
 from nbspam.tokens.numeric import NAMES
 
 if TYPE_CHECKING:
@@ -75,97 +75,73 @@ class Trained(NamedTuple):
     is_copy: bool = False  # the model began as a copy of another
 
 
-class Choices(NamedTuple):
-    """The choices of a training that are not Settings.
-
-    vocabulary : all other words become NOTAWORD; None: count every word
-    automatic  : choose alpha on the mail
-    decision   : settings of decisions: `loss` or `loss_matrix`
-    replaces   : write over an existing model; if False, that is an error
-    edges      : inner edges of the bins of numeric features, by name; the edges of all others are learned
-    max_memory : megabytes of all processes together, 0 for the default; more counts wait in temporary files
-    source     : of the mail, for the ledger
-    keeps_names : name the messages that are in more than one class
-    """
-
-    vocabulary: Vocabulary | None = None
-    automatic: bool = False
-    decision: dict[str, str] = {}  # noqa: RUF012 - not changed
-    replaces: bool = True
-    edges: Mapping[str, list[float]] = MappingProxyType({})
-    max_memory: int = 0
-    source: str = "train"
-    keeps_names: bool = False
-
-
-def train(
+def train_model(
     items: Iterable[Item | MailFile],
     classes: tuple[str, ...],
     path: str,
-    settings: Settings,
+    plan: Plan,
     jobs: int | Cluster = 1,
     progress: Progress | None = None,
-    choices: Choices | None = None,
 ) -> Trained:
     """Count the items and write the model to `path`, whole or not at all.
 
     items : MailFiles if `jobs` is a cluster
     """
-    choices = choices or Choices()
-    mail = _start_accumulator(classes, settings, choices, jobs)
+    settings = plan.settings.of(classes)
+    mail = _start_accumulator(classes, settings, plan, jobs)
     mail.read(items, progress)
-    return _write_counted(mail, path, choices, jobs)
+    _check_classes(path, classes, mail.messages)
+    ranges: Callable[[], Iterable[Counts]] = mail.ranges
+    if plan.vocabulary or plan.automatic:
+        counts = mail.counts()
+        if plan.vocabulary:
+            counts = new_counts(plan.vocabulary, len(classes)) + counts
+        ranges = partial(iter, (counts,))
+    rows = mail.features()
+    features = learn_features(*rows, len(classes), settings, plan.edges) if rows else None
+    if plan.automatic:
+        textbook = TextbookModel(settings, classes, counts, features)
+        settings = settings.replaced(alpha=choose_alpha(textbook, mail.recent()))
+    tokens = _write(path, settings, plan, mail, ranges, features, jobs)
+    return Trained(
+        path,
+        classes,
+        messages=tuple(mail.messages.tolist()),
+        tokens=tokens,
+        size_bytes=os.path.getsize(path),
+        skipped=mail.skipped,
+        contradictions=find_contradictions(mail),
+        alpha=settings.alpha if plan.automatic else None,
+    )
 
 
 def _start_accumulator(
-    classes: tuple[str, ...], settings: Settings, choices: Choices, jobs: int | Cluster
+    classes: tuple[str, ...], settings: Settings, plan: Plan, jobs: int | Cluster
 ) -> Accumulator:
     """What the mail of a training is added to."""
-    settings = limit_settings(settings, choices.vocabulary).of(classes)
-    max_bytes = _share_memory(choices.max_memory, jobs if isinstance(jobs, int) else 1)
-    keys = choices.vocabulary.keys() if choices.vocabulary else None
-    counting = Counting(classes, settings, keys, max_bytes, choices.keeps_names)
-    return Accumulator(counting, jobs) if isinstance(jobs, int) else jobs.accumulator(counting)
-
-
-def _write_counted(mail: Accumulator, path: str, choices: Choices, jobs: int | Cluster) -> Trained:
-    """Write the model of mail that was counted to `path`, whole or not at all."""
-    classes, settings, *_ = mail.counting
-    _check_classes(path, classes, mail.messages)
-    ranges: Callable[[], Iterable[Counts]] = mail.ranges
-    if choices.vocabulary or choices.automatic:
-        counts = mail.counts()
-        if choices.vocabulary:
-            counts = new_counts(choices.vocabulary, len(classes)) + counts
-        ranges = partial(iter, (counts,))
-    rows = mail.features()
-    features = learn_features(*rows, len(classes), settings, choices.edges) if rows else None
-    if choices.automatic:
-        textbook = TextbookModel(settings, classes, counts, features)
-        settings = settings.replaced(alpha=choose_alpha(textbook, mail.recent()))
-    tokens = _write(path, settings, choices, mail, ranges, features, jobs)
-    messages, alpha = tuple(mail.messages.tolist()), settings.alpha if choices.automatic else None
-    size_bytes, contradictions = os.path.getsize(path), find_contradictions(mail)
-    return Trained(path, classes, messages, tokens, size_bytes, mail.skipped, contradictions, alpha)
+    max_bytes = _share_memory(plan.max_memory, jobs if isinstance(jobs, int) else 1)
+    keys = plan.vocabulary.keys() if plan.vocabulary else None
+    counting = (classes, settings, keys, max_bytes, plan.keeps_names)
+    return Accumulator(*counting, jobs) if isinstance(jobs, int) else jobs.accumulator(*counting)
 
 
 def _write(
     path: str,
     settings: Settings,
-    choices: Choices,
+    plan: Plan,
     mail: Accumulator,
     ranges: Callable[[], Iterable[Counts]],
     features: FeatureCounts | None,
     jobs: int | Cluster,
 ) -> int:
     """Write the model file; the number of its tokens."""
-    classes = mail.counting.classes
     block = mail.recent() if settings.averaged else Block()
     counts = _sum_ranges(ranges(), block)
     samples = _start_sampling(settings, block, counts, jobs)
-    with new_model(path, classes, mail.messages.tolist(), choices.source, choices.replaces) as file:
-        vocabulary = "fixed" if choices.vocabulary else "open"
-        file.settings(settings.as_text() | choices.decision | {"vocabulary": vocabulary})
+    with new_model(path, mail.classes, mail.messages.tolist(), plan.source, plan.replaces) as file:
+        loss = plan.loss.stored if plan.loss else {}
+        vocabulary = "fixed" if plan.vocabulary else "open"
+        file.settings(settings.as_text() | loss | {"vocabulary": vocabulary})
         insert_counts(file, ranges(), counts.totals)
         file.insert("learned", make_learned_rows(mail.learned))
         if features:
@@ -234,6 +210,6 @@ def find_contradictions(mail: Accumulator) -> Contradictions:
     is_other_class = np.diff(labels[order]) != 0
     contradicted = np.unique(digests[order][1:][is_same & is_other_class])
     rows = order[np.isin(digests[order], contradicted)]
-    classes = mail.counting.classes
+    classes = mail.classes
     copies = [Copy(classes[labels[row]], mail.names[row]) for row in rows] if mail.names else []
     return Contradictions(len(contradicted), [classes[number] for number in np.unique(labels[rows])], copies)

@@ -17,7 +17,7 @@ from nbspam.evaluation.metrics import error_percents
 from nbspam.evaluation.ranking import rank_messages, roca_percent
 from nbspam.settings import Settings
 from nbspam.tasks.evaluate import Step, judge_splits, split_apart
-from nbspam.tasks.judges import Plan
+from nbspam.tasks.plan import Plan
 
 SUBSETS = (
     "header,body,structure,bigrams",

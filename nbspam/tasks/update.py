@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 
-from nbspam.corpus.accumulator import Accumulator, Counting
+from nbspam.corpus.accumulator import Accumulator
 from nbspam.corpus.item import Item
 from nbspam.corpus.reading import Progress
 from nbspam.errors import BadDataError, NoInputError, TryAgainError
@@ -53,7 +53,7 @@ def update(
         _check_classes(model, classes)
         keys, known = vocabulary_keys(model), model.classes
         settings = parse_settings(model.settings, model.path)
-    counts = Accumulator(Counting(known, settings, keys, keeps_names=keeps_names), jobs)
+    counts = Accumulator(known, settings, keys, keeps_names=keeps_names, jobs=jobs)
     counts.read(items, progress)
     if not counts.messages.any():
         why = "no readable message was found, so nothing was added"

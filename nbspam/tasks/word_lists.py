@@ -49,7 +49,7 @@ MARKS = {"subj": "subject", "rtrn": "return-path", "rcvd": "received", "from": "
 # (docs/decisions.md, "Import").
 FIRST_WEIGHTS = {"evidence:header": 2.0, "evidence:body": 1.4, "cautious:header": 0.5, "cautious:body": 1.0}
 MAX_COUNT = 1_000_000_000  # messages; sums over a word list stay far below 64 bits
-MAX_LINE_BYTES = 1 << 16  # the words of others have some dozens
+MAX_LIST_LINE = 1 << 16  # the words of others have some dozens
 MAX_WORDS = 16  # of ours in one word of others
 MAX_TYPE, MAX_CHARSET = 60, 30  # characters of our tokens of structure
 HEADER, BODY, STRUCTURE = range(len(TEXTBOOK_VIEWS))
@@ -176,7 +176,7 @@ def _read_bogofilter(lines: Iterable[bytes]) -> Iterator[tuple[str, HamSpam]]:
 
 def _split_line(line: bytes) -> tuple[str, HamSpam]:
     """A line of bogofilter, a note without its numbers; ValueError if it is damaged."""
-    if len(line) > MAX_LINE_BYTES or not line.endswith(b"\n"):
+    if len(line) > MAX_LIST_LINE or not line.endswith(b"\n"):
         raise ValueError(line)
     word, spam, ham, *_ = line.decode("utf-8", "surrogateescape").rstrip("\r\n").split(" ")
     if word.startswith(".") and word != ALL_MESSAGES:

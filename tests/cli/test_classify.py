@@ -60,9 +60,10 @@ def test_click_reads_alike_what_the_short_parser_understands(arguments: list[str
         return
     read = []
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(by_click, "classify", lambda options, paths: read.append((options, paths)))
+        patch.setattr(by_click, "classify", lambda options, paths: read.append((vars(options), paths)))
         by_click.classify_command.main(arguments, standalone_mode=False, help_option_names=["-h", "--help"])
-    assert read == [understood]
+    options, paths = understood
+    assert read == [(vars(options), paths)]
 
 
 @pytest.mark.parametrize("options", [[], ["--exit-code"], ["--spam-flag"]])

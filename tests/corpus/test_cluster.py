@@ -14,7 +14,8 @@ from nbspam.corpus import cluster
 from nbspam.corpus.labelled import open_labelled
 from nbspam.errors import InternalError
 from nbspam.settings import Settings
-from nbspam.tasks.train import train
+from nbspam.tasks.plan import Plan
+from nbspam.tasks.train import train_model
 from tests.conftest import ROOT
 from tests.tiny_mail import counts, error, run
 
@@ -146,7 +147,7 @@ def test_bins_and_vocabularies_count_the_same(
 def test_killed_processes_change_nothing_or_end_the_run(
     lost: list[str], why: str, data: Path, tmp_path: Path, small_tasks: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cluster, "PATIENCE_SECONDS", 1)
+    monkeypatch.setattr(cluster, "WORKERLESS_SECONDS", 1)
     source, seen, model = open_labelled([str(data)]), [], tmp_path / "there"
     ending = pytest.raises(InternalError, match=f"{why}.*; nothing is written") if why else nullcontext()
     with started(tmp_path, 2) as place, ending, cluster.open_cluster(place.address, 0) as there:
@@ -157,7 +158,7 @@ def test_killed_processes_change_nothing_or_end_the_run(
                 process.kill()
             seen.append(messages)
 
-        train(source.files(), source.classes, str(model), Settings(), there, kill)
+        train_model(source.files(), source.classes, str(model), Plan(Settings()), there, kill)
     assert model.exists() == (not why)
     if not why:
         assert len(seen) > 10

@@ -137,7 +137,7 @@ def test_a_small_file_that_unpacks_to_a_huge_message_is_cut(tmp_path: Path) -> N
 def test_classify_takes_an_mbox_of_one_message_for_the_message(tmp_path: Path) -> None:
     (tmp_path / "mbox").write_bytes(FROM + mail(1) + b"\n>From here\n" + b"x" * 3_000_000 + b"\n\n")
     start = mail(1) + b"\nFrom here\n"
-    [(name, data)] = ReadableMessages({}, [str(tmp_path / "mbox")])
+    [(name, data)] = ReadableMessages([str(tmp_path / "mbox")])
     assert name == str(tmp_path / "mbox")
     assert data == start + b"x" * (MAX_READ_BYTES - len(start) - 1)
 
@@ -212,5 +212,5 @@ def test_files_of_other_compressions_are_no_messages(
     source = open_unlabelled([str(path)])
     assert list(source.items()) == []
     assert source.skipped == [(str(path), why)]
-    assert list(ReadableMessages({}, [str(path)])) == []
+    assert list(ReadableMessages([str(path)])) == []
     assert f"{path}: {why}" in capsys.readouterr().err

@@ -12,7 +12,7 @@ import pytest
 from nbspam.corpus import accumulator
 from nbspam.corpus.item import Item
 from nbspam.corpus.labelled import open_labelled
-from nbspam.corpus.vocabulary import Vocabulary, build_vocabulary
+from nbspam.corpus.vocabulary import Vocabulary, build_vocabulary, limit_settings
 from nbspam.errors import UsageError
 from nbspam.learning.learn import learn_message, unlearn_message
 from nbspam.model.calibration import first_weights
@@ -24,7 +24,8 @@ from nbspam.store.text import dump_model
 from nbspam.store.updater import Transaction
 from nbspam.tasks import train as train_module
 from nbspam.tasks.merge import merge
-from nbspam.tasks.train import Choices, train
+from nbspam.tasks.plan import Plan
+from nbspam.tasks.train import train_model
 from nbspam.tasks.update import update
 from nbspam.tokens import Counted
 from nbspam.tokens.bag import VIEWS, Tokens, hash_token
@@ -54,7 +55,8 @@ def trained(
     items: Items, path: Path, settings: Settings | None = None, fixed: Vocabulary | None = None
 ) -> Path:
     """A model of these items."""
-    train(items, ("ham", "spam"), str(path), settings or Settings(), choices=Choices(fixed))
+    plan = Plan(limit_settings(settings or Settings(), fixed), vocabulary=fixed)
+    train_model(items, ("ham", "spam"), str(path), plan)
     assert check_model(str(path)) == []
     return path
 
@@ -186,8 +188,8 @@ def test_the_model_is_the_same_however_often_what_was_read_is_merged(
     often = trained(items, tmp_path / "often", KINDS[kind])
     assert counts(often) == counts(at_once)
     monkeypatch.setattr(train_module, "SPARE_MEGABYTES", 0)  # so all counts go through temporary files
-    least = Choices(max_memory=train_module.PARENT_MEGABYTES + train_module.JOB_MEGABYTES)
-    train(items, ("ham", "spam"), str(tmp_path / "small"), KINDS[kind], choices=least)
+    least = train_module.PARENT_MEGABYTES + train_module.JOB_MEGABYTES
+    train_model(items, ("ham", "spam"), str(tmp_path / "small"), Plan(KINDS[kind], max_memory=least))
     assert [*dump_model(str(tmp_path / "small"))] == [*dump_model(str(often))]
     if kept > len(items):  # the calibration learned from all of them
         one, other = (open_model(str(path)).calibration() for path in (at_once, often))

@@ -16,7 +16,8 @@ from nbspam.learning.autolearn import MIN_LABELLED, count_outdated, learn_verdic
 from nbspam.settings import Settings
 from nbspam.store.check import check_model
 from nbspam.tasks.doctor import examine
-from nbspam.tasks.judges import Plan, ReplayJudge
+from nbspam.tasks.judges import ReplayJudge
+from nbspam.tasks.plan import Plan
 from tests.store.changed_model import change
 from tests.tiny_mail import counts, error, mail, program, run, write_folders
 

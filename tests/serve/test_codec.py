@@ -19,10 +19,10 @@ from nbspam.labels import HAM_AND_SPAM
 from nbspam.model.posterior import Scored
 from nbspam.passthrough import mark_message
 from nbspam.serve.codec import (
-    COMMANDS,
     JUDGING,
     MAX_LINE_BYTES,
     MAX_USER,
+    VERBS,
     Request,
     RequestReader,
     cut_header,
@@ -42,7 +42,7 @@ FIELDS = (
     b"|X-Unknown: 1|no colon|content-LENGTH:  3|User: \x01|Content-length: 9999999|Content-length: -1"
 ).split(b"|")
 FIRST_LINES = [
-    *(name.encode() + b" SPAMC/" + version for name in COMMANDS for version in (b"1.5", b"1.2", b"1.0")),
+    *(name.encode() + b" SPAMC/" + version for name in VERBS for version in (b"1.5", b"1.2", b"1.0")),
     *(b"GET / HTTP/1.1", b"CHECK", b"CHECK SPAMC/", b"check SPAMC/1.5", b"CHECK SPAMC/1.x", b""),
 ]
 heads = st.builds(

@@ -19,7 +19,8 @@ from nbspam.corpus.labelled import open_labelled
 from nbspam.settings import Settings
 from nbspam.store.check import check_model
 from nbspam.store.text import dump_model
-from nbspam.tasks.train import train
+from nbspam.tasks.plan import Plan
+from nbspam.tasks.train import train_model
 from tests.programs import needs
 from tests.store.disk import CALLS as FILE_CALLS
 from tests.store.disk import Disk, Operation, recorded
@@ -125,7 +126,7 @@ def test_journal_of_a_killed_writer_is_not_played_back_into_a_new_model(
     folder = write_folders(tmp_path / "mail", {"ham": [mail("minutes")], "spam": [NEW]})
     items = list(open_labelled([str(folder)]).items())
     for place in (model, tmp_path / "other"):
-        train(items, ("ham", "spam"), str(place), Settings())
+        train_model(items, ("ham", "spam"), str(place), Plan(Settings()))
     assert counts(model) == counts(tmp_path / "other")
     assert check_model(str(model)) == []
     assert not Path(f"{model}-journal").exists()

@@ -12,8 +12,9 @@ from nbspam.evaluation.formats import encode_evaluation
 from nbspam.filter import open_filter
 from nbspam.settings import Settings
 from nbspam.tasks.evaluate import evaluate_folds, evaluate_model, judge_splits
-from nbspam.tasks.judges import BatchJudge, Plan
-from nbspam.tasks.train import train
+from nbspam.tasks.judges import BatchJudge
+from nbspam.tasks.plan import Plan
+from nbspam.tasks.train import train_model
 from tests.mail_samples import make_corpus, make_index
 
 
@@ -31,7 +32,7 @@ def test_a_saved_model_judges_as_classify_does(data: Path, tmp_path: Path) -> No
     source = open_labelled([str(data / "index")])
     items = list(source.items())
     model = str(tmp_path / "model.nbspam")
-    train(items[:150], source.classes, model, Settings())
+    train_model(items[:150], source.classes, model, Plan(Settings()))
     evaluation, skipped = evaluate_model(items[150:], source.classes, model, jobs=2)
     classifier = open_filter(model)
     assert skipped == []
@@ -74,7 +75,7 @@ def test_the_vocabulary_is_that_of_the_fold(tmp_path: Path) -> None:
     part = judge_splits(corpus, [Plan(Settings("multinomial"))], [(others, np.array([row]))])[0]
     model = str(tmp_path / "model.nbspam")
     items = [item for item in open_labelled([str(folder)]).items() if not item.name.endswith("/9")]
-    train(items, corpus.classes, model, Settings("multinomial"))
+    train_model(items, corpus.classes, model, Plan(Settings("multinomial")))
     verdict = open_filter(model).classify((folder / "ham" / "9").read_bytes(), "9")
     assert part.log_odds[0] == pytest.approx(verdict.log_odds, abs=1e-9)
 

@@ -16,8 +16,9 @@ from nbspam.settings import Settings
 from nbspam.store.check import TokenRow
 from nbspam.store.reader import open_model
 from nbspam.tasks.evaluate import judge_splits
-from nbspam.tasks.judges import BatchJudge, Plan, ReplayJudge
-from nbspam.tasks.train import Choices, train
+from nbspam.tasks.judges import BatchJudge, ReplayJudge
+from nbspam.tasks.plan import Plan
+from nbspam.tasks.train import train_model
 from nbspam.tokens import Counted
 
 pytestmark = pytest.mark.slow
@@ -78,11 +79,10 @@ def test_a_fold_is_judged_as_by_train_and_classify(
 ) -> None:
     items, vocabulary = list(open_labelled([str(data / "index")]).items()), vocabularies[views]
     settings = limit_settings(ALL_WAYS[way], vocabulary)
-    choices, corpus = Choices(vocabulary, automatic), read(data, settings)
-    train(items[::2], corpus.classes, str(tmp_path / "model"), ALL_WAYS[way], choices=choices)
+    plan, corpus = Plan(settings, automatic, vocabulary=vocabulary), read(data, settings)
+    train_model(items[::2], corpus.classes, str(tmp_path / "model"), plan)
     classifier = open_filter(str(tmp_path / "model"))
     rows = np.arange(len(items))
-    plan = Plan(settings, automatic, vocabulary=vocabulary)
     (judged,) = judge_splits(corpus, [plan], [(rows[::2], rows[1::2])])
     for row, item in enumerate(items[1::2]):
         verdict = classifier.classify(item.read(), item.name)
@@ -118,8 +118,7 @@ def test_a_replay_is_training_on_what_came_before(
         subject.learn(message, int(block.labels[message]))
     if settings.averaged:  # its calibration learns one by one; the evidence is the same
         items = list(open_labelled([str(data / "index")]).items())
-        choices = Choices(vocabulary)
-        train(items[:100], corpus.classes, str(tmp_path / "model"), ALL_WAYS[way], choices=choices)
+        train_model(items[:100], corpus.classes, str(tmp_path / "model"), plan)
         model = open_model(str(tmp_path / "model"))
         scorer = Scorer(model, settings)
         for row in rows[100:].tolist():

@@ -14,7 +14,8 @@ from nbspam.model.views import as_counted, compute_evidence
 from nbspam.settings import Settings
 from nbspam.tasks.classify import RowTokens, list_texts
 from nbspam.tasks.evaluate import evaluate_replay
-from nbspam.tasks.judges import Plan, ReplayJudge
+from nbspam.tasks.judges import ReplayJudge
+from nbspam.tasks.plan import Plan
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,8 @@ from nbspam.model.scorer import Scorer
 from nbspam.settings import Settings, parse_settings
 from nbspam.store.reader import open_model
 from nbspam.tasks import update as bulk
-from nbspam.tasks.train import train
+from nbspam.tasks.plan import Plan
+from nbspam.tasks.train import train_model
 from nbspam.tasks.update import update
 from nbspam.tokens import Counted, read
 from tests.mail_samples import make_corpus
@@ -63,7 +64,9 @@ def items_of(folder: Path, sizes: dict[str, int], seed: int, dated: bool = True)
 def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A model whose calibration has learned from 50 messages."""
     folder = tmp_path_factory.mktemp("trained")
-    train(items_of(folder / "mail", {"ham": 26, "spam": 24}, 1), CLASSES, str(folder / "m"), Settings())
+    train_model(
+        items_of(folder / "mail", {"ham": 26, "spam": 24}, 1), CLASSES, str(folder / "m"), Plan(Settings())
+    )
     return folder / "m"
 
 

@@ -14,8 +14,8 @@ from nbspam.evaluation.comparison import Difference
 from nbspam.settings import Settings
 from nbspam.store.text import dump_model
 from nbspam.tasks.evaluate import split_apart
-from nbspam.tasks.judges import Plan
-from nbspam.tasks.train import Choices, train
+from nbspam.tasks.plan import Plan
+from nbspam.tasks.train import train_model
 from nbspam.tasks.tune import PLANS, SPLITS, Candidate, Tuning
 from tests.mail_samples import make_corpus
 from tests.tiny_mail import run
@@ -89,8 +89,8 @@ def test_what_is_written_is_what_train_makes_by_the_options_printed(
     options: str, plan: Plan, mailbox: Path, tmp_path: Path
 ) -> None:
     ours, theirs = str(tmp_path / "ours"), str(tmp_path / "theirs")
-    source, choices = open_labelled([str(mailbox)]), Choices(automatic=plan.automatic)
-    train(source.items(), source.classes, ours, plan.settings, choices=choices)
+    source = open_labelled([str(mailbox)])
+    train_model(source.items(), source.classes, ours, plan)
     run("train", mailbox, "-m", theirs, "-q", "-j1", *with_flags(options).split())
     assert list(dump_model(ours)) == list(dump_model(theirs))
 

@@ -11,7 +11,7 @@ from nbspam.model.calibration import first_weights
 from nbspam.settings import Settings
 from nbspam.store.check import check_model
 from nbspam.store.reader import open_model
-from nbspam.tasks.word_lists import FIRST_WEIGHTS, MAX_COUNT, MAX_LINE_BYTES
+from nbspam.tasks.word_lists import FIRST_WEIGHTS, MAX_COUNT, MAX_LIST_LINE
 from nbspam.tokens.bag import VIEW_NAMES
 from tests.programs import needs
 from tests.tiny_mail import error, mail, run, write_folders
@@ -143,7 +143,7 @@ def test_an_event_model_that_counts_repeats_is_refused(tmp_path: Path) -> None:
         (BOGOFILTER + "cut 1", "line 4"),
         (BOGOFILTER + "word -1 0 20260101\n", "line 4"),
         (BOGOFILTER + f"word {MAX_COUNT + 1} 0 1\n", "line 4"),
-        (BOGOFILTER + "x" * MAX_LINE_BYTES + " 1 1\n", "line 4"),
+        (BOGOFILTER + "x" * MAX_LIST_LINE + " 1 1\n", "line 4"),
         (BOGOFILTER.replace(".MSG", ".NOTE"), "class-empty"),
         (BOGOFILTER.replace("6 4", "6 0"), "class-empty"),
         ("mime:text 1 1 1\n.MSG_COUNT 1 1 1\n", "import-empty"),

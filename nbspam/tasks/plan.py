@@ -1,0 +1,50 @@
+"""What a training or an evaluation is asked to do."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from nbspam.corpus.vocabulary import Vocabulary
+from nbspam.decision import Loss, zero_one_loss
+from nbspam.settings import Settings
+
+
+class Plan(NamedTuple):
+    """What to do with labelled mail.
+
+    settings    : how to count and score; with a vocabulary, those of limit_settings
+    automatic   : choose alpha on the messages trained on
+    loss        : what decisions cost; None for 0-1
+    vocabulary  : all other words are NOTAWORD; None: every word has its own count
+    seed        : of everything that an evaluation draws
+    edges       : inner edges of the bins of numeric features, by name; the edges of all others are learned
+    replaces    : write over an existing model; if False, that is an error
+    max_memory  : megabytes of all processes together, 0 for the default; more counts wait in temporary files
+    source      : of the mail, for the ledger
+    keeps_names : name the messages that are in more than one class
+    """
+
+    settings: Settings
+    automatic: bool = False
+    loss: Loss | None = None
+    vocabulary: Vocabulary | None = None
+    seed: int = 0
+    edges: Mapping[str, list[float]] = {}
+    replaces: bool = True
+    max_memory: int = 0
+    source: str = "train"
+    keeps_names: bool = False
+
+    def costs(self, classes: tuple[str, ...]) -> Loss:
+        """What decisions for these classes cost."""
+        return self.loss or zero_one_loss(len(classes))
+
+    def describe(self, **more: Any) -> dict[str, Any]:
+        """The settings as an evaluation keeps them."""
+        found: dict[str, Any] = self.settings.values()
+        if self.automatic:
+            found["alpha"] = "auto"
+        if self.vocabulary:
+            found["vocabulary_size"] = len(self.vocabulary.words)
+        return found | {"seed": self.seed} | more
