@@ -22,8 +22,8 @@ def compare_command(a: str, b: str, json: bool) -> None:
     """Compare two evaluations of the same mail, paired message by message.
 
     A and B are files of nbspam eval --save, or of result lines (--results, or another filter's: file= judge=
-    class= score=).  Writes which one ranks better, which one decides better, and
-    the probability that this is chance.
+    class= score=).  Writes which one ranks better, which one decides better, and the probability that this
+    is chance.
 
     \b
     Example:

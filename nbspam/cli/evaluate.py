@@ -175,7 +175,7 @@ def _format_file(option: str, evaluation: Evaluation, found: Summary) -> bytes:
 def _collect_content(evaluation: Evaluation, found: Summary) -> dict[str, Any]:
     """The summary, the settings and the misclassified messages; of a replay, the curve over time too.
 
-    The keys are the field's names and do not change (cli.md).
+    The keys are the field's names, and other programs read them, so they do not change.
     """
     misclassified = list_mistakes(evaluation, np.flatnonzero(evaluation.is_mistake))
     content = found | {"settings": dict(evaluation.settings), "misclassified": misclassified}

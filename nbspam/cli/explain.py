@@ -44,8 +44,8 @@ def explain_command(
     Says in words how sure the verdict is, and the three strongest reasons.  Then shows what each view of the
     message, its unknown words, the constant and the prior add to the log-odds; the clues, with their counts
     in each class and a 95 % interval of the share of spam among the messages that hold them; and clues whose
-    removal would change the verdict.  With --textbook there is no smaller
-    set of such clues; with averaged views they are found one by one.
+    removal would change the verdict.  With --textbook there is no smaller set of such clues; with averaged
+    views they are found one by one.
 
     \b
     Example:

@@ -140,4 +140,4 @@ def _learn_and_scan(given: dict[str, Any], box: ImapMailbox, learn_at: float) ->
 def _learn(given: dict[str, Any], box: ImapMailbox, memory: FolderMemory) -> None:
     source = f"imap {box.account.name}/"
     learner = FolderLearner(given["model"], box, memory, source, given["keep_days"], given["dry_run"])
-    show_learned(learner.learn(), given["quiet"])
+    show_learned(learner, given["quiet"])

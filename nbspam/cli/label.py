@@ -6,11 +6,11 @@ import sys
 
 import click
 
-from nbspam.cli import messages_text, plain, say
+from nbspam.cli import amount, messages_text, plain, say_left_out
 from nbspam.cli.options import options
-from nbspam.cli.tables import check_all_read, steps
+from nbspam.cli.tables import check_all_read, console, print_sentence, steps
 from nbspam.corpus.source import open_unlabelled
-from nbspam.errors import UsageError
+from nbspam.errors import NoInputError, UsageError
 from nbspam.labels import HAM_AND_SPAM
 from nbspam.tasks.label import Labelling
 
@@ -44,14 +44,21 @@ def label_command(folders: tuple[str, ...], model: str, start: str, jobs: int) -
         remedy = "without a screen: nbspam learn CLASS FILE"
         raise UsageError("label", "needs a terminal", remedy, "no-terminal")
     source = open_unlabelled(folders)
-    items = [*source.items()]
+    items, out = [*source.items()], console(is_error=True)
+    say_left_out(source.left_out)
+    if not items:
+        check_all_read(source.skipped)
+        remedy = "name a folder or mailbox with mail in it"
+        raise NoInputError(" ".join(folders), "no messages in it", remedy, "no-mail")
     with steps("Reading", len(items)) as advance:
         labelling = Labelling(model, items, jobs, advance, start)
-    failure = LabelScreen(labelling).run()
-    if failure:
+    if labelling.asked is None:
+        known = "the model has learned each of them, or nearly the same message"
+        print_sentence(out, f"Nothing to label in {amount(len(items), 'message')}: {known}.")
+    elif failure := LabelScreen(labelling).run():
         raise failure
     counts = labelling.labelled
     if counts:
         labelled = messages_text(HAM_AND_SPAM, [counts[name] for name in HAM_AND_SPAM])
-        say(f"Labelled {labelled}. Model: {plain(model)}.")
+        print_sentence(out, f"Labelled {labelled}. Model: {plain(model)}.")
     check_all_read(source.skipped, labelling.skipped)

@@ -45,7 +45,9 @@ class LabelScreen(App[Exception]):
         yield Static(id="head", markup=False)
         with VerticalScroll():
             yield Static(id="text", markup=False)
-        yield Footer()
+        footer = Footer()
+        footer.compact = True  # all keys fit into 40 columns
+        yield footer
 
     def on_mount(self) -> None:
         """Show the first message."""

@@ -12,7 +12,7 @@ from nbspam.cli.options import ANY_PATH, options
 from nbspam.cli.tables import day, utc, write_json
 from nbspam.errors import NoInputError, UsageError
 from nbspam.labels import format_counts
-from nbspam.learning.undo import choose_entries, take_back
+from nbspam.learning.undo import choose_entries, find_lessons, take_back
 from nbspam.store.ledger import list_entries
 from nbspam.store.reader import open_model
 
@@ -56,9 +56,9 @@ def undo_command(
     """Take back what was learned: the last line of nbspam log, or all since a time or from a source.
 
     The counts are then exactly as if it had never been learned; a message that had moved counts as before.
-    The calibration of the model stays.  To take a message out, its mail is read again, from the folders in
-    the log or from PATH: files, folders or mailboxes.  A message that the filter learned itself needs no
-    mail.  Writes a line for each message to stdout: `forgotten` or `moved`, a tab, and its name.
+    The calibration of the model is not restored.  To take a message out, its mail is read again, from the
+    folders in the log or from PATH: files, folders or mailboxes.  A message that the filter learned itself
+    needs no mail.  Writes a line for each message to stdout: `forgotten` or `moved`, a tab, and its name.
 
     The mail that the model was made with is not taken back: train again.  Mail on an IMAP server must be
     saved into a folder first.
@@ -82,8 +82,14 @@ def undo_command(
         write_text(f"{result}\t{plain(name)}\n")
 
     chosen = choose_entries(model, last, 1000 * since.timestamp() if since else 0, source or "")
-    missing = take_back(model, chosen, paths, tell)
+    lessons = find_lessons(model, chosen, paths)
+    if lessons.missing:
+        total = amount(lessons.missing + len(lessons.found) + len(lessons.own), "lesson")
+        say(f"Of {total}, {lessons.missing:,} cannot be taken back: the mail was not found.", quiet)
+    missing = take_back(model, lessons, tell)
     say(done_text(done), quiet)
+    if done:
+        say("The counts are as before; the calibration keeps what it has learned.", quiet)
     if missing:
         why = f"the mail of {amount(missing, 'message')} was not found, so they still count"
         remedy = "name the folder where it is now, at the end of the same command"

@@ -63,7 +63,7 @@ def learn_command(class_name: str, files: tuple[str, ...], **given: Any) -> int:
 @click.command("unlearn")
 @options(*LEARN)
 def unlearn_command(files: tuple[str, ...], **given: Any) -> int:
-    """Unlearn messages, whatever class they were learned as.
+    """Unlearn messages of any class; the calibration keeps what it has learned.
 
     The counts are then exactly as before.  Writes one line for each message to stdout: `forgotten` or
     `was never learned`, a tab, and its name.

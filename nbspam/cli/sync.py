@@ -4,17 +4,39 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterable
 from contextlib import closing
 
 import click
 
-from nbspam.cli import done_text, plain, say, write_text
+from nbspam.cli import amount, done_text, plain, say, write_text
 from nbspam.cli.options import options
-from nbspam.folders.learner import FolderLearner, FolderMemory, LearnedMail
+from nbspam.corpus.folder_names import UNCLEAR
+from nbspam.folders.learner import (
+    MARKED,
+    NO_LESSONS,
+    NOTHING,
+    SAME_AS_BEFORE,
+    UNREAD,
+    UNREAD_JUNK,
+    UNSEEN_JUNK,
+    FolderLearner,
+    FolderMemory,
+)
 from nbspam.folders.maildirs import Maildirs
 from nbspam.labels import HAM_AND_SPAM
 from nbspam.learning.learn import check_classes
+
+# Why nothing was learned: from what, in the singular, and what to know about it.
+REASONS = {
+    UNREAD_JUNK: ("unread message", " in Junk: read messages teach"),
+    UNSEEN_JUNK: ("unread message", " in Junk: read messages teach"),
+    UNREAD: ("unread message", " in other folders: they are ham once they are read, or after --keep-days"),
+    MARKED: ("message", " marked as junk by nbspam itself: they teach once you move them"),
+    NOTHING: ("draft or deleted message", ""),
+    SAME_AS_BEFORE: ("message", " as at the last run: each teaches once"),
+    NO_LESSONS: ("folder", " of drafts, sent or deleted mail"),
+    UNCLEAR: ("folder", " whose name may mean junk or not: teach with nbspam learn CLASS FOLDER"),
+}
 
 
 @click.command("sync")
@@ -40,13 +62,18 @@ def sync_command(folders: tuple[str, ...], model: str, keep_days: float, dry_run
     box = Maildirs([*folders] or [os.path.expanduser("~/Maildir")])
     with closing(FolderMemory(f"{model}-sync.json", is_kept=not dry_run)) as memory:
         learner = FolderLearner(model, box, memory, "sync\t", keep_days, dry_run)
-        show_learned(learner.learn(), quiet)
+        show_learned(learner, quiet)
 
 
-def show_learned(mails: Iterable[LearnedMail], quiet: bool) -> None:
-    """Write a line for each message, and a summary."""
+def show_learned(learner: FolderLearner, quiet: bool) -> None:
+    """Learn; write a line for each message that teaches, then a summary, and why others teach nothing."""
     done: Counter[str] = Counter()
-    for result, label, place in mails:
+    for result, label, place in learner.learn():
         write_text(f"{result}\t{label}\t{plain(place)}\n")
         done[f"{result} as {label}"] += 1
     say(done_text(done), quiet)
+    for reason, (unit, why) in REASONS.items():
+        if number := learner.idle[reason]:
+            say(f"Nothing to learn from {amount(number, unit)}{why}.", quiet)
+    if not done and not learner.idle:
+        say("There is no mail in these folders.", quiet)

@@ -11,12 +11,13 @@ import json
 import os
 import re
 import time
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from hashlib import blake2b
 from typing import NamedTuple, Protocol
 
-from nbspam.corpus.folder_names import JUNK
+from nbspam.corpus.folder_names import JUNK, UNCLEAR
 from nbspam.errors import BadDataError, TryAgainError
 from nbspam.files import open_whole_file
 from nbspam.labels import HAM, SPAM
@@ -34,6 +35,10 @@ JUNK_WORDS, HAM_WORDS = {"$junk", "junk"}, {"$notjunk", "notjunk", "nonjunk"}
 NOTHING, UNREAD = "nothing", "unread"
 MARKED = "marked"  # as junk, in another folder
 UNREAD_JUNK = "unread junk"
+UNSEEN_JUNK = "unseen junk"  # no mail program has shown it yet
+# More reasons why nothing is learned: of messages, and of folders.
+SAME_AS_BEFORE = "same as before"
+NO_LESSONS = "no lessons"  # drafts, sent and deleted mail
 Uid = int | str  # of a message in its folder: a number of IMAP, or the name of a file
 
 
@@ -156,7 +161,7 @@ def find_state(kind: str, mail: MailState, kept_since: float) -> str:
     if kind == JUNK and is_kept:
         return SPAM
     if kind == JUNK:  # what was delivered into it is the verdict of a filter, until somebody looks
-        return NOTHING if DELIVERED in mail.flags else UNREAD_JUNK
+        return UNSEEN_JUNK if DELIVERED in mail.flags else UNREAD_JUNK
     if mail.flags & HAM_WORDS:
         return HAM
     if mail.flags & JUNK_WORDS:
@@ -180,6 +185,7 @@ def choose_label(state: str, is_filed: bool, has_moved: bool) -> str:
 class FolderLearner:
     """One run over the folders of a mailbox.
 
+    idle      : why messages and folders taught nothing -> how many of them
     source    : before the name of each folder, for the ledger
     keep_days : after which unread mail counts as read
     is_dry    : only say what would be learned
@@ -193,6 +199,7 @@ class FolderLearner:
         self._kept_since = time.time() - keep_days * DAY_SECONDS
         self._origin = Origin(source)  # one for all folders: the ledger shows one command
         self._present: set[str] = set()  # the places of all messages seen so far
+        self.idle: Counter[str] = Counter()
 
     def learn(self) -> Iterator[LearnedMail]:
         """Learn each message whose state has changed since the last time, folders of junk first."""
@@ -200,6 +207,8 @@ class FolderLearner:
         for name in sorted(folders, key=lambda name: (folders[name] != JUNK, name != "INBOX", name)):
             if folders[name] in ("", JUNK):
                 yield from self._learn_folder(name, folders[name])
+            else:
+                self.idle[UNCLEAR if folders[name] == UNCLEAR else NO_LESSONS] += 1
         self._memory.save()
 
     def _learn_folder(self, folder: str, kind: str) -> Iterator[LearnedMail]:
@@ -208,17 +217,40 @@ class FolderLearner:
         known = self._memory.recall(folder, validity)
         self._present.update(f"{folder}/{mail.uid}" for mail in mails)
         states = {mail.uid: find_state(kind, mail, self._kept_since) for mail in mails}
-        changed = _find_changed(known, mails, states, is_new)
+        changed = self._find_changed(known, mails, states, is_new)
         for batch in split_batches(changed, lambda mail: min(mail.size_bytes, MAX_READ_BYTES)):
             lessons: dict[str, dict[Uid, bytes]] = {HAM: {}, SPAM: {}, "": {}}
             for uid, data in self._box.fetch([mail.uid for mail in batch]).items():
                 label = self._label(data, kind, states[uid], f"{folder}/{uid}")
                 lessons[label][uid] = data
+                if not label:
+                    self.idle[states[uid]] += 1
                 # The mark of ham will say so the next time.
                 known.states.setdefault(HAM if label == HAM else states[uid], []).append(uid)
             for label in (HAM, SPAM):
                 yield from self._learn_as(label, folder, lessons[label])
             self._memory.save()
+
+    def _find_changed(
+        self, known: KnownFolder, mails: list[MailState], states: Mapping[Uid, str], is_new: bool
+    ) -> list[MailState]:
+        """The messages to look at; the others are known as they are now.
+
+        Unread mail can only teach if it has come out of junk since the last time.
+        """
+        before = {uid: state for state, uids in known.states.items() for uid in uids}
+        known.states = {}
+        changed = []
+        for mail in mails:
+            state = states[mail.uid]
+            is_idle = state in (NOTHING, UNSEEN_JUNK)
+            is_same = before.get(mail.uid) == state
+            if is_idle or is_same or (is_new and state == UNREAD):
+                known.states.setdefault(state, []).append(mail.uid)
+                self.idle[state if is_idle or state == UNREAD else SAME_AS_BEFORE] += 1
+            else:
+                changed.append(mail)
+        return changed
 
     def _label(self, data: bytes, kind: str, state: str, place: str) -> str:
         """The class that a message teaches, or ''; the memory then knows where spam lies."""
@@ -242,22 +274,3 @@ class FolderLearner:
             self._box.mark(list(mails), label)
         for uid, result in zip(mails, results, strict=True):
             yield LearnedMail(result, label, f"{folder}/{uid}")
-
-
-def _find_changed(
-    known: KnownFolder, mails: list[MailState], states: Mapping[Uid, str], is_new: bool
-) -> list[MailState]:
-    """The messages to look at; the others are known as they are now.
-
-    Unread mail can only teach if it has come out of junk since the last time.
-    """
-    before = {uid: state for state, uids in known.states.items() for uid in uids}
-    known.states = {}
-    changed = []
-    for mail in mails:
-        state = states[mail.uid]
-        if before.get(mail.uid) == state or state == NOTHING or (is_new and state == UNREAD):
-            known.states.setdefault(state, []).append(mail.uid)
-        else:
-            changed.append(mail)
-    return changed

@@ -27,7 +27,8 @@ class Maildirs:
             tree = walk_tree("", top, set(), Notes())
             found = [(name, path) for name, path in tree if is_maildir(list_folder(path, Notes())[0])]
             if not found:
-                why, remedy = "no Maildir in it", "name the folder that holds INBOX and Junk"
+                why = "no Maildir in it"
+                remedy = "name a folder that holds Maildirs; from other mail: nbspam train --help"
                 raise NoInputError(top, why, remedy, "source-empty")
             for name, path in found:
                 own_name = os.path.basename(top).removeprefix(".") if path == top else name

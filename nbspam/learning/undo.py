@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Sequence
+from typing import NamedTuple
 
+from nbspam.corpus.item import Item, Skipped, read_items
 from nbspam.corpus.source import Source, stat_mode
 from nbspam.corpus.walk import SourcePart
 from nbspam.errors import UsageError
@@ -35,37 +37,72 @@ def choose_entries(path: str, last: bool, since_ms: float = 0, source: str = "")
     return found[:1] if last else found
 
 
-def take_back(
-    path: str, chosen: Sequence[Entry], paths: Sequence[str], say: Callable[[str, str], None]
-) -> int:
-    """Take out what these entries count; how many messages are left because their mail was not found.
+class Lessons(NamedTuple):
+    """What entries of the ledger count, and what of it can be taken back.
+
+    batches : the numbers of the entries
+    own     : digests of messages that the filter learned itself, which need no mail
+    found   : digest -> the mail of a message
+    missing : how many messages have no mail any more
+    """
+
+    batches: set[int]
+    own: list[int]
+    found: dict[int, Item]
+    missing: int
+
+
+def find_lessons(path: str, chosen: Sequence[Entry], paths: Sequence[str]) -> Lessons:
+    """Look for the mail of these entries, and change nothing.
 
     paths : where mail is looked for, after the folders of the entries
-    say   : told FORGOTTEN or MOVED, and the name of each message when the model has lost it
-    A message that the filter learned itself needs no mail.  Some messages are taken out in one transaction.
     """
     for place in paths:
         stat_mode(place)
-    numbers = {number for entry in chosen for number in entry.batches}
+    places = [(place, entry.source[0]) for entry in chosen for place in entry.source[1:]]
+    parts = [SourcePart(place, deep=command.startswith("train")) for place, command in places]
+    parts = [part for part in dict.fromkeys(parts) if os.path.exists(part.path)]
+    source = Source([*parts, *map(SourcePart, paths)])
+    batches = {number for entry in chosen for number in entry.batches}
+    found: dict[int, Item] = {}
+    with open_model(path) as model:
+        needed, own = list_digests(model.connection, batches)
+        for item in source.items():
+            if len(found) == len(needed):
+                break
+            try:
+                digest = read_counted(item.read(), model, item.name).digest
+            except OSError:  # it has gone: it may be elsewhere
+                continue
+            if digest in needed:
+                found.setdefault(digest, item)
+    return Lessons(batches, sorted(own), found, len(needed) - len(found))
+
+
+def take_back(path: str, lessons: Lessons, say: Callable[[str, str], None]) -> int:
+    """Take out what these lessons count, where their mail is; how many messages still count.
+
+    say : told FORGOTTEN or MOVED, and the name of each message when the model has lost it
+    Some messages are taken out in one transaction.  The calibration keeps what it has learned.
+    """
     with Transaction(path) as updater:
-        forget_moved(updater, numbers)
-        needed, own = list_digests(updater, numbers)
-    for some in split_batches(sorted(own), lambda _: 0):
+        forget_moved(updater, lessons.batches)
+    for some in split_batches(lessons.own, lambda _: 0):
         with Transaction(path) as updater:
             for digest in some:
                 updater.take_back(digest)
         for _ in some:
             say(FORGOTTEN, "-")
-    places = [(place, entry.source[0]) for entry in chosen for place in entry.source[1:]]
-    parts = [SourcePart(place, deep=command.startswith("train")) for place, command in places]
-    parts = [part for part in dict.fromkeys(parts) if os.path.exists(part.path)]
-    mail = _find_mail(path, Source([*parts, *map(SourcePart, paths)]), needed)
-    for named in split_batches(mail, lambda _: 0):
+    gone: Skipped = []
+    for items in split_batches(lessons.found.values(), lambda _: 0):
         with Transaction(path) as updater:
-            results = [_take_out(updater, message, numbers) for _, message in named]
-        for result, (name, _) in zip(results, named, strict=True):
+            results = [
+                (_take_out(updater, read_counted(data, updater.model, item.name), lessons.batches), item.name)
+                for item, data in read_items(items, gone)
+            ]
+        for result, name in results:
             say(result, name)
-    return len(needed)
+    return lessons.missing + len(gone)
 
 
 def _take_out(updater: Updater, message: Counted, batches: Collection[int]) -> str:
@@ -87,18 +124,3 @@ def _take_out(updater: Updater, message: Counted, batches: Collection[int]) -> s
                     keep_tokens(updater, move.label, message)
         count_message(updater, number, message, -times, batch)
     return result
-
-
-def _find_mail(path: str, source: Source, needed: set[int]) -> Iterator[tuple[str, Counted]]:
-    """Name and message of these digests, which are then no longer needed."""
-    with open_model(path) as model:
-        for item in source.items():
-            if not needed:
-                break
-            try:
-                message = read_counted(item.read(), model, item.name)
-            except OSError:  # it has gone: it may be elsewhere
-                continue
-            if message.digest in needed:
-                needed.remove(message.digest)
-                yield item.name, message

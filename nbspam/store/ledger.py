@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from nbspam.errors import DamagedModelError
+from nbspam.store.connection import Connection
 from nbspam.store.reader import Model, find_rows
 from nbspam.store.updater import Updater, read_rows
 
@@ -89,9 +90,9 @@ def forget_moved(updater: Updater, batches: Collection[int]) -> None:
         updater.change("moved", moves, left)
 
 
-def list_digests(updater: Updater, batches: Collection[int]) -> tuple[set[int], set[int]]:
+def list_digests(connection: Connection, batches: Collection[int]) -> tuple[set[int], set[int]]:
     """The messages of these batches that still count: those of a person's, and the filter's own."""
-    ask, numbers = updater.connection.ask, ",".join(map(str, batches))
+    ask, numbers = connection.ask, ",".join(map(str, batches))
     found = {digest for (digest,) in ask(f"SELECT digest FROM learned WHERE batch IN ({numbers})")}
     own = {digest for (digest,) in ask("SELECT digest FROM autolearned")} & found
     return found - own, own

@@ -4,16 +4,19 @@ import asyncio
 import random
 from collections.abc import Awaitable, Callable
 from pathlib import Path
+from unittest import mock
 
 import pytest
+from textual.containers import VerticalScroll
 from textual.pilot import Pilot
+from textual.widgets import Footer
 
 from nbspam.cli.label_screen import LabelScreen
 from nbspam.corpus.source import open_unlabelled
 from nbspam.errors import CannotCreateError
 from nbspam.filter import open_filter
 from nbspam.tasks.label import Labelling, make_empty_model
-from tests.tiny_mail import counts, error, mail, run, write_folders
+from tests.tiny_mail import counts, error, mail, program, run, write_folders
 
 DRAWN = random.Random(1)
 
@@ -142,6 +145,29 @@ def test_a_model_that_cannot_be_made_ends_the_screen_with_the_error(folder: Path
     (tmp_path / "file").touch()
     found = labelling(folder, tmp_path / "file" / "model")
     assert isinstance(use(found, lambda pilot: pilot.press("h")), CannotCreateError)
+
+
+def test_keys_and_text_fit_a_terminal_of_40_columns(tmp_path: Path) -> None:
+    folder = write_folders(tmp_path, {"ham": [mail("dear neighbours " * 20)], "spam": []})
+    screen = LabelScreen(labelling(folder, tmp_path / "model"))
+
+    async def look() -> None:
+        async with screen.run_test(size=(40, 24)) as pilot:
+            await pilot.pause()
+            assert max(key.region.right for key in screen.query_one(Footer).children) <= 40
+            assert screen.query_one(VerticalScroll).max_scroll_x == 0
+
+    asyncio.run(look())
+
+
+def test_it_says_why_there_is_nothing_to_label(folder: Path, tmp_path: Path) -> None:
+    model, maildir = tmp_path / "model", write_folders(tmp_path / "Maildir", {"cur": [], "new": []})
+    (maildir / "cur" / "1:2,T").write_bytes(HAM[0])
+    run("train", "-q", "-j1", folder, "-m", model)
+    with mock.patch("nbspam.cli.label.sys"):  # a terminal
+        assert b"Nothing to label in 15 messages" in program("label", folder, "-m", model).stderr
+        said = error("label", maildir, "-m", model, status=66)
+    assert "1 left out: trashed." in said and "no messages in it" in said
 
 
 def test_without_a_terminal_it_is_refused(folder: Path, tmp_path: Path) -> None:

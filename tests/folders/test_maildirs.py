@@ -17,7 +17,7 @@ from nbspam.folders.learner import (
     choose_label,
     find_state,
 )
-from tests.tiny_mail import counts, mail, run
+from tests.tiny_mail import counts, error, mail, program, run
 
 DAY = 86_400
 
@@ -54,7 +54,17 @@ def test_states_of_a_maildir_teach_once(model: Path, tmp_path: Path) -> None:
     assert [(label, folder) for _, label, folder in dry] == expected
     assert counts(model) == before and {result for result, _, _ in dry} == {"would be learned"}
     assert lessons(run("sync", top, "-m", model)) == [("learned", *one) for one in expected]
-    assert run("sync", top, "-m", model) == ""
+    again = program("sync", top, "-m", model)
+    assert again.stdout == b""
+    assert again.stderr.decode().splitlines() == [
+        "0 messages.",
+        "Nothing to learn from 1 unread message in Junk: read messages teach.",
+        "Nothing to learn from 1 unread message in other folders: "
+        "they are ham once they are read, or after --keep-days.",
+        "Nothing to learn from 1 draft or deleted message.",
+        "Nothing to learn from 4 messages as at the last run: each teaches once.",
+        "Nothing to learn from 2 folders of drafts, sent or deleted mail.",
+    ]
     os.rename(top / ".Junk/new/7", top / ".Junk/cur/7:2,S")  # seen, and left there
     assert lessons(run("sync", top, "-m", model)) == [("learned", "spam", ".Junk")]
     assert f"\tsync {os.path.realpath(top)}/.Junk\n" in run("log", "-m", model)
@@ -75,6 +85,24 @@ def test_moves_since_last_time_teach(model: Path, tmp_path: Path) -> None:
     Path(f"{model}-sync.json").unlink()
     again = lessons(run("sync", top, "-m", model))
     assert {result for result, _, _ in again} == {"already learned"}
+
+
+def test_reasons_are_told_of_new_mail_unclear_folders_and_empty_trees(model: Path, tmp_path: Path) -> None:
+    top = tmp_path / "Maildir"
+    put(top, "new/1", mail("a letter"))
+    os.unlink(top / "new/1")
+    assert b"There is no mail in these folders." in program("sync", top, "-m", model).stderr
+    put(top, "cur/2:2,", mail("unread offer"))
+    put(top / ".SpamOrNot", "cur/3:2,S", mail("a question"))
+    said = program("sync", top, "-m", model).stderr.decode()
+    assert "1 unread message in other folders: they are ham once" in said
+    assert "1 folder whose name may mean junk or not" in said
+
+
+def test_tree_that_is_no_maildir_is_refused_with_train_as_next_step(model: Path, tmp_path: Path) -> None:
+    (tmp_path / "Mail").mkdir()
+    (tmp_path / "Mail" / "Inbox").write_bytes(b"From a Mon Jan  1 00:00:00 2024\n" + mail("a letter"))
+    assert "from other mail: nbspam train" in error("sync", tmp_path / "Mail", "-m", model, status=66)
 
 
 @pytest.mark.parametrize(

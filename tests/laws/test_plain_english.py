@@ -1,4 +1,4 @@
-"""Plain English: patterns that style.md bans, and options named below the command line."""
+"""Plain English: patterns that are hard to read, and options named below the command line."""
 
 import ast
 import io

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from nbspam.learning.learn import learn_message, learn_messages, unlearn_message
-from nbspam.learning.undo import choose_entries, take_back
+from nbspam.learning.undo import choose_entries, find_lessons, take_back
 from nbspam.store import updater
 from nbspam.store.check import check_model
 from nbspam.store.ledger import list_entries
@@ -42,7 +42,8 @@ def test_each_message_counts_as_its_last_lesson_that_was_not_undone(
     def undo(batch: int) -> None:
         if any(number == batch for lessons in history.values() for number, _ in lessons):
             chosen = choose_entries(str(model), False, source=f"batch {batch}")
-            assert take_back(str(model), chosen, [str(folder)], lambda *_: None) == 0
+            lessons = find_lessons(str(model), chosen, [str(folder)])
+            assert take_back(str(model), lessons, lambda *_: None) == 0
         for lessons in history.values():
             lessons[:] = [one for one in lessons if one[0] != batch]
 
@@ -113,12 +114,27 @@ def test_killed_undo_leaves_a_sound_model_and_the_next_one_finishes(model: Path,
     def die(*_: str) -> None:
         raise Killed
 
+    lessons = find_lessons(str(model), choose_entries(str(model), False, source="learn"), [])
     with pytest.raises(Killed):
-        take_back(str(model), choose_entries(str(model), False, source="learn"), [], die)
+        take_back(str(model), lessons, die)
     assert check_model(str(model)) == []
     assert log(model)[0]["messages"] == {"ham": 0, "spam": 8}
     assert run("undo", "--last", "-m", model).count("forgotten\t") == 8
     assert counts(model) == before
+
+
+def test_undo_says_before_it_begins_how_much_mail_is_gone(model: Path, folder: Path) -> None:
+    run("learn", "spam", folder, "-m", model)
+    lessons = find_lessons(str(model), choose_entries(str(model), True), [])
+    for name in ("000.eml", "001.eml"):
+        (folder / name).unlink()
+    said = error("undo", "--last", "-m", model, status=66).splitlines()
+    assert said[:3] == [
+        "Of 6 lessons, 2 cannot be taken back: the mail was not found.",
+        "4 messages: 4 forgotten.",
+        "The counts are as before; the calibration keeps what it has learned.",
+    ]
+    assert take_back(str(model), lessons, lambda *_: None) == 2  # it was there when they were looked for
 
 
 def test_old_entries_are_forgotten_and_their_messages_still_count(
