@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 
-from nbspam.cli import default_start, done_text, plain, read_class_name, say, say_left_out, write_text
+from nbspam.cli import default_start, done_text, plain, read_class_name, say, write_text
 from nbspam.cli.classify import ReadableMessages, own_model, parse_arguments
 from nbspam.errors import UsageError
 from nbspam.learning.learn import check_classes, learn_messages, split_batches
@@ -64,7 +64,6 @@ def learn(options: Options, class_name: str | None, paths: list[str]) -> int:
         remedy = f"nbspam learn spam {class_name}"
         raise UsageError(class_name, "is a file, and the class comes first", remedy, error.slug) from None
     say(done_text(done), quiet)
-    say_left_out(messages.left_out, quiet)
-    if not done and not messages.left_out and not messages.status:
-        say("There is no mail at these paths.", quiet)
+    if not done and not messages.status:
+        say("There is no message to learn at these paths.", quiet)
     return messages.status

@@ -35,7 +35,7 @@ REASONS = {
     MARKED: ("message", " marked as junk by nbspam itself: they teach once you move them"),
     NOTHING: ("draft or deleted message", ""),
     SAME_AS_BEFORE: ("message", " as at the last run: each teaches once"),
-    NOT_READ: ("message", " that cannot be read, or has moved just now"),
+    NOT_READ: ("file", " that is no mail, cannot be read, or has moved just now"),
     NO_LESSONS: ("folder", " of drafts, sent or deleted mail"),
     UNCLEAR: ("folder", " whose name may mean junk or not: teach with nbspam learn CLASS FOLDER"),
 }
