@@ -57,12 +57,6 @@ def done_text(done: dict[str, int]) -> str:
     return f"{amount(sum(done.values()), 'message')}{': ' + counts if counts else ''}."
 
 
-def say_left_out(left_out: dict[str, int], quiet: bool = False) -> None:
-    """Write why files or messages were left out.  left_out : reason -> how many"""
-    for reason, count in left_out.items():
-        say(f"{count:,} left out: {plain(reason)}.", quiet)
-
-
 def messages_text(classes: Sequence[str], messages: Sequence[int]) -> str:
     """How many messages there are, in all and of each class."""
     return f"{amount(sum(messages), 'message')} ({format_counts(classes, messages)})"

@@ -399,16 +399,14 @@ class ReadableMessages:
     """(name, bytes) of each message in the order given; one that cannot be read is named on stderr.
 
     status : the exit status so far: 0, or 66 after a message that could not be read
-    left_out : what the walk left out on purpose, reason -> how many
     """
 
-    __slots__ = ("_paths", "left_out", "status")
+    __slots__ = ("_paths", "status")
 
     def __init__(self, paths: list[str]) -> None:
         self._paths, self.status = paths, 0
 
     def __iter__(self) -> Iterator[tuple[str, bytes]]:
-        self.left_out: dict[str, int] = {}
         for path in self._paths:
             if path == STDIN_NAME:
                 yield STDIN_NAME, _read_stdin()
@@ -433,8 +431,6 @@ class ReadableMessages:
             yield item.name, data
         for name, why in notes.skipped:
             self._skip(name, why)
-        for reason, count in notes.left_out.items():
-            self.left_out[reason] = self.left_out.get(reason, 0) + count
 
     def _skip(self, name: str, why: str | None) -> None:
         sys.stderr.write(error_text(_unread(name, why)))

@@ -6,7 +6,7 @@ import sys
 
 import click
 
-from nbspam.cli import amount, messages_text, plain, say_left_out
+from nbspam.cli import amount, messages_text, plain, say
 from nbspam.cli.options import options
 from nbspam.cli.tables import check_all_read, console, print_sentence, steps
 from nbspam.corpus.source import open_unlabelled
@@ -44,8 +44,10 @@ def label_command(folders: tuple[str, ...], model: str, start: str, jobs: int) -
         remedy = "without a screen: nbspam learn CLASS FILE"
         raise UsageError("label", "needs a terminal", remedy, "no-terminal")
     source = open_unlabelled(folders)
-    items, out = [*source.items()], console(is_error=True)
-    say_left_out(source.left_out)
+    items = [*source.items()]
+    out = console(is_error=True)
+    for reason, count in source.left_out.items():
+        say(f"nbspam: left out: {count:,} ({plain(reason)})")
     if not items:
         check_all_read(source.skipped)
         remedy = "name a folder or mailbox with mail in it"

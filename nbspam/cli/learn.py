@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 
-from nbspam.cli import done_text, plain, read_class_name, say, say_left_out, write_text
+from nbspam.cli import done_text, plain, read_class_name, say, write_text
 from nbspam.cli.classify import ReadableMessages, list_paths, parse_arguments
 from nbspam.errors import UsageError
 from nbspam.learning.learn import check_classes, learn_messages, split_batches
@@ -63,7 +63,6 @@ def learn(options: Options, class_name: str | None, paths: list[str]) -> int:
         remedy = f"nbspam learn spam {class_name}"
         raise UsageError(class_name, "is a file, and the class comes first", remedy, error.slug) from None
     say(done_text(done), options.quiet)
-    say_left_out(messages.left_out, options.quiet)
-    if not done and not messages.left_out and not messages.status:
-        say("There is no mail at these paths.", options.quiet)
+    if not done and not messages.status:
+        say("There is no message to learn at these paths.", options.quiet)
     return messages.status

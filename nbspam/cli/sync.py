@@ -14,6 +14,7 @@ from nbspam.corpus.folder_names import UNCLEAR
 from nbspam.folders.learner import (
     MARKED,
     NO_LESSONS,
+    NOT_READ,
     NOTHING,
     SAME_AS_BEFORE,
     UNREAD,
@@ -34,6 +35,7 @@ REASONS = {
     MARKED: ("message", " marked as junk by nbspam itself: they teach once you move them"),
     NOTHING: ("draft or deleted message", ""),
     SAME_AS_BEFORE: ("message", " as at the last run: each teaches once"),
+    NOT_READ: ("file", " that is no mail, cannot be read, or has moved just now"),
     NO_LESSONS: ("folder", " of drafts, sent or deleted mail"),
     UNCLEAR: ("folder", " whose name may mean junk or not: teach with nbspam learn CLASS FOLDER"),
 }
@@ -75,5 +77,5 @@ def show_learned(learner: FolderLearner, quiet: bool) -> None:
     for reason, (unit, why) in REASONS.items():
         if number := learner.idle[reason]:
             say(f"Nothing to learn from {amount(number, unit)}{why}.", quiet)
-    if not done and not learner.idle:
+    if not done and not learner.idle.total():
         say("There is no mail in these folders.", quiet)

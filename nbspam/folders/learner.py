@@ -38,6 +38,7 @@ UNREAD_JUNK = "unread junk"
 UNSEEN_JUNK = "unseen junk"  # no mail program has shown it yet
 # More reasons why nothing is learned: of messages, and of folders.
 SAME_AS_BEFORE = "same as before"
+NOT_READ = "not read"  # it has gone, or may not be read
 NO_LESSONS = "no lessons"  # drafts, sent and deleted mail
 Uid = int | str  # of a message in its folder: a number of IMAP, or the name of a file
 
@@ -220,7 +221,9 @@ class FolderLearner:
         changed = self._find_changed(known, mails, states, is_new)
         for batch in split_batches(changed, lambda mail: min(mail.size_bytes, MAX_READ_BYTES)):
             lessons: dict[str, dict[Uid, bytes]] = {HAM: {}, SPAM: {}, "": {}}
-            for uid, data in self._box.fetch([mail.uid for mail in batch]).items():
+            fetched = self._box.fetch([mail.uid for mail in batch])
+            self.idle[NOT_READ] += len(batch) - len(fetched)
+            for uid, data in fetched.items():
                 label = self._label(data, kind, states[uid], f"{folder}/{uid}")
                 lessons[label][uid] = data
                 if not label:

@@ -27,8 +27,7 @@ class Maildirs:
             tree = walk_tree("", top, set(), Notes())
             found = [(name, path) for name, path in tree if is_maildir(list_folder(path, Notes())[0])]
             if not found:
-                why = "no Maildir in it"
-                remedy = "name a folder that holds Maildirs; from other mail: nbspam train --help"
+                why, remedy = "no Maildir in it", "name the folder that holds INBOX and Junk"
                 raise NoInputError(top, why, remedy, "source-empty")
             for name, path in found:
                 own_name = os.path.basename(top).removeprefix(".") if path == top else name

@@ -115,15 +115,8 @@ def test_written_lines_are_done_and_no_others_if_learning_is_stopped(
     assert [line.partition("\t")[0] for line in again] == ["already learned"] * 32 + ["learned"] * 48
 
 
-def test_learn_says_why_mail_of_a_folder_teaches_nothing(model: Path, tmp_path: Path) -> None:
+def test_learn_says_that_a_folder_has_no_message_to_learn(model: Path, tmp_path: Path) -> None:
     folder = write_folders(tmp_path / "Maildir", {"cur": [], "new": [], "tmp": []})
-    assert program("learn", "spam", "-m", model, folder).stderr == (
-        b"0 messages.\nThere is no mail at these paths.\n"
-    )
-    for name in ("1:2,ST", "2:2,D"):
-        (folder / "cur" / name).write_bytes(mail("thrown away"))
-    assert program("learn", "spam", "-m", model, folder).stderr.decode().splitlines() == [
-        "0 messages.",
-        "1 left out: trashed.",
-        "1 left out: draft.",
-    ]
+    (folder / "cur" / "1:2,ST").write_bytes(mail("thrown away"))
+    said = program("learn", "spam", "-m", model, folder).stderr.decode()
+    assert said.endswith("0 messages.\nThere is no message to learn at these paths.\n")
