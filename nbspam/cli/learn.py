@@ -11,7 +11,7 @@ import os
 from nbspam.cli import default_start, done_text, plain, read_class_name, say, write_text
 from nbspam.cli.classify import ReadableMessages, own_model, parse_arguments
 from nbspam.errors import UsageError
-from nbspam.learning.learn import check_classes, learn_messages, split_batches
+from nbspam.learning.learn import OTHER_FORM, check_classes, learn_messages, split_batches
 from nbspam.store.updater import Origin
 from nbspam.tasks.start import choose_model, copy_shared
 
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from nbspam.cli.classify import Options
 
 SWITCHES = ("--quiet",)
+OTHER_FORM_HELP = """\
+Learned in another form: its header has changed since, so the counts stay as they are.
+To move or unlearn such a message, give it as it was learned, or take that lesson back: nbspam undo."""
 VALUES = ("--model", "--start", "--files-from")
 
 
@@ -64,4 +67,6 @@ def learn(options: Options, class_name: str | None, paths: list[str]) -> int:
         remedy = f"nbspam learn spam {class_name}"
         raise UsageError(class_name, "is a file, and the class comes first", remedy, error.slug) from None
     say(done_text(done), quiet)
+    if OTHER_FORM in done:
+        say(OTHER_FORM_HELP, quiet)
     return messages.status

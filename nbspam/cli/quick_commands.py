@@ -45,8 +45,9 @@ def learn_command(class_name: str, files: tuple[str, ...], **given: Any) -> int:
     """Learn messages as CLASS: correct a verdict, or add new mail.
 
     FILE is a message, a folder or a mailbox; without FILE, the message on stdin.  Writes one line for each
-    message to stdout: `learned`, `moved` (it was counted as another class) or `already learned`, a tab, and
-    its name.  Messages are learned in batches: if the command is stopped, every written line is done.
+    message to stdout: `learned`, `moved` (it was counted as another class), `already learned`, or `learned in
+    another form` (as another class, with another header; nothing has changed), a tab, and its name.
+    Messages are learned in batches: if the command is stopped, every written line is done.
     If other programs write to the model, it waits for its turn; after 60 seconds it ends with 75.
 
     \b
@@ -65,8 +66,8 @@ def learn_command(class_name: str, files: tuple[str, ...], **given: Any) -> int:
 def unlearn_command(files: tuple[str, ...], **given: Any) -> int:
     """Unlearn messages, whatever class they were learned as.
 
-    The counts are then exactly as before.  Writes one line for each message to stdout: `forgotten` or
-    `was never learned`, a tab, and its name.
+    The counts are then exactly as before.  Writes one line for each message to stdout: `forgotten`,
+    `was never learned` or `learned in another form` (see learn; it still counts), a tab, and its name.
 
     \b
     Example:

@@ -15,9 +15,9 @@ from nbspam.model.calibration import check_places
 from nbspam.model.posterior import log_priors, parse_prior
 from nbspam.settings import parse_settings
 from nbspam.store.digest import differing_tables
-from nbspam.store.reader import Model, find_rows, open_model
+from nbspam.store.reader import Model, open_model
 from nbspam.store.writer import sum_rows
-from nbspam.tokens.bag import NOTAWORD, NOTAWORD_KEY, NOTAWORD_VIEW, hash_token
+from nbspam.tokens.bag import FORM_BITS, NOTAWORD, NOTAWORD_KEY, NOTAWORD_VIEW, hash_token
 
 
 def check_model(path: str) -> list[str]:
@@ -112,6 +112,7 @@ def contradictions(model: Model) -> int:
 
 
 def find_learned(model: Model, digests: list[int]) -> set[int]:
-    """The digests among these of messages that the model has counted."""
-    query = "SELECT digest FROM learned WHERE digest"
-    return {digest for (digest,) in find_rows(model.connection, query, digests)}
+    """The digests among these of messages that the model has counted, in whatever form."""
+    rows = model.connection.stream(f"SELECT DISTINCT digest >> {FORM_BITS} FROM learned")
+    known = {identity for (identity,) in rows}
+    return {digest for digest in digests if digest >> FORM_BITS in known}

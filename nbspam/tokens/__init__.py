@@ -21,6 +21,7 @@ from nbspam.tokens.bag import (
     Tokens,
     digest_message,
     hash_tokens,
+    identify_message,
     make_bigrams,
 )
 from nbspam.tokens.headers import measure_size, tokenize_header, tokenize_order
@@ -103,12 +104,13 @@ class Counted:
     features : values of tokens.numeric.NAMES; empty where they were not measured
     """
 
-    __slots__ = ("_digest", "features", "tokens")
+    __slots__ = ("_digest", "_read", "features", "tokens")
 
     def __init__(self, tokens: Tokens) -> None:
         self.features = tokens.numeric
         self.tokens: list[dict[int, tuple[str, int]]] = []
         self._digest: int | None = None
+        self._read = tokens
         no_tokens = ()  # view 4, NOTAWORD, has no tokens of its own
         for found in (*tokens.views(), no_tokens, tokens.measures):
             times: dict[str, int] = {}
@@ -123,10 +125,10 @@ class Counted:
 
     @property
     def digest(self) -> int:
-        """Equal for equal messages."""
+        """Equal for equal messages; all forms of a message share its upper bits, see digest_message."""
         if self._digest is None:
             counts = {key: n for view in self.tokens for key, (_, n) in view.items()}
-            self._digest = digest_message(counts, self.features)
+            self._digest = digest_message(identify_message(self._read), counts, self.features)
         return self._digest
 
     def keys(self) -> list[int]:
