@@ -64,7 +64,8 @@ def tokenize(message: Message, wanted: Collection[str] = ()) -> Tokens:
     tokens, texts = Tokens(), Texts()
     tokens.failures = message.failures
     with Stage(message, "header-tokens"):
-        tokens.header = tokenize_header(message.headers)[:MAX_TOKENS]
+        header, sent = tokenize_header(message.headers)
+        tokens.header, tokens.sent = header[:MAX_TOKENS], sent[:MAX_TOKENS]
     for part in message.parts:
         with Stage(message, "text"):
             texts.read_part(part)
@@ -87,6 +88,7 @@ def tokenize(message: Message, wanted: Collection[str] = ()) -> Tokens:
         # Those of the whole message come first, so that a flood of URLs does not push them out.
         of_message = tokenize_form(message, measure_size(message))
         tokens.structure = [*of_message, *tokenize_order(message.headers), *texts.structure][:MAX_TOKENS]
+        tokens.sent = [*tokens.sent, *texts.structure[:MAX_TOKENS]]
     if not tokens.structure:  # that stage has failed
         tokens.structure = ["defect=" + defect for defect in message.defects]
     if NUMERIC in wanted:

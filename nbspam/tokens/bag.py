@@ -73,12 +73,13 @@ class Tokens:
     header, body, structure : always read
     bigrams  : pairs of words of the body, see make_bigrams; if BIGRAMS is wanted
     measures : one token a measure, see nbspam.tokens.measures; if MEASURES is wanted
+    sent     : of header and structure those that delivery leaves as the sender wrote them
     numeric  : values of nbspam.tokens.numeric.NAMES, None where missing; if NUMERIC is wanted
     date     : unix time of arrival, None if unknown; if DATE or NUMERIC is wanted
     failures : faults of this program met while reading: "STAGE: ERROR" and a traceback each
     """
 
-    __slots__ = (*VIEWS, "date", "failures", "measures", "numeric")
+    __slots__ = (*VIEWS, "date", "failures", "measures", "numeric", "sent")
 
     def __init__(
         self,
@@ -94,6 +95,7 @@ class Tokens:
         self.structure = structure
         self.measures = measures
         self.bigrams = bigrams
+        self.sent: Sequence[str] = ()
         self.numeric: Sequence[float | None] = ()
         self.date = date
         self.failures: Sequence[str] = ()
@@ -143,12 +145,6 @@ def mix_bits(number: Any) -> Any:
 # for one with a probability of 3 %, and two forms of one message with 1e-6.
 FORM_BITS = 20
 _FORM = (1 << FORM_BITS) - 1
-# What the sender has written, and delivery leaves alone.
-_SENDERS_FIELDS = tuple(
-    f"{name}:"
-    for name in ("from", "to", "cc", "reply-to", "subject", "date", "message-id", "in-reply-to", "references")
-)
-_OF_ALL_FIELDS = ("size=", "order=", "defect=")  # tokens of the structure that change with any field
 
 
 def identify_message(tokens: Tokens) -> int:
@@ -156,9 +152,7 @@ def identify_message(tokens: Tokens) -> int:
 
     Made of tokens, not of bytes: other line ends or a quoted `From ` make no other message.
     """
-    header = [token for token in tokens.header if token.startswith(_SENDERS_FIELDS)]
-    structure = [token for token in tokens.structure if not token.startswith(_OF_ALL_FIELDS)]
-    return hash_token("\n".join([*header, *tokens.body, *structure])) & ~_FORM
+    return hash_token("\n".join([*tokens.sent, *tokens.body])) & ~_FORM
 
 
 def digest_message(identity: int, counts: dict[int, int], features: Sequence[float | None] = ()) -> int:

@@ -111,6 +111,8 @@ _LIST_MACHINERY = _split_names(
     x-mailman-version x-loop x-original-date
     """
 )
+# The sender has written them, and delivery leaves them alone.
+SENT = _split_names("from to cc reply-to subject date message-id in-reply-to references")
 _PATTERNS = frozenset().union(*NO_EVIDENCE.values())
 _NAMES = frozenset([name for name in _PATTERNS if "*" not in name])
 _WORDS = [name[3:-1] for name in _PATTERNS if name.startswith("x-*")]
@@ -158,12 +160,17 @@ _names = Memory(_find_token_name, MAX_REMEMBERED_FIELDS, MAX_TOKEN_NAME)
 _places = Memory(_find_place, MAX_REMEMBERED_FIELDS, MAX_TOKEN_NAME)
 
 
-def tokenize_header(headers: list[tuple[str, str]]) -> list[str]:
-    """Tokens of all fields that count, in order, repeats kept."""
+def tokenize_header(headers: list[tuple[str, str]]) -> tuple[list[str], list[str]]:
+    """Tokens of all fields that count, in order, repeats kept; and those of them of the SENT fields."""
     found: list[str] = []
+    sent: list[str] = []
     for field in headers:
-        found.extend(_fields[field] if len(field[1]) <= MAX_REMEMBERED_FIELD else _tokenize_field(field))
-    return found
+        name, text = field
+        tokens = _fields[field] if len(text) <= MAX_REMEMBERED_FIELD else _tokenize_field(field)
+        found.extend(tokens)
+        if name in SENT:
+            sent.extend(tokens)
+    return found, sent
 
 
 def _tokenize_field(field: tuple[str, str]) -> tuple[str, ...]:
