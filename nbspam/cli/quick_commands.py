@@ -10,7 +10,7 @@ from nbspam.cli.classify import classify
 from nbspam.cli.learn import learn
 from nbspam.cli.options import OTHER_SCORING, LongCommand, list_given, options
 
-LEARN = ("files", "files_from", "model", "start", "verbose", "quiet")
+LEARN = ("files", "attached", "files_from", "model", "start", "verbose", "quiet")
 
 
 @click.command("classify", cls=LongCommand)
@@ -54,9 +54,10 @@ def learn_command(class_name: str, files: tuple[str, ...], **given: Any) -> int:
     Example:
         nbspam learn spam < message.eml
         nbspam learn ham ~/Maildir/.NotJunk -m my.nbspam
+        nbspam learn spam --attached ~/Maildir/.Reports
 
-    Exit status: 0 done, also if all was learned before; 64 usage, no such class; 65 no sound model;
-    66 no such message or no model; 74 I/O; 75 try again later.
+    Exit status: 0 done, also if all was learned before; 64 usage, no such class; 65 no sound model, or a
+    report without an attached message; 66 no such message or no model; 74 I/O; 75 try again later.
     """
     return learn(_as_text(given), class_name, list(files))
 
