@@ -76,7 +76,8 @@ class Filter:
     def learn(self, data: bytes, label: str) -> str:
         """Count the message as `label` in the model, in one transaction.
 
-        Returns 'learned', 'moved' (it was counted as another class) or 'already learned'.
+        Returns 'learned', 'moved' (it was counted as another class), 'already learned', or 'learned in
+        another form' (as another class and with another header, so that it cannot be moved).
         """
         from nbspam.learning.learn import learn_message
 
@@ -85,7 +86,10 @@ class Filter:
         return result
 
     def unlearn(self, data: bytes) -> str:
-        """Take one counting of the message out again; returns 'forgotten' or 'was never learned'."""
+        """Take one counting of the message out again.
+
+        Returns 'forgotten', 'was never learned', or 'learned in another form', which still counts.
+        """
         from nbspam.learning.learn import unlearn_message
 
         result = unlearn_message(self.model.path, data)

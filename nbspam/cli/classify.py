@@ -65,6 +65,7 @@ class Options:
     exit_code: bool = False
     json: bool = False
     autolearn: bool = False
+    attached: bool = False  # of learn and unlearn
     quiet: bool = False
 
     def __init__(self, given: dict[str, Any]) -> None:
@@ -86,7 +87,8 @@ class Options:
         return "exit_style" if self.exit_style else "exit_code" if self.exit_code else ""
 
 
-QUICK_OPTIONS = [name for name in Options.__annotations__ if name != "jobs"]  # a number is for click
+# Those of `classify` that need no click: a number does.
+QUICK_OPTIONS = [name for name in Options.__annotations__ if name not in ("jobs", "attached")]
 
 
 def parse_arguments(

@@ -7,19 +7,25 @@ where they are used; their help is in nbspam.cli.quick_commands.
 from __future__ import annotations
 
 import os
+import sys
 
-from nbspam.cli import done_text, plain, read_class_name, say, write_text
+from nbspam.cli import done_text, error_text, plain, read_class_name, say, write_text
 from nbspam.cli.classify import ReadableMessages, list_paths, parse_arguments
-from nbspam.errors import UsageError
-from nbspam.learning.learn import check_classes, learn_messages, split_batches
+from nbspam.errors import BadDataError, UsageError
+from nbspam.learning.learn import OTHER_FORM, check_classes, learn_messages, split_batches
 from nbspam.store.updater import Origin
 from nbspam.tasks.start import choose_model, copy_shared
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from nbspam.cli.classify import Options
 
-LEARN_OPTIONS = ("model", "start", "files_from", "quiet")  # that need no click
+LEARN_OPTIONS = ("model", "start", "files_from", "quiet", "attached")  # that need no click
+OTHER_FORM_HELP = """\
+Learned in another form: its header has changed since, so the counts stay as they are.
+To move or unlearn such a message, give it as it was learned, or take that lesson back: nbspam undo."""
 
 
 def learn_quickly(arguments: list[str]) -> int | None:
@@ -49,7 +55,8 @@ def learn(options: Options, class_name: str | None, paths: list[str]) -> int:
     try:
         if choose_model(model, start) != model:
             check_classes(start, label)
-        for batch in split_batches(messages, lambda message: len(message[1])):
+        found = _open_reports(messages) if options.attached else messages
+        for batch in split_batches(found, lambda message: len(message[1])):
             if copy_shared(model, start):
                 say(f"{plain(model)} begins as a copy of {plain(start)}.", options.quiet)
             for (name, _), result in zip(batch, learn_messages(model, label, batch, origin), strict=True):
@@ -63,6 +70,22 @@ def learn(options: Options, class_name: str | None, paths: list[str]) -> int:
         remedy = f"nbspam learn spam {class_name}"
         raise UsageError(class_name, "is a file, and the class comes first", remedy, error.slug) from None
     say(done_text(done), options.quiet)
+    if OTHER_FORM in done:
+        say(OTHER_FORM_HELP, options.quiet)
     if not done and not messages.status:
         say("There is no message to learn at these paths.", options.quiet)
     return messages.status
+
+
+def _open_reports(messages: ReadableMessages) -> Iterator[tuple[str, bytes]]:
+    """Name of the report and bytes of each attached message; a report without one is named on stderr."""
+    from nbspam.learning.reports import list_attached  # parsing with the standard library takes 16 ms
+
+    for name, data in messages:
+        attached = list_attached(data)
+        if not attached:
+            why = "has no attached message, so nothing was learned"
+            remedy = "forward the message as an attachment, or leave --attached out"
+            sys.stderr.write(error_text(BadDataError(name, why, remedy, "no-attached-message")))
+            messages.status = BadDataError.status
+        yield from ((name, one) for one in attached)

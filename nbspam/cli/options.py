@@ -152,6 +152,7 @@ _TABLE: dict[str, Callable[[str], Callable[[Any], Any]]] = {
     "update": _option("Add the mail to a model; a message counted before counts again."),
     # classify, learn, serve
     "files_from": _option("Read the paths of messages from this file, one a line (- is stdin).", "LIST"),
+    "attached": _option("Each message is a report: the messages attached to it are meant."),
     "passthrough": _option("Write the message with an X-Nbspam header inserted.", short="-p"),
     "spam_flag": _option("Insert X-Spam-Flag and X-Spam-Status after X-Nbspam."),
     "header_format": _option(

@@ -10,7 +10,7 @@ from nbspam.cli.classify import Options, classify
 from nbspam.cli.learn import learn
 from nbspam.cli.options import OTHER_SCORING, LongCommand, list_given, options
 
-LEARN = ("files", "files_from", "model", "start", "verbose", "quiet")
+LEARN = ("files", "attached", "files_from", "model", "start", "verbose", "quiet")
 
 
 @click.command("classify", cls=LongCommand)
@@ -45,17 +45,19 @@ def learn_command(class_name: str, files: tuple[str, ...], **given: Any) -> int:
     """Learn messages as CLASS: correct a verdict, or add new mail.
 
     FILE is a message, a folder or a mailbox; without FILE, the message on stdin.  Writes one line for each
-    message to stdout: `learned`, `moved` (it was counted as another class) or `already learned`, a tab, and
-    its name.  Messages are learned in batches: if the command is stopped, every written line is done.
+    message to stdout: `learned`, `moved` (it was counted as another class), `already learned`, or `learned in
+    another form` (as another class, with another header; nothing has changed), a tab, and its name.
+    Messages are learned in batches: if the command is stopped, every written line is done.
     If other programs write to the model, it waits for its turn; after 60 seconds it ends with 75.
 
     \b
     Example:
         nbspam learn spam < message.eml
         nbspam learn ham ~/Maildir/.NotJunk -m my.nbspam
+        nbspam learn spam --attached ~/Maildir/.Reports
 
-    Exit status: 0 done, also if all was learned before; 64 usage, no such class; 65 no sound model;
-    66 no such message or no model; 74 I/O; 75 try again later.
+    Exit status: 0 done, also if all was learned before; 64 usage, no such class; 65 no sound model, or a
+    report without an attached message; 66 no such message or no model; 74 I/O; 75 try again later.
     """
     return learn(_read_options(given), class_name, list(files))
 
@@ -65,8 +67,8 @@ def learn_command(class_name: str, files: tuple[str, ...], **given: Any) -> int:
 def unlearn_command(files: tuple[str, ...], **given: Any) -> int:
     """Unlearn messages of any class; the calibration keeps what it has learned.
 
-    The counts are then exactly as before.  Writes one line for each message to stdout: `forgotten` or
-    `was never learned`, a tab, and its name.
+    The counts are then exactly as before.  Writes one line for each message to stdout: `forgotten`,
+    `was never learned` or `learned in another form` (see learn; it still counts), a tab, and its name.
 
     \b
     Example:

@@ -18,7 +18,7 @@ from nbspam.learning.learn import class_number, count_message, list_tokens, read
 from nbspam.mail.limits import MAX_READ_BYTES
 from nbspam.store.autolearned import count_autolearned, count_reviewed, pack_tokens, read_autolearned
 from nbspam.store.reader import Model, open_model
-from nbspam.store.updater import Origin, Transaction, Updater, list_countings
+from nbspam.store.updater import Origin, Transaction, Updater, read_rows
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ def may_learn_verdict(path: str, data: bytes) -> bool:
 
 
 def _may_learn_verdict(model: Model, message: Counted) -> bool:
-    is_new = not list_countings(model.connection, message.digest)
+    is_new = not read_rows(model.connection, "learned", message.digest)
     return is_new and has_enough_labelled(model) and not is_often_wrong(model)
 
 

@@ -4,8 +4,10 @@ Several messages of one transaction count one after the other.  The same message
 learned as another class, it moves.  The calibration learns from the score that the message had before it
 was counted.
 
-A counting that the filter made on its own verdict (nbspam.learning.autolearn) is taken out whole before the
-message is learned.
+Delivery adds header fields, so a message may come in another form than the one that was counted.  It is the
+same message and does not count again; to move it, or to take it out, needs the tokens that were counted.
+A counting that the filter made on its own verdict (nbspam.learning.autolearn) keeps them, and is taken out
+whole before the message is learned, in whatever form it comes.
 """
 
 from __future__ import annotations
@@ -22,7 +24,15 @@ from nbspam.model.calibration import (
 from nbspam.model.scorer import Scorer
 from nbspam.settings import Settings, parse_settings
 from nbspam.store.reader import Model, open_model
-from nbspam.store.updater import MessageToken, Origin, Transaction, Updater, list_countings
+from nbspam.store.updater import (
+    MessageToken,
+    Origin,
+    Transaction,
+    Updater,
+    list_countings,
+    list_other_classes,
+    read_rows,
+)
 from nbspam.tokens import Counted, count_tokens
 
 TYPE_CHECKING = False
@@ -37,6 +47,7 @@ MOVED = "moved"
 KNOWN = "already learned"
 FORGOTTEN = "forgotten"
 UNKNOWN = "was never learned"
+OTHER_FORM = "learned in another form"  # as another class, so that it cannot be moved; nothing has changed
 # Of one transaction: half a second of work, and the disk writes little more than for one message.
 BATCH_MESSAGES = 32
 BATCH_BYTES = 4 << 20
@@ -44,12 +55,12 @@ CREDIT = "calibration_credit"  # the setting that keeps Learner.credit
 
 
 def learn_message(path: str, label: str, data: bytes, origin: Origin | None = None) -> str:
-    """Count one message as `label`; returns LEARNED, MOVED or KNOWN."""
+    """Count one message as `label`; returns LEARNED, MOVED, KNOWN or OTHER_FORM."""
     return learn_messages(path, label, [("", data)], origin)[0]
 
 
 def unlearn_message(path: str, data: bytes) -> str:
-    """Take one counting of a message out; returns FORGOTTEN or UNKNOWN."""
+    """Take one counting of a message out; returns FORGOTTEN, UNKNOWN or OTHER_FORM."""
     return learn_messages(path, None, [("", data)])[0]
 
 
@@ -131,7 +142,10 @@ def _learn(updater: Updater, message: Counted, number: int) -> str:
     if own is not None:
         updater.model.read()  # without the message
     before = list_countings(updater.connection, message.digest)
-    classes = {one for one, _, _ in before}
+    other_forms = list_other_classes(updater.connection, message.digest)
+    if other_forms - {number}:
+        return OTHER_FORM
+    classes = {one for one, _, _ in before} | other_forms
     if classes == {number}:
         return KNOWN
     if not before:
@@ -146,14 +160,18 @@ def _learn(updater: Updater, message: Counted, number: int) -> str:
 
 
 def _unlearn(updater: Updater, message: Counted) -> str:
-    before = list_countings(updater.connection, message.digest)
-    is_own = updater.take_back(message.digest) is not None
-    if before and not is_own:
+    result = UNKNOWN
+    if updater.take_back(message.digest) is not None:
+        result = FORGOTTEN
+    elif before := list_countings(updater.connection, message.digest):
         number, _, _ = before[0]
         count_message(updater, number, message, -1)
-    if not list_countings(updater.connection, message.digest):
+        result = FORGOTTEN
+    if not read_rows(updater.connection, "learned", message.digest):
         updater.forget_moves(message.digest)
-    return FORGOTTEN if before else UNKNOWN
+    elif result == UNKNOWN:
+        result = OTHER_FORM
+    return result
 
 
 def read_counted(data: bytes, model: Model, name: str = "") -> Counted:

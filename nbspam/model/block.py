@@ -27,10 +27,12 @@ from nbspam.tokens.bag import (
     Tokens,
     digest_features,
     digest_tokens,
+    find_form,
+    identify_message,
 )
 
 SLICE_PAIRS = 60_000  # tokens of messages worked on at a time: bounds the memory of temporary arrays
-ROW_ARRAYS = ("labels", "dates", "sizes", "has_words", "features")  # one value a message
+ROW_ARRAYS = ("labels", "dates", "sizes", "has_words", "identities", "features")  # one value a message
 DATED_SHARE = 0.9  # of the messages, for time order to mean anything
 
 
@@ -70,6 +72,7 @@ class Block:
     names   : display names of the messages
     sizes   : int64 (n_messages,), bytes
     has_words : bool (n_messages,), False for a message with neither header nor text
+    identities : int64 (n_messages,), equal for all forms of a message, see identify_message
     features : float64 (n_messages, n_features), NaN missing; no columns if they were not wanted
     """
 
@@ -82,6 +85,7 @@ class Block:
     names: list[str] = field(default_factory=list)
     sizes: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
     has_words: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, np.bool_))
+    identities: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
     features: Floats = field(default_factory=lambda: np.zeros((0, 0)))
 
     def __len__(self) -> int:
@@ -121,16 +125,16 @@ class Block:
 
     def digests(self) -> Ints:
         """int64 (n_messages,): equal for equal messages, see digest_message."""
-        digests = np.zeros(len(self), np.int64)
+        totals = np.zeros(len(self), np.int64)
         for rows in self.slices():
             starts = self.starts[rows.start : rows.stop + 1]
             some = slice(starts[0], starts[-1])
             terms = self.keys[self.columns[some]] * (2 * self.counts[some] + 1)  # wraps at 64 bits, as meant
             sums = np.concatenate([np.zeros(1, np.int64), np.cumsum(terms)])
-            digests[rows] = np.diff(sums[starts - starts[0]])
+            totals[rows] = np.diff(sums[starts - starts[0]])
         if self.features.shape[1]:
-            digests += np.array(list(map(digest_features, self.features.tolist())), np.int64)
-        return digests
+            totals += np.array(list(map(digest_features, self.features.tolist())), np.int64)
+        return np.asarray(self.identities | find_form(totals))
 
     def count(self, n_classes: int) -> Counts:
         """The counts of the labelled rows, over the columns of the block, which have ascending keys."""
@@ -158,7 +162,7 @@ class BlockBuilder:
     def _begin(self) -> None:
         self._tokens = array("I")  # view after view, message after message
         self._lengths: list[int] = []  # tokens of each view of each message
-        self._rows: list[tuple[str, int, float, int, Sequence[float | None]]] = []
+        self._rows: list[tuple[str, int, float, int, int, Sequence[float | None]]] = []
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -177,7 +181,7 @@ class BlockBuilder:
         self._tokens.fromlist([*map(self._numbers.__getitem__, chain.from_iterable(views))])
         self._lengths += map(len, views)
         date = float("nan") if read.date is None else read.date
-        self._rows.append((name, label, date, size_bytes, read.numeric))
+        self._rows.append((name, label, date, size_bytes, identify_message(read), read.numeric))
 
     def build(self) -> Block:
         """The block of the messages added since the last one; its lexicon has only the tokens new in it.
@@ -196,7 +200,7 @@ class BlockBuilder:
         distinct = ordered[begins]
         columns = tokens[distinct & 0xFFFFFFFF].astype(np.int32)
         views = np.array(READ_NUMBERS, np.uint8)[(distinct >> 32) % n_views]
-        names, labels, dates, sizes, features = zip(*self._rows, strict=True)
+        names, labels, dates, sizes, identities, features = zip(*self._rows, strict=True)
         block = Block(
             lexicon=self._new_tokens(columns, views),
             starts=np.searchsorted(distinct >> 32, np.arange(len(self) + 1) * n_views),
@@ -207,6 +211,7 @@ class BlockBuilder:
             names=list(names),
             sizes=np.array(sizes, np.int64),
             has_words=lengths[:, 0] + lengths[:, 1] > 0,  # header, body
+            identities=np.array(identities, np.int64),
             features=np.array(features, np.float64).reshape(len(self), -1),  # None: NaN
         )
         self._begin()

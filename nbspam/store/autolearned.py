@@ -10,6 +10,7 @@ import zlib
 from nbspam.errors import DamagedModelError
 from nbspam.store.connection import MAX_VALUE_BYTES, Connection
 from nbspam.store.reader import Model
+from nbspam.tokens.bag import FORM_BITS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,7 +30,8 @@ def count_autolearned(model: Model) -> list[int]:
 
 def count_reviewed(model: Model) -> tuple[int, int]:
     """How many others a person has labelled since, and how many of these as another class."""
-    wrong = "SELECT 1 FROM learned WHERE learned.digest = moved.digest AND learned.class != moved.class"
+    forms = "learned.digest BETWEEN moved.digest & -(1 << {0}) AND moved.digest | (1 << {0}) - 1"
+    wrong = f"SELECT 1 FROM learned WHERE {forms.format(FORM_BITS)} AND learned.class != moved.class"
     rows = model.connection.ask(
         f"SELECT count(*), total(EXISTS ({wrong})) FROM moved JOIN batch ON batch.number = moved.batch "
         "JOIN source ON source.number = batch.source WHERE own = 1"

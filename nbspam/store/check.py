@@ -7,7 +7,7 @@ are the sums over the tokens.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from nbspam.decision import load_loss
 from nbspam.errors import DamagedModelError, NbspamError
@@ -15,9 +15,9 @@ from nbspam.model.calibration import check_places
 from nbspam.model.posterior import log_priors, parse_prior
 from nbspam.settings import parse_settings
 from nbspam.store.digest import differing_tables
-from nbspam.store.reader import Model, find_rows, open_model
+from nbspam.store.reader import Model, count_columns, open_model
 from nbspam.store.writer import sum_rows
-from nbspam.tokens.bag import NOTAWORD, NOTAWORD_KEY, NOTAWORD_VIEW, hash_token
+from nbspam.tokens.bag import FORM_BITS, NOTAWORD, NOTAWORD_KEY, NOTAWORD_VIEW, hash_token
 
 
 def check_model(path: str) -> list[str]:
@@ -111,7 +111,18 @@ def contradictions(model: Model) -> int:
     return int(model.connection.ask(f"SELECT count(*) FROM ({twice})")[0][0])
 
 
+def list_fields(model: Model) -> list[tuple[Any, ...]]:
+    """(name of a header field, messages of each class that have it)."""
+    documents = ", ".join(count_columns(len(model.classes))[::2])
+    query = f"SELECT substr(text, 7), {documents} FROM token WHERE view = 0 AND text GLOB 'field:*'"
+    rows = model.connection.ask(query)
+    if any((type(name), *map(type, counts)) != (str, *(int for _ in counts)) for name, *counts in rows):
+        raise DamagedModelError(model.path, "the counts of a header field are not whole numbers")
+    return rows
+
+
 def find_learned(model: Model, digests: list[int]) -> set[int]:
-    """The digests among these of messages that the model has counted."""
-    query = "SELECT digest FROM learned WHERE digest"
-    return {digest for (digest,) in find_rows(model.connection, query, digests)}
+    """The digests among these of messages that the model has counted, in whatever form."""
+    rows = model.connection.stream(f"SELECT DISTINCT digest >> {FORM_BITS} FROM learned")
+    known = {identity for (identity,) in rows}
+    return {digest for digest in digests if digest >> FORM_BITS in known}

@@ -69,7 +69,7 @@ class Move(NamedTuple):
 
 
 def list_moves(updater: Updater, digest: int) -> list[Move]:
-    """The moves of a message."""
+    """The moves of a message, in whatever form."""
     return [Move(*row) for row in read_rows(updater.connection, "moved", digest)]
 
 

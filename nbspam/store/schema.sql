@@ -70,7 +70,9 @@ CREATE TABLE batch (                -- messages that were learned at once; the o
 );
 
 CREATE TABLE learned (              -- which messages were counted, so that one counts once
-    digest INTEGER NOT NULL,        -- 64-bit digest of the message's tokens, and its numeric features if counted
+    digest INTEGER NOT NULL,        -- 64 bits: the upper 44 of the message, of its body and of the fields that
+                                    --   its sender wrote; the lower 20 of the form that was counted, of all its
+                                    --   tokens, and of its numeric features if counted
     class  INTEGER NOT NULL,        -- class.number it was counted in
     batch  INTEGER NOT NULL DEFAULT 1, -- batch.number; may be missing in `batch` once forgotten
     times  INTEGER NOT NULL,        -- how often (bulk training counts exact duplicates)

@@ -16,7 +16,7 @@ from nbspam.store.digest import DIGESTED, digest_row, digest_rows, read_digests,
 from nbspam.store.reader import Model, find_columns
 from nbspam.store.rows import Writer, escape_bytes
 from nbspam.store.turns import PATIENCE_SECONDS, Turn
-from nbspam.tokens.bag import NO_TEXTBOOK_VIEWS, NOTAWORD, NOTAWORD_KEY, NOTAWORD_VIEW
+from nbspam.tokens.bag import NO_TEXTBOOK_VIEWS, NOTAWORD, NOTAWORD_KEY, NOTAWORD_VIEW, list_form_bounds
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -251,25 +251,24 @@ class Updater(Writer):
         self.change("numeric_count", gone, new)
 
     def take_back(self, digest: int, moves: bool = False) -> int | None:
-        """Take out a message that the filter counted itself; its class, or None for another message.
+        """Take out a message that the filter counted itself, in whatever form; its class, or None.
 
         moves : a person has labelled it
         """
-        rows = self.connection.ask("SELECT class, tokens FROM autolearned WHERE digest = ?", (digest,))
-        if not rows:
-            return None
-        from nbspam.store.autolearned import unpack_tokens  # few messages were
+        query = f"SELECT {DIGESTED['autolearned']} FROM autolearned WHERE digest BETWEEN ? AND ?"
+        label = None
+        for form, label, tokens in self.connection.ask(query, list_form_bounds(digest)):
+            from nbspam.store.autolearned import unpack_tokens  # few messages were
 
-        label, tokens = rows[0]
-        self.change("autolearned", [(digest, label, tokens)])
-        times = unpack_tokens(tokens, self.model.path)
-        views = find_columns(self.connection, "view", list(times))
-        # A word outside a fixed vocabulary has no row: its view does not matter.
-        rest = [(key, views.get(key, (0,))[0], "", n) for key, n in times.items()]
-        batch = self.count(label, digest, rest, -1)
-        if moves:
-            self.move(digest, label, batch, 1)
-        return int(label)
+            self.change("autolearned", [(form, label, tokens)])
+            times = unpack_tokens(tokens, self.model.path)
+            views = find_columns(self.connection, "view", list(times))
+            # A word outside a fixed vocabulary has no row: its view does not matter.
+            rest = [(key, views.get(key, (0,))[0], "", n) for key, n in times.items()]
+            batch = self.count(label, form, rest, -1)
+            if moves:
+                self.move(form, label, batch, 1)
+        return label
 
 
 class Transaction:
@@ -317,16 +316,22 @@ class Transaction:
 
 
 def read_rows(connection: Connection, table: str, digest: int) -> list[tuple[int, ...]]:
-    """The rows of `learned` or `moved` of a message."""
-    rows = connection.ask(f"SELECT {DIGESTED[table]} FROM {table} WHERE digest = ?", (digest,))
+    """The rows of `learned` or `moved` of a message, in whatever form."""
+    query = f"SELECT {DIGESTED[table]} FROM {table} WHERE digest BETWEEN ? AND ?"
+    rows = connection.ask(query, list_form_bounds(digest))
     if any(type(value) is not int for row in rows for value in row):
         raise DamagedModelError(connection.path, "a message was not counted a whole number of times")
     return rows
 
 
 def list_countings(connection: Connection, digest: int) -> list[tuple[int, ...]]:
-    """(class number, batch, how often) a message of this digest was counted."""
-    return [row[1:] for row in read_rows(connection, "learned", digest)]
+    """(class number, batch, how often) a message was counted in the form of this digest."""
+    return [row[1:] for row in read_rows(connection, "learned", digest) if row[0] == digest]
+
+
+def list_other_classes(connection: Connection, digest: int) -> set[int]:
+    """The numbers of the classes in which a message was counted in other forms than that of this digest."""
+    return {number for form, number, *_ in read_rows(connection, "learned", digest) if form != digest}
 
 
 def _clamp_counts(counts: list[int]) -> list[int]:

@@ -31,7 +31,7 @@ from nbspam.model.calibrate import MIN_CALIBRATION, can_calibrate
 from nbspam.model.posterior import can_judge
 from nbspam.settings import parse_settings
 from nbspam.store.autolearned import count_autolearned, count_reviewed
-from nbspam.store.check import check_model, contradictions, count_learned
+from nbspam.store.check import check_model, contradictions, count_learned, list_fields
 from nbspam.store.connection import FORMAT
 from nbspam.store.reader import Model, open_model
 
@@ -41,6 +41,8 @@ WRONG = "wrong"
 OTHERS_ACCESS = 0o066  # read or write
 ENOUGH = 200  # messages of the rarest class
 LOPSIDED = 20  # times as many messages of one class as of another
+# A header field in such shares of one class, and of each other, tells where mail came from.
+MOSTLY, HARDLY = 0.9, 0.02
 LEARN_MORE = "learn more of it: nbspam train `update` SOURCE, nbspam learn CLASS FILE"
 DELIVERY_FILES = (".procmailrc", ".mailfilter", ".forward")
 
@@ -164,6 +166,7 @@ def _examine_contents(path: str) -> Iterator[Finding]:
         yield from _examine_autolearned(model)
         yield from _examine_amount(model)
         yield _examine_calibration(model)
+        yield from _examine_fields(model)
         twice = contradictions(model)
         if twice:
             text = f"messages that are counted in more than one class: {twice:,}"
@@ -219,6 +222,22 @@ def _examine_calibration(model: Model) -> Finding:
         )
         return _note("calibrated", text, LEARN_MORE)
     return Finding("calibrated", "yes: the weights of the views were learned from your mail")
+
+
+def _examine_fields(model: Model) -> Iterator[Finding]:
+    """Whether the classes came on different ways: then a filter learns the way."""
+    if min(model.messages) < MIN_LABELLED:
+        return
+    one_sided = []
+    for name, *having in list_fields(model):
+        shares = sorted(n / total for n, total in zip(having, model.messages, strict=True))
+        if shares[-1] > MOSTLY and max(shares[:-1], default=1) < HARDLY:
+            one_sided.append(name)
+    if one_sided:
+        more = f" and {len(one_sided) - 3} more" if len(one_sided) > 3 else ""
+        text = f"in over 90 % of one class and under 2 % of the others: {', '.join(one_sided[:3])}{more}"
+        text += "; the filter may have learned where mail came from, not what it is"
+        yield _note("fields", text, "train on mail of all classes that came the same way")
 
 
 def _find_others(path: str, places: Iterable[str]) -> Iterator[Finding]:

@@ -27,6 +27,7 @@ from nbspam.store.updater import Origin, Transaction, Updater
 from nbspam.tasks.classify import counts_of, look_up_cells
 from nbspam.tasks.start import choose_model, copy_shared
 from nbspam.tasks.train import Trained, find_contradictions
+from nbspam.tokens.bag import FORM_BITS
 
 # A step of the calibration costs the square of its weights: with many classes fewer messages are learned.
 STEP_BUDGET = 1_400_000
@@ -92,9 +93,10 @@ def _add(
         if (model.classes, vocabulary_keys(model)) != (classes, keys):
             raise TryAgainError(path, "was replaced while the mail was read", "start again", "model-changed")
         updater.begin(origin)
-        own = {digest for digest, _, _ in read_autolearned(updater.connection)}
-        for digest in own & {digest for digest, _, _ in learned}:
-            updater.take_back(digest, moves=True)  # the label replaces the filter's own verdict
+        own = {digest >> FORM_BITS for digest, _, _ in read_autolearned(updater.connection)}
+        for digest, _, _ in learned:
+            if digest >> FORM_BITS in own:
+                updater.take_back(digest, moves=True)  # the label replaces the filter's own verdict
         before = find_learned(model, [digest for digest, _, _ in learned])
         counted_before = sum(times for digest, _, times in learned if digest in before)
         updater.add(counts.messages.tolist(), make_token_rows(table))

@@ -257,12 +257,12 @@ def _body_word(text: str) -> Token | None:
 
 def _header_word(field: str, text: str) -> Token | None:
     wanted = f"{field}:{_normalise(text)}"
-    return (HEADER, wanted) if wanted in tokenize_header([(field, text)]) else None
+    return (HEADER, wanted) if wanted in tokenize_header([(field, text)])[0] else None
 
 
 def _field(name: str) -> Token | None:
     wanted = "field:" + name.lower()
-    return (HEADER, wanted) if wanted in tokenize_header([(name.lower(), "")]) else None
+    return (HEADER, wanted) if wanted in tokenize_header([(name.lower(), "")])[0] else None
 
 
 def _structure(kind: str, text: str, limit: int) -> Token | None:

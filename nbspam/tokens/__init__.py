@@ -21,6 +21,7 @@ from nbspam.tokens.bag import (
     Tokens,
     digest_message,
     hash_tokens,
+    identify_message,
     make_bigrams,
 )
 from nbspam.tokens.headers import measure_size, tokenize_header, tokenize_order
@@ -63,7 +64,8 @@ def tokenize(message: Message, wanted: Collection[str] = ()) -> Tokens:
     tokens, texts = Tokens(), Texts()
     tokens.failures = message.failures
     with Stage(message, "header-tokens"):
-        tokens.header = tokenize_header(message.headers)[:MAX_TOKENS]
+        header, sent = tokenize_header(message.headers)
+        tokens.header, tokens.sent = header[:MAX_TOKENS], sent[:MAX_TOKENS]
     for part in message.parts:
         with Stage(message, "text"):
             texts.read_part(part)
@@ -86,6 +88,7 @@ def tokenize(message: Message, wanted: Collection[str] = ()) -> Tokens:
         # Those of the whole message come first, so that a flood of URLs does not push them out.
         of_message = tokenize_form(message, measure_size(message))
         tokens.structure = [*of_message, *tokenize_order(message.headers), *texts.structure][:MAX_TOKENS]
+        tokens.sent = [*tokens.sent, *texts.structure[:MAX_TOKENS]]
     if not tokens.structure:  # that stage has failed
         tokens.structure = ["defect=" + defect for defect in message.defects]
     if NUMERIC in wanted:
@@ -103,12 +106,13 @@ class Counted:
     features : values of tokens.numeric.NAMES; empty where they were not measured
     """
 
-    __slots__ = ("_digest", "features", "tokens")
+    __slots__ = ("_digest", "_read", "features", "tokens")
 
     def __init__(self, tokens: Tokens) -> None:
         self.features = tokens.numeric
         self.tokens: list[dict[int, tuple[str, int]]] = []
         self._digest: int | None = None
+        self._read = tokens
         no_tokens = ()  # view 4, NOTAWORD, has no tokens of its own
         for found in (*tokens.views(), no_tokens, tokens.measures):
             times: dict[str, int] = {}
@@ -123,10 +127,10 @@ class Counted:
 
     @property
     def digest(self) -> int:
-        """Equal for equal messages."""
+        """Equal for equal messages; all forms of a message share its upper bits, see digest_message."""
         if self._digest is None:
             counts = {key: n for view in self.tokens for key, (_, n) in view.items()}
-            self._digest = digest_message(counts, self.features)
+            self._digest = digest_message(identify_message(self._read), counts, self.features)
         return self._digest
 
     def keys(self) -> list[int]:

@@ -23,28 +23,53 @@ def _split_names(names: str) -> frozenset[str]:
     return frozenset(names.split())
 
 
-# How the verdicts of filters begin; in addition to these every name with `x-` first and "spam" in it.
-VERDICTS = _split_names(
-    """
-    spamdiagnostic x-aes-category x-apple-action x-apple-movetofolder x-assp- x-authority-analysis
-    x-authority-info x-barracuda-bayes x-bogosity x-cloudmark- x-clx- x-cm-analysis x-cm-score x-cmae-
-    x-cnfs-analysis x-crm114- x-ctch- x-eset-as x-gm-phishy x-ham-report x-hammie- x-hmailserver-reason
-    x-icl- x-junkmail- x-klms- x-kse- x-mantsh x-me-authentication-results x-me-cm x-me-vs
-    x-message-delivery x-mimecast-bulk x-mimecast-impersonation x-mras x-ms-exchange-organization-pcl
-    x-ms-exchange-organization-scl x-nas- x-purgate x-razorgate-vade x-recommended-action
-    x-text-classification x-tm-as- x-tmase- x-ui-filterresults x-ui-out-filterresults x-vadesecure x-vr-
-    x-xfinity-v x-mozilla-
-    """
-)
-_VERDICTS = tuple(VERDICTS)  # as str.startswith() takes them
-# Notes of mail stores, and of programs that keep mail in files.
-IGNORED = _split_names(
-    """
-    status x-status x-uid x-uidl x-keywords x-gmail-labels lines content-length x-account-key
-    x-cyrus-session-id x-evolution x-evolution-source x-gm-msgid x-gm-thrid x-imap x-imapbase
-    x-kmail-encryptionstate x-kmail-mdn-sent x-kmail-signaturestate x-length x-tuid
-    """
-)
+# Fields that are no evidence, by kind; docs/tokens.md shows them.  `name*` is every name that begins so,
+# `x-*word*` every name with `x-` first and the word in it.
+NO_EVIDENCE = {
+    "notes of programs that store or fetch mail": _split_names(
+        """
+        cmm-x-* content-length fcc forwarded gnus-warning lines mbox-line old-status replied status
+        x-account-key x-apple-action* x-apple-auto-saved x-apple-base-url x-apple-content-length
+        x-apple-mail-* x-apple-movetofolder* x-apple-uuid x-apple-windows-friendly x-cached-*
+        x-claws-* x-content-length x-cursor-pos x-cyrus-* x-dbox-* x-delivery-id x-evolution
+        x-evolution-* x-fetchmail-* x-flags x-folder x-from-line x-from_ x-getmail-* x-gm-labels
+        x-gm-msgid x-gm-raw x-gm-thrid x-gmail-* x-gnus-* x-identity-key x-imap x-imapbase
+        x-incomingheadercount x-incomingtopheadermarker x-keywords x-kmail-cryptomessageformat
+        x-kmail-cursorpos x-kmail-dictionary x-kmail-drafts x-kmail-encryptionstate x-kmail-fcc
+        x-kmail-filtered x-kmail-identity x-kmail-link-message x-kmail-link-type x-kmail-mdn-sent
+        x-kmail-redirect-from x-kmail-signaturestate x-kmail-templates x-kmail-transport x-label
+        x-labels x-length x-message-delivery* x-message-info x-message-status x-mozilla-*
+        x-ms-exchange-processed-by-bccfoldering x-ms-userlastlogontime x-mutt-* x-offlineimap*
+        x-our-headers x-our-replyto x-reply-mbox x-reply-uid x-rmail-* x-sieve* x-status
+        x-store-info x-sylpheed-* x-tuid x-uid x-uidl x-uniform-type-identifier
+        x-universally-unique-identifier x-vm-* xref
+        """
+    ),
+    "verdicts of other filters": _split_names(
+        """
+        ctch-* ironport-sdr spam-* spamdiagnostic* x-*-metrics* x-*mailscanner* x-*spam*
+        x-aes-category* x-amavis-* x-amp-* x-aol-global-disposition x-asg-* x-assp-* x-auth-result
+        x-authority-analysis* x-authority-info* x-barracuda-* x-bayes* x-bitdefender* x-bogosity*
+        x-boxtrapper x-brightmail* x-canit* x-cfilter-loop x-clamav* x-clapf-* x-cloudmark-* x-clx-*
+        x-cm-analysis* x-cm-score* x-cmae-* x-cnfs-analysis* x-crm114-* x-ctch-* x-cyren-* x-dcc-*
+        x-dkim-result x-drweb-* x-eavas* x-eopattributedmessage x-eoptenantattributedmessage x-eset*
+        x-f-secure-* x-feas-* x-filter-score x-fireeye* x-fortimail-* x-fuglu-* x-gfi* x-gm-phishy*
+        x-greylist* x-ham-report* x-hammie-* x-haraka-* x-hmailserver-* x-icl-* x-imss-* x-ipas-*
+        x-ironport* x-junk* x-kaspersky* x-klms-* x-kse-* x-mailcleaner-* x-mailcontrol-*
+        x-mailfoundry* x-mantsh* x-mdav-* x-me-authentication-results* x-me-bayesian x-me-cm*
+        x-me-content x-me-vs* x-mimecast-bulk* x-mimecast-impersonation* x-mimedefang-*
+        x-mirapoint-* x-mlf-* x-mox-reason x-mras* x-ms-exchange-atp* x-ms-exchange-eopdirect
+        x-ms-exchange-forest-* x-ms-exchange-organization-* x-ms-exchange-transport-endtoendlatency
+        x-mxscan-* x-nai-* x-nas-* x-nod32* x-pmx-* x-policyd-weight x-pps-* x-prerbls x-pstn-*
+        x-purgate* x-pyzor* x-qmail-scanner-* x-quarantine-id* x-razor* x-rbl-*
+        x-recommended-action* x-rspamd-* x-sa-* x-sbrs x-scanned-by x-scanner x-sea-* x-sendergroup
+        x-sid-* x-smartermail-* x-sophos-* x-spf-scan-by x-sta-* x-starscan* x-surgate-* x-switch*
+        x-symantec* x-symc-* x-text-classification* x-tm-as-* x-tmase-* x-ui-filterresults*
+        x-ui-out-filterresults* x-univie-* x-vade* x-vipre-* x-vr-* x-watchguard-* x-whitelist*
+        x-wum-* x-xfinity-v*
+        """
+    ),
+}
 MAX_FIELD_WORDS = 400  # a hostile field is cut here; real ones have some ten words
 MAX_TOKEN_NAME = 60
 MIN_CODE = 24  # characters of base64 in a row, of more kinds than one, that are no word
@@ -86,15 +111,21 @@ _LIST_MACHINERY = _split_names(
     x-mailman-version x-loop x-original-date
     """
 )
+# The sender has written them, and delivery leaves them alone.
+SENT = _split_names("from to cc reply-to subject date message-id in-reply-to references")
+_PATTERNS = frozenset().union(*NO_EVIDENCE.values())
+_NAMES = frozenset([name for name in _PATTERNS if "*" not in name])
+_WORDS = [name[3:-1] for name in _PATTERNS if name.startswith("x-*")]
+_BEGINNINGS = tuple([name[:-1] for name in _PATTERNS if name.find("*") == len(name) - 1])
 # Added on the way, so their place says nothing of the sender's program.
 _UNORDERED = _LIST_MACHINERY | _DATED | {"delivered-to", "return-path", "errors-to", "x-beenthere"}
 
 
 def counts_as_evidence(name: str) -> bool:
-    """True unless a field is the verdict of another filter or a note of the mail store."""
-    if name in IGNORED or name.startswith(_VERDICTS):
+    """True unless NO_EVIDENCE has the field."""
+    if name in _NAMES or name.startswith(_BEGINNINGS):
         return False
-    return "spam" not in name or not name.startswith("x-")
+    return not (name.startswith("x-") and any(word in name for word in _WORDS))
 
 
 def measure_size(message: Message) -> int:
@@ -129,12 +160,17 @@ _names = Memory(_find_token_name, MAX_REMEMBERED_FIELDS, MAX_TOKEN_NAME)
 _places = Memory(_find_place, MAX_REMEMBERED_FIELDS, MAX_TOKEN_NAME)
 
 
-def tokenize_header(headers: list[tuple[str, str]]) -> list[str]:
-    """Tokens of all fields that count, in order, repeats kept."""
+def tokenize_header(headers: list[tuple[str, str]]) -> tuple[list[str], list[str]]:
+    """Tokens of all fields that count, in order, repeats kept; and those of them of the SENT fields."""
     found: list[str] = []
+    sent: list[str] = []
     for field in headers:
-        found.extend(_fields[field] if len(field[1]) <= MAX_REMEMBERED_FIELD else _tokenize_field(field))
-    return found
+        name, text = field
+        tokens = _fields[field] if len(text) <= MAX_REMEMBERED_FIELD else _tokenize_field(field)
+        found.extend(tokens)
+        if name in SENT:
+            sent.extend(tokens)
+    return found, sent
 
 
 def _tokenize_field(field: tuple[str, str]) -> tuple[str, ...]:

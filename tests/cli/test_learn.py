@@ -1,5 +1,6 @@
 """`nbspam learn` and `nbspam unlearn`, as the shell sees them."""
 
+import base64
 import json
 import shutil
 from pathlib import Path
@@ -120,3 +121,27 @@ def test_learn_says_that_a_folder_has_no_message_to_learn(model: Path, tmp_path:
     (folder / "cur" / "1:2,ST").write_bytes(mail("thrown away"))
     said = program("learn", "spam", "-m", model, folder).stderr.decode()
     assert said.endswith("0 messages.\nThere is no message to learn at these paths.\n")
+
+
+@pytest.mark.parametrize("encoding", ["8bit", "base64"])
+def test_attached_message_teaches_and_its_report_does_not(calibrated: Path, encoding: str) -> None:
+    inside = (
+        b"Received: from x (x [192.0.2.77])\nSubject: watches\nFrom: w@pear.example\n\ngr\xc3\xa1tis\xff\n"
+    )
+    attached = inside if encoding == "8bit" else base64.encodebytes(inside)
+    report = (
+        b"From: Ann <ann@a.example>\nMIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=b\n\n"
+        b"--b\n\nreport number 1\n--b\nContent-Type: message/rfc822\nContent-Transfer-Encoding: "
+        + encoding.encode()
+        + b"\n\n"
+        + attached
+        + b"--b--\n"
+    )
+    before = counts(calibrated)
+    assert run("learn", "spam", "--attached", "-m", calibrated, stdin=report) == "learned\t-\n"
+    assert run("unlearn", "-m", calibrated, stdin=inside) == "forgotten\t-\n"
+    assert counts(calibrated) == before
+    done = program("learn", "spam", "--attached", "-m", calibrated, stdin=inside)
+    assert done.returncode == 65
+    assert b"forward the message as an attachment" in done.stderr
+    assert counts(calibrated) == before

@@ -19,7 +19,7 @@ from nbspam.model.scorer import make_words
 from nbspam.model.textbook import TextbookModel, WordRows, choose_alpha, scaled_log_loss
 from nbspam.model.words import WordLaw
 from nbspam.settings import Settings
-from nbspam.tokens.bag import NOTAWORD_KEY, NOTAWORD_VIEW
+from nbspam.tokens.bag import FORM_BITS, NOTAWORD_KEY, NOTAWORD_VIEW
 
 Matrix = NDArray[Any]  # (n_messages, n_words): how often each word occurs in each message
 WORDS = 12
@@ -79,6 +79,7 @@ def block_of(words: Matrix, labels: Matrix | None = None) -> Block:
         names=[""] * n_messages,
         sizes=np.zeros(n_messages, np.int64),
         has_words=np.ones(n_messages, np.bool_),
+        identities=np.unique(words, axis=0, return_inverse=True)[1].ravel() << FORM_BITS,
         features=np.zeros((n_messages, 0)),
     )
 

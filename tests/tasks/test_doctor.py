@@ -12,7 +12,7 @@ from nbspam.tasks.doctor import FINE, NOTE, WRONG, Finding, examine
 from tests.as_nobody import NOBODY, as_nobody
 from tests.mail_samples import make_corpus
 from tests.programs import needs_root
-from tests.tiny_mail import program, run
+from tests.tiny_mail import mail, program, run, write_folders
 
 
 @pytest.fixture(scope="module")
@@ -59,6 +59,19 @@ def doctor(*arguments: object) -> tuple[int, dict[str, Any]]:
     done = program("doctor", *arguments, "--json", "-q")
     assert done.stderr == b""
     return done.returncode, json.loads(done.stdout)
+
+
+def test_field_of_nearly_one_class_alone_is_named(tmp_path: Path) -> None:
+    """Classes that came on different ways teach the way."""
+    mails = [mail(f"report {n}") for n in range(100)]
+    ways = {"ham": b"X-Queue: a\n", "spam": b"X-Store-Info: b\n"}  # the latter is no evidence
+    folder = write_folders(
+        tmp_path / "mail", {name: [way + one for one in mails] for name, way in ways.items()}
+    )
+    run("train", folder, "-m", tmp_path / "model", "-q")
+    fields = found(tmp_path / "model")["fields"]
+    assert (fields.state, fields.text.split(": ")[1].split(";")[0]) == (NOTE, "x-queue")
+    assert "the same way" in fields.remedy
 
 
 def test_nothing_is_wrong_with_a_model_of_enough_mail(model: Path) -> None:

@@ -1,22 +1,39 @@
 """Which fields are evidence, and the first host on the way; golden/header-* show what each field gives."""
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from nbspam.mail import parse
 from nbspam.tokens import read
-from nbspam.tokens.headers import IGNORED, VERDICTS
+from nbspam.tokens.headers import NO_EVIDENCE
 from nbspam.tokens.measures import MAX_HOPS, has_unnamed_origin
 
 MAIL = b"From: ida@lake.example\nTo: otto@orchard.example\nSubject: pears\n"
 
 
-def test_verdicts_and_notes_of_the_mail_store_are_no_evidence() -> None:
-    fields = "".join(f"{name}: spam junk 99\n" for name in VERDICTS | IGNORED).encode()
-    plain = read(MAIL + b"\npears\n", ("measures",))
-    noted = read(fields + MAIL + fields + b"\npears\n", ("measures",))
+@pytest.mark.parametrize("kind", NO_EVIDENCE)
+def test_verdicts_and_notes_of_the_mail_store_are_no_evidence(kind: str) -> None:
+    names = [pattern.replace("*", "any") for pattern in sorted(NO_EVIDENCE[kind])]
+    fields = "".join(f"{name}: spam junk 99\n" for name in names).encode()
+    plain = read(MAIL + b"\npears\n", ("measures", "numeric"))
+    noted = read(fields + MAIL + fields + b"\npears\n", ("measures", "numeric"))
     assert (noted.views(), noted.measures) == (plain.views(), plain.measures)
+    assert noted.numeric == plain.numeric
+
+
+@pytest.mark.parametrize("kind", NO_EVIDENCE)
+def test_manual_lists_the_fields_that_are_no_evidence(kind: str) -> None:
+    manual = (Path(__file__).parents[2] / "docs/tokens.md").read_text("utf-8")
+    listed = manual.partition(f"\n{kind.capitalize()}:\n")[2].split("```")[1]
+    assert listed.split() == sorted(NO_EVIDENCE[kind])
+
+
+@pytest.mark.parametrize("name", ["X-Kmail-Message", "X-Kmail-Account", "X-Mailer", "X-Gm-Gg", "X-SG-EID"])
+def test_fields_of_senders_that_look_like_notes_are_evidence(name: str) -> None:
+    assert f"field:{name.lower()}" in read(f"{name}: pears\n".encode() + MAIL).header
 
 
 @pytest.mark.parametrize("size", [100, 127, 128, 250])
