@@ -16,6 +16,7 @@ from nbspam.decision import CLUES, Verdict
 from nbspam.errors import BadDataError, NbspamError, NoInputError, TryAgainError, UsageError
 from nbspam.filter import Filter, follow_model
 from nbspam.labels import HAM, HAM_AND_SPAM, SPAM, UNSURE
+from nbspam.mail.headers import has_known_field
 from nbspam.mail.limits import MAX_FIELD_NAME, MAX_READ_BYTES
 from nbspam.passthrough import FORMATS, mark_message, unwrap_message
 
@@ -36,6 +37,7 @@ REGULAR_FILE = 0o100000
 FEW_PATHS = 30  # with more messages than this, several processes judge them
 LARGE_BYTES = 1 << 20  # a file of this size may be a mailbox of many messages
 CHUNK_BYTES = 1 << 20
+MAX_FIRST_FIELDS = 1 << 12  # bytes that tell a header
 MARKED_BYTES = 16 << 20  # of a message with -p: old fields of ours are removed here, the rest is copied
 # The flags of this command; the table with their help is nbspam.cli.options.
 SHORT_FLAGS = {"-m": "--model", "-p": "--passthrough", "-q": "--quiet"}
@@ -116,6 +118,8 @@ def _answer(spam_filter: Filter, name: str, data: bytes, options: Options) -> Ve
     """Judge a message, write the verdict, and learn it with --autolearn."""
     verdict = spam_filter.classify(data, name)
     write_text(_text(spam_filter, verdict, options))
+    if not (verdict.is_prior_alone or "quiet" in options or has_known_field(data[:MAX_FIRST_FIELDS])):
+        _complain(f"nbspam: {plain(name)}: no mail: it has no known header field\n")
     _learn(spam_filter, verdict, data, options)
     return verdict
 
@@ -160,7 +164,14 @@ def _classify_many(options: Options, paths: list[str]) -> int:
                 sys.stderr.write(error_text(_unread(name, why)))
                 status = NoInputError.status
             notes.skipped.clear()
+    _show_left_out(notes, options)
     return status
+
+
+def _show_left_out(notes: Notes, options: Options) -> None:
+    """Say how many files and messages of folders and mailboxes have no verdict, and why."""
+    for reason, count in notes.left_out.items() if "quiet" not in options else ():
+        _complain(f"nbspam: left out: {count:,} ({plain(reason)})\n")
 
 
 def verdict_json(spam_filter: Filter, verdict: Verdict) -> str:
@@ -365,10 +376,11 @@ class ReadableMessages:
     status : the exit status so far: 0, or 66 after a message that could not be read
     """
 
-    __slots__ = ("_paths", "status")
+    __slots__ = ("_options", "_paths", "status")
 
     def __init__(self, options: Options, paths: list[str]) -> None:
         self._paths = _list_paths(options, paths)
+        self._options = options
         self.status = 0
 
     def __iter__(self) -> Iterator[tuple[str, bytes]]:
@@ -396,6 +408,7 @@ class ReadableMessages:
             yield item.name, data
         for name, why in notes.skipped:
             self._skip(name, why)
+        _show_left_out(notes, self._options)
 
     def _skip(self, name: str, why: str | None) -> None:
         sys.stderr.write(error_text(_unread(name, why)))

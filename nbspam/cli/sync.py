@@ -11,6 +11,7 @@ import click
 
 from nbspam.cli import done_text, plain, say, write_text
 from nbspam.cli.options import options
+from nbspam.cli.tables import check_all_read
 from nbspam.folders.learner import FolderLearner, FolderMemory, LearnedMail
 from nbspam.folders.maildirs import Maildirs
 from nbspam.labels import HAM_AND_SPAM
@@ -34,13 +35,15 @@ def sync_command(folders: tuple[str, ...], model: str, keep_days: float, dry_run
         nbspam sync
         nbspam sync --dry-run ~/mail
 
-    Exit status: 0 done; 64 usage; 65 no sound model; 66 no Maildir or no model; 74 I/O; 75 try again later.
+    Exit status: 0 done; 64 usage; 65 no sound model; 66 no Maildir, no model, or mail
+    that cannot be read; 74 I/O; 75 try again later.
     """
     check_classes(model, *HAM_AND_SPAM)
     box = Maildirs([*folders] or [os.path.expanduser("~/Maildir")])
     with closing(FolderMemory(f"{model}-sync.json", is_kept=not dry_run)) as memory:
         learner = FolderLearner(model, box, memory, "sync\t", keep_days, dry_run)
         show_learned(learner.learn(), quiet)
+    check_all_read(box.skipped)
 
 
 def show_learned(mails: Iterable[LearnedMail], quiet: bool) -> None:
