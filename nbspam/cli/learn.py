@@ -7,16 +7,19 @@ where they are used; their help is in nbspam.cli.quick_commands.
 from __future__ import annotations
 
 import os
+import sys
 
-from nbspam.cli import default_start, done_text, plain, read_class_name, say, write_text
+from nbspam.cli import default_start, done_text, error_text, plain, read_class_name, say, write_text
 from nbspam.cli.classify import ReadableMessages, own_model, parse_arguments
-from nbspam.errors import UsageError
+from nbspam.errors import BadDataError, UsageError
 from nbspam.learning.learn import check_classes, learn_messages, split_batches
 from nbspam.store.updater import Origin
 from nbspam.tasks.start import choose_model, copy_shared
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from nbspam.cli.classify import Options
 
 SWITCHES = ("--quiet",)
@@ -37,6 +40,17 @@ def learn_quickly(arguments: list[str]) -> int | None:
     return learn(options, words[0], words[1:]) if words else None
 
 
+def refuse_empty(messages: ReadableMessages) -> Iterator[tuple[str, bytes]]:
+    """The messages without empty ones, such as a broken pipe gives; these are named on stderr."""
+    for name, data in messages:
+        if data.strip():
+            yield name, data
+        else:
+            error = BadDataError(name, "an empty message", "check what writes it", "message-empty")
+            sys.stderr.write(error_text(error))
+            messages.status = error.status
+
+
 def learn(options: Options, class_name: str | None, paths: list[str]) -> int:
     """Learn messages as a class, or unlearn them; the exit status.
 
@@ -50,7 +64,7 @@ def learn(options: Options, class_name: str | None, paths: list[str]) -> int:
     try:
         if choose_model(model, start) != model:
             check_classes(start, label)
-        for batch in split_batches(messages, lambda message: len(message[1])):
+        for batch in split_batches(refuse_empty(messages), lambda message: len(message[1])):
             if copy_shared(model, start):
                 say(f"{plain(model)} begins as a copy of {plain(start)}.", quiet)
             for (name, _), result in zip(batch, learn_messages(model, label, batch, origin), strict=True):

@@ -10,6 +10,7 @@ is.  A folder that is met again through a link is left out.  nbspam.corpus.no_ma
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 from collections import Counter
@@ -66,7 +67,7 @@ _ATTACHMENTS = "Attachments"  # beside Messages
 _STATE_BYTES = 1 << 12  # of a message: programs write its state first
 _CHUNK_BYTES = 1 << 16
 _HIDDEN = (".", ",")
-_UNSPLIT = "several messages in one: no empty line before their lines From"
+_UNSPLIT = "several messages in one: their lines From do not follow an empty line"
 _OTHER_CLASS = "in another class"
 
 Visited = set[tuple[int, int] | str]  # device and inode of the folders of a walk
@@ -163,6 +164,8 @@ class MailFile(NamedTuple):
             if self.only_mail and (reason := explain_no_mail(head, self.may_be_text)):
                 notes.left_out[reason] += 1
                 return
+            if self.may_be_mbox and count_unsplit(head) > 1:
+                raise OSError(errno.EINVAL, _UNSPLIT)
             data = head + stream.read(MAX_READ_BYTES - len(head)) if is_held else None
             yield Item(self.path, self.label, self.path, data=data)
             return
@@ -186,7 +189,7 @@ class MailFile(NamedTuple):
             data += piece[: max(0, limit - len(data))]
             n_unsplit += count_unsplit(piece)
             if is_last:
-                reason = _UNSPLIT if n_unsplit > 1 else self._leave_out(bytes(data[:_STATE_BYTES]))
+                reason = _UNSPLIT if n_unsplit else self._leave_out(bytes(data[:_STATE_BYTES]))
                 content = unquote(bytes(data)) if is_held else None
                 span = Span(start, offset + len(piece))
                 yield reason, Item(self.path, self.label, self.path, span, content)
