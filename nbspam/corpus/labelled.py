@@ -18,7 +18,7 @@ from nbspam.corpus.folder_names import JUNK, UNCLEAR, decode_name, recognise
 from nbspam.corpus.index import read_index, unreadable
 from nbspam.corpus.item import class_folders, detect_packing, is_url
 from nbspam.corpus.no_mail import CYRUS, ENCRYPTED, EXPORTS
-from nbspam.corpus.source import Source, stat_mode
+from nbspam.corpus.source import Source, open_unlabelled, stat_mode
 from nbspam.corpus.trees import Rules, choose_class, is_tree, read_rules, walk_tree
 from nbspam.corpus.walk import (
     GMAIL,
@@ -75,6 +75,22 @@ def open_labelled(
     source = Source(parts if by_index else _sort_by_class(parts), notes, by_index)
     _check(source, " ".join(paths) or "SOURCE", allow_one_class)
     return source
+
+
+def open_unsorted(paths: Sequence[str]) -> Source:
+    """The mail at these paths that somebody can label: of a tree without trash, drafts and the like."""
+    parts: list[SourcePart] = []
+    notes = Notes()
+    for path in paths:
+        if not (os.path.isdir(path) and is_tree(path)):
+            parts += open_unlabelled([path]).parts
+            continue
+        for folder in walk_tree(path, notes):
+            if folder.kind in ("", JUNK, UNCLEAR):
+                parts.append(SourcePart(folder.path, deep=False, name=folder.name))
+            else:
+                notes.left_out[f"folder {folder.name} ({folder.kind})"] += 1
+    return Source(parts, notes)
 
 
 def _choose_what_to_skip(part: SourcePart, skip_unread: bool) -> SourcePart:

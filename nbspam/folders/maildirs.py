@@ -25,11 +25,12 @@ class Maildirs:
 
     def __init__(self, tops: Sequence[str]) -> None:
         """NoInputError if there is no Maildir in one of these folders."""
-        self.skipped: Skipped = []
+        self._notes = Notes()
+        self.skipped: Skipped = self._notes.skipped
         self._kinds: dict[str, str] = {}
         self._paths: dict[Uid, str] = {}
         for top in map(os.path.realpath, tops):
-            tree = walk_tree(top, Notes())
+            tree = walk_tree(top, self._notes)
             found = [folder for folder in tree if is_maildir(list_folder(folder.path, Notes())[0])]
             if not found:
                 why = "no Maildir in it"
@@ -48,7 +49,9 @@ class Maildirs:
         """As Mailbox; messages keep their names for ever."""
         mails: list[MailState] = []
         for part in ("new", "cur"):
-            for file in list_maildir_part(name, part, Notes()):
+            if not os.path.isdir(os.path.join(name, part)):
+                continue
+            for file in list_maildir_part(name, part, self._notes):
                 path = os.path.join(name, part, file)
                 with contextlib.suppress(OSError):  # moved just now: the next time
                     status = os.stat(path)

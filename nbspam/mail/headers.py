@@ -165,7 +165,7 @@ def has_known_field(data: bytes) -> bool:
     name, colon, _ = data[:MAX_FIELD_NAME].partition(b":")
     if colon and is_known(name.decode("latin-1").lower()):
         return True
-    return any(is_known(name) for _, _, name in find_header_fields(data))
+    return b":" in data and any(is_known(name) for _, _, name in find_header_fields(data))
 
 
 def _may_skip(junk: int, line: bytes) -> bool:
