@@ -16,6 +16,7 @@ from nbspam.decision import CLUES, Verdict
 from nbspam.errors import BadDataError, NbspamError, NoInputError, TryAgainError, UsageError
 from nbspam.filter import Filter, open_filter
 from nbspam.labels import HAM, HAM_AND_SPAM, SPAM, UNSURE
+from nbspam.mail.headers import has_known_field
 from nbspam.mail.limits import MAX_FIELD_NAME, MAX_READ_BYTES
 from nbspam.passthrough import FORMATS, mark_message, unwrap_message
 
@@ -35,6 +36,7 @@ REGULAR_FILE = 0o100000
 FEW_PATHS = 30  # with more messages than this, several processes judge them
 LARGE_BYTES = 1 << 20  # a file of this size may be a mailbox of many messages
 COPIED_BYTES = 1 << 20
+MAX_FIRST_FIELDS = 1 << 12  # bytes that tell a header
 MARKED_BYTES = 16 << 20  # of a message with -p: old fields of ours are removed here, the rest is copied
 SHORT_FLAGS = {"-m": "--model", "-p": "--passthrough", "-q": "--quiet"}
 CHOICES = {"header_format": FORMATS, "exit_style": ("bogofilter",)}
@@ -155,7 +157,7 @@ def _classify(options: Options, paths: list[str]) -> int:
     if not options.autolearn and (len(paths) > FEW_PATHS or any(map(_holds_many, paths))):
         spam_filter.close()
         return _classify_many(options, paths)
-    messages = ReadableMessages(paths)
+    messages = ReadableMessages(paths, options.quiet)
     for name, data in messages:
         spam_filter = _open(options, spam_filter)
         _answer(spam_filter, name, data, options)
@@ -166,6 +168,8 @@ def _answer(spam_filter: Filter, name: str, data: bytes, options: Options) -> Ve
     """Judge a message, write the verdict, and learn it with --autolearn."""
     verdict = spam_filter.classify(data, name)
     write_text(_text(spam_filter, verdict, options))
+    if not (verdict.is_prior_alone or options.quiet or has_known_field(data[:MAX_FIRST_FIELDS])):
+        _complain(f"nbspam: {plain(name)}: no mail: it has no known header field\n")
     _learn(spam_filter, verdict, data, options)
     return verdict
 
@@ -210,7 +214,14 @@ def _classify_many(options: Options, paths: list[str]) -> int:
                 sys.stderr.write(error_text(_unread(name, why)))
                 status = NoInputError.status
             notes.skipped.clear()
+    _show_left_out(notes, options.quiet)
     return status
+
+
+def _show_left_out(notes: Notes, is_quiet: bool) -> None:
+    """Say how many files and messages of folders and mailboxes have no verdict, and why."""
+    for reason, count in notes.left_out.items() if not is_quiet else ():
+        _complain(f"nbspam: left out: {count:,} ({plain(reason)})\n")
 
 
 def verdict_json(spam_filter: Filter, verdict: Verdict) -> str:
@@ -244,7 +255,7 @@ def _exit_status(options: Options, verdict: Verdict) -> int:
 
 def _classify_one(spam_filter: Filter, options: Options, paths: list[str]) -> int:
     """Write the verdict on the one message; the exit status tells it, too."""
-    messages = ReadableMessages(paths)
+    messages = ReadableMessages(paths, options.quiet)
     found = list(messages)
     if messages.status:
         return messages.status
@@ -403,10 +414,11 @@ class ReadableMessages:
     status : the exit status so far: 0, or 66 after a message that could not be read
     """
 
-    __slots__ = ("_paths", "status")
+    __slots__ = ("_is_quiet", "_paths", "status")
 
-    def __init__(self, paths: list[str]) -> None:
-        self._paths, self.status = paths, 0
+    def __init__(self, paths: list[str], is_quiet: bool = False) -> None:
+        """is_quiet : do not say what is left out of folders and mailboxes"""
+        self._paths, self._is_quiet, self.status = paths, is_quiet, 0
 
     def __iter__(self) -> Iterator[tuple[str, bytes]]:
         for path in self._paths:
@@ -433,6 +445,7 @@ class ReadableMessages:
             yield item.name, data
         for name, why in notes.skipped:
             self._skip(name, why)
+        _show_left_out(notes, self._is_quiet)
 
     def _skip(self, name: str, why: str | None) -> None:
         sys.stderr.write(error_text(_unread(name, why)))

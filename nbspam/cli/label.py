@@ -9,7 +9,7 @@ import click
 from nbspam.cli import amount, messages_text, plain, say
 from nbspam.cli.options import options
 from nbspam.cli.tables import check_all_read, console, print_sentence, steps
-from nbspam.corpus.source import open_unlabelled
+from nbspam.corpus.labelled import open_unsorted
 from nbspam.errors import NoInputError, UsageError
 from nbspam.labels import HAM_AND_SPAM
 from nbspam.tasks.label import Labelling
@@ -43,7 +43,7 @@ def label_command(folders: tuple[str, ...], model: str, start: str, jobs: int) -
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         remedy = "without a screen: nbspam learn CLASS FILE"
         raise UsageError("label", "needs a terminal", remedy, "no-terminal")
-    source = open_unlabelled(folders)
+    source = open_unsorted(folders)
     items = [*source.items()]
     out = console(is_error=True)
     for reason, count in source.left_out.items():

@@ -42,6 +42,17 @@ def learn_quickly(arguments: list[str]) -> int | None:
     return learn(options, words[0], words[1:]) if words else None
 
 
+def refuse_empty(messages: ReadableMessages) -> Iterator[tuple[str, bytes]]:
+    """The messages without empty ones, such as a broken pipe gives; these are named on stderr."""
+    for name, data in messages:
+        if data.strip():
+            yield name, data
+        else:
+            error = BadDataError(name, "an empty message", "check what writes it", "message-empty")
+            sys.stderr.write(error_text(error))
+            messages.status = error.status
+
+
 def learn(options: Options, class_name: str | None, paths: list[str]) -> int:
     """Learn messages as a class, or unlearn them; the exit status.
 
@@ -50,12 +61,12 @@ def learn(options: Options, class_name: str | None, paths: list[str]) -> int:
     """
     model, start = options.model, options.start
     label = None if class_name is None else read_class_name(class_name, "CLASS")
-    messages, origin = ReadableMessages(list_paths(options, paths)), Origin("learn")
+    messages, origin = ReadableMessages(list_paths(options, paths), options.quiet), Origin("learn")
     done: dict[str, int] = {}
     try:
         if choose_model(model, start) != model:
             check_classes(start, label)
-        found = _open_reports(messages) if options.attached else messages
+        found = _open_reports(messages) if options.attached else refuse_empty(messages)
         for batch in split_batches(found, lambda message: len(message[1])):
             if copy_shared(model, start):
                 say(f"{plain(model)} begins as a copy of {plain(start)}.", options.quiet)

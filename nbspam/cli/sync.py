@@ -10,6 +10,7 @@ import click
 
 from nbspam.cli import amount, done_text, plain, say, write_text
 from nbspam.cli.options import options
+from nbspam.cli.tables import check_all_read
 from nbspam.corpus.folder_names import UNCLEAR
 from nbspam.folders.learner import (
     MARKED,
@@ -58,13 +59,15 @@ def sync_command(folders: tuple[str, ...], model: str, keep_days: float, dry_run
         nbspam sync
         nbspam sync --dry-run ~/mail
 
-    Exit status: 0 done; 64 usage; 65 no sound model; 66 no Maildir or no model; 74 I/O; 75 try again later.
+    Exit status: 0 done; 64 usage; 65 no sound model; 66 no Maildir, no model, or mail
+    that cannot be read; 74 I/O; 75 try again later.
     """
     check_classes(model, *HAM_AND_SPAM)
     box = Maildirs([*folders] or [os.path.expanduser("~/Maildir")])
     with closing(FolderMemory(f"{model}-sync.json", is_kept=not dry_run)) as memory:
         learner = FolderLearner(model, box, memory, "sync\t", keep_days, dry_run)
         show_learned(learner, quiet)
+    check_all_read(box.skipped)
 
 
 def show_learned(learner: FolderLearner, quiet: bool) -> None:

@@ -36,6 +36,7 @@ PACKED_STARTS = {
     b"PK\x03\x04": "zip",
     b"7z\xbc\xaf\x27\x1c": "7z",
 }
+_DOVECOT_LZ4 = b"Dovecot-LZ4\r*\x9b\xc5"
 _SHELL_PIPES = ("/dev/fd/", "/dev/stdin", "/proc/self/fd/")
 
 Skipped = list[tuple[str, str]]  # path or name of what could not be read, and the reason
@@ -68,12 +69,14 @@ class Item(NamedTuple):
         """The first bytes of the message, by default all that can matter; OSError if it cannot be read."""
         if self.data is not None:
             return self.data[:limit]
-        with _open_message(self.path) as file:
+        with open_message(self.path) as file:
             if self.span:
                 file.seek(self.span.start)
                 size_bytes = self.span.stop - self.span.start
                 return unquote(file.read(min(size_bytes, limit)))
             data = file.read(limit)
+            if data[:1].isdigit() and (span := find_emlx(data)):
+                return data[slice(*span)]
             if not (kind := detect_packing(data)):
                 return data
             file.seek(0)  # mail stores may compress the files of a Maildir
@@ -104,7 +107,24 @@ def read_items(items: Iterable[Item], skipped: Skipped) -> Iterator[tuple[Item, 
 
 def detect_packing(head: bytes) -> str:
     """How a file that begins with `head` is compressed: gz, zip, ...; '' if it is not."""
+    if head.startswith(_DOVECOT_LZ4):
+        return "lz4"
     return next((kind for magic, kind in PACKED_STARTS.items() if head.startswith(magic)), "")
+
+
+def find_emlx(data: bytes) -> tuple[int, int] | None:
+    """Where the message in a file of Apple Mail begins and ends; None if `data` does not begin such a file.
+
+    A line with the number of bytes, the message, a property list.
+    """
+    line, line_end, _ = data[:24].partition(b"\n")
+    if not line_end or not line.strip().isdigit():
+        return None
+    start = len(line) + 1
+    stop = start + int(line)
+    name, colon, _ = data[start : start + 80].partition(b":")
+    is_whole = data[stop : stop + 5] == b"<?xml" or stop >= len(data)
+    return (start, stop) if is_whole and colon and name.split() == [name] else None
 
 
 def open_regular(path: str) -> BinaryIO:
@@ -132,11 +152,16 @@ def not_regular(path: str) -> OSError:
 
 
 def strip_flags(name: str) -> str:
-    """The part of a file name in a Maildir that does not change when the message is read or answered."""
-    return name.partition(":")[0]
+    """The part of a file name in a Maildir that does not change when the message is read or answered.
+
+    mbsync writes `;2,S` on Windows, Evolution and OfflineIMAP may write `!2,S`.
+    """
+    for mark in (":", ";2,", "!2,"):
+        name = name.partition(mark)[0]
+    return name
 
 
-def _open_message(path: str) -> BinaryIO:
+def open_message(path: str) -> BinaryIO:
     """The file of a message, under its new name if a mail program has renamed it."""
     try:
         return open_regular(path)

@@ -1,10 +1,9 @@
 """Labelled mail as users name it, to a Source.
 
-A SOURCE is recognised by what it is.  A regular file is an index file: lines `LABEL PATH`, whose order is
-time.  A folder is a tree of mail folders (Maildir++, or with an INBOX in it), or else each folder in it is a
-class; so is each folder at a URL.  In a tree with a file INBOX, as of Thunderbird, each file at the top or in
-a folder `NAME.sbd` is a mail folder.  Whatever is wrong with a source is an error before the first message is
-read.
+A SOURCE is recognised by what it is.  A regular file is an mbox of Gmail's Takeout, or an index file: lines
+`LABEL PATH`, whose order is time.  A folder is a tree of mail folders (see nbspam.corpus.trees), or else each
+folder in it is a class; so is each folder at a URL.  Whatever is wrong with a source is an error before the
+first message is read.
 """
 
 from __future__ import annotations
@@ -12,15 +11,27 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import chain
 
 from nbspam.corpus.folder_names import JUNK, UNCLEAR, decode_name, recognise
 from nbspam.corpus.index import read_index, unreadable
 from nbspam.corpus.item import class_folders, detect_packing, is_url
-from nbspam.corpus.source import Source, stat_mode
+from nbspam.corpus.no_mail import CYRUS, ENCRYPTED, EXPORTS
+from nbspam.corpus.source import Source, open_unlabelled, stat_mode
 from nbspam.corpus.trees import Rules, choose_class, is_tree, read_rules, walk_tree
-from nbspam.corpus.walk import OUTSIDE, UNSEEN, Notes, SourcePart, choose_messages, is_maildir, list_folder
+from nbspam.corpus.walk import (
+    GMAIL,
+    MBOX,
+    OUTSIDE,
+    UNSEEN,
+    Notes,
+    SourcePart,
+    choose_messages,
+    is_maildir,
+    list_folder,
+    look_at_file,
+)
 from nbspam.errors import BadDataError, NoInputError, UsageError
 from nbspam.labels import HAM, SPAM, parse_class_name
 
@@ -50,6 +61,7 @@ def open_labelled(
     for path in [*paths, *chain.from_iterable(given for _, given in named)]:
         _check_path(path)
     notes = Notes()
+    _check_named(named)
     tree_rules = read_rules(rules) if rules else None
     parts = [part for path in paths for part in _recognise(path, tree_rules, notes)]
     if rules and not any(map(os.path.isdir, paths)):
@@ -65,6 +77,22 @@ def open_labelled(
     return source
 
 
+def open_unsorted(paths: Sequence[str]) -> Source:
+    """The mail at these paths that somebody can label: of a tree without trash, drafts and the like."""
+    parts: list[SourcePart] = []
+    notes = Notes()
+    for path in paths:
+        if not (os.path.isdir(path) and is_tree(path)):
+            parts += open_unlabelled([path]).parts
+            continue
+        for folder in walk_tree(path, notes):
+            if folder.kind in ("", JUNK, UNCLEAR):
+                parts.append(SourcePart(folder.path, deep=False, name=folder.name))
+            else:
+                notes.left_out[f"folder {folder.name} ({folder.kind})"] += 1
+    return Source(parts, notes)
+
+
 def _choose_what_to_skip(part: SourcePart, skip_unread: bool) -> SourcePart:
     may_skip_unread = not part.is_index and part.labels != (SPAM,)
     return part._replace(only_mail=True, skip_unread=skip_unread and may_skip_unread)
@@ -76,7 +104,7 @@ def _separate(parts: list[SourcePart]) -> list[SourcePart]:
     found: list[SourcePart] = []
     for place, part in zip(places, parts, strict=True):
         without = {other for other in places if part.deep and other != place and other.startswith(place)}
-        if place in places[: len(found)]:  # the same path is named before
+        if place in places[: len(found)] and not part.by_labels:  # the same path is named before
             without.add(place)
         found.append(part._replace(without=tuple(without)))
     return found
@@ -95,21 +123,36 @@ def _check_path(path: str) -> None:
         raise unreadable(path, os.strerror(errno.EACCES))
 
 
+def _check_named(named: Sequence[tuple[str, Collection[str]]]) -> None:
+    """Raises if a path is named twice, or lies in one that is named for another class."""
+    places = [(f"{os.path.realpath(path)}/", name, path) for name, given in named for path in given]
+    for number, (place, name, path) in enumerate(places):
+        for other, other_name, other_path in places[:number]:
+            is_inside = place.startswith(other) or other.startswith(place)
+            if place == other or (is_inside and name != other_name):
+                why = f"names the same mail as {other_name}={other_path}"
+                raise UsageError(path, why, "name each path for one class", "same-mail", option=name)
+
+
 def _recognise(path: str, rules: Rules | None, notes: Notes) -> list[SourcePart]:
     """The parts of one SOURCE; files that are not mail are noted."""
     if is_url(path):
         folders = class_folders(path)
     elif os.path.isdir(path):
-        inner, files = list_folder(path, Notes())
-        if rules is not None or is_tree(path, inner, files):
+        if rules is not None or is_tree(path):
             return _open_tree(path, rules or [], notes)
+        inner, files = list_folder(path, Notes())
         folders = _find_class_folders(path, inner, files, notes)
+    elif look_at_file(path, Notes()) == GMAIL:
+        return _split_by_labels(SourcePart(path))
     elif _is_mail(path):
         folders = []
+        _check_store(path, [look_at_file(path, Notes()) or ""])
     else:
         labels = tuple(dict.fromkeys(label for label, _ in read_index(path)))
         return [SourcePart(path, labels, is_index=True)]
     if not folders:
+        _check_store(path, notes.left_out)
         remedy = f"{NAME_CLASSES}; or make folders ham and spam"
         raise BadDataError(path, "nothing says which of its mail is spam", remedy, "unlabelled")
     return [SourcePart(folder, (_name_class(folder),)) for folder in folders]
@@ -124,8 +167,10 @@ def _find_class_folders(path: str, inner: list[str], files: list[str], notes: No
     if not inner and not loose:
         remedy = "put mail into folders ham and spam in it"
         raise NoInputError(path, "an empty folder", remedy, "source-empty")
-    if loose:
-        notes.left_out[OUTSIDE] += len(loose)
+    for name in loose:
+        reason = look_at_file(f"{path}/{name}", notes)
+        if reason is not None:
+            notes.left_out[OUTSIDE if reason in ("", MBOX) else reason] += 1
     if is_maildir(inner):
         return []
     return [f"{path}/{name}" for name in sorted(inner) if not name.startswith(".")]
@@ -145,14 +190,26 @@ def _sort_by_class(parts: list[SourcePart]) -> list[SourcePart]:
 
 def _check(source: Source, where: str, allow_one_class: bool) -> None:
     """Raises unless every class has a message that can be read, and there are two classes."""
-    empty = {label: notes for label in source.classes if (notes := _search_class(source, label))}
+    empty: dict[str, Notes] = {}
+    for label in source.classes:
+        notes, has_message = _search_class(source, label)
+        if CYRUS in notes.left_out or not has_message:
+            empty[label] = notes
+    if len(empty) == len(source.classes) or any(CYRUS in notes.left_out for notes in empty.values()):
+        for notes in [source.notes, *empty.values()]:
+            _check_store(where, notes.left_out)
     if len(empty) == len(source.classes):
         reasons = next(map(_list_reasons, empty.values()), "")
         remedy = "name a folder with mail in it; paths in an index file are relative to it"
+        if any(ENCRYPTED in notes.left_out for notes in empty.values()):
+            remedy = f"decrypt it: {EXPORTS[ENCRYPTED]}"
         slug = "index-paths" if source.ordered_by_index and reasons else "source-empty"
         raise NoInputError(where, f"no messages in it{reasons}", remedy, slug)
     if len(source.classes) == 1 and not allow_one_class:
-        raise BadDataError(where, f"one class only: {source.classes[0]}", NAME_CLASSES, "one-class")
+        remedy = NAME_CLASSES
+        if any(part.name for part in source.parts):
+            remedy = f"say which folder is spam by a line in `rules=FILE`: FOLDER spam; or {remedy}"
+        raise BadDataError(where, f"one class only: {source.classes[0]}", remedy, "one-class")
     for label, notes in empty.items():
         place = next(part.path for part in source.parts if label in part.labels)
         why, remedy = f"no messages of class {label}", "put mail into it, or leave this class out"
@@ -167,8 +224,8 @@ def _list_reasons(notes: Notes) -> str:
     return "".join(found) + (f"; {len(skipped)} skipped, the first {skipped[0]}" if skipped else "")
 
 
-def _search_class(source: Source, label: str) -> Notes | None:
-    """What was passed over in a class without a message that can be read; None if there is one."""
+def _search_class(source: Source, label: str) -> tuple[Notes, bool]:
+    """What was passed over in a class up to its first message that can be read, and whether there is one."""
     notes = Notes()
     for part in (one for one in source.parts if label in one.labels):
         files = (file for file in part.files(notes) if file.label == label)
@@ -178,8 +235,8 @@ def _search_class(source: Source, label: str) -> Notes | None:
             except OSError as error:
                 notes.skip(item.name, error)
             else:
-                return None
-    return notes
+                return notes, True
+    return notes, False
 
 
 def _is_mail(path: str) -> bool:
@@ -190,21 +247,37 @@ def _is_mail(path: str) -> bool:
     return bool(detect_packing(head)) or first == b"From" or first.endswith(b":") or b"\0" in head
 
 
+def _split_by_labels(part: SourcePart) -> list[SourcePart]:
+    """The ham and the spam of an mbox of Gmail."""
+    return [part._replace(labels=(label,), by_labels=True) for label in (HAM, SPAM)]
+
+
+def _check_store(where: str, reasons: Iterable[str]) -> None:
+    """Raises if one of the reasons is a store that nbspam does not read, with what exports it."""
+    for reason in reasons:
+        if reason in EXPORTS and reason != ENCRYPTED:
+            raise BadDataError(where, reason, EXPORTS[reason], "store-foreign")
+
+
 def _open_tree(top: str, rules: Rules, notes: Notes) -> list[SourcePart]:
     """The parts of a tree; the folders that are left out are noted."""
     parts: list[SourcePart] = []
-    for name, path in walk_tree("", top, set(), notes):
-        label, why = choose_class(name, rules)
-        part = SourcePart(path, (label,) if label else (), deep=False, name=name)
-        if label:
+    for folder in walk_tree(top, notes):
+        label, why = choose_class(folder, rules)
+        part = SourcePart(folder.path, (label,) if label else (), deep=False, name=folder.name)
+        if label and folder.by_labels and not why:
+            parts += _split_by_labels(part)
+        elif label:
             parts.append(part)
-        elif count := sum(1 for _ in part.items(Notes())):
+        elif count := sum(1 for _ in part.items(notes)):
             if why == UNCLEAR:
-                why = "the name looks like junk, but nbspam does not know it"
-                remedy = f"say what it is by a line in `rules=FILE`: {name} spam (or ham; - leaves it out)"
-                raise BadDataError(path, why, remedy, "folder-unclear")
-            notes.left_out[f"folder {name} ({why})"] += count
+                why = "the name looks like junk, but nbspam does not know whether it is"
+                line = f"{folder.name} spam (or ham; - leaves it out)"
+                remedy = f"say what it is by a line in `rules=FILE`: {line}"
+                raise BadDataError(folder.path, why, remedy, "folder-unclear")
+            notes.left_out[f"folder {folder.name} ({why})"] += count
     if not parts:
+        _check_store(top, notes.left_out)
         remedy = "name the folder that holds INBOX and Junk"
         raise NoInputError(top, "no mail folder in it", remedy, "source-empty")
     return parts

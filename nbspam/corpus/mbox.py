@@ -3,17 +3,21 @@
 The mbox formats leave it open (RFC 4155 names one of many).  Here a message begins after a line that
   1. begins with `From `,
   2. is the first of the file or follows an empty line, and
-  3. ends with a date: day, month, four-digit year and clock in any order, perhaps with a day of the
-     week, a time zone or `remote from HOST`; or has only a sender (an address, `-`, MAILER-DAEMON or
-     none, as Thunderbird writes it) and a header line follows.
+  3. comes before a header line, and ends with a date: day, month, four-digit year and clock in any order,
+     perhaps with a day of the week, a time zone or `remote from HOST`; or has only a sender (an address,
+     `-`, MAILER-DAEMON or none, as Thunderbird writes it); or has a clock (ISO 8601, or in another
+     language) and comes before a well-known field.
 The third rule keeps a sentence that begins with `From ` in its message.  Content-Length is ignored: it is
 often wrong.  The `From ` line, and the empty line before the next one, are no part of a message.
+A byte order mark or empty lines may come before the first.  If all lines end with a CR alone, so do these.
 An mbox is read in chunks, so memory is bounded whatever its size.  `re` would cost a fresh process 3 ms.
 """
 
 from __future__ import annotations
 
 from itertools import chain
+
+from nbspam.mail.headers import BYTE_ORDER_MARK, is_known
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,7 +34,14 @@ _WEEKDAYS = frozenset(b"mon tue wed thu fri sat sun".split())
 
 def begins_mbox(head: bytes) -> bool:
     """True if a file that begins with `head` (1 KiB is enough) is an mbox."""
-    return head.startswith(b"From ") and _begins_message(head, 0, head.find(b"\n"))
+    head = _end_lines(head)
+    start = len(head) - len(head.removeprefix(BYTE_ORDER_MARK).lstrip(b"\r\n"))
+    return head.startswith(b"From ", start) and _begins_message(head, start, head.find(b"\n", start))
+
+
+def _end_lines(data: bytes) -> bytes:
+    """The same with line feeds, if every line ends with a CR alone."""
+    return data if b"\n" in data else data.replace(b"\r", b"\n")
 
 
 def unquote(data: bytes) -> bytes:
@@ -46,13 +57,18 @@ def _begins_message(buffer: bytes, at: int, line_end: int) -> bool:
     """True if the line at `at`, which begins with `From `, begins a message."""
     if not 0 <= line_end - at <= _MAX_FROM_BYTES:
         return False
-    line = buffer[at:line_end]
+    line, follows = buffer[at:line_end], buffer[line_end + 1 : line_end + 81]
+    name, colon, _ = follows.partition(b":")
+    if not colon or name.split() != [name]:
+        return not follows and has_date(line)
     if has_date(line):
         return True
-    name, colon, _ = buffer[line_end + 1 : line_end + 81].partition(b":")
     sender = line[len(_FROM) - 1 :].strip()
-    is_alone = b"@" in sender or sender.lower() in (b"", b"-", b"mailer-daemon")
-    return colon == b":" and name.split() == [name] and is_alone and len(sender.split()) <= 1
+    if len(sender.split()) <= 1 and (b"@" in sender or sender.lower() in (b"", b"-", b"mailer-daemon")):
+        return True
+    before, _, after = sender.rpartition(b":")
+    has_clock = before[-1:].isdigit() and after[:1].isdigit()
+    return has_clock and is_known(name.decode("latin-1").lower())
 
 
 def has_date(line: bytes) -> bool:
@@ -88,6 +104,17 @@ def _classify_word(word: bytes) -> str:
     return "clock" if len(pieces) in (2, 3) and all(len(p) <= 2 and p.isdigit() for p in pieces) else ""
 
 
+def count_unsplit(message: bytes) -> int:
+    """How many `From ` lines with a date, before header lines, a message holds that begin no message."""
+    found, at = 0, message.find(_FROM)
+    while at >= 0:
+        line_end = message.find(b"\n", at + 1)
+        if line_end + 1 < len(message) and _begins_message(message, at + 1, line_end):
+            found += 1
+        at = message.find(_FROM, at + 1)
+    return found
+
+
 def split_messages(chunks: Iterable[bytes]) -> Iterator[tuple[int, bytes, bool]]:
     """The messages of an mbox in pieces: (offset in the file, bytes, True if the message ends here).
 
@@ -96,8 +123,13 @@ def split_messages(chunks: Iterable[bytes]) -> Iterator[tuple[int, bytes, bool]]
     buffer, base = b"\n\n", -2  # base: its offset; as if an empty line came before the file
     begin = search = 0  # in the buffer: of what was not given yet, and of where to look for a `From ` line
     started = False  # a message
+    ends_by_cr = None  # every line, as old programs for the Mac write them
     for chunk in chain(filter(None, chunks), (b"",)):
-        buffer += chunk
+        if ends_by_cr is None:
+            ends_by_cr = b"\r" in chunk[:-1] and b"\n" not in chunk
+            if chunk.startswith(BYTE_ORDER_MARK):
+                chunk = chunk.replace(BYTE_ORDER_MARK, b"\n\n\n", 1)
+        buffer += chunk.replace(b"\r", b"\n") if ends_by_cr else chunk
         decided = len(buffer) - (_LOOK_AHEAD_BYTES if chunk else 0)  # up to here all is known of a line
         while 0 <= (at := buffer.find(_FROM, search)) < decided:
             line_end = buffer.find(b"\n", at + len(_FROM))

@@ -69,7 +69,11 @@ class Source:
     def items(self) -> Iterator[Item]:
         """The messages, from the first, in the same order each time."""
         for file in self.files():
-            yield from file.items(self.notes)
+            notes = self.notes
+            if self._counted is not None:  # what is left out is noted
+                notes = Notes()
+                notes.skipped = self.notes.skipped
+            yield from file.items(notes)
 
     def files(self) -> Iterator[MailFile]:
         """The files of the messages, likewise, which a cluster takes apart; a new walk has new notes."""

@@ -9,72 +9,187 @@ what a folder is for; all others are ham.
 from __future__ import annotations
 
 import os
+import re
+import unicodedata
+from collections import Counter
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
+from typing import NamedTuple
 
-from nbspam.corpus.folder_names import JUNK, decode_name, recognise
+from nbspam.corpus.folder_names import DRAFTS, JUNK, OUTBOX, SENT, TRASH, decode_name, find_kind, recognise
 from nbspam.corpus.index import read_lines
 from nbspam.corpus.item import describe_error
+from nbspam.corpus.no_mail import NO_MAIL
 from nbspam.corpus.walk import (
+    GMAIL,
     MAILDIR_PARTS,
+    MBOX,
     OUTSIDE,
     Notes,
     Visited,
     choose_messages,
     enter,
+    is_apple_store,
     is_maildir,
     list_folder,
+    look_at_file,
 )
 from nbspam.errors import BadDataError, NoInputError
 from nbspam.labels import HAM, SPAM, parse_class_name
 
 INBOX = "INBOX"
+# Names of the folder that an account has, and no other folder.
+_INBOXES = ("inbox", "maildir")
+_TELLING = (TRASH, SENT, DRAFTS, OUTBOX)  # no class has such a name
+_ENDINGS = re.compile(r"(\.(sbd|mbox|mbx|imapmbox|gz|bz2|xz|directory))+$", re.IGNORECASE)
+_MARKS = (".sbd", ".mbox", ".imapmbox")  # of folders that only mail programs make
+_MESSAGE_NAME = re.compile(r"\d+\.?|.*\.emlx?", re.IGNORECASE)
+_SAMPLE = 20  # files that tell a folder of messages
 
 Rules = list[tuple[str, str]]  # pattern in small letters, class name or '' to leave out
 
 
-def is_tree(top: str, folders: list[str], files: list[str]) -> bool:
-    """True if a folder with these folders and files in it is a tree of mail folders."""
-    if any(name.lower() == "inbox" for name in folders + files):
+class MailFolder(NamedTuple):
+    """A mail folder of a tree.
+
+    name : for people and rules, parts between `/`, without the endings of a program
+    kind : what its name says, see recognise of nbspam.corpus.folder_names
+    by_labels : an mbox of Gmail, whose messages say their class
+    """
+
+    name: str
+    path: str
+    kind: str
+    by_labels: bool = False
+
+
+def is_tree(top: str) -> bool:
+    """True if a folder is a tree of mail folders: not of folders of messages, one a class.
+
+    A tree has a name like Inbox or Sent, a mark of a mail program, or folders in folders that are Maildirs
+    or mboxes.
+    """
+    return _is_tree(top, 0, set())
+
+
+def _is_tree(path: str, depth: int, visited: Visited) -> bool:
+    if not enter(path, visited, Notes()):
+        return False
+    folders, files = list_folder(path, Notes())
+    names = [clean_name(name) for name in [*folders, *files] if not name[:1].isdigit()]
+    if any(name.lower() in _INBOXES or find_kind(name) in _TELLING for name in names):
         return True
-    inner = [name for name in folders if name.startswith(".") or is_maildir(folders)]
-    return any(os.path.isdir(os.path.join(top, name, "cur")) for name in inner)
+    if any(_is_mark(path, name) for name in folders):
+        return True
+    if is_maildir(folders):
+        inner = set(folders).difference(MAILDIR_PARTS)
+        return depth > 1 or any(os.path.isdir(os.path.join(path, name, "cur")) for name in inner)
+    found = sorted(choose_messages(files, Notes()))[:_SAMPLE]
+    kinds = [look_at_file(os.path.join(path, name), Notes()) for name in found]
+    if GMAIL in kinds or (MBOX in kinds and (depth > 1 or not (folders or depth))):
+        return True
+    visible = [name for name in folders if not name.startswith(".")]
+    if depth and "" in kinds:
+        return False  # a folder of messages
+    if not depth and {HAM, SPAM} <= {name.lower() for name in folders}:
+        return False
+    return any(_is_tree(os.path.join(path, name), depth + 1, visited) for name in visible)
 
 
-def walk_tree(name: str, path: str, visited: Visited, notes: Notes) -> Iterator[tuple[str, str]]:
-    """(name, path) of each mail folder of a tree, a folder before the folders in it."""
+def _is_mark(path: str, name: str) -> bool:
+    """True if the folder `name` in `path` is one as only mail programs make."""
+    if name.startswith("."):
+        return os.path.isdir(os.path.join(path, name, "cur")) or name.endswith(".directory")
+    return name.lower().endswith(_MARKS)
+
+
+def clean_name(name: str) -> str:
+    """The name of a folder as people read it, from that on the disk."""
+    return _ENDINGS.sub("", unicodedata.normalize("NFC", decode_name(name))).removeprefix(".")
+
+
+def walk_tree(top: str, notes: Notes) -> Iterator[MailFolder]:
+    """Each mail folder of a tree, a folder before the folders in it."""
+    return _walk("", "", top, set(), notes)
+
+
+def _walk(name: str, around: str, path: str, visited: Visited, notes: Notes) -> Iterator[MailFolder]:
+    """As walk_tree, of the folder `name`.  around : those of the folders around it that say what it is for"""
     if not enter(path, visited, notes):
         return
     folders, files = list_folder(path, notes)
-    found = sorted(choose_messages(files, notes))
+    own = clean_name(os.path.basename(path)) if name else ""
+    inner = sorted(child for child in folders if _is_entered(path, child, folders))
+    is_store = any(is_apple_store(path, child) for child in folders)
     if is_maildir(folders):
-        yield name or INBOX, path
-    elif path.endswith(".sbd") or any(file.lower() == "inbox" for file in files):
-        yield from ((_join_name(name, file), os.path.join(path, file)) for file in found)
-    elif name and found:
-        yield name, path
-    elif found:
-        notes.left_out[OUTSIDE] += len(found)
-    for child in sorted(set(folders).difference(MAILDIR_PARTS if is_maildir(folders) else ())):
-        inner = os.path.join(path, child)
-        if not child.startswith(".") or os.path.isdir(os.path.join(inner, "cur")):
-            yield from walk_tree(_join_name(name, child), inner, visited, notes)
+        if any(child.startswith(".") for child in inner) and not find_kind(own):
+            around, own = "", ""  # the name of an account
+        around = _join(around, own)
+        if files:
+            notes.left_out[NO_MAIL] += len(files)
+        yield MailFolder(name or INBOX, path, recognise(around))
+    elif is_store and name:
+        around = _join(around, own)
+        yield MailFolder(name, path, recognise(around))
+    else:
+        if any(clean_name(child).lower() in _INBOXES for child in [*inner, *files]):
+            around, own = "", ""
+        in_folder = _join(around, own)
+        if not any(char in own for char in ".@"):  # the name of a server says nothing
+            around = in_folder
+        yield from _list_mailboxes(name, around, in_folder, path, files, notes)
+    for child in inner:
+        yield from _walk(_join(name, clean_name(child)), around, os.path.join(path, child), visited, notes)
 
 
-def _join_name(name: str, child: str) -> str:
-    child = decode_name(child)
-    return f"{name}/{child}" if name else child.removeprefix(".")
+def _is_entered(path: str, name: str, folders: list[str]) -> bool:
+    """True for a folder, in `path`, that may hold mail folders."""
+    if name.startswith("."):
+        return os.path.isdir(os.path.join(path, name, "cur")) or name.endswith(".directory")
+    return not (is_apple_store(path, name) or (name in MAILDIR_PARTS and is_maildir(folders)))
 
 
-def choose_class(name: str, rules: Rules) -> tuple[str, str]:
+def _list_mailboxes(
+    name: str, around: str, in_folder: str, path: str, files: list[str], notes: Notes
+) -> Iterator[MailFolder]:
+    """The mail folders that the files in a folder make: each mbox is one, or all are messages of the folder.
+
+    around : what the folder says of mail folders in it;  in_folder : of its own messages
+    """
+    found = sorted(choose_messages(files, notes))
+    own = Notes()
+    kinds = {file: "" if _MESSAGE_NAME.fullmatch(file) else _look_at(path, file, own) for file in found}
+    mboxes = [file for file, kind in kinds.items() if kind in (MBOX, GMAIL)]
+    messages = [file for file, kind in kinds.items() if kind == ""]
+    if name and ("mbox" in mboxes or len(messages) > len(mboxes)):
+        yield MailFolder(name, path, recognise(in_folder))
+        return
+    notes.add(own)
+    for file in mboxes:
+        child = clean_name(file)
+        kind = "" if kinds[file] == GMAIL else recognise(_join(around, child))
+        yield MailFolder(_join(name, child), os.path.join(path, file), kind, kinds[file] == GMAIL)
+    for reason, number in Counter(kinds.values()).items():
+        if reason not in (MBOX, GMAIL, None):
+            notes.left_out[reason or OUTSIDE] += number
+
+
+def _look_at(path: str, file: str, notes: Notes) -> str | None:
+    return look_at_file(os.path.join(path, file), notes)
+
+
+def _join(name: str, child: str) -> str:
+    return f"{name}/{child}" if name and child else name or child
+
+
+def choose_class(folder: MailFolder, rules: Rules) -> tuple[str, str]:
     """The class of a mail folder, or '' and why it is left out."""
-    lowered = name.lower()
+    lowered = folder.name.lower()
     ends = [at for at, char in enumerate(lowered) if char in "./"] + [len(lowered)]
     for pattern, label in rules:
         if any(lowered[:end] == pattern or fnmatchcase(lowered[:end], pattern) for end in ends):
             return label, "by a rule"
-    kind = recognise(name)
-    return {"": (HAM, ""), JUNK: (SPAM, "")}.get(kind, ("", kind))
+    return {"": (HAM, ""), JUNK: (SPAM, "")}.get(folder.kind, ("", folder.kind))
 
 
 def read_rules(path: str) -> Rules:

@@ -5,17 +5,20 @@ Every command takes this walk: training, evaluation, label, sync, and learn and 
 Three layouts of folders are known.  Maildir: `cur` and `new`; `tmp` is mail still being written, and a flag T
 or D is mail that the user deleted or has not sent.  MH: numbers in numeric order; `,12` is deleted.  Or files
 in folders, each of which may be an mbox; a file of a Maildir, or of an MH folder with .mh_sequences, never
-is.  A folder that is met again through a link is left out.
+is.  A folder that is met again through a link is left out.  nbspam.corpus.no_mail says what a file is.
 """
 
 from __future__ import annotations
 
+import errno
 import os
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import chain, islice
 from typing import BinaryIO, NamedTuple
 
+from nbspam.corpus.folder_names import JUNK
 from nbspam.corpus.index import read_index
 from nbspam.corpus.item import (
     Item,
@@ -26,34 +29,46 @@ from nbspam.corpus.item import (
     is_url,
     list_files,
     not_regular,
-    open_regular,
+    open_message,
     strip_flags,
     unpack,
 )
-from nbspam.corpus.mbox import begins_mbox, split_messages, unquote
-from nbspam.mail import find_header_fields
-from nbspam.mail.headers import is_known
+from nbspam.corpus.mbox import begins_mbox, count_unsplit, split_messages, unquote
+from nbspam.corpus.no_mail import (
+    CYRUS,
+    DELETED,
+    DRAFT,
+    NO_MAIL,
+    explain_emlx,
+    explain_no_mail,
+    explain_state,
+    find_role,
+    read_notes,
+)
+from nbspam.labels import HAM, SPAM
 from nbspam.mail.limits import MAX_READ_BYTES
 from nbspam.store.connection import file_identity
 
-# Why mail, or what is not mail, is left out.
-NO_MAIL = "no mail, but a program, an image or another document"
+# Why mail, or what is not mail, is left out; more reasons are in nbspam.corpus.no_mail.
 NO_MH_MESSAGE = "no message of the MH folder"
-TRASHED = "trashed"
-DRAFT = "draft"
 UNSEEN = "unread"
 NESTED = "folder inside a Maildir"
 LINKED = "link back to a folder already read"
 OUTSIDE = "in no class folder"
 NAMED_TWICE = "named twice"
 
+MBOX, GMAIL = "mbox", "mbox with labels of Gmail"
 MAILDIR_PARTS = ("cur", "new", "tmp")
-# Indexes that mail programs write next to mail, and deleted messages of MH.
-_INDEX_STARTS = (".", ",", "dovecot.", "dovecot-", "cyrus.")
 _INDEX_ENDS = (".msf", ".lock")
-_OTHER_STARTS = (b"#!", b"%PDF-", b"\xff\xd8\xff")  # of programs and documents
-_DECIDING_BYTES = 1024
+_CYRUS_FILES = ("cyrus.header", "cyrus.index")
+# Folders below NAME.mbox that hold the messages of that mailbox of Apple Mail.
+_APPLE_STORE = re.compile(r"mbox(/[0-9A-F][0-9A-F-]{7,})?(/Data(/\d)*)?(/Messages)?")
+_ATTACHMENTS = "Attachments"  # beside Messages
+_STATE_BYTES = 1 << 12  # of a message: programs write its state first
 _CHUNK_BYTES = 1 << 16
+_HIDDEN = (".", ",")
+_UNSPLIT = "several messages in one: their lines From do not follow an empty line"
+_OTHER_CLASS = "in another class"
 
 Visited = set[tuple[int, int] | str]  # device and inode of the folders of a walk
 
@@ -86,80 +101,128 @@ class MailFile(NamedTuple):
 
     label : canonical class name, '' where unlabelled
     only_mail : leave it out if it is no mail
+    may_be_text : text without a header is mail, too
+    by_labels : of an mbox only the messages that the labels of Gmail put into the class
     """
 
     label: str
     path: str
     may_be_mbox: bool = True
     only_mail: bool = False
+    may_be_text: bool = False
+    by_labels: bool = False
 
     def items(self, notes: Notes) -> Iterator[Item]:
         """Its messages, streaming; what cannot be read is noted.
 
         A single message is called by its path, others path#1, path#2, ...
         """
-        if not self.may_be_mbox:
-            yield Item(self.path, self.label, self.path)
+        single = Item(self.path, self.label, self.path)
+        if not self.may_be_mbox and not self.only_mail:
+            yield single
             return
         try:
-            with open_regular(self.path) as file:
+            with open_message(self.path) as file:
                 head = file.read(_CHUNK_BYTES)
+                if self.only_mail and (reason := self._explain(head, file)):
+                    notes.left_out[reason] += 1
+                    return
                 kind = detect_packing(head) if file.seekable() else ""
                 if kind:
                     file.seek(0)
                     with unpack(file, kind) as stream:
-                        yield from self._split(stream.read(_CHUNK_BYTES), stream, is_held=True)
-                elif reason := explain_no_mail(head) if self.only_mail else "":
-                    notes.left_out[reason] += 1
+                        yield from self._split(stream.read(_CHUNK_BYTES), stream, notes, is_held=True)
+                elif self.may_be_mbox:
+                    is_held = is_url(self.path) or not file.seekable()
+                    yield from self._split(head, file, notes, is_held)
                 else:
-                    yield from self._split(head, file, is_held=is_url(self.path) or not file.seekable())
+                    yield single
         except OSError as error:
-            notes.skip(self.path, error)
+            if isinstance(error, FileNotFoundError) and not self.may_be_mbox:
+                yield single  # of a Maildir that changes: whoever reads it looks for it again
+            else:
+                notes.skip(self.path, error)
 
-    def _split(self, head: bytes, stream: BinaryIO, is_held: bool) -> Iterator[Item]:
+    def _explain(self, head: bytes, file: BinaryIO) -> str:
+        """Why the file is no mail to learn from, or ''.  head : what it begins with"""
+        if detect_packing(head) in ("gz", "bz2", "xz"):
+            return ""
+        if reason := explain_no_mail(head, self.may_be_text):
+            return reason
+        if self.may_be_text or begins_mbox(head):
+            return ""
+        if self.path.endswith(".emlx"):
+            return explain_emlx(file, head)
+        return explain_state(read_notes(head[:_STATE_BYTES]), in_mbox=False)
+
+    def _split(self, head: bytes, stream: BinaryIO, notes: Notes, is_held: bool) -> Iterator[Item]:
         """The messages of a stream of which `head` has been read.
 
         is_held : the stream cannot be read twice, so the items carry their bytes
         """
-        if not begins_mbox(head):
+        if not (self.may_be_mbox and begins_mbox(head)):
+            if self.only_mail and (reason := explain_no_mail(head, self.may_be_text)):
+                notes.left_out[reason] += 1
+                return
+            if self.may_be_mbox and count_unsplit(head) > 1:
+                raise OSError(errno.EINVAL, _UNSPLIT)
             data = head + stream.read(MAX_READ_BYTES - len(head)) if is_held else None
             yield Item(self.path, self.label, self.path, data=data)
             return
-        items = self._mbox_items(chain((head,), iter(lambda: stream.read(_CHUNK_BYTES), b"")), is_held)
-        first = [*islice(items, 2)]
-        if len(first) == 1:
-            yield first[0]
-            return
-        for number, item in enumerate(chain(first, items), 1):
-            yield item._replace(name=f"{self.path}#{number}")
+        found = self._mbox_items(chain((head,), iter(lambda: stream.read(_CHUNK_BYTES), b"")), is_held)
+        first = [*islice(found, 2)]
+        for number, (reason, item) in enumerate(chain(first, found), 1):
+            named = item._replace(name=f"{self.path}#{number}") if len(first) > 1 else item
+            if reason == _UNSPLIT:
+                notes.skipped.append((named.name, reason))
+            elif reason and reason != _OTHER_CLASS:
+                notes.left_out[reason] += 1
+            elif not reason:
+                yield named
 
-    def _mbox_items(self, chunks: Iterable[bytes], is_held: bool) -> Iterator[Item]:
-        start, data = -1, bytearray()
+    def _mbox_items(self, chunks: Iterable[bytes], is_held: bool) -> Iterator[tuple[str, Item]]:
+        """Each message, and why it is left out, or ''."""
+        start, data, n_unsplit = -1, bytearray(), 0
+        limit = MAX_READ_BYTES if is_held else _STATE_BYTES
         for offset, piece, is_last in split_messages(chunks):
             start = offset if start < 0 else start
-            if is_held:
-                data += piece[: MAX_READ_BYTES - len(data)]
+            data += piece[: max(0, limit - len(data))]
+            n_unsplit += count_unsplit(piece)
             if is_last:
+                reason = _UNSPLIT if n_unsplit else self._leave_out(bytes(data[:_STATE_BYTES]))
                 content = unquote(bytes(data)) if is_held else None
-                yield Item(self.path, self.label, self.path, Span(start, offset + len(piece)), content)
-                start = -1
+                span = Span(start, offset + len(piece))
+                yield reason, Item(self.path, self.label, self.path, span, content)
+                start, n_unsplit = -1, 0
                 data.clear()
+
+    def _leave_out(self, head: bytes) -> str:
+        """Why a message of an mbox is left out, or ''."""
+        notes = read_notes(head)
+        if self.may_be_text or (reason := explain_state(notes, in_mbox=True)) or not self.by_labels:
+            return "" if self.may_be_text else reason
+        role = find_role(notes.get("x-gmail-labels", ""))
+        if role in ("", JUNK):
+            return "" if (role == JUNK) == (self.label == SPAM) else _OTHER_CLASS
+        return f"labelled by Gmail ({role})" if self.label == HAM else _OTHER_CLASS
 
     def examine(self, notes: Notes) -> tuple[MailFile | None, int]:
         """The file as it is read later, and its number of messages; (None, 0) if it is passed over.
 
-        A file at a URL counts as one.  What cannot be read of an mbox is noted when it is read.
+        A file at a URL counts as one.  What cannot be read of an mbox is noted when it is read, what is left
+        out of it now.
         """
-        if not self.may_be_mbox or is_url(self.path):
+        if is_url(self.path) or not (self.may_be_mbox or self.only_mail):
             return self, 1
         own, n_messages, is_single = Notes(), 0, True
         for item in self.items(own):
             n_messages += 1
             is_single = item.span is None and item.data is None
         if not is_single:
+            notes.left_out += own.left_out
             return self, n_messages
         notes.add(own)
-        return (self._replace(may_be_mbox=False) if n_messages else None), n_messages
+        return (self._replace(may_be_mbox=False, only_mail=False) if n_messages else None), n_messages
 
 
 class SourcePart(NamedTuple):
@@ -170,7 +233,8 @@ class SourcePart(NamedTuple):
     skip_unread : leave out the messages of Maildirs that nobody has opened
     name : of a folder of a tree, for people
     without : paths in it that are named themselves, each with its links resolved and a slash at its end
-    only_mail : leave out files that are no mail
+    only_mail : leave out files that are no mail, also one that is named itself
+    by_labels : of an mbox of Gmail, see MailFile
     """
 
     path: str
@@ -181,6 +245,7 @@ class SourcePart(NamedTuple):
     name: str = ""
     without: tuple[str, ...] = ()
     only_mail: bool = False
+    by_labels: bool = False
 
     def items(self, notes: Notes) -> Iterator[Item]:
         """The messages, in order."""
@@ -196,7 +261,8 @@ class SourcePart(NamedTuple):
                 if self._is_named_twice(file, notes):
                     notes.left_out[NAMED_TWICE] += 1
                 else:
-                    yield MailFile(label, file, may_be_mbox, self.only_mail)
+                    only_mail = self.only_mail or file != path
+                    yield MailFile(label, file, may_be_mbox, only_mail, self.is_index, self.by_labels)
 
     def _is_named_twice(self, file: str, notes: Notes) -> bool:
         """True for a file in a path of `without`, and for one that an index file has named before."""
@@ -226,18 +292,26 @@ class SourcePart(NamedTuple):
         files_notes = notes if self.deep else Notes()
         folders, files = list_folder(top, files_notes)
         if is_maildir(folders):
+            if files:
+                files_notes.left_out[NO_MAIL] += len(files)
             for name in folders:
                 if self.deep and name not in MAILDIR_PARTS and os.path.isdir(os.path.join(top, name, "cur")):
                     notes.left_out[NESTED] += 1
             yield from ((path, False) for path in self._walk_maildir(top, folders, notes))
             return
-        inner = {name for name in folders if self.deep and not name.startswith(".")}
+        inner = {name for name in folders if self._enters(top, name, folders)}
         for name in sorted([*inner, *choose_messages(files, files_notes)], key=_sort_key):
             path = os.path.join(top, name)
             if name in inner:
                 yield from self._walk(path, notes, visited)
             else:
                 yield path, ".mh_sequences" not in files
+
+    def _enters(self, top: str, name: str, folders: list[str]) -> bool:
+        """True for a folder of folders, in `top`, that is walked."""
+        if not self.deep:
+            return is_apple_store(top, name)
+        return not name.startswith(".") and not (name == _ATTACHMENTS and "Messages" in folders)
 
     def _walk_maildir(self, top: str, folders: list[str], notes: Notes) -> Iterator[str]:
         """The messages of `cur`, then those of `new`.
@@ -259,7 +333,7 @@ class SourcePart(NamedTuple):
         for name in sorted(list_maildir_part(top, part, notes)):
             flags = read_flags(name)
             if "T" in flags or "D" in flags:
-                notes.left_out[TRASHED if "T" in flags else DRAFT] += 1
+                notes.left_out[DELETED if "T" in flags else DRAFT] += 1
             elif self.skip_unread and (part == "new" or "S" not in flags):
                 notes.left_out[UNSEEN] += 1
             else:
@@ -267,12 +341,24 @@ class SourcePart(NamedTuple):
         return found
 
 
-def explain_no_mail(head: bytes) -> str:
-    """Why a file that begins with `head` is no mail; '' if it may be, as text without a header may be."""
-    head = head[:_DECIDING_BYTES]
-    if not head.startswith(_OTHER_STARTS) and b"\0" not in head:
-        return ""
-    return "" if any(is_known(name) for _, _, name in find_header_fields(head)) else NO_MAIL
+def look_at_file(path: str, notes: Notes) -> str | None:
+    """What a file is: MBOX, GMAIL for one of Google's Takeout, '' for a message, else why it is no mail.
+
+    None if it cannot be read, which is noted.
+    """
+    try:
+        with open_message(path) as file:
+            head = file.read(_CHUNK_BYTES)
+            if detect_packing(head) in ("gz", "bz2", "xz"):
+                file.seek(0)
+                with unpack(file, detect_packing(head)) as stream:
+                    head = stream.read(_CHUNK_BYTES)
+    except OSError as error:
+        notes.skip(path, error)
+        return None
+    if not begins_mbox(head):
+        return explain_no_mail(head)
+    return GMAIL if b"\nX-Gmail-Labels:" in head[:_STATE_BYTES] else MBOX
 
 
 def enter(path: str, visited: Visited, notes: Notes) -> bool:
@@ -311,25 +397,43 @@ def is_maildir(folders: list[str]) -> bool:
     return "cur" in folders or ("new" in folders and "tmp" in folders)
 
 
+def is_apple_store(top: str, name: str) -> bool:
+    """True if the folder `name` in `top` holds messages of the mailbox of Apple Mail around it."""
+    place, _, inside = f"{top}/{name}".rpartition("mbox/")
+    if not place or not _APPLE_STORE.fullmatch(f"mbox/{inside}"):
+        return False
+    return "/" in inside or name == "Messages" or os.path.isdir(os.path.join(top, name, "Data"))
+
+
 def list_maildir_part(top: str, part: str, notes: Notes) -> list[str]:
     """The names of the messages in `cur` or `new`, in any state."""
-    files = list_folder(os.path.join(top, part), notes)[1]
-    return [name for name in files if not name.startswith(_INDEX_STARTS)]
+    found: list[str] = []
+    for name in list_folder(os.path.join(top, part), notes)[1]:
+        if name.startswith(_HIDDEN) or name.startswith(("dovecot", "cyrus")):
+            notes.left_out[NO_MAIL] += 1
+        else:
+            found.append(name)
+    return found
 
 
 def read_flags(name: str) -> str:
     """The flags in the file name of a Maildir: S is seen, T trashed, D draft."""
-    return name.partition(":2,")[2]
+    return name[len(strip_flags(name)) :][3:].partition(",")[0]
 
 
 def choose_messages(names: list[str], notes: Notes) -> list[str]:
-    """The names of the files in a folder, which is no Maildir, that are mail."""
+    """The names of the files in a folder, which is no Maildir, that may be mail."""
     is_mh = ".mh_sequences" in names
+    is_cyrus = any(name in _CYRUS_FILES for name in names)
     found: list[str] = []
     for name in names:
-        if name.startswith(_INDEX_STARTS) or name.endswith(_INDEX_ENDS):
-            continue
-        if is_mh and not _is_number(name):
+        if name.startswith(",") and _is_number(name[1:]):
+            notes.left_out[DELETED] += 1
+        elif name.startswith(_HIDDEN) or name.endswith(_INDEX_ENDS):
+            notes.left_out[NO_MAIL] += 1
+        elif is_cyrus:
+            notes.left_out[CYRUS] += 1
+        elif is_mh and not _is_number(name):
             notes.left_out[NO_MH_MESSAGE] += 1
         else:
             found.append(name)

@@ -6,9 +6,10 @@ import contextlib
 import os
 from collections.abc import Sequence
 
-from nbspam.corpus.folder_names import decode_name, recognise
-from nbspam.corpus.item import Item, strip_flags
-from nbspam.corpus.trees import walk_tree
+from nbspam.corpus.folder_names import recognise
+from nbspam.corpus.item import Item, Skipped, describe_error, strip_flags
+from nbspam.corpus.no_mail import explain_no_mail
+from nbspam.corpus.trees import clean_name, walk_tree
 from nbspam.corpus.walk import Notes, is_maildir, list_folder, list_maildir_part, read_flags
 from nbspam.errors import NoInputError
 from nbspam.folders.learner import ANSWERED, DELETED, DELIVERED, DRAFT, SEEN, MailState, Uid
@@ -17,21 +18,28 @@ _FLAGS = {"S": SEEN, "R": ANSWERED, "T": DELETED, "D": DRAFT}
 
 
 class Maildirs:
-    """Trees of Maildirs; a folder has the name of its path."""
+    """Trees of Maildirs; a folder has the name of its path.
+
+    skipped : what was no mail, or could not be read
+    """
 
     def __init__(self, tops: Sequence[str]) -> None:
         """NoInputError if there is no Maildir in one of these folders."""
+        self._notes = Notes()
+        self.skipped: Skipped = self._notes.skipped
         self._kinds: dict[str, str] = {}
         self._paths: dict[Uid, str] = {}
         for top in map(os.path.realpath, tops):
-            tree = walk_tree("", top, set(), Notes())
-            found = [(name, path) for name, path in tree if is_maildir(list_folder(path, Notes())[0])]
+            tree = walk_tree(top, self._notes)
+            found = [folder for folder in tree if is_maildir(list_folder(folder.path, Notes())[0])]
             if not found:
-                why, remedy = "no Maildir in it", "name the folder that holds INBOX and Junk"
+                why = "no Maildir in it"
+                remedy = f"name the folder with INBOX and Junk; for other kinds of mail: nbspam train {top}"
                 raise NoInputError(top, why, remedy, "source-empty")
-            for name, path in found:
-                own_name = os.path.basename(top).removeprefix(".") if path == top else name
-                self._kinds[path] = recognise(decode_name(own_name))
+            for folder in found:
+                is_top = folder.path == top
+                own_kind = recognise(clean_name(os.path.basename(top))) if is_top else folder.kind
+                self._kinds[folder.path] = own_kind
 
     def folders(self) -> dict[str, str]:
         """As Mailbox."""
@@ -41,7 +49,9 @@ class Maildirs:
         """As Mailbox; messages keep their names for ever."""
         mails: list[MailState] = []
         for part in ("new", "cur"):
-            for file in list_maildir_part(name, part, Notes()):
+            if not os.path.isdir(os.path.join(name, part)):
+                continue
+            for file in list_maildir_part(name, part, self._notes):
                 path = os.path.join(name, part, file)
                 with contextlib.suppress(OSError):  # moved just now: the next time
                     status = os.stat(path)
@@ -57,9 +67,18 @@ class Maildirs:
         """As Mailbox."""
         found: dict[Uid, bytes] = {}
         for uid in uids:
-            with contextlib.suppress(OSError):
-                path = self._paths[uid]
-                found[uid] = Item(path, "", path).read()
+            path = self._paths[uid]
+            try:
+                data = Item(path, "", path).read()
+            except FileNotFoundError:  # moved just now: the next time
+                continue
+            except OSError as error:
+                self.skipped.append((path, describe_error(error)))
+                continue
+            if reason := explain_no_mail(data):
+                self.skipped.append((path, reason))
+            else:
+                found[uid] = data
         return found
 
     def mark(self, uids: Sequence[Uid], label: str) -> None:

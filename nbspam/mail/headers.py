@@ -158,6 +158,14 @@ def is_known(name: str) -> bool:
     return name in _KNOWN or (name.startswith("x-") and " " not in name)
 
 
+def has_known_field(data: bytes) -> bool:
+    """True if data begins with a header that has a well-known field."""
+    name, colon, _ = data[:MAX_FIELD_NAME].partition(b":")
+    if colon and is_known(name.decode("latin-1").lower()):
+        return True
+    return b":" in data and any(is_known(name) for _, _, name in find_header_fields(data))
+
+
 def _may_skip(junk: int, line: bytes) -> bool:
     """True if this line is short enough to be skipped and cannot be the delimiter of a part."""
     return junk <= _MAX_JUNK_LINES and len(line) <= _MAX_JUNK_CHARACTERS and not line.startswith(b"--")

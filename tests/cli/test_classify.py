@@ -170,9 +170,12 @@ def test_a_message_without_a_token_is_unsure_with_the_prior(folder: Path, messag
     assert program("explain", "-m", folder / "two", stdin=message).returncode == 0
 
 
+NOTHING = b"X-Status: R\n\n"  # a header that says nothing
+
+
 @pytest.mark.slow
 def test_messages_without_a_token_are_unsure_among_many_too(folder: Path, tmp_path: Path) -> None:
-    write_folders(tmp_path / "mail", {"ham": [HAM] * 6 + [b""], "spam": [SPAM] * 6 + [b"\n", b" \r\n"]})
+    write_folders(tmp_path / "mail", {"ham": [HAM] * 6 + [NOTHING], "spam": [SPAM] * 6 + [NOTHING] * 2})
     options = ["-m", folder / "two", "--prior", "spam=0.3,ham=0.7"]
     done = program("classify", *options, tmp_path / "mail")
     assert (done.stdout.count(b"unsure\t0.300000\t"), done.stderr.count(b"nothing to judge by")) == (3, 3)

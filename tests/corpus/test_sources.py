@@ -10,9 +10,9 @@ import pytest
 
 from nbspam.corpus.item import Item
 from nbspam.corpus.labelled import open_labelled
+from nbspam.corpus.no_mail import DELETED, DRAFT, NO_HEADER, NO_MAIL
 from nbspam.corpus.reading import read_messages
 from nbspam.corpus.source import Source, open_unlabelled
-from nbspam.corpus.walk import NO_MAIL
 from nbspam.errors import BadDataError
 from tests.as_nobody import as_nobody
 
@@ -91,7 +91,7 @@ def test_a_maildir_is_cur_and_new_without_trash_drafts_and_indexes(tmp_path: Pat
     put(tmp_path, "tmp/half", "dovecot.index.log", "cur/dovecot.index.cache")
     source = open_unlabelled([str(tmp_path)])
     assert words(source) == [("", "S"), ("", "unread")]
-    assert source.left_out == {"trashed": 2, "draft": 1}
+    assert source.left_out == {DELETED: 2, DRAFT: 1, NO_MAIL: 2}
 
 
 def test_a_maildir_that_lost_its_empty_folders_is_still_one(tmp_path: Path) -> None:
@@ -109,7 +109,7 @@ def test_an_mh_folder_is_read_in_the_order_of_its_numbers(tmp_path: Path) -> Non
     put(tmp_path, *map(str, range(1, 12)), ".mh_sequences", ",3", "notes")
     source = open_unlabelled([str(tmp_path)])
     assert words(source) == [("", str(number)) for number in range(1, 12)]
-    assert source.left_out == {"no message of the MH folder": 1}
+    assert source.left_out == {"no message of the MH folder": 1, DELETED: 1, NO_MAIL: 1}
 
 
 def test_an_index_file_names_messages_mboxes_and_folders_in_its_order(tmp_path: Path) -> None:
@@ -228,7 +228,7 @@ def test_a_tree_of_mboxes_as_of_thunderbird_is_read(tmp_path: Path) -> None:
     put(tmp_path, "Junk", "Trash", data=FROM + mail("bad"))
     source = open_labelled([str(tmp_path)])
     assert words(source) == [("ham", "wanted"), ("ham", "one"), ("ham", "two"), ("spam", "bad")]
-    assert source.left_out == {"folder Trash (trash)": 1}
+    assert source.left_out == {"folder Trash (trash)": 1, NO_MAIL: 1}
 
 
 def spoiled(folder: Path) -> list[str]:
@@ -331,8 +331,8 @@ def test_what_is_no_mail_is_left_out_and_counted(tmp_path: Path) -> None:
     put(top / "ham", "sms", data=b"no header, but a text\n")
     put(top / "ham", "odd", data=b"Subject: a\0b\n\nmail with a NUL odd\n")
     source = open_labelled([str(top)])
-    assert [word for label, word in words(source) if label == "ham"] == ["a", "b", "odd", "text"]
-    assert source.left_out == {NO_MAIL: 2}
+    assert [word for label, word in words(source) if label == "ham"] == ["a", "b", "odd"]
+    assert source.left_out == {NO_MAIL: 2, NO_HEADER: 1}
 
 
 def test_a_file_that_index_files_name_twice_counts_once_by_the_first_line(tmp_path: Path) -> None:

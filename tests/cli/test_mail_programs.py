@@ -1,0 +1,36 @@
+"""The page about mail programs: its blocks are typed where a tree of that program lies.
+
+`<!-- tree: NAME PLACE -->` names a tree of tests/mail_trees.txt and its folder; the user is alice.
+"""
+
+import os
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from tests.cli.test_manual import TEXTS, as_pattern, steps
+from tests.mail_trees import READ, lay_out
+from tests.tiny_mail import program
+
+BLOCKS = re.findall(
+    r"<!-- tree: ([a-z ]+) (\S+) -->\n```console\n(.*?)```\n", TEXTS["docs/mail-programs.md"], re.DOTALL
+)
+
+
+@pytest.mark.parametrize(("tree", "place", "block"), BLOCKS, ids=[name for name, _, _ in BLOCKS])
+def test_block_prints_what_the_page_shows(
+    tree: str, place: str, block: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = tmp_path / "alice"
+    home.mkdir()
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("NBSPAM_MODEL", str(tmp_path / "model"))
+    lay_out(Path(os.path.normpath(home / Path(place).expanduser())), READ[tree])
+    for command, expected in steps(block):
+        name, *arguments = shlex.split(command)
+        assert name == "nbspam"
+        done = program(*map(os.path.expanduser, arguments))
+        shown = (done.stderr + done.stdout).decode()
+        assert re.fullmatch(as_pattern(expected), shown), shown

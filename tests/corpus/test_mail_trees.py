@@ -1,0 +1,157 @@
+"""Trees of mail programs are read file by file as tests/mail_trees.txt says; cases that people reported."""
+
+import json
+import os
+import re
+import shlex
+import shutil
+from collections import Counter
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+
+import pytest
+
+from nbspam.corpus.item import Item, read_items
+from nbspam.corpus.labelled import open_labelled
+from nbspam.errors import NbspamError
+from tests.conftest import corpus_or_skip
+from tests.mail_samples import make_index
+from tests.mail_trees import LANGUAGES, READ, REFUSED, UNSEEN, Laid, Tree, lay_out
+from tests.tiny_mail import Done, program, run
+
+FOLDER = Path(__file__).parents[1] / "cases"
+# Why mail is left out, by what the reasons that nbspam gives have in common; of `folder Bin (trash)` the end.
+REASONS = {
+    "trash": "^trash$",
+    "deleted": "deleted|trashed|expunged",
+    "drafts": "draft",
+    "copy": "copy|copies|all mail",
+    "encrypted": "encrypted",
+    "zstd": "zstd",
+    "no mail": "no mail|empty|index|settings|internal",
+}
+
+
+def name_reason(text: str) -> str:
+    """The key of REASONS for a reason; the reason itself if there is none."""
+    end = re.sub(r".*\((.*)\)", r"\1", text)
+    return next((name for name, pattern in REASONS.items() if re.search(pattern, end)), end)
+
+
+def read_tree(top: Path) -> tuple[Counter[Laid], Counter[str]]:
+    """Each message, and how many messages and files are left out, by reason."""
+    source = open_labelled([str(top)])
+    skipped: list[tuple[str, str]] = []
+    found: Counter[Laid] = Counter()
+    for item, data in read_items(source.items(), skipped):
+        last_word = re.search(rb"(\d+)\s*\Z", data)
+        number = int(last_word[1]) if last_word else 0
+        found[Laid(os.path.relpath(item.path, top), item.label, number)] += 1
+    reasons = Counter(why for _, why in [*source.skipped, *skipped]) + source.left_out
+    left_out: Counter[str] = Counter()
+    for reason, number in reasons.items():
+        left_out[name_reason(reason)] += number
+    return found, left_out
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("tree", READ.values(), ids=READ)
+def test_tree_of_a_mail_program_is_read_file_by_file(tree: Tree, language: str, tmp_path: Path) -> None:
+    laid = lay_out(tmp_path, tree, language)
+    found, left_out = read_tree(tmp_path)
+    assert found == Counter(one for one in laid if one.right in ("ham", "spam"))
+    others = (one.right for one in laid if one.right not in ("ham", "spam", UNSEEN))
+    assert left_out == Counter("drafts" if right == "draft" else right for right in others)
+
+
+@pytest.mark.parametrize("tree", REFUSED.values(), ids=REFUSED)
+def test_tree_that_cannot_be_learned_from_is_refused_with_the_next_step(tree: Tree, tmp_path: Path) -> None:
+    lay_out(tmp_path, tree)
+    _, slug, next_step = tree.head.split(" ", 2)
+    with pytest.raises(NbspamError) as caught:
+        open_labelled([str(tmp_path)])
+    assert caught.value.slug == slug
+    assert next_step in f"{caught.value} {caught.value.remedy}"
+
+
+# Folders of cPanel, directadmin-teach-sa, Uberspace, rspamd's scanner, isbg, dovecot-antispam and SpamBayes
+UNCLEAR = [
+    *(".Junk.NotJunk", "Spam/Ham", "Spam/NotSpam", "Spam.TrainHam", "Junk/False positives", "spam/unsure"),
+    *("INBOX.teach-isspam", "INBOX.teach-isnotspam", "0 Spamfilter/als Ham lernen", "scanner/train.spam"),
+    *("Junk/Kein Spam", "Junk Suspects"),
+]
+
+
+@pytest.mark.parametrize("name", UNCLEAR)
+def test_folder_that_may_be_spam_or_ham_is_asked_for(name: str, tmp_path: Path) -> None:
+    rows = [["INBOX", "maildir", "1 ham"], ["Junk", "maildir", "1 spam"], [name, "maildir", "1 ham"]]
+    lay_out(tmp_path / "mail", Tree("", "", rows))
+    with pytest.raises(NbspamError) as caught:
+        open_labelled([f"{tmp_path}/mail"])
+    assert caught.value.slug == "folder-unclear"
+    assert caught.value.where.endswith(name)
+    (tmp_path / "rules").write_text(caught.value.remedy.partition("FILE`: ")[2].partition(" (")[0])
+    source = open_labelled([f"{tmp_path}/mail"], rules=f"{tmp_path}/rules")
+    assert Counter(item.label for item in source.items()) == {"ham": 1, "spam": 2}
+
+
+def read_cases() -> dict[str, list[list[str]]]:
+    """[command, exit status, pattern] of each step, by claim."""
+    blocks = (FOLDER / "cases.txt").read_text("utf-8").strip().split("\n\n")[1:]
+    lines = (block.split("\n  ") for block in blocks)
+    return {claim: [step.split("  ") for step in steps] for claim, *steps in lines}
+
+
+CASES = read_cases()
+
+
+@pytest.mark.parametrize("steps", CASES.values(), ids=CASES)
+def test_reported_case_is_right(
+    steps: list[list[str]], data_model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(FOLDER)
+    monkeypatch.setenv("NBSPAM_MODEL", str(shutil.copy(data_model, tmp_path)))
+    places = {"new": tmp_path / "new"} | {name: tmp_path / name for name in (READ | REFUSED)}
+    for command, status, pattern in steps:
+        for name in re.findall(r"{(\w+)}", command):
+            if name != "new":
+                lay_out(places[name], (READ | REFUSED)[name])
+        done: Done = program(*shlex.split(command.format_map(places)))
+        shown = (done.stdout + done.stderr).decode()
+        assert done.returncode == int(status), shown
+        assert re.search(pattern, shown, re.MULTILINE), shown
+
+
+@pytest.mark.corpora
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize(
+    ("corpus", "index", "name", "language", "times"),
+    [
+        ("spamassassin sa", "train.index", "thunderbird", "de", 20),
+        ("trec06p_late trec06p_late", "index", "mbsync", "ja", 20),
+        ("household household", "index", "apple mail", "en", 3),
+    ],
+)
+def test_model_of_a_tree_judges_as_that_of_the_same_mail_by_an_index(
+    corpus: str, index: str, name: str, language: str, times: int, tmp_path: Path
+) -> None:
+    """Within 2 points in either class, on mail that follows in time."""
+    stream = open_labelled([str(corpus_or_skip(*corpus.split()) / index)]).items()
+    used = [Item("", "", "")]  # the stream counts from 1
+
+    def read_stream() -> Iterator[tuple[str, bytes]]:
+        for item in stream:
+            used.append(item)
+            yield item.label, item.read()
+
+    laid = lay_out(tmp_path / "tree", READ[name], language, read_stream(), times=times)
+    same = [(one.right, used[one.number].path) for one in laid if one.right in ("ham", "spam")]
+    later = [(item.label, item.path) for item in islice(stream, 1000)]
+    figures = []
+    for source in (tmp_path / "tree", make_index(tmp_path, same, "same")):
+        model = tmp_path / f"{source.name}.nbspam"
+        run("train", "-q", source, "-m", model)
+        figures.append(json.loads(run("eval", "-m", model, make_index(tmp_path, later), "--json")))
+    for figure in ("hm_percent", "sm_percent"):
+        assert abs(figures[0][figure] - figures[1][figure]) <= 2
