@@ -9,8 +9,7 @@ import zlib
 
 from nbspam.errors import DamagedModelError
 from nbspam.store.connection import MAX_VALUE_BYTES, Connection
-from nbspam.store.reader import Model
-from nbspam.tokens.bag import FORM_BITS
+from nbspam.store.reader import Model, has_form_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,7 +18,10 @@ if TYPE_CHECKING:
 
 def read_autolearned(connection: Connection) -> Iterator[tuple[int, int, bytes]]:
     """(digest, class number, tokens) of each, the oldest first."""
-    yield from connection.stream("SELECT digest, class, tokens FROM autolearned ORDER BY number")
+    for row in connection.stream("SELECT digest, class, tokens FROM autolearned ORDER BY number"):
+        if type(row[0]) is not int:
+            raise DamagedModelError(connection.path, "the digest of a message is not a whole number")
+        yield row
 
 
 def count_autolearned(model: Model) -> list[int]:
@@ -30,8 +32,8 @@ def count_autolearned(model: Model) -> list[int]:
 
 def count_reviewed(model: Model) -> tuple[int, int]:
     """How many others a person has labelled since, and how many of these as another class."""
-    forms = "learned.digest BETWEEN moved.digest & -(1 << {0}) AND moved.digest | (1 << {0}) - 1"
-    wrong = f"SELECT 1 FROM learned WHERE {forms.format(FORM_BITS)} AND learned.class != moved.class"
+    same = has_form_of("moved.digest")
+    wrong = f"SELECT 1 FROM learned WHERE learned.{same} AND learned.class != moved.class"
     rows = model.connection.ask(
         f"SELECT count(*), total(EXISTS ({wrong})) FROM moved JOIN batch ON batch.number = moved.batch "
         "JOIN source ON source.number = batch.source WHERE own = 1"

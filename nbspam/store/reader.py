@@ -24,7 +24,7 @@ from nbspam.store.connection import (
     sqlite3,
     store_error,
 )
-from nbspam.tokens.bag import N_VIEWS, NO_TEXTBOOK_VIEWS, hash_token
+from nbspam.tokens.bag import FORM_BITS, N_VIEWS, NO_TEXTBOOK_VIEWS, hash_token
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -286,6 +286,12 @@ def opening_digest(rows: dict[str, list[Any]]) -> int:
 def count_columns(n_classes: int) -> list[str]:
     """The names of the count columns of `token`: documents_0, occurrences_0, documents_1, ..."""
     return [name for k in range(n_classes) for name in (f"documents_{k}", f"occurrences_{k}")]
+
+
+def has_form_of(digest: str) -> str:
+    """SQL: a column `digest` is that of the same message, in whatever form.  digest : an expression"""
+    form = (1 << FORM_BITS) - 1
+    return f"digest BETWEEN {digest} & {~form} AND {digest} | {form}"
 
 
 def find_rows(connection: Connection, query: str, keys: Sequence[int]) -> list[tuple[int, ...]]:

@@ -13,10 +13,10 @@ from itertools import islice
 from nbspam.errors import DamagedModelError, UsageError
 from nbspam.store.connection import BUSY_SECONDS, Connection, check_file, sqlite3, store_error
 from nbspam.store.digest import DIGESTED, digest_row, digest_rows, read_digests, write_digests
-from nbspam.store.reader import Model, find_columns
+from nbspam.store.reader import Model, find_columns, has_form_of
 from nbspam.store.rows import Writer, escape_bytes
 from nbspam.store.turns import PATIENCE_SECONDS, Turn
-from nbspam.tokens.bag import NO_TEXTBOOK_VIEWS, NOTAWORD, NOTAWORD_KEY, NOTAWORD_VIEW, list_form_bounds
+from nbspam.tokens.bag import NO_TEXTBOOK_VIEWS, NOTAWORD, NOTAWORD_KEY, NOTAWORD_VIEW
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -255,9 +255,9 @@ class Updater(Writer):
 
         moves : a person has labelled it
         """
-        query = f"SELECT {DIGESTED['autolearned']} FROM autolearned WHERE digest BETWEEN ? AND ?"
+        query = f"SELECT {DIGESTED['autolearned']} FROM autolearned WHERE {has_form_of('?1')}"
         label = None
-        for form, label, tokens in self.connection.ask(query, list_form_bounds(digest)):
+        for form, label, tokens in self.connection.ask(query, (digest,)):
             from nbspam.store.autolearned import unpack_tokens  # few messages were
 
             self.change("autolearned", [(form, label, tokens)])
@@ -317,8 +317,7 @@ class Transaction:
 
 def read_rows(connection: Connection, table: str, digest: int) -> list[tuple[int, ...]]:
     """The rows of `learned` or `moved` of a message, in whatever form."""
-    query = f"SELECT {DIGESTED[table]} FROM {table} WHERE digest BETWEEN ? AND ?"
-    rows = connection.ask(query, list_form_bounds(digest))
+    rows = connection.ask(f"SELECT {DIGESTED[table]} FROM {table} WHERE {has_form_of('?1')}", (digest,))
     if any(type(value) is not int for row in rows for value in row):
         raise DamagedModelError(connection.path, "a message was not counted a whole number of times")
     return rows

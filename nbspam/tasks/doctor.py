@@ -225,7 +225,7 @@ def _examine_calibration(model: Model) -> Finding:
 
 
 def _examine_fields(model: Model) -> Iterator[Finding]:
-    """Whether the classes came on different ways: then a filter learns the way."""
+    """Header fields of one class alone: its mail came on another way, which the filter may have learned."""
     if min(model.messages) < MIN_LABELLED:
         return
     one_sided = []

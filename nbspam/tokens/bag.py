@@ -169,11 +169,6 @@ def find_form(total: Any) -> Any:
     return (total >> (64 - FORM_BITS)) & _FORM
 
 
-def list_form_bounds(digest: int) -> tuple[int, int]:
-    """The first and the last digest of all forms of a message."""
-    return digest & ~_FORM, digest | _FORM
-
-
 def digest_features(features: Sequence[float | None]) -> int:
     """What the numeric features of a message add to its digest; 0 where none were measured.
 
