@@ -107,7 +107,7 @@ def _classify(options: Options, paths: list[str]) -> int:
     if "autolearn" not in options and (len(paths) > FEW_PATHS or any(map(_holds_many, paths))):
         spam_filter.close()
         return _classify_many(options, paths)
-    messages = ReadableMessages({}, paths)
+    messages = ReadableMessages({"quiet": "1"} if "quiet" in options else {}, paths)
     for name, data in messages:
         spam_filter = _open(options, spam_filter)
         _answer(spam_filter, name, data, options)
