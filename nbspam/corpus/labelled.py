@@ -22,7 +22,6 @@ from nbspam.corpus.source import Source, open_unlabelled, stat_mode
 from nbspam.corpus.trees import Rules, choose_class, is_tree, read_rules, walk_tree
 from nbspam.corpus.walk import (
     GMAIL,
-    MBOX,
     OUTSIDE,
     UNSEEN,
     Notes,
@@ -168,9 +167,8 @@ def _find_class_folders(path: str, inner: list[str], files: list[str], notes: No
         remedy = "put mail into folders ham and spam in it"
         raise NoInputError(path, "an empty folder", remedy, "source-empty")
     for name in loose:
-        reason = look_at_file(f"{path}/{name}", notes)
-        if reason is not None:
-            notes.left_out[OUTSIDE if reason in ("", MBOX) else reason] += 1
+        reason = look_at_file(f"{path}/{name}", Notes())
+        notes.left_out[reason if reason in EXPORTS else OUTSIDE] += 1
     if is_maildir(inner):
         return []
     return [f"{path}/{name}" for name in sorted(inner) if not name.startswith(".")]

@@ -1,6 +1,6 @@
 """Why bytes are no message, or one that its reader has deleted or not sent: by what they begin with.
 
-A message has a field that is known from mail; most of what programs keep with the mail has none.
+A message has a field that is known from mail; most of what programs keep next to mail has none.
 """
 
 from __future__ import annotations

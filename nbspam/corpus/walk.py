@@ -63,7 +63,7 @@ _INDEX_ENDS = (".msf", ".lock")
 _CYRUS_FILES = ("cyrus.header", "cyrus.index")
 # Folders below NAME.mbox that hold the messages of that mailbox of Apple Mail.
 _APPLE_STORE = re.compile(r"mbox(/[0-9A-F][0-9A-F-]{7,})?(/Data(/\d)*)?(/Messages)?")
-_ATTACHMENTS = "Attachments"  # beside Messages
+_ATTACHMENTS = "Attachments"  # next to Messages
 _STATE_BYTES = 1 << 12  # of a message: programs write its state first
 _CHUNK_BYTES = 1 << 16
 _HIDDEN = (".", ",")
