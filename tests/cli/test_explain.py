@@ -72,7 +72,7 @@ def test_the_clues_can_be_read_with_any_number_of_classes(number: int, tmp_path:
         ),
         (
             "size>=2048 html_comments=none x-abc:q",
-            "the size (at least 2048) and html comments (none), x-abc q",
+            "size at least 2048 and html comments none, x-abc q",
         ),
         (
             "NOTAWORD parts=2 order=to>from",
