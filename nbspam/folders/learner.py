@@ -18,6 +18,7 @@ from hashlib import blake2b
 from typing import NamedTuple, Protocol
 
 from nbspam.corpus.folder_names import JUNK, UNCLEAR
+from nbspam.corpus.no_mail import explain_no_mail
 from nbspam.errors import BadDataError, TryAgainError
 from nbspam.files import open_whole_file
 from nbspam.labels import HAM, SPAM
@@ -222,8 +223,9 @@ class FolderLearner:
         for batch in split_batches(changed, lambda mail: min(mail.size_bytes, MAX_READ_BYTES)):
             lessons: dict[str, dict[Uid, bytes]] = {HAM: {}, SPAM: {}, "": {}}
             fetched = self._box.fetch([mail.uid for mail in batch])
-            self.idle[NOT_READ] += len(batch) - len(fetched)
-            for uid, data in fetched.items():
+            readable = {uid: data for uid, data in fetched.items() if not explain_no_mail(data)}
+            self.idle[NOT_READ] += len(batch) - len(readable)
+            for uid, data in readable.items():
                 label = self._label(data, kind, states[uid], f"{folder}/{uid}")
                 lessons[label][uid] = data
                 if not label:
