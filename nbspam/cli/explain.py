@@ -68,7 +68,9 @@ def explain_command(
         if json:
             write_json(_content(shown, judge.classes, since))
         else:
-            _show(console(), shown, judge, since, left_out, read_head(data))
+            out = console()
+            out.print(Text(describe_verdict(found), "bold"))
+            _show(out, shown, judge, since, left_out, read_head(data))
     return messages.status
 
 
@@ -111,9 +113,8 @@ def _content(found: Explanation, classes: tuple[str, ...], since: Times) -> dict
 
 
 def _show(out: Console, found: Explanation, judge: Filter, since: Times, left_out: int, head: str) -> None:
-    """The explanation for people: verdict and reasons, then the tables, then the clues that decide."""
+    """The explanation for people, after the verdict in words: the tables, then the clues that decide."""
     name = judge.classes[found.verdict.number]
-    out.print(Text(describe_verdict(found), "bold"))
     out.print(plain(f"{found.verdict.name}  {head}".rstrip()), no_wrap=True, overflow="ellipsis")
     if why := _why_undefined(found, judge):
         out.print(why)

@@ -18,7 +18,7 @@ from nbspam.tasks.start import choose_model, copy_shared
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from nbspam.cli.classify import Options
 
@@ -42,9 +42,11 @@ def learn_quickly(arguments: list[str]) -> int | None:
     return learn(options, words[0], words[1:]) if words else None
 
 
-def refuse_empty(messages: ReadableMessages) -> Iterator[tuple[str, bytes]]:
-    """The messages without empty ones, such as a broken pipe gives; these are named on stderr."""
-    for name, data in messages:
+def _refuse_empty(
+    found: Iterable[tuple[str, bytes]], messages: ReadableMessages
+) -> Iterator[tuple[str, bytes]]:
+    """What was found without empty messages, such as a broken pipe gives; these are named on stderr."""
+    for name, data in found:
         if data.strip():
             yield name, data
         else:
@@ -66,8 +68,8 @@ def learn(options: Options, class_name: str | None, paths: list[str]) -> int:
     try:
         if choose_model(model, start) != model:
             check_classes(start, label)
-        found = _open_reports(messages) if options.attached else refuse_empty(messages)
-        for batch in split_batches(found, lambda message: len(message[1])):
+        found = _open_reports(messages) if options.attached else messages
+        for batch in split_batches(_refuse_empty(found, messages), lambda message: len(message[1])):
             if copy_shared(model, start):
                 say(f"{plain(model)} begins as a copy of {plain(start)}.", options.quiet)
             for (name, _), result in zip(batch, learn_messages(model, label, batch, origin), strict=True):

@@ -91,6 +91,6 @@ def undo_command(
     if done:
         say("The counts are as before; the calibration keeps what it has learned.", quiet)
     if missing:
-        why = f"the mail of {amount(missing, 'message')} was not found, so they still count"
+        why = f"mail was not found, so it still counts: {amount(missing, 'message')}"
         remedy = "name the folder where it is now, at the end of the same command"
         raise NoInputError(model, why, remedy, "undo-no-mail")

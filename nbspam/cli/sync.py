@@ -32,7 +32,7 @@ from nbspam.learning.learn import check_classes
 REASONS = {
     UNREAD_JUNK: ("unread message", " in Junk: read messages teach"),
     UNSEEN_JUNK: ("unread message", " in Junk: read messages teach"),
-    UNREAD: ("unread message", " in other folders: they are ham once they are read, or after --keep-days"),
+    UNREAD: ("unread message", " in other folders: ham once read, or after --keep-days"),
     MARKED: ("message", " marked as junk by nbspam itself: they teach once you move them"),
     NOTHING: ("draft or deleted message", ""),
     SAME_AS_BEFORE: ("message", " as at the last run: each teaches once"),
@@ -49,8 +49,8 @@ def sync_command(folders: tuple[str, ...], model: str, keep_days: float, dry_run
     """Learn from the folders of local Maildirs, and from what was read.
 
     MAILDIR is a tree of Maildirs, by default ~/Maildir.  Mail in Junk or Spam is spam; other mail is ham once
-    it is read, answered or kept for some days; mail that was moved out of Junk is ham.  Trash, Sent, Drafts
-    and unread mail teach nothing, and no mail is changed.  Writes a line for each message to stdout: what was
+    it is read, answered or kept for some days; mail that was moved out of Junk is ham.  Trash, Sent and
+    Drafts teach nothing, and no mail is changed.  Writes a line for each message to stdout: what was
     done, a tab, the class, a tab, and where it is.  MODEL-sync.json remembers what was seen, so a
     second run reads only what has changed.
 

@@ -103,9 +103,10 @@ _SMELLS = re.compile(
 
 # Words that make a name like junk unclear: it may be for ham, or for a filter to learn from.
 _DOUBTS = """
-    ham not notjunk notspam nonspam isnotspam isspam non no good false positive positives learn lernen train
-    training teach whitelist allow unsure maybe suspect suspects possible probably missed fn fp kein keine
-    pas не nicht niet"""
+    ham not notjunk notspam nonspam isnotspam isspam non no good ok safe legit legitimate verified
+    wanted clean false falso falsos falsa falsch faux positive positives positifs positivos
+    erwunscht nein learn lernen train training teach whitelist allow unsure maybe suspect suspects
+    possible probably missed fn fp kein keine pas не nicht niet"""
 # What programs and people add to a name: a date, a number, the hash of Thunderbird.
 _ADDED = re.compile(r"( ?(\d+|\(\d+\)| (jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)))+$|[0-9a-f]{8}$")
 

@@ -37,6 +37,7 @@ PACKED_STARTS = {
     b"7z\xbc\xaf\x27\x1c": "7z",
 }
 _DOVECOT_LZ4 = b"Dovecot-LZ4\r*\x9b\xc5"
+EMLX_SLACK = 128  # bytes; the count of a file of Apple Mail may be as wrong
 _SHELL_PIPES = ("/dev/fd/", "/dev/stdin", "/proc/self/fd/")
 
 Skipped = list[tuple[str, str]]  # path or name of what could not be read, and the reason
@@ -115,7 +116,8 @@ def detect_packing(head: bytes) -> str:
 def find_emlx(data: bytes) -> tuple[int, int] | None:
     """Where the message in a file of Apple Mail begins and ends; None if `data` does not begin such a file.
 
-    A line with the number of bytes, the message, a property list.
+    A line with the number of bytes, the message, a property list.  The list is looked for near the end that
+    the line names, which may be a few bytes off.
     """
     line, line_end, _ = data[:24].partition(b"\n")
     if not line_end or not line.strip().isdigit():
@@ -123,8 +125,12 @@ def find_emlx(data: bytes) -> tuple[int, int] | None:
     start = len(line) + 1
     stop = start + int(line)
     name, colon, _ = data[start : start + 80].partition(b":")
-    is_whole = data[stop : stop + 5] == b"<?xml" or stop >= len(data)
-    return (start, stop) if is_whole and colon and name.split() == [name] else None
+    if not colon or name.split() != [name]:
+        return None
+    found = data.find(b"<?xml", max(start, stop - EMLX_SLACK), stop + EMLX_SLACK)
+    if found < 0 and stop + EMLX_SLACK < len(data):
+        return None
+    return start, found if found >= 0 else stop
 
 
 def open_regular(path: str) -> BinaryIO:

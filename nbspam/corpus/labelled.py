@@ -204,6 +204,7 @@ def _check(source: Source, where: str, allow_one_class: bool) -> None:
         slug = "index-paths" if source.ordered_by_index and reasons else "source-empty"
         raise NoInputError(where, f"no messages in it{reasons}", remedy, slug)
     if len(source.classes) == 1 and not allow_one_class:
+        _check_store(where, source.notes.left_out)
         remedy = NAME_CLASSES
         if any(part.name for part in source.parts):
             remedy = f"say which folder is spam by a line in `rules=FILE`: FOLDER spam; or {remedy}"

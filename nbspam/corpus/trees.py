@@ -39,7 +39,12 @@ from nbspam.labels import HAM, SPAM, parse_class_name
 
 INBOX = "INBOX"
 # Names of the folder that an account has, and no other folder.
-_INBOXES = ("inbox", "maildir")
+_INBOXES = (
+    "inbox", "maildir", "posteingang", "eingang", "boîte de réception", "bandeja de entrada", "recibidos",
+    "posta in arrivo", "caixa de entrada", "postvak in", "inkorg", "indbakke", "innboks", "saapuneet",
+    "skrzynka odbiorcza", "odebrane", "doručené", "doručená pošta", "beérkezett üzenetek", "входящие",
+    "вхідні", "gelen kutusu", "受信トレイ", "受信箱", "收件箱", "收件匣", "받은 편지함", "받은편지함",
+)  # fmt: skip
 _TELLING = (TRASH, SENT, DRAFTS, OUTBOX)  # no class has such a name
 _ENDINGS = re.compile(r"(\.(sbd|mbox|mbx|imapmbox|gz|bz2|xz|directory))+$", re.IGNORECASE)
 _MARKS = (".sbd", ".mbox", ".imapmbox")  # of folders that only mail programs make
@@ -81,12 +86,16 @@ def _is_tree(path: str, depth: int, visited: Visited) -> bool:
         return True
     if any(_is_mark(path, name) for name in folders):
         return True
+    if depth and any(find_kind(clean_name(name)) == JUNK for name in folders):
+        return True  # the folders of an account
     if is_maildir(folders):
         inner = set(folders).difference(MAILDIR_PARTS)
         return depth > 1 or any(os.path.isdir(os.path.join(path, name, "cur")) for name in inner)
     found = sorted(choose_messages(files, Notes()))[:_SAMPLE]
     kinds = [look_at_file(os.path.join(path, name), Notes()) for name in found]
     if GMAIL in kinds or (MBOX in kinds and (depth > 1 or not (folders or depth))):
+        return True
+    if MBOX in kinds and depth and any(find_kind(clean_name(name)) == JUNK for name in found):
         return True
     visible = [name for name in folders if not name.startswith(".")]
     if depth and "" in kinds:
@@ -145,8 +154,14 @@ def _walk(name: str, around: str, path: str, visited: Visited, notes: Notes) -> 
 def _is_entered(path: str, name: str, folders: list[str]) -> bool:
     """True for a folder, in `path`, that may hold mail folders."""
     if name.startswith("."):
-        return os.path.isdir(os.path.join(path, name, "cur")) or name.endswith(".directory")
+        return name.endswith(".directory") or _holds_maildirs(os.path.join(path, name))
     return not (is_apple_store(path, name) or (name in MAILDIR_PARTS and is_maildir(folders)))
+
+
+def _holds_maildirs(path: str) -> bool:
+    """True if a folder is a Maildir, or has one in it."""
+    inner = [path, *(os.path.join(path, name) for name in list_folder(path, Notes())[0])]
+    return any(os.path.isdir(os.path.join(one, "cur")) for one in inner)
 
 
 def _list_mailboxes(

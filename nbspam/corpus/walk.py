@@ -59,6 +59,7 @@ NAMED_TWICE = "named twice"
 
 MBOX, GMAIL = "mbox", "mbox with labels of Gmail"
 MAILDIR_PARTS = ("cur", "new", "tmp")
+_INDEX_FOLDER = ".mozmsgs"  # of copies that Thunderbird makes for the search of the desktop
 _INDEX_ENDS = (".msf", ".lock")
 _CYRUS_FILES = ("cyrus.header", "cyrus.index")
 # Folders below NAME.mbox that hold the messages of that mailbox of Apple Mail.
@@ -147,9 +148,11 @@ class MailFile(NamedTuple):
         """Why the file is no mail to learn from, or ''.  head : what it begins with"""
         if detect_packing(head) in ("gz", "bz2", "xz"):
             return ""
+        if begins_mbox(head):
+            return ""
         if reason := explain_no_mail(head, self.may_be_text):
             return reason
-        if self.may_be_text or begins_mbox(head):
+        if self.may_be_text:
             return ""
         if self.path.endswith(".emlx"):
             return explain_emlx(file, head)
@@ -381,6 +384,8 @@ def list_folder(path: str, notes: Notes) -> tuple[list[str], list[str]]:
                 try:
                     if entry.is_file():
                         files.append(entry.name)
+                    elif entry.name.endswith(_INDEX_FOLDER):
+                        notes.left_out[NO_MAIL] += 1
                     elif entry.is_dir():
                         folders.append(entry.name)
                     else:

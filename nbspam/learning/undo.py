@@ -22,7 +22,7 @@ from nbspam.tokens import Counted
 def choose_entries(path: str, last: bool, since_ms: float = 0, source: str = "") -> list[Entry]:
     """The entries of the ledger to take back, never the one that the model was made with; UsageError if none.
 
-    last     : only the latest
+    last     : only those of the latest command: it has an entry for each folder
     since_ms : of commands that began then or later, ms since 1970
     source   : from there: the first words of the entry, or one of its folders
     """
@@ -34,7 +34,10 @@ def choose_entries(path: str, last: bool, since_ms: float = 0, source: str = "")
     if not found:
         why, remedy = "nothing like that was learned, except what the model was made with", "see: nbspam log"
         raise UsageError(path, why, remedy, "undo-nothing")
-    return found[:1] if last else found
+    latest = found[0]
+    if last:
+        found = [one for one in found if (one.time_ms, one.source[0]) == (latest.time_ms, latest.source[0])]
+    return found
 
 
 class Lessons(NamedTuple):

@@ -148,7 +148,9 @@ def _examine_writing(path: str) -> Finding:
     if not denied:
         return Finding("writing", "you can learn into it: the file and its folder are writable")
     why = f"{_own_name()} cannot write to {' and '.join(denied)}: learn and train fail"
-    remedy = f"as root: chown {_own_name()} {' '.join(denied)}; or keep a model of your own: `model=PATH`"
+    is_owner = all(os.stat(one).st_uid == os.geteuid() for one in denied)
+    change = "chmod u+w" if is_owner else f"as root: chown {_own_name()}"
+    remedy = f"{change} {' '.join(denied)}; or keep a model of your own: `model=PATH`"
     return _wrong("writing", why, remedy, InputOutputError)
 
 

@@ -18,7 +18,7 @@ from nbspam.errors import NbspamError
 from tests.conftest import corpus_or_skip
 from tests.mail_samples import make_index
 from tests.mail_trees import LANGUAGES, READ, REFUSED, UNSEEN, Laid, Tree, lay_out
-from tests.tiny_mail import Done, program, run
+from tests.tiny_mail import Done, mail, program, run, write_folders
 
 FOLDER = Path(__file__).parents[1] / "cases"
 # Why mail is left out, by what the reasons that nbspam gives have in common; of `folder Bin (trash)` the end.
@@ -77,10 +77,36 @@ def test_tree_that_cannot_be_learned_from_is_refused_with_the_next_step(tree: Tr
 
 # Folders of cPanel, directadmin-teach-sa, Uberspace, rspamd's scanner, isbg, dovecot-antispam and SpamBayes
 UNCLEAR = [
+    "Spam/Falsos positivos",
+    "Junk/faux positifs",
+    "Junk/legit",
     *(".Junk.NotJunk", "Spam/Ham", "Spam/NotSpam", "Spam.TrainHam", "Junk/False positives", "spam/unsure"),
     *("INBOX.teach-isspam", "INBOX.teach-isnotspam", "0 Spamfilter/als Ham lernen", "scanner/train.spam"),
     *("Junk/Kein Spam", "Junk Suspects"),
 ]
+
+
+@pytest.mark.parametrize("inbox", ["Posteingang", "ham", "受信トレイ"])
+def test_folders_of_messages_in_accounts_have_their_roles(inbox: str, tmp_path: Path) -> None:
+    for account in ("anna", "bob"):
+        write_folders(tmp_path / account, {inbox: [mail("the minutes")], "Spam": [mail("cheap pills")]})
+    found, _ = read_tree(tmp_path)
+    assert Counter(one.right for one in found) == {"ham": 2, "spam": 2}
+
+
+def test_mbox_with_a_first_blank_line_is_read_in_a_tree(tmp_path: Path) -> None:
+    for name, start in (("Inbox", b""), ("Work", b"\n"), ("Junk", b"\xef\xbb\xbf")):
+        message = b"From a@b Mon Jul 11 12:08:34 2011\nSubject: " + name.encode() + b"\n\ntext\n\n"
+        (tmp_path / name).write_bytes(start + 2 * message)
+    found, left_out = read_tree(tmp_path)
+    assert (found.total(), left_out) == (6, Counter())
+
+
+@pytest.mark.parametrize("wrong_by", [-37, -1, 0, 37])
+def test_message_of_apple_mail_is_read_if_its_count_is_wrong(wrong_by: int, tmp_path: Path) -> None:
+    path, text = tmp_path / "1.emlx", mail("the minutes")
+    path.write_bytes(b"%d\n%s<?xml version='1.0'?><plist></plist>" % (len(text) + wrong_by, text))
+    assert Item(str(path), "", str(path)).read() == text
 
 
 @pytest.mark.parametrize("name", UNCLEAR)

@@ -59,8 +59,7 @@ def test_states_of_a_maildir_teach_once(model: Path, tmp_path: Path) -> None:
     assert again.stderr.decode().splitlines() == [
         "0 messages.",
         "Nothing to learn from 1 unread message in Junk: read messages teach.",
-        "Nothing to learn from 1 unread message in other folders: "
-        "they are ham once they are read, or after --keep-days.",
+        "Nothing to learn from 1 unread message in other folders: ham once read, or after --keep-days.",
         "Nothing to learn from 1 draft or deleted message.",
         "Nothing to learn from 4 messages as at the last run: each teaches once.",
         "Nothing to learn from 2 folders of drafts, sent or deleted mail.",
@@ -97,7 +96,7 @@ def test_reasons_are_told_of_new_mail_unclear_folders_and_empty_trees(model: Pat
     (top / "cur" / "5:2,S").write_bytes(b"BZh91AY&SY damaged")
     put(top / ".SpamOrNot", "cur/3:2,S", mail("a question"))
     said = program("sync", top, "-m", model).stderr.decode()
-    assert "1 unread message in other folders: they are ham once" in said
+    assert "1 unread message in other folders: ham once read" in said
     assert "1 file that is no mail, cannot be read" in said
     assert "1 folder whose name may mean junk or not" in said
 
