@@ -108,7 +108,9 @@ def test_mail_without_a_token_of_the_views_that_are_read_says_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    texts = {"ham": [b"\nhello there", b"\nlunch today"], "spam": [b"\nbuy pills", b"\ncheap pills"]}
+    start = b"X-Status: R\n\n"  # a header that says nothing
+    texts = {"ham": [b"hello there", b"lunch today"], "spam": [b"buy pills", b"cheap pills"]}
+    texts = {name: [start + text for text in found] for name, found in texts.items()}
     run(*command.split(), write_folders(tmp_path / "mail", texts), "--views", "header")
 
 
@@ -116,8 +118,10 @@ def test_mail_without_a_token_of_the_views_that_are_read_says_nothing(
 def test_clues_of_infinite_weight_are_left_out_of_files(tmp_path: Path, how: list[str]) -> None:
     """At lambda 0 a word of spam alone says infinitely much; one ham is written in such words."""
     texts = {"ham": "lunch at noon with the team", "spam": "cheap pills no prescription"}
-    letters = {name: [f"\n{text} {n}".encode() for n in range(12)] for name, text in texts.items()}
-    letters["ham"][5] = b"\nlunch cheap pills"
+    letters = {
+        name: [f"X-Status: R\n\n{text} {n}".encode() for n in range(12)] for name, text in texts.items()
+    }
+    letters["ham"][5] = b"X-Status: R\n\nlunch cheap pills"
     folder, kept, page = write_folders(tmp_path / "mail", letters), tmp_path / "kept", tmp_path / "page.html"
     run("eval", folder, *how, "--textbook", "--alpha", 0, "--save", kept, "--report", page)
     for mistake in json.loads(kept.read_text())["clues"].values():

@@ -167,7 +167,7 @@ def test_it_says_why_there_is_nothing_to_label(folder: Path, tmp_path: Path) -> 
     with mock.patch("nbspam.cli.label.sys"):  # a terminal
         assert b"Nothing to label in 15 messages" in program("label", folder, "-m", model).stderr
         said = error("label", maildir, "-m", model, status=66)
-    assert "left out: 1 (trashed)" in said and "no messages in it" in said
+    assert "left out: 1 (deleted)" in said and "no messages in it" in said
 
 
 def test_without_a_terminal_it_is_refused(folder: Path, tmp_path: Path) -> None:

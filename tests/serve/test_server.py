@@ -225,7 +225,7 @@ def test_server_follows_a_model_that_learns_or_is_replaced(serve: Start, model: 
     server = serve("-j", "1")
     assert server.ask("CHECK", SPAM) == as_classified(model, SPAM)
     for number in range(6):
-        run("learn", "-q", "ham", "-m", model, stdin=mail(f"cheap pills and cheap watches {number}"))
+        run("learn", "-q", "ham", "-m", model, stdin=mail(f"cheap pills and cheap watches number{number}"))
         assert server.ask("CHECK", SPAM) == as_classified(model, SPAM)
     assert server.ask("CHECK", SPAM).startswith(OK + b"Spam: False")
     turned = write_folders(tmp_path / "turned", {"ham": [SPAM, mail("pills")], "spam": [HAM, mail("garden")]})

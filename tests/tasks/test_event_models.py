@@ -77,7 +77,7 @@ NEW_MAIL = (
 )
 
 
-def test_a_message_of_the_same_words_with_other_features_is_another(
+def test_a_message_of_the_same_words_with_other_features_has_another_form(
     trained: dict[str, Path], tmp_path: Path
 ) -> None:
     """Capitals are of no token but of a feature: to forget the one for the other would not be exact."""
@@ -86,6 +86,6 @@ def test_a_message_of_the_same_words_with_other_features_is_another(
     before = counts(path)
     loud, low = (b"Subject: hi\n\n" + text for text in (b"HELLO THERE friend\n", b"hello there friend\n"))
     run("learn", "spam", "-q", "-m", path, stdin=loud)
-    assert run("unlearn", "-q", "-m", path, stdin=low).startswith("was never learned\t")
+    assert run("unlearn", "-q", "-m", path, stdin=low).startswith("learned in another form\t")
     run("unlearn", "-q", "-m", path, stdin=loud)
     assert counts(path) == before
