@@ -163,8 +163,8 @@ _places = Memory(_find_place, MAX_REMEMBERED_FIELDS, MAX_TOKEN_NAME)
 def tokenize_header(headers: list[tuple[str, str]]) -> tuple[list[str], list[str]]:
     """Tokens of all fields that count, in order, repeats kept; and those of them of the SENT fields.
 
-    Tokens have the shape of a Message-ID alone; what was sent has it whole, so the same text sent twice is two
-    messages.
+    Tokens have the shape of a Message-ID alone; what was sent has it whole, so the same text sent twice is
+    two messages.
     """
     found: list[str] = []
     sent: list[str] = []
