@@ -303,12 +303,13 @@ class SourcePart(NamedTuple):
             yield from ((path, False) for path in self._walk_maildir(top, folders, notes))
             return
         inner = {name for name in folders if self._enters(top, name, folders)}
+        may_be_mbox = ".mh_sequences" not in files
         for name in sorted([*inner, *choose_messages(files, files_notes)], key=_sort_key):
             path = os.path.join(top, name)
             if name in inner:
                 yield from self._walk(path, notes, visited)
             else:
-                yield path, ".mh_sequences" not in files
+                yield path, may_be_mbox
 
     def _enters(self, top: str, name: str, folders: list[str]) -> bool:
         """True for a folder of folders, in `top`, that is walked."""
