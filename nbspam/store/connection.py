@@ -86,7 +86,8 @@ class Connection(sqlite3.Connection):
     def stream(self, query: str, values: Sequence[object] = ()) -> Generator[tuple[Any, ...], None, None]:
         """The rows of a query, one after the other.  A damaged page shows only when it is read."""
         try:
-            yield from self.execute(query, values)
+            for row in self.execute(query, values):  # noqa: UP028 - it would close the cursor of a closed file
+                yield row
         except sqlite3.Error as error:
             if not self.is_open:
                 raise
