@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from nbspam.mail.message import Document
 
 MAX_OBJECTS = 10_000
-MAX_PAGES = 100  # pages and forms
+MAX_PAGES = 64  # pages and forms
 MAX_SAYS = 20_000  # bytes of a dictionary or array in which keys are looked up
 MAX_STRING = 2_000  # bytes of a title or an address
 MAX_TITLES = 20  # titles, authors and their like
