@@ -18,6 +18,18 @@ def normalise_filename(filename: str) -> str:
     return filename.lower().rstrip(" .")
 
 
+def pin(text: str) -> str:
+    """The text with a noncharacter for each character newer than Unicode 14, so all Pythons agree on it.
+
+    Needed before lower(), isalpha() and the like; words do without.
+    """
+    if text.isascii():
+        return text
+    from nbspam.mail.unicode_14 import replace_unknown  # most text is ASCII
+
+    return replace_unknown(text)
+
+
 class Part:
     """A leaf of the MIME tree, decoded.
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import unicodedata
 
+from nbspam.mail.unicode_14 import is_known
 from nbspam.tokens.bag import EDGE
 
 # Quotation marks, hyphens and dashes inside of words; Arabic marks in numbers.
@@ -29,6 +30,8 @@ def convert(character: str) -> str:
     """What one character becomes: letters, nothing, or a space."""
     if character.isascii():
         return character
+    if not is_known(character):
+        return " "
     apart = unicodedata.normalize("NFKD", character.translate(_PUNCTUATION))
     bare = "".join([part for part in apart if not _is_mark(part)])
     plain = unicodedata.normalize("NFKC", bare).casefold().translate(_SPELLINGS)

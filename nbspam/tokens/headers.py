@@ -10,6 +10,7 @@ from __future__ import annotations
 from itertools import chain, compress, groupby, pairwise
 
 from nbspam.mail.limits import Memory
+from nbspam.mail.message import pin
 from nbspam.tokens.bag import join_neighbours
 from nbspam.tokens.words import ALPHABET, MAX_WORD, has_zero_width, list_parents, make_skip_token, split_words
 
@@ -314,7 +315,7 @@ def _tokenize_subject(text: str) -> list[str]:
     """Words, pairs of words, and the marks of shouting: capitals, exclamation marks, long gaps."""
     read = split_words(text, MAX_FIELD_WORDS)
     found = ["subject:" + word for word in read] + join_neighbours(read, "subject:")
-    if text.isupper():
+    if pin(text).isupper():
         found.append("subject:#capitals")
     if "!" in text:
         found.append("subject:!")

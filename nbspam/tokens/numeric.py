@@ -7,6 +7,7 @@ Imported only if a model asks for it.
 from __future__ import annotations
 
 from nbspam.mail.dates import parse_date
+from nbspam.mail.message import pin
 from nbspam.tokens.headers import counts_as_evidence
 from nbspam.tokens.measures import (
     MAX_MEASURED,
@@ -90,7 +91,7 @@ def _measure_capitals(text: str, made_of: Characters) -> float | None:
     capitals = len(made_of.printed) - len(made_of.printed.translate(None, _CAPITALS))
     if not text.isascii():
         foreign = text.encode("utf-8", "ignore").translate(None, _ASCII).decode("utf-8", "ignore")
-        alphabetic = list(filter(str.isalpha, foreign))
+        alphabetic = list(filter(str.isalpha, pin(foreign)))
         letters += len(alphabetic)
         capitals += sum(map(str.isupper, alphabetic))
     return capitals / letters if letters else None

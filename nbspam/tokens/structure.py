@@ -7,7 +7,7 @@ its scheme, host with parents, port and path words.
 from __future__ import annotations
 
 from nbspam.mail.limits import Memory
-from nbspam.mail.message import normalise_filename
+from nbspam.mail.message import normalise_filename, pin
 from nbspam.tokens.bag import INNER
 from nbspam.tokens.words import (
     ALPHABET,
@@ -95,7 +95,7 @@ def tokenize_part(part: Part) -> list[str]:
 def _tokenize_filename(filename: str) -> list[str]:
     """The ending of a file's name, a double one as well (pdf.exe), and the words of the rest."""
     found: list[str] = []
-    name = normalise_filename(" ".join(filename.split()))[-200:]
+    name = normalise_filename(" ".join(pin(filename).split()))[-200:]
     stem, dot, ending = name.rpartition(".")
     if dot:
         found.append("ending=" + shorten(ending, 10))
@@ -112,7 +112,7 @@ def _tokenize_document(document: Document) -> list[str]:
     """What a document says of itself and does, and what an archive holds."""
     found = ["document=#" + mark for mark in document.marks]
     for name in document.names:
-        stem, dot, ending = name[-200:].lower().rpartition(".")
+        stem, dot, ending = pin(name[-200:]).lower().rpartition(".")
         if dot:
             found.append("inside=." + shorten(ending, 10))
         found.extend(["inside=" + word for word in split_words(stem or ending, MAX_NAME_WORDS)])
@@ -238,14 +238,14 @@ def read_url(url: str) -> tuple[list[str], Host]:
 
 def find_host(url: str) -> str:
     """The name of the host of an address with or without a scheme."""
-    scheme, _, rest = url[:MAX_URL].strip().translate(_BREAKS).partition("://")
+    scheme, _, rest = pin(url[:MAX_URL]).strip().translate(_BREAKS).partition("://")
     authority, _ = _split_authority(rest if scheme.isalpha() else url.strip())
     return _hosts[authority].name
 
 
 def _split_scheme(url: str) -> tuple[str, str]:
     """Scheme in lower case, perhaps "", and the rest; browsers ignore tabs and line ends."""
-    url = url[:MAX_URL].strip()
+    url = pin(url[:MAX_URL].strip())
     if not url.isprintable():
         url = url.translate(_BREAKS)
     scheme, colon, rest = url.partition(":")
@@ -274,13 +274,10 @@ def _normalise_host(host: str) -> str:
 
         host = "".join(fold(host.translate(_STOPS)).replace(INNER, "").split())
     host = host.strip(".")
-    if host[host.rfind(".") + 1 :][:1].isdigit():  # 0xc0.0x207 and 3221225991 are 192.0.2.7
-        from _socket import inet_aton, inet_ntoa  # `socket` costs a fresh process some milliseconds
+    if host[host.rfind(".") + 1 :][:1].isdigit():
+        from nbspam.tokens.addresses import normalise_ipv4  # rare
 
-        try:
-            return inet_ntoa(inet_aton(host))
-        except (OSError, ValueError):
-            pass
+        return normalise_ipv4(host)
     return host
 
 

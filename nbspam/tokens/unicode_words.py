@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+from nbspam.mail.message import pin
 from nbspam.tokens.bag import EDGE, INNER
 
 MAX_KNOWN_CHARACTERS = 60_000  # whose meaning is remembered, some 8 MB
@@ -69,4 +70,4 @@ def splits_words(text: str) -> bool:
 
 def _needs_none(character: str) -> bool:
     first, last = _WRITTEN_WITH_INVISIBLE
-    return character.isalnum() and not first <= character <= last
+    return pin(character).isalnum() and not first <= character <= last

@@ -65,7 +65,7 @@ def _decode_named(piece: str, name: str, tail: str, in_attribute: bool) -> str:
     for length in range(min(len(piece), 6), 1, -1):
         if piece[:length] in _BARE:
             follower = piece[length : length + 1]
-            if in_attribute and (follower == "=" or follower.isalnum()):
+            if in_attribute and (follower == "=" or (follower.isascii() and follower.isalnum())):
                 break
             return _BARE[piece[:length]] + piece[length:].removeprefix(";")
     return "&" + piece

@@ -12,7 +12,7 @@ from nbspam.mail.html.entities import decode_references
 from nbspam.mail.html.styles import MOST, NORMAL, TINY, TRANSPARENT, Sheet, is_screen
 from nbspam.mail.html.tags import BLOCK, BREAK, CLOSE, OPEN, RAW, Tag
 from nbspam.mail.limits import Memory
-from nbspam.mail.message import Html
+from nbspam.mail.message import Html, pin
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -120,7 +120,9 @@ class _Reader:
                 if state.hidden:
                     self.hidden.append(rest)
                     continue
-                html.joined += mark == len(visible) and rest[0].isalnum() and visible[-1][-1:].isalnum()
+                html.joined += (
+                    mark == len(visible) and pin(rest[0]).isalnum() and pin(visible[-1][-1:]).isalnum()
+                )
                 html.quoted += rest.count("\n") if state.values["quoted"] else 0
                 visible.append(rest)
         return self._finish()
