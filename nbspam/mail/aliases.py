@@ -48,6 +48,7 @@ _LACKING = {
     "cp932": ("windows31j",),
     "euc_jp": ("euc",),
     "iso2022_jp_ext": ("jis", "iso2022jpms", "cp50220", "cp50221"),
+    "iso2022_cn": ("iso2022cn", "iso2022cnext"),
     "cp949": ("ksc5601",),
 }
 # Name without punctuation -> codec, so that big-5, koi8r and utf16le are known, too.

@@ -1,14 +1,14 @@
 """Charsets: bytes of text to str, by an allow-list of text codecs.
 
 The charset of text that is not ASCII is the first of these that fits:
-1. the one that a byte order mark or the escapes of ISO-2022-JP tell;
+1. the one that a byte order mark, the zero bytes of UTF-16 or the escapes of ISO-2022 tell;
 2. UTF-8, where the declared charset takes any bytes, as ISO-8859-1 does: other text is not UTF-8 by chance;
-3. the declared charset, if the text decodes without errors (ISO-2022: with few);
-4. UTF-8, if the text decodes without errors;
-5. the declared charset, errors replaced, unless it is UTF-8 and over a tenth of the characters are broken;
+3. the declared charset, if the text decodes without errors (ISO-2022 and EUC-JP: with few);
+4. UTF-8, if at least twice as many of its sequences are well-formed as are broken;
+5. the declared charset, errors replaced, unless it is UTF-8;
 6. a legacy charset, guessed from letter frequencies (guess.py).
 As in mail programs, ISO-8859-1 is read as windows-1252, GB2312 as GB18030 and so on (aliases.py).  Every
-codec here runs in C and is linear.  None of Python's transforms (zlib, hex, unicode_escape, idna,
+codec here is linear.  None of Python's transforms (zlib, hex, unicode_escape, idna,
 punycode ...) can be reached.  UTF-7 is read because some mail programs show it.
 """
 
@@ -39,6 +39,7 @@ _C1 = bytes(range(128, 160))
 WINDOWS_C1 = "€\x81‚ƒ„…†‡ˆ‰Š‹Œ\x8dŽ\x8f\x90‘’“”•–—˜™š›œ\x9džŸ"
 _CP1252 = "".join([*map(chr, range(128)), WINDOWS_C1, *map(chr, range(160, 256))])
 _ISO_2022 = "iso2022_"
+_ESCAPES = (b"\x1b$", b"\x1b(I")  # two-byte characters and half-width kana follow
 _STATEFUL = ("utf_7", "utf_16", "utf_32", "hz", _ISO_2022)  # ASCII bytes may be other characters
 # Codecs of these names take any bytes.  Thai (cp874) does too, but a short Thai word may be UTF-8 by chance.
 _TAKING_ALL = ("cp125", "cp437", "cp85", "cp86", "iso8859", "koi8", "mac_")
@@ -92,11 +93,26 @@ def decode(payload: bytes, label: str, allowance: Allowance) -> tuple[str, str]:
 
 def decode_with(codec: str, payload: bytes) -> str:
     """Decode, errors replaced."""
+    if codec.startswith(_ISO_2022) or codec == "euc_jp":
+        from nbspam.mail.iso_2022 import decode_euc_jp, decode_iso_2022  # East Asian mail
+
+        return decode_euc_jp(payload) if codec == "euc_jp" else decode_iso_2022(payload, codec)
     if codec != "cp1252":
         return payload.decode(codec, "replace")
     if len(payload.translate(None, _C1)) == len(payload):
         return payload.decode("latin-1")
     return codecs.charmap_decode(payload, "strict", _CP1252)[0]
+
+
+def decode_raw(payload: bytes, label: str, allowance: Allowance) -> str:
+    """The text of a raw header value, which may have the escapes of ISO-2022 and HZ.
+
+    label : lower-case, of the body, or ""
+    """
+    codec = look_up_codec(label)
+    if b"~}" in payload[payload.find(b"~{") :] and payload.isascii():
+        return _try_decode(payload, "hz") or payload.decode("ascii")
+    return decode(payload, label if codec.startswith(_ISO_2022) else "", allowance)[0]
 
 
 def choose_header_codec(payload: bytes, label: str, allowance: Allowance) -> str:
@@ -108,14 +124,14 @@ def choose_header_codec(payload: bytes, label: str, allowance: Allowance) -> str
     is_legacy = codec not in ("", "ascii", "utf-8") and not codec.startswith(_STATEFUL)
     if is_legacy and _try_decode(payload, codec) is not None:
         return codec
-    return _guess(payload, allowance)
+    return "utf-8" if _is_mostly_utf_8(payload) else _guess(payload, allowance)
 
 
 def _decode_hard(payload: bytes, codec: str, allowance: Allowance) -> tuple[str, str]:
     marked = _find_marked_codec(payload, codec)
     if marked:
         text = decode_with(marked, payload)
-        if not marked.startswith(_ISO_2022) or _is_sound(text):
+        if not marked.startswith(_ISO_2022) or _is_sound(text, most=0.2):
             return text, marked
     if payload.isascii() and not codec.startswith(_STATEFUL):
         return payload.decode("ascii"), codec or "ascii"
@@ -129,10 +145,10 @@ def _decode_hard(payload: bytes, codec: str, allowance: Allowance) -> tuple[str,
         allowance.note("no-charset")
     else:
         allowance.note("bad-charset")
-        text = decode_with(codec, payload)
-        if codec != "utf-8" or _is_sound(text):
-            return text, codec
-    codec = _guess(payload, allowance)
+    if _is_mostly_utf_8(payload):
+        codec = "utf-8"
+    elif codec in ("", "ascii", "utf-8"):
+        codec = _guess(payload, allowance)
     return decode_with(codec, payload), codec
 
 
@@ -140,36 +156,55 @@ def _find_marked_codec(payload: bytes, codec: str) -> str:
     """The codec that a byte order mark or escapes tell, or the declared one if it needs escapes, or ""."""
     if payload.startswith(_UTF_8):
         return "utf-8"
-    if _is_utf_16(payload):
-        return "utf_16"
-    if b"\x1b$" in payload and codec != "utf-8" and not codec.startswith(_STATEFUL):
+    utf_16 = _find_utf_16(payload, codec)
+    if utf_16:
+        return utf_16
+    has_escapes = any(escape in payload for escape in _ESCAPES) and not codec.startswith(_STATEFUL)
+    if has_escapes and (codec != "utf-8" or payload.isascii()):
         return "iso2022_jp_ext"
     return codec if codec.startswith(_ISO_2022) else ""
 
 
 def _try_decode(payload: bytes, codec: str) -> str | None:
+    """The text, None if it is not of this codec; EUC-JP may have a few errors."""
     if codec == "cp1252":
         return decode_with(codec, payload)
     try:
         return payload.decode(codec)
     except UnicodeError:
-        return None
+        text = decode_with(codec, payload) if codec == "euc_jp" else ""
+    return text if text and _is_sound(text) else None
 
 
-def _is_sound(text: str) -> bool:
-    """True if at most a tenth of the characters that are not ASCII are broken."""
+def _is_mostly_utf_8(payload: bytes) -> bool:
+    """True if the bytes have at least two well-formed sequences of UTF-8 for each broken one."""
+    text = payload.decode("utf-8", "replace")
     high = len(text) - len(text.encode("ascii", "ignore"))
-    return text.count("\ufffd") * 10 <= high
+    broken = text.count("\ufffd") - payload.count(b"\xef\xbf\xbd")
+    return high >= 3 * broken
 
 
-def _is_utf_16(payload: bytes) -> bool:
-    """True if the text after a byte order mark has the zero bytes of UTF-16.
+def _is_sound(text: str, most: float = 0.1) -> bool:
+    """True if at most this share of the characters that are not ASCII is broken."""
+    high = len(text) - len(text.encode("ascii", "ignore"))
+    return text.count("\ufffd") <= most * high
+
+
+def _find_utf_16(payload: bytes, codec: str) -> str:
+    """The codec of text with the zero bytes of UTF-16, "" for other text;  codec: the declared one.
 
     ASCII after a false mark has none; a page of Chinese has one a line, and hardly ever two together.
+    Without a mark text is big-endian (RFC 2781, 4.3), unless the zero bytes tell otherwise.
     """
     sample = payload[:2048]
-    single = sample.count(0) - 2 * sample.count(b"\0\0")
-    return sample.startswith(UTF_16) and single * 50 >= len(sample)
+    if sample.startswith(UTF_16):
+        single = sample.count(0) - 2 * sample.count(b"\0\0")
+        return "utf_16" if single * 50 >= len(sample) else ""
+    first, second = sample[::2].count(0), sample[1::2].count(0)
+    few, many = sorted((first, second))
+    if codec == "utf_16" or (many * 4 > len(sample) and few * 20 < many):
+        return "utf_16_le" if second > first else "utf_16_be"
+    return ""
 
 
 def _guess(payload: bytes, allowance: Allowance) -> str:

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
 _FIRST_SECOND = 31_536_000  # of 1971
 _LAST_SECOND = 4_133_980_799  # of 2100
 _MAX_DATE_CHARACTERS = 200
+_MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec".split()
 # The standard library knows GMT and the zones of North America (RFC 5322, 4.3).
 _ZONES = {
     "bst": "+0100",
@@ -40,8 +41,11 @@ def parse_date(text: str) -> float | None:
     """
     from email.utils import mktime_tz, parsedate_tz  # 10 ms
 
-    words = text[:_MAX_DATE_CHARACTERS].partition("(")[0].lower().split()
+    text = text[:_MAX_DATE_CHARACTERS].partition("(")[0].lower().replace(" am", "am").replace(" pm", "pm")
+    words = text.split()
     try:
+        if words and words[0][:4].isdigit() and words[0][4:5] == "-":
+            words[:1] = _split_iso(words[0])
         fields = parsedate_tz(" ".join([_normalise_word(word) for word in words]))
         if fields is None:
             return None
@@ -52,8 +56,22 @@ def parse_date(text: str) -> float | None:
     return float(seconds) if _FIRST_SECOND <= seconds <= _LAST_SECOND else None
 
 
+def _split_iso(word: str) -> list[str]:
+    """Day, month, year and time of 2024-06-03T10:00:00+02:00 (RFC 3339, 5.6), in the order of RFC 5322."""
+    date, _, time = word.partition("t")
+    year, month, day = (date.split("-") + ["", ""])[:3]
+    name = _MONTHS[max(int(month) - 1, 0) : int(month)]
+    at = max(time.find("+"), time.find("-"), time.find("z"))
+    return [day, *name, year, *([time[:at], time[at:]] if at > 0 else [time])]
+
+
 def _normalise_word(word: str) -> str:
-    """A word of a date as RFC 5322 has it: +02:00, 12:34:56.789 and names of zones are not in it."""
+    """A word of a date as RFC 5322 has it: +02:00, GMT+2, 1:30:00.5pm and some zones are not."""
+    if word[3:4] in ("+", "-") and word[:3] in ("gmt", "utc"):
+        word = word[3:] if len(word) > 6 else word[3] + word[4:].zfill(2) + "00"
     if ":" in word:
+        if word.endswith(("am", "pm")):
+            hour, _, rest = word[:-2].partition(":")
+            word = f"{int(hour) % 12 + 12 * word.endswith('pm')}:{rest}"
         return word.replace(":", "") if word[0] in "+-" else word.partition(".")[0]
     return _ZONES.get(word, word)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import binascii
 
-from nbspam.mail.charset import decode
+from nbspam.mail.charset import decode, decode_raw
 from nbspam.mail.transfer import decode_base64
 
 TYPE_CHECKING = False
@@ -81,4 +81,4 @@ def _decode_run(run: list[bytes], charset: str, allowance: Allowance) -> str:
 
 
 def _decode_plain(text: str, allowance: Allowance) -> str:
-    return text if text.isascii() else decode(text.encode("latin-1"), "", allowance)[0]
+    return decode_raw(text.encode("latin-1"), "", allowance)

@@ -32,6 +32,7 @@ _KNOWN = _CONTENT.union(
     ("bcc", "cc", "date", "delivered-to", "envelope-to", "from", "in-reply-to", "list-id", "message-id"),
     ("mime-version", "received", "references", "reply-to", "return-path", "sender", "subject", "to"),
 )
+_ENCODED = (b"=?", b"\x1b", b"~{")  # an encoded word, the escapes of ISO-2022 and HZ
 _MAX_JUNK_LINES = 2
 _MAX_JUNK_CHARACTERS = 200
 
@@ -198,6 +199,9 @@ def read_block(data: bytes, start: int, stop: int, body: int, allowance: Allowan
     if lines is None or not _split_fields(lines, block):  # some lines are not fields
         lines = _read_irregular(data, start, stop, block, allowance)
     block.sizes = [len(line) + 1 for line in lines]
+    if b"\0" in raw:
+        allowance.note("nul")
+        block.fields = [(name, value.replace("\0", "")) for name, value in block.fields]
     for name, value in block.fields:
         if name in _CONTENT:
             block.content.setdefault(name, value)
@@ -205,7 +209,7 @@ def read_block(data: bytes, start: int, stop: int, body: int, allowance: Allowan
         allowance.note("many-headers")
         del block.fields[MAX_HEADER_LINES:]
         del block.sizes[MAX_HEADER_LINES:]
-    if b"=?" in raw or not raw.isascii():
+    if not raw.isascii() or any(mark in raw for mark in _ENCODED):
         _decode_values(block, allowance)
     return block
 
@@ -260,7 +264,7 @@ def _split_fields(lines: list[str], block: HeaderBlock) -> bool:
 
 
 def _decode_values(block: HeaderBlock, allowance: Allowance) -> None:
-    """Decode encoded words and raw 8-bit values in place."""
+    """Decode encoded words, escapes and raw 8-bit values in place."""
     fields = block.fields
     eight_bit: list[int] = []
     for number, (name, value) in enumerate(fields):
@@ -270,9 +274,28 @@ def _decode_values(block: HeaderBlock, allowance: Allowance) -> None:
             fields[number] = (name, decode_words(value, allowance))
         elif not value.isascii():
             eight_bit.append(number)
+        elif "\x1b" in value or "~{" in value:
+            _decode_escapes(block, number, allowance)
     if eight_bit:
         allowance.note("8bit-header")
         _decode_eight_bit(block, eight_bit, allowance)
+
+
+def _decode_escapes(block: HeaderBlock, number: int, allowance: Allowance) -> None:
+    """Decode a value with escapes of ISO-2022 or HZ; for parameters as UTF-8, since escapes hide quotes."""
+    from nbspam.mail.charset import decode_raw
+
+    name, value = block.fields[number]
+    text = decode_raw(value.encode("ascii"), _find_body_charset(block, allowance), allowance)
+    block.fields[number] = (name, text)
+    if block.content.get(name) == value:
+        block.content[name] = text.encode("utf-8").decode("latin-1")
+
+
+def _find_body_charset(block: HeaderBlock, allowance: Allowance) -> str:
+    """The charset that Content-Type declares, lower-case, perhaps ""."""
+    _, parameters = parse_parameters(block.content.get("content-type", ""), allowance)
+    return parameters.get("charset", "").lower()
 
 
 def _decode_eight_bit(block: HeaderBlock, numbers: list[int], allowance: Allowance) -> None:
@@ -292,8 +315,7 @@ def _decode_eight_bit(block: HeaderBlock, numbers: list[int], allowance: Allowan
             legacy.append((number, value))
     if legacy:
         sample = b" ".join([value for _, value in legacy])
-        _, parameters = parse_parameters(block.content.get("content-type", ""), allowance)
-        codec = choose_header_codec(sample, parameters.get("charset", "").lower(), allowance)
+        codec = choose_header_codec(sample, _find_body_charset(block, allowance), allowance)
         for number, value in legacy:
             block.fields[number] = (block.fields[number][0], decode_with(codec, value))
 

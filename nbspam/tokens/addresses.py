@@ -24,7 +24,7 @@ def normalise_ipv4(host: str) -> str:
 
 
 def _read_number(text: str) -> int:
-    """A hexadecimal (0x1f), octal (017) or decimal number; ValueError if it is none."""
+    """A hexadecimal (0x1f), octal (017) or decimal number; ValueError for other text."""
     if not (
         text.isascii() and text.isalnum() and len(text) <= _MAX_DIGITS
     ):  # int() takes blanks, signs and _

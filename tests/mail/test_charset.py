@@ -70,6 +70,41 @@ def test_few_broken_characters_keep_the_declaration_and_many_do_not():
     assert read(CHINESE.encode("gb18030") + b"\xff", "gb2312") == CHINESE + "\ufffd"
 
 
+@pytest.mark.parametrize("label", ["", "us-ascii", "utf-8"])
+def test_utf_8_with_a_bad_byte_is_utf_8(label):
+    assert read("Grüße aus Köln ".encode() + b"\x96 jetzt", label) == "Grüße aus Köln \ufffd jetzt"
+    assert read(RUSSIAN.encode()[:41], label)[:20] == RUSSIAN[:20]
+
+
+@pytest.mark.parametrize("label", ["", "us-ascii", "utf-8", "iso-2022-jp", "iso-8859-1"])
+def test_escapes_for_two_byte_characters_are_no_ascii(label):
+    assert read(b"\x1b$B-j;3ED>&;v\x1b(B", label) == "㈱山田商事"
+    assert read(b"\x1b(I6@6E\x1b(B ok", label) == "ｶﾀｶﾅ ok"
+
+
+@pytest.mark.parametrize(
+    ("payload", "label", "right"),
+    [
+        (b"\x1b$By!-!;3ED0!0!$\x1b(Bend", "iso-2022-jp", "纊①山田亜亜\ufffdend"),
+        (b"\x0e6@\x0f ok", "iso-2022-jp", "ｶﾀ ok"),
+        (b"\x1b$B0!\n0!\x1b(B", "iso-2022-jp", "亜\n亜"),
+        (b"\x1b$)C\x0eF/:0\x0f", "iso-2022-kr", "특별"),
+        (b"\x1b$)A\x0eDc:C\x0f", "iso-2022-cn", "你好"),
+        (b"\xad\xea\xbb\xb3\xc5\xc4\x8e\xb6\xf9\xa1", "euc-jp", "㈱山田ｶ纊"),
+        (b"\xbb\xb3\xfe\xfe" + b"\xc5\xc4" * 10, "euc-jp", "山\ufffd" + "田" * 10),
+    ],
+)
+def test_east_asian_mail_is_read_as_windows_writes_it(payload, label, right):
+    assert read(payload, label) == right
+
+
+@pytest.mark.parametrize("text", ["Gratis für alle", "Большая скидка на всё"])
+@pytest.mark.parametrize("order", ["utf-16-be", "utf-16-le"])
+def test_zero_bytes_tell_the_order_of_utf_16_without_a_mark(text, order):
+    assert read(text.encode(order), "utf-16") == text
+    assert read("<p>Gratis</p>".encode(order), "us-ascii") == "<p>Gratis</p>"
+
+
 @given(st.binary(max_size=120), st.sampled_from(LABELS))
 def test_no_bytes_raise_in_any_charset(payload, label):
     text, codec = decode(payload, label, Allowance())

@@ -113,7 +113,23 @@ def test_dates_of_all_times_are_read_and_junk_is_no_date(text, expected):
     assert parse_date(text) == expected
 
 
-@given(st.text(st.sampled_from("0123456789:-+, JanFebUTC()٣²"), max_size=40))
+@pytest.mark.parametrize(
+    "text",
+    [
+        "2024-06-03T10:00:00Z",
+        "2024-06-03T12:00:00.123+02:00",
+        "2024-06-03 12:00:00 +0200",
+        "Mon, 3 Jun 2024 12:00:00 GMT+0200",
+        "3 Jun 2024 08:00:00 UTC-2",
+        "Mon, 3 Jun 2024 12:00:00 PM +0200",
+        "Monday, June 3, 2024 12:00PM GMT+02:00",
+    ],
+)
+def test_dates_of_programs_that_know_no_rfc_5322_are_read(text):
+    assert parse_date(text) == 1717408800
+
+
+@given(st.text(st.sampled_from("0123456789:-+, JanFebUTCpm()٣²"), max_size=40))
 def test_no_text_breaks_the_date_reader(text):
     seconds = parse_date(text)
     assert seconds is None or 0 < seconds < 4_200_000_000
