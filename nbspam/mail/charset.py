@@ -171,7 +171,7 @@ def _try_decode(payload: bytes, codec: str) -> str | None:
         return decode_with(codec, payload)
     try:
         return payload.decode(codec)
-    except UnicodeError:
+    except (UnicodeError, LookupError):  # Python has no ISO-2022-CN
         text = decode_with(codec, payload) if codec == "euc_jp" else ""
     return text if text and _is_sound(text) else None
 

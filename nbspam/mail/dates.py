@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 _FIRST_SECOND = 31_536_000  # of 1971
 _LAST_SECOND = 4_133_980_799  # of 2100
 _MAX_DATE_CHARACTERS = 200
-_MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec".split()
+_MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
 # The standard library knows GMT and the zones of North America (RFC 5322, 4.3).
 _ZONES = {
     "bst": "+0100",

@@ -125,6 +125,30 @@ def test_ascii_is_ascii_in_every_charset(text, label):
     assert read(text.encode(), label) == text
 
 
+UNDECLARED = {
+    "cp1253": "αγαπητέ πελάτη, παρακαλώ κάντε κλικ εδώ",
+    "cp1255": "לקוח יקר, החשבון שלך הושעה. אנא לחץ כאן",
+    "cp1256": "عزيزي العميل، تم تعليق حسابك. الرجاء الضغط هنا للتحقق من بياناتك",
+    "cp874": "เรียนลูกค้า บัญชีของคุณถูกระงับ กรุณาคลิกที่นี่เพื่อยืนยันข้อมูล",
+    "cp1251": "Уважаемый клиент, НАЖМИТЕ здесь",
+    "koi8_u": "Уважаемый клиент, нажмите здесь",
+    "cp1254": "Değerli müşterimiz, hesabınız askıya alınmıştır. Lütfen buraya tıklayın.",
+    "cp1250": "Twoje konto zostało zawieszone. Proszę kliknąć tutaj, aby zweryfikować dane w ciągu doby.",
+    "iso8859_2": "Vážený zákazníku, váš účet byl pozastaven. Klikněte prosím zde a ověřte své údaje.",
+    "cp1257": "Gerbiamas kliente, jūsų sąskaita buvo sustabdyta. Prašome spustelėti čia.",
+    "cp1252": "Sehr geehrter Kunde, überprüfen Sie die Größe. Ça va être supprimé. ¿Mañana? £5 ® ©",
+    "gb18030": CHINESE,
+    "cp949": "고객님의 계정이 정지되었습니다. 여기를 클릭하세요",
+    "euc_jp": "お客様のアカウントは停止されました。こちらをクリックしてください",
+    "big5hkscs": "您好！我公司可以為您開具各類發票，歡迎來電諮詢，價格優惠。",
+}
+
+
+@pytest.mark.parametrize("codec", UNDECLARED)
+def test_a_line_without_a_declaration_is_read_in_the_charset_of_its_language(codec):
+    assert read(UNDECLARED[codec].encode(codec)) == UNDECLARED[codec]
+
+
 def test_few_western_letters_are_not_taken_for_another_script():
     for text in ("", "ä", "Größe", "£5 off", "naïve café"):
         assert guess_codec(text.encode("cp1252")) == "cp1252"
