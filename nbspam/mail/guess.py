@@ -21,7 +21,7 @@ from nbspam.mail.letter_costs import LATIN, SCRIPTS
 
 SAMPLE_BYTES = 2_048
 _FEW = 12
-_MOST_COST = 18  # thirds of a bit a letter; ordinary text has 13 to 16
+_MOST_COST = 17  # thirds of a bit a letter; ordinary text has 13 to 16
 _MOST_LATIN_COST = 14
 _LEAST_EAST_ASIAN = 0.3  # share of frequent characters, of that of ordinary text
 _LEAST_GAIN = 15  # thirds of a bit by which another Latin charset must be cheaper than windows-1252
