@@ -73,6 +73,30 @@ def test_widths_of_a_font_tell_words_from_halves_of_words() -> None:
     assert words_of(page_of(drawn, font=font)) == "abcc a"
 
 
+@pytest.mark.parametrize(("unit", "size"), [(0.01, 10), (1, 1)])  # the second as Ghostscript makes it of dots
+def test_widths_of_type_3_fonts_have_a_unit_of_their_own(unit: float, size: int) -> None:
+    font = f"<< /Type /Font /FontMatrix [{unit} 0 0 {unit} 0 0] /FirstChar 97 /Widths [50 50] >>"
+    wide = 50 * unit * size
+    drawn = f"BT /F1 {size} Tf (aa) Tj {2.02 * wide} 0 Td (b) Tj {2 * wide} 0 Td (a) Tj ET"
+    assert words_of(page_of(drawn, font=font)) == "aab a"
+
+
+@pytest.mark.parametrize("ending", [b"\nEI Q ", b"~>EI\n", b" EI"])
+def test_bytes_of_inline_images_are_no_text(ending: bytes) -> None:
+    image = b"BI /W 9 /H 9 ID \x00(junk) Tj /F9 1 Tf EIN ET (" + ending
+    assert words_of(page_of(b"BT (pay) Tj ET " + image + b" BT (BI EI now) Tj ET")) == "pay BI EI now"
+
+
+def test_names_are_read_with_their_escapes() -> None:
+    page = "<< /#54ype /Page /Conten#74s 3 0 R /Resources << /Font << /C2#5F0 4 0 R /A#20b 4 0 R >> >> >>"
+    font = "<< /Type /Font /Subtype /Typ#650 /ToUnicode 5 0 R >>"
+    drawn = "BT /C#32_0 9 Tf <00010010> Tj /A#20b 9 Tf <0012> Tj ET"
+    assert words_of(page_of(drawn, page=page, font=font, more={5: stream(TABLE)})) == "pac"
+    found = read(pdf_of({1: "<< /Open#41ction << /S /#55RI /UR#49 (https://a.example/b#63) >> >>"}))
+    assert (found.marks, found.addresses) == (["openaction"], ["https://a.example/b#63"])
+    assert read(pdf_of({1: "<< >>"}, "/Encr#79pt 2 0 R")).marks == ["encrypted"]
+
+
 TABLE = b"""begincmap 2 beginbfchar <0001> <0070> <0002> <00660069> endbfchar
 2 beginbfrange <0010> <0012> <0061> <0020> <0021> [<d83dde00> <0078>] endbfrange endcmap"""
 

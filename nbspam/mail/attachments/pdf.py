@@ -11,7 +11,7 @@ import re
 from base64 import a85decode
 from bisect import bisect_right
 from contextlib import suppress
-from math import hypot
+from itertools import pairwise
 
 from nbspam.mail.attachments.archive import MAX_PIECE, PIECE_COST, inflate
 from nbspam.mail.message import MAX_DOCUMENT_TEXT
@@ -30,14 +30,19 @@ MAX_RANGE = 256  # codes of one width
 FONT_COST = 100  # items of a message that reading a font counts, for its dictionary is searched
 _MARKS = ("Encrypt", "JavaScript", "OpenAction", "Launch", "SubmitForm", "AcroForm", "EmbeddedFile", "XFA")
 _GAP = 0.2  # sizes of a font between two words
+_FAR = complex(-1e9, -1e9)  # no string ends there, so the next one begins a word
 
 # One level of parentheses inside a string; without its end a string is all that follows, else the search
 # would not be linear.
 # The pieces of a string are bounded, and not possessive: Python 3.11.2 takes too much with `(?: | )*+`.
 _STRING = rb"(\((?:[^()\\]++|\\.|\([^()]*+\)){0,10000}\)?|<[0-9A-Fa-f\s]*+>)"
-_NUMBER = rb"[-+]?(?:\d{1,15}\.?\d{0,15}|\.\d{1,15})"
-_NUMBERS = re.compile(_NUMBER)
-_TOKEN = re.compile(_STRING + rb"|(" + _NUMBER + rb")|/([^\s()<>\[\]{}/%]*+)|[A-Za-z'\"*]++", re.DOTALL)
+_NUMBER = re.compile(rb"[-+]?(?:\d{1,15}\.?\d{0,15}|\.\d{1,15})")
+_IMAGE = rb"BI\s.*?(?:[\s>]EI(?=\s)|\Z)"  # in the operators of a page; its length is nowhere (8.9.7)
+_TOKEN = re.compile(
+    _STRING + rb"|(" + _NUMBER.pattern + rb")|/([^\s()<>\[\]{}/%]*+)|" + _IMAGE + rb"|[A-Za-z'\"*]++",
+    re.DOTALL,
+)
+_STRING_OR_ESCAPE = re.compile(_STRING + rb"|#([0-9A-Fa-f]{2})", re.DOTALL)
 _ADDRESSES = re.compile(rb"/(?:URI|F)\s*+" + _STRING, re.DOTALL)
 _TITLES = re.compile(rb"/(?:Title|Author|Subject|Keywords|Creator|Producer)\s*+" + _STRING, re.DOTALL)
 _ESCAPE = re.compile(rb"\\([0-7]{1,3}|\r\n|.)", re.DOTALL)
@@ -71,7 +76,7 @@ def read_pdf(payload: bytes, document: Document, allowance: Allowance) -> None:
 class _File:
     """The objects of a file.
 
-    pieces  : all bytes that are not in a stream, an object each; objects packed in streams, too
+    pieces  : all bytes that are not in a stream, an object each or packed; names are decoded
     says    : the first bytes of the dictionary, array or string that an object is, by its number
     streams : the stream of an object as it is in the file
     """
@@ -85,45 +90,42 @@ class _File:
         _, *found = _OBJECT.split(payload, MAX_OBJECTS)
         for number, content in zip(map(int, found[::2]), found[1::2], strict=True):
             said, *rest = _STREAM.split(content, 1)
-            self._add(number, said)
+            stream, _, trailer = b"".join(rest).partition(b"endstream")
+            self._add(number, said + trailer)
             if rest:
-                self.streams[number], _, trailer = rest[0].partition(b"endstream")
-                self.pieces.append(trailer)
-            if rest and b"/ObjStm" in said:
-                self._add_packed(self.stream(number), int(self.number(said, b"First")))
+                self.streams[number] = stream
+            if rest and b"/ObjStm" in self.says[number]:
+                self._add_packed(self.stream(number), int(self.number(self.says[number], b"First")))
 
     def _add(self, number: int, said: bytes) -> None:
-        self.pieces.append(said)
-        self.says[number] = said[:MAX_SAYS]
+        self.pieces.append(_decode_names(said))
+        self.says[number] = self.pieces[-1][:MAX_SAYS]
 
     def _add_packed(self, data: bytes, first: int) -> None:
         """Objects in a stream: pairs of number and place, then the objects from `first` on."""
-        words = data[:first].split()[: 2 * MAX_OBJECTS]
+        words = data[:first].split()[: max(2 * MAX_OBJECTS - len(self.pieces), 0)]
         numbers = [int(word) for word in words if word.isdigit() and len(word) < 10]
         begins = sorted(zip(numbers[1::2], numbers[::2], strict=False))
-        ends = [place for place, _ in begins[1:]] + [len(data)]
-        for (place, number), end in zip(begins, ends, strict=False):
-            if len(self.pieces) < 2 * MAX_OBJECTS:
-                self._add(number, data[first + place : first + end])
+        for (place, number), (end, _) in pairwise([*begins, (len(data), 0)]):
+            self._add(number, data[first + place : first + end])
 
     def stream(self, number: int) -> bytes:
         """The first bytes of a stream; b"" if it has a filter that text seldom has."""
         if self.allowance.document_bytes <= 0:
             return b""
-        data = self.streams.get(number, b"")
-        cost = max(len(data[:MAX_PIECE]), PIECE_COST)
+        data = self.streams.get(number, b"")[:MAX_PIECE]
+        cost = max(len(data), PIECE_COST)
         filters = _FILTERS.search(self.says.get(number, b""))
         for name in filters[1].strip(b"[/ ").replace(b"/", b" ").split()[:2] if filters else ():
             if name in (b"FlateDecode", b"Fl"):
                 data = inflate(data.lstrip()[2:])  # after the header of zlib
             elif name in (b"ASCII85Decode", b"A85"):
                 with suppress(ValueError):
-                    data = a85decode(data[:MAX_PIECE].partition(b"~")[0], ignorechars=b" \t\r\n\0\f")
+                    data = a85decode(data.partition(b"~")[0], ignorechars=b" \t\r\n\0\f")
             else:
                 return b""
-            cost = max(cost, len(data[:MAX_PIECE]))
-        self.allowance.document_bytes -= cost
-        return data[:MAX_PIECE]
+        self.allowance.document_bytes -= max(cost, len(data))
+        return data
 
     def value(self, says: bytes, key: bytes) -> bytes:
         """What follows a key, or the object that it refers to; the value is its beginning."""
@@ -136,7 +138,8 @@ class _File:
 
     def number(self, says: bytes, key: bytes) -> float:
         """The number after a key, or the first one of an array; 0 without a number."""
-        return next(iter(_parse_numbers(self.value(says, key)[:100])), 0.0)
+        found = _NUMBER.search(self.value(says, key)[:100])
+        return float(found[0]) if found else 0.0
 
     def content(self, says: bytes) -> bytes:
         """What a page draws, or the table of a font to Unicode, from one stream or several."""
@@ -153,8 +156,7 @@ class _File:
         forms = [n for n, says in self.says.items() if b"/Form" in says and b"/BBox" in says]
         for number in (pages + forms)[:MAX_PAGES]:
             says = self.says[number]
-            content = self.stream(number) if number in self.streams else self.content(says)
-            writer.write(content, self._fonts_of(says))
+            writer.write(self.stream(number) or self.content(says), self._fonts_of(says))
         return "".join(writer.shown)[:MAX_DOCUMENT_TEXT]
 
     def _fonts_of(self, says: bytes) -> dict[bytes, _Font]:
@@ -173,6 +175,7 @@ class _File:
 class _Font:
     """What the codes of a font show, and how wide that is in thousandths of the size of the font.
 
+    em     : how wide its widest character may be
     ranges : first code, last code and the UTF-16 of the first; sorted
     shown  : what single codes show; grows with those looked up in ranges
     """
@@ -184,15 +187,17 @@ class _Font:
         if self.code_bytes == 1 and not self.ranges:
             encoding = "mac_roman" if b"/MacRomanEncoding" in says else "cp1252"
             self.shown = dict(enumerate(bytes(range(256)).decode(encoding, "replace")))
+        unit = 1000 * file.number(says, b"FontMatrix") or 1.0  # fonts of Type 3 have their own (9.6.5)
         descendant = file.value(says, b"DescendantFonts")
         self.width = file.number(descendant, b"DW") or 500
-        listed = file.value(says, b"Widths").partition(b"]")[0]
-        self.widths = dict(enumerate(_parse_numbers(listed), int(file.number(says, b"FirstChar"))))
-        for first, listed, last, width in _WIDTHS.findall(file.value(descendant, b"W")):
+        self.widths: dict[int, float] = {}
+        single = b"%d %s" % (file.number(says, b"FirstChar"), file.value(says, b"Widths").partition(b"]")[0])
+        for first, listed, last, width in _WIDTHS.findall(file.value(descendant, b"W") or single):
             codes = min(int(last or 0) + 1 - int(first), MAX_RANGE)
-            widths = _parse_numbers(listed) or [float(width or 0)] * codes
+            widths = [unit * float(each) for each in _NUMBER.findall(listed) or [width or 0] * codes]
             self.widths.update(enumerate(widths, int(first)))
             file.allowance.document_items -= 1 + len(widths) // 8
+        self.em = 1000.0 if unit == 1.0 else max([1000.0, *self.widths.values()])
 
     def character(self, code: int) -> str:
         """What a code shows; "" if the font does not say."""
@@ -220,27 +225,12 @@ def _read_ranges(table: bytes, allowance: Allowance) -> list[tuple[int, int, byt
     return found
 
 
-class _Place:
-    """A place on a page, or the unit of a text: where a step of 1 along a line ends, scaled and turned."""
-
-    __slots__ = ("x", "y")
-
-    def __init__(self, x: float, y: float) -> None:
-        self.x = x
-        self.y = y
-
-    def step(self, unit: _Place, along: float, up: float) -> _Place:
-        """The place after a step along a line of that unit, and up from it."""
-        return _Place(self.x + along * unit.x - up * unit.y, self.y + along * unit.y + up * unit.x)
-
-
-_FAR = _Place(-1e9, -1e9)  # no string ends there, so the next one begins a word
-
-
 class _Writer:
     """A pen that goes over pages and writes what they show.
 
+    Places on a page are complex numbers.
     pen, line, end : where it is, where the line begins, where the last string ended
+    unit           : a step of 1 along the line, scaled and turned
     """
 
     def __init__(self, file: _File) -> None:
@@ -252,20 +242,19 @@ class _Writer:
         """Run the operators of a page."""
         self._font = self._plain
         self._size = 1.0
-        self._unit = _Place(1.0, 0.0)
-        self._pen = self._line = _Place(0.0, 0.0)
+        self._unit = 1 + 0j
+        self._pen = self._line = 0j
         self._end = _FAR
-        allowance = self._allowance
         operands: list[bytes | float] = []
         for found in _TOKEN.finditer(content):
-            if allowance.document_items <= 0 or len(self.shown) >= MAX_DOCUMENT_TEXT:
+            if self._allowance.document_items <= 0 or len(self.shown) >= MAX_DOCUMENT_TEXT:
                 break
-            allowance.document_items -= 1
+            self._allowance.document_items -= 1
             string, number, name = found.groups()
             if string or number:
                 operands.append(_decode_bytes(string) if string else float(number))
             elif name is not None:
-                self._font = fonts.get(name, self._font)  # only Tf takes names of fonts
+                self._font = fonts.get(_decode_names(name), self._font)  # only Tf takes names of fonts
             else:
                 self._run(found[0], operands)
                 operands = []
@@ -278,33 +267,28 @@ class _Writer:
                 if isinstance(each, bytes):
                     self._show(each)
                 else:
-                    self._move(-each)
+                    self._pen -= each / 1000 * self._size * self._unit
             return
         numbers = [1.0, 0.0, 0.0, 1.0, 0.0, 0.0] + [each for each in operands if isinstance(each, float)]
         if operator == b"Tf":
             self._size = numbers[-1]
         elif operator in (b"BT", b"Tm"):
-            self._unit = _Place(*numbers[-6:-4])
-            self._pen = self._line = _Place(*numbers[-2:])
+            self._unit = complex(*numbers[-6:-4])
+            self._pen = self._line = complex(*numbers[-2:])
         elif operator in (b"Td", b"TD"):
-            along, up = numbers[-2:]
-            self._pen = self._line = self._line.step(self._unit, along, up)
-
-    def _move(self, thousandths: float) -> None:
-        """Move the pen along its line; the unit is the size of the font."""
-        self._pen = self._pen.step(self._unit, thousandths / 1000 * self._size, 0.0)
+            self._pen = self._line = self._line + complex(*numbers[-2:]) * self._unit
 
     def _show(self, string: bytes) -> None:
-        distance = hypot(self._pen.x - self._end.x, self._pen.y - self._end.y)
-        if distance > _GAP * hypot(self._size * self._unit.x, self._size * self._unit.y):
-            self.shown.append(" ")
         font = self._font
+        if abs(self._pen - self._end) > _GAP * font.em / 1000 * abs(self._size * self._unit):
+            self.shown.append(" ")
         codes = list(string)
         if font.code_bytes == 2:
             codes = [high << 8 | low for high, low in zip(codes[::2], codes[1::2], strict=False)]
         self._allowance.document_items -= len(codes)
         self.shown += map(font.character, codes)
-        self._move(sum([font.widths.get(code, font.width) for code in codes]))
+        width = sum([font.widths.get(code, font.width) for code in codes])
+        self._pen += width / 1000 * self._size * self._unit
         self._end = self._pen
 
 
@@ -323,10 +307,16 @@ def _decode_bytes(string: bytes) -> bytes:
     return b""
 
 
+def _decode_names(says: bytes) -> bytes:
+    """The same with names as they are meant: without characters that are written as #XX (7.3.5)."""
+    return _STRING_OR_ESCAPE.sub(_unescape_name, says) if b"#" in says else says
+
+
+def _unescape_name(found: re.Match[bytes]) -> bytes:
+    """The character, unless it would end the name; a string stays as it is."""
+    return bytes.fromhex((found[2] or b"").decode()).strip(b" ()<>[]{}/%\0\t\n\f\r") or found[0]
+
+
 def _unescape(found: re.Match[bytes]) -> bytes:
     code = found[1]
     return bytes([int(code, 8) & 255]) if code[0] in b"01234567" else _ESCAPES.get(code, code)
-
-
-def _parse_numbers(array: bytes) -> list[float]:
-    return [float(word) for word in _NUMBERS.findall(array)]
