@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _FROM_LINES = (b"From ", b">From ")
-_CONTENT = frozenset(("content-type", "content-transfer-encoding", "content-disposition"))
+_CONTENT = frozenset(("content-type", "content-transfer-encoding", "content-disposition", "content-id"))
 _KNOWN = _CONTENT.union(
     ("bcc", "cc", "date", "delivered-to", "envelope-to", "from", "in-reply-to", "list-id", "message-id"),
     ("mime-version", "received", "references", "reply-to", "return-path", "sender", "subject", "to"),
@@ -42,7 +42,7 @@ class HeaderBlock:
 
     fields  : (lower-case name, unfolded and decoded value) in order
     sizes   : bytes of each as it was sent, with one line end
-    content : raw values of the first Content-Type, -Transfer-Encoding and -Disposition
+    content : raw values of the first Content-Type, -Transfer-Encoding, -Disposition and -ID
     body    : offset of the text after the block
     """
 

@@ -45,6 +45,7 @@ class Part:
     is_html          : declared as HTML, or clearly begins as HTML, or a file that a browser opens as a page
     is_replaced      : a text that is not shown, because mail programs show another part instead
     embedded_headers : the fields of the embedded message that begins with this part
+    embedded_names   : the file names of the embedded messages that begin with it
     payload_magic    : the first 16 bytes of the decoded payload
     document         : the contents of a file that is not text, if its kind is known
     """
@@ -65,6 +66,7 @@ class Part:
         self.content_type = content_type
         self.parameters: dict[str, str] = {}
         self.embedded_headers: list[Field] = []
+        self.embedded_names: list[str] = []
 
 
 class Html:

@@ -4,7 +4,7 @@ Nothing recurses.  Open multiparts are in a list and their delimiters in one dic
 costs one look-up however deep the mail is nested.  A delimiter is a whole line, as in mutt, Thunderbird and
 Python, so one boundary may begin with another.  A delimiter of an outer multipart closes the inner ones.
 No mail program shows the preamble and the epilogue, so they are left out.  If a multipart has no parts at
-all, its boundary is guessed from the first likely "--" line; without one it is text.
+all, its boundary is guessed from the first likely "--" line; the text before that, or all of it, is a part.
 """
 
 from __future__ import annotations
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     Inside = list[tuple[int, int]]  # (number of a choice, which of its parts), from the outermost in
 
 _FOR_FEW = "text/x-amp-html"  # few mail programs show this alternative
+_FIRST = 1  # the part that programs show of related ones without `start` (RFC 2387, 3.2)
+_SEARCH_COST = 1_000  # "--" lines that looking for the same line again counts as
 
 
 class _Multipart:
@@ -34,6 +36,7 @@ class _Multipart:
     depth        : multiparts and messages around it
     opened       : delimiters seen
     choice       : its number in Splitter.choices plus one; 0 if mail programs show all of its parts
+    start_id     : Content-ID of the part that they show, "" if it does not say
     message_at   : which of its parts is an embedded message; of several the last
     twins        : open multiparts directly inside it with the same boundary
     """
@@ -45,6 +48,7 @@ class _Multipart:
         self.depth = depth
         self.opened = 0
         self.choice = 0
+        self.start_id = ""
         self.message_at = 0
         self.twins = 0
 
@@ -121,7 +125,7 @@ class _Scan:
             line = data[start:stop].rstrip()
             if line in self.active:
                 return start, stop
-            if not self.multiparts[-1].delimiter and _is_likely(data, line, stop):
+            if not self.multiparts[-1].delimiter and self._is_likely(line, stop, allowance):
                 self.multiparts[-1].delimiter = line
                 self.activate()
                 return start, stop
@@ -131,28 +135,37 @@ class _Scan:
         allowance.note("many-delimiters")
         return None
 
+    def _is_likely(self, line: bytes, stop: int, allowance: Allowance) -> bool:
+        """True if a "--" line that ends at `stop` is probably a delimiter.
 
-def _is_likely(data: bytes, line: bytes, stop: int) -> bool:
-    """True if a "--" line that ends at `stop` is probably a delimiter: a field or an empty line follows."""
-    following = data[stop + 1 : stop + 100]
-    return bool(line.strip(b"-")) and (following.lower().startswith(b"content-") or following[:1] == b"\n")
+        A field of a part follows it; or an empty line, and later the same line again: a signature has none.
+        """
+        if line.endswith(b"--"):  # a last delimiter, a rule, `-----BEGIN PGP MESSAGE-----`
+            return False
+        following = self.data[stop + 1 : stop + 9].lower()
+        if following.startswith(b"\n"):
+            allowance.delimiter_lines = max(allowance.delimiter_lines - _SEARCH_COST, 0)
+            return self.data.find(b"\n" + line, stop) >= 0
+        return following == b"content-"
 
 
 class Splitter:
     """Takes one body apart and fills a Message.
 
-    choices  : of each multipart of which mail programs show one part: True if they show the first
+    choices  : of each multipart of which mail programs show one part: which one, 0 for the last
     inside   : of each part of the message, the choices around it
     embedded : fields of an embedded message that wait for its first part
+    names    : file names of embedded messages that wait for it, too
     """
 
     def __init__(self, message: Message, allowance: Allowance) -> None:
         self.message = message
         self.allowance = allowance
         self.scans: list[_Scan] = []
-        self.choices: list[bool] = []
+        self.choices: list[int] = []
         self.inside: list[Inside] = []
         self.embedded: list[tuple[str, str]] = []
+        self.names: list[str] = []
 
     def run(self, part: Part, body: bytes) -> None:
         """Split the body of a mail whose header fields are known."""
@@ -174,8 +187,9 @@ class Splitter:
     def _mark_replaced(self) -> None:
         """Mark the texts that mail programs do not show because they show another part instead.
 
-        Of alternatives they show the last with HTML, else the last text; of related parts the first.  An
-        attached file (RFC 2183, 2.2) is not one of them and stays; nor is an invitation.
+        Of alternatives they show the last with HTML, else the last text; of related parts the one that
+        `start` names, else the first.  An attached file (RFC 2183, 2.2) is not one of them and stays; nor is
+        an invitation.
         """
         texts: list[tuple[Part, Inside]] = [
             (part, inside)
@@ -190,8 +204,9 @@ class Splitter:
             if part.content_type != "text/plain" and (not part.is_html or part.content_type == _FOR_FEW):
                 continue
             for number, child in inside:
-                is_first = self.choices[number - 1]
-                if number not in shown or (not is_first and (part.is_html, child) > shown[number]):
+                root = self.choices[number - 1]
+                is_better = child == root if root else (part.is_html, child) > shown.get(number, (False, 0))
+                if number not in shown or is_better:
                     shown[number] = part.is_html, child
         for part, inside in texts:
             part.is_replaced = any(number in shown and child != shown[number][1] for number, child in inside)
@@ -209,6 +224,9 @@ class Splitter:
             scan.position = start  # nothing between two delimiters
             return
         block = read_block(scan.data, start, stop, body, self.allowance)
+        outer = scan.multiparts[-1]
+        if outer.start_id and outer.start_id == block.content.get("content-id", "").strip("<> \t"):
+            self.choices[outer.choice - 1] = outer.opened
         self._enter(scan, begin_part(block.content, default_type, self.allowance), block.body)
 
     def _find_block_end(self, scan: _Scan, start: int) -> tuple[int, int]:
@@ -251,10 +269,12 @@ class Splitter:
             depth += 1
             if scan.multiparts:
                 scan.multiparts[-1].message_at = scan.multiparts[-1].opened
-            part, start = self._read_embedded(scan, start)
+            part, start = self._read_embedded(scan, start, part.filename)
 
-    def _read_embedded(self, scan: _Scan, start: int) -> tuple[Part, int]:
+    def _read_embedded(self, scan: _Scan, start: int, filename: str) -> tuple[Part, int]:
         """(what its fields say, offset of its body) of the embedded message that begins at `start`."""
+        if filename:
+            self.names.append(filename)
         start = find_header(scan.data, start)
         stop, body = self._find_block_end(scan, start)
         block = read_block(scan.data, start, stop, body, self.allowance)
@@ -262,9 +282,9 @@ class Splitter:
         return begin_part(block.content, "text/plain", self.allowance), block.body
 
     def _enter_multipart(self, scan: _Scan, part: Part, start: int, depth: int) -> None:
-        scan.leaf = None
         boundary = part.parameters.get("boundary", "").rstrip()
         delimiter = b"--" + boundary.encode("latin-1", "replace") if boundary else b""
+        scan.leaf = None if boundary else Part("text/plain")  # what is before a guessed boundary
         if not boundary:
             self.allowance.note("no-boundary")
         is_twin = bool(boundary) and any(outer.delimiter == delimiter for outer in scan.multiparts)
@@ -276,8 +296,10 @@ class Splitter:
         default_type = "message/rfc822" if part.content_type == "multipart/digest" else "text/plain"
         multipart = _Multipart(delimiter, default_type, start, depth)
         if part.content_type in ("multipart/related", "multipart/alternative") and not is_twin:
-            self.choices.append(part.content_type == "multipart/related")
+            is_related = part.content_type == "multipart/related"
+            self.choices.append(_FIRST if is_related else 0)
             multipart.choice = len(self.choices)
+            multipart.start_id = part.parameters.get("start", "").strip("<> \t") if is_related else ""
         scan.push(multipart)
 
     def _advance(self, scan: _Scan) -> None:
@@ -293,10 +315,12 @@ class Splitter:
             scan.position = -1
             if innermost is not None:
                 self.allowance.note("no-close-delimiter")
+        is_before_first = innermost is not None and is_unopened and bool(innermost.opened)
         if scan.leaf is not None:
             leaf, scan.leaf = scan.leaf, None
-            self._finish_leaf(scan, leaf, begin, stop)
-        elif innermost is not None and is_unopened and not innermost.opened:
+            if not is_before_first or scan.data[begin:stop].strip():
+                self._finish_leaf(scan, leaf, begin, stop)
+        elif innermost is not None and is_unopened and not is_before_first:
             self._finish_empty(scan, innermost, stop)
 
     def _cross(self, scan: _Scan, start: int, end: int) -> None:
@@ -325,20 +349,21 @@ class Splitter:
             stop -= 1  # the line end before a delimiter belongs to it
         payload = data[start:stop] if start or stop < len(data) else data
         if part.content_type in MESSAGES and part.encoding not in IDENTITY:
-            self._embed(scan, decode_transfer(payload, part.encoding, self.allowance))
+            self._embed(scan, decode_transfer(payload, part.encoding, self.allowance), part.filename)
             return
         parts = read_leaf(part, payload, self.allowance)
         if self.embedded:
             parts[0].embedded_headers = self.embedded
             self.embedded = []
+        parts[0].embedded_names, self.names = self.names, []
         self.message.structure.extend([part.content_type for part in parts[1:]])
         self.message.parts.extend(parts)
         self.inside.extend([scan.inside] * len(parts))
 
-    def _embed(self, scan: _Scan, payload: bytes) -> None:
+    def _embed(self, scan: _Scan, payload: bytes, filename: str) -> None:
         """Go on with an embedded message that was encoded."""
         child = _Scan(unify_line_ends(payload), scan.depth + len(scan.multiparts) + 1)
-        part, start = self._read_embedded(child, 0)
+        part, start = self._read_embedded(child, 0, filename)
         self.scans.append(child)
         if child.depth < MAX_NESTING and self.allowance.parts > 0:
             self._enter(child, part, start)
@@ -347,14 +372,13 @@ class Splitter:
             child.position, child.leaf = start, Part("text/plain")
 
     def _finish_empty(self, scan: _Scan, multipart: _Multipart, stop: int) -> None:
-        """Split a multipart without parts by a guessed boundary, or else take it for text."""
+        """Split a multipart without parts by a guessed boundary; what is before that is text."""
         region = scan.data[multipart.start : stop]
         self.allowance.note("no-parts")
         delimiter = multipart.delimiter if multipart.delimiter in region else b""
         child = _Scan(region, multipart.depth)
-        child.push(_Multipart(delimiter, multipart.default_type, 0, multipart.depth))
-        if self.allowance.boundary_guesses and child.find_delimiter(self.allowance):
+        child.leaf = Part("text/plain")
+        if self.allowance.boundary_guesses:
             self.allowance.boundary_guesses -= 1
-            self.scans.append(child)
-        else:
-            self._finish_leaf(_Scan(region, 0), Part("text/plain"), 0, len(region))
+            child.push(_Multipart(delimiter, multipart.default_type, 0, multipart.depth))
+        self.scans.append(child)

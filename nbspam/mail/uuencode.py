@@ -1,4 +1,7 @@
-"""Uuencoded files: as a transfer encoding, and inside the text of a mail.  Imported only for such mail."""
+"""Uuencoded files: as a transfer encoding, and inside the text of a mail, where files of yEnc may be, too.
+
+Imported only for such mail.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,8 @@ if TYPE_CHECKING:
     from nbspam.mail.limits import Allowance
 
 _CAPITALS = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+_TEXT = _CAPITALS + _CAPITALS.lower() + b" "
+_YENC = bytes([byte - 42 & 255 for byte in range(256)])
 
 
 def decode_uuencode(payload: bytes, allowance: Allowance) -> bytes:
@@ -23,7 +28,7 @@ def decode_uuencode(payload: bytes, allowance: Allowance) -> bytes:
 
 
 def take_out_files(payload: bytes, allowance: Allowance) -> tuple[bytes, list[tuple[str, bytes]]]:
-    """(text without its uuencoded files, [(file name, contents)]).
+    """(text without its encoded files, [(file name, perhaps "", and contents)]).
 
     Lines that are mostly capital letters can be uuencoded data as well as words, so they stay in the text.
     """
@@ -35,8 +40,8 @@ def take_out_files(payload: bytes, allowance: Allowance) -> tuple[bytes, list[tu
         head_end = _find_line_end(payload, begin)
         contents, stop = _decode_lines(payload, head_end, allowance)
         if contents:
-            name = payload[begin:head_end].split(None, 2)[2].strip().decode("latin-1")
-            files.append((name, contents))
+            name = b"".join(payload[begin:head_end].split(None, 2)[2:])
+            files.append((name.strip().decode("latin-1"), contents))
             lines = payload[head_end:stop]
             capitals = len(lines) - len(lines.translate(None, _CAPITALS))
             if capitals * 5 < len(lines) * 3:  # of encoded data, two in five characters are capitals
@@ -44,7 +49,31 @@ def take_out_files(payload: bytes, allowance: Allowance) -> tuple[bytes, list[tu
                 position = stop
         begin = _find_begin(payload, stop)
     kept.append(payload[position:])
-    return b"".join(kept), files
+    text = b"".join(kept)
+    return _take_out_yenc(text, files) if b"=ybegin " in text else text, files
+
+
+def _take_out_yenc(text: bytes, files: list[tuple[str, bytes]]) -> bytes:
+    """The text without its files in yEnc, which are added to `files`.  Source: yenc.org, draft 1.3."""
+    first, *pieces = (b"\n" + text).split(b"\n=ybegin ", MAX_UU_BLOCKS)
+    kept = [first]
+    for piece in pieces:
+        encoded, end, rest = piece.partition(b"\n=yend ")
+        head, _, lines = encoded.partition(b"\n")
+        if lines.startswith(b"=ypart "):
+            lines = lines.partition(b"\n")[2]
+        if not end or 2 * len(lines.translate(None, _TEXT)) < len(lines):  # words, whatever is around them
+            kept.append(b"\n=ybegin " + piece)
+            continue
+        files.append((head.partition(b" name=")[2].strip().decode("latin-1"), _decode_yenc(lines)))
+        kept.append(b"\n" + rest.partition(b"\n")[2])
+    return b"".join(kept)[1:]
+
+
+def _decode_yenc(lines: bytes) -> bytes:
+    first, *escaped = lines.replace(b"\n", b"").split(b"=")
+    pieces = [bytes([piece[0] - 64 & 255]) + piece[1:] for piece in escaped if piece]
+    return (first + b"".join(pieces)).translate(_YENC)
 
 
 def _find_line_end(payload: bytes, start: int) -> int:
@@ -53,12 +82,12 @@ def _find_line_end(payload: bytes, start: int) -> int:
 
 
 def _find_begin(payload: bytes, position: int) -> int:
-    """Offset of the next line "begin MODE NAME", or -1."""
+    """Offset of the next line "begin MODE NAME", perhaps without a name, or -1."""
     start = position if payload.startswith(b"begin ", position) else payload.find(b"\nbegin ", position)
     while start >= 0:
         start += payload.startswith(b"\n", start)
         words = payload[start : min(_find_line_end(payload, start), start + 300)].split(None, 2)
-        if len(words) == 3 and len(words[1]) in (3, 4) and words[1].isdigit():
+        if len(words) > 1 and len(words[1]) in (3, 4) and words[1].isdigit():
             return start
         start = payload.find(b"\nbegin ", start + 1)
     return -1

@@ -82,8 +82,9 @@ def tokenize_part(part: Part) -> list[str]:
         found.append("charset=" + shorten(part.declared_charset, 30))
     if part.disposition:
         found.append("disposition=" + shorten(part.disposition, 20))
-    if part.filename:
-        found.extend(_tokenize_filename(part.filename))
+    for filename in (*part.embedded_names, part.filename):
+        if filename:
+            found.extend(_tokenize_filename(filename))
     if not part.text and part.size_bytes:
         found.append(f"attached={shorten(part.content_type, 60)}:{part.size_bytes.bit_length()}")
         found.extend(["magic=" + kind for start, kind in _MAGIC if part.payload_magic.startswith(start)])

@@ -1,6 +1,7 @@
 """Archives and office documents: names, marks, text and links; hostile files cost little."""
 
 import io
+import struct
 import time
 import zipfile
 import zlib
@@ -39,6 +40,38 @@ def test_names_are_read_without_the_directory_and_are_bounded() -> None:
     payload = archive({f"{number}.txt": "x" for number in range(2 * MAX_NAMES)})
     assert read(payload[: len(payload) // 4]).names[:2] == ["0.txt", "1.txt"]
     assert len(read(payload).names) == MAX_NAMES
+
+
+def member(name: bytes, flags: int = 0, extra: bytes = b"") -> bytes:
+    """An empty file of an archive: its local header."""
+    sizes = struct.pack("<HH", len(name), len(extra))
+    return b"PK\3\4" + struct.pack("<HH", 20, flags) + bytes(18) + sizes + name + extra
+
+
+@pytest.mark.parametrize(
+    ("codec", "names"),
+    [
+        ("cp866", ["счет на оплату.exe", "Счёт-фактура №5.pdf"]),
+        ("cp866", ["ДОГОВОР.doc"]),
+        ("cp437", ["größe.pdf", "pain à la carte.doc"]),
+        ("cp437", ["Müßig.doc"]),
+        ("gb18030", ["付款通知单.zip"]),
+        ("cp932", ["ご請求のお知らせ.pdf"]),
+        ("utf-8", ["größe.pdf", "счет.exe"]),
+    ],
+)
+def test_names_without_a_mark_are_in_the_charset_of_the_sender(codec: str, names: list[str]) -> None:
+    assert read(b"".join([member(name.encode(codec)) for name in names])).names == names
+
+
+def test_names_are_utf_8_where_the_header_says_so() -> None:
+    marked, unmarked = member("счет.exe".encode(), 0x800), member("größe.pdf".encode("cp437"))
+    assert read(marked + unmarked).names == ["счет.exe", "größe.pdf"]
+    shown = "счет.exe".encode()
+    for crc, name in ((zlib.crc32(b"????.exe"), "счет.exe"), (0, "????.exe")):  # 0: of a name since changed
+        field = struct.pack("<HBI", 5 + len(shown), 1, crc) + shown
+        extra = b"UT\5\0\1\0\0\0\0up" + field + b"ux\0\0"
+        assert read(member(b"????.exe", 0, extra)).names == [name]
 
 
 def test_macros_and_encryption_are_marked() -> None:

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from nbspam.mail import parse
 from nbspam.mail.limits import Allowance
+from nbspam.tokens import tokenize
 
 TEXTS = st.text(st.characters(blacklist_categories=("Cs", "Cc"), blacklist_characters="\ufeff"), max_size=60)
 LEAVES = st.tuples(
@@ -105,6 +106,23 @@ def test_parts_are_found_between_broken_boundaries(body, expected, defects):
     assert [slug for slug in mail.defects if slug in defects] == defects
 
 
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ("buy\n\n--Best regards\n\nIda\n", ["buy\n\n--Best regards\n\nIda"]),
+        ("buy\n-- \n\nIda\n--------\n\nx", ["buy\n-- \n\nIda\n--------\n\nx"]),
+        ("-----BEGIN PGP MESSAGE-----\n\nx\n" * 2, ["-----BEGIN PGP MESSAGE-----\n\nx\n" * 2]),
+        ("--one item\n\n--another\n\nlast", ["--one item\n\n--another\n\nlast"]),
+        ("buy\n--q--\n--q\n\none\n--q--\nx", ["buy\n--q--", "one"]),
+        ("buy\n--q\nContent-Type: text/html\n\none", ["buy", "one"]),
+        ("\n--q\n\none\n--q\n\ntwo", ["one", "two"]),
+    ],
+)
+@pytest.mark.parametrize("boundary", ["absent", '""'])
+def test_no_text_is_lost_where_a_boundary_is_guessed(body, expected, boundary):
+    assert [text.rstrip() for text in texts(split(body, boundary))] == [text.rstrip() for text in expected]
+
+
 @pytest.mark.parametrize("part", ["--b\n\nx\n", "--b\nContent-Type: message/rfc822\n\n"])
 def test_the_rest_after_a_thousand_parts_is_one_text(part):
     mail = split(part * 1001 + "--b\n\nhidden text\n--b\n\nmore of it\n--b--\n")
@@ -144,6 +162,36 @@ def attached(part):
 
 PLAIN, HTML = "text/plain\n\nplain\n", "text/html\n\n<p>html\n"
 MESSAGE = "message/rfc822\n\nContent-Type: "
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        'message/rfc822; name="my note.eml"\n\n',
+        "application/octet-stream\nContent-Disposition: attachment; filename=my note.eml\n\n",
+        "message/rfc822; name=my note.eml\nContent-Transfer-Encoding: base64\n\nU3ViamVjdDogaW4KCmJ1eQo=\n",
+    ],
+)
+def test_attached_messages_have_names(fields):
+    mail = split(f"--b\nContent-Type: {fields}Subject: in\n\nbuy\n--b--")
+    assert [part.embedded_names for part in mail.parts] == [["my note.eml"]]
+    assert {"ending=eml", "file=note"} <= set(tokenize(mail).structure)
+
+
+def related(start, *identifiers):
+    """Related parts of these Content-IDs; the parameter `start`."""
+    kind, *parts = tree(
+        "related", *[f"text/html\nContent-ID: {each}\n\n{each}\n" for each in identifiers]
+    ).split("\n")
+    return "\n".join([f"{kind}; start={start}", *parts])
+
+
+@pytest.mark.parametrize(
+    ("start", "shown"), [('"<b@x>"', "<b@x>"), ("b@x", "<b@x>"), ('"<c@x>"', "<a@x>"), ('""', "<a@x>")]
+)
+def test_the_root_of_related_parts_is_shown(start, shown):
+    message = parse(f"Subject: s\nContent-Type: {related(start, '<a@x>', '<b@x>')}".encode())
+    assert [part.text.strip() for part in message.parts if not part.is_replaced] == [shown]
 
 
 @pytest.mark.parametrize(

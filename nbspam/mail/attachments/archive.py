@@ -1,14 +1,17 @@
 """Archives: the names of the files in a ZIP, marks of macros and encryption, and inflating.
 
 Members are read only when the archive is an office document.
-Source: PKWARE APPNOTE, 4.3.7; [MS-OVBA], 2.2; [MS-OFFCRYPTO], 2.3.4.4.
+Source: PKWARE APPNOTE, 4.3.7, 4.4.4, 4.6.9 and appendix D; [MS-OVBA], 2.2; [MS-OFFCRYPTO], 2.3.4.4.
 """
 
 from __future__ import annotations
 
+import re
 import zlib
+from contextlib import suppress
 
 from nbspam.mail.attachments.office import OFFICE_FILES, holds_links, holds_text, is_of_office, read_xml
+from nbspam.mail.charset import choose_header_codec, decode_with
 from nbspam.mail.message import MAX_NAMES, Document
 
 TYPE_CHECKING = False
@@ -22,6 +25,10 @@ PIECE_COST = 5_000  # bytes that each piece counts at least, for a broken one ta
 _HEADER = b"PK\x03\x04"
 _HEADER_SIZE = 30  # bytes, without name and extra field
 _STORED, _DEFLATED = 0, 8
+_UTF_8_FLAG = 1 << 11  # the name is in UTF-8
+_UNICODE_PATH = b"up"  # an extra field: size, version, CRC-32 of the name in the header, name in UTF-8
+_WORD = re.compile(rb"[A-Za-z\x80-\xff]++")
+_RUSSIAN = bytes([*range(0x80, 0xB0), *range(0xE0, 0xF8), 0xFC])  # letters of cp866, and №
 _OLE_MACROS = "_VBA_PROJECT".encode("utf-16-le")  # the name of a stream in the file
 _OLE_ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
 
@@ -44,7 +51,7 @@ def read_ole(payload: bytes, document: Document) -> None:
 
 def read_zip(payload: bytes, document: Document, allowance: Allowance) -> None:
     """Note the members by their local headers: the central directory may be missing or lie."""
-    members = _list_members(payload)
+    members = _list_members(payload, allowance)
     is_office = any(name.lower() in OFFICE_FILES for name, _ in members)
     for name, at in members:
         name_lower = name.lower()
@@ -59,16 +66,47 @@ def read_zip(payload: bytes, document: Document, allowance: Allowance) -> None:
             read_xml(name_lower, _read_content(payload, at, allowance), document, allowance)
 
 
-def _list_members(payload: bytes) -> list[tuple[str, int]]:
+def _list_members(payload: bytes, allowance: Allowance) -> list[tuple[str, int]]:
     """The name of each file in the archive, and where its header begins."""
-    members: list[tuple[str, int]] = []
+    found: list[tuple[bytes, int]] = []
     at = payload.find(_HEADER)
-    while at >= 0 and len(members) < MAX_MEMBERS:
-        begin = at + _HEADER_SIZE
-        end = begin + _read_number(payload, at + 26, 2)
-        members.append((payload[begin : min(end, begin + MAX_MEMBER_NAME)].decode("utf-8", "replace"), at))
+    while at >= 0 and len(found) < MAX_MEMBERS:
+        end = at + _HEADER_SIZE + _read_number(payload, at + 26, 2)
+        found.append((payload[at + _HEADER_SIZE : end], at))
         at = payload.find(_HEADER, end)
-    return members
+    unmarked = [name for name, at in found if not _is_marked(payload, at)]
+    codec = _guess_codec(b"\n".join(unmarked), allowance)
+    return [(_decode_name(payload, name, at, codec)[:MAX_MEMBER_NAME], at) for name, at in found]
+
+
+def _decode_name(payload: bytes, name: bytes, at: int, codec: str) -> str:
+    """The name of the member whose header begins there: as the header says, else in that codec."""
+    if _is_marked(payload, at):
+        return name.decode("utf-8", "replace")
+    begin = at + _HEADER_SIZE + len(name)
+    extra = payload[begin : begin + _read_number(payload, at + 28, 2)]
+    _, is_there, field = extra.partition(_UNICODE_PATH)
+    if is_there and _read_number(field, 3, 4) == zlib.crc32(name):
+        return field[7 : 2 + _read_number(field, 0, 2)].decode("utf-8", "replace")
+    return decode_with(codec, name)
+
+
+def _is_marked(payload: bytes, at: int) -> bool:
+    """True if the header that begins there says that the name is UTF-8."""
+    return bool(_read_number(payload, at + 6, 2) & _UTF_8_FLAG)
+
+
+def _guess_codec(names: bytes, allowance: Allowance) -> str:
+    """The codec of unmarked names: cp437 by the format, but programs write that of their system."""
+    with suppress(UnicodeError):
+        names.decode()
+        return "utf-8"
+    words = [word for word in _WORD.findall(names) if not word.isascii()]
+    letters = b"".join(words)
+    if not letters.translate(None, _RUSSIAN) and len(letters) >= 2 * len(words):
+        return "cp866"
+    codec = choose_header_codec(names, "", allowance)
+    return "cp437" if codec == "cp1252" else codec
 
 
 def _read_content(payload: bytes, at: int, allowance: Allowance) -> bytes:
