@@ -115,8 +115,9 @@ def read_leaf(part: Part, payload: bytes, allowance: Allowance) -> list[Part]:
             from nbspam.mail.transfer import decode_transfer  # plain mail needs no decoding
 
             payload = decode_transfer(payload, part.encoding, allowance)
-        has_begin = b"\nbegin " in payload or payload.startswith(b"begin ") or b"=ybegin " in payload
-        if part.content_type == "text/plain" and has_begin:
+        if part.content_type == "text/plain" and (
+            b"\nbegin " in payload or payload.startswith(b"begin ") or b"=ybegin " in payload
+        ):
             from nbspam.mail.uuencode import take_out_files
 
             payload, files = take_out_files(payload, allowance)

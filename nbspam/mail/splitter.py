@@ -313,7 +313,7 @@ class Splitter:
             self._cross(scan, *line)
         else:
             scan.position = -1
-            if innermost is not None:
+            if innermost is not None and innermost.delimiter:
                 self.allowance.note("no-close-delimiter")
         is_before_first = innermost is not None and is_unopened and bool(innermost.opened)
         if scan.leaf is not None:
