@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from nbspam.mail.limits import Allowance
 
 _CAPITALS = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-_TEXT = _CAPITALS + _CAPITALS.lower() + b" "
+_CONTROLS = bytes(set(range(32)) - set(b"\t\n\r\x0e\x0f\x1b"))  # ISO-2022 has the last three
 _YENC = bytes([byte - 42 & 255 for byte in range(256)])
 
 
@@ -54,19 +54,23 @@ def take_out_files(payload: bytes, allowance: Allowance) -> tuple[bytes, list[tu
 
 
 def _take_out_yenc(text: bytes, files: list[tuple[str, bytes]]) -> bytes:
-    """The text without its files in yEnc, which are added to `files`.  Source: yenc.org, draft 1.3."""
+    """The text without its files in yEnc, which are added to `files`.
+
+    Lines without control characters are words that everybody sees, so they stay.
+    Source: yenc.org, draft 1.3.
+    """
     first, *pieces = (b"\n" + text).split(b"\n=ybegin ", MAX_UU_BLOCKS)
     kept = [first]
     for piece in pieces:
         encoded, end, rest = piece.partition(b"\n=yend ")
         head, _, lines = encoded.partition(b"\n")
-        if lines.startswith(b"=ypart "):
-            lines = lines.partition(b"\n")[2]
-        if not end or 2 * len(lines.translate(None, _TEXT)) < len(lines):  # words, whatever is around them
-            kept.append(b"\n=ybegin " + piece)
-            continue
-        files.append((head.partition(b" name=")[2].strip().decode("latin-1"), _decode_yenc(lines)))
-        kept.append(b"\n" + rest.partition(b"\n")[2])
+        controls = len(lines) - len(lines.translate(None, _CONTROLS))
+        if end and controls * 20 > len(lines):  # of encoded data, one in ten
+            files.append((head.partition(b" name=")[2].strip().decode("latin-1"), _decode_yenc(lines)))
+            piece = rest.partition(b"\n")[2]
+        else:
+            piece = b"=ybegin " + piece
+        kept.append(b"\n" + piece)
     return b"".join(kept)[1:]
 
 

@@ -57,6 +57,7 @@ def member(name: bytes, flags: int = 0, extra: bytes = b"") -> bytes:
         ("cp437", ["Müßig.doc"]),
         ("gb18030", ["付款通知单.zip"]),
         ("cp932", ["ご請求のお知らせ.pdf"]),
+        ("cp932", ["写真.scr"]),
         ("utf-8", ["größe.pdf", "счет.exe"]),
     ],
 )

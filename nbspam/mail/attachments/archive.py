@@ -28,7 +28,9 @@ _STORED, _DEFLATED = 0, 8
 _UTF_8_FLAG = 1 << 11  # the name is in UTF-8
 _UNICODE_PATH = b"up"  # an extra field: size, version, CRC-32 of the name in the header, name in UTF-8
 _WORD = re.compile(rb"[A-Za-z\x80-\xff]++")
-_RUSSIAN = bytes([*range(0x80, 0xB0), *range(0xE0, 0xF8), 0xFC])  # letters of cp866, and №
+_RUSSIAN = bytes([*range(0x80, 0xB0), *range(0xE0, 0xF2), 0xFC])  # letters of cp866, and №
+_FRAMES = re.compile(rb"[\xb0-\xdf]")  # lines and corners of cp437, which no file name has
+_HALF_WIDTH = re.compile("[\uff61-\uff9f]")  # single bytes of cp932; other text has many that look so
 _OLE_MACROS = "_VBA_PROJECT".encode("utf-16-le")  # the name of a stream in the file
 _OLE_ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
 
@@ -68,32 +70,27 @@ def read_zip(payload: bytes, document: Document, allowance: Allowance) -> None:
 
 def _list_members(payload: bytes, allowance: Allowance) -> list[tuple[str, int]]:
     """The name of each file in the archive, and where its header begins."""
-    found: list[tuple[bytes, int]] = []
+    found: list[tuple[bytes, str, int]] = []
     at = payload.find(_HEADER)
     while at >= 0 and len(found) < MAX_MEMBERS:
         end = at + _HEADER_SIZE + _read_number(payload, at + 26, 2)
-        found.append((payload[at + _HEADER_SIZE : end], at))
+        name = payload[at + _HEADER_SIZE : end]
+        found.append((name, _read_marked_name(payload, at, name), at))
         at = payload.find(_HEADER, end)
-    unmarked = [name for name, at in found if not _is_marked(payload, at)]
-    codec = _guess_codec(b"\n".join(unmarked), allowance)
-    return [(_decode_name(payload, name, at, codec)[:MAX_MEMBER_NAME], at) for name, at in found]
+    codec = _guess_codec(b"\n".join([name for name, marked, _ in found if not marked]), allowance)
+    return [((marked or decode_with(codec, name))[:MAX_MEMBER_NAME], at) for name, marked, at in found]
 
 
-def _decode_name(payload: bytes, name: bytes, at: int, codec: str) -> str:
-    """The name of the member whose header begins there: as the header says, else in that codec."""
-    if _is_marked(payload, at):
+def _read_marked_name(payload: bytes, at: int, name: bytes) -> str:
+    """The name in the header that begins there, if it is marked as UTF-8, else ""."""
+    if _read_number(payload, at + 6, 2) & _UTF_8_FLAG:
         return name.decode("utf-8", "replace")
     begin = at + _HEADER_SIZE + len(name)
     extra = payload[begin : begin + _read_number(payload, at + 28, 2)]
-    _, is_there, field = extra.partition(_UNICODE_PATH)
-    if is_there and _read_number(field, 3, 4) == zlib.crc32(name):
+    _, _, field = extra.partition(_UNICODE_PATH)
+    if field and _read_number(field, 3, 4) == zlib.crc32(name):
         return field[7 : 2 + _read_number(field, 0, 2)].decode("utf-8", "replace")
-    return decode_with(codec, name)
-
-
-def _is_marked(payload: bytes, at: int) -> bool:
-    """True if the header that begins there says that the name is UTF-8."""
-    return bool(_read_number(payload, at + 6, 2) & _UTF_8_FLAG)
+    return ""
 
 
 def _guess_codec(names: bytes, allowance: Allowance) -> str:
@@ -106,7 +103,12 @@ def _guess_codec(names: bytes, allowance: Allowance) -> str:
     if not letters.translate(None, _RUSSIAN) and len(letters) >= 2 * len(words):
         return "cp866"
     codec = choose_header_codec(names, "", allowance)
-    return "cp437" if codec == "cp1252" else codec
+    if codec != "cp1252":
+        return codec
+    with suppress(UnicodeError):  # too short for a guess
+        if _FRAMES.search(names) and not _HALF_WIDTH.search(names.decode("cp932")):
+            return "cp932"
+    return "cp437"
 
 
 def _read_content(payload: bytes, at: int, allowance: Allowance) -> bytes:
