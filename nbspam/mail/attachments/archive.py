@@ -57,7 +57,7 @@ def read_zip(payload: bytes, document: Document, allowance: Allowance) -> None:
     is_office = any(name.lower() in OFFICE_FILES for name, _ in members)
     for name, at in members:
         name_lower = name.lower()
-        is_encrypted = _read_number(payload, at + 6, 1) & 1
+        is_encrypted = read_number(payload, at + 6, 1) & 1
         if is_encrypted:
             document.mark("encrypted")
         if name_lower.endswith("vbaproject.bin") or (is_office and name_lower.startswith("basic/")):
@@ -73,7 +73,7 @@ def _list_members(payload: bytes, allowance: Allowance) -> list[tuple[str, int]]
     found: list[tuple[bytes, str, int]] = []
     at = payload.find(_HEADER)
     while at >= 0 and len(found) < MAX_MEMBERS:
-        end = at + _HEADER_SIZE + _read_number(payload, at + 26, 2)
+        end = at + _HEADER_SIZE + read_number(payload, at + 26, 2)
         name = payload[at + _HEADER_SIZE : end]
         found.append((name, _read_marked_name(payload, at, name), at))
         at = payload.find(_HEADER, end)
@@ -83,13 +83,13 @@ def _list_members(payload: bytes, allowance: Allowance) -> list[tuple[str, int]]
 
 def _read_marked_name(payload: bytes, at: int, name: bytes) -> str:
     """The name in the header that begins there, if it is marked as UTF-8, else ""."""
-    if _read_number(payload, at + 6, 2) & _UTF_8_FLAG:
+    if read_number(payload, at + 6, 2) & _UTF_8_FLAG:
         return name.decode("utf-8", "replace")
     begin = at + _HEADER_SIZE + len(name)
-    extra = payload[begin : begin + _read_number(payload, at + 28, 2)]
+    extra = payload[begin : begin + read_number(payload, at + 28, 2)]
     _, _, field = extra.partition(_UNICODE_PATH)
-    if field and _read_number(field, 3, 4) == zlib.crc32(name):
-        return field[7 : 2 + _read_number(field, 0, 2)].decode("utf-8", "replace")
+    if field and read_number(field, 3, 4) == zlib.crc32(name):
+        return field[7 : 2 + read_number(field, 0, 2)].decode("utf-8", "replace")
     return ""
 
 
@@ -115,17 +115,17 @@ def _read_content(payload: bytes, at: int, allowance: Allowance) -> bytes:
     """The first bytes of the member whose header begins there."""
     if allowance.document_bytes <= 0:
         return b""
-    method = _read_number(payload, at + 8, 2)
-    begin = at + _HEADER_SIZE + _read_number(payload, at + 26, 2) + _read_number(payload, at + 28, 2)
+    method = read_number(payload, at + 8, 2)
+    begin = at + _HEADER_SIZE + read_number(payload, at + 26, 2) + read_number(payload, at + 28, 2)
     found = b""
     if method == _DEFLATED:
         found = inflate(payload[begin : begin + MAX_PIECE])
     elif method == _STORED:
-        found = payload[begin : begin + min(_read_number(payload, at + 18, 4), MAX_PIECE)]
+        found = payload[begin : begin + min(read_number(payload, at + 18, 4), MAX_PIECE)]
     allowance.document_bytes -= max(len(found), PIECE_COST)
     return found
 
 
-def _read_number(data: bytes, at: int, length: int) -> int:
+def read_number(data: bytes, at: int, length: int) -> int:
     """The little-endian number of that many bytes; bytes beyond the end count as none."""
     return int.from_bytes(data[at : at + length], "little")

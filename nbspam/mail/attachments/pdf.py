@@ -32,16 +32,13 @@ _MARKS = ("Encrypt", "JavaScript", "OpenAction", "Launch", "SubmitForm", "AcroFo
 _GAP = 0.2  # sizes of a font between two words
 _FAR = complex(-1e9, -1e9)  # no string ends there, so the next one begins a word
 
-# One level of parentheses inside a string; without its end a string is all that follows, else the search
-# would not be linear.
+# One level of parentheses inside a string; without its end it is all that follows, so the search is linear.
 # The pieces of a string are bounded, and not possessive: Python 3.11.2 takes too much with `(?: | )*+`.
 _STRING = rb"(\((?:[^()\\]++|\\.|\([^()]*+\)){0,10000}\)?|<[0-9A-Fa-f\s]*+>)"
 _NUMBER = re.compile(rb"[-+]?(?:\d{1,15}\.?\d{0,15}|\.\d{1,15})")
 _IMAGE = rb"BI\s.*?(?:[\s>]EI(?=\s)|\Z)"  # in the operators of a page; its length is nowhere (8.9.7)
-_TOKEN = re.compile(
-    _STRING + rb"|(" + _NUMBER.pattern + rb")|/([^\s()<>\[\]{}/%]*+)|" + _IMAGE + rb"|[A-Za-z'\"*]++",
-    re.DOTALL,
-)
+_NAME_OR_OPERATOR = rb"/([^\s()<>\[\]{}/%]*+)|" + _IMAGE + rb"|[A-Za-z'\"*]++"
+_TOKEN = re.compile(_STRING + rb"|(" + _NUMBER.pattern + rb")|" + _NAME_OR_OPERATOR, re.DOTALL)
 _STRING_OR_ESCAPE = re.compile(_STRING + rb"|#([0-9A-Fa-f]{2})", re.DOTALL)
 _ADDRESSES = re.compile(rb"/(?:URI|F)\s*+" + _STRING, re.DOTALL)
 _TITLES = re.compile(rb"/(?:Title|Author|Subject|Keywords|Creator|Producer)\s*+" + _STRING, re.DOTALL)
@@ -78,7 +75,7 @@ class _File:
 
     pieces  : all bytes that are not in a stream, an object each or packed; names are decoded
     says    : the first bytes of the dictionary, array or string that an object is, by its number
-    streams : the stream of an object as it is in the file
+    streams : the stream of an object as it is in the file, b"" if it has none
     """
 
     def __init__(self, payload: bytes, allowance: Allowance) -> None:
@@ -90,11 +87,9 @@ class _File:
         _, *found = _OBJECT.split(payload, MAX_OBJECTS)
         for number, content in zip(map(int, found[::2]), found[1::2], strict=True):
             said, *rest = _STREAM.split(content, 1)
-            stream, _, trailer = b"".join(rest).partition(b"endstream")
+            self.streams[number], _, trailer = b"".join(rest).partition(b"endstream")
             self._add(number, said + trailer)
-            if rest:
-                self.streams[number] = stream
-            if rest and b"/ObjStm" in self.says[number]:
+            if b"/ObjStm" in self.says[number]:
                 self._add_packed(self.stream(number), int(self.number(self.says[number], b"First")))
 
     def _add(self, number: int, said: bytes) -> None:
@@ -103,17 +98,15 @@ class _File:
 
     def _add_packed(self, data: bytes, first: int) -> None:
         """Objects in a stream: pairs of number and place, then the objects from `first` on."""
-        words = data[:first].split()[: max(2 * MAX_OBJECTS - len(self.pieces), 0)]
-        numbers = [int(word) for word in words if word.isdigit() and len(word) < 10]
+        most = max(2 * MAX_OBJECTS - len(self.pieces), 0)
+        numbers = [int(word) for word in data[:first].split()[:most] if word.isdigit() and len(word) < 10]
         begins = sorted(zip(numbers[1::2], numbers[::2], strict=False))
         for (place, number), (end, _) in pairwise([*begins, (len(data), 0)]):
             self._add(number, data[first + place : first + end])
 
     def stream(self, number: int) -> bytes:
         """The first bytes of a stream; b"" if it has a filter that text seldom has."""
-        if self.allowance.document_bytes <= 0:
-            return b""
-        data = self.streams.get(number, b"")[:MAX_PIECE]
+        data = self.streams.get(number, b"")[:MAX_PIECE] if self.allowance.document_bytes > 0 else b""
         cost = max(len(data), PIECE_COST)
         filters = _FILTERS.search(self.says.get(number, b""))
         for name in filters[1].strip(b"[/ ").replace(b"/", b" ").split()[:2] if filters else ():
@@ -145,7 +138,7 @@ class _File:
         """What a page draws, or the table of a font to Unicode, from one stream or several."""
         found = _STREAMS.search(says)
         numbers = [int(number) for number in _REFERENCE.findall(found[1])] if found else []
-        if numbers and numbers[0] not in self.streams:  # an array of them is an object
+        if numbers and not self.streams.get(numbers[0]):  # an array of them is an object
             numbers = [int(number) for number in _REFERENCE.findall(self.says.get(numbers[0], b""))]
         return b"\n".join([self.stream(number) for number in numbers])[:MAX_PIECE]
 
@@ -183,10 +176,9 @@ class _Font:
     def __init__(self, file: _File, says: bytes) -> None:
         self.code_bytes = 2 if b"/Type0" in says else 1
         self.ranges = sorted(_read_ranges(file.content(says), file.allowance))
-        self.shown: dict[int, str] = {}
-        if self.code_bytes == 1 and not self.ranges:
-            encoding = "mac_roman" if b"/MacRomanEncoding" in says else "cp1252"
-            self.shown = dict(enumerate(bytes(range(256)).decode(encoding, "replace")))
+        encoding = "mac_roman" if b"/MacRomanEncoding" in says else "cp1252"
+        is_listed = self.code_bytes == 2 or bool(self.ranges)
+        self.shown = {} if is_listed else dict(enumerate(bytes(range(256)).decode(encoding, "replace")))
         unit = 1000 * file.number(says, b"FontMatrix") or 1.0  # fonts of Type 3 have their own (9.6.5)
         descendant = file.value(says, b"DescendantFonts")
         self.width = file.number(descendant, b"DW") or 500
@@ -217,10 +209,10 @@ def _read_ranges(table: bytes, allowance: Allowance) -> list[tuple[int, int, byt
         content = section.partition(b"endbf")[0]
         entries = _RANGE if section.startswith(b"range") else _CHARACTER
         for first, last, target, listed in entries.findall(content):
-            each = [_decode_bytes(to[:128]) for to in listed.split(b"<")[1:]]
-            found += [(code, code, to) for code, to in enumerate(each, int(first, 16))]
-            if not each:
-                found.append((int(first, 16), int(last or first, 16), _decode_bytes(target)))
+            begin, end = int(first, 16), int(last or first, 16)
+            single = enumerate(listed.split(b"<")[1:], begin)
+            each = [(code, code, _decode_bytes(to[:128])) for code, to in single]
+            found += each or [(begin, end, _decode_bytes(target))]
     allowance.document_items -= len(found) + FONT_COST
     return found
 
@@ -282,9 +274,8 @@ class _Writer:
         font = self._font
         if abs(self._pen - self._end) > _GAP * font.em / 1000 * abs(self._size * self._unit):
             self.shown.append(" ")
-        codes = list(string)
-        if font.code_bytes == 2:
-            codes = [high << 8 | low for high, low in zip(codes[::2], codes[1::2], strict=False)]
+        size = font.code_bytes
+        codes = [int.from_bytes(string[at : at + size], "big") for at in range(0, len(string), size)]
         self._allowance.document_items -= len(codes)
         self.shown += map(font.character, codes)
         width = sum([font.widths.get(code, font.width) for code in codes])
