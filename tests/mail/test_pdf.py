@@ -83,7 +83,7 @@ def test_widths_of_type_3_fonts_have_a_unit_of_their_own(unit: float, size: int)
 
 @pytest.mark.parametrize("ending", [b"\nEI Q ", b"~>EI\n", b" EI"])
 def test_bytes_of_inline_images_are_no_text(ending: bytes) -> None:
-    image = b"BI /W 9 /H 9 ID \x00(junk) Tj /F9 1 Tf EIN ET (" + ending
+    image = b"BI /W 9 /H 9 ID \x00(junk) Tj EI \x00 (junk) Tj /F9 1 Tf EIN ET (" + ending
     assert words_of(page_of(b"BT (pay) Tj ET " + image + b" BT (BI EI now) Tj ET")) == "pay BI EI now"
 
 

@@ -36,7 +36,8 @@ _FAR = complex(-1e9, -1e9)  # no string ends there, so the next one begins a wor
 # The pieces of a string are bounded, and not possessive: Python 3.11.2 takes too much with `(?: | )*+`.
 _STRING = rb"(\((?:[^()\\]++|\\.|\([^()]*+\)){0,10000}\)?|<[0-9A-Fa-f\s]*+>)"
 _NUMBER = re.compile(rb"[-+]?(?:\d{1,15}\.?\d{0,15}|\.\d{1,15})")
-_IMAGE = rb"BI\s.*?(?:[\s>]EI(?=\s)|\Z)"  # in the operators of a page; its length is nowhere (8.9.7)
+# An image in a page (8.9.7): it has no length, so its end is an EI before text, as in viewers.
+_IMAGE = rb"BI\s.*?(?:[\s>]EI(?=\s)(?!.{0,4}[^\s -~])|\Z)"
 _NAME_OR_OPERATOR = rb"/([^\s()<>\[\]{}/%]*+)|" + _IMAGE + rb"|[A-Za-z'\"*]++"
 _TOKEN = re.compile(_STRING + rb"|(" + _NUMBER.pattern + rb")|" + _NAME_OR_OPERATOR, re.DOTALL)
 _STRING_OR_ESCAPE = re.compile(_STRING + rb"|#([0-9A-Fa-f]{2})", re.DOTALL)
