@@ -23,6 +23,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from nbspam.mail.message import Html, Part
 
+_BASE64 = bytes(120 if chr(code).isalnum() or code in b"+/" else 32 for code in range(128)) + bytes(128)
+LONG_LINE = b"x" * 60  # of base64, after _BASE64; programs wrap it at 60 to 76 characters
+
 
 class Texts:
     """What the texts of a message gave.
@@ -97,7 +100,12 @@ class Texts:
         """Add the tokens of a text that is shown; the text without its URLs, and their hosts."""
         text, urls = cut_urls(text)
         hosts = [self._read_url(url) for url in urls]
-        self.body.extend(split_words(text, MAX_TOKENS - len(self.body)))
+        words = text
+        if LONG_LINE in text.encode("ascii", "ignore").translate(_BASE64):
+            from nbspam.tokens.armour import remove_armour  # rare
+
+            words = remove_armour(text)
+        self.body.extend(split_words(words, MAX_TOKENS - len(self.body)))
         return text, hosts
 
     def _read_url(self, url: str) -> Host:

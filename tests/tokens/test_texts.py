@@ -1,11 +1,14 @@
 """Bigrams, file names and alternatives; golden/ shows what else of parts and pages is evidence."""
 
+from base64 import b64encode
 from itertools import pairwise
+from random import Random
 
 import pytest
 
 from nbspam.mail.limits import MAX_TOKENS
 from nbspam.tokens import read
+from nbspam.tokens.words import split_words
 
 ATTACHED = (
     b"Content-Type: multipart/mixed; boundary=z\n\n--z\n\nsee\n--z\nContent-Type: application/octet-stream\n"
@@ -60,3 +63,38 @@ def test_alternative_that_a_mail_program_shows_is_the_text(
     found = read(ALTERNATIVE % (text, html))
     assert found.body == body
     assert ("alternative=#differs" in found.structure) is differs
+
+
+CODES = b64encode(Random(1).randbytes(480)).decode()
+LINES = [CODES[at : at + 64] for at in range(0, 640, 64)]
+
+
+@pytest.mark.parametrize(
+    "armour",
+    [
+        "\n".join(LINES),
+        "\n".join("> " + line for line in LINES),
+        " ".join(LINES[:2]) + "\n" + LINES[2][:21] + "=",
+        CODES,
+        f"{LINES[0]}\n{LINES[1][:30]}\n=AbCd",
+        f"<pre>{LINES[0]}<br>{LINES[1]}",
+    ],
+)
+def test_armour_has_no_words(armour: str) -> None:
+    kind = "html" if armour.startswith("<") else "plain"
+    assert read(f"Content-Type: text/{kind}\n\nmy key\n{armour}\nbye".encode()).body == ["my", "key", "bye"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "\n".join(["/Users/Ida/Library/Developer/Xcode/DerivedData/Build/Products/Debug/App2"] * 3),
+        "\n".join(["中国人" * 30] * 3),
+        "\n".join(["=" * 70] * 3) + " words",
+        f"{LINES[0]}",
+        f"{LINES[0]}\nwin this now",
+    ],
+)
+def test_words_are_no_armour(text: str) -> None:
+    found = read(f"Content-Type: text/plain; charset=utf-8\n\n{text}".encode()).body
+    assert found == split_words(text, MAX_TOKENS)
