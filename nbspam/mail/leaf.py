@@ -40,9 +40,6 @@ _ZIP, _PDF, _OLE = b"PK\x03\x04", b"%PDF", b"\xd0\xcf\x11\xe0"
 _BEFORE_PDF = 1_024  # bytes of anything before it that viewers skip
 _DOCUMENTS = (_ZIP, _PDF, _OLE)
 _PAGES = frozenset(("application/xhtml+xml", "image/svg+xml"))
-_CARD_STARTS = ("BEGIN:VCAL", "BEGIN:VCARD")
-_CARD_NAMES = "SUMMARY LOCATION DESCRIPTION COMMENT ORGANIZER URL X-ALT-DESC CONFERENCE FN ORG TITLE NOTE"
-_SHOWN_OF_CARD = frozenset(_CARD_NAMES.split())
 
 
 def begin_part(content: dict[str, str], default_type: str, allowance: Allowance) -> Part:
@@ -218,34 +215,14 @@ def _read_text(part: Part, payload: bytes, allowance: Allowance) -> None:
             allowance.note("no-charset")
         label = named or label
     part.text, part.charset = decode(payload, label, allowance)
-    if part.content_type in CARD_TYPES:
-        part.text = read_card(part.text)
+    if part.content_type in CARD_TYPES and not part.is_html:
+        from nbspam.mail.cards import read_card  # few mails have one
+
+        part.text, part.is_html = read_card(part.text, allowance)
     if not part.is_html:
         start = part.text[:200].lstrip()
         begins_as_html = start[:1] == "<" and start.lower().startswith(_HTML_STARTS)
         part.is_html = begins_as_html and _is_mostly_shown(part.text)
-
-
-def read_card(text: str) -> str:
-    """The values that people see, of a calendar or card; any other text as it is.
-
-    Source: RFC 5545, 3.1, 3.3.11 and 3.8; RFC 6350, 3.2, 3.4 and 6.
-    """
-    if not text.lstrip()[:11].upper().startswith(_CARD_STARTS):
-        return text
-    text = text.replace("\r\n", "\n").replace("\n ", "").replace("\n\t", "")  # folded lines
-    found: list[str] = []
-    is_shown = False
-    for line in text.split("\n"):
-        before, colon, value = line.partition(":")
-        name = before.partition(";")[0]
-        if colon and name.isupper() and name.replace("-", "").isalnum():
-            is_shown = name in _SHOWN_OF_CARD
-            line = value
-        if is_shown:  # also a further line of the same value
-            found.append(line)
-    shown = "\n".join(found)
-    return shown.replace("\\n", "\n").replace("\\N", "\n").replace("\\,", ",").replace("\\;", ";")
 
 
 def _join_flowed(text: str) -> str:
