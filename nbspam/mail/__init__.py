@@ -3,7 +3,7 @@
 Splits MIME itself, on bytes: the standard parser costs 16 ms to import, recurses and is quadratic in known
 ways, and this project has to decide what a hostile mail says.  Reading order: message, limits, headers,
 splitter, leaf; then transfer, charset.  Imported only if a message needs them: encoded_words
-(RFC 2047), aliases and guess (charsets), uuencode, dates, and the rooms html and
+(RFC 2047), aliases and guess (charsets), uuencode, cards, dates, and the rooms html and
 attachments.
 """
 
@@ -18,7 +18,7 @@ from nbspam.mail.headers import (
     read_block,
     unify_line_ends,
 )
-from nbspam.mail.leaf import MESSAGES, begin_part, read_leaf
+from nbspam.mail.leaf import MESSAGES, SIGNED, begin_part, read_leaf
 from nbspam.mail.limits import MAX_SCORED_BYTES, Allowance, Stage
 from nbspam.mail.message import Message, Part
 
@@ -62,7 +62,7 @@ def _read_body(message: Message, data: bytes, block: HeaderBlock, allowance: All
     text = unify_line_ends(text)
     message.body_bytes = len(text.rstrip(b"\n"))
     part = begin_part(block.content, "text/plain", allowance)
-    if part.content_type.startswith("multipart/") or part.content_type in MESSAGES:
+    if part.content_type.startswith("multipart/") or part.content_type in MESSAGES | SIGNED:
         from nbspam.mail.splitter import Splitter  # half of all mail is one part
 
         Splitter(message, allowance).run(part, text)

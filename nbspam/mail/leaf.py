@@ -22,6 +22,7 @@ MESSAGES = frozenset(
     ("message/rfc822", "message/global", "message/news", "message/partial", "message/external-body")
     + ("text/rfc822-headers",)
 )
+SIGNED = frozenset(("application/pkcs7-mime", "application/x-pkcs7-mime"))  # may contain a message, too
 CARD_TYPES = frozenset(
     ("text/calendar", "text/x-vcalendar", "application/ics", "text/vcard", "text/x-vcard", "text/directory")
 )
@@ -30,13 +31,31 @@ _NAMED = {
     **dict.fromkeys(("eml", "mht", "mhtml"), "message/rfc822"),
     **dict.fromkeys(("ics", "vcs"), "text/calendar"),
     "vcf": "text/vcard",
+    "p7m": "application/pkcs7-mime",
     "txt": "text/plain",
 }
 _HTML_STARTS = ("<html", "<!doctype html", "<head", "<body", "<table", "<div", "<center", "<font", "<meta")
 _UNSHOWN = (("<!--", "-->"), ("<style", "</style"), ("<script", "</script"))
 _HTML_FILE_STARTS = (b"<html", b"<!doctype html", b"<head", b"<body", b"<script", b"<meta", b"<svg")
 _RTF = b"{\\rtf"
-_ZIP, _PDF, _OLE = b"PK\x03\x04", b"%PDF", b"\xd0\xcf\x11\xe0"
+_ZIP, _PDF, _OLE, _TNEF = b"PK\x03\x04", b"%PDF", b"\xd0\xcf\x11\xe0", b"\x78\x9f\x3e\x22"
+# How files begin that are no text, and their kinds.
+MAGIC = (
+    (b"MZ", "exe"),
+    (_ZIP, "zip"),
+    (_PDF, "pdf"),
+    (b"\x89PNG", "png"),
+    (b"\xff\xd8\xff", "jpeg"),
+    (b"GIF8", "gif"),
+    (_OLE, "ole"),
+    (b"Rar!", "rar"),
+    (b"7z\xbc\xaf", "7z"),
+    (b"\x1f\x8b\x08", "gzip"),
+    (_RTF, "rtf"),
+)
+_FILE_STARTS = tuple([start for start, _ in MAGIC if start != _RTF])
+_HEAD = 64  # bytes of a file, one of which no text has
+_NO_TEXT = bytes(set(range(32)) - set(b"\a\b\t\n\v\f\r\x0e\x0f\x1b"))  # text may be ISO-2022, or coloured
 _BEFORE_PDF = 1_024  # bytes of anything before it that viewers skip
 _DOCUMENTS = (_ZIP, _PDF, _OLE)
 _PAGES = frozenset(("application/xhtml+xml", "image/svg+xml"))
@@ -102,11 +121,11 @@ def _decode_filename(text: str, allowance: Allowance) -> str:
 
 
 def read_leaf(part: Part, payload: bytes, allowance: Allowance) -> list[Part]:
-    """The part of these bytes, and after it the uuencoded files in its text.
+    """The part of these bytes, and after it the files in it: uuencoded, or of TNEF.
 
     A fault of this program costs the contents of one part and nothing else.
     """
-    files: list[tuple[str, bytes]] = []
+    pairs: list[tuple[Part, bytes]] = []
     with Stage(allowance, "part"):
         if part.encoding not in IDENTITY:
             from nbspam.mail.transfer import decode_transfer  # plain mail needs no decoding
@@ -118,20 +137,28 @@ def read_leaf(part: Part, payload: bytes, allowance: Allowance) -> list[Part]:
             from nbspam.mail.uuencode import take_out_files
 
             payload, files = take_out_files(payload, allowance)
-    pairs = [(part, payload), *[(_make_attachment(name), contents) for name, contents in files]]
+            pairs = [(_make_attachment(name, "x-uuencode"), contents) for name, contents in files]
+        elif payload.startswith(_TNEF):
+            from nbspam.mail.attachments.tnef import read_tnef  # rare
+
+            kind, text, enclosed = read_tnef(payload)
+            pairs = [(Part(kind), text)] if text else []
+            for name, contents in enclosed:
+                pairs.append((_make_attachment(decode(name, "", allowance)[0], ""), contents))
+    pairs.insert(0, (part, payload))
     for one, contents in pairs:
         with Stage(allowance, "part"):
             _read_payload(one, contents, allowance)
     return [one for one, _ in pairs]
 
 
-def _make_attachment(filename: str) -> Part:
-    """A uuencoded file as an attachment.  A message in it stays closed: it would not be a leaf."""
+def _make_attachment(filename: str, encoding: str) -> Part:
+    """A file inside of a leaf as an attachment.  A message in it stays closed: it would not be a leaf."""
     part = Part("application/octet-stream")
     kind = _guess_type(part.content_type, filename, "attachment")
     if kind.startswith("text/"):
         part.content_type = kind
-    part.encoding = "x-uuencode"
+    part.encoding = encoding
     part.disposition = "attachment"
     part.filename = filename
     return part
@@ -142,17 +169,30 @@ def _read_payload(part: Part, payload: bytes, allowance: Allowance) -> None:
     kind = part.content_type
     part.size_bytes = len(payload)
     part.payload_magic = payload[:16]
+    is_text = kind.startswith(("text/", "message/")) or kind in CARD_TYPES
+    if is_text and _is_file(part, payload):
+        _read_file(part, payload, allowance)
+        return
     is_page = kind == "text/html" or _is_hidden_page(part, payload)
     is_shown = is_page or (kind == "text/plain" and part.disposition != "attachment")
     if payload.startswith(_RTF) and not is_shown:
         return  # also where it is declared as text/rtf: its commands are no words
-    if is_page or kind.startswith(("text/", "message/")) or kind in CARD_TYPES:
+    if is_page or is_text:
         part.is_html = is_page
         _read_text(part, payload, allowance)
         if kind == "text/plain" and part.parameters.get("delsp", "").lower() == "yes":
             part.text = _join_flowed(part.text)
     else:
         _read_file(part, payload, allowance)
+
+
+def _is_file(part: Part, payload: bytes) -> bool:
+    """True if a part that is declared as text is a file: `MZ` or `GIF89a` may begin a sentence."""
+    may_be_pdf = payload.startswith(_PDF) or _is_named_pdf(part.content_type, part.filename)
+    if may_be_pdf and _find_pdf(payload) >= 0 and b" obj" in payload:
+        return True
+    head = payload[:_HEAD]
+    return head.startswith(_FILE_STARTS) and len(head.translate(None, _NO_TEXT)) < len(head)
 
 
 def _read_file(part: Part, payload: bytes, allowance: Allowance) -> None:

@@ -10,7 +10,7 @@ all, its boundary is guessed from the first likely "--" line; the text before th
 from __future__ import annotations
 
 from nbspam.mail.headers import find_header, read_block, unify_line_ends
-from nbspam.mail.leaf import CARD_TYPES, IDENTITY, MESSAGES, begin_part, read_leaf
+from nbspam.mail.leaf import CARD_TYPES, IDENTITY, MESSAGES, SIGNED, begin_part, read_leaf
 from nbspam.mail.limits import MAX_NESTING
 from nbspam.mail.message import Part
 from nbspam.mail.transfer import decode_transfer
@@ -348,9 +348,15 @@ class Splitter:
         if stop < len(data) and stop > start:
             stop -= 1  # the line end before a delimiter belongs to it
         payload = data[start:stop] if start or stop < len(data) else data
-        if part.content_type in MESSAGES and part.encoding not in IDENTITY:
-            self._embed(scan, decode_transfer(payload, part.encoding, self.allowance), part.filename)
-            return
+        if part.encoding not in IDENTITY and part.content_type in MESSAGES | SIGNED:
+            message = decode_transfer(payload, part.encoding, self.allowance)
+            if part.content_type in SIGNED:
+                from nbspam.mail.attachments.signed import read_signed  # rare
+
+                message = read_signed(message)
+            if message or part.content_type in MESSAGES:
+                self._embed(scan, message, part.filename)
+                return
         parts = read_leaf(part, payload, self.allowance)
         if self.embedded:
             parts[0].embedded_headers = self.embedded

@@ -6,6 +6,7 @@ its scheme, host with parents, port and path words.
 
 from __future__ import annotations
 
+from nbspam.mail.leaf import MAGIC
 from nbspam.mail.limits import Memory
 from nbspam.mail.message import normalise_filename, pin
 from nbspam.tokens.bag import INNER
@@ -26,18 +27,6 @@ if TYPE_CHECKING:
 MAX_ALT_WORDS = 100
 MAX_TITLE_WORDS = 100
 MAX_NAME_WORDS = 20
-_MAGIC = (
-    (b"MZ", "exe"),
-    (b"PK\x03\x04", "zip"),
-    (b"%PDF", "pdf"),
-    (b"\x89PNG", "png"),
-    (b"\xff\xd8\xff", "jpeg"),
-    (b"GIF8", "gif"),
-    (b"\xd0\xcf\x11\xe0", "ole"),
-    (b"Rar!", "rar"),
-    (b"7z\xbc\xaf", "7z"),
-    (b"{\\rtf", "rtf"),
-)
 MAX_URLS = 500  # of a text; later ones repeat what the first said
 MAX_LINKS = 300  # of a page, and pictures of it, that are looked at
 MAX_HOSTS = 1_000  # hosts whose tokens are remembered
@@ -87,7 +76,7 @@ def tokenize_part(part: Part) -> list[str]:
             found.extend(_tokenize_filename(filename))
     if not part.text and part.size_bytes:
         found.append(f"attached={shorten(part.content_type, 60)}:{part.size_bytes.bit_length()}")
-        found.extend(["magic=" + kind for start, kind in _MAGIC if part.payload_magic.startswith(start)])
+        found.extend(["magic=" + kind for start, kind in MAGIC if part.payload_magic.startswith(start)])
     if part.document is not None:
         found.extend(_tokenize_document(part.document))
     return found

@@ -5,14 +5,19 @@ import struct
 import time
 import zipfile
 import zlib
+from base64 import encodebytes
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from nbspam.mail import parse
+from nbspam.mail.attachments.signed import read_signed
+from nbspam.mail.attachments.tnef import read_tnef
 from nbspam.mail.leaf import read_document
 from nbspam.mail.limits import Allowance
 from nbspam.mail.message import MAX_DOCUMENT_TEXT, MAX_NAMES, Document
+from nbspam.tokens import read as read_tokens
 
 TYPES = {"[Content_Types].xml": "<Types/>"}
 OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
@@ -128,3 +133,70 @@ def test_any_bytes_and_any_xml_are_read(begin: bytes, rest: bytes, body: str) ->
     read(begin + rest)
     read(begin + zlib.compress(rest))
     read(docx_of(body))
+
+
+def attribute(number: int, value: bytes) -> bytes:
+    return b"\1" + struct.pack("<II", number, len(value)) + value + b"\0\0"
+
+
+def text_property(kind: int, number: int, value: bytes) -> bytes:
+    return struct.pack("<HHII", kind, number, 1, len(value)) + value + bytes(-len(value) % 4)
+
+
+def enclose(kind: str, payload: bytes) -> bytes:
+    head = f"Content-Type: {kind}\nContent-Transfer-Encoding: base64\n\n"
+    return head.encode() + encodebytes(payload)
+
+
+LONG_NAME = text_property(0x1F, 0x3707, "bill für Ida.exe\0".encode("utf-16-le"))
+PAGE = text_property(0x102, 0x1013, b"<p>win <b>big</b>")
+FILE = attribute(0x69002, bytes(14)) + attribute(0x18010, b"BILL~1.EXE\0") + attribute(0x6800F, b"MZ\x90\0")
+TNEF = b"\x78\x9f\x3e\x22\1\0"
+
+
+def test_winmail_dat_has_its_text_and_files() -> None:
+    found = read_tokens(enclose("application/ms-tnef", TNEF + attribute(0x2800C, b"watches\0") + FILE))
+    assert found.body == ["watches"]
+    assert {"ending=exe", "file=bill", "magic=exe"} <= set(found.structure)
+    properties = attribute(0x69003, struct.pack("<I", 1) + PAGE), attribute(0x69005, bytes(4) + LONG_NAME)
+    kind, text, files = read_tnef(TNEF + properties[0] + FILE + properties[1])
+    assert (kind, text) == ("text/html", b"<p>win <b>big</b>")
+    assert files == [("bill für Ida.exe".encode(), b"MZ\x90\0")]
+
+
+def sign(*pieces: bytes, is_whole: bool = False) -> bytes:
+    """Signed data without signers: its content in pieces whose end is marked, or in one of known length."""
+    strings = [b"\4" + (b"\x82" + struct.pack(">H", len(piece))) + piece for piece in pieces]
+    content = b"\xa0\x82" + struct.pack(">H", len(strings[0])) + strings[0] + b"\xa0\3junk"
+    if not is_whole:
+        content = b"\xa0\x80\x24\x80" + b"".join(strings) + bytes(4) + b"\4\4junk"
+    signed_data, data = (bytes.fromhex("06092a864886f70d01070" + end) for end in "21")
+    return b"\x30\x80" + signed_data + b"\xa0\x80\x30\x80\2\1\1\x31\0\x30\x80" + data + content
+
+
+@pytest.mark.parametrize("kind", ["application/pkcs7-mime", "application/octet-stream; name=smime.p7m"])
+def test_message_in_signed_data_is_read(kind: str) -> None:
+    page = b"Content-Type: text/html\r\n\r\n<p>win <b>big</b>"
+    for signed in (sign(page, is_whole=True), sign(page[:30], page[30:]), sign(enclose(kind, sign(page)))):
+        assert read_tokens(enclose(kind, signed)).body == ["win", "big"]
+    (part,) = parse(enclose(kind, b"\x30\x80encrypted")).parts
+    assert (part.text, part.size_bytes) == ("", 11)
+
+
+def test_signed_data_in_itself_is_bounded() -> None:
+    mail = b"Content-Type: text/plain\n\nwin"
+    for _ in range(30):
+        mail = enclose(
+            "application/pkcs7-mime", sign(*[mail[at : at + 9_000] for at in range(0, len(mail), 9_000)])
+        )
+    begin = time.process_time()
+    assert parse(mail).failures == []
+    assert time.process_time() - begin < 1.0
+
+
+@given(st.integers(0, 200), st.binary(max_size=40))
+def test_changed_containers_never_raise(at: int, other: bytes) -> None:
+    for payload in (TNEF + FILE + attribute(0x69005, LONG_NAME), sign(b"win", b"big")):
+        changed = payload[:at] + other + payload[at + 4 :]
+        read_tnef(changed)
+        read_signed(changed)

@@ -1,9 +1,11 @@
 """Leaves: what a part is taken for, and its text."""
 
+from base64 import b64encode
+
 import pytest
 
 from nbspam.mail import parse
-from nbspam.mail.leaf import read_card
+from nbspam.tokens import read
 
 DRAWING = '<?xml version="1.0"?><svg xmlns="http://www.w3.org/2000/svg"><text>pay here</text></svg>'
 
@@ -32,13 +34,6 @@ def test_an_attachment_that_a_browser_opens_is_a_page(kind, name, body, html):
     (part,) = parse(mail.encode()).parts
     assert part.is_html is html
     assert ("pay here" in part.text) is (html or kind == "text/plain")
-
-
-@pytest.mark.parametrize("kind", ["text/calendar", "application/ics", "text/x-vcard"])
-def test_lines_of_a_calendar_or_a_card_are_joined_and_their_escapes_shown(kind):
-    card = "BEGIN:VCARD\r\nNOTE:Dear Ann\\, your acc\r\n ount\\nhttps://la\r\n\tke.example/\r\nEND:VCARD"
-    (part,) = parse(f"Content-Type: {kind}\n\n{card}".encode()).parts
-    assert part.text == "Dear Ann, your account\nhttps://lake.example/"
 
 
 @pytest.mark.parametrize(
@@ -82,7 +77,44 @@ def test_text_that_begins_as_rtf_is_shown_unless_it_is_a_file(kind):
     assert texts == ["{\\rtf<p>pay here", "", "", ""]
 
 
-def test_values_of_a_card_are_its_text():
-    assert read_card("no card\n FN:a") == "no card\n FN:a"
-    assert read_card("begin:vcard\nFN:a\nNOTE:b: c\nd: e\nPHOTO:f\ng") == "a\nb: c\nd: e"
-    assert read_card("BEGIN:VCALENDAR\nX-ALT-DESC;FMTTYPE=text/html:<p>a\nX-OTHER:b") == "<p>a"
+ZIP = b"PK\3\4\x14" + bytes(21) + b"\x09\0\0\0photo.scr junk words"
+
+
+@pytest.mark.parametrize(
+    "kind", [b"text/plain", b"text/html; charset=koi8-r", b"text/calendar", b"text/x-foo"]
+)
+@pytest.mark.parametrize(
+    ("payload", "magic"),
+    [
+        (ZIP, "zip"),
+        (b"%PDF-1.4\n1 0 obj<</Type/Catalog>>endobj junk", "pdf"),
+        (b"\x89PNG\r\n\x1a\n junk words", "png"),
+        (b"GIF89a\x10\0\x10\0 junk words", "gif"),
+        (b"\xff\xd8\xff\xe0\0\x10JFIF junk", "jpeg"),
+        (b"MZ\x90\0\3\0\0\0 junk words", "exe"),
+        (b"Rar!\x1a\7\0 junk words", "rar"),
+        (b"\x1f\x8b\x08\0\0\0\0\0\0\3 junk words", "gzip"),
+        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1 junk words", "ole"),
+    ],
+)
+def test_text_whose_bytes_are_a_file_is_a_file(kind: bytes, payload: bytes, magic: str):
+    encoded = b64encode(payload)
+    found = read(b"Content-Type: %s\nContent-Transfer-Encoding: base64\n\n%s" % (kind, encoded))
+    assert found.body == []
+    assert "magic=" + magic in found.structure
+    assert ("inside=photo" in found.structure) is (magic == "zip")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "MZ is pay here",
+        "BM pay here",
+        "PK is the beginning of a ZIP",
+        "GIF89a is a format",
+        "%PDF is how it begins",
+    ]
+    + ["Rar! pay here", "MZ\x1b$B0&\x1b(B pay here"],
+)
+def test_sentence_that_begins_as_a_file_is_a_sentence(text: str):
+    assert parse(b"\n" + text.encode()).parts[0].text
