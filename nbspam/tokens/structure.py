@@ -92,7 +92,8 @@ def _tokenize_filename(filename: str) -> list[str]:
         _, second_dot, second = stem.rstrip().rpartition(".")
         if second_dot and 1 < len(second) <= 4:
             found.append("ending=" + shorten(second + "." + ending, 14))
-    found.extend(["file=" + word for word in split_words(stem or name, MAX_NAME_WORDS)])
+    opened = (stem or name).replace("\u202e", "")  # the name that counts, not the one that is seen
+    found.extend(["file=" + word for word in split_words(opened, MAX_NAME_WORDS)])
     if not name.isascii() and has_zero_width(filename):
         found.append("file=#zero-width")
     return found

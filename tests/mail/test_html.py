@@ -4,6 +4,7 @@ import pytest
 
 from nbspam.mail.html.entities import decode_references
 from nbspam.mail.html.reader import read_html
+from nbspam.tokens.words import split_words
 
 
 def words(text: str) -> str:
@@ -43,9 +44,23 @@ HIDING = [
     ("select", "<select style=display:none><option>X<option>X</select>"),
     ("a textarea", "<textarea style=display:none>X</textarea>"),
     ("a template", "<template class=b>X</template>"),
-    ("an attribute", "<p hidden>X</p>"),
     ("a font without a size", '<p style="font:0/0 a">X</p>'),
     ("a named near white", "<font color=ivory>X</font>"),
+    *[
+        (f"white as {colour}", f"<p style='color:{colour}'>X</p>")
+        for colour in (
+            "hsl(0,0%,100%)",
+            "hsla(200, 10%, 98%, 1)",
+            "hsl(0.5turn 100 100)",
+            "rgb(100%,100%,100%)",
+            "rgb(255 255 255 / 80%)",
+            "#fffe",
+            "hsl(120deg 100% 25% / 5%)",
+            "rgba(0,0,0,0)",
+        )
+    ],
+    ("white on hsl", "<p style='background:hsl(0 0% 97%);color:white'>X</p>"),
+    ("what a drawing says of itself", "<svg><title>X</title><desc>X</desc><metadata>X</metadata></svg>"),
     ("alpha 0 in digits", '<span style="color:#00000000">X</span>'),
     ("background of a cell", "<table><tr><td bgcolor=red><font color=#ff0000>X</font></td></tr></table>"),
     ("background taken away", "<table><td bgcolor=black style='color:#fff;background:none'>X</table>"),
@@ -87,6 +102,13 @@ SHOWN = [
     ("size undone by a share of the window", "<p style=font-size:0><b style=font-size:5vw>X</b></p>"),
     *[(f"content of {name}", f"<{name} class=b>X</{name}>") for name in ("video", "meter", "dialog")],
     ("a scale", "<p style='transform:scale(0)'>X</p>"),
+    ("an attribute that Gmail and Outlook ignore", "<p hidden>X</p>"),
+    ("a place off the screen", "<p style='position:absolute;left:-9999px;top:-9999px'>X</p>"),
+    ("a margin off the screen", "<p style='margin-left:-9999px'>X</p>"),
+    ("a colour of a hue", "<p style='color:hsl(120 100% 25%)'>X</p>"),
+    ("an element of no drawing", "<metadata>X</metadata>"),
+    ("a page in a drawing", "<svg><foreignObject><desc>X</desc></foreignObject></svg>"),
+    ("a page after a drawing without end", "<svg><p><desc>X</desc>"),
     *[
         (f"sheet, {why}", f"<style>{sheet}</style><p class=h>X</p>")
         for why, sheet in [
@@ -157,6 +179,94 @@ LINKS = [
 @pytest.mark.parametrize(("why", "source", "links"), LINKS, ids=[row[0] for row in LINKS])
 def test_links_are_found_with_their_texts(why: str, source: str, links: list[tuple[str, str]]) -> None:
     assert read_html(source).links == links
+
+
+DRAWN = [
+    ("<text>Invoice</text><text>overdue</text>", "Invoice overdue"),
+    ("<text><tspan x=1>Invoice</tspan><tspan x=1 dy=9>overdue</tspan></text>", "Invoice overdue"),
+    ("<text>over<tspan fill=red>due</tspan></text>", "overdue"),
+    ("<g><text>Invoice</text></g>overdue", "Invoice overdue"),
+]
+
+
+@pytest.mark.parametrize(("drawing", "seen"), DRAWN)
+def test_each_text_of_a_drawing_stands_by_itself(drawing: str, seen: str) -> None:
+    assert words(read_html(f"<svg>{drawing}</svg>").visible) == seen
+    assert words(read_html("over<text>due</text>").visible) == "overdue"
+
+
+TURNED = [
+    "<bdo dir=rtl>eerf</bdo>",
+    "<bdo dir=RTL>ee<b>rf</b></bdo>",
+    "<p style='unicode-bidi:bidi-override;direction:rtl'>eerf</p>",
+    "<style>.a{unicode-bidi:isolate-override}</style><div dir=rtl><b class=a>eerf</b></div>",
+    "\u202eeerf\u202c",
+    "\u202eee\u202c\u202erf",
+    "\u202e\u202eee\u202crf\u202c",
+]
+
+
+@pytest.mark.parametrize("source", TURNED)
+def test_text_that_is_turned_round_is_read_as_it_is_seen(source: str) -> None:
+    found = split_words(read_html(f"swan {source} <p>heron").visible, 9)
+    assert found == ["swan", "free", "heron"]
+
+
+def test_turned_text_goes_on_over_the_lines_of_its_source() -> None:
+    assert split_words(read_html("<bdo dir=rtl>sllip\neerf</bdo>").visible, 9) == ["free", "pills"]
+
+
+@pytest.mark.parametrize(
+    "source", ["<bdo dir=ltr>X</bdo>", "<p dir=rtl>X</p>", "<p style=direction:rtl>X</p>", "\u200fX \u202aX"]
+)
+def test_text_with_a_direction_alone_keeps_its_order(source: str) -> None:
+    assert split_words(read_html(source.replace("X", "swan \u05e9\u05dc\u05d5\u05dd")).visible, 2) == [
+        "swan",
+        "\u05e9\u05dc\u05d5\u05dd",
+    ]
+
+
+def test_hebrew_and_arabic_are_read_from_right_to_left_anyway() -> None:
+    for word in ("\u05e9\u05dc\u05d5\u05dd", "\u0645\u0631\u062d\u0628\u0627"):
+        for source in (f"<bdo dir=rtl>{word}</bdo>", f"\u202e{word}"):
+            assert split_words(read_html(source).visible, 9) == [word]
+
+
+BASE = "https://login.bad.example/a/b?c"
+BASED = [
+    ("/signin", "https://login.bad.example/signin"),
+    ("signin", "https://login.bad.example/a/signin"),
+    ("?x=1", "https://login.bad.example/a/b?x=1"),
+    ("", "https://login.bad.example/a/b"),
+    ("//lake.example/x", "https://lake.example/x"),
+    ("\\\\lake.example", "https:\\\\lake.example"),
+    ("http://lake.example/", "http://lake.example/"),
+    ("mailto:ida@lake.example", "mailto:ida@lake.example"),
+]
+
+
+@pytest.mark.parametrize(("address", "resolved"), BASED)
+def test_addresses_are_resolved_by_the_base(address: str, resolved: str) -> None:
+    html = read_html(
+        f"<a href='{address}'>x</a><img src='{address}'><base href={BASE}><base href=http://no/>"
+    )
+    assert (html.links, html.images) == ([(resolved, "x")], [resolved])
+
+
+def test_forms_and_refreshes_are_resolved_by_the_base() -> None:
+    page = (
+        "<base href=//bad.example><form action=x><meta http-equiv=refresh content='0;url=y'><p background=z>"
+    )
+    html = read_html(page)
+    assert html.links == [("//bad.example/x", ""), ("//bad.example/y", "")]
+    assert html.images == ["//bad.example/z"]
+
+
+@pytest.mark.parametrize(
+    "base", ["", "a/", "/a/", "data:text/html,//b.example/", "javascript://b.example/", "#"]
+)
+def test_a_base_without_a_host_resolves_nothing(base: str) -> None:
+    assert read_html(f"<base href='{base}'><base href=http://no/><a href=x>y").links == [("x", "y")]
 
 
 def test_references_are_decoded_as_by_browsers() -> None:

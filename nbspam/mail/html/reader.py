@@ -9,8 +9,8 @@ from __future__ import annotations
 from itertools import chain, islice
 
 from nbspam.mail.html.entities import decode_references
-from nbspam.mail.html.styles import MOST, NORMAL, TINY, TRANSPARENT, Sheet, is_screen
-from nbspam.mail.html.tags import BLOCK, BREAK, CLOSE, OPEN, RAW, Tag
+from nbspam.mail.html.styles import DRAWING, MOST, NORMAL, TINY, TRANSPARENT, Sheet, is_screen
+from nbspam.mail.html.tags import BLOCK, BREAK, CLOSE, OPEN, RAW, Base, Tag
 from nbspam.mail.limits import Memory
 from nbspam.mail.message import Html, pin
 
@@ -23,6 +23,7 @@ MAX_REACH = 100  # open elements that are looked at in search of one to end
 MAX_SHEETS = 100  # style elements that are read
 MAX_REMEMBERED_TAGS = 2_000  # tags known by their text
 MAX_REMEMBERED_TAG = 300  # characters
+MAX_RESOLVED = 300  # links, and pictures, that are resolved by the base of the page; no more are counted
 NEAR = 20  # of a channel: #eeeeee on white cannot be read, #cccccc is a common footer that can
 
 # Tags without regard to sheets: sharing them changes no result.
@@ -30,7 +31,8 @@ _remembered: Memory[str, Tag] = Memory(Tag, MAX_REMEMBERED_TAGS, MAX_REMEMBERED_
 _NOTHING = Tag("/wbr")  # markup that is no element
 # `shut`: only a summary in it is shown;  `size`: pixels;  `around`: marks that rules want around others.
 _ROOT: Properties = {"gone": False, "shut": False, "quoted": False, "visibility": "visible", "size": NORMAL}
-_ROOT |= {"colour": 0, "background": 0xFFFFFF, "around": frozenset("*")}
+_ROOT |= {"colour": 0, "background": 0xFFFFFF, "around": frozenset("*"), "leftward": False, "override": False}
+_TURN, _TURN_BACK = "\u202e", "\u202c"  # what is between them is shown from right to left
 
 
 class State:
@@ -38,16 +40,18 @@ class State:
 
     values : by name, as in _ROOT
     hidden : nobody sees it;  gone : it does not even take a place
+    turned : its letters are shown from right to left, whatever they are
     known  : tags by their text, as they are here;  inside : the state inside each that changes it
     """
 
-    __slots__ = ("gone", "hidden", "inside", "known", "values")
+    __slots__ = ("gone", "hidden", "inside", "known", "turned", "values")
 
     def __init__(self, values: Properties, known: dict[str, Tag]) -> None:
         self.values = values
         self.gone = values["gone"] or values["shut"]
         is_seen = values["visibility"] not in ("hidden", "collapse") and values["size"] > TINY
         self.hidden = self.gone or not is_seen or is_invisible(values["colour"], values["background"])
+        self.turned = values["override"] and values["leftward"]
         self.known = known
         self.inside: dict[Tag, State] = {}
 
@@ -63,6 +67,11 @@ def is_invisible(colour: int, background: int) -> bool:
 def read_html(text: str) -> Html:
     """Read an HTML text; never raises, whatever it is."""
     return _Reader(text.replace("\0", "")).read()
+
+
+def _turn(text: str) -> str:
+    """A text that CSS turns round, as U+202E does, whose effect ends with a line."""
+    return _TURN + text.replace("\n", " ") + _TURN_BACK
 
 
 class _Reader:
@@ -81,6 +90,7 @@ class _Reader:
         self.sheets = 0  # style elements that were read
         self.link: str | None = None  # the target of the link that is open
         self.start = 0  # where its text begins
+        self.base: Base | None = None
 
     def read(self) -> Html:
         """Walk over the tags.  The loop is long because it is the one place where time is spent."""
@@ -124,7 +134,7 @@ class _Reader:
                     mark == len(visible) and pin(rest[0]).isalnum() and pin(visible[-1][-1:]).isalnum()
                 )
                 html.quoted += rest.count("\n") if state.values["quoted"] else 0
-                visible.append(rest)
+                visible.append(_turn(rest) if state.turned else rest)
         return self._finish()
 
     def _begin_block(self, tag: Tag, state: State) -> State:
@@ -142,7 +152,15 @@ class _Reader:
         self._end_link()
         self.html.visible = "".join(self.visible)
         self.html.hidden = "".join(self.hidden)
+        if self.base:
+            self._resolve(self.base)
         return self.html
+
+    def _resolve(self, base: Base) -> None:
+        """Resolve what leads somewhere by the base of the page."""
+        links, images = self.html.links[:MAX_RESOLVED], self.html.images[:MAX_RESOLVED]
+        self.html.links[:MAX_RESOLVED] = [(base.resolve(target), text) for target, text in links]
+        self.html.images[:MAX_RESOLVED] = [base.resolve(source) for source in images]
 
     def _enter(self, state: State, tag: Tag) -> State:
         """The state inside an element that changes it."""
@@ -198,6 +216,9 @@ class _Reader:
             self._end_link()
             self.link = tag.link
             self.start = len(self.visible)
+        elif tag.name == "base":
+            if self.base is None and tag.link is not None:  # the first one counts
+                self.base = Base(tag.link)
         elif tag.link is not None:
             self.html.links.append((tag.link, ""))
 
@@ -227,11 +248,11 @@ class _Reader:
         text, rest = self._read_whole_tag(piece)
         if not text:
             return _NOTHING, ""
-        tag = _remembered[text]
-        if tag.is_start and self.sheet.rules:
-            rules = self.sheet.find_rules(tag.marks, state.values["around"])
-            if rules or not self.sheet.asked.isdisjoint(tag.marks):
-                tag = Tag(text, rules, self.sheet.asked)
+        tag, around = _remembered[text], state.values["around"]
+        is_drawn = around & DRAWING == {"svg"}
+        rules = self.sheet.find_rules(tag.marks, around) if tag.is_start and self.sheet.rules else []
+        if rules or is_drawn or not self.sheet.asked.isdisjoint(tag.marks):
+            tag = Tag(text, rules, self.sheet.asked, is_drawn)
         if state.known is not _remembered:
             state.known[text] = tag
         return tag, rest

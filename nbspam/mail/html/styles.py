@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 MAX_RULES = 1_000  # selectors of a page whose rules can hide something
 MAX_ASKED = 100  # marks that these want around an element
+DRAWING = frozenset(("svg", "foreignobject"))  # marks that are always asked for: see Tag.is_drawn
 MAX_LOOKS = 100_000  # comparisons of an element with a rule, in a page; honest mail needs 10,000
 MOST = 1e6  # pixels
 NORMAL = 16.0  # pixels: the size of letters where nothing is said
@@ -32,22 +33,33 @@ _COLOURS = {
     "snow": 0xFFFAFA, "whitesmoke": 0xF5F5F5, "transparent": TRANSPARENT, "none": TRANSPARENT,
 }  # fmt: skip
 _HEX = frozenset("0123456789abcdef")
+# Units -> what one of them is: pixels, degrees, percent of full, steps of a channel, a share of one.
 _PIXELS = {
     "px": 1.0, "": 1.0, "pt": 4 / 3, "em": 16.0, "rem": 16.0, "%": 6.0, "in": 96.0, "cm": 37.8,
     "pc": 16.0, "mm": 3.8, "ex": 8.0, "ch": 8.0, "vw": 10.0, "vh": 8.0,
 }  # fmt: skip
+_DEGREES = {"": 1.0, "deg": 1.0, "grad": 0.9, "rad": 57.3, "turn": 360.0}
+_PERCENT = {"%": 1.0, "": 1.0}
+_CHANNEL = {"": 1.0, "%": 2.55}
+_SHARE = {"": 1.0, "%": 0.01}
+_COLOUR_UNITS = {"rgb": (_CHANNEL, _CHANNEL, _CHANNEL, _SHARE), "hsl": (_DEGREES, _PERCENT, _PERCENT, _SHARE)}
+
+
+def parse_number(value: str, units: dict[str, float]) -> float | None:
+    """A number, within MOST, times what its unit is; None for anything else."""
+    digits = value.rstrip("abcdefghijklmnopqrstuvwxyz%")
+    unit = units.get(value[len(digits) :])
+    if unit is None or not value.isascii():
+        return None
+    try:
+        return max(-MOST, min(float(digits) * unit, MOST))
+    except ValueError:
+        return None
 
 
 def parse_length(value: str) -> float | None:
     """Pixels, or a number without unit; None for anything else."""
-    if value in ("auto", "none"):
-        return MOST
-    digits = value.rstrip("abcdefghijklmnopqrstuvwxyz%")
-    unit = _PIXELS.get(value[len(digits) :])
-    try:
-        return None if unit is None else max(-MOST, min(float(digits) * unit, MOST))
-    except ValueError:
-        return None
+    return MOST if value in ("auto", "none") else parse_number(value, _PIXELS)
 
 
 class Size:
@@ -88,22 +100,46 @@ def parse_colour(value: str) -> int:
             return UNKNOWN_COLOUR
         is_faint = len(digits) == 8 and int(digits[6:], 16) <= 255 * FAINT_OPACITY
         return TRANSPARENT if is_faint else int(digits[:6], 16)
-    words = value[:40].partition("(")[2].replace(",", " ").replace("/", " ").strip(") ").split()
-    if not value.startswith("rgb") or len(words) < 3 or not all(map(str.isdecimal, words[:3])):
+    return _parse_colour_function(value)
+
+
+def _parse_colour_function(value: str) -> int:
+    """The colour of `rgb(255 0 0 / 50%)` or `hsl(120, 100%, 50%)`; CSS Color 4, sections 4 and 7."""
+    name, _, inside = value[:80].replace("none", "0").partition("(")
+    words = inside.partition(")")[0].replace(",", " ").replace("/", " ").split()
+    units = _COLOUR_UNITS.get(name.strip().removesuffix("a"))
+    if units is None or not 3 <= len(words) <= 4:
         return UNKNOWN_COLOUR
-    is_faint = len(words) > 3 and (parse_length(words[3]) or 0) <= FAINT_OPACITY
-    red, green, blue = [min(int(word), 255) for word in words[:3]]
-    return TRANSPARENT if is_faint else (red << 16) | (green << 8) | blue
+    first, second, third, opacity = map(parse_number, [*words, "1"][:4], units)
+    if first is None or second is None or third is None:
+        return UNKNOWN_COLOUR
+    if (opacity or 0) <= FAINT_OPACITY:
+        return TRANSPARENT
+    channels = (first, second, third) if name[0] == "r" else _mix(first, second / 100, third / 100)
+    return int.from_bytes([max(0, min(round(channel), 255)) for channel in channels], "big")
+
+
+def _mix(hue: float, saturation: float, lightness: float) -> tuple[float, float, float]:
+    """Red, green and blue, 0 to 255, of a hue in degrees and two shares of one; CSS Color 4, 7.1."""
+    lightness = max(0, min(lightness, 1))
+    reach = max(0, min(saturation, 1)) * min(lightness, 1 - lightness)
+
+    def channel(place: int) -> float:
+        angle = (place + hue / 30) % 12
+        return 255 * (lightness - reach * max(-1, min(angle - 3, 9 - angle, 1)))
+
+    return channel(0), channel(8), channel(4)
 
 
 def _parse_background(value: str) -> int:
     """The colour of a background; UNKNOWN_COLOUR if it is a picture."""
-    words = [value[value.find("rgb") :].partition(")")[0]] if "rgb" in value else value.split()[:20]
+    start = max(value.find("rgb"), value.find("hsl"))
+    words = [value[start:]] if start >= 0 else value.split()[:20]
     found = [each for each in map(parse_colour, words) if each != UNKNOWN_COLOUR]
     return found[0] if found and "gradient(" not in value else UNKNOWN_COLOUR
 
 
-_LENGTHS = ("opacity", "height", "max-height", "width", "max-width", "left", "top")
+_LENGTHS = ("height", "max-height", "width", "max-width")
 # Property -> the name under which it is kept, and what reads its value.
 _READ: dict[str, tuple[str, Callable[[str], Any]]] = {
     "color": ("colour", parse_colour),
@@ -112,8 +148,11 @@ _READ: dict[str, tuple[str, Callable[[str], Any]]] = {
     "font-size": ("size", parse_letter_size),
     "font": ("size", _parse_font),
     **dict.fromkeys(("overflow", "overflow-y"), ("overflow", str)),
-    **dict.fromkeys(("text-indent", "margin-left"), ("indent", parse_length)),
-    **{name: (name, str) for name in ("display", "visibility", "position")},
+    "text-indent": ("indent", parse_length),
+    "opacity": ("opacity", lambda value: parse_number(value, _SHARE)),
+    "unicode-bidi": ("override", lambda value: value.endswith("override")),
+    "direction": ("leftward", lambda value: value == "rtl"),
+    **{name: (name, str) for name in ("display", "visibility")},
     **{name: (name, parse_length) for name in _LENGTHS},
 }
 
@@ -162,7 +201,7 @@ class Sheet:
 
     def __init__(self) -> None:
         self.rules: dict[str, list[Rule]] = {}
-        self.asked: set[str] = set()
+        self.asked: set[str] = set(DRAWING)
         self._size = 0
         self._looks = MAX_LOOKS
 

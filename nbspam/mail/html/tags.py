@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from nbspam.mail.html.entities import decode_references
 from nbspam.mail.html.styles import (
+    DRAWING,
     FAINT_OPACITY,
     NORMAL,
     TINY,
@@ -28,7 +29,8 @@ MAX_ADDRESS = 4_096  # characters of one that are kept
 OPEN, BLOCK, CLOSE, BREAK, VOID, RAW = range(6)
 _KINDS = {
     OPEN: "a abbr audio b big button cite code datalist del dfn em font i ins label map mark meter nobr "
-    "noscript object progress q rp s small span strike strong sub sup svg template time tt u video",
+    "noscript object progress q rp s small span strike strong sub sup svg template time tt u video bdo "
+    "foreignobject",
     BLOCK: "address article aside blockquote body caption center dd details dialog dir div dl dt fieldset "
     "figure footer form h1 h2 h3 h4 h5 h6 header html legend li main menu nav ol optgroup option p pre "
     "section select summary table tbody td tfoot th thead tr ul",
@@ -37,6 +39,9 @@ _KINDS = {
 }
 _KIND_OF = {name: kind for kind, names in _KINDS.items() for name in names.split()}
 _NEVER_SHOWN = frozenset(("datalist", "rp", "template"))
+_NEVER_DRAWN = frozenset(("title", "desc", "metadata"))
+_DRAWN = frozenset(("text", "tspan")) | _NEVER_DRAWN
+_PLACES = frozenset(("x", "y", "dy"))  # a tspan that has one begins a text of its own
 # These take a background from attributes, and grow with their contents: body, and parts of tables.
 _WITH_BACKGROUND = frozenset(("caption", "td", "th", "tr", "tbody", "thead", "tfoot", "table", "body"))
 # Attributes that are a colour: what of the text has it, in which elements.
@@ -45,14 +50,15 @@ _COLOURED = (
     ("text", "colour", ("body",)),
     ("color", "colour", ("font",)),
 )
-# The elements that a start tag ends; that of any other block ends a paragraph.
-_ENDS = {"td": ("td", "th"), "th": ("td", "th"), "tr": ("tr",), "li": ("li",), "table": ()}
+# The elements that a start tag ends; that of any other block ends a paragraph, and a drawing.
+_ENDS = {"td": ("td", "th"), "th": ("td", "th"), "tr": ("tr",), "li": ("li",), "table": ("svg",)}
 # An end tag ends nothing outside of these; that of a part of a table, nothing outside of the table.
 _WALLS = frozenset(("table", "td", "th", "caption", "ul", "ol", "dl", "select", "button", "object"))
+_WALLS |= {"foreignobject"}
 _SIZES = ("height", "max-height", "width", "max-width")
-_INHERITED = ("shut", "quoted", "visibility", "size", "colour", "background")
+_INHERITED = ("shut", "quoted", "visibility", "size", "colour", "background", "leftward", "override")
 _WITHOUT_TEXT = ("hidden", "checkbox", "radio", "password", "image", "file")
-_FAR = -400.0  # pixels: off the screen
+_FAR = -400.0  # pixels: an indent off the screen
 _BLANKS = dict.fromkeys(map(ord, "\t\r\n\f"), " ")
 
 
@@ -66,15 +72,22 @@ class Tag:
     noted       : whether there is any of what follows `marks`
     """
 
-    def __init__(self, text: str, rules: Sequence[Rule] = (), asked: Set[str] = frozenset()) -> None:
-        """rules: those of a sheet that hold;  asked: marks that it wants around other elements."""
+    def __init__(
+        self, text: str, rules: Sequence[Rule] = (), asked: Set[str] = DRAWING, is_drawn: bool = False
+    ) -> None:
+        """One tag by what is between < and >.
+
+        rules    : those of a sheet that hold
+        asked    : marks that are wanted around other elements
+        is_drawn : whether it is in a drawing (SVG)
+        """
         self.is_start = text[0] != "/"
         bare = text if self.is_start else text[1:]
         written_name = bare.partition("/")[0].split(None, 1)[0]
         name = self.name = written_name.lower()
         found = parse_attributes(text, len(written_name)) if self.is_start else {}
-        self.kind = _KIND_OF.get(name, VOID)
-        self.ends: tuple[str, ...] = _ENDS.get(name, ("p",))
+        self.kind = OPEN if is_drawn and name in _DRAWN else _KIND_OF.get(name, VOID)
+        self.ends: tuple[str, ...] = _ENDS.get(name, ("p", "svg"))
         self.stops = frozenset(["table"]) if name in _WITH_BACKGROUND else _WALLS
         classes = ["." + each for each in found.get("class", "").lower().split()]
         self.marks = frozenset([name, "*", "#" + found.get("id", " ").lower(), *classes])
@@ -82,7 +95,10 @@ class Tag:
         self.colours: list[str] = []
         self.pictures: list[str] = []
         if self.is_start:
-            if properties := self._find_properties(found, rules):
+            properties = self._find_properties(found, rules)
+            if is_drawn and name in _DRAWN:
+                properties["display"] = _find_drawn_display(name, found)
+            if properties:
                 self._settle(properties)
             if not self.marks.isdisjoint(asked):
                 self.look["around"] = self.marks & asked
@@ -96,14 +112,18 @@ class Tag:
         is_seen = name == "input" and found.get("type", "").lower() not in _WITHOUT_TEXT
         self.shown = found.get("value") or found.get("placeholder", "") if is_seen else ""
         known = self.link or self.pictures or self.alt or self.shown or self.colours
-        self.noted = name == "a" or bool(known)
+        self.noted = name in ("a", "base") or bool(known)
 
     def _find_properties(self, found: dict[str, str], rules: Sequence[Rule]) -> Properties:
         """What attributes, rules and style say together, each stronger than the one before."""
         name = self.name
         values: Properties = {}
-        if "hidden" in found or name in _NEVER_SHOWN:
+        if name in _NEVER_SHOWN:
             values["display"] = "none"
+        if "dir" in found:
+            values["leftward"] = found["dir"].strip().lower() == "rtl"
+        if name == "bdo":
+            values["override"] = True
         if name in ("details", "summary"):
             values["shut"] = name == "details" and "open" not in found
         if name in ("button", "mark", "select") or (name == "a" and "href" in found):
@@ -144,25 +164,60 @@ class Tag:
         if get("background") == TRANSPARENT:
             del self.look["background"]
         is_box = get("overflow") == "hidden" and display != "inline" and self.name not in _WITH_BACKGROUND
-        moved = min(get("left", 0), get("top", 0)) if get("position", "static") != "static" else 0
         if (
             display == "none"
             or get("opacity", 1) <= FAINT_OPACITY
             or (is_box and min([get(name, NORMAL) for name in _SIZES]) <= TINY)
-            or min(moved, get("indent", 0)) <= _FAR
+            or get("indent", 0) <= _FAR
         ):
             self.look["gone"] = True
 
 
+def _find_drawn_display(name: str, found: dict[str, str]) -> str:
+    """How a drawing shows an element: each text that has a place by itself."""
+    if name in _NEVER_DRAWN:
+        return "none"
+    return "block" if name == "text" or not _PLACES.isdisjoint(found) else "inline"
+
+
 def _find_target(name: str, found: dict[str, str]) -> str | None:
-    """Where a link, form, button or refresh leads to."""
-    target = found.get("href") if name in ("a", "area") or ":" in name else None
+    """Where a link, form, button or refresh leads to, or a base."""
+    target = found.get("href") if name in ("a", "area", "base") or ":" in name else None
     if name in ("form", "button", "input"):
         target = found.get("formaction") or found.get("action") or None
     if name == "meta" and found.get("http-equiv", "").lower() == "refresh":
         place = found.get("content", "").lower().find("url=")
         target = found["content"][place + 4 :].strip("'\" ") if place >= 0 else None
     return None if target is None else target.strip()[:MAX_ADDRESS]
+
+
+class Base:
+    """The address by which a browser reads the relative addresses of a page, that of its first `base`.
+
+    scheme : with its colon;  host : "" if there is none, and nothing is resolved
+    path   : up to a query;  folder : that up to its last slash
+    """
+
+    def __init__(self, address: str) -> None:
+        address = address.replace("\\", "/").partition("?")[0].partition("#")[0]
+        scheme, colon, rest = ("", "", address) if address[:1] == "/" else address.partition(":")
+        is_web = scheme.lower() in ("http", "https", "ftp") or address[:2] == "//"
+        self.scheme = scheme + colon
+        self.host, _, path = rest.lstrip("/").partition("/") if is_web else ("", "", "")
+        self.path = "/" + path
+        self.folder = self.path.rpartition("/")[0] + "/"
+
+    def resolve(self, address: str) -> str:
+        """The address as a browser reads it (RFC 3986, 5.2.2), except `..`, which makes no token."""
+        scheme, colon, _ = address.partition(":")
+        start = address[:2].replace("\\", "/")
+        if not self.host or (colon and scheme.isalpha()):
+            return address
+        if start == "//":
+            return self.scheme + address
+        if start[:1] != "/":
+            address = (self.path if start[:1] in ("", "?", "#") else self.folder) + address
+        return f"{self.scheme}//{self.host}{address}"
 
 
 def parse_attributes(text: str, place: int) -> dict[str, str]:
