@@ -7,6 +7,7 @@ standard library, and only when a text has one: that import takes longer than re
 from __future__ import annotations
 
 from nbspam.mail.charset import WINDOWS_C1
+from nbspam.mail.limits import Memory
 
 # Names that count without a semicolon too (HTML, 13.5): Latin-1 from U+00A0 on, in order.
 _LATIN_1 = (
@@ -21,7 +22,18 @@ _BARE = {name: chr(160 + index) for index, name in enumerate(_LATIN_1.split())}
 _BARE.update(amp="&", AMP="&", lt="<", LT="<", gt=">", GT=">", quot='"', QUOT='"', COPY="©", REG="®")
 _BARE["nbsp"] = " "  # it looks like a space, and as a space it keeps an ASCII text ASCII
 _NAMES = "apos bull hellip ndash mdash trade euro lsquo rsquo ldquo rdquo zwnj zwj ensp emsp"
+_STARTS = frozenset([name[:2] for name in _BARE])
 _COMMON = _BARE | dict(zip(_NAMES.split(), "'•…–—™€‘’“”\u200c\u200d  ", strict=True))
+
+
+def _find_rare(name: str) -> str:
+    """What a name with a semicolon after it means, "" if nothing."""
+    from html.entities import html5  # its package imports `re`
+
+    return html5.get(name + ";", "")
+
+
+_rare = Memory(_find_rare, 1_000, 40)
 
 
 def decode_references(text: str, in_attribute: bool = False) -> str:
@@ -38,6 +50,8 @@ def decode_references(text: str, in_attribute: bool = False) -> str:
             found.append(_COMMON[name] + tail)
         elif piece[:1] == "#":
             found.append(_decode_numbered(piece))
+        elif not semicolon and piece[:2] not in _STARTS:
+            found.append("&" + piece)
         else:
             found.append(_decode_named(piece, name if semicolon else "", tail, in_attribute))
     return "".join(found)
@@ -57,11 +71,10 @@ def _decode_numbered(piece: str) -> str:
 
 
 def _decode_named(piece: str, name: str, tail: str, in_attribute: bool) -> str:
-    if name.isalnum():
-        from html.entities import html5  # its package imports `re`
-
-        if name + ";" in html5:
-            return html5[name + ";"] + tail
+    if name.isalnum() and (letters := _rare[name]):
+        return letters + tail
+    if piece[:2] not in _STARTS:
+        return "&" + piece
     for length in range(min(len(piece), 6), 1, -1):
         if piece[:length] in _BARE:
             follower = piece[length : length + 1]

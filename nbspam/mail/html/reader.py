@@ -18,7 +18,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from nbspam.mail.html.styles import Properties
 
-MAX_TAGS = 30_000  # what follows the last one is taken for text; honest mail has a tenth
+MAX_TAGS = 20_000  # what follows the last one is taken for text; honest mail has a tenth
 MAX_REACH = 100  # open elements that are looked at in search of one to end
 MAX_SHEETS = 100  # style elements that are read
 MAX_REMEMBERED_TAGS = 2_000  # tags known by their text
@@ -31,7 +31,7 @@ _remembered: Memory[str, Tag] = Memory(Tag, MAX_REMEMBERED_TAGS, MAX_REMEMBERED_
 _NOTHING = Tag("/wbr")  # markup that is no element
 # `shut`: only a summary in it is shown;  `size`: pixels;  `around`: marks that rules want around others.
 _ROOT: Properties = {"gone": False, "shut": False, "quoted": False, "visibility": "visible", "size": NORMAL}
-_ROOT |= {"colour": 0, "background": 0xFFFFFF, "around": frozenset("*"), "leftward": False, "override": False}
+_ROOT |= {"colour": 0, "background": 0xFFFFFF, "around": frozenset(), "leftward": False, "override": False}
 _TURN, _TURN_BACK = "\u202e", "\u202c"  # what is between them is shown from right to left
 
 
@@ -181,17 +181,18 @@ class _Reader:
     def _end(self, tag: Tag, state: State) -> State:
         """End the innermost element that a tag ends, with all inside it; the state after it."""
         opened, before = self.opened, self.before
-        first = max(len(opened) - MAX_REACH, 0)
-        for index in reversed(range(first, len(opened))):
-            name = opened[index].name
-            if name in tag.ends:
-                if opened[index].kind == BLOCK:
-                    self._separate(before[index + 1] if index + 1 < len(before) else state)
-                state = before[index]
-                del opened[index:], before[index:]
-                return state
-            if name in tag.stops:
+        index = len(opened)
+        for each in reversed(opened[-MAX_REACH:] if tag.ends else ()):
+            index -= 1
+            if each.name not in tag.stops:
+                continue
+            if each.name not in tag.ends:
                 break
+            if each.kind == BLOCK:
+                self._separate(before[index + 1] if index + 1 < len(before) else state)
+            state = before[index]
+            del opened[index:], before[index:]
+            return state
         if tag.name == "p" and not tag.is_start:  # that makes an empty paragraph
             self._separate(state)
         return state
@@ -248,11 +249,12 @@ class _Reader:
         text, rest = self._read_whole_tag(piece)
         if not text:
             return _NOTHING, ""
-        tag, around = _remembered[text], state.values["around"]
-        is_drawn = around & DRAWING == {"svg"}
-        rules = self.sheet.find_rules(tag.marks, around) if tag.is_start and self.sheet.rules else []
-        if rules or is_drawn or not self.sheet.asked.isdisjoint(tag.marks):
-            tag = Tag(text, rules, self.sheet.asked, is_drawn)
+        around, sheet = state.values["around"], self.sheet
+        is_drawn = "svg" in around and "foreignobject" not in around
+        tag = Tag(text, is_drawn=True) if is_drawn else _remembered[text]
+        rules = sheet.find_rules(tag.marks, around) if tag.is_start and sheet.rules else []
+        if rules or not (sheet.asked is DRAWING or sheet.asked.isdisjoint(tag.marks)):
+            tag = Tag(text, rules, sheet.asked, is_drawn)
         if state.known is not _remembered:
             state.known[text] = tag
         return tag, rest

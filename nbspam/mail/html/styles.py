@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     Properties = dict[str, Any]  # numbers and words by property; a colour is 0xRRGGBB
 
 MAX_RULES = 1_000  # selectors of a page whose rules can hide something
+MAX_SELECTORS = 20_000  # of a page that are read; honest mail has a tenth
 MAX_ASKED = 100  # marks that these want around an element
 DRAWING = frozenset(("svg", "foreignobject"))  # marks that are always asked for: see Tag.is_drawn
 MAX_LOOKS = 100_000  # comparisons of an element with a rule, in a page; honest mail needs 10,000
@@ -189,7 +190,7 @@ class Rule:
     def __init__(self, words: list[str], number: int, style: Style) -> None:
         *outer, own = [word.replace(".", " .").replace("#", " #").split() for word in words]
         around = [mark for marks in outer for mark in marks]
-        self.around = frozenset(around)
+        self.around = frozenset(around) - {"*"}
         self.marks = frozenset(own)
         self.style = style
         kinds = [mark[0] for mark in (*around, *own)]
@@ -201,24 +202,32 @@ class Sheet:
 
     def __init__(self) -> None:
         self.rules: dict[str, list[Rule]] = {}
-        self.asked: set[str] = set(DRAWING)
+        self.asked = DRAWING
         self._size = 0
+        self._unread = MAX_SELECTORS
         self._looks = MAX_LOOKS
 
     def read(self, css: str) -> None:
         """Add the rules of a style element that hold on a wide screen."""
         held = [True]  # for the sheet, and for each @-block that is open
         for chunk in remove_comments(css).replace("<!--", "").replace("-->", "").lower().split("}"):
+            if "{" not in chunk:
+                if len(held) > 1:
+                    held.pop()
+                continue
             *heads, body = chunk.split("{")
-            if not heads and len(held) > 1:
-                held.pop()
             for head in heads[:-1]:
-                held.append(held[-1] and is_screen(head.partition("@")[2]))
-            head = heads[-1].rpartition(";")[2] if heads else "@"
-            style = Style(body if held[-1] and "@" not in head else "")
-            if style.plain or style.important:
-                for selector in head.replace(">", " ").split(","):
-                    self._add(selector, style)
+                held.append(held[-1] and ("@" not in head or is_screen(head.partition("@")[2])))
+            if held[-1] and ":" in body:
+                self._add_rules(heads[-1].rpartition(";")[2], body)
+
+    def _add_rules(self, head: str, body: str) -> None:
+        """Add a rule for each selector of a list of them."""
+        self._unread -= 1 + head.count(",")
+        style = Style(body if "@" not in head and self._unread >= 0 else "")
+        if style.plain or style.important:
+            for selector in head.replace(">", " ").split(","):
+                self._add(selector, style)
 
     def _add(self, selector: str, style: Style) -> None:
         """Add a rule, unless its selector asks for more than elements and those around them."""

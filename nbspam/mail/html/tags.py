@@ -65,7 +65,7 @@ _BLANKS = dict.fromkeys(map(ord, "\t\r\n\f"), " ")
 class Tag:
     """One start or end tag.
 
-    ends, stops : names of the elements that it ends, and where the search for them stops
+    ends, stops : names of the elements that it ends, and of those where the search for one stops
     look        : what it changes of what a text inherits; see reader.State
     marks       : what rules may ask for: its name, classes, id, and `*`
     shown       : text in its attributes that a reader sees
@@ -88,7 +88,6 @@ class Tag:
         found = parse_attributes(text, len(written_name)) if self.is_start else {}
         self.kind = OPEN if is_drawn and name in _DRAWN else _KIND_OF.get(name, VOID)
         self.ends: tuple[str, ...] = _ENDS.get(name, ("p", "svg"))
-        self.stops = frozenset(["table"]) if name in _WITH_BACKGROUND else _WALLS
         classes = ["." + each for each in found.get("class", "").lower().split()]
         self.marks = frozenset([name, "*", "#" + found.get("id", " ").lower(), *classes])
         self.look: Properties = {}
@@ -106,6 +105,7 @@ class Tag:
             is_ended = self.kind in (OPEN, BLOCK) and name not in ("html", "body")
             self.kind = CLOSE if is_ended else BREAK if name == "br" else VOID
             self.ends = (name,)
+        self.stops = ({"table"} if name in _WITH_BACKGROUND else _WALLS).union(self.ends)
         self.link = _find_target(name, found)
         self.alt = found.get("alt", "")
         self.media = found.get("media", "").lower()
