@@ -7,20 +7,22 @@ pencil.  It also has intervals, and the clues whose removal changes the verdict.
 from __future__ import annotations
 
 import copy
-from math import fsum, inf, isfinite, log
-from typing import TYPE_CHECKING, NamedTuple
+from math import fsum, inf, isfinite, isnan, log
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nbspam.decision import UNDECIDED, Verdict, judge_message
 from nbspam.model.posterior import ScorePart, rest_weights
 from nbspam.model.scorer import Scorer
 from nbspam.tokens import Counted
-from nbspam.tokens.bag import NOTAWORD, NOTAWORD_VIEW, VIEW_NAMES, hash_token
+from nbspam.tokens.bag import NOTAWORD, NOTAWORD_KEY, NOTAWORD_VIEW, VIEW_NAMES, hash_token
 
 if TYPE_CHECKING:
     from nbspam.model.credible_intervals import CredibleInterval
     from nbspam.model.features import FeatureFacts
+    from nbspam.model.protocols import ModelCounts
 
 MAX_REMOVED = 60  # clues, in the search for those that decide
+MAX_SCORED = 60_000  # tokens in this search, again and again: half a second
 
 
 class Clue(NamedTuple):
@@ -152,11 +154,29 @@ def _add_nats(values: list[float | None]) -> float | None:
         return None
 
 
+class KnownTokens:
+    """A model that has looked up all tokens of a message: what is asked again and again is in memory."""
+
+    def __init__(self, model: ModelCounts, message: Counted) -> None:
+        self._model = model
+        self._rows = model.counts([*message.keys(), NOTAWORD_KEY])
+
+    def counts(self, keys: list[int]) -> dict[int, tuple[int, ...]]:
+        """The counts of those of these keys that the model knows."""
+        return {key: self._rows[key] for key in keys if key in self._rows}
+
+    def __getattr__(self, name: str) -> Any:
+        """What is no count of a token."""
+        return getattr(self._model, name)
+
+
 def _flip(scorer: Scorer, message: Counted, verdict: Verdict) -> tuple[list[str], str] | None:
     """The smallest set found of clues without which the verdict changes, and the new label.
 
     An unsure verdict can change to each of the two best classes, so both are tried.
     """
+    scorer = copy.copy(scorer)
+    scorer.model = KnownTokens(scorer.model, message)
     scores = verdict.scored.scores
     numbers = sorted(range(len(scores)), key=lambda k: -scores[k])[:2]
     if verdict.decided != UNDECIDED:
@@ -172,7 +192,8 @@ def _remove_clues(
 
     number : the class that is decided, or that an unsure message may become
     Each step tries the strongest clue of every view, because the strongest of all need not matter most in an
-    average.  In one sum the result is the smallest set there is.
+    average.  In one sum the result is the smallest set there is.  Steps get smaller, so the search ends where
+    all that are left, each like the mean of those before, would not be enough.
     """
 
     def rivals(scores: list[float]) -> tuple[int, int]:
@@ -186,18 +207,28 @@ def _remove_clues(
         return 0.0 if loser == winner == -inf else loser - winner
 
     removed: list[str] = []
+    falls: dict[tuple[object, ...], float] = {}  # of the lead without a token; they outlast other removals
     now = verdict
-    while len(removed) < MAX_REMOVED:
-        tries = []
-        for text, view in _find_strongest(now, *rivals(now.scored.scores)):
-            rest = _remove_token(scorer, message, text, view)
-            tries.append((text, rest, judge_message(scorer, rest, verdict.loss, verdict.name)))
-        if not tries:
+    judged_most = MAX_SCORED // (len(message.keys()) or 1)
+    while len(removed) < MAX_REMOVED and len(removed) + len(falls) < judged_most:
+        pair = rivals(now.scored.scores)
+        strongest = [(*one, *pair) for one in _find_strongest(now, *pair)]
+        if not strongest:
             return None
-        text, message, now = min(tries, key=lambda one: lead(one[2]))
+        for one in strongest:
+            if one not in falls:
+                rest = _remove_token(scorer, message, one[0], one[1])
+                fall = lead(now) - lead(judge_message(scorer, rest, verdict.loss))
+                falls[one] = 0.0 if isnan(fall) else fall
+        text, view, _, _ = max(strongest, key=lambda one: falls[one])
+        message = _remove_token(scorer, message, text, view)
+        now = judge_message(scorer, message, verdict.loss, verdict.name)
         removed.append(text)
         if now.label != verdict.label:
             return removed, now.label
+        still_possible = (lead(verdict) - lead(now)) / len(removed) * (MAX_REMOVED - len(removed))
+        if lead(now) > still_possible:
+            return None
     return None
 
 
