@@ -22,18 +22,28 @@ _BARE = {name: chr(160 + index) for index, name in enumerate(_LATIN_1.split())}
 _BARE.update(amp="&", AMP="&", lt="<", LT="<", gt=">", GT=">", quot='"', QUOT='"', COPY="©", REG="®")
 _BARE["nbsp"] = " "  # it looks like a space, and as a space it keeps an ASCII text ASCII
 _NAMES = "apos bull hellip ndash mdash trade euro lsquo rsquo ldquo rdquo zwnj zwj ensp emsp"
-_STARTS = frozenset([name[:2] for name in _BARE])
 _COMMON = _BARE | dict(zip(_NAMES.split(), "'•…–—™€‘’“”\u200c\u200d  ", strict=True))
 
 
 def _find_rare(name: str) -> str:
     """What a name with a semicolon after it means, "" if nothing."""
-    from html.entities import html5  # its package imports `re`
+    if not _rare:
+        from html.entities import html5  # its package imports `re`
 
-    return html5.get(name + ";", "")
+        _rare.update(html5)
+    return _rare.get(name + ";", "")
 
 
-_rare = Memory(_find_rare, 1_000, 40)
+def _find_bare(text: str) -> str:
+    """The longest name that a text begins with and that counts without a semicolon, "" if none."""
+    for length in range(len(text), 1, -1):
+        if text[:length] in _BARE:
+            return text[:length]
+    return ""
+
+
+_rare: dict[str, str] = {}
+_bare = Memory(_find_bare, 1_000, 6)
 
 
 def decode_references(text: str, in_attribute: bool = False) -> str:
@@ -50,8 +60,8 @@ def decode_references(text: str, in_attribute: bool = False) -> str:
             found.append(_COMMON[name] + tail)
         elif piece[:1] == "#":
             found.append(_decode_numbered(piece))
-        elif not semicolon and piece[:2] not in _STARTS:
-            found.append("&" + piece)
+        elif not piece:
+            found.append("&")
         else:
             found.append(_decode_named(piece, name if semicolon else "", tail, in_attribute))
     return "".join(found)
@@ -71,14 +81,11 @@ def _decode_numbered(piece: str) -> str:
 
 
 def _decode_named(piece: str, name: str, tail: str, in_attribute: bool) -> str:
-    if name.isalnum() and (letters := _rare[name]):
+    if name.isalnum() and (letters := _find_rare(name)):
         return letters + tail
-    if piece[:2] not in _STARTS:
+    bare = _bare[piece[:6]]
+    follower = piece[len(bare) : len(bare) + 1]
+    is_letter = follower.isascii() and follower.isalnum()
+    if not bare or (in_attribute and (follower == "=" or is_letter)):
         return "&" + piece
-    for length in range(min(len(piece), 6), 1, -1):
-        if piece[:length] in _BARE:
-            follower = piece[length : length + 1]
-            if in_attribute and (follower == "=" or (follower.isascii() and follower.isalnum())):
-                break
-            return _BARE[piece[:length]] + piece[length:].removeprefix(";")
-    return "&" + piece
+    return _BARE[bare] + piece[len(bare) :].removeprefix(";")
