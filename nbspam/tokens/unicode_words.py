@@ -21,9 +21,7 @@ COMMON |= dict.fromkeys(map(ord, "\xad\u200b\u200c\u200d\ufeff"), "")
 COMMON |= dict.fromkeys(map(ord, "\xa0«»·©®°“”„•\u202f"), " ")
 COMMON |= {ord("‘"): "'", ord("’"): "'", ord("–"): "-", ord("—"): "-"}
 _INVISIBLE = "\u00ad\u034f\u115f\u1160\u180e\u200b\u200c\u200d\u200e\u200f\u2060\u2061\u2062\u2063\u2064\u3164\ufeff\uffa0"  # noqa: E501
-# Embeddings and overrides (UAX #9, 2.1 to 2.3): what follows the last one is shown from right to left.
-_EMBEDDINGS = "\u202a\u202b\u202d\u202e"
-_TURNED_ROUND, _TURNED_BACK = "\u202e", "\u202c"
+_TURNED_ROUND, _TURNED_BACK = "\u202e", "\u202c"  # what is between is shown from right to left (UAX #9, 2.2)
 _LEFTWARD = (("\u0590", "\u08ff"), ("\ufb1d", "\ufdff"), ("\ufe70", "\ufefe"))  # Hebrew, Arabic and the like
 # Scripts whose words need invisible characters: Hebrew, Arabic, those of India and South East Asia.
 _WRITTEN_WITH_INVISIBLE = ("\u0590", "\u18ff")
@@ -59,27 +57,14 @@ def fold(text: str) -> str:
 
 
 def _read_turned(line: str) -> str:
-    """A line with what U+202E turns round, up to its U+202C, in the order in which a person reads it."""
-    found: list[str] = []
-    turned: list[str] = []
-    depth = 0
-    for character in line:
-        if character == _TURNED_ROUND or (depth and character in _EMBEDDINGS):
-            depth += 1
-        elif depth and character == _TURNED_BACK:
-            depth -= 1
-            if not depth:
-                found.append(_turn(turned))
-                turned = []
-        else:
-            (turned if depth else found).append(character)
-    return "".join(found) + _turn(turned)
-
-
-def _turn(letters: list[str]) -> str:
-    """The letters from the last to the first; a text of a script that is read so anyway stays."""
-    is_leftward = any(first <= letter <= last for letter in letters for first, last in _LEFTWARD)
-    return "".join(letters if is_leftward else letters[::-1])
+    """A line with what U+202E turns round, up to U+202C, in the order in which a person reads it."""
+    first, *runs = line.split(_TURNED_ROUND)
+    found = [first]
+    for run in runs:
+        turned, _, rest = run.partition(_TURNED_BACK)
+        is_leftward = any(first <= letter <= last for letter in turned for first, last in _LEFTWARD)
+        found.append((turned if is_leftward else turned[::-1]) + rest)
+    return "".join(found)
 
 
 def splits_words(text: str) -> bool:

@@ -359,8 +359,8 @@ OPENERS = [
     *"<>&;{}()[]\"'/*@#.:,!?-=+~^$|\\% \n\0a1é\u202e",
     *split(
         "<!--¦-->¦--!>¦<![CDATA[¦<?¦</¦<!¦/*¦*/¦url(¦@media{¦@media a,¦@import ¦a{¦a{}¦a{:}¦;{¦};¦,{¦&#¦&#x¦"
-        "&amp¦&a;¦&amp;¦&lt¦<a¦<a href=¦<p style='¦<p a=\"¦color:red;¦color:hsl(1,2%,3%);¦!important¦rgb(¦.a,¦"
-        ".a#b¦a b¦a,b{color:red}¦* *{color:red}¦@a.¦://¦=?¦?=¦\u202ea\u202c¦\u05d0¦<bdo dir=rtl>a¦* ¦"
+        "&amp¦&a;¦&amp;¦&lt¦<a¦<a href=¦<p style='¦<p a=\"¦color:red;¦color:hsl(1,2%,3%);¦!important¦rgb(¦"
+        ".a,¦.a#b¦a b¦a,b{color:red}¦* *{color:red}¦@a.¦://¦=?¦?=¦\u202ea\u202c¦\u05d0¦<bdo dir=rtl>a¦* ¦"
         "<base href=//a.b/>¦<svg><text>a¦<foreignobject>¦<tspan x=1>¦<div>a{¦<table><td>¦<span>¦<style>¦"
         "<font color=red>¦</style>¦<style>a{</style>¦<p hidden>¦<details><summary>¦<img src=a>¦"
         "<input value=a>¦<p style=display:inline>"

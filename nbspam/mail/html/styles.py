@@ -116,20 +116,13 @@ def _parse_colour_function(value: str) -> int:
         return UNKNOWN_COLOUR
     if (opacity or 0) <= FAINT_OPACITY:
         return TRANSPARENT
-    channels = (first, second, third) if name[0] == "r" else _mix(first, second / 100, third / 100)
-    return int.from_bytes([max(0, min(round(channel), 255)) for channel in channels], "big")
+    if name[0] == "h":
+        from colorsys import hls_to_rgb  # rare
 
-
-def _mix(hue: float, saturation: float, lightness: float) -> tuple[float, float, float]:
-    """Red, green and blue, 0 to 255, of a hue in degrees and two shares of one; CSS Color 4, 7.1."""
-    lightness = max(0, min(lightness, 1))
-    reach = max(0, min(saturation, 1)) * min(lightness, 1 - lightness)
-
-    def channel(place: int) -> float:
-        angle = (place + hue / 30) % 12
-        return 255 * (lightness - reach * max(-1, min(angle - 3, 9 - angle, 1)))
-
-    return channel(0), channel(8), channel(4)
+        lightness = max(0.0, min(third, 100.0)) / 100
+        shares = hls_to_rgb(first / 360, lightness, max(0.0, min(second, 100.0)) / 100)
+        first, second, third = [255 * share for share in shares]
+    return int.from_bytes([max(0, min(round(channel), 255)) for channel in (first, second, third)], "big")
 
 
 def _parse_background(value: str) -> int:

@@ -39,9 +39,9 @@ _KINDS = {
 }
 _KIND_OF = {name: kind for kind, names in _KINDS.items() for name in names.split()}
 _NEVER_SHOWN = frozenset(("datalist", "rp", "template"))
-_NEVER_DRAWN = frozenset(("title", "desc", "metadata"))
-_DRAWN = frozenset(("text", "tspan")) | _NEVER_DRAWN
-_PLACES = frozenset(("x", "y", "dy"))  # a tspan that has one begins a text of its own
+# How drawings show elements of theirs; one that has a place begins a text of its own.
+_DRAWN = {"title": "none", "desc": "none", "metadata": "none", "text": "block", "tspan": "inline"}
+_PLACES = frozenset(("x", "y", "dy"))
 # These take a background from attributes, and grow with their contents: body, and parts of tables.
 _WITH_BACKGROUND = frozenset(("caption", "td", "th", "tr", "tbody", "thead", "tfoot", "table", "body"))
 # Attributes that are a colour: what of the text has it, in which elements.
@@ -96,7 +96,7 @@ class Tag:
         if self.is_start:
             properties = self._find_properties(found, rules)
             if is_drawn and name in _DRAWN:
-                properties["display"] = _find_drawn_display(name, found)
+                properties.setdefault("display", _DRAWN[name] if _PLACES.isdisjoint(found) else "block")
             if properties:
                 self._settle(properties)
             if not self.marks.isdisjoint(asked):
@@ -173,13 +173,6 @@ class Tag:
             self.look["gone"] = True
 
 
-def _find_drawn_display(name: str, found: dict[str, str]) -> str:
-    """How a drawing shows an element: each text that has a place by itself."""
-    if name in _NEVER_DRAWN:
-        return "none"
-    return "block" if name == "text" or not _PLACES.isdisjoint(found) else "inline"
-
-
 def _find_target(name: str, found: dict[str, str]) -> str | None:
     """Where a link, form, button or refresh leads to, or a base."""
     target = found.get("href") if name in ("a", "area", "base") or ":" in name else None
@@ -210,13 +203,13 @@ class Base:
     def resolve(self, address: str) -> str:
         """The address as a browser reads it (RFC 3986, 5.2.2), except `..`, which makes no token."""
         scheme, colon, _ = address.partition(":")
-        start = address[:2].replace("\\", "/")
         if not self.host or (colon and scheme.isalpha()):
             return address
-        if start == "//":
+        address = address.replace("\\", "/")
+        if address[:2] == "//":
             return self.scheme + address
-        if start[:1] != "/":
-            address = (self.path if start[:1] in ("", "?", "#") else self.folder) + address
+        if address[:1] != "/":
+            address = (self.path if address[:1] in ("", "?", "#") else self.folder) + address
         return f"{self.scheme}//{self.host}{address}"
 
 
