@@ -9,7 +9,7 @@ from __future__ import annotations
 from itertools import chain, islice
 
 from nbspam.mail.html.entities import decode_references
-from nbspam.mail.html.styles import DRAWING, MOST, NORMAL, TINY, TRANSPARENT, Sheet, is_screen
+from nbspam.mail.html.styles import MOST, NORMAL, TINY, TRANSPARENT, Sheet, is_screen
 from nbspam.mail.html.tags import BLOCK, BREAK, CLOSE, OPEN, RAW, Base, Tag
 from nbspam.mail.limits import Memory
 from nbspam.mail.message import Html, pin
@@ -253,7 +253,7 @@ class _Reader:
         is_drawn = "svg" in around and "foreignobject" not in around
         tag = Tag(text, is_drawn=True) if is_drawn else _remembered[text]
         rules = sheet.find_rules(tag.marks, around) if tag.is_start and sheet.rules else []
-        if rules or not (sheet.asked is DRAWING or sheet.asked.isdisjoint(tag.marks)):
+        if rules or not sheet.asked & tag.marks <= around:
             tag = Tag(text, rules, sheet.asked, is_drawn)
         if state.known is not _remembered:
             state.known[text] = tag
