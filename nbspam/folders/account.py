@@ -10,8 +10,10 @@ import ssl
 import subprocess
 import time
 import tomllib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
+from functools import partial
+from operator import index
 from typing import Any
 
 from imapclient import IMAPClient
@@ -23,8 +25,12 @@ from nbspam.folders.learner import DELETED, HAM_WORDS, JUNK_WORDS, MailState, Ui
 from nbspam.labels import SPAM
 from nbspam.mail.limits import MAX_READ_BYTES
 
-TIMEOUT_SECONDS = 60
+ANSWER_SECONDS = 60  # for a whole answer
+MAX_ANSWER_BYTES = 16 << 20  # of BODIES_AT_ONCE, or the numbers of more than a million messages
+BODIES_AT_ONCE = 8
 UIDS_AT_ONCE = 500  # in one line of the protocol
+MAX_NUMBER = (1 << 32) - 1  # of a UID or a UIDVALIDITY; neither is 0 (RFC 9051, 2.3.1.1)
+MAX_SAID = 200  # characters of an error of the server that are shown
 REFUSED, READ_ONLY = "imap-refused", "imap-read-only"  # slugs
 POLL_SECONDS = 60  # where the server cannot say that there is new mail
 # Flags of LIST (RFC 6154); the last two show mail of other folders once more.
@@ -115,6 +121,30 @@ def _parse_account(path: str, name: str, table: Any) -> Account:
     return account
 
 
+class AnswerSocket(ssl.SSLSocket):
+    """A connection on which a whole answer has a deadline and a size."""
+
+    _deadline = 0.0  # of the monotonic clock; 0 until the answer is waited for
+    _left_bytes = MAX_ANSWER_BYTES
+
+    def begin_answer(self) -> None:
+        """Expect the next answer."""
+        self._deadline, self._left_bytes = 0.0, MAX_ANSWER_BYTES
+        self.settimeout(ANSWER_SECONDS)
+
+    def recv_into(self, *buffer: Any) -> int:
+        """As of a socket; an OSError of an answer that is too slow or too long."""
+        self._deadline = self._deadline or time.monotonic() + ANSWER_SECONDS
+        left_seconds = self._deadline - time.monotonic()
+        if left_seconds <= 0 or self._left_bytes <= 0:
+            raise TimeoutError(f"an answer has no end after {ANSWER_SECONDS} s or {MAX_ANSWER_BYTES:,} bytes")
+        if self.gettimeout():  # not while idle_check only looks for bytes
+            self.settimeout(left_seconds)
+        received = super().recv_into(*buffer)
+        self._left_bytes -= received
+        return received
+
+
 class ImapMailbox:
     """An account that is logged in; one folder is open at a time."""
 
@@ -127,12 +157,11 @@ class ImapMailbox:
         except OSError as error:
             why = f"cannot be read: {error.strerror}"
             raise NoInputError(account.ca_file, why, "set ca_file to a PEM file", "imap-ca-file") from None
+        context.sslsocket_class = AnswerSocket
         secret = account.read_secret()
         try:
-            self._client = IMAPClient(
-                account.host, account.port, ssl_context=context, timeout=TIMEOUT_SECONDS
-            )
-        except (IMAPClientError, OSError) as error:
+            self._client = IMAPClient(account.host, account.port, ssl_context=context, timeout=ANSWER_SECONDS)
+        except Exception as error:  # as in `ask`
             raise self._failure(error) from None
         self.ask("oauth2_login" if account.token_command else "login", account.user, secret)
 
@@ -141,15 +170,13 @@ class ImapMailbox:
 
     def __exit__(self, *problem: Any) -> None:
         with contextlib.suppress(Exception):  # the server may be gone, or wait for something else
-            end = self._client.shutdown if problem[0] else self._client.logout
-            end()
+            self.ask("shutdown" if problem[0] else "logout")
 
     def folders(self) -> dict[str, str]:
         """As Mailbox; folders whose use the server names come first."""
         found: dict[str, str] = {}
         named: dict[str, str] = {self.account.junk: JUNK} if self.account.junk else {}
-        for flags, _, name in self.ask("list_folders"):
-            words = {flag.lower() for flag in flags}
+        for name, words in self.ask("list_folders", take=_take_folders).items():
             if not words & _NO_MAIL:
                 found[name] = recognise(name)
                 for word in words & _USES.keys():
@@ -170,13 +197,9 @@ class ImapMailbox:
             validity = self.select(name)
         except NoInputError:
             return 0, []
-        mails: list[MailState] = []
-        for uid, values in self._fetch(self.ask("search", "ALL"), "FLAGS", "INTERNALDATE", "RFC822.SIZE"):
-            if b"INTERNALDATE" in values and b"RFC822.SIZE" in values:
-                flags = frozenset(flag.decode("ascii", "replace").lower() for flag in values[b"FLAGS"])
-                received = values[b"INTERNALDATE"].timestamp()
-                mails.append(MailState(uid, flags, received, values[b"RFC822.SIZE"]))
-        return validity, mails
+        uids = self.search("ALL")
+        states = self._fetch(uids, UIDS_AT_ONCE, _take_state, "FLAGS", "INTERNALDATE", "RFC822.SIZE")
+        return validity, list(states)
 
     def select(self, name: str, must_write: bool = False) -> int:
         """Open a folder; its UIDVALIDITY.
@@ -184,28 +207,36 @@ class ImapMailbox:
         Raises NoInputError if it does not exist, or if must_write is given and nothing can be changed in it.
         """
         try:
-            answer = self.ask("select_folder", name)
+            answer = self.ask("select_folder", name, take=_take_folder)
         except NoInputError as error:
             if must_write or error.slug != READ_ONLY:
                 raise
-            answer = self.ask("select_folder", name, True)
-        kept = answer.get(b"PERMANENTFLAGS", ())
-        self.takes_keywords = b"\\*" in kept or b"$Junk" in kept
-        return int(answer[b"UIDVALIDITY"])
+            answer = self.ask("select_folder", name, True, take=_take_folder)
+        validity: int
+        validity, self.takes_keywords = answer
+        return validity
+
+    def search(self, *wanted: str) -> list[int]:
+        """Messages of the open folder by a search of IMAP."""
+        found: list[int] = self.ask("search", [*wanted], take=_take_uids)
+        return found
 
     def unread(self, after: int) -> list[int]:
         """Unread messages of the open folder that came after the message `after`."""
-        wanted = ["UID", f"{after + 1}:*", "UNSEEN", "UNDELETED", "UNKEYWORD", "$NotJunk"]
-        return sorted(uid for uid in self.ask("search", wanted) if uid > after)
+        found = self.search("UID", f"{after + 1}:*", "UNSEEN", "UNDELETED", "UNKEYWORD", "$NotJunk")
+        return sorted(uid for uid in found if uid > after)
 
     def fetch(self, uids: Sequence[Uid]) -> dict[Uid, bytes]:
         """As Mailbox; unread messages stay unread."""
-        found = self._fetch(uids, f"BODY.PEEK[]<0.{MAX_READ_BYTES}>")
-        return {uid: values[b"BODY[]<0>"] for uid, values in found if values.get(b"BODY[]<0>")}
+        return dict(self._fetch(uids, BODIES_AT_ONCE, _take_body, f"BODY.PEEK[]<0.{MAX_READ_BYTES}>"))
 
-    def _fetch(self, uids: Sequence[Uid], *wanted: str) -> Iterator[tuple[Uid, Any]]:
-        for start in range(0, len(uids), UIDS_AT_ONCE):
-            yield from self.ask("fetch", uids[start : start + UIDS_AT_ONCE], wanted).items()
+    def _fetch(
+        self, uids: Sequence[Uid], at_once: int, take: Callable[..., Any], *wanted: str
+    ) -> Iterator[Any]:
+        """As _take_each, of some messages at a time.  wanted : what is asked of each"""
+        for start in range(0, len(uids), at_once):
+            asked = uids[start : start + at_once]
+            yield from self.ask("fetch", asked, wanted, take=partial(_take_each, take, asked))
 
     def mark(self, uids: Sequence[Uid], label: str) -> None:
         """As Mailbox."""
@@ -220,6 +251,10 @@ class ImapMailbox:
             self.ask("add_flags", uids, [DELETED], True)
             self.ask("uid_expunge", uids)
 
+    def next_uid(self, name: str) -> int:
+        """The number that the next message of a folder gets, or one that is a little too small."""
+        return int(self.ask("folder_status", name, ["UIDNEXT"], take=partial(_take_number, b"UIDNEXT")))
+
     def wait(self, seconds: float) -> None:
         """Wait until something changes in the open folder, at most for some time."""
         if self.ask("has_capability", "IDLE"):
@@ -230,11 +265,16 @@ class ImapMailbox:
             time.sleep(min(seconds, POLL_SECONDS))
             self.ask("noop")
 
-    def ask(self, command: str, *arguments: Any) -> Any:
-        """The answer of a method of imapclient's IMAPClient; NoInputError or TryAgainError if it fails."""
+    def ask(self, command: str, *arguments: Any, take: Callable[[Any], Any] = lambda answer: answer) -> Any:
+        """What `take` makes of the answer of a method of imapclient's IMAPClient.
+
+        NoInputError or TryAgainError if it fails: a server may answer anything, and the library and `take`
+        then raise anything.
+        """
         try:
-            return getattr(self._client, command)(*arguments)
-        except (IMAPClientError, OSError) as error:
+            self._client.socket().begin_answer()
+            return take(getattr(self._client, command)(*arguments))
+        except Exception as error:
             raise self._failure(error, arguments[0] if command == "select_folder" else "") from None
 
     def _failure(self, error: Exception, selected: str = "") -> NbspamError:
@@ -246,12 +286,62 @@ class ImapMailbox:
         if isinstance(error, IMAPClientReadOnlyError):
             why = "the folder is read-only, so nothing can be moved out of it"
             return NoInputError(where, why, "ask the administrator for the right to change it", READ_ONLY)
+        said = str(error)[:MAX_SAID]
         if any(isinstance(one, (IMAPClientAbortError, OSError)) for one in (error, error.__context__)):
-            return TryAgainError(where, f"the connection failed: {error}", "try again", "imap-connection")
-        if isinstance(error, LoginError) and "[UNAVAILABLE]" not in str(error):
-            why = f"the server refuses the login of {self.account.user}: {error}"
+            return TryAgainError(where, f"the connection failed: {said}", "try again", "imap-connection")
+        if not isinstance(error, IMAPClientError):
+            why = f"the answer of the server is not IMAP: {type(error).__name__}: {said}"
+            return TryAgainError(where, why, "try again, or tell the administrator", "imap-answer")
+        if isinstance(error, LoginError) and "[UNAVAILABLE]" not in said:
+            why = f"the server refuses the login of {self.account.user}: {said}"
             return NoInputError(where, why, "check user and password", "imap-login")
         if selected:
-            why = f"the folder cannot be opened: {error}"
+            why = f"the folder cannot be opened: {said}"
             return NoInputError(where, why, "check the names of folders", "imap-folder")
-        return TryAgainError(where, f"the server refuses: {error}", "try again", REFUSED)
+        return TryAgainError(where, f"the server refuses: {said}", "try again", REFUSED)
+
+
+def _take_each(take: Callable[..., Any], uids: Sequence[Uid], answer: Mapping[Uid, Any]) -> list[Any]:
+    """What `take` makes of the answer for each of these messages, unless that is None."""
+    return [taken for uid in uids if (taken := take(uid, answer.get(uid, {}))) is not None]
+
+
+def _take_folders(answer: Any) -> dict[str, set[bytes]]:
+    """The folders, and the flags of each in small letters."""
+    if any(type(name) is not str for _, _, name in answer):
+        raise TypeError("a folder has no name")
+    return {name: {flag.lower() for flag in flags} for flags, _, name in answer}
+
+
+def _take_folder(answer: Mapping[bytes, Any]) -> tuple[int, bool]:
+    """UIDVALIDITY of the folder that is opened, and whether it takes keywords."""
+    kept = answer.get(b"PERMANENTFLAGS", ())
+    return _take_number(b"UIDVALIDITY", answer), b"\\*" in kept or b"$Junk" in kept
+
+
+def _take_uids(answer: Sequence[Any]) -> list[int]:
+    """Numbers of messages; ValueError if one cannot be such a number."""
+    if strange := [uid for uid in answer if type(uid) is not int or not 0 < uid <= MAX_NUMBER]:
+        raise ValueError(f"{strange[0]!r} cannot be the number of a message or a folder")
+    return [*answer]
+
+
+def _take_number(key: bytes, answer: Mapping[bytes, Any]) -> int:
+    """A number of the same kind."""
+    return _take_uids([answer.get(key)])[0]
+
+
+def _take_state(uid: Uid, values: Mapping[bytes, Any]) -> MailState | None:
+    """The state of a message; None if it has gone."""
+    if b"INTERNALDATE" not in values or b"RFC822.SIZE" not in values:
+        return None
+    flags = frozenset(flag.decode("ascii", "replace").lower() for flag in values[b"FLAGS"])
+    return MailState(uid, flags, values[b"INTERNALDATE"].timestamp(), index(values[b"RFC822.SIZE"]))
+
+
+def _take_body(uid: Uid, values: Mapping[bytes, Any]) -> tuple[Uid, bytes] | None:
+    """A message and its bytes; None if it has gone."""
+    data = values.get(b"BODY[]<0>")
+    if data and type(data) is not bytes:
+        raise TypeError("the text of a message is not text")
+    return (uid, data[:MAX_READ_BYTES]) if data else None

@@ -272,7 +272,7 @@ class FolderLearner:
     def _learn_as(self, label: str, folder: str, mails: dict[Uid, bytes]) -> Iterator[LearnedMail]:
         results = [WOULD_LEARN] * len(mails)
         if mails and not self._is_dry:
-            self._origin.source = self._source + folder
+            self._origin.source = self._source + folder.replace("\t", " ")  # a tab would begin another folder
             results = learn_messages(
                 self._model, label, [("", data) for data in mails.values()], self._origin
             )

@@ -64,7 +64,7 @@ class Scan:
             except TryAgainError as error:
                 if error.slug != REFUSED:
                     raise
-                left = self._box.ask("search", ["UID", ",".join(map(str, uids))])
+                left = self._box.search("UID", ",".join(map(str, uids)))
                 if len(left) == len(uids):
                     raise
                 uids = left
@@ -80,7 +80,7 @@ class Scan:
         elif self._has_move:
             box.ask("move", uids, self._junk)
         else:
-            known.copied = (uids, box.ask("folder_status", self._junk, ["UIDNEXT"])[b"UIDNEXT"])
+            known.copied = (uids, box.next_uid(self._junk))
             self._memory.save()
             box.ask("copy", uids, self._junk)
             box.remove_copied(uids)
@@ -91,7 +91,7 @@ class Scan:
         box, (uids, first_copy) = self._box, known.copied
         if uids and self._junk:
             box.select(self._junk)
-            arrived = set(map(fingerprint, box.fetch(box.ask("search", ["UID", f"{first_copy}:*"])).values()))
+            arrived = set(map(fingerprint, box.fetch(box.search("UID", f"{first_copy}:*")).values()))
             box.select(folder, must_write=True)
             box.remove_copied([uid for uid, data in box.fetch(uids).items() if fingerprint(data) in arrived])
             known.copied = ((), 0)
