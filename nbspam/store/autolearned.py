@@ -10,6 +10,7 @@ import zlib
 from nbspam.errors import DamagedModelError
 from nbspam.store.connection import MAX_VALUE_BYTES, Connection
 from nbspam.store.reader import Model, has_form_of
+from nbspam.store.rules import stream_sound
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,10 +19,7 @@ if TYPE_CHECKING:
 
 def read_autolearned(connection: Connection) -> Iterator[tuple[int, int, bytes]]:
     """(digest, class number, tokens) of each, the oldest first."""
-    for row in connection.stream("SELECT digest, class, tokens FROM autolearned ORDER BY number"):
-        if type(row[0]) is not int:
-            raise DamagedModelError(connection.path, "the digest of a message is not a whole number")
-        yield row
+    return stream_sound(connection, "autolearned", "digest, class, tokens", "ORDER BY number")
 
 
 def count_autolearned(model: Model) -> list[int]:

@@ -1,7 +1,7 @@
 """Is a model file sound, and what is in it: the queries of `model check`, `model info` and doctor.
 
-In a sound file, SQLite's own check passes, the rows have the digests that were written with them, and totals
-are the sums over the tokens.
+In a sound file, SQLite's own check passes, each row keeps the rules of store/rules.py, the rows have the
+digests that were written with them, and totals are the sums over the tokens.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from nbspam.model.posterior import log_priors, parse_prior
 from nbspam.settings import parse_settings
 from nbspam.store.digest import differing_tables
 from nbspam.store.reader import Model, count_columns, open_model
+from nbspam.store.rules import RULES, check_rows, count_unsound
 from nbspam.store.writer import sum_rows
 from nbspam.tokens.bag import FORM_BITS, NOTAWORD, NOTAWORD_KEY, NOTAWORD_VIEW, hash_token
 
@@ -40,6 +41,12 @@ def _find_faults(model: Model) -> Iterator[str]:
     if found:
         yield f"SQLite: {' '.join(' '.join(found).split())}"
         return
+    unsound = {table: count_unsound(model.connection, table) for table in RULES}
+    for table, n_rows in unsound.items():
+        if n_rows:
+            yield f"{table}: {n_rows} rows have a value that nbspam never writes"
+    if any(unsound.values()):
+        return
     for table in differing_tables(model.connection):
         yield f"{table}: its rows are not those that were written"
     for table, column in (("token", "since"), ("learned", "batch"), ("moved", "batch"), ("moved", "until")):
@@ -47,9 +54,7 @@ def _find_faults(model: Model) -> Iterator[str]:
         if rows := model.connection.ask(f"SELECT {column} FROM {table} WHERE {column} NOT {sound}"):
             yield f"{table}: {len(rows)} rows of batches that do not exist, {_some([row[0] for row in rows])}"
     texts = model.connection.stream("SELECT key, view, text FROM token")
-    if strangers := [
-        text for key, view, text in texts if type(text) is not str or key != compute_key(text, view)
-    ]:
+    if strangers := [text for key, view, text in texts if key != compute_key(text, view)]:
         yield f"token: {len(strangers)} texts that do not belong to their keys, {_some(strangers)}"
     for table, rows in sum_rows(model.connection).items():
         different = sorted({*rows} ^ {*model.connection.stream(f"SELECT * FROM {table}")}, key=repr)
@@ -115,10 +120,8 @@ def list_fields(model: Model) -> list[tuple[Any, ...]]:
     """(name of a header field, messages of each class that have it)."""
     documents = ", ".join(count_columns(len(model.classes))[::2])
     query = f"SELECT substr(text, 7), {documents} FROM token WHERE view = 0 AND text GLOB 'field:*'"
-    rows = model.connection.ask(query)
-    if any((type(name), *map(type, counts)) != (str, *(int for _ in counts)) for name, *counts in rows):
-        raise DamagedModelError(model.path, "the counts of a header field are not whole numbers")
-    return rows
+    check_rows(model.connection, "token")
+    return model.connection.ask(query)
 
 
 def find_learned(model: Model, digests: list[int]) -> set[int]:

@@ -7,8 +7,10 @@ tables that are read whenever a model is opened, and is compared then (store/rea
 
 from __future__ import annotations
 
+from nbspam.errors import DamagedModelError
 from nbspam.store.connection import Connection
 from nbspam.store.reader import count_columns, opening_digest, opening_rows
+from nbspam.store.rules import check_rows
 from nbspam.tokens.bag import hash_token, mix_bits
 
 TYPE_CHECKING = False
@@ -81,6 +83,16 @@ def differing_tables(connection: Connection) -> list[str]:
     """Tables whose rows are not those that were written."""
     written = read_digests(connection)
     return [table for table in DIGESTED if written.get(table) != _to_signed(digest_table(connection, table))]
+
+
+def check_tables(connection: Connection, *tables: str) -> None:
+    """DamagedModelError unless the rows of these tables, by default of all, keep their rules and digests.
+
+    Ask before whole tables are copied or written anew: the new digests would hide damage.
+    """
+    check_rows(connection, *tables)
+    if damaged := [table for table in differing_tables(connection) if table in (tables or DIGESTED)]:
+        raise DamagedModelError(connection.path, f"{damaged[0]}: its rows are not those that were written")
 
 
 def _to_signed(number: int) -> int:

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from nbspam.errors import DamagedModelError
+from nbspam.store.autolearned import read_autolearned
 from nbspam.store.connection import Connection
 from nbspam.store.reader import Model, find_rows
+from nbspam.store.rules import rule_of, stream_sound, unsound_error
 from nbspam.store.updater import Updater, read_rows
 
-_ROWS = """
-SELECT batch, time, name, own, class, sum(times)
-FROM (SELECT batch, class, times FROM learned UNION ALL SELECT batch, class, 0 FROM moved)
+# Years 1 to 9999, less a day for any time zone: a wrong clock or a forger may have written any value.
+_TIME = """CASE WHEN batch.number IS NULL THEN NULL WHEN typeof(time) = 'integer'
+THEN min(max(time, -62135510400000), 253402214400000) ELSE 0 END"""
+_ROWS = f"""
+SELECT batch, {_TIME}, CAST(name AS TEXT), own, class, sum(times), min(is_sound)
+FROM (SELECT batch, class, times, {rule_of("learned")} AS is_sound FROM learned
+    UNION ALL SELECT batch, class, 0, {rule_of("moved")} FROM moved)
 LEFT JOIN batch ON batch.number = batch LEFT JOIN source ON source.number = batch.source
 GROUP BY batch, class ORDER BY batch DESC
 """
@@ -38,24 +43,21 @@ class Entry(NamedTuple):
 def list_entries(model: Model) -> list[Entry]:
     """The entries of a ledger, the newest first; also those whose messages have all moved since."""
     found: dict[tuple[int | None, tuple[str, ...], bool], Entry] = {}
-    try:
-        for batch, time_ms, name, is_own, number, times in model.connection.ask(_ROWS):
-            if not (type(batch) is type(times) is int and (time_ms is None or 0 <= time_ms < 1 << 47)):
-                raise ValueError
-            fresh = time_ms, tuple((name or "").split("\t")), bool(is_own)
-            entry = found.setdefault(fresh, Entry(*fresh, set(), [0] * len(model.classes)))
-            entry.batches.add(batch)
-            entry.messages[number] += times
-    except (AttributeError, LookupError, TypeError, ValueError):
-        raise DamagedModelError(model.path, "a row of the ledger is not one of ours") from None
+    for batch, time_ms, name, is_own, number, times, is_sound in model.connection.ask(_ROWS):
+        if not is_sound:
+            raise unsound_error(model.path, "learned")
+        fresh = time_ms, tuple((name or "").split("\t")), bool(is_own)
+        entry = found.setdefault(fresh, Entry(*fresh, set(), [0] * len(model.classes)))
+        entry.batches.add(batch)
+        entry.messages[number] += times
     return list(found.values())
 
 
 def find_first_times(model: Model, keys: Sequence[int]) -> dict[int, int | None]:
     """key -> when the token was first counted, in ms since 1970, None if forgotten; for the tokens known."""
-    query = "SELECT key, time FROM token LEFT JOIN batch ON batch.number = since WHERE key"
-    rows = find_rows(model.connection, query, keys)
-    return {key: time_ms if type(time_ms) is int else None for key, time_ms in rows}
+    query = f"SELECT key, {_TIME} FROM token LEFT JOIN batch ON batch.number = since WHERE key"
+    rows: list[Any] = find_rows(model.connection, query, keys)
+    return dict(rows)
 
 
 class Move(NamedTuple):
@@ -76,8 +78,8 @@ def list_moves(updater: Updater, digest: int) -> list[Move]:
 def forget_moved(updater: Updater, batches: Collection[int]) -> None:
     """Forget what these batches counted of messages that have moved since."""
     numbers = ",".join(map(str, batches))
-    query = f"SELECT DISTINCT digest FROM moved WHERE batch IN ({numbers})"
-    for (digest,) in updater.connection.ask(query):
+    rows = stream_sound(updater.connection, "moved", "digest", f"WHERE batch IN ({numbers})")
+    for (digest,) in {*rows}:
         moves = left = list_moves(updater, digest)
         while gone := [move for move in left if move.batch in batches]:
             forgotten = gone[0]
@@ -92,9 +94,10 @@ def forget_moved(updater: Updater, batches: Collection[int]) -> None:
 
 def list_digests(connection: Connection, batches: Collection[int]) -> tuple[set[int], set[int]]:
     """The messages of these batches that still count: those of a person's, and the filter's own."""
-    ask, numbers = connection.ask, ",".join(map(str, batches))
-    found = {digest for (digest,) in ask(f"SELECT digest FROM learned WHERE batch IN ({numbers})")}
-    own = {digest for (digest,) in ask("SELECT digest FROM autolearned")} & found
+    numbers = ",".join(map(str, batches))
+    rows = stream_sound(connection, "learned", "digest", f"WHERE batch IN ({numbers})")
+    found = {digest for (digest,) in rows}
+    own = {digest for digest, _, _ in read_autolearned(connection)} & found
     return found - own, own
 
 

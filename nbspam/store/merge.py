@@ -11,6 +11,7 @@ from nbspam.errors import BadDataError, DamagedModelError
 from nbspam.settings import parse_settings
 from nbspam.store.autolearned import read_autolearned
 from nbspam.store.check import vocabulary_keys
+from nbspam.store.digest import check_tables
 from nbspam.store.reader import Model, count_columns
 from nbspam.store.writer import new_model
 
@@ -70,20 +71,23 @@ def numeric_rows(models: Sequence[Model], classes: Sequence[str]) -> list[tuple[
     for model in models:
         for (kind, number, place), row in model.numeric_counts().items():
             cell = (kind, _place(model, classes, number), place)
-            sums[cell] = [a + b for a, b in zip(sums.get(cell, [0] * len(row)), row, strict=True)]
+            before = sums.get(cell, [0] * len(row))
+            if len(before) != len(row):
+                raise DamagedModelError(model.path, "a row of numeric_count has not one integer a bin")
+            sums[cell] = [a + b for a, b in zip(before, row, strict=True)]
     return [(*cell, row) for cell, row in sorted(sums.items())]
 
 
 def _place(model: Model, classes: Sequence[str], number: int) -> int:
     """The number of one of the model's classes among other classes."""
-    if not 0 <= number < len(model.classes):
-        raise DamagedModelError(model.path, f"class number {number} does not exist")
     return classes.index(model.classes[number])
 
 
 def check_mergeable(models: Sequence[Model]) -> None:
     """Raise BadDataError unless all models counted the same things, numeric features in the same bins."""
     remedy = "train one model on all of the mail, or add mail with train `update`"
+    for model in models:
+        check_tables(model.connection)
     first = _list_counted(models[0])
     for model in models:
         for what, counted in _list_counted(model).items():

@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 from nbspam.errors import UsageError
 from nbspam.store.connection import BUSY_SECONDS, check_file, connect, store_error
+from nbspam.store.digest import check_tables
 from nbspam.store.reader import count_columns
 from nbspam.store.turns import PATIENCE_SECONDS, Turn
 from nbspam.store.updater import PRUNED, Transaction, Updater
@@ -69,6 +70,7 @@ def _compact(path: str) -> None:
 def _take_out(updater: Updater, max_bytes: int | None, min_count: int) -> tuple[int, int]:
     """Prune within a transaction; the number of tokens before, and of those taken out."""
     ask = updater.connection.ask
+    check_tables(updater.connection, "token")
     _choose(updater, max_bytes, min_count)
     tokens, pruned = ask("SELECT (SELECT count(*) FROM token), (SELECT count(*) FROM temp.pruned)")[0]
     if pruned:

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 _KEYS_PER_QUERY = 800  # a typical message has fewer
+MAX_COUNT = 1 << 53  # a float has it without rounding, and 64 bits have the sum of a thousand
 ROW_BYTES = 100  # of memory, at least
 MAX_TABLE_BYTES = 64 << 20  # of a table that a message needs whole; the small ones have MAX_VALUE_BYTES
 DATA_VERSION = "PRAGMA data_version"  # another number after each change by another program
@@ -98,7 +99,7 @@ class Model:
         if any(type(weight) is not float or not isfinite(weight) for weight in self._weights):
             raise ValueError("a weight of the calibration is not a number")
         for counts in (self.messages, self.words, *self.documents, *self.occurrences):
-            if any(type(count) is not int or count < 0 for count in counts):
+            if any(type(count) is not int or not 0 <= count <= MAX_COUNT for count in counts):
                 raise ValueError("a count of messages or tokens is impossible")
 
     def refresh(self) -> bool:
@@ -119,15 +120,7 @@ class Model:
 
     def counts(self, keys: list[int]) -> dict[int, tuple[int, ...]]:
         """key -> (documents_0, occurrences_0, documents_1, ...) for the keys that the model knows."""
-        columns = ", ".join(count_columns(len(self.classes)))
-        found = find_columns(self.connection, columns, keys)
-        try:
-            total = sum(map(sum, found.values()))  # a float with a float among them, a TypeError with a text
-            if type(total) is int and min(map(min, found.values()), default=0) >= 0:
-                return found
-        except TypeError:
-            pass
-        raise self._odd_count()
+        return find_columns(self.connection, ", ".join(count_columns(len(self.classes))), keys)
 
     def histogram(self, kind: str) -> list[dict[int, int]]:
         """By class, count -> how many tokens have it, neither bigrams nor measures; all tokens are read.
@@ -143,12 +136,9 @@ class Model:
             query = f"SELECT {count} AS n, count(*) {words} GROUP BY n"
             rows = read_bounded(self.connection, query, MAX_TABLE_BYTES)
             if any(type(n) is not int or n < 0 for n, _ in rows):
-                raise self._odd_count()
+                raise _odd_count(self.path)
             found.append(dict(rows))
         return found
-
-    def _odd_count(self) -> DamagedModelError:
-        return DamagedModelError(self.path, "a token has a count that is not a whole number")
 
     def calibration(self) -> list[float]:
         """The weights of the calibration in order; empty when the model was trained without one."""
@@ -305,6 +295,21 @@ def find_rows(connection: Connection, query: str, keys: Sequence[int]) -> list[t
 
 
 def find_columns(connection: Connection, columns: str, keys: Sequence[int]) -> dict[int, tuple[int, ...]]:
-    """key -> these columns of its token, for the keys that the model has."""
+    """key -> these columns of its token, for the keys that the model has; the columns are whole numbers."""
     rows = find_rows(connection, f"SELECT key, {columns} FROM token WHERE key", keys)
-    return {row[0]: row[1:] for row in rows}
+    found = {row[0]: row[1:] for row in rows}
+    try:
+        total = sum(map(sum, found.values()))  # a float with a float among them, a TypeError with a text
+        if (
+            type(total) is int
+            and min(map(min, found.values()), default=0) >= 0
+            and max(map(max, found.values()), default=0) <= MAX_COUNT
+        ):
+            return found
+    except TypeError:
+        pass
+    raise _odd_count(connection.path)
+
+
+def _odd_count(path: str) -> DamagedModelError:
+    return DamagedModelError(path, "a token has a count that is not a whole number")

@@ -19,7 +19,9 @@ from nbspam.store.autolearned import count_autolearned, pack_tokens, unpack_toke
 from nbspam.store.check import check_usable, compute_key
 from nbspam.store.connection import check_format
 from nbspam.store.covariance import pack_covariance
+from nbspam.store.digest import check_tables
 from nbspam.store.reader import Model, count_columns, open_model
+from nbspam.store.rules import check_rows
 from nbspam.store.writer import new_model
 from nbspam.tokens.bag import N_VIEWS, NOTAWORD, NOTAWORD_VIEW
 
@@ -81,6 +83,7 @@ def dump_model(path: str) -> Iterator[str]:
     """The lines of the text form of one state of the model at `path`; the same counts give the same lines."""
     n_rows = 0
     with open_model(path, snapshot=True) as model:
+        check_tables(model.connection)
         yield f"{MAGIC}\t{TEXT_FORMAT}\n"
         for table, (_, order) in TABLES.items():
             if table == OPTIONAL:
@@ -143,6 +146,7 @@ def load_dump(lines: Iterable[bytes], where: str, path: str, replaces: bool = Tr
             raise text.error(f"a row comes twice, or has no value ({error})") from None
         text.check_end()
         check_usable(Model(where, file.connection))
+        check_rows(file.connection)
 
 
 class _Text:

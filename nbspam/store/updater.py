@@ -15,6 +15,7 @@ from nbspam.store.connection import BUSY_SECONDS, Connection, check_file, sqlite
 from nbspam.store.digest import DIGESTED, digest_row, digest_rows, read_digests, write_digests
 from nbspam.store.reader import Model, find_columns, has_form_of
 from nbspam.store.rows import Writer, escape_bytes
+from nbspam.store.rules import stream_sound
 from nbspam.store.turns import PATIENCE_SECONDS, Turn
 from nbspam.tokens.bag import NO_TEXTBOOK_VIEWS, NOTAWORD, NOTAWORD_KEY, NOTAWORD_VIEW
 
@@ -255,9 +256,11 @@ class Updater(Writer):
 
         moves : a person has labelled it
         """
-        query = f"SELECT {DIGESTED['autolearned']} FROM autolearned WHERE {has_form_of('?1')}"
+        rows = stream_sound(
+            self.connection, "autolearned", DIGESTED["autolearned"], f"WHERE {has_form_of('?1')}", (digest,)
+        )
         label = None
-        for form, label, tokens in self.connection.ask(query, (digest,)):
+        for form, label, tokens in [*rows]:
             from nbspam.store.autolearned import unpack_tokens  # few messages were
 
             self.change("autolearned", [(form, label, tokens)])
@@ -317,10 +320,7 @@ class Transaction:
 
 def read_rows(connection: Connection, table: str, digest: int) -> list[tuple[int, ...]]:
     """The rows of `learned` or `moved` of a message, in whatever form."""
-    rows = connection.ask(f"SELECT {DIGESTED[table]} FROM {table} WHERE {has_form_of('?1')}", (digest,))
-    if any(type(value) is not int for row in rows for value in row):
-        raise DamagedModelError(connection.path, "a message was not counted a whole number of times")
-    return rows
+    return [*stream_sound(connection, table, DIGESTED[table], f"WHERE {has_form_of('?1')}", (digest,))]
 
 
 def list_countings(connection: Connection, digest: int) -> list[tuple[int, ...]]:

@@ -21,6 +21,7 @@ from nbspam.store.autolearned import count_autolearned
 from nbspam.store.check import count_learned
 from nbspam.store.connection import FORMAT
 from nbspam.store.reader import Model, open_model
+from nbspam.store.rules import check_rows
 from nbspam.tokens.bag import VIEW_NAMES
 
 Fact = TypeVar("Fact")
@@ -74,6 +75,7 @@ class ModelFacts(TypedDict):
 def collect_facts(path: str) -> ModelFacts:
     """Everything that `model info` says."""
     with open_model(path, snapshot=True) as model:
+        check_rows(model.connection, "learned", "autolearned", "numeric_feature", "numeric_count")
         settings = parse_settings(model.settings, model.path).of(model.classes)
         loss = load_loss(model.settings, model.classes, path) or zero_one_loss(len(model.classes))
         return {
