@@ -36,6 +36,7 @@ REGULAR_FILE = 0o100000
 FEW_PATHS = 30  # with more messages than this, several processes judge them
 LARGE_BYTES = 1 << 20  # a file of this size may be a mailbox of many messages
 COPIED_BYTES = 1 << 20
+MAX_LIST_BYTES = 64 << 20  # of --files-from: a million paths; a device has no end
 MAX_FIRST_FIELDS = 1 << 12  # bytes that tell a header
 MARKED_BYTES = 16 << 20  # of a message with -p: old fields of ours are removed here, the rest is copied
 SHORT_FLAGS = {"-m": "--model", "-p": "--passthrough", "-q": "--quiet"}
@@ -502,9 +503,12 @@ def open_input(path: str) -> BinaryIO:
 
 def _read_list(path: str) -> list[str]:
     """The paths of --files-from."""
-    data = open_input(path).read()
+    data = open_input(path).read(MAX_LIST_BYTES + 1)
     if b"\0" in data:
         why, remedy = "contains a NUL byte, which no path can have", "write one path a line"
         raise BadDataError(path, why, remedy, "list-nul")
+    if len(data) > MAX_LIST_BYTES:
+        why, remedy = f"is longer than {MAX_LIST_BYTES:,} bytes", "split it, or name the folders"
+        raise BadDataError(path, why, remedy, "list-long")
     lines = data.split(b"\n")  # a name may hold other line ends
     return [os.fsdecode(line) for line in lines if line.strip()]

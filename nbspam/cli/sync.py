@@ -12,6 +12,7 @@ from nbspam.cli import amount, done_text, plain, say, write_text
 from nbspam.cli.options import options
 from nbspam.cli.tables import check_all_read
 from nbspam.corpus.folder_names import UNCLEAR
+from nbspam.corpus.walk import OUT_OF_TREE
 from nbspam.folders.learner import (
     MARKED,
     NO_LESSONS,
@@ -67,6 +68,8 @@ def sync_command(folders: tuple[str, ...], model: str, keep_days: float, dry_run
     with closing(FolderMemory(f"{model}-sync.json", is_kept=not dry_run)) as memory:
         learner = FolderLearner(model, box, memory, "sync\t", keep_days, dry_run)
         show_learned(learner, quiet)
+    if links := box.left_out[OUT_OF_TREE]:
+        say(f"Nothing to learn from {amount(links, 'link')} that lead out of MAILDIR.", quiet)
     check_all_read(box.skipped)
 
 

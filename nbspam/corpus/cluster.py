@@ -30,7 +30,7 @@ from nbspam.corpus.executor import ResultT, ShardT
 from nbspam.corpus.item import Item, Skipped
 from nbspam.corpus.reading import Progress, ReadShard, ShardReader
 from nbspam.corpus.walk import MailFile, Notes
-from nbspam.errors import InternalError, NoInputError, UsageError
+from nbspam.errors import NoInputError, TryAgainError, UsageError
 from nbspam.model.block import Block
 from nbspam.model.counts import Counts, Floats, Ints, merge_counts
 
@@ -87,7 +87,7 @@ class Cluster:
             yield self.result(waiting.popleft())
 
     def result(self, future: Future) -> Any:
-        """The result of a future; InternalError if no worker is left to compute it."""
+        """The result of a future; TryAgainError if no worker is left to compute it."""
         while True:
             try:
                 return future.result(timeout=WORKERLESS_SECONDS)
@@ -147,7 +147,7 @@ class ClusterMail(Accumulator):
 def open_cluster(scheduler: str, workers: int) -> Iterator[Cluster]:
     """The cluster of a scheduler, tcp://HOST:PORT, or of new worker processes on this machine.
 
-    NoInputError if it is absent or has other versions, InternalError if it is lost before the end.
+    NoInputError if it is absent or has other versions, TryAgainError if it is lost before the end.
     """
     try:
         from distributed import Client, KilledWorker, LocalCluster
@@ -164,7 +164,10 @@ def open_cluster(scheduler: str, workers: int) -> Iterator[Cluster]:
         place: Any = scheduler
         if not scheduler:
             how = {"dashboard_address": "127.0.0.1:0", "silence_logs": logging.CRITICAL}
-            place = stack.enter_context(LocalCluster(workers, threads_per_worker=1, **how))
+            try:
+                place = stack.enter_context(LocalCluster(workers, threads_per_worker=1, **how))
+            except Exception as error:  # whatever the start of a process may raise
+                raise _lost(f"a worker process does not start ({type(error).__name__})") from error
         client = stack.enter_context(_connect(Client, place))
         if scheduler:
             _check_workers(client, scheduler)
@@ -207,8 +210,8 @@ def _versions() -> dict[str, str]:
     return {"nbspam": __version__, "Dask": distributed.__version__, "Python": python}
 
 
-def _lost(why: str) -> InternalError:
-    return InternalError("cluster", f"{why}; nothing is written", "start it again", "worker-died")
+def _lost(why: str) -> TryAgainError:
+    return TryAgainError("cluster", f"{why}; nothing is written", "start it again", "worker-died")
 
 
 def _cut_files(files: Iterable[MailFile]) -> Iterator[list[MailFile]]:

@@ -86,7 +86,7 @@ def open_unsorted(paths: Sequence[str]) -> Source:
             continue
         for folder in walk_tree(path, notes):
             if folder.kind in ("", JUNK, UNCLEAR):
-                parts.append(SourcePart(folder.path, deep=False, name=folder.name))
+                parts.append(SourcePart(folder.path, deep=False, name=folder.name, tree=path))
             else:
                 notes.left_out[f"folder {folder.name} ({folder.kind})"] += 1
     return Source(parts, notes)
@@ -140,7 +140,9 @@ def _recognise(path: str, rules: Rules | None, notes: Notes) -> list[SourcePart]
     elif os.path.isdir(path):
         if rules is not None or is_tree(path):
             return _open_tree(path, rules or [], notes)
-        inner, files = list_folder(path, Notes())
+        own = Notes()
+        inner, files = list_folder(path, own, path)
+        notes.left_out += own.left_out
         folders = _find_class_folders(path, inner, files, notes)
     elif look_at_file(path, Notes()) == GMAIL:
         return _split_by_labels(SourcePart(path))
@@ -154,7 +156,7 @@ def _recognise(path: str, rules: Rules | None, notes: Notes) -> list[SourcePart]
         _check_store(path, notes.left_out)
         remedy = f"{NAME_CLASSES}; or make folders ham and spam"
         raise BadDataError(path, "nothing says which of its mail is spam", remedy, "unlabelled")
-    return [SourcePart(folder, (_name_class(folder),)) for folder in folders]
+    return [SourcePart(folder, (_name_class(folder),), tree=path) for folder in folders]
 
 
 def _find_class_folders(path: str, inner: list[str], files: list[str], notes: Notes) -> list[str]:
@@ -263,7 +265,7 @@ def _open_tree(top: str, rules: Rules, notes: Notes) -> list[SourcePart]:
     parts: list[SourcePart] = []
     for folder in walk_tree(top, notes):
         label, why = choose_class(folder, rules)
-        part = SourcePart(folder.path, (label,) if label else (), deep=False, name=folder.name)
+        part = SourcePart(folder.path, (label,) if label else (), deep=False, name=folder.name, tree=top)
         if label and folder.by_labels and not why:
             parts += _split_by_labels(part)
         elif label:

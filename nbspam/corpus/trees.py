@@ -74,13 +74,13 @@ def is_tree(top: str) -> bool:
     A tree has a name like Inbox or Sent, a mark of a mail program, or folders in folders that are Maildirs
     or mboxes.
     """
-    return _is_tree(top, 0, set())
+    return _is_tree(top, top, 0, set())
 
 
-def _is_tree(path: str, depth: int, visited: Visited) -> bool:
+def _is_tree(top: str, path: str, depth: int, visited: Visited) -> bool:
     if not enter(path, visited, Notes()):
         return False
-    folders, files = list_folder(path, Notes())
+    folders, files = list_folder(path, Notes(), top)
     names = [clean_name(name) for name in [*folders, *files] if not name[:1].isdigit()]
     if any(name.lower() in _INBOXES or find_kind(name) in _TELLING for name in names):
         return True
@@ -102,7 +102,7 @@ def _is_tree(path: str, depth: int, visited: Visited) -> bool:
         return False  # a folder of messages
     if not depth and {HAM, SPAM} <= {name.lower() for name in folders}:
         return False
-    return any(_is_tree(os.path.join(path, name), depth + 1, visited) for name in visible)
+    return any(_is_tree(top, os.path.join(path, name), depth + 1, visited) for name in visible)
 
 
 def _is_mark(path: str, name: str) -> bool:
@@ -119,14 +119,19 @@ def clean_name(name: str) -> str:
 
 def walk_tree(top: str, notes: Notes) -> Iterator[MailFolder]:
     """Each mail folder of a tree, a folder before the folders in it."""
-    return _walk("", "", top, set(), notes)
+    return _walk(top, "", "", top, set(), notes)
 
 
-def _walk(name: str, around: str, path: str, visited: Visited, notes: Notes) -> Iterator[MailFolder]:
-    """As walk_tree, of the folder `name`.  around : those of the folders around it that say what it is for"""
+def _walk(
+    top: str, name: str, around: str, path: str, visited: Visited, notes: Notes
+) -> Iterator[MailFolder]:
+    """As walk_tree, of the folder `name` in `top`.
+
+    around : names of the folders around it that say what it is for
+    """
     if not enter(path, visited, notes):
         return
-    folders, files = list_folder(path, notes)
+    folders, files = list_folder(path, notes, top)
     own = clean_name(os.path.basename(path)) if name else ""
     inner = sorted(child for child in folders if _is_entered(path, child, folders))
     is_store = any(is_apple_store(path, child) for child in folders)
@@ -148,7 +153,9 @@ def _walk(name: str, around: str, path: str, visited: Visited, notes: Notes) -> 
             around = in_folder
         yield from _list_mailboxes(name, around, in_folder, path, files, notes)
     for child in inner:
-        yield from _walk(_join(name, clean_name(child)), around, os.path.join(path, child), visited, notes)
+        yield from _walk(
+            top, _join(name, clean_name(child)), around, os.path.join(path, child), visited, notes
+        )
 
 
 def _is_entered(path: str, name: str, folders: list[str]) -> bool:
@@ -160,7 +167,7 @@ def _is_entered(path: str, name: str, folders: list[str]) -> bool:
 
 def _holds_maildirs(path: str) -> bool:
     """True if a folder is a Maildir, or has one in it."""
-    inner = [path, *(os.path.join(path, name) for name in list_folder(path, Notes())[0])]
+    inner = [path, *(os.path.join(path, name) for name in list_folder(path, Notes(), path)[0])]
     return any(os.path.isdir(os.path.join(one, "cur")) for one in inner)
 
 

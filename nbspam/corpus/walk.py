@@ -5,7 +5,8 @@ Every command takes this walk: training, evaluation, label, sync, and learn and 
 Three layouts of folders are known.  Maildir: `cur` and `new`; `tmp` is mail still being written, and a flag T
 or D is mail that the user deleted or has not sent.  MH: numbers in numeric order; `,12` is deleted.  Or files
 in folders, each of which may be an mbox; a file of a Maildir, or of an MH folder with .mh_sequences, never
-is.  A folder that is met again through a link is left out.  nbspam.corpus.no_mail says what a file is.
+is.  A folder that is met again through a link is left out, and so is a link that leads out of the folder that
+was named: mail is read only where the user said.  nbspam.corpus.no_mail says what a file is.
 """
 
 from __future__ import annotations
@@ -54,6 +55,7 @@ NO_MH_MESSAGE = "no message of the MH folder"
 UNSEEN = "unread"
 NESTED = "folder inside a Maildir"
 LINKED = "link back to a folder already read"
+OUT_OF_TREE = "link to a place outside of the folder"
 OUTSIDE = "in no class folder"
 NAMED_TWICE = "named twice"
 
@@ -238,6 +240,7 @@ class SourcePart(NamedTuple):
     without : paths in it that are named themselves, each with its links resolved and a slash at its end
     only_mail : leave out files that are no mail, also one that is named itself
     by_labels : of an mbox of Gmail, see MailFile
+    tree : links are followed inside this folder; by default inside the path
     """
 
     path: str
@@ -249,6 +252,7 @@ class SourcePart(NamedTuple):
     without: tuple[str, ...] = ()
     only_mail: bool = False
     by_labels: bool = False
+    tree: str = ""
 
     def items(self, notes: Notes) -> Iterator[Item]:
         """The messages, in order."""
@@ -293,7 +297,7 @@ class SourcePart(NamedTuple):
         if not enter(top, visited, notes):
             return
         files_notes = notes if self.deep else Notes()
-        folders, files = list_folder(top, files_notes)
+        folders, files = list_folder(top, files_notes, self.tree or self.path)
         if is_maildir(folders):
             if files:
                 files_notes.left_out[NO_MAIL] += len(files)
@@ -334,7 +338,7 @@ class SourcePart(NamedTuple):
     def _list_received(self, top: str, part: str, notes: Notes) -> list[str]:
         """The messages in a part of a Maildir, without trash and drafts, sorted."""
         found: list[str] = []
-        for name in sorted(list_maildir_part(top, part, notes)):
+        for name in sorted(list_maildir_part(top, part, notes, self.tree or self.path)):
             flags = read_flags(name)
             if "T" in flags or "D" in flags:
                 notes.left_out[DELETED if "T" in flags else DRAFT] += 1
@@ -375,15 +379,21 @@ def enter(path: str, visited: Visited, notes: Notes) -> bool:
     return True
 
 
-def list_folder(path: str, notes: Notes) -> tuple[list[str], list[str]]:
-    """Names of the folders and of the regular files in a folder; all else is noted as skipped."""
+def list_folder(path: str, notes: Notes, tree: str) -> tuple[list[str], list[str]]:
+    """Names of the folders and of the regular files in a folder; all else is noted as skipped.
+
+    tree : a folder; links that lead out of it are left out
+    """
+    inside = os.path.join(os.path.realpath(tree), "")
     folders: list[str] = []
     files: list[str] = []
     try:
         with os.scandir(path) as entries:
             for entry in entries:
                 try:
-                    if entry.is_file():
+                    if entry.is_symlink() and not f"{os.path.realpath(entry.path)}/".startswith(inside):
+                        notes.left_out[OUT_OF_TREE] += 1
+                    elif entry.is_file():
                         files.append(entry.name)
                     elif entry.name.endswith(_INDEX_FOLDER):
                         notes.left_out[NO_MAIL] += 1
@@ -411,10 +421,10 @@ def is_apple_store(top: str, name: str) -> bool:
     return "/" in inside or name == "Messages" or os.path.isdir(os.path.join(top, name, "Data"))
 
 
-def list_maildir_part(top: str, part: str, notes: Notes) -> list[str]:
-    """The names of the messages in `cur` or `new`, in any state."""
+def list_maildir_part(top: str, part: str, notes: Notes, tree: str) -> list[str]:
+    """The names of the messages in `cur` or `new`, in any state.  tree : see list_folder"""
     found: list[str] = []
-    for name in list_folder(os.path.join(top, part), notes)[1]:
+    for name in list_folder(os.path.join(top, part), notes, tree)[1]:
         if name.startswith(_HIDDEN) or name.startswith(("dovecot", "cyrus")):
             notes.left_out[NO_MAIL] += 1
         else:

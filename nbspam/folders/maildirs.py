@@ -20,18 +20,21 @@ _FLAGS = {"S": SEEN, "R": ANSWERED, "T": DELETED, "D": DRAFT}
 class Maildirs:
     """Trees of Maildirs; a folder has the name of its path.
 
-    skipped : what was no mail, or could not be read
+    skipped  : what was no mail, or could not be read
+    left_out : see Notes
     """
 
     def __init__(self, tops: Sequence[str]) -> None:
         """NoInputError if there is no Maildir in one of these folders."""
         self._notes = Notes()
         self.skipped: Skipped = self._notes.skipped
+        self.left_out = self._notes.left_out
         self._kinds: dict[str, str] = {}
+        self._trees: dict[str, str] = {}  # folder -> the tree that it is in
         self._paths: dict[Uid, str] = {}
         for top in map(os.path.realpath, tops):
             tree = walk_tree(top, self._notes)
-            found = [folder for folder in tree if is_maildir(list_folder(folder.path, Notes())[0])]
+            found = [folder for folder in tree if is_maildir(list_folder(folder.path, Notes(), top)[0])]
             if not found:
                 why = "no Maildir in it"
                 remedy = f"name the folder with INBOX and Junk; for other kinds of mail: nbspam train {top}"
@@ -39,7 +42,7 @@ class Maildirs:
             for folder in found:
                 is_top = folder.path == top
                 own_kind = recognise(clean_name(os.path.basename(top))) if is_top else folder.kind
-                self._kinds[folder.path] = own_kind
+                self._kinds[folder.path], self._trees[folder.path] = own_kind, top
 
     def folders(self) -> dict[str, str]:
         """As Mailbox."""
@@ -48,10 +51,9 @@ class Maildirs:
     def open(self, name: str) -> tuple[int, list[MailState]]:
         """As Mailbox; messages keep their names for ever."""
         mails: list[MailState] = []
-        for part in ("new", "cur"):
-            if not os.path.isdir(os.path.join(name, part)):
-                continue
-            for file in list_maildir_part(name, part, self._notes):
+        parts, _ = list_folder(name, Notes(), self._trees[name])
+        for part in [part for part in ("new", "cur") if part in parts]:
+            for file in list_maildir_part(name, part, self._notes, self._trees[name]):
                 path = os.path.join(name, part, file)
                 with contextlib.suppress(OSError):  # moved just now: the next time
                     status = os.stat(path)

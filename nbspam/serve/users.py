@@ -6,6 +6,7 @@ temporary failure for the client.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass, field
@@ -95,13 +96,17 @@ class UserFilters:
     def find_own_path(self, user: str) -> str:
         """The model that learns from a user; empty if the name cannot be a file name.
 
-        Clients choose the name.  It must not lead to another folder, to the model that all begin with, or to
-        a file that SQLite takes for the journal of another user's model.
+        Clients choose the name, and users what lies in their folders.  It must not lead to another folder, also
+        not by a link, to the model that all begin with, or to a file that SQLite takes for the journal of
+        another user's model.
         """
         if USER not in self.path:
             return self.path
         path = self.path.replace(USER, user)
         if not _NAME.fullmatch(user) or path.endswith(BESIDE):
+            return ""
+        top = os.path.dirname(self.path.partition(USER)[0])  # the administrator's; links in it are his
+        if os.path.realpath(path) != os.path.join(os.path.realpath(top), os.path.relpath(path, top or ".")):
             return ""
         is_shared = file_identity(path) == file_identity(self.start) is not None
         return "" if is_shared else path

@@ -20,7 +20,9 @@ from collections.abc import Callable
 from math import inf
 from typing import TypeVar
 
+from nbspam.corpus.executor import give_back_memory
 from nbspam.errors import InternalError, NbspamError, TryAgainError
+from nbspam.mail.limits import MAX_READ_BYTES
 from nbspam.serve import codec
 from nbspam.serve.codec import PONG, ClientError, Request, RequestReader, write_refusal
 from nbspam.serve.users import Reply, UserFilters
@@ -46,6 +48,7 @@ class Client:
         self.reader = RequestReader()
         self.active = time.monotonic()
         self.is_answered = False
+        self.received_bytes = 0
 
 
 class Worker:
@@ -105,7 +108,12 @@ class Worker:
         client = Client(listener.accept()[0])
         task = asyncio.get_running_loop().create_task(self._serve(client))
         self._clients[task] = client
-        task.add_done_callback(self._clients.pop)
+        task.add_done_callback(self._leave)
+
+    def _leave(self, task: asyncio.Task[None]) -> None:
+        """Forget a client.  After a long message, malloc would keep its memory for ever."""
+        if self._clients.pop(task).received_bytes > MAX_READ_BYTES:
+            asyncio.get_running_loop().call_soon(give_back_memory)
 
     def _drop_idle(self, held_bytes: int = 0) -> bool:
         """Drop the client that has been idle longest, and long enough; False without one.
@@ -166,6 +174,7 @@ class Worker:
             async with asyncio.timeout(self._seconds):
                 while data := await asyncio.get_running_loop().sock_recv(client.connection, RECEIVED_BYTES):
                     client.active = time.monotonic()
+                    client.received_bytes += len(data)
                     request = reader.feed(data)
                     if request is not None:
                         return request

@@ -79,10 +79,11 @@ def write_digests(connection: Connection, digests: Mapping[str, int | None]) -> 
     connection.executemany("INSERT OR REPLACE INTO digest VALUES (?, ?)", new.items())
 
 
-def differing_tables(connection: Connection) -> list[str]:
-    """Tables whose rows are not those that were written."""
+def differing_tables(connection: Connection, *tables: str) -> list[str]:
+    """Which of these tables, by default of all, have other rows than those that were written."""
     written = read_digests(connection)
-    return [table for table in DIGESTED if written.get(table) != _to_signed(digest_table(connection, table))]
+    tables = tables or tuple(DIGESTED)
+    return [table for table in tables if written.get(table) != _to_signed(digest_table(connection, table))]
 
 
 def check_tables(connection: Connection, *tables: str) -> None:
@@ -91,7 +92,7 @@ def check_tables(connection: Connection, *tables: str) -> None:
     Ask before whole tables are copied or written anew: the new digests would hide damage.
     """
     check_rows(connection, *tables)
-    if damaged := [table for table in differing_tables(connection) if table in (tables or DIGESTED)]:
+    if damaged := differing_tables(connection, *tables):
         raise DamagedModelError(connection.path, f"{damaged[0]}: its rows are not those that were written")
 
 

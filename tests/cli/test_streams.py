@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.hardship import SPAM
+from nbspam.cli.classify import MAX_LIST_BYTES
+from tests.cli.hardship import SPAM, refusal
 from tests.tiny_mail import PROGRAM, mail, run
 
 LONG = mail("cheap pills") + b"a line of the body\n" * 20_000  # more than a pipe holds
@@ -166,3 +167,12 @@ def test_closed_stream_leaves_the_verdict(model: Path, tmp_path: Path, closed: s
     command = shlex.join([*PROGRAM, "classify", "--exit-code", "-m", str(model)])
     done = subprocess.run(["sh", "-c", f"{command} {closed}"], cwd=tmp_path, capture_output=True)
     assert done.returncode == status
+
+
+def test_list_without_an_end_is_refused(model: Path) -> None:
+    refusal(65, "list-nul", "/dev/zero", "classify", "--files-from", "/dev/zero", "-m", model)
+
+
+def test_list_that_is_too_long_is_refused(model: Path, tmp_path: Path) -> None:
+    (tmp_path / "list").write_bytes(b"x" * (MAX_LIST_BYTES + 1))
+    refusal(65, "list-long", tmp_path / "list", "classify", "--files-from", tmp_path / "list", "-m", model)

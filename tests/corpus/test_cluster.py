@@ -12,7 +12,7 @@ import pytest
 
 from nbspam.corpus import cluster
 from nbspam.corpus.labelled import open_labelled
-from nbspam.errors import InternalError
+from nbspam.errors import TryAgainError
 from nbspam.settings import Settings
 from nbspam.tasks.plan import Plan
 from nbspam.tasks.train import train_model
@@ -149,7 +149,7 @@ def test_killed_processes_change_nothing_or_end_the_run(
 ) -> None:
     monkeypatch.setattr(cluster, "WORKERLESS_SECONDS", 1)
     source, seen, model = open_labelled([str(data)]), [], tmp_path / "there"
-    ending = pytest.raises(InternalError, match=f"{why}.*; nothing is written") if why else nullcontext()
+    ending = pytest.raises(TryAgainError, match=f"{why}.*; nothing is written") if why else nullcontext()
     with started(tmp_path, 2) as place, ending, cluster.open_cluster(place.address, 0) as there:
 
         def kill(messages: int, _: int) -> None:
@@ -196,3 +196,14 @@ def test_scheduler_of_another_version_or_without_workers_is_refused(data: Path, 
             found = error("train", data, "--scheduler", place.address, "-m", tmp_path / "model", status=66)
         assert f"[{slug}]" in found
     assert not (tmp_path / "model").exists()
+
+
+def test_worker_that_is_killed_while_it_starts_is_a_temporary_failure(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def start(*_: object, **__: object) -> None:
+        raise RuntimeError("Nanny failed to start.")
+
+    monkeypatch.setattr("distributed.LocalCluster", start)
+    with pytest.raises(TryAgainError, match="a worker process does not start"), cluster.open_cluster("", 2):
+        pass

@@ -36,8 +36,8 @@ def test_messages_renamed_while_the_folder_is_listed_are_read(
     list_folder = walk.list_folder
     for moment in ("cur", "new"):
 
-        def scanned(path: str, notes: object, moment: str = moment) -> object:
-            found = list_folder(path, notes)  # type: ignore[arg-type]
+        def scanned(path: str, notes: object, tree: str, moment: str = moment) -> object:
+            found = list_folder(path, notes, tree)  # type: ignore[arg-type]
             if path.endswith(f"/{moment}"):
                 open_the_box(box)
             return found

@@ -287,6 +287,25 @@ def test_mail_that_was_counted_is_read_without_a_second_walk(tmp_path: Path) -> 
     assert source.skipped == walked.skipped == [(f"{tmp_path}/spam/damaged", "damaged gz data")]
 
 
+def test_links_are_followed_inside_the_folder_that_is_named(tmp_path: Path) -> None:
+    put(tmp_path / "away", "ham/1", data=mail("secret"))
+    put(tmp_path / "here", "ham/1", data=mail("wanted"))
+    put(tmp_path / "here", "spam/1", data=mail("bad"))
+    for name, place in {
+        "a": "../../away/ham/1",
+        "b": "../../away",
+        "c": "/dev/zero",
+        "d": "1",
+    }.items():
+        (tmp_path / "here" / "ham" / name).symlink_to(place)
+    source = open_labelled([str(tmp_path / "here")])
+    assert words(source) == [("ham", "wanted"), ("ham", "wanted"), ("spam", "bad")]
+    assert source.left_out["link to a place outside of the folder"] == 3
+    (tmp_path / "named").symlink_to("away/ham")
+    source = open_labelled([], [("ham", [str(tmp_path / "named")]), ("spam", [str(tmp_path / "here/spam")])])
+    assert words(source) == [("ham", "secret"), ("spam", "bad")]
+
+
 def test_a_folder_that_links_to_itself_is_read_once(tmp_path: Path) -> None:
     put(tmp_path, "a/mail")
     (tmp_path / "a" / "again").symlink_to(tmp_path)

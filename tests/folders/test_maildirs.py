@@ -123,3 +123,15 @@ def test_keywords_say_more_than_reading_and_folders_more_than_keywords() -> None
     assert state("", "$junk", "nonjunk") == HAM
     assert state("junk", "$notjunk", "\\seen") == SPAM
     assert state("sent", "$junk", "\\seen") == NOTHING
+
+
+def test_links_out_of_the_tree_teach_nothing(model: Path, tmp_path: Path) -> None:
+    top = tmp_path / "Maildir"
+    secret = put(tmp_path / "away", "cur/1:2,S", mail("secret"))
+    put(top, "cur/2:2,S", mail("read letter"))
+    (top / "cur" / "3:2,S").symlink_to(secret)
+    (top / "cur" / "4:2,S").symlink_to("/dev/zero")
+    (top / ".Junk").symlink_to(tmp_path / "away")
+    done = program("sync", top, "-m", model)
+    assert lessons(done.stdout.decode()) == [("learned", "ham", "Maildir")]
+    assert "Nothing to learn from 3 links that lead out of MAILDIR." in done.stderr.decode()

@@ -13,11 +13,13 @@ from nbspam.errors import TryAgainError, UsageError
 from nbspam.serve.codec import Request
 from nbspam.serve.users import UserFilters
 from nbspam.store import connection as store_connection
+from tests.as_nobody import NOBODY
 from tests.server import OK, SPAM, Server, eventually, model_of_many
 from tests.tiny_mail import counts, mail, run
 
 NEW = mail("a lottery prize for the winner")
 NO_NAMES = ["", "..", "../shared", ".hidden", "a/b", "/etc/x", "a b", "-x", "%u", "a\\b", "ü", "x" * 129]
+NO_NAMES += ["a\0b", "../" * 1000, "x" * 4000, "a/../b", "%u%u", "a\nb"]
 
 
 Start = Callable[..., Server]
@@ -86,6 +88,26 @@ def test_user_without_a_model_follows_the_shared_one(serve: Start, shared: Path,
     run("learn", "-q", "spam", "-m", shared, stdin=NEW)
     assert checked(server, "alice", NEW) == checked(server, "bob", NEW) != at_first
     assert b"DidSet: local" in tell(server, "alice", "spam", mail("a second prize"))
+
+
+def test_link_of_a_user_to_the_model_of_another_is_refused(shared: Path, tmp_path: Path) -> None:
+    if os.geteuid() != 0:
+        pytest.skip("only root can make the folders of two users")
+    for name, user in (("bob", 65533), ("eve", NOBODY)):
+        (tmp_path / name).mkdir(mode=0o711)
+        os.chown(tmp_path / name, user, user)
+    bob = Path(shutil.copy(shared, tmp_path / "bob" / "model"))
+    (tmp_path / "eve" / "model").symlink_to("../bob/model")
+    os.lchown(tmp_path / "eve" / "model", NOBODY, NOBODY)
+    before = bob.read_bytes()
+    with pytest.raises(UsageError, match="eve can have no model"):
+        teach(tmp_path / "%u" / "model", shared, "eve")
+    (tmp_path / "fay").symlink_to("bob")
+    with pytest.raises(UsageError, match="fay can have no model"):
+        teach(tmp_path / "%u" / "model", shared, "fay")
+    assert bob.read_bytes() == before
+    teach(tmp_path / "%u" / "model", shared, "bob")
+    assert bob.read_bytes() != before
 
 
 @pytest.mark.parametrize("name", NO_NAMES)
