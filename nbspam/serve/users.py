@@ -96,9 +96,9 @@ class UserFilters:
     def find_own_path(self, user: str) -> str:
         """The model that learns from a user; empty if the name cannot be a file name.
 
-        Clients choose the name, and users what lies in their folders.  It must not lead to another folder, also
-        not by a link, to the model that all begin with, or to a file that SQLite takes for the journal of
-        another user's model.
+        Clients choose the name, and users what lies in their folders.  It must not lead to another folder, to
+        the model that all begin with, or to a file that SQLite takes for the journal of another user's model,
+        also not by a link.
         """
         if USER not in self.path:
             return self.path

@@ -111,9 +111,11 @@ class Worker:
         task.add_done_callback(self._leave)
 
     def _leave(self, task: asyncio.Task[None]) -> None:
-        """Forget a client.  After a long message, malloc would keep its memory for ever."""
+        """Forget a client.  A long message would stay in a cycle of its reader, and then in malloc."""
         if self._clients.pop(task).received_bytes > MAX_READ_BYTES:
-            asyncio.get_running_loop().call_soon(give_back_memory)
+            loop = asyncio.get_running_loop()
+            loop.call_soon(gc.collect)
+            loop.call_soon(give_back_memory)
 
     def _drop_idle(self, held_bytes: int = 0) -> bool:
         """Drop the client that has been idle longest, and long enough; False without one.

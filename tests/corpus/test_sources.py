@@ -302,7 +302,7 @@ def test_links_are_followed_inside_the_folder_that_is_named(tmp_path: Path) -> N
     assert words(source) == [("ham", "wanted"), ("ham", "wanted"), ("spam", "bad")]
     assert source.left_out["link to a place outside of the folder"] == 3
     (tmp_path / "named").symlink_to("away/ham")
-    source = open_labelled([], [("ham", [str(tmp_path / "named")]), ("spam", [str(tmp_path / "here/spam")])])
+    source = open_labelled(ham=[str(tmp_path / "named")], spam=[str(tmp_path / "here/spam")])
     assert words(source) == [("ham", "secret"), ("spam", "bad")]
 
 
