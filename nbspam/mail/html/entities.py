@@ -1,7 +1,7 @@
 """Character references of HTML (`&eacute;`, `&#233;`, `&#xe9`) decoded as browsers do.
 
-The names of Latin-1 and of common typography are listed here.  The other two thousand are looked up in the
-standard library, and only when a text has one: that import takes longer than reading a mail.
+The commonest names are listed here.  The others are looked up in the standard library, and only when a text
+has one, as one page in 25 does: that import takes longer than reading a mail.
 """
 
 from __future__ import annotations
@@ -9,41 +9,26 @@ from __future__ import annotations
 from nbspam.mail.charset import WINDOWS_C1
 from nbspam.mail.limits import Memory
 
-# Names that count without a semicolon too (HTML, 13.5): Latin-1 from U+00A0 on, in order.
-_LATIN_1 = (
-    "nbsp iexcl cent pound curren yen brvbar sect uml copy ordf laquo not shy reg macr deg plusmn sup2 sup3 "
-    "acute micro para middot cedil sup1 ordm raquo frac14 frac12 frac34 iquest Agrave Aacute Acirc Atilde "
-    "Auml Aring AElig Ccedil Egrave Eacute Ecirc Euml Igrave Iacute Icirc Iuml ETH Ntilde Ograve Oacute "
-    "Ocirc Otilde Ouml times Oslash Ugrave Uacute Ucirc Uuml Yacute THORN szlig agrave aacute acirc atilde "
-    "auml aring aelig ccedil egrave eacute ecirc euml igrave iacute icirc iuml eth ntilde ograve oacute "
-    "ocirc otilde ouml divide oslash ugrave uacute ucirc uuml yacute thorn yuml"
-)
-_BARE = {name: chr(160 + index) for index, name in enumerate(_LATIN_1.split())}
-_BARE.update(amp="&", AMP="&", lt="<", LT="<", gt=">", GT=">", quot='"', QUOT='"', COPY="©", REG="®")
-_BARE["nbsp"] = " "  # it looks like a space, and as a space it keeps an ASCII text ASCII
-_NAMES = "apos bull hellip ndash mdash trade euro lsquo rsquo ldquo rdquo zwnj zwj ensp emsp"
-_COMMON = _BARE | dict(zip(_NAMES.split(), "'•…–—™€‘’“”\u200c\u200d  ", strict=True))
+# A hard space looks like a space, and as a space it keeps an ASCII text ASCII.
+_COMMON = {"nbsp": " ", "amp": "&", "lt": "<", "gt": ">", "quot": '"', "apos": "'", "copy": "©", "reg": "®"}
+_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+_MAX_NAME = 32  # characters, as many as the longest name has
 
 
-def _find_rare(name: str) -> str:
-    """What a name with a semicolon after it means, "" if nothing."""
-    if not _rare:
-        from html.entities import html5  # its package imports `re`
+def _find_name(text: str) -> tuple[str, int]:
+    """What the longest name that a text begins with means, and its length; ("", 0) if it begins with none.
 
-        _rare.update(html5)
-    return _rare.get(name + ";", "")
+    Some names count without a semicolon, too (HTML, 13.5).
+    """
+    from html.entities import html5  # its package imports `re`
 
-
-def _find_bare(text: str) -> str:
-    """The longest name that a text begins with and that counts without a semicolon, "" if none."""
     for length in range(len(text), 1, -1):
-        if text[:length] in _BARE:
-            return text[:length]
-    return ""
+        if text[:length] in html5:
+            return html5[text[:length]].replace("\xa0", " "), length
+    return "", 0
 
 
-_rare: dict[str, str] = {}
-_bare = Memory(_find_bare, 1_000, 6)
+_names = Memory(_find_name, 1_000, _MAX_NAME)
 
 
 def decode_references(text: str, in_attribute: bool = False) -> str:
@@ -63,7 +48,7 @@ def decode_references(text: str, in_attribute: bool = False) -> str:
         elif not piece:
             found.append("&")
         else:
-            found.append(_decode_named(piece, name if semicolon else "", tail, in_attribute))
+            found.append(_decode_named(piece, in_attribute))
     return "".join(found)
 
 
@@ -80,12 +65,12 @@ def _decode_numbered(piece: str) -> str:
     return letter.replace("\xa0", " ") + tail.removeprefix(";")
 
 
-def _decode_named(piece: str, name: str, tail: str, in_attribute: bool) -> str:
-    if name.isalnum() and (letters := _find_rare(name)):
-        return letters + tail
-    bare = _bare[piece[:6]]
-    follower = piece[len(bare) : len(bare) + 1]
-    is_letter = follower.isascii() and follower.isalnum()
-    if not bare or (in_attribute and (follower == "=" or is_letter)):
+def _decode_named(piece: str, in_attribute: bool) -> str:
+    tail = piece.lstrip(_LETTERS)
+    name = piece[: len(piece) - len(tail) + (tail[:1] == ";")]
+    if len(name) < 2 or (in_attribute and tail[:1] == "="):
         return "&" + piece
-    return _BARE[bare] + piece[len(bare) :].removeprefix(";")
+    letters, length = _names[name[:_MAX_NAME]]
+    if not letters or (in_attribute and length < len(name)):
+        return "&" + piece
+    return letters + piece[length:]
