@@ -1,4 +1,4 @@
-"""Addresses of hosts in numbers, read alike everywhere: C libraries differ, and `ipaddress` loads slowly."""
+"""Addresses of hosts in numbers, read alike everywhere: C libraries differ."""
 
 from __future__ import annotations
 
@@ -25,33 +25,9 @@ def normalise_ipv4(host: str) -> str:
 
 def _read_number(text: str) -> int:
     """A hexadecimal (0x1f), octal (017) or decimal number; ValueError for other text."""
-    if not (
-        text.isascii() and text.isalnum() and len(text) <= _MAX_DIGITS
-    ):  # int() takes blanks, signs and _
+    is_plain = text.isascii() and text.isalnum()  # int() takes blanks, signs and _
+    if not is_plain or len(text) > _MAX_DIGITS:
         raise ValueError(text)
     if text[:2].lower() == "0x":
         return int(text[2:] or "0", 16)
     return int(text, 8 if text[0] == "0" else 10)
-
-
-def pack_ipv6(text: str) -> bytes:
-    """The sixteen bytes of an IPv6 address; b"" if it is not one.  Source: RFC 4291, 2.2."""
-    before, gap, after = text.partition("::")
-    try:
-        first, last = _pack_groups(before, may_end_dotted=not gap), _pack_groups(after, may_end_dotted=True)
-    except ValueError:
-        return b""
-    missing = 16 - len(first) - len(last)
-    return first + bytes(missing) + last if (missing >= 2 if gap else missing == 0) else b""
-
-
-def _pack_groups(text: str, may_end_dotted: bool) -> bytes:
-    """Two bytes a hexadecimal group, four of an IPv4 address at the end; ValueError for other text."""
-    groups = text.split(":") if text else []
-    dotted = groups.pop() if may_end_dotted and groups and groups[-1].count(".") == 3 else ""
-    if not all(group.isascii() and group.isalnum() and len(group) <= 4 for group in groups):
-        raise ValueError(text)
-    if dotted != normalise_ipv4(dotted):
-        raise ValueError(text)
-    numbers = [int(group, 16).to_bytes(2, "big") for group in groups]
-    return b"".join(numbers) + bytes(map(int, dotted.split(".") if dotted else ()))

@@ -22,8 +22,7 @@ MAX_HOPS = 50  # of the earliest
 MAX_TRACE_WORDS = 60  # of a field; the host comes first
 _PUNCTUATION = dict.fromkeys(map(ord, "()[],;@"), " ")
 _PRIVATE = ("0.", "10.", "127.", "169.254.", "192.168.", *(f"172.{n}." for n in range(16, 32)))
-_PRIVATE_BYTES = (b"\xfc", b"\xfd", b"\xfe\x80", bytes(15))  # unique local, link local, loopback
-_MAPPED = bytes(10) + b"\xff\xff"  # ::ffff:192.0.2.7 is 192.0.2.7
+_PRIVATE += ("fc", "fd", "fe80:", "::1")  # of IPv6: unique local, link local, loopback
 MAX_BRACKETS = 1_000  # that may hold an area code
 MAX_MEASURED = 50_000  # of visible text that are measured; later text repeats what the first said
 
@@ -222,22 +221,17 @@ def _find_public_name(field: str) -> str | None:
 
 
 def _is_address(word: str) -> bool:
+    """True for an address of IPv4 or, as programs write it, of IPv6."""
+    word = _strip_mark(word)
     if word.count(".") == 3 and word.replace(".", "").isdigit():
         return all(len(part) <= 3 for part in word.split("."))
-    return word.count(":") > 1 and bool(_pack_address(word))
+    return ("::" in word or word.count(":") == 7) and not word.strip("0123456789abcdef:.")
 
 
 def _is_private(address: str) -> bool:
-    if ":" not in address:
-        return address.startswith(_PRIVATE)
-    packed = _pack_address(address)
-    if packed.startswith(_MAPPED):
-        return ".".join(map(str, packed[len(_MAPPED) :])).startswith(_PRIVATE)
-    return packed.startswith(_PRIVATE_BYTES)
+    return _strip_mark(address).startswith(_PRIVATE)
 
 
-def _pack_address(address: str) -> bytes:
-    """The sixteen bytes of an IPv6 address; b"" if it is not one."""
-    from nbspam.tokens.addresses import pack_ipv6  # few Received fields have one
-
-    return pack_ipv6(address.removeprefix("ipv6:"))
+def _strip_mark(address: str) -> str:
+    """An address without what RFC 5321, 4.1.3 has before one of IPv6; ::ffff:192.0.2.7 is 192.0.2.7."""
+    return address.removeprefix("ipv6:").removeprefix("::ffff:")
