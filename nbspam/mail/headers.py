@@ -6,7 +6,7 @@ well-known fields follow, as in Thunderbird.  `find_raw_fields` holds this rule.
 way, about 0.4 us a field, and asks `find_raw_fields` only for a block with such lines.
 
 `parse_parameters` reads Content-Type and Content-Disposition as mail really writes them (no semicolon, no
-closing quote, comments, duplicates; RFC 2045), and RFC 2231 (charsets, percent signs, continuations).
+closing quote, duplicates; RFC 2045), and RFC 2231 (charsets, percent signs, continuations).
 """
 
 from __future__ import annotations
@@ -333,28 +333,13 @@ def parse_parameters(value: str, allowance: Allowance) -> tuple[str, dict[str, s
     value : Latin-1 code points; nothing after MAX_PARAMETER_BYTES is read
     Returns parameters of Latin-1 code points, too; those of RFC 2231 are UTF-8.
     """
-    if len(value) > MAX_PARAMETER_BYTES:
-        value = value[:MAX_PARAMETER_BYTES]
-    if "(" in value:
-        value = _remove_comments(value)
-    head, _, rest = value.partition(";")
+    head, _, rest = value[:MAX_PARAMETER_BYTES].partition(";")
     words = head.split(None, 1)
     if len(words) > 1 and "=" in words[1]:  # the first semicolon is missing
         allowance.note("bad-content-type")
         rest = words[1] + ";" + rest
     head = words[0].strip("\"',").lower() if words else ""
-    if not rest:
-        return head, {}
-    pairs = _split_pairs(rest)
-    if any("*" in name for name, _ in pairs):
-        return head, _join_parameters(pairs, allowance)
-    parameters: dict[str, str] = {}
-    for name, text in pairs:
-        if name in parameters:
-            allowance.note("duplicate-parameter")
-        else:
-            parameters[name] = text
-    return head, parameters
+    return head, _join_parameters(_split_pairs(rest), allowance) if rest else {}
 
 
 def _split_pairs(rest: str) -> list[tuple[str, str]]:
@@ -365,7 +350,7 @@ def _split_pairs(rest: str) -> list[tuple[str, str]]:
         equals = rest.find("=", position)
         if equals < 0:
             break
-        name = rest[position:equals].rpartition(";")[2].strip().lower()
+        name = rest[position:equals].rpartition(";")[2].rpartition(")")[2].strip().lower()
         start = equals + 1
         while rest[start : start + 1] in (" ", "\t"):
             start += 1
@@ -375,6 +360,7 @@ def _split_pairs(rest: str) -> list[tuple[str, str]]:
             stop = rest.find(";", start)
             position = stop if stop >= 0 else len(rest)
             text = rest[start:position].strip().removeprefix('"')  # a quote that is never closed
+            text = text.partition(" (")[0] if text.endswith(")") else text  # a comment
         pairs.append((name, text))
     return pairs
 
@@ -388,40 +374,20 @@ def _parse_quoted(rest: str, start: int) -> tuple[str, int]:
     return rest[start:stop].replace('\\"', '"').replace("\\\\", "\\"), stop + 1
 
 
-def _remove_comments(value: str) -> str:
-    """The value without (comments); a parenthesis inside a word or quotes is not a comment."""
-    kept: list[str] = []
-    depth = 0
-    is_quoted = False
-    before = " "
-    for character in value:
-        if depth:
-            depth += (character == "(") - (character == ")")
-            character = " "
-        elif character == "(" and not is_quoted and before in " \t;":
-            depth = 1
-        else:
-            is_quoted ^= character == '"'
-            kept.append(character)
-        before = character
-    return "".join(kept)
-
-
 def _join_parameters(pairs: list[tuple[str, str]], allowance: Allowance) -> dict[str, str]:
     """RFC 2231: plain parameters, extended ones (name*) and continuations (name*0, name*1*)."""
     plain: dict[str, str] = {}
     extended: dict[str, dict[int, tuple[bool, str]]] = {}
     for name, text in pairs:
         base, star, number = name.partition("*")
-        if not star:
-            plain.setdefault(base, text)
-            continue
-        is_encoded = number == "" or number.endswith("*")
         digits = number.rstrip("*") or "0"
-        if digits.isascii() and digits.isdigit() and len(digits) < 5:
+        if star and digits.isascii() and digits.isdigit() and len(digits) < 5:
+            is_encoded = number == "" or number.endswith("*")
             extended.setdefault(base, {}).setdefault(int(digits), (is_encoded, text))
+        elif name in plain:
+            allowance.note("duplicate-parameter")
         else:
-            allowance.note("bad-parameter")
+            plain[name] = text
     for base, pieces in extended.items():
         plain[base] = _decode_extended(pieces, allowance)
     return plain

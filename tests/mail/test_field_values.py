@@ -68,7 +68,7 @@ def test_number_of_decoded_words_is_bounded():
         ("a/b; name*=bad%zz%4", {"name": "bad%zz%4"}),
         ("a/b charset=us-ascii", {"charset": "us-ascii"}),
         ('a/b; boundary="open; x=y', {"boundary": "open", "x": "y"}),
-        ("a/b (a comment (nested)); charset=x (y)", {"charset": "x"}),
+        ("a/b (a comment); (b) charset=x (y); name=photo (1).jpg", {"charset": "x", "name": "photo (1).jpg"}),
         ("a/b; name=photo(1).jpg", {"name": "photo(1).jpg"}),
         ("a/b;;; junk; x=1; x=2", {"x": "1"}),
         (r'a/b; name="C:\my\file.doc"; x=y', {"name": r"C:\my\file.doc", "x": "y"}),
