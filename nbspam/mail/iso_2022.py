@@ -25,12 +25,6 @@ _SETS = {
     b"$(C": "cp949",
 }
 _SHIFTED_SETS = {b"$)C": "cp949", b"$)A": "gb18030"}  # for the bytes between SO and SI
-_PYTHON = {
-    b"$(D": "iso2022_jp_ext",
-    b"$(O": "iso2022_jp_3",
-    b"$(P": "iso2022_jp_3",
-    b"$(Q": "iso2022_jp_2004",
-}
 
 
 def decode_iso_2022(payload: bytes, codec: str) -> str:
@@ -43,9 +37,6 @@ def decode_iso_2022(payload: bytes, codec: str) -> str:
         mark = next((piece[:size] for size in (2, 3) if piece[:size] in _SETS), b"")
         if mark:
             current = unshifted = _SETS[mark]
-        elif piece[:3] in _PYTHON:  # rare sets
-            out.append((b"\x1b" + piece).decode(_PYTHON[piece[:3]], "replace"))
-            continue
         elif piece[:3] in _SHIFTED_SETS:
             mark = piece[:3]
             shifted = _SHIFTED_SETS[mark]
@@ -62,8 +53,6 @@ def decode_euc_jp(payload: bytes) -> str:
 
 
 def _decode_set(text: bytes, codec: str) -> str:
-    if text.isascii() and not codec:
-        return text.decode("ascii")
     if codec == "euc_jp":
         return decode_euc_jp(text.translate(_HIGH))
     return text.translate(_HIGH).decode(codec, "replace") if codec else text.decode(_PLAIN, "replace")

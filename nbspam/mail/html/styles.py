@@ -20,10 +20,7 @@ MAX_LOOKS = 100_000  # comparisons of an element with a rule, in a page; honest 
 MOST = 1e6  # pixels
 NORMAL = 16.0  # pixels: the size of letters where nothing is said
 TINY = 2.0  # pixels: letters that nobody can read, and a box that shows no line
-UNKNOWN_COLOUR, TRANSPARENT = (
-    -1,
-    -2,
-)  # colours that are no number; text in or on an unknown one counts as seen
+UNKNOWN_COLOUR, TRANSPARENT = -1, -2  # text in or on an unknown colour counts as seen
 FAINT_OPACITY = 0.1  # opacity that nobody can read
 # The sixteen of HTML 4, and those near white; any other name is UNKNOWN_COLOUR.
 _COLOURS = {
