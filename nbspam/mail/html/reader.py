@@ -10,7 +10,7 @@ from itertools import chain, islice
 
 from nbspam.mail.html.entities import decode_references
 from nbspam.mail.html.styles import MOST, NORMAL, TINY, TRANSPARENT, Sheet, is_screen
-from nbspam.mail.html.tags import BLOCK, BREAK, CLOSE, OPEN, RAW, Base, Tag
+from nbspam.mail.html.tags import BLOCK, BREAK, CLOSE, OPEN, RAW, Tag, resolve
 from nbspam.mail.limits import Memory
 from nbspam.mail.message import Html, pin
 
@@ -90,7 +90,7 @@ class _Reader:
         self.sheets = 0  # style elements that were read
         self.link: str | None = None  # the target of the link that is open
         self.start = 0  # where its text begins
-        self.base: Base | None = None
+        self.base: str | None = None
 
     def read(self) -> Html:
         """Walk over the tags.  The loop is long because it is the one place where time is spent."""
@@ -150,17 +150,13 @@ class _Reader:
         """What was found, with all after the last tag that counts as text."""
         self.visible.extend(["<" + piece for piece in self.walk])
         self._end_link()
-        self.html.visible = "".join(self.visible)
-        self.html.hidden = "".join(self.hidden)
-        if self.base:
-            self._resolve(self.base)
-        return self.html
-
-    def _resolve(self, base: Base) -> None:
-        """Resolve what leads somewhere by the base of the page."""
-        links, images = self.html.links[:MAX_RESOLVED], self.html.images[:MAX_RESOLVED]
-        self.html.links[:MAX_RESOLVED] = [(base.resolve(target), text) for target, text in links]
-        self.html.images[:MAX_RESOLVED] = [base.resolve(source) for source in images]
+        html, base = self.html, self.base
+        html.visible = "".join(self.visible)
+        html.hidden = "".join(self.hidden)
+        if base:
+            html.links = [(resolve(base, target), text) for target, text in html.links[:MAX_RESOLVED]]
+            html.images = [resolve(base, source) for source in html.images[:MAX_RESOLVED]]
+        return html
 
     def _enter(self, state: State, tag: Tag) -> State:
         """The state inside an element that changes it."""
@@ -218,8 +214,7 @@ class _Reader:
             self.link = tag.link
             self.start = len(self.visible)
         elif tag.name == "base":
-            if self.base is None and tag.link is not None:  # the first one counts
-                self.base = Base(tag.link)
+            self.base = tag.link if self.base is None else self.base  # the first one counts
         elif tag.link is not None:
             self.html.links.append((tag.link, ""))
 

@@ -58,6 +58,7 @@ _WALLS |= {"foreignobject"}
 _SIZES = ("height", "max-height", "width", "max-width")
 _INHERITED = ("shut", "quoted", "visibility", "size", "colour", "background", "leftward", "override")
 _WITHOUT_TEXT = ("hidden", "checkbox", "radio", "password", "image", "file")
+_WEB = frozenset(("http:", "https:", "ftp:", ""))
 _FAR = -400.0  # pixels: an indent off the screen
 _BLANKS = dict.fromkeys(map(ord, "\t\r\n\f"), " ")
 
@@ -184,33 +185,22 @@ def _find_target(name: str, found: dict[str, str]) -> str | None:
     return None if target is None else target.strip()[:MAX_ADDRESS]
 
 
-class Base:
-    """The address by which a browser reads the relative addresses of a page, that of its first `base`.
+def resolve(base: str, address: str) -> str:
+    """An address as a browser reads it by the `base` of a page (RFC 3986, 5.2.2), but `..` stays.
 
-    scheme : with its colon;  host : "" if there is none, and nothing is resolved
-    path   : up to a query;  folder : that up to its last slash
+    A base that is no address of the web changes nothing.
     """
-
-    def __init__(self, address: str) -> None:
-        address = address.replace("\\", "/").partition("?")[0].partition("#")[0]
-        scheme, colon, rest = ("", "", address) if address[:1] == "/" else address.partition(":")
-        is_web = scheme.lower() in ("http", "https", "ftp") or address[:2] == "//"
-        self.scheme = scheme + colon
-        self.host, _, path = rest.lstrip("/").partition("/") if is_web else ("", "", "")
-        self.path = "/" + path
-        self.folder = self.path.rpartition("/")[0] + "/"
-
-    def resolve(self, address: str) -> str:
-        """The address as a browser reads it (RFC 3986, 5.2.2), except `..`, which makes no token."""
-        scheme, colon, _ = address.partition(":")
-        if not self.host or (colon and scheme.isalpha()):
-            return address
-        address = address.replace("\\", "/")
-        if address[:2] == "//":
-            return self.scheme + address
-        if address[:1] != "/":
-            address = (self.path if address[:1] in ("", "?", "#") else self.folder) + address
-        return f"{self.scheme}//{self.host}{address}"
+    scheme, slashes, place = base.replace("\\", "/").partition("?")[0].partition("#")[0].partition("//")
+    before, colon, _ = address.partition(":")
+    if scheme.lower() not in _WEB or not slashes or (colon and before.isalpha()):
+        return address
+    address = address.replace("\\", "/")
+    if address[:2] == "//":
+        return scheme + address
+    host, _, path = place.lstrip("/").partition("/")
+    if address[:1] not in ("", "?", "#"):
+        path = path[: path.rfind("/") + 1]
+    return f"{scheme}//{host}{address if address[:1] == '/' else f'/{path}{address}'}"
 
 
 def parse_attributes(text: str, place: int) -> dict[str, str]:
