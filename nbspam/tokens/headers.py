@@ -30,19 +30,17 @@ NO_EVIDENCE = {
     "notes of programs that store or fetch mail": _split_names(
         """
         cmm-x-* content-length fcc forwarded gnus-warning lines mbox-line old-status replied status
-        x-account-key x-apple-action* x-apple-auto-saved x-apple-base-url x-apple-content-length
-        x-apple-mail-* x-apple-movetofolder* x-apple-uuid x-apple-windows-friendly x-cached-*
-        x-claws-* x-content-length x-cursor-pos x-cyrus-* x-dbox-* x-delivery-id x-evolution
-        x-evolution-* x-fetchmail-* x-flags x-folder x-from-line x-from_ x-getmail-* x-gm-labels
-        x-gm-msgid x-gm-raw x-gm-thrid x-gmail-* x-gnus-* x-identity-key x-imap x-imapbase
-        x-incomingheadercount x-incomingtopheadermarker x-keywords x-kmail-cryptomessageformat
-        x-kmail-cursorpos x-kmail-dictionary x-kmail-drafts x-kmail-encryptionstate x-kmail-fcc
-        x-kmail-filtered x-kmail-identity x-kmail-link-message x-kmail-link-type x-kmail-mdn-sent
-        x-kmail-redirect-from x-kmail-signaturestate x-kmail-templates x-kmail-transport x-label
-        x-labels x-length x-message-delivery* x-message-info x-message-status x-mozilla-*
+        x-account-key x-apple-* x-cached-* x-claws-* x-content-length x-cursor-pos x-cyrus-*
+        x-dbox-* x-delivery-id x-evolution* x-fetchmail-* x-flags x-folder x-from-line x-from_
+        x-getmail-* x-gm-labels x-gm-msgid x-gm-raw x-gm-thrid x-gmail-* x-gnus-* x-identity-key
+        x-imap* x-incoming* x-keywords x-kmail-cryptomessageformat x-kmail-cursorpos
+        x-kmail-dictionary x-kmail-drafts x-kmail-encryptionstate x-kmail-fcc x-kmail-filtered
+        x-kmail-identity x-kmail-link-message x-kmail-link-type x-kmail-mdn-sent
+        x-kmail-redirect-from x-kmail-signaturestate x-kmail-templates x-kmail-transport x-label*
+        x-length x-message-delivery* x-message-info x-message-status x-mozilla-*
         x-ms-exchange-processed-by-bccfoldering x-ms-userlastlogontime x-mutt-* x-offlineimap*
         x-our-headers x-our-replyto x-reply-mbox x-reply-uid x-rmail-* x-sieve* x-status
-        x-store-info x-sylpheed-* x-tuid x-uid x-uidl x-uniform-type-identifier
+        x-store-info x-sylpheed-* x-tuid x-uid* x-uniform-type-identifier
         x-universally-unique-identifier x-vm-* xref
         """
     ),
