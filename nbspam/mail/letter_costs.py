@@ -1,8 +1,9 @@
 """How rare each letter beyond ASCII is in a language and charset: the table of nbspam.mail.guess.
 
-Generated from the messages of free programs in these languages.  A row is a codec, its languages, and a digit
-in base 36 for each byte from 0x80 on: -3 log2 of the share of the letter among those beyond ASCII, at most
-30; 1 more for a capital; 10 or 20 for other characters, 35 for control characters and bytes without meaning.
+Made by experiments/letter_costs.py from the messages of free programs in these languages.  A row is a codec,
+its languages, and a digit in base 36 for each byte from 0x80 on: -3 log2 of the share of the letter among
+those beyond ASCII, at most 30; 1 more for a capital; 10 or 20 for other characters, 35 for control characters
+and bytes without meaning.
 """
 
 from __future__ import annotations
@@ -13,12 +14,12 @@ _SCRIPTS = """
     ubohhcrfkdghfdqcfezecgljukvvihhguanggbqejcfgecpbedfdbfkitjuuhknz
     cp1255 he
     kzkukkkkukzkzzzzzkkkkkkkkkzkzzzzkkkkkkkkkkkckkkkkkkkkukkkkkckkkk
-    kkkkkkkkkkzkkkkkkkkkuuukkzzzzzzzdehgcalhj9mhchcidhhrgnifddbzzkkz
+    kkkkkkkkkkzkkkkkkkkkuuukkzzzzzzzdehgcalhi9nhbhcidhhrgnjfddbzzkkz
     cp1256 ar
     kukukkkkukukuuuuukkkkkkkukukukkukkkkkkkkkkuckkkkkkkkkukkkkkckkkk
-    upuirjp8gednjhjfjdmglilkjrflufhhu9ubejeuuuuumbuukkkkukkkkukuukku
+    upuisjp8gednjhjfjdmglilkjrflufhhu9ubejeuuuuumbuukkkkukkkkukuukku
     cp874 th
-    kzzzzkzzzzzzzzzzzkkkkkkkzzzzzzzzkdhuiuufiujpuruuuuuofgkhtegiouil
+    kzzzzkzzzzzzzzzzzkkkkkkkzzzzzzzzkdhuiuufiujpusuuuuuofgkhsegiouil
     sdgduguhuuhiuduujgcjhgqjljuzzzzkegokguumdeuukuukkkkkkkkkkkkkzzzz
     cp1251 ru
     uukukkkkkkukuuuuukkkkkkkzkukuuuukuuukukktkuckkkukkuuuukkskucuuuu
@@ -39,22 +40,22 @@ _LATIN = """
     cupuuuvod2dvuujvvuuuiuugutuuvuuubuouuuunc1cuuuiuuuuuhuugusutuuuu
     cp1252 es-pt
     gzguggggugugvzuzzggggggggguguzuugggaggaagauagaagaggggugaggqagggg
-    q8p9uuubudluvauuvhv7vivguvduvuuup7o8uuuauckuu9uuugu6uhuguucuuuuu
+    q8q9uuubudluvauuvhv7vivguvduvuuup7p8uuuauckuu9uuugu6uhuguucuuuuu
     cp1252 sv-fi
     gzguggggugvguzvzzggggggggguguzuugggaggaagauagaagaggggugagguagggg
     vuuu39uuuvuuuuuuvuuuuu7guuvuuuuuuuuu28uuuuuuuuuuuuuuuu6guuuuuuuu
     cp1252 da
     gzgugggguguguzuzzggggggggguguzuugggaggaagauagaagaggggugagguagggg
-    uvuuu75uufuuuvuuvuuuuuvg6uuuuuuuuuuuu64uueuuuuuuuuuuuuug5uuuuuuu
+    uuuuu75uufuuuuuuvuuuuuvg6uuuuuuuuuuuu64uueuuuuuuuuuuuuug5uuuuuuu
     cp1252 it
     gzgugggguguguzuzzggggggggguguzuugggaggaagauagaagaggggugagguagggg
     8uuuuuuu3fuuouuuvubuuuugucuuuuuu7uuuuuuu2euunuuuuuauuuugubuuuuuu
     cp1252 is
     gzgugggguguguzuzzggggggggguguzuugggaggaagauagaagaggggugagguagggg
-    u8uuuubuujuuubuu6uuduueguueuugduu7uuuuauuiuuuauu5uucuudguuduufcu
+    u8uuuubuujuuubuu6uuduudguueuugduu7uuuuauuiuuuauu5uucuucguuduufcu
     cp1252 nl
-    gzgugggguguguzuzzgggggggggtgtzuugggaggaagauagaagaggggugagguagggg
-    uuuuuuuur5u6uuu7uuueuupguuuuuuuuututuuuuq4u5uuu6uuuduuoguuuutuuu
+    gzguggggugvgvzuzzggggggggguguzuugggaggaagauagaagaggggugagguagggg
+    uvuvuuuus5u6uvu7vuueuuqguuuuvuuuuuuuuuuur4u5uuu6uuuduupguuuuuuuu
     cp1254 tr
     kzkukkkkukukuzzzzkkkkkkkkkukuzzukkkkkkkkkkuckkkkkkkkkukkkkuckkkk
     uuvuuuuauvuuuuvubuuuuudkuuuuau9uuuuuuuu9uuuuuuuuauuuuuckuuuu938u
@@ -66,10 +67,10 @@ _LATIN = """
     v8uurtvubcuuf8usvuonquvkcifuvcuuu7uuqsuuabuue7uruunmpuukbheuubuk
     cp1250 hu
     kzkzkkkkzkukuuuuzkkkkkkkzkukuuuukukukukkkkuckkkukkkukukkkuucukuu
-    u6uuuuuuu7uuubuuvuubudckuuhjfuuuu5uuuuuuu6uuuauuuuuaucbkuugieuuk
+    u6uuuuuuu7uuubuuvuubuddkuuhjfuuuu5uuuuuuu6uuuauuuuuaucckuugieuuk
     cp1250 ro
     kzkzkkkkzkukuuuuzkkkkkkkzkukuuuukukukukkkk9ckkkukkkukukkku8cukuu
-    uuf4uuuuuuuuuuauvuuuuuukuuuuuu8uuue3uuuuuuuuuu9uuuuuuuukuuuuuu7k
+    uuf4uuuuuuuuuubuvuuuuuukuuuuuu8uuue3uuuuuuuuuuauuuuuuuukuuuuuu7k
     cp1250 hr-sl
     kzkzkkkkzk7kuu9uzkkkkkkkzk6kuu8ukukukvkkkkuckkkukkkukukkkuucukuu
     uvuuuubu5vuuuuuueuuuquukuuuuuuuuuuuuuuau4uuuuuuuduuupuukuuuuuuuk
@@ -81,12 +82,12 @@ _LATIN = """
     v8uurtvubcuuf8usvuonquvkcifuvcuuu7uuqsuuabuue7uruunmpuukbheuubuk
     cp1257 lt
     kzkzkkkkzkzkzkukzkkkkkkkzkzkzkkzkzkkkzkkukuckkkukkkkkukkukuckkku
-    abuuuuhueuu8uuuu7uuuuuukauufuubu9auuuuguduu7uuuu6uuuuuuk9uueuuak
+    bbuuuuhueuu8uuuu7uuuuuukauufuubuaauuuuguduu7uuuu6uuuuuuk9uueuuak
     cp1257 lv
-    kzkzkkkkzkzkzkukzkkkkkkkzkzkzkkzkzkkkzkkukuckkkukkkkkukkukuckkku
-    uu6uuuu7vuuuoj9fbuguuuukuuufuukuuu5uuuu6uuuuni8eaufuuuukuuueuujk
+    kzkzkkkkzkzkzkukzkkkkkkkzkzkzkkzkzkkkzkkukvckkkukkkkkukkukuckkku
+    uu6uuuu8vuuunj8ebuguuuukuuufuukuuu5uuuu7uuuumi7daufuuuukuuueuujk
     cp1252 et
-    gzgugggguguguzrzzgggggggggtguzqugggaggaagauagaagaggggugagguagggg
+    gzguggggugtguzrzzgggggggggsguzqugggaggaagauagaagaggggugagguagggg
     uuuu5uuuuuuuuuuuuuuuu6fguuuu7uuuuuuu4uuuuuuuuuuuuuuuu5eguuuu6uuu
     """
 
