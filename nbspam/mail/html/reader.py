@@ -18,7 +18,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from nbspam.mail.html.styles import Properties
 
-MAX_TAGS = 20_000  # what follows the last one is taken for text; honest mail has a tenth
+MAX_TAGS = 12_000  # what follows the last one is taken for text; honest mail has a third
 MAX_REACH = 100  # open elements that are looked at in search of one to end
 MAX_SHEETS = 100  # style elements that are read
 MAX_REMEMBERED_TAGS = 2_000  # tags known by their text

@@ -144,12 +144,11 @@ class Tag:
         addresses = [piece.partition(")")[0].strip("'\" ") for piece in written.split("url(")[1:]]
         addresses += [found[attribute] for attribute in ("src", "background") if attribute in found]
         self.pictures = [address.strip()[:MAX_ADDRESS] for address in addresses]
-        if written or rules:
-            styles = [*[rule.style for rule in rules], Style(written)]
-            for style in styles:
-                values.update(style.plain)
-            for style in styles:
-                values.update(style.important)
+        styles = [rule.style for rule in rules] + ([Style(written)] if written else [])
+        for style in styles:
+            values.update(style.plain)
+        for style in styles:
+            values.update(style.important)
         self.colours = [f"#{values[key]:06x}" for key in ("colour", "background") if values.get(key, -1) >= 0]
         return values
 
