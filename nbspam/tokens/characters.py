@@ -40,11 +40,12 @@ def convert(character: str) -> str:
 
 def _is_mark(character: str) -> bool:
     """True for accents, vowel points, and characters that print nothing."""
-    if unicodedata.combining(character) not in _KEPT_MARKS or character in _FILLERS:
-        return True
-    if unicodedata.category(character) in ("Cf", "Me"):
-        return True
-    return unicodedata.name(character, "").startswith("VARIATION SELECTOR")
+    category = unicodedata.category(character)
+    if category[0] != "M":
+        return category == "Cf" or character in _FILLERS
+    is_selector = unicodedata.name(character, "").startswith("VARIATION SELECTOR")
+    is_kept = unicodedata.combining(character) in _KEPT_MARKS and category != "Me"
+    return is_selector or not is_kept or character in _FILLERS
 
 
 def _convert_letter(character: str) -> str:
