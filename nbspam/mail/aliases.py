@@ -33,15 +33,12 @@ _READ_AS = {
 # Codec -> names that Python lacks, without punctuation.
 _LACKING = {
     "cp1252": ("ansi", "western", "isolatin1", "iso8859"),
-    "cp1254": ("turkish",),
-    "cp1258": ("viscii",),
     "cp874": ("cp874",),
     "iso8859_6": ("iso88596i", "iso88596e"),
     "iso8859_8": ("iso88598i", "iso88598e", "visual", "logical"),
     "koi8_r": ("koi8",),
     "koi8_u": ("koi8u", "koi8ru"),
     "mac_roman": ("mac",),
-    "mac_latin2": ("macce",),
     "utf_16": ("unicode", "ucs2"),
     "gb18030": ("gb", "cngb", "gb2312charset"),
     "big5hkscs": ("cnbig5", "chinesebig5"),

@@ -34,6 +34,7 @@ _COMMON = {
 }
 UTF_16 = (b"\xff\xfe", b"\xfe\xff")  # byte order marks
 _UTF_8 = b"\xef\xbb\xbf"  # its mark; that of UTF-32 means nothing to a browser
+_MOST_OF_UTF_8 = 0.34  # of its characters beyond ASCII that may be broken
 _C1 = bytes(range(128, 160))
 # These bytes in windows-1252; the five undefined ones are control characters, as in browsers.
 WINDOWS_C1 = "€\x81‚ƒ„…†‡ˆ‰Š‹Œ\x8dŽ\x8f\x90‘’“”•–—˜™š›œ\x9džŸ"
@@ -124,7 +125,11 @@ def choose_header_codec(payload: bytes, label: str, allowance: Allowance) -> str
     is_legacy = codec not in ("", "ascii", "utf-8") and not codec.startswith(_STATEFUL)
     if is_legacy and _try_decode(payload, codec) is not None:
         return codec
-    return "utf-8" if _is_mostly_utf_8(payload) else _guess(payload, allowance)
+    return (
+        "utf-8"
+        if _is_sound(payload.decode("utf-8", "replace"), _MOST_OF_UTF_8)
+        else _guess(payload, allowance)
+    )
 
 
 def _decode_hard(payload: bytes, codec: str, allowance: Allowance) -> tuple[str, str]:
@@ -145,7 +150,7 @@ def _decode_hard(payload: bytes, codec: str, allowance: Allowance) -> tuple[str,
         allowance.note("no-charset")
     else:
         allowance.note("bad-charset")
-    if _is_mostly_utf_8(payload):
+    if _is_sound(payload.decode("utf-8", "replace"), _MOST_OF_UTF_8):
         codec = "utf-8"
     elif codec in ("", "ascii", "utf-8"):
         codec = _guess(payload, allowance)
@@ -174,14 +179,6 @@ def _try_decode(payload: bytes, codec: str) -> str | None:
     except (UnicodeError, LookupError):  # Python has no ISO-2022-CN
         text = decode_with(codec, payload) if codec == "euc_jp" else ""
     return text if text and _is_sound(text) else None
-
-
-def _is_mostly_utf_8(payload: bytes) -> bool:
-    """True if the bytes have at least two well-formed sequences of UTF-8 for each broken one."""
-    text = payload.decode("utf-8", "replace")
-    high = len(text) - len(text.encode("ascii", "ignore"))
-    broken = text.count("\ufffd") - payload.count(b"\xef\xbf\xbd")
-    return high >= 3 * broken
 
 
 def _is_sound(text: str, most: float = 0.1) -> bool:
