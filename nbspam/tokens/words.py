@@ -25,17 +25,10 @@ _SPACED = bytes([1]) * MIN_SPACED  # a run of single characters, in the lengths 
 _IS_LONGER = bytes(2) + bytes([1]) * 254  # by length of a word: whether it is longer than one character
 
 
-def _make_alphabet() -> bytes:
-    """Byte -> lower-case letter, digit, one of WORD_MARKS, byte of UTF-8 beyond ASCII, or else a space."""
-    table = bytearray(b" " * 128 + bytes(range(128, 256)))
-    for code in range(128):
-        character = chr(code)
-        if character.isalnum() or character in WORD_MARKS:
-            table[code] = ord(character.lower())
-    return bytes(table)
-
-
-ALPHABET = _make_alphabet()
+# Byte -> lower-case letter, digit, one of WORD_MARKS, byte of UTF-8 beyond ASCII, or else a space.
+ALPHABET = bytes(
+    ord(one.lower()) if one.isalnum() or one in WORD_MARKS else 32 for one in map(chr, range(128))
+) + bytes(range(128, 256))
 
 
 def split_words(text: str, limit: int) -> list[str]:
