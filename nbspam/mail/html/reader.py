@@ -9,7 +9,7 @@ from __future__ import annotations
 from itertools import chain, islice
 
 from nbspam.mail.html.entities import decode_references
-from nbspam.mail.html.styles import MOST, NORMAL, TINY, TRANSPARENT, Sheet, is_screen
+from nbspam.mail.html.styles import NORMAL, TINY, TRANSPARENT, Sheet, is_screen
 from nbspam.mail.html.tags import BLOCK, BREAK, CLOSE, OPEN, RAW, Tag, resolve
 from nbspam.mail.limits import Memory
 from nbspam.mail.message import Html, pin
@@ -32,7 +32,7 @@ _NOTHING = Tag("/wbr")  # markup that is no element
 # `shut`: only a summary in it is shown;  `size`: pixels;  `around`: marks that rules want around others.
 _ROOT: Properties = {"gone": False, "shut": False, "quoted": False, "visibility": "visible", "size": NORMAL}
 _ROOT |= {"colour": 0, "background": 0xFFFFFF, "around": frozenset(), "leftward": False, "override": False}
-_TURN, _TURN_BACK = "\u202e", "\u202c"  # what is between them is shown from right to left
+_TURN, _TURN_BACK = "\u202e", "\u202c"  # what is between them, of one line, is shown from right to left
 
 
 class State:
@@ -67,11 +67,6 @@ def is_invisible(colour: int, background: int) -> bool:
 def read_html(text: str) -> Html:
     """Read an HTML text; never raises, whatever it is."""
     return _Reader(text.replace("\0", "")).read()
-
-
-def _turn(text: str) -> str:
-    """A text that CSS turns round, as U+202E does, whose effect ends with a line."""
-    return _TURN + text.replace("\n", " ") + _TURN_BACK
 
 
 class _Reader:
@@ -134,7 +129,7 @@ class _Reader:
                     mark == len(visible) and pin(rest[0]).isalnum() and pin(visible[-1][-1:]).isalnum()
                 )
                 html.quoted += rest.count("\n") if state.values["quoted"] else 0
-                visible.append(_turn(rest) if state.turned else rest)
+                visible.append(rest if not state.turned else _TURN + rest.replace("\n", " ") + _TURN_BACK)
         return self._finish()
 
     def _begin_block(self, tag: Tag, state: State) -> State:
@@ -164,9 +159,6 @@ class _Reader:
             outer, look = state.values, tag.look
             values = outer | look
             values["gone"] = values["gone"] or (outer["shut"] and look.get("shut", False))
-            if "size" in look:
-                size = look["size"]
-                values["size"] = min(size.value * outer["size"], MOST) if size.relative else size.value
             values["around"] = outer["around"] | values["around"]
             key = tuple(values.values())
             if key not in self.states:

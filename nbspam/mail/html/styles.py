@@ -36,6 +36,7 @@ _PIXELS = {
     "px": 1.0, "": 1.0, "pt": 4 / 3, "em": 16.0, "rem": 16.0, "%": 6.0, "in": 96.0, "cm": 37.8,
     "pc": 16.0, "mm": 3.8, "ex": 8.0, "ch": 8.0, "vw": 10.0, "vh": 8.0,
 }  # fmt: skip
+_LETTERS = _PIXELS | {"%": NORMAL / 100}  # of their size
 _DEGREES = {"": 1.0, "deg": 1.0, "grad": 0.9, "rad": 57.3, "turn": 360.0}
 _PERCENT = {"%": 1.0, "": 1.0}
 _CHANNEL = {"": 1.0, "%": 2.55}
@@ -60,29 +61,15 @@ def parse_length(value: str) -> float | None:
     return MOST if value in ("auto", "none") else parse_number(value, _PIXELS)
 
 
-class Size:
-    """The size of letters: pixels, or a multiple of the size around."""
-
-    def __init__(self, value: float, relative: bool = False) -> None:
-        self.value = value
-        self.relative = relative
-
-
-def parse_letter_size(value: str) -> Size | None:
-    """The size of letters; None for anything else, and for less than nothing."""
+def parse_letter_size(value: str) -> float | None:
+    """Pixels, as if the size around were NORMAL; None for anything else, and for less than nothing."""
     if value.endswith(("small", "medium", "large", "initial", ")")):
-        return Size(NORMAL)
-    pixels = parse_length(value)
-    if pixels is None or pixels < 0:
-        return None
-    if value.endswith("%"):
-        return Size(pixels / (_PIXELS["%"] * 100), relative=True)
-    if value.endswith("em") and not value.endswith("rem"):
-        return Size(pixels / _PIXELS["em"], relative=True)
-    return Size(pixels)
+        return NORMAL
+    pixels = parse_number(value, _LETTERS)
+    return None if pixels is None or pixels < 0 else pixels
 
 
-def _parse_font(value: str) -> Size | None:
+def _parse_font(value: str) -> float | None:
     """The size of letters in `bold 12px/1.5 Arial`; a number without a unit is their weight."""
     sizes = [word.partition("/")[0] for word in value.split()[:6] if word[0] in "0123456789."]
     return next((parse_letter_size(size) for size in sizes if size == "0" or not size.isdigit()), None)
@@ -130,7 +117,7 @@ def _parse_background(value: str) -> int:
     return found[0] if found and "gradient(" not in value else UNKNOWN_COLOUR
 
 
-_LENGTHS = ("height", "max-height", "width", "max-width")
+SIZES = ("height", "max-height", "width", "max-width")
 # Property -> the name under which it is kept, and what reads its value.
 _READ: dict[str, tuple[str, Callable[[str], Any]]] = {
     "color": ("colour", parse_colour),
@@ -144,7 +131,7 @@ _READ: dict[str, tuple[str, Callable[[str], Any]]] = {
     "unicode-bidi": ("override", lambda value: value.endswith("override")),
     "direction": ("leftward", lambda value: value == "rtl"),
     **{name: (name, str) for name in ("display", "visibility")},
-    **{name: (name, parse_length) for name in _LENGTHS},
+    **{name: (name, parse_length) for name in SIZES},
 }
 
 

@@ -10,10 +10,10 @@ from nbspam.mail.html.styles import (
     DRAWING,
     FAINT_OPACITY,
     NORMAL,
+    SIZES,
     TINY,
     TRANSPARENT,
     UNKNOWN_COLOUR,
-    Size,
     Style,
     parse_colour,
 )
@@ -55,7 +55,6 @@ _ENDS = {"td": ("td", "th"), "th": ("td", "th"), "tr": ("tr",), "li": ("li",), "
 # An end tag ends nothing outside of these; that of a part of a table, nothing outside of the table.
 _WALLS = frozenset(("table", "td", "th", "caption", "ul", "ol", "dl", "select", "button", "object"))
 _WALLS |= {"foreignobject"}
-_SIZES = ("height", "max-height", "width", "max-width")
 _INHERITED = ("shut", "quoted", "visibility", "size", "colour", "background", "leftward", "override")
 _WITHOUT_TEXT = ("hidden", "checkbox", "radio", "password", "image", "file")
 _WEB = frozenset(("http:", "https:", "ftp:", ""))
@@ -130,7 +129,7 @@ class Tag:
         if name in ("button", "mark", "select") or (name == "a" and "href" in found):
             values["colour"] = UNKNOWN_COLOUR  # its own one
         if name == "font" and found.get("size", "").strip("+- ")[:1].isdigit():
-            values["size"] = Size(NORMAL)
+            values["size"] = NORMAL
         if name == "blockquote" and any(mark in " ".join(found.values()) for mark in ("cite", "quote")):
             values["quoted"] = True
         if name in _WITH_BACKGROUND and "background" in found:
@@ -167,7 +166,7 @@ class Tag:
         if (
             display == "none"
             or get("opacity", 1) <= FAINT_OPACITY
-            or (is_box and min([get(name, NORMAL) for name in _SIZES]) <= TINY)
+            or (is_box and min([get(name, NORMAL) for name in SIZES]) <= TINY)
             or get("indent", 0) <= _FAR
         ):
             self.look["gone"] = True
