@@ -7,7 +7,7 @@ The specification is docs/tokens.md.
 
 from __future__ import annotations
 
-from itertools import compress, pairwise
+from itertools import compress, groupby, pairwise
 
 from nbspam.mail.limits import Memory
 from nbspam.tokens.bag import INNER
@@ -76,22 +76,19 @@ def _drop_single(found: list[str], lengths: bytes, is_ascii: bool) -> list[str]:
     Pictures and single letters of other alphabets than the Latin one stay.
     """
     if _SPACED in lengths:
-        return _spell_out(found, lengths)
+        return _spell_out(found)
     if is_ascii:
         return list(compress(found, lengths.translate(_IS_LONGER)))
     return [word for word in found if len(word) > 1 or not word.isascii()]
 
 
-def _spell_out(found: list[str], lengths: bytes) -> list[str]:
+def _spell_out(found: list[str]) -> list[str]:
+    """The words, with what each run of single characters spells."""
     kept: list[str] = []
-    start = 0
-    while (at := lengths.find(1, start)) >= 0:
-        kept += found[start:at]
-        start = at + 1
-        while lengths[start : start + 1] == b"\1":
-            start += 1
-        kept += _spell(found[at:start])
-    return kept + found[start:]
+    for is_single, run in groupby(found, lambda word: len(word) == 1):
+        words = list(run)
+        kept += _spell(words) if is_single else words
+    return kept
 
 
 def _spell(run: list[str]) -> list[str]:
