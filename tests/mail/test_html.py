@@ -108,7 +108,6 @@ SHOWN = [
     ("a margin off the screen", "<p style='margin-left:-9999px'>X</p>"),
     ("a colour of a hue", "<p style='color:hsl(120 100% 25%)'>X</p>"),
     ("an element of no drawing", "<metadata>X</metadata>"),
-    ("a page in a drawing", "<svg><foreignObject><desc>X</desc></foreignObject></svg>"),
     ("a page after a drawing without end", "<svg><p><desc>X</desc>"),
     *[
         (f"sheet, {why}", f"<style>{sheet}</style><p class=h>X</p>")

@@ -237,7 +237,7 @@ class _Reader:
         if not text:
             return _NOTHING, ""
         around, sheet = state.values["around"], self.sheet
-        is_drawn = "svg" in around and "foreignobject" not in around
+        is_drawn = "svg" in around
         tag = Tag(text, is_drawn=True) if is_drawn else _remembered[text]
         rules = sheet.find_rules(tag.marks, around) if tag.is_start and sheet.rules else []
         if rules or not sheet.asked & tag.marks <= around:

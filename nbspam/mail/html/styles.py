@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 MAX_RULES = 1_000  # selectors of a page whose rules can hide something
 MAX_SELECTORS = 20_000  # of a page that are read; honest mail has a tenth
 MAX_ASKED = 100  # marks that these want around an element
-DRAWING = frozenset(("svg", "foreignobject"))  # marks that are always asked for: see Tag.is_drawn
+DRAWING = frozenset(("svg",))  # marks that are always asked for: see Tag.is_drawn
 MAX_LOOKS = 100_000  # comparisons of an element with a rule, in a page; honest mail needs 10,000
 MOST = 1e6  # pixels
 NORMAL = 16.0  # pixels: the size of letters where nothing is said

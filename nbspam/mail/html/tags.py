@@ -29,8 +29,7 @@ MAX_ADDRESS = 4_096  # characters of one that are kept
 OPEN, BLOCK, CLOSE, BREAK, VOID, RAW = range(6)
 _KINDS = {
     OPEN: "a abbr audio b big button cite code datalist del dfn em font i ins label map mark meter nobr "
-    "noscript object progress q rp s small span strike strong sub sup svg template time tt u video bdo "
-    "foreignobject",
+    "noscript object progress q rp s small span strike strong sub sup svg template time tt u video bdo",
     BLOCK: "address article aside blockquote body caption center dd details dialog dir div dl dt fieldset "
     "figure footer form h1 h2 h3 h4 h5 h6 header html legend li main menu nav ol optgroup option p pre "
     "section select summary table tbody td tfoot th thead tr ul",
@@ -54,7 +53,6 @@ _COLOURED = (
 _ENDS = {"td": ("td", "th"), "th": ("td", "th"), "tr": ("tr",), "li": ("li",), "table": ("svg",)}
 # An end tag ends nothing outside of these; that of a part of a table, nothing outside of the table.
 _WALLS = frozenset(("table", "td", "th", "caption", "ul", "ol", "dl", "select", "button", "object"))
-_WALLS |= {"foreignobject"}
 _INHERITED = ("shut", "quoted", "visibility", "size", "colour", "background", "leftward", "override")
 _WITHOUT_TEXT = ("hidden", "checkbox", "radio", "password", "image", "file")
 _WEB = frozenset(("http:", "https:", "ftp:", ""))
