@@ -15,10 +15,10 @@ from nbspam.tokens.bag import EDGE
 # Quotation marks, hyphens and dashes inside of words; Arabic marks in numbers.
 _PUNCTUATION = str.maketrans("´‘’‛ʼ‐‑‒–—―٪٫٬", "'''''------%.,")
 # Letters that some programs or writers replace by another one: Turkish, Arabic and Persian.
-_SPELLINGS = str.maketrans("ıىیةکٱ", "iييهكا", "\u0640")
+# The rest print nothing, and are letters or marks by their category.
+_SPELLINGS = str.maketrans("ıىیةکٱ", "iييهكا", "\u0640\u034f\u115f\u1160\u17b4\u17b5")
 # Combining classes of marks that make another letter: nukta of India, voiced kana.  Other marks are dropped.
 _KEPT_MARKS = (0, 7, 8)
-_FILLERS = "\u034f\u115f\u1160\u17b4\u17b5"  # print nothing, and are letters or marks by their category
 _BLANK = "\u2800"  # Braille without a dot
 # How the Unicode names of characters begin that are written without spaces between words.
 _UNSPACED = (
@@ -32,9 +32,12 @@ def convert(character: str) -> str:
         return character
     if not is_known(character):
         return " "
-    apart = unicodedata.normalize("NFKD", character.translate(_PUNCTUATION))
-    bare = "".join([part for part in apart if not _is_mark(part)])
-    plain = unicodedata.normalize("NFKC", bare).casefold().translate(_SPELLINGS)
+    plain = character
+    if unicodedata.category(character) != "Lo" or unicodedata.decomposition(character):
+        apart = unicodedata.normalize("NFKD", character.translate(_PUNCTUATION))
+        bare = "".join([part for part in apart if not _is_mark(part)])
+        plain = unicodedata.normalize("NFKC", bare).casefold()
+    plain = plain.translate(_SPELLINGS)
     return "".join([part if part.isascii() else _convert_letter(part) for part in plain])
 
 
@@ -42,10 +45,9 @@ def _is_mark(character: str) -> bool:
     """True for accents, vowel points, and characters that print nothing."""
     category = unicodedata.category(character)
     if category[0] != "M":
-        return category == "Cf" or character in _FILLERS
-    is_selector = unicodedata.name(character, "").startswith("VARIATION SELECTOR")
+        return category == "Cf"
     is_kept = unicodedata.combining(character) in _KEPT_MARKS and category != "Me"
-    return is_selector or not is_kept or character in _FILLERS
+    return not is_kept or unicodedata.name(character, "").startswith("VARIATION SELECTOR")
 
 
 def _convert_letter(character: str) -> str:
