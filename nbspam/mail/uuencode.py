@@ -1,4 +1,4 @@
-"""Uuencoded files: as a transfer encoding, and inside the text of a mail, where files of yEnc may be, too.
+"""Uuencoded files: as a transfer encoding, and inside the text of a mail, where yEnc may be, too.
 
 Imported only for such mail.
 """
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
 _CAPITALS = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _CONTROLS = bytes(set(range(32)) - set(b"\t\n\r\x0e\x0f\x1b"))  # ISO-2022 has the last three
-_YENC = bytes([byte - 42 & 255 for byte in range(256)])
 
 
 def decode_uuencode(payload: bytes, allowance: Allowance) -> bytes:
@@ -28,7 +27,7 @@ def decode_uuencode(payload: bytes, allowance: Allowance) -> bytes:
 
 
 def take_out_files(payload: bytes, allowance: Allowance) -> tuple[bytes, list[tuple[str, bytes]]]:
-    """(text without its encoded files, [(file name, perhaps "", and contents)]).
+    """(text without its encoded files, [(file name, perhaps "", and contents)]); files of yEnc are not read.
 
     Lines that are mostly capital letters can be uuencoded data as well as words, so they stay in the text.
     """
@@ -50,34 +49,22 @@ def take_out_files(payload: bytes, allowance: Allowance) -> tuple[bytes, list[tu
         begin = _find_begin(payload, stop)
     kept.append(payload[position:])
     text = b"".join(kept)
-    return _take_out_yenc(text, files) if b"=ybegin " in text else text, files
+    return _remove_yenc(text) if b"=ybegin " in text else text, files
 
 
-def _take_out_yenc(text: bytes, files: list[tuple[str, bytes]]) -> bytes:
-    """The text without its files in yEnc, which are added to `files`.
+def _remove_yenc(text: bytes) -> bytes:
+    """The text without data in yEnc.  Lines without control characters are words, so they stay.
 
-    Lines without control characters are words that everybody sees, so they stay.
     Source: yenc.org, draft 1.3.
     """
     first, *pieces = (b"\n" + text).split(b"\n=ybegin ", MAX_UU_BLOCKS)
     kept = [first]
     for piece in pieces:
         encoded, end, rest = piece.partition(b"\n=yend ")
-        head, _, lines = encoded.partition(b"\n")
-        controls = len(lines) - len(lines.translate(None, _CONTROLS))
-        if end and controls * 20 > len(lines):  # of encoded data, one in ten
-            files.append((head.partition(b" name=")[2].strip().decode("latin-1"), _decode_yenc(lines)))
-            piece = rest.partition(b"\n")[2]
-        else:
-            piece = b"=ybegin " + piece
-        kept.append(b"\n" + piece)
+        words = encoded.translate(None, _CONTROLS)
+        is_data = end and len(words) * 20 < len(encoded) * 19  # one in ten is a control character
+        kept.append(b"\n" + rest.partition(b"\n")[2] if is_data else b"\n=ybegin " + piece)
     return b"".join(kept)[1:]
-
-
-def _decode_yenc(lines: bytes) -> bytes:
-    first, *escaped = lines.replace(b"\n", b"").split(b"=")
-    pieces = [bytes([piece[0] - 64 & 255]) + piece[1:] for piece in escaped if piece]
-    return (first + b"".join(pieces)).translate(_YENC)
 
 
 def _find_line_end(payload: bytes, start: int) -> int:
