@@ -32,12 +32,14 @@ MAX_LINKS = 300  # of a page, and pictures of it, that are looked at
 MAX_HOSTS = 1_000  # hosts whose tokens are remembered
 MAX_HOST = 80  # characters of one that is remembered
 MAX_SCHEME = 20  # letters of a scheme that are read
+MAX_FOUND_SCHEME = 12  # in running text
 MAX_URL = 2_000  # characters of one URL that are read
 MAX_INNER = 5  # addresses inside of one
 MAX_PATH_WORDS = 30
 _END = bytes(range(33)) + b"<>\"'`{}|\\^[]" + bytes(range(128, 256))
 _STOP = bytes.maketrans(_END, b" " * len(_END))
 _PATH = ALPHABET.translate(bytes.maketrans(WORD_MARKS.encode(), b" " * len(WORD_MARKS)))
+_LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _AFTER = ".,;:!?)'*_~"  # no part of an address at its end; stars and bars are how plain text says bold
 _BREAKS = dict.fromkeys(map(ord, "\t\r\n"))
 _WEB = frozenset(("http", "https", "ftp"))  # a browser finds their hosts without slashes, too
@@ -124,43 +126,28 @@ def tokenize_page(html: Html) -> list[str]:
 
 
 def cut_urls(text: str) -> tuple[str, list[str]]:
-    """Running text without its URLs, and the URLs.  A URL is a word, ://, and what follows up to a space."""
-    pieces = text.split("://", MAX_URLS)
-    if len(pieces) == 1:
-        return text, []
+    """Running text without its URLs, and the URLs.  A URL is letters, ://, and what follows up to a space."""
     rest: list[str] = []
     urls: list[str] = []
-    before = pieces[0]
-    inside = ""  # an address that has another one in it
-    for number, after in enumerate(pieces[1:], 2):
-        scheme = "" if inside else _find_scheme(before)
-        rest.append(before[: len(before) - len(scheme)])
-        end = _find_url_end(after)
-        inside += scheme + "://" + after[:end]
-        if 0 < end == len(after) and number < len(pieces):
-            before = ""
-            continue
-        urls.append(inside.rstrip(_AFTER))
-        before = " " + after[end:]
-        inside = ""
-    rest.append(before)
-    return "".join(rest), urls
-
-
-def _find_scheme(text: str) -> str:
-    """The ASCII letters at the end of a text, at most 12."""
-    size = 0
-    for character in reversed(text[-12:]):
-        if not (character.isascii() and character.isalpha()):
-            break
-        size += 1
-    return text[len(text) - size :]
+    start = 0
+    at = text.find("://")
+    while at >= 0 and len(urls) < MAX_URLS:
+        before = text[max(start, at - MAX_FOUND_SCHEME) : at]
+        begin = at - len(before) + len(before.rstrip(_LETTERS))
+        after = at + len("://")
+        end = after + _find_url_end(text[after : after + MAX_URL])
+        rest.append(text[start:begin])
+        urls.append(text[begin:end].rstrip(_AFTER))
+        start = end
+        at = text.find("://", start)
+    rest.append(text[start:])
+    return " ".join(rest), urls
 
 
 def _find_url_end(text: str) -> int:
     """Where the first character is that no address has; brackets may be around a host of IPv6."""
     try:
-        head = text[:MAX_URL].encode("ascii")
+        head = text.encode("ascii")
     except UnicodeEncodeError as error:  # Chinese follows an address without a space
         head = text[: error.start].encode("ascii")
     bracket = head.find(b"]", 0, MAX_HOST) if head[:1] == b"[" else 0
