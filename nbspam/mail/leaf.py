@@ -57,7 +57,6 @@ _FILE_STARTS = tuple([start for start, _ in MAGIC if start != _RTF])
 _HEAD = 64  # bytes of a file, one of which no text has
 _NO_TEXT = bytes(set(range(32)) - set(b"\a\b\t\n\v\f\r\x0e\x0f\x1b"))  # text may be ISO-2022, or coloured
 _BEFORE_PDF = 1_024  # bytes of anything before it that viewers skip
-_DOCUMENTS = (_ZIP, _PDF, _OLE)
 _PAGES = frozenset(("application/xhtml+xml", "image/svg+xml"))
 
 
@@ -170,8 +169,8 @@ def _read_payload(part: Part, payload: bytes, allowance: Allowance) -> None:
     part.size_bytes = len(payload)
     part.payload_magic = payload[:16]
     is_text = kind.startswith(("text/", "message/")) or kind in CARD_TYPES
-    if is_text and _is_file(part, payload):
-        _read_file(part, payload, allowance)
+    if is_text and _is_file(payload):
+        part.document = read_document(payload, allowance)
         return
     is_page = kind == "text/html" or _is_hidden_page(part, payload)
     is_shown = is_page or (kind == "text/plain" and part.disposition != "attachment")
@@ -183,28 +182,21 @@ def _read_payload(part: Part, payload: bytes, allowance: Allowance) -> None:
         if kind == "text/plain" and part.parameters.get("delsp", "").lower() == "yes":
             part.text = _join_flowed(part.text)
     else:
-        _read_file(part, payload, allowance)
-
-
-def _is_file(part: Part, payload: bytes) -> bool:
-    """True if a part that is declared as text is a file: `MZ` or `GIF89a` may begin a sentence."""
-    may_be_pdf = payload.startswith(_PDF) or _is_named_pdf(part.content_type, part.filename)
-    if may_be_pdf and _find_pdf(payload) >= 0 and b" obj" in payload:
-        return True
-    head = payload[:_HEAD]
-    return head.startswith(_FILE_STARTS) and len(head.translate(None, _NO_TEXT)) < len(head)
-
-
-def _read_file(part: Part, payload: bytes, allowance: Allowance) -> None:
-    if _is_named_pdf(part.content_type, part.filename) or not payload.startswith(_DOCUMENTS):
-        payload = payload[max(_find_pdf(payload), 0) :]
-    if payload.startswith(_DOCUMENTS):
         part.document = read_document(payload, allowance)
 
 
+def _is_file(payload: bytes) -> bool:
+    """True if a part that is declared as text is a file: `MZ` or `GIF89a` may begin a sentence."""
+    head = payload[:_HEAD].lstrip()
+    if head.startswith(_PDF):
+        return b" obj" in payload
+    return head.startswith(_FILE_STARTS) and len(head.translate(None, _NO_TEXT)) < len(head)
+
+
 def read_document(payload: bytes, allowance: Allowance) -> Document:
-    """What is in a file; an empty Document if it begins as none of _DOCUMENTS."""
+    """What is in a file; an empty Document if nothing is known about its kind."""
     document = Document()
+    pdf = payload.find(_PDF, 0, _BEFORE_PDF)
     if payload.startswith(_ZIP):
         from nbspam.mail.attachments.archive import read_zip
 
@@ -213,21 +205,11 @@ def read_document(payload: bytes, allowance: Allowance) -> Document:
         from nbspam.mail.attachments.archive import read_ole
 
         read_ole(payload, document)
-    elif payload.startswith(_PDF):
+    elif pdf >= 0:
         from nbspam.mail.attachments.pdf import read_pdf
 
-        read_pdf(payload, document, allowance)
+        read_pdf(payload[pdf:], document, allowance)
     return document
-
-
-def _is_named_pdf(kind: str, filename: str) -> bool:
-    name = filename.lower()
-    return name.endswith(".pdf") or (kind == "application/pdf" and not name.endswith(PAGE_ENDINGS))
-
-
-def _find_pdf(payload: bytes) -> int:
-    """Where viewers see a PDF begin; -1 if they see none."""
-    return payload.find(_PDF, 0, _BEFORE_PDF + len(_PDF))
 
 
 def _is_hidden_page(part: Part, payload: bytes) -> bool:
@@ -237,8 +219,6 @@ def _is_hidden_page(part: Part, payload: bytes) -> bool:
         return True
     is_file = kind.startswith("application/")
     if not is_file and part.disposition != "attachment":
-        return False
-    if is_file and _is_named_pdf(kind, part.filename) and _find_pdf(payload) >= 0:
         return False
     head = payload.lstrip()[:1_000].lower()
     if is_file and (head.startswith(_HTML_FILE_STARTS) or (head.startswith(b"<?xml") and b"<svg" in head)):
