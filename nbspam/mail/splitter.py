@@ -38,7 +38,6 @@ class _Multipart:
     choice       : its number in Splitter.choices plus one; 0 if mail programs show all of its parts
     start_id     : Content-ID of the part that they show, "" if it does not say
     message_at   : which of its parts is an embedded message; of several the last
-    twins        : open multiparts directly inside it with the same boundary
     """
 
     def __init__(self, delimiter: bytes, default_type: str, start: int, depth: int) -> None:
@@ -50,7 +49,6 @@ class _Multipart:
         self.choice = 0
         self.start_id = ""
         self.message_at = 0
-        self.twins = 0
 
 
 class _Scan:
@@ -290,9 +288,6 @@ class Splitter:
         is_twin = bool(boundary) and any(outer.delimiter == delimiter for outer in scan.multiparts)
         if is_twin:
             self.allowance.note("duplicate-boundary")
-            if scan.multiparts[-1].delimiter == delimiter:
-                scan.multiparts[-1].twins += 1
-                return
         default_type = "message/rfc822" if part.content_type == "multipart/digest" else "text/plain"
         multipart = _Multipart(delimiter, default_type, start, depth)
         if part.content_type in ("multipart/related", "multipart/alternative") and not is_twin:
@@ -329,9 +324,7 @@ class Splitter:
         scan.position = min(end + 1, len(scan.data))
         multipart = scan.multiparts[number]
         scan.close(number + 1)
-        if is_closing and multipart.twins:
-            multipart.twins -= 1
-        elif is_closing:
+        if is_closing:
             scan.close(number)
             if not scan.multiparts:
                 scan.position = -1
