@@ -111,11 +111,11 @@ def test_codes_of_two_bytes_are_read_by_the_table_of_the_font(codes: str, shown:
     assert words_of(page_of(f"BT /F1 9 Tf <{codes}> Tj ET", font=font, more=more)) == shown
 
 
-def test_fonts_and_contents_may_be_objects_or_inherited() -> None:
+def test_fonts_may_be_objects_or_inherited() -> None:
     font, table = "<< /Type /Font /ToUnicode 8 0 R >>", stream(b"1 beginbfchar <61> <0062> endbfchar")
     for page, more in (
         ("/Contents [3 0 R] /Resources 5 0 R", {5: "<< /Font 6 0 R >>", 6: "<< /F1 4 0 R >>"}),
-        ("/Contents 5 0 R /Parent 6 0 R", {5: "[3 0 R]", 6: f"<< /Kids [] {RESOURCES} >>"}),
+        ("/Contents 3 0 R /Parent 6 0 R", {6: f"<< /Kids [] {RESOURCES} >>"}),
     ):
         page = f"<< /Type /Page {page} >>"
         payload = page_of("BT /F1 9 Tf (a) Tj ET", page=page, font=font, more={**more, 8: table})

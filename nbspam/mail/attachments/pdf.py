@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 MAX_OBJECTS = 10_000
 MAX_PAGES = 64  # pages and forms
 MAX_SAYS = 20_000  # bytes of a dictionary or array in which keys are looked up
-MAX_STRING = 2_000  # bytes of a title or an address
 MAX_TITLES = 20  # titles, authors and their like
 MAX_RANGE = 256  # codes of one width
 FONT_COST = 100  # items of a message that reading a font counts, for its dictionary is searched
@@ -106,19 +105,16 @@ class _File:
             self._add(number, data[first + place : first + end])
 
     def stream(self, number: int) -> bytes:
-        """The first bytes of a stream; b"" if it has a filter that text seldom has."""
+        """The first bytes of a stream; still encoded if text seldom has its filter."""
         data = self.streams.get(number, b"")[:MAX_PIECE] if self.allowance.document_bytes > 0 else b""
-        cost = max(len(data), PIECE_COST)
         filters = _FILTERS.search(self.says.get(number, b""))
         for name in filters[1].strip(b"[/ ").replace(b"/", b" ").split()[:2] if filters else ():
-            if name in (b"FlateDecode", b"Fl"):
+            if name == b"FlateDecode":
                 data = inflate(data.lstrip()[2:])  # after the header of zlib
-            elif name in (b"ASCII85Decode", b"A85"):
+            elif name == b"ASCII85Decode":
                 with suppress(ValueError):
                     data = a85decode(data.partition(b"~")[0], ignorechars=b" \t\r\n\0\f")
-            else:
-                return b""
-        self.allowance.document_bytes -= max(cost, len(data))
+        self.allowance.document_bytes -= max(len(data), PIECE_COST)
         return data
 
     def value(self, says: bytes, key: bytes) -> bytes:
@@ -139,8 +135,6 @@ class _File:
         """What a page draws, or the table of a font to Unicode, from one stream or several."""
         found = _STREAMS.search(says)
         numbers = [int(number) for number in _REFERENCE.findall(found[1])] if found else []
-        if numbers and not self.streams.get(numbers[0]):  # an array of them is an object
-            numbers = [int(number) for number in _REFERENCE.findall(self.says.get(numbers[0], b""))]
         return b"\n".join([self.stream(number) for number in numbers])[:MAX_PIECE]
 
     def text(self) -> str:
@@ -169,17 +163,15 @@ class _File:
 class _Font:
     """What the codes of a font show, and how wide that is in thousandths of the size of the font.
 
-    em     : how wide its widest character may be
-    ranges : first code, last code and the UTF-16 of the first; sorted
-    shown  : what single codes show; grows with those looked up in ranges
+    em       : how wide its widest character may be
+    ranges   : first code, last code and the UTF-16 of the first; sorted
+    encoding : of codes of one byte if there are no ranges
     """
 
     def __init__(self, file: _File, says: bytes) -> None:
         self.code_bytes = 2 if b"/Type0" in says else 1
         self.ranges = sorted(_read_ranges(file.content(says), file.allowance))
-        encoding = "mac_roman" if b"/MacRomanEncoding" in says else "cp1252"
-        is_listed = self.code_bytes == 2 or bool(self.ranges)
-        self.shown = {} if is_listed else dict(enumerate(bytes(range(256)).decode(encoding, "replace")))
+        self.encoding = "mac_roman" if b"/MacRomanEncoding" in says else "cp1252"
         unit = 1000 * file.number(says, b"FontMatrix") or 1.0  # fonts of Type 3 have their own (9.6.5)
         descendant = file.value(says, b"DescendantFonts")
         self.width = file.number(descendant, b"DW") or 500
@@ -194,22 +186,21 @@ class _Font:
 
     def character(self, code: int) -> str:
         """What a code shows; "" if the font does not say."""
-        if code not in self.shown:
-            place = bisect_right(self.ranges, (code, 1 << 32, b""))
-            first, last, target = self.ranges[place - 1] if place else (0, -1, b"")
-            number = int.from_bytes(target, "big") + code - first
-            shown = number.to_bytes(len(target) + 4, "big")[4:].decode("utf-16-be", "replace")
-            self.shown[code] = shown if code <= last else ""
-        return self.shown[code]
+        if self.code_bytes == 1 and not self.ranges:
+            return bytes([code]).decode(self.encoding, "replace")
+        place = bisect_right(self.ranges, (code, 1 << 32, b""))
+        first, last, target = self.ranges[place - 1] if place else (0, -1, b"")
+        number = int.from_bytes(target, "big") + code - first
+        shown = number.to_bytes(len(target) + 4, "big")[4:].decode("utf-16-be", "replace")
+        return shown if code <= last else ""
 
 
 def _read_ranges(table: bytes, allowance: Allowance) -> list[tuple[int, int, bytes]]:
     """The ranges of codes in a ToUnicode table; a single code is a range as well."""
     found: list[tuple[int, int, bytes]] = []
     for section in table.split(b"beginbf")[1:]:
-        content = section.partition(b"endbf")[0]
         entries = _RANGE if section.startswith(b"range") else _CHARACTER
-        for first, last, target, listed in entries.findall(content):
+        for first, last, target, listed in entries.findall(section):
             begin, end = int(first, 16), int(last or first, 16)
             single = enumerate(listed.split(b"<")[1:], begin)
             each = [(code, code, _decode_bytes(to[:128])) for code, to in single]
@@ -280,13 +271,12 @@ class _Writer:
         self._allowance.document_items -= len(codes)
         self.shown += map(font.character, codes)
         width = sum([font.widths.get(code, font.width) for code in codes])
-        self._pen += width / 1000 * self._size * self._unit
-        self._end = self._pen
+        self._pen = self._end = self._pen + width / 1000 * self._size * self._unit
 
 
 def _decode_text(string: bytes) -> str:
     """A string of a dictionary: UTF-16 with its mark or, near enough, Latin-1."""
-    found = _decode_bytes(string)[:MAX_STRING]
+    found = _decode_bytes(string)
     return found[2:].decode("utf-16-be", "replace") if found[:2] == b"\xfe\xff" else found.decode("latin-1")
 
 
