@@ -216,8 +216,7 @@ def read_url(url: str) -> tuple[list[str], Host]:
 
 def find_host(url: str) -> str:
     """The name of the host of an address with or without a scheme."""
-    scheme, _, rest = pin(url[:MAX_URL]).strip().translate(_BREAKS).partition("://")
-    authority, _ = _split_authority(rest if scheme.isalpha() else url.strip())
+    authority, _ = _split_authority(_split_scheme(url)[1])
     return _hosts[authority].name
 
 

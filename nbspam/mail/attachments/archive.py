@@ -10,7 +10,7 @@ import re
 import zlib
 from contextlib import suppress
 
-from nbspam.mail.attachments.office import OFFICE_FILES, holds_links, holds_text, is_of_office, read_xml
+from nbspam.mail.attachments.office import OFFICE_FILES, is_of_office, is_shown, read_xml
 from nbspam.mail.charset import choose_header_codec, decode_with
 from nbspam.mail.message import MAX_NAMES, Document
 
@@ -64,7 +64,7 @@ def read_zip(payload: bytes, document: Document, allowance: Allowance) -> None:
             document.mark("macros")
         if len(document.names) < MAX_NAMES and not (is_office and is_of_office(name_lower)):
             document.names.append(name)
-        if is_office and not is_encrypted and (holds_text(name_lower) or holds_links(name_lower)):
+        if is_office and not is_encrypted and is_shown(name_lower):
             read_xml(name_lower, _read_content(payload, at, allowance), document, allowance)
 
 

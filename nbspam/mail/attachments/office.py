@@ -40,25 +40,20 @@ def is_of_office(name: str) -> bool:
     return name in OFFICE_FILES or name.startswith(_PARTS)
 
 
-def holds_text(name: str) -> bool:
-    """True if the file of that lower-case name holds the text of the document."""
-    return name.endswith(".xml") and name.startswith(_TEXTS)
-
-
-def holds_links(name: str) -> bool:
-    """True if the file of that lower-case name lists what another file refers to."""
-    return name.endswith(".rels")
+def is_shown(name: str) -> bool:
+    """True if the file of that lower-case name holds text, or lists what another file links to."""
+    return name.endswith(".rels") or name.startswith(_TEXTS)
 
 
 def read_xml(name: str, xml: bytes, document: Document, allowance: Allowance) -> None:
-    """Note the links of a file of an office document, and its text if it holds one.
+    """Note the links of a file of an office document, and its text.
 
     name : lower-case, inside the archive
     xml  : perhaps cut off, or not XML at all
     """
     for found in _ADDRESS.finditer(xml):
         document.add_address(decode_references(found[1][:_MAX_ADDRESS].decode("utf-8", "replace")))
-    if holds_text(name) and len(document.text) < MAX_DOCUMENT_TEXT:
+    if not name.endswith(".rels") and len(document.text) < MAX_DOCUMENT_TEXT:
         document.text += _collect_text(xml, name == _OPEN_DOCUMENT, allowance) + "\n"
         document.text = document.text[:MAX_DOCUMENT_TEXT]
 
