@@ -146,7 +146,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def start(folder: Path, tmp_path: Path, model: Path, monkeypatch: pytest.MonkeyPatch) -> Start:
     """Run commands against a server: (exit status, stderr) of each."""
-    monkeypatch.setattr(account, "ANSWER_SECONDS", 1)
+    monkeypatch.setattr(account, "ANSWER_SECONDS", 0.5)
     monkeypatch.setattr("nbspam.cli.imap.LEARN_SECONDS", 0.01)
 
     def start(server: BadServer, *commands: str) -> list[tuple[int, str]]:
@@ -184,7 +184,7 @@ def test_no_answer_is_a_fault_of_ours(folder: Path, start: Start, name: str) -> 
         assert [(status, text.count("trying again")) for status, text in watch] == [(130, 2)]
 
 
-@pytest.mark.parametrize("command", ["greeting", "list", "search", "fetch", "body"])
+@pytest.mark.parametrize("command", ["greeting", "list", "body"])
 @pytest.mark.parametrize("kind", ["slow", "endless"])
 def test_an_answer_has_a_deadline_and_a_size(folder: Path, start: Start, command: str, kind: str) -> None:
     line = b"* OK " + b"x" * 60_000 + b"\r\n"
