@@ -8,16 +8,15 @@ from typing import Any, NamedTuple
 from nbspam.store.autolearned import read_autolearned
 from nbspam.store.connection import Connection
 from nbspam.store.reader import Model, find_rows
-from nbspam.store.rules import rule_of, stream_sound, unsound_error
+from nbspam.store.rules import check_rows, stream_sound
 from nbspam.store.updater import Updater, read_rows
 
 # Years 1 to 9999, less a day for any time zone: a wrong clock or a forger may have written any value.
 _TIME = """CASE WHEN batch.number IS NULL THEN NULL WHEN typeof(time) = 'integer'
 THEN min(max(time, -62135510400000), 253402214400000) ELSE 0 END"""
 _ROWS = f"""
-SELECT batch, {_TIME}, CAST(name AS TEXT), own, class, sum(times), min(is_sound)
-FROM (SELECT batch, class, times, {rule_of("learned")} AS is_sound FROM learned
-    UNION ALL SELECT batch, class, 0, {rule_of("moved")} FROM moved)
+SELECT batch, {_TIME}, CAST(name AS TEXT), own, class, sum(times)
+FROM (SELECT batch, class, times FROM learned UNION ALL SELECT batch, class, 0 FROM moved)
 LEFT JOIN batch ON batch.number = batch LEFT JOIN source ON source.number = batch.source
 GROUP BY batch, class ORDER BY batch DESC
 """
@@ -43,9 +42,8 @@ class Entry(NamedTuple):
 def list_entries(model: Model) -> list[Entry]:
     """The entries of a ledger, the newest first; also those whose messages have all moved since."""
     found: dict[tuple[int | None, tuple[str, ...], bool], Entry] = {}
-    for batch, time_ms, name, is_own, number, times, is_sound in model.connection.ask(_ROWS):
-        if not is_sound:
-            raise unsound_error(model.path, "learned")
+    check_rows(model.connection, "learned", "moved")
+    for batch, time_ms, name, is_own, number, times in model.connection.ask(_ROWS):
         fresh = time_ms, tuple((name or "").split("\t")), bool(is_own)
         entry = found.setdefault(fresh, Entry(*fresh, set(), [0] * len(model.classes)))
         entry.batches.add(batch)

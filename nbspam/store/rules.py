@@ -33,12 +33,11 @@ _RANGES = {
 }
 
 
-def rule_of(table: str, n_classes: int = 0) -> str:
+def _rule_of(table: str, n_classes: int = 0) -> str:
     """SQL: 1 for a sound row of the table.  n_classes : whose count columns of `token` are meant, too"""
-    columns = [
-        *RULES[table].split(),
-        *(f"{name}:count" for name in count_columns(n_classes) if table == "token"),
-    ]
+    columns = RULES[table].split()
+    if table == "token":
+        columns += [name + ":count" for name in count_columns(n_classes)]
     return " AND ".join(_rule(*column.split(":")) for column in columns)
 
 
@@ -55,28 +54,20 @@ def stream_sound(
 ) -> Iterator[tuple[Any, ...]]:
     """The rows of SELECT `columns` FROM `table` `rest`; DamagedModelError for one against its rule."""
     for *row, is_sound in connection.stream(
-        f"SELECT {columns}, {rule_of(table)} FROM {table} {rest}", values
+        f"SELECT {columns}, {_rule_of(table)} FROM {table} {rest}", values
     ):
         if not is_sound:
-            raise unsound_error(connection.path, table)
+            raise _unsound_error(connection, table)
         yield tuple(row)
-
-
-def count_unsound(connection: Connection, table: str) -> int:
-    """How many rows of a table are against its rule."""
-    n_classes = connection.ask("SELECT count(*) FROM class")[0][0]
-    return int(
-        connection.ask(f"SELECT count(*) FROM {table} WHERE ({rule_of(table, n_classes)}) IS NOT 1")[0][0]
-    )
 
 
 def check_rows(connection: Connection, *tables: str) -> None:
     """DamagedModelError if a row of one of these tables, by default of all, is against its rule."""
+    n_classes = connection.ask("SELECT count(*) FROM class")[0][0]
     for table in tables or RULES:
-        if count_unsound(connection, table):
-            raise unsound_error(connection.path, table)
+        if connection.ask(f"SELECT 1 FROM {table} WHERE ({_rule_of(table, n_classes)}) IS NOT 1 LIMIT 1"):
+            raise _unsound_error(connection, table)
 
 
-def unsound_error(path: str, table: str) -> DamagedModelError:
-    """The error for a row that nbspam never writes."""
-    return DamagedModelError(path, f"{table}: a row has a value that nbspam never writes")
+def _unsound_error(connection: Connection, table: str) -> DamagedModelError:
+    return DamagedModelError(connection.path, f"{table}: a row has a value that nbspam never writes")
