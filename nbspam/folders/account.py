@@ -10,9 +10,8 @@ import ssl
 import subprocess
 import time
 import tomllib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
-from functools import partial
 from operator import index
 from typing import Any
 
@@ -159,10 +158,8 @@ class ImapMailbox:
             raise NoInputError(account.ca_file, why, "set ca_file to a PEM file", "imap-ca-file") from None
         context.sslsocket_class = AnswerSocket
         secret = account.read_secret()
-        try:
+        with self._guard():
             self._client = IMAPClient(account.host, account.port, ssl_context=context, timeout=ANSWER_SECONDS)
-        except Exception as error:  # as in `ask`
-            raise self._failure(error) from None
         self.ask("oauth2_login" if account.token_command else "login", account.user, secret)
 
     def __enter__(self) -> ImapMailbox:
@@ -176,11 +173,15 @@ class ImapMailbox:
         """As Mailbox; folders whose use the server names come first."""
         found: dict[str, str] = {}
         named: dict[str, str] = {self.account.junk: JUNK} if self.account.junk else {}
-        for name, words in self.ask("list_folders", take=_take_folders).items():
-            if not words & _NO_MAIL:
-                found[name] = recognise(name)
-                for word in words & _USES.keys():
-                    named.setdefault(name, _USES[word])
+        with self._guard():
+            for flags, _, name in self.ask("list_folders"):
+                if type(name) is not str:
+                    raise TypeError("a folder has no name")
+                words = {flag.lower() for flag in flags}
+                if not words & _NO_MAIL:
+                    found[name] = recognise(name)
+                    for word in words & _USES.keys():
+                        named.setdefault(name, _USES[word])
         return named | found | named
 
     def junk(self) -> str:
@@ -197,9 +198,15 @@ class ImapMailbox:
             validity = self.select(name)
         except NoInputError:
             return 0, []
-        uids = self.search("ALL")
-        states = self._fetch(uids, UIDS_AT_ONCE, _take_state, "FLAGS", "INTERNALDATE", "RFC822.SIZE")
-        return validity, list(states)
+        states: list[MailState] = []
+        wanted = "FLAGS", "INTERNALDATE", "RFC822.SIZE"
+        with self._guard():
+            for uid, values in self._fetch(self.search("ALL"), UIDS_AT_ONCE, *wanted):
+                if b"INTERNALDATE" in values and b"RFC822.SIZE" in values:  # else it has gone
+                    flags = frozenset(flag.decode("ascii", "replace").lower() for flag in values[b"FLAGS"])
+                    arrived, size_bytes = values[b"INTERNALDATE"], index(values[b"RFC822.SIZE"])
+                    states.append(MailState(uid, flags, arrived.timestamp(), size_bytes))
+        return validity, states
 
     def select(self, name: str, must_write: bool = False) -> int:
         """Open a folder; its UIDVALIDITY.
@@ -207,19 +214,20 @@ class ImapMailbox:
         Raises NoInputError if it does not exist, or if must_write is given and nothing can be changed in it.
         """
         try:
-            answer = self.ask("select_folder", name, take=_take_folder)
+            answer = self.ask("select_folder", name)
         except NoInputError as error:
             if must_write or error.slug != READ_ONLY:
                 raise
-            answer = self.ask("select_folder", name, True, take=_take_folder)
-        validity: int
-        validity, self.takes_keywords = answer
-        return validity
+            answer = self.ask("select_folder", name, True)
+        with self._guard(name):
+            kept = answer.get(b"PERMANENTFLAGS", ())
+            self.takes_keywords = b"\\*" in kept or b"$Junk" in kept
+            return _check_numbers([answer.get(b"UIDVALIDITY")])[0]
 
     def search(self, *wanted: str) -> list[int]:
         """Messages of the open folder by a search of IMAP."""
-        found: list[int] = self.ask("search", [*wanted], take=_take_uids)
-        return found
+        with self._guard():
+            return _check_numbers(self.ask("search", [*wanted]))
 
     def unread(self, after: int) -> list[int]:
         """Unread messages of the open folder that came after the message `after`."""
@@ -228,15 +236,22 @@ class ImapMailbox:
 
     def fetch(self, uids: Sequence[Uid]) -> dict[Uid, bytes]:
         """As Mailbox; unread messages stay unread."""
-        return dict(self._fetch(uids, BODIES_AT_ONCE, _take_body, f"BODY.PEEK[]<0.{MAX_READ_BYTES}>"))
+        found: dict[Uid, bytes] = {}
+        with self._guard():
+            for uid, values in self._fetch(uids, BODIES_AT_ONCE, f"BODY.PEEK[]<0.{MAX_READ_BYTES}>"):
+                data = values.get(b"BODY[]<0>")  # nothing of a message that has gone
+                if data and type(data) is not bytes:
+                    raise TypeError("the text of a message is not text")
+                if data:
+                    found[uid] = data[:MAX_READ_BYTES]
+        return found
 
-    def _fetch(
-        self, uids: Sequence[Uid], at_once: int, take: Callable[..., Any], *wanted: str
-    ) -> Iterator[Any]:
-        """As _take_each, of some messages at a time.  wanted : what is asked of each"""
+    def _fetch(self, uids: Sequence[Uid], at_once: int, *wanted: str) -> Iterator[tuple[Uid, Any]]:
+        """Each of these messages with what the server answers about it; some are asked for at a time."""
         for start in range(0, len(uids), at_once):
             asked = uids[start : start + at_once]
-            yield from self.ask("fetch", asked, wanted, take=partial(_take_each, take, asked))
+            answer = self.ask("fetch", asked, wanted)
+            yield from [(uid, answer.get(uid, {})) for uid in asked]
 
     def mark(self, uids: Sequence[Uid], label: str) -> None:
         """As Mailbox."""
@@ -253,7 +268,8 @@ class ImapMailbox:
 
     def next_uid(self, name: str) -> int:
         """The number that the next message of a folder gets, or one that is a little too small."""
-        return int(self.ask("folder_status", name, ["UIDNEXT"], take=partial(_take_number, b"UIDNEXT")))
+        with self._guard():
+            return _check_numbers([self.ask("folder_status", name, ["UIDNEXT"]).get(b"UIDNEXT")])[0]
 
     def wait(self, seconds: float) -> None:
         """Wait until something changes in the open folder, at most for some time."""
@@ -265,20 +281,27 @@ class ImapMailbox:
             time.sleep(min(seconds, POLL_SECONDS))
             self.ask("noop")
 
-    def ask(self, command: str, *arguments: Any, take: Callable[[Any], Any] = lambda answer: answer) -> Any:
-        """What `take` makes of the answer of a method of imapclient's IMAPClient.
+    def ask(self, command: str, *arguments: Any) -> Any:
+        """The answer of a method of imapclient's IMAPClient; NoInputError or TryAgainError if it fails."""
+        with self._guard(arguments[0] if command == "select_folder" else ""):
+            self._client.socket().begin_answer()
+            return getattr(self._client, command)(*arguments)
 
-        NoInputError or TryAgainError if it fails: a server may answer anything, and the library and `take`
-        then raise anything.
+    @contextlib.contextmanager
+    def _guard(self, selected: str = "") -> Iterator[None]:
+        """Raise NoInputError or TryAgainError in place of any error: a server may answer anything.
+
+        selected : the folder to be opened
         """
         try:
-            self._client.socket().begin_answer()
-            return take(getattr(self._client, command)(*arguments))
+            yield
+        except NbspamError:
+            raise
         except Exception as error:
-            raise self._failure(error, arguments[0] if command == "select_folder" else "") from None
+            raise self._failure(error, selected) from None
 
     def _failure(self, error: Exception, selected: str = "") -> NbspamError:
-        """What an error of the library or of the connection means.  selected : the folder to be opened"""
+        """What an error of the library or of the connection means."""
         where = f"{self.account.name}: {selected or self.account.host}"
         if isinstance(error, ssl.SSLCertVerificationError):
             why = f"the certificate of the server is not accepted: {error.verify_message}"
@@ -301,47 +324,8 @@ class ImapMailbox:
         return TryAgainError(where, f"the server refuses: {said}", "try again", REFUSED)
 
 
-def _take_each(take: Callable[..., Any], uids: Sequence[Uid], answer: Mapping[Uid, Any]) -> list[Any]:
-    """What `take` makes of the answer for each of these messages, unless that is None."""
-    return [taken for uid in uids if (taken := take(uid, answer.get(uid, {}))) is not None]
-
-
-def _take_folders(answer: Any) -> dict[str, set[bytes]]:
-    """The folders, and the flags of each in small letters."""
-    if any(type(name) is not str for _, _, name in answer):
-        raise TypeError("a folder has no name")
-    return {name: {flag.lower() for flag in flags} for flags, _, name in answer}
-
-
-def _take_folder(answer: Mapping[bytes, Any]) -> tuple[int, bool]:
-    """UIDVALIDITY of the folder that is opened, and whether it takes keywords."""
-    kept = answer.get(b"PERMANENTFLAGS", ())
-    return _take_number(b"UIDVALIDITY", answer), b"\\*" in kept or b"$Junk" in kept
-
-
-def _take_uids(answer: Sequence[Any]) -> list[int]:
-    """Numbers of messages; ValueError if one cannot be such a number."""
-    if strange := [uid for uid in answer if type(uid) is not int or not 0 < uid <= MAX_NUMBER]:
+def _check_numbers(numbers: Sequence[Any]) -> list[int]:
+    """The same numbers, of messages or a folder; ValueError if one cannot be such a number."""
+    if strange := [number for number in numbers if type(number) is not int or not 0 < number <= MAX_NUMBER]:
         raise ValueError(f"{strange[0]!r} cannot be the number of a message or a folder")
-    return [*answer]
-
-
-def _take_number(key: bytes, answer: Mapping[bytes, Any]) -> int:
-    """A number of the same kind."""
-    return _take_uids([answer.get(key)])[0]
-
-
-def _take_state(uid: Uid, values: Mapping[bytes, Any]) -> MailState | None:
-    """The state of a message; None if it has gone."""
-    if b"INTERNALDATE" not in values or b"RFC822.SIZE" not in values:
-        return None
-    flags = frozenset(flag.decode("ascii", "replace").lower() for flag in values[b"FLAGS"])
-    return MailState(uid, flags, values[b"INTERNALDATE"].timestamp(), index(values[b"RFC822.SIZE"]))
-
-
-def _take_body(uid: Uid, values: Mapping[bytes, Any]) -> tuple[Uid, bytes] | None:
-    """A message and its bytes; None if it has gone."""
-    data = values.get(b"BODY[]<0>")
-    if data and type(data) is not bytes:
-        raise TypeError("the text of a message is not text")
-    return (uid, data[:MAX_READ_BYTES]) if data else None
+    return [*numbers]
