@@ -19,7 +19,7 @@ _PUNCTUATION = str.maketrans("´‘’‛ʼ‐‑‒–—―٪٫٬", "'''''----
 _SPELLINGS = str.maketrans("ıىیةکٱ", "iييهكا", "\u0640\u034f\u115f\u1160\u17b4\u17b5")
 # Combining classes of marks that make another letter: nukta of India, voiced kana.  Other marks are dropped.
 _KEPT_MARKS = (0, 7, 8)
-_BLANK = "\u2800"  # Braille without a dot
+_BLANKS = "\u2800\ufffd"  # Braille without a dot; what could not be read
 # How the Unicode names of characters begin that are written without spaces between words.
 _UNSPACED = (
     "CJK", "IDEOGRAPHIC", "HIRAGANA", "KATAKANA", "BOPOMOFO", "HANGUL", "THAI", "LAO", "MYANMAR", "KHMER",
@@ -53,7 +53,7 @@ def _is_mark(character: str) -> bool:
 def _convert_letter(character: str) -> str:
     """A letter, digit, mark or currency sign beyond ASCII as it is, a picture as a word of its own."""
     category = unicodedata.category(character)
-    if category == "So" and character > "\u00ff" and character != _BLANK:
+    if category == "So" and character > "\u00ff" and character not in _BLANKS:
         return f" {character} "
     if category[0] == "N" and unicodedata.digit(character, None) is not None:
         return str(unicodedata.digit(character))

@@ -54,7 +54,7 @@ def test_ascii_text_becomes_these_words(text: str, expected: list[str]) -> None:
         ("vowels of Hindi and Thai stay", "कि की में", ["कि", "की", "में"]),
         ("marks that strike through", "s\u0336a\u0336l\u0336e\u0336 a\u20dd", ["sale"]),
         ("long words", "д" * 40 + " " + "д" * 41, ["д" * 40, "skip=д:40"]),
-        ("pictures", "20° ok❤️ 👍🏽 f★r★e★e", ["20", "ok", "❤", "👍", "★", "★", "★", "spaced=free"]),
+        ("pictures", "20° \ufffd ok❤️ 👍🏽 f★r★e★e", ["20", "ok", "❤", "👍", "★", "★", "★", "spaced=free"]),
     ],
 )  # fmt: skip
 def test_text_beyond_ascii_becomes_these_words(why: str, text: str, expected: list[str]) -> None:
