@@ -98,6 +98,8 @@ def decode_with(codec: str, payload: bytes) -> str:
         from nbspam.mail.iso_2022 import decode_euc_jp, decode_iso_2022  # East Asian mail
 
         return decode_euc_jp(payload) if codec == "euc_jp" else decode_iso_2022(payload, codec)
+    if codec.startswith("utf_16"):
+        payload = payload[: len(payload) & ~1]  # without a line end of one byte, which a server added
     if codec != "cp1252":
         return payload.decode(codec, "replace")
     if len(payload.translate(None, _C1)) == len(payload):
@@ -152,7 +154,7 @@ def _decode_hard(payload: bytes, codec: str, allowance: Allowance) -> tuple[str,
         allowance.note("bad-charset")
     if _is_sound(payload.decode("utf-8", "replace"), _MOST_OF_UTF_8):
         codec = "utf-8"
-    elif codec in ("", "ascii", "utf-8"):
+    elif codec in ("", "ascii", "utf-8") or codec.startswith(_ISO_2022):
         codec = _guess(payload, allowance)
     return decode_with(codec, payload), codec
 
@@ -164,10 +166,10 @@ def _find_marked_codec(payload: bytes, codec: str) -> str:
     utf_16 = _find_utf_16(payload, codec)
     if utf_16:
         return utf_16
-    has_escapes = any(escape in payload for escape in _ESCAPES) and not codec.startswith(_STATEFUL)
-    if has_escapes and (codec != "utf-8" or payload.isascii()):
+    has_escapes = any(escape in payload for escape in _ESCAPES)
+    if has_escapes and not codec.startswith(_STATEFUL) and (codec != "utf-8" or payload.isascii()):
         return "iso2022_jp_ext"
-    return codec if codec.startswith(_ISO_2022) else ""
+    return codec if codec.startswith(_ISO_2022) and (has_escapes or payload.isascii()) else ""
 
 
 def _try_decode(payload: bytes, codec: str) -> str | None:
@@ -194,6 +196,8 @@ def _find_utf_16(payload: bytes, codec: str) -> str:
     Without a mark text is big-endian (RFC 2781, 4.3), unless the zero bytes tell otherwise.
     """
     sample = payload[:2048]
+    if codec.startswith("utf_16_"):
+        return codec
     if sample.startswith(UTF_16):
         single = sample.count(0) - 2 * sample.count(b"\0\0")
         return "utf_16" if single * 50 >= len(sample) else ""

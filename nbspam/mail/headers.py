@@ -32,7 +32,7 @@ _KNOWN = _CONTENT.union(
     ("bcc", "cc", "date", "delivered-to", "envelope-to", "from", "in-reply-to", "list-id", "message-id"),
     ("mime-version", "received", "references", "reply-to", "return-path", "sender", "subject", "to"),
 )
-_ENCODED = (b"=?", b"\x1b", b"~{")  # an encoded word, the escapes of ISO-2022 and HZ
+_ENCODED = (b"=?", b"\x1b", b"\x0e", b"~{")  # an encoded word, the escapes of ISO-2022 and HZ
 _MAX_JUNK_LINES = 2
 _MAX_JUNK_CHARACTERS = 200
 
@@ -274,7 +274,7 @@ def _decode_values(block: HeaderBlock, allowance: Allowance) -> None:
             fields[number] = (name, decode_words(value, allowance))
         elif not value.isascii():
             eight_bit.append(number)
-        elif "\x1b" in value or "~{" in value:
+        elif "\x1b" in value or "\x0e" in value or "~{" in value:
             _decode_escapes(block, number, allowance)
     if eight_bit:
         allowance.note("8bit-header")

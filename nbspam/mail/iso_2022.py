@@ -13,6 +13,7 @@ from functools import cache
 _ERRORS = "nbspam-jis"
 _HIGH = bytes(code | 0x80 if 0x21 <= code <= 0x7E else code for code in range(256))
 _MAX_ESCAPES = 50_000
+_MAX_BROKEN = 50_000  # bytes of EUC-JP that are looked at one by one
 _PLAIN = "cp932"  # of what is not escaped: ASCII, and perhaps bytes of half-width kana
 # What follows ESC -> the codec of the bytes after it, each with its high bit set; "" if it is plain.
 _SETS = {
@@ -49,13 +50,19 @@ def decode_iso_2022(payload: bytes, codec: str) -> str:
 
 def decode_euc_jp(payload: bytes) -> str:
     """The text of EUC-JP bytes, with the rows of NEC and IBM."""
-    return payload.decode("euc_jp", _ERRORS)
+    text = payload.decode("euc_jp", "replace")
+    return payload.decode("euc_jp", _ERRORS) if 0 < text.count("\ufffd") <= _MAX_BROKEN else text
 
 
 def _decode_set(text: bytes, codec: str) -> str:
     if codec == "euc_jp":
         return decode_euc_jp(text.translate(_HIGH))
-    return text.translate(_HIGH).decode(codec, "replace") if codec else text.decode(_PLAIN, "replace")
+    if codec:
+        return text.translate(_HIGH).decode(codec, "replace")
+    try:
+        return text.decode("utf-8")  # a footer that a list added
+    except UnicodeDecodeError:
+        return text.decode(_PLAIN, "replace")
 
 
 @cache  # of at most 65,792 pairs
