@@ -5,7 +5,7 @@ The charset of text that is not ASCII is the first of these that fits:
 2. UTF-8, where the declared charset takes any bytes, as ISO-8859-1 does: other text is not UTF-8 by chance;
 3. the declared charset, if the text decodes without errors (ISO-2022 and EUC-JP: with few);
 4. UTF-8, if at least twice as many of its sequences are well-formed as are broken;
-5. the declared charset, errors replaced, unless it is UTF-8;
+5. the declared charset, errors replaced, unless it is UTF-8 or ISO-2022;
 6. a legacy charset, guessed from letter frequencies (guess.py).
 As in mail programs, ISO-8859-1 is read as windows-1252, GB2312 as GB18030 and so on (aliases.py).  Every
 codec here is linear.  None of Python's transforms (zlib, hex, unicode_escape, idna,
@@ -32,7 +32,7 @@ _COMMON = {
     "koi8-r": "koi8_r",
     "big5": "big5hkscs",
 }
-UTF_16 = (b"\xff\xfe", b"\xfe\xff")  # byte order marks
+_UTF_16 = (b"\xff\xfe", b"\xfe\xff")  # byte order marks
 _UTF_8 = b"\xef\xbb\xbf"  # its mark; that of UTF-32 means nothing to a browser
 _MOST_OF_UTF_8 = 0.34  # of its characters beyond ASCII that may be broken
 _C1 = bytes(range(128, 160))
@@ -163,7 +163,7 @@ def _find_marked_codec(payload: bytes, codec: str) -> str:
     """The codec that a byte order mark or escapes tell, or the declared one if it needs escapes, or ""."""
     if payload.startswith(_UTF_8):
         return "utf-8"
-    utf_16 = _find_utf_16(payload, codec)
+    utf_16 = find_utf_16(payload, codec)
     if utf_16:
         return utf_16
     has_escapes = any(escape in payload for escape in _ESCAPES)
@@ -189,7 +189,7 @@ def _is_sound(text: str, most: float = 0.1) -> bool:
     return text.count("\ufffd") <= most * high
 
 
-def _find_utf_16(payload: bytes, codec: str) -> str:
+def find_utf_16(payload: bytes, codec: str) -> str:
     """The codec of text with the zero bytes of UTF-16, "" for other text;  codec: the declared one.
 
     ASCII after a false mark has none; a page of Chinese has one a line, and hardly ever two together.
@@ -198,7 +198,7 @@ def _find_utf_16(payload: bytes, codec: str) -> str:
     sample = payload[:2048]
     if codec.startswith("utf_16_"):
         return codec
-    if sample.startswith(UTF_16):
+    if sample.startswith(_UTF_16):
         single = sample.count(0) - 2 * sample.count(b"\0\0")
         return "utf_16" if single * 50 >= len(sample) else ""
     first, second = sample[::2].count(0), sample[1::2].count(0)

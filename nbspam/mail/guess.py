@@ -28,7 +28,8 @@ _LEAST_GAIN = 15  # thirds of a bit by which another Latin charset must be cheap
 _SHAPE = bytes(120 if byte > 127 else 97 if chr(byte).isalpha() else 32 for byte in range(256))
 _HIGH_ONLY = bytes(32 if byte < 128 else byte for byte in range(256))
 _UPPER_ROW = bytes(range(0xC0, 0xE0))
-_LOWER_ROW = bytes(range(0xE0, 0x100))
+_LOWER_ROW = bytes(range(0xDC, 0x100))  # with accented letters of Greek
+_UNDEFINED = b"\x81\x8d\x8f\x90\x9d"  # bytes that windows-1252 lacks
 _EUC = bytes(range(0xA1, 0xFF))
 _KANA_ROWS = b"\xa4\xa5"
 _HANGUL_ROWS = bytes(range(0xB0, 0xC9))
@@ -114,6 +115,8 @@ def _guess_by_letters(sample: bytes) -> tuple[str, float]:
         score = _measure_share(sample, codec, frequent) / expected
         if score > best_score:
             best, best_score = codec, score
+    if best == "cp1252" and _count(sample, _UNDEFINED) and "\ufffd" not in sample.decode("cp932", "replace"):
+        best = "cp932"  # a file name or two words
     return best, best_score
 
 

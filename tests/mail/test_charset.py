@@ -92,6 +92,9 @@ def test_escapes_for_two_byte_characters_are_no_ascii(label):
         (b"\x1b$)A\x0eDc:C\x0f", "iso-2022-cn", "你好"),
         (b"\xad\xea\xbb\xb3\xc5\xc4\x8e\xb6\xf9\xa1", "euc-jp", "㈱山田ｶ纊"),
         (b"\xbb\xb3\xfe\xfe" + b"\xc5\xc4" * 10, "euc-jp", "山\ufffd" + "田" * 10),
+        ("本日は晴天です".encode(), "iso-2022-jp", "本日は晴天です"),
+        (("本日は晴天です、" * 3).encode("euc_jp"), "iso-2022-jp", "本日は晴天です、" * 3),
+        (b"\x1b$B0!\x1b(B\n" + "山田".encode(), "", "亜\n山田"),
     ],
 )
 def test_east_asian_mail_is_read_as_windows_writes_it(payload, label, right):
@@ -102,6 +105,7 @@ def test_east_asian_mail_is_read_as_windows_writes_it(payload, label, right):
 @pytest.mark.parametrize("order", ["utf-16-be", "utf-16-le"])
 def test_zero_bytes_tell_the_order_of_utf_16_without_a_mark(text, order):
     assert read(text.encode(order), "utf-16") == text
+    assert read("Привет".encode(order) + b"\n", order) == "Привет"  # a server added the line end
     assert read("<p>Gratis</p>".encode(order), "us-ascii") == "<p>Gratis</p>"
 
 
@@ -147,6 +151,18 @@ UNDECLARED = {
 @pytest.mark.parametrize("codec", UNDECLARED)
 def test_a_line_without_a_declaration_is_read_in_the_charset_of_its_language(codec):
     assert read(UNDECLARED[codec].encode(codec)) == UNDECLARED[codec]
+
+
+@pytest.mark.parametrize(
+    ("codec", "words"),
+    [
+        ("cp1253", ["Δωρεάν προσφορά", "νέα τιμή"]),
+        ("cp932", ["請求書", "写真"]),
+        ("gb18030", ["发票", "代开"]),
+    ],
+)
+def test_few_words_without_a_declaration_are_read(codec, words):
+    assert [guess_codec(word.encode(codec)) for word in words] == [codec] * 2
 
 
 def test_few_western_letters_are_not_taken_for_another_script():

@@ -17,11 +17,12 @@ LONG = "buy this now " * 40
         (b"\x1b$BFCJL$J$40FFb\x1b(B", b"iso-2022-jp"),
         (b"\x1b$BFCJL$J$40FFb\x1b(B", b"us-ascii"),
         (b"\x1b$)C\x0eF/:0\x0f", b"iso-2022-kr"),
+        (b"\x0eF/:0\x0f", b"iso-2022-kr"),
         (b"~{Dc:C~}", b"us-ascii"),
     ],
 )
 def test_escapes_are_read_in_header_fields_as_in_bodies(raw, charset):
-    right = {b"\x1b$B": "特別なご案内", b"\x1b$)": "특별", b"~{D": "你好"}[raw[:3]]
+    right = {b"\x1b$B": "特別なご案内", b"\x1b$)": "특별", b"~{D": "你好"}.get(raw[:3], "특별")
     content = b"Content-Type: text/plain; charset=" + charset + b"\nContent-Disposition: attachment;"
     mail = parse(
         b"From: " + raw + b" <a@b>\nSubject: " + raw + b"\n" + content + b' filename="' + raw + b'.exe"\n\nx'
