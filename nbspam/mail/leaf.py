@@ -7,7 +7,9 @@ attachments, if it knows their kind.
 
 from __future__ import annotations
 
-from nbspam.mail.charset import decode, find_page_charset, look_up_codec
+import re
+
+from nbspam.mail.charset import decode, find_page_charset, find_utf_16, look_up_codec
 from nbspam.mail.headers import parse_parameters
 from nbspam.mail.limits import Stage
 from nbspam.mail.message import PAGE_ENDINGS, Document, Part, normalise_filename
@@ -56,6 +58,9 @@ MAGIC = (
 _FILE_STARTS = tuple([start for start, _ in MAGIC if start != _RTF])
 _HEAD = 64  # bytes of a file, one of which no text has
 _NO_TEXT = bytes(set(range(32)) - set(b"\a\b\t\n\v\f\r\x0e\x0f\x1b"))  # text may be ISO-2022, or coloured
+_CONTROLS = _NO_TEXT[1:]  # without NUL, which may fill a text up
+_LEAST_CONTROLS = 8  # of a file of another kind, and one in 25 of its first bytes
+_FOLDED = re.compile(rb"([\x80-\xff])\r?\n[ \t](?=[\x80-\xbf])")  # inside a character of UTF-8
 _BEFORE_PDF = 1_024  # bytes of anything before it that viewers skip
 _PAGES = frozenset(("application/xhtml+xml", "image/svg+xml"))
 
@@ -169,7 +174,7 @@ def _read_payload(part: Part, payload: bytes, allowance: Allowance) -> None:
     part.size_bytes = len(payload)
     part.payload_magic = payload[:16]
     is_text = kind.startswith(("text/", "message/")) or kind in CARD_TYPES
-    if is_text and _is_file(payload):
+    if is_text and _is_file(part, payload):
         part.document = read_document(payload, allowance)
         return
     is_page = kind == "text/html" or _is_hidden_page(part, payload)
@@ -185,12 +190,18 @@ def _read_payload(part: Part, payload: bytes, allowance: Allowance) -> None:
         part.document = read_document(payload, allowance)
 
 
-def _is_file(payload: bytes) -> bool:
+def _is_file(part: Part, payload: bytes) -> bool:
     """True if a part that is declared as text is a file: `MZ` or `GIF89a` may begin a sentence."""
     head = payload[:_HEAD].lstrip()
     if head.startswith(_PDF):
         return b" obj" in payload
-    return head.startswith(_FILE_STARTS) and len(head.translate(None, _NO_TEXT)) < len(head)
+    if head.startswith(_FILE_STARTS) and len(head.translate(None, _NO_TEXT)) < len(head):
+        return True
+    sample = payload[:512]
+    controls = len(sample) - len(sample.translate(None, _CONTROLS))
+    if controls < max(_LEAST_CONTROLS, len(sample) // 25):
+        return False
+    return not find_utf_16(payload, look_up_codec(part.declared_charset))
 
 
 def read_document(payload: bytes, allowance: Allowance) -> Document:
@@ -234,6 +245,8 @@ def _read_text(part: Part, payload: bytes, allowance: Allowance) -> None:
         if named and label:
             allowance.note("no-charset")
         label = named or label
+    if part.content_type in CARD_TYPES:
+        payload = _FOLDED.sub(rb"\1", payload)  # RFC 5545, 3.1
     part.text, part.charset = decode(payload, label, allowance)
     if part.content_type in CARD_TYPES and not part.is_html:
         from nbspam.mail.cards import read_card  # few mails have one

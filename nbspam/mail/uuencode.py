@@ -60,9 +60,9 @@ def _remove_yenc(text: bytes) -> bytes:
     first, *pieces = (b"\n" + text).split(b"\n=ybegin ", MAX_UU_BLOCKS)
     kept = [first]
     for piece in pieces:
-        encoded, end, rest = piece.partition(b"\n=yend ")
+        encoded, _, rest = piece.partition(b"\n=yend ")
         words = encoded.translate(None, _CONTROLS)
-        is_data = end and len(words) * 20 < len(encoded) * 19  # one in ten is a control character
+        is_data = len(words) * 20 < len(encoded) * 19  # one in ten is a control character
         kept.append(b"\n" + rest.partition(b"\n")[2] if is_data else b"\n=ybegin " + piece)
     return b"".join(kept)[1:]
 

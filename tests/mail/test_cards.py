@@ -45,6 +45,11 @@ def test_value_is_read_as_it_is_written(line: str, value: str | None) -> None:
     assert shown(f"BEGIN:VCARD\n{line}\nEND:VCARD") == (line.partition(":")[2] if value is None else value)
 
 
+def test_line_that_is_folded_inside_a_character_is_joined() -> None:
+    card = "BEGIN:VCARD\r\nNOTE:Grüße\r\nEND:VCARD".encode().replace(b"\xbc", b"\r\n \xbc")
+    assert read(b"Content-Type: text/vcard; charset=utf-8\n\n" + card).body == ["grusse"]
+
+
 def test_card_that_is_cut_off_is_read_and_other_text_stays() -> None:
     assert shown("NOTE:win\nEND:VCARD") == "win"
     assert shown("no card\n FN:a") == "no card\n FN:a"

@@ -105,6 +105,19 @@ def test_text_whose_bytes_are_a_file_is_a_file(kind: bytes, payload: bytes, magi
     assert ("inside=photo" in found.structure) is (magic == "zip")
 
 
+@pytest.mark.parametrize("head", [b"\x7fELF\2\1\1", b"RIFF\x24\0\0\0WAVEfmt ", b"II*\0", b"\xca\xfe\xba\xbe"])
+def test_text_with_many_control_characters_is_a_file(head: bytes):
+    found = read(b"Content-Transfer-Encoding: base64\n\n" + b64encode(head + bytes(range(256))))
+    assert (found.body, found.structure[-1]) == ([], "attached=text/plain:9")
+
+
+@pytest.mark.parametrize("label", ["", "; charset=utf-16", "; charset=utf-16-le"])
+def test_second_bytes_of_utf_16_are_no_control_characters(label: str):
+    text = "Zażółć gęślą jaźń. Łódź, Kraków, Gdańsk, Częstochowa, Świętochłowice"
+    head = f"Content-Type: text/plain{label}\nContent-Transfer-Encoding: base64\n\n".encode()
+    assert parse(head + b64encode(text.encode("utf-16-le"))).parts[0].text == text
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -114,7 +127,7 @@ def test_text_whose_bytes_are_a_file_is_a_file(kind: bytes, payload: bytes, magi
         "GIF89a is a format",
         "%PDF is how it begins",
     ]
-    + ["Rar! pay here", "MZ\x1b$B0&\x1b(B pay here"],
+    + ["Rar! pay here", "MZ\x1b$B0&\x1b(B pay here", "pay\1\2\3 here"],
 )
 def test_sentence_that_begins_as_a_file_is_a_sentence(text: str):
     assert parse(b"\n" + text.encode()).parts[0].text

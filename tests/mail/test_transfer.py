@@ -105,6 +105,11 @@ def test_lines_of_encoded_files_are_no_words(encoded):
     assert [(file.filename, file.size_bytes) for file in files] == [("", 45)] * (encoded[:1] == b"b")
 
 
+def test_data_in_yenc_that_is_cut_off_is_no_words():
+    (text,) = parse(b"Subject: s\n\nsee\n=ybegin line=128 size=256 name=b.gif\n" + DATA).parts
+    assert text.text.split() == ["see"]
+
+
 @pytest.mark.parametrize("body", ["=ybegin name=a\npay ✓ жи\n=yend size=9\nnow", "=ybegin a\npay"])
 def test_words_are_read_wherever_they_are(body):
     assert parse(f"Subject: s\n\n{body}".encode()).parts[0].text == body
