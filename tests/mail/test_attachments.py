@@ -60,6 +60,7 @@ def member(name: bytes, flags: int = 0, extra: bytes = b"") -> bytes:
         ("cp866", ["ДОГОВОР.doc"]),
         ("cp437", ["größe.pdf", "pain à la carte.doc"]),
         ("cp437", ["Müßig.doc"]),
+        ("cp850", ["Declaração de não.doc"]),
         ("gb18030", ["付款通知单.zip"]),
         ("cp932", ["ご請求のお知らせ.pdf"]),
         ("cp932", ["写真.scr"]),

@@ -172,6 +172,7 @@ LINKS = [
     ("an anchor ends a link", "<a href=x>one<a name=y>two", [("x", "one")]),
     ("a hidden link", "<p style=display:none><a href=x>X</a></p>", [("x", "")]),
     ("a drawing of Outlook", "<v:rect href=x>", [("x", "")]),
+    ("a link in a drawing", "<svg><a xlink:href=x><text>one</text></a></svg>", [("x", "one")]),
     ("a refresh of the same page", "<meta http-equiv=refresh content=5>", []),
 ]
 

@@ -60,6 +60,7 @@ def words_of(payload: bytes) -> str:
         ("BT /F1 12 Tf (pay) Tj 0 -14 Td (now) Tj T* (or) Tj (never) ' ET", "pay now or never"),
         ("BT /F1 1 Tf 12 0 0 12 50 700 Tm (pay) Tj 1.5 0 Td (ment) Tj 3 0 Td (now) Tj ET", "payment now"),
         ("BT (no font) Tj ET", "no font"),
+        ("BT <70 61 7> Tj ET", "pap"),
         ("BT (a backslash before \\8) Tj ET", "a backslash before 8"),
     ],
 )
@@ -81,7 +82,7 @@ def test_widths_of_type_3_fonts_have_a_unit_of_their_own(unit: float, size: int)
     assert words_of(page_of(drawn, font=font)) == "aab a"
 
 
-@pytest.mark.parametrize("ending", [b"\nEI Q ", b"~>EI\n", b" EI"])
+@pytest.mark.parametrize("ending", [b"\nEI Q ", b"~>EI\n", b" EI", b"\x80EI"])
 def test_bytes_of_inline_images_are_no_text(ending: bytes) -> None:
     image = b"BI /W 9 /H 9 ID \x00(junk) Tj EI \x00 (junk) Tj /F9 1 Tf EIN ET (" + ending
     assert words_of(page_of(b"BT (pay) Tj ET " + image + b" BT (BI EI now) Tj ET")) == "pay BI EI now"

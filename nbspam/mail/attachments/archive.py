@@ -108,7 +108,7 @@ def _guess_codec(names: bytes, allowance: Allowance) -> str:
     with suppress(UnicodeError):  # too short for a guess
         if _FRAMES.search(names) and not _HALF_WIDTH.search(names.decode("cp932")):
             return "cp932"
-    return "cp437"
+    return "cp850" if _FRAMES.search(names) else "cp437"  # letters of Western Europe in their place
 
 
 def _read_content(payload: bytes, at: int, allowance: Allowance) -> bytes:

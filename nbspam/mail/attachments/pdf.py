@@ -36,7 +36,7 @@ _FAR = complex(-1e9, -1e9)  # no string ends there, so the next one begins a wor
 _STRING = rb"(\((?:[^()\\]++|\\.|\([^()]*+\)){0,10000}\)?|<[0-9A-Fa-f\s]*+>)"
 _NUMBER = re.compile(rb"[-+]?(?:\d{1,15}\.?\d{0,15}|\.\d{1,15})")
 # An image in a page (8.9.7): it has no length, so its end is an EI before text, as in viewers.
-_IMAGE = rb"BI\s.*?(?:[\s>]EI(?=\s)(?!.{0,4}[^\s -~])|\Z)"
+_IMAGE = rb"BI\s.*?(?:EI(?=\s)(?!.{0,4}[^\s -~])|\Z)"
 _NAME_OR_OPERATOR = rb"/([^\s()<>\[\]{}/%]*+)|" + _IMAGE + rb"|[A-Za-z'\"*]++"
 _TOKEN = re.compile(_STRING + rb"|(" + _NUMBER.pattern + rb")|" + _NAME_OR_OPERATOR, re.DOTALL)
 _STRING_OR_ESCAPE = re.compile(_STRING + rb"|#([0-9A-Fa-f]{2})", re.DOTALL)
@@ -284,8 +284,9 @@ def _decode_bytes(string: bytes) -> bytes:
     """The bytes of a string as it is written: in parentheses, or hexadecimal digits; b"" if it is wrong."""
     if string[:1] == b"(":
         return _ESCAPE.sub(_unescape, string[1:-1])
+    digits = b"".join(string.split()).strip(b"<>").decode("latin-1")
     with suppress(ValueError):
-        return bytes.fromhex(string.strip(b"<> \r\n").decode("latin-1"))
+        return bytes.fromhex(digits + "0" * (len(digits) % 2))  # 7.3.4.3: the last digit may be missing
     return b""
 
 

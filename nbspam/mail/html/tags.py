@@ -172,7 +172,8 @@ class Tag:
 
 def _find_target(name: str, found: dict[str, str]) -> str | None:
     """Where a link, form, button or refresh leads to, or a base."""
-    target = found.get("href") if name in ("a", "area", "base") or ":" in name else None
+    has_target = name in ("a", "area", "base") or ":" in name
+    target = found.get("href", found.get("xlink:href")) if has_target else None  # the second one in SVG
     if name in ("form", "button", "input"):
         target = found.get("formaction") or found.get("action") or None
     if name == "meta" and found.get("http-equiv", "").lower() == "refresh":
