@@ -165,6 +165,13 @@ def test_winmail_dat_has_its_text_and_files() -> None:
     assert files == [("bill für Ida.exe".encode(), b"MZ\x90\0")]
 
 
+def test_winmail_dat_says_the_code_page_of_its_text() -> None:
+    text, name = attribute(0x2800C, "请查收".encode("gbk")), attribute(0x18010, "发票.exe".encode("gbk"))
+    page = attribute(0x69007, struct.pack("<II", 936, 0))
+    found = read_tnef(TNEF + page + text + attribute(0x69002, b"") + name)
+    assert found == ("text/plain", "请查收".encode(), [("发票.exe".encode(), b"")])
+
+
 def sign(*pieces: bytes, is_whole: bool = False) -> bytes:
     """Signed data without signers: its content in pieces whose end is marked, or in one of known length."""
     strings = [b"\4" + (b"\x82" + struct.pack(">H", len(piece))) + piece for piece in pieces]
