@@ -9,11 +9,12 @@ import re
 
 _LONG = 60  # characters of a line, as in texts.LONG_LINE
 _LEAST = 120  # characters of a run, if no checksum ends it
-_LETTERS, _GAP = "[A-Za-z0-9+/]", r"\s[\s>]*"  # also quoted
+_LETTERS, _GAP = "[A-Za-z0-9+/]", r"\s[\s>|]*"  # also quoted
 # Long lines, a short one that is padded, and the checksum of OpenPGP (RFC 9580, 6.1) after any short one.
+# `data:image/png;base64,` goes before some, and a parenthesis may end them.
 _RUN = re.compile(
-    rf"(?<![^\s>]){_LETTERS}{{{_LONG},}}(?:{_GAP}{_LETTERS}{{{_LONG},}})*=?=?(?:{_GAP}{_LETTERS}{{1,59}}==?)?"
-    rf"(?:(?:{_GAP}{_LETTERS}{{1,59}})?{_GAP}(=[A-Za-z0-9+/]{{4}}))?(?!\S)",
+    rf"(?<![^\s>|,]){_LETTERS}{{{_LONG},}}(?:{_GAP}{_LETTERS}{{{_LONG},}})*=?=?(?:{_GAP}{_LETTERS}{{1,59}}==?)?"
+    rf"(?:(?:{_GAP}{_LETTERS}{{1,59}})?{_GAP}(=[A-Za-z0-9+/]{{4}}))?(?![^\s)])",
     re.ASCII,
 )
 
