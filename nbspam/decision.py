@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 CLUES = 10  # of a verdict; an explanation has all
 LEARNABLE = 0.82  # probability, log-odds of 1.5: docs/decisions.md, "Autolearn"
 UNDECIDED = -1  # the number of the reject action; the classes are 0 .. K-1
+LOST_HAM_COST = 9.0  # of a message called spam wrongly; every other error costs 1
+ZERO_ONE = "0-1"  # the loss of textbooks, as people write it
 COSTS = {"fp": "FP", "fn": "FN", "unsure": UNSURE}
 COSTS_REMEDY = "for example: FP=10,FN=1,unsure=0.2 (FP: ham called spam; FN: spam called ham)"
 MATRIX_REMEDY = "a header of class names, then a line NAME COST COST ... for each class; see docs/models.md"
@@ -62,7 +64,36 @@ class Loss:
 
 def zero_one_loss(n_classes: int, unsure: float | None = None) -> Loss:
     """Every error costs 1, so the most probable class is decided; `unsure` allows the reject action."""
-    return Loss([[float(i != j) for j in range(n_classes)] for i in range(n_classes)], unsure)
+    matrix = [[float(i != j) for j in range(n_classes)] for i in range(n_classes)]
+    return Loss(matrix, unsure, {"loss": ZERO_ONE})
+
+
+def default_loss(classes: Sequence[str]) -> Loss:
+    """To call a message spam wrongly costs 9, every other error 1; without a class spam 0-1.
+
+    With ham and spam a message is spam above P = 0.9.  Source: lambda = 9 of Androutsopoulos et al. 2000.
+    """
+    matrix = [list(row) for row in zero_one_loss(len(classes)).matrix]
+    spam = find_spam(tuple(classes))
+    if spam is not None:
+        matrix[spam] = [LOST_HAM_COST * cost for cost in matrix[spam]]
+    return Loss(matrix)
+
+
+def describe_loss(loss: Loss, classes: Sequence[str]) -> str:
+    """What the costs do, in words for people."""
+    if loss.matrix == zero_one_loss(len(classes)).matrix and loss.unsure is None:
+        return "every error costs 1, so the most probable class is chosen"
+    if tuple(classes) != HAM_AND_SPAM:
+        is_default = loss == default_loss(classes)
+        why = f"to call a message spam wrongly costs {LOST_HAM_COST:g}, every other error 1"
+        return why if is_default else "the costs of its own loss matrix"
+    (_, missed), (lost, _) = loss.matrix
+    said = [f"a lost wanted message costs {lost:g}", f"a missed spam {missed:g}"]
+    if loss.unsure is not None:
+        said.append(f"an unsure message {' or '.join(dict.fromkeys(f'{cost:g}' for cost in loss.unsure))}")
+    ham, spam = (1 / (1 + exp(-nats)) for nats in cutoffs(loss))
+    return f"{', '.join(said)}: spam above P = {spam:.3g}" + (f", ham up to {ham:.3g}" if ham < spam else "")
 
 
 def risks(probabilities: Sequence[float], loss: Loss) -> list[float]:
@@ -193,28 +224,30 @@ def _log_ratio(numerator: float, denominator: float) -> float:
     return log(ratio) if 0 < ratio < inf else log(numerator) - log(denominator)
 
 
-def read_loss(text: str | None, classes: tuple[str, ...]) -> Loss | None:
-    """The losses that people write: costs, or the path of a matrix file; None for None."""
+def read_loss(text: str | None, classes: tuple[str, ...], is_textbook: bool = False) -> Loss | None:
+    """The losses that people write: costs or a path; for None 0-1 (textbook) or None."""
     if text is None:
-        return None
-    if "=" in text or not text:
+        return zero_one_loss(len(classes)) if is_textbook else None
+    if "=" in text or text in ("", ZERO_ONE):
         return parse_loss(text, classes)
     return parse_matrix(_read_matrix(text), classes, text)
 
 
 def load_loss(
-    settings: Mapping[str, str], classes: tuple[str, ...], where: str = "loss matrix"
-) -> Loss | None:
-    """The losses that a model file keeps: costs, or the text of a matrix file; None if it keeps none."""
+    settings: Mapping[str, str], classes: tuple[str, ...], where: str, is_textbook: bool = False
+) -> Loss:
+    """The losses that a model file keeps: costs or the text of a matrix file; else the default."""
     if "loss" in settings:
         return parse_loss(settings["loss"], classes)
     if "loss_matrix" in settings:
         return parse_matrix(settings["loss_matrix"], classes, where)
-    return None
+    return zero_one_loss(len(classes)) if is_textbook else default_loss(classes)
 
 
 def parse_loss(text: str, names: Sequence[str] = HAM_AND_SPAM) -> Loss:
-    """Costs for ham and spam: FP and FN (1 if missing), and unsure (if missing, always decide)."""
+    """0-1, or costs for ham and spam: FP and FN (1 if missing), and unsure (if missing, always decide)."""
+    if text == ZERO_ONE:
+        return zero_one_loss(len(names))
     if tuple(names) != HAM_AND_SPAM:
         why = f"FP and FN are for ham and spam; the classes of this model are: {', '.join(names)}"
         raise UsageError(text, why, f"give a file: {MATRIX_REMEDY}", "loss-classes", option="loss")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 
-from nbspam.decision import Loss, judge_message, load_loss, read_loss, zero_one_loss
+from nbspam.decision import Loss, default_loss, describe_loss, judge_message, load_loss, read_loss
 from nbspam.errors import CannotCreateError
 from nbspam.model.scorer import Scorer
 from nbspam.settings import parse_settings
@@ -36,13 +36,18 @@ class Filter:
     def __init__(self, model: Model, settings: Settings, loss: Loss | None = None) -> None:
         self.owner: object = None  # what must live as long as the filter: the temporary folder of its model
         self.model, self.settings = model, settings
-        self.loss = loss or zero_one_loss(len(model.classes))
+        self.loss = loss or default_loss(model.classes)
         self.scorer = Scorer(model, settings)
 
     @property
     def classes(self) -> tuple[str, ...]:
         """The names of the classes in class order: ham first, spam last."""
         return self.model.classes
+
+    @property
+    def costs(self) -> str:
+        """Which costs decide, in words."""
+        return describe_loss(self.loss, self.classes)
 
     def classify(self, data: bytes, name: str = "") -> Verdict:
         """The verdict on the bytes of one message, by the model as it is now; no message raises an error."""
@@ -123,7 +128,8 @@ def open_filter(
     """The filter of the model that is at the path now.
 
     scoring : settings that replace those of the file, see nbspam.model.chosen_settings
-    loss    : costs (`FP=10,FN=1,unsure=0.2`) or the path of a matrix file; None for that of the model, or 0-1
+    loss    : costs (`FP=10,FN=1,unsure=0.2`) or the path of a matrix file; None for that of the model, or
+              the default: 0-1 with `textbook`
     current : an open filter with the same scoring and loss: returned if its model is still there, else closed
     """
     if current:
@@ -136,5 +142,6 @@ def open_filter(
         from nbspam.model.chosen_settings import change_settings
 
         settings = change_settings(settings, scoring)
-    losses = read_loss(loss, model.classes) or load_loss(model.settings, model.classes, path)
-    return Filter(model, settings, losses)
+    is_textbook = bool(scoring and scoring.get("textbook"))
+    stored = load_loss(model.settings, model.classes, path, is_textbook)
+    return Filter(model, settings, read_loss(loss, model.classes) or stored)

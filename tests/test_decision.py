@@ -1,6 +1,7 @@
 """The Bayes decision: risks, ties, the reject action, cut-offs, and losses as people write them."""
 
 import math
+from math import log
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,8 @@ from nbspam.decision import (
     Loss,
     cutoffs,
     decide,
+    default_loss,
+    describe_loss,
     load_loss,
     parse_loss,
     parse_matrix,
@@ -157,9 +160,30 @@ def test_a_matrix_file_is_put_into_class_order_and_kept_in_a_model(tmp_path: Pat
     path.write_text("\ufeff" + MATRIX, encoding="utf-8")
     loss = read_loss(str(path), THREE)
     assert loss == Loss(((0, 3, 1), (2, 0, 9), (10, 20, 0)), (0.3, 0.4, 0.2))
-    assert load_loss(loss.stored, THREE) == loss
-    assert load_loss(parse_loss("FP=3").stored, NAMES) == parse_loss("FP=3")
-    assert load_loss({}, NAMES) is None
+    assert load_loss(loss.stored, THREE, "model") == loss
+    assert load_loss(parse_loss("FP=3").stored, NAMES, "model") == parse_loss("FP=3")
+
+
+def test_without_other_costs_a_lost_ham_costs_nine_missed_spams_and_textbooks_count_errors() -> None:
+    assert load_loss({}, NAMES, "model") == parse_loss("FP=9,FN=1")
+    assert cutoffs(default_loss(NAMES))[1] == pytest.approx(log(9))  # P = 0.9
+    assert default_loss(("lists", "work", "spam")).matrix == ((0, 1, 1), (1, 0, 1), (9, 9, 0))
+    assert default_loss(("lists", "work")) == zero_one_loss(2)
+    assert read_loss(None, THREE, is_textbook=True) == zero_one_loss(3) == parse_loss("0-1", THREE)
+    assert load_loss(zero_one_loss(3).stored, THREE, "model") == zero_one_loss(3)
+
+
+def test_costs_are_said_in_words() -> None:
+    assert describe_loss(default_loss(NAMES), NAMES) == (
+        "a lost wanted message costs 9, a missed spam 1: spam above P = 0.9"
+    )
+    assert describe_loss(parse_loss("FP=10,FN=1,unsure=0.2"), NAMES).endswith(
+        "an unsure message 0.2: spam above P = 0.98, ham up to 0.2"
+    )
+    assert (
+        describe_loss(default_loss(THREE), THREE)
+        == "to call a message spam wrongly costs 9, every other error 1"
+    )
 
 
 def test_the_matrix_of_the_manual_is_read() -> None:

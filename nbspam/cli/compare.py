@@ -11,7 +11,6 @@ from nbspam.cli.options import ANY_PATH, options
 from nbspam.cli.tables import console, fit_table, print_sentence, steps, table, write_json
 from nbspam.evaluation.comparison import Comparison, Difference, compare
 from nbspam.evaluation.formats import read_evaluation
-from nbspam.evaluation.outcomes import Evaluation
 
 
 @click.command("compare")
@@ -40,22 +39,25 @@ def compare_command(a: str, b: str, json: bool) -> None:
     if json:
         write_json({"a": a, "b": b} | found._asdict())
     else:
-        _show(found, first, second, names)
+        _show(found, names)
 
 
-def _show(found: Comparison, first: Evaluation, second: Evaluation, names: tuple[str, str]) -> None:
+def _show(found: Comparison, names: tuple[str, str]) -> None:
     """Both evaluations side by side, and the verdict."""
     out = console()
     a, b = map(plain, names)
     messages = amount(found.messages, "message")
-    print_sentence(out, f"{messages}, judged by A = {a} and by B = {b}.\n")
+    print_sentence(out, f"{messages}, judged by A = {a} and by B = {b}.")
+    if found.costs:
+        print_sentence(out, f"Both decide by the costs of A: {found.costs}.")
+    out.print()
     shown = table("", ">A", ">B", ">B - A", ">95 % interval", ">p")
     if not isnan(found.one_minus_roca_percent.a):  # undefined for scores of classes without spam
         shown.add_row("(1-ROCA)%", *_format_cells(found.one_minus_roca_percent, 4))
     if found.log_loss is not None:
         shown.add_row("log loss", *_format_cells(found.log_loss, 5))
-    right = [int((part.decided == part.truth).sum()) for part in (first, second)]
-    numbers = (f"{right[0]:,}", f"{right[1]:,}", f"{right[1] - right[0]:+,}")
+    right_a, right_b = found.rightly
+    numbers = (f"{right_a:,}", f"{right_b:,}", f"{right_b - right_a:+,}")
     shown.add_row("decided rightly", *numbers, "", _format_p(found.mcnemar.p))
     out.print(fit_table(shown, out))
     only = f"only A right: {found.mcnemar.only_a_right:,}, only B right: {found.mcnemar.only_b_right:,}"

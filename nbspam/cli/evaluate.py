@@ -49,7 +49,7 @@ from nbspam.cli.tables import (
 )
 from nbspam.corpus.heads import heads
 from nbspam.corpus.item import Skipped
-from nbspam.decision import read_loss
+from nbspam.decision import describe_loss, read_loss
 from nbspam.errors import UsageError
 from nbspam.evaluation.figures import Summary, list_decisions, list_figures, summarise
 from nbspam.evaluation.formats import encode_evaluation, format_result_lines
@@ -100,7 +100,7 @@ def eval_command(**given: Any) -> None:
         import nbspam.evaluation.report  # noqa: F401  an error if its libraries are missing
     evaluation, skipped = _judge_by_model(given) if method == "model" else _judge_anew(method, given)
     with steps("Figures and their intervals", None, given["quiet"]):
-        found = summarise(evaluation, read_loss(given["loss"], evaluation.classes))
+        found = summarise(evaluation)
     try:
         if given["json"]:
             write_json(_collect_content(evaluation, found))
@@ -144,7 +144,7 @@ def _judge_anew(method: str, given: dict[str, Any]) -> tuple[Evaluation, Skipped
     """Mail judged by filters that have learned other mail, and what could not be read."""
     plan = read_plan(given)
     source = open_source(given)
-    plan = plan._replace(loss=read_loss(given["loss"], source.classes), seed=given["seed"])
+    plan = plan._replace(loss=read_loss(given["loss"], source.classes, given["textbook"]), seed=given["seed"])
     n_folds = given["folds"]
     feedback = parse_feedback(given["feedback"])
     with open_workers(given) as jobs:
@@ -191,6 +191,8 @@ def show_evaluation(evaluation: Evaluation, found: Summary, verbose: bool) -> No
     out = console()
     print_sentence(out, describe_decisions(found), "bold")
     print_sentence(out, plain(describe_method(evaluation)))
+    if evaluation.loss:
+        print_sentence(out, f"Decisions: {describe_loss(evaluation.loss, evaluation.classes)}.")
     tables = fit_table(_tabulate_confusion(found), out), fit_table(tabulate_figures(found), out)
     out.print("", tables[0], "", tables[1], "", sep="\n")
     print_sentence(out, f"Scoring: {scoring_text(evaluation.settings)}.")

@@ -87,7 +87,7 @@ def watch_command(account: str, config: str, **given: Any) -> None:
         nbspam imap watch home
     """
     chosen, given = choose_account(read_accounts(config), account), given | {"dry_run": False}
-    check_classes(given["model"], *HAM_AND_SPAM)
+    _begin(given)
     learn_at, delay = 0.0, FIRST_DELAY_SECONDS
     while True:
         try:
@@ -105,10 +105,17 @@ def watch_command(account: str, config: str, **given: Any) -> None:
 
 def _each_account(name: str, config: str, given: dict[str, Any], work: Callable[..., None]) -> None:
     accounts = read_accounts(config)
-    check_classes(given["model"], *HAM_AND_SPAM)
+    _begin(given)
     for account in [choose_account(accounts, name)] if name else accounts.values():
         with _open_memory(account, given) as memory, ImapMailbox(account) as box:
             work(given, box, memory)
+
+
+def _begin(given: dict[str, Any]) -> None:
+    """Check the model, and say which costs decide."""
+    check_classes(given["model"], *HAM_AND_SPAM)
+    with contextlib.closing(open_filter(given["model"])) as judge:
+        say(f"Decisions: {judge.costs}.", given["quiet"])
 
 
 def _open_memory(account: Account, given: dict[str, Any]) -> contextlib.closing[FolderMemory]:

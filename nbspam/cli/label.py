@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import closing
 
 import click
 
@@ -11,6 +12,7 @@ from nbspam.cli.options import options
 from nbspam.cli.tables import check_all_read, console, print_sentence, steps
 from nbspam.corpus.labelled import open_unsorted
 from nbspam.errors import NoInputError, UsageError
+from nbspam.filter import open_filter
 from nbspam.labels import HAM_AND_SPAM
 from nbspam.tasks.label import Labelling
 
@@ -62,5 +64,6 @@ def label_command(folders: tuple[str, ...], model: str, start: str, jobs: int) -
     counts = labelling.labelled
     if counts:
         labelled = messages_text(HAM_AND_SPAM, [counts[name] for name in HAM_AND_SPAM])
-        print_sentence(out, f"Labelled {labelled}. Model: {plain(model)}.")
+        with closing(open_filter(model)) as judge:
+            print_sentence(out, f"Labelled {labelled}. Model: {plain(model)}. Decisions: {judge.costs}.")
     check_all_read(source.skipped, labelling.skipped)

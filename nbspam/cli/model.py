@@ -212,6 +212,7 @@ def info_text(facts: ModelFacts) -> str:
     if facts["cutoffs"]:
         above = facts["cutoffs"]["spam_above"]
         rows.append(("spam", "never" if above is None else f"log-odds > {above:g}"))
+    rows.append(("decisions", facts["costs"]))
     if floored:
         rows.append(("variance floor", f"needed by {len(floored)} features: {', '.join(floored)}"))
     return _align(rows)

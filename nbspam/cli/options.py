@@ -140,9 +140,9 @@ _TABLE: dict[str, Callable[[str], Callable[[Any], Any]]] = {
     "binning": _option("What is equal in all bins.", "NAME", type=BINNINGS, default=BINNINGS[0]),
     "edges": _option("Edges of the bins of a feature: size=1000,5000.", "FEATURE=EDGES", multiple=True),
     "normalise": _option("Normalise the complement model."),
-    "textbook": _option("Score by the plain formula of textbooks."),
+    "textbook": _option("Score and decide by the plain formula of textbooks."),
     "vocab": _option("Count only the words of this vocabulary.", "FILE"),
-    "loss": _option("Costs of decisions: FP=10,FN=1,unsure=0.2, or a file.", _LOSS),
+    "loss": _option("Costs of decisions: FP=10,FN=1,unsure=0.2; 0-1; or a file.", _LOSS),
     # Another way of scoring than that of the model
     "score.event_model": _option(f"Score by another event model: {', '.join(EVENT_MODELS)}.", "NAME"),
     "score.alpha": _option("Score with another smoothing constant.", "X"),

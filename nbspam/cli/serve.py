@@ -58,12 +58,13 @@ def serve_command(
         allow_tell=given["allow_tell"],
         autolearn=given["autolearn"],
     )
-    filters.check()
+    costs = filters.check()
     listening = _listening(socket, socket_mode, listen)
     for name, is_open in listening.names().items():
         if is_open:
             worker.LOG.error("%s: other machines may reach it, and SPAMD has no password", name)
     worker.LOG.info("%s on %s, processes: %d", model, ", ".join(listening.names()), given["jobs"])
+    worker.LOG.info("decisions: %s", costs)
     daemon.Daemon(listening, filters, given["timeout"]).run(given["jobs"])
 
 

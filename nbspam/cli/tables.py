@@ -189,6 +189,7 @@ def train_summary(trained: Trained, verb: str = "Trained on") -> str:
     ]
     if trained.counted_before:
         lines.append(f"Counted before: {trained.counted_before:,} of them, which now count once more.")
+    lines.append(f"Decisions: {trained.costs}.")
     lines += _name_contradictions(trained.contradictions)
     if trained.alpha is not None:
         lines.append(f"Chosen by judging messages that were left out: alpha = {trained.alpha:g}.")

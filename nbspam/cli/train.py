@@ -64,7 +64,7 @@ def _train(model: str, replace: bool, given: dict[str, Any]) -> None:
     plan = read_plan(given, is_kept=True)
     source = open_source(given)
     plan = plan._replace(
-        loss=read_loss(given["loss"], source.classes),
+        loss=read_loss(given["loss"], source.classes, given["textbook"]),
         edges=parse_edges(given["edges"], plan.settings.numeric_model),
         replaces=replace,
         max_memory=given["max_memory"] or 0,

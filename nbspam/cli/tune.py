@@ -14,7 +14,7 @@ from nbspam.cli.shared import check_new_model, open_source, read_source
 from nbspam.errors import UsageError
 from nbspam.settings import Settings
 from nbspam.tasks.train import train_model
-from nbspam.tasks.tune import LEVEL, PLANS, ROWS, STEPS, Candidate, Tuning, tune
+from nbspam.tasks.tune import LEVEL, PLANS, ROWS, STEPS, Candidate, Tuning, plan_training, tune
 
 
 @click.command("tune")
@@ -57,7 +57,7 @@ def tune_command(seed: int, json: bool, write: bool, model: str, replace: bool, 
     else:
         show_tuning(tuning, format_command(chosen, given))
     if write:
-        plan = plan._replace(replaces=replace)
+        plan = plan_training(tuning.chosen.options, source.classes)._replace(replaces=replace)
         with tables.steps("Training", len(corpus.block), quiet) as advance:
             trained = train_model(source.items(), source.classes, model, plan, jobs, advance)
         say(tables.train_summary(trained, f"Trained with {chosen or 'the default'} on"), quiet)
@@ -86,6 +86,7 @@ def show_tuning(tuning: Tuning, command: str) -> None:
     """The candidates, in words which one is best, and the command to train with."""
     out, chosen = tables.console(), tuning.chosen
     tables.print_sentence(out, f"{amount(tuning.messages, 'message')} judged, {tuning.kept_apart}.")
+    tables.print_sentence(out, f"Decisions: {tuning.costs}.")
     shown = tables.table(
         "", "than the\ndefault", ">log loss - default\n(95 % interval)", ">ham\nlost %", ">spam\nmissed %"
     )

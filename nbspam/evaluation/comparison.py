@@ -12,6 +12,7 @@ import numpy as np
 from scipy.special import stdtr, stdtrit
 from scipy.stats import binomtest
 
+from nbspam.decision import describe_loss
 from nbspam.errors import BadDataError
 from nbspam.evaluation.intervals import (
     NO_INTERVAL,
@@ -53,9 +54,13 @@ class Comparison(NamedTuple):
     one_minus_roca_percent : lower is better; without a class spam the mean over the classes
     log_loss               : nats a message, lower is better; None if a filter gives no probabilities
     verdict                : one line in plain words
+    rightly                : how many messages each decides rightly, by the same costs
+    costs                  : of a decision, in words; empty if they are not known
     """
 
     messages: int
+    rightly: tuple[int, int]
+    costs: str
     mcnemar: McNemar
     one_minus_roca_percent: Difference
     log_loss: Difference | None
@@ -67,9 +72,12 @@ def compare(first: Evaluation, second: Evaluation, names: tuple[str, str] = ("A"
     """Compare two evaluations of the same mail, paired by message name.
 
     names : of the two in the verdict
+    Both decide by the costs of the first, if those of both are known.
     BadDataError if classes, messages, digests or true classes differ.
     """
     b = _pair_messages(first, second, names)
+    if first.loss and b.loss and b.loss != first.loss and b.has_probabilities:
+        b = b.decided_by(first.loss)
     count = choose_replicates(len(b), 2 if b.positive is not None else 2 * b.n_classes)
     right_a, right_b = first.decided == first.truth, b.decided == b.truth
     only_a, only_b = int((right_a & ~right_b).sum()), int((right_b & ~right_a).sum())
@@ -79,6 +87,8 @@ def compare(first: Evaluation, second: Evaluation, names: tuple[str, str] = ("A"
     ranking, log_loss = _resample_figures(first, b, count)
     return Comparison(
         messages=len(b),
+        rightly=(int(right_a.sum()), int(right_b.sum())),
+        costs=describe_loss(first.loss, first.classes) if first.loss else "",
         mcnemar=mcnemar,
         one_minus_roca_percent=ranking,
         log_loss=log_loss,

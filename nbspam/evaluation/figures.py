@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from nbspam.decision import Loss
+from nbspam.decision import Loss, zero_one_loss
 from nbspam.evaluation import metrics, ranking
 from nbspam.evaluation.intervals import (
     NO_INTERVAL,
@@ -66,7 +66,9 @@ FIGURES = (
     Figure("macro_precision", "macro precision", 4, "", "right, of all decided so; mean of classes"),
     Figure("macro_recall", "macro recall", 4, "", "right, of all of a class; mean of classes"),
     Figure("macro_f1", "macro F1", 4, "", "harmonic mean of both; mean of classes"),
-    Figure("expected_loss", "expected loss", 4, "", "mean cost of a decision"),
+    Figure("expected_loss", "expected cost", 4, "", "mean cost of a decision"),
+    Figure("accuracy_at_zero_one", "accuracy at 0-1", 2, " %", "if every error cost the same", 100),
+    Figure("f1_at_zero_one", "F1 at 0-1", 2, " %", "if every error cost the same", 100),
     Figure("ece_percent", "calibration error", 2, " %", "how far probabilities are off (ECE)"),
     Figure("brier", "Brier score", 5, "", "mean squared error of probabilities"),
     Figure("log_loss", "log loss", 5, " nats", "mean -ln of the true class's probability"),
@@ -112,6 +114,19 @@ def _estimate_shares(counts: metrics.Matrix, spam: int | None) -> dict[str, Esti
     return found
 
 
+def _estimate_at_zero_one(evaluation: Evaluation) -> dict[str, Estimate]:
+    """Accuracy and F1 as if every error cost the same; nothing where the costs say so, or are unknown."""
+    even = zero_one_loss(evaluation.n_classes)
+    if evaluation.loss in (None, even) or not evaluation.has_probabilities:
+        return {}
+    counts = metrics.count_confusion(evaluation.decided_by(even))
+    found = {"accuracy_at_zero_one": _estimate_shares(counts, None)["accuracy"]}
+    drawn = _resample_decisions(counts, evaluation.positive, None)
+    if "f1" in drawn:
+        found["f1_at_zero_one"] = _estimate(evaluation, "f1", drawn["f1"])
+    return found
+
+
 def _resample_decisions(counts: metrics.Matrix, spam: int | None, loss: Loss | None) -> dict[str, Resampled]:
     """Mean rates of the classes, F1 of spam, and the expected loss."""
     redrawn = resample_confusions(counts)
@@ -120,7 +135,7 @@ def _resample_decisions(counts: metrics.Matrix, spam: int | None, loss: Loss | N
     if spam is not None and counts[spam].any():
         found["f1"] = Resampled(float(rates["f1"][spam]), drawn["f1"][:, spam])
     if loss is not None:
-        costs = metrics.lay_out_costs(loss, counts)
+        costs = metrics.lay_out_costs(loss)
         value = float(metrics.expected_loss(counts, costs))
         found["expected_loss"] = Resampled(value, metrics.expected_loss(redrawn, costs))
     return found
@@ -172,10 +187,8 @@ def _estimate(evaluation: Evaluation, key: str, resampled: Resampled) -> Estimat
     return Estimate(value, normal_interval(value, drawn, scale), f"bootstrap-{method}")
 
 
-def summarise(evaluation: Evaluation, loss: Loss | None = None) -> Summary:
+def summarise(evaluation: Evaluation) -> Summary:
     """Every figure of an evaluation, JSON values only; None if a figure is undefined.
-
-    loss : what each decision costs; None = no expected loss
 
     Keys ending in `_percent` are 0 to 100.  `X_interval` is the 95 % interval [low, high] of X, and
     `interval_methods` says for each X how it was made: `clopper-pearson` (exact, for a proportion),
@@ -203,8 +216,9 @@ def summarise(evaluation: Evaluation, loss: Loss | None = None) -> Summary:
         "replicates": len(next(iter(resampled.values())).drawn) if resampled else 0,
     }
     estimates = _estimate_shares(counts, spam)
-    for key, one in (_resample_decisions(counts, spam, loss) | resampled).items():
+    for key, one in (_resample_decisions(counts, spam, evaluation.loss) | resampled).items():
         estimates[key] = _estimate(evaluation, key, one)
+    estimates |= _estimate_at_zero_one(evaluation)
     methods: Summary = {}
     for key in (figure.key for figure in FIGURES):
         estimate = estimates.get(key, Estimate())

@@ -18,12 +18,12 @@ from urllib.parse import quote, unquote_to_bytes
 import numpy as np
 
 from nbspam import labels
-from nbspam.decision import UNDECIDED
+from nbspam.decision import UNDECIDED, Loss
 from nbspam.errors import BadDataError, NoInputError
 from nbspam.evaluation.outcomes import Evaluation, Floats, Outcome, ShortClue, make_evaluation
 
 EVALUATION_FORMAT = "nbspam-evaluation"
-EVALUATION_VERSION = 1
+EVALUATION_VERSION = 2
 _TOO_MUCH = (OverflowError, RecursionError)  # a number, or brackets
 REMEDY = "name a file that nbspam eval wrote"
 # A path of another program may hold spaces: everything up to " judge=" is the path.
@@ -39,6 +39,7 @@ def encode_evaluation(evaluation: Evaluation) -> bytes:
         "method": evaluation.method,
         "digest": evaluation.digest,
         "settings": dict(evaluation.settings),
+        "costs": evaluation.loss and evaluation.loss.rows,
         "trained": evaluation.trained,
         "folds": evaluation.folds.tolist(),
         "clues": dict(evaluation.clues),
@@ -103,10 +104,16 @@ def _from_document(document: dict[str, Any]) -> Evaluation:
         digest=document["digest"],
         settings=document["settings"],
         trained=document["trained"],
+        loss=_read_costs(document["costs"], len(document["classes"])),
         clues={
             name: tuple([ShortClue(*pair) for pair in pairs]) for name, pairs in document["clues"].items()
         },
     )
+
+
+def _read_costs(rows: list[list[float]] | None, n_classes: int) -> Loss | None:
+    """The loss of a row for each class, and of one more if unsure has a price."""
+    return None if rows is None else Loss(rows[:n_classes], rows[n_classes] if rows[n_classes:] else None)
 
 
 def format_result_lines(evaluation: Evaluation) -> Iterator[str]:

@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nbspam.decision import Loss
-from nbspam.errors import UsageError
 from nbspam.evaluation.intervals import ERRORS, NO_INTERVAL, Bounds
 from nbspam.evaluation.outcomes import Evaluation, Floats, Ints
 from nbspam.evaluation.ranking import rank_messages, roca_percent
@@ -104,21 +103,17 @@ def expected_loss(counts: NDArray[Any], costs: Floats) -> Floats:
     """Mean loss a message, float64 (...).
 
     counts : (..., n_classes, n_classes + 1), confusion matrices
-    costs  : lay_out_costs() of one such matrix
+    costs  : lay_out_costs()
     """
     return np.asarray((counts * costs).sum(axis=(-2, -1)) / counts.sum(axis=(-2, -1)))
 
 
-def lay_out_costs(loss: Loss, counts: Matrix) -> Floats:
+def lay_out_costs(loss: Loss) -> Floats:
     """The loss in the layout of a confusion matrix, float64 (n_classes, n_classes + 1).
 
-    UsageError if the loss gives no price to unsure decisions.
+    An unsure message is delivered: without a price of its own it costs as one decided as the first class.
     """
-    unsure = int(counts[:, -1].sum())
-    if loss.unsure is None and unsure:
-        why = f"{unsure} decisions are unsure, but the loss has no cost for that"
-        raise UsageError("loss", why, "add it, for example FP=10,FN=1,unsure=0.2", "loss-unsure")
-    return np.column_stack([np.array(loss.matrix).T, loss.unsure or (0.0,) * len(counts)])
+    return np.column_stack([np.array(loss.matrix).T, loss.unsure or loss.matrix[0]])
 
 
 def brier_terms(evaluation: Evaluation) -> Floats:

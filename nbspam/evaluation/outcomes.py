@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nbspam import labels
-from nbspam.decision import UNDECIDED
+from nbspam.decision import UNDECIDED, Loss, decide
 from nbspam.errors import BadDataError
 
 Floats = NDArray[np.float64]
@@ -75,6 +75,7 @@ class Evaluation:
     settings       : settings of the filter and of the evaluation; JSON values only
     trained        : number of messages that the filter learned, None if there is no one number
     clues          : clues by message name, of the worst mistakes only
+    loss           : the costs that decided, None if they are unknown
     """
 
     classes: tuple[str, ...]
@@ -90,6 +91,7 @@ class Evaluation:
     settings: Mapping[str, Any] = field(default_factory=dict)
     trained: int | None = None
     clues: Mapping[str, tuple[ShortClue, ...]] = field(default_factory=dict)
+    loss: Loss | None = None
 
     def __post_init__(self) -> None:
         """Raises BadDataError for fewer than two classes, without a message, and for impossible values."""
@@ -155,6 +157,16 @@ class Evaluation:
             return self.log_odds
         odds = compute_log_odds(self.probabilities)[:, self.positive]
         return np.where(np.isnan(self.log_odds), odds, self.log_odds)
+
+    def decided_by(self, loss: Loss) -> Evaluation:
+        """The evaluation with the decisions that other costs make of the same probabilities.
+
+        A message that is unsure although its costs never choose that has no words, and stays unsure.
+        """
+        decided = np.array([decide(shares, loss) for shares in self.probabilities.tolist()], np.int64)
+        if self.loss is None or self.loss.unsure is None:
+            decided[self.decided == UNDECIDED] = UNDECIDED
+        return replace(self, decided=decided, loss=loss)
 
     def take(self, rows: Ints) -> Evaluation:
         """The evaluation of some messages, in the order of `rows`."""

@@ -72,12 +72,13 @@ class UserFilters:
             remedy = "name the model that judges until then: `start=MODEL`"
             raise UsageError(self.path, why, remedy, "serve-start")
 
-    def check(self) -> None:
-        """Raise what is wrong with the model, or with the one that users begin with."""
+    def check(self) -> str:
+        """Raise what is wrong with the model, or with the one that users begin with; its costs in words."""
         spam_filter = self._open_filter(self._choose_path(""))
         if self.autolearn:
             check_autolearn(spam_filter.settings)
         self.close()
+        return spam_filter.costs
 
     def close(self) -> None:
         """Close all models; the next request opens its own again."""

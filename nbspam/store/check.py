@@ -67,7 +67,7 @@ def check_usable(model: Model) -> None:
     settings = parse_settings(model.settings, model.path)
     try:
         log_priors(parse_prior(settings.prior), model.messages, model.classes)
-        load_loss(model.settings, model.classes)
+        load_loss(model.settings, model.classes, model.path)
     except NbspamError as error:
         raise DamagedModelError(model.path, f"setting {error}") from None
     if weights := model.calibration():

@@ -18,7 +18,7 @@ from nbspam.corpus.heads import heads
 from nbspam.corpus.item import Skipped
 from nbspam.corpus.labelled import open_labelled
 from nbspam.corpus.source import Source
-from nbspam.decision import Loss, read_loss
+from nbspam.decision import read_loss
 from nbspam.evaluation.figures import summarise
 from nbspam.evaluation.outcomes import Evaluation, find_worst_mistakes
 from nbspam.evaluation.replay import parse_feedback
@@ -58,7 +58,7 @@ def train(
     """
     plan = _make_plan(scoring, is_kept=True)
     mail = _open_mail(source, ham, spam, classes)
-    plan = plan._replace(loss=read_loss(loss, mail.classes))
+    plan = plan._replace(loss=read_loss(loss, mail.classes, scoring.get("textbook", False)))
     folder = tempfile.TemporaryDirectory(prefix="nbspam-")  # removed with the filter
     path = os.path.join(folder.name, "model.nbspam")
     done = train_model(mail.items(), mail.classes, path, plan, jobs or default_jobs())
@@ -82,12 +82,10 @@ class Report(NamedTuple):
 
     figures    : name -> figure; `X_interval` is the 95 % interval of X; None where undefined
     evaluation : what was decided about each message
-    loss       : the costs that decisions were made by; None for 0-1
     """
 
     figures: dict[str, Any]
     evaluation: Evaluation
-    loss: Loss | None
 
     @property
     def truth(self) -> NDArray[np.int64]:
@@ -137,7 +135,7 @@ def evaluate(
     """
     plan = _make_plan(scoring)
     mail = _open_mail(source, ham, spam, classes)
-    plan = plan._replace(loss=read_loss(loss, mail.classes), seed=seed)
+    plan = plan._replace(loss=read_loss(loss, mail.classes, scoring.get("textbook", False)), seed=seed)
     jobs, wanted = jobs or default_jobs(), plan.settings.wanted
     corpus = read_corpus(mail.items(), mail.classes, jobs, mail.ordered_by_index, wanted=wanted)
     _warn_of_unread([*mail.skipped, *corpus.skipped])
@@ -147,7 +145,7 @@ def evaluate(
         found = evaluate_holdout(corpus, plan, holdout, by_time)
     else:
         found = evaluate_folds(corpus, plan, folds, grouped, jobs)
-    return Report(summarise(found, plan.loss), found, plan.loss)
+    return Report(summarise(found), found)
 
 
 def _make_plan(scoring: Scoring, is_kept: bool = False) -> Plan:

@@ -16,6 +16,7 @@ from collections.abc import Iterable, Iterator
 from math import inf
 from typing import NamedTuple
 
+from nbspam.decision import describe_loss, load_loss
 from nbspam.errors import (
     RETRAIN,
     BadDataError,
@@ -165,6 +166,9 @@ def _examine_contents(path: str) -> Iterator[Finding]:
     with open_model(path) as model:
         text = f"{sum(model.messages):,} messages ({format_counts(model.classes, model.messages)})"
         yield Finding("counted", f"{text}; last changed {_format_time(os.path.getmtime(path))}")
+        yield Finding(
+            "decisions", describe_loss(load_loss(model.settings, model.classes, path), model.classes)
+        )
         yield from _examine_autolearned(model)
         yield from _examine_amount(model)
         yield _examine_calibration(model)

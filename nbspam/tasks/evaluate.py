@@ -61,7 +61,7 @@ def judge_rows(
     block, classes = corpus.block, corpus.classes
     judged = zip(joints.tolist(), block.has_words[rows].tolist(), strict=True)
     outcomes = [make_outcome(joint, classes, loss, has_words) for joint, has_words in judged]
-    found = evaluate_rows(corpus, rows, "holdout", outcomes)
+    found = evaluate_rows(corpus, rows, "holdout", outcomes, loss=loss)
     worst = find_worst_mistakes(found)
     if scorer is None or not len(worst):
         return found
@@ -193,7 +193,7 @@ def evaluate_replay(
         settings |= {"autolearned": len(own.learned), "autolearned_wrongly": wrong}
     if undated := int(np.isnan(corpus.block.dates).sum()):
         settings["undated"] = undated
-    return keep_worst_clues(replace(found, settings=settings, clues=subject.clues))
+    return keep_worst_clues(replace(found, settings=settings, clues=subject.clues, loss=subject.loss))
 
 
 def replay_corpus(

@@ -9,7 +9,7 @@ from typing import TypedDict, TypeVar
 
 import numpy as np
 
-from nbspam.decision import Loss, cutoffs, load_loss, zero_one_loss
+from nbspam.decision import Loss, cutoffs, describe_loss, load_loss
 from nbspam.labels import HAM_AND_SPAM
 from nbspam.model.calibration import feature_names
 from nbspam.model.credible_intervals import normal_posterior
@@ -68,6 +68,7 @@ class ModelFacts(TypedDict):
     views: dict[str, ViewFacts]
     settings: dict[str, str]
     calibration: list[dict[str, str | float | None]]
+    costs: str
     cutoffs: dict[str, float | None] | None
     features: list[LearnedFeature]
 
@@ -77,7 +78,7 @@ def collect_facts(path: str) -> ModelFacts:
     with open_model(path, snapshot=True) as model:
         check_rows(model.connection, "learned", "autolearned", "numeric_feature", "numeric_count")
         settings = parse_settings(model.settings, model.path).of(model.classes)
-        loss = load_loss(model.settings, model.classes, path) or zero_one_loss(len(model.classes))
+        loss = load_loss(model.settings, model.classes, path)
         return {
             "path": path,
             "size_bytes": os.path.getsize(path),
@@ -91,6 +92,7 @@ def collect_facts(path: str) -> ModelFacts:
             "views": {name: _view(model, number) for number, name in enumerate(VIEW_NAMES)},
             "settings": model.settings,
             "calibration": _calibration(model, settings),
+            "costs": describe_loss(loss, model.classes),
             "cutoffs": _cutoffs(loss) if model.classes == HAM_AND_SPAM else None,
             "features": _features(model, settings.alpha),
         }

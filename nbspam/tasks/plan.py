@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from nbspam.corpus.vocabulary import Vocabulary
-from nbspam.decision import Loss, zero_one_loss
+from nbspam.decision import Loss, default_loss
 from nbspam.settings import Settings
 
 
@@ -15,7 +15,7 @@ class Plan(NamedTuple):
 
     settings    : how to count and score; with a vocabulary, those of limit_settings
     automatic   : choose alpha on the messages trained on
-    loss        : what decisions cost; None for 0-1
+    loss        : what decisions cost; None for the default
     vocabulary  : all other words are NOTAWORD; None: every word has its own count
     seed        : of everything that an evaluation draws
     edges       : inner edges of the bins of numeric features, by name; the edges of all others are learned
@@ -38,7 +38,7 @@ class Plan(NamedTuple):
 
     def costs(self, classes: tuple[str, ...]) -> Loss:
         """What decisions for these classes cost."""
-        return self.loss or zero_one_loss(len(classes))
+        return self.loss or default_loss(classes)
 
     def describe(self, **more: Any) -> dict[str, Any]:
         """The settings as an evaluation keeps them."""

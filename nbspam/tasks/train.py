@@ -16,6 +16,7 @@ from nbspam.corpus.item import Item, Skipped
 from nbspam.corpus.reading import Progress
 from nbspam.corpus.vocabulary import new_counts
 from nbspam.corpus.walk import MailFile
+from nbspam.decision import describe_loss
 from nbspam.errors import BadDataError, NoInputError, UsageError
 from nbspam.model.block import Block
 from nbspam.model.calibrate import calibrate_on, choose_ways, take_sample
@@ -70,6 +71,7 @@ class Trained(NamedTuple):
     size_bytes: int
     skipped: Skipped
     contradictions: Contradictions
+    costs: str  # of decisions, in words
     alpha: float | None = None  # if it was chosen
     counted_before: int = 0  # messages that the model had counted before
     is_copy: bool = False  # the model began as a copy of another
@@ -111,6 +113,7 @@ def train_model(
         size_bytes=os.path.getsize(path),
         skipped=mail.skipped,
         contradictions=find_contradictions(mail),
+        costs=describe_loss(plan.costs(classes), classes),
         alpha=settings.alpha if plan.automatic else None,
     )
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from nbspam.corpus.corpus import Corpus
 from nbspam.corpus.near_duplicates import group_duplicates
+from nbspam.decision import default_loss, describe_loss, read_loss
 from nbspam.evaluation.comparison import Difference, pair_log_losses
 from nbspam.evaluation.metrics import error_percents
 from nbspam.evaluation.ranking import rank_messages, roca_percent
@@ -30,6 +31,7 @@ SUBSETS = (
 )
 ALPHAS = (0.0003, 0.001, 0.003, 0.01, 0.1, 0.3, 1.0)
 THRESHOLDS = (0.5, 1.0, 1.5, 2.5, 3.0)
+TEXTBOOK = "`textbook`"
 OTHER_MODELS = ("multinomial", "bernoulli", "complement")
 # The arguments of a training, in backticks, and the way of scoring that they ask for: the default, one thing
 # changed at a time, and the other event models.
@@ -38,7 +40,7 @@ PLANS: dict[str, Plan] = {
     **{f"`alpha={alpha:g}`": Plan(Settings(alpha=alpha)) for alpha in ALPHAS},
     **{f"`threshold={nats:g}`": Plan(Settings(threshold=nats)) for nats in THRESHOLDS},
     **{f"`views={views}`": Plan(Settings(views=views)) for views in SUBSETS},
-    "`textbook`": Plan(Settings(averaged=False)),
+    TEXTBOOK: Plan(Settings(averaged=False)),
     **{f"`event_model={name}` `alpha=auto`": Plan(Settings(name), automatic=True) for name in OTHER_MODELS},
 }
 SPLITS = 5
@@ -73,17 +75,24 @@ class Tuning(NamedTuple):
 
     messages   : how many were judged
     kept_apart : how training and judged messages were kept apart
+    costs      : of the decisions of all candidates, in words
     candidates : the default first, the others by log loss
     """
 
     messages: int
     kept_apart: str
+    costs: str
     candidates: list[Candidate]
 
     @property
     def chosen(self) -> Candidate:
         """The best of those that are better than the default, else the default."""
         return next((one for one in self.candidates if one.verdict == "better"), self.candidates[0])
+
+
+def plan_training(options: str, classes: tuple[str, ...]) -> Plan:
+    """What a training with the options of a candidate does; all candidates were judged at the same costs."""
+    return PLANS[options]._replace(loss=read_loss(None, classes, options == TEXTBOOK))
 
 
 def tune(corpus: Corpus, seed: int = 0, jobs: int = 1, progress: Step | None = None) -> Tuning:
@@ -98,4 +107,5 @@ def tune(corpus: Corpus, seed: int = 0, jobs: int = 1, progress: Step | None = N
         log_loss = pair_log_losses(judged[0], evaluation, campaigns[rows])
         candidates.append(Candidate(options, *error_percents(evaluation), ranking, log_loss))
     candidates[1:] = sorted(candidates[1:], key=lambda one: one.log_loss.b)
-    return Tuning(len(rows), kept_apart, candidates)
+    costs = describe_loss(default_loss(corpus.classes), corpus.classes)
+    return Tuning(len(rows), kept_apart, costs, candidates)

@@ -14,6 +14,7 @@ from collections.abc import Iterable
 from nbspam.corpus.accumulator import Accumulator
 from nbspam.corpus.item import Item
 from nbspam.corpus.reading import Progress
+from nbspam.decision import describe_loss, load_loss
 from nbspam.errors import BadDataError, NoInputError, TryAgainError
 from nbspam.learning.learn import learn_old_lessons, make_learner, write_learner
 from nbspam.model.calibrate import choose_ways, learn_sample, take_sample
@@ -54,6 +55,7 @@ def update(
         _check_classes(model, classes)
         keys, known = vocabulary_keys(model), model.classes
         settings = parse_settings(model.settings, model.path)
+        costs = describe_loss(load_loss(model.settings, known, path), known)
     counts = Accumulator(known, settings, keys, keeps_names=keeps_names, jobs=jobs)
     counts.read(items, progress)
     if not counts.messages.any():
@@ -69,6 +71,7 @@ def update(
         size_bytes=os.path.getsize(path),
         skipped=counts.skipped,
         contradictions=find_contradictions(counts),
+        costs=costs,
         counted_before=counted_before,
         is_copy=is_copy,
     )

@@ -29,7 +29,7 @@ def test_mistakes_are_shown_with_date_sender_and_subject(tmp_path: Path) -> None
     texts = [path.read_bytes() for path in sorted((mail / "spam").iterdir())]
     body = max(texts, key=lambda text: text.count(b" spam")).partition(b"\n\n")[2]
     (mail / "ham" / "lost").write_bytes(head + b"\n" + body)
-    lines = run("eval", mail, "-v", "--report", tmp_path / "page.html").splitlines()
+    lines = run("eval", mail, "--loss", "0-1", "-v", "--report", tmp_path / "page.html").splitlines()
     shown = "2001-03-02  Ann <ann@example.org>  Café at six"
     place = next(number for number, line in enumerate(lines) if line.endswith(f"{mail}/ham/lost"))
     assert lines[place + 1].strip() == shown
@@ -45,7 +45,7 @@ def test_names_of_messages_cannot_control_the_terminal(tmp_path: Path) -> None:
     folder = make_corpus(tmp_path / "mail", {"ham": 12, "spam": 12}, noise=0.5)
     for path in list((folder / "ham").iterdir()):
         path.rename(path.with_name(path.name + "\x1b[31m[bold]red"))
-    output = run("eval", folder, "--folds", 3, "-v")
+    output = run("eval", folder, "--folds", 3, "--loss", "0-1", "-v")
     assert "\x1b" not in output
     assert "\\x1b[31m[bold]red" in output
 

@@ -107,7 +107,7 @@ def crlf(text: bytes) -> bytes:
 
 
 def numbered(message: bytes, numbers: range) -> list[bytes]:
-    return [crlf(message + b"number %d\n" % number) for number in numbers]
+    return [crlf(b"Message-ID: <%d@example.org>\n" % number + message) for number in numbers]
 
 
 def test_spam_is_moved_once_and_stays_unread(account: Account) -> None:

@@ -57,7 +57,7 @@ def test_message_comes_back_marked_and_otherwise_byte_for_byte(server: Server, n
 
 
 def test_exit_status_and_score_say_what_it_is(server: Server) -> None:
-    for message, is_spam, score in ((SPAM, 1, rb"\d+\.\d/0\.0\n"), (HAM, 0, rb"-\d+\.\d/0\.0\n")):
+    for message, is_spam, score in ((SPAM, 1, rb"\d+\.\d/2\.2\n"), (HAM, 0, rb"-\d+\.\d/2\.2\n")):
         status, said = spamc(server, "-c", stdin=message)
         assert status == is_spam and re.fullmatch(score, said)
         assert spamc(server, "-E", stdin=message)[0] == is_spam
@@ -67,7 +67,7 @@ def test_reports_and_symbols_are_printed(server: Server) -> None:
     status, report = spamc(server, "-R", stdin=SPAM)
     assert status == 0
     first, second = report.split(b"\n")[:2]
-    assert first.endswith(b"/0.0")
+    assert first.endswith(b"/2.2")
     assert second.startswith(b"spam: P(spam) 0.")
     assert spamc(server, "-r", stdin=SPAM)[1] == report
     assert spamc(server, "-r", stdin=HAM) == (0, b"")

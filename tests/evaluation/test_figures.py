@@ -27,7 +27,7 @@ def test_clopper_pearson_is_that_of_scipy(hits, trials):
 
 
 def test_every_figure_lies_in_its_interval_and_has_a_method():
-    found = summarise(noisy(), LOSS)
+    found = summarise(replace(noisy(), loss=LOSS))
     methods = {"clopper-pearson", "logit-normal", "bootstrap", "bootstrap-standard-error", "bootstrap-log"}
     for rate in RATES:
         low, high = found[f"{rate}_interval"]
@@ -55,7 +55,7 @@ def test_the_interval_of_the_area_holds_the_truth_as_often_as_it_says():
 
 
 def test_perfect_scores_do_not_claim_certainty():
-    found = summarise(scored([-5.0, 5.0] * 40, [0, 1] * 40), LOSS)
+    found = summarise(replace(scored([-5.0, 5.0] * 40, [0, 1] * 40), loss=LOSS))
     assert found["one_minus_roca_percent"] == found["expected_loss"] == 0
     assert found["hm_percent_interval"] == pytest.approx([0, 100 * (1 - 0.025 ** (1 / 40))])
     for rate in ("one_minus_roca_percent", "macro_recall", "macro_f1", "expected_loss"):
@@ -83,7 +83,7 @@ RATIOS = ("one_minus_roca_percent", "ece_percent", "brier", "log_loss")
     ids=["one score", "one message a class"],
 )
 def test_figures_that_resampling_cannot_vary_have_no_interval(evaluation, names):
-    found = summarise(evaluation, LOSS)
+    found = summarise(replace(evaluation, loss=LOSS))
     for name in names:
         assert found[name] is not None
         assert found[f"{name}_interval"] is None
@@ -114,8 +114,18 @@ def three_classes(names, lead, seed):
     return judged(rows, names)
 
 
+def test_beside_the_costs_accuracy_and_f1_are_those_of_the_most_probable_class():
+    mail = noisy()
+    found = summarise(mail.decided_by(Loss([[0, 1], [9, 0]])))
+    even = summarise(mail.decided_by(zero_one_loss(2)))
+    assert found["accuracy_at_zero_one"] == even["accuracy"] > found["accuracy"]
+    assert found["f1_at_zero_one"] == even["f1"]
+    assert found["f1_at_zero_one_interval"] == even["f1_interval"]
+    assert even["accuracy_at_zero_one"] is None  # it would say the same twice
+
+
 def test_classes_without_spam_have_class_rates_and_no_rates_of_ham_and_spam():
-    found = summarise(three_classes(("home", "lists", "work"), 0.5, 3), zero_one_loss(3))
+    found = summarise(replace(three_classes(("home", "lists", "work"), 0.5, 3), loss=zero_one_loss(3)))
     assert found["ham"] is found["hm_percent"] is found["one_minus_roca_percent"] is None
     assert found["macro_one_minus_roca_percent_interval"][0] <= found["macro_one_minus_roca_percent"]
     assert found["expected_loss"] == pytest.approx(1 - found["accuracy_percent"] / 100)

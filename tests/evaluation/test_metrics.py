@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from sklearn import metrics as sklearn_metrics
 
 from nbspam.decision import Loss
-from nbspam.errors import UsageError
 from nbspam.evaluation import metrics
 from nbspam.evaluation.ranking import rank_messages, roca_percent
 from tests.judged_mail import judged
@@ -81,16 +80,13 @@ LOSS = Loss([[0, 1], [10, 0]], unsure=0.2)  # row decided, column true: ham call
 
 def test_expected_loss_weighs_each_cell():
     counts = np.array([[6, 1, 1], [2, 9, 1]])
-    costs = metrics.lay_out_costs(LOSS, counts)
+    costs = metrics.lay_out_costs(LOSS)
     assert costs.tolist() == [[0, 10, 0.2], [1, 0, 0.2]]
     assert metrics.expected_loss(counts, costs) == pytest.approx((1 * 10 + 1 * 0.2 + 2 * 1 + 1 * 0.2) / 20)
 
 
-def test_a_loss_must_price_unsure_decisions_if_there_are_any():
-    loss = Loss([[0, 1], [10, 0]])
-    assert metrics.lay_out_costs(loss, np.array([[6, 1, 0], [2, 9, 0]])).tolist() == [[0, 10, 0], [1, 0, 0]]
-    with pytest.raises(UsageError, match="unsure"):
-        metrics.lay_out_costs(loss, np.array([[6, 1, 0], [2, 9, 3]]))
+def test_an_unsure_message_without_a_price_costs_as_one_that_is_delivered():
+    assert metrics.lay_out_costs(Loss([[0, 1], [10, 0]])).tolist() == [[0, 10, 0], [1, 0, 1]]
 
 
 @given(two_class)

@@ -50,7 +50,7 @@ def test_an_evaluation_is_read_as_it_was_written(tmp_path):
 def test_another_file_is_refused(tmp_path):
     for text, slug in (
         *((text, "evaluation-not-ours") for text in ("", '{"format": "other"}', "[" * 100_000)),
-        ('{"format": "nbspam-evaluation", "version": 2}', "evaluation-version"),
+        ('{"format": "nbspam-evaluation", "version": 1}', "evaluation-version"),
     ):
         (tmp_path / "e.json").write_text(text)
         with pytest.raises(BadDataError) as caught:

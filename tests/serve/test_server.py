@@ -63,7 +63,7 @@ def replace(model: Path, data: bytes) -> None:
 def as_classified(model: Path, message: bytes) -> bytes:
     """The answer to CHECK by what a fresh process says."""
     verdict = json.loads(run("classify", "--json", "-m", model, stdin=message))
-    return OK + f"Spam: {verdict['label'] == 'spam'} ; {verdict['log_odds']:.3f} / 0.000\r\n\r\n".encode()
+    return OK + f"Spam: {verdict['label'] == 'spam'} ; {verdict['log_odds']:.3f} / 2.197\r\n\r\n".encode()
 
 
 # Verdicts.

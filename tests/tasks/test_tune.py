@@ -16,7 +16,7 @@ from nbspam.store.text import dump_model
 from nbspam.tasks.evaluate import split_apart
 from nbspam.tasks.plan import Plan
 from nbspam.tasks.train import train_model
-from nbspam.tasks.tune import PLANS, SPLITS, Candidate, Tuning
+from nbspam.tasks.tune import PLANS, SPLITS, Candidate, Tuning, plan_training
 from tests.mail_samples import make_corpus
 from tests.tiny_mail import run
 
@@ -52,7 +52,7 @@ def mailbox(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_only_a_row_better_by_more_than_chance_is_chosen(difference: float, p: float, verdict: str) -> None:
     default, other, dull = candidate("", 0.0, 1.0), candidate("a", difference, p), candidate("b", 0.6, 0.5)
     assert other.verdict == verdict
-    chosen = Tuning(9, "by date", [default, other, dull]).chosen
+    chosen = Tuning(9, "by date", "", [default, other, dull]).chosen
     assert chosen is (other if verdict == "better" else default)
 
 
@@ -90,6 +90,7 @@ def test_what_is_written_is_what_train_makes_by_the_options_printed(
 ) -> None:
     ours, theirs = str(tmp_path / "ours"), str(tmp_path / "theirs")
     source = open_labelled([str(mailbox)])
+    plan = plan_training(options, source.classes) if options in PLANS else plan
     train_model(source.items(), source.classes, ours, plan)
     run("train", mailbox, "-m", theirs, "-q", "-j1", *with_flags(options).split())
     assert list(dump_model(ours)) == list(dump_model(theirs))
