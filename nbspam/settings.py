@@ -40,6 +40,7 @@ DEFAULT_BINS = 10
 ALL_VIEWS = "all"
 BIGRAMS_NAME = "bigrams"
 NUMERIC_NAME = "numeric"
+OWN_WORDS = "pattern="  # before the pattern of own words, where names say what is read of a message
 MEASURES_NAME = "measures"  # the view that is not averaged
 
 
@@ -64,6 +65,7 @@ class Settings:
     views: str = ALL_VIEWS  # the views whose tokens are counted: `all`, or names with commas between
     measures: bool = True  # a few binned numeric features are evidence of their own
     bigrams: bool = True  # so are pairs of neighbouring words
+    token_pattern: str = ""  # what it matches is a word, see nbspam.tokens.own_words; empty: our own tokens
     # No view says more for ham than HAM_CAP, because spammers can add words of ham and copy its header.
     capped: bool = True  # for the classes ham and spam, see `of`
 
@@ -121,7 +123,7 @@ class Settings:
         """What to read of a message in addition to its words, see nbspam.tokens.read."""
         has_numbers = self.features != "words"
         wanted = {BIGRAMS_NAME: self.bigrams, MEASURES_NAME: self.measures, NUMERIC_NAME: has_numbers}
-        return frozenset(name for name in wanted if wanted[name])
+        return frozenset(name for name in wanted if wanted[name]) | want_words(self.token_pattern)
 
     def of(self, classes: tuple[str, ...]) -> Settings:
         """The settings for these classes: evidence is capped only for ham and spam."""
@@ -138,11 +140,16 @@ class Settings:
 
     def as_text(self) -> dict[str, str]:
         """name -> value, as a model file keeps them."""
-        values = {name: getattr(self, name) for name in _STORED}
+        values = {name: value for name in _STORED if (value := getattr(self, name)) != ""}
         return {name: str(int(value) if isinstance(value, bool) else value) for name, value in values.items()}
 
 
 _STORED = [name for name in Settings.__annotations__ if name != "capped"]
+
+
+def want_words(token_pattern: str) -> frozenset[str]:
+    """What to read of a message for words of this pattern; nothing in addition for an empty one."""
+    return frozenset([OWN_WORDS + token_pattern] if token_pattern else [])
 
 
 def parse_settings(values: dict[str, str], where: str = "model") -> Settings:
@@ -150,8 +157,10 @@ def parse_settings(values: dict[str, str], where: str = "model") -> Settings:
     found: dict[str, Any] = {}
     try:
         for name in _STORED:
-            kind = type(getattr(Settings, name))
-            found[name] = values[name] == "1" if kind is bool else kind(values[name])
+            default = getattr(Settings, name)
+            kind = type(default)
+            text = values.get(name, "") if name == "token_pattern" else values[name]
+            found[name] = text == "1" if kind is bool else kind(text)
             if kind is float and not 0 <= found[name] < float("inf"):
                 raise ValueError(f"{name} {values[name]}")
         return Settings(**found)

@@ -16,7 +16,7 @@ command -v mbsync >/dev/null 2>&1 || missing="$missing isync"
 exim=/usr/local/lib/exim4-unpacked
 command -v exim4 >/dev/null 2>&1 || [ -e $exim/usr/sbin/exim4 ] || missing="$missing exim4-daemon-heavy"
 for package in debhelper dh-python pybuild-plugin-pyproject python3-all python3-hatchling python3-click \
-    python3-numpy python3-rich python3-scipy; do
+    python3-numpy python3-regex python3-rich python3-scipy; do
     [ -e "/usr/share/doc/$package" ] || missing="$missing $package"
 done
 [ -z "$missing" ] && exit 0

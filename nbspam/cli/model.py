@@ -24,7 +24,7 @@ from nbspam.tasks.inspect_model import ModelFacts, collect_facts
 from nbspam.tasks.merge import Merged, merge
 from nbspam.tasks.word_lists import MAX_LIST_LINE, WordList, import_words
 
-SHOWN_SETTINGS = ("event_model", "averaged", "features", "alpha", "prior", "imported")
+SHOWN_SETTINGS = ("event_model", "averaged", "features", "token_pattern", "alpha", "prior", "imported")
 
 
 @click.group("model")

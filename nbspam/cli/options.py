@@ -139,6 +139,9 @@ _TABLE: dict[str, Callable[[str], Callable[[Any], Any]]] = {
     "bins": _option("Bins of a number, for categorical and aode.", "N", type=int, default=DEFAULT_BINS),
     "binning": _option("What is equal in all bins.", "NAME", type=BINNINGS, default=BINNINGS[0]),
     "edges": _option("Edges of the bins of a feature: size=1000,5000.", "FEATURE=EDGES", multiple=True),
+    "token_pattern": _option(
+        r"Each match of this regular expression is a word: \w\w+ (not for the default model).", "REGEX"
+    ),
     "normalise": _option("Normalise the complement model."),
     "textbook": _option("Score and decide by the plain formula of textbooks."),
     "vocab": _option("Count only the words of this vocabulary.", "FILE"),
@@ -216,10 +219,12 @@ _TABLE: dict[str, Callable[[str], Callable[[Any], Any]]] = {
     "prune.min_count": _option("Keep the tokens of N or more messages.", "N", type=_SOME),
     "min_count": _option("Keep words in N or more messages.", "N", type=int, default=1),
     "word_list": _option("Keep only the words of this dictionary, one a line.", "FILE"),
-    "view": _option("The tokens to count.", "NAME", type=("all", "body"), shown="all; body with --word-list"),
+    "view": _option("The tokens to count.", "NAME", type=("all", "body"), shown="all; body with other words"),
     "vectorize.features": _option("The columns.", "NAME", type=("words", "numeric"), default="words"),
     "vectorize.vocab": _option("With words: the vocabulary; its codes are the columns.", "FILE"),
-    "vectorize.event_model": _option("How to count words.", "NAME", type=("bernoulli", "multinomial")),
+    "vectorize.event_model": _option(
+        "How to count words.", "NAME", type=("bernoulli", "multinomial"), shown="multinomial"
+    ),
     "format": _option("The format.", "NAME", type=("npz", "jsonl"), default="npz", name="form"),
     "from": _option(
         "The filter that wrote FILE.",
@@ -262,7 +267,7 @@ _TABLE: dict[str, Callable[[str], Callable[[Any], Any]]] = {
 SOURCE = ("source", "ham", "spam", "class", "rules", "skip_unread")
 CLUSTER = ("scheduler", "local_cluster")
 # A model keeps these ways of counting and scoring from its training; the others can be chosen again.
-KEPT_BY_MODEL = ("threshold", "views", "numeric_model", "bins", "binning", "normalise")
+KEPT_BY_MODEL = ("threshold", "views", "numeric_model", "bins", "binning", "normalise", "token_pattern")
 SCORING = (*SETTINGS, *KEPT_BY_MODEL)
 OTHER_SCORING = ("score.event_model", "score.alpha", "score.prior", "score.features", "textbook")
 RARE = {"classes", "rules", "grouped", "feedback", "autolearn", "results", "seed", "start"}

@@ -15,6 +15,7 @@ from nbspam.corpus.vocabulary import (
     VIEW_COLUMN,
     Vocabulary,
     build_vocabulary,
+    check_same_pattern,
     format_lines,
     read_vocabulary,
     read_word_list,
@@ -22,6 +23,7 @@ from nbspam.corpus.vocabulary import (
 from nbspam.errors import UsageError
 from nbspam.labels import format_counts
 from nbspam.store.check import TokenRow
+from nbspam.tokens.own_words import compile_pattern
 
 
 @click.group("vocab")
@@ -33,7 +35,8 @@ def vocab_command() -> None:
 
 
 @vocab_command.command("build")
-@options(*SOURCE, "output", "size", "min_count", "word_list", "view", "jobs", "verbose", "quiet")
+@options(*SOURCE, "output", "size", "min_count", "word_list", "view", "token_pattern")
+@options("jobs", "verbose", "quiet")
 def build_command(output: str, word_list: str | None, view: str | None, quiet: bool, **given: Any) -> None:
     """Build a vocabulary: number the words of labelled mail, those in most messages first.
 
@@ -49,7 +52,10 @@ def build_command(output: str, word_list: str | None, view: str | None, quiet: b
     Exit status: 0 built; 64 usage; 65 bad data; 66 no mail, or mail that cannot be read (built from the
     rest); 73 cannot create the file; 74 I/O.
     """
-    listed, odd = read_word_list(word_list) if word_list else (None, 0)
+    pattern = given["token_pattern"] or ""
+    if pattern:
+        compile_pattern(pattern)
+    listed, odd = read_word_list(word_list, pattern) if word_list else (None, 0)
     check_writable(output, word_list, *list_inputs(given))
     source = open_source(given)
     with message_steps("Counting", source, quiet) as advance:
@@ -59,9 +65,10 @@ def build_command(output: str, word_list: str | None, view: str | None, quiet: b
             given["size"],
             given["min_count"],
             listed,
-            view or ("body" if word_list else "all"),
+            view or ("body" if word_list or pattern else "all"),
             given["jobs"],
             advance,
+            pattern,
         )
     write_lines(output, format_lines(vocabulary))
     say(_summary(vocabulary, odd), quiet)
@@ -120,8 +127,8 @@ def _table(vocabulary: Vocabulary, words: list[tuple[int, TokenRow]]) -> str:
 
 
 @click.command("vectorize")
-@options(*SOURCE, "vectorize.features", "vectorize.vocab", "vectorize.event_model", "output", "format")
-@options("jobs", "verbose", "quiet")
+@options(*SOURCE, "vectorize.features", "vectorize.vocab", "vectorize.event_model", "token_pattern")
+@options("output", "format", "jobs", "verbose", "quiet")
 def vectorize_command(features: str, output: str, form: str, jobs: int, quiet: bool, **given: Any) -> None:
     """Turn labelled mail into a matrix, or into sequences of codes.
 
@@ -145,7 +152,8 @@ def vectorize_command(features: str, output: str, form: str, jobs: int, quiet: b
     check_writable(output, *list_inputs(given))
     source = open_source(given, allow_one_class=True)
     if vocabulary:
-        columns: Columns = WordColumns(vocabulary, given["event_model"])
+        check_same_pattern(given["token_pattern"] or vocabulary.token_pattern, vocabulary)
+        columns: Columns = WordColumns(vocabulary, given["event_model"] or "multinomial")
     else:
         columns = NumericColumns(source.classes)
     with message_steps("Vectorizing", source, quiet) as advance:
@@ -156,7 +164,8 @@ def vectorize_command(features: str, output: str, form: str, jobs: int, quiet: b
 
 
 def _check_options(features: str, given: dict[str, Any]) -> None:
-    for option in ("vocab", "event_model"):
-        if (features == "words") == (given[option] is None):
-            why, remedy = "is for words, which need it", "add it, or take `features=numeric` without it"
-            raise UsageError(given[option] or "", why, remedy, "usage", option=option)
+    if features == "words" and given["vocab"] is None:
+        raise UsageError("", "words need it", "add it, or take `features=numeric`", "usage", option="vocab")
+    for option in ("vocab", "event_model", "token_pattern"):
+        if features == "numeric" and given[option] is not None:
+            raise UsageError(given[option], "is for words", "leave it out", "usage", option=option)

@@ -48,7 +48,7 @@ def read_messages(
 ) -> Iterator[tuple[Item, Tokens, bytes]]:
     """The messages with tokens and bytes; those that cannot be read go to `skipped` with the reason."""
     for item, data in read_items(items, skipped):
-        tokens = read(data, wanted)
+        tokens = read(data, wanted, item.name)
         log_faults(item.name, tokens.failures)
         yield item, tokens, data
 

@@ -21,9 +21,10 @@ from numpy.typing import NDArray
 
 from nbspam.corpus.executor import run_shards
 from nbspam.corpus.item import Item, Skipped
-from nbspam.corpus.reading import WORDS, Progress, cut_shards, read_messages
+from nbspam.corpus.reading import Progress, cut_shards, read_messages
 from nbspam.corpus.vocabulary import Vocabulary
 from nbspam.errors import BadDataError, NoInputError
+from nbspam.settings import want_words
 from nbspam.tokens import NUMERIC, Tokens
 from nbspam.tokens.bag import VIEWS, number_views
 from nbspam.tokens.numeric import NAMES
@@ -47,9 +48,8 @@ class WordColumns:
     vocabulary is code 0, NOTAWORD.  Its row has the counts (multinomial) or ones (bernoulli).
     """
 
-    wanted = WORDS
-
-    def __init__(self, vocabulary: Vocabulary, event_model: str) -> None:
+    def __init__(self, vocabulary: Vocabulary, event_model: str = "multinomial") -> None:
+        self.wanted = want_words(vocabulary.token_pattern)
         self.classes = vocabulary.classes
         self.names = [word.text for word in vocabulary.words]
         self._event_model = event_model

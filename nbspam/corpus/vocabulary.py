@@ -2,6 +2,7 @@
 
 The file is UTF-8 text, fields with tabs between.  Lines of `#name<TAB>values` say what it is and how many
 codes must follow, so that a file cut short is noticed; then come a line of column names and a line a code.
+After the views comes the pattern of the words, if they are those of a pattern of the user.
 Code 0 is NOTAWORD, the code of every token without another.
 """
 
@@ -19,8 +20,9 @@ from nbspam.corpus.reading import Progress
 from nbspam.errors import BadDataError, NoInputError, UsageError
 from nbspam.labels import parse_class_name, sort_classes
 from nbspam.model.block import keep_views, limit_to_words
+from nbspam.model.chosen_settings import check_own_words
 from nbspam.model.counts import Counts, join_texts, split_texts, take_columns, take_texts
-from nbspam.settings import ALL_VIEWS, Settings
+from nbspam.settings import ALL_VIEWS, Settings, want_words
 from nbspam.store.check import TokenRow
 from nbspam.store.text import escape_text, parse_natural, unescape_text
 from nbspam.tokens.bag import NOTAWORD, NOTAWORD_KEY, NOTAWORD_VIEW, VIEWS, hash_token, number_views
@@ -42,12 +44,14 @@ class Vocabulary(NamedTuple):
     messages : m_k
     views    : name of the one view that is read, or `all`; tokens of the others are no words at all
     words    : the place of each is its code; code 0 is NOTAWORD
+    token_pattern : what it matches is a word; empty for our own tokens
     """
 
     classes: tuple[str, ...]
     messages: tuple[int, ...]
     views: str
     words: Sequence[TokenRow]
+    token_pattern: str = ""
 
     def keys(self) -> list[int]:
         """The keys of the words, without NOTAWORD, in the order of their codes."""
@@ -62,7 +66,7 @@ def format_lines(vocabulary: Vocabulary) -> Iterator[str]:
 def _rows(vocabulary: Vocabulary) -> Iterator[list[str]]:
     classes = [escape_text(name) for name in vocabulary.classes]
     yield [_MAGIC, str(VOCABULARY_FORMAT)]
-    yield ["#views", vocabulary.views]
+    yield ["#views", vocabulary.views, *filter(None, [escape_text(vocabulary.token_pattern)])]
     yield ["#codes", str(len(vocabulary.words))]
     yield ["#classes", *classes]
     yield ["#messages", *map(str, vocabulary.messages)]
@@ -80,7 +84,9 @@ def read_vocabulary(path: str) -> Vocabulary:
     *rows, rest = (row.removesuffix("\r").split("\t") for row in text.split("\n"))  # an editor may add CRs
     place = f"lines 1-{_HEADER_ROWS}"
     try:
-        (version,), (views,), (n_codes,), names, messages, _ = (row[1:] for row in rows[:_HEADER_ROWS])
+        (version,), (views, *pattern), (n_codes,), names, messages, _ = (
+            row[1:] for row in rows[:_HEADER_ROWS]
+        )
         if parse_natural(version) > VOCABULARY_FORMAT:
             why = f"format {version} is newer than this program reads (1-{VOCABULARY_FORMAT})"
             raise BadDataError(path, why, "upgrade nbspam", "vocabulary-format-newer")
@@ -88,7 +94,8 @@ def read_vocabulary(path: str) -> Vocabulary:
             raise BadDataError(path, "the vocabulary is cut short", _REMEDY, "vocabulary-truncated")
         classes = sort_classes({parse_class_name(unescape_text(name), f"{path}: line 4") for name in names})
         words: list[TokenRow] = []
-        found = Vocabulary(classes, tuple(map(parse_natural, messages)), views, words)
+        own = unescape_text("".join(pattern))
+        found = Vocabulary(classes, tuple(map(parse_natural, messages)), views, words, own)
         if len(messages) != len(classes) or views not in (ALL_VIEWS, *VIEWS):
             raise ValueError(views)
         for code, row in enumerate(rows[_HEADER_ROWS:]):
@@ -124,7 +131,7 @@ def _read_text(path: str) -> str:
         raise NoInputError(path, describe_error(error), "check the path", "no-input") from None
 
 
-def read_word_list(path: str) -> tuple[list[str], int]:
+def read_word_list(path: str, token_pattern: str = "") -> tuple[list[str], int]:
     """The words of a dictionary as the tokenizer writes them, and how many lines are not one word.
 
     One word a line.  Empty lines and lines that begin with # are ignored.
@@ -132,7 +139,13 @@ def read_word_list(path: str) -> tuple[list[str], int]:
     text, remedy = _read_text(path), "one word a line, in UTF-8"
     if "\0" in text or "\ufffd" in text:
         raise BadDataError(path, "this is not a word list", remedy, "word-list")
-    found = [set(split_words(line, 100)) for line in text.splitlines() if line.strip() and line[0] != "#"]
+    lines = [line for line in text.splitlines() if line.strip() and line[0] != "#"]
+    if token_pattern:
+        from nbspam.tokens.own_words import match_words
+
+        found = [set(match_words(token_pattern, line, path)) for line in lines]
+    else:
+        found = [set(split_words(line, 100)) for line in lines]
     words = list(dict.fromkeys(next(iter(tokens)) for tokens in found if len(tokens) == 1))
     if not words:
         raise BadDataError(path, "the word list holds no word", remedy, "word-list-empty")
@@ -148,6 +161,7 @@ def build_vocabulary(
     views: str = ALL_VIEWS,
     jobs: int = 1,
     progress: Progress | None = None,
+    token_pattern: str = "",
 ) -> tuple[Vocabulary, Skipped]:
     """Number the words of some mail, those in most messages first; and what could not be read.
 
@@ -160,13 +174,14 @@ def build_vocabulary(
     """
     _check_choice("size", size, None, listed)
     _check_choice("min_count", min_count, 1, listed)
-    corpus = read_corpus(items, classes, jobs, progress=progress)
+    corpus = read_corpus(items, classes, jobs, progress=progress, wanted=want_words(token_pattern))
     block = keep_views(corpus.block, number_views(views))
     texts = listed or []
     keys = [*map(hash_token, texts)] or _choose_frequent(block.count(len(classes)), size, min_count)
     counts = limit_to_words(block, np.array(keys, np.int64)).count(len(classes))
     words = [*_words(counts, [NOTAWORD_KEY, *keys], [NOTAWORD, *texts])]
-    return Vocabulary(classes, tuple(counts.messages.tolist()), views, words), corpus.skipped
+    messages = tuple(counts.messages.tolist())
+    return Vocabulary(classes, messages, views, words, token_pattern), corpus.skipped
 
 
 def _check_choice(option: str, number: int | None, default: int | None, listed: list[str] | None) -> None:
@@ -216,4 +231,17 @@ def limit_settings(settings: Settings, vocabulary: Vocabulary | None) -> Setting
     """
     if vocabulary is None:
         return settings
-    return settings.replaced(diluted=False, bigrams=False, measures=False, views=vocabulary.views)
+    pattern = vocabulary.token_pattern
+    check_same_pattern(settings.token_pattern or pattern, vocabulary)
+    limited = settings.replaced(diluted=False, bigrams=False, measures=False, views=vocabulary.views)
+    limited = limited.replaced(token_pattern=pattern)
+    check_own_words(limited)
+    return limited
+
+
+def check_same_pattern(token_pattern: str, vocabulary: Vocabulary) -> None:
+    """Raise if another pattern is asked for than that of the vocabulary."""
+    if token_pattern != vocabulary.token_pattern:
+        why = "the vocabulary was built with another pattern, or without"
+        remedy = "leave it out: a vocabulary keeps its pattern"
+        raise UsageError(token_pattern, why, remedy, "token-pattern", option="token_pattern")

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
         bins: int
         binning: str
         textbook: bool
+        token_pattern: str
 
 
 AS_GIVEN = ("prior", "threshold", "normalise", "bins", "binning")  # settings that need no other
@@ -60,6 +61,7 @@ def make_settings(scoring: Scoring, is_kept: bool = False) -> Settings:
         features=features,
         numeric_model=numeric_model or "",
         views=_parse_views(scoring.get("views", ALL_VIEWS)),
+        token_pattern=scoring.get("token_pattern", ""),
         **as_given,
     )
     if not 0 <= settings.threshold < float("inf"):
@@ -68,6 +70,7 @@ def make_settings(scoring: Scoring, is_kept: bool = False) -> Settings:
     check_bins(settings.bins, settings.numeric_model == "aode")
     parse_prior(settings.prior)
     _check_views_scored(settings)
+    check_own_words(settings)
     check_all_act(scoring, settings, is_kept)
     return settings
 
@@ -80,6 +83,18 @@ def _check_views_scored(settings: Settings) -> None:
     )
     if settings.views != ALL_VIEWS and not is_scored:
         raise _views_error(settings.views, "names a view that is not scored here")
+
+
+def check_own_words(settings: Settings) -> None:
+    """Raise for a wrong token pattern, and if its words would be averaged: that is measured on our tokens."""
+    if not settings.token_pattern:
+        return
+    from nbspam.tokens.own_words import compile_pattern
+
+    compile_pattern(settings.token_pattern)
+    if settings.averaged:
+        why, remedy = "the default model has its own words", "add `textbook`, or name another `event_model`"
+        raise UsageError(settings.token_pattern, why, remedy, "token-pattern", option="token_pattern")
 
 
 def _parse_views(text: str) -> str:
@@ -111,9 +126,10 @@ def change_settings(settings: Settings, scoring: Scoring) -> Settings:
         event_model,
         alpha=alpha,
         prior=scoring.get("prior", settings.prior),
-        averaged=(settings.averaged or not same) and not textbook,
+        averaged=(settings.averaged or not same) and not textbook and not settings.token_pattern,
         features=features,
         numeric_model=numeric_model,
+        token_pattern=settings.token_pattern,
         **{name: getattr(settings, name) for name in AS_GIVEN if name != "prior"},
     )
     if new.averaged and settings.averaged:  # the calibration weighs the evidence that it was learned on
@@ -154,6 +170,8 @@ def check_all_act(names: Iterable[str], settings: Settings, is_kept: bool = Fals
         "bins": of_bins,
         "binning": of_bins,
         "edges": of_bins,
+        "views": (not settings.token_pattern, "our tokens: own words are one view"),
+        "token_pattern": (with_words, "words"),
     }
     for name in names:
         does_act, of = acts.get(name, (True, ""))

@@ -1,7 +1,7 @@
 """Message -> tokens of each view, and their counts.  The specification is docs/tokens.md.
 
 Reading order: bag (the views), words, headers, structure, texts, measures.  Imported only if a
-mail or a model needs them: unicode_words, characters, numeric.
+mail or a model needs them: unicode_words, characters, numeric, own_words.
 What is remembered between messages (`Memory`) saves time and changes no result.
 """
 
@@ -10,7 +10,7 @@ from __future__ import annotations
 from nbspam.errors import log_faults
 from nbspam.mail import parse
 from nbspam.mail.limits import MAX_READ_BYTES, MAX_TOKENS, Stage
-from nbspam.settings import ALL_VIEWS
+from nbspam.settings import ALL_VIEWS, OWN_WORDS
 from nbspam.tokens.bag import (
     BIGRAMS,
     DATE,
@@ -48,15 +48,17 @@ __all__ = [
 ]
 
 
-def read(data: bytes, wanted: Collection[str] = ()) -> Tokens:
-    """The tokens of a mail: the one way from bytes to tokens.  Pure; never raises.
+def read(data: bytes, wanted: Collection[str] = (), name: str = "") -> Tokens:
+    """The tokens of a mail: the one way from bytes to tokens.  Pure; only a pattern of the user may raise.
 
-    wanted : what is read in addition to the words, some of BIGRAMS, MEASURES, NUMERIC, DATE
+    wanted : what is read in addition to the words, some of BIGRAMS, MEASURES, NUMERIC, DATE; or OWN_WORDS and
+             a pattern: the words that it matches are read in place of ours
+    name   : of the message, for the error of that pattern
     """
-    return tokenize(parse(data), wanted)
+    return tokenize(parse(data), wanted, name)
 
 
-def tokenize(message: Message, wanted: Collection[str] = ()) -> Tokens:
+def tokenize(message: Message, wanted: Collection[str] = (), name: str = "") -> Tokens:
     """The tokens of a message, at most MAX_TOKENS a view; an empty message gives few, never none.
 
     A fault of this program in a stage is kept in `failures` and as a defect; the other stages count.
@@ -96,6 +98,11 @@ def tokenize(message: Message, wanted: Collection[str] = ()) -> Tokens:
             from nbspam.tokens.numeric import measure_features  # few models have them
 
             tokens.numeric = measure_features(message, tokens, texts)
+    for asked in wanted:
+        if asked.startswith(OWN_WORDS):
+            from nbspam.tokens.own_words import replace_words  # needs `regex`
+
+            replace_words(tokens, asked.removeprefix(OWN_WORDS), message, texts, name)
     return tokens
 
 
@@ -151,8 +158,8 @@ def count_tokens(data: bytes, wanted: Collection[str], name: str = "") -> Counte
     """The distinct tokens of the first MAX_READ_BYTES of a message.
 
     wanted : as for read
-    name   : under which a fault of this program in the message is logged
+    name   : of the message, for what is logged and for errors
     """
-    tokens = read(data[:MAX_READ_BYTES], wanted)
+    tokens = read(data[:MAX_READ_BYTES], wanted, name)
     log_faults(name, tokens.failures)
     return Counted(tokens)
