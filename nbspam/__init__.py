@@ -1,7 +1,24 @@
-"""Naive Bayes for mail.  The Python API is docs/api.md; reading order of the source: nbspam/README.md.
+"""A spam filter for mail: naive Bayes that learns from mail you have sorted.
 
-Names are loaded when they are used: every fresh `nbspam classify` imports this file.
+    import nbspam
+    from pathlib import Path
+
+    spam_filter = nbspam.train("~/Maildir")            # or ham="...", spam="...", or classes={...}
+    spam_filter.save("model.nbspam")
+    spam_filter = nbspam.load("model.nbspam")
+    verdict = spam_filter.classify(Path("message.eml"))    # or bytes, or an email.message.Message
+    print(verdict.label, verdict.probability)
+    verdicts = spam_filter.classify_many(Path("inbox").iterdir())
+    spam_filter.explain(Path("message.eml")).clues[:10]
+    spam_filter.learn(Path("message.eml"), "spam")
+    report = nbspam.evaluate("~/Maildir", folds=10)
+    print(report.hm_percent, report.hm_percent_interval)   # wanted mail that was called spam
+
+help(nbspam.train), help(nbspam.Filter) and help(nbspam.Report) say more; the manual is docs/api.md.  What can
+go wrong is an nbspam.NbspamError.
 """
+
+# Names are loaded when they are used: every fresh `nbspam classify` imports this file.
 
 from __future__ import annotations
 
@@ -11,9 +28,9 @@ if TYPE_CHECKING:
     from nbspam.errors import NbspamError
     from nbspam.explain import Clue, Explanation
     from nbspam.filter import Filter
-    from nbspam.mail import Message, parse
-    from nbspam.tasks.api import Report, evaluate, load, train
-    from nbspam.tokens import Tokens, tokenize
+    from nbspam.mail import Message
+    from nbspam.tasks.api import Report, evaluate, load, parse, tokenize, train
+    from nbspam.tokens import Tokens
 
 __version__ = "0.1.0"
 __all__ = [
@@ -35,10 +52,10 @@ _ROOMS = {
     "nbspam.errors": ("NbspamError",),
     "nbspam.decision": ("Verdict",),
     "nbspam.filter": ("Filter",),
-    "nbspam.mail": ("Message", "parse"),
+    "nbspam.mail": ("Message",),
     "nbspam.explain": ("Clue", "Explanation"),
-    "nbspam.tasks.api": ("Report", "evaluate", "load", "train"),
-    "nbspam.tokens": ("Tokens", "tokenize"),
+    "nbspam.tasks.api": ("Report", "evaluate", "load", "parse", "tokenize", "train"),
+    "nbspam.tokens": ("Tokens",),
 }
 
 

@@ -17,6 +17,9 @@ from nbspam.tokens import count_tokens
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from nbspam.corpus.item import Given
     from nbspam.decision import Verdict
     from nbspam.explain import Explanation
     from nbspam.model.chosen_settings import Scoring
@@ -26,8 +29,9 @@ if TYPE_CHECKING:
 
 
 class Filter:
-    """An open model with a way of scoring and a loss; made by open_filter, nbspam.load and nbspam.train.
+    """An open model with a way of scoring and a loss; made by nbspam.load and nbspam.train.
 
+    A message is bytes, an email.message.Message or a path object (pathlib.Path).
     It belongs to one thread and one process, like its connection to the model file.
     """
 
@@ -49,16 +53,34 @@ class Filter:
         """Which costs decide, in words."""
         return describe_loss(self.loss, self.classes)
 
-    def classify(self, data: bytes, name: str = "") -> Verdict:
-        """The verdict on the bytes of one message, by the model as it is now; no message raises an error."""
-        message = self.count(data, name)
+    def classify(self, message: Given, name: str = "") -> Verdict:
+        """The verdict on one message, by the model as it is now; no bytes raise an error."""
+        counted = self.count(message, name)
         with OneState(self.model.connection):
             self.refresh()
-            return self.judge(message, name)
+            return self.judge(counted, name)
 
-    def count(self, data: bytes, name: str = "") -> Counted:
+    def classify_many(self, messages: Iterable[Given], jobs: int | None = None) -> Iterator[Verdict]:
+        """The verdicts on messages, in their order; hundreds of messages are judged in several processes.
+
+        jobs : processes; None for all cores
+        """
+        from nbspam.corpus.executor import default_jobs, run_shards
+        from nbspam.corpus.reading import cut_shards
+
+        own: Filter | None = None  # of this process: SQLite's connections are for one
+
+        def work(shard: list[Given]) -> list[Verdict]:
+            nonlocal own
+            own = own or Filter(open_model(self.model.path), self.settings, self.loss)
+            return [own.classify(message) for message in shard]
+
+        for verdicts in run_shards(work, cut_shards(messages), jobs or default_jobs()):
+            yield from verdicts
+
+    def count(self, message: Given, name: str = "") -> Counted:
         """The distinct tokens of the first MAX_READ_BYTES, and the numeric features if they are scored."""
-        return count_tokens(data, self.settings.wanted, name)
+        return count_tokens(_read(message), self.settings.wanted, name)
 
     def judge(self, message: Counted, name: str = "") -> Verdict:
         """The verdict on a message whose tokens are counted, by the model as it was read last.
@@ -68,17 +90,17 @@ class Filter:
         """
         return judge_message(self.scorer, message, self.loss, name)
 
-    def explain(self, data: bytes, name: str = "") -> Explanation:
+    def explain(self, message: Given, name: str = "") -> Explanation:
         """Why the message gets its verdict: what every clue adds, and which clues decide."""
         from nbspam.explain import explain_verdict
 
         with OneState(self.model.connection):
             self.refresh()
-            message = self.count(data, name)
-            verdict = self.judge(message, name)
-            return explain_verdict(self.scorer, message, verdict)
+            counted = self.count(message, name)
+            verdict = self.judge(counted, name)
+            return explain_verdict(self.scorer, counted, verdict)
 
-    def learn(self, data: bytes, label: str) -> str:
+    def learn(self, message: Given, label: str) -> str:
         """Count the message as `label` in the model, in one transaction.
 
         Returns 'learned', 'moved' (it was counted as another class), 'already learned', or 'learned in
@@ -86,18 +108,18 @@ class Filter:
         """
         from nbspam.learning.learn import learn_message
 
-        result = learn_message(self.model.path, label, data)
+        result = learn_message(self.model.path, label, _read(message))
         self.refresh()
         return result
 
-    def unlearn(self, data: bytes) -> str:
+    def unlearn(self, message: Given) -> str:
         """Take one counting of the message out again.
 
         Returns 'forgotten', 'was never learned', or 'learned in another form', which still counts.
         """
         from nbspam.learning.learn import unlearn_message
 
-        result = unlearn_message(self.model.path, data)
+        result = unlearn_message(self.model.path, _read(message))
         self.refresh()
         return result
 
@@ -120,6 +142,15 @@ class Filter:
     def close(self) -> None:
         """Close the model file."""
         self.model.close()
+
+
+def _read(message: Given) -> bytes:
+    """The bytes of a message; see take_bytes for what it may be, and for errors."""
+    if isinstance(message, bytes):
+        return message
+    from nbspam.corpus.item import take_bytes
+
+    return take_bytes(message)
 
 
 def open_filter(

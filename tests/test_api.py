@@ -1,16 +1,21 @@
 """The Python API: docs/api.md is run block by block; what it promises beyond its examples."""
 
+import email
 import gc
 import json
 import os
+import pydoc
 import re
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import nbspam
+from nbspam.corpus.reading import SHARD_MESSAGES
 from tests.tiny_mail import counts, mail, run, write_folders
 
 pytestmark = pytest.mark.slow
@@ -87,6 +92,54 @@ def test_save_keeps_what_is_there_unless_it_may_replace_a_model(folder: Path, tm
     assert nbspam.load(target).model.messages == [2, 3]
 
 
+def test_a_message_is_bytes_a_path_or_a_message_of_the_standard_library(folder: Path, tmp_path: Path) -> None:
+    made = nbspam.train(folder, jobs=1)
+    path = tmp_path / "message.eml"
+    path.write_bytes(SPAM)
+    verdict = made.classify(SPAM)
+    for message in (path, bytearray(SPAM), email.message_from_bytes(SPAM)):
+        assert made.classify(message).log_odds == verdict.log_odds
+        assert made.explain(message).sums == made.explain(SPAM).sums
+        assert made.learn(message, "spam") == "already learned"
+        assert nbspam.parse(message).headers == nbspam.parse(SPAM).headers
+        assert nbspam.tokenize(message).body == nbspam.tokenize(nbspam.parse(SPAM)).body
+    assert made.unlearn(path) == "forgotten"
+    assert made.classify(email.message_from_string("Subject: für\n\nüber")).label  # no ASCII
+
+
+@pytest.mark.parametrize("message", ["message.eml", "cheap pills", None, 5])
+def test_text_is_no_message_and_the_error_says_what_to_do(folder: Path, message: Any) -> None:
+    made = nbspam.train(folder, jobs=1)
+    learn = partial(made.learn, label="spam")
+    for call in (made.classify, made.explain, learn, made.unlearn, nbspam.parse, nbspam.tokenize):
+        with pytest.raises(TypeError, match=r"Path.*encode\(\)"):
+            call(message)
+    with pytest.raises(TypeError):
+        [*made.classify_many([message])]
+    with pytest.raises(nbspam.NbspamError, match=r"missing\.eml"):
+        made.classify(Path("missing.eml"))
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_many_messages_get_the_verdicts_of_each(data: Path, jobs: int) -> None:
+    made = nbspam.train(data, jobs=jobs, loss="FP=20,FN=1,unsure=0.1")
+    paths = sorted(data.glob("*/*.eml"))
+    assert len(paths) > SHARD_MESSAGES
+    found = made.classify_many(iter(paths), jobs=jobs)
+    expected = [made.classify(path) for path in paths]
+    assert [(v.label, v.log_odds, v.risks) for v in found] == [
+        (v.label, v.log_odds, v.risks) for v in expected
+    ]
+
+
+def test_help_lists_the_public_names_with_their_documentation() -> None:
+    page = pydoc.plain(pydoc.render_doc(nbspam))
+    assert "spam_filter.classify" in page
+    for name in nbspam.__all__:
+        assert re.search(rf"^    (class )?{name}\(", page, re.MULTILINE), name
+        assert getattr(nbspam, name).__doc__
+
+
 def test_an_error_names_the_argument_and_no_flag(folder: Path) -> None:
     for option, value in {"event_model": "bayes", "views": "feet", "threshold": -1, "bins": 5}.items():
         with pytest.raises(nbspam.NbspamError) as raised:
@@ -102,6 +155,21 @@ def test_an_evaluation_has_the_figures_of_the_command_line(data: Path) -> None:
     assert {name: printed[name] for name in report.figures} == json.loads(json.dumps(report.figures))
     assert json.loads(report.to_json())["settings"]["folds"] == 3
     assert report.to_html().startswith("<!")
+    assert {*report.figures} < {*dir(report)}
+    assert report.hm_percent_interval == report.figures["hm_percent_interval"]
+    assert "wanted message" in repr(report)
+    with pytest.raises(AttributeError, match="hm_percent"):
+        report.hm  # noqa: B018
+
+
+def test_a_notebook_shows_the_figures_as_a_table_without_markup_of_others(tmp_path: Path) -> None:
+    classes = {"<b>&": [HAM, mail("lunch")], "work": [mail("a report"), mail("a plan")]}
+    report = nbspam.evaluate(write_folders(tmp_path, classes), folds=2, jobs=1)
+    page = report._repr_html_()
+    assert {*re.findall("<[^>]*>", page)} == {
+        *("<p>", "</p>", "<table>", "</table>", "<tr>", "<th>", "<td>"),
+    }
+    assert page.count("<tr>") > 5
 
 
 def test_unread_mail_is_a_warning(folder: Path) -> None:

@@ -23,7 +23,11 @@ from nbspam.errors import NoInputError, UsageError
 from nbspam.mail.limits import MAX_READ_BYTES
 
 if TYPE_CHECKING:
+    from email.message import Message as EmailMessage
+
     from fsspec import AbstractFileSystem
+
+    Given = bytes | EmailMessage | os.PathLike[str]  # a message, as the Python API takes it
 
 # What a compressed file begins with.  No mail begins so: each has a byte that no header may have, or
 # (bzip2) ten fixed ones.
@@ -83,6 +87,27 @@ class Item(NamedTuple):
             file.seek(0)  # mail stores may compress the files of a Maildir
             with unpack(file, kind) as stream:
                 return stream.read(limit)
+
+
+def take_bytes(message: Given) -> bytes:
+    """The bytes of a message; TypeError for another type, NoInputError for a file that cannot be read."""
+    if isinstance(message, (bytes, bytearray, memoryview)):
+        return bytes(message)
+    if isinstance(message, os.PathLike):
+        path = os.path.expanduser(message)
+        try:
+            return Item(path, "", path).read()
+        except OSError as error:
+            raise NoInputError(path, describe_error(error), "check the path", "no-input") from None
+    if hasattr(message, "as_bytes"):  # importing email.message takes 30 ms
+        try:
+            return message.as_bytes()
+        except UnicodeError:  # it was made of text that is not ASCII
+            return message.as_string().encode("utf-8", "surrogateescape")
+    raise TypeError(
+        f"a message is bytes, a path object or an email.message.Message, not {type(message).__name__}; "
+        "for a file use pathlib.Path(name), for text use text.encode()"
+    )
 
 
 def is_url(path: str) -> bool:

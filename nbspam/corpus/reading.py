@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from hashlib import blake2b
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from nbspam.corpus.executor import Workers, run_shards
 from nbspam.corpus.item import Item, Skipped, read_items
@@ -24,6 +24,7 @@ MAX_DISTINCT = 100_000  # tokens that a process has numbered when it begins anew
 WORDS: frozenset[str] = frozenset()  # nothing in addition to the words is wanted
 IDENTITIES = "identities"  # wanted of read_blocks, see make_identity
 
+MailT = TypeVar("MailT")
 Progress = Callable[[int, int], None]  # called with a number of messages and their bytes
 
 
@@ -111,7 +112,7 @@ def join_lexicons(blocks: list[Block], lexicons: dict[int, Lexicon]) -> None:
         lexicons[new.reader] = block.lexicon
 
 
-def cut_shards(items: Iterable[Item]) -> Iterator[list[Item]]:
+def cut_shards(items: Iterable[MailT]) -> Iterator[list[MailT]]:
     """Mail cut into pieces of work."""
     stream = iter(items)
     while shard := list(islice(stream, SHARD_MESSAGES)):

@@ -1,37 +1,44 @@
-"""The Python API: train, load and evaluate.  The manual is docs/api.md.
+"""The Python API: train, load, evaluate, parse and tokenize.  The manual is docs/api.md.
 
 Arguments have the names of the command line's options.  What can go wrong is a child of nbspam.NbspamError.
 """
 
 from __future__ import annotations
 
+import html
 import json
 import os
 import tempfile
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, Unpack, cast
 
 from nbspam.corpus.corpus import read_corpus
 from nbspam.corpus.executor import default_jobs
 from nbspam.corpus.heads import heads
-from nbspam.corpus.item import Skipped
+from nbspam.corpus.item import Skipped, take_bytes
 from nbspam.corpus.labelled import open_labelled
 from nbspam.corpus.source import Source
 from nbspam.decision import read_loss
-from nbspam.evaluation.figures import summarise
+from nbspam.evaluation.figures import list_figures, summarise
 from nbspam.evaluation.outcomes import Evaluation, find_worst_mistakes
 from nbspam.evaluation.replay import parse_feedback
+from nbspam.evaluation.sentences import describe_decisions
 from nbspam.filter import Filter, open_filter
+from nbspam.mail import Message
+from nbspam.mail import parse as parse_bytes
 from nbspam.model.chosen_settings import make_settings
 from nbspam.tasks.evaluate import evaluate_folds, evaluate_holdout, evaluate_replay
 from nbspam.tasks.plan import Plan
 from nbspam.tasks.train import train_model
+from nbspam.tokens import Tokens
+from nbspam.tokens import tokenize as tokenize_message
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from nbspam.corpus.item import Given
     from nbspam.model.chosen_settings import Scoring
 
 Path = str | os.PathLike[str]
@@ -78,14 +85,35 @@ def load(path: Path, *, loss: str | None = None, **scoring: Unpack[Scoring]) -> 
 
 
 class Report(NamedTuple):
-    """How good a filter is: the figures, and the messages that they are made of.
+    """How good a filter is: the figures, and the messages that they are made of.  A notebook shows a table.
 
     figures    : name -> figure; `X_interval` is the 95 % interval of X; None where undefined
     evaluation : what was decided about each message
+
+    Each figure is an attribute: `report.hm_percent`, `report.hm_percent_interval`; dir(report) lists them.
     """
 
     figures: dict[str, Any]
     evaluation: Evaluation
+
+    def __getattr__(self, name: str) -> Any:
+        if name in self.figures:
+            return self.figures[name]
+        raise AttributeError(f"a report has no figure {name!r}; its figures: {', '.join(self.figures)}")
+
+    def __dir__(self) -> list[str]:
+        return [*object.__dir__(self), *self.figures]
+
+    def __repr__(self) -> str:
+        return f"<Report: {describe_decisions(self.figures)}>"
+
+    def _repr_html_(self) -> str:
+        """The table of figures, as notebooks show it."""
+        head = "<tr><th>figure<th>value<th>95 % interval<th>what it says"
+        rows = [
+            "<tr><td>" + "<td>".join(map(html.escape, row[1:])) for row in list_figures(self.figures, True)
+        ]
+        return f"<p>{html.escape(describe_decisions(self.figures))}</p><table>{head}{''.join(rows)}</table>"
 
     @property
     def truth(self) -> NDArray[np.int64]:
@@ -146,6 +174,20 @@ def evaluate(
     else:
         found = evaluate_folds(corpus, plan, folds, grouped, jobs)
     return Report(summarise(found), found)
+
+
+def parse(message: Given) -> Message:
+    """Take a message apart: its header fields and parts, decoded.  No bytes raise an error."""
+    return parse_bytes(take_bytes(message))
+
+
+def tokenize(message: Given | Message, wanted: Collection[str] = ()) -> Tokens:
+    """The tokens of each view, see docs/tokens.md.
+
+    message : as for parse, or what parse returns
+    wanted  : what is read in addition to the words: some of 'bigrams', 'measures', 'numeric', 'date'
+    """
+    return tokenize_message(message if isinstance(message, Message) else parse(message), wanted)
 
 
 def _make_plan(scoring: Scoring, is_kept: bool = False) -> Plan:
