@@ -61,7 +61,7 @@ class Filter:
             return self.judge(counted, name)
 
     def classify_many(self, messages: Iterable[Given], jobs: int | None = None) -> Iterator[Verdict]:
-        """The verdicts on messages, in their order; hundreds of messages are judged in several processes.
+        """The verdicts on messages, in their order and without clues; several processes judge hundreds of them.
 
         jobs : processes; None for all cores
         """
@@ -73,7 +73,10 @@ class Filter:
         def work(shard: list[Given]) -> list[Verdict]:
             nonlocal own
             own = own or Filter(open_model(self.model.path), self.settings, self.loss)
-            return [own.classify(message) for message in shard]
+            verdicts = [own.classify(message) for message in shard]
+            for verdict in verdicts:
+                verdict.scored.parts = []  # to hand them over takes a fifth of the time
+            return verdicts
 
         for verdicts in run_shards(work, cut_shards(messages), jobs or default_jobs()):
             yield from verdicts
