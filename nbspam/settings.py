@@ -135,11 +135,12 @@ class Settings:
         return HAM_CAP if self.capped else float("inf")
 
     def values(self) -> dict[str, str | float]:
-        """name -> value, in the order of the JSON of an evaluation."""
-        return {name: getattr(self, name) for name in sorted(Settings.__annotations__)}
+        """name -> value, in the order of the JSON of an evaluation; without an empty token_pattern."""
+        names = sorted(Settings.__annotations__)
+        return {name: value for name in names if (value := getattr(self, name)) != ""}
 
     def as_text(self) -> dict[str, str]:
-        """name -> value, as a model file keeps them."""
+        """name -> value, as a model file keeps them; without an empty token_pattern."""
         values = {name: value for name in _STORED if (value := getattr(self, name)) != ""}
         return {name: str(int(value) if isinstance(value, bool) else value) for name, value in values.items()}
 
