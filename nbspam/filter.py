@@ -61,7 +61,7 @@ class Filter:
             return self.judge(counted, name)
 
     def classify_many(self, messages: Iterable[Given], jobs: int | None = None) -> Iterator[Verdict]:
-        """The verdicts on messages, in their order and without clues; several processes judge hundreds of them.
+        """The verdicts on messages, in their order, without clues; several processes judge hundreds of them.
 
         jobs : processes; None for all cores
         """

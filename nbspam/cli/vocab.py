@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import click
@@ -23,7 +24,8 @@ from nbspam.corpus.vocabulary import (
 from nbspam.errors import UsageError
 from nbspam.labels import format_counts
 from nbspam.store.check import TokenRow
-from nbspam.tokens.own_words import compile_pattern
+from nbspam.tokens.own_words import match_words
+from nbspam.tokens.words import split_words
 
 
 @click.group("vocab")
@@ -53,9 +55,8 @@ def build_command(output: str, word_list: str | None, view: str | None, quiet: b
     rest); 73 cannot create the file; 74 I/O.
     """
     pattern = given["token_pattern"] or ""
-    if pattern:
-        compile_pattern(pattern)
-    listed, odd = read_word_list(word_list, pattern) if word_list else (None, 0)
+    split = partial(match_words, pattern) if pattern else partial(split_words, limit=100)
+    listed, odd = read_word_list(word_list, split) if word_list else (None, 0)
     check_writable(output, word_list, *list_inputs(given))
     source = open_source(given)
     with message_steps("Counting", source, quiet) as advance:

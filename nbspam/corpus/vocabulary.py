@@ -8,7 +8,7 @@ Code 0 is NOTAWORD, the code of every token without another.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 from typing import NamedTuple
 
@@ -26,8 +26,8 @@ from nbspam.settings import ALL_VIEWS, Settings, want_words
 from nbspam.store.check import TokenRow
 from nbspam.store.text import escape_text, parse_natural, unescape_text
 from nbspam.tokens.bag import NOTAWORD, NOTAWORD_KEY, NOTAWORD_VIEW, VIEWS, hash_token, number_views
-from nbspam.tokens.words import split_words
 
+Split = Callable[[str], list[str]]
 VOCABULARY_FORMAT = 1
 NO_VIEW = "-"  # the view of NOTAWORD
 VIEW_COLUMN = (*VIEWS, NO_VIEW)  # view names in the file, by number
@@ -131,21 +131,16 @@ def _read_text(path: str) -> str:
         raise NoInputError(path, describe_error(error), "check the path", "no-input") from None
 
 
-def read_word_list(path: str, token_pattern: str = "") -> tuple[list[str], int]:
-    """The words of a dictionary as the tokenizer writes them, and how many lines are not one word.
+def read_word_list(path: str, split: Split) -> tuple[list[str], int]:
+    """The words of a dictionary, and how many lines are not one word.
 
+    split : a line to its words
     One word a line.  Empty lines and lines that begin with # are ignored.
     """
     text, remedy = _read_text(path), "one word a line, in UTF-8"
     if "\0" in text or "\ufffd" in text:
         raise BadDataError(path, "this is not a word list", remedy, "word-list")
-    lines = [line for line in text.splitlines() if line.strip() and line[0] != "#"]
-    if token_pattern:
-        from nbspam.tokens.own_words import match_words
-
-        found = [set(match_words(token_pattern, line, path)) for line in lines]
-    else:
-        found = [set(split_words(line, 100)) for line in lines]
+    found = [set(split(line)) for line in text.splitlines() if line.strip() and line[0] != "#"]
     words = list(dict.fromkeys(next(iter(tokens)) for tokens in found if len(tokens) == 1))
     if not words:
         raise BadDataError(path, "the word list holds no word", remedy, "word-list-empty")
@@ -233,8 +228,9 @@ def limit_settings(settings: Settings, vocabulary: Vocabulary | None) -> Setting
         return settings
     pattern = vocabulary.token_pattern
     check_same_pattern(settings.token_pattern or pattern, vocabulary)
-    limited = settings.replaced(diluted=False, bigrams=False, measures=False, views=vocabulary.views)
-    limited = limited.replaced(token_pattern=pattern)
+    limited = settings.replaced(
+        diluted=False, bigrams=False, measures=False, views=vocabulary.views, token_pattern=pattern
+    )
     check_own_words(limited)
     return limited
 
