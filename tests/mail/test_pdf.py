@@ -55,7 +55,7 @@ def words_of(payload: bytes) -> str:
 @pytest.mark.parametrize(
     ("drawn", "shown"),
     [
-        ("BT /F1 12 Tf (a\\(b\\)c \\344\\\\) Tj (x(y)z) Tj ET", "a(b)c ä\\x(y)z"),
+        ("BT /F1 12 Tf (a\\(b\\)c \\344\\\\) Tj (x(y(z))) Tj ET", "a(b)c ä\\x(y(z))"),
         ("BT /F1 12 Tf [(pa) 20 (y) -300 (now)] TJ ET", "pay now"),
         ("BT /F1 12 Tf (pay) Tj 0 -14 Td (now) Tj T* (or) Tj (never) ' ET", "pay now or never"),
         ("BT /F1 1 Tf 12 0 0 12 50 700 Tm (pay) Tj 1.5 0 Td (ment) Tj 3 0 Td (now) Tj ET", "payment now"),

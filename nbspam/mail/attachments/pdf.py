@@ -31,9 +31,10 @@ _MARKS = ("Encrypt", "JavaScript", "OpenAction", "Launch", "SubmitForm", "AcroFo
 _GAP = 0.2  # sizes of a font between two words
 _FAR = complex(-1e9, -1e9)  # no string ends there, so the next one begins a word
 
-# One level of parentheses inside a string; without its end it is all that follows, so the search is linear.
+# Two levels of parentheses inside a string; without its end it is all that follows, so the search is linear.
 # The pieces of a string are bounded, and not possessive: Python 3.11.2 takes too much with `(?: | )*+`.
-_STRING = rb"(\((?:[^()\\]++|\\.|\([^()]*+\)){0,10000}\)?|<[0-9A-Fa-f\s]*+>)"
+_INNER = rb"\((?:[^()]++|\([^()]*+\)){0,100}\)"
+_STRING = rb"(\((?:[^()\\]++|\\.|" + _INNER + rb"){0,10000}\)?|<[0-9A-Fa-f\s]*+>)"
 _NUMBER = re.compile(rb"[-+]?(?:\d{1,15}\.?\d{0,15}|\.\d{1,15})")
 # An image in a page (8.9.7): it has no length, so its end is an EI before text, as in viewers.
 _IMAGE = rb"BI\s.*?(?:EI(?=\s)(?!.{0,4}[^\s -~])|\Z)"

@@ -39,7 +39,9 @@ _KINDS = {
 _KIND_OF = {name: kind for kind, names in _KINDS.items() for name in names.split()}
 _NEVER_SHOWN = frozenset(("datalist", "rp", "template"))
 # How drawings show elements of theirs; one that has a place begins a text of its own.
-_DRAWN = {"title": "none", "desc": "none", "metadata": "none", "text": "block", "tspan": "inline"}
+_DRAWN = dict.fromkeys(("title", "desc", "metadata", "defs", "symbol"), "none")
+_DRAWN |= {"text": "block", "tspan": "inline", "g": "inline"}
+_PRESENTED = ("display", "visibility", "opacity", "font-size")  # what attributes of drawings say as styles do
 _PLACES = frozenset(("x", "y", "dy"))
 # These take a background from attributes, and grow with their contents: body, and parts of tables.
 _WITH_BACKGROUND = frozenset(("caption", "td", "th", "tr", "tbody", "thead", "tfoot", "table", "body"))
@@ -92,7 +94,7 @@ class Tag:
         self.colours: list[str] = []
         self.pictures: list[str] = []
         if self.is_start:
-            properties = self._find_properties(found, rules)
+            properties = self._find_properties(found, rules, is_drawn)
             if is_drawn and name in _DRAWN:
                 properties.setdefault("display", _DRAWN[name] if _PLACES.isdisjoint(found) else "block")
             if properties:
@@ -112,7 +114,7 @@ class Tag:
         known = self.link or self.pictures or self.alt or self.shown or self.colours
         self.noted = name in ("a", "base") or bool(known)
 
-    def _find_properties(self, found: dict[str, str], rules: Sequence[Rule]) -> Properties:
+    def _find_properties(self, found: dict[str, str], rules: Sequence[Rule], is_drawn: bool) -> Properties:
         """What attributes, rules and style say together, each stronger than the one before."""
         name = self.name
         values: Properties = {}
@@ -142,6 +144,9 @@ class Tag:
         addresses += [found[attribute] for attribute in ("src", "background") if attribute in found]
         self.pictures = [address.strip()[:MAX_ADDRESS] for address in addresses]
         styles = [rule.style for rule in rules] + ([Style(written)] if written else [])
+        if is_drawn and not found.keys().isdisjoint(_PRESENTED):
+            presented = [f"{attribute}:{found[attribute]}" for attribute in _PRESENTED if attribute in found]
+            styles.insert(0, Style(";".join(presented)))
         for style in styles:
             values.update(style.plain)
         for style in styles:
