@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import random
 import re
+import string
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from html import escape
 from typing import NamedTuple
@@ -105,6 +106,14 @@ def _header_of_ham(own: bytes, other: bytes) -> bytes:
     return b"".join(kept)
 
 
+def _stuff() -> bytes:
+    """Header fields of words that no message has."""
+    draw = random.Random(SEED)
+    words = ["".join(draw.choices(string.ascii_lowercase, k=8)) for _ in range(ADDED)]
+    fields = [f"X-{words[n]}: {' '.join(words[n + 1 : n + 5])}\n" for n in range(0, ADDED, 5)]
+    return "".join(fields).encode()
+
+
 # name -> (type of the content, what makes it from the text of the spam)
 OWN_WORDS: dict[str, tuple[str, Callable[[str], str]]] = {
     "written anew as plain text": (PLAIN, lambda text: text),
@@ -144,6 +153,7 @@ WORDS_OF_HAM: dict[str, tuple[str, Callable[[str, str], str]]] = {
     "a picture, the same as its text": (BOTH, lambda _, ham: _alternatives(ham, PICTURE)),
 }
 HEADER_OF_HAM = "the header of a ham, except Subject"
+STUFFED = f"{ADDED} words that nobody knows in fields of the header"
 BEST_WORDS = f"the {BEST} best words for ham after it"
 
 
@@ -159,6 +169,7 @@ def disguise_all(spam: Sequence[bytes], loot: Loot) -> Iterator[tuple[str, list[
         HEADER_OF_HAM,
         [_mail(header, PLAIN, one.text) for header, one in zip(headers, known, strict=True)],
     )
+    yield STUFFED, [_mail(_stuff() + one.header, PLAIN, one.text) for one in known]
     yield BEST_WORDS, [_mail(one.header, PLAIN, f"{one.text}\n\n{loot.words}") for one in known]
 
 

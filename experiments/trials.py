@@ -146,6 +146,7 @@ TRIALS = (
     Trial("second λ", 10, patches=ONE_ALPHA),
     Trial("repeats", 8, patches={"nbspam.model.views.MOST_TIMES": 1}),
     Trial("dilution by unknown tokens", 6, settings={"diluted": False}),
+    Trial("damping of strange mail", 60, settings={"damped": False}),
     Trial("cap on evidence for ham", 20, settings={"capped": False}),
     Trial("bigrams", 50, settings={"bigrams": False}),
     Trial("pairs in the subject", 1, pair_in_subject),

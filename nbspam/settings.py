@@ -11,6 +11,7 @@ from nbspam.labels import HAM_AND_SPAM
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from typing import Any
 
 WORD_MODELS = ("presence", "multinomial", "bernoulli", "complement")
@@ -47,7 +48,7 @@ MEASURES_NAME = "measures"  # the view that is not averaged
 class Settings:
     """Settings of counting and scoring; `replaced` gives others, these never change.
 
-    A model file keeps them in this order, all but `capped`.
+    A model file keeps them in this order, all but `capped` and `damped`.
     """
 
     event_model: str = "presence"  # one of EVENT_MODELS
@@ -68,6 +69,7 @@ class Settings:
     token_pattern: str = ""  # what it matches is a word, see nbspam.tokens.own_words; empty: our own tokens
     # No view says more for ham than HAM_CAP, because spammers can add words of ham and copy its header.
     capped: bool = True  # for the classes ham and spam, see `of`
+    damped: bool = True  # log-odds of mail unlike that of training, see `of` and nbspam.model.scorer.trust
 
     def __init__(self, event_model: str = "presence", **given: Any) -> None:
         """given : any of the settings above, except `capped`"""
@@ -125,9 +127,13 @@ class Settings:
         wanted = {BIGRAMS_NAME: self.bigrams, MEASURES_NAME: self.measures, NUMERIC_NAME: has_numbers}
         return frozenset(name for name in wanted if wanted[name]) | want_words(self.token_pattern)
 
-    def of(self, classes: tuple[str, ...]) -> Settings:
-        """The settings for these classes: evidence is capped only for ham and spam."""
-        return self if classes == HAM_AND_SPAM else self.replaced(capped=False)
+    def of(self, classes: tuple[str, ...], stored: Iterable[str] = ()) -> Settings:
+        """The settings for a model: evidence is capped only for ham and spam.
+
+        stored : the names of what the model file keeps; counts that lack tokens cannot damp
+        """
+        damped = self.damped and self.diluted and not {"imported", "pruned"}.intersection(stored)
+        return self.replaced(capped=self.capped and classes == HAM_AND_SPAM, damped=damped)
 
     @property
     def ham_cap(self) -> float:
@@ -145,7 +151,7 @@ class Settings:
         return {name: str(int(value) if isinstance(value, bool) else value) for name, value in values.items()}
 
 
-_STORED = [name for name in Settings.__annotations__ if name != "capped"]
+_STORED = [name for name in Settings.__annotations__ if name not in ("capped", "damped")]
 
 
 def want_words(token_pattern: str) -> frozenset[str]:

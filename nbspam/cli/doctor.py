@@ -8,7 +8,7 @@ import click
 from rich.text import Text
 
 from nbspam.cli import model_in_home, model_places, plain, with_flags
-from nbspam.cli.options import list_given, options
+from nbspam.cli.options import ANY_PATH, list_given, options
 from nbspam.cli.tables import console, write_json
 from nbspam.tasks.doctor import FINE, NOTE, WRONG, Finding, examine
 
@@ -16,17 +16,20 @@ COLOURS = {FINE: "green", NOTE: "yellow", WRONG: "bold red"}
 
 
 @click.command("doctor")
+@click.argument("mail", metavar="[MAIL]...", nargs=-1, type=ANY_PATH)
 @options("model", "start", "json", "doctor.quiet")
-def doctor_command(model: str, start: str, json: bool, quiet: bool) -> int:
+def doctor_command(mail: tuple[str, ...], model: str, start: str, json: bool, quiet: bool) -> int:
     """Check a model, and how mail comes to it.
 
     Says which model is used and why, its owner, who may write to it, whether it is sound, has enough mail of
     each class, and is calibrated.  Also shows models at other places, and the lines of ~/.procmailrc,
-    ~/.mailfilter and ~/.forward that call nbspam.
+    ~/.mailfilter and ~/.forward that call nbspam.  With MAIL, folders or mailboxes, also says whether this
+    mail is like the mail of training, by its first 1,000 messages.
 
     \b
     Example:
         nbspam doctor
+        nbspam doctor ~/Maildir
         nbspam doctor -q || echo "nbspam needs help"
 
     Exit status: 0 nothing is wrong; a note is not a fault.  Else the status of the first fault: 65 the model
@@ -34,7 +37,7 @@ def doctor_command(model: str, start: str, json: bool, quiet: bool) -> int:
     to.  64 usage; 75 the model is in use, try again later.
     """
     why = "named by --model" if list_given(["model"]) else model_places()[0][0]
-    found = examine(model, why, _other_places(), start)
+    found = examine(model, why, _other_places(), start, mail)
     found = [one._replace(text=with_flags(one.text), remedy=with_flags(one.remedy)) for one in found]
     status = next((one.status for one in found if one.status), 0)
     if json:

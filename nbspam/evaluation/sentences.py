@@ -5,6 +5,8 @@ from __future__ import annotations
 from nbspam.evaluation.figures import AT_HM, Summary
 from nbspam.evaluation.outcomes import Evaluation
 
+STRANGE = "This mail is unlike the mail of training: learn 60 messages with `nbspam label`."
+
 
 def describe_decisions(found: Summary) -> str:
     """How many messages were judged, lost, missed and left undecided, in one sentence."""
@@ -65,10 +67,15 @@ def describe_method(evaluation: Evaluation) -> str:
         which = "the newest" if settings.get("by_time") else "drawn at random"
         return f"The messages judged here, {which}, were held back: the filter learned from {learned} others."
     named = f" ({settings['model']})" if "model" in settings else ""
-    return (
-        f"A filter made beforehand{named} judged these messages. "
-        "If it had learned some of them, the figures are better than it deserves."
-    )
+    said = f"A filter made beforehand{named} judged these messages. "
+    if is_strange(settings.get("strange", 0), len(evaluation)):
+        return said + STRANGE
+    return said + "If it had learned some of them, the figures are better than it deserves."
+
+
+def is_strange(number: int, messages: int) -> bool:
+    """True if most of the messages are unlike the mail of training."""
+    return 2 * number > messages
 
 
 def _format_count(number: int, noun: str) -> str:

@@ -26,6 +26,7 @@ from nbspam.model.calibration import (
 )
 from nbspam.model.counts import LINE_FEED, Counts, Floats, Ints
 from nbspam.model.posterior import prior_shift
+from nbspam.model.scorer import trust
 from nbspam.model.views import (
     Evidence,
     RowCounts,
@@ -35,6 +36,7 @@ from nbspam.model.views import (
     leave_groups_out,
 )
 from nbspam.settings import Settings
+from nbspam.tokens.bag import HEADER_VIEW
 
 # Of the messages in time order; the prequential scores of earlier ones are left out.
 WARM_UP_SHARE = 0.4  # docs/decisions.md, "Calibration: on which scores"
@@ -134,8 +136,33 @@ def score_new_rows(
     weights: Floats, block: Block, counts: Counts, settings: Settings, classes: tuple[str, ...]
 ) -> Floats:
     """float64 (n_rows, n_classes), nats: what a Scorer gives messages that were not counted."""
-    scores = score_evidence(weights, compute_evidence(as_counted(block, counts), settings))
-    return np.asarray(scores + prior_shift(settings, counts.messages.tolist(), classes))
+    found = compute_evidence(as_counted(block, counts), settings)
+    return score_found(weights, found, block, counts, settings, classes)
+
+
+def score_found(
+    weights: Floats,
+    found: Evidence,
+    block: Block,
+    counts: Counts,
+    settings: Settings,
+    classes: tuple[str, ...],
+) -> Floats:
+    """The same from the evidence of the rows by these counts."""
+    scores = score_evidence(weights, found)
+    if settings.damped:
+        scores *= trust_rows(block, counts, found)[:, None]
+    return scores + prior_shift(settings, counts.messages.tolist(), classes)
+
+
+def trust_rows(block: Block, counts: Counts, found: Evidence) -> Floats:
+    """float64 (n_rows,): nbspam.model.scorer.trust of each row.  found : the evidence by these counts"""
+    in_header = block.views[block.columns] == HEADER_VIEW
+    tokens = np.bincount(block.rows()[in_header], minlength=len(block))
+    known = tokens * (1.0 - found.common[:, HEADER_VIEW])
+    words, documents, _ = (int(total[HEADER_VIEW].sum()) for total in counts.totals)
+    usual = documents, words, int(counts.messages.sum())
+    return np.array([trust(*row, *usual) for row in zip(tokens.tolist(), known.tolist(), strict=True)])
 
 
 def design_matrix(found: Evidence) -> Floats:

@@ -27,7 +27,7 @@ _REMEDY = "use empirical, smoothed, uniform, or one probability a class: spam=0.
 class ScorePart:
     """What one thing adds to the scores.
 
-    kind   : 'token', 'feature', 'unknown', 'base' or 'prior'
+    kind   : 'token', 'feature', 'unknown', 'base', 'strange' or 'prior'
     text   : the token or the name of the thing
     view   : number of the view, -1 for what has no view
     values : nats by class

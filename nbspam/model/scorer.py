@@ -6,12 +6,13 @@ Both give a score for each class in nats, and what each token adds to it, so `ex
 Naive Bayes adds up evidence that is not independent, so long messages saturate; a mean over the informative
 tokens of a view (a geometric mean of likelihood ratios) does not.  The mean is scaled down by the view's
 share of unknown tokens: a few known words say little of a text in an unknown language.  Spammers can add
-hammy words, so each view's evidence for ham is capped.  Each measure is evidence of its own.
+hammy words, so each view's evidence for ham is capped.  Each measure is evidence of its own.  The log-odds of
+mail unlike that of training are damped: `trust`.
 
 `log_ratios` is the law: a tuple of counts to nats.  One message calls it for each token.  Many messages take
 the logarithm of each distinct count from a table instead (nbspam.model.views), with numpy, which takes longer
 to load than one message to score.  The results differ in the last digits; a test compares them.  Chosen by
-experiment: docs/decisions.md, "Views", "Threshold", "Dilution", "Second λ", "Cap" and "Measures".
+experiment: docs/decisions.md, "Views", "Threshold", "Dilution", "Second λ", "Cap", "Measures", "Strange".
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ from nbspam.settings import (
     WEAK,
 )
 from nbspam.tokens.bag import (
+    HEADER_VIEW,
     MEASURES_VIEW,
     NOTAWORD,
     NOTAWORD_KEY,
@@ -57,6 +59,7 @@ if TYPE_CHECKING:
     KnownWord = tuple[TokenCounts, str, int, TokenCounts]  # n_jk by class, text, how often, all counts
 
 COUNTS_REPEATS = ("multinomial", "complement")  # event models that ask how often a word occurs in a message
+STRANGE, FAMILIAR = 0.42, 0.52  # parts of what is usual: no trust up to the first, all from the second on
 NEARLY_ZERO = 1e-12  # lambda where 0 is asked for: a mean of -inf says nothing, so 0 is approached
 
 
@@ -71,7 +74,7 @@ class Scorer:
 
     def __init__(self, model: ModelCounts, settings: Settings) -> None:
         self.model = model
-        self.settings = settings = settings.of(model.classes)
+        self.settings = settings = settings.of(model.classes, model.settings)
         self.log_prior = log_priors_of(settings, model.messages, model.classes)
         self.features: FeatureScorer | None = None
         if settings.features != "words":
@@ -90,6 +93,7 @@ class Scorer:
         n_classes = len(model.classes)
         self.weights = model.calibration() or first_weights(n_classes, settings.kinds)[0]
         self._own = check_places(model.path, self.weights, n_classes, settings.kinds)
+        self._usual = sum(model.documents[HEADER_VIEW]), model.words[HEADER_VIEW], sum(model.messages)
         self._laws = [
             ViewEvidence(view, alpha, settings.threshold, model.documents[view], model.words[view] + 1)
             for alpha in settings.alphas
@@ -148,10 +152,13 @@ class Scorer:
         if self.settings.measures:
             parts.extend(self._add_measures(counted.tokens[MEASURES_VIEW], rows, evidence))
         parts.extend(self._fixed_parts(unknown))
-        n_classes = len(self.model.classes)
-        scored = Scored([sum(part.values[k] for part in parts) for k in range(n_classes)], parts)
+        parts.extend(self._last_parts(self._add_up(parts), len(counted.tokens[HEADER_VIEW]), unknown))
+        scored = Scored(self._add_up(parts), parts)
         scored.evidence, scored.common = evidence, unknown
         return scored
+
+    def _add_up(self, parts: list[ScorePart]) -> list[float]:
+        return [sum(part.values[k] for part in parts) for k in range(len(self.log_prior))]
 
     def _mean(
         self, row: int, view: int, known: list[KnownWord], familiarity: float, parts: dict[str, ScorePart]
@@ -203,12 +210,24 @@ class Scorer:
         return parts
 
     def _fixed_parts(self, unknown: list[float]) -> list[ScorePart]:
-        """The constant, the unknown shares, and the prior less that under which the constant was learned."""
+        """The constant and the unknown shares."""
         weights, parts = self.weights, []
         for view, share in enumerate(unknown):
             shares = [0.0, *(weights[begin + 1 + view] * share for begin in self._own)]
             parts.append(ScorePart("unknown", VIEWS[view], view, shares))
         parts.append(ScorePart("base", "constant", -1, [0.0, *(weights[begin] for begin in self._own)]))
+        return parts
+
+    def _last_parts(self, calibrated: list[float], n_tokens: int, unknown: list[float]) -> list[ScorePart]:
+        """What damping takes away, and the prior less that under which the constant was learned.
+
+        calibrated : scores so far;  n_tokens : of the header
+        """
+        parts: list[ScorePart] = []
+        trusted = trust(n_tokens, n_tokens * (1.0 - unknown[HEADER_VIEW]), *self._usual)
+        if trusted < 1.0 and self.settings.damped:
+            lost = [(trusted - 1.0) * score for score in calibrated]
+            parts.append(ScorePart("strange", "unlike the mail of training", -1, lost))
         shift = prior_shift(self.settings, self.model.messages, self.model.classes)
         if any(shift):
             parts.append(ScorePart("prior", self.settings.prior, -1, shift))
@@ -321,6 +340,22 @@ class ViewEvidence:
         spreads = sorted([spread for spread, _, _ in found], reverse=True)
         last = spreads[min(len(spreads), self._at_least) - 1] - SAME_SPREAD if spreads else 0.0
         return [(word, weights) for spread, word, weights in found if spread >= last]
+
+
+def trust(n_tokens: float, n_known: float, documents: int, words: int, messages: int) -> float:
+    """What the log-odds of the calibration are multiplied by: less than 1 for mail unlike that of training.
+
+    n_tokens, n_known          : distinct tokens of a header, and those of them that the model knows
+    documents, words, messages : of the model, all classes: sum of n_jk and number of words of the header, m
+    `documents - words` of the tokens counted had come before, which tells the usual number and share of known
+    tokens.  The larger of number and share counts, as a part of what is usual: short headers lack number, and
+    who stuffs a header with unknown tokens lowers the share alone.
+    """
+    repeats = documents - words
+    if not n_tokens or repeats <= 0:
+        return 1.0
+    part = n_known * max(documents / n_tokens, messages) / repeats
+    return min(max((part - STRANGE) / (FAMILIAR - STRANGE), 0.0), 1.0)
 
 
 def damp_times(times: int) -> float:

@@ -15,10 +15,11 @@ from nbspam.corpus.reading import ReadShard, ShardReader, cut_shards, join_lexic
 from nbspam.decision import Verdict
 from nbspam.filter import Filter
 from nbspam.model.block import Block, Lexicon, drop_columns
-from nbspam.model.calibrate import score_new_rows
+from nbspam.model.calibrate import score_new_rows, trust_rows
 from nbspam.model.counts import Counts, Floats, Ints, Totals, split_texts
 from nbspam.model.posterior import Scored, can_judge
 from nbspam.model.scorer import Scorer
+from nbspam.model.views import as_counted, compute_evidence
 from nbspam.store.connection import OneState
 from nbspam.tokens import Counted
 from nbspam.tokens.bag import N_VIEWS, Tokens
@@ -86,9 +87,8 @@ class ModelJudge:
                 for row, name in enumerate(block.names):
                     yield spam_filter.judge(RowTokens(block, row, texts), name)
                 return
-            counts = self._counts(scorer, block)
+            block, counts = self._look_up(block)
             weights = np.array(scorer.weights)
-            block = drop_columns(block, np.isin(block.views, list_views(scorer.settings)))
             joints = score_new_rows(weights, block, counts, scorer.settings, scorer.model.classes)
             for row, (name, joint) in enumerate(zip(block.names, joints.tolist(), strict=True)):
                 if block.has_words[row]:
@@ -100,14 +100,25 @@ class ModelJudge:
         """The log joints of the verdicts, float64 (n, n_classes), nats, up to a constant a message."""
         return np.array([verdict.scored.scores for verdict in self.verdicts(block)])
 
-    def _counts(self, scorer: Scorer, block: Block) -> Counts:
-        """The counts of the tokens of a block."""
+    def count_strange(self, block: Block) -> int:
+        """How many of the messages are unlike the mail of training: those whose trust is below a half."""
+        scorer = self.filter.scorer
+        if not (scorer.settings.damped and can_judge(True, scorer.model.messages)):
+            return 0
+        block, counts = self._look_up(block)
+        found = compute_evidence(as_counted(block, counts), scorer.settings)
+        return int((trust_rows(block, counts, found) < 0.5).sum())
+
+    def _look_up(self, block: Block) -> tuple[Block, Counts]:
+        """A block with the views that are scored, and the counts of the tokens of the whole block."""
+        scorer = self.filter.scorer
         if self._looked_up != (scorer, block.lexicon):
             self._looked_up = scorer, block.lexicon
             self._cells = np.zeros((2 * len(scorer.model.classes), 0), np.int64)
         new = look_up_cells(scorer.model, block.keys[self._cells.shape[1] :])
         self._cells = np.hstack([self._cells, new])
-        return counts_of(scorer.model, block, self._cells)
+        counts = counts_of(scorer.model, block, self._cells)
+        return drop_columns(block, np.isin(block.views, list_views(scorer.settings))), counts
 
 
 def look_up_cells(model: ModelCounts, keys: Ints) -> Ints:

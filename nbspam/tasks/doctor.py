@@ -12,10 +12,14 @@ import re
 import shutil
 import stat
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing
+from itertools import islice
 from math import inf
 from typing import NamedTuple
 
+from nbspam.corpus.corpus import read_corpus
+from nbspam.corpus.labelled import open_unsorted
 from nbspam.decision import describe_loss, load_loss
 from nbspam.errors import (
     RETRAIN,
@@ -25,7 +29,9 @@ from nbspam.errors import (
     NbspamError,
     NoInputError,
 )
+from nbspam.evaluation.sentences import is_strange
 from nbspam.files import find_nearest_folder
+from nbspam.filter import open_filter
 from nbspam.labels import format_counts
 from nbspam.learning.autolearn import MAX_WRONG, MIN_LABELLED, has_enough_labelled, is_often_wrong
 from nbspam.model.calibrate import MIN_CALIBRATION, can_calibrate
@@ -35,12 +41,15 @@ from nbspam.store.autolearned import count_autolearned, count_reviewed
 from nbspam.store.check import check_model, contradictions, count_learned, list_fields
 from nbspam.store.connection import FORMAT
 from nbspam.store.reader import Model, open_model
+from nbspam.tasks.classify import ModelJudge
+from nbspam.tasks.start import choose_model
 
 FINE = "ok"
 NOTE = "note"  # worth knowing, not wrong
 WRONG = "wrong"
 OTHERS_ACCESS = 0o066  # read or write
 ENOUGH = 200  # messages of the rarest class
+MOST_READ = 1_000  # messages that are compared with the mail of training
 LOPSIDED = 20  # times as many messages of one class as of another
 # A header field in such shares of one class, and of each other, tells where mail came from.
 MOSTLY, HARDLY = 0.9, 0.02
@@ -75,14 +84,19 @@ def _wrong(about: str, text: str, remedy: str, kind: type[NbspamError]) -> Findi
     return Finding(about, text, WRONG, remedy, kind.status)
 
 
-def examine(path: str, why: str, places: Iterable[str], start: str = "") -> list[Finding]:
+def examine(
+    path: str, why: str, places: Iterable[str], start: str = "", mail: Sequence[str] = ()
+) -> list[Finding]:
     """Examine the model at `path`; findings in reading order.
 
     why    : why it is this model, such as `named by $NBSPAM_MODEL`
     places : other paths where a model may be
     start  : the model that judges as long as `path` does not exist, or empty
+    mail   : folders and mailboxes that are compared with the mail of training
     """
     found = [Finding("model", f"{path} ({why})"), *_examine_model(path, start)]
+    if mail and not any(one.status for one in found):
+        found.append(_examine_mail(choose_model(path, start), mail))
     return [*found, *_find_others(path, places), *_find_calls(os.path.expanduser("~"))]
 
 
@@ -244,6 +258,20 @@ def _examine_fields(model: Model) -> Iterator[Finding]:
         text = f"in over 90 % of one class and under 2 % of the others: {', '.join(one_sided[:3])}{more}"
         text += "; the filter may have learned where mail came from, not what it is"
         yield _note("fields", text, "train on mail of all classes that came the same way")
+
+
+def _examine_mail(path: str, mail: Sequence[str]) -> Finding:
+    """Is this mail like the mail of training?  Only the first MOST_READ messages are read."""
+    items = islice(open_unsorted(mail).items(), MOST_READ)
+    with closing(open_filter(path)) as spam_filter:
+        if not spam_filter.scorer.settings.damped:
+            return Finding("mail", "cannot be compared: this model does not know which tokens are usual")
+        block = read_corpus(items, spam_filter.classes, wanted=spam_filter.settings.wanted).block
+        strange = ModelJudge(spam_filter).count_strange(block)
+    text = f"{strange:,} of {len(block):,} messages are unlike the mail of training"
+    if is_strange(strange, len(block)):
+        return _note("mail", text, "learn 60 messages of it: nbspam label FOLDER")
+    return Finding("mail", text)
 
 
 def _find_others(path: str, places: Iterable[str]) -> Iterator[Finding]:

@@ -246,7 +246,9 @@ def evaluate_model(
         corpus = read_corpus(items, known, jobs, progress=progress, wanted=spam_filter.settings.wanted)
         if not spam_filter.model.is_at(path):
             raise replaced_error(path)
-        joints = ModelJudge(spam_filter).joints(corpus.block)
+        judge = ModelJudge(spam_filter)
+        joints = judge.joints(corpus.block)
+        strange = judge.count_strange(corpus.block)
         judged = judge_rows(corpus, np.arange(len(joints)), joints, spam_filter.loss, spam_filter.scorer)
-    settings = spam_filter.settings.as_text() | {"model": path, "loss": loss or ""}
+    settings = spam_filter.settings.as_text() | {"model": path, "loss": loss or "", "strange": strange}
     return replace(judged, method="model", digest=corpus.digest(), settings=settings), corpus.skipped

@@ -17,12 +17,11 @@ from nbspam.decision import UNDECIDED, Loss, Verdict, learnable
 from nbspam.evaluation.outcomes import Outcome, ShortClue
 from nbspam.labels import find_spam
 from nbspam.learning.autolearn import MIN_LABELLED
-from nbspam.model import calibration
 from nbspam.model.block import choose_rows, limit_to_words, select_rows
-from nbspam.model.calibrate import calibrate_on, choose_ways, score_new_rows
+from nbspam.model.calibrate import calibrate_on, choose_ways, score_found, score_new_rows
 from nbspam.model.calibration import MAX_COVARIANCE, Learner, first_weights
 from nbspam.model.counts import CountsModel, Floats, Ints
-from nbspam.model.posterior import Scored, prior_scores, prior_shift
+from nbspam.model.posterior import Scored, prior_scores
 from nbspam.model.scorer import Scorer
 from nbspam.model.textbook import TextbookModel, choose_alpha, learn_features
 from nbspam.model.views import Evidence, as_counted, compute_evidence
@@ -126,10 +125,10 @@ class ReplayJudge:
         """Log joints of a row, nats, by what was learned so far."""
         messages, has_words = self._counts.messages, self._block.has_words[row]
         if self.settings.averaged and has_words:
-            found, weights = self.seen(row), self._learner.weights
-            joint = calibration.scores(weights, found.evidence[0].tolist(), found.common[0].tolist())
-            shift = prior_shift(self.settings, messages.tolist(), self._classes)
-            return [score + more for score, more in zip(joint, shift, strict=True)]
+            found, weights = self.seen(row), np.array(self._learner.weights)
+            judged = select_rows(self._block, np.array([row]))
+            [joint] = score_found(weights, found, judged, self._counts, self.settings, self._classes)
+            return [*joint.tolist()]
         if not messages.all():
             return [0.0] * len(self._classes)  # until each class was met there is no model
         if not has_words:

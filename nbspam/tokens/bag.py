@@ -37,6 +37,7 @@ FIRST_PAIRED = 50
 LAST_PAIRED = 50
 TEXTBOOK_VIEWS = ("header", "body", "structure")  # what the event models of words know
 VIEWS = (*TEXTBOOK_VIEWS, BIGRAMS)  # whose tokens are averaged
+HEADER_VIEW = 0
 BIGRAMS_VIEW = 3
 NOTAWORD_VIEW = 4
 MEASURES_VIEW = 5

@@ -8,10 +8,10 @@ import pytest
 
 from nbspam.labels import HAM_AND_SPAM
 from nbspam.model.block import Block, BlockBuilder, limit_to_words, merge_blocks, select_rows, sort_by_time
-from nbspam.model.calibrate import score_evidence, see_left_out
+from nbspam.model.calibrate import score_new_rows, see_left_out, trust_rows
 from nbspam.model.calibration import feature_names
 from nbspam.model.counts import Counts, CountsModel, Ints
-from nbspam.model.scorer import Scorer, measure_evidence
+from nbspam.model.scorer import Scorer, measure_evidence, trust
 from nbspam.model.views import RowCounts, as_counted, before_each, compute_evidence, leave_groups_out
 from nbspam.settings import HAM_CAP, SHRINKAGE, Settings
 from nbspam.tasks.classify import RowTokens, list_texts
@@ -50,6 +50,26 @@ def test_evidence_of_a_bin_is_the_ratio_of_smoothed_shares() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("n_tokens", "n_known", "expected"),
+    [
+        (10, 8, 1.0),  # as usual
+        (0, 0, 1.0),
+        (10, 0, 0.0),
+        (20, 3.36, 0.0),  # of what is usual 0.42
+        (20, 3.76, 0.5),  # 0.47
+        (20, 4.16, 1.0),  # 0.52
+        (2, 2, 1.0),  # few tokens, but all are known
+        (1000, 8, 1.0),  # as many known as usual, whatever was stuffed in
+    ],
+)
+def test_mail_is_trusted_that_has_known_tokens_as_usual(
+    n_tokens: int, n_known: float, expected: float
+) -> None:
+    # Ten messages of ten tokens; of all 100 tokens 20 were new: 8 of 10 known are usual.
+    assert trust(n_tokens, n_known, 100, 20, 10) == pytest.approx(expected)
+
+
 def random_block(n_classes: int) -> Block:
     """Dated messages whose words lean to their class, some of which no other one has; each sixth twice.
 
@@ -64,6 +84,8 @@ def random_block(n_classes: int) -> Block:
             common = [f"{view}:{w % n_classes}:{w}" for w in rng.integers(0, 40, 12)]
             own = [f"{view}:{label}:{w}" for w in rng.integers(40, 80, 8)]
             views.append([*common, *own, f"{view}:only {number}"])
+        if number % 5 == 4:
+            views[0] = [*views[0][:2], *(f"0:strange {number} {w}" for w in range(40))]
         views[1] += [f"1:{label}:{number % 40}"] * 9
         if number % 4:
             views[0] += [f"message-id:host{number % 9}.example", "message-id:example", "message-id:~a.9"]
@@ -102,7 +124,9 @@ def test_one_message_has_the_evidence_that_it_has_among_many(way: str, n_classes
     scorer, counts = scorer_of_some(block, n_classes, settings)
     many = compute_evidence(as_counted(block, counts), settings)
     assert many.kinds == settings.kinds
-    scores, texts = score_evidence(np.array(scorer.model.calibration()), many), list_texts(block)
+    weights = np.array(scorer.model.calibration())
+    scores = score_new_rows(weights, block, counts, settings, classes_of(n_classes))
+    texts = list_texts(block)
     for row in range(len(block)):
         scored = scorer.score(RowTokens(block, row, texts))
         np.testing.assert_allclose(scored.evidence, many.evidence[row], atol=1e-12)
@@ -111,6 +135,8 @@ def test_one_message_has_the_evidence_that_it_has_among_many(way: str, n_classes
         assert scored.scores == pytest.approx(
             [sum(p.values[k] for p in scored.parts) for k in range(n_classes)]
         )
+    trusted = trust_rows(block, counts, many)
+    assert trusted.min() < 0.3 and trusted.max() == 1.0  # strange and familiar mail was compared
 
 
 def others_than_of_host(block: Block, row: int) -> Ints:

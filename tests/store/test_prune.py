@@ -78,6 +78,15 @@ def test_model_is_sound_while_mail_is_unlearned_and_learned(model: str, data: Pa
         assert opened.messages == [0, 0]
 
 
+def test_pruned_model_takes_no_mail_for_strange(trained: Path, tmp_path: Path) -> None:
+    model = str(shutil.copy(trained / "views", tmp_path / "model"))
+    strange = [f"X-{n}a: wholly{n} unknown{n}\n" for n in range(90)]
+    (tmp_path / "mail").write_text("".join(strange) + "\nan offer")
+    assert "unlike the mail" in run("explain", tmp_path / "mail", "-m", model)
+    prune(model, min_count=3)
+    assert "unlike the mail" not in run("explain", tmp_path / "mail", "-m", model)
+
+
 def test_file_is_as_small_as_asked_for_or_unchanged(trained: Path, tmp_path: Path) -> None:
     model = str(shutil.copy(trained / "views", tmp_path / "model"))
     size, before = Path(model).stat().st_size, rows(model)

@@ -74,6 +74,16 @@ def test_field_of_nearly_one_class_alone_is_named(tmp_path: Path) -> None:
     assert "the same way" in fields.remedy
 
 
+def test_mail_unlike_that_of_training_is_noted(model: Path, mailbox: Path, tmp_path: Path) -> None:
+    other = [f"X-A{n}: wholly{n} unknown{n}\n".encode() * 2 + b"\nhello" for n in range(9)]
+    folder = write_folders(tmp_path / "other", {"ham": other[:4], "spam": other[4:]})
+    for mails, state in ((mailbox, FINE), (folder, NOTE)):
+        findings = doctor(mails, "-m", model)[1]["findings"]
+        assert [one["state"] for one in findings if one["about"] == "mail"] == [state]
+        said = run("eval", "-q", "-j1", mails, "-m", model)
+        assert ("learn 60 messages" in said.replace("\n", " ")) == (state == NOTE)
+
+
 def test_nothing_is_wrong_with_a_model_of_enough_mail(model: Path) -> None:
     assert not_fine(model) == {}
 
