@@ -348,8 +348,8 @@ def trust(n_tokens: float, n_known: float, documents: int, words: int, messages:
     n_tokens, n_known          : distinct tokens of a header, and those of them that the model knows
     documents, words, messages : of the model, all classes: sum of n_jk and number of words of the header, m
     `documents - words` of the tokens counted had come before, which tells the usual number and share of known
-    tokens.  The larger of number and share counts, as a part of what is usual: short headers lack number, and
-    who stuffs a header with unknown tokens lowers the share alone.
+    tokens.  The larger of number and share counts, as a part of what is usual: a short header lacks number,
+    and unknown tokens that are stuffed into a header lower the share alone.
     """
     repeats = documents - words
     if not n_tokens or repeats <= 0:
