@@ -33,8 +33,8 @@ def doctor_command(mail: tuple[str, ...], model: str, start: str, json: bool, qu
         nbspam doctor -q || echo "nbspam needs help"
 
     Exit status: 0 nothing is wrong; a note is not a fault.  Else the status of the first fault: 65 the model
-    is not sound; 66 no model, or it cannot be read; 73 no model can be made; 74 the model cannot be written
-    to.  64 usage; 75 the model is in use, try again later.
+    is not sound; 66 no model or no MAIL, or it cannot be read; 73 no model can be made; 74 the model cannot
+    be written to.  64 usage; 75 the model is in use, try again later.
     """
     why = "named by --model" if list_given(["model"]) else model_places()[0][0]
     found = examine(model, why, _other_places(), start, mail)
