@@ -60,7 +60,8 @@ HIDING = [
         )
     ],
     ("white on hsl", "<p style='background:hsl(0 0% 97%);color:white'>X</p>"),
-    ("texts of a drawing", "<svg><text style=display:none>X</text><g opacity=0>X</g><defs><text>X</defs></svg>"),
+    ("texts of a drawing", "<svg><text style=display:none>X</text><g opacity=0>X</g></svg>"),
+    ("what a drawing defines", "<svg><defs><text>X</text></defs></svg>"),
     ("what a drawing says of itself", "<svg><title>X</title><desc>X</desc><metadata>X</metadata></svg>"),
     ("alpha 0 in digits", '<span style="color:#00000000">X</span>'),
     ("background of a cell", "<table><tr><td bgcolor=red><font color=#ff0000>X</font></td></tr></table>"),
