@@ -149,6 +149,7 @@ TRIALS = (
     Trial("damping of strange mail", 60, settings={"damped": False}),
     Trial("cap on evidence for ham", 20, settings={"capped": False}),
     Trial("bigrams", 50, settings={"bigrams": False}),
+    Trial("raw bytes", 80, settings={"raw": False}),
     Trial("pairs in the subject", 1, pair_in_subject),
     Trial("marks of the subject", 8, begins("subject:#", "subject:!", "subject:?")),
     Trial("names of fields", 2, begins("field:")),

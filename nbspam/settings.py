@@ -26,12 +26,13 @@ SECOND_ALPHA = 10.0
 MEASURE_ALPHA = 1.0  # of the bins of a measure
 # Averages of a view: header, body, structure, bigrams.
 THRESHOLD = 2.0  # nats; a token whose classes differ by less is ignored
-STRONG = (1.0, 0.75, 0.5, 0.5)  # of the threshold, by view: spreads above it count
-WEAK = (1.0, 0.5, 0.5, 0.5)  # of the threshold, by view: spreads above it count to reach AT_LEAST
-AT_LEAST = (0, 20, 0, 0)  # of the largest spreads, by view: short texts have few strong words
+STRONG = (1.0, 0.75, 0.5, 0.5, 1.5)  # of the threshold, by view: spreads above it count
+WEAK = (1.0, 0.5, 0.5, 0.5, 1.5)  # of the threshold, by view: spreads above it count to reach AT_LEAST
+AT_LEAST = (0, 20, 0, 0, 0)  # of the largest spreads, by view: short texts have few strong words
 MOST_TIMES = 4  # a word that occurs n times in a message counts 1 + log n, n at most this
-DILUTION = (1, 2, 2, 2)  # p by view: evidence is multiplied by 1 - u^p, u the share of unknown tokens
+DILUTION = (1, 2, 2, 2, 2)  # p by view: evidence is multiplied by 1 - u^p, u the share of unknown tokens
 HAM_CAP = 2.5  # nats
+BERNOULLI_OUTCOMES = 2  # of a raw token, as in the Bernoulli model: a message has it or not
 SHRINKAGE = 3.0  # added to the number of tokens that an average divides by
 SAME_SPREAD = 1e-9  # nats; spreads that differ by less are ties
 # Of evidence: under `alpha`, under `second_alpha`, of measures.  Each has a weight for each view, or measure.
@@ -40,6 +41,7 @@ EVIDENCE_KINDS = (*WORD_KINDS, "measure")
 DEFAULT_BINS = 10
 ALL_VIEWS = "all"
 BIGRAMS_NAME = "bigrams"
+RAW_NAME = "raw"
 NUMERIC_NAME = "numeric"
 OWN_WORDS = "pattern="  # before the pattern of own words, where names say what is read of a message
 MEASURES_NAME = "measures"  # the view that is not averaged
@@ -66,6 +68,7 @@ class Settings:
     views: str = ALL_VIEWS  # the views whose tokens are counted: `all`, or names with commas between
     measures: bool = True  # a few binned numeric features are evidence of their own
     bigrams: bool = True  # so are pairs of neighbouring words
+    raw: bool = True  # and runs of the bytes as they came
     token_pattern: str = ""  # what it matches is a word, see nbspam.tokens.own_words; empty: our own tokens
     # No view says more for ham than HAM_CAP, because spammers can add words of ham and copy its header.
     capped: bool = True  # for the classes ham and spam, see `of`
@@ -93,11 +96,12 @@ class Settings:
         self.averaged = self.capped = averaged
         if given.get("alpha") is None:
             self.alpha = ALPHA if averaged else TEXTBOOK_ALPHA
-        read = (BIGRAMS_NAME, MEASURES_NAME) if self.views == ALL_VIEWS else self.views.split(",")
+        read = (BIGRAMS_NAME, RAW_NAME, MEASURES_NAME) if self.views == ALL_VIEWS else self.views.split(",")
         self.second_alpha = self.second_alpha if averaged else 0.0
         self.diluted = self.diluted and averaged
         self.measures = self.measures and averaged and MEASURES_NAME in read
         self.bigrams = self.bigrams and averaged and BIGRAMS_NAME in read
+        self.raw = self.raw and averaged and RAW_NAME in read
 
     def replaced(self, **changes: object) -> Settings:
         """A copy with some settings replaced and no other recomputed; AttributeError for an unknown name."""
@@ -124,7 +128,12 @@ class Settings:
     def wanted(self) -> frozenset[str]:
         """What to read of a message in addition to its words, see nbspam.tokens.read."""
         has_numbers = self.features != "words"
-        wanted = {BIGRAMS_NAME: self.bigrams, MEASURES_NAME: self.measures, NUMERIC_NAME: has_numbers}
+        wanted = {
+            BIGRAMS_NAME: self.bigrams,
+            RAW_NAME: self.raw,
+            MEASURES_NAME: self.measures,
+            NUMERIC_NAME: has_numbers,
+        }
         return frozenset(name for name in wanted if wanted[name]) | want_words(self.token_pattern)
 
     def of(self, classes: tuple[str, ...], stored: Iterable[str] = ()) -> Settings:

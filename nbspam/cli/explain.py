@@ -18,7 +18,7 @@ from nbspam.cli.reasons import describe_verdict
 from nbspam.cli.shared import collect_scoring
 from nbspam.cli.tables import console, day, scoring_text, table, utc, write_json
 from nbspam.corpus.heads import read_head
-from nbspam.explain import Explanation, Sum
+from nbspam.explain import Clue, Explanation, Sum
 from nbspam.filter import Filter, open_filter
 from nbspam.labels import format_counts
 from nbspam.model.features import bin_text
@@ -30,6 +30,7 @@ BAR_CELLS = 16
 MAX_HEADING = 10  # characters of a class name above its column
 SYMBOLS = {"mean": "μ", "variance": "σ²", "phi": "φ"}  # of docs/models.md
 MAX_FLIP = 8  # clues named
+MAX_RAW = 8  # runs of raw bytes shown
 UNKNOWN_HELP = "Unknown: for the share of tokens never met. Constant: for every message alike.\n"
 Times = list[int | None]  # milliseconds since 1970, None for what is forgotten
 
@@ -62,7 +63,6 @@ def explain_command(
         judge = open_filter(choose_model(model, start), scoring, loss, judge)
         found = judge.explain(data, name)
         shown = found._replace(clues=found.clues[: top or None], features=found.features[: top or None])
-        left_out = len(found.clues) - len(shown.clues)
         known = find_first_times(judge.model, [hash_token(clue.token) for clue in shown.clues])
         since = [known.get(hash_token(clue.token)) for clue in shown.clues]
         if json:
@@ -70,7 +70,7 @@ def explain_command(
         else:
             out = console()
             out.print(Text(describe_verdict(found), "bold"))
-            _show(out, shown, judge, since, left_out, read_head(data))
+            _show(out, shown, judge, since, found.clues, read_head(data))
     return messages.status
 
 
@@ -112,8 +112,13 @@ def _content(found: Explanation, classes: tuple[str, ...], since: Times) -> dict
     }
 
 
-def _show(out: Console, found: Explanation, judge: Filter, since: Times, left_out: int, head: str) -> None:
-    """The explanation for people, after the verdict in words: the tables, then the clues that decide."""
+def _show(
+    out: Console, found: Explanation, judge: Filter, since: Times, clues: Sequence[Clue], head: str
+) -> None:
+    """The explanation for people, after the verdict in words: the tables, then the clues that decide.
+
+    found : with the clues to be shown;  clues : all
+    """
     name = judge.classes[found.verdict.number]
     out.print(plain(f"{found.verdict.name}  {head}".rstrip()), no_wrap=True, overflow="ellipsis")
     if why := _why_undefined(found, judge):
@@ -124,8 +129,10 @@ def _show(out: Console, found: Explanation, judge: Filter, since: Times, left_ou
     if found.clues:
         out.print(f"Clues: the messages that hold each, and the share of {name} in them (95 %).", style="dim")
         out.print(clue_table(found, judge.classes, since))
-    if left_out:
+    if left_out := len(clues) - len(found.clues):
         out.print(f"  and {left_out:,} more clues: --top 0 shows all", style="dim")
+    if raw := [plain(clue.token.partition("=")[2]) for clue in clues if clue.view == "raw"]:
+        out.print(Text(f"Strongest raw bytes: {'  '.join(raw[:MAX_RAW])}", "dim"))  # seldom among the first
     if found.features:
         out.print(_feature_table(found, judge.classes))
     out.print(_format_flip(found))

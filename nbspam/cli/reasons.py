@@ -61,6 +61,7 @@ OTHERS = {
     "authentication": ("the authentication result", "the authentication results"),
     "failed": ("the failed authentication",) * 2,
     "passed": ("the passed authentication",) * 2,
+    "raw": ("the bytes", "the bytes"),
     "measure": ("", ""),
     "NOTAWORD": ("words that were never met",) * 2,
 }
@@ -130,6 +131,8 @@ def find_reason(clue: Clue) -> Reason:
             return Reason("passed" if value == "pass" else "failed")
         return Reason("authentication", value)
     mark, _, value = token.partition("=")
+    if clue.view == "raw":
+        return Reason("raw", value)
     if mark == "url" and value.startswith("/"):
         return Reason("path", value[1:])
     if mark in STRUCTURE_MARKS and value:

@@ -220,7 +220,7 @@ def new_counts(vocabulary: Vocabulary, n_classes: int) -> Counts:
 
 
 def limit_settings(settings: Settings, vocabulary: Vocabulary | None) -> Settings:
-    """A way of scoring by a vocabulary: it has no bigrams and measures, and says which views are read.
+    """A way of scoring by a vocabulary: it has only words, and says which views are read.
 
     A word outside it may be in every message, so an unknown word tells nothing.
     """
@@ -229,7 +229,7 @@ def limit_settings(settings: Settings, vocabulary: Vocabulary | None) -> Setting
     pattern = vocabulary.token_pattern
     check_same_pattern(settings.token_pattern or pattern, vocabulary)
     limited = settings.replaced(
-        diluted=False, bigrams=False, measures=False, views=vocabulary.views, token_pattern=pattern
+        diluted=False, bigrams=False, raw=False, measures=False, views=vocabulary.views, token_pattern=pattern
     )
     check_own_words(limited)
     return limited

@@ -31,7 +31,7 @@ def parse(data: bytes) -> Message:
     A fault of this program in a stage is kept in `failures` and as a defect; the message is what was read
     before it.
     """
-    message = Message()
+    message = Message(data)
     allowance = Allowance()
     message.defects, message.failures = allowance.defects, allowance.failures
     block = None

@@ -116,6 +116,7 @@ class Document:
 class Message:
     """A mail.
 
+    data       : its bytes
     headers    : fields of the top header block in order, without an mbox "From " line
     header_sizes : bytes of each as it was sent, unfolded, with one line end
     parts      : leaves in order, including those of embedded messages
@@ -126,7 +127,8 @@ class Message:
     failures   : faults of this program met while reading it: "STAGE: ERROR" and a traceback each
     """
 
-    def __init__(self) -> None:
+    def __init__(self, data: bytes = b"") -> None:
+        self.data = data
         self.headers: list[Field] = []
         self.header_sizes: list[int] = []
         self.parts: list[Part] = []

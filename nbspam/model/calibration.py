@@ -8,7 +8,7 @@ Score of class k, relative to class 0, nats:
 E_vk is the evidence of view v for class k against class 0 under a small lambda. C_vk is the same under a
 large one, which trusts rare words less. B_fk is what the bin of numeric feature f says (a measure). u_v is
 the share of the view's distinct tokens that the model never met. a_v, d_v and g_f are shared by the classes;
-b_k and c_vk belong to class k >= 1. For two classes this is plain logistic regression on some 25 numbers.
+b_k and c_vk belong to class k >= 1. For two classes this is plain logistic regression on some 30 numbers.
 
 The weights are in this order: those of the rows of evidence, then OWN_WEIGHTS for each class k >= 1.
 """
@@ -37,6 +37,7 @@ _FIRST_WEIGHTS = {  # of all others 0
     "evidence:body": 0.6,
     "evidence:structure": 0.4,
     "evidence:bigrams": 0.4,
+    "evidence:raw": 0.3,
     **{f"measure:{name}": 0.1 for name in MEASURE_NAMES},
 }
 _FIRST_VARIANCE = {

@@ -8,7 +8,7 @@ from __future__ import annotations
 from nbspam.errors import UsageError
 from nbspam.model.posterior import parse_prior
 from nbspam.model.words import parse_alpha
-from nbspam.settings import ALL_VIEWS, BIGRAMS_NAME, MEASURES_NAME, NUMERIC_MODELS, Settings
+from nbspam.settings import ALL_VIEWS, BIGRAMS_NAME, MEASURES_NAME, NUMERIC_MODELS, RAW_NAME, Settings
 from nbspam.tokens.bag import READ_VIEWS
 
 TYPE_CHECKING = False
@@ -77,7 +77,7 @@ def make_settings(scoring: Scoring, is_kept: bool = False) -> Settings:
 
 def _check_views_scored(settings: Settings) -> None:
     """Raise if the settings name a view that they do not score."""
-    scored = {BIGRAMS_NAME: settings.bigrams, MEASURES_NAME: settings.measures}
+    scored = {BIGRAMS_NAME: settings.bigrams, RAW_NAME: settings.raw, MEASURES_NAME: settings.measures}
     is_scored = settings.features != "numeric" and all(
         scored.get(name, True) for name in settings.views.split(",")
     )

@@ -22,8 +22,8 @@ from nbspam.model.counts import Floats
 from nbspam.model.numeric import LEAST_VARIANCE, FeatureCounts, estimate_normal
 from nbspam.model.posterior import Scored, ScorePart, rest_weights
 from nbspam.model.scorer import Scorer
-from nbspam.settings import MEASURE_ALPHA, Settings
-from nbspam.tokens.bag import MEASURES_VIEW, VIEWS
+from nbspam.settings import BERNOULLI_OUTCOMES, MEASURE_ALPHA, Settings
+from nbspam.tokens.bag import MEASURES_VIEW, RAW_VIEW
 from nbspam.tokens.measures import N_BINS, count_measured, find_measure
 
 CredibleInterval = tuple[float, float]
@@ -97,9 +97,9 @@ def normal_posterior(counts: FeatureCounts, prior: NormalInverseGamma | None = N
 
 
 class Drawn(NamedTuple):
-    """Tokens of a message that share a Dirichlet: those of a view, or the bin of one measure.
+    """Tokens of a message that share a Dirichlet: those of a view, one of raw, or the bin of one measure.
 
-    sums   : counts by class over the vocabulary of the view, or the bins of the measure
+    sums   : counts by class over the vocabulary of the view or the bins of the measure; of raw, messages
     pseudo : pseudo-count of each word or bin;  size : how many of them there are
     """
 
@@ -162,10 +162,12 @@ def word_variances(scorer: Scorer, parts: Sequence[ScorePart]) -> Floats:
 
 def _list_dirichlets(scorer: Scorer, tokens: Sequence[ScorePart]) -> Iterator[Drawn]:
     model, alpha = scorer.model, max(scorer.settings.alpha, JEFFREYS)
-    for view in range(len(VIEWS)):
+    for view in range(RAW_VIEW):  # those whose words are drawn from one distribution
         of_view = [part for part in tokens if part.view == view]
         yield Drawn(of_view, model.documents[view], alpha, model.words[view] + 1)
     measured = count_measured(model.documents[MEASURES_VIEW])
     for part in tokens:
+        if part.view == RAW_VIEW:
+            yield Drawn([part], model.messages, alpha, BERNOULLI_OUTCOMES)
         if part.view == MEASURES_VIEW and any(part.counts):
             yield Drawn([part], measured, MEASURE_ALPHA, N_BINS[find_measure(part.text)])

@@ -25,6 +25,7 @@ from nbspam.model.posterior import Scored, ScorePart, can_judge, log_priors_of, 
 from nbspam.settings import (
     ALL_VIEWS,
     AT_LEAST,
+    BERNOULLI_OUTCOMES,
     DILUTION,
     MEASURE_ALPHA,
     MOST_TIMES,
@@ -39,6 +40,7 @@ from nbspam.tokens.bag import (
     NOTAWORD,
     NOTAWORD_KEY,
     NOTAWORD_VIEW,
+    RAW_VIEW,
     TEXTBOOK_VIEWS,
     VIEWS,
 )
@@ -94,8 +96,10 @@ class Scorer:
         self.weights = model.calibration() or first_weights(n_classes, settings.kinds)[0]
         self._own = check_places(model.path, self.weights, n_classes, settings.kinds)
         self._usual = sum(model.documents[HEADER_VIEW]), model.words[HEADER_VIEW], sum(model.messages)
+        documents, sizes = [*model.documents], [size + 1 for size in model.words]
+        documents[RAW_VIEW], sizes[RAW_VIEW] = model.messages, BERNOULLI_OUTCOMES
         self._laws = [
-            ViewEvidence(view, alpha, settings.threshold, model.documents[view], model.words[view] + 1)
+            ViewEvidence(view, alpha, settings.threshold, documents[view], sizes[view])
             for alpha in settings.alphas
             for view in range(len(VIEWS))
         ]
@@ -311,7 +315,10 @@ class ViewEvidence:
     def __init__(
         self, view: int, alpha: float, threshold: float, documents: Sequence[float], vocabulary_size: float
     ) -> None:
-        """documents : N_k, sums of document counts by class over the vocabulary of the view"""
+        """documents : N_k, sums of document counts by class over the vocabulary of the view; of raw, messages
+
+        vocabulary_size : |V|, NOTAWORD included; of raw, BERNOULLI_OUTCOMES
+        """
         self._alpha = alpha or NEARLY_ZERO
         self._floor, self._threshold = threshold * WEAK[view], threshold * STRONG[view]
         self._at_least = AT_LEAST[view]

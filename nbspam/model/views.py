@@ -18,6 +18,7 @@ from nbspam.model.counts import Counts, Floats, Ints, take_columns
 from nbspam.model.scorer import NEARLY_ZERO, damp_times
 from nbspam.settings import (
     AT_LEAST,
+    BERNOULLI_OUTCOMES,
     DILUTION,
     MEASURE_ALPHA,
     MOST_TIMES,
@@ -27,7 +28,7 @@ from nbspam.settings import (
     WEAK,
     Settings,
 )
-from nbspam.tokens.bag import MEASURES_VIEW, N_VIEWS, VIEWS, hash_tokens
+from nbspam.tokens.bag import MEASURES_VIEW, N_VIEWS, RAW_VIEW, VIEWS, hash_tokens
 from nbspam.tokens.measures import MEASURE_NAMES, N_BINS, list_bins
 
 
@@ -35,8 +36,8 @@ class RowCounts(NamedTuple):
     """Rows, and the counts that each is scored with.
 
     pairs  : int32 (n_classes, n_pairs), n_jk of each pair's token
-    totals : float64 (n_classes, N_VIEWS, n_rows), sum of n_jk by view
-    words  : float64 (N_VIEWS, n_rows), |V| by view, NOTAWORD included
+    totals : float64 (n_classes, N_VIEWS, n_rows), sum of n_jk by view; of raw, messages
+    words  : float64 (N_VIEWS, n_rows), |V| by view, NOTAWORD included; of raw, 2
     """
 
     block: Block
@@ -76,13 +77,11 @@ def as_counted(block: Block, counts: Counts, places: Ints | None = None) -> RowC
     for documents, row in zip(counts.documents, pairs, strict=True):
         own = (documents if places is None else take_columns(documents, places)).astype(np.int32)
         own.take(block.columns, out=row, mode="clip")  # without an array of larger numbers in between
-    totals = counts.totals
-    return RowCounts(
-        block,
-        pairs,
-        np.repeat(totals.documents.T[:, :, None].astype(np.float64), len(block), axis=2),
-        np.repeat(totals.words[:, None] + 1.0, len(block), axis=1),
-    )
+    totals = np.repeat(counts.totals.documents.T[:, :, None].astype(np.float64), len(block), axis=2)
+    totals[:, RAW_VIEW] = counts.messages[:, None]
+    words = np.repeat(counts.totals.words[:, None] + 1.0, len(block), axis=1)
+    words[RAW_VIEW] = BERNOULLI_OUTCOMES
+    return RowCounts(block, pairs, totals, words)
 
 
 def leave_groups_out(block: Block, counts: Counts, groups: Ints) -> RowCounts:
@@ -92,7 +91,7 @@ def leave_groups_out(block: Block, counts: Counts, groups: Ints) -> RowCounts:
     """
     seen = as_counted(block, counts)
     counted = _sum_classes(seen.pairs) > 0  # false outside a fixed vocabulary
-    lengths = count_by_view(block, counted)
+    lengths = _count_in_totals(block, counted)
     n_groups = int(groups.max(initial=-1)) + 1
     is_first = np.zeros(len(counted), bool)  # of the tokens of a group: several rows may have one
     for rows in _split_groups(block, groups):
@@ -112,6 +111,7 @@ def leave_groups_out(block: Block, counts: Counts, groups: Ints) -> RowCounts:
         seen.totals[k] -= group_sums(lengths * (block.labels == k)[:, None])
     if not counts.is_fixed:
         gone = counted & is_first & (_sum_classes(seen.pairs) == 0)
+        gone &= block.views[block.columns] != RAW_VIEW
         seen.words[:] -= group_sums(count_by_view(block, gone))
     return seen
 
@@ -132,7 +132,7 @@ def before_each(block: Block, counts: Counts) -> RowCounts:
     Counts before a row are today's counts less the row's own and all later ones.
     """
     seen = as_counted(block, counts)
-    lengths = count_by_view(block, _sum_classes(seen.pairs) > 0)
+    lengths = _count_in_totals(block, _sum_classes(seen.pairs) > 0)
     # Rows without gaps: of those with gaps `take` would make a whole copy each time.
     documents = take_columns(counts.documents, counts.places(block.keys))
     now = [*documents.astype(np.int32, order="C")]
@@ -150,7 +150,8 @@ def before_each(block: Block, counts: Counts) -> RowCounts:
         later = np.cumsum((lengths * (block.labels == k)[:, None])[::-1], axis=0)[::-1]
         seen.totals[k] -= later.T
     if not counts.is_fixed:  # a token's first message: unknown to it and to all earlier ones
-        firsts = count_by_view(block, _sum_classes(seen.pairs) == 0)
+        is_first = _sum_classes(seen.pairs) == 0
+        firsts = count_by_view(block, is_first & (block.views[block.columns] != RAW_VIEW))
         seen.words[:] -= np.cumsum(firsts[::-1], axis=0)[::-1].T
     return seen
 
@@ -158,6 +159,13 @@ def before_each(block: Block, counts: Counts) -> RowCounts:
 def _sum_classes(values: NDArray[np.int32]) -> NDArray[np.int32]:
     """The sum over the first axis, row by row: numpy's own reduce is slow at a few long rows."""
     return reduce(np.add, values)
+
+
+def _count_in_totals(block: Block, pairs: NDArray[np.bool_]) -> Floats:
+    """float64 (n_rows, N_VIEWS): what each row adds to the totals of its class, see RowCounts."""
+    lengths = count_by_view(block, pairs)
+    lengths[:, RAW_VIEW] = 1.0
+    return lengths
 
 
 def count_by_view(block: Block, pairs: NDArray[np.bool_]) -> Floats:

@@ -106,4 +106,5 @@ def _list_counted(model: Model) -> dict[str, object]:
         "features": (setting("features") == "numeric", features, bool(features) and has_pairs),
         "measures": setting("measures") == "1",
         "bigrams": setting("bigrams") == "1",
+        "raw": setting("raw") == "1",
     }

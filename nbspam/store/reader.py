@@ -123,7 +123,7 @@ class Model:
         return find_columns(self.connection, ", ".join(count_columns(len(self.classes))), keys)
 
     def histogram(self, kind: str) -> list[dict[int, int]]:
-        """By class, count -> how many tokens have it, neither bigrams nor measures; all tokens are read.
+        """By class, count -> how many tokens that a textbook knows have it; all tokens are read.
 
         kind : `documents`: n_jk, or `complement`: occurrences outside the class
         """

@@ -221,7 +221,7 @@ class _Text:
 
     def _key(self, view: int, text: str) -> int:
         if view >= N_VIEWS or (view == NOTAWORD_VIEW) != (text == NOTAWORD):
-            raise self.error("expected a token of view 0, 1, 2, 3 or 5, or NOTAWORD of view 4")
+            raise self.error("expected a token of view 0, 1, 2, 3, 4 or 6, or NOTAWORD of view 5")
         return compute_key(text, view)
 
     def _value(self, column: tuple[str, str], text: str) -> Any:

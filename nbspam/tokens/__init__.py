@@ -16,6 +16,7 @@ from nbspam.tokens.bag import (
     DATE,
     MEASURES,
     NUMERIC,
+    RAW,
     VIEW_NAMES,
     VIEWS,
     Tokens,
@@ -25,7 +26,7 @@ from nbspam.tokens.bag import (
     make_bigrams,
 )
 from nbspam.tokens.headers import measure_size, tokenize_header, tokenize_order
-from nbspam.tokens.structure import tokenize_form
+from nbspam.tokens.structure import tokenize_form, tokenize_raw
 from nbspam.tokens.texts import Texts
 
 TYPE_CHECKING = False
@@ -39,6 +40,7 @@ __all__ = [
     "DATE",
     "MEASURES",
     "NUMERIC",
+    "RAW",
     "VIEWS",
     "Counted",
     "Tokens",
@@ -51,8 +53,8 @@ __all__ = [
 def read(data: bytes, wanted: Collection[str] = (), name: str = "") -> Tokens:
     """The tokens of a mail: the one way from bytes to tokens.  Pure; only a pattern of the user may raise.
 
-    wanted : what is read in addition to the words, some of BIGRAMS, MEASURES, NUMERIC, DATE; or OWN_WORDS and
-             a pattern: the words that it matches are read in place of ours
+    wanted : what is read in addition to the words, some of BIGRAMS, RAW, MEASURES, NUMERIC, DATE; or
+             OWN_WORDS and a pattern: the words that it matches are read in place of ours
     name   : of the message, for the error of that pattern
     """
     return tokenize(parse(data), wanted, name)
@@ -76,6 +78,9 @@ def tokenize(message: Message, wanted: Collection[str] = (), name: str = "") -> 
     tokens.body = texts.body[:MAX_TOKENS]
     if BIGRAMS in wanted:
         tokens.bigrams = make_bigrams(tokens.body)
+    if RAW in wanted:
+        with Stage(message, "raw"):
+            tokens.raw = tokenize_raw(message.data)
     if MEASURES in wanted:
         with Stage(message, "measures"):
             from nbspam.tokens.measures import tokenize_measures  # not needed for textbook models
@@ -120,7 +125,7 @@ class Counted:
         self.tokens: list[dict[int, tuple[str, int]]] = []
         self._digest: int | None = None
         self._read = tokens
-        no_tokens = ()  # view 4, NOTAWORD, has no tokens of its own
+        no_tokens = ()  # NOTAWORD, has no tokens of its own
         for found in (*tokens.views(), no_tokens, tokens.measures):
             times: dict[str, int] = {}
             for token in found:

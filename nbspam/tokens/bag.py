@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 # What can be read in addition to the words of a message.
-BIGRAMS, MEASURES, NUMERIC, DATE = "bigrams", "measures", "numeric", "date"
+BIGRAMS, RAW, MEASURES, NUMERIC, DATE = "bigrams", "raw", "measures", "numeric", "date"
 # Private characters at which text of scripts without spaces is cut into words, see unicode_words.
 EDGE = "\ue000"  # on both sides of each character
 INNER = "\ue001"  # between two of them
@@ -36,12 +36,13 @@ INNER = "\ue001"  # between two of them
 FIRST_PAIRED = 50
 LAST_PAIRED = 50
 TEXTBOOK_VIEWS = ("header", "body", "structure")  # what the event models of words know
-VIEWS = (*TEXTBOOK_VIEWS, BIGRAMS)  # whose tokens are averaged
+VIEWS = (*TEXTBOOK_VIEWS, BIGRAMS, RAW)  # whose tokens are averaged
 HEADER_VIEW = 0
 BIGRAMS_VIEW = 3
-NOTAWORD_VIEW = 4
-MEASURES_VIEW = 5
-NO_TEXTBOOK_VIEWS = (BIGRAMS_VIEW, MEASURES_VIEW)
+RAW_VIEW = 4
+NOTAWORD_VIEW = 5
+MEASURES_VIEW = 6
+NO_TEXTBOOK_VIEWS = (BIGRAMS_VIEW, RAW_VIEW, MEASURES_VIEW)
 VIEW_NAMES = (*VIEWS, "NOTAWORD", MEASURES)  # by the number that a model file keeps
 N_VIEWS = len(VIEW_NAMES)
 READ_VIEWS = (*VIEWS, MEASURES)  # whose tokens a message has
@@ -73,6 +74,7 @@ class Tokens:
 
     header, body, structure : always read
     bigrams  : pairs of words of the body, see make_bigrams; if BIGRAMS is wanted
+    raw      : runs of bytes, see tokenize_raw; if RAW is wanted
     measures : one token a measure, see nbspam.tokens.measures; if MEASURES is wanted
     sent     : of header and structure those that delivery leaves as the sender wrote them
     numeric  : values of nbspam.tokens.numeric.NAMES, None where missing; if NUMERIC is wanted
@@ -96,6 +98,7 @@ class Tokens:
         self.structure = structure
         self.measures = measures
         self.bigrams = bigrams
+        self.raw: Sequence[str] = ()
         self.sent: Sequence[str] = ()
         self.numeric: Sequence[float | None] = ()
         self.date = date
@@ -103,7 +106,7 @@ class Tokens:
 
     def views(self) -> tuple[Sequence[str], ...]:
         """The lists of words in the order of VIEWS."""
-        return self.header, self.body, self.structure, self.bigrams
+        return self.header, self.body, self.structure, self.bigrams, self.raw
 
 
 NOTAWORD = "NOTAWORD"

@@ -57,4 +57,4 @@ def replace_words(tokens: Tokens, pattern: str, message: Message, texts: Texts, 
     """Make the words of the subject and of the texts shown the only tokens; numeric features stay."""
     subjects = [value for field, value in message.headers if field == "subject"]
     tokens.body = match_words(pattern, "\n".join([*subjects, *texts.visible]), name)
-    tokens.header = tokens.structure = tokens.bigrams = tokens.measures = ()
+    tokens.header = tokens.structure = tokens.bigrams = tokens.raw = tokens.measures = ()

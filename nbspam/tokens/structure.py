@@ -1,15 +1,20 @@
-"""How a message is made, and the addresses of the web in it -> tokens of the structure view.
+"""How a message is made, and the addresses of the web in it -> tokens of the views structure and raw.
 
 Content types, encodings, character sets, attachments and documents; of a page what its form is; of an address
-its scheme, host with parents, port and path words.
+its scheme, host with parents, port and path words.  Raw are runs of the first bytes as they came: case,
+blanks, order and layout tell programs apart, and no other view has them (docs/decisions.md, "Raw bytes").
 """
 
 from __future__ import annotations
 
+from itertools import compress
+
+from nbspam.mail.headers import find_header, find_header_fields, unify_line_ends
 from nbspam.mail.leaf import MAGIC
 from nbspam.mail.limits import Memory
 from nbspam.mail.message import normalise_filename, pin
 from nbspam.tokens.bag import INNER
+from nbspam.tokens.headers import counts_as_evidence
 from nbspam.tokens.words import (
     ALPHABET,
     MAX_WORD,
@@ -36,6 +41,11 @@ MAX_FOUND_SCHEME = 12  # in running text
 MAX_URL = 2_000  # characters of one URL that are read
 MAX_INNER = 5  # addresses inside of one
 MAX_PATH_WORDS = 30
+MAX_RAW_BYTES = 3_000  # of a message, without fields that are no evidence, each line end a LF
+_MAX_LINE_END = 3  # bytes: CR CR LF
+RUN_BYTES = 5  # bytes of a token
+ONE_IN = 8  # runs that the hash chooses
+RAW_MARK = "raw="
 _END = bytes(range(33)) + b"<>\"'`{}|\\^[]" + bytes(range(128, 256))
 _STOP = bytes.maketrans(_END, b" " * len(_END))
 _PATH = ALPHABET.translate(bytes.maketrans(WORD_MARKS.encode(), b" " * len(WORD_MARKS)))
@@ -275,3 +285,40 @@ def _tokenize_path(path: str) -> list[str]:
         elif len(word) > 1 and not word.isdigit():
             found.append("url=/" + word)
     return found
+
+
+def _show(byte: int) -> int:
+    """The Latin-1 character that stands for a byte in a token; none is white space or a control character."""
+    if 0x80 <= byte <= 0xA0:
+        return byte + 0x40
+    return byte if 0x20 < byte != 0x7F else ord(_BLANKS.get(byte, "¤"))
+
+
+_BLANKS = {0x20: "·", 0x0A: "¶", 0x09: "»"}
+_SHOWN = bytes(map(_show, range(256)))
+# The hash of a run is the sum of its bytes, each times a factor: one product of long integers with 32 bits
+# for each byte, because a loop takes ten times as long.  Byte 2 of a sum depends on all of the run.
+_FACTORS = (1_097_303, 196_797, 1_664_525, 69_069, 1_566_083)  # odd, below 2^32 / (5 * 255)
+_PRODUCT = sum(factor << 32 * place for place, factor in enumerate(_FACTORS))
+_HASH_BYTE = 4 * (RUN_BYTES - 1) + 2  # in the first sum that is whole
+_CHOSEN = bytes(byte % ONE_IN == 0 for byte in range(256))
+
+
+def tokenize_raw(data: bytes) -> list[str]:
+    """The chosen runs of the first MAX_RAW_BYTES of a message, in order, repeats kept."""
+    text = _cut_out_notes(data).translate(_SHOWN).decode("latin-1")
+    number = int.from_bytes(text.encode("utf-32-le"), "little") * _PRODUCT
+    sums = number.to_bytes(4 * (len(text) + RUN_BYTES), "little")
+    chosen = sums[_HASH_BYTE : 4 * len(text) : 4].translate(_CHOSEN)
+    return [RAW_MARK + text[start : start + RUN_BYTES] for start in compress(range(len(text)), chosen)]
+
+
+def _cut_out_notes(data: bytes) -> bytes:
+    """The first MAX_RAW_BYTES without `From ` lines and fields that are no evidence."""
+    pieces: list[bytes] = []
+    stop, most = find_header(data), _MAX_LINE_END * MAX_RAW_BYTES
+    for start, stop, name in find_header_fields(data):
+        if counts_as_evidence(name):
+            pieces.append(data[start : min(stop, start + most)])
+    pieces.append(data[stop : stop + most])
+    return unify_line_ends(b"".join(pieces)[:most])[:MAX_RAW_BYTES]

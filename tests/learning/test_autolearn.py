@@ -174,7 +174,7 @@ def test_old_autolearned_messages_are_forgotten_without_a_trace(
 
 def test_a_replay_with_all_labels_is_one_without_autolearn(trained: Path) -> None:
     source = open_labelled([str(trained.parent / "mail")])
-    corpus = read_corpus(source.items(), source.classes, wanted=frozenset(("bigrams", "measures")))
+    corpus = read_corpus(source.items(), source.classes, wanted=Settings().wanted)
     order = np.argsort(np.arange(len(corpus.block)) % ENOUGH, kind="stable")
     plain, own = (ReplayJudge(corpus, Plan(Settings())) for _ in range(2))
     taught = Autolearn(own, count_outdated)

@@ -24,6 +24,7 @@ WAYS = {
     "not diluted": Settings(diluted=False),
     "no measures": Settings(measures=False),
     "no bigrams": Settings(bigrams=False),
+    "no raw bytes": Settings(raw=False),
     "not capped": Settings().replaced(capped=False),
 }
 
@@ -92,6 +93,7 @@ def random_block(n_classes: int) -> Block:
         measured = [list_bins(name)[int(rng.integers(0, N_BINS[name]))] for name in MEASURE_NAMES]
         for copy in range(1 + (number % 6 == 0)):
             read = Tokens(*views[:3], measured, views[3], date=float(rng.integers(0, 1000)))
+            read.raw = views[4]
             builder.add(f"{number}.{copy}", label, read, 100)
     return merge_blocks([builder.build()])  # columns by ascending key
 

@@ -25,7 +25,7 @@ def read(path: Path | str, jobs: int = 1, wanted: frozenset[str] = WORDS) -> Cor
 
 @pytest.fixture(scope="module")
 def demonstration(data: Path) -> Corpus:
-    return read(data / "index", wanted=frozenset(("bigrams", "measures", "numeric")))
+    return read(data / "index", wanted=Settings().wanted | {"numeric"})
 
 
 def test_a_saved_model_judges_as_classify_does(data: Path, tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ from nbspam.tasks.plan import Plan
 @pytest.fixture(scope="module")
 def corpus(data: Path) -> Corpus:
     source = open_labelled([str(data / "index")])
-    asked = frozenset(("bigrams", "measures"))
+    asked = Settings().wanted
     return read_corpus(source.items(), source.classes, 1, source.ordered_by_index, wanted=asked)
 
 

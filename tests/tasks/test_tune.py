@@ -25,7 +25,7 @@ pytestmark = pytest.mark.slow
 
 def read(path: Path) -> Corpus:
     source = open_labelled([str(path)])
-    asked = frozenset(("bigrams", "measures"))
+    asked = Settings().wanted
     return read_corpus(source.items(), source.classes, 1, source.ordered_by_index, wanted=asked)
 
 
