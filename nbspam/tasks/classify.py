@@ -40,7 +40,7 @@ class RowTokens(Counted):
     def __init__(self, block: Block, row: int, texts: Sequence[bytes]) -> None:
         """texts : of all columns, see list_texts"""
         self.features: Sequence[float | None] = block.features[row].tolist()
-        self._digest = None
+        self._digest = 0  # it is scored, never learned
         self.tokens = [{} for _ in range(N_VIEWS)]
         pairs = slice(block.starts[row], block.starts[row + 1])
         columns = block.columns[pairs]

@@ -36,6 +36,12 @@ def test_mistakes_are_shown_with_date_sender_and_subject(tmp_path: Path) -> None
     assert shown.replace("<", "&lt;").replace(">", "&gt;") in (tmp_path / "page.html").read_text("utf-8")
 
 
+def test_a_model_of_some_views_is_evaluated_with_its_mistakes(mail: Path, tmp_path: Path) -> None:
+    run("train", "-q", "--views", "body,measures", mail, "-m", tmp_path / "model")
+    turned = run("eval", f"--ham={mail}/spam", f"--spam={mail}/ham", "-m", tmp_path / "model")
+    assert "Misclassified: " in turned and "ham taken for spam" in turned
+
+
 def test_a_seed_gives_the_same_evaluation_again(mail: Path) -> None:
     first, again, other = (run("eval", mail, "--folds", 3, "--seed", n, "--json") for n in (5, 5, 6))
     assert first == again != other
