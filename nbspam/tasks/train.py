@@ -176,6 +176,7 @@ def _sum_ranges(ranges: Iterable[Counts], block: Block) -> Counts:
         places = places[places >= 0]
         found.append(numbers if len(places) == len(numbers.keys) else numbers.take(places))
     counts = merge_counts(found)
+    counts.messages = numbers.messages  # each range has those of all
     counts.totals = Totals(*[reduce(np.add, arrays) for arrays in zip(*totals, strict=True)])
     return counts
 
