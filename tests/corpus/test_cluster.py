@@ -112,7 +112,7 @@ def test_program_starts_a_cluster_of_its_own(data: Path, tmp_path: Path) -> None
     """Its worker processes import the script that people start."""
     command = [sys.executable, ROOT / "bin/nbspam", "train", data, "--local-cluster", "1"]
     done = subprocess.run([*command, "-m", tmp_path / "there"], capture_output=True, text=True, check=True)
-    assert done.stderr.splitlines()[-2].startswith("Trained on 246 messages (133 ham, 113 spam); ")
+    assert done.stderr.splitlines()[-3].startswith("Trained on 246 messages (133 ham, 113 spam); ")
     run("train", data, "-m", tmp_path / "alone", "-q")
     assert counts(tmp_path / "there") == counts(tmp_path / "alone")
 

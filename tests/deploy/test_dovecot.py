@@ -147,7 +147,9 @@ def account(tmp_path: Path, installed: Path) -> Account:
 @pytest.fixture
 def model(account: Account) -> Path:
     """Small, so that few messages of it are counted; those of the tests are not among them."""
-    classes = {"ham": [mail("minutes"), mail("lunch")], "spam": [mail("pills"), mail("prize")]}
+    when = ("today", "soon", "later", "here", "there")
+    classes = {"ham": [mail(f"minutes lunch {one}") for one in when]}
+    classes["spam"] = [mail(f"pills prize {one}") for one in when]
     folder = write_folders(account.home / "train", classes)
     account.model.parent.mkdir(parents=True)
     subprocess.run([account.nbspam, "train", "-q", folder, "-m", account.model], check=True)

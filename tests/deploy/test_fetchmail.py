@@ -15,7 +15,7 @@ from tests.deploy.imap_server import PASSWORD, Dovecot
 from tests.deploy.recipes import adapted, recipe, without_own_field
 from tests.deploy.test_imap import MISSING, Account, crlf
 from tests.programs import needs
-from tests.tiny_mail import counts, mail, run
+from tests.tiny_mail import counts, mail, run, write_folders
 
 HAM, SPAM = mail("the minutes of Friday about the fence"), mail("pills and cheap watches for you")
 pytestmark = [pytest.mark.debian, pytest.mark.skipif(bool(MISSING), reason=MISSING)]
@@ -49,7 +49,12 @@ class Home(Account):
 
 
 @pytest.fixture
-def home(open_folder: Path, tmp_path: Path, model: Path, installed: Path) -> Iterator[Home]:
+def home(open_folder: Path, tmp_path: Path, installed: Path) -> Iterator[Home]:
+    classes = {
+        name: [text + b"number %d\n" % n for n in range(5)] for name, text in (("ham", HAM), ("spam", SPAM))
+    }
+    model = tmp_path / "model"
+    run("train", "-q", "-j1", write_folders(tmp_path / "train", classes), "-m", model)
     server = Dovecot(open_folder, "")
     yield Home(server, tmp_path, model, installed)
     server.stop()

@@ -34,7 +34,7 @@ def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Dove
     for name, capability in capabilities.items():
         folder = tmp_path_factory.mktemp(name)
         for one in (folder, *folder.parents[:2]):
-            one.chmod(0o755)
+            one.chmod(one.stat().st_mode | 0o055)
         found[name] = Dovecot(folder, capability)
     yield found
     for server in found.values():

@@ -117,7 +117,9 @@ def write_script(home: Path, installed: Path) -> Path:
 
 def train(home: Path, installed: Path) -> Path:
     """The model of the script."""
-    classes = {"ham": [mail("minutes"), mail("lunch")], "spam": [mail("pills"), mail("prize")]}
+    when = ("today", "soon", "later", "here", "there")
+    classes = {"ham": [mail(f"minutes lunch {one}") for one in when]}
+    classes["spam"] = [mail(f"pills prize {one}") for one in when]
     folder, model = write_folders(home / "train", classes), home / "model.nbspam"
     subprocess.run([installed, "train", "-q", "--mode", "644", folder, "-m", model], check=True)
     return model
