@@ -44,7 +44,7 @@ MAX_PATH_WORDS = 30
 MAX_RAW_BYTES = 3_000  # of a message, without fields that are no evidence, each line end a LF
 _MAX_LINE_END = 3  # bytes: CR CR LF
 RUN_BYTES = 5  # bytes of a token
-ONE_IN = 8  # runs that the hash chooses
+ONE_IN = 16  # runs that the hash chooses
 RAW_MARK = "raw="
 _END = bytes(range(33)) + b"<>\"'`{}|\\^[]" + bytes(range(128, 256))
 _STOP = bytes.maketrans(_END, b" " * len(_END))
@@ -314,11 +314,11 @@ def tokenize_raw(data: bytes) -> list[str]:
 
 
 def _cut_out_notes(data: bytes) -> bytes:
-    """The first MAX_RAW_BYTES without `From ` lines and fields that are no evidence."""
+    """The first MAX_RAW_BYTES without `From ` lines, fields that are no evidence, empty lines at the end."""
     pieces: list[bytes] = []
     stop, most = find_header(data), _MAX_LINE_END * MAX_RAW_BYTES
     for start, stop, name in find_header_fields(data):
         if counts_as_evidence(name):
             pieces.append(data[start : min(stop, start + most)])
     pieces.append(data[stop : stop + most])
-    return unify_line_ends(b"".join(pieces)[:most])[:MAX_RAW_BYTES]
+    return unify_line_ends(b"".join(pieces)[:most])[:MAX_RAW_BYTES].rstrip(b"\n")

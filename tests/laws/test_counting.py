@@ -207,7 +207,7 @@ def test_unknown_tokens_dilute_the_evidence_of_their_view(items: Items, tmp_path
     diluted = Counted(Tokens([], known + [f"never met {n}" for n in range(len(known))], []))
     scorer = Scorer(model, parse_settings(model.settings))
     before, after = scorer.score(plain), scorer.score(diluted)
-    assert after.common == [0.0, 0.5, 0.0, 0.0]
+    assert after.common == [0.0, 0.5, 0.0, 0.0, 0.0]
     for old, new in zip(before.evidence, after.evidence, strict=True):
         assert new == pytest.approx([0.75 * value for value in old], abs=1e-12)
     assert after.scores[1] == pytest.approx(sum(part.values[1] for part in after.parts))

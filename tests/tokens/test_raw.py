@@ -7,7 +7,7 @@ import random
 from nbspam.tokens import read
 from nbspam.tokens.structure import MAX_RAW_BYTES, RAW_MARK, RUN_BYTES
 
-HEADER = b"From: Ida <ida@lake.example>\nSubject: Free  pears\n"
+HEADER = b"From: Ida <ida@lake.example>\nSubject: Free  pears  and  apples  for  everybody  near  the  lake\n"
 TEXT = bytes(random.Random(1).choices(range(32, 127), k=1000))
 
 
@@ -23,17 +23,17 @@ def test_what_delivery_adds_and_line_ends_change_no_raw_token() -> None:
     assert raw(plain.replace(b"\n", b"\r\n")) == raw(plain)
 
 
-def test_one_run_in_eight_is_read_of_the_first_bytes_only() -> None:
+def test_one_run_in_sixteen_is_read_of_the_first_bytes_only() -> None:
     text = b"a" + bytes(random.Random(2).choices(range(256), k=5 * MAX_RAW_BYTES)).replace(b"\r", b"")
     found = raw(HEADER + b"\n" + text)
     assert found == raw(HEADER + b"\n" + text[:MAX_RAW_BYTES])
-    assert 0.8 < len(found) / (MAX_RAW_BYTES / 8) < 1.2
+    assert 0.8 < len(found) / (MAX_RAW_BYTES / 16) < 1.2
     assert {len(token) for token in found} == {len(RAW_MARK) + RUN_BYTES}
 
 
 def test_a_run_is_read_wherever_it_is() -> None:
     alone = {token for token in raw(TEXT) if token in raw(b"\n" + TEXT)}
-    assert len(alone) > 100
+    assert len(alone) > 50
     assert alone <= {*raw(HEADER + b"\n" + TEXT)}
 
 
