@@ -10,6 +10,8 @@ from itertools import pairwise
 from nbspam.mail.message import pin
 from nbspam.tokens.bag import EDGE, INNER
 
+_BEYOND_LETTERS = 0x31350  # no letter of Unicode 14 is from here on, and no mark except in _TAGS
+_TAGS = range(0xE0000, 0xE1000)
 MAX_KNOWN_CHARACTERS = 60_000  # whose meaning is remembered, some 8 MB
 # The characters of most Western mail, converted already: unicodedata takes 2 ms to load.
 COMMON = {code: chr(code) for code in range(128)}
@@ -34,6 +36,8 @@ class CharacterTable(dict[int, str]):
     """
 
     def __missing__(self, code: int) -> str:
+        if code >= _BEYOND_LETTERS and code not in _TAGS:
+            return " "
         from nbspam.tokens.characters import convert  # common characters do without
 
         if len(self) >= MAX_KNOWN_CHARACTERS:
