@@ -24,7 +24,7 @@ ALPHA = 0.03  # Laplace's 1 of textbooks is many times worse on whole mail
 TEXTBOOK_ALPHA = 1.0
 SECOND_ALPHA = 10.0
 MEASURE_ALPHA = 1.0  # of the bins of a measure
-# Averages of a view: header, body, structure, bigrams.
+# Averages of a view: header, body, structure, bigrams, raw.
 THRESHOLD = 2.0  # nats; a token whose classes differ by less is ignored
 STRONG = (1.0, 0.75, 0.5, 0.5, 1.5)  # of the threshold, by view: spreads above it count
 WEAK = (1.0, 0.5, 0.5, 0.5, 1.5)  # of the threshold, by view: spreads above it count to reach AT_LEAST
@@ -75,7 +75,7 @@ class Settings:
     damped: bool = True  # log-odds of mail unlike that of training, see `of` and nbspam.model.scorer.trust
 
     def __init__(self, event_model: str = "presence", **given: Any) -> None:
-        """given : any of the settings above, except `capped`"""
+        """given : any of the settings above, except `capped` and `damped`"""
         self._set(given)
         if event_model in NUMERIC_MODELS:
             self.numeric_model = event_model

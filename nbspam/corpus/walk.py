@@ -70,6 +70,7 @@ _ATTACHMENTS = "Attachments"  # next to Messages
 _STATE_BYTES = 1 << 12  # of a message: programs write its state first
 _CHUNK_BYTES = 1 << 16
 _HIDDEN = (".", ",")
+_READ_PACKINGS = ("gz", "bz2", "xz")  # what is in them tells what a file is
 _UNSPLIT = "several messages in one: their lines From do not follow an empty line"
 _OTHER_CLASS = "in another class"
 
@@ -148,7 +149,7 @@ class MailFile(NamedTuple):
 
     def _explain(self, head: bytes, file: BinaryIO) -> str:
         """Why the file is no mail to learn from, or ''.  head : what it begins with"""
-        if detect_packing(head) in ("gz", "bz2", "xz"):
+        if detect_packing(head) in _READ_PACKINGS:
             return ""
         if begins_mbox(head):
             return ""
@@ -357,9 +358,10 @@ def look_at_file(path: str, notes: Notes) -> str | None:
     try:
         with open_message(path) as file:
             head = file.read(_CHUNK_BYTES)
-            if detect_packing(head) in ("gz", "bz2", "xz"):
+            packing = detect_packing(head)
+            if packing in _READ_PACKINGS:
                 file.seek(0)
-                with unpack(file, detect_packing(head)) as stream:
+                with unpack(file, packing) as stream:
                     head = stream.read(_CHUNK_BYTES)
     except OSError as error:
         notes.skip(path, error)

@@ -127,11 +127,7 @@ def choose_header_codec(payload: bytes, label: str, allowance: Allowance) -> str
     is_legacy = codec not in ("", "ascii", "utf-8") and not codec.startswith(_STATEFUL)
     if is_legacy and _try_decode(payload, codec) is not None:
         return codec
-    return (
-        "utf-8"
-        if _is_sound(payload.decode("utf-8", "replace"), _MOST_OF_UTF_8)
-        else _guess(payload, allowance)
-    )
+    return "utf-8" if _is_mostly_utf_8(payload) else _guess(payload, allowance)
 
 
 def _decode_hard(payload: bytes, codec: str, allowance: Allowance) -> tuple[str, str]:
@@ -152,7 +148,7 @@ def _decode_hard(payload: bytes, codec: str, allowance: Allowance) -> tuple[str,
         allowance.note("no-charset")
     else:
         allowance.note("bad-charset")
-    if _is_sound(payload.decode("utf-8", "replace"), _MOST_OF_UTF_8):
+    if _is_mostly_utf_8(payload):
         codec = "utf-8"
     elif codec in ("", "ascii", "utf-8") or codec.startswith(_ISO_2022):
         codec = _guess(payload, allowance)
@@ -187,6 +183,11 @@ def _is_sound(text: str, most: float = 0.1) -> bool:
     """True if at most this share of the characters that are not ASCII is broken."""
     high = len(text) - len(text.encode("ascii", "ignore"))
     return text.count("\ufffd") <= most * high
+
+
+def _is_mostly_utf_8(payload: bytes) -> bool:
+    """True if some bytes may be broken, but hardly by chance."""
+    return _is_sound(payload.decode("utf-8", "replace"), _MOST_OF_UTF_8)
 
 
 def find_utf_16(payload: bytes, codec: str) -> str:

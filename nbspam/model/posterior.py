@@ -218,7 +218,7 @@ def can_judge(averaged: bool, messages: Sequence[float]) -> bool:
 def prior_scores(settings: Settings, messages: Sequence[float], names: Sequence[str]) -> list[float]:
     """The scores of a message without words, or without mail to judge by: the log prior, nats by class.
 
-    All -inf (undefined) if the prior follows the mail and there is none to judge by.
+    Undefined, all -inf, if the prior is that of the mail and no mail was counted.
     """
     if settings.prior in OF_MAIL and not can_judge(settings.averaged, messages):
         return [-inf] * len(messages)

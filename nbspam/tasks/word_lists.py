@@ -201,7 +201,7 @@ def _read_thunderbird(pieces: Iterable[bytes]) -> Iterator[tuple[str, HamSpam]]:
 
 
 def _unpack(data: bytes, at: int) -> int:
-    """The number of 32 bits at a place; ValueError if there is none, or one above MAX_COUNT."""
+    """The number of 32 bits at a place; ValueError if the data ends before, or for one above MAX_COUNT."""
     four = data[at : at + 4]
     number = int.from_bytes(four, "big")
     if len(four) < 4 or number > MAX_COUNT:
