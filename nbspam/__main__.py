@@ -65,7 +65,12 @@ def _make_streams_block() -> None:
 
 
 class _Stopped(BaseException):
-    """A signal asks the program to end."""
+    """A signal asks the program to end.
+
+    number : of the signal, once it came; Python drops an exception that is raised in a destructor or callback
+    """
+
+    number = 0
 
 
 def _unwind_on_signals() -> None:
@@ -75,7 +80,8 @@ def _unwind_on_signals() -> None:
     def stop(number: int, _: object) -> None:
         for one in (signal.SIGTERM, signal.SIGHUP):
             signal.signal(one, signal.SIG_IGN)
-        raise _Stopped(number)
+        _Stopped.number = number
+        raise _Stopped
 
     for number in (signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) == signal.SIG_DFL:
@@ -88,20 +94,24 @@ def _run(arguments: list[str]) -> int:
         status = _dispatch(arguments)
         sys.stdout.flush()
         return status
-    except _Stopped as stopped:
-        import _signal as signal
-
-        signal.signal(stopped.args[0], signal.SIG_DFL)
-        os.kill(os.getpid(), stopped.args[0])  # the parent sees which signal ended it
-        raise
     except KeyboardInterrupt:
         sys.stderr.write("nbspam: interrupted\n")
         return INTERRUPTED
-    except Exception as error:
+    except (_Stopped, Exception) as error:
+        if _Stopped.number:
+            _end_by_signal(_Stopped.number)
         return _report(error)
 
 
-def _report(error: Exception) -> int:
+def _end_by_signal(number: int) -> None:
+    """End the process by a signal, so that the parent sees which one."""
+    import _signal as signal
+
+    signal.signal(number, signal.SIG_DFL)
+    os.kill(os.getpid(), number)
+
+
+def _report(error: BaseException) -> int:
     """Write an error to stderr; returns its exit status."""
     from nbspam.errors import NbspamError
 
