@@ -1,0 +1,1 @@
+//! nbspam/mail/html/__init__.py

@@ -1,0 +1,4 @@
+//! nbspam/mail/__init__.py
+
+pub mod html;
+pub mod message;

@@ -1,0 +1,1 @@
+//! nbspam/tokens/__init__.py
