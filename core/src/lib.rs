@@ -4,12 +4,203 @@
 //! Python, or the whole message is left to it; nothing here decides, weighs or stores.
 
 use pyo3::prelude::*;
+use pyo3::types::{PyByteArray, PyBytes, PyDict, PyList};
+use std::cell::{Cell, RefCell};
+use std::collections::{BTreeMap, HashMap};
+use std::panic::{catch_unwind, set_hook, take_hook, AssertUnwindSafe};
+use std::sync::{Mutex, PoisonError};
 
+mod count;
 mod mail;
+mod python;
 mod tokens;
+
+use count::{Arrays, Builder};
+use mail::message::{LeftToPython, Read};
+use tokens::bag::{hash_token, Tokens, Words};
+use tokens::Wanted;
+
+/// How many messages were left to Python, by reason.
+static LEFT: Mutex<BTreeMap<String, u64>> = Mutex::new(BTreeMap::new());
+
+thread_local! {
+    static IS_READING: Cell<bool> = const { Cell::new(false) };
+    static FAULT: RefCell<String> = const { RefCell::new(String::new()) };
+}
+
+/// The tokens of a message; None if it is left to Python.
+fn read_tokens(py: Python<'_>, data: &[u8], wanted: Wanted) -> Option<Tokens> {
+    let read = || -> Read<Tokens> {
+        let message = mail::parse(data)?;
+        tokens::tokenize(&message, wanted)
+    };
+    py.allow_threads(|| guard(read))
+}
+
+/// Call a reader; None, and one more message that is left to Python, if it gives up or panics.
+fn guard<T>(read: impl FnOnce() -> Read<T>) -> Option<T> {
+    IS_READING.set(true);
+    let found = catch_unwind(AssertUnwindSafe(read));
+    IS_READING.set(false);
+    let reason = match found {
+        Ok(Ok(found)) => return Some(found),
+        Ok(Err(LeftToPython(reason))) => reason.to_string(),
+        Err(_) => FAULT.with(|fault| fault.take()),
+    };
+    *LEFT.lock().unwrap_or_else(PoisonError::into_inner).entry(reason).or_default() += 1;
+    None
+}
+
+/// Keep where a reader panics in place of writing it to stderr: that message is read by Python.
+fn keep_faults() {
+    let others = take_hook();
+    set_hook(Box::new(move |fault| {
+        if !IS_READING.get() {
+            others(fault);
+        } else if let Some(place) = fault.location() {
+            FAULT.with(|text| *text.borrow_mut() = format!("panic at {}:{}", place.file(), place.line()));
+        }
+    }));
+}
+
+fn read_wanted(names: &[String]) -> Wanted {
+    let is_wanted = |name: &str| names.iter().any(|wanted| wanted == name);
+    Wanted {
+        bigrams: is_wanted("bigrams"),
+        raw: is_wanted("raw"),
+        measures: is_wanted("measures"),
+        date: is_wanted("date"),
+    }
+}
+
+fn list_words<'py>(py: Python<'py>, words: &Words) -> PyResult<Bound<'py, PyList>> {
+    PyList::new(py, words.iter().collect::<Vec<_>>())
+}
+
+/// The tokens of a message by view, those that were sent, and the date; None if it is left to Python.
+///
+/// wanted : some of bigrams, raw, measures, date
+#[pyfunction]
+fn read<'py>(
+    py: Python<'py>,
+    data: &[u8],
+    wanted: Vec<String>,
+) -> PyResult<Option<(Vec<Bound<'py, PyList>>, Bound<'py, PyList>, Option<f64>)>> {
+    let Some(tokens) = read_tokens(py, data, read_wanted(&wanted)) else { return Ok(None) };
+    let views = tokens.views().into_iter().map(|words| list_words(py, words)).collect::<PyResult<_>>()?;
+    Ok(Some((views, list_words(py, &tokens.sent)?, tokens.date)))
+}
+
+/// The distinct tokens of a message, key -> (text, how often) by view, and its identity; None if it is left to
+/// Python.
+#[pyfunction]
+fn count_tokens<'py>(
+    py: Python<'py>,
+    data: &[u8],
+    wanted: Vec<String>,
+) -> PyResult<Option<(Vec<Bound<'py, PyDict>>, i64)>> {
+    let Some(tokens) = read_tokens(py, data, read_wanted(&wanted)) else { return Ok(None) };
+    let views = tokens.views().into_iter().map(|words| count_words(py, words)).collect::<PyResult<_>>()?;
+    Ok(Some((views, tokens.identify())))
+}
+
+fn count_words<'py>(py: Python<'py>, words: &Words) -> PyResult<Bound<'py, PyDict>> {
+    let mut places = HashMap::with_capacity(words.len());
+    let mut counted: Vec<(&str, u32)> = Vec::new();
+    for word in words.iter() {
+        let place = *places.entry(word).or_insert(counted.len());
+        match counted.get_mut(place) {
+            Some((_, times)) => *times += 1,
+            None => counted.push((word, 1)),
+        }
+    }
+    let found = PyDict::new(py);
+    for (word, times) in counted {
+        found.set_item(hash_token(word), (word, times))?;
+    }
+    Ok(found)
+}
+
+/// Collects the tokens of messages into blocks, as BlockBuilder does.
+#[pyclass(name = "Builder")]
+struct PyBuilder {
+    builder: Builder,
+    wanted: Wanted,
+}
+
+#[pymethods]
+impl PyBuilder {
+    #[new]
+    fn new(wanted: Vec<String>) -> Self {
+        PyBuilder { builder: Builder::new(), wanted: read_wanted(&wanted) }
+    }
+
+    /// Distinct tokens of all blocks so far.
+    fn distinct(&self) -> usize {
+        self.builder.distinct()
+    }
+
+    /// Tokens of the messages of this block, repeats counted.
+    fn occurrences(&self) -> usize {
+        self.builder.occurrences()
+    }
+
+    /// Read and add a message; its date, NaN if it has none.  None, and nothing is added, if it is left to Python.
+    fn read(&mut self, py: Python<'_>, data: &[u8]) -> Option<f64> {
+        let tokens = read_tokens(py, data, self.wanted)?;
+        self.builder.add(tokens.views().into_iter(), tokens.identify());
+        Some(tokens.date.unwrap_or(f64::NAN))
+    }
+
+    /// Add a message that Python has read.  views : the tokens of each, joined by line feeds
+    fn add(&mut self, views: Vec<Vec<u8>>, identity: i64) {
+        let views: Vec<Words> = views.iter().map(|texts| split_lines(texts)).collect();
+        self.builder.add(views.iter(), identity);
+    }
+
+    /// The arrays of the block of the messages added since the last one, by name; `first` is a number.
+    fn build<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let arrays: Arrays = py.allow_threads(|| self.builder.build());
+        let found = PyDict::new(py);
+        found.set_item("first", arrays.first)?;
+        found.set_item("texts", PyBytes::new(py, &arrays.texts))?;
+        let add = |name: &str, bytes: &[u8]| found.set_item(name, PyByteArray::new(py, bytes));
+        add("starts", &flatten(&arrays.starts, |value| value.to_ne_bytes()))?;
+        add("columns", &flatten(&arrays.columns, |value| value.to_ne_bytes()))?;
+        add("counts", &flatten(&arrays.counts, |value| value.to_ne_bytes()))?;
+        add("has_words", &arrays.has_words)?;
+        add("identities", &flatten(&arrays.identities, |value| value.to_ne_bytes()))?;
+        add("keys", &flatten(&arrays.keys, |value| value.to_ne_bytes()))?;
+        add("views", &arrays.views)?;
+        Ok(found)
+    }
+}
+
+fn split_lines(texts: &[u8]) -> Words {
+    let mut found = Words::default();
+    for text in String::from_utf8_lossy(texts).split('\n').filter(|text| !text.is_empty()) {
+        found.push(text);
+    }
+    found
+}
+
+fn flatten<T: Copy, const N: usize>(values: &[T], to_bytes: impl Fn(T) -> [u8; N]) -> Vec<u8> {
+    values.iter().flat_map(|value| to_bytes(*value)).collect()
+}
+
+/// How many messages were left to Python in this process, by reason.
+#[pyfunction]
+fn count_left() -> BTreeMap<String, u64> {
+    LEFT.lock().unwrap_or_else(PoisonError::into_inner).clone()
+}
 
 #[pymodule]
 fn nbspam_core(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    keep_faults();
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add_class::<PyBuilder>()?;
+    module.add_function(wrap_pyfunction!(read, module)?)?;
+    module.add_function(wrap_pyfunction!(count_tokens, module)?)?;
+    module.add_function(wrap_pyfunction!(count_left, module)?)?;
     Ok(())
 }

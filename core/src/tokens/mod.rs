@@ -1,1 +1,57 @@
-//! nbspam/tokens/__init__.py
+//! nbspam/tokens/__init__.py: a Message becomes the tokens of each view.
+
+mod addresses;
+pub mod bag;
+mod characters;
+mod headers;
+mod measures;
+mod structure;
+mod text;
+mod texts;
+mod unicode_words;
+mod words;
+
+use crate::mail::dates::find_date;
+use crate::mail::message::{Message, Read};
+use bag::{make_bigrams, Tokens, MAX_TOKENS};
+
+/// What is read in addition to the words.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Wanted {
+    pub bigrams: bool,
+    pub raw: bool,
+    pub measures: bool,
+    pub date: bool,
+}
+
+/// The tokens of a message, at most MAX_TOKENS a view.
+pub fn tokenize(message: &Message, wanted: Wanted) -> Read<Tokens> {
+    let header = headers::tokenize_header(message)?;
+    let mut texts = texts::Texts::default();
+    for part in &message.parts {
+        texts.read_part(part)?;
+    }
+    texts.read_rest(&message.parts)?;
+    let mut tokens = Tokens { header: header.tokens, sent: header.sent, ..Tokens::default() };
+    tokens.body = std::mem::take(&mut texts.body);
+    tokens.body.truncate(MAX_TOKENS);
+    if wanted.bigrams {
+        tokens.bigrams = make_bigrams(&tokens.body);
+    }
+    if wanted.raw {
+        tokens.raw = structure::tokenize_raw(message.data);
+    }
+    if wanted.measures {
+        tokens.measures = measures::tokenize_measures(message, &texts, header.size_bytes)?;
+    }
+    if wanted.date {
+        tokens.date = find_date(message)?;
+    }
+    // Those of the whole message come first, so that a flood of URLs does not push them out.
+    tokens.structure = structure::tokenize_form(message, header.size_bytes);
+    tokens.structure.extend(&header.order, "", MAX_TOKENS);
+    tokens.structure.extend(&texts.structure, "", MAX_TOKENS);
+    tokens.structure.truncate(MAX_TOKENS);
+    tokens.sent.extend(&texts.structure, "", MAX_TOKENS);
+    Ok(tokens)
+}

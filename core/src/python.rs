@@ -1,0 +1,49 @@
+//! What the core asks of Python: what is rare, and what Python's tables of Unicode decide.
+
+use crate::mail::message::{LeftToPython, Read};
+use pyo3::prelude::*;
+use pyo3::types::{PyString, PyTuple};
+
+/// Kinds of a character, as the methods of `str` in Python tell them.
+#[derive(Clone, Copy, Default)]
+pub struct Kinds {
+    pub is_known: bool,
+    pub is_alnum: bool,
+    pub is_alpha: bool,
+    pub is_upper: bool,
+    /// Lower or title case: such a character is in no text of capitals.
+    pub is_lower: bool,
+}
+
+/// What the function of a module of nbspam returns.
+pub fn call<T, A>(module: &str, function: &str, arguments: A) -> Read<T>
+where
+    T: for<'py> FromPyObject<'py>,
+    A: for<'py> IntoPyObject<'py, Target = PyTuple>,
+{
+    Python::with_gil(|py| -> PyResult<T> {
+        py.import(module)?.getattr(function)?.call1(arguments)?.extract()
+    })
+    .map_err(|_| LeftToPython("error-in-python"))
+}
+
+/// What a method of `str` without arguments returns.
+pub fn ask<T>(text: &str, method: &str) -> Read<T>
+where
+    T: for<'py> FromPyObject<'py>,
+{
+    Python::with_gil(|py| PyString::new(py, text).call_method0(method)?.extract())
+        .map_err(|_| LeftToPython("error-in-python"))
+}
+
+/// What `nbspam.tokens.unicode_words` makes of a character.
+pub fn fold_character(character: char) -> Read<String> {
+    call("nbspam.tokens.unicode_words", "fold_character", (character as u32,))
+}
+
+/// The kinds of a character; those that Unicode 14 does not have are of no kind.
+pub fn find_kinds(character: char) -> Read<Kinds> {
+    let (is_known, is_alnum, is_alpha, is_upper, is_lower) =
+        call("nbspam.tokens.unicode_words", "find_kinds", (character,))?;
+    Ok(Kinds { is_known, is_alnum, is_alpha, is_upper, is_lower })
+}

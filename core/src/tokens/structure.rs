@@ -1,0 +1,409 @@
+//! nbspam/tokens/structure.py: how a message is made, and the addresses of the web in it.
+
+use super::addresses::normalise_ipv4;
+use super::bag::{Words, INNER};
+use super::headers::counts_as_evidence;
+use super::text::{first, is_alpha, is_ascii_digit, is_space, last, lower, partition, pin, rpartition, without_space};
+use super::unicode_words::fold;
+use super::words::{
+    alphabet, has_zero_width, list_parents, look_up, make_skip_token, push_parents, split_words, MAX_WORD,
+};
+use crate::mail::headers::{find_header, find_header_fields, unify_line_ends};
+use crate::mail::message::{Document, Html, Message, Part, Read};
+use std::borrow::Cow;
+
+const MAX_ALT_WORDS: usize = 100;
+const MAX_TITLE_WORDS: usize = 100;
+const MAX_NAME_WORDS: usize = 20;
+pub const MAX_URLS: usize = 500;
+pub const MAX_LINKS: usize = 300;
+const MAX_HOST: usize = 80;
+const MAX_SCHEME: usize = 20;
+const MAX_FOUND_SCHEME: usize = 12;
+const MAX_URL: usize = 2_000;
+const MAX_INNER: usize = 5;
+const MAX_PATH_WORDS: usize = 30;
+const MAX_RAW_BYTES: usize = 3_000;
+const MAX_LINE_END: usize = 3;
+const RUN_BYTES: usize = 5;
+const ONE_IN: u32 = 16;
+const PATH: [u8; 256] = alphabet(b"");
+const FACTORS: [u32; RUN_BYTES] = [1_097_303, 196_797, 1_664_525, 69_069, 1_566_083];
+const MAGIC: [(&[u8], &str); 11] = [
+    (b"MZ", "exe"),
+    (b"PK\x03\x04", "zip"),
+    (b"%PDF", "pdf"),
+    (b"\x89PNG", "png"),
+    (b"\xff\xd8\xff", "jpeg"),
+    (b"GIF8", "gif"),
+    (b"\xd0\xcf\x11\xe0", "ole"),
+    (b"Rar!", "rar"),
+    (b"7z\xbc\xaf", "7z"),
+    (b"\x1f\x8b\x08", "gzip"),
+    (b"{\\rtf", "rtf"),
+];
+
+/// What a mail declares, as one short token: no white space.
+pub fn shorten(text: &str, limit: usize) -> Cow<'_, str> {
+    match without_space(first(text, 4 * limit)) {
+        Cow::Borrowed(short) => Cow::Borrowed(first(short, limit)),
+        Cow::Owned(short) => Cow::Owned(first(&short, limit).to_string()),
+    }
+}
+
+/// How many bits a number has.
+fn bit_length(number: usize) -> String {
+    (usize::BITS - number.leading_zeros()).to_string()
+}
+
+/// Content types in order, defects, the size of the message as a power of two, and the number of parts.
+pub fn tokenize_form(message: &Message, size_bytes: usize) -> Words {
+    let mut found = Words::default();
+    for kind in &message.structure {
+        found.push_pieces(&["type=", &shorten(kind, 60)]);
+    }
+    for defect in &message.defects {
+        found.push_pieces(&["defect=", defect]);
+    }
+    found.push_pieces(&["size=", &bit_length(size_bytes)]);
+    found.push_pieces(&["parts=", &message.parts.len().min(9).to_string()]);
+    found
+}
+
+/// Encoding, character set, disposition, and for an attachment its name, ending and true kind.
+pub fn tokenize_part(part: &Part, found: &mut Words) -> Read<()> {
+    let declared = [
+        ("encoding=", &part.encoding, 20),
+        ("charset=", &part.declared_charset, 30),
+        ("disposition=", &part.disposition, 20),
+    ];
+    for (mark, value, limit) in declared {
+        if !value.is_empty() {
+            found.push_pieces(&[mark, &shorten(value, limit)]);
+        }
+    }
+    for filename in part.embedded_names.iter().chain([&part.filename]) {
+        if !filename.is_empty() {
+            tokenize_filename(filename, found)?;
+        }
+    }
+    if part.text.is_empty() && part.size_bytes > 0 {
+        let kind = shorten(&part.content_type, 60);
+        found.push_pieces(&["attached=", &kind, ":", &bit_length(part.size_bytes)]);
+        for (start, kind) in MAGIC {
+            if part.payload_magic.starts_with(start) {
+                found.push_pieces(&["magic=", kind]);
+            }
+        }
+    }
+    part.document.as_ref().map_or(Ok(()), |document| tokenize_document(document, found))
+}
+
+/// The ending of a file's name, a double one as well (pdf.exe), and the words of the rest.
+fn tokenize_filename(filename: &str, found: &mut Words) -> Read<()> {
+    let pinned = pin(filename)?;
+    let spaced: Vec<&str> = super::text::split_space(&pinned).collect();
+    let whole = lower(&spaced.join(" "))?.into_owned();
+    let name = last(whole.trim_end_matches([' ', '.']), 200);
+    let (stem, has_dot, ending) = rpartition(name, ".");
+    if has_dot {
+        found.push_pieces(&["ending=", &shorten(ending, 10)]);
+        let (_, has_second, second) = rpartition(stem.trim_end_matches(is_space), ".");
+        if has_second && (2..=4).contains(&super::text::count(second)) {
+            found.push_pieces(&["ending=", &shorten(&[second, ".", ending].concat(), 14)]);
+        }
+    }
+    // The name that counts, not the one that is seen.
+    let opened = if stem.is_empty() { name } else { stem }.replace('\u{202e}', "");
+    found.extend(&split_words(&opened, MAX_NAME_WORDS)?, "file=", MAX_NAME_WORDS);
+    if !name.is_ascii() && has_zero_width(filename)? {
+        found.push("file=#zero-width");
+    }
+    Ok(())
+}
+
+/// What a document says of itself and does, and what an archive holds.
+fn tokenize_document(document: &Document, found: &mut Words) -> Read<()> {
+    for mark in &document.marks {
+        found.push_pieces(&["document=#", mark]);
+    }
+    for name in &document.names {
+        let pinned = pin(last(name, 200))?;
+        let name = lower(&pinned)?;
+        let (stem, has_dot, ending) = rpartition(&name, ".");
+        if has_dot {
+            found.push_pieces(&["inside=.", &shorten(ending, 10)]);
+        }
+        let words = split_words(if stem.is_empty() { ending } else { stem }, MAX_NAME_WORDS)?;
+        found.extend(&words, "inside=", MAX_NAME_WORDS);
+    }
+    for text in &document.says {
+        found.extend(&split_words(text, MAX_NAME_WORDS)?, "document=", MAX_NAME_WORDS);
+    }
+    Ok(())
+}
+
+/// Words of the title and of what is shown for images; how much is split or in comments.
+pub fn tokenize_page(html: &Html, found: &mut Words) -> Read<()> {
+    found.extend(&split_words(&html.title, MAX_TITLE_WORDS)?, "title=", MAX_TITLE_WORDS);
+    found.extend(&split_words(&html.alts.join(" "), MAX_ALT_WORDS)?, "alt=", MAX_ALT_WORDS);
+    if html.comments > 0 {
+        found.push_pieces(&["comments=", &bit_length(html.comments)]);
+    }
+    if html.joined > 0 {
+        found.push_pieces(&["joined=", &bit_length(html.joined)]);
+    }
+    Ok(())
+}
+
+/// Running text without its URLs, and the URLs.  A URL is letters, ://, and what follows up to a space.
+pub fn cut_urls(text: &str) -> (Cow<'_, str>, Vec<&str>) {
+    let mut rest = Vec::new();
+    let mut urls = Vec::new();
+    let mut start = 0;
+    let finder = memchr::memmem::Finder::new("://");
+    while urls.len() < MAX_URLS {
+        let Some(found) = finder.find(text.as_bytes().get(start..).unwrap_or(&[])) else { break };
+        let at = start + found;
+        let before = text.as_bytes().get(start..at).unwrap_or(&[]);
+        let letters = before.iter().rev().take(MAX_FOUND_SCHEME).take_while(|byte| byte.is_ascii_alphabetic());
+        let begin = at - letters.count();
+        let after = at + "://".len();
+        let end = after + find_url_end(text.as_bytes().get(after..).unwrap_or(&[]));
+        rest.push(text.get(start..begin).unwrap_or(""));
+        urls.push(text.get(begin..end).unwrap_or("").trim_end_matches(['.', ',', ';', ':', '!', '?', ')', '*', '_', '~']));
+        start = end;
+    }
+    if urls.is_empty() {
+        return (Cow::Borrowed(text), urls);
+    }
+    rest.push(text.get(start..).unwrap_or(""));
+    (Cow::Owned(rest.join(" ")), urls)
+}
+
+/// Where the first character is that no address has; brackets may be around a host of IPv6.
+fn find_url_end(text: &[u8]) -> usize {
+    let text = text.get(..MAX_URL).unwrap_or(text);
+    let size = text.iter().position(|byte| !byte.is_ascii()).unwrap_or(text.len());
+    let head = text.get(..size).unwrap_or(text); // Chinese follows an address without a space
+    let mut start = 0;
+    if head.first() == Some(&b'[') {
+        let bracket = head.iter().take(MAX_HOST).position(|byte| *byte == b']').unwrap_or(0);
+        if head.iter().take(bracket).filter(|byte| **byte == b':').count() > 1 {
+            start = bracket + 1;
+        }
+    }
+    let stop = head.iter().skip(start).position(|byte| *byte <= b' ' || b"<>\"'`{}|\\^[]".contains(byte));
+    stop.map_or(size, |stop| start + stop)
+}
+
+/// What a URL leads to.
+#[derive(Default)]
+pub struct Host {
+    /// In lower case, without user, port and last dot.
+    pub name: String,
+    /// Of the host with its parents, and of what is odd about it.
+    pub tokens: Words,
+}
+
+/// authority : user@host:port in lower case
+fn read_host(authority: &str) -> Read<Host> {
+    let (_, has_user, host) = rpartition(authority, "@");
+    let (host, _, port) = match host.strip_prefix('[') {
+        Some(address) => partition(address, "]"), // IPv6
+        None => partition(host, ":"),
+    };
+    let mut found = Host { name: normalise_host(host)?, tokens: Words::default() };
+    if has_user {
+        found.tokens.push("url=#user");
+    }
+    let port = port.trim_matches(':');
+    if !port.is_empty() {
+        found.tokens.push_pieces(&["url=port:", first(port, 6)]);
+    }
+    if host.contains(['%', '&']) {
+        found.tokens.push("url=#escaped-host");
+    }
+    for name in list_parents(&found.name) {
+        found.tokens.push_pieces(&["url=", name]);
+    }
+    let is_number = found.name.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+    if found.name.contains(':') || (is_number && found.name.bytes().any(|byte| byte != b'.')) {
+        found.tokens.push("url=#ip");
+    }
+    if !host.is_ascii() || host.contains("xn--") {
+        found.tokens.push("url=#idn");
+    }
+    Ok(found)
+}
+
+/// Add the tokens of a URL, each with the prefix `url=`; the name of its host.
+pub fn read_url(url: &str, found: &mut Words) -> Read<String> {
+    let (scheme, rest) = split_scheme(url)?;
+    if scheme == "mailto" {
+        let address = partition(&rest, "?").0;
+        let mail_host = lower(rpartition(address, "@").2)?;
+        found.push("url=mailto");
+        push_parents(without_space(&mail_host).trim_matches('.'), "url=", found);
+        return Ok(String::new());
+    }
+    let begins_with_host = begins_with_slashes(&rest) || is_www(&rest);
+    if scheme.is_empty() && !begins_with_host {
+        tokenize_path(&rest, found);
+        return Ok(String::new());
+    }
+    if !scheme.is_empty() {
+        found.push_pieces(&["url=", first(&scheme, MAX_SCHEME)]);
+        // A browser finds the hosts of these without slashes, too; others are cid: data: javascript: tel:
+        if !begins_with_host && !matches!(scheme.as_str(), "http" | "https" | "ftp") {
+            return Ok(String::new());
+        }
+    }
+    let rest = without_space(&rest);
+    let (authority, path) = split_authority(&rest)?;
+    let host = read_host(&authority)?;
+    found.extend(&host.tokens, "", usize::MAX);
+    let path = if path.contains('%') { Cow::Owned(unescape(path)) } else { Cow::Borrowed(path) };
+    if path.len() > 1 {
+        tokenize_path(&path, found);
+    }
+    // The address sends the reader on to another one.
+    for inner in path.splitn(MAX_INNER + 1, "://").skip(1) {
+        let inner = without_space(inner);
+        let (inner_authority, _) = split_authority(&inner)?;
+        found.extend(&read_host(&inner_authority)?.tokens, "", usize::MAX);
+    }
+    Ok(host.name)
+}
+
+fn begins_with_slashes(rest: &str) -> bool {
+    let mut start = rest.chars();
+    let is_slash = |one: Option<char>| matches!(one, Some('/' | '\\'));
+    is_slash(start.next()) && is_slash(start.next())
+}
+
+fn is_www(rest: &str) -> bool {
+    rest.get(..4).is_some_and(|start| start.eq_ignore_ascii_case("www."))
+}
+
+/// The name of the host of an address with or without a scheme.
+pub fn find_host(url: &str) -> Read<String> {
+    let (_, rest) = split_scheme(url)?;
+    let (authority, _) = split_authority(&rest)?;
+    Ok(read_host(&authority)?.name)
+}
+
+/// Scheme in lower case, perhaps "", and the rest; browsers ignore tabs and line ends.
+fn split_scheme(url: &str) -> Read<(String, String)> {
+    let mut url = pin(first(url, MAX_URL).trim_matches(is_space))?.into_owned();
+    url.retain(|one| !matches!(one, '\t' | '\r' | '\n'));
+    if let Some((scheme, rest)) = url.split_once(':') {
+        if is_alpha(scheme)? {
+            return Ok((lower(scheme)?.into_owned(), rest.to_string()));
+        }
+    }
+    Ok((String::new(), url))
+}
+
+/// What follows the scheme, as (user@host:port in lower case, path and query); \ is / for a browser.
+fn split_authority(rest: &str) -> Read<(String, &str)> {
+    let rest = rest.trim_start_matches(['/', '\\']);
+    let size = rest.find(['/', '\\', '?', '#', ',', ';']).unwrap_or(rest.len());
+    let (authority, path) = rest.split_at(size);
+    Ok((lower(authority)?.into_owned(), path))
+}
+
+/// The host that a browser looks for: escapes decoded, letters folded, a number as four.
+fn normalise_host(host: &str) -> Read<String> {
+    let mut host = Cow::Borrowed(host);
+    if host.contains('%') {
+        host = Cow::Owned(without_space(&lower(&unescape(&host))?).into_owned());
+    }
+    if !host.is_ascii() {
+        let folded = fold(&host.replace(['\u{3002}', '\u{ff61}'], "."))?.replace(INNER, "");
+        host = Cow::Owned(without_space(&folded).into_owned());
+    }
+    let name = host.trim_matches('.');
+    let (_, _, top) = rpartition(name, ".");
+    let address = if top.starts_with(|one: char| one.is_ascii_digit()) { normalise_ipv4(name) } else { None };
+    Ok(address.unwrap_or_else(|| name.to_string()))
+}
+
+/// The text with its escapes (%2F) decoded, as UTF-8.
+fn unescape(text: &str) -> String {
+    let mut found = Vec::with_capacity(text.len());
+    let mut pieces = text.as_bytes().split(|byte| *byte == b'%');
+    found.extend_from_slice(pieces.next().unwrap_or(&[]));
+    for piece in pieces {
+        let digit = |place: usize| piece.get(place).and_then(|byte| char::from(*byte).to_digit(16));
+        if let (Some(high), Some(low)) = (digit(0), digit(1)) {
+            found.extend(u8::try_from(high * 16 + low));
+            found.extend_from_slice(piece.get(2..).unwrap_or(&[]));
+        } else {
+            found.push(b'%');
+            found.extend_from_slice(piece);
+        }
+    }
+    String::from_utf8_lossy(&found).into_owned()
+}
+
+/// Words of path and query; numbers are dropped, long runs become skip tokens.
+fn tokenize_path(path: &str, found: &mut Words) {
+    let is_kept = |byte: &u8| byte.is_ascii() && look_up(&PATH, *byte) != b' ';
+    let words = path.as_bytes().split(|byte| !is_kept(byte)).filter(|word| !word.is_empty());
+    for word in words.take(MAX_PATH_WORDS) {
+        let word: String = word.iter().map(|byte| char::from(byte.to_ascii_lowercase())).collect();
+        if word.len() > MAX_WORD {
+            found.push_pieces(&["url=", &make_skip_token(&word)]);
+        } else if word.len() > 1 && !is_ascii_digit(&word) {
+            found.push_pieces(&["url=/", &word]);
+        }
+    }
+}
+
+/// The Latin-1 character that stands for a byte in a token; none is white space or a control character.
+fn show(byte: u8) -> u8 {
+    match byte {
+        0x80..=0xa0 => byte + 0x40,
+        b' ' => 0xb7,
+        b'\n' => 0xb6,
+        b'\t' => 0xbb,
+        0x21..=0x7e | 0xa1..=0xff => byte,
+        _ => 0xa4,
+    }
+}
+
+/// The chosen runs of the first MAX_RAW_BYTES of a message, in order, repeats kept.
+pub fn tokenize_raw(data: &[u8]) -> Words {
+    let text: Vec<u8> = cut_out_notes(data).into_iter().map(show).collect();
+    let mut found = Words::default();
+    for run in text.windows(RUN_BYTES) {
+        // The hash is a sum of the bytes, the last one first, each times a factor; it is below 2^32.
+        let sum: u32 = run.iter().rev().zip(FACTORS).map(|(byte, factor)| u32::from(*byte) * factor).sum();
+        if (sum >> 16) % ONE_IN == 0 {
+            let shown: String = run.iter().map(|byte| char::from(*byte)).collect();
+            found.push_pieces(&["raw=", &shown]);
+        }
+    }
+    found
+}
+
+/// The first MAX_RAW_BYTES without `From ` lines, fields that are no evidence, empty lines at the end.
+fn cut_out_notes(data: &[u8]) -> Vec<u8> {
+    let most = MAX_LINE_END * MAX_RAW_BYTES;
+    let mut kept: Vec<u8> = Vec::new();
+    let mut after = find_header(data, 0);
+    for (start, stop, name) in find_header_fields(data) {
+        if counts_as_evidence(&name) {
+            kept.extend_from_slice(data.get(start..stop.min(start + most)).unwrap_or(&[]));
+        }
+        after = stop;
+    }
+    kept.extend_from_slice(data.get(after..data.len().min(after + most)).unwrap_or(&[]));
+    kept.truncate(most);
+    let mut text = unify_line_ends(&kept).to_vec();
+    text.truncate(MAX_RAW_BYTES);
+    let end = text.iter().rposition(|byte| *byte != b'\n').map_or(0, |last| last + 1);
+    text.truncate(end);
+    text
+}

@@ -1,0 +1,158 @@
+//! Methods of `str` in Python, whose lengths and slices count characters.
+
+use super::characters::kinds_of;
+use crate::mail::message::Read;
+use crate::python::ask;
+use std::borrow::Cow;
+
+/// White space of Python's `str.split` and `str.strip`.
+pub fn is_space(character: char) -> bool {
+    matches!(character, '\t'..='\r' | '\x1c'..=' ' | '\u{85}' | '\u{a0}' | '\u{1680}' | '\u{2000}'..='\u{200a}'
+        | '\u{2028}' | '\u{2029}' | '\u{202f}' | '\u{205f}' | '\u{3000}')
+}
+
+/// `text.split()`
+pub fn split_space(text: &str) -> impl Iterator<Item = &str> {
+    text.split(is_space).filter(|piece| !piece.is_empty())
+}
+
+/// `text.split(None, most)`
+pub fn split_space_at_most(text: &str, most: usize) -> Vec<&str> {
+    let mut found = Vec::new();
+    let mut rest = text.trim_start_matches(is_space);
+    while !rest.is_empty() {
+        let end = if found.len() < most { rest.find(is_space).unwrap_or(rest.len()) } else { rest.len() };
+        let (piece, after) = rest.split_at(end);
+        found.push(piece);
+        rest = after.trim_start_matches(is_space);
+    }
+    found
+}
+
+/// `"".join(text.split())`
+pub fn without_space(text: &str) -> Cow<'_, str> {
+    if text.contains(is_space) {
+        Cow::Owned(text.chars().filter(|character| !is_space(*character)).collect())
+    } else {
+        Cow::Borrowed(text)
+    }
+}
+
+/// `len(text)`
+pub fn count(text: &str) -> usize {
+    if text.is_ascii() {
+        text.len()
+    } else {
+        text.chars().count()
+    }
+}
+
+/// True if a text has more characters than `most`.
+pub fn is_longer(text: &str, most: usize) -> bool {
+    text.len() > most && count(text) > most
+}
+
+/// `text[:most]`
+pub fn first(text: &str, most: usize) -> &str {
+    if text.len() <= most {
+        return text;
+    }
+    match text.char_indices().nth(most) {
+        Some((end, _)) => text.get(..end).unwrap_or(text),
+        None => text,
+    }
+}
+
+/// `text[-most:]`
+pub fn last(text: &str, most: usize) -> &str {
+    if text.len() <= most || most == 0 {
+        return text;
+    }
+    match text.char_indices().rev().nth(most - 1) {
+        Some((start, _)) => text.get(start..).unwrap_or(text),
+        None => text,
+    }
+}
+
+/// `text.partition(mark)`: before, mark or nothing, after.
+pub fn partition<'a>(text: &'a str, mark: &str) -> (&'a str, bool, &'a str) {
+    match text.split_once(mark) {
+        Some((before, after)) => (before, true, after),
+        None => (text, false, ""),
+    }
+}
+
+/// `text.rpartition(mark)`: before, mark or nothing, after.
+pub fn rpartition<'a>(text: &'a str, mark: &str) -> (&'a str, bool, &'a str) {
+    match text.rsplit_once(mark) {
+        Some((before, after)) => (before, true, after),
+        None => ("", false, text),
+    }
+}
+
+/// `text.lower()`
+pub fn lower(text: &str) -> Read<Cow<'_, str>> {
+    if !text.is_ascii() {
+        return Ok(Cow::Owned(ask(text, "lower")?));
+    }
+    if text.bytes().any(|byte| byte.is_ascii_uppercase()) {
+        return Ok(Cow::Owned(text.to_ascii_lowercase()));
+    }
+    Ok(Cow::Borrowed(text))
+}
+
+/// `text.isdigit()`
+pub fn is_digit(text: &str) -> Read<bool> {
+    if text.is_ascii() {
+        return Ok(is_ascii_digit(text));
+    }
+    ask(text, "isdigit")
+}
+
+/// `text.isdigit()` of ASCII.
+pub fn is_ascii_digit(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// nbspam.mail.message.pin
+pub fn pin(text: &str) -> Read<Cow<'_, str>> {
+    if text.is_ascii() {
+        return Ok(Cow::Borrowed(text));
+    }
+    let mut found = String::with_capacity(text.len());
+    for character in text.chars() {
+        let is_known = character.is_ascii() || kinds_of(character)?.is_known;
+        found.push(if is_known { character } else { '\u{ffff}' });
+    }
+    Ok(Cow::Owned(found))
+}
+
+/// `pin(text).isupper()`
+pub fn is_upper(text: &str) -> Read<bool> {
+    let mut found = false;
+    for character in text.chars() {
+        let (is_upper, is_lower) = if character.is_ascii() {
+            (character.is_ascii_uppercase(), character.is_ascii_lowercase())
+        } else {
+            let kinds = kinds_of(character)?;
+            (kinds.is_upper, kinds.is_lower)
+        };
+        if is_lower {
+            return Ok(false);
+        }
+        found |= is_upper;
+    }
+    Ok(found)
+}
+
+/// `pin(text).isalpha()` of a text that is pinned.
+pub fn is_alpha(text: &str) -> Read<bool> {
+    for character in text.chars() {
+        let is_letter =
+            if character.is_ascii() { character.is_ascii_alphabetic() } else { kinds_of(character)?.is_alpha };
+        if !is_letter {
+            return Ok(false);
+        }
+    }
+    Ok(!text.is_empty())
+}
