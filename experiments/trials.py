@@ -33,7 +33,7 @@ from nbspam.model.counts import split_texts
 from nbspam.settings import Settings
 from nbspam.tasks.evaluate import evaluate_folds, evaluate_holdout, evaluate_replay
 from nbspam.tasks.plan import Plan
-from nbspam.tokens.measures import MEASURE_NAMES
+from nbspam.tokens.bag import MEASURE_NAMES
 
 JOBS = 2
 IN_A_ROW = 50  # messages whose mean difference is one observation

@@ -12,9 +12,9 @@ from __future__ import annotations
 
 from nbspam.decision import cutoffs
 from nbspam.labels import SPAM, UNSURE
+from nbspam.limits import MAX_FIELD_NAME, MAX_READ_BYTES
 from nbspam.mail import find_header_fields
 from nbspam.mail.headers import BYTE_ORDER_MARK, find_header
-from nbspam.mail.limits import MAX_FIELD_NAME, MAX_READ_BYTES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

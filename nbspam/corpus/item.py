@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 from nbspam.corpus.mbox import unquote
 from nbspam.errors import NoInputError, UsageError
-from nbspam.mail.limits import MAX_READ_BYTES
+from nbspam.limits import MAX_READ_BYTES
 
 if TYPE_CHECKING:
     from email.message import Message as EmailMessage

@@ -11,9 +11,9 @@ from typing import BinaryIO
 
 from nbspam.corpus.folder_names import DRAFTS, JUNK, OUTBOX, SENT, TRASH, find_kind
 from nbspam.corpus.item import detect_packing, find_emlx
+from nbspam.limits import Allowance
 from nbspam.mail.encoded_words import decode_words
 from nbspam.mail.headers import has_known_field
-from nbspam.mail.limits import Allowance
 
 NO_MAIL = "no mail, but a program, an image, an index or another document"
 NO_HEADER = "no mail, but text without a known header field"

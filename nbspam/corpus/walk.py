@@ -47,7 +47,7 @@ from nbspam.corpus.no_mail import (
     read_notes,
 )
 from nbspam.labels import HAM, SPAM
-from nbspam.mail.limits import MAX_READ_BYTES
+from nbspam.limits import MAX_READ_BYTES
 from nbspam.store.connection import file_identity
 
 # Why mail, or what is not mail, is left out; more reasons are in nbspam.corpus.no_mail.

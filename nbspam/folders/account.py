@@ -22,7 +22,7 @@ from nbspam.corpus.folder_names import DRAFTS, JUNK, SENT, TRASH, UNCLEAR, recog
 from nbspam.errors import BadDataError, NbspamError, NoInputError, TryAgainError, UsageError
 from nbspam.folders.learner import DELETED, HAM_WORDS, JUNK_WORDS, MailState, Uid
 from nbspam.labels import SPAM
-from nbspam.mail.limits import MAX_READ_BYTES
+from nbspam.limits import MAX_READ_BYTES
 
 ANSWER_SECONDS = 60  # for a whole answer
 MAX_ANSWER_BYTES = 16 << 20  # of BODIES_AT_ONCE, or the numbers of more than a million messages

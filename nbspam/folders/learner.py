@@ -23,7 +23,7 @@ from nbspam.errors import BadDataError, TryAgainError
 from nbspam.files import open_whole_file
 from nbspam.labels import HAM, SPAM
 from nbspam.learning.learn import learn_messages, split_batches
-from nbspam.mail.limits import MAX_READ_BYTES
+from nbspam.limits import MAX_READ_BYTES
 from nbspam.store.updater import Origin
 
 MAX_FILED = 10_000  # messages that are known again when they move

@@ -15,7 +15,7 @@ import os
 from nbspam.decision import UNDECIDED, learnable
 from nbspam.errors import UsageError
 from nbspam.learning.learn import class_number, count_message, list_tokens, read_counted
-from nbspam.mail.limits import MAX_READ_BYTES
+from nbspam.limits import MAX_READ_BYTES
 from nbspam.store.autolearned import count_autolearned, count_reviewed, pack_tokens, read_autolearned
 from nbspam.store.reader import Model, open_model
 from nbspam.store.updater import Origin, Transaction, Updater, read_rows

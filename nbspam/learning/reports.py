@@ -8,7 +8,7 @@ from __future__ import annotations
 from email import message_from_bytes
 from email.message import Message
 
-from nbspam.mail.limits import MAX_READ_BYTES
+from nbspam.limits import MAX_READ_BYTES
 
 _ATTACHED = ("message/rfc822", "message/global")
 

@@ -9,6 +9,7 @@ attachments.
 
 from __future__ import annotations
 
+from nbspam.limits import MAX_SCORED_BYTES, Allowance, Stage
 from nbspam.mail.headers import (
     HeaderBlock,
     find_blank_line,
@@ -19,7 +20,6 @@ from nbspam.mail.headers import (
     unify_line_ends,
 )
 from nbspam.mail.leaf import MESSAGES, SIGNED, begin_part, read_leaf
-from nbspam.mail.limits import MAX_SCORED_BYTES, Allowance, Stage
 from nbspam.mail.message import Message, Part
 
 __all__ = ["Message", "Part", "find_header_fields", "parse"]

@@ -15,7 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from nbspam.mail.limits import Allowance
+    from nbspam.limits import Allowance
 
 _NAMES = """
     SUMMARY DESCRIPTION STYLED-DESCRIPTION X-ALT-DESC LOCATION COMMENT CONTACT ORGANIZER URL CONFERENCE

@@ -18,7 +18,7 @@ import codecs
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from nbspam.mail.limits import Allowance
+    from nbspam.limits import Allowance
 
 # The names most mail uses; aliases.py knows the others.
 _COMMON = {

@@ -14,7 +14,7 @@ from nbspam.mail.transfer import decode_base64
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from nbspam.mail.limits import Allowance
+    from nbspam.limits import Allowance
 
 _MAX_CHARSET_CHARACTERS = 77
 

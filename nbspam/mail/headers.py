@@ -11,7 +11,7 @@ closing quote, duplicates; RFC 2045), and RFC 2231 (charsets, percent signs, con
 
 from __future__ import annotations
 
-from nbspam.mail.limits import (
+from nbspam.limits import (
     MAX_FIELD_NAME,
     MAX_FROM_LINES,
     MAX_HEADER_BYTES,
@@ -23,7 +23,7 @@ from nbspam.mail.limits import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from nbspam.mail.limits import Allowance
+    from nbspam.limits import Allowance
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _FROM_LINES = (b"From ", b">From ")

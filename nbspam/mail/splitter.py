@@ -9,15 +9,15 @@ all, its boundary is guessed from the first likely "--" line; the text before th
 
 from __future__ import annotations
 
+from nbspam.limits import MAX_NESTING
 from nbspam.mail.headers import find_header, read_block, unify_line_ends
 from nbspam.mail.leaf import CARD_TYPES, IDENTITY, MESSAGES, SIGNED, begin_part, read_leaf
-from nbspam.mail.limits import MAX_NESTING
 from nbspam.mail.message import Part
 from nbspam.mail.transfer import decode_transfer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from nbspam.mail.limits import Allowance
+    from nbspam.limits import Allowance
     from nbspam.mail.message import Message
 
     Inside = list[tuple[int, int]]  # (number of a choice, which of its parts), from the outermost in

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import binascii
 
-from nbspam.mail.limits import MAX_BASE64_RUNS
+from nbspam.limits import MAX_BASE64_RUNS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from nbspam.mail.limits import Allowance
+    from nbspam.limits import Allowance
 
 _UUENCODE = frozenset(("x-uuencode", "uuencode", "x-uue", "uue", "x-uu"))
 _BASE64 = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import binascii
 
-from nbspam.mail.limits import MAX_UU_BLOCKS
+from nbspam.limits import MAX_UU_BLOCKS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from nbspam.mail.limits import Allowance
+    from nbspam.limits import Allowance
 
 _CAPITALS = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _CONTROLS = bytes(set(range(32)) - set(b"\t\n\r\x0e\x0f\x1b"))  # ISO-2022 has the last three

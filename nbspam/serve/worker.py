@@ -22,7 +22,7 @@ from typing import TypeVar
 
 from nbspam.corpus.executor import give_back_memory
 from nbspam.errors import InternalError, NbspamError, TryAgainError
-from nbspam.mail.limits import MAX_READ_BYTES
+from nbspam.limits import MAX_READ_BYTES
 from nbspam.serve import codec
 from nbspam.serve.codec import PONG, ClientError, Request, RequestReader, write_refusal
 from nbspam.serve.users import Reply, UserFilters

@@ -16,7 +16,7 @@ from nbspam.cli.classify import ReadableMessages
 from nbspam.corpus.item import PACKED_STARTS
 from nbspam.corpus.mbox import begins_mbox, has_date, split_messages, unquote
 from nbspam.corpus.source import open_unlabelled
-from nbspam.mail.limits import MAX_READ_BYTES
+from nbspam.limits import MAX_READ_BYTES
 
 FROM = b"From ann@example.org Mon Jun 24 17:04:28 2002\n"
 

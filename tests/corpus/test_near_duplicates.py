@@ -6,8 +6,7 @@ import pytest
 from nbspam.corpus.corpus import Corpus
 from nbspam.corpus.near_duplicates import group_duplicates, group_near_duplicates
 from nbspam.model.block import BlockBuilder, merge_blocks
-from nbspam.tokens.bag import Tokens
-from nbspam.tokens.measures import MEASURE_NAMES, list_bins
+from nbspam.tokens.bag import MEASURE_NAMES, Tokens, list_bins
 
 
 def hashes(random, size):

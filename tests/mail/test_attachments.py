@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from nbspam.limits import Allowance
 from nbspam.mail import parse
 from nbspam.mail.attachments.signed import read_signed
 from nbspam.mail.attachments.tnef import read_tnef
 from nbspam.mail.leaf import read_document
-from nbspam.mail.limits import Allowance
 from nbspam.mail.message import MAX_DOCUMENT_TEXT, MAX_NAMES, Document
 from nbspam.tokens import read as read_tokens
 

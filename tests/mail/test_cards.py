@@ -2,9 +2,9 @@
 
 import pytest
 
+from nbspam.limits import Allowance
 from nbspam.mail import parse
 from nbspam.mail.cards import read_card
-from nbspam.mail.limits import Allowance
 from nbspam.tokens import read
 
 

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from nbspam.limits import Allowance
 from nbspam.mail import parse
 from nbspam.mail.charset import decode, look_up_codec
 from nbspam.mail.guess import guess_codec
-from nbspam.mail.limits import Allowance
 
 RUSSIAN = "Уважаемые господа! Предлагаем вам новые квартиры в Москве по низким ценам."
 CHINESE = "您好！我公司可以为您开具各类发票，欢迎来电咨询，价格优惠。"

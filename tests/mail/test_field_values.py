@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from nbspam.limits import Allowance
 from nbspam.mail import parse
 from nbspam.mail.dates import find_date, parse_date
 from nbspam.mail.encoded_words import decode_words
 from nbspam.mail.headers import parse_parameters
-from nbspam.mail.limits import Allowance
 
 
 def words(value):

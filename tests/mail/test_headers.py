@@ -4,9 +4,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from nbspam.limits import MAX_HEADER_LINES
 from nbspam.mail import find_header_fields, parse
 from nbspam.mail.headers import find_blank_line, find_header
-from nbspam.mail.limits import MAX_HEADER_LINES
 
 LONG = "buy this now " * 40
 

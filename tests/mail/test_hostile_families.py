@@ -20,8 +20,8 @@ from random import Random
 
 import pytest
 
-from nbspam import tokens
-from nbspam.mail import find_header_fields, limits, parse
+from nbspam import limits, tokens
+from nbspam.mail import find_header_fields, parse
 from tests.tokens.test_laws import check
 
 Family = Callable[[int], bytes]

@@ -1,6 +1,7 @@
 """What is beyond the bounds of limits.py is cut off, and the rest is read."""
 
-from nbspam.mail import find_header_fields, limits, parse
+from nbspam import limits
+from nbspam.mail import find_header_fields, parse
 
 MULTIPART = b"From: a\nContent-Type: multipart/mixed; boundary=b0\n\n"
 

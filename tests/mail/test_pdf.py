@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from nbspam.limits import Allowance
 from nbspam.mail.leaf import read_document
-from nbspam.mail.limits import Allowance
 from nbspam.mail.message import Document
 
 HELVETICA = "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>"

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from nbspam.limits import Allowance
 from nbspam.mail import parse
-from nbspam.mail.limits import Allowance
 from nbspam.tokens import tokenize
 
 TEXTS = st.text(st.characters(blacklist_categories=("Cs", "Cc"), blacklist_characters="\ufeff"), max_size=60)

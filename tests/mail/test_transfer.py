@@ -9,8 +9,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from nbspam.limits import Allowance
 from nbspam.mail import parse
-from nbspam.mail.limits import Allowance
 from nbspam.mail.transfer import (
     decode_base64,
     decode_percent,

@@ -16,7 +16,7 @@ from nbspam.mail.message import MAX_NAMES, Document
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from nbspam.mail.limits import Allowance
+    from nbspam.limits import Allowance
 
 MAX_MEMBERS = 1_000  # of a ZIP
 MAX_MEMBER_NAME = 2_000  # bytes of the name of one

@@ -14,7 +14,7 @@ from nbspam.mail.message import MAX_DOCUMENT_TEXT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from nbspam.mail.limits import Allowance
+    from nbspam.limits import Allowance
     from nbspam.mail.message import Document
 
 OFFICE_FILES = frozenset(("[content_types].xml", "mimetype"))  # an archive with one is an office document

@@ -18,7 +18,7 @@ from nbspam.mail.message import MAX_DOCUMENT_TEXT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from nbspam.mail.limits import Allowance
+    from nbspam.limits import Allowance
     from nbspam.mail.message import Document
 
 MAX_OBJECTS = 10_000

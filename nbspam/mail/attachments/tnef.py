@@ -5,9 +5,9 @@ Source: [MS-OXTNEF], 2.1.3; [MS-OXPROPS] for the numbers of properties.
 
 from __future__ import annotations
 
+from nbspam.limits import MAX_UU_BLOCKS
 from nbspam.mail.attachments.archive import read_number
 from nbspam.mail.charset import decode_with, look_up_codec
-from nbspam.mail.limits import MAX_UU_BLOCKS
 
 _BODY, _FILE, _NAME, _CONTENTS = 0x2800C, 0x69002, 0x18010, 0x6800F  # attributes; _FILE begins a file
 _CODE_PAGE = 0x69007  # of all text but that of Unicode and HTML

@@ -6,8 +6,8 @@ has one, as one page in 25 does: that import takes longer than reading a mail.
 
 from __future__ import annotations
 
+from nbspam.limits import Memory
 from nbspam.mail.charset import WINDOWS_C1
-from nbspam.mail.limits import Memory
 
 # A hard space looks like a space, and as a space it keeps an ASCII text ASCII.
 _COMMON = {"nbsp": " ", "amp": "&", "lt": "<", "gt": ">", "quot": '"', "apos": "'", "copy": "©", "reg": "®"}

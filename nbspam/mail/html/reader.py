@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from itertools import chain, islice
 
+from nbspam.limits import Memory
 from nbspam.mail.html.entities import decode_references
 from nbspam.mail.html.styles import NORMAL, TINY, TRANSPARENT, Sheet, is_screen
 from nbspam.mail.html.tags import BLOCK, BREAK, CLOSE, OPEN, RAW, Tag, resolve
-from nbspam.mail.limits import Memory
 from nbspam.mail.message import Html, pin
 
 TYPE_CHECKING = False

@@ -9,12 +9,11 @@ from __future__ import annotations
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import ClassVar, TypeVar
+    from typing import Any, ClassVar, TypeVar
 
     Key = TypeVar("Key", bound=str | tuple[str, str])
     Value = TypeVar("Value")
 
-    from nbspam.mail.message import Message
 
 MAX_SCORED_BYTES = 1 << 20  # of the body
 MAX_HEADER_BYTES = 256 << 10  # of each header block
@@ -93,7 +92,8 @@ class Stage:
 
     __slots__ = ("_account", "_name")
 
-    def __init__(self, account: Allowance | Message, name: str) -> None:
+    def __init__(self, account: Any, name: str) -> None:
+        """account : an Allowance or a Message, which have defects and failures"""
         self._account, self._name = account, name
 
     def __enter__(self) -> None:
