@@ -14,8 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from html import escape
 from typing import NamedTuple
 
-from nbspam.mail import parse
-from nbspam.mail.headers import find_header_fields
+from nbspam.mail import find_header_fields, parse
 from nbspam.mail.html.reader import read_html
 from nbspam.store.reader import Model
 from nbspam.tokens.bag import VIEWS

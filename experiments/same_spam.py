@@ -22,7 +22,7 @@ from nbspam.corpus.labelled import open_labelled
 from nbspam.filter import open_filter
 from nbspam.labels import HAM, SPAM
 from nbspam.learning.learn import learn_message
-from nbspam.mail.headers import find_header_fields
+from nbspam.mail import find_header_fields
 from nbspam.settings import Settings
 from nbspam.tasks.plan import Plan
 from nbspam.tasks.train import train_model

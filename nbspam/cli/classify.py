@@ -16,9 +16,7 @@ from nbspam.decision import CLUES, Verdict
 from nbspam.errors import BadDataError, NbspamError, NoInputError, TryAgainError, UsageError
 from nbspam.filter import Filter, open_filter
 from nbspam.labels import HAM, HAM_AND_SPAM, SPAM, UNSURE
-from nbspam.mail.headers import has_known_field
-from nbspam.mail.limits import MAX_FIELD_NAME, MAX_READ_BYTES
-from nbspam.passthrough import FORMATS, mark_message, unwrap_message
+from nbspam.limits import MAX_FIELD_NAME, MAX_READ_BYTES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,9 +36,10 @@ LARGE_BYTES = 1 << 20  # a file of this size may be a mailbox of many messages
 COPIED_BYTES = 1 << 20
 MAX_LIST_BYTES = 64 << 20  # of --files-from: a million paths; a device has no end
 MAX_FIRST_FIELDS = 1 << 12  # bytes that tell a header
+FIRST_FIELDS = (b"Return-Path:", b"Delivered-To:", b"Received:", b"From:")  # some of them
 MARKED_BYTES = 16 << 20  # of a message with -p: old fields of ours are removed here, the rest is copied
 SHORT_FLAGS = {"-m": "--model", "-p": "--passthrough", "-q": "--quiet"}
-CHOICES = {"header_format": FORMATS, "exit_style": ("bogofilter",)}
+CHOICES = {"header_format": ("spamassassin", "bogofilter"), "exit_style": ("bogofilter",)}
 SETTINGS = ("event_model", "alpha", "prior", "features", "textbook")  # that change how a model scores
 
 
@@ -169,7 +168,7 @@ def _answer(spam_filter: Filter, name: str, data: bytes, options: Options) -> Ve
     """Judge a message, write the verdict, and learn it with --autolearn."""
     verdict = spam_filter.classify(data, name)
     write_text(_text(spam_filter, verdict, options))
-    if not (verdict.is_prior_alone or options.quiet or has_known_field(data[:MAX_FIRST_FIELDS])):
+    if not (verdict.is_prior_alone or options.quiet or _has_known_field(data)):
         _complain(f"nbspam: {plain(name)}: no mail: it has no known header field\n")
     _learn(spam_filter, verdict, data, options)
     return verdict
@@ -282,8 +281,10 @@ def _passthrough(options: Options, paths: list[str]) -> int:
     try:
         with Deadline(options, give_up):
             spam_filter = _open(options)
-            message = unwrap_message(data[:MAX_READ_BYTES])
+            message = _unwrap(data[:MAX_READ_BYTES])
             verdict = spam_filter.classify(message, STDIN_NAME)
+            from nbspam.passthrough import mark_message  # for -p only
+
             output = mark_message(data, verdict, also)
         status = _exit_status(options, verdict)
     except NbspamError as error:
@@ -475,7 +476,25 @@ def _read_stdin() -> bytes:
     data = sys.stdin.buffer.read(MAX_READ_BYTES)
     while sys.stdin.buffer.read(COPIED_BYTES):
         pass
+    return _unwrap(data)
+
+
+def _unwrap(data: bytes) -> bytes:
+    """The message in bytes that are one message by agreement, see unwrap_message."""
+    if not data.startswith(b"From "):
+        return data
+    from nbspam.passthrough import unwrap_message  # few messages begin so
+
     return unwrap_message(data)
+
+
+def _has_known_field(data: bytes) -> bool:
+    """True if the data begin with a header that has a well-known field."""
+    if data.startswith(FIRST_FIELDS):
+        return True
+    from nbspam.mail.headers import has_known_field  # most mail begins with one of the few
+
+    return has_known_field(data[:MAX_FIRST_FIELDS])
 
 
 def _read_plain(path: str) -> bytes | None:

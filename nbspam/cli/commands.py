@@ -12,6 +12,7 @@ import click
 
 from nbspam import __version__
 from nbspam.errors import InputOutputError, UsageError
+from nbspam.tokens import describe_reader
 
 # name -> (module, short help); the order is that of the help text
 COMMANDS = {
@@ -64,6 +65,12 @@ class Commands(click.Group):
             formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
 
 
+def _show_version(context: click.Context, _: click.Parameter, is_asked: bool) -> None:
+    if is_asked:
+        click.echo(f"nbspam {__version__}\nreader: {describe_reader()}")
+        context.exit()
+
+
 @click.group(
     cls=Commands,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
@@ -71,7 +78,15 @@ class Commands(click.Group):
     "Exit status: 0 done; 64 and above as in sysexits.h: 64 usage, 65 bad data, "
     "66 no input or no model, 70 a fault of nbspam, 73 cannot create a file, 74 I/O, 75 try again later.",
 )
-@click.version_option(__version__, "-V", "--version", prog_name="nbspam", message="%(prog)s %(version)s")
+@click.option(
+    "-V",
+    "--version",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_show_version,
+    help="Show the version and the reader of mail, and exit.",
+)
 def program() -> None:
     """Filter spam with naive Bayes.
 

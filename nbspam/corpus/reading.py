@@ -5,17 +5,21 @@ A shard is some messages.  One that cannot be read is skipped and named; it neve
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator
 from hashlib import blake2b
 from itertools import islice
 from typing import Any, NamedTuple, TypeVar
 
+import numpy as np
+
 from nbspam.corpus.executor import Workers, run_shards
 from nbspam.corpus.item import Item, Skipped, read_items
 from nbspam.errors import log_faults
-from nbspam.mail.limits import MAX_READ_BYTES, Memory
+from nbspam.limits import MAX_READ_BYTES, Memory
 from nbspam.model.block import Block, BlockBuilder, Lexicon
-from nbspam.tokens import DATE, Tokens, read
+from nbspam.tokens import DATE, Tokens, choose_core, read, read_in_python
+from nbspam.tokens.bag import identify_message
 
 SHARD_MESSAGES = 150  # fewer make blocks of few repeats; more leave a core idle at the end
 MAX_OCCURRENCES = 500_000  # of tokens in a block, 12 MB
@@ -54,6 +58,66 @@ def read_messages(
         yield item, tokens, data
 
 
+class PythonBuilder(BlockBuilder):
+    """Builds blocks of mail that Python reads."""
+
+    def __init__(self, wanted: frozenset[str]) -> None:
+        super().__init__()
+        self._wanted = wanted
+
+    def read(self, name: str, label: int, data: bytes) -> None:
+        """Add one more message."""
+        tokens = read(data, self._wanted, name)
+        log_faults(name, tokens.failures)
+        self.add(name, label, tokens, len(data))
+
+
+class CoreBuilder:
+    """The same of mail that the compiled core reads and numbers: equal arrays, without strings of Python."""
+
+    def __init__(self, core: Any, wanted: frozenset[str]) -> None:
+        self._builder = core.Builder(list(wanted))
+        self._wanted = wanted
+        self._rows: list[tuple[str, int, float, int]] = []
+        self.distinct, self.occurrences = self._builder.distinct, self._builder.occurrences
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def read(self, name: str, label: int, data: bytes) -> None:
+        """Add one more message."""
+        date = self._builder.read(data)
+        if date is None:  # it is left to Python
+            tokens = read_in_python(data, self._wanted, name)
+            log_faults(name, tokens.failures)
+            views = [
+                "\n".join(view).encode("utf-8", "replace") for view in (*tokens.views(), tokens.measures)
+            ]
+            self._builder.add(views, identify_message(tokens))
+            date = float("nan") if tokens.date is None else tokens.date
+        self._rows.append((name, label, date, len(data)))
+
+    def build(self) -> Block:
+        """The block of the messages added since the last one, see BlockBuilder.build."""
+        arrays = self._builder.build()
+        names, labels, dates, sizes = zip(*self._rows, strict=True)
+        self._rows = []
+        keys, views = np.frombuffer(arrays["keys"], np.int64), np.frombuffer(arrays["views"], np.uint8)
+        return Block(
+            lexicon=Lexicon(keys, views, arrays["texts"], os.getpid(), arrays["first"]),
+            starts=np.frombuffer(arrays["starts"], np.int64),
+            columns=np.frombuffer(arrays["columns"], np.int32),
+            counts=np.frombuffer(arrays["counts"], np.int32),
+            labels=np.array(labels, np.int16),
+            dates=np.array(dates, np.float64),
+            names=list(names),
+            sizes=np.array(sizes, np.int64),
+            has_words=np.frombuffer(arrays["has_words"], np.bool_),
+            identities=np.frombuffer(arrays["identities"], np.int64),
+            features=np.zeros((len(names), 0)),
+        )
+
+
 class ShardReader:
     """Blocks of the messages of one shard after another, with the numbers of their classes.
 
@@ -63,13 +127,17 @@ class ShardReader:
     def __init__(self, classes: tuple[str, ...], wanted: frozenset[str]) -> None:
         self._labels = {name: number for number, name in enumerate(classes)}
         self._wanted = wanted
-        self._builder = BlockBuilder()
+        self._builder = self._begin()
+
+    def _begin(self) -> PythonBuilder | CoreBuilder:
+        core = choose_core(self._wanted)
+        return CoreBuilder(core, self._wanted) if core else PythonBuilder(self._wanted)
 
     def __call__(self, items: Iterable[Item]) -> ReadShard:
         Memory.scale = BULK
         found = ReadShard([], [], [])
-        for item, tokens, data in read_messages(items, found.skipped, self._wanted):
-            self._builder.add(item.name, self._labels.get(item.label, -1), tokens, len(data))
+        for item, data in read_items(items, found.skipped):
+            self._builder.read(item.name, self._labels.get(item.label, -1), data)
             if IDENTITIES in self._wanted:
                 found.identities.append(make_identity(data, item.label))
             if self._builder.occurrences() > MAX_OCCURRENCES:
@@ -81,7 +149,7 @@ class ShardReader:
     def _build(self, found: ReadShard) -> None:
         found.blocks.append(self._builder.build())
         if self._builder.distinct() > MAX_DISTINCT:
-            self._builder = BlockBuilder()
+            self._builder = self._begin()
 
 
 def read_blocks(

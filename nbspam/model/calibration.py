@@ -18,8 +18,7 @@ from __future__ import annotations
 from math import exp
 
 from nbspam.errors import DamagedModelError
-from nbspam.tokens.bag import VIEWS
-from nbspam.tokens.measures import MEASURE_NAMES
+from nbspam.tokens.bag import MEASURE_NAMES, VIEWS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -23,8 +23,7 @@ from nbspam.model.numeric import LEAST_VARIANCE, FeatureCounts, estimate_normal
 from nbspam.model.posterior import Scored, ScorePart, rest_weights
 from nbspam.model.scorer import Scorer
 from nbspam.settings import BERNOULLI_OUTCOMES, MEASURE_ALPHA, Settings
-from nbspam.tokens.bag import MEASURES_VIEW, RAW_VIEW
-from nbspam.tokens.measures import N_BINS, count_measured, find_measure
+from nbspam.tokens.bag import MEASURES_VIEW, N_BINS, RAW_VIEW, count_measured, find_measure
 
 CredibleInterval = tuple[float, float]
 

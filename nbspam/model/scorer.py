@@ -36,15 +36,18 @@ from nbspam.settings import (
 )
 from nbspam.tokens.bag import (
     HEADER_VIEW,
+    MEASURE_NAMES,
     MEASURES_VIEW,
+    N_BINS,
     NOTAWORD,
     NOTAWORD_KEY,
     NOTAWORD_VIEW,
     RAW_VIEW,
     TEXTBOOK_VIEWS,
     VIEWS,
+    count_measured,
+    find_measure,
 )
-from nbspam.tokens.measures import MEASURE_NAMES, N_BINS, count_measured, find_measure
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -28,8 +28,16 @@ from nbspam.settings import (
     WEAK,
     Settings,
 )
-from nbspam.tokens.bag import MEASURES_VIEW, N_VIEWS, RAW_VIEW, VIEWS, hash_tokens
-from nbspam.tokens.measures import MEASURE_NAMES, N_BINS, list_bins
+from nbspam.tokens.bag import (
+    MEASURE_NAMES,
+    MEASURES_VIEW,
+    N_BINS,
+    N_VIEWS,
+    RAW_VIEW,
+    VIEWS,
+    hash_tokens,
+    list_bins,
+)
 
 
 class RowCounts(NamedTuple):

@@ -43,6 +43,7 @@ from nbspam.store.connection import FORMAT
 from nbspam.store.reader import Model, open_model
 from nbspam.tasks.classify import ModelJudge
 from nbspam.tasks.start import choose_model
+from nbspam.tokens import describe_reader
 
 FINE = "ok"
 NOTE = "note"  # worth knowing, not wrong
@@ -94,7 +95,8 @@ def examine(
     start  : the model that judges as long as `path` does not exist, or empty
     mail   : folders and mailboxes that are compared with the mail of training
     """
-    found = [Finding("model", f"{path} ({why})"), *_examine_model(path, start)]
+    reader = Finding("reader", describe_reader())
+    found = [Finding("model", f"{path} ({why})"), reader, *_examine_model(path, start)]
     if mail and not any(one.status for one in found):
         found.append(_examine_mail(choose_model(path, start), mail))
     return [*found, *_find_others(path, places), *_find_calls(os.path.expanduser("~"))]

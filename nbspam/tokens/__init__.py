@@ -1,15 +1,19 @@
 """Message -> tokens of each view, and their counts.  The specification is docs/tokens.md.
 
-Reading order: bag (the views), words, headers, structure, texts, measures.  Imported only if a
-mail or a model needs them: unicode_words, characters, numeric, own_words.
+Mail is read by the compiled core, if it is installed, else by the Python of mail/ and of this room.  Both
+give the same tokens; a message that the core leaves (a rare form, a fault of the core) is read by Python.
+Reading order: bag (the views), words, headers, structure, texts, measures.  Imported only if a mail or a
+model needs them: unicode_words, characters, numeric, own_words.
 What is remembered between messages (`Memory`) saves time and changes no result.
 """
 
 from __future__ import annotations
 
-from nbspam.errors import log_faults
-from nbspam.mail import parse
-from nbspam.mail.limits import MAX_READ_BYTES, MAX_TOKENS, Stage
+import os
+
+from nbspam import __version__
+from nbspam.errors import UsageError, log_faults
+from nbspam.limits import MAX_READ_BYTES, MAX_TOKENS, Stage
 from nbspam.settings import ALL_VIEWS, OWN_WORDS
 from nbspam.tokens.bag import (
     BIGRAMS,
@@ -25,13 +29,11 @@ from nbspam.tokens.bag import (
     identify_message,
     make_bigrams,
 )
-from nbspam.tokens.headers import measure_size, tokenize_header, tokenize_order
-from nbspam.tokens.structure import tokenize_form, tokenize_raw
-from nbspam.tokens.texts import Texts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Sequence
+    from typing import Any
 
     from nbspam.mail.message import Message
 
@@ -49,6 +51,11 @@ __all__ = [
     "tokenize",
 ]
 
+VARIABLE = "NBSPAM_CORE"
+NO, REQUIRE = "no", "require"
+LEFT_TO_PYTHON = ("numeric", OWN_WORDS)  # beginnings of what the core does not read
+_found: list[tuple[Any, str]] = []  # the core or None, and why; empty until it is asked for
+
 
 def read(data: bytes, wanted: Collection[str] = (), name: str = "") -> Tokens:
     """The tokens of a mail: the one way from bytes to tokens.  Pure; only a pattern of the user may raise.
@@ -57,6 +64,20 @@ def read(data: bytes, wanted: Collection[str] = (), name: str = "") -> Tokens:
              OWN_WORDS and a pattern: the words that it matches are read in place of ours
     name   : of the message, for the error of that pattern
     """
+    core = choose_core(wanted)
+    found = core.read(data, list(wanted)) if core else None
+    if found is None:
+        return read_in_python(data, wanted, name)
+    tokens = Tokens()
+    views, tokens.sent, tokens.date = found
+    tokens.header, tokens.body, tokens.structure, tokens.bigrams, tokens.raw, tokens.measures = views
+    return tokens
+
+
+def read_in_python(data: bytes, wanted: Collection[str] = (), name: str = "") -> Tokens:
+    """The same without the compiled core."""
+    from nbspam.mail import parse  # with the compiled core few messages are read here
+
     return tokenize(parse(data), wanted, name)
 
 
@@ -65,6 +86,10 @@ def tokenize(message: Message, wanted: Collection[str] = (), name: str = "") -> 
 
     A fault of this program in a stage is kept in `failures` and as a defect; the other stages count.
     """
+    from nbspam.tokens.headers import measure_size, tokenize_header, tokenize_order  # few, with the core
+    from nbspam.tokens.structure import tokenize_form, tokenize_raw
+    from nbspam.tokens.texts import Texts
+
     tokens, texts = Tokens(), Texts()
     tokens.failures = message.failures
     with Stage(message, "header-tokens"):
@@ -118,19 +143,24 @@ class Counted:
     features : values of tokens.numeric.NAMES; empty where they were not measured
     """
 
-    __slots__ = ("_digest", "_read", "features", "tokens")
+    __slots__ = ("_digest", "_identity", "_read", "features", "tokens")
 
     def __init__(self, tokens: Tokens) -> None:
         self.features = tokens.numeric
-        self.tokens: list[dict[int, tuple[str, int]]] = []
         self._digest: int | None = None
+        self._identity: int | None = None
         self._read = tokens
-        no_tokens = ()  # NOTAWORD, has no tokens of its own
-        for found in (*tokens.views(), no_tokens, tokens.measures):
-            times: dict[str, int] = {}
-            for token in found:
-                times[token] = times.get(token, 0) + 1
-            self.tokens.append(dict(zip(hash_tokens(times), times.items(), strict=True)))
+        *words, measures = [_count_view(view) for view in (*tokens.views(), tokens.measures)]
+        self.tokens: list[dict[int, tuple[str, int]]] = [*words, {}, measures]  # NOTAWORD has none of its own
+
+    @classmethod
+    def of_core(cls, views: list[dict[int, tuple[str, int]]], identity: int) -> Counted:
+        """What the compiled core has counted: by view of READ_VIEWS, and identify_message of the tokens."""
+        counted = cls(Tokens())
+        *words, measures = views
+        counted.tokens = [*words, {}, measures]
+        counted._identity = identity
+        return counted
 
     @property
     def has_words(self) -> bool:
@@ -142,7 +172,8 @@ class Counted:
         """Equal for equal messages; all forms of a message share its upper bits, see digest_message."""
         if self._digest is None:
             counts = {key: n for view in self.tokens for key, (_, n) in view.items()}
-            self._digest = digest_message(identify_message(self._read), counts, self.features)
+            identity = identify_message(self._read) if self._identity is None else self._identity
+            self._digest = digest_message(identity, counts, self.features)
         return self._digest
 
     def keys(self) -> list[int]:
@@ -159,12 +190,66 @@ class Counted:
                     self.tokens[number] = {}
 
 
+def _count_view(tokens: Sequence[str]) -> dict[int, tuple[str, int]]:
+    """The distinct tokens of a view under their keys: key -> (text, how often)."""
+    times: dict[str, int] = {}
+    for token in tokens:
+        times[token] = times.get(token, 0) + 1
+    return dict(zip(hash_tokens(times), times.items(), strict=True))
+
+
 def count_tokens(data: bytes, wanted: Collection[str], name: str = "") -> Counted:
     """The distinct tokens of the first MAX_READ_BYTES of a message.
 
     wanted : as for read
     name   : of the message, for what is logged and for errors
     """
-    tokens = read(data[:MAX_READ_BYTES], wanted, name)
+    data = data[:MAX_READ_BYTES]
+    core = choose_core(wanted)
+    found = core.count_tokens(data, list(wanted)) if core else None
+    if found is not None:
+        return Counted.of_core(*found)
+    tokens = read_in_python(data, wanted, name)
     log_faults(name, tokens.failures)
     return Counted(tokens)
+
+
+def find_core() -> Any:
+    """The module of the compiled core, or None; UsageError for a wrong NBSPAM_CORE."""
+    if not _found:
+        _found.append(_load(os.environ.get(VARIABLE, "")))
+    return _found[0][0]
+
+
+def _load(asked: str) -> tuple[Any, str]:
+    """(the core, ""), or (None, why Python reads)."""
+    if asked not in ("", NO, REQUIRE):
+        why, remedy = "chooses no reader of mail", f"unset it, or set it to {NO} or {REQUIRE}"
+        raise UsageError(f"{VARIABLE}={asked}", why, remedy, "core")
+    if asked == NO:
+        return None, f"{VARIABLE}={NO}"
+    try:
+        import nbspam_core
+    except ImportError as error:
+        why = "no compiled core is installed" if isinstance(error, ModuleNotFoundError) else str(error)
+    else:
+        if nbspam_core.__version__ == __version__:
+            return nbspam_core, ""
+        why = f"the compiled core is of version {nbspam_core.__version__}, and nbspam of {__version__}"
+    if asked == REQUIRE:
+        remedy = "install it, in the folder of the source: pip install ./core, or: make core"
+        raise UsageError(f"{VARIABLE}={asked}", why, remedy, "core")
+    return None, why
+
+
+def choose_core(wanted: Collection[str]) -> Any:
+    """The core, if it is there and reads all that is wanted, or None."""
+    if any(asked.startswith(LEFT_TO_PYTHON) for asked in wanted):
+        return None
+    return find_core()
+
+
+def describe_reader() -> str:
+    """The reader that runs, in words."""
+    core = find_core()
+    return f"compiled core {core.__version__}" if core else f"Python ({_found[0][1]})"

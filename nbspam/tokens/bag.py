@@ -48,6 +48,30 @@ N_VIEWS = len(VIEW_NAMES)
 READ_VIEWS = (*VIEWS, MEASURES)  # whose tokens a message has
 READ_NUMBERS = (*range(len(VIEWS)), MEASURES_VIEW)
 
+# The bins of the measures are the same for all mail and all models, so that counts can be added, taken away
+# and merged: docs/decisions.md, "Measures".
+_SHARE = (0.001, 0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.7)
+_NUMBER = (1, 2, 3, 5, 8, 16, 32)
+# Name -> inner edges of its bins, ascending; a value on an edge belongs to the bin above it.
+# docs/numeric-features.md says what each one measures.
+BIN_EDGES: dict[str, tuple[float, ...]] = {
+    "size": tuple(2**n for n in range(6, 20)),
+    "defects": _NUMBER,
+    "digit_share": _SHARE,
+    "punctuation_share": _SHARE,
+    "exclamation_marks": _NUMBER,
+    "currency_marks": _NUMBER,
+    "quoted_share": _SHARE,
+    "distinct_hosts": _NUMBER,
+    "html_comments": _NUMBER,
+    "subject_length": (1, 10, 20, 30, 40, 50, 60, 80),
+    "foreign_message_id": (0.5,),
+    "unnamed_origin": (0.5,),
+    "telephone_numbers": _NUMBER,
+}
+MEASURE_NAMES = tuple(BIN_EDGES)
+N_BINS = {name: len(edges) + 2 for name, edges in BIN_EDGES.items()}  # the last: no value
+
 
 def number_views(views: str) -> tuple[int, ...]:
     """The numbers of the views that are read.  views : `all`, or some of READ_VIEWS with commas between"""
@@ -182,3 +206,19 @@ def digest_features(features: Sequence[float | None]) -> int:
         return 0
     values = ["" if value is None or value != value else repr(float(value)) for value in features]
     return hash_token(" ".join(values))
+
+
+def list_bins(name: str) -> list[str]:
+    """The tokens of a measure, the lowest bin first, that of a missing value last."""
+    edges = [f"{edge:g}" for edge in BIN_EDGES[name]]
+    return [f"{name}<{edges[0]}", *(f"{name}>={edge}" for edge in edges), f"{name}=none"]
+
+
+def find_measure(token: str) -> str:
+    """The name of the measure that a token is of."""
+    return token.partition("<")[0].partition(">")[0].partition("=")[0]
+
+
+def count_measured(documents: Sequence[float]) -> list[float]:
+    """m_k from the sums of n_jk over the tokens of all measures: each message is in one bin of each."""
+    return [total / len(MEASURE_NAMES) for total in documents]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from itertools import chain, compress, groupby, pairwise
 
-from nbspam.mail.limits import Memory
+from nbspam.limits import Memory
 from nbspam.mail.message import pin
 from nbspam.tokens.bag import join_neighbours
 from nbspam.tokens.words import ALPHABET, MAX_WORD, has_zero_width, list_parents, make_skip_token, split_words

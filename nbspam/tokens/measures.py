@@ -1,20 +1,17 @@
 """Measures: numeric features of a message as tokens, one each, by the bin that the value falls into.
 
-The bins are the same for all mail and all models, so that counts can be added, taken away and merged.  Text
-beyond MAX_MEASURED characters is not measured, so a hostile mail costs no more than a long one.
-Which features and which bins: docs/decisions.md, "Measures".
+Text beyond MAX_MEASURED characters is not measured, so a hostile mail costs no more than a long one.
 """
 
 from __future__ import annotations
 
+from nbspam.tokens.bag import BIN_EDGES, list_bins
 from nbspam.tokens.headers import measure_size
 from nbspam.tokens.structure import MAX_URLS
 from nbspam.tokens.words import CURRENCIES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from nbspam.mail.message import Message
     from nbspam.tokens.texts import Texts
 
@@ -26,52 +23,13 @@ _PRIVATE += ("fc", "fd", "fe80:", "::1")  # of IPv6: unique local, link local, l
 MAX_BRACKETS = 1_000  # that may hold an area code
 MAX_MEASURED = 50_000  # of visible text that are measured; later text repeats what the first said
 
-_SHARE = (0.001, 0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.7)
-_NUMBER = (1, 2, 3, 5, 8, 16, 32)
-# Name -> inner edges of its bins, ascending; a value on an edge belongs to the bin above it.
-# docs/numeric-features.md says what each one measures.
-BIN_EDGES: dict[str, tuple[float, ...]] = {
-    "size": tuple(2**n for n in range(6, 20)),
-    "defects": _NUMBER,
-    "digit_share": _SHARE,
-    "punctuation_share": _SHARE,
-    "exclamation_marks": _NUMBER,
-    "currency_marks": _NUMBER,
-    "quoted_share": _SHARE,
-    "distinct_hosts": _NUMBER,
-    "html_comments": _NUMBER,
-    "subject_length": (1, 10, 20, 30, 40, 50, 60, 80),
-    "foreign_message_id": (0.5,),
-    "unnamed_origin": (0.5,),
-    "telephone_numbers": _NUMBER,
-}
-MEASURE_NAMES = tuple(BIN_EDGES)
-N_BINS = {name: len(edges) + 2 for name, edges in BIN_EDGES.items()}  # the last: no value
-
 _LETTERS = bytes(range(65, 91)) + bytes(range(97, 123))
 _DIGITS = bytes(range(48, 58))
 _NO_DIGITS = bytes(set(range(256)) - set(_DIGITS))
 _NUMBERS = bytes(code if code in _DIGITS + b"-.()+/" else 32 for code in range(256))
 _SPACE = bytes(range(33)) + b"\x7f"  # and the control characters
 
-
-def list_bins(name: str) -> list[str]:
-    """The tokens of a measure, the lowest bin first, that of a missing value last."""
-    edges = [f"{edge:g}" for edge in BIN_EDGES[name]]
-    return [f"{name}<{edges[0]}", *(f"{name}>={edge}" for edge in edges), f"{name}=none"]
-
-
 _TOKENS = {name: list_bins(name) for name in BIN_EDGES}
-
-
-def find_measure(token: str) -> str:
-    """The name of the measure that a token is of."""
-    return token.partition("<")[0].partition(">")[0].partition("=")[0]
-
-
-def count_measured(documents: Sequence[float]) -> list[float]:
-    """m_k from the sums of n_jk over the tokens of all measures: each message is in one bin of each."""
-    return [total / len(MEASURE_NAMES) for total in documents]
 
 
 def tokenize_measures(message: Message, texts: Texts) -> list[str]:

@@ -9,13 +9,7 @@ from __future__ import annotations
 from nbspam.mail.dates import parse_date
 from nbspam.mail.message import pin
 from nbspam.tokens.headers import counts_as_evidence
-from nbspam.tokens.measures import (
-    MAX_MEASURED,
-    Characters,
-    find_address_host,
-    join_visible,
-    measure_message,
-)
+from nbspam.tokens.measures import MAX_MEASURED, Characters, find_address_host, join_visible, measure_message
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import regex
 
 from nbspam.errors import BadDataError, UsageError
-from nbspam.mail.limits import MAX_OWN_WORD, MAX_PATTERN_SECONDS, MAX_TOKENS
+from nbspam.limits import MAX_OWN_WORD, MAX_PATTERN_SECONDS, MAX_TOKENS
 from nbspam.mail.message import pin
 
 if TYPE_CHECKING:

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from itertools import compress
 
+from nbspam.limits import Memory
 from nbspam.mail.headers import find_header, find_header_fields, unify_line_ends
 from nbspam.mail.leaf import MAGIC
-from nbspam.mail.limits import Memory
 from nbspam.mail.message import normalise_filename, pin
 from nbspam.tokens.bag import INNER
 from nbspam.tokens.headers import counts_as_evidence

@@ -6,7 +6,7 @@ is read once.
 
 from __future__ import annotations
 
-from nbspam.mail.limits import MAX_TOKENS
+from nbspam.limits import MAX_TOKENS
 from nbspam.tokens.structure import (
     MAX_LINKS,
     Host,

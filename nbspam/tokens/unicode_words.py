@@ -49,6 +49,11 @@ class CharacterTable(dict[int, str]):
 _table = CharacterTable(COMMON)
 
 
+def fold_character(code: int) -> str:
+    """What a code point becomes, with EDGE on both sides if its script has no spaces."""
+    return _table[code]
+
+
 def fold(text: str) -> str:
     """The text in the small alphabet, except its lines that are plain ASCII: most lines of most mail."""
     if _TURNED_ROUND in text:
@@ -90,3 +95,11 @@ def splits_words(text: str) -> bool:
 def _needs_none(character: str) -> bool:
     first, last = _WRITTEN_WITH_INVISIBLE
     return pin(character).isalnum() and not first <= character <= last
+
+
+def find_kinds(character: str) -> tuple[bool, bool, bool, bool, bool]:
+    """If a character is in Unicode 14, a letter or digit, a letter, a capital, of lower or title case."""
+    known = pin(character)
+    is_upper = known.isupper()
+    is_lower = known.islower() or (known.istitle() and not is_upper)
+    return known == character, known.isalnum(), known.isalpha(), is_upper, is_lower

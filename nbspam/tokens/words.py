@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from itertools import compress, groupby, pairwise
 
-from nbspam.mail.limits import Memory
+from nbspam.limits import Memory
 from nbspam.tokens.bag import INNER
 
 MAX_WORD = 40  # longer runs are machine-made (keys, encodings): they become a `skip` token

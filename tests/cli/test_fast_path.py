@@ -3,6 +3,7 @@
 Every delivery of a mail is a fresh process, and what it imports is most of its time.
 """
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -21,6 +22,7 @@ FORBIDDEN = frozenset(
 )
 FORBIDDEN_ROOMS = ("nbspam.evaluation", "nbspam.corpus", "nbspam.serve")
 MOST_MODULES = 30  # of our own, for one plain mail; the number goes down only
+MOST_WITH_CORE = 19
 
 # Runs the installed script, and names at its end the modules that it has loaded.
 _WATCH = """\
@@ -46,12 +48,15 @@ CYRILLIC = MAIL.replace(b"\n\n", b"\nContent-Type: text/plain; charset=utf-8\n\n
 FROM_LINE = b"From a@b.example Mon Jun  3 10:00:00 2024\n"
 
 
-def loaded(installed: Path, tmp_path: Path, *arguments: str | Path, mail: bytes) -> tuple[bytes, set[str]]:
-    """stdout and the modules loaded."""
+def loaded(
+    installed: Path, tmp_path: Path, *arguments: str | Path, mail: bytes, reader: str = "no"
+) -> tuple[bytes, set[str]]:
+    """stdout and the modules loaded.  reader : of NBSPAM_CORE"""
     watch = tmp_path / "watch.py"
     watch.write_text(_WATCH)
     command = [installed.parent / "python", "-I", watch, installed, *arguments]
-    done = subprocess.run(command, input=mail, capture_output=True)
+    environment = os.environ | {"NBSPAM_CORE": reader}
+    done = subprocess.run(command, input=mail, capture_output=True, env=environment)
     said, marker, names = done.stderr.decode().rpartition("LOADED ")
     assert (marker, said) == ("LOADED ", "")
     return done.stdout, set(names.split())
@@ -74,6 +79,16 @@ def test_a_plain_mail_loads_few_modules_and_nothing_heavy(
     assert [name for name in names if name.startswith(FORBIDDEN_ROOMS)] == []
     assert {"nbspam.mail.html", "nbspam.tokens.unicode_words", "nbspam.tokens.numeric"} & names == set()
     assert len(own(names)) <= MOST_MODULES, sorted(own(names))
+
+
+def test_the_compiled_core_needs_still_fewer(installed: Path, data_model: Path, tmp_path: Path) -> None:
+    pytest.importorskip("nbspam_core", reason="no compiled core is installed: make core")
+    for mail in (MAIL, HTML):
+        output, names = loaded(installed, tmp_path, "classify", "-m", data_model, mail=mail, reader="require")
+        assert b"am" in output
+        assert names & FORBIDDEN == set()
+        assert [name for name in names if name.startswith("nbspam.mail")] == []
+        assert len(own(names)) <= MOST_WITH_CORE, sorted(own(names))
 
 
 @pytest.mark.parametrize(

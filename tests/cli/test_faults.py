@@ -33,15 +33,22 @@ STAGES = (
     ("nbspam.mail.find_header", "header", "defect=failed-header"),
     ("nbspam.mail._read_body", "body", "subject:offer"),
     ("nbspam.mail.leaf._read_payload", "part", "subject:offer"),
-    ("nbspam.tokens.tokenize_header", "header-tokens", "words"),
+    ("nbspam.tokens.headers.tokenize_header", "header-tokens", "words"),
     ("nbspam.tokens.texts.tokenize_part", "text", "subject:offer"),
     ("nbspam.mail.html.reader._Reader", "text", "first"),
     ("nbspam.tokens.texts.Texts.read_rest", "text", "second"),
-    ("nbspam.tokens.tokenize_order", "structure", "first"),
+    ("nbspam.tokens.headers.tokenize_order", "structure", "first"),
     ("nbspam.tokens.measures.measure_message", "measures", "second"),
     ("nbspam.mail.dates.parse_date", "date", "second"),
     ("nbspam.tokens.numeric._measure_links", "numeric", "second"),
 )
+
+
+@pytest.fixture(autouse=True)
+def python_reads(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The faults are planted in the Python reader."""
+    monkeypatch.setenv("NBSPAM_CORE", "no")
+    monkeypatch.setattr("nbspam.tokens._found", [])
 
 
 def planted(*_: Any, **__: Any) -> None:
@@ -119,7 +126,7 @@ main()
 @pytest.mark.parametrize("asked", [False, True])
 def test_tracebacks_are_shown_on_request_only(asked: bool) -> None:
     command = [sys.executable, "-c", PLANTED, "classify", "-p", "-m", "model"]
-    environment = {"NBSPAM_TRACEBACK": "1"} if asked else {}
+    environment = {"NBSPAM_CORE": "no"} | ({"NBSPAM_TRACEBACK": "1"} if asked else {})
     done = subprocess.run(command, input=MAIL, capture_output=True, env=environment)
     assert done.returncode == 0
     assert done.stdout.startswith(b"X-Nbspam: ")

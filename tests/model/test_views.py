@@ -16,8 +16,7 @@ from nbspam.model.views import RowCounts, as_counted, before_each, compute_evide
 from nbspam.settings import HAM_CAP, SHRINKAGE, Settings
 from nbspam.tasks.classify import RowTokens, list_texts
 from nbspam.tokens import Counted
-from nbspam.tokens.bag import VIEWS, Tokens
-from nbspam.tokens.measures import MEASURE_NAMES, N_BINS, list_bins
+from nbspam.tokens.bag import MEASURE_NAMES, N_BINS, VIEWS, Tokens, list_bins
 
 WAYS = {
     "default": Settings(),

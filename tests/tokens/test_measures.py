@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from nbspam.corpus.labelled import open_labelled
 from nbspam.tokens import read
-from nbspam.tokens.measures import BIN_EDGES, MEASURE_NAMES, count_telephone_numbers, list_bins
+from nbspam.tokens.bag import BIN_EDGES, MEASURE_NAMES, list_bins
+from nbspam.tokens.measures import count_telephone_numbers
 from nbspam.tokens.numeric import NAMES
 
 
