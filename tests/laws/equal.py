@@ -1,0 +1,152 @@
+"""Both readers on the same mail: the first difference, and what the compiled core left to Python, by reason.
+
+    python -m tests.laws.equal FOLDER...                    all messages of folders and mailboxes
+    python -m tests.laws.equal --mutate N --seed S FOLDER...    N messages made of them by mutation
+
+Mutated message number I is made by the seed `S:I`; `--only S:I` makes it again and writes it to stdout.
+Exit status: 0 equal, 1 a difference, 2 no core.
+"""
+
+import argparse
+import sys
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from random import Random
+
+from nbspam.corpus.executor import default_jobs, run_shards
+from nbspam.corpus.item import Item, read_items
+from nbspam.corpus.reading import cut_shards
+from nbspam.corpus.walk import Notes, SourcePart
+from nbspam.limits import MAX_READ_BYTES
+from nbspam.tokens import BIGRAMS, DATE, MEASURES, RAW, describe_reader, find_core, read_in_python
+from nbspam.tokens.bag import READ_VIEWS
+
+WANTED = (BIGRAMS, RAW, MEASURES, DATE)
+SHARD = 150
+MOST_SEEDS = 4_000  # messages that are mutated
+MOST_SEED_BYTES = 30_000
+# What readers of mail notice; \udcXX is the byte XX.
+GRAMMAR = (
+    '\n¦\r\n¦\r¦\n\n¦\n ¦\0¦\udcff¦\udcc3¦\udce4\udcf6 ¦\u200b¦\u202e¦=¦;¦"¦<¦>¦&¦--¦=3D¦=\n¦=?¦?=¦'
+    "=?utf-8?q?a=C3=A9_b?=¦=?iso-8859-1?b?5OQ=?=¦; charset=gb2312¦; charset=x¦\n--b\n¦\n--b--\n¦"
+    "Content-Type: text/html; charset=utf-8\n¦Content-Type: text/plain; charset=koi8-r; format=flowed\n¦"
+    "Content-Type: multipart/alternative; boundary=b\n¦Content-Type: message/rfc822\n¦"
+    "Content-Transfer-Encoding: base64\n¦Content-Transfer-Encoding: quoted-printable\n¦QUJDRA==\n¦"
+    "Content-Disposition: attachment; filename*0*=utf-8''a%20b.pdf.exe\n¦Date: 3 Jun 24 10:00 PM EST\n¦"
+    "Received: from a (b [192.0.2.7]) by c; Mon, 3 Jun 2024 10:00:00 +0200\n¦Subject: FREE!  £  ?\n¦"
+    "<p style='display:none'>¦<font color=#fff>¦<!-- ¦ -->¦<a href=http://a.example/%41?u=://b.c>¦</a>¦"
+    "<table><td>¦<style>.a{font-size:1px}</style>¦&eacute;¦&#x1F600;¦&nbsp¦<br>¦<img src=//a.b/c>¦"
+    "http://user@xn--a.example:81/x¦https://0x7f.1/¦mailto:a@b.example¦v i a g r a ¦192.0.2.7 ¦$29.95 ¦"
+    'a@b@c.example ¦+1 (713) 555-0100 ¦begin 644 a\n#0V%T\n`\nend\n¦\x1b$B$"\x1b(B¦привет ¦发票优惠 ¦'
+    "ｆｒｅｅ ﷺ 𝐯 ½ ¦"
+)
+PIECES = [piece.encode("utf-8", "surrogateescape") for piece in GRAMMAR.split("¦")]
+PIECES += [b"x" * 90, b"A1B2c/" * 25 + b"\n"]
+
+
+def find_difference(data: bytes) -> str:
+    """What the readers read differently, in one line; "" if nothing, or if the core leaves it to Python."""
+    data = data[:MAX_READ_BYTES]
+    found = find_core().read(data, list(WANTED))
+    if found is None:
+        return ""
+    views, sent, date = found
+    python = read_in_python(data, WANTED)
+    lists = dict(zip(READ_VIEWS, views, strict=True)) | {"sent": sent}
+    for name, ours in lists.items():
+        theirs = list(getattr(python, name))
+        if ours != theirs:
+            pairs = enumerate(zip([*ours, None], [*theirs, None], strict=False))
+            place = next((place for place, (one, other) in pairs if one != other), 0)
+            some = slice(max(place - 1, 0), place + 3)
+            return f"{name}, token {place}: core {ours[some]}, Python {theirs[some]}"
+    return "" if date == python.date else f"date: core {date}, Python {python.date}"
+
+
+def mutate(data: bytes, other: bytes, random: Random) -> bytes:
+    """A message with some changes that the grammar of mail may notice."""
+    found = bytearray(data)
+    for _ in range(random.choice((1, 1, 2, 3, 5, 10))):
+        at = random.choice((random.randrange(len(found) + 1), random.randrange(min(len(found), 2_000) + 1)))
+        end = at + random.choice((0, 1, 2, 10, 100))
+        kind = random.randrange(6)
+        if kind < 3:
+            found[at:end] = random.choice(PIECES)
+        elif kind == 3:
+            del found[at:end]
+        elif kind == 4:
+            found[at:end] = random.randbytes(random.choice((1, 3)))
+        else:  # lines of another message
+            start = other.find(b"\n", random.randrange(len(other) + 1)) + 1
+            found[at:at] = other[start : start + random.choice((40, 300, 2_000))]
+    return bytes(found)
+
+
+def make_mutant(seeds: list[bytes], name: str) -> bytes:
+    """name : SEED:NUMBER"""
+    random = Random(name)
+    return mutate(random.choice(seeds), random.choice(seeds), random)
+
+
+def list_items(paths: list[str], notes: Notes) -> Iterator[Item]:
+    for path in paths:
+        yield from SourcePart(path).items(notes)
+
+
+def compare_shard(mail: Iterable[tuple[str, bytes]]) -> tuple[int, list[str], Counter[str]]:
+    """(messages, differences, messages left to Python by reason) of names and messages."""
+    before = Counter(find_core().count_left())
+    found = [(name, find_difference(data)) for name, data in mail]
+    differences = [f"{name}: {difference}" for name, difference in found if difference]
+    return len(found), differences, Counter(find_core().count_left()) - before
+
+
+def compare_items(items: list[Item]) -> tuple[int, list[str], Counter[str]]:
+    return compare_shard((item.name, data) for item, data in read_items(items, []))
+
+
+def make_shards(seeds: list[bytes], seed: str, number: int) -> Iterator[list[tuple[str, bytes]]]:
+    for first in range(0, number, SHARD):
+        names = [f"{seed}:{n}" for n in range(first, min(first + SHARD, number))]
+        yield [(name, make_mutant(seeds, name)) for name in names]
+
+
+def read_seeds(paths: list[str]) -> list[bytes]:
+    """The messages that are mutated: an even choice of all short ones."""
+    found = [data for _, data in read_items(list_items(paths, Notes()), []) if len(data) <= MOST_SEED_BYTES]
+    return Random(1).sample(found, min(MOST_SEEDS, len(found)))
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="compare the compiled core with Python")
+    parser.add_argument("folders", nargs="+")
+    parser.add_argument("--mutate", type=int, default=0, metavar="N")
+    parser.add_argument("--seed", default="1")
+    parser.add_argument("--only", default="", metavar="SEED:NUMBER")
+    parser.add_argument("--jobs", type=int, default=default_jobs())
+    given = parser.parse_args()
+    if find_core() is None:
+        print(f"no compiled core to compare: {describe_reader()}", file=sys.stderr)
+        return 2
+    seeds = read_seeds(given.folders) if given.mutate or given.only else []
+    if given.only:
+        sys.stdout.buffer.write(make_mutant(seeds, given.only))
+        return 0
+    if given.mutate:
+        results = run_shards(compare_shard, make_shards(seeds, given.seed, given.mutate), given.jobs)
+    else:
+        results = run_shards(compare_items, cut_shards(list_items(given.folders, Notes())), given.jobs)
+    number, differences, left = 0, 0, Counter[str]()
+    for read, different, reasons in results:
+        for difference in different[: 1 if not differences else 0]:
+            print(difference)
+        number, differences, left = number + read, differences + len(different), left + reasons
+    share = 100 * left.total() / max(number, 1)
+    print(f"{number} messages, {differences} different; left to Python: {left.total()} ({share:.2f} %)")
+    for reason, times in left.most_common():
+        print(f"{times:>8}  {reason}")
+    return 1 if differences else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
