@@ -5,13 +5,17 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+CORE := $(VENV)/.core
 # Unpacked by the tests, see docs/corpora.md
 CORPORA ?= .cache/corpora
 # Else each of the many programs that the tests start compiles nbspam anew.
 unexport PYTHONDONTWRITEBYTECODE
+# What the Python reader passes, too, where the compiled one is installed.
+PYTHON_TOO := tests/mail tests/tokens tests/corpus tests/laws
 QUICK := not (debian or corpora or crash or slow)
 
-.PHONY: demo quick test setup debian lint types docs man pictures peers bench bench-page fuzz crash clean help
+.PHONY: demo quick test setup core try-core equal debian lint types docs man pictures peers bench bench-page fuzz crash \
+    clean help
 
 help:  ## What can be made
 	@grep -E '^[a-z%-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 22
@@ -23,14 +27,31 @@ $(STAMP): pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[report,test]'
 	touch $@
 
-demo: $(STAMP)  ## Train on data/, classify, explain, evaluate: demo/report.html
+core: $(CORE)  ## The compiled reader of mail, which is optional, built and installed in .venv (needs cargo)
+
+$(CORE): $(STAMP) $(wildcard core/Cargo.* core/build.rs core/src/*.rs core/src/*/*.rs core/src/*/*/*.rs)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'maturin>=1.7,<2'
+	VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --quiet --release --manifest-path core/Cargo.toml
+	touch $@
+
+# Without cargo, or if it cannot be built, everything works with the Python reader.
+try-core: $(STAMP)
+	@if ! command -v cargo >/dev/null; then echo "Without the compiled core, for there is no cargo here: mail is read by Python."; \
+	elif ! $(MAKE) --no-print-directory core; then echo "The compiled core cannot be built here: mail is read by Python."; fi
+
+equal: $(CORE)  ## Read all mail of folders by both readers: make equal CORPORA="DIR..." [MUTATE=1000000 SEED=1]
+	$(BIN)/python -m tests.laws.equal $(if $(MUTATE),--mutate $(MUTATE) --seed $(or $(SEED),1)) $(CORPORA)
+
+demo: try-core  ## Train on data/, classify, explain, evaluate: demo/report.html
 	@BIN=$(BIN) sh docs/demo.sh
 
 quick: $(STAMP) lint types  ## Lint, types, and the tests that need a minute
 	$(BIN)/python -m pytest -q -n 2 --dist loadfile -m "$(QUICK)" --ignore tests/deploy
 
-test: $(STAMP) lint types  ## Lint, types and every test; a test without its program or corpus skips and says why
+test: try-core lint types  ## Lint, types and every test; a test without its program or corpus skips and says why
 	$(BIN)/python -m pytest -n 2 --dist loadfile
+	$(BIN)/python -c 'import nbspam_core' 2>/dev/null || exit 0; \
+	    NBSPAM_CORE=no $(BIN)/python -m pytest -q -n 2 --dist loadfile -m "$(QUICK)" $(PYTHON_TOO)
 
 lint: $(STAMP)  ## ruff
 	$(BIN)/ruff check nbspam tests experiments bench peers
