@@ -25,7 +25,8 @@ static LEFT: Mutex<BTreeMap<String, u64>> = Mutex::new(BTreeMap::new());
 
 thread_local! {
     static IS_READING: Cell<bool> = const { Cell::new(false) };
-    static FAULT: RefCell<String> = const { RefCell::new(String::new()) };
+    /// Panics of this thread that nobody has asked for yet.
+    static FAULTS: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
 }
 
 /// The tokens of a message; None if it is left to Python.
@@ -45,7 +46,7 @@ fn guard<T>(read: impl FnOnce() -> Read<T>) -> Option<T> {
     let reason = match found {
         Ok(Ok(found)) => return Some(found),
         Ok(Err(LeftToPython(reason))) => reason.to_string(),
-        Err(_) => FAULT.with(|fault| fault.take()),
+        Err(_) => FAULTS.with(|faults| faults.borrow().last().cloned()).unwrap_or_default(),
     };
     *LEFT.lock().unwrap_or_else(PoisonError::into_inner).entry(reason).or_default() += 1;
     None
@@ -58,7 +59,8 @@ fn keep_faults() {
         if !IS_READING.get() {
             others(fault);
         } else if let Some(place) = fault.location() {
-            FAULT.with(|text| *text.borrow_mut() = format!("panic at {}:{}", place.file(), place.line()));
+            let text = format!("core: panic at {}:{}", place.file(), place.line());
+            FAULTS.with(|faults| faults.borrow_mut().push(text));
         }
     }));
 }
@@ -194,6 +196,12 @@ fn count_left() -> BTreeMap<String, u64> {
     LEFT.lock().unwrap_or_else(PoisonError::into_inner).clone()
 }
 
+/// The panics of this thread since the last call, one text each.
+#[pyfunction]
+fn take_faults() -> Vec<String> {
+    FAULTS.with(RefCell::take)
+}
+
 #[pymodule]
 fn nbspam_core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     keep_faults();
@@ -202,5 +210,6 @@ fn nbspam_core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(read, module)?)?;
     module.add_function(wrap_pyfunction!(count_tokens, module)?)?;
     module.add_function(wrap_pyfunction!(count_left, module)?)?;
+    module.add_function(wrap_pyfunction!(take_faults, module)?)?;
     Ok(())
 }

@@ -21,6 +21,8 @@ from nbspam.tokens.bag import (
     MEASURES,
     NUMERIC,
     RAW,
+    READ_NUMBERS,
+    READ_VIEWS,
     VIEW_NAMES,
     VIEWS,
     Tokens,
@@ -70,15 +72,20 @@ def read(data: bytes, wanted: Collection[str] = (), name: str = "") -> Tokens:
         return read_in_python(data, wanted, name)
     tokens = Tokens()
     views, tokens.sent, tokens.date = found
-    tokens.header, tokens.body, tokens.structure, tokens.bigrams, tokens.raw, tokens.measures = views
+    for view, words in zip(READ_VIEWS, views, strict=True):
+        setattr(tokens, view, words)
     return tokens
 
 
 def read_in_python(data: bytes, wanted: Collection[str] = (), name: str = "") -> Tokens:
-    """The same without the compiled core."""
+    """The same without the compiled core; a fault of the core that has left the message is in `failures`."""
     from nbspam.mail import parse  # with the compiled core few messages are read here
 
-    return tokenize(parse(data), wanted, name)
+    tokens = tokenize(parse(data), wanted, name)
+    core = find_core()
+    if core:
+        tokens.failures = [*tokens.failures, *core.take_faults()]
+    return tokens
 
 
 def tokenize(message: Message, wanted: Collection[str] = (), name: str = "") -> Tokens:
@@ -150,17 +157,20 @@ class Counted:
         self._digest: int | None = None
         self._identity: int | None = None
         self._read = tokens
-        *words, measures = [_count_view(view) for view in (*tokens.views(), tokens.measures)]
-        self.tokens: list[dict[int, tuple[str, int]]] = [*words, {}, measures]  # NOTAWORD has none of its own
+        self._set_views([_count_view(view) for view in (*tokens.views(), tokens.measures)])
 
     @classmethod
     def of_core(cls, views: list[dict[int, tuple[str, int]]], identity: int) -> Counted:
         """What the compiled core has counted: by view of READ_VIEWS, and identify_message of the tokens."""
         counted = cls(Tokens())
-        *words, measures = views
-        counted.tokens = [*words, {}, measures]
+        counted._set_views(views)
         counted._identity = identity
         return counted
+
+    def _set_views(self, views: list[dict[int, tuple[str, int]]]) -> None:
+        self.tokens: list[dict[int, tuple[str, int]]] = [{} for _ in VIEW_NAMES]  # NOTAWORD has no tokens
+        for number, view in zip(READ_NUMBERS, views, strict=True):
+            self.tokens[number] = view
 
     @property
     def has_words(self) -> bool:

@@ -183,6 +183,7 @@ def test_a_message_that_the_core_leaves_is_read_by_python(monkeypatch: pytest.Mo
         """A core that reads nothing."""
 
         read = count_tokens = staticmethod(lambda data, wanted: None)
+        take_faults = staticmethod(lambda: ["core: panic at mail/headers.rs:1"])
 
         class Builder:
             def __init__(self, wanted: list[str]) -> None:
@@ -201,6 +202,7 @@ def test_a_message_that_the_core_leaves_is_read_by_python(monkeypatch: pytest.Mo
     for name in BLOCK_FIELDS:
         assert np.array_equal(getattr(found, name), getattr(expected, name)), name
     assert read(data, WANTED).body == read_in_python(data, WANTED).body
+    assert read(data, WANTED).failures == ["core: panic at mail/headers.rs:1"]
     assert count_tokens(data, WANTED).digest == Counted(read_in_python(data, WANTED)).digest
 
 
