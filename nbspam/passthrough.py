@@ -10,11 +10,12 @@ after our fields if indented text without a header follows, which would continue
 
 from __future__ import annotations
 
+from codecs import BOM_UTF8
+
 from nbspam.decision import cutoffs
 from nbspam.labels import SPAM, UNSURE
 from nbspam.limits import MAX_FIELD_NAME, MAX_READ_BYTES
-from nbspam.mail import find_header_fields
-from nbspam.mail.headers import BYTE_ORDER_MARK, find_header
+from nbspam.tokens import find_core
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -54,8 +55,7 @@ def unwrap_message(data: bytes) -> bytes:
 def mark_message(data: bytes, verdict: Verdict, also: str = "") -> bytes:
     """The message with the verdict in its header.  also : one of FORMATS, or empty"""
     names = (OWN, *FORMATS.get(also, ()))
-    lines = find_header_fields(data)
-    start = find_header(data)
+    start, lines = _find_fields(data)
     is_indented = data[start : start + 1] in (b" ", b"\t")
     if lines and is_indented and data[: lines[0][1]].endswith((b"\n", b"\r")):
         start = lines[0][1]  # after an indented first field
@@ -67,9 +67,20 @@ def mark_message(data: bytes, verdict: Verdict, also: str = "") -> bytes:
     spans = {first: stop for first, stop, name in lines if name in names}
     cuts = sorted((spans | _find_fields_in_rest(data, lines, names)).items())
     before = _cut_spans(data, cuts, 0, start)
-    if start and not data[:start].endswith((b"\n", b"\r", BYTE_ORDER_MARK)):
+    if start and not data[:start].endswith((b"\n", b"\r", BOM_UTF8)):
         before += end  # an mbox line alone
     return before + own + _cut_spans(data, cuts, start, len(data))
+
+
+def _find_fields(data: bytes) -> tuple[int, HeaderLines]:
+    """The start of the header, and its fields: by the compiled core, or by Python."""
+    core = find_core()
+    found: tuple[int, HeaderLines] | None = core.find_fields(data) if core else None
+    if found is not None:
+        return found
+    from nbspam.mail.headers import find_header, find_header_fields  # the core does without
+
+    return find_header(data), find_header_fields(data)
 
 
 def _find_fields_in_rest(data: bytes, lines: HeaderLines, names: tuple[str, ...]) -> dict[int, int]:

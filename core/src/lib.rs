@@ -16,6 +16,7 @@ mod python;
 mod tokens;
 
 use count::{Arrays, Builder};
+use mail::headers::{find_header, find_header_fields};
 use mail::message::{LeftToPython, Read};
 use tokens::bag::{hash_token, Tokens, Words};
 use tokens::Wanted;
@@ -190,6 +191,12 @@ fn flatten<T: Copy, const N: usize>(values: &[T], to_bytes: impl Fn(T) -> [u8; N
     values.iter().flat_map(|value| to_bytes(*value)).collect()
 }
 
+/// Where the header begins, and (start, stop, name) of each field; None if it is left to Python.
+#[pyfunction]
+fn find_fields(data: &[u8]) -> Option<(usize, Vec<(usize, usize, String)>)> {
+    guard(|| Ok((find_header(data, 0), find_header_fields(data))))
+}
+
 /// How many messages were left to Python in this process, by reason.
 #[pyfunction]
 fn count_left() -> BTreeMap<String, u64> {
@@ -209,6 +216,7 @@ fn nbspam_core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<PyBuilder>()?;
     module.add_function(wrap_pyfunction!(read, module)?)?;
     module.add_function(wrap_pyfunction!(count_tokens, module)?)?;
+    module.add_function(wrap_pyfunction!(find_fields, module)?)?;
     module.add_function(wrap_pyfunction!(count_left, module)?)?;
     module.add_function(wrap_pyfunction!(take_faults, module)?)?;
     Ok(())

@@ -17,6 +17,7 @@ from nbspam import __version__, tokens
 from nbspam.corpus.item import Item
 from nbspam.corpus.reading import CoreBuilder, PythonBuilder, ShardReader
 from nbspam.errors import UsageError
+from nbspam.mail.headers import find_header, find_header_fields
 from nbspam.model.block import Block
 from nbspam.tokens import Counted, count_tokens, describe_reader, find_core, read, read_in_python
 from nbspam.tokens.bag import BIN_EDGES
@@ -141,6 +142,13 @@ def test_dates_are_read_alike() -> None:
         start = random.choice(["Mon, ", "mon ", "", day.replace("\n", "")])
         date = f"{start}{random.randrange(33)} {month} {year} {clock} {zone}"
         assert find_difference(f"Date: {date}\n\nx\n".encode("utf-8", "surrogateescape")) == "", date
+
+
+@needs_core
+def test_header_fields_are_found_alike() -> None:
+    seeds = [path.read_bytes() for path in MESSAGES]
+    for data in [*seeds, *(make_mutant(seeds, f"fields:{number}") for number in range(N_MUTANTS))]:
+        assert compiled.find_fields(data) == (find_header(data), find_header_fields(data))
 
 
 @needs_core
