@@ -112,7 +112,8 @@ def log_faults(name: str, faults: Sequence[str]) -> None:
     logger = logging.getLogger(LOGGER)
     for fault in faults:
         summary, _, traceback = fault.partition("\n")
-        logger.info("%s: read in part (%s)", name or "message", summary)
+        result = "read by Python" if summary.startswith("core: ") else "read in part"
+        logger.info("%s: %s (%s)", name or "message", result, summary)
         if os.environ.get("NBSPAM_TRACEBACK"):
             logger.warning("%s", traceback)
 
