@@ -19,7 +19,12 @@ pub struct Numbers {
 
 impl Default for Numbers {
     fn default() -> Self {
-        Numbers { texts: Words::default(), hashes: Vec::new(), slots: vec![FREE; 1 << 12], state: RandomState::new() }
+        Numbers {
+            texts: Words::default(),
+            hashes: Vec::new(),
+            slots: vec![FREE; 1 << 12],
+            state: RandomState::new(),
+        }
     }
 }
 

@@ -6,7 +6,8 @@ use crate::python::call;
 const FIRST_SECOND: i64 = 31_536_000; // of 1971
 const LAST_SECOND: i64 = 4_133_980_799; // of 2100
 const MAX_DATE_CHARACTERS: usize = 200;
-const MONTHS: [&str; 12] = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
+const MONTHS: [&str; 12] =
+    ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
 const DAYS: [&str; 7] = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"];
 
 /// Unix time of the topmost Received field with a date, else of Date; None without a date.

@@ -13,7 +13,14 @@ pub fn find_header_fields(data: &[u8]) -> Vec<(usize, usize, String)> {
 pub fn unify_line_ends(data: &[u8]) -> Cow<'_, [u8]> {
     let found: Vec<u8> = Python::with_gil(|py| {
         let bytes = pyo3::types::PyBytes::new(py, data);
-        py.import("nbspam.mail.headers").unwrap().getattr("unify_line_ends").unwrap().call1((bytes,)).unwrap().extract().unwrap()
+        py.import("nbspam.mail.headers")
+            .unwrap()
+            .getattr("unify_line_ends")
+            .unwrap()
+            .call1((bytes,))
+            .unwrap()
+            .extract()
+            .unwrap()
     });
     Cow::Owned(found)
 }

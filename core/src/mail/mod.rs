@@ -16,13 +16,17 @@ pub fn parse(data: &[u8]) -> Read<Message<'_>> {
         for p in m.getattr("parts")?.try_iter()? {
             let p = p?;
             let d = p.getattr("document")?;
-            let document = if d.is_none() { None } else { Some(Document {
-                names: d.getattr("names")?.extract()?,
-                addresses: d.getattr("addresses")?.extract()?,
-                says: d.getattr("says")?.extract()?,
-                marks: d.getattr("marks")?.extract()?,
-                text: d.getattr("text")?.extract()?,
-            }) };
+            let document = if d.is_none() {
+                None
+            } else {
+                Some(Document {
+                    names: d.getattr("names")?.extract()?,
+                    addresses: d.getattr("addresses")?.extract()?,
+                    says: d.getattr("says")?.extract()?,
+                    marks: d.getattr("marks")?.extract()?,
+                    text: d.getattr("text")?.extract()?,
+                })
+            };
             parts.push(Part {
                 content_type: p.getattr("content_type")?.extract()?,
                 parameters: Vec::new(),

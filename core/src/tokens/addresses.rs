@@ -24,7 +24,11 @@ fn read_number(text: &str) -> Option<u64> {
     }
     // int() takes the prefix of a base once more.
     if let Some(digits) = strip_prefix(text, "0x") {
-        return if digits.is_empty() { Some(0) } else { parse(strip_prefix(digits, "0x").unwrap_or(digits), 16) };
+        return if digits.is_empty() {
+            Some(0)
+        } else {
+            parse(strip_prefix(digits, "0x").unwrap_or(digits), 16)
+        };
     }
     if text.starts_with('0') {
         return parse(strip_prefix(text, "0o").unwrap_or(text), 8);
@@ -34,7 +38,11 @@ fn read_number(text: &str) -> Option<u64> {
 
 fn strip_prefix<'a>(text: &'a str, prefix: &str) -> Option<&'a str> {
     let begins = text.get(..prefix.len())?.eq_ignore_ascii_case(prefix);
-    if begins { text.get(prefix.len()..) } else { None }
+    if begins {
+        text.get(prefix.len()..)
+    } else {
+        None
+    }
 }
 
 fn parse(digits: &str, base: u32) -> Option<u64> {
@@ -43,5 +51,9 @@ fn parse(digits: &str, base: u32) -> Option<u64> {
         let digit = u64::from(digit.to_digit(base)?);
         number = number.saturating_mul(u64::from(base)).saturating_add(digit);
     }
-    if digits.is_empty() { None } else { Some(number) }
+    if digits.is_empty() {
+        None
+    } else {
+        Some(number)
+    }
 }

@@ -163,7 +163,9 @@ fn begins_with_area_code(after: &[u8]) -> bool {
     let local = local.get(2..).unwrap_or(&[]);
     let size = local.iter().position(|byte| !byte.is_ascii_digit() && !b"-. ".contains(byte));
     let local = local.get(..size.unwrap_or(local.len())).unwrap_or(&[]);
-    (2..=5).contains(&area.len()) && count_digits(area) == area.len() && (6..=8).contains(&count_digits(local))
+    (2..=5).contains(&area.len())
+        && count_digits(area) == area.len()
+        && (6..=8).contains(&count_digits(local))
 }
 
 /// 1 if Message-ID was made on a host unrelated to that of From; None if a host is not named.
@@ -220,8 +222,8 @@ fn is_public_named(field: &str) -> Read<Option<bool>> {
     if is_private(address) {
         return Ok(None);
     }
-    let is_by_address = words.contains(&"(exim")
-        || ["(helo", "(ehlo", "helo="].iter().any(|mark| clause.contains(mark));
+    let is_by_address =
+        words.contains(&"(exim") || ["(helo", "(ehlo", "helo="].iter().any(|mark| clause.contains(mark));
     let mut name = *first;
     if !is_by_address && clause.contains('[') {
         // from what it calls itself (its name by address [address])

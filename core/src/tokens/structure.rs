@@ -3,7 +3,9 @@
 use super::addresses::normalise_ipv4;
 use super::bag::{Words, INNER};
 use super::headers::counts_as_evidence;
-use super::text::{first, is_alpha, is_ascii_digit, is_space, last, lower, partition, pin, rpartition, without_space};
+use super::text::{
+    first, is_alpha, is_ascii_digit, is_space, last, lower, partition, pin, rpartition, without_space,
+};
 use super::unicode_words::fold;
 use super::words::{
     alphabet, has_zero_width, list_parents, look_up, make_skip_token, push_parents, split_words, MAX_WORD,
@@ -166,12 +168,17 @@ pub fn cut_urls(text: &str) -> (Cow<'_, str>, Vec<&str>) {
         let Some(found) = finder.find(text.as_bytes().get(start..).unwrap_or(&[])) else { break };
         let at = start + found;
         let before = text.as_bytes().get(start..at).unwrap_or(&[]);
-        let letters = before.iter().rev().take(MAX_FOUND_SCHEME).take_while(|byte| byte.is_ascii_alphabetic());
+        let letters =
+            before.iter().rev().take(MAX_FOUND_SCHEME).take_while(|byte| byte.is_ascii_alphabetic());
         let begin = at - letters.count();
         let after = at + "://".len();
         let end = after + find_url_end(text.as_bytes().get(after..).unwrap_or(&[]));
         rest.push(text.get(start..begin).unwrap_or(""));
-        urls.push(text.get(begin..end).unwrap_or("").trim_end_matches(['.', ',', ';', ':', '!', '?', ')', '*', '_', '~']));
+        urls.push(
+            text.get(begin..end)
+                .unwrap_or("")
+                .trim_end_matches(['.', ',', ';', ':', '!', '?', ')', '*', '_', '~']),
+        );
         start = end;
     }
     if urls.is_empty() {

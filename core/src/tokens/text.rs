@@ -148,8 +148,11 @@ pub fn is_upper(text: &str) -> Read<bool> {
 /// `pin(text).isalpha()` of a text that is pinned.
 pub fn is_alpha(text: &str) -> Read<bool> {
     for character in text.chars() {
-        let is_letter =
-            if character.is_ascii() { character.is_ascii_alphabetic() } else { kinds_of(character)?.is_alpha };
+        let is_letter = if character.is_ascii() {
+            character.is_ascii_alphabetic()
+        } else {
+            kinds_of(character)?.is_alpha
+        };
         if !is_letter {
             return Ok(false);
         }

@@ -1,9 +1,7 @@
 //! nbspam/tokens/texts.py: the texts of a message, read one after another.
 
 use super::bag::{Words, MAX_TOKENS};
-use super::structure::{
-    cut_urls, find_host, read_url, shorten, tokenize_page, tokenize_part, MAX_LINKS,
-};
+use super::structure::{cut_urls, find_host, read_url, shorten, tokenize_page, tokenize_part, MAX_LINKS};
 use super::text::{lower, partition};
 use super::words::{has_zero_width, split_words};
 use crate::mail::html::read_html;
@@ -65,8 +63,10 @@ impl Texts {
             }
             return Ok(());
         }
-        let plain: Vec<&str> =
-            replaced.filter(|part| part.content_type == "text/plain").map(|part| part.text.as_str()).collect();
+        let plain: Vec<&str> = replaced
+            .filter(|part| part.content_type == "text/plain")
+            .map(|part| part.text.as_str())
+            .collect();
         let found = split_words(&cut_urls(&plain.join("\n")).0, MAX_TOKENS)?;
         let shown: HashSet<&str> = self.body.iter().collect();
         let differs = 2 * found.iter().filter(|word| !shown.contains(word)).count() > found.len();
