@@ -1,11 +1,18 @@
-//! nbspam/mail/headers.py: where the header block starts and ends, and its raw fields.
+//! nbspam/mail/headers.py: where the header block starts and ends, its raw lines, its decoded fields.
 
+use super::charset::{decode, decode_legacy, decode_raw};
+use super::encoded_words::decode_words;
+use super::limits::bounds::{
+    MAX_FIELD_NAME, MAX_FROM_LINES, MAX_HEADER_BYTES, MAX_HEADER_LINES, MAX_PARAMETERS, MAX_PARAMETER_BYTES,
+};
+use super::limits::Allowance;
+use super::message::{Field, Read};
+use super::transfer::{decode_percent, is_white};
+use crate::tokens::text::{is_space, partition, rpartition, split_space_at_most};
 use memchr::{memchr, memmem, memrchr};
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
-const MAX_HEADER_BYTES: usize = 256 << 10;
-const MAX_FIELD_NAME: usize = 998;
-const MAX_FROM_LINES: usize = 10;
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 const MAX_JUNK_LINES: usize = 2;
 const MAX_JUNK_CHARACTERS: usize = 200;
@@ -14,12 +21,29 @@ const NAME_BYTES: usize = 100; // of a line, in which a well-known name is looke
 /// A raw field: start, stop, lower-case name; "" for a line that is not a field.
 pub type Span = (usize, usize, String);
 
-fn from(data: &[u8], start: usize) -> &[u8] {
+pub fn from(data: &[u8], start: usize) -> &[u8] {
     data.get(start..).unwrap_or(&[])
 }
 
-fn between(data: &[u8], start: usize, stop: usize) -> &[u8] {
+pub fn between(data: &[u8], start: usize, stop: usize) -> &[u8] {
     from(data, start).get(..stop.saturating_sub(start)).unwrap_or(from(data, start))
+}
+
+/// `data.strip()`
+pub fn trim(data: &[u8]) -> &[u8] {
+    let start = data.iter().take_while(|byte| is_white(byte)).count();
+    let rest = from(data, start);
+    between(rest, 0, rest.len() - rest.iter().rev().take_while(|byte| is_white(byte)).count())
+}
+
+/// Text of Latin-1, one code point for each byte.
+pub fn latin_1(data: &[u8]) -> String {
+    data.iter().map(|byte| char::from(*byte)).collect()
+}
+
+/// The bytes of such text; `?` for a code point beyond.
+pub fn to_bytes(text: &str) -> Vec<u8> {
+    text.chars().map(|letter| u8::try_from(u32::from(letter)).unwrap_or(b'?')).collect()
 }
 
 fn is_blank(byte: &u8) -> bool {
@@ -157,12 +181,14 @@ fn has_text(raw: &[u8]) -> bool {
 /// The lower-case name of the field that a line begins; "" if it begins none.
 fn find_name(raw: &[u8], is_first: bool) -> String {
     let blanks = if is_first { raw.iter().take_while(|byte| is_blank(byte)).count() } else { 0 };
-    let line = from(raw, blanks);
-    let line = line.get(..MAX_FIELD_NAME + 1).unwrap_or(line);
-    let Some(colon) = memchr(b':', line) else { return String::new() };
-    let before = line.get(..colon).unwrap_or(&[]);
+    let line = between(from(raw, blanks), 0, MAX_FIELD_NAME + 1);
+    memchr(b':', line).map_or_else(String::new, |colon| parse_field_name(between(line, 0, colon)))
+}
+
+/// The lower-case name of a field, from what comes before the colon; "" if it is not one.
+fn parse_field_name(before: &[u8]) -> String {
     let size = before.iter().rposition(|byte| !is_blank(byte)).map_or(0, |last| last + 1);
-    let name = before.get(..size).unwrap_or(&[]);
+    let name = between(before, 0, size);
     if before.len() > MAX_FIELD_NAME || !name.iter().all(u8::is_ascii_graphic) {
         return String::new();
     }
@@ -179,7 +205,7 @@ fn find_last_known(lines: &[&[u8]]) -> Option<usize> {
 }
 
 /// True if a lower-case field name tells a header from text.
-fn is_known(name: &[u8]) -> bool {
+pub fn is_known(name: &[u8]) -> bool {
     matches!(
         name,
         b"content-type"
@@ -209,6 +235,361 @@ fn is_known(name: &[u8]) -> bool {
 /// True if this line is short enough to be skipped and cannot be the delimiter of a part.
 fn may_skip(junk: usize, line: &[u8]) -> bool {
     junk <= MAX_JUNK_LINES && line.len() <= MAX_JUNK_CHARACTERS && !line.starts_with(b"--")
+}
+
+/// A header block that was read.
+///
+/// fields  : (lower-case name, unfolded and decoded value) in order
+/// sizes   : bytes of each as it was sent, with one line end
+/// content : raw values of the first Content-Type, -Transfer-Encoding, -Disposition and -ID
+/// body    : offset of the text after the block
+#[derive(Debug, Default)]
+pub struct HeaderBlock {
+    pub fields: Vec<Field>,
+    pub sizes: Vec<usize>,
+    pub content: Vec<(String, Vec<u8>)>,
+    pub body: usize,
+}
+
+/// A field whose value is not decoded.
+type RawField = (String, Vec<u8>);
+
+impl HeaderBlock {
+    /// A raw value of `content`.
+    pub fn get(&self, name: &str) -> Option<&[u8]> {
+        self.content.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_slice())
+    }
+
+    /// The charset that Content-Type declares, lower-case, perhaps "".
+    fn find_body_charset(&self, allowance: &mut Allowance) -> Read<String> {
+        let value = self.get("content-type").unwrap_or_default();
+        Ok(parse_parameters(value, allowance)?.get("charset").to_lowercase())
+    }
+
+    /// Decode encoded words, escapes and raw 8-bit values.
+    fn decode_values(&mut self, fields: Vec<RawField>, allowance: &mut Allowance) -> Read<()> {
+        let mut eight_bit: Vec<(usize, Vec<u8>)> = Vec::new();
+        for (number, (name, value)) in fields.into_iter().enumerate() {
+            let text = if memmem::find(&value, b"=?").is_some() {
+                decode_words(&value, allowance)?
+            } else if !value.is_ascii() {
+                eight_bit.push((number, value));
+                String::new()
+            } else if value.iter().any(|byte| matches!(byte, b'\x1b' | b'\x0e' | b'~')) {
+                self.decode_escapes(&name, &value, allowance)?
+            } else {
+                latin_1(&value)
+            };
+            self.fields.push((name, text));
+        }
+        if !eight_bit.is_empty() {
+            allowance.note("8bit-header");
+            self.decode_eight_bit(&eight_bit, allowance)?;
+        }
+        Ok(())
+    }
+
+    /// A value that may have escapes of ISO-2022 or HZ; for parameters as UTF-8, since escapes hide quotes.
+    fn decode_escapes(&mut self, name: &str, value: &[u8], allowance: &mut Allowance) -> Read<String> {
+        let is_escaped = value.iter().any(|byte| matches!(byte, b'\x1b' | b'\x0e'));
+        if !is_escaped && memmem::find(value, b"~{").is_none() {
+            return Ok(latin_1(value));
+        }
+        let charset = self.find_body_charset(allowance)?;
+        let text = decode_raw(value, &charset, allowance)?;
+        for (known, own) in &mut self.content {
+            if known == name && own == value {
+                *own = text.as_bytes().to_vec();
+            }
+        }
+        Ok(text)
+    }
+
+    /// Decode raw 8-bit values: as UTF-8, else in the charset of the body, else in a guessed one.
+    fn decode_eight_bit(&mut self, values: &[(usize, Vec<u8>)], allowance: &mut Allowance) -> Read<()> {
+        let mut legacy: Vec<(usize, &[u8])> = Vec::new();
+        for (number, value) in values {
+            match String::from_utf8(value.clone()) {
+                Ok(text) => self.put(*number, text),
+                Err(_) => legacy.push((*number, value)),
+            }
+        }
+        if !legacy.is_empty() {
+            let charset = self.find_body_charset(allowance)?;
+            let values: Vec<&[u8]> = legacy.iter().map(|(_, value)| *value).collect();
+            for ((number, _), text) in legacy.iter().zip(decode_legacy(&values, &charset, allowance)?) {
+                self.put(*number, text);
+            }
+        }
+        Ok(())
+    }
+
+    fn put(&mut self, number: usize, text: String) {
+        if let Some((_, value)) = self.fields.get_mut(number) {
+            *value = text;
+        }
+    }
+}
+
+/// Read the fields in data[start:stop]; the text after the empty line begins at `body`.
+pub fn read_block(data: &[u8], start: usize, stop: usize, body: usize, allowance: &mut Allowance) -> Read<HeaderBlock> {
+    let mut block = HeaderBlock { body, ..HeaderBlock::default() };
+    if start >= stop {
+        return Ok(block);
+    }
+    let limit = find_limit(data, start, stop);
+    if limit < stop {
+        allowance.note("long-header");
+    }
+    let raw = between(data, start, limit);
+    allowance.header_bytes -= raw.len() as i64;
+    let lines = unfold(raw);
+    let (lines, mut fields) = match lines.as_deref().and_then(split_all_fields) {
+        Some(fields) => (lines.unwrap_or_default(), fields),
+        None => read_irregular(data, start, stop, &mut block, allowance),
+    };
+    block.sizes = lines.iter().map(|line| line.len() + 1).collect();
+    if memchr(b'\0', raw).is_some() {
+        allowance.note("nul");
+        for (_, value) in &mut fields {
+            value.retain(|byte| *byte != b'\0');
+        }
+    }
+    for (name, value) in &fields {
+        if is_content(name) && block.get(name).is_none() {
+            block.content.push((name.clone(), value.clone()));
+        }
+    }
+    if lines.len() > MAX_HEADER_LINES {
+        allowance.note("many-headers");
+        fields.truncate(MAX_HEADER_LINES);
+        block.sizes.truncate(MAX_HEADER_LINES);
+    }
+    block.decode_values(fields, allowance)?;
+    Ok(block)
+}
+
+fn is_content(name: &str) -> bool {
+    matches!(name, "content-type" | "content-transfer-encoding" | "content-disposition" | "content-id")
+}
+
+/// The lines and fields of a block with lines that are not fields.
+fn read_irregular(
+    data: &[u8],
+    start: usize,
+    stop: usize,
+    block: &mut HeaderBlock,
+    allowance: &mut Allowance,
+) -> (Vec<Vec<u8>>, Vec<RawField>) {
+    let spans = find_raw_fields(data, start, stop);
+    let named = spans.iter().filter(|(_, _, name)| !name.is_empty());
+    let lines: Vec<Vec<u8>> = named.map(|(first, last, _)| unfold_field(between(data, *first, *last))).collect();
+    let fields = split_fields(&lines);
+    if spans.iter().any(|(_, _, name)| name.is_empty()) {
+        allowance.note("bad-header");
+    }
+    let end = spans.last().map_or(start, |(_, end, _)| *end);
+    if end < stop {
+        block.body = end;
+        allowance.note("no-header-end");
+    }
+    (lines, fields)
+}
+
+/// The block, one line a field; None if a folded line begins with ":".
+fn unfold(raw: &[u8]) -> Option<Vec<Vec<u8>>> {
+    let text = unify_line_ends(raw);
+    let feeds = text.iter().take_while(|byte| **byte == b'\n').count();
+    let text = from(&text, feeds);
+    let text = between(text, 0, text.len() - text.iter().rev().take_while(|byte| **byte == b'\n').count());
+    let mut lines: Vec<Vec<u8>> = Vec::new();
+    for (number, line) in text.split(|byte| *byte == b'\n').enumerate() {
+        let is_folded = line.first().is_some_and(is_blank);
+        let blanks = line.iter().take_while(|byte| is_blank(byte)).count();
+        if is_folded && line.get(blanks) == Some(&b':') {
+            return None;
+        }
+        match lines.last_mut() {
+            Some(last) if is_folded && number > 0 => last.extend_from_slice(line),
+            _ => lines.push(line.to_vec()),
+        }
+    }
+    Some(drop_blanks(lines))
+}
+
+/// The lines without blanks and empty lines before the first text: `text.lstrip(" \t\n")`.
+fn drop_blanks(mut lines: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
+    let empty = lines.iter().take_while(|line| line.iter().all(is_blank)).count();
+    lines.drain(..empty.min(lines.len().saturating_sub(1)));
+    if let Some(first) = lines.first_mut() {
+        let blanks = first.iter().take_while(|byte| is_blank(byte)).count();
+        first.drain(..blanks);
+    }
+    lines
+}
+
+/// One field unfolded.
+fn unfold_field(raw: &[u8]) -> Vec<u8> {
+    let unified = unify_line_ends(raw);
+    let letters = unified.iter().copied().filter(|byte| *byte != b'\n');
+    letters.skip_while(is_blank).collect()
+}
+
+/// The raw fields up to the first line that is none.
+fn split_fields(lines: &[Vec<u8>]) -> Vec<RawField> {
+    let mut fields = Vec::with_capacity(lines.len());
+    for line in lines {
+        let Some(colon) = memchr(b':', line) else { break };
+        let name = parse_field_name(between(line, 0, colon));
+        if name.is_empty() {
+            break;
+        }
+        let value = from(line, colon + 1);
+        let start = value.iter().take_while(|byte| is_blank(byte)).count();
+        let value = from(value, start);
+        let size = value.len() - value.iter().rev().take_while(|byte| is_blank(byte)).count();
+        fields.push((name, between(value, 0, size).to_vec()));
+    }
+    fields
+}
+
+/// The raw fields; None if a line is not a field.
+fn split_all_fields(lines: &[Vec<u8>]) -> Option<Vec<RawField>> {
+    Some(split_fields(lines)).filter(|fields| fields.len() == lines.len())
+}
+
+/// What Content-Type or Content-Disposition says: a value, and parameters by lower-case name, of Latin-1.
+#[derive(Debug, Default)]
+pub struct Parameters {
+    pub head: String,
+    pub pairs: Vec<(String, String)>,
+}
+
+impl Parameters {
+    /// The parameter, or "".
+    pub fn get(&self, name: &str) -> &str {
+        get_parameter(&self.pairs, name)
+    }
+}
+
+/// The parameter, or "".
+pub fn get_parameter<'a>(pairs: &'a [(String, String)], name: &str) -> &'a str {
+    pairs.iter().find(|(known, _)| known == name).map_or("", |(_, text)| text)
+}
+
+/// "text/plain" and its parameters; of duplicates the first.  Nothing after MAX_PARAMETER_BYTES is read.
+pub fn parse_parameters(value: &[u8], allowance: &mut Allowance) -> Read<Parameters> {
+    let value = latin_1(between(value, 0, MAX_PARAMETER_BYTES));
+    let (head, _, rest) = partition(&value, ";");
+    let words = split_space_at_most(head, 1);
+    let mut rest = Cow::Borrowed(rest);
+    if let Some(second) = words.get(1).filter(|second| second.contains('=')) {
+        allowance.note("bad-content-type"); // the first semicolon is missing
+        rest = Cow::Owned(format!("{second};{rest}"));
+    }
+    let head = words.first().map_or("", |word| word.trim_matches(['"', '\'', ','])).to_lowercase();
+    Ok(Parameters { head, pairs: join_parameters(split_pairs(&rest), allowance)? })
+}
+
+/// (lower-case name, raw text) of each parameter in order.
+fn split_pairs(rest: &str) -> Vec<(String, String)> {
+    let mut pairs = Vec::new();
+    let mut position = 0;
+    for _ in 0..MAX_PARAMETERS {
+        let Some(equals) = find_from(rest, '=', position) else { break };
+        let name = rest.get(position..equals).unwrap_or_default();
+        let name = rpartition(rpartition(name, ";").2, ")").2.trim_matches(is_space).to_lowercase();
+        let after = rest.get(equals + 1..).unwrap_or_default();
+        let start = equals + 1 + after.len() - after.trim_start_matches([' ', '\t']).len();
+        let is_quoted = rest.get(start..).is_some_and(|text| text.starts_with('"'));
+        let text = if is_quoted && find_from(rest, '"', start + 1).is_some() {
+            let (text, end) = parse_quoted(rest, start + 1);
+            position = end;
+            text
+        } else {
+            position = find_from(rest, ';', start).unwrap_or(rest.len());
+            let text = rest.get(start..position).unwrap_or_default().trim_matches(is_space);
+            let text = text.strip_prefix('"').unwrap_or(text); // a quote that is never closed
+            let bare = if text.ends_with(')') { partition(text, " (").0 } else { text }; // a comment
+            bare.to_string()
+        };
+        pairs.push((name, text));
+    }
+    pairs
+}
+
+fn find_from(text: &str, mark: char, start: usize) -> Option<usize> {
+    text.get(start..)?.find(mark).map(|place| start + place)
+}
+
+/// (text of the quoted string that begins at `start`, offset after its closing quote).
+fn parse_quoted(rest: &str, start: usize) -> (String, usize) {
+    let mut stop = find_from(rest, '"', start);
+    while let Some(quote) = stop {
+        if rest.get(..quote).is_some_and(|before| !before.ends_with('\\')) {
+            break;
+        }
+        stop = find_from(rest, '"', quote + 1);
+    }
+    let stop = stop.unwrap_or(rest.len());
+    let text = rest.get(start..stop).unwrap_or_default();
+    (text.replace("\\\"", "\"").replace("\\\\", "\\"), stop + 1)
+}
+
+/// Pieces of a parameter by number: is it encoded, and its text.
+type Pieces = BTreeMap<usize, (bool, String)>;
+
+/// RFC 2231: plain parameters, extended ones (name*) and continuations (name*0, name*1*).
+fn join_parameters(pairs: Vec<(String, String)>, allowance: &mut Allowance) -> Read<Vec<(String, String)>> {
+    let mut plain: Vec<(String, String)> = Vec::new();
+    let mut extended: Vec<(String, Pieces)> = Vec::new();
+    for (name, text) in pairs {
+        let (base, has_star, number) = partition(&name, "*");
+        let digits = number.trim_end_matches('*');
+        let digits = if digits.is_empty() { "0" } else { digits };
+        let is_number = digits.bytes().all(|byte| byte.is_ascii_digit()) && digits.len() < 5;
+        if has_star && is_number {
+            let is_encoded = number.is_empty() || number.ends_with('*');
+            let piece = (is_encoded, text);
+            let place = extended.iter().position(|(known, _)| known == base).unwrap_or(extended.len());
+            if place == extended.len() {
+                extended.push((base.to_string(), Pieces::new()));
+            }
+            if let Some((_, pieces)) = extended.get_mut(place) {
+                pieces.entry(digits.parse().unwrap_or(0)).or_insert(piece);
+            }
+        } else if plain.iter().any(|(known, _)| *known == name) {
+            allowance.note("duplicate-parameter");
+        } else {
+            plain.push((name, text));
+        }
+    }
+    for (base, pieces) in extended {
+        let text = decode_extended(&pieces, allowance)?;
+        match plain.iter_mut().find(|(known, _)| *known == base) {
+            Some((_, own)) => *own = text,
+            None => plain.push((base, text)),
+        }
+    }
+    Ok(plain)
+}
+
+/// The parameter in UTF-8, as its bytes would be without an encoding.
+fn decode_extended(pieces: &Pieces, allowance: &mut Allowance) -> Read<String> {
+    let mut charset = String::new();
+    let mut bytes: Vec<u8> = Vec::new();
+    for (number, (is_encoded, text)) in pieces.values().enumerate() {
+        let mut text = text.as_str();
+        if number == 0 && *is_encoded && text.matches('\'').count() >= 2 {
+            let (name, _, rest) = partition(text, "'");
+            charset = name.to_lowercase();
+            text = partition(rest, "'").2;
+        }
+        let chunk = to_bytes(text);
+        bytes.extend(if *is_encoded { decode_percent(&chunk) } else { chunk });
+    }
+    let (text, _) = decode(&bytes, &charset, allowance)?;
+    Ok(if text.is_ascii() { text } else { latin_1(text.as_bytes()) })
 }
 
 /// The bytes with CRLF, CR CR LF and lone CR as LF.

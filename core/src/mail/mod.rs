@@ -1,59 +1,57 @@
-//! nbspam/mail/__init__.py
+//! nbspam/mail/__init__.py: bytes to Message, whatever the bytes are.
 
+mod charset;
 pub mod dates;
+mod encoded_words;
 pub mod headers;
 pub mod html;
+mod leaf;
+pub mod limits;
 pub mod message;
+mod splitter;
+mod transfer;
 
-use message::{Document, LeftToPython, Message, Part, Read};
-use pyo3::prelude::*;
+use headers::{between, find_blank_line, find_header, is_known, read_block, unify_line_ends, HeaderBlock};
+use leaf::{begin_part, is_message, is_signed, read_leaf};
+use limits::bounds::MAX_SCORED_BYTES;
+use limits::Allowance;
+use message::{Message, Read};
+use splitter::Splitter;
 
+/// Take a mail apart.
 pub fn parse(data: &[u8]) -> Read<Message<'_>> {
-    Python::with_gil(|py| -> PyResult<Message<'_>> {
-        let bytes = pyo3::types::PyBytes::new(py, data);
-        let m = py.import("nbspam.mail")?.getattr("parse")?.call1((bytes,))?;
-        let mut parts = Vec::new();
-        for p in m.getattr("parts")?.try_iter()? {
-            let p = p?;
-            let d = p.getattr("document")?;
-            let document = if d.is_none() {
-                None
-            } else {
-                Some(Document {
-                    names: d.getattr("names")?.extract()?,
-                    addresses: d.getattr("addresses")?.extract()?,
-                    says: d.getattr("says")?.extract()?,
-                    marks: d.getattr("marks")?.extract()?,
-                    text: d.getattr("text")?.extract()?,
-                })
-            };
-            parts.push(Part {
-                content_type: p.getattr("content_type")?.extract()?,
-                parameters: Vec::new(),
-                charset: p.getattr("charset")?.extract()?,
-                declared_charset: p.getattr("declared_charset")?.extract()?,
-                encoding: p.getattr("encoding")?.extract()?,
-                filename: p.getattr("filename")?.extract()?,
-                disposition: p.getattr("disposition")?.extract()?,
-                size_bytes: p.getattr("size_bytes")?.extract()?,
-                text: p.getattr("text")?.extract()?,
-                is_html: p.getattr("is_html")?.extract()?,
-                is_replaced: p.getattr("is_replaced")?.extract()?,
-                embedded_headers: p.getattr("embedded_headers")?.extract()?,
-                embedded_names: p.getattr("embedded_names")?.extract()?,
-                payload_magic: p.getattr("payload_magic")?.extract()?,
-                document,
-            });
-        }
-        Ok(Message {
-            data,
-            headers: m.getattr("headers")?.extract()?,
-            header_sizes: m.getattr("header_sizes")?.extract()?,
-            parts,
-            structure: m.getattr("structure")?.extract()?,
-            defects: m.getattr("defects")?.extract()?,
-            body_bytes: m.getattr("body_bytes")?.extract()?,
-        })
-    })
-    .map_err(|_| LeftToPython("parse-in-python"))
+    let mut message = Message { data, ..Message::default() };
+    let mut allowance = Allowance::new();
+    let block = read_header(&mut message, data, &mut allowance)?;
+    read_body(&mut message, data, &block, &mut allowance)?;
+    message.defects = allowance.defects;
+    Ok(message)
+}
+
+fn read_header(message: &mut Message, data: &[u8], allowance: &mut Allowance) -> Read<HeaderBlock> {
+    let start = find_header(data, 0);
+    let (stop, body) = find_blank_line(data, start);
+    let mut block = read_block(data, start, stop, body, allowance)?;
+    if !block.fields.is_empty() && !block.fields.iter().any(|(name, _)| is_known(name.as_bytes())) {
+        allowance.note("no-header"); // text that begins with "word: ..."
+        block = HeaderBlock { body: start, ..HeaderBlock::default() };
+    }
+    message.headers = std::mem::take(&mut block.fields);
+    message.header_sizes = std::mem::take(&mut block.sizes);
+    Ok(block)
+}
+
+fn read_body(message: &mut Message, data: &[u8], block: &HeaderBlock, allowance: &mut Allowance) -> Read<()> {
+    if data.len().saturating_sub(block.body) > MAX_SCORED_BYTES {
+        allowance.note("long-body");
+    }
+    let text = unify_line_ends(between(data, block.body, block.body + MAX_SCORED_BYTES));
+    message.body_bytes = text.len() - text.iter().rev().take_while(|byte| **byte == b'\n').count();
+    let part = begin_part(block, "text/plain", allowance)?;
+    if part.content_type.starts_with("multipart/") || is_message(&part.content_type) || is_signed(&part.content_type) {
+        return Splitter::new(message, allowance).run(part, text.into_owned());
+    }
+    message.parts = read_leaf(part, text, allowance)?;
+    message.structure = message.parts.iter().map(|part| part.content_type.clone()).collect();
+    Ok(())
 }

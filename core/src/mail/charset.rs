@@ -1,0 +1,124 @@
+//! nbspam/mail/charset.py: bytes of text to str.  UTF-8, ASCII and windows-1252 are read here, others by Python.
+
+use super::limits::Allowance;
+use super::message::Read;
+use crate::python::call;
+use memchr::memchr;
+use std::cell::RefCell;
+use std::collections::HashMap;
+
+const MAX_LABELS: usize = 1_000; // remembered
+const MAX_LABEL: usize = 100; // bytes of one that is
+const CHARSET: &str = "nbspam.mail.charset";
+/// These bytes in windows-1252; the five undefined ones are control characters, as in browsers.
+pub const WINDOWS_C1: &str = "€\u{81}‚ƒ„…†‡ˆ‰Š‹Œ\u{8d}Ž\u{8f}\u{90}‘’“”•–—˜™š›œ\u{9d}žŸ";
+
+thread_local! {
+    static CODECS: RefCell<HashMap<String, String>> = RefCell::new(HashMap::new());
+}
+
+/// The Python codec for a charset name as mail writes it (lower-case); "" if it is unknown.
+pub fn look_up_codec(label: &str) -> Read<String> {
+    let common = match label {
+        "" => "",
+        "us-ascii" => "ascii",
+        "utf-8" => "utf-8",
+        "iso-8859-1" | "windows-1252" => "cp1252",
+        _ => return find_codec(label),
+    };
+    Ok(common.to_string())
+}
+
+fn find_codec(label: &str) -> Read<String> {
+    if let Some(codec) = CODECS.with(|codecs| codecs.borrow().get(label).cloned()) {
+        return Ok(codec);
+    }
+    let codec: String = call(CHARSET, "look_up_codec", (label,))?;
+    if label.len() <= MAX_LABEL {
+        CODECS.with(|codecs| {
+            let mut codecs = codecs.borrow_mut();
+            if codecs.len() >= MAX_LABELS {
+                codecs.clear();
+            }
+            codecs.insert(label.to_string(), codec.clone());
+        });
+    }
+    Ok(codec)
+}
+
+/// Names from programs that did not know the charset.
+fn is_empty_label(label: &str) -> bool {
+    matches!(
+        label.replace('_', "-").as_str(),
+        "" | "x-unknown" | "unknown" | "unknown-8bit" | "default" | "default-charset" | "x-user-defined" | "none"
+            | "binary" | "8bit"
+    )
+}
+
+/// True of codecs in which ASCII bytes may be other characters.
+fn is_stateful(codec: &str) -> bool {
+    ["utf_7", "utf_16", "utf_32", "hz", "iso2022_"].iter().any(|start| codec.starts_with(start))
+}
+
+/// (text, codec used) of bytes declared as `label` (lower-case, "" if nothing is declared).
+pub fn decode(payload: &[u8], label: &str, allowance: &mut Allowance) -> Read<(String, String)> {
+    let codec = look_up_codec(label)?;
+    let is_special = memchr(b'\x1b', payload).is_some() || memchr(b'\0', payload).is_some() || is_stateful(&codec);
+    if !is_special {
+        let is_unknown = codec.is_empty() && !is_empty_label(label);
+        if let Some((text, used, defect)) = decode_common(payload, &codec) {
+            for slug in [is_unknown.then_some("unknown-charset"), defect].into_iter().flatten() {
+                allowance.note(slug);
+            }
+            return Ok((text, used));
+        }
+    }
+    allowance.ask(CHARSET, "decode", (payload, label))
+}
+
+/// The text, the codec used and a defect, of what is sound UTF-8 or windows-1252.
+fn decode_common(payload: &[u8], codec: &str) -> Option<(String, String, Option<&'static str>)> {
+    if payload.is_ascii() {
+        let used = if codec.is_empty() { "ascii" } else { codec };
+        return Some((String::from_utf8(payload.to_vec()).ok()?, used.to_string(), None));
+    }
+    let has_mark = [&b"\xef\xbb\xbf"[..], b"\xff\xfe", b"\xfe\xff"].iter().any(|mark| payload.starts_with(mark));
+    if has_mark || !matches!(codec, "" | "ascii" | "utf-8" | "cp1252") {
+        return None;
+    }
+    match String::from_utf8(payload.to_vec()) {
+        Ok(text) => Some((text, "utf-8".to_string(), (codec == "cp1252").then_some("bad-charset"))),
+        Err(_) if codec == "cp1252" => Some((decode_windows_1252(payload), codec.to_string(), None)),
+        Err(_) => None,
+    }
+}
+
+fn decode_windows_1252(payload: &[u8]) -> String {
+    let names: Vec<char> = WINDOWS_C1.chars().collect();
+    let letter = |byte: &u8| match byte {
+        0x80..=0x9f => names.get(usize::from(byte - 0x80)).copied().unwrap_or('\u{fffd}'),
+        _ => char::from(*byte),
+    };
+    payload.iter().map(letter).collect()
+}
+
+/// The text of a raw header value, which may have the escapes of ISO-2022 and HZ.
+pub fn decode_raw(payload: &[u8], label: &str, allowance: &mut Allowance) -> Read<String> {
+    let is_plain = payload.is_ascii() && !payload.iter().any(|byte| matches!(byte, b'\x1b' | b'~' | b'\0'));
+    if is_plain && label.is_empty() {
+        return Ok(payload.iter().map(|byte| char::from(*byte)).collect());
+    }
+    allowance.ask(CHARSET, "decode_raw", (payload, label))
+}
+
+/// The values of raw 8-bit header fields that are not UTF-8, in one codec.  label : of the body, lower-case
+pub fn decode_legacy(values: &[&[u8]], label: &str, allowance: &mut Allowance) -> Read<Vec<String>> {
+    let sample = values.join(&b' ');
+    let codec: String = allowance.ask(CHARSET, "choose_header_codec", (sample.as_slice(), label))?;
+    values.iter().map(|value| call(CHARSET, "decode_with", (codec.as_str(), *value))).collect()
+}
+
+/// The charset an HTML page names for itself, "" if none.
+pub fn find_page_charset(payload: &[u8]) -> Read<String> {
+    call(CHARSET, "find_page_charset", (payload.get(..2048).unwrap_or(payload),))
+}

@@ -1,0 +1,353 @@
+//! nbspam/mail/leaf.py: one leaf of the MIME tree: its header fields and raw bytes to a Part.
+
+use super::charset::{decode, find_page_charset, look_up_codec};
+use super::encoded_words::decode_words;
+use super::headers::{between, from, get_parameter, latin_1, parse_parameters, to_bytes, HeaderBlock};
+use super::limits::Allowance;
+use super::message::{Document, Part, Read};
+use super::transfer::{decode_transfer, is_white, normalise_encoding};
+use crate::python::call;
+use crate::tokens::text::{count, first, is_space, lower, partition, rpartition};
+use memchr::memmem;
+use pyo3::prelude::*;
+use std::borrow::Cow;
+
+const RTF: &[u8] = b"{\\rtf";
+const ZIP: &[u8] = b"PK\x03\x04";
+const PDF: &[u8] = b"%PDF";
+const OLE: &[u8] = b"\xd0\xcf\x11\xe0";
+const TNEF: &[u8] = b"\x78\x9f\x3e\x22";
+const FILE_STARTS: [&[u8]; 10] = [
+    b"MZ", ZIP, PDF, b"\x89PNG", b"\xff\xd8\xff", b"GIF8", OLE, b"Rar!", b"7z\xbc\xaf", b"\x1f\x8b\x08",
+];
+const HTML_STARTS: [&str; 9] =
+    ["<html", "<!doctype html", "<head", "<body", "<table", "<div", "<center", "<font", "<meta"];
+const UNSHOWN: [(&str, &str); 3] = [("<!--", "-->"), ("<style", "</style"), ("<script", "</script")];
+const HTML_FILE_STARTS: [&[u8]; 7] =
+    [b"<html", b"<!doctype html", b"<head", b"<body", b"<script", b"<meta", b"<svg"];
+const PAGE_ENDINGS: [&str; 7] = [".htm", ".html", ".shtml", ".xhtml", ".xht", ".svg", ".hta"];
+const HEAD: usize = 64; // bytes of a file, one of which no text has
+const LEAST_CONTROLS: usize = 8; // of a file of another kind, and one in 25 of its first bytes
+const BEFORE_PDF: usize = 1_024; // bytes of anything before it that viewers skip
+
+/// True of transfer encodings that change nothing.
+pub fn is_identity(encoding: &str) -> bool {
+    matches!(encoding, "" | "7bit" | "8bit" | "binary")
+}
+
+/// True of kinds that contain a message, or the header of one, and are read as such.
+pub fn is_message(kind: &str) -> bool {
+    matches!(
+        kind,
+        "message/rfc822" | "message/global" | "message/news" | "message/partial" | "message/external-body"
+            | "text/rfc822-headers"
+    )
+}
+
+/// True of kinds that may contain a message, too.
+pub fn is_signed(kind: &str) -> bool {
+    matches!(kind, "application/pkcs7-mime" | "application/x-pkcs7-mime")
+}
+
+pub fn is_card(kind: &str) -> bool {
+    matches!(
+        kind,
+        "text/calendar" | "text/x-vcalendar" | "application/ics" | "text/vcard" | "text/x-vcard" | "text/directory"
+    )
+}
+
+/// A part of which only the header fields are known.  default_type : of a part without a Content-Type
+pub fn begin_part(content: &HeaderBlock, default_type: &str, allowance: &mut Allowance) -> Read<Part> {
+    let mut part = Part { content_type: default_type.to_string(), ..Part::default() };
+    if let Some(value) = content.get("content-type") {
+        read_type(&mut part, value, allowance)?;
+    }
+    if let Some(value) = content.get("content-transfer-encoding").filter(|value| !value.is_empty()) {
+        let value = latin_1(value);
+        part.encoding = value.to_lowercase();
+        if !is_identity(&part.encoding) {
+            part.encoding = normalise_encoding(&value);
+        }
+    }
+    if let Some(value) = content.get("content-disposition").filter(|value| !value.is_empty()) {
+        let found = parse_parameters(value, allowance)?;
+        part.disposition = if found.head == "inline" { "inline" } else { "attachment" }.to_string();
+        part.filename = decode_filename(found.get("filename"), allowance)?;
+    }
+    if part.filename.is_empty() {
+        part.filename = decode_filename(get_parameter(&part.parameters, "name"), allowance)?;
+    }
+    if !part.filename.is_empty() {
+        part.content_type = guess_type(&part.content_type, &part.filename, &part.disposition)?;
+    }
+    Ok(part)
+}
+
+fn read_type(part: &mut Part, value: &[u8], allowance: &mut Allowance) -> Read<()> {
+    let found = parse_parameters(value, allowance)?;
+    part.declared_charset = found.get("charset").to_lowercase();
+    let (main, _, sub) = partition(&found.head, "/");
+    part.content_type = if !main.is_empty() && !sub.is_empty() && !sub.contains('/') {
+        found.head.clone()
+    } else if main == "multipart" && found.pairs.iter().any(|(name, _)| name == "boundary") {
+        "multipart/mixed".to_string()
+    } else {
+        allowance.note("bad-content-type");
+        "text/plain".to_string()
+    };
+    part.parameters = found.pairs;
+    Ok(())
+}
+
+/// A file's name as Windows compares it.
+fn normalise_filename(filename: &str) -> Read<String> {
+    Ok(lower(filename)?.trim_end_matches([' ', '.']).to_string())
+}
+
+/// The type that mail programs take a file for: by its name where its declared type is vague.
+fn guess_type(kind: &str, filename: &str, disposition: &str) -> Read<String> {
+    let name = normalise_filename(filename)?;
+    let ending = rpartition(&name, ".").2;
+    let (main, _, sub) = partition(kind, "/");
+    let is_vague = main == "application" && (sub.starts_with("x-") || sub == "octet-stream" || sub == ending);
+    if !is_vague && !(kind == "text/plain" && disposition == "attachment") {
+        return Ok(kind.to_string());
+    }
+    let named = match ending {
+        "eml" | "mht" | "mhtml" => "message/rfc822",
+        "ics" | "vcs" => "text/calendar",
+        "vcf" => "text/vcard",
+        "p7m" => "application/pkcs7-mime",
+        "txt" => "text/plain",
+        _ => kind,
+    };
+    Ok(named.to_string())
+}
+
+/// The name in a parameter (Latin-1 code points) as a reader sees it.
+fn decode_filename(text: &str, allowance: &mut Allowance) -> Read<String> {
+    if text.is_ascii() && !text.contains("=?") {
+        return Ok(text.to_string());
+    }
+    decode_words(&to_bytes(text), allowance)
+}
+
+/// A file in a leaf: name and contents, as uuencode and TNEF give them.
+type Enclosed<Name> = Vec<(Name, Vec<u8>)>;
+
+/// The part of these bytes, and after it the files in it: uuencoded, or of TNEF.
+pub fn read_leaf(part: Part, payload: Cow<'_, [u8]>, allowance: &mut Allowance) -> Read<Vec<Part>> {
+    let mut payload = payload;
+    if !is_identity(&part.encoding) {
+        payload = decode_transfer(payload, &part.encoding, allowance)?;
+    }
+    let mut pairs: Vec<(Part, Vec<u8>)> = Vec::new();
+    if part.content_type == "text/plain" && may_have_files(&payload) {
+        let (rest, files): (Vec<u8>, Enclosed<String>) =
+            allowance.ask("nbspam.mail.uuencode", "take_out_files", (&*payload,))?;
+        payload = Cow::Owned(rest);
+        for (name, contents) in files {
+            pairs.push((make_attachment(name, "x-uuencode")?, contents));
+        }
+    } else if payload.starts_with(TNEF) {
+        pairs = read_tnef(&payload, allowance)?;
+    }
+    let mut parts = vec![read_payload(part, &payload, allowance)?];
+    for (part, contents) in pairs {
+        parts.push(read_payload(part, &contents, allowance)?);
+    }
+    Ok(parts)
+}
+
+fn may_have_files(payload: &[u8]) -> bool {
+    payload.starts_with(b"begin ")
+        || memmem::find(payload, b"\nbegin ").is_some()
+        || memmem::find(payload, b"=ybegin ").is_some()
+}
+
+fn read_tnef(payload: &[u8], allowance: &mut Allowance) -> Read<Vec<(Part, Vec<u8>)>> {
+    let (kind, text, enclosed): (String, Vec<u8>, Enclosed<Vec<u8>>) =
+        call("nbspam.mail.attachments.tnef", "read_tnef", (payload,))?;
+    let mut pairs = Vec::new();
+    if !text.is_empty() {
+        pairs.push((Part { content_type: kind, ..Part::default() }, text));
+    }
+    for (name, contents) in enclosed {
+        let (name, _) = decode(&name, "", allowance)?;
+        pairs.push((make_attachment(name, "")?, contents));
+    }
+    Ok(pairs)
+}
+
+/// A file inside of a leaf as an attachment.  A message in it stays closed: it would not be a leaf.
+fn make_attachment(filename: String, encoding: &str) -> Read<Part> {
+    let octets = "application/octet-stream";
+    let kind = guess_type(octets, &filename, "attachment")?;
+    Ok(Part {
+        content_type: if kind.starts_with("text/") { kind } else { octets.to_string() },
+        encoding: encoding.to_string(),
+        disposition: "attachment".to_string(),
+        filename,
+        ..Part::default()
+    })
+}
+
+/// Read the payload of a part, which is no longer encoded.
+fn read_payload(mut part: Part, payload: &[u8], allowance: &mut Allowance) -> Read<Part> {
+    let kind = part.content_type.clone();
+    part.size_bytes = payload.len();
+    part.payload_magic = between(payload, 0, 16).to_vec();
+    let is_text = kind.starts_with("text/") || kind.starts_with("message/") || is_card(&kind);
+    if is_text && is_file(&part, payload)? {
+        part.document = Some(read_document(payload, allowance)?);
+        return Ok(part);
+    }
+    let is_page = kind == "text/html" || is_hidden_page(&part, payload)?;
+    let is_shown = is_page || (kind == "text/plain" && part.disposition != "attachment");
+    if payload.starts_with(RTF) && !is_shown {
+        return Ok(part); // also where it is declared as text/rtf: its commands are no words
+    }
+    if is_page || is_text {
+        part.is_html = is_page;
+        read_text(&mut part, payload, allowance)?;
+        if kind == "text/plain" && get_parameter(&part.parameters, "delsp").eq_ignore_ascii_case("yes") {
+            part.text = part.text.replace("\r\n", "\n").replace("\n-- \n", "\n--\n").replace(" \n", "");
+        }
+    } else {
+        part.document = Some(read_document(payload, allowance)?);
+    }
+    Ok(part)
+}
+
+/// Text may be ISO-2022, or coloured.
+fn is_no_text(byte: &u8) -> bool {
+    *byte < 32 && !b"\x07\x08\t\n\x0b\x0c\r\x0e\x0f\x1b".contains(byte)
+}
+
+/// True if a part that is declared as text is a file: `MZ` or `GIF89a` may begin a sentence.
+fn is_file(part: &Part, payload: &[u8]) -> Read<bool> {
+    let head = trim_start(between(payload, 0, HEAD));
+    if head.starts_with(PDF) {
+        return Ok(memmem::find(payload, b" obj").is_some());
+    }
+    if FILE_STARTS.iter().any(|start| head.starts_with(start)) && head.iter().any(is_no_text) {
+        return Ok(true);
+    }
+    let sample = between(payload, 0, 512);
+    let controls = sample.iter().filter(|byte| is_no_text(byte) && **byte != 0).count();
+    if controls < LEAST_CONTROLS.max(sample.len() / 25) {
+        return Ok(false);
+    }
+    let codec = look_up_codec(&part.declared_charset)?;
+    let utf_16: String = call("nbspam.mail.charset", "find_utf_16", (between(payload, 0, 2048), codec))?;
+    Ok(utf_16.is_empty())
+}
+
+fn trim_start(data: &[u8]) -> &[u8] {
+    from(data, data.iter().take_while(|byte| is_white(byte)).count())
+}
+
+/// A Document of Python.
+struct Found(Document);
+
+impl<'py> FromPyObject<'py> for Found {
+    fn extract_bound(document: &Bound<'py, PyAny>) -> PyResult<Self> {
+        Ok(Found(Document {
+            names: document.getattr("names")?.extract()?,
+            addresses: document.getattr("addresses")?.extract()?,
+            says: document.getattr("says")?.extract()?,
+            marks: document.getattr("marks")?.extract()?,
+            text: document.getattr("text")?.extract()?,
+        }))
+    }
+}
+
+/// What is in a file; an empty Document if nothing is known about its kind.
+fn read_document(payload: &[u8], allowance: &mut Allowance) -> Read<Document> {
+    let has_pdf = memmem::find(between(payload, 0, BEFORE_PDF), PDF).is_some();
+    if !has_pdf && !payload.starts_with(ZIP) && !payload.starts_with(OLE) {
+        return Ok(Document::default());
+    }
+    let found: Found = allowance.ask("nbspam.mail.leaf", "read_document", (payload,))?;
+    Ok(found.0)
+}
+
+/// True if a part of another type opens in a browser, as a page.
+fn is_hidden_page(part: &Part, payload: &[u8]) -> Read<bool> {
+    let kind = part.content_type.as_str();
+    if matches!(kind, "application/xhtml+xml" | "image/svg+xml") {
+        return Ok(true);
+    }
+    let is_application = kind.starts_with("application/");
+    if !is_application && part.disposition != "attachment" {
+        return Ok(false);
+    }
+    let head = between(trim_start(payload), 0, 1_000).to_ascii_lowercase();
+    let is_drawing = head.starts_with(b"<?xml") && memmem::find(&head, b"<svg").is_some();
+    if is_application && (is_drawing || HTML_FILE_STARTS.iter().any(|start| head.starts_with(start))) {
+        return Ok(true);
+    }
+    let name = normalise_filename(&part.filename)?;
+    let is_named = PAGE_ENDINGS.iter().any(|ending| name.ends_with(ending));
+    Ok(is_named && (head.contains(&b'<') || (!head.contains(&0) && payload.contains(&b'<'))))
+}
+
+fn read_text(part: &mut Part, payload: &[u8], allowance: &mut Allowance) -> Read<()> {
+    let mut label = part.declared_charset.clone();
+    if part.is_html && !payload.is_ascii() && matches!(look_up_codec(&label)?.as_str(), "" | "ascii") {
+        let named = find_page_charset(payload)?;
+        if !named.is_empty() && !label.is_empty() {
+            allowance.note("no-charset");
+        }
+        label = if named.is_empty() { label } else { named };
+    }
+    let is_card = is_card(&part.content_type);
+    let payload = if is_card { Cow::Owned(join_characters(payload)) } else { Cow::Borrowed(payload) };
+    (part.text, part.charset) = decode(&payload, &label, allowance)?;
+    if is_card && !part.is_html {
+        (part.text, part.is_html) = allowance.ask("nbspam.mail.cards", "read_card", (part.text.as_str(),))?;
+    }
+    if !part.is_html {
+        let start = first(&part.text, 200).trim_start_matches(is_space);
+        let has_start = |known: &&str| start.get(..known.len()).is_some_and(|text| text.eq_ignore_ascii_case(known));
+        part.is_html = HTML_STARTS.iter().any(|known| has_start(known)) && is_mostly_shown(&part.text)?;
+    }
+    Ok(())
+}
+
+/// The payload of a card without line ends inside a character of UTF-8 (RFC 5545, 3.1).
+fn join_characters(payload: &[u8]) -> Vec<u8> {
+    let mut found: Vec<u8> = Vec::with_capacity(payload.len());
+    let mut place = 0;
+    while let Some(byte) = payload.get(place) {
+        let returns = usize::from(*byte == b'\r');
+        let rest = from(payload, place + returns);
+        let is_cut = matches!(rest, [b'\n', b' ' | b'\t', 0x80..=0xbf, ..])
+            && found.last().is_some_and(|last| *last >= 0x80);
+        if is_cut {
+            place += returns + 2;
+        } else {
+            found.push(*byte);
+            place += 1;
+        }
+    }
+    found
+}
+
+/// True if text that begins as HTML shows at least half of itself as HTML.
+fn is_mostly_shown(text: &str) -> Read<bool> {
+    let mut shown = lower(text)?.into_owned();
+    for (begin, end) in UNSHOWN {
+        let mut pieces = shown.split(begin);
+        let mut rest = pieces.next().unwrap_or_default().to_string();
+        for piece in pieces {
+            let (_, is_ended, after) = partition(piece, end);
+            if !is_ended {
+                return Ok(false);
+            }
+            rest.push_str(after);
+        }
+        shown = rest;
+    }
+    Ok(count(&shown) * 2 >= count(text))
+}

@@ -1,0 +1,503 @@
+//! nbspam/mail/splitter.py: the MIME tree: a body to its leaf parts, in one pass over the lines that begin with "--".
+
+use super::headers::{between, find_header, from, get_parameter, read_block, to_bytes, trim, unify_line_ends};
+use super::leaf::{begin_part, is_card, is_identity, is_message, is_signed, read_leaf};
+use super::limits::bounds::MAX_NESTING;
+use super::limits::Allowance;
+use super::message::{Field, Message, Part, Read};
+use super::transfer::{decode_transfer, is_white};
+use crate::python::call;
+use memchr::{memchr, memmem};
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::rc::Rc;
+
+/// (number of a choice, which of its parts), from the outermost in.
+type Inside = Vec<(usize, usize)>;
+
+const FOR_FEW: &str = "text/x-amp-html"; // few mail programs show this alternative
+const FIRST: usize = 1; // the part that programs show of related ones without `start`
+const SEARCH_COST: usize = 1_000; // "--" lines that looking for the same line again counts as
+
+/// An open multipart; see _Multipart in Python.
+struct Multipart {
+    delimiter: Vec<u8>,
+    default_type: &'static str,
+    start: usize,
+    depth: usize,
+    opened: usize,
+    choice: usize,
+    start_id: String,
+    message_at: usize,
+}
+
+impl Multipart {
+    fn new(delimiter: Vec<u8>, default_type: &'static str, start: usize, depth: usize) -> Multipart {
+        Multipart {
+            delimiter,
+            default_type,
+            start,
+            depth,
+            opened: 0,
+            choice: 0,
+            start_id: String::new(),
+            message_at: 0,
+        }
+    }
+}
+
+/// One buffer and how far it is split; see _Scan in Python.  `position` is None at the end.
+struct Scan {
+    data: Rc<[u8]>,
+    depth: usize,
+    position: Option<usize>,
+    blank: Option<usize>,
+    opening: Option<&'static str>,
+    leaf: Option<Part>,
+    inside: Inside,
+    multiparts: Vec<Multipart>,
+    active: HashMap<Vec<u8>, (usize, bool)>,
+}
+
+impl Scan {
+    fn new(data: Vec<u8>, depth: usize) -> Scan {
+        Scan {
+            data: data.into(),
+            depth,
+            position: Some(0),
+            blank: None,
+            opening: None,
+            leaf: None,
+            inside: Inside::new(),
+            multiparts: Vec::new(),
+            active: HashMap::new(),
+        }
+    }
+
+    fn place(&self) -> usize {
+        self.position.unwrap_or(self.data.len())
+    }
+
+    /// The choices around the part that begins now, in the same message.
+    fn find_choices(&self) -> Inside {
+        let mut found = Inside::new();
+        for outer in &self.multiparts {
+            if outer.choice > 0 {
+                found.push((outer.choice, outer.opened));
+            }
+            if outer.message_at > 0 && outer.message_at == outer.opened {
+                found.clear();
+            }
+        }
+        found
+    }
+
+    fn push(&mut self, multipart: Multipart) {
+        self.multiparts.push(multipart);
+        self.activate();
+    }
+
+    /// Close the multiparts from this index on.
+    fn close(&mut self, number: usize) {
+        if self.multiparts.len() > number {
+            self.multiparts.truncate(number);
+            self.activate();
+        }
+    }
+
+    /// Look for the delimiters of the open multiparts from now on.
+    fn activate(&mut self) {
+        self.active.clear();
+        for (number, multipart) in self.multiparts.iter().enumerate() {
+            if !multipart.delimiter.is_empty() {
+                let closing = [&multipart.delimiter[..], b"--"].concat();
+                self.active.insert(closing, (number, true));
+                self.active.insert(multipart.delimiter.clone(), (number, false));
+            }
+        }
+    }
+
+    /// (start, end) of the next line from the position on that is in `active`.
+    fn find_delimiter(&mut self, allowance: &mut Allowance) -> Option<(usize, usize)> {
+        let data = Rc::clone(&self.data);
+        let find_dashes = |start: usize| memmem::find(from(&data, start), b"\n--").map(|place| start + place + 1);
+        self.multiparts.last()?;
+        let mut start = self.place();
+        if !from(&data, start).starts_with(b"--") {
+            start = find_dashes(start)?;
+        }
+        while allowance.delimiter_lines > 0 {
+            allowance.delimiter_lines -= 1;
+            let stop = memchr(b'\n', from(&data, start)).map_or(data.len(), |feed| start + feed);
+            let line = trim_end(between(&data, start, stop));
+            if self.active.contains_key(line) {
+                return Some((start, stop));
+            }
+            let is_open = self.multiparts.last().is_some_and(|last| last.delimiter.is_empty());
+            if is_open && self.is_likely(line, stop, allowance) {
+                if let Some(last) = self.multiparts.last_mut() {
+                    last.delimiter = line.to_vec();
+                }
+                self.activate();
+                return Some((start, stop));
+            }
+            start = find_dashes(stop)?;
+        }
+        allowance.note("many-delimiters");
+        None
+    }
+
+    /// True if a "--" line that ends at `stop` is probably a delimiter.
+    fn is_likely(&self, line: &[u8], stop: usize, allowance: &mut Allowance) -> bool {
+        if line.ends_with(b"--") {
+            return false; // a last delimiter, a rule, `-----BEGIN PGP MESSAGE-----`
+        }
+        let following = between(&self.data, stop + 1, stop + 9).to_ascii_lowercase();
+        if following.starts_with(b"\n") {
+            allowance.delimiter_lines = allowance.delimiter_lines.saturating_sub(SEARCH_COST);
+            return memmem::find(from(&self.data, stop), &[b"\n", line].concat()).is_some();
+        }
+        following == b"content-"
+    }
+}
+
+fn trim_end(line: &[u8]) -> &[u8] {
+    between(line, 0, line.len() - line.iter().rev().take_while(|byte| is_white(byte)).count())
+}
+
+/// Takes one body apart and fills a Message; see Splitter in Python.
+pub struct Splitter<'m, 'd> {
+    message: &'m mut Message<'d>,
+    allowance: &'m mut Allowance,
+    scans: Vec<Scan>,
+    choices: Vec<usize>,
+    inside: Vec<Inside>,
+    embedded: Vec<Field>,
+    names: Vec<String>,
+}
+
+impl<'m, 'd> Splitter<'m, 'd> {
+    pub fn new(message: &'m mut Message<'d>, allowance: &'m mut Allowance) -> Splitter<'m, 'd> {
+        Splitter {
+            message,
+            allowance,
+            scans: Vec::new(),
+            choices: Vec::new(),
+            inside: Vec::new(),
+            embedded: Vec::new(),
+            names: Vec::new(),
+        }
+    }
+
+    /// Split the body of a mail whose header fields are known.
+    pub fn run(mut self, part: Part, body: Vec<u8>) -> Read<()> {
+        let mut first = Scan::new(body, 0);
+        self.enter(&mut first, part, 0)?;
+        self.scans.push(first);
+        while let Some(mut scan) = self.scans.pop() {
+            if scan.opening.is_some() {
+                self.open(&mut scan)?;
+            } else if scan.position.is_none() {
+                continue;
+            } else {
+                let children = self.advance(&mut scan)?;
+                self.scans.push(scan);
+                self.scans.extend(children);
+                continue;
+            }
+            self.scans.push(scan);
+        }
+        if !self.embedded.is_empty() || self.message.parts.is_empty() {
+            // There were parts, but nothing in them.
+            let nothing = Scan::new(Vec::new(), 0);
+            self.finish_leaf(&nothing, plain_text(), 0, 0)?;
+        }
+        if !self.choices.is_empty() {
+            self.mark_replaced();
+        }
+        Ok(())
+    }
+
+    /// Mark the texts that mail programs do not show because they show another part instead.
+    fn mark_replaced(&mut self) {
+        let is_choice = |part: &Part, inside: &Inside| {
+            !inside.is_empty()
+                && !part.text.is_empty()
+                && part.disposition != "attachment"
+                && !is_card(&part.content_type)
+        };
+        let mut shown: HashMap<usize, (bool, usize)> = HashMap::new(); // of each choice: is it HTML, and which part
+        for (part, inside) in self.message.parts.iter().zip(&self.inside) {
+            let is_seen = part.content_type == "text/plain" || (part.is_html && part.content_type != FOR_FEW);
+            if !is_seen || !is_choice(part, inside) {
+                continue;
+            }
+            for (number, child) in inside {
+                let root = self.choices.get(number - 1).copied().unwrap_or(0);
+                let found = (part.is_html, *child);
+                let is_better = match shown.get(number) {
+                    None => true,
+                    Some(best) => if root > 0 { *child == root } else { found > *best },
+                };
+                if is_better {
+                    shown.insert(*number, found);
+                }
+            }
+        }
+        for (part, inside) in self.message.parts.iter_mut().zip(&self.inside) {
+            if is_choice(part, inside) {
+                let is_other = |(number, child): &(usize, usize)| {
+                    shown.get(number).is_some_and(|(_, best)| best != child)
+                };
+                part.is_replaced = inside.iter().any(is_other);
+            }
+        }
+    }
+
+    /// Read the header block of the part that begins at the scan's position.
+    fn open(&mut self, scan: &mut Scan) -> Read<()> {
+        let default_type = scan.opening.take().unwrap_or("text/plain");
+        let start = scan.place();
+        if self.allowance.parts <= 0 {
+            self.message.structure.push(default_type.to_string());
+            scan.leaf = Some(Part { content_type: default_type.to_string(), ..Part::default() });
+            return Ok(());
+        }
+        let (stop, body) = self.find_block_end(scan, start);
+        if start == stop && stop == body {
+            scan.position = Some(start); // nothing between two delimiters
+            return Ok(());
+        }
+        let block = read_block(&scan.data, start, stop, body, self.allowance)?;
+        if let Some(outer) = scan.multiparts.last().filter(|outer| !outer.start_id.is_empty()) {
+            let own: String = block.get("content-id").unwrap_or_default().iter().map(|byte| char::from(*byte)).collect();
+            if outer.start_id == own.trim_matches(['<', '>', ' ', '\t']) {
+                if let Some(choice) = self.choices.get_mut(outer.choice.wrapping_sub(1)) {
+                    *choice = outer.opened;
+                }
+            }
+        }
+        let part = begin_part(&block, default_type, self.allowance)?;
+        self.enter(scan, part, block.body)
+    }
+
+    /// (end of the header lines, start of the body) of the part at `start`; a delimiter ends both.
+    fn find_block_end(&mut self, scan: &mut Scan, start: usize) -> (usize, usize) {
+        let data = Rc::clone(&scan.data);
+        if from(&data, start).starts_with(b"\n") {
+            return (start, start + 1);
+        }
+        let blank = match scan.blank {
+            Some(blank) if blank >= start => blank,
+            _ => memmem::find(from(&data, start), b"\n\n").map_or(data.len(), |place| start + place),
+        };
+        scan.blank = Some(blank);
+        let (stop, body) = ((blank + 1).min(data.len()), (blank + 2).min(data.len()));
+        let has_dashes = from(&data, start).starts_with(b"--")
+            || memmem::find(between(&data, start, stop), b"\n--").is_some();
+        if has_dashes {
+            scan.position = Some(start);
+            if let Some((line, _)) = scan.find_delimiter(self.allowance).filter(|(line, _)| *line < stop) {
+                return (line, line);
+            }
+        }
+        (stop, body)
+    }
+
+    /// Begin a part whose fields are known: a multipart, an embedded message or a leaf.
+    fn enter(&mut self, scan: &mut Scan, mut part: Part, mut start: usize) -> Read<()> {
+        let mut depth = scan.multiparts.last().map_or(scan.depth, |last| last.depth + 1);
+        loop {
+            self.message.structure.push(part.content_type.clone());
+            self.allowance.parts -= 1;
+            scan.position = Some(start);
+            scan.inside = scan.find_choices();
+            let is_multipart = part.content_type.starts_with("multipart/");
+            if !is_multipart && (!is_message(&part.content_type) || !is_identity(&part.encoding)) {
+                scan.leaf = Some(part);
+                return Ok(());
+            }
+            let is_deep = depth >= MAX_NESTING || self.allowance.header_bytes <= 0;
+            if is_deep || self.allowance.parts <= 0 {
+                self.allowance.note(if is_deep { "nested-too-deep" } else { "too-many-parts" });
+                part.content_type = "text/plain".to_string();
+                scan.leaf = Some(part);
+                return Ok(());
+            }
+            if is_multipart {
+                self.enter_multipart(scan, &part, start, depth);
+                return Ok(());
+            }
+            depth += 1;
+            if let Some(last) = scan.multiparts.last_mut() {
+                last.message_at = last.opened;
+            }
+            (part, start) = self.read_embedded(scan, start, part.filename)?;
+        }
+    }
+
+    /// (what its fields say, offset of its body) of the embedded message that begins at `start`.
+    fn read_embedded(&mut self, scan: &mut Scan, start: usize, filename: String) -> Read<(Part, usize)> {
+        if !filename.is_empty() {
+            self.names.push(filename);
+        }
+        let start = find_header(&scan.data, start);
+        let (stop, body) = self.find_block_end(scan, start);
+        let mut block = read_block(&scan.data, start, stop, body, self.allowance)?;
+        self.embedded.append(&mut block.fields);
+        Ok((begin_part(&block, "text/plain", self.allowance)?, block.body))
+    }
+
+    fn enter_multipart(&mut self, scan: &mut Scan, part: &Part, start: usize, depth: usize) {
+        let boundary = get_parameter(&part.parameters, "boundary").trim_end_matches(crate::tokens::text::is_space);
+        let delimiter = if boundary.is_empty() { Vec::new() } else { [b"--", &to_bytes(boundary)[..]].concat() };
+        scan.leaf = boundary.is_empty().then(plain_text); // what is before a guessed boundary
+        if boundary.is_empty() {
+            self.allowance.note("no-boundary");
+        }
+        let is_twin = !boundary.is_empty() && scan.multiparts.iter().any(|outer| outer.delimiter == delimiter);
+        if is_twin {
+            self.allowance.note("duplicate-boundary");
+        }
+        let default_type = if part.content_type == "multipart/digest" { "message/rfc822" } else { "text/plain" };
+        let mut multipart = Multipart::new(delimiter, default_type, start, depth);
+        let is_related = part.content_type == "multipart/related";
+        if (is_related || part.content_type == "multipart/alternative") && !is_twin {
+            self.choices.push(if is_related { FIRST } else { 0 });
+            multipart.choice = self.choices.len();
+            if is_related {
+                let id = get_parameter(&part.parameters, "start");
+                multipart.start_id = id.trim_matches(['<', '>', ' ', '\t']).to_string();
+            }
+        }
+        scan.push(multipart);
+    }
+
+    /// Go on to the next delimiter and finish the part that ends there; the buffers to split before the rest.
+    fn advance(&mut self, scan: &mut Scan) -> Read<Option<Scan>> {
+        let line = scan.find_delimiter(self.allowance);
+        let begin = scan.place();
+        let stop = line.map_or(scan.data.len(), |(start, _)| start);
+        let innermost = scan.multiparts.len().checked_sub(1);
+        let is_unopened = scan.multiparts.last().is_some_and(|last| last.opened == 0);
+        let (start, delimiter, default_type, depth) = scan.multiparts.last().map_or_else(
+            || (0, Vec::new(), "text/plain", 0),
+            |last| (last.start, last.delimiter.clone(), last.default_type, last.depth),
+        );
+        let mut is_opened = false; // the innermost one, by this delimiter
+        match line {
+            Some((start, end)) => is_opened = self.cross(scan, start, end) == innermost && innermost.is_some(),
+            None => {
+                scan.position = None;
+                if !delimiter.is_empty() {
+                    self.allowance.note("no-close-delimiter");
+                }
+            }
+        }
+        let is_before_first = is_unopened && is_opened;
+        if let Some(leaf) = scan.leaf.take() {
+            let has_text = !trim(between(&scan.data, begin, stop)).is_empty();
+            if !is_before_first || has_text {
+                return self.finish_leaf(scan, leaf, begin, stop);
+            }
+        } else if is_unopened && !is_before_first {
+            return Ok(Some(self.finish_empty(scan, start, stop, delimiter, default_type, depth)));
+        }
+        Ok(None)
+    }
+
+    /// Step over the delimiter at data[start:end]: close multiparts, or note the part that it opens.
+    ///
+    /// Returns the index of the multipart that it opens a part of.
+    fn cross(&mut self, scan: &mut Scan, start: usize, end: usize) -> Option<usize> {
+        let line = trim_end(between(&scan.data, start, end));
+        let (number, is_closing) = scan.active.get(line).copied()?;
+        scan.position = Some((end + 1).min(scan.data.len()));
+        scan.close(number + 1);
+        if is_closing {
+            scan.close(number);
+            if scan.multiparts.is_empty() {
+                scan.position = None;
+            }
+            return None;
+        }
+        let multipart = scan.multiparts.last_mut()?;
+        multipart.opened += 1;
+        scan.opening = Some(multipart.default_type);
+        if self.allowance.parts <= 0 {
+            self.allowance.note("too-many-parts");
+            scan.opening = Some("text/plain");
+            scan.multiparts.clear(); // the rest is one text: nothing ends it
+        }
+        Some(number)
+    }
+
+    /// Read a leaf, or begin to split the message that it contains.
+    fn finish_leaf(&mut self, scan: &Scan, part: Part, start: usize, stop: usize) -> Read<Option<Scan>> {
+        let data = Rc::clone(&scan.data);
+        // The line end before a delimiter belongs to it.
+        let stop = if stop < data.len() && stop > start { stop - 1 } else { stop };
+        let mut payload = Cow::Borrowed(between(&data, start, stop));
+        let is_signed = is_signed(&part.content_type);
+        if !is_identity(&part.encoding) && (is_signed || is_message(&part.content_type)) {
+            let mut message = decode_transfer(payload.clone(), &part.encoding, self.allowance)?;
+            if is_signed {
+                let inner: Vec<u8> = call("nbspam.mail.attachments.signed", "read_signed", (&*message,))?;
+                message = Cow::Owned(inner);
+            }
+            if !message.is_empty() || !is_signed {
+                return self.embed(scan, &message, part.filename).map(Some);
+            }
+            payload = Cow::Borrowed(between(&data, start, stop));
+        }
+        let mut parts = read_leaf(part, payload, self.allowance)?;
+        if let Some(first) = parts.first_mut() {
+            first.embedded_headers = std::mem::take(&mut self.embedded);
+            first.embedded_names = std::mem::take(&mut self.names);
+        }
+        self.message.structure.extend(parts.iter().skip(1).map(|part| part.content_type.clone()));
+        self.inside.resize(self.inside.len() + parts.len(), scan.inside.clone());
+        self.message.parts.append(&mut parts);
+        Ok(None)
+    }
+
+    /// The buffer of an embedded message that was encoded.
+    fn embed(&mut self, scan: &Scan, payload: &[u8], filename: String) -> Read<Scan> {
+        let mut child = Scan::new(unify_line_ends(payload).into_owned(), scan.depth + scan.multiparts.len() + 1);
+        let (part, start) = self.read_embedded(&mut child, 0, filename)?;
+        if child.depth < MAX_NESTING && self.allowance.parts > 0 {
+            self.enter(&mut child, part, start)?;
+        } else {
+            self.allowance.note("nested-too-deep");
+            child.position = Some(start);
+            child.leaf = Some(plain_text());
+        }
+        Ok(child)
+    }
+
+    /// The buffer of a multipart without parts, to be split by a guessed boundary; what is before that is text.
+    fn finish_empty(
+        &mut self,
+        scan: &Scan,
+        start: usize,
+        stop: usize,
+        delimiter: Vec<u8>,
+        default_type: &'static str,
+        depth: usize,
+    ) -> Scan {
+        let region = between(&scan.data, start, stop);
+        self.allowance.note("no-parts");
+        let is_there = memmem::find(region, &delimiter).is_some();
+        let mut child = Scan::new(region.to_vec(), depth);
+        child.leaf = Some(plain_text());
+        if self.allowance.boundary_guesses > 0 {
+            self.allowance.boundary_guesses -= 1;
+            child.push(Multipart::new(if is_there { delimiter } else { Vec::new() }, default_type, 0, depth));
+        }
+        child
+    }
+}
+
+fn plain_text() -> Part {
+    Part { content_type: "text/plain".to_string(), ..Part::default() }
+}
