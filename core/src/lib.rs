@@ -11,6 +11,7 @@ use std::panic::{catch_unwind, set_hook, take_hook, AssertUnwindSafe};
 use std::sync::{Mutex, PoisonError};
 
 mod count;
+mod limits;
 mod mail;
 mod python;
 mod tokens;

@@ -1,11 +1,9 @@
 //! nbspam/mail/headers.py: where the header block starts and ends, and its raw fields.
 
+use crate::limits::{MAX_FIELD_NAME, MAX_FROM_LINES, MAX_HEADER_BYTES};
 use memchr::{memchr, memmem, memrchr};
 use std::borrow::Cow;
 
-const MAX_HEADER_BYTES: usize = 256 << 10;
-const MAX_FIELD_NAME: usize = 998;
-const MAX_FROM_LINES: usize = 10;
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 const MAX_JUNK_LINES: usize = 2;
 const MAX_JUNK_CHARACTERS: usize = 200;
