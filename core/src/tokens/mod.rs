@@ -2,11 +2,11 @@
 
 mod addresses;
 pub mod bag;
-mod characters;
+pub mod characters;
 mod headers;
 mod measures;
 mod structure;
-mod text;
+pub mod text;
 mod texts;
 mod unicode_words;
 mod words;
