@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nbspam import __version__, tokens
+from nbspam import __version__, limits, tokens
 from nbspam.corpus.item import Item
 from nbspam.corpus.reading import CoreBuilder, PythonBuilder, ShardReader
 from nbspam.errors import UsageError
@@ -212,6 +212,15 @@ def test_a_message_that_the_core_leaves_is_read_by_python(monkeypatch: pytest.Mo
     assert read(data, WANTED).body == read_in_python(data, WANTED).body
     assert read(data, WANTED).failures == ["core: panic at mail/headers.rs:1"]
     assert count_tokens(data, WANTED).digest == Counted(read_in_python(data, WANTED)).digest
+
+
+def test_both_readers_have_the_same_bounds() -> None:
+    text = (ROOT / "core/src/limits.rs").read_text("utf-8")
+    found = re.findall(r"const (\w+): \w+ = ([\d_]+)(?: << (\d+))?;", text)
+    assert len(found) == text.count("const ") >= 4
+    for name, number, shift in found:
+        bound = getattr(limits, name, None) or getattr(limits.Allowance, name.lower())
+        assert int(number) << int(shift or 0) == bound, name
 
 
 # --- which reader runs ---

@@ -1,7 +1,7 @@
 //! nbspam/mail/charset.py: bytes of text to str.  UTF-8, ASCII and windows-1252 are read here, others by Python.
 
-use super::limits::Allowance;
 use super::message::Read;
+use crate::limits::Allowance;
 use crate::python::call;
 use memchr::memchr;
 use std::cell::RefCell;
@@ -50,8 +50,15 @@ fn find_codec(label: &str) -> Read<String> {
 fn is_empty_label(label: &str) -> bool {
     matches!(
         label.replace('_', "-").as_str(),
-        "" | "x-unknown" | "unknown" | "unknown-8bit" | "default" | "default-charset" | "x-user-defined" | "none"
-            | "binary" | "8bit"
+        "" | "x-unknown"
+            | "unknown"
+            | "unknown-8bit"
+            | "default"
+            | "default-charset"
+            | "x-user-defined"
+            | "none"
+            | "binary"
+            | "8bit"
     )
 }
 
@@ -63,7 +70,8 @@ fn is_stateful(codec: &str) -> bool {
 /// (text, codec used) of bytes declared as `label` (lower-case, "" if nothing is declared).
 pub fn decode(payload: &[u8], label: &str, allowance: &mut Allowance) -> Read<(String, String)> {
     let codec = look_up_codec(label)?;
-    let is_special = memchr(b'\x1b', payload).is_some() || memchr(b'\0', payload).is_some() || is_stateful(&codec);
+    let is_special =
+        memchr(b'\x1b', payload).is_some() || memchr(b'\0', payload).is_some() || is_stateful(&codec);
     if !is_special {
         let is_unknown = codec.is_empty() && !is_empty_label(label);
         if let Some((text, used, defect)) = decode_common(payload, &codec) {
@@ -82,7 +90,8 @@ fn decode_common(payload: &[u8], codec: &str) -> Option<(String, String, Option<
         let used = if codec.is_empty() { "ascii" } else { codec };
         return Some((String::from_utf8(payload.to_vec()).ok()?, used.to_string(), None));
     }
-    let has_mark = [&b"\xef\xbb\xbf"[..], b"\xff\xfe", b"\xfe\xff"].iter().any(|mark| payload.starts_with(mark));
+    let has_mark =
+        [&b"\xef\xbb\xbf"[..], b"\xff\xfe", b"\xfe\xff"].iter().any(|mark| payload.starts_with(mark));
     if has_mark || !matches!(codec, "" | "ascii" | "utf-8" | "cp1252") {
         return None;
     }

@@ -2,9 +2,9 @@
 
 use super::charset::{decode, decode_raw};
 use super::headers::{between, from, latin_1};
-use super::limits::Allowance;
 use super::message::Read;
 use super::transfer::{decode_base64, decode_escapes};
+use crate::limits::Allowance;
 use crate::tokens::text::is_space;
 use memchr::{memchr, memmem};
 

@@ -2,12 +2,12 @@
 
 use super::charset::{decode, decode_legacy, decode_raw};
 use super::encoded_words::decode_words;
-use super::limits::bounds::{
-    MAX_FIELD_NAME, MAX_FROM_LINES, MAX_HEADER_BYTES, MAX_HEADER_LINES, MAX_PARAMETERS, MAX_PARAMETER_BYTES,
-};
-use super::limits::Allowance;
 use super::message::{Field, Read};
 use super::transfer::{decode_percent, is_white};
+use crate::limits::Allowance;
+use crate::limits::{
+    MAX_FIELD_NAME, MAX_FROM_LINES, MAX_HEADER_BYTES, MAX_HEADER_LINES, MAX_PARAMETERS, MAX_PARAMETER_BYTES,
+};
 use crate::tokens::text::{is_space, partition, rpartition, split_space_at_most};
 use memchr::{memchr, memmem, memrchr};
 use std::borrow::Cow;
@@ -332,7 +332,13 @@ impl HeaderBlock {
 }
 
 /// Read the fields in data[start:stop]; the text after the empty line begins at `body`.
-pub fn read_block(data: &[u8], start: usize, stop: usize, body: usize, allowance: &mut Allowance) -> Read<HeaderBlock> {
+pub fn read_block(
+    data: &[u8],
+    start: usize,
+    stop: usize,
+    body: usize,
+    allowance: &mut Allowance,
+) -> Read<HeaderBlock> {
     let mut block = HeaderBlock { body, ..HeaderBlock::default() };
     if start >= stop {
         return Ok(block);
@@ -383,7 +389,8 @@ fn read_irregular(
 ) -> (Vec<Vec<u8>>, Vec<RawField>) {
     let spans = find_raw_fields(data, start, stop);
     let named = spans.iter().filter(|(_, _, name)| !name.is_empty());
-    let lines: Vec<Vec<u8>> = named.map(|(first, last, _)| unfold_field(between(data, *first, *last))).collect();
+    let lines: Vec<Vec<u8>> =
+        named.map(|(first, last, _)| unfold_field(between(data, *first, *last))).collect();
     let fields = split_fields(&lines);
     if spans.iter().any(|(_, _, name)| name.is_empty()) {
         allowance.note("bad-header");

@@ -3,9 +3,9 @@
 use super::charset::{decode, find_page_charset, look_up_codec};
 use super::encoded_words::decode_words;
 use super::headers::{between, from, get_parameter, latin_1, parse_parameters, to_bytes, HeaderBlock};
-use super::limits::Allowance;
 use super::message::{Document, Part, Read};
 use super::transfer::{decode_transfer, is_white, normalise_encoding};
+use crate::limits::Allowance;
 use crate::python::call;
 use crate::tokens::text::{count, first, is_space, lower, partition, rpartition};
 use memchr::memmem;
@@ -17,9 +17,8 @@ const ZIP: &[u8] = b"PK\x03\x04";
 const PDF: &[u8] = b"%PDF";
 const OLE: &[u8] = b"\xd0\xcf\x11\xe0";
 const TNEF: &[u8] = b"\x78\x9f\x3e\x22";
-const FILE_STARTS: [&[u8]; 10] = [
-    b"MZ", ZIP, PDF, b"\x89PNG", b"\xff\xd8\xff", b"GIF8", OLE, b"Rar!", b"7z\xbc\xaf", b"\x1f\x8b\x08",
-];
+const FILE_STARTS: [&[u8]; 10] =
+    [b"MZ", ZIP, PDF, b"\x89PNG", b"\xff\xd8\xff", b"GIF8", OLE, b"Rar!", b"7z\xbc\xaf", b"\x1f\x8b\x08"];
 const HTML_STARTS: [&str; 9] =
     ["<html", "<!doctype html", "<head", "<body", "<table", "<div", "<center", "<font", "<meta"];
 const UNSHOWN: [(&str, &str); 3] = [("<!--", "-->"), ("<style", "</style"), ("<script", "</script")];
@@ -39,7 +38,11 @@ pub fn is_identity(encoding: &str) -> bool {
 pub fn is_message(kind: &str) -> bool {
     matches!(
         kind,
-        "message/rfc822" | "message/global" | "message/news" | "message/partial" | "message/external-body"
+        "message/rfc822"
+            | "message/global"
+            | "message/news"
+            | "message/partial"
+            | "message/external-body"
             | "text/rfc822-headers"
     )
 }
@@ -52,7 +55,12 @@ pub fn is_signed(kind: &str) -> bool {
 pub fn is_card(kind: &str) -> bool {
     matches!(
         kind,
-        "text/calendar" | "text/x-vcalendar" | "application/ics" | "text/vcard" | "text/x-vcard" | "text/directory"
+        "text/calendar"
+            | "text/x-vcalendar"
+            | "application/ics"
+            | "text/vcard"
+            | "text/x-vcard"
+            | "text/directory"
     )
 }
 
@@ -309,7 +317,8 @@ fn read_text(part: &mut Part, payload: &[u8], allowance: &mut Allowance) -> Read
     }
     if !part.is_html {
         let start = first(&part.text, 200).trim_start_matches(is_space);
-        let has_start = |known: &&str| start.get(..known.len()).is_some_and(|text| text.eq_ignore_ascii_case(known));
+        let has_start =
+            |known: &&str| start.get(..known.len()).is_some_and(|text| text.eq_ignore_ascii_case(known));
         part.is_html = HTML_STARTS.iter().any(|known| has_start(known)) && is_mostly_shown(&part.text)?;
     }
     Ok(())

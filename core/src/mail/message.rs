@@ -72,9 +72,6 @@ pub struct Message<'a> {
 impl Message<'_> {
     /// The first value of a field, by lower-case name.
     pub fn get(&self, name: &str) -> Option<&str> {
-        self.headers
-            .iter()
-            .find(|(field, _)| field == name)
-            .map(|(_, value)| value.as_str())
+        self.headers.iter().find(|(field, _)| field == name).map(|(_, value)| value.as_str())
     }
 }

@@ -6,15 +6,13 @@ mod encoded_words;
 pub mod headers;
 pub mod html;
 mod leaf;
-pub mod limits;
 pub mod message;
 mod splitter;
 mod transfer;
 
+use crate::limits::{Allowance, MAX_SCORED_BYTES};
 use headers::{between, find_blank_line, find_header, is_known, read_block, unify_line_ends, HeaderBlock};
 use leaf::{begin_part, is_message, is_signed, read_leaf};
-use limits::bounds::MAX_SCORED_BYTES;
-use limits::Allowance;
 use message::{Message, Read};
 use splitter::Splitter;
 
@@ -48,7 +46,10 @@ fn read_body(message: &mut Message, data: &[u8], block: &HeaderBlock, allowance:
     let text = unify_line_ends(between(data, block.body, block.body + MAX_SCORED_BYTES));
     message.body_bytes = text.len() - text.iter().rev().take_while(|byte| **byte == b'\n').count();
     let part = begin_part(block, "text/plain", allowance)?;
-    if part.content_type.starts_with("multipart/") || is_message(&part.content_type) || is_signed(&part.content_type) {
+    if part.content_type.starts_with("multipart/")
+        || is_message(&part.content_type)
+        || is_signed(&part.content_type)
+    {
         return Splitter::new(message, allowance).run(part, text.into_owned());
     }
     message.parts = read_leaf(part, text, allowance)?;

@@ -1,11 +1,13 @@
 //! nbspam/mail/splitter.py: the MIME tree: a body to its leaf parts, in one pass over the lines that begin with "--".
 
-use super::headers::{between, find_header, from, get_parameter, read_block, to_bytes, trim, unify_line_ends};
+use super::headers::{
+    between, find_header, from, get_parameter, read_block, to_bytes, trim, unify_line_ends,
+};
 use super::leaf::{begin_part, is_card, is_identity, is_message, is_signed, read_leaf};
-use super::limits::bounds::MAX_NESTING;
-use super::limits::Allowance;
 use super::message::{Field, Message, Part, Read};
 use super::transfer::{decode_transfer, is_white};
+use crate::limits::Allowance;
+use crate::limits::MAX_NESTING;
 use crate::python::call;
 use memchr::{memchr, memmem};
 use std::borrow::Cow;
@@ -120,7 +122,8 @@ impl Scan {
     /// (start, end) of the next line from the position on that is in `active`.
     fn find_delimiter(&mut self, allowance: &mut Allowance) -> Option<(usize, usize)> {
         let data = Rc::clone(&self.data);
-        let find_dashes = |start: usize| memmem::find(from(&data, start), b"\n--").map(|place| start + place + 1);
+        let find_dashes =
+            |start: usize| memmem::find(from(&data, start), b"\n--").map(|place| start + place + 1);
         self.multiparts.last()?;
         let mut start = self.place();
         if !from(&data, start).starts_with(b"--") {
@@ -237,7 +240,13 @@ impl<'m, 'd> Splitter<'m, 'd> {
                 let found = (part.is_html, *child);
                 let is_better = match shown.get(number) {
                     None => true,
-                    Some(best) => if root > 0 { *child == root } else { found > *best },
+                    Some(best) => {
+                        if root > 0 {
+                            *child == root
+                        } else {
+                            found > *best
+                        }
+                    }
                 };
                 if is_better {
                     shown.insert(*number, found);
@@ -270,7 +279,8 @@ impl<'m, 'd> Splitter<'m, 'd> {
         }
         let block = read_block(&scan.data, start, stop, body, self.allowance)?;
         if let Some(outer) = scan.multiparts.last().filter(|outer| !outer.start_id.is_empty()) {
-            let own: String = block.get("content-id").unwrap_or_default().iter().map(|byte| char::from(*byte)).collect();
+            let own: String =
+                block.get("content-id").unwrap_or_default().iter().map(|byte| char::from(*byte)).collect();
             if outer.start_id == own.trim_matches(['<', '>', ' ', '\t']) {
                 if let Some(choice) = self.choices.get_mut(outer.choice.wrapping_sub(1)) {
                     *choice = outer.opened;
@@ -349,17 +359,21 @@ impl<'m, 'd> Splitter<'m, 'd> {
     }
 
     fn enter_multipart(&mut self, scan: &mut Scan, part: &Part, start: usize, depth: usize) {
-        let boundary = get_parameter(&part.parameters, "boundary").trim_end_matches(crate::tokens::text::is_space);
-        let delimiter = if boundary.is_empty() { Vec::new() } else { [b"--", &to_bytes(boundary)[..]].concat() };
+        let boundary =
+            get_parameter(&part.parameters, "boundary").trim_end_matches(crate::tokens::text::is_space);
+        let delimiter =
+            if boundary.is_empty() { Vec::new() } else { [b"--", &to_bytes(boundary)[..]].concat() };
         scan.leaf = boundary.is_empty().then(plain_text); // what is before a guessed boundary
         if boundary.is_empty() {
             self.allowance.note("no-boundary");
         }
-        let is_twin = !boundary.is_empty() && scan.multiparts.iter().any(|outer| outer.delimiter == delimiter);
+        let is_twin =
+            !boundary.is_empty() && scan.multiparts.iter().any(|outer| outer.delimiter == delimiter);
         if is_twin {
             self.allowance.note("duplicate-boundary");
         }
-        let default_type = if part.content_type == "multipart/digest" { "message/rfc822" } else { "text/plain" };
+        let default_type =
+            if part.content_type == "multipart/digest" { "message/rfc822" } else { "text/plain" };
         let mut multipart = Multipart::new(delimiter, default_type, start, depth);
         let is_related = part.content_type == "multipart/related";
         if (is_related || part.content_type == "multipart/alternative") && !is_twin {
@@ -386,7 +400,9 @@ impl<'m, 'd> Splitter<'m, 'd> {
         );
         let mut is_opened = false; // the innermost one, by this delimiter
         match line {
-            Some((start, end)) => is_opened = self.cross(scan, start, end) == innermost && innermost.is_some(),
+            Some((start, end)) => {
+                is_opened = self.cross(scan, start, end) == innermost && innermost.is_some()
+            }
             None => {
                 scan.position = None;
                 if !delimiter.is_empty() {
@@ -463,7 +479,8 @@ impl<'m, 'd> Splitter<'m, 'd> {
 
     /// The buffer of an embedded message that was encoded.
     fn embed(&mut self, scan: &Scan, payload: &[u8], filename: String) -> Read<Scan> {
-        let mut child = Scan::new(unify_line_ends(payload).into_owned(), scan.depth + scan.multiparts.len() + 1);
+        let mut child =
+            Scan::new(unify_line_ends(payload).into_owned(), scan.depth + scan.multiparts.len() + 1);
         let (part, start) = self.read_embedded(&mut child, 0, filename)?;
         if child.depth < MAX_NESTING && self.allowance.parts > 0 {
             self.enter(&mut child, part, start)?;

@@ -1,9 +1,9 @@
 //! nbspam/mail/transfer.py: Content-Transfer-Encoding.
 
 use super::headers::{from, trim};
-use super::limits::bounds::MAX_BASE64_RUNS;
-use super::limits::Allowance;
 use super::message::Read;
+use crate::limits::Allowance;
+use crate::limits::MAX_BASE64_RUNS;
 use memchr::{memchr, memmem};
 use std::borrow::Cow;
 
@@ -23,7 +23,11 @@ pub fn normalise_encoding(value: &str) -> String {
 }
 
 /// The decoded payload; the same bytes if the encoding is unknown.
-pub fn decode_transfer<'a>(payload: Cow<'a, [u8]>, encoding: &str, allowance: &mut Allowance) -> Read<Cow<'a, [u8]>> {
+pub fn decode_transfer<'a>(
+    payload: Cow<'a, [u8]>,
+    encoding: &str,
+    allowance: &mut Allowance,
+) -> Read<Cow<'a, [u8]>> {
     match encoding {
         "quoted-printable" => Ok(Cow::Owned(decode_quoted_printable(&payload))),
         "base64" => Ok(Cow::Owned(decode_base64(&payload, allowance))),
@@ -158,7 +162,11 @@ fn decode_strictly(payload: &[u8]) -> Option<Vec<u8>> {
         }
         place = (place + 1) % 4;
     }
-    if place == 0 { Some(found) } else { None }
+    if place == 0 {
+        Some(found)
+    } else {
+        None
+    }
 }
 
 /// Base64 without padding; foreign characters and a single last letter are ignored.
@@ -176,7 +184,10 @@ pub fn decode_percent(data: &[u8]) -> Vec<u8> {
     let mut found = Vec::with_capacity(data.len());
     let mut place = 0;
     while let Some(byte) = data.get(place) {
-        let digits = (data.get(place + 1).copied().and_then(read_hex), data.get(place + 2).copied().and_then(read_hex));
+        let digits = (
+            data.get(place + 1).copied().and_then(read_hex),
+            data.get(place + 2).copied().and_then(read_hex),
+        );
         match (byte, digits) {
             (b'%', (Some(high), Some(low))) => {
                 found.push(high << 4 | low);

@@ -6,7 +6,6 @@ use md5::{Digest, Md5};
 pub const EDGE: &str = "\u{e000}";
 /// Between two of them.
 pub const INNER: &str = "\u{e001}";
-pub const MAX_TOKENS: usize = 20_000;
 const FIRST_PAIRED: usize = 50;
 const LAST_PAIRED: usize = 50;
 const FORM_BITS: u32 = 20;

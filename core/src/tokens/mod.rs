@@ -11,9 +11,10 @@ mod texts;
 mod unicode_words;
 mod words;
 
+use crate::limits::MAX_TOKENS;
 use crate::mail::dates::find_date;
 use crate::mail::message::{Message, Read};
-use bag::{make_bigrams, Tokens, MAX_TOKENS};
+use bag::{make_bigrams, Tokens};
 
 /// What is read in addition to the words.
 #[derive(Clone, Copy, Debug, Default)]

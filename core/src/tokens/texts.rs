@@ -1,9 +1,10 @@
 //! nbspam/tokens/texts.py: the texts of a message, read one after another.
 
-use super::bag::{Words, MAX_TOKENS};
+use super::bag::Words;
 use super::structure::{cut_urls, find_host, read_url, shorten, tokenize_page, tokenize_part, MAX_LINKS};
 use super::text::{lower, partition};
 use super::words::{has_zero_width, split_words};
+use crate::limits::MAX_TOKENS;
 use crate::mail::html::read_html;
 use crate::mail::message::{Html, Part, Read};
 use crate::python::call;

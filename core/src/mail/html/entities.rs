@@ -8,7 +8,13 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 
 const COMMON: [(&str, char); 8] = [
-    ("nbsp", ' '), ("amp", '&'), ("lt", '<'), ("gt", '>'), ("quot", '"'), ("apos", '\''), ("copy", '©'),
+    ("nbsp", ' '),
+    ("amp", '&'),
+    ("lt", '<'),
+    ("gt", '>'),
+    ("quot", '"'),
+    ("apos", '\''),
+    ("copy", '©'),
     ("reg", '®'),
 ];
 const WINDOWS_C1: &str = "€\u{81}‚ƒ„…†‡ˆ‰Š‹Œ\u{8d}Ž\u{8f}\u{90}‘’“”•–—˜™š›œ\u{9d}žŸ";

@@ -54,7 +54,8 @@ struct State {
 impl State {
     fn new(values: Values) -> State {
         let gone = values.gone || values.shut;
-        let is_seen = !matches!(values.visibility.as_str(), "hidden" | "collapse") && f64::from_bits(values.size) > TINY;
+        let is_seen = !matches!(values.visibility.as_str(), "hidden" | "collapse")
+            && f64::from_bits(values.size) > TINY;
         State {
             gone,
             hidden: gone || !is_seen || is_invisible(values.colour, values.background),
@@ -315,7 +316,11 @@ impl<'a> Reader<'a> {
 
     /// End the innermost element that a tag ends, with all inside it; the state after it.
     fn end(&mut self, tag: &Tag, state: usize) -> usize {
-        let lowest = if tag.ends_something() { self.opened.len().saturating_sub(MAX_REACH) } else { self.opened.len() };
+        let lowest = if tag.ends_something() {
+            self.opened.len().saturating_sub(MAX_REACH)
+        } else {
+            self.opened.len()
+        };
         for index in (lowest..self.opened.len()).rev() {
             let Some(each) = self.opened.get(index).filter(|each| tag.stops_at(&each.name)) else { continue };
             if !tag.does_end(&each.name) {
@@ -394,8 +399,11 @@ impl<'a> Reader<'a> {
         let letter = piece.as_bytes().get(usize::from(is_end));
         if !letter.is_some_and(u8::is_ascii_alphabetic) {
             let is_skipped = is_end || piece.starts_with('?');
-            let rest =
-                if is_skipped { self.skip_past(">", Cow::Borrowed(piece)) } else { Cow::Owned(format!("<{piece}")) };
+            let rest = if is_skipped {
+                self.skip_past(">", Cow::Borrowed(piece))
+            } else {
+                Cow::Owned(format!("<{piece}"))
+            };
             return Ok((nothing, rest));
         }
         let (text, rest) = self.read_whole_tag(piece);

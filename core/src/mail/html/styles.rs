@@ -16,23 +16,66 @@ pub const UNKNOWN_COLOUR: i64 = -1;
 pub const TRANSPARENT: i64 = -2;
 pub const FAINT_OPACITY: f64 = 0.1;
 const COLOURS: [(&str, i64); 25] = [
-    ("black", 0), ("silver", 0xC0C0C0), ("gray", 0x808080), ("grey", 0x808080), ("white", 0xFFFFFF),
-    ("maroon", 0x800000), ("red", 0xFF0000), ("purple", 0x800080), ("fuchsia", 0xFF00FF), ("green", 0x8000),
-    ("lime", 0xFF00), ("olive", 0x808000), ("yellow", 0xFFFF00), ("navy", 0x80), ("blue", 0xFF),
-    ("teal", 0x8080), ("aqua", 0xFFFF), ("azure", 0xF0FFFF), ("floralwhite", 0xFFFAF0),
-    ("ghostwhite", 0xF8F8FF), ("ivory", 0xFFFFF0), ("snow", 0xFFFAFA), ("whitesmoke", 0xF5F5F5), ("transparent", TRANSPARENT),
+    ("black", 0),
+    ("silver", 0xC0C0C0),
+    ("gray", 0x808080),
+    ("grey", 0x808080),
+    ("white", 0xFFFFFF),
+    ("maroon", 0x800000),
+    ("red", 0xFF0000),
+    ("purple", 0x800080),
+    ("fuchsia", 0xFF00FF),
+    ("green", 0x8000),
+    ("lime", 0xFF00),
+    ("olive", 0x808000),
+    ("yellow", 0xFFFF00),
+    ("navy", 0x80),
+    ("blue", 0xFF),
+    ("teal", 0x8080),
+    ("aqua", 0xFFFF),
+    ("azure", 0xF0FFFF),
+    ("floralwhite", 0xFFFAF0),
+    ("ghostwhite", 0xF8F8FF),
+    ("ivory", 0xFFFFF0),
+    ("snow", 0xFFFAFA),
+    ("whitesmoke", 0xF5F5F5),
+    ("transparent", TRANSPARENT),
     ("none", TRANSPARENT),
 ];
 
 /// What one of each unit is.
 type Units = &'static [(&'static str, f64)];
 const PIXELS: Units = &[
-    ("px", 1.0), ("", 1.0), ("pt", 4.0 / 3.0), ("em", 16.0), ("rem", 16.0), ("%", 6.0), ("in", 96.0),
-    ("cm", 37.8), ("pc", 16.0), ("mm", 3.8), ("ex", 8.0), ("ch", 8.0), ("vw", 10.0), ("vh", 8.0),
+    ("px", 1.0),
+    ("", 1.0),
+    ("pt", 4.0 / 3.0),
+    ("em", 16.0),
+    ("rem", 16.0),
+    ("%", 6.0),
+    ("in", 96.0),
+    ("cm", 37.8),
+    ("pc", 16.0),
+    ("mm", 3.8),
+    ("ex", 8.0),
+    ("ch", 8.0),
+    ("vw", 10.0),
+    ("vh", 8.0),
 ];
 const LETTERS: Units = &[
-    ("px", 1.0), ("", 1.0), ("pt", 4.0 / 3.0), ("em", 16.0), ("rem", 16.0), ("%", NORMAL / 100.0), ("in", 96.0),
-    ("cm", 37.8), ("pc", 16.0), ("mm", 3.8), ("ex", 8.0), ("ch", 8.0), ("vw", 10.0), ("vh", 8.0),
+    ("px", 1.0),
+    ("", 1.0),
+    ("pt", 4.0 / 3.0),
+    ("em", 16.0),
+    ("rem", 16.0),
+    ("%", NORMAL / 100.0),
+    ("in", 96.0),
+    ("cm", 37.8),
+    ("pc", 16.0),
+    ("mm", 3.8),
+    ("ex", 8.0),
+    ("ch", 8.0),
+    ("vw", 10.0),
+    ("vh", 8.0),
 ];
 const DEGREES: Units = &[("", 1.0), ("deg", 1.0), ("grad", 0.9), ("rad", 57.3), ("turn", 360.0)];
 const PERCENT: Units = &[("%", 1.0), ("", 1.0)];
@@ -111,18 +154,25 @@ fn parse_float(text: &str) -> Option<f64> {
         return text.parse().ok();
     }
     let bytes = text.as_bytes();
-    let is_digit_at = |place: Option<usize>| {
-        place.and_then(|place| bytes.get(place)).is_some_and(u8::is_ascii_digit)
-    };
+    let is_digit_at =
+        |place: Option<usize>| place.and_then(|place| bytes.get(place)).is_some_and(u8::is_ascii_digit);
     let is_sound = (0..bytes.len()).all(|place| {
         bytes.get(place) != Some(&b'_') || (is_digit_at(place.checked_sub(1)) && is_digit_at(Some(place + 1)))
     });
-    if is_sound { text.replace('_', "").parse().ok() } else { None }
+    if is_sound {
+        text.replace('_', "").parse().ok()
+    } else {
+        None
+    }
 }
 
 /// Pixels, or a number without unit; None for anything else.
 fn parse_length(value: &str) -> Option<f64> {
-    if matches!(value, "auto" | "none") { Some(MOST) } else { parse_number(value, PIXELS) }
+    if matches!(value, "auto" | "none") {
+        Some(MOST)
+    } else {
+        parse_number(value, PIXELS)
+    }
 }
 
 /// Pixels, as if the size around were NORMAL; None for anything else, and for less than nothing.
@@ -197,9 +247,11 @@ fn parse_colour_function(value: &str) -> Option<i64> {
         return Some(TRANSPARENT);
     }
     let channels = if name.starts_with('h') { make_rgb(channels) } else { channels };
-    Some(channels.iter().fold(0, |colour, channel| {
-        (colour << 8) | channel.round_ties_even().clamp(0.0, 255.0) as i64
-    }))
+    Some(
+        channels
+            .iter()
+            .fold(0, |colour, channel| (colour << 8) | channel.round_ties_even().clamp(0.0, 255.0) as i64),
+    )
 }
 
 /// Red, green and blue, up to 255, of hue, saturation and lightness: colorsys.hls_to_rgb.
@@ -396,7 +448,8 @@ impl Sheet {
     /// Add a rule, unless its selector asks for more than elements and those around them.
     fn add(&mut self, selector: &str, style: &Rc<Style>) {
         let words: Vec<&str> = split_space(selector).collect();
-        let is_plain = (1..=MAX_ASKED).contains(&words.len()) && !selector.contains([':', '[', '+', '~', '\\', '(', '&']);
+        let is_plain = (1..=MAX_ASKED).contains(&words.len())
+            && !selector.contains([':', '[', '+', '~', '\\', '(', '&']);
         if !is_plain || self.size >= MAX_RULES {
             return;
         }

@@ -65,19 +65,18 @@ pub struct Tag {
 
 fn find_kind(name: &str) -> Kind {
     match name {
-        "a" | "abbr" | "audio" | "b" | "big" | "button" | "cite" | "code" | "datalist" | "del" | "dfn" | "em"
-        | "font" | "i" | "ins" | "label" | "map" | "mark" | "meter" | "nobr" | "noscript" | "object"
-        | "progress" | "q" | "rp" | "s" | "small" | "span" | "strike" | "strong" | "sub" | "sup" | "svg"
-        | "template" | "time" | "tt" | "u" | "video" | "bdo" => Kind::Open,
+        "a" | "abbr" | "audio" | "b" | "big" | "button" | "cite" | "code" | "datalist" | "del" | "dfn"
+        | "em" | "font" | "i" | "ins" | "label" | "map" | "mark" | "meter" | "nobr" | "noscript"
+        | "object" | "progress" | "q" | "rp" | "s" | "small" | "span" | "strike" | "strong" | "sub"
+        | "sup" | "svg" | "template" | "time" | "tt" | "u" | "video" | "bdo" => Kind::Open,
         "address" | "article" | "aside" | "blockquote" | "body" | "caption" | "center" | "dd" | "details"
-        | "dialog" | "dir" | "div" | "dl" | "dt" | "fieldset" | "figure" | "footer" | "form" | "h1" | "h2"
-        | "h3" | "h4" | "h5" | "h6" | "header" | "html" | "legend" | "li" | "main" | "menu" | "nav" | "ol"
-        | "optgroup" | "option" | "p" | "pre" | "section" | "select" | "summary" | "table" | "tbody" | "td"
-        | "tfoot" | "th" | "thead" | "tr" | "ul" => Kind::Block,
+        | "dialog" | "dir" | "div" | "dl" | "dt" | "fieldset" | "figure" | "footer" | "form" | "h1"
+        | "h2" | "h3" | "h4" | "h5" | "h6" | "header" | "html" | "legend" | "li" | "main" | "menu"
+        | "nav" | "ol" | "optgroup" | "option" | "p" | "pre" | "section" | "select" | "summary" | "table"
+        | "tbody" | "td" | "tfoot" | "th" | "thead" | "tr" | "ul" => Kind::Block,
         "br" | "frame" | "hr" | "input" => Kind::Break,
-        "iframe" | "noembed" | "noframes" | "plaintext" | "script" | "style" | "textarea" | "title" | "xmp" => {
-            Kind::Raw
-        }
+        "iframe" | "noembed" | "noframes" | "plaintext" | "script" | "style" | "textarea" | "title"
+        | "xmp" => Kind::Raw,
         _ => Kind::Void,
     }
 }
@@ -168,7 +167,10 @@ impl Tag {
             tag.become_end();
         }
         let is_known = tag.link.as_ref().is_some_and(|link| !link.is_empty())
-            || !(tag.pictures.is_empty() && tag.alt.is_empty() && tag.shown.is_empty() && tag.colours.is_empty());
+            || !(tag.pictures.is_empty()
+                && tag.alt.is_empty()
+                && tag.shown.is_empty()
+                && tag.colours.is_empty());
         tag.is_noted = matches!(tag.name.as_str(), "a" | "base") || is_known;
         Ok(tag)
     }
@@ -204,7 +206,12 @@ impl Tag {
     }
 
     /// What attributes, rules and style say together, each stronger than the one before.
-    fn find_properties(&mut self, found: &Attributes, rules: &[Rc<Rule>], is_drawn: bool) -> Read<Properties> {
+    fn find_properties(
+        &mut self,
+        found: &Attributes,
+        rules: &[Rc<Rule>],
+        is_drawn: bool,
+    ) -> Read<Properties> {
         let mut values = self.read_attributes(found)?;
         let written = get(found, "style");
         let mut pictures: Vec<&str> = written
@@ -334,8 +341,8 @@ fn find_marks(name: &str, found: &Attributes) -> Read<Marks> {
 
 fn find_shown(name: &str, found: &Attributes) -> Read<String> {
     let kind = lower(get(found, "type"))?;
-    let is_seen = name == "input"
-        && !matches!(&*kind, "hidden" | "checkbox" | "radio" | "password" | "image" | "file");
+    let is_seen =
+        name == "input" && !matches!(&*kind, "hidden" | "checkbox" | "radio" | "password" | "image" | "file");
     let value = get(found, "value");
     let text = if value.is_empty() { get(found, "placeholder") } else { value };
     Ok(if is_seen { text.to_string() } else { String::new() })
