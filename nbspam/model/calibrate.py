@@ -79,8 +79,9 @@ def take_sample(way: Way, block: Block, counts: Counts, settings: Settings) -> E
 
 def join_evidence(samples: Sequence[Evidence]) -> Evidence:
     """All rows of several samples."""
-    evidence, common, labels, kinds = zip(*samples, strict=True)
-    return Evidence(np.concatenate(evidence), np.concatenate(common), np.concatenate(labels), kinds[0])
+    evidence, common, same_text, labels, kinds = zip(*samples, strict=True)
+    arrays = np.concatenate(evidence), np.concatenate(common), np.concatenate(same_text)
+    return Evidence(*arrays, np.concatenate(labels), kinds[0])
 
 
 def choose_ways(block: Block) -> list[Way]:
@@ -152,7 +153,7 @@ def score_found(
     scores = score_evidence(weights, found)
     if settings.damped:
         scores *= trust_rows(block, counts, found)[:, None]
-    return scores + prior_shift(settings, counts.messages.tolist(), classes)
+    return scores + found.same_text + prior_shift(settings, counts.messages.tolist(), classes)
 
 
 def trust_rows(block: Block, counts: Counts, found: Evidence) -> Floats:

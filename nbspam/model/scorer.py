@@ -7,12 +7,14 @@ Naive Bayes adds up evidence that is not independent, so long messages saturate;
 tokens of a view (a geometric mean of likelihood ratios) does not.  The mean is scaled down by the view's
 share of unknown tokens: a few known words say little of a text in an unknown language.  Spammers can add
 hammy words, so each view's evidence for ham is capped.  Each measure is evidence of its own.  The log-odds of
-mail unlike that of training are damped: `trust`.
+mail unlike that of training are damped: `trust`.  At last a text that was learned before adds its own:
+`weigh_same_text`; the calibration knows nothing of it.
 
 `log_ratios` is the law: a tuple of counts to nats.  One message calls it for each token.  Many messages take
 the logarithm of each distinct count from a table instead (nbspam.model.views), with numpy, which takes longer
 to load than one message to score.  The results differ in the last digits; a test compares them.  Chosen by
-experiment: docs/decisions.md, "Views", "Threshold", "Dilution", "Second λ", "Cap", "Measures", "Strange".
+experiment: docs/decisions.md, "Views", "Threshold", "Dilution", "Second λ", "Cap", "Measures", "Strange",
+"Same text".
 """
 
 from __future__ import annotations
@@ -27,9 +29,11 @@ from nbspam.settings import (
     AT_LEAST,
     BERNOULLI_OUTCOMES,
     DILUTION,
+    HAM_SAME_TEXT,
     MEASURE_ALPHA,
     MOST_TIMES,
     SAME_SPREAD,
+    SAME_TEXT,
     SHRINKAGE,
     STRONG,
     WEAK,
@@ -41,6 +45,7 @@ from nbspam.tokens.bag import (
     NOTAWORD_KEY,
     NOTAWORD_VIEW,
     RAW_VIEW,
+    SIGNATURE_VIEW,
     TEXTBOOK_VIEWS,
     VIEWS,
 )
@@ -48,7 +53,7 @@ from nbspam.tokens.measures import MEASURE_NAMES, N_BINS, count_measured, find_m
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from nbspam.model.features import FeatureScorer
     from nbspam.model.protocols import ModelCounts
@@ -156,7 +161,8 @@ class Scorer:
         if self.settings.measures:
             parts.extend(self._add_measures(counted.tokens[MEASURES_VIEW], rows, evidence))
         parts.extend(self._fixed_parts(unknown))
-        parts.extend(self._last_parts(self._add_up(parts), len(counted.tokens[HEADER_VIEW]), unknown))
+        parts.extend(self._damp(self._add_up(parts), len(counted.tokens[HEADER_VIEW]), unknown))
+        parts.extend(self._last_parts(counted.tokens[SIGNATURE_VIEW], rows))
         scored = Scored(self._add_up(parts), parts)
         scored.evidence, scored.common = evidence, unknown
         return scored
@@ -222,16 +228,24 @@ class Scorer:
         parts.append(ScorePart("base", "constant", -1, [0.0, *(weights[begin] for begin in self._own)]))
         return parts
 
-    def _last_parts(self, calibrated: list[float], n_tokens: int, unknown: list[float]) -> list[ScorePart]:
-        """What damping takes away, and the prior less that under which the constant was learned.
+    def _damp(self, calibrated: list[float], n_tokens: int, unknown: list[float]) -> list[ScorePart]:
+        """What damping takes away.  calibrated : scores so far;  n_tokens : of the header"""
+        trusted = trust(n_tokens, n_tokens * (1.0 - unknown[HEADER_VIEW]), *self._usual)
+        if trusted == 1.0 or not self.settings.damped:
+            return []
+        lost = [(trusted - 1.0) * score for score in calibrated]
+        return [ScorePart("strange", "unlike the mail of training", -1, lost)]
 
-        calibrated : scores so far;  n_tokens : of the header
+    def _last_parts(self, signature: Collection[int], rows: CountsByKey) -> list[ScorePart]:
+        """What a text adds that was learned, and the prior less that under which the constant was learned.
+
+        signature : keys of its tokens
         """
         parts: list[ScorePart] = []
-        trusted = trust(n_tokens, n_tokens * (1.0 - unknown[HEADER_VIEW]), *self._usual)
-        if trusted < 1.0 and self.settings.damped:
-            lost = [(trusted - 1.0) * score for score in calibrated]
-            parts.append(ScorePart("strange", "unlike the mail of training", -1, lost))
+        shared = [len(keys) for keys in find_same_text(signature, rows, len(self.log_prior))]
+        if any(shared) and self.settings.signature:
+            same = weigh_same_text(shared, len(signature), self.settings.capped)
+            parts.append(ScorePart("same-text", "a text that was learned", -1, same))
         shift = prior_shift(self.settings, self.model.messages, self.model.classes)
         if any(shift):
             parts.append(ScorePart("prior", self.settings.prior, -1, shift))
@@ -363,6 +377,29 @@ def trust(n_tokens: float, n_known: float, documents: int, words: int, messages:
         return 1.0
     part = n_known * max(documents / n_tokens, messages) / repeats
     return min(max((part - STRANGE) / (FAMILIAR - STRANGE), 0.0), 1.0)
+
+
+def find_same_text(signature: Collection[int], rows: CountsByKey, n_classes: int) -> list[list[int]]:
+    """By class, the keys of a signature that messages of that class have, and of no other."""
+    found: list[list[int]] = [[] for _ in range(n_classes)]
+    for key in signature:
+        classes = [k for k, n in enumerate(rows.get(key, ())[::2]) if n]
+        if len(classes) == 1:
+            found[classes[0]].append(key)
+    return found
+
+
+def weigh_same_text(shared: Sequence[int], n_tokens: int, capped: bool) -> list[float]:
+    """What a text adds that was learned before, nats by class.
+
+    shared   : by class, how many tokens of the signature messages of that class have, and of no other
+    n_tokens : of the signature
+    A square, because texts of one form share a quarter of their runs, and the same text nearly all.
+    """
+    nats = [SAME_TEXT * (n / (n_tokens or 1)) ** 2 for n in shared]
+    if capped:
+        nats[0] = min(nats[0], HAM_SAME_TEXT)
+    return nats
 
 
 def damp_times(times: int) -> float:

@@ -185,7 +185,8 @@ def tokenize(message: Given | Message, wanted: Collection[str] = ()) -> Tokens:
     """The tokens of each view, see docs/tokens.md.
 
     message : as for parse, or what parse returns
-    wanted  : what is read in addition to the words: some of 'bigrams', 'raw', 'measures', 'numeric', 'date'
+    wanted  : what is read in addition to the words: some of 'bigrams', 'raw', 'measures', 'signature',
+              'numeric', 'date'
     """
     return tokenize_message(message if isinstance(message, Message) else parse(message), wanted)
 

@@ -17,6 +17,8 @@ from nbspam.tokens.bag import (
     MEASURES,
     NUMERIC,
     RAW,
+    READ_NUMBERS,
+    SIGNATURE,
     VIEW_NAMES,
     VIEWS,
     Tokens,
@@ -24,6 +26,7 @@ from nbspam.tokens.bag import (
     hash_tokens,
     identify_message,
     make_bigrams,
+    sign_text,
 )
 from nbspam.tokens.headers import measure_size, tokenize_header, tokenize_order
 from nbspam.tokens.structure import tokenize_form, tokenize_raw
@@ -41,6 +44,7 @@ __all__ = [
     "MEASURES",
     "NUMERIC",
     "RAW",
+    "SIGNATURE",
     "VIEWS",
     "Counted",
     "Tokens",
@@ -53,8 +57,8 @@ __all__ = [
 def read(data: bytes, wanted: Collection[str] = (), name: str = "") -> Tokens:
     """The tokens of a mail: the one way from bytes to tokens.  Pure; only a pattern of the user may raise.
 
-    wanted : what is read in addition to the words, some of BIGRAMS, RAW, MEASURES, NUMERIC, DATE; or
-             OWN_WORDS and a pattern: the words that it matches are read in place of ours
+    wanted : what is read in addition to the words, some of BIGRAMS, RAW, MEASURES, SIGNATURE, NUMERIC, DATE;
+             or OWN_WORDS and a pattern: the words that it matches are read in place of ours
     name   : of the message, for the error of that pattern
     """
     return tokenize(parse(data), wanted, name)
@@ -98,6 +102,8 @@ def tokenize(message: Message, wanted: Collection[str] = (), name: str = "") -> 
         tokens.sent = [*tokens.sent, *texts.structure[:MAX_TOKENS]]
     if not tokens.structure:  # that stage has failed
         tokens.structure = ["defect=" + defect for defect in message.defects]
+    if SIGNATURE in wanted:
+        tokens.signature = sign_text(tokens.body, tokens.structure)
     if NUMERIC in wanted:
         with Stage(message, "numeric"):
             from nbspam.tokens.numeric import measure_features  # few models have them
@@ -122,15 +128,14 @@ class Counted:
 
     def __init__(self, tokens: Tokens) -> None:
         self.features = tokens.numeric
-        self.tokens: list[dict[int, tuple[str, int]]] = []
+        self.tokens: list[dict[int, tuple[str, int]]] = [{} for _ in VIEW_NAMES]
         self._digest: int | None = None
         self._read = tokens
-        no_tokens = ()  # NOTAWORD, has no tokens of its own
-        for found in (*tokens.views(), no_tokens, tokens.measures):
+        for view, found in zip(READ_NUMBERS, tokens.views(), strict=True):
             times: dict[str, int] = {}
             for token in found:
                 times[token] = times.get(token, 0) + 1
-            self.tokens.append(dict(zip(hash_tokens(times), times.items(), strict=True)))
+            self.tokens[view] = dict(zip(hash_tokens(times), times.items(), strict=True))
 
     @property
     def has_words(self) -> bool:

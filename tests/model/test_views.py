@@ -94,6 +94,7 @@ def random_block(n_classes: int) -> Block:
         for copy in range(1 + (number % 6 == 0)):
             read = Tokens(*views[:3], measured, views[3], date=float(rng.integers(0, 1000)))
             read.raw = views[4]
+            read.signature = [f"signature={place * number % 40}" for place in range(1, 5)]
             builder.add(f"{number}.{copy}", label, read, 100)
     return merge_blocks([builder.build()])  # columns by ascending key
 
