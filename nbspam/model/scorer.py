@@ -100,7 +100,7 @@ class Scorer:
         n_classes = len(model.classes)
         self.weights = model.calibration() or first_weights(n_classes, settings.kinds)[0]
         self._own = check_places(model.path, self.weights, n_classes, settings.kinds)
-        self._usual = sum(model.documents[HEADER_VIEW]), model.words[HEADER_VIEW], sum(model.messages)
+        self._usual = Usual([*map(sum, model.documents)], model.words, sum(model.messages))
         documents, sizes = [*model.documents], [size + 1 for size in model.words]
         documents[RAW_VIEW], sizes[RAW_VIEW] = model.messages, BERNOULLI_OUTCOMES
         self._laws = [
@@ -230,8 +230,11 @@ class Scorer:
 
     def _damp(self, calibrated: list[float], n_tokens: int, unknown: list[float]) -> list[ScorePart]:
         """What damping takes away.  calibrated : scores so far;  n_tokens : of the header"""
-        trusted = trust(n_tokens, n_tokens * (1.0 - unknown[HEADER_VIEW]), *self._usual)
-        if trusted == 1.0 or not self.settings.damped:
+        if not self.settings.damped or not n_tokens:
+            return []
+        share = 1.0 - unknown[HEADER_VIEW]
+        trusted = self._usual.trust(n_tokens * share, share, 1.0 - unknown[RAW_VIEW])
+        if trusted == 1.0:
             return []
         lost = [(trusted - 1.0) * score for score in calibrated]
         return [ScorePart("strange", "unlike the mail of training", -1, lost)]
@@ -363,20 +366,35 @@ class ViewEvidence:
         return [(word, weights) for spread, word, weights in found if spread >= last]
 
 
-def trust(n_tokens: float, n_known: float, documents: int, words: int, messages: int) -> float:
-    """What the log-odds of the calibration are multiplied by: less than 1 for mail unlike that of training.
+class Usual:
+    """How much of a message the model knows as a rule.
 
-    n_tokens, n_known          : distinct tokens of a header, and those of them that the model knows
-    documents, words, messages : of the model, all classes: sum of n_jk and number of words of the header, m
-    `documents - words` of the tokens counted had come before, which tells the usual number and share of known
-    tokens.  The larger of number and share counts, as a part of what is usual: a short header lacks number,
-    and unknown tokens that are stuffed into a header lower the share alone.
+    Of its tokens counted in a view, all but the first of each word had come before: those were known.
+    number, share : of the known tokens of a header;  raw_share : of the known runs of raw bytes
     """
-    repeats = documents - words
-    if not n_tokens or repeats <= 0:
-        return 1.0
-    part = n_known * max(documents / n_tokens, messages) / repeats
-    return min(max((part - STRANGE) / (FAMILIAR - STRANGE), 0.0), 1.0)
+
+    __slots__ = ("number", "raw_share", "share")
+
+    def __init__(self, documents: Sequence[int], words: Sequence[int], messages: int) -> None:
+        """documents : sum of n_jk by view, all classes;  words : by view"""
+        known = [n - m for n, m in zip(documents, words, strict=True)]
+        self.number = known[HEADER_VIEW] / max(messages, 1)
+        self.share = known[HEADER_VIEW] / max(documents[HEADER_VIEW], 1)
+        self.raw_share = known[RAW_VIEW] / max(documents[RAW_VIEW], 1)
+
+    def trust(self, number: float, share: float, raw_share: float) -> float:
+        """What log-odds of the calibration are multiplied by: less than 1 for mail unlike that of training.
+
+        The arguments are of the message, as parts of what is usual.  A low share alone is no sign: unknown
+        tokens can be stuffed into a header.  They lower neither the number nor, much, the share of raw bytes.
+        """
+        others = min(_part(number, self.number), _part(raw_share, self.raw_share))
+        part = max(_part(share, self.share), others)
+        return min(max((part - STRANGE) / (FAMILIAR - STRANGE), 0.0), 1.0)
+
+
+def _part(value: float, usual: float) -> float:
+    return value / usual if usual > 0 else 1.0
 
 
 def find_same_text(signature: Collection[int], rows: CountsByKey, n_classes: int) -> list[list[int]]:
