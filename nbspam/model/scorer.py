@@ -67,6 +67,7 @@ if TYPE_CHECKING:
 
 COUNTS_REPEATS = ("multinomial", "complement")  # event models that ask how often a word occurs in a message
 STRANGE, FAMILIAR = 0.42, 0.52  # parts of what is usual: no trust up to the first, all from the second on
+MIN_USUAL = 500  # messages; of fewer, the bytes of a new sender are as strange as those of another world
 NEARLY_ZERO = 1e-12  # lambda where 0 is asked for: a mean of -inf says nothing, so 0 is approached
 
 
@@ -370,7 +371,8 @@ class Usual:
     """How much of a message the model knows as a rule.
 
     Of its tokens counted in a view, all but the first of each word had come before: those were known.
-    number, share : of the known tokens of a header;  raw_share : of the known runs of raw bytes
+    number, share : of the known tokens of a header
+    raw_share     : of the known runs of raw bytes; 0 if too few messages tell
     """
 
     __slots__ = ("number", "raw_share", "share")
@@ -380,7 +382,7 @@ class Usual:
         known = [n - m for n, m in zip(documents, words, strict=True)]
         self.number = known[HEADER_VIEW] / max(messages, 1)
         self.share = known[HEADER_VIEW] / max(documents[HEADER_VIEW], 1)
-        self.raw_share = known[RAW_VIEW] / max(documents[RAW_VIEW], 1)
+        self.raw_share = known[RAW_VIEW] / max(documents[RAW_VIEW], 1) if messages >= MIN_USUAL else 0.0
 
     def trust(self, number: float, share: float, raw_share: float) -> float:
         """What log-odds of the calibration are multiplied by: less than 1 for mail unlike that of training.

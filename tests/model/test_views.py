@@ -67,9 +67,14 @@ def test_evidence_of_a_bin_is_the_ratio_of_smoothed_shares() -> None:
 def test_mail_is_trusted_that_is_known_as_usual(
     number: float, share: float, raw_share: float, expected: float
 ) -> None:
-    # Ten messages: of all 100 tokens of the header 20 were new, of 1,000 runs of bytes 100.
-    documents, words = [100, 0, 0, 0, 1000, 0, 0, 0], [20, 0, 0, 0, 100, 0, 0, 0]
-    assert Usual(documents, words, 10).trust(number, share, raw_share) == pytest.approx(expected)
+    # 1,000 messages: of all tokens of the header a fifth was new, of all runs of bytes a tenth.
+    documents, words = [10_000, 0, 0, 0, 10_000, 0, 0, 0], [2_000, 0, 0, 0, 1_000, 0, 0, 0]
+    assert Usual(documents, words, 1_000).trust(number, share, raw_share) == pytest.approx(expected)
+
+
+def test_bytes_are_strange_to_large_models_alone() -> None:
+    documents, words = [1_000, 0, 0, 0, 1_000, 0, 0, 0], [200, 0, 0, 0, 100, 0, 0, 0]
+    assert Usual(documents, words, 100).trust(8, 0.2, 0.0) == 1.0
 
 
 def test_a_model_without_mail_trusts_all() -> None:
