@@ -4,7 +4,10 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+DEMO_STAMP := $(VENV)/.installed-demo
 STAMP := $(VENV)/.installed
+# --no-compile: a module is compiled when it is first imported, and most modules never are.
+PIP := $(BIN)/python -m pip install --disable-pip-version-check --no-compile
 # Unpacked by the tests, see docs/corpora.md
 CORPORA ?= .cache/corpora
 # Else each of the many programs that the tests start compiles nbspam anew.
@@ -18,12 +21,19 @@ help:  ## What can be made
 
 setup: $(STAMP)  ## A virtual environment with nbspam and its test tools
 
-$(STAMP): pyproject.toml
-	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[report,test]'
-	touch $@
+$(DEMO_STAMP): pyproject.toml
+	@echo "Making a virtual environment in $(VENV): a few seconds"
+	@$(PYTHON) -m venv $(VENV)
+	@echo "Installing nbspam, numpy, scipy and matplotlib with pip: 80 MB to download, then about 20 seconds"
+	@$(PIP) --editable '.[report]'
+	@touch $@
 
-demo: $(STAMP)  ## Train on data/, classify, explain, evaluate: demo/report.html
+$(STAMP): pyproject.toml $(DEMO_STAMP)
+	@echo "Installing the test tools with pip: 125 MB to download, then about 30 seconds"
+	@$(PIP) --editable '.[report,test]'
+	@touch $@
+
+demo: $(DEMO_STAMP)  ## Train on data/, classify, explain, evaluate: demo/report.html
 	@BIN=$(BIN) sh docs/demo.sh
 
 quick: $(STAMP) lint types  ## Lint, types, and the tests that need a minute

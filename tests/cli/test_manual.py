@@ -93,6 +93,14 @@ def test_every_page_installs_the_program_and_again_by_the_same_commands(tmp_path
     assert b"[model-missing]" in done.stderr
 
 
+def test_the_demo_installs_no_test_tools(tmp_path: Path) -> None:
+    command = ["make", "--dry-run", "demo", f"VENV={tmp_path / 'venv'}"]
+    planned = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
+    assert re.findall(r"--editable '(.*)'", planned) == [".[report]"]
+    # Each slow step begins with a line that says what comes.
+    assert re.search(r"echo .*\n.*-m venv .*\necho .*\n.*pip install ", planned)
+
+
 def code_in(text: str) -> Iterator[str]:
     """The lines of code blocks, and code within sentences."""
     yield from re.findall(r"^ {4}(.*)", text, re.MULTILINE)
