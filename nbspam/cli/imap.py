@@ -10,15 +10,15 @@ from typing import Any
 import click
 
 from nbspam.cli import plain, say, verdict_line, write_text
-from nbspam.cli.options import options
+from nbspam.cli.options import LongGroup, options
 from nbspam.cli.sync import show_learned
-from nbspam.errors import TryAgainError, UsageError
+from nbspam.errors import TryAgainError, missing_extra
 from nbspam.filter import open_filter
 from nbspam.folders.learner import FolderLearner, FolderMemory
 from nbspam.labels import HAM_AND_SPAM
 from nbspam.learning.learn import check_classes
 
-MISSING = ""
+MISSING: ModuleNotFoundError | None = None
 LEARN_SECONDS = 300  # between two looks at the states of all mail
 FIRST_DELAY_SECONDS, LONGEST_DELAY_SECONDS = 1.0, 300.0  # before connecting again
 
@@ -26,23 +26,22 @@ try:
     from nbspam.folders.account import Account, ImapMailbox, choose_account, read_accounts
     from nbspam.folders.scan import Scan
 except ModuleNotFoundError as missing:  # the help and completion of all commands work without it
-    MISSING = missing.name or "imapclient"
+    MISSING = missing
 
 account_argument = click.argument("account", metavar="[ACCOUNT]", default="")
 
 
-@click.group("imap")
+@click.group("imap", cls=LongGroup)
 def imap_command() -> None:
     """Judge and learn mail on an IMAP server.
 
-    The accounts are tables of the file --config, see docs/imap.md.
+    The accounts are tables of the file --config, see docs/imap.md.  Needs the extra imap (docs/install.md).
 
     Exit status: 0 done; 64 usage; 65 no sound model or configuration; 66 no model, folder or access; 74 I/O;
     75 try again later.
     """
     if MISSING:
-        why, remedy = f"the package {MISSING} is missing", "pip install 'nbspam[imap]'"
-        raise UsageError("imap", why, remedy, "imap-not-installed")
+        raise missing_extra("imap", MISSING, "imap", "imap-not-installed")
 
 
 @imap_command.command("scan")

@@ -130,7 +130,7 @@ class Report(NamedTuple):
         return json.dumps(self.figures | {"settings": dict(self.evaluation.settings)}, allow_nan=False)
 
     def to_html(self) -> str:
-        """A page with curves, figures and the worst mistakes; needs `pip install nbspam[report]`."""
+        """A page with curves, figures and the worst mistakes; needs the extra report."""
         from nbspam.evaluation.report import report_html
 
         names = self.evaluation.names[find_worst_mistakes(self.evaluation)]
