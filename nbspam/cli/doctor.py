@@ -63,9 +63,9 @@ def _show(found: list[Finding], quiet: bool) -> None:
         if one.state == WRONG or not quiet:
             state = (f"{one.state:<5}", COLOURS[one.state])
             line = Text.assemble(state, "  ", (f"{one.about:<10}", "bold"), "  ", plain(one.text))
-            out.print(line, soft_wrap=True)
+            out.print(line, soft_wrap=not out.is_terminal)
             if one.remedy:
-                out.print(f"{'':<19}next: {plain(one.remedy)}", style="dim", soft_wrap=True)
+                out.print(f"{'':<19}next: {plain(one.remedy)}", style="dim", soft_wrap=not out.is_terminal)
     if not quiet:
         n_wrong, n_notes = (sum(one.state == state for one in found) for state in (WRONG, NOTE))
         style = COLOURS[WRONG if n_wrong else NOTE if n_notes else FINE]

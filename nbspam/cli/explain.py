@@ -16,7 +16,7 @@ from nbspam.cli.classify import STDIN_NAME, ReadableMessages
 from nbspam.cli.options import OTHER_SCORING, options
 from nbspam.cli.reasons import describe_same_text, describe_verdict
 from nbspam.cli.shared import collect_scoring
-from nbspam.cli.tables import console, day, scoring_text, table, utc, write_json
+from nbspam.cli.tables import console, day, fit_table, scoring_text, table, utc, write_json
 from nbspam.corpus.heads import read_head
 from nbspam.explain import Clue, Explanation, SameText, Sum
 from nbspam.filter import Filter, open_filter
@@ -141,16 +141,18 @@ def _show(
         out.print(why)
     sums = f"\nWhat adds up to the log-odds of {name}, in nats: 2.3 make the odds ten times as high."
     out.print(sums, UNKNOWN_HELP * judge.settings.averaged, sep="\n", style="dim", end="")
-    out.print(_sum_table(found, name), "", sep="\n")
+    out.print(fit_table(_sum_table(found, name), out), "", sep="\n")
     if found.clues:
         out.print(f"Clues: the messages that hold each, and the share of {name} in them (95 %).", style="dim")
-        out.print(clue_table(found, judge.classes, since))
+        shown = clue_table(found, judge.classes, since)
+        rare = ["since", "where", *(str(column.header) for column in reversed(shown.columns[1:-3]))]
+        out.print(fit_table(shown, out, rare))
     if left_out := len(clues) - len(found.clues):
         out.print(f"  and {left_out:,} more clues: --top 0 shows all", style="dim")
     if raw := [plain(clue.token.partition("=")[2]) for clue in clues if clue.view == "raw"]:
         out.print(Text(f"Strongest raw bytes: {'  '.join(raw[:MAX_RAW])}", "dim"))  # seldom among the first
     if found.features:
-        out.print(_feature_table(found, judge.classes))
+        out.print(fit_table(_feature_table(found, judge.classes), out))
     out.print(_format_flip(found))
     counts = format_counts(judge.model.classes, judge.model.messages)
     out.print(f"Scored by {scoring_text(judge.settings.as_text())}; from {counts}.", style="dim")

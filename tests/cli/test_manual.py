@@ -17,6 +17,9 @@ from pathlib import Path
 import click
 import pytest
 
+from nbspam import errors
+from nbspam.__main__ import BUG, INTERRUPTED, OUTPUT_FAILED, TRY_AGAIN, USAGE
+from nbspam.cli.classify import BOGOFILTER_ERROR, EXIT_CODES
 from nbspam.cli.commands import COMMANDS, program
 from tests.deploy.recipes import recipe
 
@@ -154,12 +157,24 @@ def test_the_table_of_commands_is_complete() -> None:
     assert set(re.findall(r"`nbspam ([a-z]+)`", table)) == set(COMMANDS)
 
 
-def test_every_status_of_an_error_is_in_the_table() -> None:
-    from nbspam import errors
-
+def test_the_table_of_exit_statuses_has_those_of_the_program_and_no_others() -> None:
     table = TEXTS["docs/troubleshooting.md"].partition("## Exit status")[2].partition("\n## ")[0]
-    statuses = {value.status for value in vars(errors).values() if isinstance(value, type)}
-    assert statuses - {int(status) for status in re.findall(r"^\| (\d+) \|", table, re.MULTILINE)} == set()
+    statuses = {value.status for value in vars(errors).values() if hasattr(value, "status")}
+    statuses |= {*EXIT_CODES.values(), BOGOFILTER_ERROR, INTERRUPTED, USAGE, BUG, OUTPUT_FAILED, TRY_AGAIN}
+    listed = [*map(int, re.findall(r"^\| (\d+) \|", table, re.MULTILINE))]
+    assert listed == sorted(statuses)
+    helps = "".join(command.help or "" for command in list_commands(program))
+    named = re.findall(r"(?:status:?|[;,.]|also|with --write also)\s(\d\d)\s", helps.replace("\n", " "))
+    assert {*map(int, named)} - statuses == set()
+    assert len(named) > 100
+
+
+def list_commands(command: click.Command) -> Iterator[click.Command]:
+    """A command and all below it."""
+    yield command
+    if isinstance(command, click.Group):
+        for name in command.list_commands(context := click.Context(command)):
+            yield from list_commands(command.get_command(context, name))
 
 
 def test_every_recipe_is_run_by_a_test() -> None:
