@@ -22,9 +22,9 @@ def doctor_command(mail: tuple[str, ...], model: str, start: str, json: bool, qu
     """Check a model, and how mail comes to it.
 
     Says which model is used and why, its owner, who may write to it, whether it is sound, has enough mail of
-    each class, and is calibrated.  Also shows models at other places, and the lines of ~/.procmailrc,
-    ~/.mailfilter and ~/.forward that call nbspam.  With MAIL, folders or mailboxes, also says whether this
-    mail is like the mail of training, by its first 1,000 messages.
+    each class, and is calibrated.  Also shows models at other places, the lines of ~/.procmailrc,
+    ~/.mailfilter and ~/.forward that call nbspam, and where ~/.procmailrc puts mail.  With MAIL, folders or
+    mailboxes, also says whether this mail is like the mail of training, by its first 1,000 messages.
 
     \b
     Example:

@@ -132,6 +132,28 @@ def test_filter_recipe_files_ham_in_the_inbox_and_spam_in_junk(mailbox: Mailbox)
 
 
 @NEEDS_PROCMAIL
+@pytest.mark.parametrize("page", ["README.md", "docs/procmail.md"])
+def test_page_works_as_written_in_a_fresh_account(
+    page: str, installed: Path, data_model: Path, tmp_path: Path
+) -> None:
+    text = (ROOT / page).read_text()
+    for place, target in ((".local/bin/nbspam", installed), (".local/share/nbspam/model.nbspam", data_model)):
+        (tmp_path / place).parent.mkdir(parents=True)
+        (tmp_path / place).symlink_to(target)
+    (command,) = re.findall("`(mkdir .*?)`", text)
+    subprocess.run(command, shell=True, check=True, env={"HOME": str(tmp_path)})
+    blocks = re.findall(r"```procmail\n(.*?)```", text, re.DOTALL)
+    (tmp_path / ".procmailrc").write_text("\n".join(blocks[:2]))  # the head, and the first recipe
+    maildir = tmp_path / "Maildir"
+    for label, folder in (("spam", maildir / ".Junk"), ("ham", maildir)):  # spam first: nothing is there yet
+        procmail = ["procmail", f"HOME={tmp_path}", tmp_path / ".procmailrc"]
+        subprocess.run(procmail, input=samples(label)[0], check=True, timeout=60, cwd="/")
+        (delivered,) = (folder / "new").iterdir()
+        assert without_own_field(delivered.read_bytes()) == samples(label)[0]
+        assert delivered.read_bytes().startswith(f"X-Nbspam: {label}; ".encode())
+
+
+@NEEDS_PROCMAIL
 def test_condition_recipe_files_by_exit_status_and_changes_no_byte(mailbox: Mailbox) -> None:
     rules = recipe("condition")
     for message in samples("ham") + samples("spam"):
