@@ -176,6 +176,8 @@ _TABLE: dict[str, Callable[[str], Callable[[Any], Any]]] = {
         type=Real(0.1, 3600),
         default=60,
     ),
+    "metrics": _option("Show figures for Prometheus there; a port alone is on localhost.", "HOST:PORT"),
+    "log_format": _option("The lines on stderr.", "NAME", type=("text", "json"), default="text"),
     "allow_tell": _option("Let clients correct the model (spamc -L)."),
     # log, undo
     "log.number": _option("Number of lines; 0 shows all.", "N", type=_COUNT, default=20, short="-n"),
