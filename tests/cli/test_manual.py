@@ -114,7 +114,7 @@ def code_in(text: str) -> Iterator[str]:
 
 def command_lines() -> Iterator[tuple[str, list[str]]]:
     """(page, arguments) of each call of nbspam in the pages and units that has more than a command's name."""
-    for unit in ROOT.glob("contrib/systemd/*.service"):
+    for unit in ROOT.glob("contrib/systemd/**/*.service"):
         for call in re.findall(r"^ExecStart=\S*nbspam (.*)", unit.read_text(encoding="utf-8"), re.MULTILINE):
             yield unit.name, shlex.split(call)
     for page, text in TEXTS.items():
