@@ -82,13 +82,14 @@ def sign_text(body: Sequence[str], structure: Sequence[str]) -> list[str]:
     """The SIGNATURE_HASHES smallest CRC-32 of all runs of RUN_WORDS words, ascending; fewer of a short text.
 
     body : all its words, in order; if they are no run, then also what `structure` says of files and links
+    A message that has no run even so gets none: `Sent from my phone` is the text of ham and spam.
     """
     words = body
     if len(body) < RUN_WORDS:
         words = [*body, *[token for token in structure if token.startswith(_CONTENT)]]
-    if not words:
+    if len(words) < RUN_WORDS:
         return []
-    shifted = [words[start:] for start in range(min(RUN_WORDS, len(words)))]
+    shifted = [words[start:] for start in range(RUN_WORDS)]
     runs = "\n".join(map(" ".join, zip(*shifted, strict=False))).encode("utf-8", "replace").split(b"\n")
     return [f"{SIGNATURE_MARK}{number:08x}" for number in sorted({*map(crc32, runs)})[:SIGNATURE_HASHES]]
 

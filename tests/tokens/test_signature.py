@@ -48,5 +48,6 @@ def test_a_short_text_is_told_by_its_links_and_files_too() -> None:
     assert here != there
 
 
-def test_a_message_without_text_links_and_files_has_none() -> None:
+def test_a_message_without_a_run_has_none() -> None:
     assert sign_text([], ["type=text/plain", "size=3"]) == []
+    assert sign_text(["sent", "from", "my", "phone"], ["type=text/plain"]) == []
