@@ -21,13 +21,6 @@ if TYPE_CHECKING:
 
 RETRAIN = "train it again: nbspam train SOURCE"
 LOGGER = "nbspam"
-# extra of pyproject.toml -> the packages that it needs, and those of Debian where Debian has them all
-EXTRAS = {
-    "dask": ("distributed s3fs", ""),
-    "imap": ("imapclient keyring", ""),
-    "label": ("textual", ""),
-    "report": ("jinja2 matplotlib", "python3-jinja2 python3-matplotlib"),
-}
 
 
 class NbspamError(Exception):
@@ -62,6 +55,17 @@ class UsageError(NbspamError):
     """The command line or an argument makes no sense (EX_USAGE)."""
 
     status = 64
+
+
+class MissingExtraError(UsageError):
+    """The packages that a command needs are not installed: an extra of docs/install.md."""
+
+    def __init__(
+        self, extra: str, error: ImportError, where: str = "", slug: str = "", *, option: str = ""
+    ) -> None:
+        why = f"it needs the extra {extra}, which is not installed ({error})"
+        super().__init__(where, why, f"install the extra {extra}", slug or f"{extra}-extra", option=option)
+        self.extra = extra
 
 
 class BadDataError(NbspamError):
@@ -105,34 +109,6 @@ class TryAgainError(NbspamError):
     """A temporary failure, such as a model that another program writes to (EX_TEMPFAIL)."""
 
     status = 75
-
-
-def missing_extra(
-    extra: str, error: ImportError, where: str, slug: str = "", *, option: str = ""
-) -> UsageError:
-    """The error of a command whose extra is not installed; the remedy is a command that works here."""
-    why = f"it needs the extra {extra}, which is not installed ({error})"
-    return UsageError(where, why, _install_command(extra), slug or f"{extra}-extra", option=option)
-
-
-def _install_command(extra: str) -> str:
-    """What installs the packages of an extra for this Python; nbspam itself may be a checkout."""
-    import shlex
-    import sys
-    import sysconfig
-    from importlib.util import find_spec
-
-    packages, of_debian = EXTRAS[extra]
-    owner = os.path.join(sysconfig.get_path("stdlib"), "EXTERNALLY-MANAGED")  # PEP 668: pip refuses
-    if sys.prefix == sys.base_prefix and os.path.exists(owner):
-        if of_debian:
-            return f"as root: apt-get install {of_debian}"
-        own = "~/.local/nbspam"
-        make = f"{sys.executable} -m venv --system-site-packages {own} && {own}/bin/pip install {packages}"
-        return f"{make}; then {own}/bin/python -m nbspam is this program with the extra"
-    python = shlex.quote(sys.executable)
-    install = f"{python} -m pip install {packages}"
-    return install if find_spec("pip") else f"{python} -m ensurepip && {install}"
 
 
 def log_faults(name: str, faults: Sequence[str]) -> None:

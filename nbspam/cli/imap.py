@@ -12,7 +12,7 @@ import click
 from nbspam.cli import plain, say, verdict_line, write_text
 from nbspam.cli.options import LongGroup, options
 from nbspam.cli.sync import show_learned
-from nbspam.errors import TryAgainError, missing_extra
+from nbspam.errors import MissingExtraError, TryAgainError
 from nbspam.filter import open_filter
 from nbspam.folders.learner import FolderLearner, FolderMemory
 from nbspam.labels import HAM_AND_SPAM
@@ -41,7 +41,7 @@ def imap_command() -> None:
     75 try again later.
     """
     if MISSING:
-        raise missing_extra("imap", MISSING, "imap", "imap-not-installed")
+        raise MissingExtraError("imap", MISSING, "imap", "imap-not-installed")
 
 
 @imap_command.command("scan")

@@ -11,7 +11,7 @@ from nbspam.cli import amount, messages_text, plain, say
 from nbspam.cli.options import options
 from nbspam.cli.tables import check_all_read, console, print_sentence, steps
 from nbspam.corpus.labelled import open_unsorted
-from nbspam.errors import NoInputError, UsageError, missing_extra
+from nbspam.errors import MissingExtraError, NoInputError, UsageError
 from nbspam.filter import open_filter
 from nbspam.labels import HAM_AND_SPAM
 from nbspam.tasks.label import Labelling
@@ -38,7 +38,7 @@ def label_command(folders: tuple[str, ...], model: str, start: str, jobs: int) -
     try:
         from nbspam.cli.label_screen import LabelScreen
     except ImportError as error:
-        raise missing_extra("label", error, "label") from error
+        raise MissingExtraError("label", error, "label") from error
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         remedy = "without a screen: nbspam learn CLASS FILE"
         raise UsageError("label", "needs a terminal", remedy, "no-terminal")

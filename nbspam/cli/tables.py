@@ -85,7 +85,8 @@ def fit_table(shown: Table, out: Console, rare: Sequence[str] = ()) -> Table:
         room = out.width + bool(shown.box)
     spare = room - sum(least for least, _ in widths)
     if spare < sum(most - least for least, most in widths):  # else rich takes from all columns alike
-        for column, (least, most) in zip(shown.columns, widths, strict=True):
+        wants = sorted(range(len(widths)), key=lambda n: widths[n][1] - widths[n][0])
+        for (least, most), column in [(widths[n], shown.columns[n]) for n in wants]:  # short texts first
             more = max(0, min(most - least, spare))
             column.width, spare = least + more - GAP, spare - more
     return shown

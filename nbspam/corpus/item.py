@@ -19,7 +19,7 @@ from io import BytesIO
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 from nbspam.corpus.mbox import unquote
-from nbspam.errors import NoInputError, UsageError, missing_extra
+from nbspam.errors import MissingExtraError, NoInputError, UsageError
 from nbspam.mail.limits import MAX_READ_BYTES
 
 if TYPE_CHECKING:
@@ -251,7 +251,7 @@ def _open_file_system(url: str) -> AbstractFileSystem:
 
         return url_to_fs(url)[0]
     except ImportError as error:  # fsspec, or what it needs for such a URL
-        raise missing_extra("dask", error, url, "url-extra") from None
+        raise MissingExtraError("dask", error, url, "url-extra") from None
 
 
 @contextmanager

@@ -9,7 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from nbspam.errors import EXTRAS, missing_extra
+from nbspam.cli import error_text
+from nbspam.cli.extras import EXTRAS
+from nbspam.errors import MissingExtraError
 
 ROOT = Path(__file__).resolve().parents[2]
 # -S: without the packages that were installed, as after an update of Python
@@ -44,7 +46,8 @@ def test_the_packages_of_the_extras_are_those_of_the_project() -> None:
 
 
 def remedy(extra: str) -> str:
-    return missing_extra(extra, ImportError("gone"), "").remedy
+    text = error_text(MissingExtraError(extra, ImportError("gone"), "here"))
+    return text.partition("  next: ")[2].removesuffix(f"  [{extra}-extra]\n")
 
 
 def test_remedy_for_an_extra_is_the_pip_of_this_python(monkeypatch: pytest.MonkeyPatch) -> None:
