@@ -329,7 +329,7 @@ def _examine_places(path: str, lines: Sequence[str], home: str) -> Finding:
     folder, last = known["MAILDIR"], os.path.join(home, known["ORGMAIL"])
     inbox = os.path.join(folder, known["DEFAULT"])
     text = f"{path}: a recipe's folder is below {folder}, all other mail goes to {inbox}"
-    text += f", or to {last} if that fails"
+    text += f", or to {last} if that fails" * (last != inbox)
     if not os.path.isdir(folder):
         text += f"; there is no {folder}, and without it procmail delivers into the folder where it starts"
         return _note("delivery", text, f"make it: mkdir -p {folder}")

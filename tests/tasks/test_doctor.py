@@ -201,7 +201,7 @@ def test_a_recipe_that_may_not_find_the_program_is_noted(
             "HOME/Maildir/new/, or to HOME/o if",
             "",
         ),
-        ("MAILDIR=$HOME/Maildir\n", "goes to /var/mail/", "DEFAULT=$MAILDIR/ at the top"),
+        ("MAILDIR=$HOME/Maildir\n", "other mail goes to /var/mail/", "DEFAULT=$MAILDIR/ at the top"),
         ("", "folder is below HOME, ", "MAILDIR=$HOME/Maildir at the top"),
         ("MAILDIR=$HOME/Mail\nDEFAULT=$MAILDIR/\n", "there is no HOME/Mail,", "mkdir -p HOME/Mail"),
         ("MAILDIR=$HOME/Maildir\nDEFAULT=$MAILDIR\n", "without / at its end", "DEFAULT=HOME/Maildir/"),
