@@ -190,6 +190,12 @@ _TABLE: dict[str, Callable[[str], Callable[[Any], Any]]] = {
     "undo.source": _option("Take back what came from this command, or from this folder.", "NAME"),
     # sync, imap
     "config": _option("Your accounts.", "FILE", shown="~/.config/nbspam/imap.toml", default=_accounts_file),
+    "imap.class": _option(
+        "Keep mail of a class in this folder; repeatable.",
+        "NAME=FOLDER",
+        multiple=True,
+        name="classes",
+    ),
     "flag_only": _option("Set the keyword $Junk, and move nothing."),
     "keep_days": _option("Days after which unread mail is learned, too.", "N", type=_DAYS, default=7),
     "dry_run": _option("Only show what would be done."),

@@ -197,7 +197,7 @@ class Daemon:
         try:
             os.close(self._lifeline[1])
             if self._gauges:
-                self._gauges.slot = slot
+                self._gauges.begin(slot)
             if self._gauges and slot == METRICS:
                 self._gauges.answer(self._lifeline[0])
             else:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from prometheus_client import Metric
 
 SCRAPE_SECONDS = 10  # for a client to ask
+FILE_BYTES = 64 << 10  # some hundred values
 SECONDS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10)
 BYTES = (1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000, 3_000_000, 10_000_000, 30_000_000)
 
@@ -34,25 +35,28 @@ BYTES = (1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000, 3_000_000, 1
 class Gauges:
     """The metrics of a server.
 
-    slot    : which process counts, -1 before there are any; no two that run have the same
     model   : the file whose age is shown
     sockets : where the figures are shown
     """
 
     def __init__(self, model: str, sockets: list[socket.socket]) -> None:
-        """UsageError without the package prometheus_client."""
-        self.slot = -1
+        """UsageError without the package prometheus_client; OSError if the disk is full."""
+        self._slot = -1
         self._model = model
         self._sockets = sockets
         self._folder = tempfile.mkdtemp(prefix="nbspam-metrics-")
         os.environ["PROMETHEUS_MULTIPROC_DIR"] = self._folder  # the library has no argument for it
         try:
+            self.begin(self._slot)
             from prometheus_client import Counter, Histogram, values
+        except OSError:
+            self.close()
+            raise
         except ModuleNotFoundError:
             self.close()
             why, remedy = "prometheus_client is missing", "install the extra: pip install 'nbspam[metrics]'"
             raise UsageError("metrics", why, remedy, "metrics-extra", option="metrics") from None
-        values.ValueClass = values.MultiProcessValue(lambda: self.slot)
+        values.ValueClass = values.MultiProcessValue(lambda: self._slot)
         self._verdicts = Counter("nbspam_verdicts", "Messages that were judged.", ["verdict"])
         self._latency = Histogram(
             "nbspam_latency_seconds",
@@ -79,6 +83,16 @@ class Gauges:
         for one in self._sockets:
             one.close()
         shutil.rmtree(self._folder, ignore_errors=True)
+
+    def begin(self, slot: int) -> None:
+        """Count as the process of this place, -1 before there are any; no two that run have the same.
+
+        Its files get their disk space now: later, a full disk would kill the process that counts.
+        """
+        for kind in ("counter", "histogram"):
+            with open(os.path.join(self._folder, f"{kind}_{slot}.db"), "ab") as file:
+                os.posix_fallocate(file.fileno(), 0, FILE_BYTES)
+        self._slot = slot
 
     def count(self, fields: Mapping[str, Any], seconds: float = 0.0) -> None:
         """Count an answer.  fields : of its line in the log"""

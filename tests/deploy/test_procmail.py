@@ -16,6 +16,7 @@ import pytest
 
 from tests.deploy.recipes import BROKEN, OWN_FIELD, ROOT, recipe, without_own_field
 from tests.programs import needs
+from tests.tiny_mail import run, write_folders
 
 pytestmark = pytest.mark.debian
 
@@ -151,6 +152,21 @@ def test_page_works_as_written_in_a_fresh_account(
         (delivered,) = (folder / "new").iterdir()
         assert without_own_field(delivered.read_bytes()) == samples(label)[0]
         assert delivered.read_bytes().startswith(f"X-Nbspam: {label}; ".encode())
+
+
+@NEEDS_PROCMAIL
+def test_newsletter_recipe_files_each_class_in_its_folder(tmp_path: Path, installed: Path) -> None:
+    ham, spam = (
+        [path.read_bytes() for path in sorted(ROOT.glob(f"data/{name}/*"))] for name in ("ham", "spam")
+    )
+    news = [message for message in ham if b"\nlist-unsubscribe:" in message.lower()]
+    mails = {"ham": [message for message in ham if message not in news], "newsletter": news, "spam": spam}
+    run("train", "-q", write_folders(tmp_path / "sorted", mails), "-m", tmp_path / "model")
+    mailbox = Mailbox(tmp_path, installed, tmp_path / "model")
+    for message in [one for messages in mails.values() for one in messages[:4]]:
+        assert mailbox.procmail(f"{FILTER}\n{recipe('newsletters procmail')}", message) == 0
+    folders = [mailbox.delivered(name) for name in ("inbox", ".Newsletters", ".Junk")]
+    assert list(map(unmarked, folders)) == [sorted(messages[:4]) for messages in mails.values()]
 
 
 @NEEDS_PROCMAIL

@@ -29,6 +29,7 @@ cp -r {folder}/. /srv
 cp -a /etc /srv/etc
 mount --bind /srv/etc /etc
 rm -rf /etc/systemd/system/*.wants
+sed -i /^nbspam:/d /etc/passwd /etc/group
 echo nbspam:x:61000:61000::/var/lib/nbspam:/usr/sbin/nologin >>/etc/passwd
 echo nbspam:x:61000: >>/etc/group
 mount --bind /srv/bin /usr/local/bin

@@ -19,8 +19,8 @@ pytest.importorskip("prometheus_client")
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
 from tests.programs import needs
-from tests.server import HAM, OK, SPAM, Server, answer, eventually, free_port
-from tests.tiny_mail import error
+from tests.server import HAM, OK, SPAM, Server, answer, eventually, free_port, model_of_many
+from tests.tiny_mail import error, mail
 
 OPEN_METRICS = "application/openmetrics-text; version=1.0.0"
 LEARN_HAM = ("Message-class: ham", "Set: local")
@@ -98,6 +98,12 @@ def test_figures_are_of_all_processes_and_survive_each(server: Measured, model: 
     assert 3600 <= server.samples()["nbspam_model_age_seconds"] < 3700
     model.unlink()
     assert "nbspam_model_age_seconds" not in server.samples()
+
+
+def test_lessons_of_autolearn_have_their_teacher(tmp_path: Path) -> None:
+    with Measured(tmp_path, "--autolearn", model=model_of_many(tmp_path)) as server:
+        assert b"True" in server.ask("CHECK", mail("cheap pills and a cheap zebra"))
+        eventually(lambda: server.samples().get("nbspam_lessons_total/autolearn") == 1)
 
 
 @needs("promtool")
