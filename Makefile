@@ -4,8 +4,11 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+DEMO_STAMP := $(VENV)/.installed-demo
 STAMP := $(VENV)/.installed
 CORE := $(VENV)/.core
+# --no-compile: a module is compiled when it is first imported, and most modules never are.
+PIP := $(BIN)/python -m pip install --disable-pip-version-check --no-compile
 # Unpacked by the tests, see docs/corpora.md
 CORPORA ?= .cache/corpora
 # Else each of the many programs that the tests start compiles nbspam anew.
@@ -22,27 +25,34 @@ help:  ## What can be made
 
 setup: $(STAMP)  ## A virtual environment with nbspam and its test tools
 
-$(STAMP): pyproject.toml
-	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[report,test]'
-	touch $@
+$(DEMO_STAMP): pyproject.toml
+	@echo "Making a virtual environment in $(VENV): a few seconds"
+	@$(PYTHON) -m venv $(VENV)
+	@echo "Installing nbspam, numpy, scipy and matplotlib with pip: 80 MB to download, then about 20 seconds"
+	@$(PIP) --editable '.[report]'
+	@touch $@
+
+$(STAMP): pyproject.toml $(DEMO_STAMP)
+	@echo "Installing the test tools with pip: 125 MB to download, then about 30 seconds"
+	@$(PIP) --editable '.[report,test]'
+	@touch $@
 
 core: $(CORE)  ## The compiled reader of mail, which is optional, built and installed in .venv (needs cargo)
 
-$(CORE): $(STAMP) $(wildcard core/Cargo.* core/build.rs core/src/*.rs core/src/*/*.rs core/src/*/*/*.rs)
+$(CORE): $(DEMO_STAMP) $(wildcard core/Cargo.* core/build.rs core/src/*.rs core/src/*/*.rs core/src/*/*/*.rs)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'maturin>=1.7,<2'
 	VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --quiet --release --manifest-path core/Cargo.toml
 	touch $@
 
 # Without cargo, or if it cannot be built, everything works with the Python reader.
-try-core: $(STAMP)
+try-core: $(DEMO_STAMP)
 	@if ! command -v cargo >/dev/null; then echo "Without the compiled core, for there is no cargo here: mail is read by Python."; \
 	elif ! $(MAKE) --no-print-directory core; then echo "The compiled core cannot be built here: mail is read by Python."; fi
 
 equal: $(CORE)  ## Read all mail of folders by both readers: make equal CORPORA="DIR..." [MUTATE=1000000 SEED=1]
 	$(BIN)/python -m tests.laws.equal $(if $(MUTATE),--mutate $(MUTATE) --seed $(or $(SEED),1)) $(CORPORA)
 
-demo: try-core  ## Train on data/, classify, explain, evaluate: demo/report.html
+demo: $(DEMO_STAMP) try-core  ## Train on data/, classify, explain, evaluate: demo/report.html
 	@BIN=$(BIN) sh docs/demo.sh
 
 quick: $(STAMP) lint types  ## Lint, types, and the tests that need a minute

@@ -27,11 +27,9 @@ run nbspam classify data/ham/0001.eml data/spam/0002.eml
 say "3. Why is the second one spam?  Nats are natural logarithms of odds: plus is spam, minus is ham."
 run nbspam explain --top 5 data/spam/0002.eml
 
-say "4. How good is it on mail it has not seen?  Five filters, each judging the fifth it did not learn."
+say "4. How good is it on mail it has not seen?  Five filters, each judging the fifth it did not learn;
+   the page is for your browser."
 mkdir -p demo
 run nbspam eval data --folds 5 --report demo/report.html
-
-say "5. The same as a page with pictures, for your browser:"
-printf '\n  file://%s/demo/report.html\n' "$(pwd -P)"
 
 say "data/ is invented, and about as hard as real mail.  On your own:  .venv/bin/nbspam train ~/Maildir"

@@ -57,6 +57,17 @@ class UsageError(NbspamError):
     status = 64
 
 
+class MissingExtraError(UsageError):
+    """The packages that a command needs are not installed: an extra of docs/install.md."""
+
+    def __init__(
+        self, extra: str, error: ImportError, where: str = "", slug: str = "", *, option: str = ""
+    ) -> None:
+        why = f"it needs the extra {extra}, which is not installed ({error})"
+        super().__init__(where, why, f"install the extra {extra}", slug or f"{extra}-extra", option=option)
+        self.extra = extra
+
+
 class BadDataError(NbspamError):
     """A file has wrong contents (EX_DATAERR)."""
 

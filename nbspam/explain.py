@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nbspam.decision import UNDECIDED, Verdict, judge_message
 from nbspam.model.posterior import ScorePart, rest_weights
-from nbspam.model.scorer import Scorer
+from nbspam.model.scorer import Scorer, find_same_text
 from nbspam.tokens import Counted
-from nbspam.tokens.bag import NOTAWORD, NOTAWORD_KEY, NOTAWORD_VIEW, VIEW_NAMES, hash_token
+from nbspam.tokens.bag import NOTAWORD, NOTAWORD_KEY, NOTAWORD_VIEW, SIGNATURE_VIEW, VIEW_NAMES, hash_token
 
 if TYPE_CHECKING:
     from nbspam.model.credible_intervals import CredibleInterval
@@ -55,6 +55,21 @@ class Sum(NamedTuple):
     clues: int
 
 
+class SameText(NamedTuple):
+    """Mail that was learned with the text of a message, all of one class.
+
+    label    : its class
+    messages : how many there are
+    share    : of the message's signature that they have
+    keys     : that part of the signature
+    """
+
+    label: str
+    messages: int
+    share: float
+    keys: list[int]
+
+
 class Explanation(NamedTuple):
     """Why a message gets its verdict.
 
@@ -63,6 +78,7 @@ class Explanation(NamedTuple):
     clues    : the largest contribution first
     interval : 95 % credible interval of the log-odds; None where it is undefined
     flip     : the clues whose removal changes the verdict, and the new label; None if no small set does
+    same_text : of the mail with the text of this message that weighs most; None if no text adds to the scores
     features : the numeric features scored, with the nats that each adds (None under AODE, where only their
                sum is known), the largest contribution first
     """
@@ -73,6 +89,7 @@ class Explanation(NamedTuple):
     clues: list[Clue]
     interval: CredibleInterval | None
     flip: tuple[list[str], str] | None
+    same_text: SameText | None
     features: list[tuple[FeatureFacts, float | None]]
 
 
@@ -91,8 +108,21 @@ def explain_verdict(scorer: Scorer, message: Counted, verdict: Verdict) -> Expla
         clues=list_clues(scorer, verdict),
         interval=find_interval(scorer, verdict),
         flip=_flip(scorer, message, verdict),
+        same_text=_find_same_text(scorer, message, verdict),
         features=_list_features(scorer, verdict, parts),
     )
+
+
+def _find_same_text(scorer: Scorer, message: Counted, verdict: Verdict) -> SameText | None:
+    part = next((part for part in verdict.scored.parts if part.kind == "same-text"), None)
+    if part is None:
+        return None
+    number = part.values.index(max(part.values))
+    signature = message.tokens[SIGNATURE_VIEW]
+    rows = scorer.model.counts([*signature])
+    keys = find_same_text(signature, rows, len(part.values))[number]
+    messages = min(rows[key][2 * number] for key in keys)
+    return SameText(scorer.model.classes[number], messages, len(keys) / len(signature), keys)
 
 
 def list_clues(scorer: Scorer, verdict: Verdict, top: int | None = None) -> list[Clue]:

@@ -32,6 +32,8 @@ AT_LEAST = (0, 20, 0, 0, 0)  # of the largest spreads, by view: short texts have
 MOST_TIMES = 4  # a word that occurs n times in a message counts 1 + log n, n at most this
 DILUTION = (1, 2, 2, 2, 2)  # p by view: evidence is multiplied by 1 - u^p, u the share of unknown tokens
 HAM_CAP = 2.5  # nats
+SAME_TEXT = 6.0  # nats that a text adds that was learned in one class alone
+HAM_SAME_TEXT = 1.5  # nats, at most, for ham: spammers can copy a text
 BERNOULLI_OUTCOMES = 2  # of a raw token, as in the Bernoulli model: a message has it or not
 SHRINKAGE = 3.0  # added to the number of tokens that an average divides by
 SAME_SPREAD = 1e-9  # nats; spreads that differ by less are ties
@@ -40,11 +42,9 @@ WORD_KINDS = ("evidence", "cautious")
 EVIDENCE_KINDS = (*WORD_KINDS, "measure")
 DEFAULT_BINS = 10
 ALL_VIEWS = "all"
-BIGRAMS_NAME = "bigrams"
-RAW_NAME = "raw"
+EXTRA_VIEWS = ("bigrams", "raw", "measures", "signature")  # read for averaged views; each is a setting
 NUMERIC_NAME = "numeric"
 OWN_WORDS = "pattern="  # before the pattern of own words, where names say what is read of a message
-MEASURES_NAME = "measures"  # the view that is not averaged
 
 
 class Settings:
@@ -69,6 +69,7 @@ class Settings:
     measures: bool = True  # a few binned numeric features are evidence of their own
     bigrams: bool = True  # so are pairs of neighbouring words
     raw: bool = True  # and runs of the bytes as they came
+    signature: bool = True  # a text that was learned is known again, see nbspam.model.scorer.weigh_same_text
     token_pattern: str = ""  # what it matches is a word, see nbspam.tokens.own_words; empty: our own tokens
     # No view says more for ham than HAM_CAP, because spammers can add words of ham and copy its header.
     capped: bool = True  # for the classes ham and spam, see `of`
@@ -96,12 +97,11 @@ class Settings:
         self.averaged = self.capped = averaged
         if given.get("alpha") is None:
             self.alpha = ALPHA if averaged else TEXTBOOK_ALPHA
-        read = (BIGRAMS_NAME, RAW_NAME, MEASURES_NAME) if self.views == ALL_VIEWS else self.views.split(",")
+        read = EXTRA_VIEWS if self.views == ALL_VIEWS else self.views.split(",")
+        for name in EXTRA_VIEWS:
+            setattr(self, name, getattr(self, name) and averaged and name in read)
         self.second_alpha = self.second_alpha if averaged else 0.0
         self.diluted = self.diluted and averaged
-        self.measures = self.measures and averaged and MEASURES_NAME in read
-        self.bigrams = self.bigrams and averaged and BIGRAMS_NAME in read
-        self.raw = self.raw and averaged and RAW_NAME in read
 
     def replaced(self, **changes: object) -> Settings:
         """A copy with some settings replaced and no other recomputed; AttributeError for an unknown name."""
@@ -127,14 +127,10 @@ class Settings:
     @property
     def wanted(self) -> frozenset[str]:
         """What to read of a message in addition to its words, see nbspam.tokens.read."""
-        has_numbers = self.features != "words"
-        wanted = {
-            BIGRAMS_NAME: self.bigrams,
-            RAW_NAME: self.raw,
-            MEASURES_NAME: self.measures,
-            NUMERIC_NAME: has_numbers,
-        }
-        return frozenset(name for name in wanted if wanted[name]) | want_words(self.token_pattern)
+        wanted = [name for name in EXTRA_VIEWS if getattr(self, name)]
+        if self.features != "words":
+            wanted.append(NUMERIC_NAME)
+        return frozenset(wanted) | want_words(self.token_pattern)
 
     def of(self, classes: tuple[str, ...], stored: Iterable[str] = ()) -> Settings:
         """The settings for a model: evidence is capped only for ham and spam.

@@ -11,6 +11,8 @@ done
 [ -e /usr/lib/dovecot/imap ] || missing="$missing dovecot-imapd"
 [ -e /usr/lib/dovecot/modules/lib95_imap_sieve_plugin.so ] || missing="$missing dovecot-sieve"
 command -v mbsync >/dev/null 2>&1 || missing="$missing isync"
+command -v promtool >/dev/null 2>&1 || missing="$missing prometheus"
+command -v systemd-analyze >/dev/null 2>&1 || missing="$missing systemd"
 # They would take the place of another mail server.
 [ -e /usr/sbin/sendmail ] || missing="$missing postfix"
 exim=/usr/local/lib/exim4-unpacked
@@ -26,7 +28,7 @@ if [ "$(id -u)" != 0 ] || ! command -v apt-get >/dev/null 2>&1; then
 fi
 # Servers must not run because tests need their files, neither now nor when the machine starts.
 servers=""
-for server in dovecot postfix spamass-milter fetchmail; do
+for server in dovecot postfix spamass-milter fetchmail prometheus; do
     command -v "$server" >/dev/null 2>&1 || servers="$servers $server.service"
 done
 policy=/usr/sbin/policy-rc.d

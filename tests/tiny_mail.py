@@ -2,6 +2,7 @@
 
 import io
 import os
+import shlex
 import subprocess
 import sys
 from collections.abc import Iterable, Mapping
@@ -50,12 +51,16 @@ def error(*arguments: object, status: int, stdin: bytes = b"") -> str:
     return text
 
 
-def program(*arguments: object, stdin: bytes = b"") -> Done:
-    """The program in this process, without workers: the start of another process costs half a second."""
+def program(*arguments: object, stdin: bytes = b"", merged: bool = False) -> Done:
+    """The program in this process, without workers: the start of another process costs half a second.
+
+    merged : stderr goes to stdout, as after 2>&1
+    """
     given, out, err = (io.BytesIO(data) for data in (stdin, b"", b""))
+    err = out if merged else err
     before = sys.stdin, sys.stdout, sys.stderr
     sys.stdin, sys.stdout = io.TextIOWrapper(given, "utf-8"), io.TextIOWrapper(out, "utf-8")
-    sys.stderr = io.TextIOWrapper(err, "utf-8", "backslashreplace")
+    sys.stderr = io.TextIOWrapper(err, "utf-8", "backslashreplace", write_through=True)
     try:
         with mock.patch("nbspam.corpus.executor.JOBS_PER_CORE", 0):
             status = _run(list(map(_text, arguments)))
@@ -69,6 +74,14 @@ def program(*arguments: object, stdin: bytes = b"") -> Done:
 def process(*arguments: object, stdin: bytes = b"") -> Done:
     """The program as a process of its own."""
     return subprocess.run([*PROGRAM, *map(_text, arguments)], input=stdin, capture_output=True, check=False)
+
+
+def type_line(line: str) -> Done:
+    """A line that is typed into a shell, with 2>&1; in this process if it only calls the program."""
+    if line.startswith("nbspam ") and not set("|<>&;$*") & {*line}:
+        return program(*map(os.path.expanduser, shlex.split(line)[1:]), merged=True)
+    line = f'nbspam() {{ {shlex.join(PROGRAM)} "$@"; }}\n{line}'
+    return subprocess.run(["sh", "-c", line], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
 
 
 def _text(argument: object) -> str:

@@ -5,7 +5,7 @@ use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
 
 /// Numbers of the views whose tokens a message has, READ_NUMBERS in Python.
-pub const READ_NUMBERS: [u8; 6] = [0, 1, 2, 3, 4, 6];
+pub const READ_NUMBERS: [u8; 7] = [0, 1, 2, 3, 4, 6, 7];
 const WORDS: [u8; 2] = [0, 1]; // header, body
 const FREE: u32 = u32::MAX;
 

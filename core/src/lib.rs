@@ -93,6 +93,7 @@ fn read_wanted(names: &[String]) -> Wanted {
         bigrams: is_wanted("bigrams"),
         raw: is_wanted("raw"),
         measures: is_wanted("measures"),
+        signature: is_wanted("signature"),
         date: is_wanted("date"),
     }
 }
@@ -103,7 +104,7 @@ fn list_words<'py>(py: Python<'py>, words: &Words) -> PyResult<Bound<'py, PyList
 
 /// The tokens of a message by view, those that were sent, and the date; None if it is left to Python.
 ///
-/// wanted : some of bigrams, raw, measures, date
+/// wanted : some of bigrams, raw, measures, signature, date
 #[pyfunction]
 fn read<'py>(
     py: Python<'py>,

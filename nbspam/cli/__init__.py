@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import sys
 
-from nbspam.errors import BadDataError, UsageError
+from nbspam.errors import BadDataError, MissingExtraError, UsageError
 from nbspam.labels import format_counts, parse_class_name
 
 TYPE_CHECKING = False
@@ -89,10 +89,15 @@ def with_flags(text: str) -> str:
 def error_text(error: NbspamError) -> str:
     """Where, why, what to do next, and the slug at the end of the last line."""
     where = f"{flag_of(error.option)} {error.where}".rstrip() if error.option else error.where
+    remedy = with_flags(error.remedy)
+    if isinstance(error, MissingExtraError):
+        from nbspam.cli.extras import install_command
+
+        remedy = install_command(error.extra)
     first = ": ".join(["nbspam", *filter(None, [plain(where)]), plain(with_flags(error.why))])
-    if not error.remedy:
+    if not remedy:
         return f"{first}  [{error.slug}]\n"
-    return f"{first}\n  next: {plain(with_flags(error.remedy))}  [{error.slug}]\n"
+    return f"{first}\n  next: {plain(remedy)}  [{error.slug}]\n"
 
 
 def default_model() -> str:

@@ -21,6 +21,7 @@ from nbspam.limits import MAX_FIELD_NAME, MAX_READ_BYTES
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
+    from contextlib import AbstractContextManager
     from typing import Any, BinaryIO
 
     from nbspam.corpus.item import Item
@@ -207,15 +208,28 @@ def _classify_many(options: Options, paths: list[str]) -> int:
     mail = _find_items(paths, notes)
     current, text_of = partial(_open, options), partial(_text, options=options)
     jobs = options.jobs or default_jobs()
-    with closing(classify_many(mail, current, text_of, jobs, options.json)) as found:
+    found = classify_many(mail, current, text_of, jobs, options.json)
+    with closing(found), _show_progress(options.quiet) as advance:
         for text, skipped in chain(found, [("", [])]):  # at the end, what could not be read on the way
             write_text(text)
+            advance(text.count("\n"))
             for name, why in [*skipped, *notes.skipped]:
                 sys.stderr.write(error_text(_unread(name, why)))
                 status = NoInputError.status
             notes.skipped.clear()
     _show_left_out(notes, options.quiet)
     return status
+
+
+def _show_progress(is_quiet: bool) -> AbstractContextManager[Callable[..., None]]:
+    """A bar on stderr; none if verdicts are written to the terminal, which show it themselves."""
+    if is_quiet or sys.stdout.isatty() or not sys.stderr.isatty():
+        from contextlib import nullcontext
+
+        return nullcontext(lambda steps: None)
+    from nbspam.cli.tables import steps  # rich takes 50 ms
+
+    return steps("Classifying", None)
 
 
 def _show_left_out(notes: Notes, is_quiet: bool) -> None:

@@ -22,9 +22,9 @@ def doctor_command(mail: tuple[str, ...], model: str, start: str, json: bool, qu
     """Check a model, and how mail comes to it.
 
     Says which model is used and why, its owner, who may write to it, whether it is sound, has enough mail of
-    each class, and is calibrated.  Also shows models at other places, and the lines of ~/.procmailrc,
-    ~/.mailfilter and ~/.forward that call nbspam.  With MAIL, folders or mailboxes, also says whether this
-    mail is like the mail of training, by its first 1,000 messages.
+    each class, and is calibrated.  Also shows models at other places, the lines of ~/.procmailrc,
+    ~/.mailfilter and ~/.forward that call nbspam, and where ~/.procmailrc puts mail.  With MAIL, folders or
+    mailboxes, also says whether this mail is like the mail of training, by its first 1,000 messages.
 
     \b
     Example:
@@ -63,9 +63,9 @@ def _show(found: list[Finding], quiet: bool) -> None:
         if one.state == WRONG or not quiet:
             state = (f"{one.state:<5}", COLOURS[one.state])
             line = Text.assemble(state, "  ", (f"{one.about:<10}", "bold"), "  ", plain(one.text))
-            out.print(line, soft_wrap=True)
+            out.print(line, soft_wrap=not out.is_terminal)
             if one.remedy:
-                out.print(f"{'':<19}next: {plain(one.remedy)}", style="dim", soft_wrap=True)
+                out.print(f"{'':<19}next: {plain(one.remedy)}", style="dim", soft_wrap=not out.is_terminal)
     if not quiet:
         n_wrong, n_notes = (sum(one.state == state for one in found) for state in (WRONG, NOTE))
         style = COLOURS[WRONG if n_wrong else NOTE if n_notes else FINE]

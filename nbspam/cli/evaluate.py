@@ -6,6 +6,7 @@ Text of mail and file names goes through `plain` first.
 from __future__ import annotations
 
 from math import isfinite
+from pathlib import Path
 from typing import Any
 
 import click
@@ -14,7 +15,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from nbspam.cli import flag_of, plain
+from nbspam.cli import flag_of, plain, say
 from nbspam.cli.options import (
     CLUSTER,
     KEPT_BY_MODEL,
@@ -26,6 +27,7 @@ from nbspam.cli.options import (
     options,
 )
 from nbspam.cli.shared import (
+    STDOUT,
     check_writable,
     collect_scoring,
     list_inputs,
@@ -113,6 +115,8 @@ def eval_command(**given: Any) -> None:
                     content = _format_file(option, evaluation, found)
                     with open_output(given[option]) as file:
                         file.write(content)
+        if given["report"] and given["report"] != STDOUT:
+            say(f"The page: {Path(given['report']).absolute().as_uri()}", given["quiet"])
     check_all_read(skipped)
 
 

@@ -14,11 +14,11 @@ from rich.text import Text
 from nbspam.cli import amount, plain
 from nbspam.cli.classify import STDIN_NAME, ReadableMessages
 from nbspam.cli.options import OTHER_SCORING, options
-from nbspam.cli.reasons import describe_verdict
+from nbspam.cli.reasons import describe_same_text, describe_verdict
 from nbspam.cli.shared import collect_scoring
-from nbspam.cli.tables import console, day, scoring_text, table, utc, write_json
+from nbspam.cli.tables import console, day, fit_table, scoring_text, table, utc, write_json
 from nbspam.corpus.heads import read_head
-from nbspam.explain import Clue, Explanation, Sum
+from nbspam.explain import Clue, Explanation, SameText, Sum
 from nbspam.filter import Filter, open_filter
 from nbspam.labels import format_counts
 from nbspam.model.features import bin_text
@@ -65,17 +65,32 @@ def explain_command(
         shown = found._replace(clues=found.clues[: top or None], features=found.features[: top or None])
         known = find_first_times(judge.model, [hash_token(clue.token) for clue in shown.clues])
         since = [known.get(hash_token(clue.token)) for clue in shown.clues]
+        first = _find_first_time(judge, found.same_text)
         if json:
-            write_json(_content(shown, judge.classes, since))
+            write_json(_content(shown, judge.classes, since, first))
         else:
             out = console()
             out.print(Text(describe_verdict(found), "bold"))
+            if found.same_text:
+                out.print(describe_same_text(found.same_text, day(first)))
             _show(out, shown, judge, since, found.clues, read_head(data))
     return messages.status
 
 
-def _content(found: Explanation, classes: tuple[str, ...], since: Times) -> dict[str, Any]:
-    """The explanation as JSON values."""
+def _find_first_time(judge: Filter, same_text: SameText | None) -> int | None:
+    """When the text was first learned; None if that is forgotten, or it was not learned."""
+    times = find_first_times(judge.model, same_text.keys).values() if same_text else ()
+    return min([time_ms for time_ms in times if time_ms is not None], default=None)
+
+
+def _content(found: Explanation, classes: tuple[str, ...], since: Times, first: int | None) -> dict[str, Any]:
+    """The explanation as JSON values.  first : when the text was first learned"""
+    same_text = found.same_text and {
+        "class": found.same_text.label,
+        "messages": found.same_text.messages,
+        "share": found.same_text.share,
+        "since": utc(first),
+    }
     verdict = found.verdict
     return {
         "name": verdict.name,
@@ -108,6 +123,7 @@ def _content(found: Explanation, classes: tuple[str, ...], since: Times) -> dict
             | {key: dict(zip(classes, values, strict=True)) for key, values in parameters.items()}
             for (name, value, edges, parameters), nats in found.features
         ],
+        "same_text": same_text,
         "flip": None if found.flip is None else {"without": found.flip[0], "label": found.flip[1]},
     }
 
@@ -125,16 +141,18 @@ def _show(
         out.print(why)
     sums = f"\nWhat adds up to the log-odds of {name}, in nats: 2.3 make the odds ten times as high."
     out.print(sums, UNKNOWN_HELP * judge.settings.averaged, sep="\n", style="dim", end="")
-    out.print(_sum_table(found, name), "", sep="\n")
+    out.print(fit_table(_sum_table(found, name), out), "", sep="\n")
     if found.clues:
         out.print(f"Clues: the messages that hold each, and the share of {name} in them (95 %).", style="dim")
-        out.print(clue_table(found, judge.classes, since))
+        shown = clue_table(found, judge.classes, since)
+        rare = ["since", "where", *(str(column.header) for column in reversed(shown.columns[1:-3]))]
+        out.print(fit_table(shown, out, rare))
     if left_out := len(clues) - len(found.clues):
         out.print(f"  and {left_out:,} more clues: --top 0 shows all", style="dim")
     if raw := [plain(clue.token.partition("=")[2]) for clue in clues if clue.view == "raw"]:
         out.print(Text(f"Strongest raw bytes: {'  '.join(raw[:MAX_RAW])}", "dim"))  # seldom among the first
     if found.features:
-        out.print(_feature_table(found, judge.classes))
+        out.print(fit_table(_feature_table(found, judge.classes), out))
     out.print(_format_flip(found))
     counts = format_counts(judge.model.classes, judge.model.messages)
     out.print(f"Scored by {scoring_text(judge.settings.as_text())}; from {counts}.", style="dim")

@@ -10,62 +10,66 @@ from typing import Any
 import click
 
 from nbspam.cli import plain, say, verdict_line, write_text
-from nbspam.cli.options import options
+from nbspam.cli.options import LongGroup, options
+from nbspam.cli.shared import split_classes
 from nbspam.cli.sync import show_learned
-from nbspam.errors import TryAgainError, UsageError
+from nbspam.errors import MissingExtraError, NoInputError, TryAgainError, UsageError
 from nbspam.filter import open_filter
 from nbspam.folders.learner import FolderLearner, FolderMemory
 from nbspam.labels import HAM_AND_SPAM
 from nbspam.learning.learn import check_classes
 
-MISSING = ""
+MISSING: ModuleNotFoundError | None = None
 LEARN_SECONDS = 300  # between two looks at the states of all mail
 FIRST_DELAY_SECONDS, LONGEST_DELAY_SECONDS = 1.0, 300.0  # before connecting again
 
 try:
-    from nbspam.folders.account import Account, ImapMailbox, choose_account, read_accounts
-    from nbspam.folders.scan import Scan
+    from nbspam.folders.account import LOGIN, PASSWORD, Account, ImapMailbox, choose_account, read_accounts
+    from nbspam.folders.scan import Scan, check_folders
 except ModuleNotFoundError as missing:  # the help and completion of all commands work without it
-    MISSING = missing.name or "imapclient"
+    MISSING = missing
 
 account_argument = click.argument("account", metavar="[ACCOUNT]", default="")
 
 
-@click.group("imap")
+@click.group("imap", cls=LongGroup)
 def imap_command() -> None:
     """Judge and learn mail on an IMAP server.
 
-    The accounts are tables of the file --config, see docs/imap.md.
+    The accounts are tables of the file --config, see docs/imap.md.  Needs the extra imap (docs/install.md).
 
     Exit status: 0 done; 64 usage; 65 no sound model or configuration; 66 no model, folder or access; 74 I/O;
     75 try again later.
     """
     if MISSING:
-        why, remedy = f"the package {MISSING} is missing", "pip install 'nbspam[imap]'"
-        raise UsageError("imap", why, remedy, "imap-not-installed")
+        raise MissingExtraError("imap", MISSING, "imap", "imap-not-installed")
 
 
 @imap_command.command("scan")
 @account_argument
-@options("config", "model", "flag_only", "dry_run", "quiet")
+@options("config", "model", "imap.class", "flag_only", "dry_run", "quiet")
 def scan_command(account: str, config: str, **given: Any) -> None:
     """Judge unread mail that is new since the last time, and move spam to Junk.
 
-    Without ACCOUNT, all accounts are scanned.  A message that you took out of Junk is left where it is.
+    With --class, mail of other classes goes to its folders.  Without ACCOUNT, all accounts are scanned.  A
+    message that you took out of such a folder is left where it is.
     Writes a line for each message to stdout: what was done, a tab, and the line of classify.
 
     \b
     Example:
         nbspam imap scan --dry-run
+        nbspam imap scan --class newsletter=Newsletters
     """
     _each_account(account, config, given, _scan)
 
 
 @imap_command.command("learn")
 @account_argument
-@options("config", "model", "keep_days", "dry_run", "quiet")
+@options("config", "model", "imap.class", "keep_days", "dry_run", "quiet")
 def learn_folders_command(account: str, config: str, **given: Any) -> None:
     """Learn from the folders of an account, and from what was read, as nbspam sync does.
+
+    With --class, mail of that folder teaches its class in place of ham.
 
     \b
     Example:
@@ -76,28 +80,34 @@ def learn_folders_command(account: str, config: str, **given: Any) -> None:
 
 @imap_command.command("watch")
 @account_argument
-@options("config", "model", "keep_days", "flag_only", "quiet")
+@options("config", "model", "imap.class", "keep_days", "flag_only", "quiet")
 def watch_command(account: str, config: str, **given: Any) -> None:
     """Scan whenever there is new mail, and learn every 5 minutes, until it is stopped.
 
-    Connects again after a failure, and waits longer each time, up to 5 minutes.
+    Connects again after a failure, and waits longer each time, up to 5 minutes.  A login that is refused is
+    such a failure only after one that was not: an OAuth2 token may have expired.
 
     \b
     Example:
         nbspam imap watch home
     """
-    chosen, given = choose_account(read_accounts(config), account), given | {"dry_run": False}
-    _begin(given)
-    learn_at, delay = 0.0, FIRST_DELAY_SECONDS
+    chosen = choose_account(read_accounts(config), account)
+    given = _begin(given | {"dry_run": False})
+    learn_at, delay, was_in = 0.0, FIRST_DELAY_SECONDS, False
     while True:
         try:
             with ImapMailbox(chosen) as box:
+                was_in = True
+                check_folders(box, given["folders"])
                 while True:
                     learn_at = _learn_and_scan(given, box, learn_at)
                     box.select(chosen.folders[0])
                     delay = FIRST_DELAY_SECONDS
                     box.wait(LEARN_SECONDS)
-        except TryAgainError as error:
+        except (NoInputError, TryAgainError) as error:
+            # A token expires, and its program needs the network: what was right once is asked for again.
+            if isinstance(error, NoInputError) and not (was_in and error.slug in (LOGIN, PASSWORD)):
+                raise
             say(f"nbspam: {plain(str(error))}; trying again in {delay:g} s", given["quiet"])
             time.sleep(delay)
             delay = min(2 * delay, LONGEST_DELAY_SECONDS)
@@ -105,17 +115,27 @@ def watch_command(account: str, config: str, **given: Any) -> None:
 
 def _each_account(name: str, config: str, given: dict[str, Any], work: Callable[..., None]) -> None:
     accounts = read_accounts(config)
-    _begin(given)
+    given = _begin(given)
     for account in [choose_account(accounts, name)] if name else accounts.values():
         with _open_memory(account, given) as memory, ImapMailbox(account) as box:
+            check_folders(box, given["folders"])
             work(given, box, memory)
 
 
-def _begin(given: dict[str, Any]) -> None:
-    """Check the model, and say which costs decide."""
-    check_classes(given["model"], *HAM_AND_SPAM)
+def _begin(given: dict[str, Any]) -> dict[str, Any]:
+    """What is given, with the folder of each class; check the model, and say which costs decide."""
+    pairs = [*split_classes(given["classes"], "FOLDER", "newsletter=Newsletters")]
+    folders = dict(pairs)
+    if len({*folders.values()}) < len(pairs):
+        why, remedy = "a class or a folder is named twice", "give each class one folder of its own"
+        raise UsageError(" ".join(given["classes"]), why, remedy, "class-twice", option="class")
+    check_classes(given["model"], *HAM_AND_SPAM, *folders)
     with contextlib.closing(open_filter(given["model"])) as judge:
         say(f"Decisions: {judge.costs}.", given["quiet"])
+        if homeless := [name for name in judge.classes if name not in (*HAM_AND_SPAM, *folders)]:
+            said = f"Mail of {', '.join(homeless)} stays, and teaches ham once it is read"
+            say(f"{said}: name its folder with --class.", given["quiet"])
+    return given | {"folders": folders}
 
 
 def _open_memory(account: Account, given: dict[str, Any]) -> contextlib.closing[FolderMemory]:
@@ -124,9 +144,10 @@ def _open_memory(account: Account, given: dict[str, Any]) -> contextlib.closing[
 
 
 def _scan(given: dict[str, Any], box: ImapMailbox, memory: FolderMemory) -> None:
-    scan = Scan(box, memory, given["dry_run"], given["flag_only"])
+    scan = Scan(box, memory, given["dry_run"], given["flag_only"], given["folders"])
     if not scan.can_move:
-        say("The server can neither MOVE nor remove single messages: spam is only flagged.", given["quiet"])
+        why = "The server can neither MOVE nor remove single messages"
+        say(f"{why}: spam is only flagged, and nothing is moved.", given["quiet"])
     would = "would be " if given["dry_run"] else ""
     with contextlib.closing(open_filter(given["model"])) as judge:
         for folder in box.account.folders:
@@ -146,5 +167,8 @@ def _learn_and_scan(given: dict[str, Any], box: ImapMailbox, learn_at: float) ->
 
 def _learn(given: dict[str, Any], box: ImapMailbox, memory: FolderMemory) -> None:
     source = f"imap {box.account.name}/"
-    learner = FolderLearner(given["model"], box, memory, source, given["keep_days"], given["dry_run"])
+    classes = {folder: label for label, folder in given["folders"].items()}
+    learner = FolderLearner(
+        given["model"], box, memory, source, given["keep_days"], given["dry_run"], classes
+    )
     show_learned(learner, given["quiet"])

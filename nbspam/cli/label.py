@@ -11,7 +11,7 @@ from nbspam.cli import amount, messages_text, plain, say
 from nbspam.cli.options import options
 from nbspam.cli.tables import check_all_read, console, print_sentence, steps
 from nbspam.corpus.labelled import open_unsorted
-from nbspam.errors import NoInputError, UsageError
+from nbspam.errors import MissingExtraError, NoInputError, UsageError
 from nbspam.filter import open_filter
 from nbspam.labels import HAM_AND_SPAM
 from nbspam.tasks.label import Labelling
@@ -26,7 +26,7 @@ def label_command(folders: tuple[str, ...], model: str, start: str, jobs: int) -
     FOLDER is a folder or mailbox of unsorted mail.  Shows one message of each group of near-duplicates, the
     one that the filter is least sure of first, and never one that the model has learned.  The keys: h ham,
     s spam, space skip, u undo, q quit.  Each label is learned at once; if there is no model, the first label
-    makes one.
+    makes one.  Needs the extra label (docs/install.md).
 
     \b
     Example:
@@ -38,10 +38,7 @@ def label_command(folders: tuple[str, ...], model: str, start: str, jobs: int) -
     try:
         from nbspam.cli.label_screen import LabelScreen
     except ImportError as error:
-        why = f"it needs a library that cannot be imported here ({error})"
-        raise UsageError(
-            "label", why, "install the extra: pip install 'nbspam[label]'", "label-extra"
-        ) from error
+        raise MissingExtraError("label", error, "label") from error
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         remedy = "without a screen: nbspam learn CLASS FILE"
         raise UsageError("label", "needs a terminal", remedy, "no-terminal")

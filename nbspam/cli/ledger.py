@@ -9,7 +9,7 @@ import click
 
 from nbspam.cli import amount, done_text, plain, say, write_text
 from nbspam.cli.options import ANY_PATH, options
-from nbspam.cli.tables import day, utc, write_json
+from nbspam.cli.tables import day, print_rows, utc, write_json
 from nbspam.errors import NoInputError, UsageError
 from nbspam.labels import format_counts
 from nbspam.learning.undo import choose_entries, find_lessons, take_back
@@ -36,6 +36,7 @@ def log_command(model: str, number: int, json: bool) -> None:
     """
     with open_model(model) as opened:
         classes, found = opened.classes, list_entries(opened)[: number or None]
+    rows = []
     for one in found:
         by = None if one.time_ms is None else "filter" if one.is_own else "person"
         source, messages = " ".join(one.source), one.messages
@@ -44,7 +45,8 @@ def log_command(model: str, number: int, json: bool) -> None:
             write_json({"time": utc(one.time_ms), "by": by, "source": source, "messages": counts})
         else:
             when, counted = day(one.time_ms, "%Y-%m-%d %H:%M"), format_counts(classes, messages)
-            write_text(f"{when}\t{by or ''}\t{counted}\t{plain(source)}\n")
+            rows.append((when, by or "", counted, plain(source)))
+    print_rows(("when", "by", "messages", "source"), rows, ("by", "messages"))
 
 
 @click.command("undo")

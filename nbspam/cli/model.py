@@ -10,9 +10,9 @@ from rich.table import Table
 
 from nbspam.cli import amount, messages_text, plain, say, write_text
 from nbspam.cli.classify import STDIN_NAME, open_input
-from nbspam.cli.options import ANY_PATH, options
+from nbspam.cli.options import ANY_PATH, LongGroup, options
 from nbspam.cli.shared import check_new_model, check_writable, write_lines
-from nbspam.cli.tables import console, table, write_json
+from nbspam.cli.tables import console, fit_table, print_sentence, table, write_json
 from nbspam.errors import BadDataError, UsageError
 from nbspam.labels import HAM_AND_SPAM, format_counts
 from nbspam.learning.autolearn import forget_autolearned
@@ -27,7 +27,7 @@ from nbspam.tasks.word_lists import MAX_LIST_LINE, WordList, import_words
 SHOWN_SETTINGS = ("event_model", "averaged", "features", "token_pattern", "alpha", "prior", "imported")
 
 
-@click.group("model")
+@click.group("model", cls=LongGroup)
 def model_command() -> None:
     """Inspect, merge and convert models."""
 
@@ -50,9 +50,10 @@ def info_command(model: str, json: bool) -> None:
     if json:
         write_json(facts)
         return
-    write_text(info_text(facts))
+    out = console()
+    print_sentence(out, info_text(facts).rstrip())
     if facts["features"]:
-        console().print("", feature_table(facts), sep="\n")
+        out.print("", fit_table(feature_table(facts), out), sep="\n")
 
 
 @model_command.command("check")

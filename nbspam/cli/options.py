@@ -176,6 +176,8 @@ _TABLE: dict[str, Callable[[str], Callable[[Any], Any]]] = {
         type=Real(0.1, 3600),
         default=60,
     ),
+    "metrics": _option("Show figures for Prometheus there; a port alone is on localhost.", "HOST:PORT"),
+    "log_format": _option("The lines on stderr.", "NAME", type=("text", "json"), default="text"),
     "allow_tell": _option("Let clients correct the model (spamc -L)."),
     # log, undo
     "log.number": _option("Number of lines; 0 shows all.", "N", type=_COUNT, default=20, short="-n"),
@@ -188,6 +190,12 @@ _TABLE: dict[str, Callable[[str], Callable[[Any], Any]]] = {
     "undo.source": _option("Take back what came from this command, or from this folder.", "NAME"),
     # sync, imap
     "config": _option("Your accounts.", "FILE", shown="~/.config/nbspam/imap.toml", default=_accounts_file),
+    "imap.class": _option(
+        "Keep mail of a class in this folder; repeatable.",
+        "NAME=FOLDER",
+        multiple=True,
+        name="classes",
+    ),
     "flag_only": _option("Set the keyword $Junk, and move nothing."),
     "keep_days": _option("Days after which unread mail is learned, too.", "N", type=_DAYS, default=7),
     "dry_run": _option("Only show what would be done."),
@@ -205,7 +213,7 @@ _TABLE: dict[str, Callable[[str], Callable[[Any], Any]]] = {
     "by_time": _option("With --holdout: judge the newest messages."),
     "results": _option("Write a line for each message, in the format of TREC.", "FILE"),
     "save": _option("Keep the evaluation, for nbspam compare.", "FILE.json"),
-    "report": _option("Write a page with curves and mistakes.", "FILE.html"),
+    "report": _option("Write a page with curves and mistakes (extra report).", "FILE.html"),
     "seed": _option("Seed of random choices.", "N", type=_COUNT, default=0),
     "write": _option("Train MODEL on SOURCE with the best settings."),
     # explain, vocab, vectorize, model
@@ -242,10 +250,11 @@ _TABLE: dict[str, Callable[[str], Callable[[Any], Any]]] = {
         shown="500, or what the jobs need",
     ),
     "scheduler": _option(
-        "Let the workers of this Dask scheduler do the work; each must see SOURCE, by its path or as a URL.",
+        "Let the workers of this Dask scheduler do the work; each must see SOURCE, by its path or as a URL "
+        "(extra dask).",
         "tcp://HOST:PORT",
     ),
-    "local_cluster": _option("Start N Dask workers here to do the work.", "N", type=_JOBS),
+    "local_cluster": _option("Start N Dask workers here to do the work (extra dask).", "N", type=_JOBS),
     "json": _option("Write JSON to stdout, one object a line."),
     "verbose": _option(
         "Name each message on which a part of nbspam failed.",
@@ -284,6 +293,16 @@ class LongCommand(click.Command):
             with formatter.section(heading):
                 records = [one.get_help_record(context) for one in shown if isinstance(one, click.Option)]
                 formatter.write_dl([*filter(None, records)], col_max=20)
+
+
+class LongGroup(click.Group):
+    """A group whose help shows the first sentence of each command whole; click cuts it to a line."""
+
+    def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the commands in the order of the alphabet."""
+        whole = [(name, one.get_short_help_str(999)) for name, one in sorted(self.commands.items())]
+        with formatter.section("Commands"):
+            formatter.write_dl(whole)
 
 
 def options(*keys: str) -> Callable[[Command], Command]:

@@ -8,15 +8,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from nbspam.cli import plain
+from nbspam.cli import amount, plain
 from nbspam.decision import UNDECIDED
-from nbspam.explain import Clue, Explanation
+from nbspam.explain import Clue, Explanation, SameText
 
 MAX_REASONS = 3
 MAX_NAMED = 3  # things of one reason, such as words
 MAX_CLUES = 30  # that reasons come from; later ones say little
 MAX_THING = 40  # characters of a thing
 MOST_PERCENT = 99.99  # nothing is certain
+MOST_TEXT = 0.5  # of a signature: less is not called the same text
 # By the field of a token of the header.
 HEADER_FIELDS = {
     "subject": ("the subject word", "the subject words"),
@@ -93,6 +94,13 @@ def describe_verdict(found: Explanation) -> str:
     own = reasons if verdict.decided == verdict.number else others
     how_sure = f"{verdict.label}, {percent(verdict.shares[verdict.decided])}"
     return f"{how_sure}: above all {own}" if own else how_sure
+
+
+def describe_same_text(found: SameText, first_day: str) -> str:
+    """`The same text as 3 spam messages, first learned on 2026-11-27.`"""
+    how_much = "The same text as" if found.share > MOST_TEXT else "Parts of the text of"
+    count = amount(found.messages, f"{plain(found.label)} message")
+    return f"{how_much} {count}, first learned {first_day}."
 
 
 def percent(share: float) -> str:

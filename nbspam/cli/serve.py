@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import logging
 import os
 from typing import TYPE_CHECKING, Any
@@ -21,7 +22,7 @@ STDERR = 2
 
 @click.command("serve")
 @options("model", "start", "socket", "socket_mode", "listen", "jobs", "timeout", "allow_tell", "autolearn")
-@options("spam_flag", "loss", "verbose", "quiet")
+@options("spam_flag", "loss", "metrics", "log_format", "verbose", "quiet")
 def serve_command(
     model: str, start: str, socket: str | None, socket_mode: int, listen: str | None, **given: Any
 ) -> None:
@@ -46,8 +47,9 @@ def serve_command(
     75 try again later.
     """
     from nbspam.serve import daemon, users, worker  # asyncio is for servers alone
+    from nbspam.serve.gauges import Gauges
 
-    worker.LOG.addHandler(Log())
+    worker.LOG.addHandler(Log(given["log_format"] == "json"))
     worker.LOG.setLevel(logging.ERROR if given["quiet"] else logging.INFO)
     worker.LOG.propagate = False
     filters = users.UserFilters(
@@ -59,13 +61,18 @@ def serve_command(
         autolearn=given["autolearn"],
     )
     costs = filters.check()
-    listening = _listening(socket, socket_mode, listen)
-    for name, is_open in listening.names().items():
-        if is_open:
-            worker.LOG.error("%s: other machines may reach it, and SPAMD has no password", name)
-    worker.LOG.info("%s on %s, processes: %d", model, ", ".join(listening.names()), given["jobs"])
-    worker.LOG.info("decisions: %s", costs)
-    daemon.Daemon(listening, filters, given["timeout"]).run(given["jobs"])
+    shown = _listen_for_metrics(given["metrics"])
+    gauges = Gauges(start if users.USER in model else model, shown.sockets) if shown.sockets else None
+    with contextlib.closing(gauges) if gauges else contextlib.nullcontext():
+        listening = _listening(socket, socket_mode, listen)
+        for name, is_open in (listening.names() | shown.names()).items():
+            if is_open:
+                worker.LOG.error("%s: other machines may reach it, and it asks for no password", name)
+        for name in shown.names():
+            worker.LOG.info("metrics: http://%s/metrics", name)
+        worker.LOG.info("%s on %s, processes: %d", model, ", ".join(listening.names()), given["jobs"])
+        worker.LOG.info("decisions: %s", costs)
+        daemon.Daemon(listening, filters, given["timeout"], gauges).run(given["jobs"])
 
 
 def _listening(socket: str | None, mode: int, listen: str | None) -> Listening:
@@ -86,11 +93,29 @@ def _listening(socket: str | None, mode: int, listen: str | None) -> Listening:
     return listen_on_address(DEFAULT_ADDRESS if listen is None else listen)
 
 
+def _listen_for_metrics(place: str | None) -> Listening:
+    from nbspam.serve.daemon import Listening, listen_on_address
+
+    if place is None:
+        return Listening([])
+    return listen_on_address(place if ":" in place else f":{place}", "metrics")
+
+
 class Log(logging.Handler):
-    """The log on stderr: each line in one piece, whichever process writes it."""
+    """The log on stderr: each line in one piece, whichever process writes it.
+
+    is_json : an object a line, with the fields of the text
+    """
+
+    def __init__(self, is_json: bool) -> None:
+        super().__init__()
+        self._is_json = is_json
 
     def emit(self, record: logging.LogRecord) -> None:
         """Write a line, or those of a traceback."""
         lines = [f"nbspam: {plain(line)}\n" for line in self.format(record).split("\n")]
+        if self._is_json:
+            fields = record.args if isinstance(record.args, dict) else {"message": self.format(record)}
+            lines = [json.dumps({"level": record.levelname.lower(), **fields}) + "\n"]
         with contextlib.suppress(OSError):  # a full log must not stop mail
             os.write(STDERR, "".join(lines).encode("utf-8", "backslashreplace"))

@@ -34,12 +34,8 @@ STDOUT = "-"
 def open_source(given: dict[str, Any], allow_one_class: bool = False) -> Source:
     """The labelled mail that the options name."""
     classes: dict[str, list[str]] = {}
-    for item in given["classes"]:
-        name, equals, path = item.partition("=")
-        if not equals or not path:
-            remedy = "for example: --class work=Maildir/.work"
-            raise UsageError(item, "is not NAME=PATH", remedy, "class-option", option="class")
-        classes.setdefault(read_class_name(name, "--class"), []).append(path)
+    for name, path in split_classes(given["classes"], "PATH", "work=Maildir/.work"):
+        classes.setdefault(name, []).append(path)
     return open_labelled(
         given["source"],
         ham=given["ham"],
@@ -49,6 +45,16 @@ def open_source(given: dict[str, Any], allow_one_class: bool = False) -> Source:
         skip_unread=given["skip_unread"],
         allow_one_class=allow_one_class,
     )
+
+
+def split_classes(items: Iterable[str], value: str, example: str) -> Iterator[tuple[str, str]]:
+    """(class, value) of each --class.  value : its name in the help"""
+    for item in items:
+        name, _, found = item.partition("=")
+        if not found:
+            remedy = f"for example: --class {example}"
+            raise UsageError(item, f"is not NAME={value}", remedy, "class-option", option="class")
+        yield read_class_name(name, "--class"), found
 
 
 def open_workers(given: dict[str, Any]) -> AbstractContextManager[int | Cluster]:

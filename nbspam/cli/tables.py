@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 PIPE_WIDTH = 100  # columns if the output is no terminal
 CLUE_INDENT = "      "
 MAX_CLUE = 32  # characters
+GAP = 2  # between columns
 SHOWN_FOLDERS = 30
 SHOWN_SKIPPED = 5  # unreadable files named in a summary; the rest are counted
 
@@ -69,18 +70,56 @@ def print_sentence(out: Console, text: str, style: str = "") -> None:
     out.print(text, style=style, soft_wrap=not out.is_terminal)
 
 
-def fit_table(shown: Table, out: Console) -> Table:
-    """The table without its last columns if the terminal is too narrow: no figure and no word is cut."""
-    while len(shown.columns) > 2 and sum(map(_measure_least, shown.columns)) > out.width:
-        shown.columns.pop()
+def fit_table(shown: Table, out: Console, rare: Sequence[str] = ()) -> Table:
+    """The table without some columns if the terminal is too narrow: columns go, figures and words stay whole.
+
+    rare : heads of columns that go first, in this order; after them the last column goes.  Two columns stay
+    """
+    going = [column for head in rare for column in shown.columns if column.header == head]
+    widths = [_measure(column, out.width) for column in shown.columns]
+    room = out.width + 2 * bool(shown.box)  # no space at the end
+    while len(widths) > 2 and sum(least for least, _ in widths) > room:
+        place = shown.columns.index(going.pop(0)) if going else -1
+        del shown.columns[place], widths[place]
+        shown.pad_edge = True  # else rich takes the space from the column that was last
+        room = out.width + bool(shown.box)
+    spare = room - sum(least for least, _ in widths)
+    if spare < sum(most - least for least, most in widths):  # else rich takes from all columns alike
+        wants = sorted(range(len(widths)), key=lambda n: widths[n][1] - widths[n][0])
+        for (least, most), column in [(widths[n], shown.columns[n]) for n in wants]:  # short texts first
+            more = max(0, min(most - least, spare))
+            column.width, spare = least + more - GAP, spare - more
     return shown
 
 
-def _measure_least(column: Column) -> int:
-    """Width of a column of whole numbers, or of whole words, and of the space after it."""
-    lines = [line for cell in column.cells for line in str(cell).splitlines()]
-    words = lines if column.no_wrap else " ".join(lines).split()
-    return 2 + max(map(cell_len, words), default=0)
+def _measure(column: Column, width: int) -> tuple[int, int]:
+    """Widths of a column, with the space after it: of its longest word, and of its longest line.
+
+    Numbers are one word.  A word that takes most of the terminal, such as a path, may be broken.
+    """
+    lines = [line for cell in (column.header, *column.cells) for line in str(cell).splitlines()]
+    longest = max(map(cell_len, lines), default=0)
+    if column.no_wrap:
+        return longest + GAP, longest + GAP
+    word = max(map(cell_len, " ".join(lines).split()), default=0)
+    return min(word, width * 3 // 4) + GAP, longest + GAP
+
+
+def print_rows(
+    heads: Sequence[str], rows: Sequence[Sequence[str]], rare: Sequence[str] = (), is_headed: bool = False
+) -> None:
+    """Rows on a terminal as a table that fits, see fit_table; elsewhere as lines with tabs.
+
+    is_headed : the first of these lines are the heads
+    """
+    out = console()
+    if not out.is_terminal:
+        write_text("".join("\t".join(row) + "\n" for row in ([heads] * is_headed + [*rows])))
+        return
+    shown = table(*heads)
+    for row in rows:
+        shown.add_row(*row)
+    out.print(fit_table(shown, out, rare))
 
 
 def utc(time_ms: int | None) -> str | None:
@@ -107,12 +146,13 @@ def show_folders(source: Source) -> None:
         shown.add_row(f"{len(rest):,} more", "", f"{sum(rest):,}")
     for reason, count in source.left_out.items():
         shown.add_row(plain(reason), "left out", f"{count:,}", style="yellow")
-    console(is_error=True).print(shown, "", sep="\n")
+    out = console(is_error=True)
+    out.print(fit_table(shown, out), "", sep="\n")
 
 
 def show_message(out: Console, line: str, head: str, clues: Sequence[tuple[str, float]] = ()) -> None:
     """A line about a message; below it date, sender and subject, and its clues with their nats."""
-    out.print(f"  {line}", soft_wrap=True)
+    out.print(f"  {line}", soft_wrap=not out.is_terminal)
     if head:
         out.print(CLUE_INDENT + plain(head), no_wrap=True, overflow="ellipsis")
     if clues:

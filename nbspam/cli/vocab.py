@@ -7,10 +7,10 @@ from typing import Any
 
 import click
 
-from nbspam.cli import amount, messages_text, plain, say, write_text
-from nbspam.cli.options import ANY_PATH, SOURCE, options
+from nbspam.cli import amount, messages_text, plain, say
+from nbspam.cli.options import ANY_PATH, SOURCE, LongGroup, options
 from nbspam.cli.shared import check_writable, list_inputs, open_output, open_source, write_lines
-from nbspam.cli.tables import check_all_read, message_steps, write_json
+from nbspam.cli.tables import check_all_read, console, message_steps, print_rows, print_sentence, write_json
 from nbspam.corpus.vectorize import Columns, NumericColumns, WordColumns, vectorize
 from nbspam.corpus.vocabulary import (
     VIEW_COLUMN,
@@ -28,7 +28,7 @@ from nbspam.tokens.own_words import match_words
 from nbspam.tokens.words import split_words
 
 
-@click.group("vocab")
+@click.group("vocab", cls=LongGroup)
 def vocab_command() -> None:
     """Build and show vocabularies: numbered words with their counts in each class.
 
@@ -100,7 +100,7 @@ def show_command(file: str, top: int, json: bool) -> None:
     vocabulary = read_vocabulary(file)
     words = list(enumerate(vocabulary.words))[: top or None]
     if not json:
-        write_text(_table(vocabulary, words))
+        _show(vocabulary, words)
         return
     for code, word in words:
         write_json(_content(vocabulary, code, word))
@@ -116,15 +116,16 @@ def _content(vocabulary: Vocabulary, code: int, word: TokenRow) -> dict[str, Any
     }
 
 
-def _table(vocabulary: Vocabulary, words: list[tuple[int, TokenRow]]) -> str:
+def _show(vocabulary: Vocabulary, words: list[tuple[int, TokenRow]]) -> None:
     codes = amount(len(vocabulary.words), "code")
     counts = format_counts(vocabulary.classes, vocabulary.messages)
-    text = f"{codes} of view {vocabulary.views}, counted in {counts}; messages/occurrences a class\n\n"
-    text += "\t".join(["code", "view", *map(plain, vocabulary.classes), "word"]) + "\n"
+    title = f"{codes} of view {vocabulary.views}, counted in {counts}; messages/occurrences a class\n"
+    print_sentence(console(), title)
+    heads, rows = ["code", "view", *map(plain, vocabulary.classes), "word"], []
     for code, word in words:
         pairs = [f"{n}/{times}" for n, times in zip(word.documents, word.occurrences, strict=True)]
-        text += "\t".join([str(code), VIEW_COLUMN[word.view], *pairs, plain(word.text)]) + "\n"
-    return text
+        rows.append([str(code), VIEW_COLUMN[word.view], *pairs, plain(word.text)])
+    print_rows(heads, rows, heads[1:-1], is_headed=True)
 
 
 @click.command("vectorize")

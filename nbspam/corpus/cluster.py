@@ -30,7 +30,7 @@ from nbspam.corpus.executor import ResultT, ShardT
 from nbspam.corpus.item import Item, Skipped
 from nbspam.corpus.reading import Progress, ReadShard, ShardReader
 from nbspam.corpus.walk import MailFile, Notes
-from nbspam.errors import NoInputError, TryAgainError, UsageError
+from nbspam.errors import MissingExtraError, NoInputError, TryAgainError
 from nbspam.model.block import Block
 from nbspam.model.counts import Counts, Floats, Ints, merge_counts
 
@@ -153,9 +153,7 @@ def open_cluster(scheduler: str, workers: int) -> Iterator[Cluster]:
         from distributed import Client, KilledWorker, LocalCluster
         from distributed.comm import CommClosedError
     except ImportError as error:
-        why = f"it needs a library that cannot be imported here ({error})"
-        remedy = "install the extra: pip install 'nbspam[dask]'"
-        raise UsageError(scheduler or str(workers), why, remedy, "dask-extra") from None
+        raise MissingExtraError("dask", error, scheduler or str(workers)) from None
     lost = (KilledWorker, CancelledError, CommClosedError, TimeoutError)
     for name in logging.root.manager.loggerDict:
         if name.startswith("distributed"):

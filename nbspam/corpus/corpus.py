@@ -16,7 +16,7 @@ from nbspam.errors import NoInputError
 from nbspam.model.block import Block, is_dated, keep_views, merge_blocks, sort_by_time
 from nbspam.model.counts import Ints
 from nbspam.settings import Settings
-from nbspam.tokens.bag import BIGRAMS_VIEW, MEASURES_VIEW, RAW_VIEW, number_views
+from nbspam.tokens.bag import VIEW_NAMES, number_views
 
 BY_INDEX = "in the order of the index"
 BY_DATE = "by date"
@@ -59,8 +59,8 @@ class Corpus(NamedTuple):
 
 def list_views(settings: Settings) -> tuple[int, ...]:
     """The numbers of the views that a way of scoring reads."""
-    asked = {BIGRAMS_VIEW: settings.bigrams, RAW_VIEW: settings.raw, MEASURES_VIEW: settings.measures}
-    return tuple(number for number in number_views(settings.views) if asked.get(number, True))
+    numbers = number_views(settings.views)
+    return tuple(number for number in numbers if getattr(settings, VIEW_NAMES[number], True))
 
 
 def read_corpus(

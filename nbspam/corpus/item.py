@@ -19,7 +19,7 @@ from io import BytesIO
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 from nbspam.corpus.mbox import unquote
-from nbspam.errors import NoInputError, UsageError
+from nbspam.errors import MissingExtraError, NoInputError, UsageError
 from nbspam.limits import MAX_READ_BYTES
 
 if TYPE_CHECKING:
@@ -248,10 +248,10 @@ def class_folders(url: str) -> list[str]:
 def _open_file_system(url: str) -> AbstractFileSystem:
     try:
         from fsspec.core import url_to_fs
-    except ImportError as error:
-        why = f"a URL needs a library that cannot be imported here ({error})"
-        raise UsageError(url, why, "install the extra: pip install 'nbspam[dask]'", "url-extra") from None
-    return url_to_fs(url)[0]
+
+        return url_to_fs(url)[0]
+    except ImportError as error:  # fsspec, or what it needs for such a URL
+        raise MissingExtraError("dask", error, url, "url-extra") from None
 
 
 @contextmanager

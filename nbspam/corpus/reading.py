@@ -90,9 +90,7 @@ class CoreBuilder:
         if date is None:  # it is left to Python
             tokens = read_in_python(data, self._wanted, name)
             log_faults(name, tokens.failures)
-            views = [
-                "\n".join(view).encode("utf-8", "replace") for view in (*tokens.views(), tokens.measures)
-            ]
+            views = ["\n".join(view).encode("utf-8", "replace") for view in tokens.views()]
             self._builder.add(views, identify_message(tokens))
             date = float("nan") if tokens.date is None else tokens.date
         self._rows.append((name, label, date, len(data)))

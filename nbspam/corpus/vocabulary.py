@@ -22,7 +22,7 @@ from nbspam.labels import parse_class_name, sort_classes
 from nbspam.model.block import keep_views, limit_to_words
 from nbspam.model.chosen_settings import check_own_words
 from nbspam.model.counts import Counts, join_texts, split_texts, take_columns, take_texts
-from nbspam.settings import ALL_VIEWS, Settings, want_words
+from nbspam.settings import ALL_VIEWS, EXTRA_VIEWS, Settings, want_words
 from nbspam.store.check import TokenRow
 from nbspam.store.text import escape_text, parse_natural, unescape_text
 from nbspam.tokens.bag import NOTAWORD, NOTAWORD_KEY, NOTAWORD_VIEW, VIEWS, hash_token, number_views
@@ -229,7 +229,7 @@ def limit_settings(settings: Settings, vocabulary: Vocabulary | None) -> Setting
     pattern = vocabulary.token_pattern
     check_same_pattern(settings.token_pattern or pattern, vocabulary)
     limited = settings.replaced(
-        diluted=False, bigrams=False, raw=False, measures=False, views=vocabulary.views, token_pattern=pattern
+        diluted=False, views=vocabulary.views, token_pattern=pattern, **dict.fromkeys(EXTRA_VIEWS, False)
     )
     check_own_words(limited)
     return limited

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from importlib.resources import files
 from math import isfinite
 
-from nbspam.errors import UsageError
+from nbspam.errors import MissingExtraError
 from nbspam.evaluation.figures import AT_HM, Summary, list_decisions, list_figures
 from nbspam.evaluation.outcomes import Evaluation, find_worst_mistakes, list_mistakes
 from nbspam.evaluation.sentences import describe_decisions, describe_method, describe_scores
@@ -22,9 +22,7 @@ try:
 
     from nbspam.evaluation.plots import draw_plots
 except ImportError as error:
-    why = f"it needs a library that cannot be imported here ({error})"
-    remedy = "install the extra: pip install 'nbspam[report]'"
-    raise UsageError("", why, remedy, "report-extra", option="report") from error
+    raise MissingExtraError("report", error, "", option="report") from error
 
 SPAM_CARDS = ("hm_percent", "sm_percent", "one_minus_roca_percent", AT_HM)
 CARDS_WITHOUT_SPAM = ("accuracy", "macro_f1", "macro_one_minus_roca_percent", "ece_percent")

@@ -30,7 +30,7 @@ BODIES_AT_ONCE = 8
 UIDS_AT_ONCE = 500  # in one line of the protocol
 MAX_NUMBER = (1 << 32) - 1  # of a UID or a UIDVALIDITY; neither is 0 (RFC 9051, 2.3.1.1)
 MAX_SAID = 200  # characters of an error of the server that are shown
-REFUSED, READ_ONLY = "imap-refused", "imap-read-only"  # slugs
+REFUSED, READ_ONLY, LOGIN, PASSWORD = "imap-refused", "imap-read-only", "imap-login", "imap-password"  # slugs
 POLL_SECONDS = 60  # where the server cannot say that there is new mail
 # Flags of LIST (RFC 6154); the last two show mail of other folders once more.
 _USES = {b"\\junk": JUNK, b"\\trash": TRASH, b"\\drafts": DRAFTS, b"\\sent": SENT}
@@ -76,7 +76,9 @@ class Account:
             why = f"there is no password: {error}"
         if not secret:
             remedy = f"set password_command, or: keyring set {self.host} {self.user}"
-            raise NoInputError(f"{self.name}: {self.user} at {self.host}", why, remedy, "imap-password")
+            if command:
+                remedy = "run the command in a shell: it must print the secret, and nothing before it"
+            raise NoInputError(f"{self.name}: {self.user} at {self.host}", why, remedy, PASSWORD)
         return secret
 
 
@@ -317,7 +319,8 @@ class ImapMailbox:
             return TryAgainError(where, why, "try again, or tell the administrator", "imap-answer")
         if isinstance(error, LoginError) and "[UNAVAILABLE]" not in said:
             why = f"the server refuses the login of {self.account.user}: {said}"
-            return NoInputError(where, why, "check user and password", "imap-login")
+            secret = "token_command" if self.account.token_command else "password"
+            return NoInputError(where, why, f"check user and {secret}", LOGIN)
         if selected:
             why = f"the folder cannot be opened: {said}"
             return NoInputError(where, why, "check the names of folders", "imap-folder")

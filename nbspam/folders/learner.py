@@ -84,12 +84,14 @@ class KnownFolder:
     states  : state -> the messages that were in it
     scanned : the last message that was judged
     copied  : the messages that are being copied, and the first number that a copy can have
+    copied_to : the folder; '' for that of junk
     """
 
     validity: int
     states: dict[str, list[Uid]] = field(default_factory=dict)
     scanned: int = 0
     copied: tuple[Sequence[Uid], int] = ((), 0)
+    copied_to: str = ""
 
 
 class FolderMemory:
@@ -191,12 +193,21 @@ class FolderLearner:
     source    : before the name of each folder, for the ledger
     keep_days : after which unread mail counts as read
     is_dry    : only say what would be learned
+    classes   : folder -> the class that its mail teaches in place of ham
     """
 
     def __init__(
-        self, model: str, box: Mailbox, memory: FolderMemory, source: str, keep_days: float, is_dry: bool
+        self,
+        model: str,
+        box: Mailbox,
+        memory: FolderMemory,
+        source: str,
+        keep_days: float,
+        is_dry: bool,
+        classes: Mapping[str, str] | None = None,
     ) -> None:
         self._model, self._box, self._memory = model, box, memory
+        self._classes = classes or {}
         self._source, self._is_dry = source, is_dry
         self._kept_since = time.time() - keep_days * DAY_SECONDS
         self._origin = Origin(source)  # one for all folders: the ledger shows one command
@@ -205,7 +216,9 @@ class FolderLearner:
 
     def learn(self) -> Iterator[LearnedMail]:
         """Learn each message whose state has changed since the last time, folders of junk first."""
+        kinds = {folder: JUNK if label == SPAM else "" for folder, label in self._classes.items()}
         folders = self._box.folders()
+        folders |= {name: kind for name, kind in kinds.items() if name in folders}
         for name in sorted(folders, key=lambda name: (folders[name] != JUNK, name != "INBOX", name)):
             if folders[name] in ("", JUNK):
                 yield from self._learn_folder(name, folders[name])
@@ -221,6 +234,7 @@ class FolderLearner:
         states = {mail.uid: find_state(kind, mail, self._kept_since) for mail in mails}
         changed = self._find_changed(known, mails, states, is_new)
         for batch in split_batches(changed, lambda mail: min(mail.size_bytes, MAX_READ_BYTES)):
+            wanted = self._classes.get(folder, HAM)
             lessons: dict[str, dict[Uid, bytes]] = {HAM: {}, SPAM: {}, "": {}}
             fetched = self._box.fetch([mail.uid for mail in batch])
             readable = {uid: data for uid, data in fetched.items() if not explain_no_mail(data)}
@@ -232,8 +246,8 @@ class FolderLearner:
                     self.idle[states[uid]] += 1
                 # The mark of ham will say so the next time.
                 known.states.setdefault(HAM if label == HAM else states[uid], []).append(uid)
-            for label in (HAM, SPAM):
-                yield from self._learn_as(label, folder, lessons[label])
+            yield from self._learn_as(HAM if kind == JUNK else wanted, folder, lessons[HAM])
+            yield from self._learn_as(SPAM, folder, lessons[SPAM])
             self._memory.save()
 
     def _find_changed(

@@ -1,11 +1,11 @@
-"""Judge new mail of an IMAP account, and move spam to its folder for junk."""
+"""Judge new mail of an IMAP account, and move spam to its folder for junk, other classes to theirs."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from nbspam.decision import Verdict
-from nbspam.errors import TryAgainError, UsageError
+from nbspam.errors import NoInputError, TryAgainError, UsageError
 from nbspam.filter import Filter
 from nbspam.folders.account import REFUSED, ImapMailbox
 from nbspam.folders.learner import FolderMemory, KnownFolder, Uid, fingerprint
@@ -13,23 +13,34 @@ from nbspam.labels import SPAM
 from nbspam.learning.learn import split_batches
 
 MOVED, FLAGGED = "moved", "flagged"
-KEPT = "kept"  # it is no spam
-LEFT = "left"  # its reader has taken it out of junk
+KEPT = "kept"  # its class has no folder
+LEFT = "left"  # its reader has taken it out of the folder of its class
 Scanned = tuple[str, Verdict]  # what was done, one of these four
 
 
 class Scan:
     """Judge the unread mail that has come into a folder since the last time.
 
-    how : MOVED, or FLAGGED to only set a keyword, which a server without MOVE and UIDPLUS gets, too
+    how     : MOVED, or FLAGGED to only set a keyword, which a server without MOVE and UIDPLUS gets, too
+    folders : class -> where its mail goes; mail of other classes than spam is never flagged
     """
 
-    def __init__(self, box: ImapMailbox, memory: FolderMemory, is_dry: bool, flag_only: bool) -> None:
+    def __init__(
+        self,
+        box: ImapMailbox,
+        memory: FolderMemory,
+        is_dry: bool,
+        flag_only: bool,
+        folders: Mapping[str, str] | None = None,
+    ) -> None:
         self._box, self._memory, self._is_dry = box, memory, is_dry
         self._has_move = box.ask("has_capability", "MOVE")
         self.can_move = self._has_move or box.ask("has_capability", "UIDPLUS")
         self.how = MOVED if self.can_move and not flag_only else FLAGGED
-        self._junk = box.junk() if self.how == MOVED else ""
+        self._folders = {SPAM: ""}
+        if self.how == MOVED:
+            self._folders = {SPAM: "", **(folders or {})}
+            self._folders[SPAM] = self._folders[SPAM] or box.junk()
 
     def run(self, folder: str, judge: Filter) -> Iterator[Scanned]:
         """Each message that is judged, once all is done with it."""
@@ -39,28 +50,30 @@ class Scan:
         for uids in split_batches(self._box.unread(known.scanned), lambda _: 0):
             bodies = self._box.fetch(uids)
             scanned = {uid: self._judge(judge, data, f"{folder}/{uid}") for uid, data in bodies.items()}
-            spam = [uid for uid, (action, _) in scanned.items() if action == self.how]
-            if not self._is_dry:
-                self._file(known, spam)
+            for label in self._folders if not self._is_dry else ():
+                wanted = (self.how, label)
+                filed = [uid for uid, (how, found) in scanned.items() if (how, found.label) == wanted]
+                self._file(known, filed, label)
             known.scanned = uids[-1]
             self._memory.save()
             yield from scanned.values()
 
     def _judge(self, judge: Filter, data: bytes, place: str) -> Scanned:
         verdict = judge.classify(data, place)
-        if verdict.label != SPAM:
+        if verdict.label not in self._folders:
             return KEPT, verdict
-        key = fingerprint(data)
+        # A bare fingerprint is of spam: its reader says that it is ham by taking it out of junk.
+        key = fingerprint(data) if verdict.label == SPAM else f"{verdict.label} {fingerprint(data)}"
         if self._memory.filed.get(key, place) != place:
             return LEFT, verdict
         self._memory.file(key, place)
         return self.how, verdict
 
-    def _file(self, known: KnownFolder, uids: Sequence[Uid]) -> None:
+    def _file(self, known: KnownFolder, uids: Sequence[Uid], label: str) -> None:
         """Mark and move messages of the open folder; again if others took some of them meanwhile."""
         while uids:
             try:
-                return self._move(known, uids)
+                return self._move(known, uids, label)
             except TryAgainError as error:
                 if error.slug != REFUSED:
                     raise
@@ -69,29 +82,43 @@ class Scan:
                     raise
                 uids = left
 
-    def _move(self, known: KnownFolder, uids: Sequence[Uid]) -> None:
-        box = self._box
+    def _move(self, known: KnownFolder, uids: Sequence[Uid], label: str) -> None:
+        box, folder = self._box, self._folders[label]
         self._memory.save()
-        box.mark(uids, SPAM)
+        if label == SPAM:
+            box.mark(uids, SPAM)
         if self.how == FLAGGED:
             if not box.takes_keywords:
                 why = "the server keeps no keywords, so mail cannot be flagged"
                 raise UsageError(box.account.name, why, "leave out `flag_only`", "imap-keywords")
         elif self._has_move:
-            box.ask("move", uids, self._junk)
+            box.ask("move", uids, folder)
         else:
-            known.copied = (uids, box.next_uid(self._junk))
+            known.copied, known.copied_to = (uids, box.next_uid(folder)), folder
             self._memory.save()
-            box.ask("copy", uids, self._junk)
+            box.ask("copy", uids, folder)
             box.remove_copied(uids)
             known.copied = ((), 0)
 
     def _finish_copy(self, folder: str, known: KnownFolder) -> None:
         """After a cut: remove the messages whose copies have arrived; the others are copied again."""
         box, (uids, first_copy) = self._box, known.copied
-        if uids and self._junk:
-            box.select(self._junk)
+        target = known.copied_to or self._folders[SPAM]
+        if uids and target:
+            box.select(target)
             arrived = set(map(fingerprint, box.fetch(box.search("UID", f"{first_copy}:*")).values()))
             box.select(folder, must_write=True)
             box.remove_copied([uid for uid, data in box.fetch(uids).items() if fingerprint(data) in arrived])
             known.copied = ((), 0)
+
+
+def check_folders(box: ImapMailbox, folders: Mapping[str, str]) -> None:
+    """Raise unless each folder exists, and no new mail is judged in it."""
+    existing = box.folders()
+    for folder in folders.values():
+        if folder in box.account.folders:
+            why = f"new mail is judged in {folder}: it is there already"
+            raise UsageError(box.account.name, why, "name another folder", "imap-class-folder")
+        if folder not in existing:
+            why, remedy = f"there is no folder {folder}", "make it in your mail program, or correct the name"
+            raise NoInputError(box.account.name, why, remedy, "imap-folder")

@@ -177,7 +177,7 @@ class BlockBuilder:
 
     def add(self, name: str, label: int, read: Tokens, size_bytes: int) -> None:
         """One more message."""
-        views = (*read.views(), read.measures)
+        views = read.views()
         self._tokens.fromlist([*map(self._numbers.__getitem__, chain.from_iterable(views))])
         self._lengths += map(len, views)
         date = float("nan") if read.date is None else read.date

@@ -26,7 +26,7 @@ from nbspam.model.calibration import (
 )
 from nbspam.model.counts import LINE_FEED, Counts, Floats, Ints
 from nbspam.model.posterior import prior_shift
-from nbspam.model.scorer import trust
+from nbspam.model.scorer import Usual
 from nbspam.model.views import (
     Evidence,
     RowCounts,
@@ -36,7 +36,7 @@ from nbspam.model.views import (
     leave_groups_out,
 )
 from nbspam.settings import Settings
-from nbspam.tokens.bag import HEADER_VIEW
+from nbspam.tokens.bag import HEADER_VIEW, RAW_VIEW
 
 # Of the messages in time order; the prequential scores of earlier ones are left out.
 WARM_UP_SHARE = 0.4  # docs/decisions.md, "Calibration: on which scores"
@@ -79,8 +79,9 @@ def take_sample(way: Way, block: Block, counts: Counts, settings: Settings) -> E
 
 def join_evidence(samples: Sequence[Evidence]) -> Evidence:
     """All rows of several samples."""
-    evidence, common, labels, kinds = zip(*samples, strict=True)
-    return Evidence(np.concatenate(evidence), np.concatenate(common), np.concatenate(labels), kinds[0])
+    evidence, common, same_text, labels, kinds = zip(*samples, strict=True)
+    arrays = np.concatenate(evidence), np.concatenate(common), np.concatenate(same_text)
+    return Evidence(*arrays, np.concatenate(labels), kinds[0])
 
 
 def choose_ways(block: Block) -> list[Way]:
@@ -152,17 +153,23 @@ def score_found(
     scores = score_evidence(weights, found)
     if settings.damped:
         scores *= trust_rows(block, counts, found)[:, None]
-    return scores + prior_shift(settings, counts.messages.tolist(), classes)
+    return scores + found.same_text + prior_shift(settings, counts.messages.tolist(), classes)
 
 
 def trust_rows(block: Block, counts: Counts, found: Evidence) -> Floats:
-    """float64 (n_rows,): nbspam.model.scorer.trust of each row.  found : the evidence by these counts"""
+    """float64 (n_rows,): how much each row is trusted, see Usual; 1 without a header.
+
+    found : the evidence by these counts
+    """
+    totals, words = counts.totals.documents.sum(axis=1).tolist(), counts.totals.words.tolist()
+    usual = Usual(totals, words, int(counts.messages.sum()))
     in_header = block.views[block.columns] == HEADER_VIEW
     tokens = np.bincount(block.rows()[in_header], minlength=len(block))
-    known = tokens * (1.0 - found.common[:, HEADER_VIEW])
-    words, documents, _ = (int(total[HEADER_VIEW].sum()) for total in counts.totals)
-    usual = documents, words, int(counts.messages.sum())
-    return np.array([trust(*row, *usual) for row in zip(tokens.tolist(), known.tolist(), strict=True)])
+    shares = 1.0 - found.common[:, HEADER_VIEW]
+    rows = zip(
+        (tokens * shares).tolist(), shares.tolist(), (1.0 - found.common[:, RAW_VIEW]).tolist(), strict=True
+    )
+    return np.where(tokens > 0, [usual.trust(*row) for row in rows], 1.0)
 
 
 def design_matrix(found: Evidence) -> Floats:

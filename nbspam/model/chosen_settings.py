@@ -8,7 +8,7 @@ from __future__ import annotations
 from nbspam.errors import UsageError
 from nbspam.model.posterior import parse_prior
 from nbspam.model.words import parse_alpha
-from nbspam.settings import ALL_VIEWS, BIGRAMS_NAME, MEASURES_NAME, NUMERIC_MODELS, RAW_NAME, Settings
+from nbspam.settings import ALL_VIEWS, NUMERIC_MODELS, Settings
 from nbspam.tokens.bag import READ_VIEWS
 
 TYPE_CHECKING = False
@@ -77,10 +77,8 @@ def make_settings(scoring: Scoring, is_kept: bool = False) -> Settings:
 
 def _check_views_scored(settings: Settings) -> None:
     """Raise if the settings name a view that they do not score."""
-    scored = {BIGRAMS_NAME: settings.bigrams, RAW_NAME: settings.raw, MEASURES_NAME: settings.measures}
-    is_scored = settings.features != "numeric" and all(
-        scored.get(name, True) for name in settings.views.split(",")
-    )
+    scored = [getattr(settings, name, True) for name in settings.views.split(",")]  # header, body: always
+    is_scored = settings.features != "numeric" and all(scored)
     if settings.views != ALL_VIEWS and not is_scored:
         raise _views_error(settings.views, "names a view that is not scored here")
 

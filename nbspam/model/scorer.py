@@ -7,12 +7,14 @@ Naive Bayes adds up evidence that is not independent, so long messages saturate;
 tokens of a view (a geometric mean of likelihood ratios) does not.  The mean is scaled down by the view's
 share of unknown tokens: a few known words say little of a text in an unknown language.  Spammers can add
 hammy words, so each view's evidence for ham is capped.  Each measure is evidence of its own.  The log-odds of
-mail unlike that of training are damped: `trust`.
+mail unlike that of training are damped: `trust`.  At last a text that was learned before adds its own:
+`weigh_same_text`; the calibration knows nothing of it.
 
 `log_ratios` is the law: a tuple of counts to nats.  One message calls it for each token.  Many messages take
 the logarithm of each distinct count from a table instead (nbspam.model.views), with numpy, which takes longer
 to load than one message to score.  The results differ in the last digits; a test compares them.  Chosen by
-experiment: docs/decisions.md, "Views", "Threshold", "Dilution", "Second λ", "Cap", "Measures", "Strange".
+experiment: docs/decisions.md, "Views", "Threshold", "Dilution", "Second λ", "Cap", "Measures", "Strange",
+"Same text".
 """
 
 from __future__ import annotations
@@ -27,9 +29,11 @@ from nbspam.settings import (
     AT_LEAST,
     BERNOULLI_OUTCOMES,
     DILUTION,
+    HAM_SAME_TEXT,
     MEASURE_ALPHA,
     MOST_TIMES,
     SAME_SPREAD,
+    SAME_TEXT,
     SHRINKAGE,
     STRONG,
     WEAK,
@@ -43,6 +47,7 @@ from nbspam.tokens.bag import (
     NOTAWORD_KEY,
     NOTAWORD_VIEW,
     RAW_VIEW,
+    SIGNATURE_VIEW,
     TEXTBOOK_VIEWS,
     VIEWS,
     count_measured,
@@ -51,7 +56,7 @@ from nbspam.tokens.bag import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from nbspam.model.features import FeatureScorer
     from nbspam.model.protocols import ModelCounts
@@ -65,6 +70,7 @@ if TYPE_CHECKING:
 
 COUNTS_REPEATS = ("multinomial", "complement")  # event models that ask how often a word occurs in a message
 STRANGE, FAMILIAR = 0.42, 0.52  # parts of what is usual: no trust up to the first, all from the second on
+MIN_USUAL = 500  # messages; of fewer, the bytes of a new sender are as strange as those of another world
 NEARLY_ZERO = 1e-12  # lambda where 0 is asked for: a mean of -inf says nothing, so 0 is approached
 
 
@@ -98,7 +104,7 @@ class Scorer:
         n_classes = len(model.classes)
         self.weights = model.calibration() or first_weights(n_classes, settings.kinds)[0]
         self._own = check_places(model.path, self.weights, n_classes, settings.kinds)
-        self._usual = sum(model.documents[HEADER_VIEW]), model.words[HEADER_VIEW], sum(model.messages)
+        self._usual = Usual([*map(sum, model.documents)], model.words, sum(model.messages))
         documents, sizes = [*model.documents], [size + 1 for size in model.words]
         documents[RAW_VIEW], sizes[RAW_VIEW] = model.messages, BERNOULLI_OUTCOMES
         self._laws = [
@@ -159,7 +165,8 @@ class Scorer:
         if self.settings.measures:
             parts.extend(self._add_measures(counted.tokens[MEASURES_VIEW], rows, evidence))
         parts.extend(self._fixed_parts(unknown))
-        parts.extend(self._last_parts(self._add_up(parts), len(counted.tokens[HEADER_VIEW]), unknown))
+        parts.extend(self._damp(self._add_up(parts), len(counted.tokens[HEADER_VIEW]), unknown))
+        parts.extend(self._last_parts(counted.tokens[SIGNATURE_VIEW], rows))
         scored = Scored(self._add_up(parts), parts)
         scored.evidence, scored.common = evidence, unknown
         return scored
@@ -225,16 +232,27 @@ class Scorer:
         parts.append(ScorePart("base", "constant", -1, [0.0, *(weights[begin] for begin in self._own)]))
         return parts
 
-    def _last_parts(self, calibrated: list[float], n_tokens: int, unknown: list[float]) -> list[ScorePart]:
-        """What damping takes away, and the prior less that under which the constant was learned.
+    def _damp(self, calibrated: list[float], n_tokens: int, unknown: list[float]) -> list[ScorePart]:
+        """What damping takes away.  calibrated : scores so far;  n_tokens : of the header"""
+        if not self.settings.damped or not n_tokens:
+            return []
+        share = 1.0 - unknown[HEADER_VIEW]
+        trusted = self._usual.trust(n_tokens * share, share, 1.0 - unknown[RAW_VIEW])
+        if trusted == 1.0:
+            return []
+        lost = [(trusted - 1.0) * score for score in calibrated]
+        return [ScorePart("strange", "unlike the mail of training", -1, lost)]
 
-        calibrated : scores so far;  n_tokens : of the header
+    def _last_parts(self, signature: Collection[int], rows: CountsByKey) -> list[ScorePart]:
+        """What a text adds that was learned, and the prior less that under which the constant was learned.
+
+        signature : keys of its tokens
         """
         parts: list[ScorePart] = []
-        trusted = trust(n_tokens, n_tokens * (1.0 - unknown[HEADER_VIEW]), *self._usual)
-        if trusted < 1.0 and self.settings.damped:
-            lost = [(trusted - 1.0) * score for score in calibrated]
-            parts.append(ScorePart("strange", "unlike the mail of training", -1, lost))
+        shared = [len(keys) for keys in find_same_text(signature, rows, len(self.log_prior))]
+        if any(shared) and self.settings.signature:
+            same = weigh_same_text(shared, len(signature), self.settings.capped)
+            parts.append(ScorePart("same-text", "a text that was learned", -1, same))
         shift = prior_shift(self.settings, self.model.messages, self.model.classes)
         if any(shift):
             parts.append(ScorePart("prior", self.settings.prior, -1, shift))
@@ -352,20 +370,59 @@ class ViewEvidence:
         return [(word, weights) for spread, word, weights in found if spread >= last]
 
 
-def trust(n_tokens: float, n_known: float, documents: int, words: int, messages: int) -> float:
-    """What the log-odds of the calibration are multiplied by: less than 1 for mail unlike that of training.
+class Usual:
+    """How much of a message the model knows as a rule.
 
-    n_tokens, n_known          : distinct tokens of a header, and those of them that the model knows
-    documents, words, messages : of the model, all classes: sum of n_jk and number of words of the header, m
-    `documents - words` of the tokens counted had come before, which tells the usual number and share of known
-    tokens.  The larger of number and share counts, as a part of what is usual: a short header lacks number,
-    and unknown tokens that are stuffed into a header lower the share alone.
+    Of its tokens counted in a view, all but the first of each word had come before: those were known.
+    number, share : of the known tokens of a header
+    raw_share     : of the known runs of raw bytes; 0 if too few messages tell
     """
-    repeats = documents - words
-    if not n_tokens or repeats <= 0:
-        return 1.0
-    part = n_known * max(documents / n_tokens, messages) / repeats
-    return min(max((part - STRANGE) / (FAMILIAR - STRANGE), 0.0), 1.0)
+
+    __slots__ = ("number", "raw_share", "share")
+
+    def __init__(self, documents: Sequence[int], words: Sequence[int], messages: int) -> None:
+        """documents : sum of n_jk by view, all classes;  words : by view"""
+        known = [n - m for n, m in zip(documents, words, strict=True)]
+        self.number = known[HEADER_VIEW] / max(messages, 1)
+        self.share = known[HEADER_VIEW] / max(documents[HEADER_VIEW], 1)
+        self.raw_share = known[RAW_VIEW] / max(documents[RAW_VIEW], 1) if messages >= MIN_USUAL else 0.0
+
+    def trust(self, number: float, share: float, raw_share: float) -> float:
+        """What log-odds of the calibration are multiplied by: less than 1 for mail unlike that of training.
+
+        The arguments are of the message, as parts of what is usual.  A low share alone is no sign: unknown
+        tokens can be stuffed into a header.  They lower neither the number nor, much, the share of raw bytes.
+        """
+        others = min(_part(number, self.number), _part(raw_share, self.raw_share))
+        part = max(_part(share, self.share), others)
+        return min(max((part - STRANGE) / (FAMILIAR - STRANGE), 0.0), 1.0)
+
+
+def _part(value: float, usual: float) -> float:
+    return value / usual if usual > 0 else 1.0
+
+
+def find_same_text(signature: Collection[int], rows: CountsByKey, n_classes: int) -> list[list[int]]:
+    """By class, the keys of a signature that messages of that class have, and of no other."""
+    found: list[list[int]] = [[] for _ in range(n_classes)]
+    for key in signature:
+        classes = [k for k, n in enumerate(rows.get(key, ())[::2]) if n]
+        if len(classes) == 1:
+            found[classes[0]].append(key)
+    return found
+
+
+def weigh_same_text(shared: Sequence[int], n_tokens: int, capped: bool) -> list[float]:
+    """What a text adds that was learned before, nats by class.
+
+    shared   : by class, how many tokens of the signature messages of that class have, and of no other
+    n_tokens : of the signature
+    A square, because texts of one form share a quarter of their runs, and the same text nearly all.
+    """
+    nats = [SAME_TEXT * (n / (n_tokens or 1)) ** 2 for n in shared]
+    if capped:
+        nats[0] = min(nats[0], HAM_SAME_TEXT)
+    return nats
 
 
 def damp_times(times: int) -> float:

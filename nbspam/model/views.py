@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from nbspam.model.block import SLICE_PAIRS, Block
 from nbspam.model.counts import Counts, Floats, Ints, take_columns
-from nbspam.model.scorer import NEARLY_ZERO, damp_times
+from nbspam.model.scorer import NEARLY_ZERO, damp_times, weigh_same_text
 from nbspam.settings import (
     AT_LEAST,
     BERNOULLI_OUTCOMES,
@@ -34,6 +34,7 @@ from nbspam.tokens.bag import (
     N_BINS,
     N_VIEWS,
     RAW_VIEW,
+    SIGNATURE_VIEW,
     VIEWS,
     hash_tokens,
     list_bins,
@@ -55,23 +56,26 @@ class RowCounts(NamedTuple):
 
 
 class Evidence(NamedTuple):
-    """What the calibration sees of some messages.
+    """What the calibration sees of some messages, and what it does not see: same_text.
 
     evidence : float64 (n_rows, n_evidence, n_classes), nats, class 0 is 0; all views of a kind, then those of
                the next, at last the measures
     common   : float64 (n_rows, n_views), the share of each view's distinct tokens that were never met
+    same_text : float64 (n_rows, n_classes), nats, see weigh_same_text
     labels   : int64 (n_rows,), class numbers
     kinds    : of evidence, see Settings.kinds
     """
 
     evidence: Floats
     common: Floats
+    same_text: Floats
     labels: Ints
     kinds: tuple[str, ...]
 
     def take(self, rows: slice | NDArray[Any]) -> Evidence:
         """Some of the rows."""
-        return Evidence(self.evidence[rows], self.common[rows], self.labels[rows], self.kinds)
+        some = self.evidence[rows], self.common[rows], self.same_text[rows]
+        return Evidence(*some, self.labels[rows], self.kinds)
 
 
 def as_counted(block: Block, counts: Counts, places: Ints | None = None) -> RowCounts:
@@ -197,7 +201,23 @@ def compute_evidence(seen: RowCounts, settings: Settings) -> Evidence:
         evidence *= (1.0 - unknown**DILUTION)[:, None, :, None]
     np.maximum(evidence[..., 1], -settings.ham_cap, out=evidence[..., 1])
     found = np.concatenate([evidence.reshape(len(block), -1, n_classes), measures], axis=1)
-    return Evidence(found, unknown, block.labels.astype(np.int64), settings.kinds)
+    same_text = _weigh_same_texts(seen, settings)
+    return Evidence(found, unknown, same_text, block.labels.astype(np.int64), settings.kinds)
+
+
+def _weigh_same_texts(seen: RowCounts, settings: Settings) -> Floats:
+    """float64 (n_rows, n_classes), nats: what texts add that were learned."""
+    block, n_classes = seen.block, len(seen.pairs)
+    pairs = np.flatnonzero(block.views[block.columns] == SIGNATURE_VIEW)
+    rows = np.searchsorted(block.starts, pairs, "right") - 1
+    is_met = seen.pairs[:, pairs] > 0
+    is_met &= is_met.sum(axis=0) == 1
+    shared = np.stack([np.bincount(rows, row, len(block)) for row in is_met], axis=1).astype(int)
+    n_tokens = np.bincount(rows, minlength=len(block))
+    found = np.zeros((len(block), n_classes))
+    for row in np.flatnonzero(shared.any(axis=1)).tolist():
+        found[row] = weigh_same_text(shared[row].tolist(), int(n_tokens[row]), settings.capped)
+    return found
 
 
 def log_counts(counts: NDArray[np.int32], pseudo: float) -> Floats:
@@ -303,6 +323,6 @@ class _Slice:
 _MEASURE_OF = {key: place for place, name in enumerate(MEASURE_NAMES) for key in hash_tokens(list_bins(name))}
 _BINS = np.array([N_BINS[name] for name in MEASURE_NAMES])
 _TIMES = np.array([0.0, *map(damp_times, range(1, MOST_TIMES + 1))])
-# By view: NOTAWORD and measures, which are last, are in no mean.
-_STRONG, _WEAK = np.array([*STRONG, np.inf, np.inf]), np.array([*WEAK, np.inf, np.inf])
-_AT_LEAST = np.array([*AT_LEAST, 0, 0])
+# By view: NOTAWORD, measures and signatures, which are last, are in no mean.
+_STRONG, _WEAK = (np.array([*some, *[np.inf] * (N_VIEWS - len(VIEWS))]) for some in (STRONG, WEAK))
+_AT_LEAST = np.array([*AT_LEAST, *[0] * (N_VIEWS - len(VIEWS))])

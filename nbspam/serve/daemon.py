@@ -15,12 +15,15 @@ import signal
 import socket
 import stat
 import time
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from nbspam.errors import CannotCreateError, UsageError
 from nbspam.serve.users import UserFilters
 from nbspam.serve.worker import LOG, Worker
 from nbspam.store.connection import file_identity
+
+if TYPE_CHECKING:
+    from nbspam.serve.gauges import Gauges
 
 DEFAULT_ADDRESS = "localhost:783"  # where spamc looks, and spamd listens
 ADDRESS_REMEDY = "use for example `listen=localhost:783`, or `listen=[::1]:783`"
@@ -32,6 +35,7 @@ STOPS = {signal.SIGTERM, signal.SIGINT}
 SIGNALS = STOPS | {signal.SIGHUP, signal.SIGCHLD}
 CHECK_SECONDS = 1.0  # without a signal, after which the workers that are missing are replaced
 GRACE_SECONDS = 5.0  # after the time that a client has
+METRICS = -1  # the slot of the process that answers for the gauges
 
 
 class Listening:
@@ -83,17 +87,17 @@ def take_inherited() -> Listening | None:
     return Listening(sockets)
 
 
-def listen_on_address(text: str) -> Listening:
-    """Sockets on each address of HOST:PORT; without HOST on localhost."""
+def listen_on_address(text: str, option: str = "listen") -> Listening:
+    """Sockets on each address of HOST:PORT; without HOST on localhost.  option : that gave it"""
     found = re.fullmatch(r"(?:\[(.*)\]|([^:]*)):([0-9]{1,5})", text)
     if not found or not 0 < int(found[3]) < 65_536:
-        raise UsageError(text, "is not HOST:PORT", ADDRESS_REMEDY, "listen", option="listen")
+        raise UsageError(text, "is not HOST:PORT", ADDRESS_REMEDY, "listen", option=option)
     try:
         host = found[1] or found[2] or "localhost"
         addresses = socket.getaddrinfo(host, int(found[3]), type=socket.SOCK_STREAM)
     except OSError as error:
         why = f"no such host: {error.strerror}"
-        raise UsageError(text, why, ADDRESS_REMEDY, "listen-host", option="listen") from None
+        raise UsageError(text, why, ADDRESS_REMEDY, "listen-host", option=option) from None
     sockets, failures = [], []
     for family, _, _, _, address in dict.fromkeys(addresses):
         try:
@@ -143,14 +147,25 @@ def _remove_dead_socket(path: str) -> None:
 
 
 class Daemon:
-    """A server.  seconds : that a client has to send its request, and again to take the answer"""
+    """A server.
 
-    def __init__(self, listening: Listening, filters: UserFilters, seconds: float) -> None:
+    seconds : that a client has to send its request, and again to take the answer
+    gauges  : count what is done, and have a process that shows it; or None
+    """
+
+    def __init__(
+        self,
+        listening: Listening,
+        filters: UserFilters,
+        seconds: float,
+        gauges: Gauges | None,
+    ) -> None:
         self._listening = listening
         self._filters = filters
         self._seconds = seconds
+        self._gauges = gauges
         self._lifeline = os.pipe()  # workers see its end when this process dies, even by SIGKILL
-        self._workers: set[int] = set()  # process numbers
+        self._workers: dict[int, int] = {}  # process number -> slot
 
     def run(self, jobs: int) -> None:
         """Serve with so many workers until a signal stops the server."""
@@ -169,20 +184,25 @@ class Daemon:
     def _start_workers(self, jobs: int) -> None:
         """Start the workers that are missing, as far as the system gives processes."""
         try:
-            while len(self._workers) < jobs:
+            for slot in {*range(jobs), *([METRICS] if self._gauges else [])} - {*self._workers.values()}:
                 process = os.fork()
                 if not process:
-                    self._work()
-                self._workers.add(process)
+                    self._work(slot)
+                self._workers[process] = slot
         except OSError as error:
             LOG.error("cannot start a process: %s", error.strerror)
 
-    def _work(self) -> NoReturn:
+    def _work(self, slot: int) -> NoReturn:
         status = 70
         try:
             os.close(self._lifeline[1])
-            worker = Worker(self._listening.sockets, self._filters, self._seconds)
-            asyncio.run(worker.run(self._lifeline[0]))
+            if self._gauges:
+                self._gauges.begin(slot)
+            if self._gauges and slot == METRICS:
+                self._gauges.answer(self._lifeline[0])
+            else:
+                worker = Worker(self._listening.sockets, self._filters, self._seconds, self._gauges)
+                asyncio.run(worker.run(self._lifeline[0]))
             status = 0
         except BaseException as error:
             LOG.error("worker: %s: %s", type(error).__name__, error)
@@ -193,7 +213,7 @@ class Daemon:
         """Forget the workers that have ended."""
         for process in list(self._workers):
             found, status = os.waitpid(process, os.WNOHANG)
-            self._workers.discard(found)
+            self._workers.pop(found, None)
             if status:
                 LOG.error("worker %d ended with %d", process, os.waitstatus_to_exitcode(status))
 

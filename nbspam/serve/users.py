@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from nbspam.decision import CLUES, Verdict
 from nbspam.errors import NbspamError, TryAgainError, UsageError
@@ -19,7 +19,7 @@ from nbspam.filter import Filter, open_filter
 from nbspam.labels import SPAM, parse_class_name
 from nbspam.learning.autolearn import check_autolearn, choose_lesson
 from nbspam.learning.learn import FORGOTTEN, LEARNED, MOVED, check_classes, learn_messages
-from nbspam.passthrough import mark_message, unwrap_message
+from nbspam.passthrough import compute_spamassassin_score, mark_message, unwrap_message
 from nbspam.serve import codec
 from nbspam.serve.codec import ClientError, Request
 from nbspam.store.connection import BESIDE, file_identity
@@ -35,13 +35,14 @@ _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._@+=-]{0,127}")  # a mail address, t
 class Reply(NamedTuple):
     """An answer.
 
-    data    : the bytes for the client
-    summary : for the log
-    lesson  : learns the verdict; call it when the client has its answer
+    data   : the bytes for the client
+    line   : of the log, with the names of the fields that it shows
+    lesson : learns the verdict; call it when the client has its answer
     """
 
     data: bytes
-    summary: str
+    line: str
+    fields: Mapping[str, Any]
     lesson: Callable[[], bool] | None = None
 
 
@@ -140,7 +141,9 @@ class UserFilters:
             if isinstance(error, NbspamError):
                 raise _make_temporary(error) from error
             raise
-        return Reply(data, f"{verdict.label} {codec.format_score(verdict)}", learns)
+        score, threshold = compute_spamassassin_score(verdict)
+        fields = {"verdict": verdict.label, "score": score, "threshold": threshold}
+        return Reply(data, "%(verdict)s %(score).3f / %(threshold).3f", fields, learns)
 
     def _write_content(self, request: Request, spam_filter: Filter, verdict: Verdict) -> bytes:
         """What follows the header of the answer."""
@@ -162,7 +165,7 @@ class UserFilters:
             why = "TELL commands are not enabled, set the --allow-tell switch."  # the words of spamd
             raise ClientError(why, EX_UNAVAILABLE)
         if not (request.learn_as or request.forget):
-            return Reply(codec.write_tell_answer(False, False), "nothing asked")
+            return Reply(codec.write_tell_answer(False, False), "%(result)s", {"result": "nothing asked"})
         label = parse_class_name(request.learn_as, "Message-class") if request.learn_as else None
         try:
             result = self._learn(request, label)
@@ -171,7 +174,9 @@ class UserFilters:
         except NbspamError as error:
             raise _make_temporary(error) from error
         did_set = result in (LEARNED, MOVED)
-        return Reply(codec.write_tell_answer(did_set, result == FORGOTTEN), f"{label or ''} {result}".strip())
+        fields = {"class": label, "result": result}
+        line = "%(class)s %(result)s" if label else "%(result)s"
+        return Reply(codec.write_tell_answer(did_set, result == FORGOTTEN), line, fields)
 
     def _learn(self, request: Request, label: str | None) -> str:
         """Learn the message as this class, or unlearn it; the result."""

@@ -16,16 +16,20 @@ import os
 import signal
 import socket
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from math import inf
-from typing import TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from nbspam.corpus.executor import give_back_memory
 from nbspam.errors import InternalError, NbspamError, TryAgainError
+from nbspam.learning.learn import LEARNED
 from nbspam.limits import MAX_READ_BYTES
 from nbspam.serve import codec
 from nbspam.serve.codec import PONG, ClientError, Request, RequestReader, write_refusal
 from nbspam.serve.users import Reply, UserFilters
+
+if TYPE_CHECKING:
+    from nbspam.serve.gauges import Gauges
 
 LOG = logging.getLogger("nbspam.serve")  # info: a line for each message; error: what goes wrong
 MAX_CONNECTIONS = 256  # at once in a process
@@ -52,9 +56,12 @@ class Client:
 
 
 class Worker:
-    """The connections of one process.  seconds : as for Daemon"""
+    """The connections of one process.  seconds, gauges : as for Daemon"""
 
-    def __init__(self, sockets: list[socket.socket], filters: UserFilters, seconds: float) -> None:
+    def __init__(
+        self, sockets: list[socket.socket], filters: UserFilters, seconds: float, gauges: Gauges | None
+    ) -> None:
+        self._gauges = gauges
         self._sockets = sockets
         self._filters = filters
         self._seconds = seconds
@@ -142,8 +149,10 @@ class Worker:
                 stop = TryAgainError("server", "is being stopped", "", "server-stops")
                 idle = ClientError("is idle while others wait", EX_TIMEOUT)
                 if not client.is_answered:
+                    refusal = stop if self._stopping.is_set() else idle
+                    self._count({"refused": refusal.status})
                     with contextlib.suppress(OSError):
-                        connection.send(write_refusal(stop if self._stopping.is_set() else idle))
+                        connection.send(write_refusal(refusal))
 
     async def _exchange(self, client: Client) -> None:
         """A request, its answer, and a line in the log, with the time from connection to answer."""
@@ -154,17 +163,20 @@ class Worker:
             if request is None or request.command == "SKIP":
                 return
             client.active = inf
-            reply = Reply(PONG, "") if request.command == "PING" else await self._reply(request)
+            reply = Reply(PONG, "", {}) if request.command == "PING" else await self._reply(request)
         except Exception as error:
             level = logging.ERROR
             failure = _explain_failure(error)
-            reply = Reply(write_refusal(failure), f"refused: {failure.status} {failure}")
+            fields = {"refused": failure.status, "why": str(failure)}
+            reply = Reply(write_refusal(failure), "refused: %(refused)d %(why)s", fields)
         client.active = time.monotonic()
         client.is_answered = True
         async with asyncio.timeout(self._seconds):
             await asyncio.get_running_loop().sock_sendall(client.connection, reply.data)
-        if reply.summary:
-            LOG.log(level, "%s %.1f ms", reply.summary, 1000 * (time.perf_counter() - start))
+        seconds = time.perf_counter() - start
+        if reply.line:
+            LOG.log(level, f"{reply.line} %(ms).1f ms", {**reply.fields, "ms": round(1000 * seconds, 1)})
+        self._count(reply.fields, seconds)
         await _linger(client.connection)
         client.connection.close()
         if reply.lesson is not None:
@@ -197,9 +209,14 @@ class Worker:
             reply = self._filters.judge(request)
         # Which mail it was, without its text.  Spaces separate the fields, and are in none.
         user = codec.make_printable(request.user).replace(" ", ".") or "-"
-        mail = f"{len(request.message)} bytes {request.command} user={user}"
-        message_id = codec.find_message_id(request.message)
-        return reply._replace(summary=f"{reply.summary} {mail} id={message_id}")
+        fields = {**reply.fields, "bytes": len(request.message), "command": request.command, "user": user}
+        fields["id"] = codec.find_message_id(request.message)
+        line = f"{reply.line} %(bytes)d bytes %(command)s user=%(user)s id=%(id)s"
+        return reply._replace(line=line, fields=fields)
+
+    def _count(self, fields: Mapping[str, Any], seconds: float = 0.0) -> None:
+        if self._gauges:
+            self._gauges.count(fields, seconds)
 
     async def _learn(self, lesson: Callable[[], bool]) -> None:
         """Learn a verdict, unless something else is being learned: mail does not wait for it."""
@@ -207,7 +224,8 @@ class Worker:
             return
         async with self._learning:
             try:
-                await run_in_child(lesson)
+                if await run_in_child(lesson):
+                    self._count({"result": LEARNED, "teacher": "autolearn"})
             except Exception as error:
                 LOG.error("not learned: %s", error)
 

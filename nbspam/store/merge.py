@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from nbspam.errors import BadDataError, DamagedModelError
-from nbspam.settings import parse_settings
+from nbspam.settings import EXTRA_VIEWS, parse_settings
 from nbspam.store.autolearned import read_autolearned
 from nbspam.store.check import vocabulary_keys
 from nbspam.store.digest import check_tables
@@ -104,7 +104,5 @@ def _list_counted(model: Model) -> dict[str, object]:
         # A word of one vocabulary is NOTAWORD in the other: the sum could not separate them.
         "vocabulary": (setting("views", "all"), vocabulary_keys(model)),
         "features": (setting("features") == "numeric", features, bool(features) and has_pairs),
-        "measures": setting("measures") == "1",
-        "bigrams": setting("bigrams") == "1",
-        "raw": setting("raw") == "1",
+        **{name: setting(name) == "1" for name in EXTRA_VIEWS},
     }

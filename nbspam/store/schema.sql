@@ -22,7 +22,7 @@ CREATE TABLE class (
 
 CREATE TABLE view (
     number INTEGER PRIMARY KEY,     -- 0 header, 1 body, 2 structure, 3 bigrams, 4 raw,
-                                    --   5 NOTAWORD, 6 measures
+                                    --   5 NOTAWORD, 6 measures, 7 signature
     name   TEXT NOT NULL,
     words  INTEGER NOT NULL         -- rows of `token` in this view
 );

@@ -130,7 +130,7 @@ class Report(NamedTuple):
         return json.dumps(self.figures | {"settings": dict(self.evaluation.settings)}, allow_nan=False)
 
     def to_html(self) -> str:
-        """A page with curves, figures and the worst mistakes; needs `pip install nbspam[report]`."""
+        """A page with curves, figures and the worst mistakes; needs the extra report."""
         from nbspam.evaluation.report import report_html
 
         names = self.evaluation.names[find_worst_mistakes(self.evaluation)]
@@ -185,7 +185,8 @@ def tokenize(message: Given | Message, wanted: Collection[str] = ()) -> Tokens:
     """The tokens of each view, see docs/tokens.md.
 
     message : as for parse, or what parse returns
-    wanted  : what is read in addition to the words: some of 'bigrams', 'raw', 'measures', 'numeric', 'date'
+    wanted  : what is read in addition to the words: some of 'bigrams', 'raw', 'measures', 'signature',
+              'numeric', 'date'
     """
     return tokenize_message(message if isinstance(message, Message) else parse(message), wanted)
 

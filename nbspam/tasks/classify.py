@@ -22,7 +22,7 @@ from nbspam.model.scorer import Scorer
 from nbspam.model.views import as_counted, compute_evidence
 from nbspam.store.connection import OneState
 from nbspam.tokens import Counted
-from nbspam.tokens.bag import HEADER_VIEW, N_VIEWS, Tokens
+from nbspam.tokens.bag import HEADER_VIEW, N_VIEWS, RAW_VIEW, Tokens
 
 if TYPE_CHECKING:
     from nbspam.model.protocols import ModelCounts
@@ -106,9 +106,9 @@ class ModelJudge:
         if not (scorer.settings.damped and can_judge(True, scorer.model.messages)):
             return 0
         block, counts = self._look_up(block)
-        headers = drop_columns(block, block.views == HEADER_VIEW)
-        found = compute_evidence(as_counted(headers, counts), scorer.settings)
-        return int((trust_rows(headers, counts, found) < 0.5).sum())
+        asked = drop_columns(block, np.isin(block.views, (HEADER_VIEW, RAW_VIEW)))
+        found = compute_evidence(as_counted(asked, counts), scorer.settings)
+        return int((trust_rows(asked, counts, found) < 0.5).sum())
 
     def _look_up(self, block: Block) -> tuple[Block, Counts]:
         """A block with the views that are scored, and the counts of the tokens of the whole block."""

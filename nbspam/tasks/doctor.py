@@ -55,7 +55,8 @@ LOPSIDED = 20  # times as many messages of one class as of another
 # A header field in such shares of one class, and of each other, tells where mail came from.
 MOSTLY, HARDLY = 0.9, 0.02
 LEARN_MORE = "learn more of it: nbspam train `update` SOURCE, nbspam learn CLASS FILE"
-DELIVERY_FILES = (".procmailrc", ".mailfilter", ".forward")
+PROCMAILRC = ".procmailrc"
+DELIVERY_FILES = (PROCMAILRC, ".mailfilter", ".forward")
 
 
 class Finding(NamedTuple):
@@ -313,6 +314,35 @@ def _find_calls(home: str) -> Iterator[Finding]:
                 yield _note(name[1:], f"{text} ({why})", remedy)
             else:
                 yield Finding(name[1:], text)
+        if name == PROCMAILRC and any("nbspam" in line and not line.startswith("#") for line in lines):
+            yield _examine_places(path, lines, home)
+
+
+def _examine_places(path: str, lines: Sequence[str], home: str) -> Finding:
+    """Where procmail puts mail: what a file says of it, and procmailrc(5) of what the file does not say."""
+    spool, own_maildir = f"/var/mail/{_own_name()}", os.path.join(home, "Maildir")
+    known = {"HOME": home, "LOGNAME": _own_name(), "MAILDIR": home, "DEFAULT": spool, "ORGMAIL": spool}
+    said = set()
+    for line in lines:
+        if assigned := re.match(r"(\w+)\s*=\s*[\"']?([^\"'#]*)", line):
+            value = re.sub(r"\$(?:(\w+)|\{(\w+)\})", lambda m: known.get(m[1] or m[2], ""), assigned[2])
+            known[assigned[1]] = value.strip()
+            said.add(assigned[1])
+    folder, last = known["MAILDIR"], os.path.join(home, known["ORGMAIL"])
+    inbox = os.path.join(folder, known["DEFAULT"])
+    text = f"{path}: a recipe's folder is below {folder}, all other mail goes to {inbox}"
+    text += f", or to {last} if that fails" * (last != inbox)
+    if not os.path.isdir(folder):
+        text += f"; there is no {folder}, and without it procmail delivers into the folder where it starts"
+        return _note("delivery", text, f"make it: mkdir -p {folder}")
+    for name, value in (("MAILDIR", "$HOME/Maildir"), ("DEFAULT", "$MAILDIR/")):
+        if name not in said and (os.path.isdir(own_maildir) or "MAILDIR" in said):
+            remedy = f"if your mail program reads {own_maildir}: {name}={value} at the top"
+            return _note("delivery", f"{text}; {name} is not set", remedy)
+    if os.path.isdir(inbox) and not inbox.endswith("/"):
+        text += "; without / at its end this folder gets files that are no messages of a Maildir"
+        return _note("delivery", text, f"end it with /: DEFAULT={inbox}/")
+    return Finding("delivery", text)
 
 
 def _own_name() -> str:

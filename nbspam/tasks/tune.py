@@ -21,10 +21,10 @@ from nbspam.tasks.evaluate import Step, judge_splits, split_apart
 from nbspam.tasks.plan import Plan
 
 SUBSETS = (
-    "header,body,structure,bigrams,measures",
-    "header,body,structure,bigrams,raw",
-    "header,body,structure,raw,measures",
-    "header,body,bigrams,raw,measures",
+    "header,body,structure,bigrams,measures,signature",
+    "header,body,structure,bigrams,raw,signature",
+    "header,body,structure,raw,measures,signature",
+    "header,body,bigrams,raw,measures,signature",
     "header,structure,measures",
     "body,structure,bigrams,measures",
     "header,measures",

@@ -275,9 +275,9 @@ def _normalise(text: str) -> str:
 
 
 def _write(word_list: WordList, path: str, replaces: bool) -> None:
-    # No word list has bigrams or raw bytes.  Those of later mail would be all that the model knows of them,
-    # and do harm (docs/decisions.md, "Import").
-    settings = Settings(bigrams=False, raw=False)
+    # No word list has bigrams, raw bytes or signatures.  Those of later mail would be all that the model
+    # knows of them, and do harm (docs/decisions.md, "Import").
+    settings = Settings(bigrams=False, raw=False, signature=False)
     weights, covariance = weights_at_start(len(HAM_AND_SPAM), settings.kinds, is_imported=True)
     with new_model(path, HAM_AND_SPAM, list(word_list.messages), "model import", replaces) as file:
         file.settings(settings.as_text() | {"vocabulary": "open", "imported": word_list.form})

@@ -23,6 +23,7 @@ from nbspam.tokens.bag import (
     RAW,
     READ_NUMBERS,
     READ_VIEWS,
+    SIGNATURE,
     VIEW_NAMES,
     VIEWS,
     Tokens,
@@ -30,6 +31,7 @@ from nbspam.tokens.bag import (
     hash_tokens,
     identify_message,
     make_bigrams,
+    sign_text,
 )
 
 TYPE_CHECKING = False
@@ -45,6 +47,7 @@ __all__ = [
     "MEASURES",
     "NUMERIC",
     "RAW",
+    "SIGNATURE",
     "VIEWS",
     "Counted",
     "Tokens",
@@ -62,8 +65,8 @@ _found: list[tuple[Any, str]] = []  # the core or None, and why; empty until it 
 def read(data: bytes, wanted: Collection[str] = (), name: str = "") -> Tokens:
     """The tokens of a mail: the one way from bytes to tokens.  Pure; only a pattern of the user may raise.
 
-    wanted : what is read in addition to the words, some of BIGRAMS, RAW, MEASURES, NUMERIC, DATE; or
-             OWN_WORDS and a pattern: the words that it matches are read in place of ours
+    wanted : what is read in addition to the words, some of BIGRAMS, RAW, MEASURES, SIGNATURE, NUMERIC, DATE;
+             or OWN_WORDS and a pattern: the words that it matches are read in place of ours
     name   : of the message, for the error of that pattern
     """
     core = choose_core(wanted)
@@ -130,6 +133,8 @@ def tokenize(message: Message, wanted: Collection[str] = (), name: str = "") -> 
         tokens.sent = [*tokens.sent, *texts.structure[:MAX_TOKENS]]
     if not tokens.structure:  # that stage has failed
         tokens.structure = ["defect=" + defect for defect in message.defects]
+    if SIGNATURE in wanted:
+        tokens.signature = sign_text(tokens.body, tokens.structure)
     if NUMERIC in wanted:
         with Stage(message, "numeric"):
             from nbspam.tokens.numeric import measure_features  # few models have them
@@ -157,7 +162,7 @@ class Counted:
         self._digest: int | None = None
         self._identity: int | None = None
         self._read = tokens
-        self._set_views([_count_view(view) for view in (*tokens.views(), tokens.measures)])
+        self._set_views([_count_view(view) for view in tokens.views()])
 
     @classmethod
     def of_core(cls, views: list[dict[int, tuple[str, int]]], identity: int) -> Counted:

@@ -2,7 +2,7 @@
 
 A view is a kind of evidence that is weighed by itself, because header, body and structure fail in
 different ways (docs/decisions.md, "Views").  The words of a view are averaged; measures are few, and each
-has a weight of its own.
+has a weight of its own.  A signature tells the same text from all others.
 The text of a token shows its view: `subject:` or the like begins those of the header, a mark like `url=`
 those of the structure, a `+` joins two words of the body, and a measure has its name, `<` or `>=`, and an
 edge of its bin.  So one token is never in two views.
@@ -14,6 +14,7 @@ Of a million tokens two share a key with probability 3e-8.
 
 from __future__ import annotations
 
+from binascii import crc32
 from itertools import pairwise
 from sys import byteorder
 
@@ -28,13 +29,20 @@ if TYPE_CHECKING:
     from typing import Any
 
 # What can be read in addition to the words of a message.
-BIGRAMS, RAW, MEASURES, NUMERIC, DATE = "bigrams", "raw", "measures", "numeric", "date"
+BIGRAMS, RAW, MEASURES, SIGNATURE = "bigrams", "raw", "measures", "signature"
+NUMERIC, DATE = "numeric", "date"
 # Private characters at which text of scripts without spaces is cut into words, see unicode_words.
 EDGE = "\ue000"  # on both sides of each character
 INNER = "\ue001"  # between two of them
 # Bigrams are pairs of so many words at the beginning and the end of a text: docs/decisions.md, "Bigrams".
 FIRST_PAIRED = 50
 LAST_PAIRED = 50
+# A signature is hashes of runs of words: two texts share about as many of the smallest as they share runs.
+# Source: Broder 1997, "On the resemblance and containment of documents".
+RUN_WORDS = 5
+SIGNATURE_HASHES = 4
+SIGNATURE_MARK = "signature="
+_CONTENT = ("file=", "url=", "attached=", "magic=")  # what tells messages apart that have hardly any text
 TEXTBOOK_VIEWS = ("header", "body", "structure")  # what the event models of words know
 VIEWS = (*TEXTBOOK_VIEWS, BIGRAMS, RAW)  # whose tokens are averaged
 HEADER_VIEW = 0
@@ -42,11 +50,12 @@ BIGRAMS_VIEW = 3
 RAW_VIEW = 4
 NOTAWORD_VIEW = 5
 MEASURES_VIEW = 6
-NO_TEXTBOOK_VIEWS = (BIGRAMS_VIEW, RAW_VIEW, MEASURES_VIEW)
-VIEW_NAMES = (*VIEWS, "NOTAWORD", MEASURES)  # by the number that a model file keeps
+SIGNATURE_VIEW = 7
+NO_TEXTBOOK_VIEWS = (BIGRAMS_VIEW, RAW_VIEW, MEASURES_VIEW, SIGNATURE_VIEW)
+VIEW_NAMES = (*VIEWS, "NOTAWORD", MEASURES, SIGNATURE)  # by the number that a model file keeps
 N_VIEWS = len(VIEW_NAMES)
-READ_VIEWS = (*VIEWS, MEASURES)  # whose tokens a message has
-READ_NUMBERS = (*range(len(VIEWS)), MEASURES_VIEW)
+READ_VIEWS = (*VIEWS, MEASURES, SIGNATURE)  # whose tokens a message has
+READ_NUMBERS = (*range(len(VIEWS)), MEASURES_VIEW, SIGNATURE_VIEW)
 
 # The bins of the measures are the same for all mail and all models, so that counts can be added, taken away
 # and merged: docs/decisions.md, "Measures".
@@ -93,6 +102,22 @@ def make_bigrams(body: Sequence[str]) -> list[str]:
     return [*join_neighbours(body[:FIRST_PAIRED]), *join_neighbours(body[-LAST_PAIRED:])]
 
 
+def sign_text(body: Sequence[str], structure: Sequence[str]) -> list[str]:
+    """The SIGNATURE_HASHES smallest CRC-32 of all runs of RUN_WORDS words, ascending; fewer of a short text.
+
+    body : all its words, in order; if they are no run, then also what `structure` says of files and links
+    A message that has no run even so gets none: `Sent from my phone` is the text of ham and spam.
+    """
+    words = body
+    if len(body) < RUN_WORDS:
+        words = [*body, *[token for token in structure if token.startswith(_CONTENT)]]
+    if len(words) < RUN_WORDS:
+        return []
+    shifted = [words[start:] for start in range(RUN_WORDS)]
+    runs = "\n".join(map(" ".join, zip(*shifted, strict=False))).encode("utf-8", "replace").split(b"\n")
+    return [f"{SIGNATURE_MARK}{number:08x}" for number in sorted({*map(crc32, runs)})[:SIGNATURE_HASHES]]
+
+
 class Tokens:
     """What is read of one message: token lists in order of appearance, repeats kept.
 
@@ -100,13 +125,14 @@ class Tokens:
     bigrams  : pairs of words of the body, see make_bigrams; if BIGRAMS is wanted
     raw      : runs of bytes, see tokenize_raw; if RAW is wanted
     measures : one token a measure, see nbspam.tokens.measures; if MEASURES is wanted
+    signature : hashes of the text, see sign_text; if SIGNATURE is wanted
     sent     : of header and structure those that delivery leaves as the sender wrote them
     numeric  : values of nbspam.tokens.numeric.NAMES, None where missing; if NUMERIC is wanted
     date     : unix time of arrival, None if unknown; if DATE or NUMERIC is wanted
     failures : faults of this program met while reading: "STAGE: ERROR" and a traceback each
     """
 
-    __slots__ = (*VIEWS, "date", "failures", "measures", "numeric", "sent")
+    __slots__ = (*VIEWS, "date", "failures", "measures", "numeric", "sent", "signature")
 
     def __init__(
         self,
@@ -123,14 +149,16 @@ class Tokens:
         self.measures = measures
         self.bigrams = bigrams
         self.raw: Sequence[str] = ()
+        self.signature: Sequence[str] = ()
         self.sent: Sequence[str] = ()
         self.numeric: Sequence[float | None] = ()
         self.date = date
         self.failures: Sequence[str] = ()
 
     def views(self) -> tuple[Sequence[str], ...]:
-        """The lists of words in the order of VIEWS."""
-        return self.header, self.body, self.structure, self.bigrams, self.raw
+        """The lists of tokens in the order of READ_VIEWS."""
+        averaged = self.header, self.body, self.structure, self.bigrams, self.raw
+        return *averaged, self.measures, self.signature
 
 
 NOTAWORD = "NOTAWORD"

@@ -56,7 +56,7 @@ def test_names_of_messages_cannot_control_the_terminal(tmp_path: Path) -> None:
     assert "\\x1b[31m[bold]red" in output
 
 
-@pytest.mark.parametrize(("width", "cells"), [(40, 2), (60, 3), (80, 4)])
+@pytest.mark.parametrize(("width", "cells"), [(40, 2), (59, 3), (80, 4)])
 def test_narrow_terminal_cuts_no_figure(width: int, cells: int) -> None:
     row = ("calibration error", "0.13315 nats", "0.08818 to 0.20105", "probabilities")
     shown = table("figure", ">value", ">95 % interval", "what it says")

@@ -1,9 +1,6 @@
 """The examples of every help text run, in a home with the files that they name."""
 
-import os
 import shutil
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,7 +8,7 @@ import click
 import pytest
 
 from nbspam.cli.commands import program
-from tests.tiny_mail import mail, run, write_folders
+from tests.tiny_mail import mail, run, type_line, write_folders
 
 pytestmark = pytest.mark.slow
 
@@ -75,15 +72,17 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
-def test_examples_of_a_help_text_run(name: str, template: Path, tmp_path: Path) -> None:
+def test_examples_of_a_help_text_run(
+    name: str, template: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     home = tmp_path / "home"
     shutil.copytree(template, home)
     if name == "train":
         for path in (*home.glob("*.nbspam"), home / ".local/share/nbspam/model.nbspam"):
             path.unlink()
-    (tmp_path / "nbspam").write_text(f'#!/bin/sh\nexec {sys.executable} -m nbspam "$@"\n')
-    (tmp_path / "nbspam").chmod(0o755)
-    environment = {**os.environ, "HOME": str(home), "PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.delenv("NBSPAM_MODEL", raising=False)
+    monkeypatch.chdir(home)
     for line in EXAMPLES[name]:
-        done = subprocess.run(["sh", "-c", line], cwd=home, env=environment, capture_output=True, text=True)
-        assert done.returncode == 0, f"$ {line}\n{done.stdout}{done.stderr}"
+        done = type_line(line)
+        assert done.returncode == 0, f"$ {line}\n{done.stdout.decode()}"

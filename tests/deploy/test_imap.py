@@ -1,6 +1,7 @@
 """`nbspam imap` against Dovecot with TLS: nothing is lost, nothing is done twice, and errors are clear."""
 
 import itertools
+import shlex
 import subprocess
 import sys
 import threading
@@ -17,7 +18,7 @@ from tests.deploy.imap_server import PASSWORD, CuttingProxy, Dovecot
 from tests.deploy.recipes import recipe
 from tests.deploy.test_dovecot import what_is_missing
 from tests.server import HAM, SPAM, eventually
-from tests.tiny_mail import counts, error, mail, program, run
+from tests.tiny_mail import counts, error, mail, program, run, write_folders
 
 MISSING = what_is_missing("2.3")
 pytestmark = [pytest.mark.debian, pytest.mark.skipif(bool(MISSING), reason=MISSING)]
@@ -56,8 +57,8 @@ class Account:
         lines = [f"{key} = {value!r}" for key, value in (values | changes).items()]
         self.config.write_text("\n".join(["[home]", *lines, ""]))
 
-    def arguments(self, *arguments: object) -> list[object]:
-        return ["imap", *arguments, "--config", self.config, "-m", self.model, "-q"]
+    def arguments(self, command: str, *more: object) -> list[object]:
+        return ["imap", command, "--config", self.config, "-m", self.model, "-q", *more]
 
     def put(self, folder: str, messages: list[bytes], flags: tuple[str, ...] = (), days: int = 0) -> None:
         with self.server.client(self.user) as client:
@@ -273,6 +274,98 @@ def test_token_and_keyring_log_in(whole: Account, monkeypatch: pytest.MonkeyPatc
 def test_configuration_of_the_manual_is_understood(tmp_path: Path) -> None:
     (tmp_path / "imap.toml").write_text(recipe("imap"))
     assert read_accounts(str(tmp_path / "imap.toml"))["home"].password_command == "pass show mail/home"
+
+
+NEWS = mail("this week in the shop: new teas and breads, unsubscribe here")
+
+
+@pytest.fixture
+def sorted_account(account: Account, tmp_path: Path) -> Account:
+    """A model of three classes, and the folder of the third."""
+    texts = {"ham": HAM, "newsletter": NEWS, "spam": SPAM}
+    source = {label: numbered(text, range(100, 120)) for label, text in texts.items()}
+    run("train", "-q", "-j1", "--replace", write_folders(tmp_path / "sorted", source), "-m", account.model)
+    account.put("Newsletters", [])
+    return account
+
+
+def newsletters(account: Account, command: str, *more: object) -> list[str]:
+    """The lines of a command of the manual."""
+    (line,) = [line for line in recipe("newsletters").splitlines() if f" {command} " in line]
+    return run(*account.arguments(*shlex.split(line)[2:], *more)).splitlines()
+
+
+def test_each_class_goes_to_its_folder_and_teaches_there(sorted_account: Account) -> None:
+    account = sorted_account
+    news, ham, spam = numbered(NEWS, range(3)), numbered(HAM, range(3)), numbered(SPAM, range(3))
+    account.put("INBOX", [*news, *ham, *spam])
+    assert len(newsletters(account, "scan", "--dry-run")) == len(account.mail("INBOX")) == 9
+    shown = newsletters(account, "scan")
+    assert sorted("\t".join(line.split("\t")[:2]) for line in shown) == [
+        *["kept\tham"] * 3,
+        *["moved\tnewsletter"] * 3,
+        *["moved\tspam"] * 3,
+    ]
+    assert [account.mail(box) for box in ("INBOX", "Newsletters", JUNK)] == [ham, news, spam]
+    assert account.flags("Newsletters") == [set()] * 3
+    assert newsletters(account, "learn") == []  # nobody has read it
+    account.move("Newsletters", "INBOX")
+    assert [line.split("\t")[0] for line in newsletters(account, "scan")] == ["left"] * 3
+    assert newsletters(account, "learn") == []
+    account.put("Newsletters", numbered(mail("a letter to all customers"), range(3, 4)), ("\\Seen",))
+    account.put("INBOX", numbered(mail("a letter to you"), range(4, 5)), ("\\Seen",))
+    taught = {tuple(line.split("\t")[:2]) for line in newsletters(account, "learn")}
+    assert taught == {("learned", "newsletter"), ("learned", "ham")}
+    assert newsletters(account, "learn") == []
+
+
+def test_copy_of_a_newsletter_is_finished_in_its_folder(sorted_account: Account) -> None:
+    account = sorted_account
+    news = numbered(NEWS, range(3))
+    for cut_at in itertools.count(2):
+        account.user = next(users)
+        account.put("Newsletters", [])
+        account.put("INBOX", news)
+        Path(f"{account.model}-imap-home.json").unlink(missing_ok=True)
+        proxy = CuttingProxy(account.server.port, cut_at, is_lost=False)
+        account.write(port=proxy.port)
+        program(*account.arguments("scan", "--class", "newsletter=Newsletters"))
+        proxy.close()
+        account.write()
+        eventually(lambda: not account.server.has_session(account.user))
+        newsletters(account, "scan")
+        assert (account.mail("INBOX"), account.mail("Newsletters")) == ([], news), cut_at
+        if not proxy.was_cut:
+            break
+
+
+def test_class_without_a_folder_is_named_and_wrong_folders_are_errors(sorted_account: Account) -> None:
+    account = sorted_account
+    account.put("INBOX", numbered(NEWS, range(1)))
+    for command in ("scan", "learn"):
+        said = program(*account.arguments(command)[:-1]).stderr.decode()
+        assert "Mail of newsletter stays, and teaches ham once it is read" in said
+    for command in ("scan", "learn", "watch"):
+        asked = account.arguments(command, "--class")
+        assert "there is no folder Gone" in error(*asked, "newsletter=Gone", status=66)
+        assert "[imap-class-folder]" in error(*asked, "newsletter=INBOX", status=64)
+        assert "[no-such-class]" in error(*asked, "news=Newsletters", status=64)
+        assert "[class-option]" in error(*asked, "newsletter", status=64)
+        assert "[class-twice]" in error(*asked, "newsletter=New", "--class", "spam=New", status=64)
+    assert len(account.mail("INBOX")) == 1
+
+
+def test_watch_files_each_class(sorted_account: Account) -> None:
+    account = sorted_account
+    account.put("INBOX", numbered(NEWS, range(2)))
+    (line,) = [line for line in recipe("newsletters").splitlines() if " watch " in line]
+    command = [sys.executable, "-m", "nbspam", *map(str, account.arguments(*shlex.split(line)[2:]))]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL) as process:
+        try:
+            eventually(lambda: len(account.mail("Newsletters")) == 2)
+        finally:
+            process.terminate()
+    assert account.mail("INBOX") == []
 
 
 def test_watch_files_new_mail_and_connects_again(account: Account) -> None:

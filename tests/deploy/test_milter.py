@@ -26,9 +26,11 @@ mailbox_command =
 mail_spool_directory = {home}/user/
 message_size_limit = 50000000
 """
-HAM, LIKELY_SPAM, SPAM = (
+HAM, KNOWN_SPAM, SPAM = (
     (ROOT / "data" / name).read_bytes() for name in ("ham/0001.eml", "spam/0137.eml", "spam/0226.eml")
 )
+_HEADER, _, _TEXT = KNOWN_SPAM.partition(b"\n\n")
+LIKELY_SPAM = _HEADER + b"\n\n" + b" ".join(reversed(_TEXT.split()))  # a text that was not learned
 KILL = "import os, nbspam.filter as module\nmodule.Filter.judge = lambda *_: os.kill(os.getpid(), 9)"
 
 

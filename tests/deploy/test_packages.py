@@ -138,11 +138,18 @@ def test_debian_package_is_clean_and_works(archives: dict[str, Path], tmp_path: 
         program = Path("/usr/bin/nbspam")
         assert program.read_text().startswith("#!/usr/bin/python3\n")
         learns_and_judges(program, tmp_path)
-        units = ["/lib/systemd/system/nbspam.service", "/usr/lib/systemd/user/nbspam-learn.timer"]
-        assert all(Path(unit).read_text().startswith("[Unit]\n") for unit in units)
+        system, user = Path("/lib/systemd/system"), Path("/usr/lib/systemd/user")
+        assert all("[Unit]\n" in (folder / "nbspam-imap@.service").read_text() for folder in (system, user))
         if shutil.which("systemd-analyze"):
-            run("systemd-analyze", "verify", units[0])
-            run("systemd-analyze", "--user", "verify", units[1], XDG_RUNTIME_DIR=str(tmp_path))
+            run("systemd-analyze", "verify", system / "nbspam.service")
+            run("systemd-analyze", "verify", system / "nbspam-imap@.service")
+            run(
+                "systemd-analyze",
+                "--user",
+                "verify",
+                user / "nbspam-learn.timer",
+                XDG_RUNTIME_DIR=str(tmp_path),
+            )
         for folder in ("bash-completion/completions/nbspam", "zsh/vendor-completions/_nbspam"):
             assert "_NBSPAM_COMPLETE" in Path("/usr/share", folder).read_text()
     finally:

@@ -16,6 +16,7 @@ import pytest
 
 from tests.deploy.recipes import BROKEN, OWN_FIELD, ROOT, recipe, without_own_field
 from tests.programs import needs
+from tests.tiny_mail import run, write_folders
 
 pytestmark = pytest.mark.debian
 
@@ -129,6 +130,43 @@ def test_filter_recipe_files_ham_in_the_inbox_and_spam_in_junk(mailbox: Mailbox)
     assert unmarked(mailbox.delivered(".Junk")) == samples("spam")
     assert all(message.startswith(b"X-Nbspam: ham; ") for message in mailbox.delivered("inbox"))
     assert all(message.startswith(b"X-Nbspam: spam; ") for message in mailbox.delivered(".Junk"))
+
+
+@NEEDS_PROCMAIL
+@pytest.mark.parametrize("page", ["README.md", "docs/procmail.md"])
+def test_page_works_as_written_in_a_fresh_account(
+    page: str, installed: Path, data_model: Path, tmp_path: Path
+) -> None:
+    text = (ROOT / page).read_text()
+    for place, target in ((".local/bin/nbspam", installed), (".local/share/nbspam/model.nbspam", data_model)):
+        (tmp_path / place).parent.mkdir(parents=True)
+        (tmp_path / place).symlink_to(target)
+    (command,) = re.findall("`(mkdir .*?)`", text)
+    subprocess.run(command, shell=True, check=True, env={"HOME": str(tmp_path)})
+    blocks = re.findall(r"```procmail\n(.*?)```", text, re.DOTALL)
+    (tmp_path / ".procmailrc").write_text("\n".join(blocks[:2]))  # the head, and the first recipe
+    maildir = tmp_path / "Maildir"
+    for label, folder in (("spam", maildir / ".Junk"), ("ham", maildir)):  # spam first: nothing is there yet
+        procmail = ["procmail", f"HOME={tmp_path}", tmp_path / ".procmailrc"]
+        subprocess.run(procmail, input=samples(label)[0], check=True, timeout=60, cwd="/")
+        (delivered,) = (folder / "new").iterdir()
+        assert without_own_field(delivered.read_bytes()) == samples(label)[0]
+        assert delivered.read_bytes().startswith(f"X-Nbspam: {label}; ".encode())
+
+
+@NEEDS_PROCMAIL
+def test_newsletter_recipe_files_each_class_in_its_folder(tmp_path: Path, installed: Path) -> None:
+    ham, spam = (
+        [path.read_bytes() for path in sorted(ROOT.glob(f"data/{name}/*"))] for name in ("ham", "spam")
+    )
+    news = [message for message in ham if b"\nlist-unsubscribe:" in message.lower()]
+    mails = {"ham": [message for message in ham if message not in news], "newsletter": news, "spam": spam}
+    run("train", "-q", write_folders(tmp_path / "sorted", mails), "-m", tmp_path / "model")
+    mailbox = Mailbox(tmp_path, installed, tmp_path / "model")
+    for message in [one for messages in mails.values() for one in messages[:4]]:
+        assert mailbox.procmail(f"{FILTER}\n{recipe('newsletters procmail')}", message) == 0
+    folders = [mailbox.delivered(name) for name in ("inbox", ".Newsletters", ".Junk")]
+    assert list(map(unmarked, folders)) == [sorted(messages[:4]) for messages in mails.values()]
 
 
 @NEEDS_PROCMAIL

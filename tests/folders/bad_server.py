@@ -44,7 +44,7 @@ class BadServer:
         self, folder: Path, answers: Mapping[str, bytes | None], endless: str = "", slow: str = ""
     ) -> None:
         self._answers, self._endless, self._slow = {**SOUND, **answers}, endless, slow
-        self.connections = 0
+        self.lines: list[bytes] = []  # what clients said
         self._context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         self._context.load_cert_chain(folder / "localhost.pem", folder / "localhost.key")
         self._listener = socket.create_server(("127.0.0.1", 0))
@@ -65,7 +65,6 @@ class BadServer:
                 plain = self._listener.accept()[0]
             except OSError:
                 return
-            self.connections += 1
             with (
                 contextlib.suppress(OSError, ValueError),
                 plain,
@@ -81,6 +80,7 @@ class BadServer:
             for line in (lines.readline(1 << 16) for _ in range(MOST_COMMANDS)):
                 if not line:
                     return
+                self.lines.append(line)
                 if line.strip().upper() == b"DONE":
                     connection.sendall(END.replace(b"TAG", idle_tag))
                     continue

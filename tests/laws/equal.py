@@ -18,10 +18,10 @@ from nbspam.corpus.item import Item, read_items
 from nbspam.corpus.reading import cut_shards
 from nbspam.corpus.walk import Notes, SourcePart
 from nbspam.limits import MAX_READ_BYTES
-from nbspam.tokens import BIGRAMS, DATE, MEASURES, RAW, describe_reader, find_core, read_in_python
+from nbspam.tokens import BIGRAMS, DATE, MEASURES, RAW, SIGNATURE, describe_reader, find_core, read_in_python
 from nbspam.tokens.bag import READ_VIEWS
 
-WANTED = (BIGRAMS, RAW, MEASURES, DATE)
+WANTED = (BIGRAMS, RAW, MEASURES, SIGNATURE, DATE)
 SHARD = 150
 MOST_SEEDS = 4_000  # messages that are mutated
 MOST_SEED_BYTES = 30_000

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from nbspam.tokens import read
-from nbspam.tokens.bag import BIGRAMS, DATE, MEASURES, NUMERIC, RAW, READ_VIEWS, Tokens
+from nbspam.tokens.bag import BIGRAMS, DATE, MEASURES, NUMERIC, RAW, READ_VIEWS, SIGNATURE, Tokens
 from nbspam.tokens.numeric import NAMES
 
 GOLDEN = Path(__file__).resolve().parent.parent / "golden"
@@ -22,7 +22,7 @@ each_message = pytest.mark.parametrize("message", MESSAGES, ids=lambda path: pat
 
 def tokens_of(message: Path) -> Tokens:
     """All that can be read of a message."""
-    return read(message.read_bytes(), (BIGRAMS, RAW, MEASURES, NUMERIC, DATE))
+    return read(message.read_bytes(), (BIGRAMS, RAW, MEASURES, SIGNATURE, NUMERIC, DATE))
 
 
 def written(tokens: Tokens) -> str:

@@ -22,7 +22,8 @@ def random_evidence(n: int, n_classes: int) -> Evidence:
     rng = np.random.default_rng(n_classes)
     evidence = rng.normal(size=(n, 2 * len(VIEWS), n_classes))
     evidence[:, :, 0] = 0.0
-    return Evidence(evidence, rng.random((n, len(VIEWS))), np.arange(n) % n_classes, WORDS)
+    same_text = np.zeros((n, n_classes))
+    return Evidence(evidence, rng.random((n, len(VIEWS))), same_text, np.arange(n) % n_classes, WORDS)
 
 
 @pytest.mark.parametrize("n_classes", [2, 3, 5])

@@ -11,7 +11,7 @@ from nbspam.model.block import Block, BlockBuilder, limit_to_words, merge_blocks
 from nbspam.model.calibrate import score_new_rows, see_left_out, trust_rows
 from nbspam.model.calibration import feature_names
 from nbspam.model.counts import Counts, CountsModel, Ints
-from nbspam.model.scorer import Scorer, measure_evidence, trust
+from nbspam.model.scorer import Scorer, Usual, measure_evidence
 from nbspam.model.views import RowCounts, as_counted, before_each, compute_evidence, leave_groups_out
 from nbspam.settings import HAM_CAP, SHRINKAGE, Settings
 from nbspam.tasks.classify import RowTokens, list_texts
@@ -51,23 +51,33 @@ def test_evidence_of_a_bin_is_the_ratio_of_smoothed_shares() -> None:
 
 
 @pytest.mark.parametrize(
-    ("n_tokens", "n_known", "expected"),
+    ("number", "share", "raw_share", "expected"),
     [
-        (10, 8, 1.0),  # as usual
-        (0, 0, 1.0),
-        (10, 0, 0.0),
-        (20, 3.36, 0.0),  # of what is usual 0.42
-        (20, 3.76, 0.5),  # 0.47
-        (20, 4.16, 1.0),  # 0.52
-        (2, 2, 1.0),  # few tokens, but all are known
-        (1000, 8, 1.0),  # as many known as usual, whatever was stuffed in
+        (8, 0.8, 0.9, 1.0),  # as usual
+        (0, 0.0, 0.0, 0.0),
+        (3.36, 0.168, 0.9, 0.0),  # of what is usual 0.42
+        (3.76, 0.188, 0.9, 0.5),  # 0.47
+        (4.16, 0.208, 0.9, 1.0),  # 0.52
+        (2, 1.0, 0.2, 1.0),  # few tokens, but all are known
+        (8, 0.008, 0.6, 1.0),  # as many known as usual, whatever was stuffed in
+        (8, 0.2, 0.3, 0.0),  # many known of a very long header, and strange bytes
     ],
 )
-def test_mail_is_trusted_that_has_known_tokens_as_usual(
-    n_tokens: int, n_known: float, expected: float
+def test_mail_is_trusted_that_is_known_as_usual(
+    number: float, share: float, raw_share: float, expected: float
 ) -> None:
-    # Ten messages of ten tokens; of all 100 tokens 20 were new: 8 of 10 known are usual.
-    assert trust(n_tokens, n_known, 100, 20, 10) == pytest.approx(expected)
+    # 1,000 messages: of all tokens of the header a fifth was new, of all runs of bytes a tenth.
+    documents, words = [10_000, 0, 0, 0, 10_000, 0, 0, 0], [2_000, 0, 0, 0, 1_000, 0, 0, 0]
+    assert Usual(documents, words, 1_000).trust(number, share, raw_share) == pytest.approx(expected)
+
+
+def test_bytes_are_strange_to_large_models_alone() -> None:
+    documents, words = [1_000, 0, 0, 0, 1_000, 0, 0, 0], [200, 0, 0, 0, 100, 0, 0, 0]
+    assert Usual(documents, words, 100).trust(8, 0.2, 0.0) == 1.0
+
+
+def test_a_model_without_mail_trusts_all() -> None:
+    assert Usual([0] * 8, [0] * 8, 0).trust(0, 0.0, 0.0) == 1.0
 
 
 def random_block(n_classes: int) -> Block:
@@ -93,6 +103,7 @@ def random_block(n_classes: int) -> Block:
         for copy in range(1 + (number % 6 == 0)):
             read = Tokens(*views[:3], measured, views[3], date=float(rng.integers(0, 1000)))
             read.raw = views[4]
+            read.signature = [f"signature={place * number % 40}" for place in range(1, 5)]
             builder.add(f"{number}.{copy}", label, read, 100)
     return merge_blocks([builder.build()])  # columns by ascending key
 

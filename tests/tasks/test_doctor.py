@@ -190,3 +190,29 @@ def test_a_recipe_that_may_not_find_the_program_is_noted(
     finding = found(model)["procmailrc"]
     assert said in finding.text
     assert (finding.state, bool(finding.remedy)) == ((NOTE, True) if said else (FINE, False))
+
+
+@pytest.mark.parametrize(
+    ("top", "said", "remedy"),
+    [
+        ("MAILDIR=$HOME/Maildir\nDEFAULT=$MAILDIR/\n", "all other mail goes to HOME/Maildir/, or to ", ""),
+        (
+            'MAILDIR="${HOME}/Maildir"  # all\nDEFAULT=new/\nORGMAIL=$HOME/o\n',
+            "HOME/Maildir/new/, or to HOME/o if",
+            "",
+        ),
+        ("MAILDIR=$HOME/Maildir\n", "other mail goes to /var/mail/", "DEFAULT=$MAILDIR/ at the top"),
+        ("", "folder is below HOME, ", "MAILDIR=$HOME/Maildir at the top"),
+        ("MAILDIR=$HOME/Mail\nDEFAULT=$MAILDIR/\n", "there is no HOME/Mail,", "mkdir -p HOME/Mail"),
+        ("MAILDIR=$HOME/Maildir\nDEFAULT=$MAILDIR\n", "without / at its end", "DEFAULT=HOME/Maildir/"),
+    ],
+)
+def test_doctor_says_where_procmail_puts_mail(
+    model: Path, home: Path, top: str, said: str, remedy: str
+) -> None:
+    (home / "Maildir").mkdir()
+    (home / ".procmailrc").write_text(f"{top}:0 fwr\n| nbspam classify -p\n")
+    finding = found(model)["delivery"]
+    assert said.replace("HOME", str(home)) in finding.text
+    remedy = remedy if "$HOME" in remedy else remedy.replace("HOME", str(home))
+    assert (remedy in finding.remedy, finding.state) == (True, NOTE if remedy else FINE)

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nbspam.corpus.labelled import open_labelled
-from nbspam.tokens import read
+from nbspam.tokens import VIEWS, read
 from nbspam.tokens.bag import BIN_EDGES, MEASURE_NAMES, list_bins
 from nbspam.tokens.measures import count_telephone_numbers
 from nbspam.tokens.numeric import NAMES
@@ -52,7 +52,7 @@ def test_no_mail_can_bring_a_word_that_is_a_measure(head: bytes, text: str) -> N
     fields = b"Subject: " + forged + b"\nsize>: 64\nsize: >=64\nContent-Type: text/html; size>=64=1\n\n"
     for data in (head + b"\n\n" + text.encode("utf-8", "replace") + forged, fields + page):
         tokens = read(data, ("measures",))
-        assert not every & {token for view in tokens.views() for token in view}
+        assert not every & {token for view in tokens.views()[: len(VIEWS)] for token in view}
         assert len(tokens.measures) == len(MEASURE_NAMES)
 
 

@@ -1,6 +1,7 @@
 //! nbspam/tokens/bag.py: the tokens of one message, by view.
 
 use md5::{Digest, Md5};
+use std::collections::BTreeSet;
 
 /// On both sides of each character of a script without spaces.
 pub const EDGE: &str = "\u{e000}";
@@ -9,6 +10,9 @@ pub const INNER: &str = "\u{e001}";
 const FIRST_PAIRED: usize = 50;
 const LAST_PAIRED: usize = 50;
 const FORM_BITS: u32 = 20;
+const RUN_WORDS: usize = 5;
+const SIGNATURE_HASHES: usize = 4;
+const CONTENT: [&str; 4] = ["file=", "url=", "attached=", "magic="];
 
 /// A list of texts, in one string.
 #[derive(Clone, Debug, Default)]
@@ -84,6 +88,31 @@ pub fn make_bigrams(body: &Words) -> Words {
     found
 }
 
+/// The smallest CRC-32 of all runs of words, ascending; see sign_text in Python.
+pub fn sign_text(body: &Words, structure: &Words) -> Words {
+    let is_content = |token: &&str| CONTENT.iter().any(|start| token.starts_with(start));
+    let is_short = body.len() < RUN_WORDS;
+    let rest = structure.iter().filter(|token| is_short && is_content(token));
+    let mut text = String::new();
+    let mut starts = Vec::new();
+    for word in body.iter().chain(rest) {
+        starts.push(text.len());
+        text.push_str(word);
+        text.push(' ');
+    }
+    starts.push(text.len());
+    let run = |run: &[usize]| {
+        let (start, end) = (run.first().copied()?, run.last().copied()?);
+        text.get(start..end.saturating_sub(1)).map(|words| crc32fast::hash(words.as_bytes()))
+    };
+    let numbers: BTreeSet<u32> = starts.windows(RUN_WORDS + 1).filter_map(run).collect();
+    let mut found = Words::default();
+    for number in numbers.iter().take(SIGNATURE_HASHES) {
+        found.push(&format!("signature={number:08x}"));
+    }
+    found
+}
+
 /// What is read of one message, see Tokens in Python.
 #[derive(Debug, Default)]
 pub struct Tokens {
@@ -93,14 +122,16 @@ pub struct Tokens {
     pub bigrams: Words,
     pub raw: Words,
     pub measures: Words,
+    pub signature: Words,
     pub sent: Words,
     pub date: Option<f64>,
 }
 
 impl Tokens {
     /// The views in the order of READ_NUMBERS in Python.
-    pub fn views(&self) -> [&Words; 6] {
-        [&self.header, &self.body, &self.structure, &self.bigrams, &self.raw, &self.measures]
+    pub fn views(&self) -> [&Words; 7] {
+        let Tokens { header, body, structure, bigrams, raw, measures, signature, .. } = self;
+        [header, body, structure, bigrams, raw, measures, signature]
     }
 
     /// The bits of a digest that all forms of a message share.

@@ -14,7 +14,7 @@ mod words;
 use crate::limits::MAX_TOKENS;
 use crate::mail::dates::find_date;
 use crate::mail::message::{Message, Read};
-use bag::{make_bigrams, Tokens};
+use bag::{make_bigrams, sign_text, Tokens};
 
 /// What is read in addition to the words.
 #[derive(Clone, Copy, Debug, Default)]
@@ -22,6 +22,7 @@ pub struct Wanted {
     pub bigrams: bool,
     pub raw: bool,
     pub measures: bool,
+    pub signature: bool,
     pub date: bool,
 }
 
@@ -53,6 +54,9 @@ pub fn tokenize(message: &Message, wanted: Wanted) -> Read<Tokens> {
     tokens.structure.extend(&header.order, "", MAX_TOKENS);
     tokens.structure.extend(&texts.structure, "", MAX_TOKENS);
     tokens.structure.truncate(MAX_TOKENS);
+    if wanted.signature {
+        tokens.signature = sign_text(&tokens.body, &tokens.structure);
+    }
     tokens.sent.extend(&texts.structure, "", MAX_TOKENS);
     Ok(tokens)
 }
