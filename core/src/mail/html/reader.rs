@@ -1,546 +1,527 @@
-//! nbspam/mail/html/reader.py: a page of HTML -> Html.
+//! nbspam/mail/html/reader.py: what a person sees of a page of HTML, what is there and not seen, where it leads.
 
 use super::entities::decode_references;
-use super::styles::{drawing, is_screen, Marks, Properties, Sheet, NORMAL, TINY, TRANSPARENT};
-use super::tags::{resolve, Kind, Look, Tag};
-use crate::mail::message::{Html, Read};
+use super::styles::{is_screen, Around, Property, Sheet, INHERITED, NORMAL, TINY, TRANSPARENT};
+use super::tags::{resolve, Kind, Tag};
+use crate::mail::message::{Html, LeftToPython, Read};
 use crate::tokens::characters::is_alnum;
-use crate::tokens::text::{first, is_space, partition};
+use crate::tokens::text::is_space;
+use memchr::{memchr, memmem};
 use std::borrow::Cow;
-use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
-use std::iter::once;
-use std::rc::Rc;
-use std::str::Split;
 
-const MAX_TAGS: usize = 12_000; // what follows the last one is taken for text
-const MAX_REACH: usize = 100; // open elements that are looked at in search of one to end
-const MAX_SHEETS: usize = 100; // style elements that are read
-const MAX_RESOLVED: usize = 300; // links, and pictures, that are resolved by the base of the page
-const MAX_REMEMBERED_TAGS: usize = 8_000; // tags known by their text
-const MAX_REMEMBERED_TAG: usize = 300; // bytes
-const NEAR: i64 = 20; // of a channel
-const TURN: &str = "\u{202e}";
-const TURN_BACK: &str = "\u{202c}";
+const MAX_TAGS: usize = 12_000;
+const MAX_REACH: usize = 100;
+const MAX_SHEETS: usize = 100;
+const MAX_RESOLVED: usize = 300;
+const NEAR: i32 = 20; // of a channel
+const TURN: char = '\u{202e}';
+const TURN_BACK: char = '\u{202c}';
 
-thread_local! {
-    static REMEMBERED: RefCell<HashMap<String, Rc<Tag>>> = RefCell::new(HashMap::new());
+/// Read an HTML text.
+pub fn read_html(text: &str) -> Read<Html> {
+    if memchr(0, text.as_bytes()).is_some() {
+        return Reader::new(&text.replace('\0', ""))?.read();
+    }
+    Reader::new(text)?.read()
 }
 
-/// What a text inherits, by name.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-struct Values {
-    gone: bool,
-    shut: bool,
-    quoted: bool,
-    visibility: String,
-    size: u64, // the bits of a float, which is no key
-    colour: i64,
-    background: i64,
-    around: usize, // place in Reader.arounds
-    leftward: bool,
-    is_override: bool,
-}
-
-/// The state of a text: hidden, nobody sees it; gone, it does not even take a place.
-#[derive(Debug)]
+/// What a text inherits: its properties, and what follows from them; see State in Python.
+#[derive(Clone, Copy)]
 struct State {
-    values: Values,
-    gone: bool,
-    hidden: bool,
-    turned: bool,
+    values: [f64; INHERITED],
+    is_gone: bool, // by itself, or by an element around
+    around: Around,
+    has_no_place: bool,
+    is_hidden: bool,
+    is_turned: bool,
+    is_quoted: bool,
 }
+
+/// What makes two states the same.
+type StateKey = ([u64; INHERITED], bool, Around);
 
 impl State {
-    fn new(values: Values) -> State {
-        let gone = values.gone || values.shut;
-        let is_seen = !matches!(values.visibility.as_str(), "hidden" | "collapse")
-            && f64::from_bits(values.size) > TINY;
+    fn new(values: [f64; INHERITED], is_gone: bool, around: Around) -> Self {
+        let get = |property: Property| values.get(property as usize).copied().unwrap_or_default();
+        let has_no_place = is_gone || get(Property::Shut) != 0.0;
+        let is_seen = get(Property::Visibility) != 0.0 && get(Property::Size) > TINY;
+        let is_lost = is_invisible(get(Property::Colour) as i32, get(Property::Background) as i32);
         State {
-            gone,
-            hidden: gone || !is_seen || is_invisible(values.colour, values.background),
-            turned: values.is_override && values.leftward,
             values,
+            is_gone,
+            around,
+            has_no_place,
+            is_hidden: has_no_place || !is_seen || is_lost,
+            is_turned: get(Property::Override) != 0.0 && get(Property::Leftward) != 0.0,
+            is_quoted: get(Property::Quoted) != 0.0,
         }
+    }
+
+    /// That of a page, around all elements.
+    fn root() -> Self {
+        let mut values = [0.0; INHERITED];
+        for (property, value) in [
+            (Property::Visibility, 1.0),
+            (Property::Size, NORMAL),
+            (Property::Background, f64::from(0xFFFFFF)),
+        ] {
+            if let Some(place) = values.get_mut(property as usize) {
+                *place = value;
+            }
+        }
+        State::new(values, false, 0)
+    }
+
+    /// That inside an element.
+    fn inside(&self, tag: &Tag) -> Self {
+        let mut values = self.values;
+        for (value, own) in values.iter_mut().zip(tag.look.inherited) {
+            *value = own.unwrap_or(*value);
+        }
+        let shut = Property::Shut as usize;
+        let is_shut = self.values.get(shut) == Some(&1.0) && tag.look.inherited.get(shut) == Some(&Some(1.0));
+        State::new(values, self.is_gone || tag.look.is_gone || is_shut, self.around | tag.look.around)
+    }
+
+    fn key(&self) -> StateKey {
+        (self.values.map(f64::to_bits), self.is_gone, self.around)
     }
 }
 
 /// True if letters of this colour cannot be told from their background.
-fn is_invisible(colour: i64, background: i64) -> bool {
+fn is_invisible(colour: i32, background: i32) -> bool {
     if colour < 0 || background < 0 {
         return colour == TRANSPARENT;
     }
     [16, 8, 0].iter().all(|shift| ((colour >> shift & 255) - (background >> shift & 255)).abs() <= NEAR)
 }
 
-/// Read an HTML text.
-pub fn read_html(text: &str) -> Read<Html> {
-    let text = if text.contains('\0') { Cow::Owned(text.replace('\0', "")) } else { Cow::Borrowed(text) };
-    Reader::new(&text)?.read()
+/// The pieces between one `<` and the next.
+struct Walk<'a> {
+    text: &'a str,
+    end: usize, // of the last piece
 }
 
+impl<'a> Walk<'a> {
+    /// What is left, with its `<`; "" after the last piece.
+    fn rest(&self) -> &'a str {
+        self.text.get(self.end..).unwrap_or_default()
+    }
+
+    fn from(&self, start: usize) -> &'a str {
+        self.text.get(start..self.end).unwrap_or_default()
+    }
+}
+
+impl<'a> Iterator for Walk<'a> {
+    type Item = &'a str;
+
+    fn next(&mut self) -> Option<&'a str> {
+        let rest = self.rest().strip_prefix('<')?;
+        let length = memchr(b'<', rest.as_bytes()).unwrap_or(rest.len());
+        self.end += 1 + length;
+        rest.get(..length)
+    }
+}
+
+/// `tag` and `state` are places in the lists of those of the page.
+type TagPlace = usize;
+type StatePlace = usize;
+const NOTHING: TagPlace = 0; // markup that is no element
+
 /// One reading: the pieces of the text, the open elements, and what was found.
-///
-/// states : all that were met; a state is its place here, which `places` finds by its values
-/// inside : the state inside a tag, by the state outside and the tag's address
-/// known  : tags by their text, for each set of marks around
 struct Reader<'a> {
-    walk: Split<'a, char>,
+    walk: Walk<'a>,
     html: Html,
-    visible: Vec<Cow<'a, str>>,
-    hidden: Vec<Cow<'a, str>>,
-    opened: Vec<Rc<Tag>>,
-    before: Vec<usize>,
+    tags: Vec<Tag>,
     states: Vec<State>,
-    places: HashMap<Values, usize>,
-    inside: HashMap<(usize, *const Tag), (usize, Rc<Tag>)>,
-    arounds: Vec<Marks>,
-    around_places: HashMap<Marks, usize>,
-    known: HashMap<usize, HashMap<String, Rc<Tag>>>,
-    nothing: Rc<Tag>,
+    opened: Vec<(TagPlace, StatePlace)>, // and the state outside of each
+    known: HashMap<(Around, &'a str), TagPlace>, // by what is around, and by their text
+    places: HashMap<StateKey, StatePlace>, // of states
+    inside: HashMap<(StatePlace, TagPlace), StatePlace>, // the state inside a tag that changes it
+    colours: BTreeSet<u32>,
     sheet: Sheet,
     sheets: usize,
     link: Option<String>,
-    start: usize,
+    start: usize, // where its text begins
     base: Option<String>,
-    colours: BTreeSet<String>,
 }
 
 impl<'a> Reader<'a> {
-    fn new(text: &'a str) -> Read<Reader<'a>> {
-        let mut walk = text.split('<');
-        let first = decode_references(walk.next().unwrap_or_default(), false)?;
-        let root = Values {
-            gone: false,
-            shut: false,
-            quoted: false,
-            visibility: "visible".to_string(),
-            size: NORMAL.to_bits(),
-            colour: 0,
-            background: 0xFFFFFF,
-            around: 0,
-            leftward: false,
-            is_override: false,
-        };
+    fn new(text: &'a str) -> Read<Self> {
+        let mut sheet = Sheet::new();
+        let nothing = Tag::read("/wbr", &mut sheet, 0)?;
+        let root = State::root();
         Ok(Reader {
-            walk,
+            walk: Walk { text, end: 0 },
             html: Html::default(),
-            visible: vec![first],
-            hidden: Vec::new(),
+            tags: vec![nothing],
+            states: vec![root],
             opened: Vec::new(),
-            before: Vec::new(),
-            places: HashMap::from([(root.clone(), 0)]),
-            states: vec![State::new(root)],
-            inside: HashMap::new(),
-            arounds: vec![Marks::new()],
-            around_places: HashMap::from([(Marks::new(), 0)]),
             known: HashMap::new(),
-            nothing: Rc::new(Tag::nothing()),
-            sheet: Sheet::new(),
+            places: HashMap::from([(root.key(), 0)]),
+            inside: HashMap::new(),
+            colours: BTreeSet::new(),
+            sheet,
             sheets: 0,
             link: None,
             start: 0,
             base: None,
-            colours: BTreeSet::new(),
         })
     }
 
-    fn state(&self, place: usize) -> &State {
-        &self.states[place]
+    fn tag(&self, tag: TagPlace) -> Read<&Tag> {
+        self.tags.get(tag).ok_or(LeftToPython("html-place"))
+    }
+
+    fn state(&self, state: StatePlace) -> Read<&State> {
+        self.states.get(state).ok_or(LeftToPython("html-place"))
     }
 
     /// Walk over the tags.
     fn read(mut self) -> Read<Html> {
+        let first = memchr(b'<', self.walk.text.as_bytes()).unwrap_or(self.walk.text.len());
+        self.walk.end = first;
+        self.html.visible.push_str(&decode_references(self.walk.from(0), false)?);
         let mut state = 0;
         let mut mark = None; // how much was visible where a word may have been split
         for _ in 0..MAX_TAGS {
             let Some(piece) = self.walk.next() else { break };
-            let (tag, mut rest) = self.find_tag(piece, state)?;
+            let (place, mut rest) = self.read_piece(piece, state)?;
+            let tag = self.tag(place)?;
+            let (kind, is_noted) = (tag.kind, tag.is_noted);
             self.html.tags += usize::from(tag.is_start);
-            match tag.kind {
+            match kind {
                 Kind::Open => {
-                    self.opened.push(Rc::clone(&tag));
-                    self.before.push(state);
-                    state = self.enter(state, &tag);
-                    let may_split = rest.is_empty() || self.state(state).hidden;
-                    mark = may_split.then_some(self.visible.len());
+                    self.opened.push((place, state));
+                    state = self.enter(state, place)?;
+                    let is_joining = rest.is_empty() || self.state(state)?.is_hidden;
+                    mark = is_joining.then_some(self.html.visible.len());
                 }
-                Kind::Close => state = self.close(&tag, state),
+                Kind::Close => state = self.end(place, state)?,
                 Kind::Block => {
-                    state = self.begin_block(&tag, state);
-                    if self.state(state).gone {
-                        mark = Some(self.visible.len());
+                    state = self.begin_block(place, state)?;
+                    if self.state(state)?.has_no_place {
+                        mark = Some(self.html.visible.len());
                     }
                 }
-                Kind::Break => self.separate(state),
-                Kind::Void | Kind::Raw => {
-                    if tag.kind == Kind::Raw {
-                        rest = Cow::Borrowed(self.take_raw(&tag, rest, state)?);
-                    }
-                    mark = Some(self.visible.len());
+                Kind::Break => self.separate(state)?,
+                Kind::Void => mark = Some(self.html.visible.len()),
+                Kind::Raw => {
+                    rest = Cow::Borrowed(self.take_raw(place, rest.len(), state)?);
+                    mark = Some(self.html.visible.len());
                 }
             }
-            if tag.is_noted {
-                self.note(&tag, state);
+            if is_noted {
+                self.note(place, state)?;
             }
             if !rest.is_empty() {
-                self.add_text(rest, state, mark)?;
+                self.add_text(&rest, state, mark)?;
             }
         }
         self.finish()
     }
 
-    /// The tag that a piece begins with, and the text after it.
-    fn find_tag(&mut self, piece: &'a str, state: usize) -> Read<(Rc<Tag>, Cow<'a, str>)> {
-        let (text, is_ended, rest) = partition(piece, ">");
-        if is_ended {
-            let known = self.known.get(&self.state(state).values.around).and_then(|tags| tags.get(text));
-            if let Some(tag) = known {
-                return Ok((Rc::clone(tag), Cow::Borrowed(rest)));
-            }
-        }
-        self.read_tag(piece, state)
-    }
-
-    fn close(&mut self, tag: &Tag, state: usize) -> usize {
-        let is_last = self.opened.last().is_some_and(|last| last.name == tag.name && last.kind == Kind::Open);
-        if is_last {
-            self.opened.pop();
-            return self.before.pop().unwrap_or(state);
-        }
-        self.end(tag, state)
-    }
-
-    /// Add the text after a tag.  mark : see read
-    fn add_text(&mut self, text: Cow<'a, str>, state: usize, mark: Option<usize>) -> Read<()> {
-        let text = match text {
-            Cow::Borrowed(text) => decode_references(text, false)?,
-            Cow::Owned(text) => Cow::Owned(decode_references(&text, false)?.into_owned()),
-        };
-        if self.state(state).hidden {
-            self.hidden.push(text);
+    /// Add a text between two tags.
+    fn add_text(&mut self, text: &str, state: StatePlace, mark: Option<usize>) -> Read<()> {
+        let state = *self.state(state)?;
+        let text = decode_references(text, false)?;
+        if state.is_hidden {
+            self.html.hidden.push_str(&text);
             return Ok(());
         }
-        if mark == Some(self.visible.len()) {
-            let last = self.visible.last().and_then(|before| before.chars().next_back());
-            if is_word_character(text.chars().next())? && is_word_character(last)? {
-                self.html.joined += 1;
-            }
+        let visible = &mut self.html.visible;
+        if mark == Some(visible.len()) {
+            let (before, after) = (visible.chars().next_back(), text.chars().next());
+            let is_joined = is_word(after)? && is_word(before)?;
+            self.html.joined += usize::from(is_joined);
         }
-        let State { turned: is_turned, values: Values { quoted, .. }, .. } = *self.state(state);
-        if quoted {
+        if state.is_quoted {
             self.html.quoted += text.matches('\n').count();
         }
-        self.visible.push(if is_turned {
-            Cow::Owned(format!("{TURN}{}{TURN_BACK}", text.replace('\n', " ")))
+        if state.is_turned {
+            visible.push(TURN);
+            visible.push_str(&text.replace('\n', " "));
+            visible.push(TURN_BACK);
         } else {
-            text
-        });
+            visible.push_str(&text);
+        }
         Ok(())
     }
 
     /// The state inside a block, which begins a new line.
-    fn begin_block(&mut self, tag: &Rc<Tag>, state: usize) -> usize {
-        let state = self.end(tag, state);
-        self.opened.push(Rc::clone(tag));
-        self.before.push(state);
-        let state = self.enter(state, tag);
-        self.separate(state);
-        state
+    fn begin_block(&mut self, tag: TagPlace, state: StatePlace) -> Read<StatePlace> {
+        let outside = self.end(tag, state)?;
+        self.opened.push((tag, outside));
+        let inside = self.enter(outside, tag)?;
+        self.separate(inside)?;
+        Ok(inside)
     }
 
     /// What was found, with all after the last tag that counts as text.
     fn finish(mut self) -> Read<Html> {
-        for piece in self.walk.by_ref() {
-            self.visible.push(Cow::Owned(format!("<{piece}")));
-        }
+        self.html.visible.push_str(self.walk.rest());
         self.end_link();
         let mut html = self.html;
-        html.visible = self.visible.concat();
-        html.hidden = self.hidden.concat();
-        html.colours = self.colours.into_iter().collect();
         if let Some(base) = self.base.filter(|base| !base.is_empty()) {
             html.links.truncate(MAX_RESOLVED);
             html.images.truncate(MAX_RESOLVED);
-            for (target, _) in &mut html.links {
-                *target = resolve(&base, target)?;
-            }
-            for source in &mut html.images {
-                *source = resolve(&base, source)?;
+            let targets = html.links.iter_mut().map(|(target, _)| target);
+            for address in targets.chain(&mut html.images) {
+                *address = resolve(&base, address)?;
             }
         }
+        html.colours = self.colours.iter().map(|colour| format!("#{colour:06x}")).collect();
         Ok(html)
     }
 
     /// The state inside an element.
-    fn enter(&mut self, state: usize, tag: &Rc<Tag>) -> usize {
-        let Some(look) = &tag.look else { return state };
-        let key = (state, Rc::as_ptr(tag));
-        if let Some((inside, _)) = self.inside.get(&key) {
-            return *inside;
+    fn enter(&mut self, state: StatePlace, tag: TagPlace) -> Read<StatePlace> {
+        if self.tag(tag)?.look.is_empty() {
+            return Ok(state);
         }
-        let values = self.change_values(state, look);
-        let place = *self.places.entry(values.clone()).or_insert(self.states.len());
-        if place == self.states.len() {
-            self.states.push(State::new(values));
+        if let Some(inside) = self.inside.get(&(state, tag)) {
+            return Ok(*inside);
         }
-        self.inside.insert(key, (place, Rc::clone(tag))); // the tag lives as long as its address is a key
-        place
-    }
-
-    fn change_values(&mut self, state: usize, look: &Look) -> Values {
-        let outer = &self.states[state].values;
-        let Properties { colour, background, size, is_override, leftward, visibility, shut, quoted, .. } =
-            &look.values;
-        let mut around = outer.around;
-        if !look.around.is_empty() {
-            let marks: Marks = self.arounds[around].union(&look.around).cloned().collect();
-            around = *self.around_places.entry(marks.clone()).or_insert(self.arounds.len());
-            if around == self.arounds.len() {
-                self.arounds.push(marks);
-            }
+        let found = self.state(state)?.inside(self.tag(tag)?);
+        let next = self.states.len();
+        let inside = *self.places.entry(found.key()).or_insert(next);
+        if inside == next {
+            self.states.push(found);
         }
-        Values {
-            gone: outer.gone || look.is_gone || (outer.shut && *shut == Some(true)),
-            shut: shut.unwrap_or(outer.shut),
-            quoted: quoted.unwrap_or(outer.quoted),
-            visibility: visibility.clone().unwrap_or_else(|| outer.visibility.clone()),
-            size: size.map_or(outer.size, f64::to_bits),
-            colour: colour.unwrap_or(outer.colour),
-            background: background.unwrap_or(outer.background),
-            around,
-            leftward: leftward.unwrap_or(outer.leftward),
-            is_override: is_override.unwrap_or(outer.is_override),
-        }
+        self.inside.insert((state, tag), inside);
+        Ok(inside)
     }
 
     /// End the innermost element that a tag ends, with all inside it; the state after it.
-    fn end(&mut self, tag: &Tag, state: usize) -> usize {
-        let lowest = if tag.ends_something() {
-            self.opened.len().saturating_sub(MAX_REACH)
-        } else {
-            self.opened.len()
-        };
-        for index in (lowest..self.opened.len()).rev() {
-            let Some(each) = self.opened.get(index).filter(|each| tag.stops_at(&each.name)) else { continue };
-            if !tag.does_end(&each.name) {
+    fn end(&mut self, tag: TagPlace, state: StatePlace) -> Read<StatePlace> {
+        let tag = self.tag(tag)?;
+        let (ends, stops) = (tag.ends, tag.stops);
+        let is_end_of_paragraph = tag.name.text == "p" && !tag.is_start;
+        let reach = if ends == 0 { 0 } else { MAX_REACH };
+        let mut inner = state; // the state inside of the element that is looked at
+        for index in (0..self.opened.len()).rev().take(reach) {
+            let Some((each, outside)) = self.opened.get(index).copied() else { break };
+            let element = self.tag(each)?;
+            let bit = element.name.bit;
+            if bit & ends != 0 {
+                if element.kind == Kind::Block {
+                    self.separate(inner)?;
+                }
+                self.opened.truncate(index);
+                return Ok(outside);
+            }
+            if bit & stops != 0 {
                 break;
             }
-            if each.kind == Kind::Block {
-                self.separate(self.before.get(index + 1).copied().unwrap_or(state));
-            }
-            let outside = self.before.get(index).copied().unwrap_or(state);
-            self.opened.truncate(index);
-            self.before.truncate(index);
-            return outside;
+            inner = outside;
         }
-        if tag.name == "p" && !tag.is_start {
-            self.separate(state); // that makes an empty paragraph
+        if is_end_of_paragraph {
+            self.separate(state)?; // that makes an empty paragraph
         }
-        state
+        Ok(state)
     }
 
     /// Begin a new line; not in the visible text where nothing takes any place.
-    fn separate(&mut self, state: usize) {
-        let State { hidden, gone, values, .. } = &self.states[state];
-        if *hidden {
-            self.hidden.push(Cow::Borrowed("\n"));
+    fn separate(&mut self, state: StatePlace) -> Read<()> {
+        let state = *self.state(state)?;
+        if state.is_hidden {
+            self.html.hidden.push('\n');
         }
-        if !gone {
-            self.visible.push(Cow::Borrowed("\n"));
-            self.html.quoted += usize::from(values.quoted);
+        if !state.has_no_place {
+            self.html.visible.push('\n');
+            self.html.quoted += usize::from(state.is_quoted);
         }
+        Ok(())
     }
 
     /// Note what a tag says in addition to its effect on text.
-    fn note(&mut self, tag: &Rc<Tag>, state: usize) {
-        self.colours.extend(tag.colours.iter().cloned());
+    fn note(&mut self, place: TagPlace, state: StatePlace) -> Read<()> {
+        let Some(tag) = self.tags.get(place) else { return Ok(()) };
+        self.colours.extend(&tag.colours);
         self.html.images.extend(tag.pictures.iter().cloned());
         if !tag.alt.is_empty() {
             self.html.alts.push(tag.alt.clone());
         }
+        let (name, link) = (tag.name.text, tag.link.clone());
         if !tag.shown.is_empty() {
-            self.add_inside(tag, state, format!(" {}\n", tag.shown));
+            let text = format!(" {}\n", tag.shown);
+            self.add_inside(place, state, &text)?;
         }
-        if tag.name == "a" {
+        if name == "a" {
             self.end_link();
-            self.link.clone_from(&tag.link);
-            self.start = self.visible.len();
-        } else if tag.name == "base" {
-            if self.base.is_none() {
-                self.base.clone_from(&tag.link); // the first one counts
-            }
-        } else if let Some(link) = &tag.link {
-            self.html.links.push((link.clone(), String::new()));
+            self.link = link;
+            self.start = self.html.visible.len();
+        } else if name == "base" {
+            self.base = self.base.take().or(link); // the first one counts
+        } else if let Some(link) = link {
+            self.html.links.push((link, String::new()));
         }
+        Ok(())
     }
 
     /// Add a text that an element shows by itself.
-    fn add_inside(&mut self, tag: &Rc<Tag>, state: usize, text: String) {
-        let inside = self.enter(state, tag);
-        let place = if self.state(inside).hidden { &mut self.hidden } else { &mut self.visible };
-        place.push(Cow::Owned(text));
+    fn add_inside(&mut self, tag: TagPlace, state: StatePlace, text: &str) -> Read<()> {
+        let inside = self.enter(state, tag)?;
+        let is_hidden = self.state(inside)?.is_hidden;
+        let found = if is_hidden { &mut self.html.hidden } else { &mut self.html.visible };
+        found.push_str(text);
+        Ok(())
     }
 
     fn end_link(&mut self) {
         if let Some(link) = self.link.take() {
-            let text = self.visible.get(self.start..).unwrap_or_default().concat();
+            let text = self.html.visible.get(self.start..).unwrap_or_default();
             self.html.links.push((link, text.trim_matches(is_space).to_string()));
         }
     }
 
     /// The tag that a piece begins with, and the text after it.
-    fn read_tag(&mut self, piece: &'a str, state: usize) -> Read<(Rc<Tag>, Cow<'a, str>)> {
-        let nothing = Rc::clone(&self.nothing);
-        if let Some(inside) = piece.strip_prefix('!') {
-            return Ok((nothing, self.skip_declaration(piece, inside)));
+    fn read_piece(&mut self, piece: &'a str, state: StatePlace) -> Read<(TagPlace, Cow<'a, str>)> {
+        if let Some((text, rest)) = split_at_end(piece) {
+            if let Some(tag) = self.known.get(&(self.state(state)?.around, text)) {
+                return Ok((*tag, Cow::Borrowed(rest)));
+            }
         }
-        let is_end = piece.starts_with('/');
-        let letter = piece.as_bytes().get(usize::from(is_end));
-        if !letter.is_some_and(u8::is_ascii_alphabetic) {
-            let is_skipped = is_end || piece.starts_with('?');
-            let rest = if is_skipped {
-                self.skip_past(">", Cow::Borrowed(piece))
-            } else {
-                Cow::Owned(format!("<{piece}"))
-            };
-            return Ok((nothing, rest));
+        let first = piece.bytes().next();
+        if first == Some(b'!') {
+            return Ok((NOTHING, self.skip_declaration(piece)));
         }
-        let (text, rest) = self.read_whole_tag(piece);
-        if text.is_empty() {
-            return Ok((nothing, Cow::Borrowed("")));
+        let letter = if first == Some(b'/') { piece.as_bytes().get(1).copied() } else { first };
+        if letter.is_some_and(|letter| letter.is_ascii_alphabetic()) {
+            return self.read_tag(piece, state);
         }
-        let place = self.state(state).values.around;
-        let around = &self.arounds[place];
-        let is_drawn = around.contains("svg");
-        let mut tag =
-            if is_drawn { Rc::new(Tag::new(&text, &[], &drawing(), true)?) } else { remember_tag(&text)? };
-        let rules = if tag.is_start && !self.sheet.rules.is_empty() {
-            self.sheet.find_rules(&tag.marks, around)
-        } else {
-            Vec::new()
-        };
-        let is_asked = self.sheet.asked.intersection(&tag.marks).any(|mark| !around.contains(mark));
-        if !rules.is_empty() || is_asked {
-            tag = Rc::new(Tag::new(&text, &rules, &self.sheet.asked, is_drawn)?);
+        if matches!(first, Some(b'?' | b'/')) {
+            return Ok((NOTHING, self.skip_past(b">", piece)));
         }
-        self.known.entry(place).or_default().insert(text.into_owned(), Rc::clone(&tag));
-        Ok((tag, Cow::Borrowed(rest)))
+        let start = self.walk.end - piece.len() - 1;
+        Ok((NOTHING, Cow::Borrowed(self.walk.from(start))))
     }
 
-    /// The text after a comment or a declaration.  inside : of the piece, after `!`
-    fn skip_declaration(&mut self, piece: &'a str, inside: &'a str) -> Cow<'a, str> {
-        let Some(text) = inside.strip_prefix("--") else {
-            let is_doctype = inside.get(..7).is_some_and(|word| word.eq_ignore_ascii_case("doctype"));
-            self.html.comments += usize::from(!is_doctype);
-            return self.skip_past(">", Cow::Borrowed(piece));
-        };
-        self.html.comments += 1;
-        let comment = match text.strip_prefix('!') {
-            Some(after) => Cow::Owned(format!("-- {after}")), // <!--!> is no end
-            None => Cow::Borrowed(inside),
-        };
-        self.skip_past("-->", comment)
+    /// The text after a comment, or after another piece that begins with `!`.
+    fn skip_declaration(&mut self, piece: &'a str) -> Cow<'a, str> {
+        let is_comment = piece.starts_with("!--");
+        let word = piece.as_bytes().get(1..8).unwrap_or_default();
+        self.html.comments += usize::from(is_comment || !word.eq_ignore_ascii_case(b"doctype"));
+        if is_comment {
+            let inside = piece.get(1..).unwrap_or_default();
+            let start = if inside.starts_with("--!") { 3 } else { 0 }; // <!--!> is no end
+            self.skip_past(b"-->", inside.get(start..).unwrap_or_default())
+        } else {
+            self.skip_past(b">", piece)
+        }
+    }
+
+    fn read_tag(&mut self, piece: &'a str, state: StatePlace) -> Read<(TagPlace, Cow<'a, str>)> {
+        let Some((text, rest)) = self.read_whole_tag(piece) else { return Ok((NOTHING, Cow::Borrowed(""))) };
+        let around = self.state(state)?.around;
+        let tag = Tag::read(text, &mut self.sheet, around)?;
+        let place = self.tags.len();
+        self.tags.push(tag);
+        self.known.insert((around, text), place);
+        Ok((place, Cow::Borrowed(rest)))
     }
 
     /// The text of a tag and what follows; a `>` in quotes is no end, and without an end all is lost.
-    fn read_whole_tag(&mut self, piece: &'a str) -> (Cow<'a, str>, &'a str) {
-        let (text, is_ended, rest) = partition(piece, ">");
-        let is_odd = |quote: u8| text.bytes().filter(|byte| *byte == quote).count() % 2 == 1;
-        if is_ended && !is_odd(b'"') && !is_odd(b'\'') {
-            return (Cow::Borrowed(text), rest);
-        }
-        let mut kept: Vec<&str> = Vec::new();
-        let (mut quote, mut last) = (None, ' ');
-        for part in once(piece).chain(self.walk.by_ref()) {
-            for (place, character) in part.char_indices() {
-                if quote.is_some() {
-                    quote = quote.filter(|open| *open != character);
-                } else if character == '>' {
-                    kept.push(part.get(..place).unwrap_or_default());
-                    return (Cow::Owned(kept.join("<")), part.get(place + 1..).unwrap_or_default());
-                } else if last == '=' && matches!(character, '"' | '\'') {
-                    quote = Some(character);
-                }
-                last = if character > ' ' { character } else { last };
+    fn read_whole_tag(&mut self, piece: &'a str) -> Option<(&'a str, &'a str)> {
+        let is_even = |text: &str, quote: u8| text.bytes().filter(|byte| *byte == quote).count() % 2 == 0;
+        if let Some((text, rest)) = split_at_end(piece) {
+            if is_even(text, b'"') && is_even(text, b'\'') {
+                return Some((text, rest));
             }
-            kept.push(part);
         }
-        (Cow::Borrowed(""), "")
+        let start = self.walk.end - piece.len();
+        let mut quote = None;
+        let mut last = b' ';
+        let mut part = piece;
+        loop {
+            for (place, byte) in part.bytes().enumerate() {
+                if quote.is_some() {
+                    quote = quote.filter(|quote| *quote != byte);
+                } else if byte == b'>' {
+                    let end = self.walk.end - part.len() + place;
+                    return Some((self.walk.text.get(start..end)?, part.get(place + 1..)?));
+                } else if last == b'=' && matches!(byte, b'"' | b'\'') {
+                    quote = Some(byte);
+                }
+                if byte > b' ' {
+                    last = byte;
+                }
+            }
+            part = self.walk.next()?;
+        }
     }
 
     /// The text after a marker, in this piece or a later one; `--!>` ends a comment, too.
-    fn skip_past(&mut self, marker: &str, mut piece: Cow<'a, str>) -> Cow<'a, str> {
+    fn skip_past(&mut self, marker: &[u8], piece: &'a str) -> Cow<'a, str> {
+        let mut piece = piece;
         loop {
-            if piece.contains("--!>") {
-                piece = Cow::Owned(piece.replacen("--!>", "-->", 1));
-            }
-            if let Some(start) = piece.find(marker) {
-                let after = start + marker.len();
-                return match piece {
-                    Cow::Borrowed(text) => Cow::Borrowed(text.get(after..).unwrap_or_default()),
-                    Cow::Owned(text) => Cow::Owned(text.get(after..).unwrap_or_default().to_string()),
+            let wrong = memmem::find(piece.as_bytes(), b"--!>");
+            let right = memmem::find(piece.as_bytes(), marker).map(|place| place + marker.len());
+            let end = match (right, wrong.map(|place| place + "--!>".len())) {
+                (Some(right), Some(wrong)) => Some(right.min(wrong)),
+                (right, wrong) => right.or(wrong),
+            };
+            if let Some(end) = end {
+                let rest = piece.get(end..).unwrap_or_default();
+                return match wrong {
+                    Some(wrong) if wrong >= end => Cow::Owned(rest.replacen("--!>", "-->", 1)),
+                    _ => Cow::Borrowed(rest),
                 };
             }
-            match self.walk.next() {
-                Some(next) => piece = Cow::Borrowed(next),
-                None => return Cow::Borrowed(""),
-            }
+            let Some(next) = self.walk.next() else { return Cow::Borrowed("") };
+            piece = next;
         }
     }
 
     /// Take the content of an element without markup; the text after it.
-    fn take_raw(&mut self, tag: &Rc<Tag>, rest: Cow<'a, str>, state: usize) -> Read<&'a str> {
-        let mut kept = vec![rest];
-        let mut after = "";
-        for piece in self.walk.by_ref() {
-            let end = piece.strip_prefix('/').map(|text| first(text, tag.name.len() + 1));
-            let name = end.map(|text| text.trim_end_matches([' ', '\t', '\r', '\n', '\x0c', '/', '>']));
-            if name.is_some_and(|name| name.eq_ignore_ascii_case(&tag.name)) {
-                after = partition(piece, ">").2;
+    ///
+    /// after : bytes of this piece after the start tag
+    fn take_raw(&mut self, tag: TagPlace, after: usize, state: StatePlace) -> Read<&'a str> {
+        let (name, is_read) = (self.tag(tag)?.name.text, is_screen(&self.tag(tag)?.media));
+        let start = self.walk.end - after;
+        let mut end = self.walk.end;
+        let mut rest = "";
+        while let Some(piece) = self.walk.next() {
+            if is_end_of(name, piece) {
+                rest = split_at_end(piece).map_or("", |(_, rest)| rest);
                 break;
             }
-            kept.push(Cow::Borrowed(piece));
+            end = self.walk.end;
         }
-        let content = kept.join("<");
-        match tag.name.as_str() {
+        let content = self.walk.text.get(start..end).unwrap_or_default();
+        match name {
             "title" if self.html.title.is_empty() => {
-                self.html.title = decode_references(&content, false)?.trim_matches(is_space).to_string();
+                self.html.title = decode_references(content, false)?.trim_matches(is_space).to_string();
             }
-            "style" if self.sheets < MAX_SHEETS && is_screen(&tag.media) => {
+            "style" if self.sheets < MAX_SHEETS && is_read => {
                 self.sheets += 1;
-                self.sheet.read(&content)?;
+                self.sheet.read(content)?;
                 self.known.clear(); // tags mean something else from here on
             }
             "textarea" | "xmp" | "plaintext" => {
-                let text = format!("\n{}\n", decode_references(&content, false)?);
-                self.add_inside(tag, state, text);
+                self.add_inside(tag, state, &format!("\n{}\n", decode_references(content, false)?))?;
             }
             _ => {}
         }
-        Ok(after)
+        Ok(rest)
     }
 }
 
-/// A tag without regard to sheets and drawings: sharing it changes no result.
-fn remember_tag(text: &str) -> Read<Rc<Tag>> {
-    if let Some(tag) = REMEMBERED.with(|tags| tags.borrow().get(text).map(Rc::clone)) {
-        return Ok(tag);
-    }
-    let tag = Rc::new(Tag::new(text, &[], &drawing(), false)?);
-    if text.len() <= MAX_REMEMBERED_TAG {
-        REMEMBERED.with(|tags| {
-            let mut tags = tags.borrow_mut();
-            if tags.len() >= MAX_REMEMBERED_TAGS {
-                tags.clear();
-            }
-            tags.insert(text.to_string(), Rc::clone(&tag));
-        });
-    }
-    Ok(tag)
+/// What is before and after the first `>`.
+fn split_at_end(piece: &str) -> Option<(&str, &str)> {
+    let end = memchr(b'>', piece.as_bytes())?;
+    Some((piece.get(..end)?, piece.get(end + 1..)?))
 }
 
-/// `pin(character).isalnum()`; false for none.
-fn is_word_character(character: Option<char>) -> Read<bool> {
+/// True if a piece begins with the end tag of an element without markup.
+fn is_end_of(name: &str, piece: &str) -> bool {
+    let Some(text) = piece.strip_prefix('/') else { return false };
+    let is_same = text.get(..name.len()).is_some_and(|start| start.eq_ignore_ascii_case(name));
+    is_same && text.as_bytes().get(name.len()).map_or(true, |byte| b" \t\r\n\x0c/>".contains(byte))
+}
+
+fn is_word(character: Option<char>) -> Read<bool> {
     character.map_or(Ok(false), is_alnum)
 }

@@ -1,430 +1,440 @@
 //! nbspam/mail/html/styles.py: declarations of CSS that can hide a text, and the sheets they are in.
 
 use crate::mail::message::Read;
-use crate::tokens::text::{first, is_digit, is_space, lower, partition, rpartition, split_space};
-use std::collections::{BTreeSet, HashMap};
+use crate::python::call;
+use crate::tokens::text::{first, is_digit, is_space, lower, partition, split_space};
+use memchr::memmem;
+use std::borrow::Cow;
+use std::collections::HashMap;
 use std::rc::Rc;
 
-const MAX_RULES: usize = 1_000; // selectors of a page whose rules can hide something
-const MAX_SELECTORS: i64 = 20_000; // of a page that are read
-const MAX_ASKED: usize = 100; // marks that these want around an element
-const MAX_LOOKS: i64 = 100_000; // comparisons of an element with a rule, in a page
-const MOST: f64 = 1e6; // pixels
-pub const NORMAL: f64 = 16.0; // pixels: the size of letters where nothing is said
-pub const TINY: f64 = 2.0; // pixels
-pub const UNKNOWN_COLOUR: i64 = -1;
-pub const TRANSPARENT: i64 = -2;
+const MAX_RULES: usize = 1_000;
+const MAX_SELECTORS: i64 = 20_000;
+const MAX_ASKED: usize = 100;
+const MAX_LOOKS: i64 = 100_000;
+const MOST: f64 = 1e6;
+pub const NORMAL: f64 = 16.0;
+pub const TINY: f64 = 2.0;
+pub const UNKNOWN_COLOUR: i32 = -1;
+pub const TRANSPARENT: i32 = -2;
 pub const FAINT_OPACITY: f64 = 0.1;
-const COLOURS: [(&str, i64); 25] = [
-    ("black", 0),
-    ("silver", 0xC0C0C0),
-    ("gray", 0x808080),
-    ("grey", 0x808080),
-    ("white", 0xFFFFFF),
-    ("maroon", 0x800000),
-    ("red", 0xFF0000),
-    ("purple", 0x800080),
-    ("fuchsia", 0xFF00FF),
-    ("green", 0x8000),
-    ("lime", 0xFF00),
-    ("olive", 0x808000),
-    ("yellow", 0xFFFF00),
-    ("navy", 0x80),
-    ("blue", 0xFF),
-    ("teal", 0x8080),
-    ("aqua", 0xFFFF),
-    ("azure", 0xF0FFFF),
-    ("floralwhite", 0xFFFAF0),
-    ("ghostwhite", 0xF8F8FF),
-    ("ivory", 0xFFFFF0),
-    ("snow", 0xFFFAFA),
-    ("whitesmoke", 0xF5F5F5),
-    ("transparent", TRANSPARENT),
-    ("none", TRANSPARENT),
-];
 
-/// What one of each unit is.
-type Units = &'static [(&'static str, f64)];
-const PIXELS: Units = &[
-    ("px", 1.0),
-    ("", 1.0),
-    ("pt", 4.0 / 3.0),
-    ("em", 16.0),
-    ("rem", 16.0),
-    ("%", 6.0),
-    ("in", 96.0),
-    ("cm", 37.8),
-    ("pc", 16.0),
-    ("mm", 3.8),
-    ("ex", 8.0),
-    ("ch", 8.0),
-    ("vw", 10.0),
-    ("vh", 8.0),
-];
-const LETTERS: Units = &[
-    ("px", 1.0),
-    ("", 1.0),
-    ("pt", 4.0 / 3.0),
-    ("em", 16.0),
-    ("rem", 16.0),
-    ("%", NORMAL / 100.0),
-    ("in", 96.0),
-    ("cm", 37.8),
-    ("pc", 16.0),
-    ("mm", 3.8),
-    ("ex", 8.0),
-    ("ch", 8.0),
-    ("vw", 10.0),
-    ("vh", 8.0),
-];
-const DEGREES: Units = &[("", 1.0), ("deg", 1.0), ("grad", 0.9), ("rad", 57.3), ("turn", 360.0)];
-const PERCENT: Units = &[("%", 1.0), ("", 1.0)];
-const CHANNEL: Units = &[("", 1.0), ("%", 2.55)];
-const SHARE: Units = &[("", 1.0), ("%", 0.01)];
+/// A set of the marks that rules want around an element: bit n is the n-th one of a sheet.
+pub type Around = u128;
+pub const DRAWING: Around = 1; // the mark `svg`
 
-/// Names of elements, `.class`, `#id` and `*`.
-pub type Marks = BTreeSet<String>;
-
-/// Numbers and words by property; a colour is 0xRRGGBB.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Properties {
-    pub colour: Option<i64>,
-    pub background: Option<i64>,
-    pub size: Option<f64>,
-    pub overflow: Option<String>,
-    pub indent: Option<f64>,
-    pub opacity: Option<f64>,
-    pub is_override: Option<bool>,
-    pub leftward: Option<bool>,
-    pub display: Option<String>,
-    pub visibility: Option<String>,
-    /// height, max-height, width, max-width
-    pub sizes: [Option<f64>; 4],
-    pub shut: Option<bool>,
-    pub quoted: Option<bool>,
+/// What is known of an element; the first ones are inherited by the text in it.
+#[derive(Clone, Copy)]
+pub enum Property {
+    Shut,
+    Quoted,
+    Visibility,
+    Size,
+    Colour,
+    Background,
+    Leftward,
+    Override,
+    Overflow,
+    Indent,
+    Opacity,
+    Display,
+    Height,
+    MaxHeight,
+    Width,
+    MaxWidth,
 }
+pub const INHERITED: usize = Property::Override as usize + 1;
+const PROPERTIES: usize = Property::MaxWidth as usize + 1;
+
+// Words of `display` that matter; any other one is OTHER.
+pub const NONE: f64 = 0.0;
+pub const INLINE: f64 = 1.0;
+pub const BLOCK: f64 = 2.0; // table and flex, too
+const OTHER: f64 = 3.0;
+
+/// Numbers by property: colours are 0xRRGGBB; what is true or not is 1 or 0.
+#[derive(Clone, Copy, Default)]
+pub struct Properties([Option<f64>; PROPERTIES]);
 
 impl Properties {
-    /// Take over what the other ones say.
-    pub fn update(&mut self, other: &Properties) {
-        fn take<T: Clone>(own: &mut Option<T>, other: &Option<T>) {
-            if other.is_some() {
-                own.clone_from(other);
-            }
-        }
-        take(&mut self.colour, &other.colour);
-        take(&mut self.background, &other.background);
-        take(&mut self.size, &other.size);
-        take(&mut self.overflow, &other.overflow);
-        take(&mut self.indent, &other.indent);
-        take(&mut self.opacity, &other.opacity);
-        take(&mut self.is_override, &other.is_override);
-        take(&mut self.leftward, &other.leftward);
-        take(&mut self.display, &other.display);
-        take(&mut self.visibility, &other.visibility);
-        take(&mut self.shut, &other.shut);
-        take(&mut self.quoted, &other.quoted);
-        for (own, other) in self.sizes.iter_mut().zip(&other.sizes) {
-            take(own, other);
+    pub fn get(&self, property: Property) -> Option<f64> {
+        self.0.get(property as usize).copied().flatten()
+    }
+
+    pub fn set(&mut self, property: Property, value: f64) {
+        if let Some(place) = self.0.get_mut(property as usize) {
+            *place = Some(value);
         }
     }
 
-    pub fn is_empty(&self) -> bool {
-        *self == Properties::default()
+    pub fn update(&mut self, stronger: &Properties) {
+        for (value, other) in self.0.iter_mut().zip(stronger.0) {
+            *value = other.or(*value);
+        }
+    }
+
+    /// Those that a text inherits.
+    pub fn inherited(&self) -> [Option<f64>; INHERITED] {
+        std::array::from_fn(|index| self.0.get(index).copied().flatten())
     }
 }
 
-/// A number, within MOST, times what its unit is; None for anything else.
-fn parse_number(value: &str, units: Units) -> Option<f64> {
+/// What a unit is in pixels.
+fn pixels(unit: &str) -> Option<f64> {
+    Some(match unit {
+        "px" | "" => 1.0,
+        "pt" => 4.0 / 3.0,
+        "em" | "rem" | "pc" => 16.0,
+        "%" => 6.0,
+        "in" => 96.0,
+        "cm" => 37.8,
+        "mm" => 3.8,
+        "ex" | "ch" | "vh" => 8.0,
+        "vw" => 10.0,
+        _ => return None,
+    })
+}
+
+/// One for a number without unit.
+fn plain(unit: &str, percent: f64) -> Option<f64> {
+    match unit {
+        "" => Some(1.0),
+        "%" => Some(percent),
+        _ => None,
+    }
+}
+
+/// A number, within MOST, times what its unit is.
+fn parse_number(value: &str, units: impl Fn(&str) -> Option<f64>) -> Option<f64> {
     let digits = value.trim_end_matches(|character: char| character.is_ascii_lowercase() || character == '%');
-    let unit = value.get(digits.len()..)?;
-    let (_, worth) = units.iter().find(|(name, _)| *name == unit)?;
-    let number = if value.is_ascii() { parse_float(digits)? } else { return None };
-    Some((number * worth).min(MOST).max(-MOST))
+    let unit = units(value.get(digits.len()..)?)?;
+    let number = parse_float(digits)? * unit;
+    let least = if MOST < number { MOST } else { number };
+    Some(if least > -MOST { least } else { -MOST }) // so -MOST if it is not a number
 }
 
-/// `float(text)` of ASCII without `inf` and `nan`: blanks around it and `_` between digits are allowed.
+/// `float(text)` of ASCII: with blanks around, and underscores between digits.
 fn parse_float(text: &str) -> Option<f64> {
-    let text = text.trim_matches(is_space);
-    let is_number = |byte: u8| byte.is_ascii_digit() || matches!(byte, b'.' | b'e' | b'+' | b'-' | b'_');
-    if !text.bytes().all(is_number) {
-        return None;
-    }
+    let text = text.trim_matches(|character| matches!(character, '\t'..='\r' | ' '));
     if !text.contains('_') {
         return text.parse().ok();
     }
-    let bytes = text.as_bytes();
-    let is_digit_at =
-        |place: Option<usize>| place.and_then(|place| bytes.get(place)).is_some_and(u8::is_ascii_digit);
-    let is_sound = (0..bytes.len()).all(|place| {
-        bytes.get(place) != Some(&b'_') || (is_digit_at(place.checked_sub(1)) && is_digit_at(Some(place + 1)))
+    let is_digit = |piece: Option<u8>| piece.is_some_and(|byte| byte.is_ascii_digit());
+    let pieces: Vec<&str> = text.split('_').collect();
+    let is_between = pieces.windows(2).all(|pair| match pair {
+        [before, after] => is_digit(before.bytes().last()) && is_digit(after.bytes().next()),
+        _ => false,
     });
-    if is_sound {
-        text.replace('_', "").parse().ok()
+    if is_between {
+        pieces.concat().parse().ok()
     } else {
         None
     }
 }
 
-/// Pixels, or a number without unit; None for anything else.
+/// Pixels, or a number without unit.
 fn parse_length(value: &str) -> Option<f64> {
     if matches!(value, "auto" | "none") {
-        Some(MOST)
-    } else {
-        parse_number(value, PIXELS)
+        return Some(MOST);
     }
+    parse_number(value, pixels)
 }
 
-/// Pixels, as if the size around were NORMAL; None for anything else, and for less than nothing.
+fn parse_opacity(value: &str) -> Option<f64> {
+    parse_number(value, |unit| plain(unit, 0.01))
+}
+
+/// Pixels, as if the size around were NORMAL.
 fn parse_letter_size(value: &str) -> Option<f64> {
-    if ["small", "medium", "large", "initial", ")"].iter().any(|end| value.ends_with(end)) {
+    if ["small", "medium", "large", "initial", ")"].iter().any(|word| value.ends_with(word)) {
         return Some(NORMAL);
     }
-    parse_number(value, LETTERS).filter(|pixels| *pixels >= 0.0)
+    let letters = |unit: &str| if unit == "%" { Some(NORMAL / 100.0) } else { pixels(unit) };
+    parse_number(value, letters).filter(|size| *size >= 0.0)
 }
 
 /// The size of letters in `bold 12px/1.5 Arial`; a number without a unit is their weight.
 fn parse_font(value: &str) -> Read<Option<f64>> {
-    for word in split_space(value).take(6) {
-        if word.starts_with(|character: char| character.is_ascii_digit() || character == '.') {
-            let (size, _, _) = partition(word, "/");
-            if size == "0" || !is_digit(size)? {
-                return Ok(parse_letter_size(size));
-            }
+    for word in
+        split_space(value).take(6).filter(|word| word.starts_with(|c: char| c.is_ascii_digit() || c == '.'))
+    {
+        let (size, _, _) = partition(word, "/");
+        if size == "0" || !is_digit(size)? {
+            return Ok(parse_letter_size(size));
         }
     }
     Ok(None)
 }
 
 /// The colour of a value in lower case.
-pub fn parse_colour(value: &str) -> i64 {
-    let known = COLOURS.iter().find(|(name, _)| *name == value);
-    if let Some((_, colour)) = known {
-        return *colour;
-    }
-    match value.strip_prefix('#') {
-        Some(digits) => parse_hex_colour(digits),
-        None => parse_colour_function(value).unwrap_or(UNKNOWN_COLOUR),
-    }
+pub fn parse_colour(value: &str) -> Read<i32> {
+    Ok(match value {
+        "black" => 0,
+        "silver" => 0xC0C0C0,
+        "gray" | "grey" => 0x808080,
+        "white" => 0xFFFFFF,
+        "maroon" => 0x800000,
+        "red" => 0xFF0000,
+        "purple" => 0x800080,
+        "fuchsia" => 0xFF00FF,
+        "green" => 0x8000,
+        "lime" => 0xFF00,
+        "olive" => 0x808000,
+        "yellow" => 0xFFFF00,
+        "navy" => 0x80,
+        "blue" => 0xFF,
+        "teal" => 0x8080,
+        "aqua" => 0xFFFF,
+        "azure" => 0xF0FFFF,
+        "floralwhite" => 0xFFFAF0,
+        "ghostwhite" => 0xF8F8FF,
+        "ivory" => 0xFFFFF0,
+        "snow" => 0xFFFAFA,
+        "whitesmoke" => 0xF5F5F5,
+        "transparent" | "none" => TRANSPARENT,
+        _ => match value.strip_prefix('#') {
+            Some(digits) => parse_digits(digits),
+            None => return parse_colour_function(value),
+        },
+    })
 }
 
-fn parse_hex_colour(digits: &str) -> i64 {
-    let is_hex = digits.bytes().all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte));
-    let digits: String = if digits.len() > 4 {
-        digits.to_string()
-    } else {
-        digits.chars().flat_map(|digit| [digit, digit]).collect()
-    };
-    if !is_hex || !matches!(digits.len(), 6 | 8) {
+/// The colour of `fff`, `ffff`, `ffffff` or `ffffffff`.
+fn parse_digits(digits: &str) -> i32 {
+    if !digits.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f')) {
         return UNKNOWN_COLOUR;
     }
-    let (colour, rest) = digits.split_at(6);
-    let opacity = i64::from_str_radix(rest, 16).unwrap_or(255) as f64;
-    if opacity <= 255.0 * FAINT_OPACITY {
+    let Ok(number) = u32::from_str_radix(digits, 16) else { return UNKNOWN_COLOUR };
+    let (colour, opacity) = match digits.len() {
+        3 => (double(number), 255),
+        4 => (double(number >> 4), (number & 15) * 17),
+        6 => (number, 255),
+        8 => (number >> 8, number & 255),
+        _ => return UNKNOWN_COLOUR,
+    };
+    if f64::from(opacity) <= 255.0 * FAINT_OPACITY {
         return TRANSPARENT;
     }
-    i64::from_str_radix(colour, 16).unwrap_or(UNKNOWN_COLOUR)
+    colour as i32
 }
 
-/// The colour of `rgb(255 0 0 / 50%)` or `hsl(120, 100%, 50%)`.
-fn parse_colour_function(value: &str) -> Option<i64> {
-    let value = first(value, 80).replace("none", "0");
-    let (name, _, inside) = partition(&value, "(");
-    let inside = partition(inside, ")").0.replace([',', '/'], " ");
-    let words: Vec<&str> = split_space(&inside).collect();
-    let bare = name.trim_matches(is_space);
-    let units: [Units; 4] = match bare.strip_suffix('a').unwrap_or(bare) {
-        "rgb" => [CHANNEL, CHANNEL, CHANNEL, SHARE],
-        "hsl" => [DEGREES, PERCENT, PERCENT, SHARE],
-        _ => return None,
+/// 0xABC -> 0xAABBCC
+fn double(colour: u32) -> u32 {
+    ((colour >> 8) << 16 | (colour >> 4 & 15) << 8 | colour & 15) * 17
+}
+
+/// The colour of `rgb(255 0 0 / 50%)`; that of `hsl(120, 100%, 50%)`, which is rare, by Python.
+fn parse_colour_function(value: &str) -> Read<i32> {
+    if !value.contains('(') {
+        return Ok(UNKNOWN_COLOUR);
+    }
+    let start = first(value, 80).replace("none", "0");
+    let (name, _, inside) = partition(&start, "(");
+    let name = name.trim_matches(is_space);
+    match name.strip_suffix('a').unwrap_or(name) {
+        "rgb" => {}
+        "hsl" => return call("nbspam.mail.html.styles", "parse_colour", (value,)),
+        _ => return Ok(UNKNOWN_COLOUR),
+    }
+    let (inside, _, _) = partition(inside, ")");
+    let words = inside.split(|character| is_space(character) || matches!(character, ',' | '/'));
+    let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
+    let (channels, opacity) = match words.as_slice() {
+        [red, green, blue] => ([red, green, blue], Some(1.0)),
+        [red, green, blue, opacity] => ([red, green, blue], parse_opacity(opacity)),
+        _ => return Ok(UNKNOWN_COLOUR),
     };
-    if !(3..=4).contains(&words.len()) {
-        return None;
+    let mut colour = 0;
+    for word in channels {
+        let Some(value) = parse_number(word, |unit| plain(unit, 2.55)) else { return Ok(UNKNOWN_COLOUR) };
+        colour = colour << 8 | round(value.clamp(0.0, 255.0));
     }
-    let number = |place: usize| parse_number(words.get(place).unwrap_or(&"1"), units.get(place)?);
-    let channels = [number(0)?, number(1)?, number(2)?];
-    if number(3).unwrap_or(0.0) <= FAINT_OPACITY {
-        return Some(TRANSPARENT);
-    }
-    let channels = if name.starts_with('h') { make_rgb(channels) } else { channels };
-    Some(
-        channels
-            .iter()
-            .fold(0, |colour, channel| (colour << 8) | channel.round_ties_even().clamp(0.0, 255.0) as i64),
-    )
+    Ok(if opacity.unwrap_or(0.0) <= FAINT_OPACITY { TRANSPARENT } else { colour })
 }
 
-/// Red, green and blue, up to 255, of hue, saturation and lightness: colorsys.hls_to_rgb.
-fn make_rgb([hue, saturation, lightness]: [f64; 3]) -> [f64; 3] {
-    const THIRD: f64 = 1.0 / 3.0;
-    let (hue, light) = (hue / 360.0, lightness.min(100.0).max(0.0) / 100.0);
-    let saturated = saturation.min(100.0).max(0.0) / 100.0;
-    if saturated == 0.0 {
-        return [255.0 * light; 3];
-    }
-    let most = if light <= 0.5 { light * (1.0 + saturated) } else { light + saturated - (light * saturated) };
-    let least = 2.0 * light - most;
-    [hue + THIRD, hue, hue - THIRD].map(|hue| 255.0 * find_channel(least, most, hue))
-}
-
-fn find_channel(least: f64, most: f64, hue: f64) -> f64 {
-    let hue = hue.rem_euclid(1.0);
-    if hue < 1.0 / 6.0 {
-        least + (most - least) * hue * 6.0
-    } else if hue < 0.5 {
-        most
-    } else if hue < 2.0 / 3.0 {
-        least + (most - least) * (2.0 / 3.0 - hue) * 6.0
-    } else {
-        least
-    }
+/// `round(value)` of 0 to 255: a half becomes the next even number.
+fn round(value: f64) -> i32 {
+    let floor = value.floor();
+    let above = value - floor;
+    let is_odd = floor as i32 & 1 == 1;
+    floor as i32 + i32::from(above > 0.5 || (above == 0.5 && is_odd))
 }
 
 /// The colour of a background; UNKNOWN_COLOUR if it is a picture.
-fn parse_background(value: &str) -> i64 {
+fn parse_background(value: &str) -> Read<i32> {
     if value.contains("gradient(") {
-        return UNKNOWN_COLOUR;
+        return Ok(UNKNOWN_COLOUR);
     }
-    let known = |word: &str| Some(parse_colour(word)).filter(|colour| *colour != UNKNOWN_COLOUR);
-    let start = value.find("rgb").max(value.find("hsl")); // None is the least
-    let found = match start {
-        Some(start) => known(value.get(start..).unwrap_or_default()),
-        None => split_space(value).take(20).find_map(known),
+    if let Some(start) = value.find("rgb").max(value.find("hsl")) {
+        return parse_colour(value.get(start..).unwrap_or_default());
+    }
+    for word in split_space(value).take(20) {
+        let colour = parse_colour(word)?;
+        if colour != UNKNOWN_COLOUR {
+            return Ok(colour);
+        }
+    }
+    Ok(UNKNOWN_COLOUR)
+}
+
+fn parse_display(value: &str) -> f64 {
+    match value {
+        "none" => NONE,
+        "inline" => INLINE,
+        "block" | "table" | "flex" => BLOCK,
+        _ => OTHER,
+    }
+}
+
+/// What a declaration in lower case says that may hide something.
+fn read_declaration(name: &str, value: &str) -> Read<Option<(Property, f64)>> {
+    let is = |condition: bool| Some(f64::from(u8::from(condition)));
+    let (property, found) = match name {
+        "color" => (Property::Colour, Some(f64::from(parse_colour(value)?))),
+        "background" | "background-color" => {
+            (Property::Background, Some(f64::from(parse_background(value)?)))
+        }
+        "background-image" => {
+            (Property::Background, value.contains('(').then_some(f64::from(UNKNOWN_COLOUR)))
+        }
+        "font-size" => (Property::Size, parse_letter_size(value)),
+        "font" => (Property::Size, parse_font(value)?),
+        "overflow" | "overflow-y" => (Property::Overflow, is(value == "hidden")),
+        "text-indent" => (Property::Indent, parse_length(value)),
+        "opacity" => (Property::Opacity, parse_opacity(value)),
+        "unicode-bidi" => (Property::Override, is(value.ends_with("override"))),
+        "direction" => (Property::Leftward, is(value == "rtl")),
+        "display" => (Property::Display, Some(parse_display(value))),
+        "visibility" => (Property::Visibility, is(!matches!(value, "hidden" | "collapse"))),
+        "height" => (Property::Height, parse_length(value)),
+        "max-height" => (Property::MaxHeight, parse_length(value)),
+        "width" => (Property::Width, parse_length(value)),
+        "max-width" => (Property::MaxWidth, parse_length(value)),
+        _ => return Ok(None),
     };
-    found.unwrap_or(UNKNOWN_COLOUR)
+    Ok(found.map(|value| (property, value)))
 }
 
 /// What declarations say that may hide something; what is `!important` is stronger than all else.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct Style {
     pub plain: Properties,
     pub important: Properties,
+    says_something: bool,
 }
 
 impl Style {
-    pub fn new(declarations: &str) -> Read<Style> {
+    pub fn read(declarations: &str) -> Read<Style> {
         let mut style = Style::default();
-        let text = remove_comments(declarations);
-        for declaration in lower(&text)?.split(';') {
+        for declaration in lower(&remove_comments(declarations))?.split(';') {
             let (name, _, value) = partition(declaration, ":");
             let (value, is_marked, word) = partition(value, "!");
             if is_marked && word.trim_matches(is_space) != "important" {
                 continue;
             }
-            let kept = if is_marked { &mut style.important } else { &mut style.plain };
-            read_value(name.trim_matches(is_space), value.trim_matches(is_space), kept)?;
+            if let Some((property, value)) =
+                read_declaration(name.trim_matches(is_space), value.trim_matches(is_space))?
+            {
+                style.says_something = true;
+                let kept = if is_marked { &mut style.important } else { &mut style.plain };
+                kept.set(property, value);
+            }
         }
         Ok(style)
     }
-
-    pub fn is_empty(&self) -> bool {
-        self.plain.is_empty() && self.important.is_empty()
-    }
 }
 
-/// Keep the value of a property, if it says something.
-fn read_value(name: &str, value: &str, kept: &mut Properties) -> Read<()> {
-    fn keep<T>(own: &mut Option<T>, found: Option<T>) {
-        if found.is_some() {
-            *own = found;
-        }
+fn remove_comments(css: &str) -> Cow<'_, str> {
+    if memmem::find(css.as_bytes(), b"/*").is_none() {
+        return Cow::Borrowed(css);
     }
-    match name {
-        "color" => kept.colour = Some(parse_colour(value)),
-        "background" | "background-color" => kept.background = Some(parse_background(value)),
-        "background-image" => keep(&mut kept.background, value.contains('(').then_some(UNKNOWN_COLOUR)),
-        "font-size" => keep(&mut kept.size, parse_letter_size(value)),
-        "font" => keep(&mut kept.size, parse_font(value)?),
-        "overflow" | "overflow-y" => kept.overflow = Some(value.to_string()),
-        "text-indent" => keep(&mut kept.indent, parse_length(value)),
-        "opacity" => keep(&mut kept.opacity, parse_number(value, SHARE)),
-        "unicode-bidi" => kept.is_override = Some(value.ends_with("override")),
-        "direction" => kept.leftward = Some(value == "rtl"),
-        "display" => kept.display = Some(value.to_string()),
-        "visibility" => kept.visibility = Some(value.to_string()),
-        _ => {
-            let place = ["height", "max-height", "width", "max-width"].iter().position(|size| *size == name);
-            if let Some(own) = place.and_then(|place| kept.sizes.get_mut(place)) {
-                keep(own, parse_length(value));
-            }
-        }
-    }
-    Ok(())
-}
-
-fn remove_comments(css: &str) -> String {
     let mut pieces = css.split("/*");
-    let mut found = pieces.next().unwrap_or_default().to_string();
-    for piece in pieces {
-        found.push_str(partition(piece, "*/").2);
-    }
-    found
+    let first = pieces.next().unwrap_or_default();
+    let rest = pieces.map(|piece| partition(piece, "*/").2);
+    Cow::Owned(std::iter::once(first).chain(rest).collect())
 }
 
-/// What a selector does to an element that has these marks.
-///
-/// around : marks that elements around it must have;  weight : the heaviest rule is the strongest
-#[derive(Debug)]
-pub struct Rule {
-    pub style: Rc<Style>,
-    around: Marks,
-    marks: Marks,
-    weight: (usize, usize, usize, usize),
-}
-
-impl Rule {
-    fn new(words: &[&str], number: usize, style: Rc<Style>) -> Rule {
-        let mut lists: Vec<Vec<String>> = Vec::new();
-        for word in words {
-            let spaced = word.replace('.', " .").replace('#', " #");
-            lists.push(split_space(&spaced).map(str::to_string).collect());
-        }
-        let count = |kind: char| lists.iter().flatten().filter(|mark| mark.starts_with(kind)).count();
-        let weight = (count('#'), count('.'), lists.iter().map(Vec::len).sum(), number);
-        let own: Marks = lists.pop().unwrap_or_default().into_iter().collect();
-        let around: Marks = lists.into_iter().flatten().filter(|mark| mark != "*").collect();
-        Rule { style, around, marks: own, weight }
+fn remove<'a>(text: Cow<'a, str>, mark: &str) -> Cow<'a, str> {
+    if memmem::find(text.as_bytes(), mark.as_bytes()).is_some() {
+        Cow::Owned(text.replace(mark, ""))
+    } else {
+        text
     }
 }
 
-/// The rules of a page's style elements, by one of their marks;  asked : marks that they want around.
+/// `p.a#b` -> `p`, `.a`, `#b`
+fn split_marks(word: &str) -> impl Iterator<Item = &str> {
+    let mut rest = word;
+    std::iter::from_fn(move || {
+        let after_first = rest.chars().next()?.len_utf8();
+        let next = rest.get(after_first..)?.find(['.', '#']);
+        let (mark, after) = rest.split_at(next.map_or(rest.len(), |place| place + after_first));
+        rest = after;
+        Some(mark)
+    })
+}
+
+/// Numbers of ids, of classes and of all marks, and the number of the rule: the heaviest rule is the strongest.
+type Weight = (usize, usize, usize, usize);
+
+struct Rule {
+    around: Around,
+    marks: Vec<usize>,
+    style: Rc<Style>,
+    weight: Weight,
+}
+
+/// The marks of an element that a sheet knows.
+#[derive(Default)]
+pub struct Marks {
+    pub asked: Around,
+    own: Vec<usize>, // ascending
+}
+
+/// The rules of a page's style elements.
 pub struct Sheet {
-    pub rules: HashMap<String, Vec<Rc<Rule>>>,
-    pub asked: Marks,
+    rules: Vec<Rule>,
+    by_mark: HashMap<usize, Vec<usize>>,
+    numbers: HashMap<String, usize>, // of marks of rules
+    asked: HashMap<String, Around>,  // marks that rules want around, one bit each
     size: usize,
     unread: i64,
     looks: i64,
 }
 
-/// Marks that are always asked for.
-pub fn drawing() -> Marks {
-    Marks::from(["svg".to_string()])
-}
-
 impl Sheet {
-    pub fn new() -> Sheet {
-        Sheet { rules: HashMap::new(), asked: drawing(), size: 0, unread: MAX_SELECTORS, looks: MAX_LOOKS }
+    pub fn new() -> Self {
+        Sheet {
+            rules: Vec::new(),
+            by_mark: HashMap::new(),
+            numbers: HashMap::new(),
+            asked: HashMap::from([("svg".to_string(), DRAWING)]),
+            size: 0,
+            unread: MAX_SELECTORS,
+            looks: MAX_LOOKS,
+        }
     }
 
     /// Add the rules of a style element that hold on a wide screen.
     pub fn read(&mut self, css: &str) -> Read<()> {
-        let text = remove_comments(css).replace("<!--", "").replace("-->", "");
         let mut held = vec![true]; // for the sheet, and for each @-block that is open
-        for chunk in lower(&text)?.split('}') {
-            let mut heads: Vec<&str> = chunk.split('{').collect();
-            let body = heads.pop().unwrap_or_default();
-            let Some(last) = heads.pop() else {
+        let css = remove(remove(remove_comments(css), "<!--"), "-->");
+        for chunk in lower(&css)?.split('}') {
+            let Some((heads, body)) = chunk.rsplit_once('{') else {
                 if held.len() > 1 {
                     held.pop();
                 }
                 continue;
             };
-            for head in heads {
-                let (_, is_block, name) = partition(head, "@");
-                held.push(held.last() == Some(&true) && (!is_block || is_screen(name)));
+            let (outer, head) =
+                heads.rsplit_once('{').map_or((None, heads), |(outer, head)| (Some(outer), head));
+            for block in outer.iter().flat_map(|outer| outer.split('{')) {
+                let (_, is_at, media) = partition(block, "@");
+                let holds = held.last() == Some(&true) && (!is_at || is_screen(media));
+                held.push(holds);
             }
             if held.last() == Some(&true) && body.contains(':') {
-                self.add_rules(rpartition(last, ";").2, body)?;
+                self.add_rules(head.rsplit_once(';').map_or(head, |(_, head)| head), body)?;
             }
         }
         Ok(())
@@ -436,10 +446,10 @@ impl Sheet {
         if head.contains('@') || self.unread < 0 {
             return Ok(());
         }
-        let style = Rc::new(Style::new(body)?);
-        if !style.is_empty() {
-            for selector in head.replace('>', " ").split(',') {
-                self.add(selector, &style);
+        let style = Rc::new(Style::read(body)?);
+        if style.says_something {
+            for selector in head.split(',') {
+                self.add(&selector.replace('>', " "), &style);
             }
         }
         Ok(())
@@ -447,36 +457,84 @@ impl Sheet {
 
     /// Add a rule, unless its selector asks for more than elements and those around them.
     fn add(&mut self, selector: &str, style: &Rc<Style>) {
-        let words: Vec<&str> = split_space(selector).collect();
-        let is_plain = (1..=MAX_ASKED).contains(&words.len())
-            && !selector.contains([':', '[', '+', '~', '\\', '(', '&']);
-        if !is_plain || self.size >= MAX_RULES {
+        if selector.contains([':', '[', '+', '~', '\\', '(', '&']) || self.size >= MAX_RULES {
             return;
         }
+        let words: Vec<&str> = split_space(selector).take(MAX_ASKED + 1).collect();
+        let Some((last, outer)) = words.split_last().filter(|_| words.len() <= MAX_ASKED) else { return };
         self.size += 1;
-        let rule = Rule::new(&words, self.size, Rc::clone(style));
-        if rule.around.len() + self.asked.len() <= MAX_ASKED {
-            self.asked.extend(rule.around.iter().cloned());
-            let least = rule.marks.first().cloned().unwrap_or_default(); // an id or class, not a name
-            self.rules.entry(least).or_default().push(Rc::new(rule));
-        }
+        let own: Vec<&str> = split_marks(last).collect();
+        let around: Vec<&str> = outer.iter().flat_map(|word| split_marks(word)).collect();
+        let all = || around.iter().chain(&own);
+        let ids = all().filter(|mark| mark.starts_with('#')).count();
+        let classes = all().filter(|mark| mark.starts_with('.')).count();
+        let weight = (ids, classes, all().count(), self.size);
+        let Some(around) = self.ask(around) else { return };
+        let Some(rarest) = own.iter().min().map(|mark| self.number(mark)) else { return };
+        let mut marks: Vec<usize> = own.iter().map(|mark| self.number(mark)).collect();
+        marks.sort_unstable();
+        marks.dedup();
+        self.by_mark.entry(rarest).or_default().push(self.rules.len());
+        self.rules.push(Rule { around, marks, style: Rc::clone(style), weight });
     }
 
-    /// The rules for an element, weakest first.
-    pub fn find_rules(&mut self, marks: &Marks, around: &Marks) -> Vec<Rc<Rule>> {
+    /// The bits of marks that a rule wants around; None if they are too many.
+    fn ask(&mut self, mut marks: Vec<&str>) -> Option<Around> {
+        marks.retain(|mark| *mark != "*");
+        marks.sort_unstable();
+        marks.dedup();
+        if marks.len() + self.asked.len() > MAX_ASKED {
+            return None;
+        }
+        let mut bits = 0;
+        for mark in marks {
+            let next = DRAWING << self.asked.len();
+            bits |= *self.asked.entry(mark.to_string()).or_insert(next);
+        }
+        Some(bits)
+    }
+
+    fn number(&mut self, mark: &str) -> usize {
+        let next = self.numbers.len();
+        *self.numbers.entry(mark.to_string()).or_insert(next)
+    }
+
+    /// What is known of the marks of an element: its name, id, classes and `*`.
+    pub fn find_marks(&self, name: &str, id: &str, classes: &str) -> Read<Marks> {
+        let mut marks = Marks::default();
+        if self.rules.is_empty() {
+            marks.asked = if name == "svg" { DRAWING } else { 0 };
+            return Ok(marks);
+        }
+        let mut add = |mark: &str| {
+            marks.asked |= self.asked.get(mark).unwrap_or(&0);
+            marks.own.extend(self.numbers.get(mark));
+        };
+        add(name);
+        add("*");
+        add(&format!("#{}", lower(id)?));
+        for class in split_space(&lower(classes)?) {
+            add(&format!(".{class}"));
+        }
+        marks.own.sort_unstable();
+        marks.own.dedup();
+        Ok(marks)
+    }
+
+    /// The styles of the rules for an element, weakest first.
+    pub fn find_rules(&mut self, marks: &Marks, around: Around) -> Vec<Rc<Style>> {
         if self.looks <= 0 {
             return Vec::new();
         }
-        let lists = marks.iter().filter_map(|mark| self.rules.get(mark));
-        let mut found = Vec::new();
-        for rule in lists.flatten() {
-            self.looks -= 1;
-            if rule.marks.is_subset(marks) && rule.around.is_subset(around) {
-                found.push(Rc::clone(rule));
-            }
-        }
-        found.sort_by_key(|rule| rule.weight);
-        found
+        let places = marks.own.iter().filter_map(|mark| self.by_mark.get(mark)).flatten();
+        let asked: Vec<&Rule> = places.filter_map(|place| self.rules.get(*place)).collect();
+        self.looks -= asked.len() as i64;
+        let has = |rule: &&Rule| {
+            rule.around & !around == 0 && rule.marks.iter().all(|mark| marks.own.binary_search(mark).is_ok())
+        };
+        let mut found: Vec<&Rule> = asked.into_iter().filter(has).collect();
+        found.sort_unstable_by_key(|rule| rule.weight);
+        found.into_iter().map(|rule| Rc::clone(&rule.style)).collect()
     }
 }
 

@@ -1,20 +1,23 @@
-//! nbspam/mail/html/tags.py: one tag of HTML by its text.
+//! nbspam/mail/html/tags.py: one tag of HTML by its text: what it begins or ends, where it leads, what it does to
+//! the text inside.
 
 use super::entities::decode_references;
 use super::styles::{
-    parse_colour, Marks, Properties, Rule, Style, FAINT_OPACITY, NORMAL, TINY, TRANSPARENT, UNKNOWN_COLOUR,
+    parse_colour, Around, Marks, Properties, Property, Sheet, Style, BLOCK, DRAWING, FAINT_OPACITY,
+    INHERITED, INLINE, NONE, NORMAL, TINY, TRANSPARENT, UNKNOWN_COLOUR,
 };
 use crate::mail::message::Read;
 use crate::python::ask;
-use crate::tokens::text::{first, is_digit, is_space, lower, partition, split_space, split_space_at_most};
+use crate::tokens::text::{count, first, is_digit, is_space, lower, partition};
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
+use std::sync::OnceLock;
 
-const MAX_ADDRESS: usize = 4_096; // characters of one that are kept
-const FAR: f64 = -400.0; // pixels: an indent off the screen
+const MAX_ADDRESS: usize = 4_096;
+const FAR: f64 = -400.0; // pixels
 
-/// In a line, of blocks, of ends, line breaks; without content, or unknown; without markup.
+/// What a tag begins or ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     Open,
@@ -25,101 +28,134 @@ pub enum Kind {
     Raw,
 }
 
-/// Attributes by lower-case name, decoded.
-type Attributes = HashMap<String, String>;
+const KINDS: [(Kind, &str); 5] = [
+    (
+        Kind::Open,
+        "a abbr audio b big button cite code datalist del dfn em font i ins label map mark meter nobr \
+         noscript object progress q rp s small span strike strong sub sup svg template time tt u video bdo",
+    ),
+    (
+        Kind::Block,
+        "address article aside blockquote body caption center dd details dialog dir div dl dt fieldset \
+         figure footer form h1 h2 h3 h4 h5 h6 header html legend li main menu nav ol optgroup option p pre \
+         section select summary table tbody td tfoot th thead tr ul",
+    ),
+    (Kind::Break, "br frame hr input"),
+    (Kind::Raw, "iframe noembed noframes plaintext script style textarea title xmp"),
+    (Kind::Void, "base desc metadata defs symbol text tspan g"),
+];
 
-/// Names of the elements that a tag ends.
-#[derive(Debug, PartialEq, Eq)]
-enum Ends {
-    Known(&'static [&'static str]),
-    /// An end tag ends what has its name.
-    Own,
+/// A set of names of elements: bit n is the n-th one of KINDS.
+pub type Names = u128;
+
+/// The name of an element, as its bit, too; "" and 0 if nothing depends on it.
+#[derive(Clone, Copy)]
+pub struct Name {
+    pub text: &'static str,
+    pub bit: Names,
+}
+
+/// The elements that matter, by name.
+struct Elements {
+    known: HashMap<&'static str, (Name, Kind)>,
+    with_background: Names,
+    walls: Names,
+}
+
+impl Elements {
+    /// The bits of names, separated by spaces.
+    fn bits(&self, names: &str) -> Names {
+        names.split(' ').filter_map(|name| self.known.get(name)).fold(0, |bits, (name, _)| bits | name.bit)
+    }
+
+    /// The elements that the start tag of a block ends.
+    fn ends(&self, name: &str) -> Names {
+        self.bits(match name {
+            "td" | "th" => "td th",
+            "tr" => "tr",
+            "li" => "li",
+            "table" => "svg",
+            _ => "p svg",
+        })
+    }
+}
+
+fn elements() -> &'static Elements {
+    static ELEMENTS: OnceLock<Elements> = OnceLock::new();
+    ELEMENTS.get_or_init(|| {
+        let all = KINDS.iter().flat_map(|(kind, names)| names.split(' ').map(|name| (name, *kind)));
+        let known =
+            all.enumerate().map(|(place, (text, kind))| (text, (Name { text, bit: 1 << place }, kind)));
+        let mut elements = Elements { known: known.collect(), with_background: 0, walls: 0 };
+        elements.with_background = elements.bits("caption td th tr tbody thead tfoot table body");
+        elements.walls = elements.bits("table td th caption ul ol dl select button object");
+        elements
+    })
+}
+
+/// How a drawing shows an element of its own.
+fn drawn_display(name: &str) -> Option<f64> {
+    match name {
+        "title" | "desc" | "metadata" | "defs" | "symbol" => Some(NONE),
+        "text" => Some(BLOCK),
+        "tspan" | "g" => Some(INLINE),
+        _ => None,
+    }
 }
 
 /// What a tag changes of what a text inherits.
-#[derive(Debug, Default)]
+#[derive(Clone, Default)]
 pub struct Look {
-    pub values: Properties,
+    pub inherited: [Option<f64>; INHERITED],
     pub is_gone: bool,
-    /// Marks that rules want around others.
-    pub around: Marks,
+    pub around: Around,
 }
 
-/// One start or end tag; see Tag in Python.  `look` is None if the tag changes nothing.
-#[derive(Debug)]
+impl Look {
+    pub fn is_empty(&self) -> bool {
+        !self.is_gone && self.around == 0 && self.inherited.iter().all(Option::is_none)
+    }
+}
+
+/// One start or end tag; see Tag in Python for each field.
 pub struct Tag {
     pub is_start: bool,
-    pub name: String,
+    pub name: Name,
     pub kind: Kind,
-    pub look: Option<Look>,
-    pub marks: Marks,
-    pub colours: Vec<String>,
+    pub ends: Names,
+    pub stops: Names,
+    pub look: Look,
+    pub colours: Vec<u32>,
     pub pictures: Vec<String>,
     pub link: Option<String>,
     pub alt: String,
     pub media: String,
     pub shown: String,
     pub is_noted: bool,
-    ends: Ends,
-}
-
-fn find_kind(name: &str) -> Kind {
-    match name {
-        "a" | "abbr" | "audio" | "b" | "big" | "button" | "cite" | "code" | "datalist" | "del" | "dfn"
-        | "em" | "font" | "i" | "ins" | "label" | "map" | "mark" | "meter" | "nobr" | "noscript"
-        | "object" | "progress" | "q" | "rp" | "s" | "small" | "span" | "strike" | "strong" | "sub"
-        | "sup" | "svg" | "template" | "time" | "tt" | "u" | "video" | "bdo" => Kind::Open,
-        "address" | "article" | "aside" | "blockquote" | "body" | "caption" | "center" | "dd" | "details"
-        | "dialog" | "dir" | "div" | "dl" | "dt" | "fieldset" | "figure" | "footer" | "form" | "h1"
-        | "h2" | "h3" | "h4" | "h5" | "h6" | "header" | "html" | "legend" | "li" | "main" | "menu"
-        | "nav" | "ol" | "optgroup" | "option" | "p" | "pre" | "section" | "select" | "summary" | "table"
-        | "tbody" | "td" | "tfoot" | "th" | "thead" | "tr" | "ul" => Kind::Block,
-        "br" | "frame" | "hr" | "input" => Kind::Break,
-        "iframe" | "noembed" | "noframes" | "plaintext" | "script" | "style" | "textarea" | "title"
-        | "xmp" => Kind::Raw,
-        _ => Kind::Void,
-    }
-}
-
-/// How drawings show an element of theirs.
-fn find_drawn(name: &str) -> Option<&'static str> {
-    match name {
-        "title" | "desc" | "metadata" | "defs" | "symbol" => Some("none"),
-        "text" => Some("block"),
-        "tspan" | "g" => Some("inline"),
-        _ => None,
-    }
-}
-
-/// These take a background from attributes, and grow with their contents.
-fn has_background(name: &str) -> bool {
-    matches!(name, "caption" | "td" | "th" | "tr" | "tbody" | "thead" | "tfoot" | "table" | "body")
-}
-
-/// An end tag ends nothing outside of these.
-fn is_wall(name: &str) -> bool {
-    matches!(name, "table" | "td" | "th" | "caption" | "ul" | "ol" | "dl" | "select" | "button" | "object")
-}
-
-fn find_ends(name: &str) -> &'static [&'static str] {
-    match name {
-        "td" | "th" => &["td", "th"],
-        "tr" => &["tr"],
-        "li" => &["li"],
-        "table" => &["svg"],
-        _ => &["p", "svg"],
-    }
 }
 
 impl Tag {
-    /// Markup that is no element.
-    pub fn nothing() -> Tag {
-        Tag {
-            is_start: false,
-            name: "wbr".to_string(),
-            kind: Kind::Void,
-            look: None,
-            marks: Marks::new(),
+    /// One tag by what is between < and >, which begins with a letter, or with `/` and a letter.
+    pub fn read(text: &str, sheet: &mut Sheet, around: Around) -> Read<Tag> {
+        let elements = elements();
+        let is_start = !text.starts_with('/');
+        let bare = text.strip_prefix('/').unwrap_or(text);
+        let end = bare.find(|character| character == '/' || is_space(character)).unwrap_or(bare.len());
+        let (written_name, after) = bare.split_at(end);
+        let written = lower(written_name)?;
+        let (name, kind) = match elements.known.get(written.as_ref()) {
+            Some((name, kind)) => (*name, *kind),
+            None => (Name { text: "", bit: 0 }, Kind::Void),
+        };
+        let display = if around & DRAWING == 0 { None } else { drawn_display(name.text) };
+        let kind = if display.is_some() { Kind::Open } else { kind };
+        let mut tag = Tag {
+            is_start,
+            name,
+            kind,
+            ends: name.bit,
+            stops: 0,
+            look: Look::default(),
             colours: Vec::new(),
             pictures: Vec::new(),
             link: None,
@@ -127,258 +163,208 @@ impl Tag {
             media: String::new(),
             shown: String::new(),
             is_noted: false,
-            ends: Ends::Own,
-        }
-    }
-
-    /// One tag by what is between < and >; see Tag.__init__ in Python for the arguments.
-    pub fn new(text: &str, rules: &[Rc<Rule>], asked: &Marks, is_drawn: bool) -> Read<Tag> {
-        let bare = text.strip_prefix('/');
-        let is_start = bare.is_none();
-        let written = partition(bare.unwrap_or(text), "/").0;
-        let written_name = split_space_at_most(written, 1).first().copied().unwrap_or_default();
-        let name = lower(written_name)?.into_owned();
-        let found = if is_start { parse_attributes(text, written_name.len())? } else { Attributes::new() };
-        let drawn = find_drawn(&name).filter(|_| is_drawn);
-        let mut tag = Tag {
-            is_start,
-            kind: if drawn.is_some() { Kind::Open } else { find_kind(&name) },
-            marks: find_marks(&name, &found)?,
-            link: find_target(&name, &found)?,
-            alt: get(&found, "alt").to_string(),
-            media: lower(get(&found, "media"))?.into_owned(),
-            shown: find_shown(&name, &found)?,
-            ends: Ends::Known(find_ends(&name)),
-            name,
-            ..Tag::nothing()
         };
         if is_start {
-            let mut values = tag.find_properties(&found, rules, is_drawn)?;
-            if let Some(display) = drawn {
-                let has_place = ["x", "y", "dy"].iter().any(|place| found.contains_key(*place));
-                values.display.get_or_insert_with(|| if has_place { "block" } else { display }.to_string());
-            }
-            tag.settle(values);
-            let around: Marks = tag.marks.intersection(asked).cloned().collect();
-            if !around.is_empty() {
-                tag.look.get_or_insert_with(Look::default).around = around;
-            }
+            let found = Attributes::read(after, name.text == "blockquote")?;
+            tag.ends = elements.ends(name.text);
+            let marks = sheet.find_marks(&written, found.get("id").unwrap_or(" "), found.text("class"))?;
+            let rules = sheet.find_rules(&marks, around);
+            tag.apply(&found, &rules, &marks, around, display)?;
+            tag.link = find_target(&written, &found)?;
+            tag.alt = found.text("alt").to_string();
+            tag.media = lower(found.text("media"))?.into_owned();
+            tag.shown = find_shown(name.text, &found)?;
+        } else if !matches!(kind, Kind::Open | Kind::Block) || matches!(name.text, "html" | "body") {
+            tag.kind = if name.text == "br" { Kind::Break } else { Kind::Void };
         } else {
-            tag.become_end();
+            tag.kind = Kind::Close;
         }
-        let is_known = tag.link.as_ref().is_some_and(|link| !link.is_empty())
-            || !(tag.pictures.is_empty()
-                && tag.alt.is_empty()
-                && tag.shown.is_empty()
-                && tag.colours.is_empty());
-        tag.is_noted = matches!(tag.name.as_str(), "a" | "base") || is_known;
+        let has_background = name.bit & elements.with_background != 0;
+        tag.stops = tag.ends | if has_background { elements.bits("table") } else { elements.walls };
+        let says_something = [&tag.alt, &tag.shown].iter().any(|text| !text.is_empty());
+        tag.is_noted = matches!(name.text, "a" | "base")
+            || tag.link.as_ref().is_some_and(|link| !link.is_empty())
+            || says_something
+            || !tag.pictures.is_empty()
+            || !tag.colours.is_empty();
         Ok(tag)
     }
 
-    /// True if the tag ends elements of this name.
-    pub fn does_end(&self, name: &str) -> bool {
-        match self.ends {
-            Ends::Known(names) => names.contains(&name),
-            Ends::Own => self.name == name,
+    /// Find what attributes, rules and style do to the element.
+    ///
+    /// display : how a drawing shows it, if it is in one that does
+    fn apply(
+        &mut self,
+        found: &Attributes,
+        rules: &[Rc<Style>],
+        marks: &Marks,
+        around: Around,
+        display: Option<f64>,
+    ) -> Read<()> {
+        let mut values = self.find_properties(found, rules, around & DRAWING != 0)?;
+        if let (Some(display), None) = (display, values.get(Property::Display)) {
+            let has_place = ["x", "y", "dy"].iter().any(|name| found.has(name));
+            values.set(Property::Display, if has_place { BLOCK } else { display });
         }
-    }
-
-    /// True if the search for an element to end stops at one of this name.
-    pub fn stops_at(&self, name: &str) -> bool {
-        let is_border = if has_background(&self.name) { name == "table" } else { is_wall(name) };
-        is_border || self.does_end(name)
-    }
-
-    /// False for a tag that ends nothing.
-    pub fn ends_something(&self) -> bool {
-        self.ends != Ends::Known(&[])
-    }
-
-    fn become_end(&mut self) {
-        let is_ended =
-            matches!(self.kind, Kind::Open | Kind::Block) && !matches!(self.name.as_str(), "html" | "body");
-        self.kind = match self.name.as_str() {
-            _ if is_ended => Kind::Close,
-            "br" => Kind::Break,
-            _ => Kind::Void,
-        };
-        self.ends = Ends::Own;
+        self.settle(&values);
+        self.look.around = marks.asked;
+        Ok(())
     }
 
     /// What attributes, rules and style say together, each stronger than the one before.
     fn find_properties(
         &mut self,
         found: &Attributes,
-        rules: &[Rc<Rule>],
+        rules: &[Rc<Style>],
         is_drawn: bool,
     ) -> Read<Properties> {
-        let mut values = self.read_attributes(found)?;
-        let written = get(found, "style");
-        let mut pictures: Vec<&str> = written
-            .split("url(")
-            .skip(1)
-            .map(|piece| partition(piece, ")").0.trim_matches(['\'', '"', ' ']))
-            .collect();
-        pictures.extend(["src", "background"].iter().filter_map(|name| found.get(*name)).map(String::as_str));
-        self.pictures = pictures.into_iter().map(shorten).collect();
-        let mut styles: Vec<Rc<Style>> = rules.iter().map(|rule| Rc::clone(&rule.style)).collect();
-        if !written.is_empty() {
-            styles.push(Rc::new(Style::new(written)?));
-        }
+        let mut values = self.find_presentation(found)?;
+        let written = found.text("style");
+        let mut pictures: Vec<&str> = written.split("url(").skip(1).map(find_address).collect();
+        pictures.extend(["src", "background"].iter().filter_map(|name| found.get(name)));
+        let pictures = pictures.into_iter().map(|picture| first(picture.trim_matches(is_space), MAX_ADDRESS));
+        self.pictures = pictures.map(str::to_string).collect();
+        let mut styles: Vec<Rc<Style>> = Vec::new();
         if is_drawn {
-            let presented: Vec<String> = ["display", "visibility", "opacity", "font-size"]
-                .iter()
-                .filter_map(|name| found.get(*name).map(|value| format!("{name}:{value}")))
-                .collect();
-            styles.insert(0, Rc::new(Style::new(&presented.join(";"))?));
+            let names = ["display", "visibility", "opacity", "font-size"];
+            let presented = names.iter().filter_map(|name| Some(format!("{name}:{}", found.get(name)?)));
+            styles.push(Rc::new(Style::read(&presented.collect::<Vec<_>>().join(";"))?));
         }
-        for style in &styles {
-            values.update(&style.plain);
+        styles.extend(rules.iter().map(Rc::clone));
+        if !written.is_empty() {
+            styles.push(Rc::new(Style::read(written)?));
         }
-        for style in &styles {
-            values.update(&style.important);
-        }
-        let colours = [values.colour, values.background].into_iter().flatten().filter(|colour| *colour >= 0);
-        self.colours = colours.map(|colour| format!("#{colour:06x}")).collect();
+        styles.iter().for_each(|style| values.update(&style.plain));
+        styles.iter().for_each(|style| values.update(&style.important));
+        let colours = [Property::Colour, Property::Background].into_iter().filter_map(|key| values.get(key));
+        self.colours = colours.filter(|colour| *colour >= 0.0).map(|colour| colour as u32).collect();
         Ok(values)
     }
 
-    /// What attributes say.
-    fn read_attributes(&self, found: &Attributes) -> Read<Properties> {
-        let name = self.name.as_str();
+    /// What the element and its attributes, except style, say.
+    fn find_presentation(&self, found: &Attributes) -> Read<Properties> {
+        let name = self.name.text;
+        let has_background = self.name.bit & elements().with_background != 0;
         let mut values = Properties::default();
         if matches!(name, "datalist" | "rp" | "template") {
-            values.display = Some("none".to_string());
+            values.set(Property::Display, NONE);
         }
         if let Some(direction) = found.get("dir") {
-            values.leftward = Some(direction.trim_matches(is_space).eq_ignore_ascii_case("rtl"));
+            let is_leftward = direction.trim_matches(is_space).eq_ignore_ascii_case("rtl");
+            values.set(Property::Leftward, f64::from(u8::from(is_leftward)));
         }
         if name == "bdo" {
-            values.is_override = Some(true);
+            values.set(Property::Override, 1.0);
         }
         if matches!(name, "details" | "summary") {
-            values.shut = Some(name == "details" && !found.contains_key("open"));
+            let is_shut = name == "details" && !found.has("open");
+            values.set(Property::Shut, f64::from(u8::from(is_shut)));
         }
-        if matches!(name, "button" | "mark" | "select") || (name == "a" && found.contains_key("href")) {
-            values.colour = Some(UNKNOWN_COLOUR);
+        if matches!(name, "button" | "mark" | "select") || (name == "a" && found.has("href")) {
+            values.set(Property::Colour, f64::from(UNKNOWN_COLOUR)); // its own one
         }
-        if name == "font" && is_digit(first(get(found, "size").trim_matches(['+', '-', ' ']), 1))? {
-            values.size = Some(NORMAL);
+        if name == "font" && is_digit(first(found.text("size").trim_matches(['+', '-', ' ']), 1))? {
+            values.set(Property::Size, NORMAL);
         }
-        let is_cited = |value: &String| value.contains("cite") || value.contains("quote");
-        if name == "blockquote" && found.values().any(is_cited) {
-            values.quoted = Some(true);
+        if name == "blockquote" && found.quotes {
+            values.set(Property::Quoted, 1.0);
         }
-        if has_background(name) && found.contains_key("background") {
-            values.background = Some(UNKNOWN_COLOUR);
+        if has_background && found.has("background") {
+            values.set(Property::Background, f64::from(UNKNOWN_COLOUR));
         }
-        if has_background(name) {
-            read_colour(found, "bgcolor", &mut values.background)?;
-        }
-        if name == "body" {
-            read_colour(found, "text", &mut values.colour)?;
-        }
-        if name == "font" {
-            read_colour(found, "color", &mut values.colour)?;
+        for (attribute, property, is_read) in [
+            ("bgcolor", Property::Background, has_background),
+            ("text", Property::Colour, name == "body"),
+            ("color", Property::Colour, name == "font"),
+        ] {
+            if let Some(value) = found.get(attribute).filter(|_| is_read) {
+                let value = lower(value.trim_matches(is_space))?;
+                // Also without its `#`; a number is larger than UNKNOWN_COLOUR and TRANSPARENT.
+                let colour = parse_colour(&value)?.max(parse_colour(&format!("#{value}"))?);
+                values.set(property, f64::from(colour));
+            }
         }
         Ok(values)
     }
 
     /// Find what the values do to the element and the text in it.
-    fn settle(&mut self, mut values: Properties) {
-        if values.is_empty() {
-            return;
-        }
-        let usual = if self.kind == Kind::Block { "block" } else { "inline" };
-        let display = values.display.take().unwrap_or_else(|| usual.to_string());
-        if display == "inline" && self.kind == Kind::Block {
+    fn settle(&mut self, values: &Properties) {
+        let default = if self.kind == Kind::Block { BLOCK } else { INLINE };
+        let display = values.get(Property::Display).unwrap_or(default);
+        if display == INLINE && self.kind == Kind::Block {
             self.kind = Kind::Open;
-        } else if matches!(display.as_str(), "block" | "table" | "flex") && self.kind == Kind::Open {
-            self.kind = Kind::Block;
-            self.ends = Ends::Known(&[]);
+        } else if display == BLOCK && self.kind == Kind::Open {
+            (self.kind, self.ends) = (Kind::Block, 0);
         }
-        if values.background == Some(TRANSPARENT) {
-            values.background = None;
+        self.look.inherited = values.inherited();
+        if values.get(Property::Background) == Some(f64::from(TRANSPARENT)) {
+            if let Some(background) = self.look.inherited.get_mut(Property::Background as usize) {
+                *background = None;
+            }
         }
-        let is_box = values.overflow.take().is_some_and(|overflow| overflow == "hidden")
-            && display != "inline"
-            && !has_background(&self.name);
-        let least = std::mem::take(&mut values.sizes).into_iter().flatten().fold(NORMAL, f64::min);
-        let is_gone = display == "none"
-            || values.opacity.take().unwrap_or(1.0) <= FAINT_OPACITY
-            || (is_box && least <= TINY)
-            || values.indent.take().unwrap_or(0.0) <= FAR;
-        if is_gone || !values.is_empty() {
-            self.look = Some(Look { values, is_gone, around: Marks::new() });
-        }
+        let sizes = [Property::Height, Property::MaxHeight, Property::Width, Property::MaxWidth];
+        let is_box = values.get(Property::Overflow) == Some(1.0)
+            && display != INLINE
+            && self.name.bit & elements().with_background == 0;
+        self.look.is_gone = display == NONE
+            || values.get(Property::Opacity).is_some_and(|opacity| opacity <= FAINT_OPACITY)
+            || (is_box && sizes.iter().any(|size| values.get(*size).is_some_and(|size| size <= TINY)))
+            || values.get(Property::Indent).is_some_and(|indent| indent <= FAR);
     }
 }
 
-/// The value of an attribute, or nothing.
-fn get<'a>(found: &'a Attributes, name: &str) -> &'a str {
-    found.get(name).map(String::as_str).unwrap_or_default()
+/// The address in what follows `url(`.
+fn find_address(piece: &str) -> &str {
+    partition(piece, ")").0.trim_matches(['\'', '"', ' '])
 }
 
-fn shorten(address: &str) -> String {
-    first(address.trim_matches(is_space), MAX_ADDRESS).to_string()
-}
-
-/// Also without its `#`; a number is larger than UNKNOWN_COLOUR and TRANSPARENT.
-fn read_colour(found: &Attributes, attribute: &str, own: &mut Option<i64>) -> Read<()> {
-    if let Some(value) = found.get(attribute) {
-        let value = lower(value.trim_matches(is_space))?;
-        *own = Some(parse_colour(&value).max(parse_colour(&format!("#{value}"))));
-    }
-    Ok(())
-}
-
-fn find_marks(name: &str, found: &Attributes) -> Read<Marks> {
-    let id = found.get("id").map_or(" ", String::as_str);
-    let mut marks = Marks::from([name.to_string(), "*".to_string(), format!("#{}", lower(id)?)]);
-    marks.extend(split_space(&lower(get(found, "class"))?).map(|class| format!(".{class}")));
-    Ok(marks)
-}
-
+/// The text of a field of a form that a reader sees.
 fn find_shown(name: &str, found: &Attributes) -> Read<String> {
-    let kind = lower(get(found, "type"))?;
-    let is_seen =
-        name == "input" && !matches!(&*kind, "hidden" | "checkbox" | "radio" | "password" | "image" | "file");
-    let value = get(found, "value");
-    let text = if value.is_empty() { get(found, "placeholder") } else { value };
-    Ok(if is_seen { text.to_string() } else { String::new() })
+    if name != "input" {
+        return Ok(String::new());
+    }
+    let kind = lower(found.text("type"))?;
+    if matches!(kind.as_ref(), "hidden" | "checkbox" | "radio" | "password" | "image" | "file") {
+        return Ok(String::new());
+    }
+    let value = found.get("value").filter(|value| !value.is_empty());
+    Ok(value.unwrap_or(found.text("placeholder")).to_string())
 }
 
 /// Where a link, form, button or refresh leads to, or a base.
 fn find_target(name: &str, found: &Attributes) -> Read<Option<String>> {
-    let mut target: Option<&str> = None;
-    if matches!(name, "a" | "area" | "base") || name.contains(':') {
-        target = found.get("href").or_else(|| found.get("xlink:href")).map(String::as_str);
-    }
-    if matches!(name, "form" | "button" | "input") {
-        let places = [get(found, "formaction"), get(found, "action")];
-        target = places.into_iter().find(|place| !place.is_empty());
-    }
-    if name == "meta" && lower(get(found, "http-equiv"))? == "refresh" {
-        target = find_refresh(get(found, "content"))?;
-    }
-    Ok(target.map(shorten))
+    let target = match name {
+        "form" | "button" | "input" => {
+            let targets = [found.get("formaction"), found.get("action")];
+            targets.into_iter().flatten().find(|target| !target.is_empty())
+        }
+        "meta" if found.text("http-equiv").eq_ignore_ascii_case("refresh") => {
+            find_refresh(found.text("content"))?
+        }
+        "a" | "area" | "base" => found.get("href").or(found.get("xlink:href")),
+        _ if name.contains(':') => found.get("href").or(found.get("xlink:href")),
+        _ => None,
+    };
+    Ok(target.map(|target| first(target.trim_matches(is_space), MAX_ADDRESS).to_string()))
 }
 
+/// The address in `5; url=http://a.example/`.
 fn find_refresh(content: &str) -> Read<Option<&str>> {
     let lowered = lower(content)?;
-    let Some(place) = lowered.find("url=") else { return Ok(None) };
-    let before = lowered.get(..place).unwrap_or_default().chars().count();
-    let start = content.char_indices().nth(before + 4).map_or(content.len(), |(start, _)| start);
-    Ok(content.get(start..).map(|address| address.trim_matches(['\'', '"', ' '])))
+    let Some((before, _)) = lowered.split_once("url=") else { return Ok(None) };
+    let start = first(content, count(before) + 4).len(); // lower-case letters may take more bytes
+    Ok(content.get(start..).map(|target| target.trim_matches(['\'', '"', ' '])))
 }
 
 /// An address as a browser reads it by the `base` of a page (RFC 3986, 5.2.2), but `..` stays.
 pub fn resolve(base: &str, address: &str) -> Read<String> {
     let base = base.replace('\\', "/");
-    let (scheme, has_slashes, place) = partition(partition(partition(&base, "?").0, "#").0, "//");
+    let (base, _, _) = partition(&base, "?");
+    let (base, _, _) = partition(base, "#");
+    let (scheme, has_slashes, place) = partition(base, "//");
+    let is_web = ["http:", "https:", "ftp:", ""].iter().any(|web| scheme.eq_ignore_ascii_case(web));
     let (before, has_colon, _) = partition(address, ":");
-    let is_web = ["http:", "https:", "ftp:", ""].iter().any(|known| known.eq_ignore_ascii_case(scheme));
-    if !is_web || !has_slashes || (has_colon && ask(before, "isalpha")?) {
+    if !is_web || !has_slashes || (has_colon && is_alpha(before)?) {
         return Ok(address.to_string());
     }
     let address = address.replace('\\', "/");
@@ -389,44 +375,96 @@ pub fn resolve(base: &str, address: &str) -> Read<String> {
     if address.starts_with('/') {
         return Ok(format!("{scheme}//{host}{address}"));
     }
-    let is_beside = !(address.is_empty() || address.starts_with(['?', '#']));
-    let end = if is_beside { path.rfind('/').map_or(0, |slash| slash + 1) } else { path.len() };
-    Ok(format!("{scheme}//{host}/{}{address}", path.get(..end).unwrap_or_default()))
+    let is_whole = address.is_empty() || address.starts_with(['?', '#']);
+    let folder = path.rfind('/').map_or("", |last| path.get(..=last).unwrap_or_default());
+    Ok(format!("{scheme}//{host}/{}{address}", if is_whole { path } else { folder }))
 }
 
-/// The attributes of a tag: the first of a name counts;  place : where the tag's name ends
-fn parse_attributes(text: &str, mut place: usize) -> Read<Attributes> {
-    let text: Cow<'_, str> = if text.contains(['\t', '\r', '\n', '\x0c']) {
-        Cow::Owned(text.replace(['\t', '\r', '\n', '\x0c'], " "))
-    } else {
-        Cow::Borrowed(text)
-    };
-    let mut found = Attributes::new();
-    let find = |mark: char, start: usize| {
-        let rest = text.get(start..).unwrap_or_default();
-        rest.find(mark).map_or(text.len(), |offset| start + offset)
-    };
-    while place < text.len() {
-        let equals = find('=', place);
-        let names = text.get(place..equals).unwrap_or_default().replace('/', " ");
-        place = equals + 1;
-        while text.as_bytes().get(place) == Some(&b' ') {
-            place += 1;
-        }
-        let quote = match text.as_bytes().get(place) {
-            Some(b'"') => '"',
-            Some(b'\'') => '\'',
-            _ => ' ',
-        };
-        place += usize::from(quote != ' ');
-        let end = find(quote, place);
-        let value = decode_references(text.get(place..end).unwrap_or_default(), true)?;
-        let mut words = split_space(&names).peekable();
-        while let Some(word) = words.next() {
-            let own = if words.peek().is_none() { value.to_string() } else { String::new() };
-            found.entry(lower(word)?.into_owned()).or_insert(own);
-        }
-        place = end + 1;
+/// `text.isalpha()`
+fn is_alpha(text: &str) -> Read<bool> {
+    if text.is_ascii() {
+        return Ok(!text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphabetic()));
     }
-    Ok(found)
+    ask(text, "isalpha")
+}
+
+/// The attributes that are read; all others only count as text of a quotation.
+const ATTRIBUTES: [&str; 29] = [
+    "action", "alt", "background", "bgcolor", "class", "color", "content", "dir", "display", "dy",
+    "font-size", "formaction", "href", "http-equiv", "id", "media", "opacity", "open", "placeholder", "size",
+    "src", "style", "text", "type", "value", "visibility", "x", "xlink:href", "y",
+];
+
+/// The attributes of a tag, decoded, by lower-case name: the first counts.
+struct Attributes<'a> {
+    found: Vec<(&'static str, Cow<'a, str>)>,
+    quotes: bool, // any of them has the word `cite` or `quote` in it
+}
+
+impl<'a> Attributes<'a> {
+    /// text : what follows the name of a tag;  with_all : whether `quotes` is asked for
+    fn read(text: &'a str, with_all: bool) -> Read<Self> {
+        let mut attributes = Attributes { found: Vec::new(), quotes: false };
+        let mut names = HashSet::new();
+        let mut rest = text;
+        while !rest.is_empty() {
+            let (before, _, after) = partition(rest, "=");
+            let after = after.trim_start_matches(is_blank);
+            let quote = after.chars().next().filter(|quote| matches!(quote, '\'' | '"'));
+            let ended = match quote {
+                Some(quote) => after.get(1..).unwrap_or_default().split_once(quote),
+                None => after.split_once(is_blank),
+            };
+            let (value, after) =
+                ended.unwrap_or((after.get(usize::from(quote.is_some())..).unwrap_or_default(), ""));
+            rest = after;
+            let words = before.split(|character| character == '/' || is_space(character));
+            let mut words = words.filter(|word| !word.is_empty()).peekable();
+            while let Some(word) = words.next() {
+                let value = if words.peek().is_none() { value } else { "" };
+                attributes.add(word, value)?;
+                if with_all && names.insert(lower(word)?.into_owned()) {
+                    let value = decode_value(value)?;
+                    attributes.quotes |= value.contains("cite") || value.contains("quote");
+                }
+            }
+        }
+        Ok(attributes)
+    }
+
+    fn add(&mut self, word: &str, value: &'a str) -> Read<()> {
+        // One letter beyond ASCII is a letter of ASCII in lower case: the sign of Kelvin.
+        let word = if word.is_ascii() { Cow::Borrowed(word) } else { word.replace('\u{212a}', "k").into() };
+        if let Some(name) = ATTRIBUTES.iter().find(|name| name.eq_ignore_ascii_case(&word)) {
+            if !self.has(name) {
+                self.found.push((name, decode_value(value)?));
+            }
+        }
+        Ok(())
+    }
+
+    fn get(&self, name: &str) -> Option<&str> {
+        self.found.iter().find(|(found, _)| *found == name).map(|(_, value)| value.as_ref())
+    }
+
+    fn has(&self, name: &str) -> bool {
+        self.get(name).is_some()
+    }
+
+    fn text(&self, name: &str) -> &str {
+        self.get(name).unwrap_or_default()
+    }
+}
+
+/// White space that ends a value without quotes.
+fn is_blank(character: char) -> bool {
+    matches!(character, ' ' | '\t' | '\r' | '\n' | '\x0c')
+}
+
+fn decode_value(value: &str) -> Read<Cow<'_, str>> {
+    if !value.contains(['\t', '\r', '\n', '\x0c']) {
+        return decode_references(value, true);
+    }
+    let value = value.replace(['\t', '\r', '\n', '\x0c'], " ");
+    Ok(Cow::Owned(decode_references(&value, true)?.into_owned()))
 }
