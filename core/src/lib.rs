@@ -14,10 +14,11 @@ mod count;
 mod limits;
 mod mail;
 mod python;
+mod text;
 mod tokens;
 
 use count::{Arrays, Builder};
-use mail::headers::{find_header, find_header_fields};
+use mail::headers::{find_header, find_header_fields, Span};
 use mail::message::{LeftToPython, Read};
 use tokens::bag::{hash_token, Tokens, Words};
 use tokens::Wanted;
@@ -102,15 +103,14 @@ fn list_words<'py>(py: Python<'py>, words: &Words) -> PyResult<Bound<'py, PyList
     PyList::new(py, words.iter().collect::<Vec<_>>())
 }
 
+/// Tokens by view, those that were sent, and the date.
+type ReadTokens<'py> = (Vec<Bound<'py, PyList>>, Bound<'py, PyList>, Option<f64>);
+
 /// The tokens of a message by view, those that were sent, and the date; None if it is left to Python.
 ///
 /// wanted : some of bigrams, raw, measures, signature, date
 #[pyfunction]
-fn read<'py>(
-    py: Python<'py>,
-    data: &[u8],
-    wanted: Vec<String>,
-) -> PyResult<Option<(Vec<Bound<'py, PyList>>, Bound<'py, PyList>, Option<f64>)>> {
+fn read<'py>(py: Python<'py>, data: &[u8], wanted: Vec<String>) -> PyResult<Option<ReadTokens<'py>>> {
     let Some(tokens) = read_tokens(py, data, read_wanted(&wanted)) else { return Ok(None) };
     let views = tokens.views().into_iter().map(|words| list_words(py, words)).collect::<PyResult<_>>()?;
     Ok(Some((views, list_words(py, &tokens.sent)?, tokens.date)))
@@ -215,7 +215,7 @@ fn flatten<T: Copy, const N: usize>(values: &[T], to_bytes: impl Fn(T) -> [u8; N
 
 /// Where the header begins, and (start, stop, name) of each field; None if it is left to Python.
 #[pyfunction]
-fn find_fields(data: &[u8]) -> Option<(usize, Vec<(usize, usize, String)>)> {
+fn find_fields(data: &[u8]) -> Option<(usize, Vec<Span>)> {
     guard(|| Ok((find_header(data, 0), find_header_fields(data))))
 }
 

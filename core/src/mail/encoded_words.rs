@@ -5,7 +5,7 @@ use super::headers::{between, from, latin_1};
 use super::message::Read;
 use super::transfer::{decode_base64, decode_escapes};
 use crate::limits::Allowance;
-use crate::tokens::text::is_space;
+use crate::text::is_space;
 use memchr::{memchr, memmem};
 
 const MAX_CHARSET_CHARACTERS: usize = 77;

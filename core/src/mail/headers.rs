@@ -8,7 +8,7 @@ use crate::limits::Allowance;
 use crate::limits::{
     MAX_FIELD_NAME, MAX_FROM_LINES, MAX_HEADER_BYTES, MAX_HEADER_LINES, MAX_PARAMETERS, MAX_PARAMETER_BYTES,
 };
-use crate::tokens::text::{is_space, partition, rpartition, split_space_at_most};
+use crate::text::{is_space, partition, rpartition, split_space_at_most};
 use memchr::{memchr, memmem, memrchr};
 use std::borrow::Cow;
 use std::collections::BTreeMap;

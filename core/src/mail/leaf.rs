@@ -7,7 +7,7 @@ use super::message::{Document, Part, Read};
 use super::transfer::{decode_transfer, is_white, normalise_encoding};
 use crate::limits::Allowance;
 use crate::python::call;
-use crate::tokens::text::{count, first, is_space, lower, partition, rpartition};
+use crate::text::{count, first, is_space, lower, partition, rpartition};
 use memchr::memmem;
 use pyo3::prelude::*;
 use std::borrow::Cow;
@@ -118,7 +118,8 @@ fn guess_type(kind: &str, filename: &str, disposition: &str) -> Read<String> {
     let ending = rpartition(&name, ".").2;
     let (main, _, sub) = partition(kind, "/");
     let is_vague = main == "application" && (sub.starts_with("x-") || sub == "octet-stream" || sub == ending);
-    if !is_vague && !(kind == "text/plain" && disposition == "attachment") {
+    let is_attached_text = kind == "text/plain" && disposition == "attachment";
+    if !(is_vague || is_attached_text) {
         return Ok(kind.to_string());
     }
     let named = match ending {
@@ -319,7 +320,7 @@ fn read_text(part: &mut Part, payload: &[u8], allowance: &mut Allowance) -> Read
         let start = first(&part.text, 200).trim_start_matches(is_space);
         let has_start =
             |known: &&str| start.get(..known.len()).is_some_and(|text| text.eq_ignore_ascii_case(known));
-        part.is_html = HTML_STARTS.iter().any(|known| has_start(known)) && is_mostly_shown(&part.text)?;
+        part.is_html = HTML_STARTS.iter().any(has_start) && is_mostly_shown(&part.text)?;
     }
     Ok(())
 }

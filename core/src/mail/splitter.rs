@@ -359,8 +359,7 @@ impl<'m, 'd> Splitter<'m, 'd> {
     }
 
     fn enter_multipart(&mut self, scan: &mut Scan, part: &Part, start: usize, depth: usize) {
-        let boundary =
-            get_parameter(&part.parameters, "boundary").trim_end_matches(crate::tokens::text::is_space);
+        let boundary = get_parameter(&part.parameters, "boundary").trim_end_matches(crate::text::is_space);
         let delimiter =
             if boundary.is_empty() { Vec::new() } else { [b"--", &to_bytes(boundary)[..]].concat() };
         scan.leaf = boundary.is_empty().then(plain_text); // what is before a guessed boundary

@@ -1,12 +1,12 @@
 //! nbspam/tokens/headers.py: header fields become tokens of the header view.
 
 use super::bag::Words;
-use super::text::{
-    first, is_digit, is_longer, is_upper, lower, partition, rpartition, split_space, split_space_at_most,
-};
 use super::words::{alphabet, has_zero_width, look_up, make_skip_token, push_parents, split_words, MAX_WORD};
 use crate::limits::MAX_TOKENS;
 use crate::mail::message::{Field, Message, Read};
+use crate::text::{
+    first, is_digit, is_longer, is_upper, lower, partition, rpartition, split_space, split_space_at_most,
+};
 
 const MAX_FIELD_WORDS: usize = 400;
 const MAX_TOKEN_NAME: usize = 60;

@@ -2,10 +2,10 @@
 
 use super::bag::Words;
 use super::structure::MAX_URLS;
-use super::text::{count, first, is_digit, is_longer, lower, rpartition, split_space, split_space_at_most};
 use super::texts::Texts;
 use super::words::CURRENCIES;
 use crate::mail::message::{Message, Read};
+use crate::text::{count, first, is_digit, is_longer, lower, rpartition, split_space, split_space_at_most};
 use std::collections::HashSet;
 
 const MAX_HOPS: usize = 50;

@@ -6,7 +6,6 @@ pub mod characters;
 mod headers;
 mod measures;
 mod structure;
-pub mod text;
 mod texts;
 mod unicode_words;
 mod words;

@@ -3,15 +3,15 @@
 use super::addresses::normalise_ipv4;
 use super::bag::{Words, INNER};
 use super::headers::counts_as_evidence;
-use super::text::{
-    first, is_alpha, is_ascii_digit, is_space, last, lower, partition, pin, rpartition, without_space,
-};
 use super::unicode_words::fold;
 use super::words::{
     alphabet, has_zero_width, list_parents, look_up, make_skip_token, push_parents, split_words, MAX_WORD,
 };
 use crate::mail::headers::{find_header, find_header_fields, unify_line_ends};
 use crate::mail::message::{Document, Html, Message, Part, Read};
+use crate::text::{
+    first, is_alpha, is_ascii_digit, is_space, last, lower, partition, pin, rpartition, without_space,
+};
 use std::borrow::Cow;
 
 const MAX_ALT_WORDS: usize = 100;
@@ -104,14 +104,14 @@ pub fn tokenize_part(part: &Part, found: &mut Words) -> Read<()> {
 /// The ending of a file's name, a double one as well (pdf.exe), and the words of the rest.
 fn tokenize_filename(filename: &str, found: &mut Words) -> Read<()> {
     let pinned = pin(filename)?;
-    let spaced: Vec<&str> = super::text::split_space(&pinned).collect();
+    let spaced: Vec<&str> = crate::text::split_space(&pinned).collect();
     let whole = lower(&spaced.join(" "))?.into_owned();
     let name = last(whole.trim_end_matches([' ', '.']), 200);
     let (stem, has_dot, ending) = rpartition(name, ".");
     if has_dot {
         found.push_pieces(&["ending=", &shorten(ending, 10)]);
         let (_, has_second, second) = rpartition(stem.trim_end_matches(is_space), ".");
-        if has_second && (2..=4).contains(&super::text::count(second)) {
+        if has_second && (2..=4).contains(&crate::text::count(second)) {
             found.push_pieces(&["ending=", &shorten(&[second, ".", ending].concat(), 14)]);
         }
     }

@@ -2,12 +2,12 @@
 
 use super::bag::Words;
 use super::structure::{cut_urls, find_host, read_url, shorten, tokenize_page, tokenize_part, MAX_LINKS};
-use super::text::{lower, partition};
 use super::words::{has_zero_width, split_words};
 use crate::limits::MAX_TOKENS;
 use crate::mail::html::read_html;
 use crate::mail::message::{Html, Part, Read};
 use crate::python::call;
+use crate::text::{lower, partition};
 use std::borrow::Cow;
 use std::collections::HashSet;
 

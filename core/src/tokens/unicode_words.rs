@@ -2,8 +2,8 @@
 
 use super::bag::{EDGE, INNER};
 use super::characters::{fold_into, is_alnum};
-use super::text::partition;
 use crate::mail::message::Read;
+use crate::text::partition;
 use std::borrow::Cow;
 
 const TURNED_ROUND: char = '\u{202e}'; // what is between is shown from right to left (UAX #9, 2.2)

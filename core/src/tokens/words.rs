@@ -2,9 +2,9 @@
 
 use super::bag::{Words, INNER};
 use super::characters::are_alnum;
-use super::text::{count, is_ascii_digit, is_longer, rpartition};
 use super::unicode_words::{fold, splits_words};
 use crate::mail::message::Read;
+use crate::text::{count, is_ascii_digit, is_longer, rpartition};
 
 pub const MAX_WORD: usize = 40;
 const MIN_SPACED: usize = 3;

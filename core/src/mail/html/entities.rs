@@ -1,7 +1,7 @@
 //! nbspam/mail/html/entities.py: character references of HTML decoded as browsers do.
 
 use crate::mail::message::{LeftToPython, Read};
-use crate::tokens::text::first;
+use crate::text::first;
 use memchr::memchr;
 use pyo3::prelude::*;
 use std::borrow::Cow;

@@ -2,7 +2,7 @@
 
 use crate::mail::message::Read;
 use crate::python::call;
-use crate::tokens::text::{first, is_digit, is_space, lower, partition, split_space};
+use crate::text::{first, is_digit, is_space, lower, partition, split_space};
 use memchr::memmem;
 use std::borrow::Cow;
 use std::collections::HashMap;

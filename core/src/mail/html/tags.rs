@@ -8,7 +8,7 @@ use super::styles::{
 };
 use crate::mail::message::Read;
 use crate::python::ask;
-use crate::tokens::text::{count, first, is_digit, is_space, lower, partition};
+use crate::text::{count, first, is_digit, is_space, lower, partition};
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;

@@ -1,8 +1,8 @@
 //! Methods of `str` in Python, whose lengths and slices count characters.
 
-use super::characters::kinds_of;
 use crate::mail::message::Read;
 use crate::python::ask;
+use crate::tokens::characters::kinds_of;
 use std::borrow::Cow;
 
 /// White space of Python's `str.split` and `str.strip`.
