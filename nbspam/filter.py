@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from nbspam.explain import Explanation
     from nbspam.model.chosen_settings import Scoring
     from nbspam.settings import Settings
-    from nbspam.store.reader import Model
+    from nbspam.store.reader import FindBase, Model
     from nbspam.tokens import Counted
 
 
@@ -157,7 +157,11 @@ def _read(message: Given) -> bytes:
 
 
 def open_filter(
-    path: str, scoring: Scoring | None = None, loss: str | None = None, current: Filter | None = None
+    path: str,
+    scoring: Scoring | None = None,
+    loss: str | None = None,
+    current: Filter | None = None,
+    find_base: FindBase | None = None,
 ) -> Filter:
     """The filter of the model that is at the path now.
 
@@ -165,12 +169,13 @@ def open_filter(
     loss    : costs (`FP=10,FN=1,unsure=0.2`) or the path of a matrix file; None for that of the model, or
               the default: 0-1 with `textbook`
     current : an open filter with the same scoring and loss: returned if its model is still there, else closed
+    find_base : as for nbspam.store.reader.Model
     """
     if current:
         if current.model.is_at(path):
             return current
         current.close()
-    model = open_model(path)
+    model = open_model(path, find_base=find_base)
     settings = parse_settings(model.settings, model.path)
     if scoring:
         from nbspam.model.chosen_settings import change_settings

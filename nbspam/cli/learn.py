@@ -14,7 +14,7 @@ from nbspam.cli.classify import ReadableMessages, list_paths, parse_arguments
 from nbspam.errors import BadDataError, UsageError
 from nbspam.learning.learn import OTHER_FORM, check_classes, learn_messages, split_batches
 from nbspam.store.updater import Origin
-from nbspam.tasks.start import choose_model, copy_shared
+from nbspam.tasks.start import begin_model, choose_model
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -70,8 +70,8 @@ def learn(options: Options, class_name: str | None, paths: list[str]) -> int:
             check_classes(start, label)
         found = _open_reports(messages) if options.attached else messages
         for batch in split_batches(_refuse_empty(found, messages), lambda message: len(message[1])):
-            if copy_shared(model, start):
-                say(f"{plain(model)} begins as a copy of {plain(start)}.", options.quiet)
+            if kind := begin_model(model, start):
+                say(f"{plain(model)} begins as {kind} of {plain(start)}.", options.quiet)
             for (name, _), result in zip(batch, learn_messages(model, label, batch, origin), strict=True):
                 write_text(f"{result}\t{plain(name)}\n")
                 done[result] = done.get(result, 0) + 1

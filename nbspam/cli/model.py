@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Sequence
 from functools import partial
 
 import click
 from rich.table import Table
 
-from nbspam.cli import amount, messages_text, plain, say, write_text
+from nbspam.cli import amount, error_text, messages_text, plain, say, write_text
 from nbspam.cli.classify import STDIN_NAME, open_input
 from nbspam.cli.options import ANY_PATH, LongGroup, options
 from nbspam.cli.shared import check_new_model, check_writable, write_lines
 from nbspam.cli.tables import console, fit_table, print_sentence, table, write_json
-from nbspam.errors import BadDataError, UsageError
+from nbspam.errors import BadDataError, NbspamError, UsageError
 from nbspam.labels import HAM_AND_SPAM, format_counts
 from nbspam.learning.autolearn import forget_autolearned
 from nbspam.model.features import bin_text, make_bins
@@ -22,6 +23,7 @@ from nbspam.store.prune import prune
 from nbspam.store.text import dump_model, load_dump
 from nbspam.tasks.inspect_model import ModelFacts, collect_facts
 from nbspam.tasks.merge import Merged, merge
+from nbspam.tasks.rebase import rebase
 from nbspam.tasks.word_lists import MAX_LIST_LINE, WordList, import_words
 
 SHOWN_SETTINGS = ("event_model", "averaged", "features", "token_pattern", "alpha", "prior", "imported")
@@ -178,6 +180,39 @@ def prune_command(model: str, max_size: int | None, min_count: int | None, quiet
     say(f"Pruned {done.pruned:,} of {done.tokens:,} tokens.\nModel: {plain(model)}, {sizes}.", quiet)
 
 
+@model_command.command("rebase")
+@click.argument("models", nargs=-1, metavar="[MODEL]...", type=ANY_PATH)
+@options("model", "start", "quiet")
+def rebase_command(models: tuple[str, ...], model: str, start: str, quiet: bool) -> int:
+    """Give models that began with --start another base.
+
+    Without --start: what is now at the path of their base.
+
+    What they have learned stays.  A message of the old base that they have unlearned stays unlearned if the
+    new base has learned it, too.  If not, that is forgotten, and stdout names the message: its class, the
+    command that had unlearned it, its subject, and the model.  A model that has the base stays as it is.
+
+    \b
+    Example:
+        nbspam model rebase --start /var/lib/nbspam/new.nbspam /var/lib/nbspam/users/*
+
+    Exit status: 0 done, else of the last failure: 64 no overlay; 65 no sound model, or a base that counts
+    other things; 66 no model; 74 I/O; 75 try again later.
+    """
+    status = 0
+    for path in models or (model,):
+        try:
+            for one in rebase(path, start):
+                fields = (one.label, one.source.replace("\t", " "), " ".join(one.subject))
+                write_text("\t".join(["not in the base", *map(plain, fields), plain(path)]) + "\n")
+        except NbspamError as error:
+            sys.stderr.write(error_text(error))
+            status = error.status
+        else:
+            say(f"{plain(path)} has its base.", quiet)
+    return status
+
+
 @model_command.command("forget-autolearned")
 @options("model", "quiet")
 def forget_command(model: str, quiet: bool) -> None:
@@ -206,6 +241,8 @@ def info_text(facts: ModelFacts) -> str:
         ("model", f"{facts['path']}  ({facts['size_bytes'] / 1e6:.1f} MB, format {facts['format']})"),
         ("messages", counts),
     ]
+    if facts["base"]:
+        rows.append(("base", f"{facts['base']}, which this adds to"))
     if n_own := sum(own.values()):
         rows.append(("autolearned", f"{n_own:,} of them, on the filter's own word: {_by_class(own)}"))
     rows.append(("tokens", f"{views or 'none'}; vocabulary {facts['vocabulary']}"))

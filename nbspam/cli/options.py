@@ -113,7 +113,7 @@ _TABLE: dict[str, Callable[[str], Callable[[Any], Any]]] = {
     ),
     "eval.model": _option("Judge by this model, as classify does.", "MODEL", short="-m"),
     "start": _option(
-        "While there is no model, judge by this one; the first learned message makes a copy of it.",
+        "While there is no model, judge by this one; the first learned message makes an overlay of it.",
         "MODEL",
         shown="$NBSPAM_START",
         default=default_start,

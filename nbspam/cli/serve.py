@@ -34,7 +34,7 @@ def serve_command(
     the file is removed; while the model is busy or damaged, clients are asked to try again.  Writes one line
     for each message to stderr.  SIGTERM ends the server after the current answers.
 
-    With %u in MODEL each user has a model (spamc -u NAME).  It begins as a copy of --start with the first
+    With %u in MODEL each user has a model (spamc -u NAME).  It begins as an overlay of --start with the first
     message that the user teaches; until then --start judges.  NAME has letters, digits and any of . _ @ + =
     -; users with other names are judged by --start and cannot teach.
 

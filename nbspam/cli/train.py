@@ -86,7 +86,7 @@ def _source(command: str, given: dict[str, Any]) -> str:
 
 
 def _update(model: str, start: str, given: dict[str, Any]) -> None:
-    """Add the mail to the model, or to a copy of --start; the settings of the model stay."""
+    """Add the mail to the model, or to an overlay of --start; the settings of the model stay."""
     from nbspam.learning.learn import check_classes
     from nbspam.tasks.start import choose_model
     from nbspam.tasks.update import update
@@ -100,7 +100,7 @@ def _update(model: str, start: str, given: dict[str, Any]) -> None:
     with message_steps("Adding", source, given["quiet"]) as advance:
         origin = _source("train --update", given)
         added = update(items, source.classes, model, jobs, advance, start, origin, given["verbose"])
-    if added.is_copy:
-        say(f"{plain(model)} begins as a copy of {plain(start)}.", given["quiet"])
+    if added.begins:
+        say(f"{plain(model)} begins as {added.begins} of {plain(start)}.", given["quiet"])
     say(train_summary(added, "Added"), given["quiet"])
     check_all_read(source.skipped, added.skipped)

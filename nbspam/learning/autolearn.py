@@ -63,7 +63,7 @@ def choose_lesson(
     """The function that learns a message as its most probable class; None if it is not probable enough.
 
     probabilities : by class; None if nothing in the message speaks for a class
-    path          : the model that learns; if it does not exist yet, it begins as a copy of `start`
+    path          : the model that learns; if it does not exist yet, it begins as `start`
     start         : the model that judged
     source        : of the message, for the ledger
     """
@@ -79,9 +79,9 @@ def _learn(path: str, start: str, label: str, data: bytes, source: str) -> bool:
     if not os.path.exists(path):
         if not may_learn_verdict(start, data):
             return False  # the user goes on with the shared model
-        from nbspam.store.writer import copy_model  # once in a model's life
+        from nbspam.store.rebase import start_model  # once in a model's life
 
-        copy_model(start, path)
+        start_model(start, path)
     return learn_verdict(path, label, data, source)
 
 

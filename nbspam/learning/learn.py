@@ -15,6 +15,7 @@ from __future__ import annotations
 from nbspam.errors import DamagedModelError, UsageError
 from nbspam.learning.old_lessons import read_old_lessons, remove_old_lesson
 from nbspam.model.calibration import (
+    CREDIT,
     FIRST_CREDIT,
     MAX_COVARIANCE,
     Learner,
@@ -51,7 +52,6 @@ OTHER_FORM = "learned in another form"  # as another class, so that it cannot be
 # Of one transaction: half a second of work, and the disk writes little more than for one message.
 BATCH_MESSAGES = 32
 BATCH_BYTES = 4 << 20
-CREDIT = "calibration_credit"  # the setting that keeps Learner.credit
 
 
 def learn_message(path: str, label: str, data: bytes, origin: Origin | None = None) -> str:

@@ -14,8 +14,8 @@ from nbspam.learning.autolearn import keep_tokens
 from nbspam.learning.learn import FORGOTTEN, KNOWN, MOVED, count_message, read_counted, split_batches
 from nbspam.store.ledger import Entry, forget_moved, is_own, list_digests, list_entries, list_moves
 from nbspam.store.reader import open_model
+from nbspam.store.rows import FIRST
 from nbspam.store.updater import Transaction, Updater, list_countings
-from nbspam.store.writer import FIRST
 from nbspam.tokens import Counted
 
 

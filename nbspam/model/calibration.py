@@ -54,6 +54,7 @@ _DRIFT_DELAY = 100
 # only if one judged rightly was told before; the first few are free, and so many are kept: docs/decisions.md,
 # "What does it learn from mistakes alone".
 FIRST_CREDIT = 5
+CREDIT = "calibration_credit"  # the setting that keeps Learner.credit
 _MAX_CREDIT = 20
 
 

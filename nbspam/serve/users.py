@@ -22,9 +22,10 @@ from nbspam.learning.learn import FORGOTTEN, LEARNED, MOVED, check_classes, lear
 from nbspam.passthrough import compute_spamassassin_score, mark_message, unwrap_message
 from nbspam.serve import codec
 from nbspam.serve.codec import ClientError, Request
+from nbspam.store.bases import Bases
 from nbspam.store.connection import BESIDE, file_identity
 from nbspam.store.updater import Origin
-from nbspam.tasks.start import choose_model, copy_shared
+from nbspam.tasks.start import begin_model, choose_model
 
 USER = "%u"  # in the path of a model: the name of the user
 MAX_OPEN = 16  # models, of about 3 MB each; to open one takes a millisecond or two
@@ -66,12 +67,15 @@ class UserFilters:
     allow_tell: bool = False
     autolearn: bool = False
     _open: dict[str, Filter] = field(default_factory=dict, init=False)  # by path, the latest last
+    _bases: Bases | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
         if USER in self.path and not self.start:
             why = "each user has a model, but at first it does not exist"
             remedy = "name the model that judges until then: `start=MODEL`"
             raise UsageError(self.path, why, remedy, "serve-start")
+        if USER in self.path:
+            self._bases = Bases(os.path.dirname(self.start))
 
     def check(self) -> str:
         """Raise what is wrong with the model, or with the one that users begin with; its costs in words."""
@@ -85,6 +89,8 @@ class UserFilters:
         """Close all models; the next request opens its own again."""
         for path in list(self._open):
             self._close(path)
+        if self._bases:
+            self._bases.close()
 
     def _close(self, path: str) -> None:
         spam_filter = self._open.pop(path, None)
@@ -115,7 +121,8 @@ class UserFilters:
 
     def _open_filter(self, path: str) -> Filter:
         """The filter of the model that is at the path now."""
-        current = open_filter(path, loss=self.loss, current=self._open.pop(path, None))
+        find_base = self._bases.find if self._bases else None
+        current = open_filter(path, None, self.loss, self._open.pop(path, None), find_base)
         self._open[path] = current
         while len(self._open) > MAX_OPEN:
             self._close(next(iter(self._open)))
@@ -184,7 +191,7 @@ class UserFilters:
         if not path:
             raise UsageError("User", f"{request.user or 'nobody'} can have no model", "", "serve-user")
         check_classes(self._choose_path(request.user), label)
-        copy_shared(path, self.start)
+        begin_model(path, self.start)
         messages = [("", unwrap_message(request.message))]
         return learn_messages(path, label, messages, Origin(_name_source(request)))[0]
 

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from nbspam.model.counts import Counts, Ints, Totals, slice_texts
 from nbspam.store.digest import digest_array
-from nbspam.store.writer import FIRST, NewModel
+from nbspam.store.rows import FIRST
+from nbspam.store.writer import NewModel
 from nbspam.tokens.bag import N_VIEWS, VIEW_NAMES
 
 TOKENS_AT_ONCE = 16_384  # in a slice of make_token_rows

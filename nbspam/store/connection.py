@@ -73,11 +73,17 @@ class Connection(sqlite3.Connection):
 
     file    : identity of the file that is open to read; None in a transaction that writes
     is_open : the file was opened, and an error of SQLite in a query becomes an NbspamError
+    is_overlay : the file has a base (store/overlay.py)
+    attached   : the path of that, if it is read by this connection
+    shared     : the connection to it, if others use that, too
     """
 
     path = ""
     file: tuple[int, int] | None = None
     is_open = False
+    is_overlay = False
+    attached = ""
+    shared: Connection | None = None
 
     def ask(self, query: str, values: Sequence[object] = ()) -> list[Any]:
         """All rows of a query."""
@@ -101,24 +107,23 @@ class OneState:
     """A context in which everything read is of one state of the file, even if another program writes."""
 
     def __init__(self, connection: Connection) -> None:
-        self._connection = connection
-        self._is_outermost = not connection.in_transaction
+        both = (connection, connection.shared)
+        self._connections = [one for one in both if one is not None and not one.in_transaction]
 
     def __enter__(self) -> None:
-        if self._is_outermost:
-            self._connection.execute("BEGIN")
+        for connection in self._connections:
+            connection.execute("BEGIN")
 
     def __exit__(self, *error: object) -> None:
-        if self._is_outermost and self._connection.in_transaction:
-            self._connection.execute("ROLLBACK")  # nothing was written; COMMIT would fail on a damaged page
+        for connection in self._connections:
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")  # nothing was written; COMMIT would fail on a damaged page
 
 
 def connect(path: str, mode: str, seconds: float) -> Connection:
     """A connection to a file.  mode : ro or rw; neither makes a missing file"""
-    name = path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
-    host = "//" if path.startswith("/") else ""  # of no name; a path that begins with // would have one
     connection: Connection = sqlite3.connect(
-        f"file:{host}{name}?mode={mode}",
+        file_uri(path, mode),
         uri=True,
         timeout=seconds,
         isolation_level=None,
@@ -129,6 +134,20 @@ def connect(path: str, mode: str, seconds: float) -> Connection:
     connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MAX_VALUE_BYTES)
     connection.execute("PRAGMA trusted_schema = OFF")
     return connection
+
+
+def roll_back(path: str) -> None:
+    """Take back what a killed writer has left half done; a read-only connection cannot."""
+    connection = connect(path, "rw", BUSY_SECONDS)
+    connection.ask("SELECT count(*) FROM sqlite_master")
+    connection.close()
+
+
+def file_uri(path: str, mode: str) -> str:
+    """The URI of a file for SQLite.  mode : as for connect"""
+    name = path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
+    host = "//" if path.startswith("/") else ""  # of no name; a path that begins with // would have one
+    return f"file:{host}{name}?mode={mode}"
 
 
 def file_identity(path: str) -> tuple[int, int] | None:

@@ -52,7 +52,7 @@ def digest_table(connection: Connection, table: str) -> int:
     if table == "token":
         n_classes = connection.ask("SELECT count(*) FROM class")[0][0]
         columns = ", ".join([columns, *count_columns(n_classes)])
-    return digest_rows(connection.stream(f"SELECT {columns} FROM {table}")) & _BITS
+    return digest_rows(connection.stream(f"SELECT {columns} FROM main.{table}")) & _BITS
 
 
 def digest_array(rows: Any) -> int:

@@ -88,15 +88,15 @@ def check_mergeable(models: Sequence[Model]) -> None:
     remedy = "train one model on all of the mail, or add mail with train `update`"
     for model in models:
         check_tables(model.connection)
-    first = _list_counted(models[0])
+    first = list_counted(models[0])
     for model in models:
-        for what, counted in _list_counted(model).items():
+        for what, counted in list_counted(model).items():
             if counted != first[what]:
                 why = f"does not count the same {what} as {models[0].path}"
                 raise BadDataError(model.path, why, remedy, f"merge-{what}")
 
 
-def _list_counted(model: Model) -> dict[str, object]:
+def list_counted(model: Model) -> dict[str, object]:
     """What a model counts."""
     setting, features = model.settings.get, model.numeric_features()
     has_pairs = setting("numeric_model") == "aode"

@@ -16,9 +16,9 @@ from contextlib import closing
 from typing import NamedTuple
 
 from nbspam.errors import UsageError
-from nbspam.store.connection import BUSY_SECONDS, check_file, connect, store_error
+from nbspam.store.connection import BUSY_SECONDS, connect, store_error
 from nbspam.store.digest import check_tables
-from nbspam.store.reader import count_columns
+from nbspam.store.reader import count_columns, open_model
 from nbspam.store.turns import PATIENCE_SECONDS, Turn
 from nbspam.store.updater import PRUNED, Transaction, Updater
 from nbspam.store.writer import sum_rows
@@ -43,7 +43,10 @@ def prune(path: str, max_bytes: int | None = None, min_count: int = 1) -> Pruned
     min_count : tokens in fewer messages go, all classes together
     Raises UsageError, and changes no count, if what is not a token needs more than max_bytes.
     """
-    check_file(path)
+    with open_model(path) as model:
+        if model.base_path:
+            why = f"is an overlay: nearly all of its tokens are in its base, {model.base_path}"
+            raise UsageError(path, why, "prune the base, then: nbspam model rebase", "prune-overlay")
     before = os.path.getsize(path)
     _compact(path)  # what is free already is not what tokens need
     tokens, pruned = 0, 0

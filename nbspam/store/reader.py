@@ -21,6 +21,8 @@ from nbspam.store.connection import (
     connect,
     file_identity,
     journal_of,
+    replaced_error,
+    roll_back,
     sqlite3,
     store_error,
 )
@@ -28,8 +30,10 @@ from nbspam.tokens.bag import FORM_BITS, N_VIEWS, NO_TEXTBOOK_VIEWS, hash_token
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from typing import Any
+
+    FindBase = Callable[["Model"], "Model | None"]
 
 _KEYS_PER_QUERY = 800  # a typical message has fewer
 MAX_COUNT = 1 << 53  # a float has it without rounding, and 64 bits have the sum of a thousand
@@ -44,6 +48,8 @@ OPENING = {
     "view_total": "SELECT view, class, documents, occurrences FROM view_total ORDER BY view, class",
     "calibration": "SELECT number, feature, class, weight FROM calibration ORDER BY number",
 }
+_OPENING_BASE = "SELECT path, digest, batches, sources FROM base LIMIT 2"
+OVERLAY_TABLES = ("base", "unlearned")
 
 
 class Model:
@@ -54,11 +60,16 @@ class Model:
     settings : str -> str
     words    : number of tokens by view, see VIEW_NAMES
     documents, occurrences : totals[view][class]
+    base_path, base_digest : of an overlay the base that it names; or empty
     """
 
-    def __init__(self, path: str, connection: Connection) -> None:
+    def __init__(self, path: str, connection: Connection, find_base: FindBase | None = None) -> None:
+        """find_base : of Bases: an overlay shares an open base with others"""
         self.path = path
         self.connection = connection
+        self.base: Model | None = None  # of `find_base`
+        self.base_file: tuple[int, int] | None = None  # the identity of a base that is attached
+        self._find_base = find_base
         check_schema(path, connection)
         self.read()
 
@@ -77,6 +88,20 @@ class Model:
         except (AttributeError, LookupError, TypeError, ValueError, NbspamError) as error:
             raise DamagedModelError(self.path, getattr(error, "why", str(error))) from None
         self._version = self.connection.ask(DATA_VERSION)
+        self._check_base()
+
+    def _check_base(self) -> None:
+        """TryAgainError unless the base of an overlay is there, as it was."""
+        if self._find_base and self.base_path:
+            self.base = self._find_base(self)
+            self.connection.shared = self.base.connection if self.base else None
+        elif self.connection.attached:
+            if self.connection.attached != self.base_path:
+                raise replaced_error(self.base_path)
+            if state_digest(self.connection, "below") != self.base_digest:
+                from nbspam.store.overlay import changed_error  # few models are overlays
+
+                raise changed_error(self.path, self.base_path)
 
     def _take(self, rows: dict[str, list[Any]]) -> None:
         numbers, names, messages = zip(*rows["class"], strict=True)
@@ -88,6 +113,9 @@ class Model:
         self.messages: list[int] = list(messages)
         self.settings: dict[str, str] = dict(rows["setting"])
         self._weights: list[float] = [weight for *_, weight in rows["calibration"]]
+        ((self.base_path, self.base_digest, *_),) = rows.get("base", [("", 0)])
+        if type(self.base_path) is not str or type(self.base_digest) is not int:
+            raise TypeError("the name of its base is not a path")
         self.words = [0] * N_VIEWS
         self.documents = [[0] * len(names) for _ in range(N_VIEWS)]
         self.occurrences = [[0] * len(names) for _ in range(N_VIEWS)]
@@ -109,6 +137,7 @@ class Model:
         """
         with OneState(self.connection):
             if self.connection.ask(DATA_VERSION) == self._version:
+                self._check_base()
                 return False
             check_schema(self.path, self.connection)
             self.read()
@@ -116,17 +145,30 @@ class Model:
 
     def is_at(self, path: str) -> bool:
         """True unless another file is at the path by now; ask before a message is counted for it."""
+        if self.base and not self.base.is_at(self.base_path):
+            return False
+        if self.base_file and file_identity(self.base_path) not in (self.base_file, None):
+            return False
         return file_identity(path) in (self.connection.file, None)
 
     def counts(self, keys: list[int]) -> dict[int, tuple[int, ...]]:
         """key -> (documents_0, occurrences_0, documents_1, ...) for the keys that the model knows."""
-        return find_columns(self.connection, ", ".join(count_columns(len(self.classes))), keys)
+        columns = ", ".join(count_columns(len(self.classes)))
+        if self.base is None:
+            return find_columns(self.connection, columns, keys)
+        from nbspam.store.overlay import add_counts
+
+        own = find_rows(self.connection, f"SELECT key, {columns} FROM main.token WHERE key", keys)
+        return check_counts(self.path, add_counts(self.base.counts(keys), own))
 
     def histogram(self, kind: str) -> list[dict[int, int]]:
         """By class, count -> how many tokens that a textbook knows have it; all tokens are read.
 
         kind : `documents`: n_jk, or `complement`: occurrences outside the class
         """
+        if self.base is not None:
+            with open_model(self.path) as model:
+                return model.histogram(kind)
         numbers, found = range(len(self.classes)), []
         words = f"FROM token WHERE view NOT IN {NO_TEXTBOOK_VIEWS}"
         for k in numbers:
@@ -184,30 +226,28 @@ class Model:
         self.close()
 
 
-def open_model(path: str, snapshot: bool = False) -> Model:
+def open_model(path: str, snapshot: bool = False, find_base: FindBase | None = None) -> Model:
     """Open a model for reading.  Raises a child of NbspamError that says what is wrong with the file.
 
     snapshot : read one state of the file until it is closed; a writer waits with its commit
+    find_base : see Model
     """
     check_file(path)
     try:
         try:
-            model = _open(path, snapshot)
+            model = _open(path, snapshot, find_base)
         except sqlite3.OperationalError:
             if not os.path.exists(journal_of(path)):
                 raise
-            # A read-only connection cannot roll back the journal of a killed writer.
-            connection = connect(path, "rw", BUSY_SECONDS)
-            connection.ask("SELECT count(*) FROM sqlite_master")
-            connection.close()
-            model = _open(path, snapshot)
+            roll_back(path)
+            model = _open(path, snapshot, find_base)
     except sqlite3.Error as error:
         raise store_error(path, error) from None
     model.connection.is_open = True
     return model
 
 
-def _open(path: str, snapshot: bool) -> Model:
+def _open(path: str, snapshot: bool, find_base: FindBase | None) -> Model:
     found = file_identity(path)  # first, so that a file that replaces it now is seen to be another
     connection = connect(path, "ro", BUSY_SECONDS)
     connection.file = found
@@ -215,13 +255,34 @@ def _open(path: str, snapshot: bool) -> Model:
         if snapshot:
             connection.execute("BEGIN")
         with OneState(connection):
-            return Model(path, connection)
+            model = Model(path, connection, find_base)
+        if model.base_path and find_base is None:
+            attach_base(model)  # not in OneState, which takes back what is made in it
+        return model
     except (sqlite3.Error, NbspamError):
         connection.close()
         raise
 
 
-def schema(n_classes: int) -> list[str]:
+def attach_base(model: Model, path: str | None = None) -> None:
+    """Let the queries of an overlay read the sum; TryAgainError without the base that it names.
+
+    path : of a base that is attached in any case; empty for what is now at the path of that
+    """
+    from nbspam.store.overlay import attach, missing_error
+
+    base = path or model.base_path
+    model.base_file = file_identity(base)
+    try:
+        attach(model.connection, base, count_columns(len(model.classes)), check_schema)
+    except (sqlite3.Error, NbspamError) as error:
+        raise missing_error(model.path, base, error) from None
+    if path is None:
+        with OneState(model.connection):
+            model.read()
+
+
+def schema(n_classes: int, is_overlay: bool = False) -> list[str]:
     """The statements of schema.sql for K classes, one line each, without comments."""
     with open(os.path.join(os.path.dirname(__file__), "schema.sql"), encoding="utf-8") as file:
         text = " ".join([line.partition("--")[0] for line in file])
@@ -229,25 +290,30 @@ def schema(n_classes: int) -> list[str]:
     counts = "".join([f", {name} INTEGER NOT NULL DEFAULT 0" for name in count_columns(n_classes)])
     token = [statement.startswith("CREATE TABLE token ") for statement in statements].index(True)
     statements[token] = statements[token].removesuffix(" )") + counts + " )"
-    return statements
+    return [one for one in statements if is_overlay or one.split(" ", 3)[2] not in OVERLAY_TABLES]
 
 
-def check_schema(path: str, connection: Connection) -> None:
-    """DamagedModelError unless the file has the tables and columns of schema.sql, and nothing else."""
+def check_schema(path: str, connection: Connection, where: str = "main") -> None:
+    """DamagedModelError unless the file has the tables and columns of schema.sql, and nothing else.
+
+    where : SQLite's name of the file; a base is no overlay
+    """
     calls = iter((False,))  # SQLite counts the steps of earlier runs of a query, too: the first call is early
     connection.set_progress_handler(lambda: next(calls, True), MAX_SCHEMA_STEPS)
     try:
-        query = "SELECT type, name, tbl_name, sql FROM sqlite_master WHERE sql NOT NULL LIMIT 99"
+        query = f"SELECT type, name, tbl_name, sql FROM {where}.sqlite_master WHERE sql NOT NULL LIMIT 99"
         found = connection.ask(query)
     except UnicodeDecodeError:  # an error of SQLite quotes a schema
         found = []
     finally:
         connection.set_progress_handler(None, 0)
+    is_overlay = where == "main" and "base" in [name for _, name, _, _ in found]
     n_classes = [sql.count(" occurrences_") for _, name, _, sql in found if name == "token"]
     if n_classes and n_classes[0] <= MAX_CLASSES:
-        statements = schema(n_classes[0])
+        statements = schema(n_classes[0], is_overlay)
         names = [statement.split(" ", 3)[2] for statement in statements]
         if sorted(found) == sorted(zip(["table"] * len(names), names, names, statements, strict=True)):
+            connection.is_overlay = connection.is_overlay or is_overlay
             return
     raise DamagedModelError(path, "its tables are not those of a model")
 
@@ -265,7 +331,13 @@ def read_bounded(connection: Connection, query: str, most_bytes: int = MAX_VALUE
 
 def opening_rows(connection: Connection) -> dict[str, list[Any]]:
     """Table -> its rows, of the tables of OPENING."""
-    return {table: read_bounded(connection, query) for table, query in OPENING.items()}
+    queries = {**OPENING, "base": _OPENING_BASE} if connection.is_overlay else OPENING
+    return {table: read_bounded(connection, query) for table, query in queries.items()}
+
+
+def state_digest(connection: Connection, where: str = "main") -> int:
+    """The digest of all digests of a model, 64 bits with a sign.  where : as for check_schema"""
+    return hash_token(repr(connection.ask(f"SELECT name, value FROM {where}.digest ORDER BY name LIMIT 99")))
 
 
 def opening_digest(rows: dict[str, list[Any]]) -> int:
@@ -297,7 +369,11 @@ def find_rows(connection: Connection, query: str, keys: Sequence[int]) -> list[t
 def find_columns(connection: Connection, columns: str, keys: Sequence[int]) -> dict[int, tuple[int, ...]]:
     """key -> these columns of its token, for the keys that the model has; the columns are whole numbers."""
     rows = find_rows(connection, f"SELECT key, {columns} FROM token WHERE key", keys)
-    found = {row[0]: row[1:] for row in rows}
+    return check_counts(connection.path, {row[0]: row[1:] for row in rows})
+
+
+def check_counts(path: str, found: dict[int, tuple[int, ...]]) -> dict[int, tuple[int, ...]]:
+    """The same counts; DamagedModelError if one cannot be."""
     try:
         total = sum(map(sum, found.values()))  # a float with a float among them, a TypeError with a text
         if (
@@ -308,7 +384,7 @@ def find_columns(connection: Connection, columns: str, keys: Sequence[int]) -> d
             return found
     except TypeError:
         pass
-    raise _odd_count(connection.path)
+    raise _odd_count(path)
 
 
 def _odd_count(path: str) -> DamagedModelError:

@@ -14,6 +14,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+FIRST = 1  # the number of the batch that a model is made with
 ROWS_AT_ONCE = 40  # in one statement: two thirds of the time of one by one; SQLite allows 32,766 values
 # table -> the columns that a row gives; the others have their defaults: the first batch, and the next number.
 FIRST_BATCH = {
@@ -58,11 +59,11 @@ class Writer:
             row = f"({', '.join('?' * len(some[0]))})"
             values = f"VALUES {', '.join([row] * len(some))}"
             fields = list(chain.from_iterable(some))
-            self.connection.execute(f"INSERT INTO {table}{columns} {values} {conflict}", fields)
+            self.connection.execute(f"INSERT INTO main.{table}{columns} {values} {conflict}", fields)
 
     def delete(self, table: str, where: str = "") -> None:
         """Delete rows of a table.  where : a WHERE clause"""
-        self.connection.execute(f"DELETE FROM {table} {where}")
+        self.connection.execute(f"DELETE FROM main.{table} {where}")
         if table in DIGESTED:
             self.digests[table] = None
 

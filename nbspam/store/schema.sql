@@ -115,6 +115,29 @@ CREATE TABLE numeric_count (        -- integer sufficient statistics of numeric 
     PRIMARY KEY (kind, class, place)
 ) WITHOUT ROWID;
 
+-- An overlay is a model that others share, its base, and what differs from it.  `token` and `learned` then have
+-- differences, also below 0, and `batch` and `source` no row of the base; a row of `moved` replaces that of the
+-- base, and with times = 0 takes it away.  All other tables are whole.  A base counts words alone, each word,
+-- and none on its own verdict.  Other models lack the next two tables.
+
+CREATE TABLE base (                 -- one row
+    path    TEXT NOT NULL,
+    digest  INTEGER NOT NULL,       -- of its table `digest`, 64 bits: another one is another base
+    batches INTEGER NOT NULL,       -- its largest batch.number: those of the overlay come after it
+    sources INTEGER NOT NULL,       -- its largest source.number
+    calibration BLOB NOT NULL       -- calibration_credit, weights and covariance of the base, as JSON, compressed with
+                                    --   zlib: another base then gets what the overlay has learned since
+);
+
+CREATE TABLE unlearned (            -- messages that the base has counted, and the overlay has taken out
+    digest INTEGER NOT NULL,
+    class  INTEGER NOT NULL,
+    source TEXT NOT NULL,           -- the command that did, as in `source`
+    tokens BLOB NOT NULL,           -- view, text and times of each token, as JSON, compressed with zlib: to put
+                                    --   them back if another base lacks the message
+    PRIMARY KEY (digest, class)
+) WITHOUT ROWID;
+
 CREATE TABLE digest (               -- what `model check` compares the rows with, see store/digest.py
     name  TEXT PRIMARY KEY,         -- a table, or 'opening': all tables that are read when a model is opened
     value INTEGER NOT NULL          -- 64 bits

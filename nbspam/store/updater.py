@@ -13,8 +13,9 @@ from itertools import islice
 from nbspam.errors import DamagedModelError, UsageError
 from nbspam.store.connection import BUSY_SECONDS, Connection, check_file, sqlite3, store_error
 from nbspam.store.digest import DIGESTED, digest_row, digest_rows, read_digests, write_digests
-from nbspam.store.reader import Model, find_columns, has_form_of
-from nbspam.store.rows import Writer, escape_bytes
+from nbspam.store.overlay import note_unlearned, own_rows
+from nbspam.store.reader import Model, attach_base, find_columns, find_rows, has_form_of
+from nbspam.store.rows import FIRST, Writer, escape_bytes
 from nbspam.store.rules import stream_sound
 from nbspam.store.turns import PATIENCE_SECONDS, Turn
 from nbspam.tokens.bag import NO_TEXTBOOK_VIEWS, NOTAWORD, NOTAWORD_KEY, NOTAWORD_VIEW
@@ -64,8 +65,10 @@ class Updater(Writer):
     model : as it was when it was last read: at first, when the transaction began
     """
 
-    def __init__(self, path: str, connection: Connection) -> None:
+    def __init__(self, path: str, connection: Connection, base: str | None = None) -> None:
         self.model = Model(path, connection)
+        if self.model.base_path:
+            attach_base(self.model, base)
         super().__init__(connection, len(self.model.classes))
         self.fixed_vocabulary = self.model.settings.get("vocabulary") == "fixed"
         self._pruned = PRUNED in self.model.settings
@@ -84,10 +87,12 @@ class Updater(Writer):
         self, table: str, gone: Sequence[tuple[Any, ...]] = (), new: Sequence[tuple[Any, ...]] = ()
     ) -> None:
         """Take rows out of a table, and put others in; their columns are those of DIGESTED."""
+        if self.model.base_path:
+            gone, new = own_rows(self.connection, table, gone, new)
         names = DIGESTED[table].split(", ")
         same, marks = " = ? AND ".join(names), ", ".join("?" * len(names))
-        self.connection.executemany(f"DELETE FROM {table} WHERE {same} = ?", gone)
-        self.connection.executemany(f"INSERT INTO {table} ({DIGESTED[table]}) VALUES ({marks})", new)
+        self.connection.executemany(f"DELETE FROM main.{table} WHERE {same} = ?", gone)
+        self.connection.executemany(f"INSERT INTO main.{table} ({DIGESTED[table]}) VALUES ({marks})", new)
         self._add_digest(table, digest_rows(new) - digest_rows(gone))
 
     def begin(self, origin: Origin, name: str = "") -> None:
@@ -105,7 +110,7 @@ class Updater(Writer):
             # The sums are SQLite's, because a forger may have written the largest number.
             query = "SELECT max(number) + 1, (SELECT max(number) + 1 FROM source), count(*) FROM batch"
             self._batch, source, batches = ask(query)[0]
-            found = ask("SELECT number FROM source WHERE name = ? AND own = ?", (name, int(is_own)))
+            found = ask("SELECT number FROM main.source WHERE name = ? AND own = ?", (name, int(is_own)))
             if found:
                 source = found[0][0]
             else:
@@ -134,6 +139,7 @@ class Updater(Writer):
         after = before + times
         if after < 0:
             raise _never_counted()
+        all_tokens = tokens
         takes_pruned = self._pruned and times < 0
         if self.fixed_vocabulary or takes_pruned:
             tokens = self._join_unknown(tokens, takes_pruned)
@@ -145,6 +151,8 @@ class Updater(Writer):
         gone = [(digest, label, batch, before)] if before else []
         new = [(digest, label, batch, after)] if after else []
         self.change("learned", gone, new)
+        if self.model.base_path:
+            note_unlearned(self.connection, digest, label, self._entry[0], all_tokens)
         return batch
 
     def _join_unknown(self, tokens: list[MessageToken], is_certain: bool) -> list[MessageToken]:
@@ -169,7 +177,9 @@ class Updater(Writer):
     def forget_reviews(self) -> None:
         """Forget the filter's own verdicts that a person has replaced."""
         own = "SELECT batch.number FROM batch JOIN source ON source.number = batch.source WHERE own = 1"
-        self.delete("moved", f"WHERE batch IN ({own})")
+        self.change(
+            "moved", self.connection.ask(f"SELECT {DIGESTED['moved']} FROM moved WHERE batch IN ({own})")
+        )
 
     def add(self, messages: Sequence[int], tokens: Iterable[tuple[Any, ...]], batch: int = 0) -> None:
         """Add counts to those of the model; negative counts remove.
@@ -188,37 +198,43 @@ class Updater(Writer):
 
     def _add_rows(self, rows: list[tuple[Any, ...]], batch: int) -> None:
         columns, nothing = ", ".join(["view", "since", *self.columns]), (0,) * len(self.columns)
-        known = find_columns(self.connection, columns, [row[0] for row in rows])
+        keys = [row[0] for row in rows]
+        written = known = find_columns(self.connection, columns, keys)
+        if self.model.base_path:
+            own = find_rows(self.connection, f"SELECT key, {columns} FROM main.token WHERE key", keys)
+            written = {row[0]: row[1:] for row in own}
         sums: dict[int, list[int]] = {}  # view -> what is added to its tokens, and to their counts
         changed, new_rows, gone = [], [], []
         digest = 0  # what is added to it
         for key, view, text, *change in rows:
-            view, since, *old = known.get(key, (view, 0, *nothing))
+            view, _, *old = known.get(key, (view, 0, *nothing))
             new = [a + b for a, b in zip(old, change, strict=True)]
             if self._pruned:
-                new = _clamp_counts(new)
+                new = clamp_counts(new)
             if min(new) < 0:
                 raise _never_counted()
             is_kept = self.fixed_vocabulary or any(new)
             added = (is_kept - (key in known), *[a - b for a, b in zip(new, old, strict=True)])
             sums[view] = [a + b for a, b in zip(sums.get(view, (0, *nothing)), added, strict=True)]
-            if key in known:
-                digest -= digest_row((key, view, since, *old))
-            if not is_kept:
+            _, since, *before = written.get(key, (view, 0, *nothing))
+            after = [a + b - c for a, b, c in zip(before, new, old, strict=True)]
+            if key in written:
+                digest -= digest_row((key, view, since, *before))
+            if not (any(after) or self.fixed_vocabulary):
                 gone.append((key,))
                 continue
-            if key in known:
-                changed.append((*new, key))
+            if key in written:
+                changed.append((*after, key))
             else:
-                since = batch or self.batch
-                new_rows.append((key, view, text, since, *new))
-            digest += digest_row((key, view, since, *new))
+                since = FIRST if key in known else batch or self.batch
+                new_rows.append((key, view, text, since, *after))
+            digest += digest_row((key, view, since, *after))
         self._add_digest("token", digest)
         many = self.connection.executemany
         assignments = ", ".join(f"{column} = ?" for column in self.columns)
-        many(f"UPDATE token SET {assignments} WHERE key = ?", changed)
-        many(f"INSERT INTO token VALUES (?, ?, ?, ?{', ?' * len(self.columns)})", new_rows)
-        many("DELETE FROM token WHERE key = ?", gone)
+        many(f"UPDATE main.token SET {assignments} WHERE key = ?", changed)
+        many(f"INSERT INTO main.token VALUES (?, ?, ?, ?{', ?' * len(self.columns)})", new_rows)
+        many("DELETE FROM main.token WHERE key = ?", gone)
         self._add_sums(sums)
 
     def _add_sums(self, sums: dict[int, list[int]]) -> None:
@@ -278,10 +294,11 @@ class Transaction:
     """One transaction, as a context that has an Updater: all of it is written, or nothing.
 
     seconds : how long to wait for other writers; then TryAgainError
+    base    : of an overlay, whatever it names; empty for what is at that path now
     """
 
-    def __init__(self, path: str, seconds: float = PATIENCE_SECONDS) -> None:
-        self._path = path
+    def __init__(self, path: str, seconds: float = PATIENCE_SECONDS, *, base: str | None = None) -> None:
+        self._path, self._base = path, base
         self._turn = Turn(path, seconds)
         self._connection: Connection | None = None
 
@@ -293,7 +310,7 @@ class Transaction:
             self._connection.execute(
                 f"PRAGMA busy_timeout = {int(1000 * BUSY_SECONDS)}"
             )  # readers, at COMMIT
-            self._updater = Updater(self._path, self._connection)
+            self._updater = Updater(self._path, self._connection, self._base)
             return self._updater
         except BaseException as error:
             self.__exit__(None, error)
@@ -333,7 +350,7 @@ def list_other_classes(connection: Connection, digest: int) -> set[int]:
     return {number for form, number, *_ in read_rows(connection, "learned", digest) if form != digest}
 
 
-def _clamp_counts(counts: list[int]) -> list[int]:
+def clamp_counts(counts: list[int]) -> list[int]:
     """The nearest counts (documents_0, occurrences_0, ...) that a token can have.
 
     In a pruned model a message may be taken out that is no longer counted under all of its tokens.

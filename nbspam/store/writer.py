@@ -21,7 +21,7 @@ from nbspam.store.connection import (
 )
 from nbspam.store.digest import DIGESTED, write_digests
 from nbspam.store.reader import count_columns, open_model, schema
-from nbspam.store.rows import Writer, escape_bytes
+from nbspam.store.rows import FIRST, Writer, escape_bytes
 from nbspam.store.turns import PATIENCE_SECONDS, Turn
 from nbspam.tokens.bag import N_VIEWS, VIEW_NAMES
 
@@ -29,8 +29,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from typing import Any
-
-FIRST = 1  # the number of the batch that a model is made with
 
 
 class NewModel(Writer):
@@ -84,7 +82,12 @@ def sum_rows(connection: Connection) -> dict[str, list[tuple[Any, ...]]]:
 
 @contextlib.contextmanager
 def new_model(
-    path: str, classes: tuple[str, ...], messages: list[int], source: str, replaces: bool = True
+    path: str,
+    classes: tuple[str, ...],
+    messages: list[int],
+    source: str,
+    replaces: bool = True,
+    page_bytes: int = 4_096,
 ) -> Iterator[NewModel]:
     """A new file to be filled; it takes the name `path` when the context ends, and is gone after an error.
 
@@ -96,7 +99,8 @@ def new_model(
         with NewFile(path) as new:
             with contextlib.closing(connect(new.path, "rw", 0)) as connection:
                 # It needs no journal: nobody sees the file yet, and after a crash nobody needs it.
-                for pragma in ("journal_mode = OFF", "synchronous = OFF", "locking_mode = EXCLUSIVE"):
+                pragmas = ("journal_mode = OFF", "synchronous = OFF", "locking_mode = EXCLUSIVE")
+                for pragma in (*pragmas, f"page_size = {page_bytes}"):
                     connection.execute(f"PRAGMA {pragma}")
                 connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
                 connection.execute(f"PRAGMA user_version = {FORMAT}")
@@ -150,22 +154,32 @@ def copy_model(source: str, path: str, replaces: bool = False) -> bool:
     """
     if replaces:
         refuse_foreign(path)
-    folder = os.path.dirname(os.path.realpath(path))
     try:
-        with open_model(source) as model, contextlib.ExitStack() as stack:
-            make_folders(folder)
-            lock = os.open(folder, os.O_RDONLY)
-            stack.callback(os.close, lock)
-            # Another program's copy may be written to already: its journal was not left by a killed program.
-            fcntl.flock(lock, fcntl.LOCK_EX)
+        with open_model(source) as model, hold_folder(path, source):
             if os.path.exists(path) and not replaces:
                 return False
-            new = stack.enter_context(NewFile(path))
-            name = os.fsencode(new.path)  # as bytes, because a path need not be UTF-8
-            model.connection.execute("VACUUM INTO CAST(? AS TEXT)", (name,))
-            return _keep(new, path, replaces)
+            with NewFile(path) as new:
+                name = os.fsencode(new.path)  # as bytes, because a path need not be UTF-8
+                model.connection.execute("VACUUM INTO CAST(? AS TEXT)", (name,))
+                return _keep(new, path, replaces)
     except sqlite3.Error as error:
         raise store_error(path if "full" in str(error) else source, error) from None
+
+
+@contextlib.contextmanager
+def hold_folder(path: str, source: str) -> Iterator[None]:
+    """Make the folder of a model that begins as `source`, and let no other program begin one in it meanwhile.
+
+    Another program's model may be written to already: its journal was not left by a killed program.
+    """
+    folder = os.path.dirname(os.path.realpath(path))
+    try:
+        make_folders(folder)
+        with contextlib.ExitStack() as stack:
+            lock = os.open(folder, os.O_RDONLY)
+            stack.callback(os.close, lock)
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            yield
     except OSError as error:
-        why = f"cannot be made a copy of {source}: {error.strerror}"
+        why = f"cannot be made of {source}: {error.strerror}"
         raise CannotCreateError(path, why, "choose another place: `model=PATH`", "model-create") from None

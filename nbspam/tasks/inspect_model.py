@@ -59,6 +59,7 @@ class ModelFacts(TypedDict):
     path: str
     size_bytes: int
     format: int
+    base: str
     classes: list[str]
     messages: PerClass[int]
     different_messages: int
@@ -83,6 +84,7 @@ def collect_facts(path: str) -> ModelFacts:
             "path": path,
             "size_bytes": os.path.getsize(path),
             "format": FORMAT,
+            "base": model.base_path,
             "classes": list(model.classes),
             "messages": _by_class(model, model.messages),
             "different_messages": count_learned(model),

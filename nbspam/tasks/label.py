@@ -31,7 +31,7 @@ from nbspam.store.check import find_learned
 from nbspam.store.updater import Origin
 from nbspam.store.writer import new_model
 from nbspam.tasks.classify import ModelJudge
-from nbspam.tasks.start import choose_model, copy_shared
+from nbspam.tasks.start import begin_model, choose_model
 
 SURE = 0.95  # probability of a class
 SURE_NATS = log(SURE / (1 - SURE))  # its log-odds
@@ -71,7 +71,7 @@ class Labelling:
         """Read the mail and choose the first message.
 
         path  : the model that learns; it is made with the first label if it does not exist
-        start : a shared model that it then begins as a copy of, or empty
+        start : a shared model that it then begins as, or empty
         UsageError for a model without ham and spam, NoInputError if no message can be read.
         """
         self._path, self._start, self._origin = path, start, Origin("label")
@@ -121,7 +121,7 @@ class Labelling:
         if self.asked is None:
             return
         if name:
-            if not copy_shared(self._path, self._start) and not os.path.exists(self._path):
+            if not begin_model(self._path, self._start) and not os.path.exists(self._path):
                 make_empty_model(self._path)
             learn_messages(self._path, name, [(self.asked.item.name, self.asked.data)], self._origin)
             if not self.labelled:

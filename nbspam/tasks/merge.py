@@ -16,8 +16,7 @@ import numpy as np
 
 from nbspam.errors import UsageError
 from nbspam.labels import sort_classes
-from nbspam.learning.learn import CREDIT
-from nbspam.model.calibration import feature_names
+from nbspam.model.calibration import CREDIT, feature_names
 from nbspam.model.counts import Floats
 from nbspam.settings import parse_settings
 from nbspam.store.merge import check_mergeable, merge_models
@@ -86,13 +85,25 @@ def _merge_calibrations(models: Sequence[Model], classes: tuple[str, ...]) -> tu
     ]
     if not fitting:
         return None, 0
-    first, spread = weights_at_start(*shape, any("imported" in model.settings for model in models))
-    prior = np.linalg.inv(np.array(spread))
-    precision, pull = prior.copy(), prior @ np.array(first)
-    for model in fitting:
-        own = np.linalg.inv(np.array(model.covariance()))
-        start, _ = weights_at_start(*shape, "imported" in model.settings)
-        precision += own - prior
-        pull += own @ np.array(model.calibration()) - prior @ np.array(start)
+    first = weights_at_start(*shape, any("imported" in model.settings for model in models))
+    learned = [
+        ((model.calibration(), model.covariance()), weights_at_start(*shape, "imported" in model.settings))
+        for model in fitting
+    ]
+    return add_lessons(first, learned), len(fitting)
+
+
+def add_lessons(first: Weights, learned: Sequence[tuple[Weights, Weights]]) -> Weights:
+    """A calibration and what others have learned: Gaussians, whose precisions add up.
+
+    learned : of each other what it is now, and what it began with
+    """
+    precision = np.linalg.inv(np.array(first[1]))
+    pull = precision @ np.array(first[0])
+    for now, before in learned:
+        for sign, (weights, spread) in ((1, now), (-1, before)):
+            part = np.linalg.inv(np.array(spread))
+            precision += sign * part
+            pull += sign * part @ np.array(weights)
     covariance: Floats = np.linalg.inv(precision)
-    return ((covariance @ pull).tolist(), covariance.tolist()), len(fitting)
+    return (covariance @ pull).tolist(), covariance.tolist()

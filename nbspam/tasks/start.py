@@ -1,7 +1,7 @@
-"""A person's own model that begins as a copy of a shared one: the argument `start`.
+"""A person's own model that begins as one that others share: the argument `start`.
 
-The copy is made when the first message is learned.  Until then the shared model judges.
-What this is worth: docs/decisions.md, "Shared models".
+It is made when the first message is learned, as an overlay (store/overlay.py).  Until then the shared model
+judges.  What this is worth: docs/decisions.md, "Shared models".
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ def choose_model(path: str, start: str) -> str:
     return path
 
 
-def copy_shared(path: str, start: str) -> bool:
-    """Copy `start` to `path` if there is no own model yet; True if it was copied."""
+def begin_model(path: str, start: str) -> str:
+    """Make an own model that begins as `start`, if there is none yet; as of store.rebase.start_model."""
     if choose_model(path, start) == path:
-        return False
-    from nbspam.store.writer import copy_model  # once in a model's life
+        return ""
+    from nbspam.store.rebase import start_model  # once in a model's life
 
-    return copy_model(start, path)
+    return start_model(start, path)

@@ -26,7 +26,7 @@ from nbspam.store.check import find_learned, vocabulary_keys
 from nbspam.store.reader import Model, open_model
 from nbspam.store.updater import Origin, Transaction, Updater
 from nbspam.tasks.classify import counts_of, look_up_cells
-from nbspam.tasks.start import choose_model, copy_shared
+from nbspam.tasks.start import begin_model, choose_model
 from nbspam.tasks.train import Trained, find_contradictions
 from nbspam.tokens.bag import FORM_BITS
 
@@ -46,7 +46,7 @@ def update(
 ) -> Trained:
     """Add all items to the model at `path`, or none if there is an error.
 
-    start  : a shared model that is copied to `path` first if there is no model, or empty
+    start  : a shared model that `path` begins as if there is no model, or empty
     source : of the mail, for the ledger
     keeps_names : name the messages that are in more than one class
     """
@@ -61,7 +61,7 @@ def update(
     if not counts.messages.any():
         why = "no readable message was found, so nothing was added"
         raise NoInputError("SOURCE", why, "check SOURCE", "no-mail")
-    is_copy = copy_shared(path, start)
+    begins = begin_model(path, start)
     counted_before = _add(path, counts, known, keys, origin)
     return Trained(
         path,
@@ -73,7 +73,7 @@ def update(
         contradictions=find_contradictions(counts),
         costs=costs,
         counted_before=counted_before,
-        is_copy=is_copy,
+        begins=begins,
     )
 
 
