@@ -68,6 +68,9 @@ class UserFilters:
     autolearn: bool = False
     _open: dict[str, Filter] = field(default_factory=dict, init=False)  # by path, the latest last
     _bases: Bases | None = field(default=None, init=False)
+    _real_path: str = field(
+        default="", init=False
+    )  # where the files of `path` are, if no user has made a link
 
     def __post_init__(self) -> None:
         if USER in self.path and not self.start:
@@ -75,7 +78,9 @@ class UserFilters:
             remedy = "name the model that judges until then: `start=MODEL`"
             raise UsageError(self.path, why, remedy, "serve-start")
         if USER in self.path:
-            self._bases = Bases(os.path.dirname(self.start))
+            top = os.path.dirname(self.path.partition(USER)[0])  # the administrator's; links in it are his
+            self._real_path = os.path.join(os.path.realpath(top), os.path.relpath(self.path, top or "."))
+            self._bases = Bases(os.path.dirname(os.path.realpath(self.start)))
 
     def check(self) -> str:
         """Raise what is wrong with the model, or with the one that users begin with; its costs in words."""
@@ -91,6 +96,11 @@ class UserFilters:
             self._close(path)
         if self._bases:
             self._bases.close()
+
+    def close_oldest(self) -> None:
+        """Close what has not been used for long, after an answer: no client waits for that."""
+        while len(self._open) > MAX_OPEN:
+            self._close(next(iter(self._open)))
 
     def _close(self, path: str) -> None:
         spam_filter = self._open.pop(path, None)
@@ -113,8 +123,7 @@ class UserFilters:
         path = self.path.replace(USER, user)
         if not _NAME.fullmatch(user) or path.endswith(BESIDE):
             return ""
-        top = os.path.dirname(self.path.partition(USER)[0])  # the administrator's; links in it are his
-        if os.path.realpath(path) != os.path.join(os.path.realpath(top), os.path.relpath(path, top or ".")):
+        if os.path.realpath(path) != self._real_path.replace(USER, user):
             return ""
         is_shared = file_identity(path) == file_identity(self.start) is not None
         return "" if is_shared else path
@@ -124,8 +133,6 @@ class UserFilters:
         find_base = self._bases.find if self._bases else None
         current = open_filter(path, None, self.loss, self._open.pop(path, None), find_base)
         self._open[path] = current
-        while len(self._open) > MAX_OPEN:
-            self._close(next(iter(self._open)))
         if SPAM not in current.classes:
             why = f"its classes are {', '.join(current.classes)}, but clients ask whether a message is spam"
             raise UsageError(path, why, "serve a model that has the class spam", "serve-classes")

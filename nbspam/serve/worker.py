@@ -179,6 +179,7 @@ class Worker:
         self._count(reply.fields, seconds)
         await _linger(client.connection)
         client.connection.close()
+        self._filters.close_oldest()
         if reply.lesson is not None:
             await self._learn(reply.lesson)
 

@@ -20,6 +20,7 @@ class Bases:
     def __init__(self, folder: str) -> None:
         self._folder = os.path.realpath(folder)
         self._open: dict[str, Model] = {}
+        self._digests: dict[str, int] = {}  # path -> state_digest
 
     def find(self, overlay: Model) -> Model:
         """The open base of an overlay; TryAgainError unless it is the one that the overlay names."""
@@ -28,8 +29,9 @@ class Bases:
         if base is None or not base.is_at(path):
             self._close(path)
             base = self._open[path] = self._open_base(overlay)
-        base.refresh()
-        if state_digest(base.connection) != overlay.base_digest:
+        if base.refresh() or path not in self._digests:
+            self._digests[path] = state_digest(base.connection)
+        if self._digests[path] != overlay.base_digest:
             raise changed_error(overlay.path, path)
         return base
 
@@ -41,9 +43,11 @@ class Bases:
         except NbspamError as error:
             raise missing_error(overlay.path, overlay.base_path, error) from None
         base.connection.execute(f"PRAGMA cache_size = {BASE_PAGES}")
+        base.remember()
         return base
 
     def _close(self, path: str) -> None:
+        self._digests.pop(path, None)
         if path in self._open:
             self._open.pop(path).close()
 

@@ -24,11 +24,10 @@ from nbspam.store.connection import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Sequence
     from typing import Any
 
     Rows = Sequence[tuple[Any, ...]]
-    CountsByKey = dict[int, tuple[int, ...]]
 
 _KEYS = "m.digest = b.digest AND m.class = b.class AND m.batch = b.batch"
 _VIEWS = {
@@ -92,17 +91,6 @@ def changed_error(path: str, base: str) -> NbspamError:
     """The error for a base that is no longer what an overlay was made of.  path : of the overlay"""
     remedy = "take in what the base has now: nbspam model rebase, or bring back the base as it was"
     return TryAgainError(path, f"its base has changed: {base}", remedy, "base-changed")
-
-
-def add_counts(found: CountsByKey, rows: Iterable[tuple[int, ...]]) -> CountsByKey:
-    """Counts of a base with those of an overlay added.  rows : key and counts"""
-    for key, *own in rows:
-        total = tuple(map(int.__add__, found[key], own)) if key in found else tuple(own)
-        if any(total):
-            found[key] = total
-        else:
-            found.pop(key, None)
-    return found
 
 
 def own_rows(connection: Connection, table: str, gone: Rows, new: Rows) -> tuple[Rows, Rows]:

@@ -27,7 +27,7 @@ from nbspam.store.writer import copy_model, hold_folder, new_model
 from nbspam.tokens.bag import N_VIEWS, VIEW_NAMES
 
 _SUBJECT = "subject:"  # how the tokens of its words begin
-PAGE_BYTES = 1_024  # with SQLite's 4,096 the empty tables take 80 kB
+PAGE_BYTES = 2_048  # with SQLite's 4,096 the empty tables take 80 kB; with 1,024, look-ups are slower
 
 
 class Calibration(NamedTuple):
@@ -58,6 +58,8 @@ def find_obstacle(base: Model) -> str:
     """Why a model can be the base of no overlay; empty if it can."""
     if base.base_path:
         return "is an overlay itself"
+    if base.path.encode("utf-8", "replace").decode() != base.path:
+        return "has a name that is not UTF-8"
     if base.settings.get("features") != "words":
         return "counts numeric features"
     if base.settings.get("vocabulary") == "fixed":

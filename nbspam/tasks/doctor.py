@@ -125,7 +125,7 @@ def _examine_model(path: str, start: str) -> Iterator[Finding]:
 
 def _examine_missing(path: str, start: str) -> Iterator[Finding]:
     if start:
-        yield Finding("file", f"none yet: {start} judges, and learn begins with a copy of it")
+        yield Finding("file", f"none yet: {start} judges, and learn begins with an overlay of it")
     else:
         remedy = "train one: nbspam train SOURCE, or name it: `model=PATH`"
         yield _wrong("file", "there is no model here", remedy, NoInputError)

@@ -141,6 +141,31 @@ def test_user_named_as_the_shared_model_teaches_nobody(start: str, shared: Path,
     assert shared.read_bytes() == before
 
 
+def test_start_may_be_a_link_to_another_folder(
+    serve: Start, shared: Path, users: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "etc").mkdir()
+    (tmp_path / "etc" / "model").symlink_to(shared)
+    server = serve("--allow-tell", start=tmp_path / "etc" / "model")
+    before = checked(server, "alice", NEW)
+    assert b"DidSet: local" in tell(server, "alice", "spam", NEW)
+    assert checked(server, "alice", NEW) != before
+
+
+def test_changed_base_is_a_temporary_failure_until_the_rebase(
+    serve: Start, shared: Path, users: Path
+) -> None:
+    server = serve("--allow-tell")
+    tell(server, "alice", "spam", NEW)
+    before = checked(server, "alice", NEW)
+    run("learn", "-q", "ham", "-m", shared, stdin=mail("a fence of the garden"))
+    for said in (server.ask("CHECK", NEW, "User: alice"), tell(server, "alice", "ham", SPAM)):
+        assert b" 75 EX_TEMPFAIL: its base has changed" in said
+    assert checked(server, "bob", NEW) != before
+    run("model", "rebase", "-q", users / "alice.nbspam")
+    assert checked(server, "alice", NEW).startswith("Spam: True")
+
+
 def test_damaged_model_troubles_its_user_alone(serve: Start, users: Path) -> None:
     server = serve()
     users.mkdir()

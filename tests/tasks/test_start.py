@@ -101,6 +101,15 @@ def test_many_first_learners_at_once_lose_no_message(shared: Path, own: Path) ->
     assert sorted(os.listdir(own.parent)) == [own.name, f"{own.name}-lock"]
 
 
+def test_shared_model_whose_name_is_not_utf_8_is_copied(shared: Path, own: Path, tmp_path: Path) -> None:
+    odd = os.fsencode(tmp_path) + b"/b\xe4se"
+    shutil.copy(shared, odd)
+    done = program("learn", "spam", "-m", own, "--start", odd, stdin=NEW)
+    assert done.returncode == 0
+    assert b"begins as a copy of" in done.stderr
+    assert check_model(str(own)) == []
+
+
 def test_overlay_has_no_uncommitted_change(shared: Path, own: Path) -> None:
     expected = counts(shared)
     with closing(sqlite3.connect(shared, isolation_level=None)) as writer:
