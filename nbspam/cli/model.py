@@ -194,7 +194,7 @@ def rebase_command(models: tuple[str, ...], model: str, start: str, quiet: bool)
 
     \b
     Example:
-        nbspam model rebase --start /var/lib/nbspam/new.nbspam /var/lib/nbspam/users/*
+        nbspam model rebase --start work.nbspam users/*.nbspam
 
     Exit status: 0 done, else of the last failure: 64 no overlay; 65 no sound model, or a base that counts
     other things; 66 no model; 74 I/O; 75 try again later.

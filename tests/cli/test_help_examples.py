@@ -8,6 +8,7 @@ import click
 import pytest
 
 from nbspam.cli.commands import program
+from nbspam.tasks.start import begin_model
 from tests.tiny_mail import mail, run, type_line, write_folders
 
 pytestmark = pytest.mark.slow
@@ -66,6 +67,7 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
             "-m",
             home / f"{name}.nbspam",
         )
+    begin_model(str(home / "users" / "alice.nbspam"), str(home / "my.nbspam"))
     run("vocab", "build", home / "trec/full/index", "-q", "-o", home / "vocab.tsv")
     run("model", "dump", "-m", home / "my.nbspam", "-o", home / "my.tsv")
     return home
