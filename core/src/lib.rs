@@ -20,6 +20,7 @@ mod tokens;
 use count::{Arrays, Builder};
 use mail::headers::{find_header, find_header_fields, Span};
 use mail::message::{LeftToPython, Read};
+use python::check_interrupt;
 use tokens::bag::{hash_token, Tokens, Words};
 use tokens::Wanted;
 
@@ -53,12 +54,14 @@ thread_local! {
 }
 
 /// The tokens of a message; None if it is left to Python.
-fn read_tokens(py: Python<'_>, data: &[u8], wanted: Wanted) -> Option<Tokens> {
+fn read_tokens(py: Python<'_>, data: &[u8], wanted: Wanted) -> PyResult<Option<Tokens>> {
     let read = || -> Read<Tokens> {
         let message = mail::parse(data)?;
         tokens::tokenize(&message, wanted)
     };
-    py.allow_threads(|| guard(read))
+    let found = py.allow_threads(|| guard(read));
+    check_interrupt()?;
+    Ok(found)
 }
 
 /// Call a reader; None, and one more message that is left to Python, if it gives up or panics.
@@ -111,7 +114,7 @@ type ReadTokens<'py> = (Vec<Bound<'py, PyList>>, Bound<'py, PyList>, Option<f64>
 /// wanted : some of bigrams, raw, measures, signature, date
 #[pyfunction]
 fn read<'py>(py: Python<'py>, data: &[u8], wanted: Vec<String>) -> PyResult<Option<ReadTokens<'py>>> {
-    let Some(tokens) = read_tokens(py, data, read_wanted(&wanted)) else { return Ok(None) };
+    let Some(tokens) = read_tokens(py, data, read_wanted(&wanted))? else { return Ok(None) };
     let views = tokens.views().into_iter().map(|words| list_words(py, words)).collect::<PyResult<_>>()?;
     Ok(Some((views, list_words(py, &tokens.sent)?, tokens.date)))
 }
@@ -124,7 +127,7 @@ fn count_tokens<'py>(
     data: &[u8],
     wanted: Vec<String>,
 ) -> PyResult<Option<(Vec<Bound<'py, PyDict>>, i64)>> {
-    let Some(tokens) = read_tokens(py, data, read_wanted(&wanted)) else { return Ok(None) };
+    let Some(tokens) = read_tokens(py, data, read_wanted(&wanted))? else { return Ok(None) };
     let views = tokens.views().into_iter().map(|words| count_words(py, words)).collect::<PyResult<_>>()?;
     Ok(Some((views, tokens.identify())))
 }
@@ -171,10 +174,10 @@ impl PyBuilder {
     }
 
     /// Read and add a message; its date, NaN if it has none.  None, and nothing is added, if it is left to Python.
-    fn read(&mut self, py: Python<'_>, data: &[u8]) -> Option<f64> {
-        let tokens = read_tokens(py, data, self.wanted)?;
+    fn read(&mut self, py: Python<'_>, data: &[u8]) -> PyResult<Option<f64>> {
+        let Some(tokens) = read_tokens(py, data, self.wanted)? else { return Ok(None) };
         self.builder.add(tokens.views().into_iter(), tokens.identify());
-        Some(tokens.date.unwrap_or(f64::NAN))
+        Ok(Some(tokens.date.unwrap_or(f64::NAN)))
     }
 
     /// Add a message that Python has read.  views : the tokens of each, joined by line feeds

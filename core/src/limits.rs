@@ -3,6 +3,7 @@
 //! A test compares the numbers with those of Python.
 
 use crate::mail::message::{LeftToPython, Read};
+use crate::python::run;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use pyo3::BoundObject;
@@ -71,9 +72,7 @@ impl Allowance {
         T: for<'py> FromPyObject<'py>,
         A: for<'py> IntoPyObject<'py, Target = PyTuple>,
     {
-        Python::with_gil(|py| self.call(py, module, function, arguments))
-            .map_err(|_| LeftToPython("error-in-python"))?
-            .ok_or(LeftToPython("failure-in-python"))
+        run(|py| self.call(py, module, function, arguments))?.ok_or(LeftToPython("failure-in-python"))
     }
 
     fn call<'py, T, A>(

@@ -1,8 +1,10 @@
 //! What the core asks of Python: what is rare, and what Python's tables of Unicode decide.
 
 use crate::mail::message::{LeftToPython, Read};
+use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 use pyo3::types::{PyString, PyTuple};
+use std::sync::{Mutex, PoisonError};
 
 /// Kinds of a character, as the methods of `str` in Python tell them.
 #[derive(Clone, Copy, Default)]
@@ -21,10 +23,27 @@ where
     T: for<'py> FromPyObject<'py>,
     A: for<'py> IntoPyObject<'py, Target = PyTuple>,
 {
-    Python::with_gil(|py| -> PyResult<T> {
-        py.import(module)?.getattr(function)?.call1(arguments)?.extract()
-    })
-    .map_err(|_| LeftToPython("error-in-python"))
+    run(|py| py.import(module)?.getattr(function)?.call1(arguments)?.extract())
+}
+
+/// What some work in Python returns.
+pub fn run<T>(work: impl FnOnce(Python) -> PyResult<T>) -> Read<T> {
+    Python::with_gil(|py| work(py).map_err(|error| keep_interrupt(py, error)))
+}
+
+/// What ended work in Python and is no fault, as KeyboardInterrupt.
+static INTERRUPT: Mutex<Option<PyErr>> = Mutex::new(None);
+
+fn keep_interrupt(py: Python, error: PyErr) -> LeftToPython {
+    if !error.is_instance_of::<PyException>(py) {
+        *INTERRUPT.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+    }
+    LeftToPython("error-in-python")
+}
+
+/// Raise what ended work in Python and is no fault: the caller of the core has to see it.
+pub fn check_interrupt() -> PyResult<()> {
+    INTERRUPT.lock().unwrap_or_else(PoisonError::into_inner).take().map_or(Ok(()), Err)
 }
 
 /// What a method of `str` without arguments returns.
@@ -32,8 +51,7 @@ pub fn ask<T>(text: &str, method: &str) -> Read<T>
 where
     T: for<'py> FromPyObject<'py>,
 {
-    Python::with_gil(|py| PyString::new(py, text).call_method0(method)?.extract())
-        .map_err(|_| LeftToPython("error-in-python"))
+    run(|py| PyString::new(py, text).call_method0(method)?.extract())
 }
 
 /// What `nbspam.tokens.unicode_words` makes of a character.

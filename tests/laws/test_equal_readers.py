@@ -186,6 +186,18 @@ def test_blocks_have_the_same_arrays(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @needs_core
+def test_an_interrupt_in_a_callback_ends_the_reading(monkeypatch: pytest.MonkeyPatch) -> None:
+    def stop(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("nbspam.mail.charset.decode", stop)
+    data = b"Content-Type: text/plain; charset=koi8-r\n\n\xc1\xc2\xc3\n"
+    with pytest.raises(KeyboardInterrupt):
+        compiled.read(data, [])
+    assert compiled.read(b"Subject: a\n\nb\n", []) is not None
+
+
+@needs_core
 def test_a_message_that_the_core_leaves_is_read_by_python(monkeypatch: pytest.MonkeyPatch) -> None:
     class Leaving:
         """A core that reads nothing."""
