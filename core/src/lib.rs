@@ -11,6 +11,7 @@ use std::panic::{catch_unwind, set_hook, take_hook, AssertUnwindSafe};
 use std::sync::{Mutex, PoisonError};
 
 mod count;
+mod for_test;
 mod limits;
 mod mail;
 mod python;
@@ -23,26 +24,6 @@ use mail::message::{LeftToPython, Read};
 use python::check_interrupt;
 use tokens::bag::{hash_token, Tokens, Words};
 use tokens::Wanted;
-
-/// What a page of HTML holds, by the names of Html in Python; None if it is left to Python.
-#[pyfunction]
-fn read_html_for_test<'py>(py: Python<'py>, text: &str) -> PyResult<Option<Bound<'py, PyDict>>> {
-    let Some(html) = py.allow_threads(|| guard(|| mail::html::read_html(text))) else { return Ok(None) };
-    let found = PyDict::new(py);
-    for (name, text) in [("visible", html.visible), ("hidden", html.hidden), ("title", html.title)] {
-        found.set_item(name, text)?;
-    }
-    for (name, number) in
-        [("tags", html.tags), ("comments", html.comments), ("joined", html.joined), ("quoted", html.quoted)]
-    {
-        found.set_item(name, number)?;
-    }
-    found.set_item("links", html.links)?;
-    found.set_item("images", html.images)?;
-    found.set_item("alts", html.alts)?;
-    found.set_item("colours", html.colours)?;
-    Ok(Some(found))
-}
 
 /// How many messages were left to Python, by reason.
 static LEFT: Mutex<BTreeMap<String, u64>> = Mutex::new(BTreeMap::new());
@@ -242,7 +223,8 @@ fn nbspam_core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(read, module)?)?;
     module.add_function(wrap_pyfunction!(count_tokens, module)?)?;
     module.add_function(wrap_pyfunction!(find_fields, module)?)?;
-    module.add_function(wrap_pyfunction!(read_html_for_test, module)?)?;
+    module.add_function(wrap_pyfunction!(for_test::read_html_for_test, module)?)?;
+    module.add_function(wrap_pyfunction!(for_test::parse_for_test, module)?)?;
     module.add_function(wrap_pyfunction!(count_left, module)?)?;
     module.add_function(wrap_pyfunction!(take_faults, module)?)?;
     Ok(())

@@ -14,6 +14,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+const ENCODED: [&[u8]; 4] = [b"=?", b"\x1b", b"\x0e", b"~{"]; // an encoded word, the escapes of ISO-2022 and HZ
 const MAX_JUNK_LINES: usize = 2;
 const MAX_JUNK_CHARACTERS: usize = 200;
 const NAME_BYTES: usize = 100; // of a line, in which a well-known name is looked for
@@ -371,7 +372,12 @@ pub fn read_block(
         fields.truncate(MAX_HEADER_LINES);
         block.sizes.truncate(MAX_HEADER_LINES);
     }
-    block.decode_values(fields, allowance)?;
+    // Asked of the bytes with their NUL: one between `=` and `?` leaves text.
+    if raw.is_ascii() && !ENCODED.iter().any(|mark| memmem::find(raw, mark).is_some()) {
+        block.fields = fields.into_iter().map(|(name, value)| (name, latin_1(&value))).collect();
+    } else {
+        block.decode_values(fields, allowance)?;
+    }
     Ok(block)
 }
 
