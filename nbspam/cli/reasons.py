@@ -93,6 +93,10 @@ def describe_verdict(found: Explanation) -> str:
         return f"{how_sure}: {'; '.join(sides)}" if sides else how_sure
     own = reasons if verdict.decided == verdict.number else others
     how_sure = f"{verdict.label}, {percent(verdict.shares[verdict.decided])}"
+    likelier = max(verdict.shares)
+    if verdict.shares[verdict.decided] < likelier:  # its costs decide
+        best = verdict.classes[verdict.shares.index(likelier)]
+        how_sure = f"{verdict.label}, although {best} is likelier, {percent(likelier)}"
     return f"{how_sure}: above all {own}" if own else how_sure
 
 

@@ -19,7 +19,7 @@ from nbspam.corpus.index import read_index, unreadable
 from nbspam.corpus.item import class_folders, detect_packing, is_url
 from nbspam.corpus.no_mail import CYRUS, ENCRYPTED, EXPORTS
 from nbspam.corpus.source import Source, open_unlabelled, stat_mode
-from nbspam.corpus.trees import Rules, choose_class, is_tree, read_rules, walk_tree
+from nbspam.corpus.trees import RULED, Rules, choose_class, is_tree, read_rules, walk_tree
 from nbspam.corpus.walk import (
     GMAIL,
     OUTSIDE,
@@ -263,7 +263,11 @@ def _check_store(where: str, reasons: Iterable[str]) -> None:
 def _open_tree(top: str, rules: Rules, notes: Notes) -> list[SourcePart]:
     """The parts of a tree; the folders that are left out are noted."""
     parts: list[SourcePart] = []
-    for folder in walk_tree(top, notes):
+    folders = list(walk_tree(top, notes))
+    for rule in rules:
+        if not any(choose_class(folder, [rule])[1] == RULED for folder in folders):
+            notes.left_out[f"rule {rule[0]} (it matches no folder)"] += 1
+    for folder in folders:
         label, why = choose_class(folder, rules)
         part = SourcePart(folder.path, (label,) if label else (), deep=False, name=folder.name, tree=top)
         if label and folder.by_labels and not why:

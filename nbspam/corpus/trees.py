@@ -52,6 +52,7 @@ _MESSAGE_NAME = re.compile(r"\d+\.?|.*\.emlx?", re.IGNORECASE)
 _SAMPLE = 20  # files that tell a folder of messages
 
 Rules = list[tuple[str, str]]  # pattern in small letters, class name or '' to leave out
+RULED = "by a rule"  # why a folder has its class
 
 
 class MailFolder(NamedTuple):
@@ -210,7 +211,7 @@ def choose_class(folder: MailFolder, rules: Rules) -> tuple[str, str]:
     ends = [at for at, char in enumerate(lowered) if char in "./"] + [len(lowered)]
     for pattern, label in rules:
         if any(lowered[:end] == pattern or fnmatchcase(lowered[:end], pattern) for end in ends):
-            return label, "by a rule"
+            return label, RULED
     return {"": (HAM, ""), JUNK: (SPAM, "")}.get(folder.kind, ("", folder.kind))
 
 

@@ -83,13 +83,13 @@ def missing_error(path: str, base: str, error: Exception) -> NbspamError:
     """The error for a base that cannot be read.  path : of the overlay"""
     is_there = os.path.exists(base)
     why = f"cannot be read ({getattr(error, 'why', str(error))})" if is_there else "is missing"
-    remedy = "bring it back, or take another base: nbspam model rebase `start=BASE`"
+    remedy = f"bring it back, or take another base: nbspam model rebase `start=BASE` {path}"
     return TryAgainError(path, f"its base {why}: {base}", remedy, "base-missing")
 
 
 def changed_error(path: str, base: str) -> NbspamError:
     """The error for a base that is no longer what an overlay was made of.  path : of the overlay"""
-    remedy = "take in what the base has now: nbspam model rebase, or bring back the base as it was"
+    remedy = f"take in what the base has now: nbspam model rebase {path}, or bring back the base as it was"
     return TryAgainError(path, f"its base has changed: {base}", remedy, "base-changed")
 
 

@@ -366,3 +366,11 @@ def test_a_file_that_index_files_name_twice_counts_once_by_the_first_line(tmp_pa
     )
     assert words(source) == [("ham", "a"), ("ham", "b"), ("spam", "c"), ("spam", "d"), ("spam", "e")]
     assert source.left_out == {"named twice": 3 + 7 + 2}
+
+
+def test_a_rule_that_matches_no_folder_is_said(tmp_path: Path) -> None:
+    put(tmp_path, "rules", data=b"Newslettrs newsletter\nNewsletters ham\n")
+    for name in ("", ".Newsletters", ".Junk"):
+        maildir(tmp_path / "Maildir" / name, name or "inbox")
+    source = open_labelled([f"{tmp_path}/Maildir"], rules=f"{tmp_path}/rules")
+    assert source.left_out == {"rule newslettrs (it matches no folder)": 1}
