@@ -40,9 +40,10 @@ $(STAMP): pyproject.toml $(DEMO_STAMP)
 core: $(CORE)  ## The compiled reader of mail, which is optional, built and installed in .venv (needs cargo)
 
 $(CORE): $(DEMO_STAMP) $(wildcard core/Cargo.* core/build.rs core/src/*.rs core/src/*/*.rs core/src/*/*/*.rs)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'maturin>=1.7,<2'
-	VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --quiet --release --manifest-path core/Cargo.toml
-	touch $@
+	@echo "Building the compiled reader of mail with cargo: about 40 seconds"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check 'maturin>=1.7,<2'
+	@VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --quiet --release --manifest-path core/Cargo.toml
+	@touch $@
 
 # Without cargo, or if it cannot be built, everything works with the Python reader.
 try-core: $(DEMO_STAMP)
