@@ -101,7 +101,7 @@ def describe_verdict(found: Explanation) -> str:
 
 
 def describe_same_text(found: SameText, first_day: str) -> str:
-    """`The same text as 3 spam messages, first learned on 2026-11-27.`"""
+    """`The same text as 3 spam messages, first learned 2026-11-27.`"""
     how_much = "The same text as" if found.share > MOST_TEXT else "Parts of the text of"
     count = amount(found.messages, f"{plain(found.label)} message")
     return f"{how_much} {count}, first learned {first_day}."

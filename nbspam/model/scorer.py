@@ -250,7 +250,7 @@ class Scorer:
         """
         parts: list[ScorePart] = []
         shared = [len(keys) for keys in find_same_text(signature, rows, len(self.log_prior))]
-        if any(shared) and self.settings.signature:
+        if any(shared):
             same = weigh_same_text(shared, len(signature), self.settings.capped)
             parts.append(ScorePart("same-text", "a text that was learned", -1, same))
         shift = prior_shift(self.settings, self.model.messages, self.model.classes)

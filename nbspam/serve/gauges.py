@@ -20,7 +20,7 @@ import time
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from nbspam.errors import UsageError
+from nbspam.errors import MissingExtraError
 from nbspam.learning.learn import FORGOTTEN, LEARNED, MOVED
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class Gauges:
     """
 
     def __init__(self, model: str, sockets: list[socket.socket]) -> None:
-        """UsageError without the package prometheus_client; OSError if the disk is full."""
+        """MissingExtraError without the package prometheus_client; OSError if the disk is full."""
         self._slot = -1
         self._model = model
         self._sockets = sockets
@@ -52,10 +52,9 @@ class Gauges:
         except OSError:
             self.close()
             raise
-        except ModuleNotFoundError:
+        except ModuleNotFoundError as error:
             self.close()
-            why, remedy = "prometheus_client is missing", "install the extra: pip install 'nbspam[metrics]'"
-            raise UsageError("metrics", why, remedy, "metrics-extra", option="metrics") from None
+            raise MissingExtraError("metrics", error, option="metrics") from None
         values.ValueClass = values.MultiProcessValue(lambda: self._slot)
         self._verdicts = Counter("nbspam_verdicts", "Messages that were judged.", ["verdict"])
         self._latency = Histogram(

@@ -15,7 +15,7 @@ _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 _MAX_NAME = 32  # characters, as many as the longest name has
 
 
-def find_name(text: str) -> tuple[str, int]:
+def _find_name(text: str) -> tuple[str, int]:
     """What the longest name that a text begins with means, and its length; ("", 0) if it begins with none.
 
     Some names count without a semicolon, too (HTML, 13.5).
@@ -28,7 +28,7 @@ def find_name(text: str) -> tuple[str, int]:
     return "", 0
 
 
-_names = Memory(find_name, 1_000, _MAX_NAME)
+_names = Memory(_find_name, 1_000, _MAX_NAME)
 
 
 def decode_references(text: str, in_attribute: bool = False) -> str:
