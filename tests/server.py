@@ -18,7 +18,7 @@ OK = b"SPAMD/1.5 0 EX_OK\r\n"
 PATIENCE = 20.0  # seconds; what takes longer has failed
 
 
-def eventually(holds: Callable[[], bool]) -> None:
+def eventually(holds: Callable[[], object]) -> None:
     """Wait until this is true."""
     deadline = time.monotonic() + PATIENCE
     while not holds():

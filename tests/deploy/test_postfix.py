@@ -154,7 +154,7 @@ def test_each_of_many_messages_is_delivered_once_with_its_verdict(postfix: Postf
     found = postfix.inbox.read_bytes()
     assert [found.count(b"number%d.\n" % number) for number in range(20)] == 20 * [1]
     assert found.count(b"X-Nbspam: spam; ") == 20
-    assert "status=sent (delivered to command" in postfix.log
+    eventually(lambda: "status=sent (delivered to command" in postfix.log)
 
 
 def test_broken_mail_is_delivered_with_its_verdict(postfix: Postfix, installed: Path) -> None:

@@ -79,7 +79,7 @@ def test_lesson_of_one_user_changes_nothing_for_others(serve: Start, shared: Pat
     assert checked(server, "bob", NEW) == at_first
     assert sorted(os.listdir(users)) == ["alice@example.org.nbspam", "alice@example.org.nbspam-lock"]
     assert shared.read_bytes() == before
-    assert "user=alice@example.org" in server.log
+    eventually(lambda: "user=alice@example.org" in server.log)
     assert counts(users / "alice@example.org.nbspam") == counts_with(shared, NEW)
     assert "\tserve alice@example.org\n" in run("log", "-m", users / "alice@example.org.nbspam")
 
