@@ -36,7 +36,7 @@ def long_work(wordy: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("long")
     for label in ("ham", "spam"):
         messages = [path.read_bytes() for path in sorted((wordy / label).iterdir())]
-        write_folders(folder, {label: messages * 60})
+        write_folders(folder, {label: messages * 150})
     return folder
 
 

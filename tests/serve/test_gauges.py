@@ -148,5 +148,7 @@ def test_place_that_is_taken_and_missing_package_are_errors(
     assert "[listen-in-use]" in error(*other, server.port, status=73)
     assert "--metrics" in error(*other, "localhost", status=64)
     monkeypatch.setitem(sys.modules, "prometheus_client", None)
-    assert "nbspam[metrics]" in error(*other, free_port(), status=64)
+    said = error(*other, free_port(), status=64)
+    assert "pip install prometheus_client" in said
+    assert "[metrics-extra]" in said
     assert not (tmp_path / "other").exists()
