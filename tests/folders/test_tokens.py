@@ -72,7 +72,8 @@ class Setting:
         self.asked = [argument.replace("~", str(folder)) for argument in arguments]
         self.printed = folder / "token"
         self.printed.write_text("first\n")
-        (folder / program).write_text(f'#!/bin/sh\necho "$@" >>{folder}/asked\ncat {self.printed}\n')
+        script = f'#!/bin/sh\ncat {self.printed}\nstatus=$?\necho "$@" >>{folder}/asked\nexit $status\n'
+        (folder / program).write_text(script)
         (folder / program).chmod(0o755)
         values |= {"host": "localhost", "port": server.port, "ca_file": f"{folder}/localhost.pem"}
         lines = [f"{key} = {value!r}" for key, value in values.items()]

@@ -149,6 +149,6 @@ def test_place_that_is_taken_and_missing_package_are_errors(
     assert "--metrics" in error(*other, "localhost", status=64)
     monkeypatch.setitem(sys.modules, "prometheus_client", None)
     said = error(*other, free_port(), status=64)
-    assert "pip install prometheus_client" in said
+    assert "pip install prometheus-client" in said
     assert "[metrics-extra]" in said
     assert not (tmp_path / "other").exists()
