@@ -67,12 +67,14 @@ def test_archives_install_into_an_empty_environment(archives: dict[str, Path], t
     assert list(tmp_path.glob("venv/lib/*/site-packages/nbspam/py.typed"))
 
 
-def test_changelogs_have_this_version_and_nothing_newer() -> None:
+def test_changelogs_and_citation_have_this_version_and_nothing_newer() -> None:
     for path, first in (
         ("CHANGELOG.md", f"## {__version__}"),
         ("debian/changelog", f"nbspam ({__version__})"),
+        ("CITATION.cff", f"version: {__version__}"),
     ):
-        headings = re.findall(r"^(?:## .*|nbspam \(.*?\))", (ROOT / path).read_text("utf-8"), re.MULTILINE)
+        text = (ROOT / path).read_text("utf-8")
+        headings = re.findall(r"^(?:## .*|nbspam \(.*?\)|version: .*)", text, re.MULTILINE)
         released = [heading for heading in headings if heading != "## Unreleased"]
         assert released[0].startswith(first), path
 
