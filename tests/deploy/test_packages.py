@@ -42,29 +42,57 @@ def learns_and_judges(program: Path, folder: Path) -> None:
     assert re.findall("^[a-z]+", verdicts, re.MULTILINE) == ["ham", "spam"]
 
 
-@pytest.fixture(scope="module")
-def archives(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+def build_archives(source: Path, folder: Path, **more: str) -> dict[str, Path]:
     """The source archive, and the wheel that is built from it."""
-    folder = tmp_path_factory.mktemp("dist")
-    environment = os.environ | {"PIP_DISABLE_PIP_VERSION_CHECK": "1"}
-    command = [sys.executable, "-m", "build", "--outdir", folder, ROOT]
+    environment = os.environ | {"PIP_DISABLE_PIP_VERSION_CHECK": "1"} | more
+    command = [sys.executable, "-m", "build", "--outdir", folder, source]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stdout + done.stderr
-    return {
-        "sdist": folder / f"nbspam-{__version__}.tar.gz",
-        "wheel": folder / f"nbspam-{__version__}-py3-none-any.whl",
-    }
+    (sdist,), (wheel,) = folder.glob("*.tar.gz"), folder.glob("*.whl")
+    return {"sdist": sdist, "wheel": wheel}
 
 
-def test_archives_install_into_an_empty_environment(archives: dict[str, Path], tmp_path: Path) -> None:
-    subprocess.run([sys.executable, "-m", "venv", tmp_path / "venv"], check=True)
-    pip = [tmp_path / "venv/bin/pip", "install", "-q", "--disable-pip-version-check"]
-    program = tmp_path / "venv/bin/nbspam"
-    subprocess.run([*pip, archives["wheel"]], check=True, timeout=300)
-    learns_and_judges(program, tmp_path)
-    subprocess.run([*pip, "--force-reinstall", "--no-deps", archives["sdist"]], check=True, timeout=300)
-    assert run(program, "--version").startswith(f"nbspam {__version__}\nreader: ")
-    assert list(tmp_path.glob("venv/lib/*/site-packages/nbspam/py.typed"))
+@pytest.fixture(scope="module")
+def archives(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    return build_archives(ROOT, tmp_path_factory.mktemp("dist"))
+
+
+@pytest.fixture(scope="module")
+def empty(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The programs of an environment without packages."""
+    folder = tmp_path_factory.mktemp("empty")
+    subprocess.run([sys.executable, "-m", "venv", folder], check=True)
+    return folder / "bin"
+
+
+def install(programs: Path, *what: str | Path) -> None:
+    pip = [programs / "pip", "install", "-q", "--disable-pip-version-check"]
+    subprocess.run([*pip, *what], check=True, timeout=300)
+
+
+def test_archives_install_into_an_empty_environment(
+    archives: dict[str, Path], empty: Path, tmp_path: Path
+) -> None:
+    install(empty, archives["wheel"])
+    learns_and_judges(empty / "nbspam", tmp_path)
+    install(empty, "--force-reinstall", "--no-deps", archives["sdist"])
+    assert run(empty / "nbspam", "--version").startswith(f"nbspam {__version__}\nreader: ")
+    assert list(empty.parent.glob("lib/*/site-packages/nbspam/py.typed"))
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not shutil.which("cargo"), reason="no cargo is here, which builds the compiled core")
+def test_core_is_built_from_its_source_archive_and_reads(
+    archives: dict[str, Path], empty: Path, tmp_path: Path
+) -> None:
+    # The crates that it needs may have been compiled before; the core itself is compiled here.
+    core = build_archives(ROOT / "core", tmp_path / "dist", CARGO_TARGET_DIR=str(ROOT / "core/target"))
+    assert core["sdist"].name == f"nbspam_core-{__version__}.tar.gz"
+    assert core["wheel"].name.startswith(f"nbspam_core-{__version__}-cp311-abi3-")
+    install(empty, archives["wheel"], core["wheel"])
+    version = run(empty / "nbspam", "--version", NBSPAM_CORE="require")
+    assert version == f"nbspam {__version__}\nreader: compiled core {__version__}\n"
+    learns_and_judges(empty / "nbspam", tmp_path)
 
 
 def test_changelogs_and_citation_have_this_version_and_nothing_newer() -> None:
