@@ -13,7 +13,7 @@ EXTRAS = {
     "dask": ("distributed s3fs", ""),
     "imap": ("imapclient keyring", ""),
     "label": ("textual", ""),
-    "metrics": ("prometheus_client", "python3-prometheus-client"),
+    "metrics": ("prometheus-client", "python3-prometheus-client"),
     "report": ("jinja2 matplotlib", "python3-jinja2 python3-matplotlib"),
 }
 
