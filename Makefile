@@ -86,10 +86,10 @@ pictures: $(STAMP)  ## The pictures of the README (needs CORPORA and chromium)
 peers: $(STAMP)  ## Accuracy beside other filters, some hours (needs CORPORA, spamprobe, crm114, spamassassin)
 	nice $(BIN)/python -m peers.table $(CORPORA) .cache/peers
 
-bench: $(STAMP)  ## Speed, memory and size beside bogofilter and SpamProbe (needs NBSPAM_CORPORA)
+bench: $(STAMP)  ## Speed, memory and size beside other filters (needs NBSPAM_CORPORA)
 	$(BIN)/python -m bench.run
 
-bench-page: $(STAMP)  ## The same three times, the medians written into docs/benchmarks.md
+bench-page: $(STAMP)  ## The same three times, the medians written into docs/benchmarks.md and README.md
 	$(BIN)/python -m bench.run 3 --write
 
 SECONDS ?= 600

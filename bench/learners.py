@@ -16,7 +16,8 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from bench.run import BOGOFILTER, OURS, Programs, install, run_all, write_lists
+from bench.filters import Bogofilter, Nbspam
+from bench.run import begin_training, install, run_all, write_lists
 from tests.conftest import unpacked
 
 LEARNERS = 16
@@ -64,16 +65,17 @@ def main(programs: Sequence[str]) -> None:
         lists = write_lists(folder, (corpus / "train.index").read_text().splitlines(), [], corpus)
         print(f"{LEARNERS} x {MESSAGES_EACH} processes, each learns one message:")
         if shutil.which("bogofilter"):
-            run_all(Programs(ours[0], folder).train(BOGOFILTER, lists["ham"], lists["spam"]))
-            print("bogofilter", learn_at_once(["bogofilter", "-d", folder / "bogofilter", "-s"], paths))
+            bogofilter = Bogofilter(folder)
+            run_all(begin_training(bogofilter, lists["ham"], lists["spam"]))
+            print("bogofilter", learn_at_once(["bogofilter", "-d", bogofilter.folder, "-s"], paths))
         for program in ours:
-            model = folder / "model.nbspam"
-            run_all(Programs(program, folder).train(OURS, lists["ham"], lists["spam"]))
-            command = [program, "learn", "-q", "spam", "-m", model]
+            one = Nbspam(folder, program)
+            run_all(begin_training(one, lists["ham"], lists["spam"]))
+            command: list[str | Path] = [program, "learn", "-q", "spam", "-m", one.model]
             print(program.name, learn_at_once(command, paths), flush=True)
             print(
                 subprocess.run(
-                    [program, "model", "check", "-m", model], capture_output=True, text=True
+                    [program, "model", "check", "-m", one.model], capture_output=True, text=True
                 ).stdout
             )
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from nbspam.tasks.api import Report, evaluate, load, parse, tokenize, train
     from nbspam.tokens import Tokens
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 __all__ = [
     "Clue",
     "Explanation",

@@ -85,17 +85,35 @@ class Crm114:
         return 0.5 + self._ratio(data) / 1000
 
 
+BAYES_ALONE = """\
+loadplugin Mail::SpamAssassin::Plugin::Check
+loadplugin Mail::SpamAssassin::Plugin::Bayes
+use_bayes 1
+bayes_path {folder}/bayes
+bayes_file_mode 0777
+bayes_auto_learn 0
+bayes_auto_expire 0
+bayes_min_ham_num 1
+bayes_min_spam_num 1
+lock_method flock
+body BAYES_ALL eval:check_bayes('0.00', '1.00')
+score BAYES_ALL 1
+"""
+
+
+def configure_bayes(folder: Path) -> str:
+    """Settings of SpamAssassin: its Bayes alone, kept in the folder, from the first message on."""
+    return BAYES_ALONE.format(folder=folder) + Path("/usr/share/spamassassin/20_aux_tlds.cf").read_text()
+
+
 class SpamAssassin:
     """The Bayes of SpamAssassin alone, without its rules; a Perl process serves all messages."""
 
     SCRIPT = r"""
         use strict; use Mail::SpamAssassin; binmode STDIN; $| = 1;
-        my $filter = Mail::SpamAssassin->new({ dont_copy_prefs => 1, local_tests_only => 1, config_text =>
-            "loadplugin Mail::SpamAssassin::Plugin::Check\nloadplugin Mail::SpamAssassin::Plugin::Bayes\n"
-            . "use_bayes 1\nbayes_path $ARGV[0]/bayes\nbayes_auto_learn 0\nbayes_auto_expire 0\n"
-            . "bayes_min_ham_num 1\nbayes_min_spam_num 1\nlock_method flock\n"
-            . "body BAYES_ALL eval:check_bayes('0.00', '1.00')\nscore BAYES_ALL 1\n"
-            . `cat /usr/share/spamassassin/20_aux_tlds.cf` });
+        open my $settings, "<", $ARGV[0];
+        my $filter = Mail::SpamAssassin->new({
+            dont_copy_prefs => 1, local_tests_only => 1, config_text => join "", <$settings> });
         $filter->init(1);
         while (my $line = <STDIN>) {
             my ($verb, $size) = split ' ', $line;
@@ -116,7 +134,9 @@ class SpamAssassin:
     """
 
     def __init__(self, folder: Path) -> None:
-        command = ["perl", "-e", self.SCRIPT, str(folder)]
+        settings = folder / "bayes.cf"
+        settings.write_text(configure_bayes(folder))
+        command = ["perl", "-e", self.SCRIPT, str(settings)]
         self._perl = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 
     def _ask(self, verb: str, data: bytes) -> str:

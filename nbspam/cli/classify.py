@@ -495,16 +495,17 @@ def _read_stdin() -> bytes:
 
 def _unwrap(data: bytes) -> bytes:
     """The message in bytes that are one message by agreement, see unwrap_message."""
-    if not data.startswith(b"From "):
+    if not data.startswith(b"From ") or b">From " not in data:
         return data
-    from nbspam.passthrough import unwrap_message  # few messages begin so
+    from nbspam.passthrough import unwrap_message  # few messages have both
 
     return unwrap_message(data)
 
 
 def _has_known_field(data: bytes) -> bool:
     """True if the data begin with a header that has a well-known field."""
-    if data.startswith(FIRST_FIELDS):
+    start = data.find(b"\n") + 1 if data.startswith(b"From ") else 0  # the line that procmail writes first
+    if data.startswith(FIRST_FIELDS, start):
         return True
     from nbspam.mail.headers import has_known_field  # most mail begins with one of the few
 

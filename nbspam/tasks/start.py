@@ -26,7 +26,7 @@ def choose_model(path: str, start: str) -> str:
 
 
 def begin_model(path: str, start: str) -> str:
-    """Make the user's own model, which begins as `start`, if there is none yet; returns what start_model does."""
+    """Make the user's own model, which begins as `start`, if there is none; returns what start_model does."""
     if choose_model(path, start) == path:
         return ""
     from nbspam.store.rebase import start_model  # once in a model's life

@@ -83,7 +83,7 @@ def test_a_plain_mail_loads_few_modules_and_nothing_heavy(
 
 def test_the_compiled_core_needs_still_fewer(installed: Path, data_model: Path, tmp_path: Path) -> None:
     pytest.importorskip("nbspam_core", reason="no compiled core is installed: make core")
-    for mail in (MAIL, HTML):
+    for mail in (MAIL, HTML, FROM_LINE + MAIL):
         output, names = loaded(installed, tmp_path, "classify", "-m", data_model, mail=mail, reader="require")
         assert b"am" in output
         assert names & FORBIDDEN == set()

@@ -14,12 +14,13 @@ import pytest
 from nbspam import __version__
 from nbspam.cli.commands import COMMANDS
 from tests.deploy.recipes import ROOT, read_until
-from tests.programs import needs, needs_root
+from tests.programs import needs, needs_root, what_lacks_for_core
 
 pytestmark = pytest.mark.timeout(300)  # builds and installs
 SYSTEM = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C.UTF-8"}
 MAN = [sys.executable, ROOT / "docs/man_pages.py"]
 APT = ("apt-get", "-qq", "-y", "-o", "DPkg::Lock::Timeout=120", "--no-install-recommends")
+NO_CORE = what_lacks_for_core()
 READY = {  # the file that a shell reads, and a prompt for it
     "bash": (".bashrc", "PS1=READY"),
     "zsh": (".zshrc", "PS1=READY"),
@@ -42,37 +43,67 @@ def learns_and_judges(program: Path, folder: Path) -> None:
     assert re.findall("^[a-z]+", verdicts, re.MULTILINE) == ["ham", "spam"]
 
 
-@pytest.fixture(scope="module")
-def archives(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+def build_archives(source: Path, folder: Path, **more: str) -> dict[str, Path]:
     """The source archive, and the wheel that is built from it."""
-    folder = tmp_path_factory.mktemp("dist")
-    environment = os.environ | {"PIP_DISABLE_PIP_VERSION_CHECK": "1"}
-    command = [sys.executable, "-m", "build", "--outdir", folder, ROOT]
+    environment = os.environ | {"PIP_DISABLE_PIP_VERSION_CHECK": "1"} | more
+    command = [sys.executable, "-m", "build", "--outdir", folder, source]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stdout + done.stderr
-    return {
-        "sdist": folder / f"nbspam-{__version__}.tar.gz",
-        "wheel": folder / f"nbspam-{__version__}-py3-none-any.whl",
-    }
+    (sdist,), (wheel,) = folder.glob("*.tar.gz"), folder.glob("*.whl")
+    return {"sdist": sdist, "wheel": wheel}
 
 
-def test_archives_install_into_an_empty_environment(archives: dict[str, Path], tmp_path: Path) -> None:
-    subprocess.run([sys.executable, "-m", "venv", tmp_path / "venv"], check=True)
-    pip = [tmp_path / "venv/bin/pip", "install", "-q", "--disable-pip-version-check"]
-    program = tmp_path / "venv/bin/nbspam"
-    subprocess.run([*pip, archives["wheel"]], check=True, timeout=300)
-    learns_and_judges(program, tmp_path)
-    subprocess.run([*pip, "--force-reinstall", "--no-deps", archives["sdist"]], check=True, timeout=300)
-    assert run(program, "--version").startswith(f"nbspam {__version__}\nreader: ")
-    assert list(tmp_path.glob("venv/lib/*/site-packages/nbspam/py.typed"))
+@pytest.fixture(scope="module")
+def archives(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    return build_archives(ROOT, tmp_path_factory.mktemp("dist"))
 
 
-def test_changelogs_have_this_version_and_nothing_newer() -> None:
+@pytest.fixture(scope="module")
+def empty(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The programs of an environment without packages."""
+    folder = tmp_path_factory.mktemp("empty")
+    subprocess.run([sys.executable, "-m", "venv", folder], check=True)
+    return folder / "bin"
+
+
+def install(programs: Path, *what: str | Path) -> None:
+    pip = [programs / "pip", "install", "-q", "--disable-pip-version-check"]
+    subprocess.run([*pip, *what], check=True, timeout=300)
+
+
+def test_archives_install_into_an_empty_environment(
+    archives: dict[str, Path], empty: Path, tmp_path: Path
+) -> None:
+    install(empty, archives["wheel"])
+    learns_and_judges(empty / "nbspam", tmp_path)
+    install(empty, "--force-reinstall", "--no-deps", archives["sdist"])
+    assert run(empty / "nbspam", "--version").startswith(f"nbspam {__version__}\nreader: ")
+    assert list(empty.parent.glob("lib/*/site-packages/nbspam/py.typed"))
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(bool(NO_CORE), reason=NO_CORE)
+def test_core_is_built_from_its_source_archive_and_reads(
+    archives: dict[str, Path], empty: Path, tmp_path: Path
+) -> None:
+    # The crates that it needs may have been compiled before; the core itself is compiled here.
+    core = build_archives(ROOT / "core", tmp_path / "dist", CARGO_TARGET_DIR=str(ROOT / "core/target"))
+    assert core["sdist"].name == f"nbspam_core-{__version__}.tar.gz"
+    assert core["wheel"].name.startswith(f"nbspam_core-{__version__}-cp311-abi3-")
+    install(empty, archives["wheel"], core["wheel"])
+    version = run(empty / "nbspam", "--version", NBSPAM_CORE="require")
+    assert version == f"nbspam {__version__}\nreader: compiled core {__version__}\n"
+    learns_and_judges(empty / "nbspam", tmp_path)
+
+
+def test_changelogs_and_citation_have_this_version_and_nothing_newer() -> None:
     for path, first in (
         ("CHANGELOG.md", f"## {__version__}"),
         ("debian/changelog", f"nbspam ({__version__})"),
+        ("CITATION.cff", f"version: {__version__}"),
     ):
-        headings = re.findall(r"^(?:## .*|nbspam \(.*?\))", (ROOT / path).read_text("utf-8"), re.MULTILINE)
+        text = (ROOT / path).read_text("utf-8")
+        headings = re.findall(r"^(?:## .*|nbspam \(.*?\)|version: .*)", text, re.MULTILINE)
         released = [heading for heading in headings if heading != "## Unreleased"]
         assert released[0].startswith(first), path
 
@@ -122,6 +153,21 @@ def test_command_of_the_manual_makes_a_shell_complete(shell: str, installed: Pat
         os.close(screen)
 
 
+def build_package(source: Path, **more: str) -> None:
+    """Build nbspam and, if that is possible, nbspam-core: not optimised, for only its place is tested."""
+    command = ["dpkg-buildpackage", "-us", "-uc"]
+    if NO_CORE:
+        run(*command, folder=source, **more)
+        return
+    cargo = Path(shutil.which("cargo") or "")
+    more["PATH"] = f"{SYSTEM['PATH']}:{cargo.parent}"
+    more["CARGO_HOME"] = os.environ.get("CARGO_HOME") or str(Path.home() / ".cargo")
+    more["RUSTUP_HOME"] = os.environ.get("RUSTUP_HOME") or str(Path.home() / ".rustup")
+    more["CARGO_PROFILE_RELEASE_LTO"], more["CARGO_PROFILE_RELEASE_OPT_LEVEL"] = "off", "0"
+    # -d: this cargo may not be of Debian
+    run(*command, "-d", "--build-profiles=pkg.nbspam.core", folder=source, **more)
+
+
 @pytest.mark.debian
 @needs_root("installs a Debian package")
 @needs("dpkg-buildpackage", "dh_python3", "lintian")
@@ -129,13 +175,18 @@ def test_command_of_the_manual_makes_a_shell_complete(shell: str, installed: Pat
 def test_debian_package_is_clean_and_works(archives: dict[str, Path], tmp_path: Path) -> None:
     with tarfile.open(archives["sdist"]) as archive:
         archive.extractall(tmp_path)  # our own; Debian 12 has no filters yet
-    run("dpkg-buildpackage", "-us", "-uc", folder=tmp_path / f"nbspam-{__version__}", HOME=str(tmp_path))
+    source = tmp_path / f"nbspam-{__version__}"
+    run("dpkg-checkbuilddeps", folder=source)
+    build_package(source, HOME=str(tmp_path))
     (changes,) = tmp_path.glob("*.changes")
     assert run("lintian", "--allow-root", "--fail-on", "warning", changes) == ""
-    (package,) = tmp_path.glob("*.deb")
+    packages = sorted(tmp_path.glob("*.deb"))
+    assert len(packages) == (1 if NO_CORE else 2)
     try:
-        run(*APT, "install", package)
+        run(*APT, "install", *packages)
         program = Path("/usr/bin/nbspam")
+        reader = "Python" if NO_CORE else f"compiled core {__version__}"
+        assert f"\nreader: {reader}" in run(program, "--version")
         assert program.read_text().startswith("#!/usr/bin/python3\n")
         learns_and_judges(program, tmp_path)
         system, user = Path("/lib/systemd/system"), Path("/usr/lib/systemd/user")
@@ -153,4 +204,4 @@ def test_debian_package_is_clean_and_works(archives: dict[str, Path], tmp_path: 
         for folder in ("bash-completion/completions/nbspam", "zsh/vendor-completions/_nbspam"):
             assert "_NBSPAM_COMPLETE" in Path("/usr/share", folder).read_text()
     finally:
-        run(*APT, "purge", "nbspam")
+        run(*APT, "purge", "nbspam", *([] if NO_CORE else ["nbspam-core"]))

@@ -240,6 +240,8 @@ def test_both_readers_have_the_same_bounds() -> None:
 
 def test_the_core_has_the_version_of_nbspam() -> None:
     assert tomllib.loads((ROOT / "core/Cargo.toml").read_text("utf-8"))["package"]["version"] == __version__
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
+    assert extras["core"] == [f"nbspam-core=={__version__}"]
 
 
 def test_a_wrong_choice_of_reader_is_refused(tmp_path: Path) -> None:
