@@ -109,11 +109,11 @@ def leave_groups_out(block: Block, counts: Counts, groups: Ints) -> RowCounts:
     for rows in _split_groups(block, groups):
         pairs = block.find_pairs(rows)
         row_of = np.repeat(rows, np.diff(block.starts)[rows])
-        cells = groups[row_of] * len(block.keys) + block.columns[pairs]
-        _, first, cell = np.unique(cells, return_index=True, return_inverse=True)
-        is_first[pairs[first]] = True
+        cells = (groups[row_of] - groups[rows].min()) * len(block.keys) + block.columns[pairs]
+        order, is_first[pairs], cell = _number_equal(cells)
+        pairs, labels = pairs[order], block.labels[row_of[order]]
         for k, of_class in enumerate(seen.pairs):
-            lost = np.bincount(cell, block.labels[row_of] == k)[cell].astype(np.int32)
+            lost = np.bincount(cell, labels == k)[cell].astype(np.int32)
             of_class[pairs] = np.maximum(of_class[pairs] - lost, 0)
 
     def group_sums(values: Floats) -> Floats:  # float64 (n_values, n_rows), of each row's group
@@ -126,6 +126,23 @@ def leave_groups_out(block: Block, counts: Counts, groups: Ints) -> RowCounts:
         gone &= block.views[block.columns] != RAW_VIEW
         seen.words[:] -= group_sums(count_by_view(block, gone))
     return seen
+
+
+def _number_equal(values: Ints) -> tuple[Ints, NDArray[np.bool_], Ints]:
+    """(order, is_first, number): an order in which equal values follow each other; then the numbers of these.
+
+    values   : int64 (n,), 0 or more, and so small that a place fits below each
+    is_first : bool (n,), by place, True for the first of equal values
+    number   : int64 (n,), in this order, from 0, equal for equal values
+    """
+    # One sort of values with their places takes a tenth of the time of np.unique with indices.
+    bits = len(values).bit_length()
+    both = np.sort(values << bits | np.arange(len(values)))
+    order = both & (1 << bits) - 1
+    begins = np.diff(both >> bits, prepend=-1) > 0
+    is_first = np.zeros(len(values), bool)
+    is_first[order[begins]] = True
+    return order, is_first, np.cumsum(begins) - 1
 
 
 def _split_groups(block: Block, groups: Ints) -> list[Ints]:
@@ -239,7 +256,7 @@ class _Slice:
         self._n_rows = rows.stop - rows.start
         pairs = slice(int(block.starts[rows.start]), int(block.starts[rows.stop]))
         columns = block.columns[pairs]
-        self._keys = block.keys[columns]
+        self._columns, self._keys = columns, block.keys
         self._views = block.views[columns].astype(np.int64)
         self._rows = np.repeat(np.arange(self._n_rows), np.diff(block.starts[rows.start : rows.stop + 1]))
         self._cells = self._rows * N_VIEWS + self._views
@@ -308,7 +325,7 @@ class _Slice:
             return np.zeros((self._n_rows, 0, len(self._counts)))
         found = np.zeros((self._n_rows, len(MEASURE_NAMES), len(self._counts)))
         pairs = np.flatnonzero((self._views == MEASURES_VIEW) & self._known)
-        which = np.array([_MEASURE_OF.get(key, -1) for key in self._keys[pairs].tolist()], np.int64)
+        which = np.array([_MEASURE_OF.get(key, -1) for key in self._keys[self._columns[pairs]].tolist()], np.int64)
         pairs, which = pairs[which >= 0], which[which >= 0]
         rows = self._rows[pairs]
         messages = self._totals[:, MEASURES_VIEW, rows] / len(
