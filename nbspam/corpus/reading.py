@@ -1,6 +1,7 @@
 """Items to blocks: read, tokenise and number many messages, in parallel.
 
-The compiled core reads in threads, because it needs no interpreter's lock; Python reads in processes.  A shard is some messages.  One that cannot be read is skipped and named; it never ends a run.
+The compiled core reads in threads, because it needs no interpreter's lock; Python reads in processes.  A
+shard is some messages.  One that cannot be read is skipped and named; it never ends a run.
 """
 
 from __future__ import annotations

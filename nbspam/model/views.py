@@ -325,7 +325,9 @@ class _Slice:
             return np.zeros((self._n_rows, 0, len(self._counts)))
         found = np.zeros((self._n_rows, len(MEASURE_NAMES), len(self._counts)))
         pairs = np.flatnonzero((self._views == MEASURES_VIEW) & self._known)
-        which = np.array([_MEASURE_OF.get(key, -1) for key in self._keys[self._columns[pairs]].tolist()], np.int64)
+        which = np.array(
+            [_MEASURE_OF.get(key, -1) for key in self._keys[self._columns[pairs]].tolist()], np.int64
+        )
         pairs, which = pairs[which >= 0], which[which >= 0]
         rows = self._rows[pairs]
         messages = self._totals[:, MEASURES_VIEW, rows] / len(
