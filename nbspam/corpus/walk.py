@@ -204,9 +204,11 @@ class MailFile(NamedTuple):
 
     def _leave_out(self, head: bytes) -> str:
         """Why a message of an mbox is left out, or ''."""
+        if self.may_be_text:
+            return ""
         notes = read_notes(head)
-        if self.may_be_text or (reason := explain_state(notes, in_mbox=True)) or not self.by_labels:
-            return "" if self.may_be_text else reason
+        if (reason := explain_state(notes, in_mbox=True)) or not self.by_labels:
+            return reason
         role = find_role(notes.get("x-gmail-labels", ""))
         if role in ("", JUNK):
             return "" if (role == JUNK) == (self.label == SPAM) else _OTHER_CLASS
