@@ -48,22 +48,25 @@ def default_jobs() -> int:
 
 
 def run_shards(
-    work: Callable[[ShardT], ResultT], shards: Iterable[ShardT], jobs: int | Workers
+    work: Callable[[ShardT], ResultT],
+    shards: Iterable[ShardT],
+    jobs: int | Workers,
+    is_beside: bool = False,
 ) -> Iterator[ResultT]:
     """work(shard) for each shard, in order.  One job, or a single shard, runs in this process.
 
     jobs : the most processes; there are no more than shards, or JOBS_PER_CORE a core.  They begin to work
         before a result is asked for.  Or the machines that work.
+    is_beside : this process is one of them, for it has other work before it asks for the results
     """
     if not isinstance(jobs, int):
         return jobs.run(work, shards)
     stream = iter(shards)
     jobs = min(jobs, JOBS_PER_CORE * default_jobs())
     first = list(itertools.islice(stream, max(2, jobs)))
-    jobs = min(jobs, len(first))
-    if jobs <= 1:
+    if jobs <= 1 or len(first) <= 1:
         return map(work, itertools.chain(first, stream))
-    results = _run_in_processes(work, first, stream, jobs)
+    results = _run_in_processes(work, first, stream, min(jobs - is_beside, len(first)))
     next(results)
     return results
 

@@ -158,11 +158,11 @@ def _write(
 def _start_sampling(
     settings: Settings, block: Block, counts: Counts, jobs: int | Cluster
 ) -> Iterable[Evidence]:
-    """What the calibration is learned on; other processes may compute it while the counts are written."""
+    """What the calibration is learned on; another process may compute it while the counts are written."""
     if not settings.averaged:
         return []
     work = partial(take_sample, block=block, counts=counts, settings=settings)
-    return run_shards(work, choose_ways(block), jobs)
+    return run_shards(work, choose_ways(block), jobs, is_beside=True)
 
 
 def _sum_ranges(ranges: Iterable[Counts], block: Block) -> Counts:
