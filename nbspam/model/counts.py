@@ -141,6 +141,8 @@ class Counts:
 
 def find_places(ordered: Ints, keys: Ints) -> Ints:
     """int64 (n,): where each key is among the distinct keys of an ascending list; -1 if it is not there."""
+    if keys is ordered:
+        return np.arange(len(keys))
     if not len(ordered):
         return np.full(len(keys), -1)
     place = np.minimum(np.searchsorted(ordered, keys), len(ordered) - 1)

@@ -109,12 +109,12 @@ def leave_groups_out(block: Block, counts: Counts, groups: Ints) -> RowCounts:
     for rows in _split_groups(block, groups):
         pairs = block.find_pairs(rows)
         row_of = np.repeat(rows, np.diff(block.starts)[rows])
-        cells = (groups[row_of] - groups[rows].min()) * len(block.keys) + block.columns[pairs]
+        cells = (groups - groups[rows[:1]]).take(row_of) * len(block.keys) + block.columns.take(pairs)
         order, is_first[pairs], cell = _number_equal(cells)
-        pairs, labels = pairs[order], block.labels[row_of[order]]
+        pairs, labels = pairs.take(order), block.labels.take(row_of.take(order))
         for k, of_class in enumerate(seen.pairs):
-            lost = np.bincount(cell, labels == k)[cell].astype(np.int32)
-            of_class[pairs] = np.maximum(of_class[pairs] - lost, 0)
+            lost = np.bincount(cell, labels == k).astype(np.int32).take(cell)
+            of_class[pairs] = np.maximum(of_class.take(pairs) - lost, 0)
 
     def group_sums(values: Floats) -> Floats:  # float64 (n_values, n_rows), of each row's group
         return np.stack([np.bincount(groups, column, n_groups)[groups] for column in values.T])
@@ -204,7 +204,7 @@ def count_by_view(block: Block, pairs: NDArray[np.bool_]) -> Floats:
         starts = block.starts[chosen.start : chosen.stop + 1]
         some = slice(starts[0], starts[-1])
         rows = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
-        cells = (rows * N_VIEWS + block.views[block.columns[some]])[pairs[some]]
+        cells = (rows * N_VIEWS + block.views.take(block.columns[some]))[pairs[some]]
         lengths[chosen] = np.bincount(cells, minlength=(len(starts) - 1) * N_VIEWS).reshape(-1, N_VIEWS)
     return lengths
 

@@ -176,6 +176,8 @@ def _sum_ranges(ranges: Iterable[Counts], block: Block) -> Counts:
         places = places[places >= 0]
         found.append(numbers if len(places) == len(numbers.keys) else numbers.take(places))
     counts = merge_counts(found)
+    if np.array_equal(counts.keys, block.keys):
+        counts.keys = block.keys  # so that nobody has to look for the place of each
     counts.messages = numbers.messages  # each range has those of all
     counts.totals = Totals(*[reduce(np.add, arrays) for arrays in zip(*totals, strict=True)])
     return counts
