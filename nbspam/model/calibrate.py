@@ -10,7 +10,7 @@ better than either, on random splits and in time order: docs/decisions.md, "Cali
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -196,8 +196,9 @@ def fit(found: Evidence) -> Fitted:
     mean = np.array(first)
     precision = np.diag(1.0 / np.diag(np.array(spread)))
     weights = mean.copy()
+    designs = _cut_designs(found, len(weights))
     for _ in range(MAX_STEPS):
-        gradient, hessian = _differentiate(found, weights)
+        gradient, hessian = _differentiate(designs(), weights)
         gradient = gradient + precision @ (weights - mean)
         step = np.linalg.solve(hessian + precision, gradient)
         move = float(np.abs(step).max())
@@ -206,19 +207,41 @@ def fit(found: Evidence) -> Fitted:
             break
     if len(weights) > MAX_COVARIANCE:
         return Fitted(weights, np.zeros((0, 0)))
-    covariance = np.linalg.inv(_differentiate(found, weights)[1] + precision)
+    covariance = np.linalg.inv(_differentiate(designs(), weights)[1] + precision)
     return Fitted(weights, np.asarray(covariance, np.float64))
 
 
-def _differentiate(found: Evidence, weights: Floats) -> tuple[Floats, Floats]:
-    """Gradient and Hessian of minus the log-likelihood."""
-    n_weights, n_classes = len(weights), found.evidence.shape[2]
+class _Design(NamedTuple):
+    """Some rows of a calibration.
+
+    matrix : float64 (n_rows, n_classes, n_weights), see design_matrix
+    truth  : float64 (n_rows, n_classes), 1 at the class of a row
+    """
+
+    matrix: Floats
+    truth: Floats
+
+
+def _cut_designs(found: Evidence, n_weights: int) -> Callable[[], Iterable[_Design]]:
+    """All rows, some after another, as often as they are asked for; what fits into memory is made once."""
+    n_classes = found.evidence.shape[2]
     step = max(1, SLICE_CELLS // (n_weights * n_classes))
+    parts = [found.take(slice(first, first + step)) for first in range(0, len(found.labels), step)]
+
+    def make(rows: Evidence) -> _Design:
+        return _Design(design_matrix(rows), np.eye(n_classes)[rows.labels])
+
+    if len(parts) > 1:
+        return lambda: map(make, parts)
+    whole = [*map(make, parts)]
+    return lambda: whole
+
+
+def _differentiate(designs: Iterable[_Design], weights: Floats) -> tuple[Floats, Floats]:
+    """Gradient and Hessian of minus the log-likelihood."""
+    n_weights = len(weights)
     gradient, hessian = np.zeros(n_weights), np.zeros((n_weights, n_weights))
-    for first in range(0, len(found.labels), step):
-        rows = found.take(slice(first, first + step))
-        matrix = design_matrix(rows)
-        truth = np.eye(n_classes)[rows.labels]
+    for matrix, truth in designs:
         scores = matrix @ weights
         shares = np.exp(scores - scores.max(axis=1, keepdims=True))
         shares /= shares.sum(axis=1, keepdims=True)
