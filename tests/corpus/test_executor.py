@@ -32,6 +32,16 @@ def test_processes_are_no_more_than_shards_jobs_and_four_a_core(
     assert (os.getpid() in processes) == (most == 1)
 
 
+@pytest.mark.parametrize(("jobs", "shards", "own"), [(1, 3, 3), (2, 1, 1), (2, 2, 1), (2, 3, 1), (4, 3, 0)])
+def test_a_process_with_other_work_does_the_last_shard_if_it_is_needed(
+    jobs: int, shards: int, own: int
+) -> None:
+    results = executor.run_shards(lambda number: (number, os.getpid()), range(shards), jobs, is_beside=True)
+    found = list(results)
+    assert [number for number, _ in found] == list(range(shards))
+    assert [process for _, process in found].count(os.getpid()) == own
+
+
 @pytest.mark.parametrize("jobs", [1, 2, 3])
 def test_each_thread_has_work_of_its_own_and_results_come_in_order(jobs: int) -> None:
     begun = []
