@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from nbspam.cli.evaluate import show_evaluation
-from nbspam.cli.tables import steps
+from nbspam.cli.progress import steps
 from nbspam.corpus.corpus import Corpus, read_corpus
 from nbspam.corpus.labelled import open_labelled
 from nbspam.corpus.reading import WORDS

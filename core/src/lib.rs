@@ -4,6 +4,7 @@
 //! Python, or the whole message is left to it; nothing here decides, weighs or stores.
 
 use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyByteArray, PyBytes, PyDict, PyList};
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, HashMap};
@@ -34,15 +35,15 @@ thread_local! {
     static FAULTS: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
 }
 
-/// The tokens of a message; None if it is left to Python.
-fn read_tokens(py: Python<'_>, data: &[u8], wanted: Wanted) -> PyResult<Option<Tokens>> {
-    let read = || -> Read<Tokens> {
-        let message = mail::parse(data)?;
-        tokens::tokenize(&message, wanted)
-    };
-    let found = py.allow_threads(|| guard(read));
+/// The tokens of a message, read without the interpreter's lock; None if it is left to Python.
+fn read_unlocked(py: Python<'_>, data: &[u8], wanted: Wanted) -> PyResult<Option<Tokens>> {
+    let found = py.allow_threads(|| read_tokens(data, wanted));
     check_interrupt()?;
     Ok(found)
+}
+
+fn read_tokens(data: &[u8], wanted: Wanted) -> Option<Tokens> {
+    guard(|| tokens::tokenize(&mail::parse(data)?, wanted))
 }
 
 /// Call a reader; None, and one more message that is left to Python, if it gives up or panics.
@@ -95,7 +96,7 @@ type ReadTokens<'py> = (Vec<Bound<'py, PyList>>, Bound<'py, PyList>, Option<f64>
 /// wanted : some of bigrams, raw, measures, signature, date
 #[pyfunction]
 fn read<'py>(py: Python<'py>, data: &[u8], wanted: Vec<String>) -> PyResult<Option<ReadTokens<'py>>> {
-    let Some(tokens) = read_tokens(py, data, read_wanted(&wanted))? else { return Ok(None) };
+    let Some(tokens) = read_unlocked(py, data, read_wanted(&wanted))? else { return Ok(None) };
     let views = tokens.views().into_iter().map(|words| list_words(py, words)).collect::<PyResult<_>>()?;
     Ok(Some((views, list_words(py, &tokens.sent)?, tokens.date)))
 }
@@ -108,7 +109,7 @@ fn count_tokens<'py>(
     data: &[u8],
     wanted: Vec<String>,
 ) -> PyResult<Option<(Vec<Bound<'py, PyDict>>, i64)>> {
-    let Some(tokens) = read_tokens(py, data, read_wanted(&wanted))? else { return Ok(None) };
+    let Some(tokens) = read_unlocked(py, data, read_wanted(&wanted))? else { return Ok(None) };
     let views = tokens.views().into_iter().map(|words| count_words(py, words)).collect::<PyResult<_>>()?;
     Ok(Some((views, tokens.identify())))
 }
@@ -154,11 +155,19 @@ impl PyBuilder {
         self.builder.occurrences()
     }
 
-    /// Read and add a message; its date, NaN if it has none.  None, and nothing is added, if it is left to Python.
-    fn read(&mut self, py: Python<'_>, data: &[u8]) -> PyResult<Option<f64>> {
-        let Some(tokens) = read_tokens(py, data, self.wanted)? else { return Ok(None) };
-        self.builder.add(tokens.views().into_iter(), tokens.identify());
-        Ok(Some(tokens.date.unwrap_or(f64::NAN)))
+    /// Read and add messages without the interpreter's lock: the date of each, NaN if it has none.
+    ///
+    /// It ends after a message that is left to Python, which has None and is not added, and after the one that
+    /// brings the block to more than `most` occurrences.
+    fn read(
+        &mut self,
+        py: Python<'_>,
+        messages: Vec<PyBackedBytes>,
+        most: usize,
+    ) -> PyResult<Vec<Option<f64>>> {
+        let dates = py.allow_threads(|| self.read_some(&messages, most));
+        check_interrupt()?;
+        Ok(dates)
     }
 
     /// Add a message that Python has read.  views : the tokens of each, joined by line feeds
@@ -182,6 +191,24 @@ impl PyBuilder {
         add("keys", &flatten(&arrays.keys, |value| value.to_ne_bytes()))?;
         add("views", &arrays.views)?;
         Ok(found)
+    }
+}
+
+impl PyBuilder {
+    fn read_some(&mut self, messages: &[PyBackedBytes], most: usize) -> Vec<Option<f64>> {
+        let mut dates = Vec::with_capacity(messages.len());
+        for data in messages {
+            let Some(tokens) = read_tokens(data, self.wanted) else {
+                dates.push(None);
+                break;
+            };
+            self.builder.add(tokens.views().into_iter(), tokens.identify());
+            dates.push(Some(tokens.date.unwrap_or(f64::NAN)));
+            if self.builder.occurrences() > most {
+                break;
+            }
+        }
+        dates
     }
 }
 

@@ -227,7 +227,7 @@ def _show_progress(is_quiet: bool) -> AbstractContextManager[Callable[..., None]
         from contextlib import nullcontext
 
         return nullcontext(lambda steps: None)
-    from nbspam.cli.tables import steps  # rich takes 50 ms
+    from nbspam.cli.progress import steps  # rich takes 50 ms
 
     return steps("Classifying", None)
 

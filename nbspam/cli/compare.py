@@ -8,7 +8,8 @@ import click
 
 from nbspam.cli import amount, plain
 from nbspam.cli.options import ANY_PATH, options
-from nbspam.cli.tables import console, fit_table, print_sentence, steps, table, write_json
+from nbspam.cli.progress import steps
+from nbspam.cli.tables import console, fit_table, print_sentence, table, write_json
 from nbspam.evaluation.comparison import Comparison, Difference, compare
 from nbspam.evaluation.formats import read_evaluation
 

@@ -26,6 +26,7 @@ from nbspam.cli.options import (
     list_given,
     options,
 )
+from nbspam.cli.progress import check_all_read, message_steps, steps
 from nbspam.cli.shared import (
     STDOUT,
     check_writable,
@@ -38,14 +39,11 @@ from nbspam.cli.shared import (
     read_source,
 )
 from nbspam.cli.tables import (
-    check_all_read,
     console,
     fit_table,
-    message_steps,
     print_sentence,
     scoring_text,
     show_message,
-    steps,
     table,
     write_json,
 )

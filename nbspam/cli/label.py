@@ -9,7 +9,8 @@ import click
 
 from nbspam.cli import amount, messages_text, plain, say
 from nbspam.cli.options import options
-from nbspam.cli.tables import check_all_read, console, print_sentence, steps
+from nbspam.cli.progress import check_all_read, steps
+from nbspam.cli.tables import console, print_sentence
 from nbspam.corpus.labelled import open_unsorted
 from nbspam.errors import MissingExtraError, NoInputError, UsageError
 from nbspam.filter import open_filter

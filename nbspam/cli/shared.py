@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 from nbspam.cli import read_class_name
 from nbspam.cli.options import CLUSTER, SCORING, find_given, list_given
-from nbspam.cli.tables import message_steps
+from nbspam.cli.progress import message_steps
 from nbspam.corpus.corpus import Corpus, read_corpus
 from nbspam.corpus.labelled import open_labelled
 from nbspam.corpus.source import Source

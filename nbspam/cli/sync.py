@@ -10,7 +10,7 @@ import click
 
 from nbspam.cli import amount, done_text, plain, say, write_text
 from nbspam.cli.options import options
-from nbspam.cli.tables import check_all_read
+from nbspam.cli.progress import check_all_read
 from nbspam.corpus.folder_names import UNCLEAR
 from nbspam.corpus.walk import OUT_OF_TREE
 from nbspam.folders.learner import (

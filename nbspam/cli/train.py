@@ -9,6 +9,7 @@ import click
 
 from nbspam.cli import flag_of, plain, say
 from nbspam.cli.options import CLUSTER, SCORING, SOURCE, LongCommand, find_given, list_given, options
+from nbspam.cli.progress import check_all_read, message_steps, train_summary
 from nbspam.cli.shared import (
     check_new_model,
     iterate_mail,
@@ -17,7 +18,6 @@ from nbspam.cli.shared import (
     open_workers,
     read_plan,
 )
-from nbspam.cli.tables import check_all_read, message_steps, train_summary
 from nbspam.decision import read_loss
 from nbspam.errors import UsageError
 from nbspam.model.features import parse_edges

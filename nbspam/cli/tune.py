@@ -10,6 +10,7 @@ import click
 
 from nbspam.cli import amount, plain, say, tables, with_flags
 from nbspam.cli.options import SOURCE, list_given, options
+from nbspam.cli.progress import check_all_read, steps, train_summary
 from nbspam.cli.shared import check_new_model, open_source, read_source
 from nbspam.errors import UsageError
 from nbspam.settings import Settings
@@ -47,7 +48,7 @@ def tune_command(seed: int, json: bool, write: bool, model: str, replace: bool, 
     quiet, jobs, source = given["quiet"], given["jobs"], open_source(given)
     corpus = read_source(source, given, Settings().wanted)
     skipped = [*source.skipped, *corpus.skipped]
-    with tables.steps("Trying", STEPS, quiet) as advance:
+    with steps("Trying", STEPS, quiet) as advance:
         tuning = tune(corpus, seed, jobs, advance)
     chosen = with_flags(tuning.chosen.options)
     plan = PLANS[tuning.chosen.options]
@@ -58,11 +59,11 @@ def tune_command(seed: int, json: bool, write: bool, model: str, replace: bool, 
         show_tuning(tuning, format_command(chosen, given))
     if write:
         plan = plan_training(tuning.chosen.options, source.classes)._replace(replaces=replace)
-        with tables.steps("Training", len(corpus.block), quiet) as advance:
+        with steps("Training", len(corpus.block), quiet) as advance:
             trained = train_model(source.items(), source.classes, model, plan, jobs, advance)
-        say(tables.train_summary(trained, f"Trained with {chosen or 'the default'} on"), quiet)
+        say(train_summary(trained, f"Trained with {chosen or 'the default'} on"), quiet)
         skipped += [*source.skipped, *trained.skipped]
-    tables.check_all_read(skipped)
+    check_all_read(skipped)
 
 
 def _describe(one: Candidate) -> dict[str, Any]:

@@ -9,8 +9,9 @@ import click
 
 from nbspam.cli import amount, messages_text, plain, say
 from nbspam.cli.options import ANY_PATH, SOURCE, LongGroup, options
+from nbspam.cli.progress import check_all_read, message_steps
 from nbspam.cli.shared import check_writable, list_inputs, open_output, open_source, write_lines
-from nbspam.cli.tables import check_all_read, console, message_steps, print_rows, print_sentence, write_json
+from nbspam.cli.tables import console, print_rows, print_sentence, write_json
 from nbspam.corpus.vectorize import Columns, NumericColumns, WordColumns, vectorize
 from nbspam.corpus.vocabulary import (
     VIEW_COLUMN,

@@ -41,7 +41,9 @@ PACKED_STARTS = {
     b"7z\xbc\xaf\x27\x1c": "7z",
 }
 _DOVECOT_LZ4 = b"Dovecot-LZ4\r*\x9b\xc5"
+SMALL_BYTES = 1 << 16
 EMLX_SLACK = 128  # bytes; the count of a file of Apple Mail may be as wrong
+_OPEN_FLAGS = os.O_NONBLOCK | os.O_NOCTTY
 _SHELL_PIPES = ("/dev/fd/", "/dev/stdin", "/proc/self/fd/")
 
 Skipped = list[tuple[str, str]]  # path or name of what could not be read, and the reason
@@ -166,8 +168,9 @@ def open_regular(path: str) -> BinaryIO:
     if is_url(path):
         with _convert_errors():
             return BytesIO(_open_file_system(path).cat_file(path))
-    flags = os.O_NONBLOCK | os.O_NOCTTY
-    file = open(path, "rb", opener=lambda path, mode: os.open(path, mode | flags))  # noqa: SIM115 - the caller closes it
+    if (data := _read_small(path)) is not None:
+        return BytesIO(data)
+    file = open(path, "rb", opener=lambda path, mode: os.open(path, mode | _OPEN_FLAGS))  # noqa: SIM115 - the caller closes it
     mode = os.fstat(file.fileno()).st_mode
     if not stat.S_ISREG(mode):
         if not (stat.S_ISFIFO(mode) and path.startswith(_SHELL_PIPES)):
@@ -175,6 +178,19 @@ def open_regular(path: str) -> BinaryIO:
             raise not_regular(path)
         os.set_blocking(file.fileno(), True)
     return file
+
+
+def _read_small(path: str) -> bytes | None:
+    """All bytes of a small regular file, else None: the objects of an open file cost more than its bytes."""
+    handle = os.open(path, os.O_RDONLY | _OPEN_FLAGS)
+    try:
+        status = os.fstat(handle)
+        if not stat.S_ISREG(status.st_mode) or status.st_size > SMALL_BYTES:
+            return None
+        data = os.read(handle, SMALL_BYTES + 1)
+        return data if len(data) <= SMALL_BYTES else None  # it has grown
+    finally:
+        os.close(handle)
 
 
 def not_regular(path: str) -> OSError:

@@ -1,19 +1,21 @@
 """Items to blocks: read, tokenise and number many messages, in parallel.
 
-A shard is some messages.  One that cannot be read is skipped and named; it never ends a run.
+The compiled core reads in threads, because it needs no interpreter's lock; Python reads in processes.  A
+shard is some messages.  One that cannot be read is skipped and named; it never ends a run.
 """
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from hashlib import blake2b
 from itertools import islice
+from threading import get_native_id
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from nbspam.corpus.executor import Workers, run_shards
+from nbspam.corpus.executor import Workers, run_in_threads, run_shards
 from nbspam.corpus.item import Item, Skipped, read_items
 from nbspam.errors import log_faults
 from nbspam.limits import MAX_READ_BYTES, Memory
@@ -22,6 +24,7 @@ from nbspam.tokens import DATE, Tokens, choose_core, read, read_in_python
 from nbspam.tokens.bag import identify_message
 
 SHARD_MESSAGES = 150  # fewer make blocks of few repeats; more leave a core idle at the end
+BATCH_BYTES = 1 << 18  # of messages that a builder reads at once
 MAX_OCCURRENCES = 500_000  # of tokens in a block, 12 MB
 BULK = 4  # times as much is remembered between messages, 5 MB
 MAX_DISTINCT = 100_000  # tokens that a process has numbered when it begins anew, 15 MB
@@ -58,6 +61,14 @@ def read_messages(
         yield item, tokens, data
 
 
+class Mail(NamedTuple):
+    """A message to be read.  label : the number of its class"""
+
+    name: str
+    label: int
+    data: bytes
+
+
 class PythonBuilder(BlockBuilder):
     """Builds blocks of mail that Python reads."""
 
@@ -65,11 +76,15 @@ class PythonBuilder(BlockBuilder):
         super().__init__()
         self._wanted = wanted
 
-    def read(self, name: str, label: int, data: bytes) -> None:
-        """Add one more message."""
-        tokens = read(data, self._wanted, name)
-        log_faults(name, tokens.failures)
-        self.add(name, label, tokens, len(data))
+    def read(self, messages: Sequence[Mail]) -> int:
+        """Add messages until the block is full: how many."""
+        for number, (name, label, data) in enumerate(messages, 1):
+            tokens = read(data, self._wanted, name)
+            log_faults(name, tokens.failures)
+            self.add(name, label, tokens, len(data))
+            if self.occurrences() > MAX_OCCURRENCES:
+                return number
+        return len(messages)
 
 
 class CoreBuilder:
@@ -84,16 +99,21 @@ class CoreBuilder:
     def __len__(self) -> int:
         return len(self._rows)
 
-    def read(self, name: str, label: int, data: bytes) -> None:
-        """Add one more message."""
-        date = self._builder.read(data)
-        if date is None:  # it is left to Python
-            tokens = read_in_python(data, self._wanted, name)
-            log_faults(name, tokens.failures)
-            views = ["\n".join(view).encode("utf-8", "replace") for view in tokens.views()]
-            self._builder.add(views, identify_message(tokens))
-            date = float("nan") if tokens.date is None else tokens.date
-        self._rows.append((name, label, date, len(data)))
+    def read(self, messages: Sequence[Mail]) -> int:
+        """Add messages until the block is full, or one was left to Python: how many."""
+        dates = self._builder.read([mail.data for mail in messages], MAX_OCCURRENCES)
+        for (name, label, data), date in zip(messages, dates, strict=False):
+            date = self._read_in_python(name, data) if date is None else date
+            self._rows.append((name, label, date, len(data)))
+        return len(dates)
+
+    def _read_in_python(self, name: str, data: bytes) -> float:
+        """Add one message that the core has left: its date."""
+        tokens = read_in_python(data, self._wanted, name)
+        log_faults(name, tokens.failures)
+        views = ["\n".join(view).encode("utf-8", "replace") for view in tokens.views()]
+        self._builder.add(views, identify_message(tokens))
+        return float("nan") if tokens.date is None else tokens.date
 
     def build(self) -> Block:
         """The block of the messages added since the last one, see BlockBuilder.build."""
@@ -102,7 +122,7 @@ class CoreBuilder:
         self._rows = []
         keys, views = np.frombuffer(arrays["keys"], np.int64), np.frombuffer(arrays["views"], np.uint8)
         return Block(
-            lexicon=Lexicon(keys, views, arrays["texts"], os.getpid(), arrays["first"]),
+            lexicon=Lexicon(keys, views, arrays["texts"], get_native_id(), arrays["first"]),
             starts=np.frombuffer(arrays["starts"], np.int64),
             columns=np.frombuffer(arrays["columns"], np.int32),
             counts=np.frombuffer(arrays["counts"], np.int32),
@@ -134,15 +154,27 @@ class ShardReader:
     def __call__(self, items: Iterable[Item]) -> ReadShard:
         Memory.scale = BULK
         found = ReadShard([], [], [])
+        waiting: list[Mail] = []
+        size_bytes = 0
         for item, data in read_items(items, found.skipped):
-            self._builder.read(item.name, self._labels.get(item.label, -1), data)
+            waiting.append(Mail(item.name, self._labels.get(item.label, -1), data))
+            size_bytes += len(data)
             if IDENTITIES in self._wanted:
                 found.identities.append(make_identity(data, item.label))
-            if self._builder.occurrences() > MAX_OCCURRENCES:
-                self._build(found)
+            if size_bytes > BATCH_BYTES:
+                self._read(waiting, found)
+                waiting, size_bytes = [], 0
+        self._read(waiting, found)
         if len(self._builder):
             self._build(found)
         return found
+
+    def _read(self, messages: list[Mail], found: ReadShard) -> None:
+        """Add messages to the block, and the blocks that become full to those found."""
+        while messages:
+            messages = messages[self._builder.read(messages) :]
+            if self._builder.occurrences() > MAX_OCCURRENCES:
+                self._build(found)
 
     def _build(self, found: ReadShard) -> None:
         found.blocks.append(self._builder.build())
@@ -153,16 +185,19 @@ class ShardReader:
 def read_blocks(
     units: Iterable[Any], classes: tuple[str, ...], jobs: int | Workers, wanted: frozenset[str] = WORDS
 ) -> Iterator[ReadShard]:
-    """Blocks in the order of the mail, a shard at a time; those of one process share a lexicon.
+    """Blocks in the order of the mail, a shard at a time; those of one reader share a lexicon.
 
     units : a cluster reads MailFiles
     """
-    lexicons: dict[int, Lexicon] = {}  # by process
+    lexicons: dict[int, Lexicon] = {}  # by reader
     wanted |= {DATE}
-    if isinstance(jobs, int):
-        parts = run_shards(ShardReader(classes, wanted), cut_shards(units), jobs)
-    else:
+    make_reader = partial(ShardReader, classes, wanted)
+    if not isinstance(jobs, int):
         parts = jobs.read(units, classes, wanted)
+    elif choose_core(wanted):
+        parts = run_in_threads(make_reader, cut_shards(units), jobs)
+    else:
+        parts = run_shards(make_reader(), cut_shards(units), jobs)
     for found in parts:
         join_lexicons(found.blocks, lexicons)
         yield found

@@ -34,7 +34,7 @@ from nbspam.corpus.item import (
     strip_flags,
     unpack,
 )
-from nbspam.corpus.mbox import begins_mbox, count_unsplit, split_messages, unquote
+from nbspam.corpus.mbox import begins_mbox, count_unsplit, find_only_message, split_messages, unquote
 from nbspam.corpus.no_mail import (
     CYRUS,
     DELETED,
@@ -128,17 +128,19 @@ class MailFile(NamedTuple):
         try:
             with open_message(self.path) as file:
                 head = file.read(_CHUNK_BYTES)
-                if self.only_mail and (reason := self._explain(head, file)):
+                is_mbox = begins_mbox(head)
+                if self.only_mail and not is_mbox and (reason := self._explain(head, file)):
                     notes.left_out[reason] += 1
                     return
                 kind = detect_packing(head) if file.seekable() else ""
                 if kind:
                     file.seek(0)
                     with unpack(file, kind) as stream:
-                        yield from self._split(stream.read(_CHUNK_BYTES), stream, notes, is_held=True)
+                        head = stream.read(_CHUNK_BYTES)
+                        yield from self._split(head, begins_mbox(head), stream, notes, is_held=True)
                 elif self.may_be_mbox:
                     is_held = is_url(self.path) or not file.seekable()
-                    yield from self._split(head, file, notes, is_held)
+                    yield from self._split(head, is_mbox, file, notes, is_held)
                 else:
                     yield single
         except OSError as error:
@@ -148,10 +150,8 @@ class MailFile(NamedTuple):
                 notes.skip(self.path, error)
 
     def _explain(self, head: bytes, file: BinaryIO) -> str:
-        """Why the file is no mail to learn from, or ''.  head : what it begins with"""
+        """Why a file that is no mbox is no mail to learn from, or ''.  head : what it begins with"""
         if detect_packing(head) in _READ_PACKINGS:
-            return ""
-        if begins_mbox(head):
             return ""
         if reason := explain_no_mail(head, self.may_be_text):
             return reason
@@ -161,12 +161,15 @@ class MailFile(NamedTuple):
             return explain_emlx(file, head)
         return explain_state(read_notes(head[:_STATE_BYTES]), in_mbox=False)
 
-    def _split(self, head: bytes, stream: BinaryIO, notes: Notes, is_held: bool) -> Iterator[Item]:
+    def _split(
+        self, head: bytes, is_mbox: bool, stream: BinaryIO, notes: Notes, is_held: bool
+    ) -> Iterator[Item]:
         """The messages of a stream of which `head` has been read.
 
+        is_mbox : it begins an mbox
         is_held : the stream cannot be read twice, so the items carry their bytes
         """
-        if not (self.may_be_mbox and begins_mbox(head)):
+        if not (self.may_be_mbox and is_mbox):
             if self.only_mail and (reason := explain_no_mail(head, self.may_be_text)):
                 notes.left_out[reason] += 1
                 return
@@ -175,7 +178,11 @@ class MailFile(NamedTuple):
             data = head + stream.read(MAX_READ_BYTES - len(head)) if is_held else None
             yield Item(self.path, self.label, self.path, data=data)
             return
-        found = self._mbox_items(chain((head,), iter(lambda: stream.read(_CHUNK_BYTES), b"")), is_held)
+        only = find_only_message(head) if len(head) < _CHUNK_BYTES else None
+        if only:
+            found = iter([self._judge(head[slice(*only)], Span(*only), is_held)])
+        else:
+            found = self._mbox_items(chain((head,), iter(lambda: stream.read(_CHUNK_BYTES), b"")), is_held)
         first = [*islice(found, 2)]
         for number, (reason, item) in enumerate(chain(first, found), 1):
             named = item._replace(name=f"{self.path}#{number}") if len(first) > 1 else item
@@ -195,18 +202,22 @@ class MailFile(NamedTuple):
             data += piece[: max(0, limit - len(data))]
             n_unsplit += count_unsplit(piece)
             if is_last:
-                reason = _UNSPLIT if n_unsplit else self._leave_out(bytes(data[:_STATE_BYTES]))
-                content = unquote(bytes(data)) if is_held else None
-                span = Span(start, offset + len(piece))
-                yield reason, Item(self.path, self.label, self.path, span, content)
+                yield self._judge(bytes(data), Span(start, offset + len(piece)), is_held, n_unsplit)
                 start, n_unsplit = -1, 0
                 data.clear()
 
+    def _judge(self, data: bytes, span: Span, is_held: bool, n_unsplit: int = 0) -> tuple[str, Item]:
+        """Why a message of an mbox is left out, or '', and the message.  data : what it begins with"""
+        reason = _UNSPLIT if n_unsplit else self._leave_out(data[:_STATE_BYTES])
+        return reason, Item(self.path, self.label, self.path, span, unquote(data) if is_held else None)
+
     def _leave_out(self, head: bytes) -> str:
         """Why a message of an mbox is left out, or ''."""
+        if self.may_be_text:
+            return ""
         notes = read_notes(head)
-        if self.may_be_text or (reason := explain_state(notes, in_mbox=True)) or not self.by_labels:
-            return "" if self.may_be_text else reason
+        if (reason := explain_state(notes, in_mbox=True)) or not self.by_labels:
+            return reason
         role = find_role(notes.get("x-gmail-labels", ""))
         if role in ("", JUNK):
             return "" if (role == JUNK) == (self.label == SPAM) else _OTHER_CLASS

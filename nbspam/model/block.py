@@ -8,12 +8,12 @@ mail was cut into blocks.
 
 from __future__ import annotations
 
-import os
 from array import array
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, count, islice, pairwise
+from threading import get_native_id
 
 import numpy as np
 from numpy.typing import NDArray
@@ -227,7 +227,7 @@ class BlockBuilder:
         keys = np.frombuffer(digest_tokens(split_texts(texts, n)), "<i8")[::2].astype(np.int64)
         keys[keys == NOTAWORD_KEY] = 1
         self._first = self.distinct()
-        return Lexicon(keys, own, texts, os.getpid(), first)
+        return Lexicon(keys, own, texts, get_native_id(), first)
 
 
 def merge_blocks(blocks: list[Block]) -> Block:

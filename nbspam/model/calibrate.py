@@ -10,7 +10,7 @@ better than either, on random splits and in time order: docs/decisions.md, "Cali
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -47,7 +47,7 @@ MAX_STEPS = 60  # of Newton; the mail tried took six to eight
 MAX_MOVE = 2.0  # of a weight in one step: a whole step of Newton may go too far
 SLICE_CELLS = 2**24  # of the design at a time, 128 MB: with many classes it is far larger than the evidence
 
-_HOST = re.compile(rb"^message-id:[^~\n]*\.[^~\n]*$", re.MULTILINE)  # a token; ~ is in the form of a number
+_HOST = re.compile(rb"\nmessage-id:[^~\n]*\.[^~\n]*(?![^\n])")  # a token; ~ is in the form of a number
 
 Way = Callable[[Block, Counts], RowCounts]
 
@@ -99,16 +99,18 @@ def see_left_out(block: Block, counts: Counts) -> RowCounts:
 
 def sender_hosts(block: Block) -> Ints:
     """int64 (n_rows,): the column of the host in each Message-ID, the longest of its names; -1 for none."""
-    spans = np.array([found.span() for found in _HOST.finditer(block.texts)], np.int64).reshape(-1, 2)
+    # A pattern that begins with a line feed is found four times as fast as one that begins with ^.
+    found = [match.span() for match in _HOST.finditer(b"\n" + block.texts)]
+    spans = np.array(found, np.int64).reshape(-1, 2)
     line_feeds = np.flatnonzero(np.frombuffer(block.texts, np.uint8) == LINE_FEED)
     length = np.zeros(len(block.keys), np.int64)
     length[np.searchsorted(line_feeds, spans[:, 0])] = spans[:, 1] - spans[:, 0]
-    of_pair = length[block.columns]
-    pairs = np.flatnonzero(of_pair)
-    pairs = pairs[np.lexsort((block.columns[pairs], of_pair[pairs]))]
-    found = np.full(len(block), -1)
-    found[block.rows()[pairs]] = block.columns[pairs]  # of several, the last stays
-    return found
+    pairs = np.flatnonzero((length > 0)[block.columns])
+    columns = block.columns[pairs]
+    order = np.lexsort((columns, length[columns]))
+    hosts = np.full(len(block), -1)
+    hosts[block.rows()[pairs[order]]] = columns[order]  # of several, the last stays
+    return hosts
 
 
 def see_as_they_came(block: Block, counts: Counts) -> RowCounts:
@@ -194,8 +196,9 @@ def fit(found: Evidence) -> Fitted:
     mean = np.array(first)
     precision = np.diag(1.0 / np.diag(np.array(spread)))
     weights = mean.copy()
+    designs = _cut_designs(found, len(weights))
     for _ in range(MAX_STEPS):
-        gradient, hessian = _differentiate(found, weights)
+        gradient, hessian = _differentiate(designs(), weights)
         gradient = gradient + precision @ (weights - mean)
         step = np.linalg.solve(hessian + precision, gradient)
         move = float(np.abs(step).max())
@@ -204,19 +207,41 @@ def fit(found: Evidence) -> Fitted:
             break
     if len(weights) > MAX_COVARIANCE:
         return Fitted(weights, np.zeros((0, 0)))
-    covariance = np.linalg.inv(_differentiate(found, weights)[1] + precision)
+    covariance = np.linalg.inv(_differentiate(designs(), weights)[1] + precision)
     return Fitted(weights, np.asarray(covariance, np.float64))
 
 
-def _differentiate(found: Evidence, weights: Floats) -> tuple[Floats, Floats]:
-    """Gradient and Hessian of minus the log-likelihood."""
-    n_weights, n_classes = len(weights), found.evidence.shape[2]
+class _Design(NamedTuple):
+    """Some rows of a calibration.
+
+    matrix : float64 (n_rows, n_classes, n_weights), see design_matrix
+    truth  : float64 (n_rows, n_classes), 1 at the class of a row
+    """
+
+    matrix: Floats
+    truth: Floats
+
+
+def _cut_designs(found: Evidence, n_weights: int) -> Callable[[], Iterable[_Design]]:
+    """All rows, some after another, as often as they are asked for; what fits into memory is made once."""
+    n_classes = found.evidence.shape[2]
     step = max(1, SLICE_CELLS // (n_weights * n_classes))
+    parts = [found.take(slice(first, first + step)) for first in range(0, len(found.labels), step)]
+
+    def make(rows: Evidence) -> _Design:
+        return _Design(design_matrix(rows), np.eye(n_classes)[rows.labels])
+
+    if len(parts) > 1:
+        return lambda: map(make, parts)
+    whole = [*map(make, parts)]
+    return lambda: whole
+
+
+def _differentiate(designs: Iterable[_Design], weights: Floats) -> tuple[Floats, Floats]:
+    """Gradient and Hessian of minus the log-likelihood."""
+    n_weights = len(weights)
     gradient, hessian = np.zeros(n_weights), np.zeros((n_weights, n_weights))
-    for first in range(0, len(found.labels), step):
-        rows = found.take(slice(first, first + step))
-        matrix = design_matrix(rows)
-        truth = np.eye(n_classes)[rows.labels]
+    for matrix, truth in designs:
         scores = matrix @ weights
         shares = np.exp(scores - scores.max(axis=1, keepdims=True))
         shares /= shares.sum(axis=1, keepdims=True)

@@ -82,10 +82,7 @@ class Counts:
 
     def places(self, keys: Ints) -> Ints:
         """int64 (n,): the column of each key; -1 for keys without a column."""
-        if not len(self.keys):
-            return np.full(len(keys), -1)
-        place = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
-        return np.where(self.keys[place] == keys, place, -1)
+        return find_places(self.keys, keys)
 
     def known(self, places: Any = slice(None)) -> NDArray[np.bool_]:
         """Which tokens, of some places, are words."""
@@ -140,6 +137,16 @@ class Counts:
         totals.documents[:, label] += sign * np.bincount(views, minlength=N_VIEWS)
         occurrences = np.bincount(views, weights=times, minlength=N_VIEWS)
         totals.occurrences[:, label] += sign * occurrences.astype(np.int64)
+
+
+def find_places(ordered: Ints, keys: Ints) -> Ints:
+    """int64 (n,): where each key is among the distinct keys of an ascending list; -1 if it is not there."""
+    if keys is ordered:
+        return np.arange(len(keys))
+    if not len(ordered):
+        return np.full(len(keys), -1)
+    place = np.minimum(np.searchsorted(ordered, keys), len(ordered) - 1)
+    return np.where(ordered[place] == keys, place, -1)
 
 
 def take_columns(counts: NDArray[Any], places: Ints) -> NDArray[Any]:

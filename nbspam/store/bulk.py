@@ -14,7 +14,7 @@ from nbspam.store.rows import FIRST
 from nbspam.store.writer import NewModel
 from nbspam.tokens.bag import N_VIEWS, VIEW_NAMES
 
-TOKENS_AT_ONCE = 16_384  # in a slice of make_token_rows
+TOKENS_AT_ONCE = 16_384  # in a slice of _slice_tokens
 
 
 def insert_counts(file: NewModel, ranges: Iterable[Counts], totals: Totals) -> None:
@@ -25,7 +25,8 @@ def insert_counts(file: NewModel, ranges: Iterable[Counts], totals: Totals) -> N
     """
     digest = 0
     for counts in ranges:
-        file.insert("token", make_token_rows(counts))
+        for columns in _slice_tokens(counts):
+            file.insert_columns("token", columns)
         since = np.full_like(counts.keys, FIRST)
         digest += digest_array(np.stack([counts.keys, counts.views, since, *_interleave(counts)], axis=1))
     file.digests["token"] = digest
@@ -36,15 +37,18 @@ def insert_counts(file: NewModel, ranges: Iterable[Counts], totals: Totals) -> N
 
 
 def make_token_rows(counts: Counts) -> Iterator[tuple[Any, ...]]:
-    """(key, view, text, documents_0, occurrences_0, documents_1, ...), ascending by key.
+    """(key, view, text, documents_0, occurrences_0, documents_1, ...), ascending by key."""
+    for columns in _slice_tokens(counts):
+        yield from zip(*columns, strict=True)
 
-    In slices, because a token takes 150 bytes as Python objects.
-    """
+
+def _slice_tokens(counts: Counts) -> Iterator[list[list[Any]]]:
+    """The same columns, in slices, because a token takes 150 bytes as Python objects."""
     arrays = _interleave(counts)
     for first, texts in slice_texts(counts.texts, len(counts.keys), TOKENS_AT_ONCE):
         rows = slice(first, first + len(texts))
-        columns = (row[rows].tolist() for row in arrays)
-        yield from zip(counts.keys[rows].tolist(), counts.views[rows].tolist(), texts, *columns, strict=True)
+        numbers = (row[rows].tolist() for row in arrays)
+        yield [counts.keys[rows].tolist(), counts.views[rows].tolist(), texts, *numbers]
 
 
 def _interleave(counts: Counts) -> list[Ints]:

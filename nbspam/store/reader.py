@@ -7,6 +7,7 @@ trigger of it runs, and what is read has bounds.
 from __future__ import annotations
 
 import os
+from itertools import chain, islice
 from math import isfinite
 
 from nbspam.errors import DamagedModelError, NbspamError
@@ -30,12 +31,13 @@ from nbspam.tokens.bag import FORM_BITS, N_VIEWS, NO_TEXTBOOK_VIEWS, hash_token
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from typing import Any
 
     FindBase = Callable[["Model"], "Model | None"]
 
 _KEYS_PER_QUERY = 800  # a typical message has fewer
+_ROWS_AT_ONCE = 10_000
 MAX_COUNT = 1 << 53  # a float has it without rounding, and 64 bits have the sum of a thousand
 ROW_BYTES = 100  # of memory, at least
 MAX_TABLE_BYTES = 64 << 20  # of a table that a message needs whole; the small ones have MAX_VALUE_BYTES
@@ -193,6 +195,20 @@ class Model:
             if not any(total):
                 del found[key]
         return found
+
+    def stream_documents(self) -> Iterator[tuple[list[int], list[int]]]:
+        """Keys of some tokens, and documents_0, documents_1, ... of each in turn; ascending by key.
+
+        Not of an overlay whose base others share.
+        """
+        names = [f"documents_{k}" for k in range(len(self.classes))]
+        rows = self.connection.stream(f"SELECT key, {', '.join(names)} FROM token ORDER BY key")
+        while some := [*islice(rows, _ROWS_AT_ONCE)]:
+            documents = [*chain.from_iterable(some)]
+            keys = documents[:: 1 + len(names)]
+            del documents[:: 1 + len(names)]
+            _check_numbers(self.path, documents)
+            yield keys, documents
 
     def histogram(self, kind: str) -> list[dict[int, int]]:
         """By class, count -> how many tokens that a textbook knows have it; all tokens are read.
@@ -413,14 +429,15 @@ def find_columns(connection: Connection, columns: str, keys: Sequence[int]) -> d
 
 def check_counts(path: str, found: dict[int, tuple[int, ...]]) -> dict[int, tuple[int, ...]]:
     """The same counts; DamagedModelError if one cannot be."""
+    _check_numbers(path, [*chain.from_iterable(found.values())])
+    return found
+
+
+def _check_numbers(path: str, counts: list[int]) -> None:
     try:
-        total = sum(map(sum, found.values()))  # a float with a float among them, a TypeError with a text
-        if (
-            type(total) is int
-            and min(map(min, found.values()), default=0) >= 0
-            and max(map(max, found.values()), default=0) <= MAX_COUNT
-        ):
-            return found
+        total = sum(counts)  # a float with a float among them, a TypeError with a text
+        if type(total) is int and min(counts, default=0) >= 0 and max(counts, default=0) <= MAX_COUNT:
+            return
     except TypeError:
         pass
     raise _odd_count(path)

@@ -13,9 +13,11 @@ from nbspam.store.reader import count_columns
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+    from typing import Any
 
 FIRST = 1  # the number of the batch that a model is made with
 ROWS_AT_ONCE = 40  # in one statement: two thirds of the time of one by one; SQLite allows 32,766 values
+FIELDS_AT_ONCE = 2_800  # of many narrow rows: 400 tokens of two classes
 # table -> the columns that a row gives; the others have their defaults: the first batch, and the next number.
 FIRST_BATCH = {
     "token": " (key, view, text, {})",
@@ -53,13 +55,26 @@ class Writer:
         Of the tables of FIRST_BATCH, a value for each column there: all is of the first batch.
         conflict : an ON CONFLICT clause
         """
-        columns = FIRST_BATCH.get(table, "").format(", ".join(self.columns))
         rows = iter(rows)
         while some := list(islice(rows, ROWS_AT_ONCE)):
-            row = f"({', '.join('?' * len(some[0]))})"
-            values = f"VALUES {', '.join([row] * len(some))}"
-            fields = list(chain.from_iterable(some))
-            self.connection.execute(f"INSERT INTO main.{table}{columns} {values} {conflict}", fields)
+            self._insert(table, list(chain.from_iterable(some)), len(some[0]), conflict)
+
+    def insert_columns(self, table: str, columns: Sequence[list[Any]]) -> None:
+        """The same rows, given column by column, without a tuple for each: a quarter of the time less."""
+        width = len(columns)
+        fields: list[Any] = [None] * (width * len(columns[0]))
+        for number, column in enumerate(columns):
+            fields[number::width] = column
+        at_once = width * max(ROWS_AT_ONCE, FIELDS_AT_ONCE // width)
+        for begin in range(0, len(fields), at_once):
+            self._insert(table, fields[begin : begin + at_once], width)
+
+    def _insert(self, table: str, fields: list[Any], width: int, conflict: str = "") -> None:
+        """Insert some rows.  fields : row after row"""
+        columns = FIRST_BATCH.get(table, "").format(", ".join(self.columns))
+        row = f"({', '.join('?' * width)})"
+        values = f"VALUES {', '.join([row] * (len(fields) // width))}"
+        self.connection.execute(f"INSERT INTO main.{table}{columns} {values} {conflict}", fields)
 
     def delete(self, table: str, where: str = "") -> None:
         """Delete rows of a table.  where : a WHERE clause"""

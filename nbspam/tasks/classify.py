@@ -1,33 +1,37 @@
-"""Many messages judged by a saved model: all cores read shards and score them in blocks."""
+"""Many messages judged by a saved model: all cores read shards, which are scored in blocks.
+
+Where threads of the compiled core read, one judge scores what they have read.  Else each process reads and
+judges: where Python reads, and where messages are judged one by one, for their clues or by one sum.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from itertools import chain
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from nbspam.corpus.corpus import list_views
-from nbspam.corpus.executor import run_shards
+from nbspam.corpus.executor import run_in_threads, run_shards
 from nbspam.corpus.item import Item, Skipped, read_items
 from nbspam.corpus.reading import ReadShard, ShardReader, cut_shards, join_lexicons
 from nbspam.decision import Verdict
 from nbspam.filter import Filter
 from nbspam.model.block import Block, Lexicon, drop_columns
 from nbspam.model.calibrate import score_new_rows, trust_rows
-from nbspam.model.counts import Counts, Floats, Ints, Totals, split_texts
+from nbspam.model.counts import Counts, Floats, Ints, Totals, find_places, split_texts, take_columns
 from nbspam.model.posterior import Scored, can_judge
-from nbspam.model.scorer import Scorer
 from nbspam.model.views import as_counted, compute_evidence
 from nbspam.store.connection import OneState
-from nbspam.tokens import Counted
+from nbspam.tokens import Counted, choose_core
 from nbspam.tokens.bag import HEADER_VIEW, N_VIEWS, RAW_VIEW, Tokens
 
 if TYPE_CHECKING:
     from nbspam.model.protocols import ModelCounts
 
 NO_WORDS = Counted(Tokens())
+ASKED_SHARE = 0.25  # of a model's tokens: to look up one takes twice as long as to read one of all
 Write = Callable[[Filter, Verdict], str]
 Current = Callable[[Filter | None], Filter]
 
@@ -54,6 +58,45 @@ def list_texts(block: Block) -> list[bytes]:
     return split_texts(block.texts, len(block.keys))
 
 
+class TokenDocuments:
+    """The documents of tokens in the model of a filter as it is now: n_jk, 0 of those that it does not know.
+
+    Tokens are looked up until so many were asked for that it is faster to read all.
+    """
+
+    def __init__(self, spam_filter: Filter) -> None:
+        self.scorer = spam_filter.scorer  # another one after a change of the model
+        self._model = spam_filter.model
+        self._asked = 0
+        self._keys: Ints | None = None  # of all tokens, ascending
+        self._documents = np.zeros((0, 0), np.int64)
+
+    def find(self, keys: Ints) -> Ints:
+        """int64 (n_classes, n)."""
+        self._asked += len(keys)
+        if self._keys is None and self._asked > ASKED_SHARE * sum(self._model.words):
+            self._read_all()
+        if self._keys is None:
+            return look_up_documents(self._model, keys)
+        order = np.argsort(keys)  # places of keys in order are found in a third of the time
+        found = np.empty((len(self._documents), len(keys)), np.int64)
+        found[:, order] = take_columns(self._documents, find_places(self._keys, keys[order]))
+        return found
+
+    def _read_all(self) -> None:
+        slices = [(np.array(keys), np.array(counts)) for keys, counts in self._model.stream_documents()]
+        none = np.zeros(0, np.int64)
+        keys, counts = (np.concatenate(arrays) for arrays in zip((none, none), *slices, strict=True))
+        self._keys, self._documents = keys, counts.reshape(len(keys), len(self._model.classes)).T.copy()
+
+
+class LookedUp(NamedTuple):
+    """The tokens of a reader of mail that were looked up.  documents : int64 (n_classes, n)"""
+
+    lexicon: Lexicon
+    documents: Ints
+
+
 class ModelJudge:
     """Reads shards of mail and scores them by a saved model, as its filter scores one message after another.
 
@@ -62,13 +105,21 @@ class ModelJudge:
 
     def __init__(self, spam_filter: Filter) -> None:
         self.filter = spam_filter
-        self._reader = ShardReader(spam_filter.classes, spam_filter.settings.wanted)
+        self.wanted = spam_filter.settings.wanted
+        self._reader: ShardReader | None = None
         self._lexicons: dict[int, Lexicon] = {}
-        self._looked_up: tuple[Scorer, Lexicon] | None = None
-        self._cells = np.zeros((0, 0), np.int64)  # the counts of the lexicon's tokens, see Model.counts
+        self._documents: TokenDocuments | None = None
+        self._looked_up: dict[int, LookedUp] = {}  # by reader of mail
+
+    @property
+    def is_of_blocks(self) -> bool:
+        """True if messages are scored in blocks: views are averaged, and there are counts to judge by."""
+        scorer = self.filter.scorer
+        return scorer.settings.averaged and can_judge(True, scorer.model.messages)
 
     def read(self, mail: Iterable[Item]) -> ReadShard:
         """The messages of a shard."""
+        self._reader = self._reader or ShardReader(self.filter.classes, self.wanted)
         shard = self._reader(mail)
         join_lexicons(shard.blocks, self._lexicons)
         return shard
@@ -82,7 +133,7 @@ class ModelJudge:
         with OneState(spam_filter.model.connection):
             spam_filter.refresh()
             scorer = spam_filter.scorer
-            if not (scorer.settings.averaged and can_judge(True, scorer.model.messages)):
+            if not self.is_of_blocks:
                 texts = list_texts(block)
                 for row, name in enumerate(block.names):
                     yield spam_filter.judge(RowTokens(block, row, texts), name)
@@ -112,34 +163,37 @@ class ModelJudge:
 
     def _look_up(self, block: Block) -> tuple[Block, Counts]:
         """A block with the views that are scored, and the counts of the tokens of the whole block."""
-        scorer = self.filter.scorer
-        if self._looked_up != (scorer, block.lexicon):
-            self._looked_up = scorer, block.lexicon
-            self._cells = np.zeros((2 * len(scorer.model.classes), 0), np.int64)
-        new = look_up_cells(scorer.model, block.keys[self._cells.shape[1] :])
-        self._cells = np.hstack([self._cells, new])
-        counts = counts_of(scorer.model, block, self._cells)
+        scorer, lexicon = self.filter.scorer, block.lexicon
+        if self._documents is None or self._documents.scorer is not scorer:  # the model has changed
+            self._documents = TokenDocuments(self.filter)
+            self._looked_up.clear()
+        before = self._looked_up.get(lexicon.reader)
+        known = (
+            before.documents if before and before.lexicon is lexicon else self._documents.find(block.keys[:0])
+        )
+        documents = np.hstack([known, self._documents.find(block.keys[known.shape[1] :])])
+        self._looked_up[lexicon.reader] = LookedUp(lexicon, documents)
+        counts = counts_of(scorer.model, block, documents)
         return drop_columns(block, np.isin(block.views, list_views(scorer.settings))), counts
 
 
-def look_up_cells(model: ModelCounts, keys: Ints) -> Ints:
-    """The counts of some tokens, see Model.counts; 0 of those that the model does not know.
-
-    Returns int64 (2 n_classes, n): documents_0, occurrences_0, documents_1, ...
-    """
+def look_up_documents(model: ModelCounts, keys: Ints) -> Ints:
+    """n_jk of some tokens, int64 (n_classes, n); 0 of those that the model does not know."""
     order = np.argsort(keys)
-    rows = model.counts(keys[order].tolist())
-    found = np.array([*chain.from_iterable(rows.values())])
-    cells = np.zeros((2 * len(model.classes), len(keys)), np.int64)
-    places = np.searchsorted(keys, np.fromiter(rows, np.int64, len(rows)), sorter=order)
-    cells[:, order[places]] = found.reshape(len(rows), len(cells)).T
-    return cells
+    ordered = keys[order]
+    rows = model.counts(ordered.tolist())
+    n_classes = len(model.classes)
+    counts = np.fromiter(chain.from_iterable(rows.values()), np.int64, 2 * n_classes * len(rows))
+    places = np.searchsorted(ordered, np.fromiter(rows, np.int64, len(rows)))
+    documents = np.zeros((n_classes, len(keys)), np.int64)
+    documents[:, order[places]] = counts.reshape(len(rows), n_classes, 2)[:, :, 0].T
+    return documents
 
 
-def counts_of(model: ModelCounts, block: Block, cells: Ints) -> Counts:
-    """The counts that a model has for the tokens of a block, and its totals.  cells : see look_up_cells"""
+def counts_of(model: ModelCounts, block: Block, documents: Ints) -> Counts:
+    """The documents that a model has for the tokens of a block, and its totals; without occurrences."""
     is_fixed = model.settings.get("vocabulary") == "fixed"
-    arrays = (cells[::2], cells[1::2], np.array(model.messages))
+    arrays = (documents, np.broadcast_to(np.int64(0), documents.shape), np.array(model.messages))
     counts = Counts(block.keys, block.views, b"", *arrays, is_fixed)
     counts.totals = Totals(np.array(model.words), np.array(model.documents), np.array(model.occurrences))
     return counts
@@ -153,18 +207,52 @@ def classify_many(
     current : the filter to judge with next, from the one that judged last; None in a new process
     write   : the text of a verdict
     """
-    judge: ModelJudge | None = None  # of this process: each is a copy of the first
+    judge: ModelJudge | None = None  # of this process
 
-    def work(shard: list[Item]) -> tuple[str, Skipped]:
+    def find_judge() -> ModelJudge:
         nonlocal judge
         spam_filter = current(judge.filter if judge else None)
         if judge is None or judge.filter is not spam_filter:
             judge = ModelJudge(spam_filter)
-        skipped: Skipped = []
-        verdicts = (_classify_each if with_clues else _classify_blocks)(judge, shard, skipped)
-        return "".join([write(spam_filter, verdict) for verdict in verdicts]), skipped
+        return judge
 
-    yield from run_shards(work, cut_shards(mail), jobs)
+    def work(shard: list[Item]) -> tuple[str, Skipped]:
+        now = find_judge()
+        skipped: Skipped = []
+        verdicts = (_classify_each if with_clues else _classify_blocks)(now, shard, skipped)
+        return _write_all(now, verdicts, write), skipped
+
+    first = find_judge()
+    if first.is_of_blocks and choose_core(first.wanted) and not with_clues:
+        for items, shard in _read_in_threads(mail, first, jobs):
+            now = find_judge()
+            if now.wanted != first.wanted:  # another model has taken the place of the first
+                shard = now.read(items)
+            verdicts = chain.from_iterable(map(now.verdicts, shard.blocks))
+            yield _write_all(now, verdicts, write), shard.skipped
+    else:
+        first.filter.close()  # a connection to the model belongs to one process
+        judge = None
+        yield from run_shards(work, cut_shards(mail), jobs)
+
+
+def _read_in_threads(
+    mail: Iterable[Item], judge: ModelJudge, jobs: int
+) -> Iterator[tuple[list[Item], ReadShard]]:
+    """The messages of each shard, before and after they are read as a judge wants them."""
+
+    def make_work() -> Callable[[list[Item]], tuple[list[Item], ReadShard]]:
+        reader = ShardReader(judge.filter.classes, judge.wanted)
+        return lambda shard: (shard, reader(shard))
+
+    lexicons: dict[int, Lexicon] = {}
+    for items, shard in run_in_threads(make_work, cut_shards(mail), jobs):
+        join_lexicons(shard.blocks, lexicons)
+        yield items, shard
+
+
+def _write_all(judge: ModelJudge, verdicts: Iterable[Verdict], write: Write) -> str:
+    return "".join([write(judge.filter, verdict) for verdict in verdicts])
 
 
 def _classify_blocks(judge: ModelJudge, mail: Iterable[Item], skipped: Skipped) -> Iterator[Verdict]:

@@ -158,11 +158,11 @@ def _write(
 def _start_sampling(
     settings: Settings, block: Block, counts: Counts, jobs: int | Cluster
 ) -> Iterable[Evidence]:
-    """What the calibration is learned on; other processes may compute it while the counts are written."""
+    """What the calibration is learned on; another process may compute it while the counts are written."""
     if not settings.averaged:
         return []
     work = partial(take_sample, block=block, counts=counts, settings=settings)
-    return run_shards(work, choose_ways(block), jobs)
+    return run_shards(work, choose_ways(block), jobs, is_beside=True)
 
 
 def _sum_ranges(ranges: Iterable[Counts], block: Block) -> Counts:
@@ -176,6 +176,8 @@ def _sum_ranges(ranges: Iterable[Counts], block: Block) -> Counts:
         places = places[places >= 0]
         found.append(numbers if len(places) == len(numbers.keys) else numbers.take(places))
     counts = merge_counts(found)
+    if np.array_equal(counts.keys, block.keys):
+        counts.keys = block.keys  # so that nobody has to look for the place of each
     counts.messages = numbers.messages  # each range has those of all
     counts.totals = Totals(*[reduce(np.add, arrays) for arrays in zip(*totals, strict=True)])
     return counts

@@ -25,7 +25,7 @@ from nbspam.store.bulk import make_learned_rows, make_token_rows
 from nbspam.store.check import find_learned, vocabulary_keys
 from nbspam.store.reader import Model, open_model
 from nbspam.store.updater import Origin, Transaction, Updater
-from nbspam.tasks.classify import counts_of, look_up_cells
+from nbspam.tasks.classify import counts_of, look_up_documents
 from nbspam.tasks.start import begin_model, choose_model
 from nbspam.tasks.train import Trained, find_contradictions
 from nbspam.tokens.bag import FORM_BITS
@@ -119,7 +119,7 @@ def _calibrate(updater: Updater, model: Model, counts: Accumulator) -> None:
         return
     now = Model(model.path, updater.connection)  # with the new messages
     block = counts.recent()
-    counted = counts_of(now, block, look_up_cells(now, block.keys))
+    counted = counts_of(now, block, look_up_documents(now, block.keys))
     found = take_sample(choose_ways(block)[-1], block, counted, settings)
     first = max(0, len(found.labels) - max(1, STEP_BUDGET // len(learner.weights) ** 2))
     learn_sample(learner, found, sum(now.messages) - len(found.labels), first)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from nbspam.cli.tables import SHOWN_SKIPPED
+from nbspam.cli.progress import SHOWN_SKIPPED
 from tests.mail_samples import make_corpus
 from tests.tiny_mail import program, run
 

@@ -1,9 +1,10 @@
-"""The executor: any number of processes gives the same results; there are no more than there is work."""
+"""The executor: any number of processes or threads gives the same; there are no more than there is work."""
 
 import os
 import signal
 import threading
 import time
+from collections.abc import Callable
 
 import pytest
 
@@ -29,6 +30,54 @@ def test_processes_are_no_more_than_shards_jobs_and_four_a_core(
     processes = {process for _, process in found}
     assert len(processes) <= most
     assert (os.getpid() in processes) == (most == 1)
+
+
+@pytest.mark.parametrize(("jobs", "shards", "own"), [(1, 3, 3), (2, 1, 1), (2, 2, 1), (2, 3, 1), (4, 3, 0)])
+def test_a_process_with_other_work_does_the_last_shard_if_it_is_needed(
+    jobs: int, shards: int, own: int
+) -> None:
+    results = executor.run_shards(lambda number: (number, os.getpid()), range(shards), jobs, is_beside=True)
+    found = list(results)
+    assert [number for number, _ in found] == list(range(shards))
+    assert [process for _, process in found].count(os.getpid()) == own
+
+
+@pytest.mark.parametrize("jobs", [1, 2, 3])
+def test_each_thread_has_work_of_its_own_and_results_come_in_order(jobs: int) -> None:
+    begun = []
+
+    def make_work() -> Callable[[int], tuple[int, int]]:
+        begun.append(threading.get_ident())
+
+        def work(number: int) -> tuple[int, int]:
+            time.sleep(0.01 * (number % 3))
+            assert begun.count(threading.get_ident()) == 1
+            return number, threading.get_ident()
+
+        return work
+
+    found = list(executor.run_in_threads(make_work, iter(range(30)), jobs))
+    assert [number for number, _ in found] == list(range(30))
+    assert {thread for _, thread in found} <= set(begun)
+    assert len(begun) <= jobs
+    assert threading.get_ident() not in begun or jobs == 1
+    assert jobs == 1 or not {*begun} & {thread.ident for thread in threading.enumerate()}
+
+
+def test_an_error_in_a_thread_ends_the_work() -> None:
+    def fail(number: int) -> int:
+        if number == 5:
+            raise TryAgainError("a.nbspam", "locked", "wait", "busy")
+        return number
+
+    results = executor.run_in_threads(lambda: fail, range(1000), 2)
+    with pytest.raises(TryAgainError):
+        list(results)
+    for _ in range(500):
+        if threading.active_count() == 1:
+            return
+        time.sleep(0.01)
+    pytest.fail("threads go on after an error")
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from nbspam.cli.classify import ReadableMessages
 from nbspam.corpus.item import PACKED_STARTS
-from nbspam.corpus.mbox import begins_mbox, has_date, split_messages, unquote
+from nbspam.corpus.mbox import begins_mbox, find_only_message, has_date, split_messages, unquote
 from nbspam.corpus.source import open_unlabelled
 from nbspam.limits import MAX_READ_BYTES
 
@@ -57,6 +57,17 @@ BODY_LINES = st.lists(st.sampled_from(PIECES) | st.binary(max_size=12), max_size
 def test_messages_written_as_mboxrd_come_back(bodies: list[list[bytes]], size: int) -> None:
     messages = [mail(i, b"".join(line + b"\n" for line in lines)) for i, lines in enumerate(bodies)]
     assert [unquote(message) for _, message in joined(as_mbox(messages), size)] == messages
+
+
+@given(BODY_LINES, st.sampled_from([b"", b"\n", b"\r\n", b"\r\n\r\n"]), st.booleans())
+def test_only_message_of_an_mbox_is_found_as_by_splitting(
+    lines: list[bytes], ending: bytes, ends_in_header: bool
+) -> None:
+    data = FROM + (b"" if ends_in_header else mail(1)) + b"\n".join(lines) + ending
+    only = find_only_message(data)
+    if begins_mbox(data) and only:
+        assert joined(data, len(data)) == [(only[0], data[slice(*only)])]
+    assert only or b"\nFrom " in data
 
 
 def test_messages_are_those_that_the_standard_library_wrote(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from nbspam import __version__, limits, tokens
 from nbspam.corpus.item import Item
-from nbspam.corpus.reading import CoreBuilder, PythonBuilder, ShardReader
+from nbspam.corpus.reading import CoreBuilder, Mail, PythonBuilder, ShardReader
 from nbspam.errors import UsageError
 from nbspam.mail.headers import find_header, find_header_fields
 from nbspam.model.block import Block
@@ -163,8 +163,9 @@ def test_counted_tokens_are_the_same() -> None:
 def blocks(builder: CoreBuilder | PythonBuilder, shards: list[list[bytes]]) -> list[Block]:
     found = []
     for shard in shards:
-        for number, data in enumerate(shard):
-            builder.read(f"{number}", number % 2, data)
+        messages = [Mail(f"{number}", number % 2, data) for number, data in enumerate(shard)]
+        while messages:
+            messages = messages[builder.read(messages) :]
         found.append(builder.build())
     return found
 
@@ -211,8 +212,8 @@ def test_a_message_that_the_core_leaves_is_read_by_python(monkeypatch: pytest.Mo
                 self.add, self.build = own.add, own.build
                 self.distinct, self.occurrences = own.distinct, own.occurrences
 
-            def read(self, data: bytes) -> None:
-                return None
+            def read(self, messages: list[bytes], most: int) -> list[None]:
+                return [None]
 
     data = mail_of_data()[0]
     items = [Item("a", "ham", "a", data=data), Item("b", "spam", "b", data=MESSAGES[0].read_bytes())]

@@ -1,0 +1,103 @@
+"""What commands on many messages say of their work: a bar, what was not read, the summary of a training."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from itertools import chain
+from typing import TYPE_CHECKING
+
+from nbspam.cli import amount, plain, say
+from nbspam.corpus.source import Source, unread_error
+from nbspam.labels import HAM_AND_SPAM, format_counts
+
+if TYPE_CHECKING:
+    from nbspam.corpus.item import Skipped
+    from nbspam.tasks.train import Contradictions, Trained
+
+SHOWN_SKIPPED = 5  # unreadable files named in a summary; the rest are counted
+
+
+@contextmanager
+def steps(title: str, total: int | None, quiet: bool = False) -> Iterator[Callable[..., None]]:
+    """A bar on stderr, if that is a terminal; gives advance(steps done, their bytes).
+
+    total : None for work of unknown length
+    A step that has bytes is a message: then the bar shows MB and messages a second, too.
+    """
+    if quiet or not sys.stderr.isatty():
+        yield lambda steps, size_bytes=0: None
+        return
+    from rich.console import Console  # rich takes a tenth of the time of a short training
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    begun, done, size = time.monotonic(), 0, 0
+    columns = (TextColumn("[bold]{task.description}"), BarColumn(), MofNCompleteColumn())
+    rate = TextColumn("{task.fields[rate]}")
+    console = Console(stderr=True)
+    with Progress(*columns, rate, TimeRemainingColumn(), console=console, transient=True) as bar:
+        task = bar.add_task(title, total=total, rate="")
+
+        def advance(steps: int, size_bytes: int = 0) -> None:
+            nonlocal done, size
+            done, size = done + steps, size + size_bytes
+            per_second = done / max(1e-9, time.monotonic() - begun)
+            bar.update(task, advance=steps, rate=f"{size / 1e6:.1f} MB  {per_second:.0f}/s" if size else "")
+
+        yield advance
+
+
+def message_steps(title: str, source: Source, quiet: bool) -> AbstractContextManager[Callable[..., None]]:
+    """The folders of the mail, and a bar whose steps are messages."""
+    if quiet:
+        return steps(title, None, quiet)
+    from nbspam.cli.tables import show_folders  # of rich
+
+    show_folders(source)
+    return steps(title, sum(count.total() for _, count in source.counts))
+
+
+def train_summary(trained: Trained, verb: str = "Trained on") -> str:
+    """How many messages were counted, and where the model is."""
+    counts = format_counts(trained.classes, trained.messages)
+    messages = amount(sum(trained.messages), "message")
+    lines = [
+        f"{verb} {messages} ({counts}); {amount(trained.tokens, 'token')}.",
+        f"Model: {plain(trained.path)} ({trained.size_bytes / 1e6:.1f} MB).",
+    ]
+    if trained.counted_before:
+        lines.append(f"Counted before: {trained.counted_before:,} of them, which now count once more.")
+    lines.append(f"Decisions: {trained.costs}.")
+    lines += _name_contradictions(trained.contradictions)
+    if trained.alpha is not None:
+        lines.append(f"Chosen by judging messages that were left out: alpha = {trained.alpha:g}.")
+    if trained.classes != HAM_AND_SPAM:
+        lines.append(f"X-Nbspam will be one of {', '.join(map(plain, trained.classes))}.")
+    return "\n".join(lines)
+
+
+def _name_contradictions(found: Contradictions) -> Iterator[str]:
+    """A line that counts the messages in more than one class, and a line for each of their copies."""
+    if not found.messages:
+        return
+    ending = "." if found.copies else "; nbspam train -v names them."
+    classes = ", ".join(map(plain, found.classes))
+    yield f"In more than one class ({classes}): {amount(found.messages, 'message')}{ending}"
+    width = max(map(len, found.classes))
+    for label, name in found.copies:
+        yield f"  {plain(label):<{width}}  {plain(name)}"
+
+
+def check_all_read(*skipped: Skipped) -> None:
+    """Raises if mail could not be read, after naming a few files: for the end, when all else is done.
+
+    It is an error, so -q does not silence it.
+    """
+    found = list(dict.fromkeys(chain(*skipped)))
+    if not found:
+        return
+    for name, reason in found[:SHOWN_SKIPPED]:
+        say(f"Skipped: {plain(name)}: {plain(reason)}")
+    raise unread_error(found)
