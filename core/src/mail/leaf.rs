@@ -2,9 +2,11 @@
 
 use super::charset::{decode, find_page_charset, look_up_codec};
 use super::encoded_words::decode_words;
-use super::headers::{between, from, get_parameter, latin_1, parse_parameters, to_bytes, HeaderBlock};
+use super::headers::{
+    between, from, get_parameter, latin_1, parse_parameters, to_bytes, trim_start, HeaderBlock,
+};
 use super::message::{Document, Part, Read};
-use super::transfer::{decode_transfer, is_white, normalise_encoding};
+use super::transfer::{decode_transfer, normalise_encoding};
 use crate::limits::Allowance;
 use crate::python::call;
 use crate::text::{count, first, is_space, lower, partition, rpartition};
@@ -250,10 +252,6 @@ fn is_file(part: &Part, payload: &[u8]) -> Read<bool> {
     let codec = look_up_codec(&part.declared_charset)?;
     let utf_16: String = call("nbspam.mail.charset", "find_utf_16", (between(payload, 0, 2048), codec))?;
     Ok(utf_16.is_empty())
-}
-
-fn trim_start(data: &[u8]) -> &[u8] {
-    from(data, data.iter().take_while(|byte| is_white(byte)).count())
 }
 
 /// A Document of Python.

@@ -1,6 +1,6 @@
 //! nbspam/mail/__init__.py: bytes to Message, whatever the bytes are.
 
-mod charset;
+pub mod charset;
 pub mod dates;
 mod encoded_words;
 pub mod headers;

@@ -1,11 +1,11 @@
 //! nbspam/mail/splitter.py: the MIME tree: a body to its leaf parts, in one pass over the lines that begin with "--".
 
 use super::headers::{
-    between, find_header, from, get_parameter, read_block, to_bytes, trim, unify_line_ends,
+    between, find_header, from, get_parameter, read_block, to_bytes, trim, trim_end, unify_line_ends,
 };
 use super::leaf::{begin_part, is_card, is_identity, is_message, is_signed, read_leaf};
 use super::message::{Field, Message, Part, Read};
-use super::transfer::{decode_transfer, is_white};
+use super::transfer::decode_transfer;
 use crate::limits::Allowance;
 use crate::limits::MAX_NESTING;
 use crate::python::call;
@@ -162,10 +162,6 @@ impl Scan {
         }
         following == b"content-"
     }
-}
-
-fn trim_end(line: &[u8]) -> &[u8] {
-    between(line, 0, line.len() - line.iter().rev().take_while(|byte| is_white(byte)).count())
 }
 
 /// Takes one body apart and fills a Message; see Splitter in Python.
@@ -452,7 +448,7 @@ impl<'m, 'd> Splitter<'m, 'd> {
         let data = Rc::clone(&scan.data);
         // The line end before a delimiter belongs to it.
         let stop = if stop < data.len() && stop > start { stop - 1 } else { stop };
-        let mut payload = Cow::Borrowed(between(&data, start, stop));
+        let payload = Cow::Borrowed(between(&data, start, stop));
         let is_signed = is_signed(&part.content_type);
         if !is_identity(&part.encoding) && (is_signed || is_message(&part.content_type)) {
             let mut message = decode_transfer(payload.clone(), &part.encoding, self.allowance)?;
@@ -463,7 +459,6 @@ impl<'m, 'd> Splitter<'m, 'd> {
             if !message.is_empty() || !is_signed {
                 return self.embed(scan, &message, part.filename).map(Some);
             }
-            payload = Cow::Borrowed(between(&data, start, stop));
         }
         let mut parts = read_leaf(part, payload, self.allowance)?;
         if let Some(first) = parts.first_mut() {
