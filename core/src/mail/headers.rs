@@ -32,13 +32,24 @@ pub fn between(data: &[u8], start: usize, stop: usize) -> &[u8] {
 
 /// `data.strip()`
 pub fn trim(data: &[u8]) -> &[u8] {
-    let start = data.iter().take_while(|byte| is_white(byte)).count();
-    let rest = from(data, start);
-    between(rest, 0, rest.len() - rest.iter().rev().take_while(|byte| is_white(byte)).count())
+    trim_start(trim_end(data))
+}
+
+/// `data.lstrip()`
+pub fn trim_start(data: &[u8]) -> &[u8] {
+    from(data, data.iter().take_while(|byte| is_white(byte)).count())
+}
+
+/// `data.rstrip()`
+pub fn trim_end(data: &[u8]) -> &[u8] {
+    between(data, 0, data.iter().rposition(|byte| !is_white(byte)).map_or(0, |last| last + 1))
 }
 
 /// Text of Latin-1, one code point for each byte.
 pub fn latin_1(data: &[u8]) -> String {
+    if data.is_ascii() {
+        return String::from_utf8_lossy(data).into_owned();
+    }
     data.iter().map(|byte| char::from(*byte)).collect()
 }
 
@@ -193,7 +204,7 @@ fn parse_field_name(before: &[u8]) -> String {
     if before.len() > MAX_FIELD_NAME || !name.iter().all(u8::is_ascii_graphic) {
         return String::new();
     }
-    name.iter().map(|byte| char::from(byte.to_ascii_lowercase())).collect()
+    String::from_utf8(name.to_ascii_lowercase()).unwrap_or_default()
 }
 
 /// Index of the last line that is a well-known field.
@@ -350,12 +361,13 @@ pub fn read_block(
     }
     let raw = between(data, start, limit);
     allowance.header_bytes -= raw.len() as i64;
-    let lines = unfold(raw);
-    let (lines, mut fields) = match lines.as_deref().and_then(split_all_fields) {
-        Some(fields) => (lines.unwrap_or_default(), fields),
+    let unfolded = unfold(raw);
+    let all_fields = unfolded.as_deref().and_then(split_all_fields);
+    let (text, mut fields) = match all_fields {
+        Some(fields) => (unfolded.unwrap_or_default(), fields),
         None => read_irregular(data, start, stop, &mut block, allowance),
     };
-    block.sizes = lines.iter().map(|line| line.len() + 1).collect();
+    block.sizes = lines_of(&text).map(|line| line.len() + 1).collect();
     if memchr(b'\0', raw).is_some() {
         allowance.note("nul");
         for (_, value) in &mut fields {
@@ -367,14 +379,15 @@ pub fn read_block(
             block.content.push((name.clone(), value.clone()));
         }
     }
-    if lines.len() > MAX_HEADER_LINES {
+    if block.sizes.len() > MAX_HEADER_LINES {
         allowance.note("many-headers");
         fields.truncate(MAX_HEADER_LINES);
         block.sizes.truncate(MAX_HEADER_LINES);
     }
     // Asked of the bytes with their NUL: one between `=` and `?` leaves text.
     if raw.is_ascii() && !ENCODED.iter().any(|mark| memmem::find(raw, mark).is_some()) {
-        block.fields = fields.into_iter().map(|(name, value)| (name, latin_1(&value))).collect();
+        let decode = |value| String::from_utf8(value).unwrap_or_default(); // of ASCII
+        block.fields = fields.into_iter().map(|(name, value)| (name, decode(value))).collect();
     } else {
         block.decode_values(fields, allowance)?;
     }
@@ -385,19 +398,21 @@ fn is_content(name: &str) -> bool {
     matches!(name, "content-type" | "content-transfer-encoding" | "content-disposition" | "content-id")
 }
 
-/// The lines and fields of a block with lines that are not fields.
+/// The unfolded text and the fields of a block with lines that are not fields.
 fn read_irregular(
     data: &[u8],
     start: usize,
     stop: usize,
     block: &mut HeaderBlock,
     allowance: &mut Allowance,
-) -> (Vec<Vec<u8>>, Vec<RawField>) {
+) -> (Vec<u8>, Vec<RawField>) {
     let spans = find_raw_fields(data, start, stop);
-    let named = spans.iter().filter(|(_, _, name)| !name.is_empty());
-    let lines: Vec<Vec<u8>> =
-        named.map(|(first, last, _)| unfold_field(between(data, *first, *last))).collect();
-    let fields = split_fields(&lines);
+    let mut text = Vec::new();
+    for (first, last, _) in spans.iter().filter(|(_, _, name)| !name.is_empty()) {
+        let unified = unify_line_ends(between(data, *first, *last));
+        text.extend(unified.iter().filter(|byte| **byte != b'\n').skip_while(|byte| is_blank(byte)));
+        text.push(b'\n');
+    }
     if spans.iter().any(|(_, _, name)| name.is_empty()) {
         allowance.note("bad-header");
     }
@@ -406,52 +421,39 @@ fn read_irregular(
         block.body = end;
         allowance.note("no-header-end");
     }
-    (lines, fields)
+    let fields = split_fields(&text);
+    (text, fields)
 }
 
-/// The block, one line a field; None if a folded line begins with ":".
-fn unfold(raw: &[u8]) -> Option<Vec<Vec<u8>>> {
-    let text = unify_line_ends(raw);
-    let feeds = text.iter().take_while(|byte| **byte == b'\n').count();
-    let text = from(&text, feeds);
-    let text = between(text, 0, text.len() - text.iter().rev().take_while(|byte| **byte == b'\n').count());
-    let mut lines: Vec<Vec<u8>> = Vec::new();
-    for (number, line) in text.split(|byte| *byte == b'\n').enumerate() {
-        let is_folded = line.first().is_some_and(is_blank);
-        let blanks = line.iter().take_while(|byte| is_blank(byte)).count();
-        if is_folded && line.get(blanks) == Some(&b':') {
-            return None;
-        }
-        match lines.last_mut() {
-            Some(last) if is_folded && number > 0 => last.extend_from_slice(line),
-            _ => lines.push(line.to_vec()),
-        }
-    }
-    Some(drop_blanks(lines))
-}
-
-/// The lines without blanks and empty lines before the first text: `text.lstrip(" \t\n")`.
-fn drop_blanks(mut lines: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
-    let empty = lines.iter().take_while(|line| line.iter().all(is_blank)).count();
-    lines.drain(..empty.min(lines.len().saturating_sub(1)));
-    if let Some(first) = lines.first_mut() {
-        let blanks = first.iter().take_while(|byte| is_blank(byte)).count();
-        first.drain(..blanks);
-    }
-    lines
-}
-
-/// One field unfolded.
-fn unfold_field(raw: &[u8]) -> Vec<u8> {
+/// The block with each field on one line; None if a folded line begins with ":".
+fn unfold(raw: &[u8]) -> Option<Vec<u8>> {
     let unified = unify_line_ends(raw);
-    let letters = unified.iter().copied().filter(|byte| *byte != b'\n');
-    letters.skip_while(is_blank).collect()
+    let start = unified.iter().take_while(|byte| is_blank(byte) || **byte == b'\n').count();
+    let mut text: Vec<u8> = Vec::with_capacity(unified.len());
+    for line in lines_of(from(&unified, start)) {
+        let blanks = line.iter().take_while(|byte| is_blank(byte)).count();
+        if blanks > 0 {
+            if line.get(blanks) == Some(&b':') {
+                return None;
+            }
+            text.pop();
+        }
+        text.extend_from_slice(line);
+        text.push(b'\n');
+    }
+    Some(text)
 }
 
-/// The raw fields up to the first line that is none.
-fn split_fields(lines: &[Vec<u8>]) -> Vec<RawField> {
-    let mut fields = Vec::with_capacity(lines.len());
-    for line in lines {
+/// What is between line feeds; none at the end of a text begins a line.
+fn lines_of(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let end = text.iter().rposition(|byte| *byte != b'\n').map_or(0, |last| last + 1);
+    between(text, 0, end).split(|byte| *byte == b'\n').filter(move |_| end > 0)
+}
+
+/// The raw fields of unfolded lines, up to the first line that is none.
+fn split_fields(text: &[u8]) -> Vec<RawField> {
+    let mut fields = Vec::new();
+    for line in lines_of(text) {
         let Some(colon) = memchr(b':', line) else { break };
         let name = parse_field_name(between(line, 0, colon));
         if name.is_empty() {
@@ -459,16 +461,15 @@ fn split_fields(lines: &[Vec<u8>]) -> Vec<RawField> {
         }
         let value = from(line, colon + 1);
         let start = value.iter().take_while(|byte| is_blank(byte)).count();
-        let value = from(value, start);
-        let size = value.len() - value.iter().rev().take_while(|byte| is_blank(byte)).count();
-        fields.push((name, between(value, 0, size).to_vec()));
+        let end = value.iter().rposition(|byte| !is_blank(byte)).map_or(start, |last| last + 1);
+        fields.push((name, between(value, start, end).to_vec()));
     }
     fields
 }
 
 /// The raw fields; None if a line is not a field.
-fn split_all_fields(lines: &[Vec<u8>]) -> Option<Vec<RawField>> {
-    Some(split_fields(lines)).filter(|fields| fields.len() == lines.len())
+fn split_all_fields(text: &[u8]) -> Option<Vec<RawField>> {
+    Some(split_fields(text)).filter(|fields| fields.len() == lines_of(text).count() && !fields.is_empty())
 }
 
 /// What Content-Type or Content-Disposition says: a value, and parameters by lower-case name, of Latin-1.

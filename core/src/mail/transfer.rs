@@ -1,6 +1,6 @@
 //! nbspam/mail/transfer.py: Content-Transfer-Encoding.
 
-use super::headers::{from, trim};
+use super::headers::{from, trim, trim_end};
 use super::message::Read;
 use crate::limits::Allowance;
 use crate::limits::MAX_BASE64_RUNS;
@@ -93,15 +93,21 @@ fn read_hex(byte: u8) -> Option<u8> {
     char::from(byte).to_digit(16).map(|digit| digit as u8)
 }
 
-fn read_base64(byte: u8) -> Option<u8> {
-    match byte {
-        b'A'..=b'Z' => Some(byte - b'A'),
-        b'a'..=b'z' => Some(byte - b'a' + 26),
-        b'0'..=b'9' => Some(byte - b'0' + 52),
-        b'+' => Some(62),
-        b'/' => Some(63),
-        _ => None,
+/// Byte -> its value in base64, or FOREIGN.
+const BASE64: [u8; 256] = {
+    let letters = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut table = [FOREIGN; 256];
+    let mut value = 0;
+    while value < letters.len() {
+        table[letters[value] as usize] = value as u8;
+        value += 1;
     }
+    table
+};
+const FOREIGN: u8 = 64;
+
+fn read_base64(byte: u8) -> Option<u8> {
+    BASE64.get(usize::from(byte)).copied().filter(|value| *value < FOREIGN)
 }
 
 /// Base64, also with foreign characters, wrong padding, a footer, or more base64 after the padding.
@@ -114,8 +120,7 @@ pub fn decode_base64(payload: &[u8], allowance: &mut Allowance) -> Vec<u8> {
         }
     }
     let pad = memchr(b'=', payload);
-    let length = payload.len() - payload.iter().rev().take_while(|byte| is_white(byte)).count();
-    if pad.is_none_or(|pad| length <= pad + 2) {
+    if pad.is_none_or(|pad| trim_end(payload).len() <= pad + 2) {
         return decode_strictly(payload).unwrap_or_else(|| {
             allowance.note("bad-base64");
             decode_base64_run(payload)
@@ -135,38 +140,27 @@ pub fn decode_base64(payload: &[u8], allowance: &mut Allowance) -> Vec<u8> {
 /// binascii.a2b_base64; None if the padding is wrong.
 fn decode_strictly(payload: &[u8]) -> Option<Vec<u8>> {
     let mut found = Vec::with_capacity(payload.len() / 4 * 3 + 3);
-    let (mut place, mut pads, mut left) = (0, 0, 0_u8);
+    let (mut bits, mut place, mut pads) = (0_u32, 0, 0);
     for byte in payload {
-        if *byte == b'=' {
-            if place >= 2 {
-                pads += 1;
-                if place + pads >= 4 {
-                    return Some(found);
-                }
+        if let Some(value) = read_base64(*byte) {
+            pads = 0;
+            place += 1;
+            bits = bits << 6 | u32::from(value);
+            if place == 4 {
+                let [_, first, second, third] = bits.to_be_bytes();
+                found.extend_from_slice(&[first, second, third]);
+                place = 0;
             }
-            continue;
+        } else if *byte == b'=' && place >= 2 {
+            pads += 1;
+            if place + pads >= 4 {
+                let rest = (bits << (6 * (4 - place))).to_be_bytes();
+                found.extend(rest.into_iter().skip(1).take(place - 1));
+                return Some(found);
+            }
         }
-        let Some(value) = read_base64(*byte) else { continue };
-        pads = 0;
-        match place {
-            0 => left = value,
-            1 => {
-                found.push(left << 2 | value >> 4);
-                left = value & 15;
-            }
-            2 => {
-                found.push(left << 4 | value >> 2);
-                left = value & 3;
-            }
-            _ => found.push(left << 6 | value),
-        }
-        place = (place + 1) % 4;
     }
-    if place == 0 {
-        Some(found)
-    } else {
-        None
-    }
+    (place == 0).then_some(found)
 }
 
 /// Base64 without padding; foreign characters and a single last letter are ignored.
