@@ -27,7 +27,6 @@ const BOUNDARY_GUESSES: usize = 8;
 const DELIMITER_LINES: usize = 100_000;
 const DOCUMENT_BYTES: i64 = 4_000_000;
 const DOCUMENT_ITEMS: i64 = 60_000;
-const UU_LINES: i64 = 50_000;
 
 /// What one message may still cost, and what was found wrong with it; see Allowance in Python.
 pub struct Allowance {
@@ -40,7 +39,6 @@ pub struct Allowance {
     guesses: usize,
     document_bytes: i64,
     document_items: i64,
-    uu_lines: i64,
 }
 
 impl Allowance {
@@ -55,7 +53,6 @@ impl Allowance {
             guesses: GUESSES,
             document_bytes: DOCUMENT_BYTES,
             document_items: DOCUMENT_ITEMS,
-            uu_lines: UU_LINES,
         }
     }
 
@@ -91,7 +88,6 @@ impl Allowance {
         theirs.setattr("guesses", self.guesses)?;
         theirs.setattr("document_bytes", self.document_bytes)?;
         theirs.setattr("document_items", self.document_items)?;
-        theirs.setattr("uu_lines", self.uu_lines)?;
         let given = arguments.into_pyobject(py).map_err(Into::into)?.into_bound().into_any();
         let mut every: Vec<Bound<'py, PyAny>> = given.try_iter()?.collect::<PyResult<_>>()?;
         every.push(theirs.clone());
@@ -100,7 +96,6 @@ impl Allowance {
         self.guesses = theirs.getattr("guesses")?.extract()?;
         self.document_bytes = theirs.getattr("document_bytes")?.extract()?;
         self.document_items = theirs.getattr("document_items")?.extract()?;
-        self.uu_lines = theirs.getattr("uu_lines")?.extract()?;
         Ok(if theirs.getattr("failures")?.len()? == 0 { Some(found) } else { None })
     }
 }

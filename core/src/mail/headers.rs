@@ -1,9 +1,9 @@
 //! nbspam/mail/headers.py: where the header block starts and ends, its raw lines, its decoded fields.
 
-use super::charset::{decode, decode_legacy, decode_raw};
+use super::charset::{decode_legacy, decode_raw};
 use super::encoded_words::decode_words;
 use super::message::{Field, Read};
-use super::transfer::{decode_percent, is_white};
+use super::transfer::is_white;
 use crate::limits::Allowance;
 use crate::limits::{
     MAX_FIELD_NAME, MAX_FROM_LINES, MAX_HEADER_BYTES, MAX_HEADER_LINES, MAX_PARAMETERS, MAX_PARAMETER_BYTES,
@@ -11,7 +11,7 @@ use crate::limits::{
 use crate::text::{is_space, partition, rpartition, split_space_at_most};
 use memchr::{memchr, memmem, memrchr};
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::btree_map::{BTreeMap, Entry};
 
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 const ENCODED: [&[u8]; 4] = [b"=?", b"\x1b", b"\x0e", b"~{"]; // an encoded word, the escapes of ISO-2022 and HZ
@@ -275,7 +275,7 @@ impl HeaderBlock {
     /// The charset that Content-Type declares, lower-case, perhaps "".
     fn find_body_charset(&self, allowance: &mut Allowance) -> Read<String> {
         let value = self.get("content-type").unwrap_or_default();
-        Ok(parse_parameters(value, allowance)?.get("charset").to_lowercase())
+        Ok(get_parameter(&parse_parameters(value, allowance)?.1, "charset").to_lowercase())
     }
 
     /// Decode encoded words, escapes and raw 8-bit values.
@@ -472,28 +472,21 @@ fn split_all_fields(text: &[u8]) -> Option<Vec<RawField>> {
     Some(split_fields(text)).filter(|fields| fields.len() == lines_of(text).count() && !fields.is_empty())
 }
 
-/// What Content-Type or Content-Disposition says: a value, and parameters by lower-case name, of Latin-1.
-#[derive(Debug, Default)]
-pub struct Parameters {
-    pub head: String,
-    pub pairs: Vec<(String, String)>,
-}
-
-impl Parameters {
-    /// The parameter, or "".
-    pub fn get(&self, name: &str) -> &str {
-        get_parameter(&self.pairs, name)
-    }
-}
+/// Parameters by lower-case name, of Latin-1.
+pub type Parameters = BTreeMap<String, String>;
 
 /// The parameter, or "".
-pub fn get_parameter<'a>(pairs: &'a [(String, String)], name: &str) -> &'a str {
-    pairs.iter().find(|(known, _)| known == name).map_or("", |(_, text)| text)
+pub fn get_parameter<'a>(parameters: &'a Parameters, name: &str) -> &'a str {
+    parameters.get(name).map_or("", String::as_str)
 }
 
 /// "text/plain" and its parameters; of duplicates the first.  Nothing after MAX_PARAMETER_BYTES is read.
-pub fn parse_parameters(value: &[u8], allowance: &mut Allowance) -> Read<Parameters> {
+pub fn parse_parameters(value: &[u8], allowance: &mut Allowance) -> Read<(String, Parameters)> {
     let value = latin_1(between(value, 0, MAX_PARAMETER_BYTES));
+    if value.contains('*') {
+        return allowance.ask("nbspam.mail.headers", "parse_parameters", (value,));
+        // of RFC 2231
+    }
     let (head, _, rest) = partition(&value, ";");
     let words = split_space_at_most(head, 1);
     let mut rest = Cow::Borrowed(rest);
@@ -502,7 +495,14 @@ pub fn parse_parameters(value: &[u8], allowance: &mut Allowance) -> Read<Paramet
         rest = Cow::Owned(format!("{second};{rest}"));
     }
     let head = words.first().map_or("", |word| word.trim_matches(['"', '\'', ','])).to_lowercase();
-    Ok(Parameters { head, pairs: join_parameters(split_pairs(&rest), allowance)? })
+    let mut parameters = Parameters::new();
+    for (name, text) in split_pairs(&rest) {
+        match parameters.entry(name) {
+            Entry::Vacant(entry) => _ = entry.insert(text),
+            Entry::Occupied(_) => allowance.note("duplicate-parameter"),
+        }
+    }
+    Ok((head, parameters))
 }
 
 /// (lower-case name, raw text) of each parameter in order.
@@ -548,62 +548,6 @@ fn parse_quoted(rest: &str, start: usize) -> (String, usize) {
     let stop = stop.unwrap_or(rest.len());
     let text = rest.get(start..stop).unwrap_or_default();
     (text.replace("\\\"", "\"").replace("\\\\", "\\"), stop + 1)
-}
-
-/// Pieces of a parameter by number: is it encoded, and its text.
-type Pieces = BTreeMap<usize, (bool, String)>;
-
-/// RFC 2231: plain parameters, extended ones (name*) and continuations (name*0, name*1*).
-fn join_parameters(pairs: Vec<(String, String)>, allowance: &mut Allowance) -> Read<Vec<(String, String)>> {
-    let mut plain: Vec<(String, String)> = Vec::new();
-    let mut extended: Vec<(String, Pieces)> = Vec::new();
-    for (name, text) in pairs {
-        let (base, has_star, number) = partition(&name, "*");
-        let digits = number.trim_end_matches('*');
-        let digits = if digits.is_empty() { "0" } else { digits };
-        let is_number = digits.bytes().all(|byte| byte.is_ascii_digit()) && digits.len() < 5;
-        if has_star && is_number {
-            let is_encoded = number.is_empty() || number.ends_with('*');
-            let piece = (is_encoded, text);
-            let place = extended.iter().position(|(known, _)| known == base).unwrap_or(extended.len());
-            if place == extended.len() {
-                extended.push((base.to_string(), Pieces::new()));
-            }
-            if let Some((_, pieces)) = extended.get_mut(place) {
-                pieces.entry(digits.parse().unwrap_or(0)).or_insert(piece);
-            }
-        } else if plain.iter().any(|(known, _)| *known == name) {
-            allowance.note("duplicate-parameter");
-        } else {
-            plain.push((name, text));
-        }
-    }
-    for (base, pieces) in extended {
-        let text = decode_extended(&pieces, allowance)?;
-        match plain.iter_mut().find(|(known, _)| *known == base) {
-            Some((_, own)) => *own = text,
-            None => plain.push((base, text)),
-        }
-    }
-    Ok(plain)
-}
-
-/// The parameter in UTF-8, as its bytes would be without an encoding.
-fn decode_extended(pieces: &Pieces, allowance: &mut Allowance) -> Read<String> {
-    let mut charset = String::new();
-    let mut bytes: Vec<u8> = Vec::new();
-    for (number, (is_encoded, text)) in pieces.values().enumerate() {
-        let mut text = text.as_str();
-        if number == 0 && *is_encoded && text.matches('\'').count() >= 2 {
-            let (name, _, rest) = partition(text, "'");
-            charset = name.to_lowercase();
-            text = partition(rest, "'").2;
-        }
-        let chunk = to_bytes(text);
-        bytes.extend(if *is_encoded { decode_percent(&chunk) } else { chunk });
-    }
-    let (text, _) = decode(&bytes, &charset, allowance)?;
-    Ok(if text.is_ascii() { text } else { latin_1(text.as_bytes()) })
 }
 
 /// The bytes with CRLF, CR CR LF and lone CR as LF.

@@ -5,13 +5,12 @@ use super::encoded_words::decode_words;
 use super::headers::{
     between, from, get_parameter, latin_1, parse_parameters, to_bytes, trim_start, HeaderBlock,
 };
-use super::message::{Document, Part, Read};
+use super::message::{Document, Part, Read, RARE};
 use super::transfer::{decode_transfer, normalise_encoding};
 use crate::limits::Allowance;
 use crate::python::call;
 use crate::text::{count, first, is_space, lower, partition, rpartition};
 use memchr::memmem;
-use pyo3::prelude::*;
 use std::borrow::Cow;
 
 const RTF: &[u8] = b"{\\rtf";
@@ -36,7 +35,7 @@ pub fn is_identity(encoding: &str) -> bool {
     matches!(encoding, "" | "7bit" | "8bit" | "binary")
 }
 
-/// True of kinds that contain a message, or the header of one, and are read as such.
+/// True of kinds that contain a message, or the header of one, or may contain one.
 pub fn is_message(kind: &str) -> bool {
     matches!(
         kind,
@@ -46,12 +45,9 @@ pub fn is_message(kind: &str) -> bool {
             | "message/partial"
             | "message/external-body"
             | "text/rfc822-headers"
+            | "application/pkcs7-mime"
+            | "application/x-pkcs7-mime"
     )
-}
-
-/// True of kinds that may contain a message, too.
-pub fn is_signed(kind: &str) -> bool {
-    matches!(kind, "application/pkcs7-mime" | "application/x-pkcs7-mime")
 }
 
 pub fn is_card(kind: &str) -> bool {
@@ -80,9 +76,9 @@ pub fn begin_part(content: &HeaderBlock, default_type: &str, allowance: &mut All
         }
     }
     if let Some(value) = content.get("content-disposition").filter(|value| !value.is_empty()) {
-        let found = parse_parameters(value, allowance)?;
-        part.disposition = if found.head == "inline" { "inline" } else { "attachment" }.to_string();
-        part.filename = decode_filename(found.get("filename"), allowance)?;
+        let (head, parameters) = parse_parameters(value, allowance)?;
+        part.disposition = if head == "inline" { "inline" } else { "attachment" }.to_string();
+        part.filename = decode_filename(get_parameter(&parameters, "filename"), allowance)?;
     }
     if part.filename.is_empty() {
         part.filename = decode_filename(get_parameter(&part.parameters, "name"), allowance)?;
@@ -94,18 +90,18 @@ pub fn begin_part(content: &HeaderBlock, default_type: &str, allowance: &mut All
 }
 
 fn read_type(part: &mut Part, value: &[u8], allowance: &mut Allowance) -> Read<()> {
-    let found = parse_parameters(value, allowance)?;
-    part.declared_charset = found.get("charset").to_lowercase();
-    let (main, _, sub) = partition(&found.head, "/");
+    let (head, parameters) = parse_parameters(value, allowance)?;
+    part.declared_charset = get_parameter(&parameters, "charset").to_lowercase();
+    let (main, _, sub) = partition(&head, "/");
     part.content_type = if !main.is_empty() && !sub.is_empty() && !sub.contains('/') {
-        found.head.clone()
-    } else if main == "multipart" && found.pairs.iter().any(|(name, _)| name == "boundary") {
+        head
+    } else if main == "multipart" && parameters.contains_key("boundary") {
         "multipart/mixed".to_string()
     } else {
         allowance.note("bad-content-type");
         "text/plain".to_string()
     };
-    part.parameters = found.pairs;
+    part.parameters = parameters;
     Ok(())
 }
 
@@ -143,64 +139,25 @@ fn decode_filename(text: &str, allowance: &mut Allowance) -> Read<String> {
     decode_words(&to_bytes(text), allowance)
 }
 
-/// A file in a leaf: name and contents, as uuencode and TNEF give them.
-type Enclosed<Name> = Vec<(Name, Vec<u8>)>;
-
-/// The part of these bytes, and after it the files in it: uuencoded, or of TNEF.
-pub fn read_leaf(part: Part, payload: Cow<'_, [u8]>, allowance: &mut Allowance) -> Read<Vec<Part>> {
+/// The part of these bytes.  Files in it, uuencoded or of TNEF, are rare.
+pub fn read_leaf(part: Part, payload: Cow<'_, [u8]>, allowance: &mut Allowance) -> Read<Part> {
     let mut payload = payload;
     if !is_identity(&part.encoding) {
         payload = decode_transfer(payload, &part.encoding, allowance)?;
     }
-    let mut pairs: Vec<(Part, Vec<u8>)> = Vec::new();
     if part.content_type == "text/plain" && may_have_files(&payload) {
-        let (rest, files): (Vec<u8>, Enclosed<String>) =
-            allowance.ask("nbspam.mail.uuencode", "take_out_files", (&*payload,))?;
-        payload = Cow::Owned(rest);
-        for (name, contents) in files {
-            pairs.push((make_attachment(name, "x-uuencode")?, contents));
-        }
-    } else if payload.starts_with(TNEF) {
-        pairs = read_tnef(&payload, allowance)?;
+        return Err(RARE);
     }
-    let mut parts = vec![read_payload(part, &payload, allowance)?];
-    for (part, contents) in pairs {
-        parts.push(read_payload(part, &contents, allowance)?);
+    if payload.starts_with(TNEF) {
+        return Err(RARE);
     }
-    Ok(parts)
+    read_payload(part, &payload, allowance)
 }
 
 fn may_have_files(payload: &[u8]) -> bool {
     payload.starts_with(b"begin ")
         || memmem::find(payload, b"\nbegin ").is_some()
         || memmem::find(payload, b"=ybegin ").is_some()
-}
-
-fn read_tnef(payload: &[u8], allowance: &mut Allowance) -> Read<Vec<(Part, Vec<u8>)>> {
-    let (kind, text, enclosed): (String, Vec<u8>, Enclosed<Vec<u8>>) =
-        call("nbspam.mail.attachments.tnef", "read_tnef", (payload,))?;
-    let mut pairs = Vec::new();
-    if !text.is_empty() {
-        pairs.push((Part { content_type: kind, ..Part::default() }, text));
-    }
-    for (name, contents) in enclosed {
-        let (name, _) = decode(&name, "", allowance)?;
-        pairs.push((make_attachment(name, "")?, contents));
-    }
-    Ok(pairs)
-}
-
-/// A file inside of a leaf as an attachment.  A message in it stays closed: it would not be a leaf.
-fn make_attachment(filename: String, encoding: &str) -> Read<Part> {
-    let octets = "application/octet-stream";
-    let kind = guess_type(octets, &filename, "attachment")?;
-    Ok(Part {
-        content_type: if kind.starts_with("text/") { kind } else { octets.to_string() },
-        encoding: encoding.to_string(),
-        disposition: "attachment".to_string(),
-        filename,
-        ..Part::default()
-    })
 }
 
 /// Read the payload of a part, which is no longer encoded.
@@ -254,29 +211,13 @@ fn is_file(part: &Part, payload: &[u8]) -> Read<bool> {
     Ok(utf_16.is_empty())
 }
 
-/// A Document of Python.
-struct Found(Document);
-
-impl<'py> FromPyObject<'py> for Found {
-    fn extract_bound(document: &Bound<'py, PyAny>) -> PyResult<Self> {
-        Ok(Found(Document {
-            names: document.getattr("names")?.extract()?,
-            addresses: document.getattr("addresses")?.extract()?,
-            says: document.getattr("says")?.extract()?,
-            marks: document.getattr("marks")?.extract()?,
-            text: document.getattr("text")?.extract()?,
-        }))
-    }
-}
-
 /// What is in a file; an empty Document if nothing is known about its kind.
 fn read_document(payload: &[u8], allowance: &mut Allowance) -> Read<Document> {
     let has_pdf = memmem::find(between(payload, 0, BEFORE_PDF), PDF).is_some();
     if !has_pdf && !payload.starts_with(ZIP) && !payload.starts_with(OLE) {
         return Ok(Document::default());
     }
-    let found: Found = allowance.ask("nbspam.mail.leaf", "read_document", (payload,))?;
-    Ok(found.0)
+    allowance.ask("nbspam.mail.leaf", "read_document", (payload,))
 }
 
 /// True if a part of another type opens in a browser, as a page.

@@ -1,7 +1,7 @@
 //! nbspam/mail/transfer.py: Content-Transfer-Encoding.
 
 use super::headers::{from, trim, trim_end};
-use super::message::Read;
+use super::message::{Read, RARE};
 use crate::limits::Allowance;
 use crate::limits::MAX_BASE64_RUNS;
 use memchr::{memchr, memmem};
@@ -31,9 +31,7 @@ pub fn decode_transfer<'a>(
     match encoding {
         "quoted-printable" => Ok(Cow::Owned(decode_quoted_printable(&payload))),
         "base64" => Ok(Cow::Owned(decode_base64(&payload, allowance))),
-        "x-uuencode" | "uuencode" | "x-uue" | "uue" | "x-uu" => {
-            Ok(Cow::Owned(allowance.ask("nbspam.mail.uuencode", "decode_uuencode", (&*payload,))?))
-        }
+        "x-uuencode" | "uuencode" | "x-uue" | "uue" | "x-uu" => Err(RARE),
         _ => {
             allowance.note("unknown-encoding");
             Ok(payload)
@@ -171,29 +169,6 @@ fn decode_base64_run(payload: &[u8]) -> Vec<u8> {
     }
     letters.extend_from_slice(b"==");
     decode_strictly(&letters).unwrap_or_default()
-}
-
-/// Bytes written as %2F; any other percent sign stays.
-pub fn decode_percent(data: &[u8]) -> Vec<u8> {
-    let mut found = Vec::with_capacity(data.len());
-    let mut place = 0;
-    while let Some(byte) = data.get(place) {
-        let digits = (
-            data.get(place + 1).copied().and_then(read_hex),
-            data.get(place + 2).copied().and_then(read_hex),
-        );
-        match (byte, digits) {
-            (b'%', (Some(high), Some(low))) => {
-                found.push(high << 4 | low);
-                place += 3;
-            }
-            _ => {
-                found.push(*byte);
-                place += 1;
-            }
-        }
-    }
-    found
 }
 
 /// White space of `bytes` in Python.
