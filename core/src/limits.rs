@@ -17,8 +17,6 @@ pub const MAX_FIELD_NAME: usize = 998; // characters; RFC 5322 has no longer lin
 pub const MAX_FROM_LINES: usize = 10; // mbox "From " lines one after the other
 pub const MAX_PARAMETER_BYTES: usize = 8_192; // of one Content-Type or Content-Disposition
 pub const MAX_PARAMETERS: usize = 200;
-pub const MAX_BASE64_RUNS: usize = 1_000; // padded base64 texts one after the other
-                                          // Of an Allowance at first.
 const HEADER_BYTES: i64 = 2 << 20;
 const PARTS: i64 = 1_000;
 const ENCODED_WORDS: usize = 5_000;

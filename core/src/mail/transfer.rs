@@ -1,9 +1,8 @@
 //! nbspam/mail/transfer.py: Content-Transfer-Encoding.
 
-use super::headers::{from, trim, trim_end};
+use super::headers::{from, trim_end};
 use super::message::{Read, RARE};
 use crate::limits::Allowance;
-use crate::limits::MAX_BASE64_RUNS;
 use memchr::{memchr, memmem};
 use std::borrow::Cow;
 
@@ -30,7 +29,7 @@ pub fn decode_transfer<'a>(
 ) -> Read<Cow<'a, [u8]>> {
     match encoding {
         "quoted-printable" => Ok(Cow::Owned(decode_quoted_printable(&payload))),
-        "base64" => Ok(Cow::Owned(decode_base64(&payload, allowance))),
+        "base64" => Ok(Cow::Owned(decode_base64(&payload, allowance)?)),
         "x-uuencode" | "uuencode" | "x-uue" | "uue" | "x-uu" => Err(RARE),
         _ => {
             allowance.note("unknown-encoding");
@@ -108,31 +107,14 @@ fn read_base64(byte: u8) -> Option<u8> {
     BASE64.get(usize::from(byte)).copied().filter(|value| *value < FOREIGN)
 }
 
-/// Base64, also with foreign characters, wrong padding, a footer, or more base64 after the padding.
-pub fn decode_base64(payload: &[u8], allowance: &mut Allowance) -> Vec<u8> {
-    let mut payload = payload;
-    if let Some(gap) = memmem::find(from(payload, 1), b"\n\n").map(|gap| gap + 1) {
-        if is_mostly_text(from(payload, gap)) {
-            allowance.note("text-after-base64"); // the footer of a mailing list
-            payload = payload.get(..gap).unwrap_or(payload);
-        }
+/// Base64, also with foreign characters; with wrong padding, a footer or more base64 after it by Python.
+pub fn decode_base64(payload: &[u8], allowance: &mut Allowance) -> Read<Vec<u8>> {
+    let is_one = memmem::find(payload, b"\n\n").is_none()
+        && memchr(b'=', payload).is_none_or(|pad| trim_end(payload).len() <= pad + 2);
+    if let Some(found) = is_one.then(|| decode_strictly(payload)).flatten() {
+        return Ok(found);
     }
-    let pad = memchr(b'=', payload);
-    if pad.is_none_or(|pad| trim_end(payload).len() <= pad + 2) {
-        return decode_strictly(payload).unwrap_or_else(|| {
-            allowance.note("bad-base64");
-            decode_base64_run(payload)
-        });
-    }
-    allowance.note("bad-base64");
-    let runs = payload.splitn(MAX_BASE64_RUNS + 1, |byte| *byte == b'=').filter(|run| !trim(run).is_empty());
-    let mut found = Vec::new();
-    for (number, run) in runs.enumerate() {
-        if number == 0 || !is_mostly_text(run) {
-            found.extend(decode_base64_run(run));
-        }
-    }
-    found
+    allowance.ask("nbspam.mail.transfer", "decode_base64", (payload,))
 }
 
 /// binascii.a2b_base64; None if the padding is wrong.
@@ -161,37 +143,7 @@ fn decode_strictly(payload: &[u8]) -> Option<Vec<u8>> {
     (place == 0).then_some(found)
 }
 
-/// Base64 without padding; foreign characters and a single last letter are ignored.
-fn decode_base64_run(payload: &[u8]) -> Vec<u8> {
-    let mut letters: Vec<u8> = payload.iter().copied().filter(|byte| read_base64(*byte).is_some()).collect();
-    if letters.len() % 4 == 1 {
-        letters.pop();
-    }
-    letters.extend_from_slice(b"==");
-    decode_strictly(&letters).unwrap_or_default()
-}
-
 /// White space of `bytes` in Python.
 pub fn is_white(byte: &u8) -> bool {
     matches!(byte, b' ' | b'\t'..=b'\r')
-}
-
-/// True if there are characters that base64 does not have.
-fn is_text(payload: &[u8]) -> bool {
-    payload.iter().any(|byte| read_base64(*byte).is_none() && !b"\t\n\r =".contains(byte))
-}
-
-/// True if it is text, and less than half of it is in lines that can be base64.
-fn is_mostly_text(payload: &[u8]) -> bool {
-    if !is_text(payload) {
-        return false;
-    }
-    let (mut encoded, mut every) = (0, 0);
-    for line in payload.split(|byte| *byte == b'\n').map(trim) {
-        every += line.len();
-        if !line.contains(&b' ') && !is_text(line) {
-            encoded += line.len();
-        }
-    }
-    encoded * 2 < every
 }
