@@ -253,7 +253,7 @@ fn may_skip(junk: usize, line: &[u8]) -> bool {
 ///
 /// fields  : (lower-case name, unfolded and decoded value) in order
 /// sizes   : bytes of each as it was sent, with one line end
-/// content : raw values of the first Content-Type, -Transfer-Encoding, -Disposition and -ID
+/// content : raw values of the first Content-Type, -Transfer-Encoding and -Disposition
 /// body    : offset of the text after the block
 #[derive(Debug, Default)]
 pub struct HeaderBlock {
@@ -395,7 +395,7 @@ pub fn read_block(
 }
 
 fn is_content(name: &str) -> bool {
-    matches!(name, "content-type" | "content-transfer-encoding" | "content-disposition" | "content-id")
+    matches!(name, "content-type" | "content-transfer-encoding" | "content-disposition")
 }
 
 /// The unfolded text and the fields of a block with lines that are not fields.

@@ -2,13 +2,10 @@
 
 use super::charset::{decode, find_page_charset, look_up_codec};
 use super::encoded_words::decode_words;
-use super::headers::{
-    between, from, get_parameter, latin_1, parse_parameters, to_bytes, trim_start, HeaderBlock,
-};
+use super::headers::{between, get_parameter, latin_1, parse_parameters, to_bytes, trim_start, HeaderBlock};
 use super::message::{Document, Part, Read, RARE};
 use super::transfer::{decode_transfer, normalise_encoding};
 use crate::limits::Allowance;
-use crate::python::call;
 use crate::text::{count, first, is_space, lower, partition, rpartition};
 use memchr::memmem;
 use std::borrow::Cow;
@@ -50,7 +47,8 @@ pub fn is_message(kind: &str) -> bool {
     )
 }
 
-pub fn is_card(kind: &str) -> bool {
+/// True of calendars and address cards.
+fn is_card(kind: &str) -> bool {
     matches!(
         kind,
         "text/calendar"
@@ -165,8 +163,11 @@ fn read_payload(mut part: Part, payload: &[u8], allowance: &mut Allowance) -> Re
     let kind = part.content_type.clone();
     part.size_bytes = payload.len();
     part.payload_magic = between(payload, 0, 16).to_vec();
-    let is_text = kind.starts_with("text/") || kind.starts_with("message/") || is_card(&kind);
-    if is_text && is_file(&part, payload)? {
+    let is_text = kind.starts_with("text/") || kind.starts_with("message/");
+    if is_card(&kind) {
+        return Err(RARE);
+    }
+    if is_text && is_file(payload)? {
         part.document = Some(read_document(payload, allowance)?);
         return Ok(part);
     }
@@ -193,7 +194,7 @@ fn is_no_text(byte: &u8) -> bool {
 }
 
 /// True if a part that is declared as text is a file: `MZ` or `GIF89a` may begin a sentence.
-fn is_file(part: &Part, payload: &[u8]) -> Read<bool> {
+fn is_file(payload: &[u8]) -> Read<bool> {
     let head = trim_start(between(payload, 0, HEAD));
     if head.starts_with(PDF) {
         return Ok(memmem::find(payload, b" obj").is_some());
@@ -204,11 +205,10 @@ fn is_file(part: &Part, payload: &[u8]) -> Read<bool> {
     let sample = between(payload, 0, 512);
     let controls = sample.iter().filter(|byte| is_no_text(byte) && **byte != 0).count();
     if controls < LEAST_CONTROLS.max(sample.len() / 25) {
-        return Ok(false);
+        Ok(false)
+    } else {
+        Err(RARE) // a file, or UTF-16
     }
-    let codec = look_up_codec(&part.declared_charset)?;
-    let utf_16: String = call("nbspam.mail.charset", "find_utf_16", (between(payload, 0, 2048), codec))?;
-    Ok(utf_16.is_empty())
 }
 
 /// What is in a file; an empty Document if nothing is known about its kind.
@@ -249,12 +249,7 @@ fn read_text(part: &mut Part, payload: &[u8], allowance: &mut Allowance) -> Read
         }
         label = if named.is_empty() { label } else { named };
     }
-    let is_card = is_card(&part.content_type);
-    let payload = if is_card { Cow::Owned(join_characters(payload)) } else { Cow::Borrowed(payload) };
-    (part.text, part.charset) = decode(&payload, &label, allowance)?;
-    if is_card && !part.is_html {
-        (part.text, part.is_html) = allowance.ask("nbspam.mail.cards", "read_card", (part.text.as_str(),))?;
-    }
+    (part.text, part.charset) = decode(payload, &label, allowance)?;
     if !part.is_html {
         let start = first(&part.text, 200).trim_start_matches(is_space);
         let has_start =
@@ -262,25 +257,6 @@ fn read_text(part: &mut Part, payload: &[u8], allowance: &mut Allowance) -> Read
         part.is_html = HTML_STARTS.iter().any(has_start) && is_mostly_shown(&part.text)?;
     }
     Ok(())
-}
-
-/// The payload of a card without line ends inside a character of UTF-8 (RFC 5545, 3.1).
-fn join_characters(payload: &[u8]) -> Vec<u8> {
-    let mut found: Vec<u8> = Vec::with_capacity(payload.len());
-    let mut place = 0;
-    while let Some(byte) = payload.get(place) {
-        let returns = usize::from(*byte == b'\r');
-        let rest = from(payload, place + returns);
-        let is_cut = matches!(rest, [b'\n', b' ' | b'\t', 0x80..=0xbf, ..])
-            && found.last().is_some_and(|last| *last >= 0x80);
-        if is_cut {
-            place += returns + 2;
-        } else {
-            found.push(*byte);
-            place += 1;
-        }
-    }
-    found
 }
 
 /// True if text that begins as HTML shows at least half of itself as HTML.

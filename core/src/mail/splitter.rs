@@ -1,7 +1,7 @@
 //! nbspam/mail/splitter.py: the MIME tree: a body to its leaf parts, in one pass over the lines that begin with "--".
 
-use super::headers::{between, from, get_parameter, latin_1, read_block, to_bytes, trim, trim_end};
-use super::leaf::{begin_part, is_card, is_message, read_leaf};
+use super::headers::{between, from, get_parameter, read_block, to_bytes, trim, trim_end};
+use super::leaf::{begin_part, is_message, read_leaf};
 use super::message::{Message, Part, Read, RARE};
 use crate::limits::Allowance;
 use crate::limits::MAX_NESTING;
@@ -14,7 +14,7 @@ use std::rc::Rc;
 type Inside = Vec<(usize, usize)>;
 
 const FOR_FEW: &str = "text/x-amp-html"; // few mail programs show this alternative
-const FIRST: usize = 1; // the part that programs show of related ones without `start`
+const FIRST: usize = 1; // the part that programs show of related ones
 const SEARCH_COST: usize = 1_000; // "--" lines that looking for the same line again counts as
 
 /// An open multipart; see _Multipart in Python.
@@ -26,7 +26,6 @@ struct Multipart {
     depth: usize,
     opened: usize,
     choice: usize,
-    start_id: String,
 }
 
 /// One buffer and how far it is split; see _Scan in Python.  `position` is None at the end.
@@ -132,13 +131,13 @@ impl Scan {
 pub struct Splitter<'m, 'd> {
     message: &'m mut Message<'d>,
     allowance: &'m mut Allowance,
-    choices: Vec<usize>,
+    are_related: Vec<bool>, // of each choice: its parts, else alternatives
     inside: Vec<Inside>,
 }
 
 impl<'m, 'd> Splitter<'m, 'd> {
     pub fn new(message: &'m mut Message<'d>, allowance: &'m mut Allowance) -> Splitter<'m, 'd> {
-        Splitter { message, allowance, choices: Vec::new(), inside: Vec::new() }
+        Splitter { message, allowance, are_related: Vec::new(), inside: Vec::new() }
     }
 
     /// Split the body of a mail whose header fields are known.
@@ -162,7 +161,7 @@ impl<'m, 'd> Splitter<'m, 'd> {
             // There were parts, but nothing in them.
             self.finish_leaf(&Scan::default(), plain_text(), 0, 0)?;
         }
-        if !self.choices.is_empty() {
+        if !self.are_related.is_empty() {
             self.mark_replaced();
         }
         Ok(())
@@ -171,10 +170,7 @@ impl<'m, 'd> Splitter<'m, 'd> {
     /// Mark the texts that mail programs do not show because they show another part instead.
     fn mark_replaced(&mut self) {
         let is_choice = |part: &Part, inside: &Inside| {
-            !inside.is_empty()
-                && !part.text.is_empty()
-                && part.disposition != "attachment"
-                && !is_card(&part.content_type)
+            !inside.is_empty() && !part.text.is_empty() && part.disposition != "attachment"
         };
         let mut shown: HashMap<usize, (bool, usize)> = HashMap::new(); // of each choice: is it HTML, and which part
         for (part, inside) in self.message.parts.iter().zip(&self.inside) {
@@ -183,20 +179,11 @@ impl<'m, 'd> Splitter<'m, 'd> {
                 continue;
             }
             for (number, child) in inside {
-                let root = self.choices.get(number - 1).copied().unwrap_or(0);
                 let found = (part.is_html, *child);
-                let is_better = match shown.get(number) {
-                    None => true,
-                    Some(best) => {
-                        if root > 0 {
-                            *child == root
-                        } else {
-                            found > *best
-                        }
-                    }
-                };
-                if is_better {
-                    shown.insert(*number, found);
+                let is_related = self.are_related.get(number - 1) == Some(&true);
+                let best = shown.entry(*number).or_insert(found);
+                if if is_related { *child == FIRST } else { found > *best } {
+                    *best = found;
                 }
             }
         }
@@ -225,14 +212,6 @@ impl<'m, 'd> Splitter<'m, 'd> {
             return Ok(());
         }
         let block = read_block(&scan.data, start, stop, body, self.allowance)?;
-        if let Some(outer) = scan.multiparts.last().filter(|outer| !outer.start_id.is_empty()) {
-            let own = latin_1(block.get("content-id").unwrap_or_default());
-            if outer.start_id == own.trim_matches(['<', '>', ' ', '\t']) {
-                if let Some(choice) = self.choices.get_mut(outer.choice.wrapping_sub(1)) {
-                    *choice = outer.opened;
-                }
-            }
-        }
         let part = begin_part(&block, default_type, self.allowance)?;
         self.enter(scan, part, block.body)
     }
@@ -278,12 +257,12 @@ impl<'m, 'd> Splitter<'m, 'd> {
             part.content_type = "text/plain".to_string();
             scan.leaf = Some(part);
         } else {
-            self.enter_multipart(scan, &part, start, depth);
+            self.enter_multipart(scan, &part, start, depth)?;
         }
         Ok(())
     }
 
-    fn enter_multipart(&mut self, scan: &mut Scan, part: &Part, start: usize, depth: usize) {
+    fn enter_multipart(&mut self, scan: &mut Scan, part: &Part, start: usize, depth: usize) -> Read<()> {
         let boundary = get_parameter(&part.parameters, "boundary").trim_end_matches(crate::text::is_space);
         let delimiter =
             if boundary.is_empty() { Vec::new() } else { [b"--", &to_bytes(boundary)[..]].concat() };
@@ -300,15 +279,15 @@ impl<'m, 'd> Splitter<'m, 'd> {
             if part.content_type == "multipart/digest" { "message/rfc822" } else { "text/plain" };
         let mut multipart = Multipart { delimiter, default_type, start, depth, ..Multipart::default() };
         let is_related = part.content_type == "multipart/related";
+        if is_related && part.parameters.contains_key("start") {
+            return Err(RARE);
+        }
         if (is_related || part.content_type == "multipart/alternative") && !is_twin {
-            self.choices.push(if is_related { FIRST } else { 0 });
-            multipart.choice = self.choices.len();
-            if is_related {
-                let id = get_parameter(&part.parameters, "start");
-                multipart.start_id = id.trim_matches(['<', '>', ' ', '\t']).to_string();
-            }
+            self.are_related.push(is_related);
+            multipart.choice = self.are_related.len();
         }
         scan.push(multipart);
+        Ok(())
     }
 
     /// Go on to the next delimiter and finish the part that ends there; the buffers to split before the rest.

@@ -1,6 +1,5 @@
 //! nbspam/tokens/__init__.py: a Message becomes the tokens of each view.
 
-mod addresses;
 pub mod bag;
 pub mod characters;
 mod headers;

@@ -1,12 +1,12 @@
 //! nbspam/tokens/structure.py: how a message is made, and the addresses of the web in it.
 
-use super::addresses::normalise_ipv4;
 use super::bag::{Words, INNER};
 use super::headers::counts_as_evidence;
 use super::unicode_words::fold;
 use super::words::{has_zero_width, make_skip_token, push_parents, split_words, MAX_WORD};
 use crate::mail::headers::{find_header, find_header_fields, unify_line_ends};
 use crate::mail::message::{Document, Html, Message, Part, Read};
+use crate::python::call;
 use crate::text::{
     first, is_alpha, is_ascii_digit, is_space, last, lower, partition, pin, rpartition, split_kept,
     without_space,
@@ -327,8 +327,17 @@ fn normalise_host(host: &str) -> Read<String> {
     }
     let name = host.trim_matches('.');
     let (_, _, top) = rpartition(name, ".");
-    let address = if top.starts_with(|one: char| one.is_ascii_digit()) { normalise_ipv4(name) } else { None };
-    Ok(address.unwrap_or_else(|| name.to_string()))
+    if top.starts_with(|one: char| one.is_ascii_digit()) && !is_plain_address(name) {
+        return call("nbspam.tokens.addresses", "normalise_ipv4", (name,));
+    }
+    Ok(name.to_string())
+}
+
+/// True for an address of IPv4 in its usual form.
+fn is_plain_address(host: &str) -> bool {
+    let is_plain = |part: &str| part.len() == 1 || !part.starts_with(['0', '+']);
+    let numbers = host.split('.').map(|part| part.parse::<u8>().ok().filter(|_| is_plain(part)));
+    numbers.collect::<Option<Vec<u8>>>().is_some_and(|numbers| numbers.len() == 4)
 }
 
 /// The text with its escapes (%2F) decoded, as UTF-8.

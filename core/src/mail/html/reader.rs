@@ -35,9 +35,6 @@ struct State {
     is_quoted: bool,
 }
 
-/// What makes two states the same.
-type StateKey = ([u64; INHERITED], bool, Around);
-
 impl State {
     fn new(values: [f64; INHERITED], is_gone: bool, around: Around) -> Self {
         let get = |property: Property| values.get(property as usize).copied().unwrap_or_default();
@@ -74,10 +71,6 @@ impl State {
             *value = own.unwrap_or(*value);
         }
         State::new(values, self.is_gone || tag.look.is_gone, self.around | tag.look.around)
-    }
-
-    fn key(&self) -> StateKey {
-        (self.values.map(f64::to_bits), self.is_gone, self.around)
     }
 }
 
@@ -130,7 +123,6 @@ struct Reader<'a> {
     states: Vec<State>,
     opened: Vec<(TagPlace, StatePlace)>, // and the state outside of each
     known: HashMap<(Around, &'a str), TagPlace>, // by what is around, and by their text
-    places: HashMap<StateKey, StatePlace>, // of states
     inside: HashMap<(StatePlace, TagPlace), StatePlace>, // the state inside a tag that changes it
     colours: BTreeSet<u32>,
     sheet: Sheet,
@@ -143,15 +135,13 @@ impl<'a> Reader<'a> {
     fn new(text: &'a str) -> Read<Self> {
         let mut sheet = Sheet::new();
         let nothing = Tag::read("/wbr", &mut sheet, 0)?;
-        let root = State::root();
         Ok(Reader {
             walk: Walk { text, end: 0 },
             html: Html::default(),
             tags: vec![nothing],
-            states: vec![root],
+            states: vec![State::root()],
             opened: Vec::new(),
             known: HashMap::new(),
-            places: HashMap::from([(root.key(), 0)]),
             inside: HashMap::new(),
             colours: BTreeSet::new(),
             sheet,
@@ -261,11 +251,8 @@ impl<'a> Reader<'a> {
             return Ok(*inside);
         }
         let found = self.state(state)?.inside(self.tag(tag)?);
-        let next = self.states.len();
-        let inside = *self.places.entry(found.key()).or_insert(next);
-        if inside == next {
-            self.states.push(found);
-        }
+        let inside = self.states.len();
+        self.states.push(found);
         self.inside.insert((state, tag), inside);
         Ok(inside)
     }

@@ -7,7 +7,7 @@ use super::styles::{
     NONE, NORMAL, TINY, TRANSPARENT, UNKNOWN_COLOUR,
 };
 use crate::mail::message::{Read, RARE};
-use crate::text::{count, first, is_digit, is_space, lower, partition};
+use crate::text::{first, is_digit, is_space, lower, partition};
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -291,9 +291,7 @@ fn find_target(name: &str, found: &Attributes) -> Read<Option<String>> {
             let targets = [found.get("formaction"), found.get("action")];
             targets.into_iter().flatten().find(|target| !target.is_empty())
         }
-        "meta" if found.text("http-equiv").eq_ignore_ascii_case("refresh") => {
-            find_refresh(found.text("content"))?
-        }
+        "meta" if found.text("http-equiv").eq_ignore_ascii_case("refresh") => return Err(RARE),
         "a" | "area" => found.get("href").or(found.get("xlink:href")),
         _ if name.contains(':') => found.get("href").or(found.get("xlink:href")),
         _ => None,
@@ -301,19 +299,10 @@ fn find_target(name: &str, found: &Attributes) -> Read<Option<String>> {
     Ok(target.map(|target| first(target.trim_matches(is_space), MAX_ADDRESS).to_string()))
 }
 
-/// The address in `5; url=http://a.example/`.
-fn find_refresh(content: &str) -> Read<Option<&str>> {
-    let lowered = lower(content)?;
-    let Some((before, _)) = lowered.split_once("url=") else { return Ok(None) };
-    let start = first(content, count(before) + 4).len(); // lower-case letters may take more bytes
-    Ok(content.get(start..).map(|target| target.trim_matches(['\'', '"', ' '])))
-}
-
 /// The attributes that are read; all others only count as text of a quotation.
-const ATTRIBUTES: [&str; 20] = [
-    "action", "alt", "background", "bgcolor", "class", "color", "content", "formaction", "href",
-    "http-equiv", "id", "media", "placeholder", "size", "src", "style", "text", "type", "value",
-    "xlink:href",
+const ATTRIBUTES: [&str; 19] = [
+    "action", "alt", "background", "bgcolor", "class", "color", "formaction", "href", "http-equiv", "id",
+    "media", "placeholder", "size", "src", "style", "text", "type", "value", "xlink:href",
 ];
 
 /// The attributes of a tag, decoded, by lower-case name: the first counts.
