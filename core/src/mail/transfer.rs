@@ -109,8 +109,9 @@ fn read_base64(byte: u8) -> Option<u8> {
 
 /// Base64, also with foreign characters; with wrong padding, a footer or more base64 after it by Python.
 pub fn decode_base64(payload: &[u8], allowance: &mut Allowance) -> Read<Vec<u8>> {
-    let is_one = memmem::find(payload, b"\n\n").is_none()
-        && memchr(b'=', payload).is_none_or(|pad| trim_end(payload).len() <= pad + 2);
+    let text = trim_end(payload);
+    let is_one = memmem::find(text, b"\n\n").is_none()
+        && memchr(b'=', payload).is_none_or(|pad| text.len() <= pad + 2);
     if let Some(found) = is_one.then(|| decode_strictly(payload)).flatten() {
         return Ok(found);
     }
