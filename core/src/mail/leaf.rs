@@ -60,9 +60,9 @@ fn is_card(kind: &str) -> bool {
     )
 }
 
-/// A part of which only the header fields are known.  default_type : of a part without a Content-Type
-pub fn begin_part(content: &HeaderBlock, default_type: &str, allowance: &mut Allowance) -> Read<Part> {
-    let mut part = Part { content_type: default_type.to_string(), ..Part::default() };
+/// A part of which only the header fields are known.
+pub fn begin_part(content: &HeaderBlock, allowance: &mut Allowance) -> Read<Part> {
+    let mut part = Part { content_type: "text/plain".to_string(), ..Part::default() };
     if let Some(value) = content.get("content-type") {
         read_type(&mut part, value, allowance)?;
     }

@@ -69,7 +69,7 @@ fn read_body(message: &mut Message, data: &[u8], block: &HeaderBlock, allowance:
     }
     let text = unify_line_ends(between(data, block.body, block.body + MAX_SCORED_BYTES));
     message.body_bytes = text.len() - text.iter().rev().take_while(|byte| **byte == b'\n').count();
-    let part = begin_part(block, "text/plain", allowance)?;
+    let part = begin_part(block, allowance)?;
     if part.content_type.starts_with("multipart/") || is_message(&part.content_type) {
         return Splitter::new(message, allowance).run(part, text.into_owned());
     }

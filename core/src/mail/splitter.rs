@@ -3,8 +3,8 @@
 use super::headers::{between, from, get_parameter, read_block, to_bytes, trim, trim_end};
 use super::leaf::{begin_part, is_message, read_leaf};
 use super::message::{Message, Part, Read, RARE};
-use crate::limits::Allowance;
-use crate::limits::MAX_NESTING;
+use crate::limits::{Allowance, MAX_NESTING};
+use crate::text::is_space;
 use memchr::{memchr, memmem};
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -21,7 +21,6 @@ const SEARCH_COST: usize = 1_000; // "--" lines that looking for the same line a
 #[derive(Default)]
 struct Multipart {
     delimiter: Vec<u8>,
-    default_type: &'static str,
     start: usize,
     depth: usize,
     opened: usize,
@@ -35,7 +34,7 @@ struct Scan {
     depth: usize,
     position: Option<usize>,
     blank: Option<usize>,
-    opening: Option<&'static str>,
+    is_opening: bool,
     leaf: Option<Part>,
     inside: Inside,
     multiparts: Vec<Multipart>,
@@ -147,7 +146,7 @@ impl<'m, 'd> Splitter<'m, 'd> {
         let mut scans = vec![first];
         while let Some(mut scan) = scans.pop() {
             let mut child = None;
-            if scan.opening.is_some() {
+            if scan.is_opening {
                 self.open(&mut scan)?;
             } else if scan.position.is_some() {
                 child = self.advance(&mut scan)?;
@@ -199,11 +198,11 @@ impl<'m, 'd> Splitter<'m, 'd> {
 
     /// Read the header block of the part that begins at the scan's position.
     fn open(&mut self, scan: &mut Scan) -> Read<()> {
-        let default_type = scan.opening.take().unwrap_or("text/plain");
+        scan.is_opening = false;
         let start = scan.place();
         if self.allowance.parts <= 0 {
-            self.message.structure.push(default_type.to_string());
-            scan.leaf = Some(Part { content_type: default_type.to_string(), ..Part::default() });
+            self.message.structure.push("text/plain".to_string());
+            scan.leaf = Some(plain_text());
             return Ok(());
         }
         let (stop, body) = self.find_block_end(scan, start);
@@ -212,7 +211,7 @@ impl<'m, 'd> Splitter<'m, 'd> {
             return Ok(());
         }
         let block = read_block(&scan.data, start, stop, body, self.allowance)?;
-        let part = begin_part(&block, default_type, self.allowance)?;
+        let part = begin_part(&block, self.allowance)?;
         self.enter(scan, part, block.body)
     }
 
@@ -263,29 +262,23 @@ impl<'m, 'd> Splitter<'m, 'd> {
     }
 
     fn enter_multipart(&mut self, scan: &mut Scan, part: &Part, start: usize, depth: usize) -> Read<()> {
-        let boundary = get_parameter(&part.parameters, "boundary").trim_end_matches(crate::text::is_space);
-        let delimiter =
-            if boundary.is_empty() { Vec::new() } else { [b"--", &to_bytes(boundary)[..]].concat() };
-        scan.leaf = boundary.is_empty().then(plain_text); // what is before a guessed boundary
-        if boundary.is_empty() {
-            self.allowance.note("no-boundary");
-        }
-        let is_twin =
-            !boundary.is_empty() && scan.multiparts.iter().any(|outer| outer.delimiter == delimiter);
-        if is_twin {
-            self.allowance.note("duplicate-boundary");
-        }
-        let default_type =
-            if part.content_type == "multipart/digest" { "message/rfc822" } else { "text/plain" };
-        let mut multipart = Multipart { delimiter, default_type, start, depth, ..Multipart::default() };
-        let is_related = part.content_type == "multipart/related";
-        if is_related && part.parameters.contains_key("start") {
+        let kind = part.content_type.as_str();
+        let boundary = get_parameter(&part.parameters, "boundary").trim_end_matches(is_space);
+        let delimiter = [b"--", &to_bytes(boundary)[..]].concat();
+        let is_related = kind == "multipart/related";
+        let is_rare = boundary.is_empty()
+            || scan.multiparts.iter().any(|outer| outer.delimiter == delimiter)
+            || kind == "multipart/digest"
+            || (is_related && part.parameters.contains_key("start"));
+        if is_rare {
             return Err(RARE);
         }
-        if (is_related || part.content_type == "multipart/alternative") && !is_twin {
+        let mut multipart = Multipart { delimiter, start, depth, ..Multipart::default() };
+        if is_related || kind == "multipart/alternative" {
             self.are_related.push(is_related);
             multipart.choice = self.are_related.len();
         }
+        scan.leaf = None;
         scan.push(multipart);
         Ok(())
     }
@@ -297,10 +290,10 @@ impl<'m, 'd> Splitter<'m, 'd> {
         let stop = line.map_or(scan.data.len(), |(start, _)| start);
         let innermost = scan.multiparts.len().checked_sub(1);
         let is_unopened = scan.multiparts.last().is_some_and(|last| last.opened == 0);
-        let (start, delimiter, default_type, depth) = scan.multiparts.last().map_or_else(
-            || (0, Vec::new(), "text/plain", 0),
-            |last| (last.start, last.delimiter.clone(), last.default_type, last.depth),
-        );
+        let (start, delimiter, depth) = scan
+            .multiparts
+            .last()
+            .map_or_else(|| (0, Vec::new(), 0), |last| (last.start, last.delimiter.clone(), last.depth));
         let mut is_opened = false; // the innermost one, by this delimiter
         match line {
             Some((start, end)) => {
@@ -320,7 +313,7 @@ impl<'m, 'd> Splitter<'m, 'd> {
                 self.finish_leaf(scan, leaf, begin, stop)?;
             }
         } else if is_unopened && !is_before_first {
-            return Ok(Some(self.finish_empty(scan, start, stop, delimiter, default_type, depth)));
+            return Ok(Some(self.finish_empty(scan, start, stop, delimiter, depth)));
         }
         Ok(None)
     }
@@ -342,10 +335,9 @@ impl<'m, 'd> Splitter<'m, 'd> {
         }
         let multipart = scan.multiparts.last_mut()?;
         multipart.opened += 1;
-        scan.opening = Some(multipart.default_type);
+        scan.is_opening = true;
         if self.allowance.parts <= 0 {
             self.allowance.note("too-many-parts");
-            scan.opening = Some("text/plain");
             scan.multiparts.clear(); // the rest is one text: nothing ends it
         }
         Some(number)
@@ -367,7 +359,6 @@ impl<'m, 'd> Splitter<'m, 'd> {
         start: usize,
         stop: usize,
         delimiter: Vec<u8>,
-        default_type: &'static str,
         depth: usize,
     ) -> Scan {
         let region = between(&scan.data, start, stop);
@@ -378,7 +369,7 @@ impl<'m, 'd> Splitter<'m, 'd> {
         if self.allowance.boundary_guesses > 0 {
             self.allowance.boundary_guesses -= 1;
             let delimiter = if is_there { delimiter } else { Vec::new() };
-            child.push(Multipart { delimiter, default_type, depth, ..Multipart::default() });
+            child.push(Multipart { delimiter, depth, ..Multipart::default() });
         }
         child
     }

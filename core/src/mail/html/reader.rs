@@ -468,7 +468,7 @@ fn split_at_end(piece: &str) -> Option<(&str, &str)> {
 fn is_end_of(name: &str, piece: &str) -> bool {
     let Some(text) = piece.strip_prefix('/') else { return false };
     let is_same = text.get(..name.len()).is_some_and(|start| start.eq_ignore_ascii_case(name));
-    is_same && text.as_bytes().get(name.len()).map_or(true, |byte| b" \t\r\n\x0c/>".contains(byte))
+    is_same && text.as_bytes().get(name.len()).is_none_or(|byte| b" \t\r\n\x0c/>".contains(byte))
 }
 
 fn is_word(character: Option<char>) -> Read<bool> {

@@ -17,12 +17,13 @@ const MAX_ADDRESS: usize = 4_096;
 const FAR: f64 = -400.0; // pixels
 
 /// What a tag begins or ends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Kind {
     Open,
     Block,
     Close,
     Break,
+    #[default]
     Void,
     Raw,
 }
@@ -48,7 +49,7 @@ const KINDS: [(Kind, &str); 5] = [
 pub type Names = u128;
 
 /// The name of an element, as its bit, too; "" and 0 if nothing depends on it.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 pub struct Name {
     pub text: &'static str,
     pub bit: Names,
@@ -106,6 +107,7 @@ impl Look {
 }
 
 /// One start or end tag; see Tag in Python for each field.
+#[derive(Default)]
 pub struct Tag {
     pub is_start: bool,
     pub name: Name,
@@ -133,26 +135,12 @@ impl Tag {
         let written = lower(written_name)?;
         let (name, kind) = match elements.known.get(written.as_ref()) {
             Some((name, kind)) => (*name, *kind),
-            None => (Name { text: "", bit: 0 }, Kind::Void),
+            None => (Name::default(), Kind::Void),
         };
         if is_start && matches!(name.text, "svg" | "base" | "bdo" | "details") {
             return Err(RARE);
         }
-        let mut tag = Tag {
-            is_start,
-            name,
-            kind,
-            ends: name.bit,
-            stops: 0,
-            look: Look::default(),
-            colours: Vec::new(),
-            pictures: Vec::new(),
-            link: None,
-            alt: String::new(),
-            media: String::new(),
-            shown: String::new(),
-            is_noted: false,
-        };
+        let mut tag = Tag { is_start, name, kind, ends: name.bit, ..Tag::default() };
         if is_start {
             let found = Attributes::read(after, name.text == "blockquote")?;
             tag.ends = elements.ends(name.text);
