@@ -181,7 +181,8 @@ impl<'m, 'd> Splitter<'m, 'd> {
                 let found = (part.is_html, *child);
                 let is_related = self.are_related.get(number - 1) == Some(&true);
                 let best = shown.entry(*number).or_insert(found);
-                if if is_related { *child == FIRST } else { found > *best } {
+                let is_better = if is_related { *child == FIRST } else { found > *best };
+                if is_better {
                     *best = found;
                 }
             }

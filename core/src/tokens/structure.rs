@@ -390,8 +390,7 @@ const SHOWN: [u8; 256] = {
 
 /// The chosen runs of the first MAX_RAW_BYTES of a message, in order, repeats kept.
 pub fn tokenize_raw(data: &[u8]) -> Words {
-    let mut text = cut_out_notes(data);
-    text.iter_mut().for_each(|byte| *byte = SHOWN.get(usize::from(*byte)).copied().unwrap_or(*byte));
+    let text = show_raw(data);
     let mut found = Words::default();
     for run in text.windows(RUN_BYTES).filter(|run| is_chosen(run)) {
         found.push_latin_1("raw=", run);
@@ -411,10 +410,10 @@ fn is_chosen(run: &[u8]) -> bool {
     (sum >> 16) % ONE_IN == 0
 }
 
-/// The first MAX_RAW_BYTES without `From ` lines, fields that are no evidence, empty lines at the end.
-fn cut_out_notes(data: &[u8]) -> Vec<u8> {
+/// The first MAX_RAW_BYTES as SHOWN, without `From ` lines, fields that are no evidence, empty lines at the end.
+fn show_raw(data: &[u8]) -> Vec<u8> {
     let most = MAX_LINE_END * MAX_RAW_BYTES;
-    let mut kept: Vec<u8> = Vec::new();
+    let mut kept: Vec<u8> = Vec::with_capacity(data.len().min(2 * most));
     let mut after = find_header(data, 0);
     for (start, stop, name) in find_header_fields(data) {
         if counts_as_evidence(&name) {
@@ -424,9 +423,8 @@ fn cut_out_notes(data: &[u8]) -> Vec<u8> {
     }
     kept.extend_from_slice(data.get(after..data.len().min(after + most)).unwrap_or(&[]));
     kept.truncate(most);
-    let mut text = unify_line_ends(&kept).to_vec();
-    text.truncate(MAX_RAW_BYTES);
+    let text = unify_line_ends(&kept);
+    let text = text.get(..MAX_RAW_BYTES).unwrap_or(&text);
     let end = text.iter().rposition(|byte| *byte != b'\n').map_or(0, |last| last + 1);
-    text.truncate(end);
-    text
+    text.iter().take(end).map(|byte| SHOWN.get(usize::from(*byte)).copied().unwrap_or(*byte)).collect()
 }

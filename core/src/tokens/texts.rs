@@ -136,12 +136,11 @@ impl Texts {
 /// True if a text may have a line of base64, whatever is beyond ASCII in it.
 fn has_long_line(text: &str) -> bool {
     let is_base64 = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/');
-    let mut text = Cow::Borrowed(text.as_bytes());
-    if !text.is_ascii() {
-        text.to_mut().retain(u8::is_ascii);
+    let has_run = |text: &[u8]| find_runs(text, LONG_LINE, is_base64).next().is_some();
+    if text.is_ascii() {
+        return has_run(text.as_bytes());
     }
-    let has_line = find_runs(&text, LONG_LINE, is_base64).next().is_some();
-    has_line
+    has_run(&text.bytes().filter(u8::is_ascii).collect::<Vec<u8>>())
 }
 
 /// True if a link's text is the name of a host with other last two labels than the host it leads to.
