@@ -2,54 +2,91 @@
 
 use crate::tokens::bag::{hash_token, Words};
 use std::collections::hash_map::RandomState;
-use std::hash::BuildHasher;
+use std::hash::{BuildHasher, Hasher};
 
 /// Numbers of the views whose tokens a message has, READ_NUMBERS in Python.
 pub const READ_NUMBERS: [u8; 7] = [0, 1, 2, 3, 4, 6, 7];
 const WORDS: [u8; 2] = [0, 1]; // header, body
 const FREE: u32 = u32::MAX;
 
+/// A place of a hash table: a part of the hash of a text, and the number of the text.
+#[derive(Clone, Copy)]
+struct Slot {
+    hash: u32,
+    number: u32,
+}
+
+const EMPTY: Slot = Slot { hash: 0, number: FREE };
+
+/// What is known of a token: where its text ends, where the block met it first, and how often the view that is
+/// being added has it.
+#[derive(Clone, Copy, Default)]
+struct Known {
+    end: usize,
+    block: u32,
+    view: u32,
+    first: u32,
+    times: i32,
+}
+
 /// Distinct texts, numbered in the order in which they came: an open hash table over one string.
-pub struct Numbers {
-    texts: Words,
-    hashes: Vec<u32>,
-    slots: Vec<u32>,
+struct Numbers {
+    texts: Vec<u8>, // each with a line feed
+    known: Vec<Known>,
+    slots: Vec<Slot>,
     state: RandomState,
 }
 
 impl Default for Numbers {
     fn default() -> Self {
-        Numbers {
-            texts: Words::default(),
-            hashes: Vec::new(),
-            slots: vec![FREE; 1 << 12],
-            state: RandomState::new(),
-        }
+        let slots = vec![EMPTY; 1 << 12];
+        Numbers { texts: Vec::new(), known: Vec::new(), slots, state: RandomState::new() }
     }
 }
 
 impl Numbers {
-    pub fn len(&self) -> usize {
-        self.texts.len()
+    fn len(&self) -> usize {
+        self.known.len()
     }
 
-    /// The number of a text; a new one gets the next.
-    pub fn find(&mut self, text: &str) -> u32 {
-        let hash = self.state.hash_one(text) as u32;
+    /// The number of each text; a new one gets the next.
+    fn find_all(&mut self, texts: &Words) -> Vec<u32> {
+        // All hashes first: then the processor waits for many places of the table at a time.
+        let hashes: Vec<u32> = texts.iter().map(|text| self.hash(text)).collect();
+        texts.iter().zip(hashes).map(|(text, hash)| self.find(text.as_bytes(), hash)).collect()
+    }
+
+    fn hash(&self, text: &str) -> u32 {
+        let mut hasher = self.state.build_hasher();
+        hasher.write(text.as_bytes());
+        hasher.finish() as u32
+    }
+
+    /// Where the text of a number begins.
+    fn start(&self, number: usize) -> usize {
+        number.checked_sub(1).and_then(|before| self.known.get(before)).map_or(0, |known| known.end)
+    }
+
+    fn get(&self, number: usize) -> &[u8] {
+        let end = self.known.get(number).map_or(0, |known| known.end - 1);
+        self.texts.get(self.start(number)..end).unwrap_or_default()
+    }
+
+    fn find(&mut self, text: &[u8], hash: u32) -> u32 {
         let mask = self.slots.len() - 1;
-        let mut slot = hash as usize & mask;
-        while let Some(number) = self.slots.get(slot).copied().filter(|number| *number != FREE) {
-            let is_same = self.hashes.get(number as usize) == Some(&hash);
-            if is_same && self.texts.get(number as usize) == text {
-                return number;
+        let mut place = hash as usize & mask;
+        while let Some(slot) = self.slots.get(place).filter(|slot| slot.number != FREE) {
+            if slot.hash == hash && self.get(slot.number as usize) == text {
+                return slot.number;
             }
-            slot = (slot + 1) & mask;
+            place = (place + 1) & mask;
         }
         let number = self.len() as u32;
-        self.texts.push(text);
-        self.hashes.push(hash);
-        if let Some(free) = self.slots.get_mut(slot) {
-            *free = number;
+        self.texts.extend_from_slice(text);
+        self.texts.push(b'\n');
+        self.known.push(Known { end: self.texts.len(), ..Known::default() });
+        if let Some(slot) = self.slots.get_mut(place) {
+            *slot = Slot { hash, number };
         }
         if 2 * self.len() > self.slots.len() {
             self.grow();
@@ -59,14 +96,14 @@ impl Numbers {
 
     fn grow(&mut self) {
         let mask = 2 * self.slots.len() - 1;
-        self.slots = vec![FREE; mask + 1];
-        for (number, hash) in self.hashes.iter().enumerate() {
-            let mut slot = *hash as usize & mask;
-            while self.slots.get(slot).is_some_and(|taken| *taken != FREE) {
-                slot = (slot + 1) & mask;
+        let before = std::mem::replace(&mut self.slots, vec![EMPTY; mask + 1]);
+        for taken in before.into_iter().filter(|slot| slot.number != FREE) {
+            let mut place = taken.hash as usize & mask;
+            while self.slots.get(place).is_some_and(|slot| slot.number != FREE) {
+                place = (place + 1) & mask;
             }
-            if let Some(free) = self.slots.get_mut(slot) {
-                *free = number as u32;
+            if let Some(slot) = self.slots.get_mut(place) {
+                *slot = taken;
             }
         }
     }
@@ -87,20 +124,10 @@ pub struct Arrays {
     pub texts: Vec<u8>,
 }
 
-/// What is known of a token: where the block met it first, and where the view that is being added has it.
-#[derive(Clone, Copy, Default)]
-struct Met {
-    block: u32,
-    view: u32,
-    first: u32,
-    times: i32,
-}
-
 /// Collects the tokens of messages into blocks, one after the other; each token is numbered once.
 #[derive(Default)]
 pub struct Builder {
     numbers: Numbers,
-    met: Vec<Met>,
     block: u32,
     view: u32,
     n_tokens: u32,
@@ -140,42 +167,40 @@ impl Builder {
 
     fn add_view(&mut self, words: &Words, view: u8) {
         self.view += 1;
-        let begin = self.arrays.columns.len();
-        for word in words.iter() {
-            let number = self.numbers.find(word);
-            if self.met.len() <= number as usize {
-                self.met.push(Met::default());
+        let mut columns = Vec::new(); // where the block met each distinct token first, and its number
+        for number in self.numbers.find_all(words) {
+            if self.first + self.own_views.len() <= number as usize {
                 self.own_views.push(view);
             }
-            let Some(met) = self.met.get_mut(number as usize) else { continue };
-            if met.block != self.block {
-                (met.block, met.first) = (self.block, self.n_tokens);
+            let Some(known) = self.numbers.known.get_mut(number as usize) else { continue };
+            if known.block != self.block {
+                (known.block, known.first) = (self.block, self.n_tokens);
             }
-            if met.view != self.view {
-                (met.view, met.times) = (self.view, 0);
-                self.arrays.columns.push(number as i32);
+            if known.view != self.view {
+                (known.view, known.times) = (self.view, 0);
+                columns.push(u64::from(known.first) << 32 | u64::from(number));
             }
-            met.times += 1;
+            known.times += 1;
             self.n_tokens += 1;
         }
-        let met = &self.met;
-        let find = |column: &i32| met.get(*column as usize).copied().unwrap_or_default();
-        let columns = self.arrays.columns.get_mut(begin..).unwrap_or(&mut []);
-        columns.sort_unstable_by_key(|column| find(column).first);
-        self.arrays.counts.extend(columns.iter().map(|column| find(column).times));
+        columns.sort_unstable();
+        for column in columns {
+            let number = column as u32;
+            self.arrays.columns.push(number as i32);
+            self.arrays.counts.push(self.numbers.known.get(number as usize).map_or(0, |known| known.times));
+        }
     }
 
     /// The arrays of the messages added since the last block; the lexicon has only the tokens new in it.
     pub fn build(&mut self) -> Arrays {
         let mut arrays = std::mem::take(&mut self.arrays);
         for number in self.first..self.numbers.len() {
-            let text = self.numbers.texts.get(number);
-            arrays.keys.push(hash_token(text));
-            if number > self.first {
-                arrays.texts.push(b'\n');
-            }
-            arrays.texts.extend_from_slice(text.as_bytes());
+            arrays.keys.push(hash_token(self.numbers.get(number)));
         }
+        arrays
+            .texts
+            .extend_from_slice(self.numbers.texts.get(self.numbers.start(self.first)..).unwrap_or_default());
+        arrays.texts.pop(); // the last line feed
         arrays.first = self.first;
         arrays.views = std::mem::take(&mut self.own_views);
         self.first = self.numbers.len();

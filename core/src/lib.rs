@@ -126,7 +126,7 @@ fn count_words<'py>(py: Python<'py>, words: &Words) -> PyResult<Bound<'py, PyDic
     }
     let found = PyDict::new(py);
     for (word, times) in counted {
-        found.set_item(hash_token(word), (word, times))?;
+        found.set_item(hash_token(word.as_bytes()), (word, times))?;
     }
     Ok(found)
 }

@@ -17,8 +17,6 @@ pub const MAX_FIELD_NAME: usize = 998; // characters; RFC 5322 has no longer lin
 pub const MAX_FROM_LINES: usize = 10; // mbox "From " lines one after the other
 pub const MAX_PARAMETER_BYTES: usize = 8_192; // of one Content-Type or Content-Disposition
 pub const MAX_PARAMETERS: usize = 200;
-pub const MAX_BASE64_RUNS: usize = 1_000; // padded base64 texts one after the other
-                                          // Of an Allowance at first.
 const HEADER_BYTES: i64 = 2 << 20;
 const PARTS: i64 = 1_000;
 const ENCODED_WORDS: usize = 5_000;
@@ -27,7 +25,6 @@ const BOUNDARY_GUESSES: usize = 8;
 const DELIMITER_LINES: usize = 100_000;
 const DOCUMENT_BYTES: i64 = 4_000_000;
 const DOCUMENT_ITEMS: i64 = 60_000;
-const UU_LINES: i64 = 50_000;
 
 /// What one message may still cost, and what was found wrong with it; see Allowance in Python.
 pub struct Allowance {
@@ -40,7 +37,6 @@ pub struct Allowance {
     guesses: usize,
     document_bytes: i64,
     document_items: i64,
-    uu_lines: i64,
 }
 
 impl Allowance {
@@ -55,7 +51,6 @@ impl Allowance {
             guesses: GUESSES,
             document_bytes: DOCUMENT_BYTES,
             document_items: DOCUMENT_ITEMS,
-            uu_lines: UU_LINES,
         }
     }
 
@@ -91,7 +86,6 @@ impl Allowance {
         theirs.setattr("guesses", self.guesses)?;
         theirs.setattr("document_bytes", self.document_bytes)?;
         theirs.setattr("document_items", self.document_items)?;
-        theirs.setattr("uu_lines", self.uu_lines)?;
         let given = arguments.into_pyobject(py).map_err(Into::into)?.into_bound().into_any();
         let mut every: Vec<Bound<'py, PyAny>> = given.try_iter()?.collect::<PyResult<_>>()?;
         every.push(theirs.clone());
@@ -100,7 +94,6 @@ impl Allowance {
         self.guesses = theirs.getattr("guesses")?.extract()?;
         self.document_bytes = theirs.getattr("document_bytes")?.extract()?;
         self.document_items = theirs.getattr("document_items")?.extract()?;
-        self.uu_lines = theirs.getattr("uu_lines")?.extract()?;
         Ok(if theirs.getattr("failures")?.len()? == 0 { Some(found) } else { None })
     }
 }

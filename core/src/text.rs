@@ -16,6 +16,32 @@ pub fn split_space(text: &str) -> impl Iterator<Item = &str> {
     text.split(is_space).filter(|piece| !piece.is_empty())
 }
 
+/// The runs of bytes that are kept; those beyond ASCII are all kept, or none is.
+pub fn split_kept(text: &str, is_kept: impl Fn(u8) -> bool) -> impl Iterator<Item = &str> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        let (_, begun) = rest.split_at_checked(rest.bytes().position(&is_kept)?)?;
+        let size = begun.bytes().position(|byte| !is_kept(byte)).unwrap_or(begun.len());
+        let (piece, after) = begun.split_at_checked(size)?;
+        rest = after;
+        Some(piece)
+    })
+}
+
+/// The runs of at least `least` bytes that are kept; most other bytes are not looked at.
+pub fn find_runs(data: &[u8], least: usize, is_kept: impl Fn(&u8) -> bool) -> impl Iterator<Item = &[u8]> {
+    let mut rest = data;
+    std::iter::from_fn(move || {
+        while let Some(other) = rest.get(..least)?.iter().rposition(|byte| !is_kept(byte)) {
+            rest = rest.get(other + 1..)?;
+        }
+        let size = rest.iter().position(|byte| !is_kept(byte)).unwrap_or(rest.len());
+        let (run, after) = rest.split_at_checked(size)?;
+        rest = after;
+        Some(run)
+    })
+}
+
 /// `text.split(None, most)`
 pub fn split_space_at_most(text: &str, most: usize) -> Vec<&str> {
     let mut found = Vec::new();

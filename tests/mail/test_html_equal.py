@@ -77,8 +77,7 @@ ADDRESSES = "x /x //x ?x #x a:x \u00e9:x 1:x \\x \\\\x"
 
 def dump(page: Html) -> dict[str, Any]:
     """All fields, as the core gives them."""
-    names = ("visible", "hidden", "title", "tags", "comments", "joined", "quoted", "links", "images", "alts")
-    return {**{name: getattr(page, name) for name in names}, "colours": sorted(page.colours)}
+    return {name: getattr(page, name) for name in vars(Html) if not name.startswith("_")} | vars(page)
 
 
 def check(source: str) -> None:

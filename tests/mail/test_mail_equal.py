@@ -91,10 +91,7 @@ def dump(message: Message) -> dict[str, Any]:
 
 def dump_part(part: Part) -> dict[str, Any]:
     fields = {name: getattr(part, name) for name in vars(Part) if not name.startswith("_")} | vars(part)
-    return fields | {
-        "parameters": list(part.parameters.items()),
-        "document": vars(part.document) if part.document else None,
-    }
+    return fields | {"document": vars(part.document) if part.document else None}
 
 
 def check(data: bytes) -> None:

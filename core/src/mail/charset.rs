@@ -88,15 +88,17 @@ pub fn decode(payload: &[u8], label: &str, allowance: &mut Allowance) -> Read<(S
 fn decode_common(payload: &[u8], codec: &str) -> Option<(String, String, Option<&'static str>)> {
     if payload.is_ascii() {
         let used = if codec.is_empty() { "ascii" } else { codec };
-        return Some((String::from_utf8(payload.to_vec()).ok()?, used.to_string(), None));
+        return Some((std::str::from_utf8(payload).ok()?.to_string(), used.to_string(), None));
     }
     let has_mark =
         [&b"\xef\xbb\xbf"[..], b"\xff\xfe", b"\xfe\xff"].iter().any(|mark| payload.starts_with(mark));
     if has_mark || !matches!(codec, "" | "ascii" | "utf-8" | "cp1252") {
         return None;
     }
-    match String::from_utf8(payload.to_vec()) {
-        Ok(text) => Some((text, "utf-8".to_string(), (codec == "cp1252").then_some("bad-charset"))),
+    match std::str::from_utf8(payload) {
+        Ok(text) => {
+            Some((text.to_string(), "utf-8".to_string(), (codec == "cp1252").then_some("bad-charset")))
+        }
         Err(_) if codec == "cp1252" => Some((decode_windows_1252(payload), codec.to_string(), None)),
         Err(_) => None,
     }

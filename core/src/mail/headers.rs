@@ -1,9 +1,9 @@
 //! nbspam/mail/headers.py: where the header block starts and ends, its raw lines, its decoded fields.
 
-use super::charset::{decode, decode_legacy, decode_raw};
+use super::charset::{decode_legacy, decode_raw};
 use super::encoded_words::decode_words;
 use super::message::{Field, Read};
-use super::transfer::{decode_percent, is_white};
+use super::transfer::is_white;
 use crate::limits::Allowance;
 use crate::limits::{
     MAX_FIELD_NAME, MAX_FROM_LINES, MAX_HEADER_BYTES, MAX_HEADER_LINES, MAX_PARAMETERS, MAX_PARAMETER_BYTES,
@@ -11,7 +11,7 @@ use crate::limits::{
 use crate::text::{is_space, partition, rpartition, split_space_at_most};
 use memchr::{memchr, memmem, memrchr};
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::btree_map::{BTreeMap, Entry};
 
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 const ENCODED: [&[u8]; 4] = [b"=?", b"\x1b", b"\x0e", b"~{"]; // an encoded word, the escapes of ISO-2022 and HZ
@@ -32,13 +32,24 @@ pub fn between(data: &[u8], start: usize, stop: usize) -> &[u8] {
 
 /// `data.strip()`
 pub fn trim(data: &[u8]) -> &[u8] {
-    let start = data.iter().take_while(|byte| is_white(byte)).count();
-    let rest = from(data, start);
-    between(rest, 0, rest.len() - rest.iter().rev().take_while(|byte| is_white(byte)).count())
+    trim_start(trim_end(data))
+}
+
+/// `data.lstrip()`
+pub fn trim_start(data: &[u8]) -> &[u8] {
+    from(data, data.iter().take_while(|byte| is_white(byte)).count())
+}
+
+/// `data.rstrip()`
+pub fn trim_end(data: &[u8]) -> &[u8] {
+    between(data, 0, data.iter().rposition(|byte| !is_white(byte)).map_or(0, |last| last + 1))
 }
 
 /// Text of Latin-1, one code point for each byte.
 pub fn latin_1(data: &[u8]) -> String {
+    if data.is_ascii() {
+        return String::from_utf8_lossy(data).into_owned();
+    }
     data.iter().map(|byte| char::from(*byte)).collect()
 }
 
@@ -193,7 +204,7 @@ fn parse_field_name(before: &[u8]) -> String {
     if before.len() > MAX_FIELD_NAME || !name.iter().all(u8::is_ascii_graphic) {
         return String::new();
     }
-    name.iter().map(|byte| char::from(byte.to_ascii_lowercase())).collect()
+    String::from_utf8(name.to_ascii_lowercase()).unwrap_or_default()
 }
 
 /// Index of the last line that is a well-known field.
@@ -242,7 +253,7 @@ fn may_skip(junk: usize, line: &[u8]) -> bool {
 ///
 /// fields  : (lower-case name, unfolded and decoded value) in order
 /// sizes   : bytes of each as it was sent, with one line end
-/// content : raw values of the first Content-Type, -Transfer-Encoding, -Disposition and -ID
+/// content : raw values of the first Content-Type, -Transfer-Encoding and -Disposition
 /// body    : offset of the text after the block
 #[derive(Debug, Default)]
 pub struct HeaderBlock {
@@ -264,7 +275,7 @@ impl HeaderBlock {
     /// The charset that Content-Type declares, lower-case, perhaps "".
     fn find_body_charset(&self, allowance: &mut Allowance) -> Read<String> {
         let value = self.get("content-type").unwrap_or_default();
-        Ok(parse_parameters(value, allowance)?.get("charset").to_lowercase())
+        Ok(get_parameter(&parse_parameters(value, allowance)?.1, "charset").to_lowercase())
     }
 
     /// Decode encoded words, escapes and raw 8-bit values.
@@ -350,12 +361,13 @@ pub fn read_block(
     }
     let raw = between(data, start, limit);
     allowance.header_bytes -= raw.len() as i64;
-    let lines = unfold(raw);
-    let (lines, mut fields) = match lines.as_deref().and_then(split_all_fields) {
-        Some(fields) => (lines.unwrap_or_default(), fields),
+    let unfolded = unfold(raw);
+    let all_fields = unfolded.as_deref().and_then(split_all_fields);
+    let (text, mut fields) = match all_fields {
+        Some(fields) => (unfolded.unwrap_or_default(), fields),
         None => read_irregular(data, start, stop, &mut block, allowance),
     };
-    block.sizes = lines.iter().map(|line| line.len() + 1).collect();
+    block.sizes = lines_of(&text).map(|line| line.len() + 1).collect();
     if memchr(b'\0', raw).is_some() {
         allowance.note("nul");
         for (_, value) in &mut fields {
@@ -367,14 +379,15 @@ pub fn read_block(
             block.content.push((name.clone(), value.clone()));
         }
     }
-    if lines.len() > MAX_HEADER_LINES {
+    if block.sizes.len() > MAX_HEADER_LINES {
         allowance.note("many-headers");
         fields.truncate(MAX_HEADER_LINES);
         block.sizes.truncate(MAX_HEADER_LINES);
     }
     // Asked of the bytes with their NUL: one between `=` and `?` leaves text.
     if raw.is_ascii() && !ENCODED.iter().any(|mark| memmem::find(raw, mark).is_some()) {
-        block.fields = fields.into_iter().map(|(name, value)| (name, latin_1(&value))).collect();
+        let decode = |value| String::from_utf8(value).unwrap_or_default(); // of ASCII
+        block.fields = fields.into_iter().map(|(name, value)| (name, decode(value))).collect();
     } else {
         block.decode_values(fields, allowance)?;
     }
@@ -382,22 +395,24 @@ pub fn read_block(
 }
 
 fn is_content(name: &str) -> bool {
-    matches!(name, "content-type" | "content-transfer-encoding" | "content-disposition" | "content-id")
+    matches!(name, "content-type" | "content-transfer-encoding" | "content-disposition")
 }
 
-/// The lines and fields of a block with lines that are not fields.
+/// The unfolded text and the fields of a block with lines that are not fields.
 fn read_irregular(
     data: &[u8],
     start: usize,
     stop: usize,
     block: &mut HeaderBlock,
     allowance: &mut Allowance,
-) -> (Vec<Vec<u8>>, Vec<RawField>) {
+) -> (Vec<u8>, Vec<RawField>) {
     let spans = find_raw_fields(data, start, stop);
-    let named = spans.iter().filter(|(_, _, name)| !name.is_empty());
-    let lines: Vec<Vec<u8>> =
-        named.map(|(first, last, _)| unfold_field(between(data, *first, *last))).collect();
-    let fields = split_fields(&lines);
+    let mut text = Vec::new();
+    for (first, last, _) in spans.iter().filter(|(_, _, name)| !name.is_empty()) {
+        let unified = unify_line_ends(between(data, *first, *last));
+        text.extend(unified.iter().filter(|byte| **byte != b'\n').skip_while(|byte| is_blank(byte)));
+        text.push(b'\n');
+    }
     if spans.iter().any(|(_, _, name)| name.is_empty()) {
         allowance.note("bad-header");
     }
@@ -406,52 +421,39 @@ fn read_irregular(
         block.body = end;
         allowance.note("no-header-end");
     }
-    (lines, fields)
+    let fields = split_fields(&text);
+    (text, fields)
 }
 
-/// The block, one line a field; None if a folded line begins with ":".
-fn unfold(raw: &[u8]) -> Option<Vec<Vec<u8>>> {
-    let text = unify_line_ends(raw);
-    let feeds = text.iter().take_while(|byte| **byte == b'\n').count();
-    let text = from(&text, feeds);
-    let text = between(text, 0, text.len() - text.iter().rev().take_while(|byte| **byte == b'\n').count());
-    let mut lines: Vec<Vec<u8>> = Vec::new();
-    for (number, line) in text.split(|byte| *byte == b'\n').enumerate() {
-        let is_folded = line.first().is_some_and(is_blank);
-        let blanks = line.iter().take_while(|byte| is_blank(byte)).count();
-        if is_folded && line.get(blanks) == Some(&b':') {
-            return None;
-        }
-        match lines.last_mut() {
-            Some(last) if is_folded && number > 0 => last.extend_from_slice(line),
-            _ => lines.push(line.to_vec()),
-        }
-    }
-    Some(drop_blanks(lines))
-}
-
-/// The lines without blanks and empty lines before the first text: `text.lstrip(" \t\n")`.
-fn drop_blanks(mut lines: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
-    let empty = lines.iter().take_while(|line| line.iter().all(is_blank)).count();
-    lines.drain(..empty.min(lines.len().saturating_sub(1)));
-    if let Some(first) = lines.first_mut() {
-        let blanks = first.iter().take_while(|byte| is_blank(byte)).count();
-        first.drain(..blanks);
-    }
-    lines
-}
-
-/// One field unfolded.
-fn unfold_field(raw: &[u8]) -> Vec<u8> {
+/// The block with each field on one line; None if a folded line begins with ":".
+fn unfold(raw: &[u8]) -> Option<Vec<u8>> {
     let unified = unify_line_ends(raw);
-    let letters = unified.iter().copied().filter(|byte| *byte != b'\n');
-    letters.skip_while(is_blank).collect()
+    let start = unified.iter().take_while(|byte| is_blank(byte) || **byte == b'\n').count();
+    let mut text: Vec<u8> = Vec::with_capacity(unified.len());
+    for line in lines_of(from(&unified, start)) {
+        let blanks = line.iter().take_while(|byte| is_blank(byte)).count();
+        if blanks > 0 {
+            if line.get(blanks) == Some(&b':') {
+                return None;
+            }
+            text.pop();
+        }
+        text.extend_from_slice(line);
+        text.push(b'\n');
+    }
+    Some(text)
 }
 
-/// The raw fields up to the first line that is none.
-fn split_fields(lines: &[Vec<u8>]) -> Vec<RawField> {
-    let mut fields = Vec::with_capacity(lines.len());
-    for line in lines {
+/// What is between line feeds; none at the end of a text begins a line.
+fn lines_of(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let end = text.iter().rposition(|byte| *byte != b'\n').map_or(0, |last| last + 1);
+    between(text, 0, end).split(|byte| *byte == b'\n').filter(move |_| end > 0)
+}
+
+/// The raw fields of unfolded lines, up to the first line that is none.
+fn split_fields(text: &[u8]) -> Vec<RawField> {
+    let mut fields = Vec::new();
+    for line in lines_of(text) {
         let Some(colon) = memchr(b':', line) else { break };
         let name = parse_field_name(between(line, 0, colon));
         if name.is_empty() {
@@ -459,40 +461,32 @@ fn split_fields(lines: &[Vec<u8>]) -> Vec<RawField> {
         }
         let value = from(line, colon + 1);
         let start = value.iter().take_while(|byte| is_blank(byte)).count();
-        let value = from(value, start);
-        let size = value.len() - value.iter().rev().take_while(|byte| is_blank(byte)).count();
-        fields.push((name, between(value, 0, size).to_vec()));
+        let end = value.iter().rposition(|byte| !is_blank(byte)).map_or(start, |last| last + 1);
+        fields.push((name, between(value, start, end).to_vec()));
     }
     fields
 }
 
 /// The raw fields; None if a line is not a field.
-fn split_all_fields(lines: &[Vec<u8>]) -> Option<Vec<RawField>> {
-    Some(split_fields(lines)).filter(|fields| fields.len() == lines.len())
+fn split_all_fields(text: &[u8]) -> Option<Vec<RawField>> {
+    Some(split_fields(text)).filter(|fields| fields.len() == lines_of(text).count() && !fields.is_empty())
 }
 
-/// What Content-Type or Content-Disposition says: a value, and parameters by lower-case name, of Latin-1.
-#[derive(Debug, Default)]
-pub struct Parameters {
-    pub head: String,
-    pub pairs: Vec<(String, String)>,
-}
-
-impl Parameters {
-    /// The parameter, or "".
-    pub fn get(&self, name: &str) -> &str {
-        get_parameter(&self.pairs, name)
-    }
-}
+/// Parameters by lower-case name, of Latin-1.
+pub type Parameters = BTreeMap<String, String>;
 
 /// The parameter, or "".
-pub fn get_parameter<'a>(pairs: &'a [(String, String)], name: &str) -> &'a str {
-    pairs.iter().find(|(known, _)| known == name).map_or("", |(_, text)| text)
+pub fn get_parameter<'a>(parameters: &'a Parameters, name: &str) -> &'a str {
+    parameters.get(name).map_or("", String::as_str)
 }
 
 /// "text/plain" and its parameters; of duplicates the first.  Nothing after MAX_PARAMETER_BYTES is read.
-pub fn parse_parameters(value: &[u8], allowance: &mut Allowance) -> Read<Parameters> {
+pub fn parse_parameters(value: &[u8], allowance: &mut Allowance) -> Read<(String, Parameters)> {
     let value = latin_1(between(value, 0, MAX_PARAMETER_BYTES));
+    if value.contains('*') {
+        return allowance.ask("nbspam.mail.headers", "parse_parameters", (value,));
+        // of RFC 2231
+    }
     let (head, _, rest) = partition(&value, ";");
     let words = split_space_at_most(head, 1);
     let mut rest = Cow::Borrowed(rest);
@@ -501,7 +495,14 @@ pub fn parse_parameters(value: &[u8], allowance: &mut Allowance) -> Read<Paramet
         rest = Cow::Owned(format!("{second};{rest}"));
     }
     let head = words.first().map_or("", |word| word.trim_matches(['"', '\'', ','])).to_lowercase();
-    Ok(Parameters { head, pairs: join_parameters(split_pairs(&rest), allowance)? })
+    let mut parameters = Parameters::new();
+    for (name, text) in split_pairs(&rest) {
+        match parameters.entry(name) {
+            Entry::Vacant(entry) => _ = entry.insert(text),
+            Entry::Occupied(_) => allowance.note("duplicate-parameter"),
+        }
+    }
+    Ok((head, parameters))
 }
 
 /// (lower-case name, raw text) of each parameter in order.
@@ -547,62 +548,6 @@ fn parse_quoted(rest: &str, start: usize) -> (String, usize) {
     let stop = stop.unwrap_or(rest.len());
     let text = rest.get(start..stop).unwrap_or_default();
     (text.replace("\\\"", "\"").replace("\\\\", "\\"), stop + 1)
-}
-
-/// Pieces of a parameter by number: is it encoded, and its text.
-type Pieces = BTreeMap<usize, (bool, String)>;
-
-/// RFC 2231: plain parameters, extended ones (name*) and continuations (name*0, name*1*).
-fn join_parameters(pairs: Vec<(String, String)>, allowance: &mut Allowance) -> Read<Vec<(String, String)>> {
-    let mut plain: Vec<(String, String)> = Vec::new();
-    let mut extended: Vec<(String, Pieces)> = Vec::new();
-    for (name, text) in pairs {
-        let (base, has_star, number) = partition(&name, "*");
-        let digits = number.trim_end_matches('*');
-        let digits = if digits.is_empty() { "0" } else { digits };
-        let is_number = digits.bytes().all(|byte| byte.is_ascii_digit()) && digits.len() < 5;
-        if has_star && is_number {
-            let is_encoded = number.is_empty() || number.ends_with('*');
-            let piece = (is_encoded, text);
-            let place = extended.iter().position(|(known, _)| known == base).unwrap_or(extended.len());
-            if place == extended.len() {
-                extended.push((base.to_string(), Pieces::new()));
-            }
-            if let Some((_, pieces)) = extended.get_mut(place) {
-                pieces.entry(digits.parse().unwrap_or(0)).or_insert(piece);
-            }
-        } else if plain.iter().any(|(known, _)| *known == name) {
-            allowance.note("duplicate-parameter");
-        } else {
-            plain.push((name, text));
-        }
-    }
-    for (base, pieces) in extended {
-        let text = decode_extended(&pieces, allowance)?;
-        match plain.iter_mut().find(|(known, _)| *known == base) {
-            Some((_, own)) => *own = text,
-            None => plain.push((base, text)),
-        }
-    }
-    Ok(plain)
-}
-
-/// The parameter in UTF-8, as its bytes would be without an encoding.
-fn decode_extended(pieces: &Pieces, allowance: &mut Allowance) -> Read<String> {
-    let mut charset = String::new();
-    let mut bytes: Vec<u8> = Vec::new();
-    for (number, (is_encoded, text)) in pieces.values().enumerate() {
-        let mut text = text.as_str();
-        if number == 0 && *is_encoded && text.matches('\'').count() >= 2 {
-            let (name, _, rest) = partition(text, "'");
-            charset = name.to_lowercase();
-            text = partition(rest, "'").2;
-        }
-        let chunk = to_bytes(text);
-        bytes.extend(if *is_encoded { decode_percent(&chunk) } else { chunk });
-    }
-    let (text, _) = decode(&bytes, &charset, allowance)?;
-    Ok(if text.is_ascii() { text } else { latin_1(text.as_bytes()) })
 }
 
 /// The bytes with CRLF, CR CR LF and lone CR as LF.

@@ -2,14 +2,12 @@
 
 use super::charset::{decode, find_page_charset, look_up_codec};
 use super::encoded_words::decode_words;
-use super::headers::{between, from, get_parameter, latin_1, parse_parameters, to_bytes, HeaderBlock};
-use super::message::{Document, Part, Read};
-use super::transfer::{decode_transfer, is_white, normalise_encoding};
+use super::headers::{between, get_parameter, latin_1, parse_parameters, to_bytes, trim_start, HeaderBlock};
+use super::message::{Document, Part, Read, RARE};
+use super::transfer::{decode_transfer, normalise_encoding};
 use crate::limits::Allowance;
-use crate::python::call;
 use crate::text::{count, first, is_space, lower, partition, rpartition};
 use memchr::memmem;
-use pyo3::prelude::*;
 use std::borrow::Cow;
 
 const RTF: &[u8] = b"{\\rtf";
@@ -34,7 +32,7 @@ pub fn is_identity(encoding: &str) -> bool {
     matches!(encoding, "" | "7bit" | "8bit" | "binary")
 }
 
-/// True of kinds that contain a message, or the header of one, and are read as such.
+/// True of kinds that contain a message, or the header of one, or may contain one.
 pub fn is_message(kind: &str) -> bool {
     matches!(
         kind,
@@ -44,15 +42,13 @@ pub fn is_message(kind: &str) -> bool {
             | "message/partial"
             | "message/external-body"
             | "text/rfc822-headers"
+            | "application/pkcs7-mime"
+            | "application/x-pkcs7-mime"
     )
 }
 
-/// True of kinds that may contain a message, too.
-pub fn is_signed(kind: &str) -> bool {
-    matches!(kind, "application/pkcs7-mime" | "application/x-pkcs7-mime")
-}
-
-pub fn is_card(kind: &str) -> bool {
+/// True of calendars and address cards.
+fn is_card(kind: &str) -> bool {
     matches!(
         kind,
         "text/calendar"
@@ -64,9 +60,9 @@ pub fn is_card(kind: &str) -> bool {
     )
 }
 
-/// A part of which only the header fields are known.  default_type : of a part without a Content-Type
-pub fn begin_part(content: &HeaderBlock, default_type: &str, allowance: &mut Allowance) -> Read<Part> {
-    let mut part = Part { content_type: default_type.to_string(), ..Part::default() };
+/// A part of which only the header fields are known.
+pub fn begin_part(content: &HeaderBlock, allowance: &mut Allowance) -> Read<Part> {
+    let mut part = Part { content_type: "text/plain".to_string(), ..Part::default() };
     if let Some(value) = content.get("content-type") {
         read_type(&mut part, value, allowance)?;
     }
@@ -78,9 +74,9 @@ pub fn begin_part(content: &HeaderBlock, default_type: &str, allowance: &mut All
         }
     }
     if let Some(value) = content.get("content-disposition").filter(|value| !value.is_empty()) {
-        let found = parse_parameters(value, allowance)?;
-        part.disposition = if found.head == "inline" { "inline" } else { "attachment" }.to_string();
-        part.filename = decode_filename(found.get("filename"), allowance)?;
+        let (head, parameters) = parse_parameters(value, allowance)?;
+        part.disposition = if head == "inline" { "inline" } else { "attachment" }.to_string();
+        part.filename = decode_filename(get_parameter(&parameters, "filename"), allowance)?;
     }
     if part.filename.is_empty() {
         part.filename = decode_filename(get_parameter(&part.parameters, "name"), allowance)?;
@@ -92,18 +88,18 @@ pub fn begin_part(content: &HeaderBlock, default_type: &str, allowance: &mut All
 }
 
 fn read_type(part: &mut Part, value: &[u8], allowance: &mut Allowance) -> Read<()> {
-    let found = parse_parameters(value, allowance)?;
-    part.declared_charset = found.get("charset").to_lowercase();
-    let (main, _, sub) = partition(&found.head, "/");
+    let (head, parameters) = parse_parameters(value, allowance)?;
+    part.declared_charset = get_parameter(&parameters, "charset").to_lowercase();
+    let (main, _, sub) = partition(&head, "/");
     part.content_type = if !main.is_empty() && !sub.is_empty() && !sub.contains('/') {
-        found.head.clone()
-    } else if main == "multipart" && found.pairs.iter().any(|(name, _)| name == "boundary") {
+        head
+    } else if main == "multipart" && parameters.contains_key("boundary") {
         "multipart/mixed".to_string()
     } else {
         allowance.note("bad-content-type");
         "text/plain".to_string()
     };
-    part.parameters = found.pairs;
+    part.parameters = parameters;
     Ok(())
 }
 
@@ -141,31 +137,19 @@ fn decode_filename(text: &str, allowance: &mut Allowance) -> Read<String> {
     decode_words(&to_bytes(text), allowance)
 }
 
-/// A file in a leaf: name and contents, as uuencode and TNEF give them.
-type Enclosed<Name> = Vec<(Name, Vec<u8>)>;
-
-/// The part of these bytes, and after it the files in it: uuencoded, or of TNEF.
-pub fn read_leaf(part: Part, payload: Cow<'_, [u8]>, allowance: &mut Allowance) -> Read<Vec<Part>> {
+/// The part of these bytes.  Files in it, uuencoded or of TNEF, are rare.
+pub fn read_leaf(part: Part, payload: Cow<'_, [u8]>, allowance: &mut Allowance) -> Read<Part> {
     let mut payload = payload;
     if !is_identity(&part.encoding) {
         payload = decode_transfer(payload, &part.encoding, allowance)?;
     }
-    let mut pairs: Vec<(Part, Vec<u8>)> = Vec::new();
     if part.content_type == "text/plain" && may_have_files(&payload) {
-        let (rest, files): (Vec<u8>, Enclosed<String>) =
-            allowance.ask("nbspam.mail.uuencode", "take_out_files", (&*payload,))?;
-        payload = Cow::Owned(rest);
-        for (name, contents) in files {
-            pairs.push((make_attachment(name, "x-uuencode")?, contents));
-        }
-    } else if payload.starts_with(TNEF) {
-        pairs = read_tnef(&payload, allowance)?;
+        return Err(RARE);
     }
-    let mut parts = vec![read_payload(part, &payload, allowance)?];
-    for (part, contents) in pairs {
-        parts.push(read_payload(part, &contents, allowance)?);
+    if payload.starts_with(TNEF) {
+        return Err(RARE);
     }
-    Ok(parts)
+    read_payload(part, &payload, allowance)
 }
 
 fn may_have_files(payload: &[u8]) -> bool {
@@ -174,40 +158,16 @@ fn may_have_files(payload: &[u8]) -> bool {
         || memmem::find(payload, b"=ybegin ").is_some()
 }
 
-fn read_tnef(payload: &[u8], allowance: &mut Allowance) -> Read<Vec<(Part, Vec<u8>)>> {
-    let (kind, text, enclosed): (String, Vec<u8>, Enclosed<Vec<u8>>) =
-        call("nbspam.mail.attachments.tnef", "read_tnef", (payload,))?;
-    let mut pairs = Vec::new();
-    if !text.is_empty() {
-        pairs.push((Part { content_type: kind, ..Part::default() }, text));
-    }
-    for (name, contents) in enclosed {
-        let (name, _) = decode(&name, "", allowance)?;
-        pairs.push((make_attachment(name, "")?, contents));
-    }
-    Ok(pairs)
-}
-
-/// A file inside of a leaf as an attachment.  A message in it stays closed: it would not be a leaf.
-fn make_attachment(filename: String, encoding: &str) -> Read<Part> {
-    let octets = "application/octet-stream";
-    let kind = guess_type(octets, &filename, "attachment")?;
-    Ok(Part {
-        content_type: if kind.starts_with("text/") { kind } else { octets.to_string() },
-        encoding: encoding.to_string(),
-        disposition: "attachment".to_string(),
-        filename,
-        ..Part::default()
-    })
-}
-
 /// Read the payload of a part, which is no longer encoded.
 fn read_payload(mut part: Part, payload: &[u8], allowance: &mut Allowance) -> Read<Part> {
     let kind = part.content_type.clone();
     part.size_bytes = payload.len();
     part.payload_magic = between(payload, 0, 16).to_vec();
-    let is_text = kind.starts_with("text/") || kind.starts_with("message/") || is_card(&kind);
-    if is_text && is_file(&part, payload)? {
+    let is_text = kind.starts_with("text/") || kind.starts_with("message/");
+    if is_card(&kind) {
+        return Err(RARE);
+    }
+    if is_text && is_file(payload)? {
         part.document = Some(read_document(payload, allowance)?);
         return Ok(part);
     }
@@ -234,7 +194,7 @@ fn is_no_text(byte: &u8) -> bool {
 }
 
 /// True if a part that is declared as text is a file: `MZ` or `GIF89a` may begin a sentence.
-fn is_file(part: &Part, payload: &[u8]) -> Read<bool> {
+fn is_file(payload: &[u8]) -> Read<bool> {
     let head = trim_start(between(payload, 0, HEAD));
     if head.starts_with(PDF) {
         return Ok(memmem::find(payload, b" obj").is_some());
@@ -245,29 +205,9 @@ fn is_file(part: &Part, payload: &[u8]) -> Read<bool> {
     let sample = between(payload, 0, 512);
     let controls = sample.iter().filter(|byte| is_no_text(byte) && **byte != 0).count();
     if controls < LEAST_CONTROLS.max(sample.len() / 25) {
-        return Ok(false);
-    }
-    let codec = look_up_codec(&part.declared_charset)?;
-    let utf_16: String = call("nbspam.mail.charset", "find_utf_16", (between(payload, 0, 2048), codec))?;
-    Ok(utf_16.is_empty())
-}
-
-fn trim_start(data: &[u8]) -> &[u8] {
-    from(data, data.iter().take_while(|byte| is_white(byte)).count())
-}
-
-/// A Document of Python.
-struct Found(Document);
-
-impl<'py> FromPyObject<'py> for Found {
-    fn extract_bound(document: &Bound<'py, PyAny>) -> PyResult<Self> {
-        Ok(Found(Document {
-            names: document.getattr("names")?.extract()?,
-            addresses: document.getattr("addresses")?.extract()?,
-            says: document.getattr("says")?.extract()?,
-            marks: document.getattr("marks")?.extract()?,
-            text: document.getattr("text")?.extract()?,
-        }))
+        Ok(false)
+    } else {
+        Err(RARE) // a file, or UTF-16
     }
 }
 
@@ -277,8 +217,7 @@ fn read_document(payload: &[u8], allowance: &mut Allowance) -> Read<Document> {
     if !has_pdf && !payload.starts_with(ZIP) && !payload.starts_with(OLE) {
         return Ok(Document::default());
     }
-    let found: Found = allowance.ask("nbspam.mail.leaf", "read_document", (payload,))?;
-    Ok(found.0)
+    allowance.ask("nbspam.mail.leaf", "read_document", (payload,))
 }
 
 /// True if a part of another type opens in a browser, as a page.
@@ -310,12 +249,7 @@ fn read_text(part: &mut Part, payload: &[u8], allowance: &mut Allowance) -> Read
         }
         label = if named.is_empty() { label } else { named };
     }
-    let is_card = is_card(&part.content_type);
-    let payload = if is_card { Cow::Owned(join_characters(payload)) } else { Cow::Borrowed(payload) };
-    (part.text, part.charset) = decode(&payload, &label, allowance)?;
-    if is_card && !part.is_html {
-        (part.text, part.is_html) = allowance.ask("nbspam.mail.cards", "read_card", (part.text.as_str(),))?;
-    }
+    (part.text, part.charset) = decode(payload, &label, allowance)?;
     if !part.is_html {
         let start = first(&part.text, 200).trim_start_matches(is_space);
         let has_start =
@@ -323,25 +257,6 @@ fn read_text(part: &mut Part, payload: &[u8], allowance: &mut Allowance) -> Read
         part.is_html = HTML_STARTS.iter().any(has_start) && is_mostly_shown(&part.text)?;
     }
     Ok(())
-}
-
-/// The payload of a card without line ends inside a character of UTF-8 (RFC 5545, 3.1).
-fn join_characters(payload: &[u8]) -> Vec<u8> {
-    let mut found: Vec<u8> = Vec::with_capacity(payload.len());
-    let mut place = 0;
-    while let Some(byte) = payload.get(place) {
-        let returns = usize::from(*byte == b'\r');
-        let rest = from(payload, place + returns);
-        let is_cut = matches!(rest, [b'\n', b' ' | b'\t', 0x80..=0xbf, ..])
-            && found.last().is_some_and(|last| *last >= 0x80);
-        if is_cut {
-            place += returns + 2;
-        } else {
-            found.push(*byte);
-            place += 1;
-        }
-    }
-    found
 }
 
 /// True if text that begins as HTML shows at least half of itself as HTML.

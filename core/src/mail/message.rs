@@ -1,19 +1,25 @@
 //! nbspam/mail/message.py: a mail that was taken apart.
 
+use pyo3::prelude::*;
+use std::collections::{BTreeMap, BTreeSet};
+
 /// Why a message is left to Python: counted by reason, never an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LeftToPython(pub &'static str);
 
 pub type Read<T> = Result<T, LeftToPython>;
 
+/// Of a construct that only Python reads: a mail that has it is taken apart by Python, and goes on here.
+pub const RARE: LeftToPython = LeftToPython("rare");
+
 /// A header field: lower-case name, unfolded and decoded value.
 pub type Field = (String, String);
 
 /// A leaf of the MIME tree, decoded; see Part in Python for each field.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, FromPyObject, IntoPyObject)]
 pub struct Part {
     pub content_type: String,
-    pub parameters: Vec<(String, String)>,
+    pub parameters: BTreeMap<String, String>,
     pub charset: String,
     pub declared_charset: String,
     pub encoding: String,
@@ -30,7 +36,7 @@ pub struct Part {
 }
 
 /// What is in an HTML text.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, FromPyObject, IntoPyObject)]
 pub struct Html {
     pub visible: String,
     pub hidden: String,
@@ -43,12 +49,12 @@ pub struct Html {
     pub links: Vec<(String, String)>,
     pub images: Vec<String>,
     pub alts: Vec<String>,
-    /// Distinct; "#rrggbb"
-    pub colours: Vec<String>,
+    /// "#rrggbb"
+    pub colours: BTreeSet<String>,
 }
 
 /// What is in an archive, a PDF or an office document; read by Python.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, FromPyObject, IntoPyObject)]
 pub struct Document {
     pub names: Vec<String>,
     pub addresses: Vec<String>,

@@ -1,6 +1,6 @@
 //! nbspam/mail/__init__.py: bytes to Message, whatever the bytes are.
 
-mod charset;
+pub mod charset;
 pub mod dates;
 mod encoded_words;
 pub mod headers;
@@ -11,13 +11,37 @@ mod splitter;
 mod transfer;
 
 use crate::limits::{Allowance, MAX_SCORED_BYTES};
+use crate::python::run;
 use headers::{between, find_blank_line, find_header, is_known, read_block, unify_line_ends, HeaderBlock};
-use leaf::{begin_part, is_message, is_signed, read_leaf};
-use message::{Message, Read};
+use leaf::{begin_part, is_message, read_leaf};
+use message::{LeftToPython, Message, Read, RARE};
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
 use splitter::Splitter;
 
 /// Take a mail apart.
 pub fn parse(data: &[u8]) -> Read<Message<'_>> {
+    match take_apart(data) {
+        Err(RARE) => run(|py| parse_in_python(py, data))?.ok_or(LeftToPython("failure-in-python")),
+        found => found,
+    }
+}
+
+fn parse_in_python<'a>(py: Python, data: &'a [u8]) -> PyResult<Option<Message<'a>>> {
+    let message = py.import("nbspam.mail")?.getattr("parse")?.call1((PyBytes::new(py, data),))?;
+    let found = Message {
+        data,
+        headers: message.getattr("headers")?.extract()?,
+        header_sizes: message.getattr("header_sizes")?.extract()?,
+        parts: message.getattr("parts")?.extract()?,
+        structure: message.getattr("structure")?.extract()?,
+        defects: message.getattr("defects")?.extract()?,
+        body_bytes: message.getattr("body_bytes")?.extract()?,
+    };
+    Ok(message.getattr("failures")?.is_empty()?.then_some(found))
+}
+
+fn take_apart(data: &[u8]) -> Read<Message<'_>> {
     let mut message = Message { data, ..Message::default() };
     let mut allowance = Allowance::new();
     let block = read_header(&mut message, data, &mut allowance)?;
@@ -45,14 +69,11 @@ fn read_body(message: &mut Message, data: &[u8], block: &HeaderBlock, allowance:
     }
     let text = unify_line_ends(between(data, block.body, block.body + MAX_SCORED_BYTES));
     message.body_bytes = text.len() - text.iter().rev().take_while(|byte| **byte == b'\n').count();
-    let part = begin_part(block, "text/plain", allowance)?;
-    if part.content_type.starts_with("multipart/")
-        || is_message(&part.content_type)
-        || is_signed(&part.content_type)
-    {
+    let part = begin_part(block, allowance)?;
+    if part.content_type.starts_with("multipart/") || is_message(&part.content_type) {
         return Splitter::new(message, allowance).run(part, text.into_owned());
     }
-    message.parts = read_leaf(part, text, allowance)?;
-    message.structure = message.parts.iter().map(|part| part.content_type.clone()).collect();
+    message.structure.push(part.content_type.clone());
+    message.parts.push(read_leaf(part, text, allowance)?);
     Ok(())
 }

@@ -1,14 +1,10 @@
 //! nbspam/mail/splitter.py: the MIME tree: a body to its leaf parts, in one pass over the lines that begin with "--".
 
-use super::headers::{
-    between, find_header, from, get_parameter, read_block, to_bytes, trim, unify_line_ends,
-};
-use super::leaf::{begin_part, is_card, is_identity, is_message, is_signed, read_leaf};
-use super::message::{Field, Message, Part, Read};
-use super::transfer::{decode_transfer, is_white};
-use crate::limits::Allowance;
-use crate::limits::MAX_NESTING;
-use crate::python::call;
+use super::headers::{between, from, get_parameter, read_block, to_bytes, trim, trim_end};
+use super::leaf::{begin_part, is_message, read_leaf};
+use super::message::{Message, Part, Read, RARE};
+use crate::limits::{Allowance, MAX_NESTING};
+use crate::text::is_space;
 use memchr::{memchr, memmem};
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -18,43 +14,27 @@ use std::rc::Rc;
 type Inside = Vec<(usize, usize)>;
 
 const FOR_FEW: &str = "text/x-amp-html"; // few mail programs show this alternative
-const FIRST: usize = 1; // the part that programs show of related ones without `start`
+const FIRST: usize = 1; // the part that programs show of related ones
 const SEARCH_COST: usize = 1_000; // "--" lines that looking for the same line again counts as
 
 /// An open multipart; see _Multipart in Python.
+#[derive(Default)]
 struct Multipart {
     delimiter: Vec<u8>,
-    default_type: &'static str,
     start: usize,
     depth: usize,
     opened: usize,
     choice: usize,
-    start_id: String,
-    message_at: usize,
-}
-
-impl Multipart {
-    fn new(delimiter: Vec<u8>, default_type: &'static str, start: usize, depth: usize) -> Multipart {
-        Multipart {
-            delimiter,
-            default_type,
-            start,
-            depth,
-            opened: 0,
-            choice: 0,
-            start_id: String::new(),
-            message_at: 0,
-        }
-    }
 }
 
 /// One buffer and how far it is split; see _Scan in Python.  `position` is None at the end.
+#[derive(Default)]
 struct Scan {
     data: Rc<[u8]>,
     depth: usize,
     position: Option<usize>,
     blank: Option<usize>,
-    opening: Option<&'static str>,
+    is_opening: bool,
     leaf: Option<Part>,
     inside: Inside,
     multiparts: Vec<Multipart>,
@@ -63,35 +43,17 @@ struct Scan {
 
 impl Scan {
     fn new(data: Vec<u8>, depth: usize) -> Scan {
-        Scan {
-            data: data.into(),
-            depth,
-            position: Some(0),
-            blank: None,
-            opening: None,
-            leaf: None,
-            inside: Inside::new(),
-            multiparts: Vec::new(),
-            active: HashMap::new(),
-        }
+        Scan { data: data.into(), depth, position: Some(0), ..Scan::default() }
     }
 
     fn place(&self) -> usize {
         self.position.unwrap_or(self.data.len())
     }
 
-    /// The choices around the part that begins now, in the same message.
+    /// The choices around the part that begins now.
     fn find_choices(&self) -> Inside {
-        let mut found = Inside::new();
-        for outer in &self.multiparts {
-            if outer.choice > 0 {
-                found.push((outer.choice, outer.opened));
-            }
-            if outer.message_at > 0 && outer.message_at == outer.opened {
-                found.clear();
-            }
-        }
-        found
+        let choices = self.multiparts.iter().filter(|outer| outer.choice > 0);
+        choices.map(|outer| (outer.choice, outer.opened)).collect()
     }
 
     fn push(&mut self, multipart: Multipart) {
@@ -164,58 +126,41 @@ impl Scan {
     }
 }
 
-fn trim_end(line: &[u8]) -> &[u8] {
-    between(line, 0, line.len() - line.iter().rev().take_while(|byte| is_white(byte)).count())
-}
-
 /// Takes one body apart and fills a Message; see Splitter in Python.
 pub struct Splitter<'m, 'd> {
     message: &'m mut Message<'d>,
     allowance: &'m mut Allowance,
-    scans: Vec<Scan>,
-    choices: Vec<usize>,
+    are_related: Vec<bool>, // of each choice: its parts, else alternatives
     inside: Vec<Inside>,
-    embedded: Vec<Field>,
-    names: Vec<String>,
 }
 
 impl<'m, 'd> Splitter<'m, 'd> {
     pub fn new(message: &'m mut Message<'d>, allowance: &'m mut Allowance) -> Splitter<'m, 'd> {
-        Splitter {
-            message,
-            allowance,
-            scans: Vec::new(),
-            choices: Vec::new(),
-            inside: Vec::new(),
-            embedded: Vec::new(),
-            names: Vec::new(),
-        }
+        Splitter { message, allowance, are_related: Vec::new(), inside: Vec::new() }
     }
 
     /// Split the body of a mail whose header fields are known.
     pub fn run(mut self, part: Part, body: Vec<u8>) -> Read<()> {
         let mut first = Scan::new(body, 0);
         self.enter(&mut first, part, 0)?;
-        self.scans.push(first);
-        while let Some(mut scan) = self.scans.pop() {
-            if scan.opening.is_some() {
+        let mut scans = vec![first];
+        while let Some(mut scan) = scans.pop() {
+            let mut child = None;
+            if scan.is_opening {
                 self.open(&mut scan)?;
-            } else if scan.position.is_none() {
-                continue;
+            } else if scan.position.is_some() {
+                child = self.advance(&mut scan)?;
             } else {
-                let children = self.advance(&mut scan)?;
-                self.scans.push(scan);
-                self.scans.extend(children);
                 continue;
             }
-            self.scans.push(scan);
+            scans.push(scan);
+            scans.extend(child);
         }
-        if !self.embedded.is_empty() || self.message.parts.is_empty() {
+        if self.message.parts.is_empty() {
             // There were parts, but nothing in them.
-            let nothing = Scan::new(Vec::new(), 0);
-            self.finish_leaf(&nothing, plain_text(), 0, 0)?;
+            self.finish_leaf(&Scan::default(), plain_text(), 0, 0)?;
         }
-        if !self.choices.is_empty() {
+        if !self.are_related.is_empty() {
             self.mark_replaced();
         }
         Ok(())
@@ -224,10 +169,7 @@ impl<'m, 'd> Splitter<'m, 'd> {
     /// Mark the texts that mail programs do not show because they show another part instead.
     fn mark_replaced(&mut self) {
         let is_choice = |part: &Part, inside: &Inside| {
-            !inside.is_empty()
-                && !part.text.is_empty()
-                && part.disposition != "attachment"
-                && !is_card(&part.content_type)
+            !inside.is_empty() && !part.text.is_empty() && part.disposition != "attachment"
         };
         let mut shown: HashMap<usize, (bool, usize)> = HashMap::new(); // of each choice: is it HTML, and which part
         for (part, inside) in self.message.parts.iter().zip(&self.inside) {
@@ -236,20 +178,12 @@ impl<'m, 'd> Splitter<'m, 'd> {
                 continue;
             }
             for (number, child) in inside {
-                let root = self.choices.get(number - 1).copied().unwrap_or(0);
                 let found = (part.is_html, *child);
-                let is_better = match shown.get(number) {
-                    None => true,
-                    Some(best) => {
-                        if root > 0 {
-                            *child == root
-                        } else {
-                            found > *best
-                        }
-                    }
-                };
+                let is_related = self.are_related.get(number - 1) == Some(&true);
+                let best = shown.entry(*number).or_insert(found);
+                let is_better = if is_related { *child == FIRST } else { found > *best };
                 if is_better {
-                    shown.insert(*number, found);
+                    *best = found;
                 }
             }
         }
@@ -265,11 +199,11 @@ impl<'m, 'd> Splitter<'m, 'd> {
 
     /// Read the header block of the part that begins at the scan's position.
     fn open(&mut self, scan: &mut Scan) -> Read<()> {
-        let default_type = scan.opening.take().unwrap_or("text/plain");
+        scan.is_opening = false;
         let start = scan.place();
         if self.allowance.parts <= 0 {
-            self.message.structure.push(default_type.to_string());
-            scan.leaf = Some(Part { content_type: default_type.to_string(), ..Part::default() });
+            self.message.structure.push("text/plain".to_string());
+            scan.leaf = Some(plain_text());
             return Ok(());
         }
         let (stop, body) = self.find_block_end(scan, start);
@@ -278,16 +212,7 @@ impl<'m, 'd> Splitter<'m, 'd> {
             return Ok(());
         }
         let block = read_block(&scan.data, start, stop, body, self.allowance)?;
-        if let Some(outer) = scan.multiparts.last().filter(|outer| !outer.start_id.is_empty()) {
-            let own: String =
-                block.get("content-id").unwrap_or_default().iter().map(|byte| char::from(*byte)).collect();
-            if outer.start_id == own.trim_matches(['<', '>', ' ', '\t']) {
-                if let Some(choice) = self.choices.get_mut(outer.choice.wrapping_sub(1)) {
-                    *choice = outer.opened;
-                }
-            }
-        }
-        let part = begin_part(&block, default_type, self.allowance)?;
+        let part = begin_part(&block, self.allowance)?;
         self.enter(scan, part, block.body)
     }
 
@@ -314,76 +239,49 @@ impl<'m, 'd> Splitter<'m, 'd> {
         (stop, body)
     }
 
-    /// Begin a part whose fields are known: a multipart, an embedded message or a leaf.
-    fn enter(&mut self, scan: &mut Scan, mut part: Part, mut start: usize) -> Read<()> {
-        let mut depth = scan.multiparts.last().map_or(scan.depth, |last| last.depth + 1);
-        loop {
-            self.message.structure.push(part.content_type.clone());
-            self.allowance.parts -= 1;
-            scan.position = Some(start);
-            scan.inside = scan.find_choices();
-            let is_multipart = part.content_type.starts_with("multipart/");
-            if !is_multipart && (!is_message(&part.content_type) || !is_identity(&part.encoding)) {
-                scan.leaf = Some(part);
-                return Ok(());
-            }
-            let is_deep = depth >= MAX_NESTING || self.allowance.header_bytes <= 0;
-            if is_deep || self.allowance.parts <= 0 {
-                self.allowance.note(if is_deep { "nested-too-deep" } else { "too-many-parts" });
-                part.content_type = "text/plain".to_string();
-                scan.leaf = Some(part);
-                return Ok(());
-            }
-            if is_multipart {
-                self.enter_multipart(scan, &part, start, depth);
-                return Ok(());
-            }
-            depth += 1;
-            if let Some(last) = scan.multiparts.last_mut() {
-                last.message_at = last.opened;
-            }
-            (part, start) = self.read_embedded(scan, start, part.filename)?;
+    /// Begin a part whose fields are known: a multipart or a leaf.  A message in it is rare.
+    fn enter(&mut self, scan: &mut Scan, mut part: Part, start: usize) -> Read<()> {
+        let depth = scan.multiparts.last().map_or(scan.depth, |last| last.depth + 1);
+        self.message.structure.push(part.content_type.clone());
+        self.allowance.parts -= 1;
+        scan.position = Some(start);
+        scan.inside = scan.find_choices();
+        if is_message(&part.content_type) {
+            return Err(RARE);
         }
+        let is_deep = depth >= MAX_NESTING || self.allowance.header_bytes <= 0;
+        if !part.content_type.starts_with("multipart/") {
+            scan.leaf = Some(part);
+        } else if is_deep || self.allowance.parts <= 0 {
+            self.allowance.note(if is_deep { "nested-too-deep" } else { "too-many-parts" });
+            part.content_type = "text/plain".to_string();
+            scan.leaf = Some(part);
+        } else {
+            self.enter_multipart(scan, &part, start, depth)?;
+        }
+        Ok(())
     }
 
-    /// (what its fields say, offset of its body) of the embedded message that begins at `start`.
-    fn read_embedded(&mut self, scan: &mut Scan, start: usize, filename: String) -> Read<(Part, usize)> {
-        if !filename.is_empty() {
-            self.names.push(filename);
+    fn enter_multipart(&mut self, scan: &mut Scan, part: &Part, start: usize, depth: usize) -> Read<()> {
+        let kind = part.content_type.as_str();
+        let boundary = get_parameter(&part.parameters, "boundary").trim_end_matches(is_space);
+        let delimiter = [b"--", &to_bytes(boundary)[..]].concat();
+        let is_related = kind == "multipart/related";
+        let is_rare = boundary.is_empty()
+            || scan.multiparts.iter().any(|outer| outer.delimiter == delimiter)
+            || kind == "multipart/digest"
+            || (is_related && part.parameters.contains_key("start"));
+        if is_rare {
+            return Err(RARE);
         }
-        let start = find_header(&scan.data, start);
-        let (stop, body) = self.find_block_end(scan, start);
-        let mut block = read_block(&scan.data, start, stop, body, self.allowance)?;
-        self.embedded.append(&mut block.fields);
-        Ok((begin_part(&block, "text/plain", self.allowance)?, block.body))
-    }
-
-    fn enter_multipart(&mut self, scan: &mut Scan, part: &Part, start: usize, depth: usize) {
-        let boundary = get_parameter(&part.parameters, "boundary").trim_end_matches(crate::text::is_space);
-        let delimiter =
-            if boundary.is_empty() { Vec::new() } else { [b"--", &to_bytes(boundary)[..]].concat() };
-        scan.leaf = boundary.is_empty().then(plain_text); // what is before a guessed boundary
-        if boundary.is_empty() {
-            self.allowance.note("no-boundary");
+        let mut multipart = Multipart { delimiter, start, depth, ..Multipart::default() };
+        if is_related || kind == "multipart/alternative" {
+            self.are_related.push(is_related);
+            multipart.choice = self.are_related.len();
         }
-        let is_twin =
-            !boundary.is_empty() && scan.multiparts.iter().any(|outer| outer.delimiter == delimiter);
-        if is_twin {
-            self.allowance.note("duplicate-boundary");
-        }
-        let default_type =
-            if part.content_type == "multipart/digest" { "message/rfc822" } else { "text/plain" };
-        let mut multipart = Multipart::new(delimiter, default_type, start, depth);
-        let is_related = part.content_type == "multipart/related";
-        if (is_related || part.content_type == "multipart/alternative") && !is_twin {
-            self.choices.push(if is_related { FIRST } else { 0 });
-            multipart.choice = self.choices.len();
-            if is_related {
-                let id = get_parameter(&part.parameters, "start");
-                multipart.start_id = id.trim_matches(['<', '>', ' ', '\t']).to_string();
-            }
-        }
+        scan.leaf = None;
         scan.push(multipart);
+        Ok(())
     }
 
     /// Go on to the next delimiter and finish the part that ends there; the buffers to split before the rest.
@@ -393,10 +291,10 @@ impl<'m, 'd> Splitter<'m, 'd> {
         let stop = line.map_or(scan.data.len(), |(start, _)| start);
         let innermost = scan.multiparts.len().checked_sub(1);
         let is_unopened = scan.multiparts.last().is_some_and(|last| last.opened == 0);
-        let (start, delimiter, default_type, depth) = scan.multiparts.last().map_or_else(
-            || (0, Vec::new(), "text/plain", 0),
-            |last| (last.start, last.delimiter.clone(), last.default_type, last.depth),
-        );
+        let (start, delimiter, depth) = scan
+            .multiparts
+            .last()
+            .map_or_else(|| (0, Vec::new(), 0), |last| (last.start, last.delimiter.clone(), last.depth));
         let mut is_opened = false; // the innermost one, by this delimiter
         match line {
             Some((start, end)) => {
@@ -413,10 +311,10 @@ impl<'m, 'd> Splitter<'m, 'd> {
         if let Some(leaf) = scan.leaf.take() {
             let has_text = !trim(between(&scan.data, begin, stop)).is_empty();
             if !is_before_first || has_text {
-                return self.finish_leaf(scan, leaf, begin, stop);
+                self.finish_leaf(scan, leaf, begin, stop)?;
             }
         } else if is_unopened && !is_before_first {
-            return Ok(Some(self.finish_empty(scan, start, stop, delimiter, default_type, depth)));
+            return Ok(Some(self.finish_empty(scan, start, stop, delimiter, depth)));
         }
         Ok(None)
     }
@@ -438,57 +336,21 @@ impl<'m, 'd> Splitter<'m, 'd> {
         }
         let multipart = scan.multiparts.last_mut()?;
         multipart.opened += 1;
-        scan.opening = Some(multipart.default_type);
+        scan.is_opening = true;
         if self.allowance.parts <= 0 {
             self.allowance.note("too-many-parts");
-            scan.opening = Some("text/plain");
             scan.multiparts.clear(); // the rest is one text: nothing ends it
         }
         Some(number)
     }
 
-    /// Read a leaf, or begin to split the message that it contains.
-    fn finish_leaf(&mut self, scan: &Scan, part: Part, start: usize, stop: usize) -> Read<Option<Scan>> {
-        let data = Rc::clone(&scan.data);
+    fn finish_leaf(&mut self, scan: &Scan, part: Part, start: usize, stop: usize) -> Read<()> {
         // The line end before a delimiter belongs to it.
-        let stop = if stop < data.len() && stop > start { stop - 1 } else { stop };
-        let mut payload = Cow::Borrowed(between(&data, start, stop));
-        let is_signed = is_signed(&part.content_type);
-        if !is_identity(&part.encoding) && (is_signed || is_message(&part.content_type)) {
-            let mut message = decode_transfer(payload.clone(), &part.encoding, self.allowance)?;
-            if is_signed {
-                let inner: Vec<u8> = call("nbspam.mail.attachments.signed", "read_signed", (&*message,))?;
-                message = Cow::Owned(inner);
-            }
-            if !message.is_empty() || !is_signed {
-                return self.embed(scan, &message, part.filename).map(Some);
-            }
-            payload = Cow::Borrowed(between(&data, start, stop));
-        }
-        let mut parts = read_leaf(part, payload, self.allowance)?;
-        if let Some(first) = parts.first_mut() {
-            first.embedded_headers = std::mem::take(&mut self.embedded);
-            first.embedded_names = std::mem::take(&mut self.names);
-        }
-        self.message.structure.extend(parts.iter().skip(1).map(|part| part.content_type.clone()));
-        self.inside.resize(self.inside.len() + parts.len(), scan.inside.clone());
-        self.message.parts.append(&mut parts);
-        Ok(None)
-    }
-
-    /// The buffer of an embedded message that was encoded.
-    fn embed(&mut self, scan: &Scan, payload: &[u8], filename: String) -> Read<Scan> {
-        let mut child =
-            Scan::new(unify_line_ends(payload).into_owned(), scan.depth + scan.multiparts.len() + 1);
-        let (part, start) = self.read_embedded(&mut child, 0, filename)?;
-        if child.depth < MAX_NESTING && self.allowance.parts > 0 {
-            self.enter(&mut child, part, start)?;
-        } else {
-            self.allowance.note("nested-too-deep");
-            child.position = Some(start);
-            child.leaf = Some(plain_text());
-        }
-        Ok(child)
+        let stop = if stop < scan.data.len() && stop > start { stop - 1 } else { stop };
+        let payload = Cow::Borrowed(between(&scan.data, start, stop));
+        self.message.parts.push(read_leaf(part, payload, self.allowance)?);
+        self.inside.push(scan.inside.clone());
+        Ok(())
     }
 
     /// The buffer of a multipart without parts, to be split by a guessed boundary; what is before that is text.
@@ -498,7 +360,6 @@ impl<'m, 'd> Splitter<'m, 'd> {
         start: usize,
         stop: usize,
         delimiter: Vec<u8>,
-        default_type: &'static str,
         depth: usize,
     ) -> Scan {
         let region = between(&scan.data, start, stop);
@@ -508,7 +369,8 @@ impl<'m, 'd> Splitter<'m, 'd> {
         child.leaf = Some(plain_text());
         if self.allowance.boundary_guesses > 0 {
             self.allowance.boundary_guesses -= 1;
-            child.push(Multipart::new(if is_there { delimiter } else { Vec::new() }, default_type, 0, depth));
+            let delimiter = if is_there { delimiter } else { Vec::new() };
+            child.push(Multipart { delimiter, depth, ..Multipart::default() });
         }
         child
     }

@@ -1,9 +1,8 @@
 //! nbspam/mail/transfer.py: Content-Transfer-Encoding.
 
-use super::headers::{from, trim};
-use super::message::Read;
+use super::headers::{from, trim_end};
+use super::message::{Read, RARE};
 use crate::limits::Allowance;
-use crate::limits::MAX_BASE64_RUNS;
 use memchr::{memchr, memmem};
 use std::borrow::Cow;
 
@@ -30,10 +29,8 @@ pub fn decode_transfer<'a>(
 ) -> Read<Cow<'a, [u8]>> {
     match encoding {
         "quoted-printable" => Ok(Cow::Owned(decode_quoted_printable(&payload))),
-        "base64" => Ok(Cow::Owned(decode_base64(&payload, allowance))),
-        "x-uuencode" | "uuencode" | "x-uue" | "uue" | "x-uu" => {
-            Ok(Cow::Owned(allowance.ask("nbspam.mail.uuencode", "decode_uuencode", (&*payload,))?))
-        }
+        "base64" => Ok(Cow::Owned(decode_base64(&payload, allowance)?)),
+        "x-uuencode" | "uuencode" | "x-uue" | "uue" | "x-uu" => Err(RARE),
         _ => {
             allowance.note("unknown-encoding");
             Ok(payload)
@@ -93,136 +90,61 @@ fn read_hex(byte: u8) -> Option<u8> {
     char::from(byte).to_digit(16).map(|digit| digit as u8)
 }
 
-fn read_base64(byte: u8) -> Option<u8> {
-    match byte {
-        b'A'..=b'Z' => Some(byte - b'A'),
-        b'a'..=b'z' => Some(byte - b'a' + 26),
-        b'0'..=b'9' => Some(byte - b'0' + 52),
-        b'+' => Some(62),
-        b'/' => Some(63),
-        _ => None,
+/// Byte -> its value in base64, or FOREIGN.
+const BASE64: [u8; 256] = {
+    let letters = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut table = [FOREIGN; 256];
+    let mut value = 0;
+    while value < letters.len() {
+        table[letters[value] as usize] = value as u8;
+        value += 1;
     }
+    table
+};
+const FOREIGN: u8 = 64;
+
+fn read_base64(byte: u8) -> Option<u8> {
+    BASE64.get(usize::from(byte)).copied().filter(|value| *value < FOREIGN)
 }
 
-/// Base64, also with foreign characters, wrong padding, a footer, or more base64 after the padding.
-pub fn decode_base64(payload: &[u8], allowance: &mut Allowance) -> Vec<u8> {
-    let mut payload = payload;
-    if let Some(gap) = memmem::find(from(payload, 1), b"\n\n").map(|gap| gap + 1) {
-        if is_mostly_text(from(payload, gap)) {
-            allowance.note("text-after-base64"); // the footer of a mailing list
-            payload = payload.get(..gap).unwrap_or(payload);
-        }
+/// Base64, also with foreign characters; with wrong padding, a footer or more base64 after it by Python.
+pub fn decode_base64(payload: &[u8], allowance: &mut Allowance) -> Read<Vec<u8>> {
+    let text = trim_end(payload);
+    let is_one = memmem::find(text, b"\n\n").is_none()
+        && memchr(b'=', payload).is_none_or(|pad| text.len() <= pad + 2);
+    if let Some(found) = is_one.then(|| decode_strictly(payload)).flatten() {
+        return Ok(found);
     }
-    let pad = memchr(b'=', payload);
-    let length = payload.len() - payload.iter().rev().take_while(|byte| is_white(byte)).count();
-    if pad.is_none_or(|pad| length <= pad + 2) {
-        return decode_strictly(payload).unwrap_or_else(|| {
-            allowance.note("bad-base64");
-            decode_base64_run(payload)
-        });
-    }
-    allowance.note("bad-base64");
-    let runs = payload.splitn(MAX_BASE64_RUNS + 1, |byte| *byte == b'=').filter(|run| !trim(run).is_empty());
-    let mut found = Vec::new();
-    for (number, run) in runs.enumerate() {
-        if number == 0 || !is_mostly_text(run) {
-            found.extend(decode_base64_run(run));
-        }
-    }
-    found
+    allowance.ask("nbspam.mail.transfer", "decode_base64", (payload,))
 }
 
 /// binascii.a2b_base64; None if the padding is wrong.
 fn decode_strictly(payload: &[u8]) -> Option<Vec<u8>> {
     let mut found = Vec::with_capacity(payload.len() / 4 * 3 + 3);
-    let (mut place, mut pads, mut left) = (0, 0, 0_u8);
+    let (mut bits, mut place, mut pads) = (0_u32, 0, 0);
     for byte in payload {
-        if *byte == b'=' {
-            if place >= 2 {
-                pads += 1;
-                if place + pads >= 4 {
-                    return Some(found);
-                }
+        if let Some(value) = read_base64(*byte) {
+            pads = 0;
+            place += 1;
+            bits = bits << 6 | u32::from(value);
+            if place == 4 {
+                let [_, first, second, third] = bits.to_be_bytes();
+                found.extend_from_slice(&[first, second, third]);
+                place = 0;
             }
-            continue;
-        }
-        let Some(value) = read_base64(*byte) else { continue };
-        pads = 0;
-        match place {
-            0 => left = value,
-            1 => {
-                found.push(left << 2 | value >> 4);
-                left = value & 15;
-            }
-            2 => {
-                found.push(left << 4 | value >> 2);
-                left = value & 3;
-            }
-            _ => found.push(left << 6 | value),
-        }
-        place = (place + 1) % 4;
-    }
-    if place == 0 {
-        Some(found)
-    } else {
-        None
-    }
-}
-
-/// Base64 without padding; foreign characters and a single last letter are ignored.
-fn decode_base64_run(payload: &[u8]) -> Vec<u8> {
-    let mut letters: Vec<u8> = payload.iter().copied().filter(|byte| read_base64(*byte).is_some()).collect();
-    if letters.len() % 4 == 1 {
-        letters.pop();
-    }
-    letters.extend_from_slice(b"==");
-    decode_strictly(&letters).unwrap_or_default()
-}
-
-/// Bytes written as %2F; any other percent sign stays.
-pub fn decode_percent(data: &[u8]) -> Vec<u8> {
-    let mut found = Vec::with_capacity(data.len());
-    let mut place = 0;
-    while let Some(byte) = data.get(place) {
-        let digits = (
-            data.get(place + 1).copied().and_then(read_hex),
-            data.get(place + 2).copied().and_then(read_hex),
-        );
-        match (byte, digits) {
-            (b'%', (Some(high), Some(low))) => {
-                found.push(high << 4 | low);
-                place += 3;
-            }
-            _ => {
-                found.push(*byte);
-                place += 1;
+        } else if *byte == b'=' && place >= 2 {
+            pads += 1;
+            if place + pads >= 4 {
+                let rest = (bits << (6 * (4 - place))).to_be_bytes();
+                found.extend(rest.into_iter().skip(1).take(place - 1));
+                return Some(found);
             }
         }
     }
-    found
+    (place == 0).then_some(found)
 }
 
 /// White space of `bytes` in Python.
 pub fn is_white(byte: &u8) -> bool {
     matches!(byte, b' ' | b'\t'..=b'\r')
-}
-
-/// True if there are characters that base64 does not have.
-fn is_text(payload: &[u8]) -> bool {
-    payload.iter().any(|byte| read_base64(*byte).is_none() && !b"\t\n\r =".contains(byte))
-}
-
-/// True if it is text, and less than half of it is in lines that can be base64.
-fn is_mostly_text(payload: &[u8]) -> bool {
-    if !is_text(payload) {
-        return false;
-    }
-    let (mut encoded, mut every) = (0, 0);
-    for line in payload.split(|byte| *byte == b'\n').map(trim) {
-        every += line.len();
-        if !line.contains(&b' ') && !is_text(line) {
-            encoded += line.len();
-        }
-    }
-    encoded * 2 < every
 }

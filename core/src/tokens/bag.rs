@@ -1,7 +1,7 @@
 //! nbspam/tokens/bag.py: the tokens of one message, by view.
 
 use md5::{Digest, Md5};
-use std::collections::BTreeSet;
+use std::borrow::Cow;
 
 /// On both sides of each character of a script without spaces.
 pub const EDGE: &str = "\u{e000}";
@@ -12,13 +12,14 @@ const LAST_PAIRED: usize = 50;
 const FORM_BITS: u32 = 20;
 const RUN_WORDS: usize = 5;
 const SIGNATURE_HASHES: usize = 4;
+const MEAN_WORD: usize = 6; // bytes
 const CONTENT: [&str; 4] = ["file=", "url=", "attached=", "magic="];
 
-/// A list of texts, in one string.
+/// A list of texts, in one string: a line feed ends each.
 #[derive(Clone, Debug, Default)]
 pub struct Words {
     text: String,
-    ends: Vec<usize>,
+    ends: Vec<usize>, // after each line feed
 }
 
 impl Words {
@@ -30,19 +31,33 @@ impl Words {
         self.ends.is_empty()
     }
 
+    /// Where a text begins in the string.
+    fn start(&self, number: usize) -> usize {
+        number.checked_sub(1).and_then(|before| self.ends.get(before)).copied().unwrap_or(0)
+    }
+
     pub fn get(&self, number: usize) -> &str {
-        let start = if number == 0 { 0 } else { self.ends.get(number - 1).copied().unwrap_or(0) };
-        let end = self.ends.get(number).copied().unwrap_or(start);
-        self.text.get(start..end).unwrap_or("")
+        let end = self.ends.get(number).map_or(0, |end| end - 1);
+        self.text.get(self.start(number)..end).unwrap_or("")
     }
 
     pub fn iter(&self) -> impl Iterator<Item = &str> {
-        (0..self.len()).map(|number| self.get(number))
+        let mut start = 0;
+        self.ends.iter().map(move |end| {
+            let word = self.text.get(start..end - 1).unwrap_or("");
+            start = *end;
+            word
+        })
+    }
+
+    /// Make room for the texts of so many bytes.
+    pub fn reserve(&mut self, bytes: usize) {
+        self.text.reserve(bytes);
+        self.ends.reserve(bytes / MEAN_WORD);
     }
 
     pub fn push(&mut self, word: &str) {
-        self.text.push_str(word);
-        self.ends.push(self.text.len());
+        self.push_pieces(&[word]);
     }
 
     /// Add one text, which is given in pieces.
@@ -50,14 +65,26 @@ impl Words {
         for piece in pieces {
             self.text.push_str(piece);
         }
+        self.end();
+    }
+
+    /// Add one text of Latin-1 after a prefix.
+    pub fn push_latin_1(&mut self, prefix: &str, text: &[u8]) {
+        self.text.push_str(prefix);
+        self.text.extend(text.iter().map(|byte| char::from(*byte)));
+        self.end();
+    }
+
+    fn end(&mut self) {
+        self.text.push('\n');
         self.ends.push(self.text.len());
     }
 
-    /// Add the first `most` texts of another list, each after a prefix.
-    pub fn extend(&mut self, other: &Words, prefix: &str, most: usize) {
-        for word in other.iter().take(most) {
-            self.push_pieces(&[prefix, word]);
-        }
+    /// Add the first `most` texts of another list.
+    pub fn extend(&mut self, other: &Words, most: usize) {
+        let offset = self.text.len();
+        self.text.push_str(other.text.get(..other.start(most.min(other.len()))).unwrap_or(""));
+        self.ends.extend(other.ends.iter().take(most).map(|end| offset + end));
     }
 
     /// Add the pairs of neighbours in a part of a list, each after a prefix.
@@ -69,8 +96,8 @@ impl Words {
 
     pub fn truncate(&mut self, most: usize) {
         if most < self.len() {
+            self.text.truncate(self.start(most));
             self.ends.truncate(most);
-            self.text.truncate(self.ends.last().copied().unwrap_or(0));
         }
     }
 }
@@ -90,24 +117,27 @@ pub fn make_bigrams(body: &Words) -> Words {
 
 /// The smallest CRC-32 of all runs of words, ascending; see sign_text in Python.
 pub fn sign_text(body: &Words, structure: &Words) -> Words {
-    let is_content = |token: &&str| CONTENT.iter().any(|start| token.starts_with(start));
-    let is_short = body.len() < RUN_WORDS;
-    let rest = structure.iter().filter(|token| is_short && is_content(token));
-    let mut text = String::new();
-    let mut starts = Vec::new();
-    for word in body.iter().chain(rest) {
-        starts.push(text.len());
-        text.push_str(word);
-        text.push(' ');
+    let mut words = Cow::Borrowed(body);
+    if body.len() < RUN_WORDS {
+        let is_content = |token: &&str| CONTENT.iter().any(|start| token.starts_with(start));
+        structure.iter().filter(is_content).for_each(|token| words.to_mut().push(token));
     }
-    starts.push(text.len());
-    let run = |run: &[usize]| {
-        let (start, end) = (run.first().copied()?, run.last().copied()?);
-        text.get(start..end.saturating_sub(1)).map(|words| crc32fast::hash(words.as_bytes()))
-    };
-    let numbers: BTreeSet<u32> = starts.windows(RUN_WORDS + 1).filter_map(run).collect();
+    let text: Vec<u8> = words.text.bytes().map(|byte| if byte == b'\n' { b' ' } else { byte }).collect();
+    let mut smallest: Vec<u32> = Vec::with_capacity(SIGNATURE_HASHES + 1);
+    for (first, last) in words.ends.iter().skip(RUN_WORDS - 1).enumerate() {
+        let run = text.get(words.start(first)..last - 1).unwrap_or(&[]);
+        let number = crc32fast::hash(run);
+        if smallest.len() == SIGNATURE_HASHES && smallest.last() < Some(&number) {
+            continue;
+        }
+        let place = smallest.partition_point(|other| *other < number);
+        if smallest.get(place) != Some(&number) {
+            smallest.insert(place, number);
+            smallest.truncate(SIGNATURE_HASHES);
+        }
+    }
     let mut found = Words::default();
-    for number in numbers.iter().take(SIGNATURE_HASHES) {
+    for number in smallest {
         found.push(&format!("signature={number:08x}"));
     }
     found
@@ -136,19 +166,19 @@ impl Tokens {
 
     /// The bits of a digest that all forms of a message share.
     pub fn identify(&self) -> i64 {
-        let mut digest = Md5::new();
-        for (number, word) in self.sent.iter().chain(self.body.iter()).enumerate() {
-            if number > 0 {
-                digest.update(b"\n");
-            }
-            digest.update(word);
-        }
-        find_key(digest) & !((1 << FORM_BITS) - 1)
+        let (sent, body) = (&self.sent.text, &self.body.text);
+        let (sent, body) =
+            if body.is_empty() { (without_end(sent), "") } else { (sent.as_str(), without_end(body)) };
+        find_key(Md5::new_with_prefix(sent).chain_update(body)) & !((1 << FORM_BITS) - 1)
     }
 }
 
+fn without_end(text: &str) -> &str {
+    text.strip_suffix('\n').unwrap_or(text)
+}
+
 /// A token's key: the first eight bytes of its MD5; never 0.
-pub fn hash_token(text: &str) -> i64 {
+pub fn hash_token(text: &[u8]) -> i64 {
     find_key(Md5::new_with_prefix(text))
 }
 

@@ -1,11 +1,12 @@
 //! nbspam/tokens/headers.py: header fields become tokens of the header view.
 
 use super::bag::Words;
-use super::words::{alphabet, has_zero_width, look_up, make_skip_token, push_parents, split_words, MAX_WORD};
+use super::words::{has_zero_width, make_skip_token, push_parents, split_words, MAX_WORD};
 use crate::limits::MAX_TOKENS;
 use crate::mail::message::{Field, Message, Read};
 use crate::text::{
-    first, is_digit, is_longer, is_upper, lower, partition, rpartition, split_space, split_space_at_most,
+    first, is_digit, is_longer, is_upper, lower, partition, rpartition, split_kept, split_space,
+    split_space_at_most,
 };
 
 const MAX_FIELD_WORDS: usize = 400;
@@ -18,47 +19,44 @@ const ODD: &str = "#odd";
 const SHAPED: usize = 60;
 const MAX_SHAPE: usize = 24;
 
-/// Letters, digits and . - _ @ stay; all else ends a chunk.
-const SPLIT: [u8; 256] = alphabet(b".-_@");
-
-/// NO_EVIDENCE in Python: whole names, in order.
-const NAMES: [&str; 74] = [
+/// NO_EVIDENCE in Python: whole names.
+const NAMES: [&str; 11] = [
     "content-length", "fcc", "forwarded", "gnus-warning", "ironport-sdr", "lines", "mbox-line", "old-status",
-    "replied", "status", "x-account-key", "x-aol-global-disposition", "x-auth-result", "x-boxtrapper",
-    "x-cfilter-loop", "x-content-length", "x-cursor-pos", "x-delivery-id", "x-dkim-result",
-    "x-eopattributedmessage", "x-eoptenantattributedmessage", "x-filter-score", "x-flags", "x-folder",
-    "x-from-line", "x-from_", "x-gm-labels", "x-gm-msgid", "x-gm-raw", "x-gm-thrid", "x-identity-key",
-    "x-keywords", "x-kmail-cryptomessageformat", "x-kmail-cursorpos", "x-kmail-dictionary", "x-kmail-drafts",
-    "x-kmail-encryptionstate", "x-kmail-fcc", "x-kmail-filtered", "x-kmail-identity", "x-kmail-link-message",
-    "x-kmail-link-type", "x-kmail-mdn-sent", "x-kmail-redirect-from", "x-kmail-signaturestate",
-    "x-kmail-templates", "x-kmail-transport", "x-length", "x-me-bayesian", "x-me-content", "x-message-info",
-    "x-message-status", "x-mox-reason", "x-ms-exchange-eopdirect", "x-ms-exchange-processed-by-bccfoldering",
-    "x-ms-exchange-transport-endtoendlatency", "x-ms-userlastlogontime", "x-our-headers", "x-our-replyto",
-    "x-policyd-weight", "x-prerbls", "x-reply-mbox", "x-reply-uid", "x-sbrs", "x-scanned-by", "x-scanner",
-    "x-sendergroup", "x-spf-scan-by", "x-status", "x-store-info", "x-tuid", "x-uniform-type-identifier",
-    "x-universally-unique-identifier", "xref",
+    "replied", "status", "xref",
 ];
-/// Beginnings of names, in order; none begins with another one.
-const BEGINNINGS: [&str; 130] = [
-    "cmm-x-", "ctch-", "spam-", "spamdiagnostic", "x-aes-category", "x-amavis-", "x-amp-", "x-apple-",
-    "x-asg-", "x-assp-", "x-authority-analysis", "x-authority-info", "x-barracuda-", "x-bayes",
-    "x-bitdefender", "x-bogosity", "x-brightmail", "x-cached-", "x-canit", "x-clamav", "x-clapf-",
-    "x-claws-", "x-cloudmark-", "x-clx-", "x-cm-analysis", "x-cm-score", "x-cmae-", "x-cnfs-analysis",
-    "x-crm114-", "x-ctch-", "x-cyren-", "x-cyrus-", "x-dbox-", "x-dcc-", "x-drweb-", "x-eavas", "x-eset",
-    "x-evolution", "x-f-secure-", "x-feas-", "x-fetchmail-", "x-fireeye", "x-fortimail-", "x-fuglu-",
-    "x-getmail-", "x-gfi", "x-gm-phishy", "x-gmail-", "x-gnus-", "x-greylist", "x-ham-report", "x-hammie-",
-    "x-haraka-", "x-hmailserver-", "x-icl-", "x-imap", "x-imss-", "x-incoming", "x-ipas-", "x-ironport",
-    "x-junk", "x-kaspersky", "x-klms-", "x-kse-", "x-label", "x-mailcleaner-", "x-mailcontrol-",
-    "x-mailfoundry", "x-mantsh", "x-mdav-", "x-me-authentication-results", "x-me-cm", "x-me-vs",
-    "x-message-delivery", "x-mimecast-bulk", "x-mimecast-impersonation", "x-mimedefang-", "x-mirapoint-",
-    "x-mlf-", "x-mozilla-", "x-mras", "x-ms-exchange-atp", "x-ms-exchange-forest-",
-    "x-ms-exchange-organization-", "x-mutt-", "x-mxscan-", "x-nai-", "x-nas-", "x-nod32", "x-offlineimap",
-    "x-pmx-", "x-pps-", "x-pstn-", "x-purgate", "x-pyzor", "x-qmail-scanner-", "x-quarantine-id", "x-razor",
-    "x-rbl-", "x-recommended-action", "x-rmail-", "x-rspamd-", "x-sa-", "x-sea-", "x-sid-", "x-sieve",
-    "x-smartermail-", "x-sophos-", "x-sta-", "x-starscan", "x-surgate-", "x-switch", "x-sylpheed-",
-    "x-symantec", "x-symc-", "x-text-classification", "x-tm-as-", "x-tmase-", "x-ui-filterresults",
-    "x-ui-out-filterresults", "x-uid", "x-univie-", "x-vade", "x-vipre-", "x-vm-", "x-vr-", "x-watchguard-",
-    "x-whitelist", "x-wum-", "x-xfinity-v",
+const BEGINNINGS: [&str; 4] = ["cmm-x-", "ctch-", "spam-", "spamdiagnostic"];
+/// What follows `x-` in whole names, in order.
+const X_NAMES: [&str; 63] = [
+    "account-key", "aol-global-disposition", "auth-result", "boxtrapper", "cfilter-loop", "content-length",
+    "cursor-pos", "delivery-id", "dkim-result", "eopattributedmessage", "eoptenantattributedmessage",
+    "filter-score", "flags", "folder", "from-line", "from_", "gm-labels", "gm-msgid", "gm-raw", "gm-thrid",
+    "identity-key", "keywords", "kmail-cryptomessageformat", "kmail-cursorpos", "kmail-dictionary",
+    "kmail-drafts", "kmail-encryptionstate", "kmail-fcc", "kmail-filtered", "kmail-identity",
+    "kmail-link-message", "kmail-link-type", "kmail-mdn-sent", "kmail-redirect-from", "kmail-signaturestate",
+    "kmail-templates", "kmail-transport", "length", "me-bayesian", "me-content", "message-info",
+    "message-status", "mox-reason", "ms-exchange-eopdirect", "ms-exchange-processed-by-bccfoldering",
+    "ms-exchange-transport-endtoendlatency", "ms-userlastlogontime", "our-headers", "our-replyto",
+    "policyd-weight", "prerbls", "reply-mbox", "reply-uid", "sbrs", "scanned-by", "scanner", "sendergroup",
+    "spf-scan-by", "status", "store-info", "tuid", "uniform-type-identifier",
+    "universally-unique-identifier",
+];
+/// What follows `x-` in beginnings of names, in order; none begins with another one.
+const X_BEGINNINGS: [&str; 126] = [
+    "aes-category", "amavis-", "amp-", "apple-", "asg-", "assp-", "authority-analysis", "authority-info",
+    "barracuda-", "bayes", "bitdefender", "bogosity", "brightmail", "cached-", "canit", "clamav", "clapf-",
+    "claws-", "cloudmark-", "clx-", "cm-analysis", "cm-score", "cmae-", "cnfs-analysis", "crm114-", "ctch-",
+    "cyren-", "cyrus-", "dbox-", "dcc-", "drweb-", "eavas", "eset", "evolution", "f-secure-", "feas-",
+    "fetchmail-", "fireeye", "fortimail-", "fuglu-", "getmail-", "gfi", "gm-phishy", "gmail-", "gnus-",
+    "greylist", "ham-report", "hammie-", "haraka-", "hmailserver-", "icl-", "imap", "imss-", "incoming",
+    "ipas-", "ironport", "junk", "kaspersky", "klms-", "kse-", "label", "mailcleaner-", "mailcontrol-",
+    "mailfoundry", "mantsh", "mdav-", "me-authentication-results", "me-cm", "me-vs", "message-delivery",
+    "mimecast-bulk", "mimecast-impersonation", "mimedefang-", "mirapoint-", "mlf-", "mozilla-", "mras",
+    "ms-exchange-atp", "ms-exchange-forest-", "ms-exchange-organization-", "mutt-", "mxscan-", "nai-",
+    "nas-", "nod32", "offlineimap", "pmx-", "pps-", "pstn-", "purgate", "pyzor", "qmail-scanner-",
+    "quarantine-id", "razor", "rbl-", "recommended-action", "rmail-", "rspamd-", "sa-", "sea-", "sid-",
+    "sieve", "smartermail-", "sophos-", "sta-", "starscan", "surgate-", "switch", "sylpheed-", "symantec",
+    "symc-", "text-classification", "tm-as-", "tmase-", "ui-filterresults", "ui-out-filterresults", "uid",
+    "univie-", "vade", "vipre-", "vm-", "vr-", "watchguard-", "whitelist", "wum-", "xfinity-v",
 ];
 /// What is somewhere in a name that begins with `x-`.
 const WORDS: [&str; 3] = ["-metrics", "mailscanner", "spam"];
@@ -127,12 +125,15 @@ fn is_calendar(word: &str) -> bool {
 
 /// True unless NO_EVIDENCE has the field.
 pub fn counts_as_evidence(name: &str) -> bool {
+    let Some(own) = name.strip_prefix("x-") else {
+        return !NAMES.contains(&name) && !BEGINNINGS.iter().any(|beginning| name.starts_with(beginning));
+    };
     // Only the last beginning that is not after the name can begin it.
-    let place = BEGINNINGS.partition_point(|beginning| *beginning <= name);
-    let beginning = place.checked_sub(1).and_then(|before| BEGINNINGS.get(before));
-    let is_note = NAMES.binary_search(&name).is_ok()
-        || beginning.is_some_and(|beginning| name.starts_with(beginning))
-        || (name.starts_with("x-") && WORDS.iter().any(|word| name.contains(word)));
+    let place = X_BEGINNINGS.partition_point(|beginning| *beginning <= own);
+    let beginning = place.checked_sub(1).and_then(|before| X_BEGINNINGS.get(before));
+    let is_note = X_NAMES.binary_search(&own).is_ok()
+        || beginning.is_some_and(|beginning| own.starts_with(beginning))
+        || WORDS.iter().any(|word| name.contains(word));
     !is_note
 }
 
@@ -166,7 +167,8 @@ pub fn tokenize_header(message: &Message) -> Read<Header> {
         order: Words::default(),
         size_bytes: message.body_bytes,
     };
-    let mut places = Vec::new();
+    header.tokens.reserve(2 * message.header_sizes.iter().sum::<usize>());
+    let mut places = Vec::with_capacity(message.headers.len());
     for (number, field) in message.headers.iter().enumerate() {
         let (name, text) = field;
         let shown = find_token_name(name);
@@ -208,7 +210,7 @@ fn tokenize_field((name, text): &Field, shown: &str, found: &mut Words) -> Read<
     if shown == ODD {
         return Ok(());
     }
-    let prefix = format!("{name}:");
+    let prefix = [name, ":"].concat();
     if is_trace(name) {
         let before_time = if is_dated(name) { rpartition(text, ";").0 } else { "" };
         tokenize_chunks(name, &prefix, if before_time.is_empty() { text } else { before_time }, found);
@@ -225,8 +227,7 @@ fn tokenize_field((name, text): &Field, shown: &str, found: &mut Words) -> Read<
         tokenize_subject(text, found)?;
     } else {
         let cut = if is_longer(text, MIN_CODED - 1) { remove_codes(text) } else { None };
-        let words = split_words(cut.as_deref().unwrap_or(text), MAX_FIELD_WORDS)?;
-        found.extend(&words, &prefix, MAX_FIELD_WORDS);
+        split_words(cut.as_deref().unwrap_or(text), MAX_FIELD_WORDS, &prefix, found)?;
     }
     Ok(())
 }
@@ -235,7 +236,7 @@ fn tokenize_field((name, text): &Field, shown: &str, found: &mut Words) -> Read<
 fn tokenize_beyond_ascii(prefix: &str, text: &str, found: &mut Words) -> Read<()> {
     if !text.is_ascii() {
         let foreign: Vec<&str> = split_space(text).filter(|piece| !piece.is_ascii()).collect();
-        found.extend(&split_words(&foreign.join(" "), MAX_FIELD_WORDS)?, prefix, MAX_FIELD_WORDS);
+        split_words(&foreign.join(" "), MAX_FIELD_WORDS, prefix, found)?;
     }
     Ok(())
 }
@@ -271,13 +272,10 @@ fn is_of_one_kind(run: &str) -> bool {
 
 /// The tokens of the chunks of a trace, address or identifier field.
 fn tokenize_chunks(name: &str, prefix: &str, text: &str, found: &mut Words) {
-    let mut chunk = String::new();
-    let is_kept = |byte: &u8| byte.is_ascii() && look_up(&SPLIT, *byte) != b' ';
-    let chunks = text.as_bytes().split(|byte| !is_kept(byte)).filter(|piece| !piece.is_empty());
-    for piece in chunks.take(MAX_FIELD_WORDS) {
-        chunk.clear();
-        chunk.extend(piece.iter().map(|byte| char::from(byte.to_ascii_lowercase())));
-        let chunk = chunk.trim_matches(['.', '-', '_']);
+    let text = text.to_ascii_lowercase();
+    let is_kept = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_' | b'@');
+    for piece in split_kept(&text, is_kept).take(MAX_FIELD_WORDS) {
+        let chunk = piece.trim_matches(['.', '-', '_']);
         if is_trace(name) {
             tokenize_trace(chunk, prefix, found);
         } else if has_addresses(name) {
@@ -367,8 +365,9 @@ fn tokenize_date(prefix: &str, text: &str, found: &mut Words) -> Read<()> {
 
 /// Words, pairs of words, and the marks of shouting: capitals, exclamation marks, long gaps.
 fn tokenize_subject(text: &str, found: &mut Words) -> Read<()> {
-    let words = split_words(text, MAX_FIELD_WORDS)?;
-    found.extend(&words, "subject:", MAX_FIELD_WORDS);
+    let mut words = Words::default();
+    split_words(text, MAX_FIELD_WORDS, "", &mut words)?;
+    words.iter().for_each(|word| found.push_pieces(&["subject:", word]));
     found.extend_pairs(&words, 0..words.len(), "subject:");
     if is_upper(text)? {
         found.push("subject:#capitals");

@@ -5,22 +5,30 @@ use super::structure::MAX_URLS;
 use super::texts::Texts;
 use super::words::CURRENCIES;
 use crate::mail::message::{Message, Read};
-use crate::text::{count, first, is_digit, is_longer, lower, rpartition, split_space, split_space_at_most};
+use crate::text::{
+    count, find_runs, first, is_digit, is_longer, lower, rpartition, split_space, split_space_at_most,
+};
+use memchr::{memchr_iter, memmem};
+use std::borrow::Cow;
 use std::collections::HashSet;
 
 const MAX_HOPS: usize = 50;
 const MAX_TRACE_WORDS: usize = 60;
 const MAX_BRACKETS: usize = 1_000;
 const MAX_MEASURED: usize = 50_000;
-const SHARE: [f64; 13] = [0.001, 0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.7];
-const NUMBER: [f64; 7] = [1.0, 2.0, 3.0, 5.0, 8.0, 16.0, 32.0];
-#[rustfmt::skip]
-const SIZE: [f64; 14] = [
-    64.0, 128.0, 256.0, 512.0, 1024.0, 2048.0, 4096.0, 8192.0, 16384.0, 32768.0, 65536.0, 131_072.0, 262_144.0,
-    524_288.0,
-];
-const SUBJECT: [f64; 8] = [1.0, 10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 80.0];
-const HALF: [f64; 1] = [0.5];
+/// An inner edge of the bins of a measure, and how tokens write it.
+type Edge = (f64, &'static str);
+
+macro_rules! edges {
+    ($($edge:literal),*) => { &[$(($edge as f64, stringify!($edge))),*] };
+}
+
+const SHARE: &[Edge] = edges!(0.001, 0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.7);
+const NUMBER: &[Edge] = edges!(1, 2, 3, 5, 8, 16, 32);
+const SIZE: &[Edge] =
+    edges!(64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768, 65536, 131072, 262144, 524288);
+const SUBJECT: &[Edge] = edges!(1, 10, 20, 30, 40, 50, 60, 80);
+const HALF: &[Edge] = edges!(0.5);
 
 /// Add the tokens of a message, in the order of BIN_EDGES in Python.
 pub fn tokenize_measures(message: &Message, texts: &Texts, size_bytes: usize) -> Read<Words> {
@@ -33,20 +41,20 @@ pub fn tokenize_measures(message: &Message, texts: &Texts, size_bytes: usize) ->
     let subject_length = message.get("subject").map(|subject| number(count(subject)));
     let telephones = if made_of.digits >= 8 { count_telephone_numbers(&text) } else { 0 };
     let mut found = Words::default();
-    let mut add = |name, value, edges: &[f64]| found.push(&name_bin(name, value, edges));
-    add("size", Some(number(size_bytes)), &SIZE);
-    add("defects", Some(number(message.defects.len())), &NUMBER);
-    add("digit_share", made_of.share(made_of.digits), &SHARE);
-    add("punctuation_share", made_of.share(made_of.punctuation), &SHARE);
-    add("exclamation_marks", Some(number(made_of.exclamation_marks)), &NUMBER);
-    add("currency_marks", Some(number(made_of.currency_marks)), &NUMBER);
-    add("quoted_share", made_of.quoted_share(), &SHARE);
-    add("distinct_hosts", Some(number(hosts.len())), &NUMBER);
-    add("html_comments", has_pages.then(|| number(comments)), &NUMBER);
-    add("subject_length", subject_length, &SUBJECT);
-    add("foreign_message_id", has_foreign_message_id(message)?, &HALF);
-    add("unnamed_origin", has_unnamed_origin(message)?, &HALF);
-    add("telephone_numbers", Some(number(telephones)), &NUMBER);
+    let mut add = |name, value, edges| push_bin(name, value, edges, &mut found);
+    add("size", Some(number(size_bytes)), SIZE);
+    add("defects", Some(number(message.defects.len())), NUMBER);
+    add("digit_share", made_of.share(made_of.digits), SHARE);
+    add("punctuation_share", made_of.share(made_of.punctuation), SHARE);
+    add("exclamation_marks", Some(number(made_of.exclamation_marks)), NUMBER);
+    add("currency_marks", Some(number(made_of.currency_marks)), NUMBER);
+    add("quoted_share", made_of.quoted_share(), SHARE);
+    add("distinct_hosts", Some(number(hosts.len())), NUMBER);
+    add("html_comments", has_pages.then(|| number(comments)), NUMBER);
+    add("subject_length", subject_length, SUBJECT);
+    add("foreign_message_id", has_foreign_message_id(message)?, HALF);
+    add("unnamed_origin", has_unnamed_origin(message)?, HALF);
+    add("telephone_numbers", Some(number(telephones)), NUMBER);
     Ok(found)
 }
 
@@ -54,23 +62,26 @@ fn number(count: usize) -> f64 {
     count as f64
 }
 
-/// The token of the bin of a value.
-fn name_bin(name: &str, value: Option<f64>, edges: &[f64]) -> String {
-    let Some(value) = value else { return format!("{name}=none") };
-    match edges.iter().rev().find(|edge| value >= **edge) {
-        Some(edge) => format!("{name}>={edge}"),
-        None => format!("{name}<{}", edges.first().copied().unwrap_or(0.0)),
+/// Add the token of the bin of a value.
+fn push_bin(name: &str, value: Option<f64>, edges: &[Edge], found: &mut Words) {
+    let Some(value) = value else { return found.push_pieces(&[name, "=none"]) };
+    match edges.iter().rev().find(|(edge, _)| value >= *edge) {
+        Some((_, edge)) => found.push_pieces(&[name, ">=", edge]),
+        None => found.push_pieces(&[name, "<", edges.first().map_or("", |(_, edge)| edge)]),
     }
 }
 
 /// The first MAX_MEASURED characters of what a reader sees.
-fn join_visible(texts: &Texts) -> String {
+fn join_visible(texts: &Texts) -> Cow<'_, str> {
     let pieces: Vec<&str> = texts.visible.iter().map(|text| first(text, MAX_MEASURED)).collect();
-    let joined = pieces.join("\n");
-    first(&joined, MAX_MEASURED).to_string()
+    match pieces[..] {
+        [only] => Cow::Borrowed(only),
+        _ => Cow::Owned(first(&pieces.join("\n"), MAX_MEASURED).to_string()),
+    }
 }
 
 /// What a text is made of, see Characters in Python.
+#[derive(Default)]
 struct Characters {
     ink: usize,
     digits: usize,
@@ -84,37 +95,41 @@ struct Characters {
 impl Characters {
     /// quoted : lines that are quoted but do not begin with >
     fn count(text: &str, quoted: usize) -> Self {
-        let n_quoted = text.matches("\n>").count() + usize::from(text.starts_with('>'));
-        let lines = text.trim_end_matches('\n').bytes().filter(|byte| *byte == b'\n').count() + 1;
-        let mut found = Characters {
-            ink: 0,
-            digits: 0,
-            punctuation: 0,
-            exclamation_marks: 0,
-            currency_marks: 0,
-            lines,
-            quoted: quoted + n_quoted,
-        };
-        for character in text.chars() {
-            found.add(character);
+        let mut times = [0; 256];
+        for byte in text.bytes() {
+            if let Some(times) = times.get_mut(usize::from(byte)) {
+                *times += 1;
+            }
+        }
+        let n_quoted = memmem::find_iter(text.as_bytes(), "\n>").count() + usize::from(text.starts_with('>'));
+        let ends = text.len() - text.trim_end_matches('\n').len();
+        let mut found = Characters { lines: 1, quoted: quoted + n_quoted, ..Characters::default() };
+        for (byte, times) in (0..=u8::MAX).zip(times) {
+            found.add(byte, times);
+        }
+        found.lines -= ends;
+        if !text.is_ascii() {
+            let is_mark = |one: &char| !one.is_ascii() && CURRENCIES.contains(*one);
+            found.currency_marks += text.chars().filter(is_mark).count();
         }
         found
     }
 
-    fn add(&mut self, character: char) {
-        if character.is_ascii_control() || character == ' ' {
-            return;
+    /// Count a byte of UTF-8 that comes so many times; a character beyond ASCII by its first byte.
+    fn add(&mut self, byte: u8, times: usize) {
+        match byte {
+            b'\n' => {
+                self.lines += times;
+                return;
+            }
+            0..=b' ' | 0x7f..=0xbf => return,
+            b'0'..=b'9' => self.digits += times,
+            b'!' => self.exclamation_marks += times,
+            b'$' => self.currency_marks += times,
+            _ => {}
         }
-        self.ink += 1;
-        if !character.is_ascii() {
-            self.currency_marks += usize::from(CURRENCIES.contains(character));
-        } else if character.is_ascii_digit() {
-            self.digits += 1;
-        } else if !character.is_ascii_alphabetic() {
-            self.punctuation += 1;
-            self.exclamation_marks += usize::from(character == '!');
-            self.currency_marks += usize::from(character == '$');
-        }
+        self.ink += times;
+        self.punctuation += if byte.is_ascii_punctuation() { times } else { 0 };
     }
 
     /// A number of characters as a share of all except white space; None if there are none.
@@ -130,15 +145,15 @@ impl Characters {
 /// How many runs of digits and -.()+ have ten to twelve digits, and numbers after (713) and a blank.
 fn count_telephone_numbers(text: &str) -> usize {
     let raw = text.as_bytes();
-    let is_part = |byte: &u8| byte.is_ascii_digit() || b"-.()+/".contains(byte);
+    let is_part = |byte: &u8| matches!(byte, b'0'..=b'9' | b'-' | b'.' | b'(' | b')' | b'+' | b'/');
     let mut found = 0;
-    for run in raw.split(|byte| !is_part(byte)).filter(|run| run.len() >= 10) {
+    for run in find_runs(raw, 10, is_part) {
         if (10..=12).contains(&count_digits(run)) && !run.contains(&b'/') && !has_three_stops(run) {
             found += 1;
         }
     }
-    for after in raw.splitn(MAX_BRACKETS + 1, |byte| *byte == b'(').skip(1) {
-        found += usize::from(begins_with_area_code(after));
+    for bracket in memchr_iter(b'(', raw).take(MAX_BRACKETS) {
+        found += usize::from(begins_with_area_code(raw.get(bracket + 1..).unwrap_or(&[])));
     }
     found
 }
@@ -158,7 +173,7 @@ fn has_three_stops(run: &[u8]) -> bool {
 fn begins_with_area_code(after: &[u8]) -> bool {
     // Python looks at 17 characters, and each beyond ASCII ends a number; more than 17 bytes are not needed.
     let after = after.get(..17).unwrap_or(after);
-    let Some(closing) = memchr::memmem::find(after, b") ") else { return false };
+    let Some(closing) = memmem::find(after, b") ") else { return false };
     let (area, local) = after.split_at(closing);
     let local = local.get(2..).unwrap_or(&[]);
     let size = local.iter().position(|byte| !byte.is_ascii_digit() && !b"-. ".contains(byte));
@@ -247,9 +262,10 @@ fn is_address(word: &str) -> Read<bool> {
 
 fn is_private(address: &str) -> bool {
     let address = strip_mark(address);
+    let second = address.strip_prefix("172.").and_then(|rest| rest.split_once('.')).map(|(second, _)| second);
     let begins = |beginnings: &[&str]| beginnings.iter().any(|beginning| address.starts_with(beginning));
     begins(&["0.", "10.", "127.", "169.254.", "192.168.", "fc", "fd", "fe80:", "::1"])
-        || (16..32).any(|n| address.starts_with(&format!("172.{n}.")))
+        || second.is_some_and(|second| second.len() == 2 && (16..32).any(|n| second.parse() == Ok(n)))
 }
 
 /// An address without what RFC 5321, 4.1.3 has before one of IPv6; ::ffff:192.0.2.7 is 192.0.2.7.

@@ -1,6 +1,5 @@
 //! nbspam/tokens/__init__.py: a Message becomes the tokens of each view.
 
-mod addresses;
 pub mod bag;
 pub mod characters;
 mod headers;
@@ -50,12 +49,12 @@ pub fn tokenize(message: &Message, wanted: Wanted) -> Read<Tokens> {
     }
     // Those of the whole message come first, so that a flood of URLs does not push them out.
     tokens.structure = structure::tokenize_form(message, header.size_bytes);
-    tokens.structure.extend(&header.order, "", MAX_TOKENS);
-    tokens.structure.extend(&texts.structure, "", MAX_TOKENS);
+    tokens.structure.extend(&header.order, MAX_TOKENS);
+    tokens.structure.extend(&texts.structure, MAX_TOKENS);
     tokens.structure.truncate(MAX_TOKENS);
     if wanted.signature {
         tokens.signature = sign_text(&tokens.body, &tokens.structure);
     }
-    tokens.sent.extend(&texts.structure, "", MAX_TOKENS);
+    tokens.sent.extend(&texts.structure, MAX_TOKENS);
     Ok(tokens)
 }

@@ -1,16 +1,15 @@
 //! nbspam/tokens/structure.py: how a message is made, and the addresses of the web in it.
 
-use super::addresses::normalise_ipv4;
 use super::bag::{Words, INNER};
 use super::headers::counts_as_evidence;
 use super::unicode_words::fold;
-use super::words::{
-    alphabet, has_zero_width, list_parents, look_up, make_skip_token, push_parents, split_words, MAX_WORD,
-};
+use super::words::{has_zero_width, make_skip_token, push_parents, split_words, MAX_WORD};
 use crate::mail::headers::{find_header, find_header_fields, unify_line_ends};
 use crate::mail::message::{Document, Html, Message, Part, Read};
+use crate::python::call;
 use crate::text::{
-    first, is_alpha, is_ascii_digit, is_space, last, lower, partition, pin, rpartition, without_space,
+    first, is_alpha, is_ascii_digit, is_space, last, lower, partition, pin, rpartition, split_kept,
+    without_space,
 };
 use std::borrow::Cow;
 
@@ -29,8 +28,6 @@ const MAX_RAW_BYTES: usize = 3_000;
 const MAX_LINE_END: usize = 3;
 const RUN_BYTES: usize = 5;
 const ONE_IN: u32 = 16;
-const PATH: [u8; 256] = alphabet(b"");
-const FACTORS: [u32; RUN_BYTES] = [1_097_303, 196_797, 1_664_525, 69_069, 1_566_083];
 const MAGIC: [(&[u8], &str); 11] = [
     (b"MZ", "exe"),
     (b"PK\x03\x04", "zip"),
@@ -117,7 +114,7 @@ fn tokenize_filename(filename: &str, found: &mut Words) -> Read<()> {
     }
     // The name that counts, not the one that is seen.
     let opened = if stem.is_empty() { name } else { stem }.replace('\u{202e}', "");
-    found.extend(&split_words(&opened, MAX_NAME_WORDS)?, "file=", MAX_NAME_WORDS);
+    split_words(&opened, MAX_NAME_WORDS, "file=", found)?;
     if !name.is_ascii() && has_zero_width(filename)? {
         found.push("file=#zero-width");
     }
@@ -136,19 +133,19 @@ fn tokenize_document(document: &Document, found: &mut Words) -> Read<()> {
         if has_dot {
             found.push_pieces(&["inside=.", &shorten(ending, 10)]);
         }
-        let words = split_words(if stem.is_empty() { ending } else { stem }, MAX_NAME_WORDS)?;
-        found.extend(&words, "inside=", MAX_NAME_WORDS);
+        let opened = if stem.is_empty() { ending } else { stem };
+        split_words(opened, MAX_NAME_WORDS, "inside=", found)?;
     }
     for text in &document.says {
-        found.extend(&split_words(text, MAX_NAME_WORDS)?, "document=", MAX_NAME_WORDS);
+        split_words(text, MAX_NAME_WORDS, "document=", found)?;
     }
     Ok(())
 }
 
 /// Words of the title and of what is shown for images; how much is split or in comments.
 pub fn tokenize_page(html: &Html, found: &mut Words) -> Read<()> {
-    found.extend(&split_words(&html.title, MAX_TITLE_WORDS)?, "title=", MAX_TITLE_WORDS);
-    found.extend(&split_words(&html.alts.join(" "), MAX_ALT_WORDS)?, "alt=", MAX_ALT_WORDS);
+    split_words(&html.title, MAX_TITLE_WORDS, "title=", found)?;
+    split_words(&html.alts.join(" "), MAX_ALT_WORDS, "alt=", found)?;
     if html.comments > 0 {
         found.push_pieces(&["comments=", &bit_length(html.comments)]);
     }
@@ -190,18 +187,18 @@ pub fn cut_urls(text: &str) -> (Cow<'_, str>, Vec<&str>) {
 
 /// Where the first character is that no address has; brackets may be around a host of IPv6.
 fn find_url_end(text: &[u8]) -> usize {
+    // Chinese follows an address without a space.
+    let is_end = |byte: &u8| !byte.is_ascii() || *byte <= b' ' || b"<>\"'`{}|\\^[]".contains(byte);
     let text = text.get(..MAX_URL).unwrap_or(text);
-    let size = text.iter().position(|byte| !byte.is_ascii()).unwrap_or(text.len());
-    let head = text.get(..size).unwrap_or(text); // Chinese follows an address without a space
     let mut start = 0;
-    if head.first() == Some(&b'[') {
-        let bracket = head.iter().take(MAX_HOST).position(|byte| *byte == b']').unwrap_or(0);
-        if head.iter().take(bracket).filter(|byte| **byte == b':').count() > 1 {
+    if text.first() == Some(&b'[') {
+        let host = text.iter().take(MAX_HOST).take_while(|byte| byte.is_ascii());
+        let bracket = host.clone().position(|byte| *byte == b']').unwrap_or(0);
+        if host.take(bracket).filter(|byte| **byte == b':').count() > 1 {
             start = bracket + 1;
         }
     }
-    let stop = head.iter().skip(start).position(|byte| *byte <= b' ' || b"<>\"'`{}|\\^[]".contains(byte));
-    stop.map_or(size, |stop| start + stop)
+    start + text.iter().skip(start).take_while(|byte| !is_end(byte)).count()
 }
 
 /// What a URL leads to.
@@ -231,9 +228,7 @@ fn read_host(authority: &str) -> Read<Host> {
     if host.contains(['%', '&']) {
         found.tokens.push("url=#escaped-host");
     }
-    for name in list_parents(&found.name) {
-        found.tokens.push_pieces(&["url=", name]);
-    }
+    push_parents(&found.name, "url=", &mut found.tokens);
     let is_number = found.name.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
     if found.name.contains(':') || (is_number && found.name.bytes().any(|byte| byte != b'.')) {
         found.tokens.push("url=#ip");
@@ -269,7 +264,7 @@ pub fn read_url(url: &str, found: &mut Words) -> Read<String> {
     let rest = without_space(&rest);
     let (authority, path) = split_authority(&rest)?;
     let host = read_host(&authority)?;
-    found.extend(&host.tokens, "", usize::MAX);
+    found.extend(&host.tokens, usize::MAX);
     let path = if path.contains('%') { Cow::Owned(unescape(path)) } else { Cow::Borrowed(path) };
     if path.len() > 1 {
         tokenize_path(&path, found);
@@ -278,7 +273,7 @@ pub fn read_url(url: &str, found: &mut Words) -> Read<String> {
     for inner in path.splitn(MAX_INNER + 1, "://").skip(1) {
         let inner = without_space(inner);
         let (inner_authority, _) = split_authority(&inner)?;
-        found.extend(&read_host(&inner_authority)?.tokens, "", usize::MAX);
+        found.extend(&read_host(&inner_authority)?.tokens, usize::MAX);
     }
     Ok(host.name)
 }
@@ -332,8 +327,17 @@ fn normalise_host(host: &str) -> Read<String> {
     }
     let name = host.trim_matches('.');
     let (_, _, top) = rpartition(name, ".");
-    let address = if top.starts_with(|one: char| one.is_ascii_digit()) { normalise_ipv4(name) } else { None };
-    Ok(address.unwrap_or_else(|| name.to_string()))
+    if top.starts_with(|one: char| one.is_ascii_digit()) && !is_plain_address(name) {
+        return call("nbspam.tokens.addresses", "normalise_ipv4", (name,));
+    }
+    Ok(name.to_string())
+}
+
+/// True for an address of IPv4 in its usual form.
+fn is_plain_address(host: &str) -> bool {
+    let is_plain = |part: &str| part.len() == 1 || !part.starts_with(['0', '+']);
+    let numbers = host.split('.').map(|part| part.parse::<u8>().ok().filter(|_| is_plain(part)));
+    numbers.collect::<Option<Vec<u8>>>().is_some_and(|numbers| numbers.len() == 4)
 }
 
 /// The text with its escapes (%2F) decoded, as UTF-8.
@@ -356,49 +360,60 @@ fn unescape(text: &str) -> String {
 
 /// Words of path and query; numbers are dropped, long runs become skip tokens.
 fn tokenize_path(path: &str, found: &mut Words) {
-    let is_kept = |byte: &u8| byte.is_ascii() && look_up(&PATH, *byte) != b' ';
-    let words = path.as_bytes().split(|byte| !is_kept(byte)).filter(|word| !word.is_empty());
-    for word in words.take(MAX_PATH_WORDS) {
-        let word: String = word.iter().map(|byte| char::from(byte.to_ascii_lowercase())).collect();
+    let path = path.to_ascii_lowercase();
+    for word in split_kept(&path, |byte| byte.is_ascii_alphanumeric()).take(MAX_PATH_WORDS) {
         if word.len() > MAX_WORD {
-            found.push_pieces(&["url=", &make_skip_token(&word)]);
-        } else if word.len() > 1 && !is_ascii_digit(&word) {
-            found.push_pieces(&["url=/", &word]);
+            found.push_pieces(&["url=", &make_skip_token(word)]);
+        } else if word.len() > 1 && !is_ascii_digit(word) {
+            found.push_pieces(&["url=/", word]);
         }
     }
 }
 
-/// The Latin-1 character that stands for a byte in a token; none is white space or a control character.
-fn show(byte: u8) -> u8 {
-    match byte {
-        0x80..=0xa0 => byte + 0x40,
-        b' ' => 0xb7,
-        b'\n' => 0xb6,
-        b'\t' => 0xbb,
-        0x21..=0x7e | 0xa1..=0xff => byte,
-        _ => 0xa4,
+/// Byte -> the Latin-1 character that stands for it in a token: no white space, no control character.
+const SHOWN: [u8; 256] = {
+    let mut table = [0xa4; 256];
+    let mut byte = 0x21;
+    while byte < 256 {
+        table[byte] = match byte {
+            0x7f => 0xa4,
+            0x80..=0xa0 => byte as u8 + 0x40,
+            _ => byte as u8,
+        };
+        byte += 1;
     }
-}
+    table[b' ' as usize] = 0xb7;
+    table[b'\n' as usize] = 0xb6;
+    table[b'\t' as usize] = 0xbb;
+    table
+};
 
 /// The chosen runs of the first MAX_RAW_BYTES of a message, in order, repeats kept.
 pub fn tokenize_raw(data: &[u8]) -> Words {
-    let text: Vec<u8> = cut_out_notes(data).into_iter().map(show).collect();
+    let text = show_raw(data);
     let mut found = Words::default();
-    for run in text.windows(RUN_BYTES) {
-        // The hash is a sum of the bytes, the last one first, each times a factor; it is below 2^32.
-        let sum: u32 = run.iter().rev().zip(FACTORS).map(|(byte, factor)| u32::from(*byte) * factor).sum();
-        if (sum >> 16) % ONE_IN == 0 {
-            let shown: String = run.iter().map(|byte| char::from(*byte)).collect();
-            found.push_pieces(&["raw=", &shown]);
-        }
+    for run in text.windows(RUN_BYTES).filter(|run| is_chosen(run)) {
+        found.push_latin_1("raw=", run);
     }
     found
 }
 
-/// The first MAX_RAW_BYTES without `From ` lines, fields that are no evidence, empty lines at the end.
-fn cut_out_notes(data: &[u8]) -> Vec<u8> {
+/// True of one run in ONE_IN, by a sum of the bytes, each times a factor; it is below 2^32.
+fn is_chosen(run: &[u8]) -> bool {
+    let [a, b, c, d, e] = run else { return false };
+    let times = |byte: &u8, factor: u32| u32::from(*byte) * factor;
+    let sum = times(a, 1_566_083)
+        + times(b, 69_069)
+        + times(c, 1_664_525)
+        + times(d, 196_797)
+        + times(e, 1_097_303);
+    (sum >> 16) % ONE_IN == 0
+}
+
+/// The first MAX_RAW_BYTES as SHOWN, without `From ` lines, fields that are no evidence, empty lines at the end.
+fn show_raw(data: &[u8]) -> Vec<u8> {
     let most = MAX_LINE_END * MAX_RAW_BYTES;
-    let mut kept: Vec<u8> = Vec::new();
+    let mut kept: Vec<u8> = Vec::with_capacity(data.len().min(2 * most));
     let mut after = find_header(data, 0);
     for (start, stop, name) in find_header_fields(data) {
         if counts_as_evidence(&name) {
@@ -408,9 +423,8 @@ fn cut_out_notes(data: &[u8]) -> Vec<u8> {
     }
     kept.extend_from_slice(data.get(after..data.len().min(after + most)).unwrap_or(&[]));
     kept.truncate(most);
-    let mut text = unify_line_ends(&kept).to_vec();
-    text.truncate(MAX_RAW_BYTES);
+    let text = unify_line_ends(&kept);
+    let text = text.get(..MAX_RAW_BYTES).unwrap_or(&text);
     let end = text.iter().rposition(|byte| *byte != b'\n').map_or(0, |last| last + 1);
-    text.truncate(end);
-    text
+    text.iter().take(end).map(|byte| SHOWN.get(usize::from(*byte)).copied().unwrap_or(*byte)).collect()
 }

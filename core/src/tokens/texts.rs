@@ -7,7 +7,7 @@ use crate::limits::MAX_TOKENS;
 use crate::mail::html::read_html;
 use crate::mail::message::{Html, Part, Read};
 use crate::python::call;
-use crate::text::{lower, partition};
+use crate::text::{find_runs, lower, partition};
 use std::borrow::Cow;
 use std::collections::HashSet;
 
@@ -32,7 +32,7 @@ impl Texts {
         }
         for (name, text) in &part.embedded_headers {
             if name == "subject" || name == "from" {
-                self.body.extend(&split_words(text, MAX_TOKENS)?, "", MAX_TOKENS);
+                split_words(text, MAX_TOKENS, "", &mut self.body)?;
             }
         }
         Ok(())
@@ -68,7 +68,8 @@ impl Texts {
             .filter(|part| part.content_type == "text/plain")
             .map(|part| part.text.as_str())
             .collect();
-        let found = split_words(&cut_urls(&plain.join("\n")).0, MAX_TOKENS)?;
+        let mut found = Words::default();
+        split_words(&cut_urls(&plain.join("\n")).0, MAX_TOKENS, "", &mut found)?;
         let shown: HashSet<&str> = self.body.iter().collect();
         let differs = 2 * found.iter().filter(|word| !shown.contains(word)).count() > found.len();
         if differs {
@@ -102,13 +103,12 @@ impl Texts {
             hosts.push(read_url(url, &mut self.structure)?);
         }
         let limit = MAX_TOKENS.saturating_sub(self.body.len());
-        let words = if has_long_line(&text) {
+        if has_long_line(&text) {
             let bare: String = call("nbspam.tokens.armour", "remove_armour", (text.as_ref(),))?;
-            split_words(&bare, limit)?
+            split_words(&bare, limit, "", &mut self.body)?;
         } else {
-            split_words(&text, limit)?
-        };
-        self.body.extend(&words, "", limit);
+            split_words(&text, limit, "", &mut self.body)?;
+        }
         Ok((text, hosts))
     }
 
@@ -135,14 +135,12 @@ impl Texts {
 
 /// True if a text may have a line of base64, whatever is beyond ASCII in it.
 fn has_long_line(text: &str) -> bool {
-    let mut size = 0;
-    for byte in text.bytes().filter(u8::is_ascii) {
-        size = if byte.is_ascii_alphanumeric() || byte == b'+' || byte == b'/' { size + 1 } else { 0 };
-        if size == LONG_LINE {
-            return true;
-        }
+    let is_base64 = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/');
+    let has_run = |text: &[u8]| find_runs(text, LONG_LINE, is_base64).next().is_some();
+    if text.is_ascii() {
+        return has_run(text.as_bytes());
     }
-    false
+    has_run(&text.bytes().filter(u8::is_ascii).collect::<Vec<u8>>())
 }
 
 /// True if a link's text is the name of a host with other last two labels than the host it leads to.

@@ -1,5 +1,6 @@
 //! nbspam/mail/html/entities.py: character references of HTML decoded as browsers do.
 
+use crate::mail::charset::WINDOWS_C1;
 use crate::mail::message::{LeftToPython, Read};
 use crate::text::first;
 use memchr::memchr;
@@ -18,7 +19,6 @@ const COMMON: [(&str, &str); 8] = [
     ("copy", "©"),
     ("reg", "®"),
 ];
-const WINDOWS_C1: &str = "€\u{81}‚ƒ„…†‡ˆ‰Š‹Œ\u{8d}Ž\u{8f}\u{90}‘’“”•–—˜™š›œ\u{9d}žŸ";
 const MAX_NAME: usize = 32;
 
 type Names = HashMap<String, String>;

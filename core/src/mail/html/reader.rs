@@ -2,28 +2,27 @@
 
 use super::entities::decode_references;
 use super::styles::{is_screen, Around, Property, Sheet, INHERITED, NORMAL, TINY, TRANSPARENT};
-use super::tags::{resolve, Kind, Tag};
-use crate::mail::message::{Html, LeftToPython, Read};
+use super::tags::{Kind, Tag};
+use crate::mail::message::{Html, LeftToPython, Read, RARE};
+use crate::python::call;
 use crate::text::is_space;
 use crate::tokens::characters::is_alnum;
 use memchr::{memchr, memmem};
-use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
 
 const MAX_TAGS: usize = 12_000;
 const MAX_REACH: usize = 100;
 const MAX_SHEETS: usize = 100;
-const MAX_RESOLVED: usize = 300;
 const NEAR: i32 = 20; // of a channel
-const TURN: char = '\u{202e}';
-const TURN_BACK: char = '\u{202c}';
 
-/// Read an HTML text.
+/// Read an HTML text; one with a rare element or style is read by Python.
 pub fn read_html(text: &str) -> Read<Html> {
-    if memchr(0, text.as_bytes()).is_some() {
-        return Reader::new(&text.replace('\0', ""))?.read();
+    let is_rare = memchr(0, text.as_bytes()).is_some() || memmem::find(text.as_bytes(), b"--!>").is_some();
+    let found = if is_rare { Err(RARE) } else { Reader::new(text).and_then(Reader::read) };
+    match found {
+        Err(RARE) => call("nbspam.mail.html.reader", "read_html", (text,)),
+        found => found,
     }
-    Reader::new(text)?.read()
 }
 
 /// What a text inherits: its properties, and what follows from them; see State in Python.
@@ -32,28 +31,20 @@ struct State {
     values: [f64; INHERITED],
     is_gone: bool, // by itself, or by an element around
     around: Around,
-    has_no_place: bool,
     is_hidden: bool,
-    is_turned: bool,
     is_quoted: bool,
 }
-
-/// What makes two states the same.
-type StateKey = ([u64; INHERITED], bool, Around);
 
 impl State {
     fn new(values: [f64; INHERITED], is_gone: bool, around: Around) -> Self {
         let get = |property: Property| values.get(property as usize).copied().unwrap_or_default();
-        let has_no_place = is_gone || get(Property::Shut) != 0.0;
         let is_seen = get(Property::Visibility) != 0.0 && get(Property::Size) > TINY;
         let is_lost = is_invisible(get(Property::Colour) as i32, get(Property::Background) as i32);
         State {
             values,
             is_gone,
             around,
-            has_no_place,
-            is_hidden: has_no_place || !is_seen || is_lost,
-            is_turned: get(Property::Override) != 0.0 && get(Property::Leftward) != 0.0,
+            is_hidden: is_gone || !is_seen || is_lost,
             is_quoted: get(Property::Quoted) != 0.0,
         }
     }
@@ -79,13 +70,7 @@ impl State {
         for (value, own) in values.iter_mut().zip(tag.look.inherited) {
             *value = own.unwrap_or(*value);
         }
-        let shut = Property::Shut as usize;
-        let is_shut = self.values.get(shut) == Some(&1.0) && tag.look.inherited.get(shut) == Some(&Some(1.0));
-        State::new(values, self.is_gone || tag.look.is_gone || is_shut, self.around | tag.look.around)
-    }
-
-    fn key(&self) -> StateKey {
-        (self.values.map(f64::to_bits), self.is_gone, self.around)
+        State::new(values, self.is_gone || tag.look.is_gone, self.around | tag.look.around)
     }
 }
 
@@ -138,36 +123,31 @@ struct Reader<'a> {
     states: Vec<State>,
     opened: Vec<(TagPlace, StatePlace)>, // and the state outside of each
     known: HashMap<(Around, &'a str), TagPlace>, // by what is around, and by their text
-    places: HashMap<StateKey, StatePlace>, // of states
     inside: HashMap<(StatePlace, TagPlace), StatePlace>, // the state inside a tag that changes it
     colours: BTreeSet<u32>,
     sheet: Sheet,
     sheets: usize,
     link: Option<String>,
     start: usize, // where its text begins
-    base: Option<String>,
 }
 
 impl<'a> Reader<'a> {
     fn new(text: &'a str) -> Read<Self> {
         let mut sheet = Sheet::new();
         let nothing = Tag::read("/wbr", &mut sheet, 0)?;
-        let root = State::root();
         Ok(Reader {
             walk: Walk { text, end: 0 },
             html: Html::default(),
             tags: vec![nothing],
-            states: vec![root],
+            states: vec![State::root()],
             opened: Vec::new(),
             known: HashMap::new(),
-            places: HashMap::from([(root.key(), 0)]),
             inside: HashMap::new(),
             colours: BTreeSet::new(),
             sheet,
             sheets: 0,
             link: None,
             start: 0,
-            base: None,
         })
     }
 
@@ -202,14 +182,14 @@ impl<'a> Reader<'a> {
                 Kind::Close => state = self.end(place, state)?,
                 Kind::Block => {
                     state = self.begin_block(place, state)?;
-                    if self.state(state)?.has_no_place {
+                    if self.state(state)?.is_gone {
                         mark = Some(self.html.visible.len());
                     }
                 }
                 Kind::Break => self.separate(state)?,
                 Kind::Void => mark = Some(self.html.visible.len()),
                 Kind::Raw => {
-                    rest = Cow::Borrowed(self.take_raw(place, rest.len(), state)?);
+                    rest = self.take_raw(place, rest.len(), state)?;
                     mark = Some(self.html.visible.len());
                 }
             }
@@ -217,7 +197,7 @@ impl<'a> Reader<'a> {
                 self.note(place, state)?;
             }
             if !rest.is_empty() {
-                self.add_text(&rest, state, mark)?;
+                self.add_text(rest, state, mark)?;
             }
         }
         self.finish()
@@ -240,13 +220,7 @@ impl<'a> Reader<'a> {
         if state.is_quoted {
             self.html.quoted += text.matches('\n').count();
         }
-        if state.is_turned {
-            visible.push(TURN);
-            visible.push_str(&text.replace('\n', " "));
-            visible.push(TURN_BACK);
-        } else {
-            visible.push_str(&text);
-        }
+        visible.push_str(&text);
         Ok(())
     }
 
@@ -264,14 +238,6 @@ impl<'a> Reader<'a> {
         self.html.visible.push_str(self.walk.rest());
         self.end_link();
         let mut html = self.html;
-        if let Some(base) = self.base.filter(|base| !base.is_empty()) {
-            html.links.truncate(MAX_RESOLVED);
-            html.images.truncate(MAX_RESOLVED);
-            let targets = html.links.iter_mut().map(|(target, _)| target);
-            for address in targets.chain(&mut html.images) {
-                *address = resolve(&base, address)?;
-            }
-        }
         html.colours = self.colours.iter().map(|colour| format!("#{colour:06x}")).collect();
         Ok(html)
     }
@@ -285,11 +251,8 @@ impl<'a> Reader<'a> {
             return Ok(*inside);
         }
         let found = self.state(state)?.inside(self.tag(tag)?);
-        let next = self.states.len();
-        let inside = *self.places.entry(found.key()).or_insert(next);
-        if inside == next {
-            self.states.push(found);
-        }
+        let inside = self.states.len();
+        self.states.push(found);
         self.inside.insert((state, tag), inside);
         Ok(inside)
     }
@@ -329,7 +292,7 @@ impl<'a> Reader<'a> {
         if state.is_hidden {
             self.html.hidden.push('\n');
         }
-        if !state.has_no_place {
+        if !state.is_gone {
             self.html.visible.push('\n');
             self.html.quoted += usize::from(state.is_quoted);
         }
@@ -353,8 +316,6 @@ impl<'a> Reader<'a> {
             self.end_link();
             self.link = link;
             self.start = self.html.visible.len();
-        } else if name == "base" {
-            self.base = self.base.take().or(link); // the first one counts
         } else if let Some(link) = link {
             self.html.links.push((link, String::new()));
         }
@@ -378,10 +339,10 @@ impl<'a> Reader<'a> {
     }
 
     /// The tag that a piece begins with, and the text after it.
-    fn read_piece(&mut self, piece: &'a str, state: StatePlace) -> Read<(TagPlace, Cow<'a, str>)> {
+    fn read_piece(&mut self, piece: &'a str, state: StatePlace) -> Read<(TagPlace, &'a str)> {
         if let Some((text, rest)) = split_at_end(piece) {
             if let Some(tag) = self.known.get(&(self.state(state)?.around, text)) {
-                return Ok((*tag, Cow::Borrowed(rest)));
+                return Ok((*tag, rest));
             }
         }
         let first = piece.bytes().next();
@@ -393,34 +354,32 @@ impl<'a> Reader<'a> {
             return self.read_tag(piece, state);
         }
         if matches!(first, Some(b'?' | b'/')) {
-            return Ok((NOTHING, self.skip_past(b">", piece)));
+            return Ok((NOTHING, self.skip_past(">", piece)));
         }
         let start = self.walk.end - piece.len() - 1;
-        Ok((NOTHING, Cow::Borrowed(self.walk.from(start))))
+        Ok((NOTHING, self.walk.from(start)))
     }
 
     /// The text after a comment, or after another piece that begins with `!`.
-    fn skip_declaration(&mut self, piece: &'a str) -> Cow<'a, str> {
+    fn skip_declaration(&mut self, piece: &'a str) -> &'a str {
         let is_comment = piece.starts_with("!--");
         let word = piece.as_bytes().get(1..8).unwrap_or_default();
         self.html.comments += usize::from(is_comment || !word.eq_ignore_ascii_case(b"doctype"));
         if is_comment {
-            let inside = piece.get(1..).unwrap_or_default();
-            let start = if inside.starts_with("--!") { 3 } else { 0 }; // <!--!> is no end
-            self.skip_past(b"-->", inside.get(start..).unwrap_or_default())
+            self.skip_past("-->", piece.get(1..).unwrap_or_default())
         } else {
-            self.skip_past(b">", piece)
+            self.skip_past(">", piece)
         }
     }
 
-    fn read_tag(&mut self, piece: &'a str, state: StatePlace) -> Read<(TagPlace, Cow<'a, str>)> {
-        let Some((text, rest)) = self.read_whole_tag(piece) else { return Ok((NOTHING, Cow::Borrowed(""))) };
+    fn read_tag(&mut self, piece: &'a str, state: StatePlace) -> Read<(TagPlace, &'a str)> {
+        let Some((text, rest)) = self.read_whole_tag(piece) else { return Ok((NOTHING, "")) };
         let around = self.state(state)?.around;
         let tag = Tag::read(text, &mut self.sheet, around)?;
         let place = self.tags.len();
         self.tags.push(tag);
         self.known.insert((around, text), place);
-        Ok((place, Cow::Borrowed(rest)))
+        Ok((place, rest))
     }
 
     /// The text of a tag and what follows; a `>` in quotes is no end, and without an end all is lost.
@@ -453,24 +412,14 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The text after a marker, in this piece or a later one; `--!>` ends a comment, too.
-    fn skip_past(&mut self, marker: &[u8], piece: &'a str) -> Cow<'a, str> {
+    /// The text after a marker, in this piece or a later one.
+    fn skip_past(&mut self, marker: &str, piece: &'a str) -> &'a str {
         let mut piece = piece;
         loop {
-            let wrong = memmem::find(piece.as_bytes(), b"--!>");
-            let right = memmem::find(piece.as_bytes(), marker).map(|place| place + marker.len());
-            let end = match (right, wrong.map(|place| place + "--!>".len())) {
-                (Some(right), Some(wrong)) => Some(right.min(wrong)),
-                (right, wrong) => right.or(wrong),
-            };
-            if let Some(end) = end {
-                let rest = piece.get(end..).unwrap_or_default();
-                return match wrong {
-                    Some(wrong) if wrong >= end => Cow::Owned(rest.replacen("--!>", "-->", 1)),
-                    _ => Cow::Borrowed(rest),
-                };
+            if let Some((_, rest)) = piece.split_once(marker) {
+                return rest;
             }
-            let Some(next) = self.walk.next() else { return Cow::Borrowed("") };
+            let Some(next) = self.walk.next() else { return "" };
             piece = next;
         }
     }
@@ -519,7 +468,7 @@ fn split_at_end(piece: &str) -> Option<(&str, &str)> {
 fn is_end_of(name: &str, piece: &str) -> bool {
     let Some(text) = piece.strip_prefix('/') else { return false };
     let is_same = text.get(..name.len()).is_some_and(|start| start.eq_ignore_ascii_case(name));
-    is_same && text.as_bytes().get(name.len()).map_or(true, |byte| b" \t\r\n\x0c/>".contains(byte))
+    is_same && text.as_bytes().get(name.len()).is_none_or(|byte| b" \t\r\n\x0c/>".contains(byte))
 }
 
 fn is_word(character: Option<char>) -> Read<bool> {

@@ -1,8 +1,8 @@
 //! nbspam/mail/html/styles.py: declarations of CSS that can hide a text, and the sheets they are in.
 
-use crate::mail::message::Read;
+use crate::mail::message::{Read, RARE};
 use crate::python::call;
-use crate::text::{first, is_digit, is_space, lower, partition, split_space};
+use crate::text::{is_digit, is_space, lower, partition, split_space};
 use memchr::memmem;
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -12,6 +12,7 @@ const MAX_RULES: usize = 1_000;
 const MAX_SELECTORS: i64 = 20_000;
 const MAX_ASKED: usize = 100;
 const MAX_LOOKS: i64 = 100_000;
+const MAX_COLOUR: usize = 80; // bytes of a value
 const MOST: f64 = 1e6;
 pub const NORMAL: f64 = 16.0;
 pub const TINY: f64 = 2.0;
@@ -21,19 +22,15 @@ pub const FAINT_OPACITY: f64 = 0.1;
 
 /// A set of the marks that rules want around an element: bit n is the n-th one of a sheet.
 pub type Around = u128;
-pub const DRAWING: Around = 1; // the mark `svg`
 
 /// What is known of an element; the first ones are inherited by the text in it.
 #[derive(Clone, Copy)]
 pub enum Property {
-    Shut,
     Quoted,
     Visibility,
     Size,
     Colour,
     Background,
-    Leftward,
-    Override,
     Overflow,
     Indent,
     Opacity,
@@ -42,9 +39,10 @@ pub enum Property {
     MaxHeight,
     Width,
     MaxWidth,
+    Direction,
 }
-pub const INHERITED: usize = Property::Override as usize + 1;
-const PROPERTIES: usize = Property::MaxWidth as usize + 1;
+pub const INHERITED: usize = Property::Background as usize + 1;
+const PROPERTIES: usize = Property::Direction as usize + 1;
 
 // Words of `display` that matter; any other one is OTHER.
 pub const NONE: f64 = 0.0;
@@ -95,15 +93,6 @@ fn pixels(unit: &str) -> Option<f64> {
     })
 }
 
-/// One for a number without unit.
-fn plain(unit: &str, percent: f64) -> Option<f64> {
-    match unit {
-        "" => Some(1.0),
-        "%" => Some(percent),
-        _ => None,
-    }
-}
-
 /// A number, within MOST, times what its unit is.
 fn parse_number(value: &str, units: impl Fn(&str) -> Option<f64>) -> Option<f64> {
     let digits = value.trim_end_matches(|character: char| character.is_ascii_lowercase() || character == '%');
@@ -113,23 +102,12 @@ fn parse_number(value: &str, units: impl Fn(&str) -> Option<f64>) -> Option<f64>
     Some(if least > -MOST { least } else { -MOST }) // so -MOST if it is not a number
 }
 
-/// `float(text)` of ASCII: with blanks around, and underscores between digits.
+/// `float(text)` of ASCII: with blanks around, and underscores between digits, which are rare.
 fn parse_float(text: &str) -> Option<f64> {
-    let text = text.trim_matches(|character| matches!(character, '\t'..='\r' | ' '));
-    if !text.contains('_') {
-        return text.parse().ok();
+    if text.contains('_') {
+        return call("builtins", "float", (text,)).ok();
     }
-    let is_digit = |piece: Option<u8>| piece.is_some_and(|byte| byte.is_ascii_digit());
-    let pieces: Vec<&str> = text.split('_').collect();
-    let is_between = pieces.windows(2).all(|pair| match pair {
-        [before, after] => is_digit(before.bytes().last()) && is_digit(after.bytes().next()),
-        _ => false,
-    });
-    if is_between {
-        pieces.concat().parse().ok()
-    } else {
-        None
-    }
+    text.trim_matches(|character| matches!(character, '\t'..='\r' | ' ')).parse().ok()
 }
 
 /// Pixels, or a number without unit.
@@ -141,7 +119,11 @@ fn parse_length(value: &str) -> Option<f64> {
 }
 
 fn parse_opacity(value: &str) -> Option<f64> {
-    parse_number(value, |unit| plain(unit, 0.01))
+    parse_number(value, |unit| match unit {
+        "" => Some(1.0),
+        "%" => Some(0.01),
+        _ => None,
+    })
 }
 
 /// Pixels, as if the size around were NORMAL.
@@ -223,41 +205,20 @@ fn double(colour: u32) -> u32 {
     ((colour >> 8) << 16 | (colour >> 4 & 15) << 8 | colour & 15) * 17
 }
 
-/// The colour of `rgb(255 0 0 / 50%)`; that of `hsl(120, 100%, 50%)`, which is rare, by Python.
+/// The colour of `rgb(255, 0, 0)`; of another function by Python.
 fn parse_colour_function(value: &str) -> Read<i32> {
     if !value.contains('(') {
         return Ok(UNKNOWN_COLOUR);
     }
-    let start = first(value, 80).replace("none", "0");
-    let (name, _, inside) = partition(&start, "(");
-    let name = name.trim_matches(is_space);
-    match name.strip_suffix('a').unwrap_or(name) {
-        "rgb" => {}
-        "hsl" => return call("nbspam.mail.html.styles", "parse_colour", (value,)),
-        _ => return Ok(UNKNOWN_COLOUR),
+    let inside = value.strip_prefix("rgb(").and_then(|rest| rest.strip_suffix(')'));
+    let inside = inside.filter(|_| value.len() < MAX_COLOUR).unwrap_or_default();
+    let channels = inside.split(',').map(|channel| channel.trim_start_matches(' ').parse::<u8>().ok());
+    match channels.collect::<Vec<_>>()[..] {
+        [Some(red), Some(green), Some(blue)] => {
+            Ok(i32::from(red) << 16 | i32::from(green) << 8 | i32::from(blue))
+        }
+        _ => call("nbspam.mail.html.styles", "parse_colour", (value,)),
     }
-    let (inside, _, _) = partition(inside, ")");
-    let words = inside.split(|character| is_space(character) || matches!(character, ',' | '/'));
-    let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
-    let (channels, opacity) = match words.as_slice() {
-        [red, green, blue] => ([red, green, blue], Some(1.0)),
-        [red, green, blue, opacity] => ([red, green, blue], parse_opacity(opacity)),
-        _ => return Ok(UNKNOWN_COLOUR),
-    };
-    let mut colour = 0;
-    for word in channels {
-        let Some(value) = parse_number(word, |unit| plain(unit, 2.55)) else { return Ok(UNKNOWN_COLOUR) };
-        colour = colour << 8 | round(value.clamp(0.0, 255.0));
-    }
-    Ok(if opacity.unwrap_or(0.0) <= FAINT_OPACITY { TRANSPARENT } else { colour })
-}
-
-/// `round(value)` of 0 to 255: a half becomes the next even number.
-fn round(value: f64) -> i32 {
-    let floor = value.floor();
-    let above = value - floor;
-    let is_odd = floor as i32 & 1 == 1;
-    floor as i32 + i32::from(above > 0.5 || (above == 0.5 && is_odd))
 }
 
 /// The colour of a background; UNKNOWN_COLOUR if it is a picture.
@@ -302,8 +263,8 @@ fn read_declaration(name: &str, value: &str) -> Read<Option<(Property, f64)>> {
         "overflow" | "overflow-y" => (Property::Overflow, is(value == "hidden")),
         "text-indent" => (Property::Indent, parse_length(value)),
         "opacity" => (Property::Opacity, parse_opacity(value)),
-        "unicode-bidi" => (Property::Override, is(value.ends_with("override"))),
-        "direction" => (Property::Leftward, is(value == "rtl")),
+        "unicode-bidi" if value.ends_with("override") => return Err(RARE),
+        "unicode-bidi" | "direction" => (Property::Direction, is(true)), // which hides nothing
         "display" => (Property::Display, Some(parse_display(value))),
         "visibility" => (Property::Visibility, is(!matches!(value, "hidden" | "collapse"))),
         "height" => (Property::Height, parse_length(value)),
@@ -408,7 +369,7 @@ impl Sheet {
             rules: Vec::new(),
             by_mark: HashMap::new(),
             numbers: HashMap::new(),
-            asked: HashMap::from([("svg".to_string(), DRAWING)]),
+            asked: HashMap::from([("svg".to_string(), 1)]),
             size: 0,
             unread: MAX_SELECTORS,
             looks: MAX_LOOKS,
@@ -488,7 +449,7 @@ impl Sheet {
         }
         let mut bits = 0;
         for mark in marks {
-            let next = DRAWING << self.asked.len();
+            let next = 1 << self.asked.len();
             bits |= *self.asked.entry(mark.to_string()).or_insert(next);
         }
         Some(bits)
@@ -503,7 +464,6 @@ impl Sheet {
     pub fn find_marks(&self, name: &str, id: &str, classes: &str) -> Read<Marks> {
         let mut marks = Marks::default();
         if self.rules.is_empty() {
-            marks.asked = if name == "svg" { DRAWING } else { 0 };
             return Ok(marks);
         }
         let mut add = |mark: &str| {

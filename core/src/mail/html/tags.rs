@@ -3,12 +3,11 @@
 
 use super::entities::decode_references;
 use super::styles::{
-    parse_colour, Around, Marks, Properties, Property, Sheet, Style, BLOCK, DRAWING, FAINT_OPACITY,
-    INHERITED, INLINE, NONE, NORMAL, TINY, TRANSPARENT, UNKNOWN_COLOUR,
+    parse_colour, Around, Marks, Properties, Property, Sheet, Style, BLOCK, FAINT_OPACITY, INHERITED, INLINE,
+    NONE, NORMAL, TINY, TRANSPARENT, UNKNOWN_COLOUR,
 };
-use crate::mail::message::Read;
-use crate::python::ask;
-use crate::text::{count, first, is_digit, is_space, lower, partition};
+use crate::mail::message::{Read, RARE};
+use crate::text::{first, is_digit, is_space, lower, partition};
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -18,12 +17,13 @@ const MAX_ADDRESS: usize = 4_096;
 const FAR: f64 = -400.0; // pixels
 
 /// What a tag begins or ends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Kind {
     Open,
     Block,
     Close,
     Break,
+    #[default]
     Void,
     Raw,
 }
@@ -42,14 +42,14 @@ const KINDS: [(Kind, &str); 5] = [
     ),
     (Kind::Break, "br frame hr input"),
     (Kind::Raw, "iframe noembed noframes plaintext script style textarea title xmp"),
-    (Kind::Void, "base desc metadata defs symbol text tspan g"),
+    (Kind::Void, "base"),
 ];
 
 /// A set of names of elements: bit n is the n-th one of KINDS.
 pub type Names = u128;
 
 /// The name of an element, as its bit, too; "" and 0 if nothing depends on it.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 pub struct Name {
     pub text: &'static str,
     pub bit: Names,
@@ -72,10 +72,9 @@ impl Elements {
     fn ends(&self, name: &str) -> Names {
         self.bits(match name {
             "td" | "th" => "td th",
-            "tr" => "tr",
-            "li" => "li",
-            "table" => "svg",
-            _ => "p svg",
+            "tr" | "li" => name,
+            "table" => "",
+            _ => "p",
         })
     }
 }
@@ -93,16 +92,6 @@ fn elements() -> &'static Elements {
     })
 }
 
-/// How a drawing shows an element of its own.
-fn drawn_display(name: &str) -> Option<f64> {
-    match name {
-        "title" | "desc" | "metadata" | "defs" | "symbol" => Some(NONE),
-        "text" => Some(BLOCK),
-        "tspan" | "g" => Some(INLINE),
-        _ => None,
-    }
-}
-
 /// What a tag changes of what a text inherits.
 #[derive(Clone, Default)]
 pub struct Look {
@@ -118,6 +107,7 @@ impl Look {
 }
 
 /// One start or end tag; see Tag in Python for each field.
+#[derive(Default)]
 pub struct Tag {
     pub is_start: bool,
     pub name: Name,
@@ -145,31 +135,18 @@ impl Tag {
         let written = lower(written_name)?;
         let (name, kind) = match elements.known.get(written.as_ref()) {
             Some((name, kind)) => (*name, *kind),
-            None => (Name { text: "", bit: 0 }, Kind::Void),
+            None => (Name::default(), Kind::Void),
         };
-        let display = if around & DRAWING == 0 { None } else { drawn_display(name.text) };
-        let kind = if display.is_some() { Kind::Open } else { kind };
-        let mut tag = Tag {
-            is_start,
-            name,
-            kind,
-            ends: name.bit,
-            stops: 0,
-            look: Look::default(),
-            colours: Vec::new(),
-            pictures: Vec::new(),
-            link: None,
-            alt: String::new(),
-            media: String::new(),
-            shown: String::new(),
-            is_noted: false,
-        };
+        if is_start && matches!(name.text, "svg" | "base" | "bdo" | "details") {
+            return Err(RARE);
+        }
+        let mut tag = Tag { is_start, name, kind, ends: name.bit, ..Tag::default() };
         if is_start {
             let found = Attributes::read(after, name.text == "blockquote")?;
             tag.ends = elements.ends(name.text);
             let marks = sheet.find_marks(&written, found.get("id").unwrap_or(" "), found.text("class"))?;
             let rules = sheet.find_rules(&marks, around);
-            tag.apply(&found, &rules, &marks, around, display)?;
+            tag.apply(&found, &rules, &marks)?;
             tag.link = find_target(&written, &found)?;
             tag.alt = found.text("alt").to_string();
             tag.media = lower(found.text("media"))?.into_owned();
@@ -182,7 +159,7 @@ impl Tag {
         let has_background = name.bit & elements.with_background != 0;
         tag.stops = tag.ends | if has_background { elements.bits("table") } else { elements.walls };
         let says_something = [&tag.alt, &tag.shown].iter().any(|text| !text.is_empty());
-        tag.is_noted = matches!(name.text, "a" | "base")
+        tag.is_noted = name.text == "a"
             || tag.link.as_ref().is_some_and(|link| !link.is_empty())
             || says_something
             || !tag.pictures.is_empty()
@@ -191,51 +168,26 @@ impl Tag {
     }
 
     /// Find what attributes, rules and style do to the element.
-    ///
-    /// display : how a drawing shows it, if it is in one that does
-    fn apply(
-        &mut self,
-        found: &Attributes,
-        rules: &[Rc<Style>],
-        marks: &Marks,
-        around: Around,
-        display: Option<f64>,
-    ) -> Read<()> {
-        let mut values = self.find_properties(found, rules, around & DRAWING != 0)?;
-        if let (Some(display), None) = (display, values.get(Property::Display)) {
-            let has_place = ["x", "y", "dy"].iter().any(|name| found.has(name));
-            values.set(Property::Display, if has_place { BLOCK } else { display });
-        }
+    fn apply(&mut self, found: &Attributes, rules: &[Rc<Style>], marks: &Marks) -> Read<()> {
+        let values = self.find_properties(found, rules)?;
         self.settle(&values);
         self.look.around = marks.asked;
         Ok(())
     }
 
     /// What attributes, rules and style say together, each stronger than the one before.
-    fn find_properties(
-        &mut self,
-        found: &Attributes,
-        rules: &[Rc<Style>],
-        is_drawn: bool,
-    ) -> Read<Properties> {
+    fn find_properties(&mut self, found: &Attributes, rules: &[Rc<Style>]) -> Read<Properties> {
         let mut values = self.find_presentation(found)?;
         let written = found.text("style");
         let mut pictures: Vec<&str> = written.split("url(").skip(1).map(find_address).collect();
         pictures.extend(["src", "background"].iter().filter_map(|name| found.get(name)));
         let pictures = pictures.into_iter().map(|picture| first(picture.trim_matches(is_space), MAX_ADDRESS));
         self.pictures = pictures.map(str::to_string).collect();
-        let mut styles: Vec<Rc<Style>> = Vec::new();
-        if is_drawn {
-            let names = ["display", "visibility", "opacity", "font-size"];
-            let presented = names.iter().filter_map(|name| Some(format!("{name}:{}", found.get(name)?)));
-            styles.push(Rc::new(Style::read(&presented.collect::<Vec<_>>().join(";"))?));
-        }
-        styles.extend(rules.iter().map(Rc::clone));
-        if !written.is_empty() {
-            styles.push(Rc::new(Style::read(written)?));
-        }
-        styles.iter().for_each(|style| values.update(&style.plain));
-        styles.iter().for_each(|style| values.update(&style.important));
+        let own = Style::read(written)?;
+        rules.iter().for_each(|style| values.update(&style.plain));
+        values.update(&own.plain);
+        rules.iter().for_each(|style| values.update(&style.important));
+        values.update(&own.important);
         let colours = [Property::Colour, Property::Background].into_iter().filter_map(|key| values.get(key));
         self.colours = colours.filter(|colour| *colour >= 0.0).map(|colour| colour as u32).collect();
         Ok(values)
@@ -248,17 +200,6 @@ impl Tag {
         let mut values = Properties::default();
         if matches!(name, "datalist" | "rp" | "template") {
             values.set(Property::Display, NONE);
-        }
-        if let Some(direction) = found.get("dir") {
-            let is_leftward = direction.trim_matches(is_space).eq_ignore_ascii_case("rtl");
-            values.set(Property::Leftward, f64::from(u8::from(is_leftward)));
-        }
-        if name == "bdo" {
-            values.set(Property::Override, 1.0);
-        }
-        if matches!(name, "details" | "summary") {
-            let is_shut = name == "details" && !found.has("open");
-            values.set(Property::Shut, f64::from(u8::from(is_shut)));
         }
         if matches!(name, "button" | "mark" | "select") || (name == "a" && found.has("href")) {
             values.set(Property::Colour, f64::from(UNKNOWN_COLOUR)); // its own one
@@ -338,61 +279,18 @@ fn find_target(name: &str, found: &Attributes) -> Read<Option<String>> {
             let targets = [found.get("formaction"), found.get("action")];
             targets.into_iter().flatten().find(|target| !target.is_empty())
         }
-        "meta" if found.text("http-equiv").eq_ignore_ascii_case("refresh") => {
-            find_refresh(found.text("content"))?
-        }
-        "a" | "area" | "base" => found.get("href").or(found.get("xlink:href")),
+        "meta" if found.text("http-equiv").eq_ignore_ascii_case("refresh") => return Err(RARE),
+        "a" | "area" => found.get("href").or(found.get("xlink:href")),
         _ if name.contains(':') => found.get("href").or(found.get("xlink:href")),
         _ => None,
     };
     Ok(target.map(|target| first(target.trim_matches(is_space), MAX_ADDRESS).to_string()))
 }
 
-/// The address in `5; url=http://a.example/`.
-fn find_refresh(content: &str) -> Read<Option<&str>> {
-    let lowered = lower(content)?;
-    let Some((before, _)) = lowered.split_once("url=") else { return Ok(None) };
-    let start = first(content, count(before) + 4).len(); // lower-case letters may take more bytes
-    Ok(content.get(start..).map(|target| target.trim_matches(['\'', '"', ' '])))
-}
-
-/// An address as a browser reads it by the `base` of a page (RFC 3986, 5.2.2), but `..` stays.
-pub fn resolve(base: &str, address: &str) -> Read<String> {
-    let base = base.replace('\\', "/");
-    let (base, _, _) = partition(&base, "?");
-    let (base, _, _) = partition(base, "#");
-    let (scheme, has_slashes, place) = partition(base, "//");
-    let is_web = ["http:", "https:", "ftp:", ""].iter().any(|web| scheme.eq_ignore_ascii_case(web));
-    let (before, has_colon, _) = partition(address, ":");
-    if !is_web || !has_slashes || (has_colon && is_alpha(before)?) {
-        return Ok(address.to_string());
-    }
-    let address = address.replace('\\', "/");
-    if address.starts_with("//") {
-        return Ok(format!("{scheme}{address}"));
-    }
-    let (host, _, path) = partition(place.trim_start_matches('/'), "/");
-    if address.starts_with('/') {
-        return Ok(format!("{scheme}//{host}{address}"));
-    }
-    let is_whole = address.is_empty() || address.starts_with(['?', '#']);
-    let folder = path.rfind('/').map_or("", |last| path.get(..=last).unwrap_or_default());
-    Ok(format!("{scheme}//{host}/{}{address}", if is_whole { path } else { folder }))
-}
-
-/// `text.isalpha()`
-fn is_alpha(text: &str) -> Read<bool> {
-    if text.is_ascii() {
-        return Ok(!text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphabetic()));
-    }
-    ask(text, "isalpha")
-}
-
 /// The attributes that are read; all others only count as text of a quotation.
-const ATTRIBUTES: [&str; 29] = [
-    "action", "alt", "background", "bgcolor", "class", "color", "content", "dir", "display", "dy",
-    "font-size", "formaction", "href", "http-equiv", "id", "media", "opacity", "open", "placeholder", "size",
-    "src", "style", "text", "type", "value", "visibility", "x", "xlink:href", "y",
+const ATTRIBUTES: [&str; 19] = [
+    "action", "alt", "background", "bgcolor", "class", "color", "formaction", "href", "http-equiv", "id",
+    "media", "placeholder", "size", "src", "style", "text", "type", "value", "xlink:href",
 ];
 
 /// The attributes of a tag, decoded, by lower-case name: the first counts.
