@@ -253,6 +253,7 @@ fn nbspam_core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(for_test::read_html_for_test, module)?)?;
     module.add_function(wrap_pyfunction!(for_test::parse_for_test, module)?)?;
     module.add_function(wrap_pyfunction!(count_left, module)?)?;
+    module.add_function(wrap_pyfunction!(python::count_asked, module)?)?;
     module.add_function(wrap_pyfunction!(take_faults, module)?)?;
     Ok(())
 }

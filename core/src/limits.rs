@@ -3,7 +3,7 @@
 //! A test compares the numbers with those of Python.
 
 use crate::mail::message::{LeftToPython, Read};
-use crate::python::run;
+use crate::python::{note_asked, run};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use pyo3::BoundObject;
@@ -67,6 +67,7 @@ impl Allowance {
         T: for<'py> FromPyObject<'py>,
         A: for<'py> IntoPyObject<'py, Target = PyTuple>,
     {
+        note_asked(module, function);
         run(|py| self.call(py, module, function, arguments))?.ok_or(LeftToPython("failure-in-python"))
     }
 

@@ -4,6 +4,7 @@ use crate::mail::message::{LeftToPython, Read};
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 use pyo3::types::{PyString, PyTuple};
+use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
 /// Kinds of a character, as the methods of `str` in Python tell them.
@@ -23,7 +24,22 @@ where
     T: for<'py> FromPyObject<'py>,
     A: for<'py> IntoPyObject<'py, Target = PyTuple>,
 {
+    note_asked(module, function);
     run(|py| py.import(module)?.getattr(function)?.call1(arguments)?.extract())
+}
+
+/// How often a function of Python was asked, by its name.
+static ASKED: Mutex<BTreeMap<String, u64>> = Mutex::new(BTreeMap::new());
+
+pub fn note_asked(module: &str, function: &str) {
+    let mut asked = ASKED.lock().unwrap_or_else(PoisonError::into_inner);
+    *asked.entry(format!("{module}.{function}")).or_default() += 1;
+}
+
+/// How often the core asked each function of Python in this process.
+#[pyfunction]
+pub fn count_asked() -> BTreeMap<String, u64> {
+    ASKED.lock().unwrap_or_else(PoisonError::into_inner).clone()
 }
 
 /// What some work in Python returns.

@@ -1,4 +1,4 @@
-"""Both readers on the same mail: the first difference, and what the compiled core left to Python, by reason.
+"""Both readers on the same mail: the first difference, and what the compiled core left to Python or asked it.
 
     python -m tests.laws.equal FOLDER...                    all messages of folders and mailboxes
     python -m tests.laws.equal --mutate N --seed S FOLDER...    N messages made of them by mutation
@@ -12,6 +12,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from random import Random
+from typing import NamedTuple
 
 from nbspam.corpus.executor import default_jobs, run_shards
 from nbspam.corpus.item import Item, read_items
@@ -95,15 +96,31 @@ def list_items(paths: list[str], notes: Notes) -> Iterator[Item]:
             yield from file._replace(only_mail=False).items(notes)
 
 
-def compare_shard(mail: Iterable[tuple[str, bytes]]) -> tuple[int, list[str], Counter[str]]:
-    """(messages, differences, messages left to Python by reason) of names and messages."""
-    before = Counter(find_core().count_left())
+class Compared(NamedTuple):
+    """What came of some messages.
+
+    left  : messages that the core left to Python whole, by reason
+    asked : how often the core asked a function of Python, by its name
+    """
+
+    messages: int
+    differences: list[str]
+    left: Counter[str]
+    asked: Counter[str]
+
+
+def compare_shard(mail: Iterable[tuple[str, bytes]]) -> Compared:
+    """Compare the readers on messages with names."""
+    core = find_core()
+    left, asked = Counter(core.count_left()), Counter(core.count_asked())
     found = [(name, find_difference(data)) for name, data in mail]
     differences = [f"{name}: {difference}" for name, difference in found if difference]
-    return len(found), differences, Counter(find_core().count_left()) - before
+    return Compared(
+        len(found), differences, Counter(core.count_left()) - left, Counter(core.count_asked()) - asked
+    )
 
 
-def compare_items(items: list[Item]) -> tuple[int, list[str], Counter[str]]:
+def compare_items(items: list[Item]) -> Compared:
     return compare_shard((item.name, data) for item, data in read_items(items, []))
 
 
@@ -144,17 +161,21 @@ def main() -> int:
         results = run_shards(compare_shard, make_shards(seeds, given.seed, given.mutate), given.jobs)
     else:
         results = run_shards(compare_items, cut_shards(list_items(given.folders, Notes())), given.jobs)
-    number, differences, left = 0, 0, Counter[str]()
-    for read, different, reasons in results:
-        for difference in different[: 1 if not differences else 0]:
+    number, differences, left, asked = 0, 0, Counter[str](), Counter[str]()
+    for found in results:
+        for difference in found.differences[: 1 if not differences else 0]:
             print(difference)
-        number, differences, left = number + read, differences + len(different), left + reasons
+        number, differences = number + found.messages, differences + len(found.differences)
+        left, asked = left + found.left, asked + found.asked
     if not number:
         return refuse("no mail in these folders")
     share = 100 * left.total() / number
     print(f"{number} messages, {differences} different; left to Python: {left.total()} ({share:.2f} %)")
     for reason, times in left.most_common():
         print(f"{times:>8}  {reason}")
+    print("Functions of Python that the core asked:")
+    for name, times in asked.most_common():
+        print(f"{times:>8}  {name}")
     return 1 if differences else 0
 
 

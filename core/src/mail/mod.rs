@@ -11,7 +11,7 @@ mod splitter;
 mod transfer;
 
 use crate::limits::{Allowance, MAX_SCORED_BYTES};
-use crate::python::run;
+use crate::python::{note_asked, run};
 use headers::{between, find_blank_line, find_header, is_known, read_block, unify_line_ends, HeaderBlock};
 use leaf::{begin_part, is_message, read_leaf};
 use message::{LeftToPython, Message, Read, RARE};
@@ -22,7 +22,10 @@ use splitter::Splitter;
 /// Take a mail apart.
 pub fn parse(data: &[u8]) -> Read<Message<'_>> {
     match take_apart(data) {
-        Err(RARE) => run(|py| parse_in_python(py, data))?.ok_or(LeftToPython("failure-in-python")),
+        Err(RARE) => {
+            note_asked("nbspam.mail", "parse");
+            run(|py| parse_in_python(py, data))?.ok_or(LeftToPython("failure-in-python"))
+        }
         found => found,
     }
 }
