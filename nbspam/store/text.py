@@ -19,9 +19,8 @@ from nbspam.store.autolearned import count_autolearned, pack_tokens, unpack_toke
 from nbspam.store.check import check_usable, compute_key
 from nbspam.store.connection import check_format
 from nbspam.store.covariance import pack_covariance
-from nbspam.store.digest import check_tables
+from nbspam.store.digest import check_rows, check_tables
 from nbspam.store.reader import Model, count_columns, open_model
-from nbspam.store.rules import check_rows
 from nbspam.store.writer import new_model
 from nbspam.tokens.bag import N_VIEWS, NOTAWORD, NOTAWORD_VIEW
 
@@ -98,12 +97,6 @@ def dump_model(path: str) -> Iterator[str]:
                 n_rows += 1
                 yield "\t".join([table, *(_field(value, path) for value in row)]) + "\n"
     yield f"{END}\t{n_rows}\n"
-
-
-def read_documents(model: Model) -> Iterator[tuple[int, str, int, int]]:
-    """(view, text, messages of the first class, of the second) of each token, in a fixed order."""
-    query = "SELECT view, text, documents_0, documents_1 FROM token ORDER BY view, text"
-    return model.connection.stream(query)
 
 
 def _covariances(model: Model) -> Iterator[tuple[int, int, float]]:

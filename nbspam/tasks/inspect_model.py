@@ -19,8 +19,8 @@ from nbspam.settings import Settings, parse_settings
 from nbspam.store.autolearned import count_autolearned
 from nbspam.store.check import count_learned
 from nbspam.store.connection import FORMAT
+from nbspam.store.digest import check_rows
 from nbspam.store.reader import Model, open_model
-from nbspam.store.rules import check_rows
 from nbspam.tokens.bag import VIEW_NAMES
 
 Facts = dict[str, Any]  # the JSON of `model info`, or a part of it
