@@ -18,7 +18,6 @@ from nbspam.limits import (
     MAX_HEADER_LINES,
     MAX_PARAMETER_BYTES,
     MAX_PARAMETERS,
-    Memory,
 )
 
 TYPE_CHECKING = False
@@ -123,7 +122,7 @@ def find_raw_fields(data: bytes, start: int, stop: int) -> list[tuple[int, int, 
         else:
             line = (raw if fields else raw.lstrip(b" \t"))[: MAX_FIELD_NAME + 1]
             before, colon, _ = line.decode("latin-1").partition(":")
-            name = _names[before] if colon else ""
+            name = _parse_field_name(before) if colon else ""
             if not name and (is_empty or raw.strip(b" \t\r\n")):  # form feeds are not blanks
                 junk += 1
                 if junk == 1:
@@ -180,9 +179,6 @@ def _parse_field_name(name: str) -> str:
     lower = name.rstrip(" \t").lower()
     is_graphic = lower.isascii() and lower.isprintable() and " " not in lower
     return lower if is_graphic and len(name) <= MAX_FIELD_NAME else ""
-
-
-_names = Memory(_parse_field_name, most=2_000, longest=80)  # mail uses a few hundred spellings
 
 
 def read_block(data: bytes, start: int, stop: int, body: int, allowance: Allowance) -> HeaderBlock:
@@ -252,14 +248,12 @@ def _unfold_field(raw: bytes) -> str:
 def _split_fields(lines: list[str], block: HeaderBlock) -> bool:
     """Fill `block.fields` with raw values; False if a line is not a field."""
     block.fields = []
-    append = block.fields.append
-    names = _names
     for line in lines:
         name, colon, value = line.partition(":")
-        lower = names[name] if colon else ""
+        lower = _parse_field_name(name) if colon else ""
         if not lower:
             return False
-        append((lower, value.strip(" \t")))
+        block.fields.append((lower, value.strip(" \t")))
     return True
 
 
