@@ -23,8 +23,7 @@ from nbspam.store.check import check_model
 from nbspam.store.prune import prune
 from nbspam.store.text import dump_model, load_dump
 from nbspam.tasks.inspect_model import Facts, collect_facts
-from nbspam.tasks.merge import Merged, merge
-from nbspam.tasks.rebase import rebase
+from nbspam.tasks.merge import Merged, merge, rebase
 from nbspam.tasks.word_lists import MAX_LIST_LINE, WordList, import_words
 
 SHOWN_SETTINGS = ("event_model", "averaged", "features", "token_pattern", "alpha", "prior", "imported")

@@ -149,14 +149,11 @@ class MailFile(NamedTuple):
 
     def _explain(self, head: bytes, file: BinaryIO) -> str:
         """Why the file is no mail to learn from, or ''.  head : what it begins with"""
-        if detect_packing(head) in _READ_PACKINGS:
+        if detect_packing(head) in _READ_PACKINGS or begins_mbox(head):
             return ""
-        if begins_mbox(head):
-            return ""
-        if reason := explain_no_mail(head, self.may_be_text):
+        reason = explain_no_mail(head, self.may_be_text)
+        if reason or self.may_be_text:
             return reason
-        if self.may_be_text:
-            return ""
         if self.path.endswith(".emlx"):
             return explain_emlx(file, head)
         return explain_state(read_notes(head[:_STATE_BYTES]), in_mbox=False)
