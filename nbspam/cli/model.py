@@ -1,7 +1,5 @@
 """`nbspam model`: the commands about model files, and the facts of a model as text."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterable, Sequence
 from functools import partial

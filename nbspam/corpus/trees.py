@@ -6,8 +6,6 @@ that of a folder around it.  The first rule that matches wins.  Without one nbsp
 what a folder is for; all others are ham.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import unicodedata

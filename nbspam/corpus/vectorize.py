@@ -8,8 +8,6 @@ jsonl : one object a message: `name`, `label`, and `codes` (multinomial: one a t
         the distinct ones, ascending) or `features` (name to value, null where missing).
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager

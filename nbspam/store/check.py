@@ -4,8 +4,6 @@ In a sound file, SQLite's own check passes, each value is of its kind, the rows 
 written with them, and totals are the sums over the tokens.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 

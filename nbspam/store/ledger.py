@@ -1,7 +1,5 @@
 """The ledger: when, from where and by whom the messages of a model were learned, and as what before."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 

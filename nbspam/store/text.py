@@ -6,8 +6,6 @@ their number.  Keys and totals follow from the rows and are not written, so a te
 contradict itself.
 """
 
-from __future__ import annotations
-
 import re
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator

@@ -4,8 +4,6 @@ A finding that is wrong carries the exit status of the error that the next comma
 act on it.  The bounds are from docs/decisions.md, "Wrong labels".
 """
 
-from __future__ import annotations
-
 import os
 import pwd
 import re

@@ -1,7 +1,5 @@
 """The facts of a model for `model info`, as plain values from which the command makes JSON and text."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable
 from typing import Any

@@ -5,8 +5,6 @@ through one table of 256 bytes, in which the bytes of UTF-8 beyond ASCII stay as
 The specification is docs/tokens.md.
 """
 
-from __future__ import annotations
-
 from itertools import groupby, pairwise
 
 from nbspam.limits import Memory
