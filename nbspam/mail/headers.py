@@ -9,8 +9,6 @@ way, about 0.4 us a field, and asks `find_raw_fields` only for a block with such
 closing quote, duplicates; RFC 2045), and RFC 2231 (charsets, percent signs, continuations).
 """
 
-from __future__ import annotations
-
 from nbspam.limits import (
     MAX_FIELD_NAME,
     MAX_FROM_LINES,
@@ -18,11 +16,8 @@ from nbspam.limits import (
     MAX_HEADER_LINES,
     MAX_PARAMETER_BYTES,
     MAX_PARAMETERS,
+    Allowance,
 )
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from nbspam.limits import Allowance
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _FROM_LINES = (b"From ", b">From ")

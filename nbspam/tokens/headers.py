@@ -5,18 +5,12 @@ is two tokens.  Verdicts of other filters and notes of the mail store are left o
 thought of the message or where it lies, not what it is (docs/tokens.md).
 """
 
-from __future__ import annotations
-
 from itertools import compress, groupby, pairwise
 
 from nbspam.limits import Memory
-from nbspam.mail.message import pin
+from nbspam.mail.message import Message, pin
 from nbspam.tokens.bag import join_neighbours
 from nbspam.tokens.words import ALPHABET, MAX_WORD, has_zero_width, list_parents, make_skip_token, split_words
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from nbspam.mail.message import Message
 
 
 def _split_names(names: str) -> frozenset[str]:

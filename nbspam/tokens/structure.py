@@ -5,13 +5,11 @@ its scheme, host with parents, port and path words.  Raw are runs of the first b
 blanks, order and layout tell programs apart, and no other view has them (docs/decisions.md, "Raw bytes").
 """
 
-from __future__ import annotations
-
 from itertools import compress
 
 from nbspam.mail.headers import find_header, find_header_fields, unify_line_ends
 from nbspam.mail.leaf import MAGIC
-from nbspam.mail.message import normalise_filename, pin
+from nbspam.mail.message import Document, Html, Message, Part, normalise_filename, pin
 from nbspam.tokens.bag import INNER
 from nbspam.tokens.headers import counts_as_evidence
 from nbspam.tokens.words import (
@@ -23,10 +21,6 @@ from nbspam.tokens.words import (
     make_skip_token,
     split_words,
 )
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from nbspam.mail.message import Document, Html, Message, Part
 
 MAX_ALT_WORDS = 100
 MAX_TITLE_WORDS = 100
