@@ -7,6 +7,8 @@ message came) knows only the past, but the early messages have few counts.  Both
 better than either, on random splits and in time order: docs/decisions.md, "Calibration".
 """
 
+from __future__ import annotations
+
 import re
 from collections.abc import Callable, Sequence
 from typing import NamedTuple

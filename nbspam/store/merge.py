@@ -3,16 +3,21 @@
 Counts are whole numbers, so merged parts equal one training on all of their mail, in any order and grouping.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Sequence
 
 from nbspam.errors import BadDataError, DamagedModelError
-from nbspam.model.calibration import Weights
 from nbspam.settings import EXTRA_VIEWS, parse_settings
 from nbspam.store.autolearned import read_autolearned
 from nbspam.store.check import vocabulary_keys
 from nbspam.store.digest import check_tables
 from nbspam.store.reader import Model, count_columns
 from nbspam.store.writer import new_model
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from nbspam.model.calibration import Weights
 
 
 def merge_models(

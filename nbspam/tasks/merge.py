@@ -6,15 +6,17 @@ imported, the mean of that prior is where imported models start.  A model with o
 one, or without a covariance, is left out.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from contextlib import ExitStack
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from nbspam.errors import UsageError
 from nbspam.labels import sort_classes
-from nbspam.model.calibration import CREDIT, Weights, feature_names
+from nbspam.model.calibration import CREDIT, feature_names
 from nbspam.model.counts import Floats
 from nbspam.settings import parse_settings
 from nbspam.store.merge import check_mergeable, merge_models
@@ -23,6 +25,9 @@ from nbspam.store.rebase import Calibration, Unheld
 from nbspam.store.rebase import rebase as write_rebased
 from nbspam.store.updater import PRUNED
 from nbspam.tasks.word_lists import weights_at_start
+
+if TYPE_CHECKING:
+    from nbspam.model.calibration import Weights
 
 
 class Merged(NamedTuple):

@@ -16,14 +16,16 @@ of it.  So `free!!!`, which others count apart, is not mixed with `free`.
 No mail comes with the counts, so the calibration starts at fixed weights, and learns from the first mail.
 """
 
+from __future__ import annotations
+
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from nbspam.errors import BadDataError
 from nbspam.labels import HAM_AND_SPAM
-from nbspam.model.calibration import Weights, feature_names, first_weights
+from nbspam.model.calibration import feature_names, first_weights
 from nbspam.settings import Settings
 from nbspam.store.text import parse_natural
 from nbspam.store.writer import new_model
@@ -32,6 +34,9 @@ from nbspam.tokens.headers import tokenize_header
 from nbspam.tokens.structure import shorten
 from nbspam.tokens.unicode_words import fold
 from nbspam.tokens.words import split_words
+
+if TYPE_CHECKING:
+    from nbspam.model.calibration import Weights
 
 AUTO = "auto"
 BOGOFILTER, THUNDERBIRD, SPAMASSASSIN = "bogofilter", "thunderbird", "spamassassin"
