@@ -20,8 +20,6 @@ go wrong is an nbspam.NbspamError.
 
 # Names are loaded when they are used: every fresh `nbspam classify` imports this file.
 
-from __future__ import annotations
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from nbspam.decision import Verdict

@@ -4,8 +4,6 @@ The only place that turns an error into text and a status.  `classify`, `learn` 
 without click if the short parser understands their arguments; everything else goes to click.
 """
 
-from __future__ import annotations
-
 import errno
 import gc
 import os

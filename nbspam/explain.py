@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import copy
 from math import fsum, inf, isfinite, isnan, log
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from nbspam.decision import UNDECIDED, Verdict, judge_message
 from nbspam.model.posterior import ScorePart, rest_weights
@@ -19,7 +19,6 @@ from nbspam.tokens.bag import NOTAWORD, NOTAWORD_KEY, NOTAWORD_VIEW, SIGNATURE_V
 if TYPE_CHECKING:
     from nbspam.model.credible_intervals import CredibleInterval
     from nbspam.model.features import FeatureFacts
-    from nbspam.model.protocols import ModelCounts
 
 MAX_REMOVED = 60  # clues, in the search for those that decide
 MAX_SCORED = 60_000  # tokens in this search, again and again: half a second
@@ -184,29 +183,14 @@ def _add_nats(values: list[float | None]) -> float | None:
         return None
 
 
-class KnownTokens:
-    """A model that has looked up all tokens of a message: what is asked again and again is in memory."""
-
-    def __init__(self, model: ModelCounts, message: Counted) -> None:
-        self._model = model
-        self._rows = model.counts([*message.keys(), NOTAWORD_KEY])
-
-    def counts(self, keys: list[int]) -> dict[int, tuple[int, ...]]:
-        """The counts of those of these keys that the model knows."""
-        return {key: self._rows[key] for key in keys if key in self._rows}
-
-    def __getattr__(self, name: str) -> Any:
-        """What is no count of a token."""
-        return getattr(self._model, name)
-
-
 def _flip(scorer: Scorer, message: Counted, verdict: Verdict) -> tuple[list[str], str] | None:
     """The smallest set found of clues without which the verdict changes, and the new label.
 
     An unsure verdict can change to each of the two best classes, so both are tried.
     """
+    rows = scorer.model.counts([*message.keys(), NOTAWORD_KEY])
     scorer = copy.copy(scorer)
-    scorer.model = KnownTokens(scorer.model, message)
+    scorer.look_up = lambda keys: rows  # what is asked again and again is in memory
     scores = verdict.scored.scores
     numbers = sorted(range(len(scores)), key=lambda k: -scores[k])[:2]
     if verdict.decided != UNDECIDED:
@@ -277,7 +261,7 @@ def _remove_token(scorer: Scorer, message: Counted, text: str, view: int) -> Cou
     rest = copy.copy(message)
     rest.tokens = list(message.tokens)
     if text == NOTAWORD and view == NOTAWORD_VIEW:
-        known = scorer.model.counts(message.keys())
+        known = scorer.look_up(message.keys())
         rest.tokens = [{k: value for k, value in tokens.items() if k in known} for tokens in message.tokens]
     else:
         rest.tokens[view] = dict(message.tokens[view])

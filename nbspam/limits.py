@@ -11,7 +11,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any, ClassVar, TypeVar
 
-    Key = TypeVar("Key", bound=str | tuple[str, str])
     Value = TypeVar("Value")
 
 
@@ -55,26 +54,25 @@ class Allowance:
             self.defects.append(slug)
 
 
-class Memory(dict["Key", "Value"]):
-    """Text, or a pair of texts -> what `work` makes of it, worked out once.
+class Memory(dict[str, "Value"]):
+    """Text -> what `work` makes of it, worked out once: mail has the same words, tags and names of fields.
 
-    Bulk training meets the same words, hosts and fields over and over.  No mail, however hostile, may fill
-    the memory: long texts are not kept, and a full memory is emptied.
+    No mail, however hostile, may fill the memory: long texts are not kept, and a full memory is emptied.
 
     most    : how many are remembered, times `scale`
-    longest : len() of the longest text that is; a pair has 2, so the caller must not ask for long pairs
+    longest : len() of the longest text that is
     """
 
     __slots__ = ("_longest", "_most", "_work")
     scale: ClassVar[int] = 1  # of all memories; larger in a process that reads very many messages
 
-    def __init__(self, work: Callable[[Key], Value], most: int, longest: int = 2) -> None:
+    def __init__(self, work: Callable[[str], Value], most: int, longest: int) -> None:
         super().__init__()
         self._work = work
         self._most = most
         self._longest = longest
 
-    def __missing__(self, text: Key) -> Value:
+    def __missing__(self, text: str) -> Value:
         value = self._work(text)
         if len(text) <= self._longest:
             if len(self) >= self._most * Memory.scale:

@@ -8,21 +8,14 @@ Every other byte stays, and one line end is added in two cases: after an mbox `F
 after our fields if indented text without a header follows, which would continue our last field.
 """
 
-from __future__ import annotations
-
 from codecs import BOM_UTF8
 
-from nbspam.decision import cutoffs
+from nbspam.decision import Verdict, cutoffs
 from nbspam.labels import SPAM, UNSURE
 from nbspam.limits import MAX_FIELD_NAME, MAX_READ_BYTES
 from nbspam.tokens import find_core
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from nbspam.decision import Verdict
-
-    HeaderLines = list[tuple[int, int, str]]  # start, stop and name of each field
-
+HeaderLines = list[tuple[int, int, str]]  # start, stop and name of each field
 OWN = "x-nbspam"
 # The fields of other filters that we write, too.
 FORMATS = {"spamassassin": ("x-spam-flag", "x-spam-status"), "bogofilter": ("x-bogosity",)}

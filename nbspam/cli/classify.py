@@ -262,11 +262,6 @@ def verdict_json(spam_filter: Filter, verdict: Verdict) -> str:
     return json.dumps(content) + "\n"
 
 
-def _exit_status(options: Options, verdict: Verdict) -> int:
-    """The exit status after a verdict."""
-    return EXIT_CODES[verdict.label] if options.exit_option else 0
-
-
 def _classify_one(spam_filter: Filter, options: Options, paths: list[str]) -> int:
     """Write the verdict on the one message; the exit status tells it, too."""
     messages = ReadableMessages(paths, options.quiet)
@@ -277,7 +272,7 @@ def _classify_one(spam_filter: Filter, options: Options, paths: list[str]) -> in
         why = f"needs exactly one message (got {len(found)})"
         raise UsageError("", why, "name one message", "exit-code-many", option=options.exit_option)
     [(name, data)] = found
-    return _exit_status(options, _answer(spam_filter, name, data, options))
+    return EXIT_CODES[_answer(spam_filter, name, data, options).label]
 
 
 def _passthrough(options: Options, paths: list[str]) -> int:
@@ -300,7 +295,7 @@ def _passthrough(options: Options, paths: list[str]) -> int:
             from nbspam.passthrough import mark_message  # for -p only
 
             output = mark_message(data, verdict, also)
-        status = _exit_status(options, verdict)
+        status = EXIT_CODES[verdict.label] if options.exit_option else 0
     except NbspamError as error:
         complaint = error_text(error)
     except Exception as error:  # the promise of -p: no fault stops a mail
@@ -385,8 +380,12 @@ class Deadline:
 
 def _open(options: Options, current: Filter | None = None) -> Filter:
     """The filter of the model as it is now; the user's own model may be new.  current: the filter so far"""
-    scoring = options.scoring
-    spam_filter = open_filter(_judging_model(options), scoring, options.loss, current)
+    scoring, model = options.scoring, options.model
+    if options.start:
+        from nbspam.tasks.start import choose_model  # few users share a model
+
+        model = choose_model(model, options.start)
+    spam_filter = open_filter(model, scoring, options.loss, current)
     if options.exit_option and spam_filter.classes != HAM_AND_SPAM:  # others have no status: 0 is spam
         why, remedy = "needs a model of ham and spam", "read the verdict on stdout instead"
         raise UsageError("", why, remedy, "exit-code-classes", option=options.exit_option)
@@ -395,15 +394,6 @@ def _open(options: Options, current: Filter | None = None) -> Filter:
 
         check_autolearn(spam_filter.settings, scoring)
     return spam_filter
-
-
-def _judging_model(options: Options) -> str:
-    """The model of --model or, before it exists, that of --start."""
-    if not options.start:
-        return options.model
-    from nbspam.tasks.start import choose_model  # few users share a model
-
-    return choose_model(options.model, options.start)
 
 
 def _learn(spam_filter: Filter, verdict: Verdict, data: bytes, options: Options) -> None:

@@ -3,8 +3,6 @@
 The module of a command is imported only when that command runs: `nbspam learn` needs no scipy.
 """
 
-from __future__ import annotations
-
 from difflib import get_close_matches
 from importlib import import_module
 

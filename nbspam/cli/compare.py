@@ -1,7 +1,5 @@
 """`nbspam compare`."""
 
-from __future__ import annotations
-
 from math import isnan
 
 import click

@@ -1,7 +1,5 @@
 """`nbspam doctor`: the check-up, and its screen."""
 
-from __future__ import annotations
-
 import os
 
 import click

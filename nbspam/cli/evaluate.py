@@ -3,8 +3,6 @@
 Text of mail and file names goes through `plain` first.
 """
 
-from __future__ import annotations
-
 from math import isfinite
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """`nbspam explain`: the command, and an explanation as text or JSON; text of a mail goes through `plain`."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from math import isfinite
 from typing import Any

@@ -1,7 +1,5 @@
 """How a missing extra is installed here."""
 
-from __future__ import annotations
-
 import os
 import shlex
 import sys

@@ -1,7 +1,5 @@
 """`nbspam label`."""
 
-from __future__ import annotations
-
 import sys
 from contextlib import closing
 

@@ -1,7 +1,5 @@
 """The screen of `nbspam label`: a message, what the filter makes of it, and the keys."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from math import exp

@@ -1,7 +1,5 @@
 """`nbspam log` and `nbspam undo`."""
 
-from __future__ import annotations
-
 from collections import Counter
 from datetime import datetime
 

@@ -1,10 +1,9 @@
 """`nbspam model`: the commands about model files, and the facts of a model as text."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterable, Sequence
 from functools import partial
+from math import isfinite
 
 import click
 from rich.table import Table
@@ -21,9 +20,8 @@ from nbspam.model.features import bin_text, make_bins
 from nbspam.store.check import check_model
 from nbspam.store.prune import prune
 from nbspam.store.text import dump_model, load_dump
-from nbspam.tasks.inspect_model import ModelFacts, collect_facts
-from nbspam.tasks.merge import Merged, merge
-from nbspam.tasks.rebase import rebase
+from nbspam.tasks.inspect_model import Facts, collect_facts
+from nbspam.tasks.merge import Merged, merge, rebase
 from nbspam.tasks.word_lists import MAX_LIST_LINE, WordList, import_words
 
 SHOWN_SETTINGS = ("event_model", "averaged", "features", "token_pattern", "alpha", "prior", "imported")
@@ -231,7 +229,7 @@ def forget_command(model: str, quiet: bool) -> None:
     say(f"Forgotten: {amount(forgotten, 'message')}.", quiet)
 
 
-def info_text(facts: ModelFacts) -> str:
+def info_text(facts: Facts) -> str:
     """The facts of a model in some lines."""
     settings, messages, own = facts["settings"], facts["messages"], facts["autolearned"]
     views = ", ".join(f"{view['words']:,} {name}" for name, view in facts["views"].items() if view["words"])
@@ -249,7 +247,7 @@ def info_text(facts: ModelFacts) -> str:
     rows += [(name, settings[name]) for name in SHOWN_SETTINGS if name in settings]
     if facts["cutoffs"]:
         above = facts["cutoffs"]["spam_above"]
-        rows.append(("spam", "never" if above is None else f"log-odds > {above:g}"))
+        rows.append(("spam", f"log-odds > {above:g}" if isfinite(above) else "never"))
     rows.append(("decisions", facts["costs"]))
     if floored:
         rows.append(("variance floor", f"needed by {len(floored)} features: {', '.join(floored)}"))
@@ -260,7 +258,7 @@ def _by_class(counts: dict[str, int]) -> str:
     return format_counts(list(counts), list(counts.values()))
 
 
-def feature_table(facts: ModelFacts) -> Table:
+def feature_table(facts: Facts) -> Table:
     """What the numeric model learned: a row for each feature and class, or for each bin."""
     if facts["settings"]["numeric_model"] == "gaussian":
         shown = table("feature", "class", ">μ", "95 %", ">σ²", "95 %")

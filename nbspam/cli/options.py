@@ -1,7 +1,5 @@
 """The options of all commands: one table.  `classify` has a short parser of its own (nbspam.cli.classify)."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Callable, Iterable

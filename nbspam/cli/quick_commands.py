@@ -1,7 +1,5 @@
 """`classify`, `learn` and `unlearn` as click reads them: their help, and what the short parser leaves."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import click

@@ -3,8 +3,6 @@
 A token tells by its beginning what it is of (docs/tokens.md).  Here is what people call that.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 

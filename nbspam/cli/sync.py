@@ -1,7 +1,5 @@
 """`nbspam sync`, and the lines of messages that teach."""
 
-from __future__ import annotations
-
 import os
 from collections import Counter
 from contextlib import closing

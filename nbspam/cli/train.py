@@ -1,7 +1,5 @@
 """`nbspam train`."""
 
-from __future__ import annotations
-
 import os
 from typing import Any
 

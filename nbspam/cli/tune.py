@@ -1,7 +1,5 @@
 """`nbspam tune`."""
 
-from __future__ import annotations
-
 import shlex
 from math import isnan
 from typing import Any

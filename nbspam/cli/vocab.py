@@ -1,7 +1,5 @@
 """`nbspam vocab` and `nbspam vectorize`: the numbered words of mail, and messages as rows of numbers."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any
 

@@ -4,8 +4,6 @@ The names are those of Gmail, Outlook, Thunderbird, Apple Mail and large provide
 case, accents and hyphens.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from base64 import b64decode

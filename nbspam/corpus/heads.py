@@ -1,7 +1,5 @@
 """How people recognise a message: its date, sender and subject, and its text as a mail program shows it."""
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Iterable

@@ -1,7 +1,5 @@
 """Index files, and the lines of files that people write."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 

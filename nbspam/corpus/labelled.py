@@ -6,8 +6,6 @@ folder in it is a class; so is each folder at a URL.  Whatever is wrong with a s
 first message is read.
 """
 
-from __future__ import annotations
-
 import errno
 import os
 import stat

@@ -34,14 +34,9 @@ _WEEKDAYS = frozenset(b"mon tue wed thu fri sat sun".split())
 
 def begins_mbox(head: bytes) -> bool:
     """True if a file that begins with `head` (1 KiB is enough) is an mbox."""
-    head = _end_lines(head)
+    head = head if b"\n" in head else head.replace(b"\r", b"\n")  # every line may end with a CR alone
     start = len(head) - len(head.removeprefix(BYTE_ORDER_MARK).lstrip(b"\r\n"))
     return head.startswith(b"From ", start) and _begins_message(head, start, head.find(b"\n", start))
-
-
-def _end_lines(data: bytes) -> bytes:
-    """The same with line feeds, if every line ends with a CR alone."""
-    return data if b"\n" in data else data.replace(b"\r", b"\n")
 
 
 def unquote(data: bytes) -> bytes:
@@ -134,7 +129,8 @@ def split_messages(chunks: Iterable[bytes]) -> Iterator[tuple[int, bytes, bool]]
         while 0 <= (at := buffer.find(_FROM, search)) < decided:
             line_end = buffer.find(b"\n", at + len(_FROM))
             search = max(line_end, at + 1)
-            if _follows_empty_line(buffer, at) and _begins_message(buffer, at + 1, line_end):
+            is_after_empty = buffer.endswith((b"\n", b"\n\r"), max(0, at - 2), at)
+            if is_after_empty and _begins_message(buffer, at + 1, line_end):
                 if started:
                     yield base + begin, buffer[begin : at - (buffer[at - 1] == 13)], True
                 started, begin = True, line_end + 1
@@ -158,11 +154,6 @@ def find_only_message(mbox: bytes) -> tuple[int, int] | None:
     if not begin or not mbox.startswith(b"From ") or _FROM in mbox:
         return None
     return begin, len(mbox) - _measure_empty_line(mbox[max(begin - 1, len(mbox) - 3) :])
-
-
-def _follows_empty_line(buffer: bytes, at: int) -> bool:
-    before = buffer[max(0, at - 2) : at]
-    return before[-1:] == b"\n" or before == b"\n\r"
 
 
 def _measure_empty_line(data: bytes) -> int:

@@ -6,8 +6,6 @@ share a band of four are compared.  Time and memory grow with the number of toke
 numbers.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

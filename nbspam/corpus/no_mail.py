@@ -3,8 +3,6 @@
 A message has a field that is known from mail; most of what programs keep next to mail has none.
 """
 
-from __future__ import annotations
-
 import csv
 import re
 from typing import BinaryIO

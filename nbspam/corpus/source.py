@@ -4,8 +4,6 @@ Files come in a fixed order and messages in the order of their file, the same ea
 ahead.  What is passed over is in the notes of the latest walk.
 """
 
-from __future__ import annotations
-
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence

@@ -6,8 +6,6 @@ that of a folder around it.  The first rule that matches wins.  Without one nbsp
 what a folder is for; all others are ham.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import unicodedata
@@ -181,7 +179,9 @@ def _list_mailboxes(
     """
     found = sorted(choose_messages(files, notes))
     own = Notes()
-    kinds = {file: "" if _MESSAGE_NAME.fullmatch(file) else _look_at(path, file, own) for file in found}
+    kinds = {
+        file: "" if _MESSAGE_NAME.fullmatch(file) else look_at_file(f"{path}/{file}", own) for file in found
+    }
     mboxes = [file for file, kind in kinds.items() if kind in (MBOX, GMAIL)]
     messages = [file for file, kind in kinds.items() if kind == ""]
     if name and ("mbox" in mboxes or len(messages) > len(mboxes)):
@@ -195,10 +195,6 @@ def _list_mailboxes(
     for reason, number in Counter(kinds.values()).items():
         if reason not in (MBOX, GMAIL, None):
             notes.left_out[reason or OUTSIDE] += number
-
-
-def _look_at(path: str, file: str, notes: Notes) -> str | None:
-    return look_at_file(os.path.join(path, file), notes)
 
 
 def _join(name: str, child: str) -> str:

@@ -8,8 +8,6 @@ jsonl : one object a message: `name`, `label`, and `codes` (multinomial: one a t
         the distinct ones, ascending) or `features` (name to value, null where missing).
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager
@@ -169,14 +167,10 @@ def _write_npz(file: BinaryIO, vectors: list[Vector], columns: Columns) -> None:
         **columns.arrays([vector.values for vector in vectors]),
         "labels": np.array([vector.label for vector in vectors], np.int64),
         "classes": np.array(columns.classes),
-        "names": np.array([_escape_name(vector.name) for vector in vectors], str),
+        # Every program can read them: bytes that are not UTF-8 are written as escapes.
+        "names": np.array([v.name.encode("utf-8", "backslashreplace").decode() for v in vectors], str),
     }
     np.savez_compressed(file, **arrays)
-
-
-def _escape_name(name: str) -> str:
-    """A file name that every program can read: bytes that are not UTF-8 are written as escapes."""
-    return name.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def _json_line(vector: Vector, columns: Columns) -> bytes:

@@ -6,8 +6,6 @@ After the views comes the pattern of the words, if they are those of a pattern o
 Code 0 is NOTAWORD, the code of every token without another.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 from typing import NamedTuple

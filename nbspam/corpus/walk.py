@@ -153,10 +153,9 @@ class MailFile(NamedTuple):
         """Why a file that is no mbox is no mail to learn from, or ''.  head : what it begins with"""
         if detect_packing(head) in _READ_PACKINGS:
             return ""
-        if reason := explain_no_mail(head, self.may_be_text):
+        reason = explain_no_mail(head, self.may_be_text)
+        if reason or self.may_be_text:
             return reason
-        if self.may_be_text:
-            return ""
         if self.path.endswith(".emlx"):
             return explain_emlx(file, head)
         return explain_state(read_notes(head[:_STATE_BYTES]), in_mbox=False)

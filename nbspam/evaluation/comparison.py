@@ -3,8 +3,6 @@
 Pairs of decisions about the same message show far smaller differences than two separate intervals do.
 """
 
-from __future__ import annotations
-
 from math import isfinite, nan, sqrt
 from typing import NamedTuple
 

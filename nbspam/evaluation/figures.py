@@ -1,7 +1,5 @@
 """All figures of an evaluation: `summary` makes JSON values, `rows` what the terminal and the report show."""
 
-from __future__ import annotations
-
 from math import isfinite, nan
 from typing import Any, NamedTuple
 

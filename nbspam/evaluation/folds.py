@@ -3,8 +3,6 @@
 The result depends only on the labels, the groups and the seed: the same corpus gives the same folds.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import ArrayLike
 

@@ -5,8 +5,6 @@ JSON has one array a column, so that 75,000 messages stay small.  A result line 
 space, control characters, `%` and bytes that are not UTF-8 are written as %XX.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

@@ -5,8 +5,6 @@ evaluation gives the same interval.  A draw is how often each message counts; fi
 weights.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from math import exp, nan
 

@@ -3,8 +3,6 @@
 Rates are in percent where the name says so; the rate of a class without messages is nan.
 """
 
-from __future__ import annotations
-
 from math import exp, log, nan
 from typing import Any, NamedTuple
 

@@ -4,8 +4,6 @@ Axes are logarithmic or probit, because a good filter's curve clings to a corner
 is drawn at half a message.
 """
 
-from __future__ import annotations
-
 import io
 import warnings
 from collections.abc import Callable

@@ -5,8 +5,6 @@ of only ham or only spam, joined.  The order inside a block changes no figure, s
 one pass over the messages and then works on blocks; a good filter has few.  Ties are never broken.
 """
 
-from __future__ import annotations
-
 from math import nan
 from typing import NamedTuple
 

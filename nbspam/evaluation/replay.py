@@ -3,8 +3,6 @@
 Any object that scores and learns can be replayed, so other filters are measured by the same code.
 """
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Callable, Sequence
 from itertools import islice

@@ -4,8 +4,6 @@ Every value is cleaned of control characters and then escaped.  Importing this m
 Jinja2 or matplotlib (the extra `nbspam[report]`) are not installed.
 """
 
-from __future__ import annotations
-
 import base64
 import json
 from collections.abc import Mapping

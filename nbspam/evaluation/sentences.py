@@ -1,7 +1,5 @@
 """What an evaluation found and how it was made, in plain sentences."""
 
-from __future__ import annotations
-
 from nbspam.evaluation.figures import AT_HM, Summary
 from nbspam.evaluation.outcomes import Evaluation
 

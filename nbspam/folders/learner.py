@@ -4,8 +4,6 @@ Mail in a folder of junk is spam.  Other mail is ham once it is read, answered o
 sent mail, drafts and unread mail say nothing.  Mail that leaves a folder of junk is ham at once.
 """
 
-from __future__ import annotations
-
 import fcntl
 import json
 import os

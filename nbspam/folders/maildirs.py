@@ -1,7 +1,5 @@
 """Trees of Maildirs on the disk, as a Mailbox of nbspam.folders.learner."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Judge new mail of an IMAP account, and move spam to its folder for junk, other classes to theirs."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 
 from nbspam.decision import Verdict

@@ -77,8 +77,9 @@ def choose_lesson(
 
 def _learn(path: str, start: str, label: str, data: bytes, source: str) -> bool:
     if not os.path.exists(path):
-        if not may_learn_verdict(start, data):
-            return False  # the user goes on with the shared model
+        with open_model(start) as model:
+            if not _may_learn_verdict(model, read_counted(data, model)):
+                return False  # the user goes on with the shared model
         from nbspam.store.rebase import start_model  # once in a model's life
 
         start_model(start, path)
@@ -111,13 +112,8 @@ def keep_tokens(updater: Updater, number: int, message: Counted) -> None:
     updater.change("autolearned", new=[(message.digest, number, kept)])
 
 
-def may_learn_verdict(path: str, data: bytes) -> bool:
-    """True if a model may learn its own verdict on a message."""
-    with open_model(path) as model:
-        return _may_learn_verdict(model, read_counted(data, model))
-
-
 def _may_learn_verdict(model: Model, message: Counted) -> bool:
+    """True if a model may learn its own verdict on a message."""
     is_new = not read_rows(model.connection, "learned", message.digest)
     return is_new and has_enough_labelled(model) and not is_often_wrong(model)
 

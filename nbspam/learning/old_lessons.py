@@ -4,8 +4,6 @@ Each is a file in the folder MODEL-lessons: the class, the source and the messag
 The class is empty if the lesson was learned already.
 """
 
-from __future__ import annotations
-
 import os
 import stat
 

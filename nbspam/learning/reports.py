@@ -3,8 +3,6 @@
 They are taken out as they were sent; a message forwarded inline is not there any more.
 """
 
-from __future__ import annotations
-
 from email import message_from_bytes
 from email.message import Message
 

@@ -1,7 +1,5 @@
 """Take back what commands have learned, as the ledger notes it."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Collection, Sequence
 from typing import NamedTuple

@@ -7,8 +7,6 @@ splitter, leaf; then transfer, charset.  Imported only if a message needs them: 
 attachments.
 """
 
-from __future__ import annotations
-
 from nbspam.limits import MAX_SCORED_BYTES, Allowance, Stage
 from nbspam.mail.headers import (
     HeaderBlock,

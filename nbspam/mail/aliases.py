@@ -4,8 +4,6 @@ The names are those of `encodings.aliases` and a few that Python lacks.  Only te
 name in a mail gets to zlib, unicode_escape, idna and the like, and none makes Python search for a module.
 """
 
-from __future__ import annotations
-
 from encodings.aliases import aliases
 
 # Beginnings of the names of the codecs that mail may use; those of EBCDIC are not among them.

@@ -4,18 +4,12 @@ Real files are folded wrongly or cut off: a line without the form of a property 
 Source: RFC 5545, 3.1, 3.2, 3.3.11 and 3.8; RFC 7986, 5; RFC 6350, 3.2 to 3.4 and 6; vCard 2.1, 2.1.
 """
 
-from __future__ import annotations
-
 import re
+from collections.abc import Iterator
 
+from nbspam.limits import Allowance
 from nbspam.mail.charset import decode
 from nbspam.mail.transfer import decode_transfer
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from nbspam.limits import Allowance
 
 _NAMES = """
     SUMMARY DESCRIPTION STYLED-DESCRIPTION X-ALT-DESC LOCATION COMMENT CONTACT ORGANIZER URL CONFERENCE

@@ -12,13 +12,9 @@ codec here is linear.  None of Python's transforms (zlib, hex, unicode_escape, i
 punycode ...) can be reached.  UTF-7 is read because some mail programs show it.
 """
 
-from __future__ import annotations
-
 import codecs
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from nbspam.limits import Allowance
+from nbspam.limits import Allowance
 
 # The names most mail uses; aliases.py knows the others.
 _COMMON = {

@@ -1,10 +1,6 @@
 """Dates of mail, as they are really written.  Not needed to classify a message with the default model."""
 
-from __future__ import annotations
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from nbspam.mail.message import Message
+from nbspam.mail.message import Message
 
 _FIRST_SECOND = 31_536_000  # of 1971
 _LAST_SECOND = 4_133_980_799  # of 2100

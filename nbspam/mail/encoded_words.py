@@ -5,16 +5,11 @@ broken, and a character may be cut between two words: the bytes of neighbours in
 before they are decoded.
 """
 
-from __future__ import annotations
-
 import binascii
 
+from nbspam.limits import Allowance
 from nbspam.mail.charset import decode, decode_raw
 from nbspam.mail.transfer import decode_base64
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from nbspam.limits import Allowance
 
 _MAX_CHARSET_CHARACTERS = 77
 

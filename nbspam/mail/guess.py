@@ -15,8 +15,6 @@ the letters do, so it goes first:
 It needs a line of text to be right, and costs 0.1 to 0.4 ms.
 """
 
-from __future__ import annotations
-
 from nbspam.mail.letter_costs import LATIN, SCRIPTS
 
 SAMPLE_BYTES = 2_048

@@ -9,8 +9,6 @@ way, about 0.4 us a field, and asks `find_raw_fields` only for a block with such
 closing quote, duplicates; RFC 2045), and RFC 2231 (charsets, percent signs, continuations).
 """
 
-from __future__ import annotations
-
 from nbspam.limits import (
     MAX_FIELD_NAME,
     MAX_FROM_LINES,
@@ -18,12 +16,8 @@ from nbspam.limits import (
     MAX_HEADER_LINES,
     MAX_PARAMETER_BYTES,
     MAX_PARAMETERS,
-    Memory,
+    Allowance,
 )
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from nbspam.limits import Allowance
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _FROM_LINES = (b"From ", b">From ")
@@ -123,7 +117,7 @@ def find_raw_fields(data: bytes, start: int, stop: int) -> list[tuple[int, int, 
         else:
             line = (raw if fields else raw.lstrip(b" \t"))[: MAX_FIELD_NAME + 1]
             before, colon, _ = line.decode("latin-1").partition(":")
-            name = _names[before] if colon else ""
+            name = _parse_field_name(before) if colon else ""
             if not name and (is_empty or raw.strip(b" \t\r\n")):  # form feeds are not blanks
                 junk += 1
                 if junk == 1:
@@ -180,9 +174,6 @@ def _parse_field_name(name: str) -> str:
     lower = name.rstrip(" \t").lower()
     is_graphic = lower.isascii() and lower.isprintable() and " " not in lower
     return lower if is_graphic and len(name) <= MAX_FIELD_NAME else ""
-
-
-_names = Memory(_parse_field_name, most=2_000, longest=80)  # mail uses a few hundred spellings
 
 
 def read_block(data: bytes, start: int, stop: int, body: int, allowance: Allowance) -> HeaderBlock:
@@ -252,14 +243,12 @@ def _unfold_field(raw: bytes) -> str:
 def _split_fields(lines: list[str], block: HeaderBlock) -> bool:
     """Fill `block.fields` with raw values; False if a line is not a field."""
     block.fields = []
-    append = block.fields.append
-    names = _names
     for line in lines:
         name, colon, value = line.partition(":")
-        lower = names[name] if colon else ""
+        lower = _parse_field_name(name) if colon else ""
         if not lower:
             return False
-        append((lower, value.strip(" \t")))
+        block.fields.append((lower, value.strip(" \t")))
     return True
 
 

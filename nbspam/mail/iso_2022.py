@@ -5,8 +5,6 @@ of NEC, and half-width kana by ESC ( I or by SO.  One broken pair costs one char
 Source: RFC 1468, RFC 1557, RFC 1922; WHATWG Encoding, 12.2; cp50221 and cp50222 of Windows.
 """
 
-from __future__ import annotations
-
 import codecs
 from functools import cache
 

@@ -5,18 +5,12 @@ text/*, the plain kinds of message/*, and HTML under another name.  Other files 
 attachments, if it knows their kind.
 """
 
-from __future__ import annotations
-
 import re
 
-from nbspam.limits import Stage
+from nbspam.limits import Allowance, Stage
 from nbspam.mail.charset import decode, find_page_charset, find_utf_16, look_up_codec
 from nbspam.mail.headers import parse_parameters
 from nbspam.mail.message import PAGE_ENDINGS, Document, Part, normalise_filename
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from nbspam.limits import Allowance
 
 IDENTITY = frozenset(("", "7bit", "8bit", "binary"))  # transfer encodings that change nothing
 # Kinds that contain a message, or the header of one, and are read as such.

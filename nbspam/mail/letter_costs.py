@@ -6,8 +6,6 @@ those beyond ASCII, at most 30; 1 more for a capital; 10 or 20 for other charact
 and bytes without meaning.
 """
 
-from __future__ import annotations
-
 _SCRIPTS = """
     cp1253 el
     kzkukkkkzkzkzzzzzkkkkkkkzkzkzzzzkkjkkkkkkkzckkkkkkkkkukkiihciklo

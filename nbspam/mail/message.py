@@ -5,10 +5,7 @@ Plain classes, because dataclasses cost 8 ms to import.
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    Field = tuple[str, str]  # lower-case name, unfolded and decoded value
-
+Field = tuple[str, str]  # lower-case name, unfolded and decoded value
 # Endings of files that browsers open as a page.
 PAGE_ENDINGS = (".htm", ".html", ".shtml", ".xhtml", ".xht", ".svg", ".hta")
 

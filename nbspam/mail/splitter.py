@@ -7,21 +7,13 @@ No mail program shows the preamble and the epilogue, so they are left out.  If a
 all, its boundary is guessed from the first likely "--" line; the text before that, or all of it, is a part.
 """
 
-from __future__ import annotations
-
-from nbspam.limits import MAX_NESTING
+from nbspam.limits import MAX_NESTING, Allowance
 from nbspam.mail.headers import find_header, read_block, unify_line_ends
 from nbspam.mail.leaf import CARD_TYPES, IDENTITY, MESSAGES, SIGNED, begin_part, read_leaf
-from nbspam.mail.message import Part
+from nbspam.mail.message import Message, Part
 from nbspam.mail.transfer import decode_transfer
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from nbspam.limits import Allowance
-    from nbspam.mail.message import Message
-
-    Inside = list[tuple[int, int]]  # (number of a choice, which of its parts), from the outermost in
-
+Inside = list[tuple[int, int]]  # (number of a choice, which of its parts), from the outermost in
 _FOR_FEW = "text/x-amp-html"  # few mail programs show this alternative
 _FIRST = 1  # the part that programs show of related ones without `start` (RFC 2387, 3.2)
 _SEARCH_COST = 1_000  # "--" lines that looking for the same line again counts as

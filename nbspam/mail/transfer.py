@@ -3,15 +3,9 @@
 Nothing raises.  As in mail programs, broken quoted-printable stays as it is, and broken base64 is left out.
 """
 
-from __future__ import annotations
-
 import binascii
 
-from nbspam.limits import MAX_BASE64_RUNS
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from nbspam.limits import Allowance
+from nbspam.limits import MAX_BASE64_RUNS, Allowance
 
 _UUENCODE = frozenset(("x-uuencode", "uuencode", "x-uue", "uue", "x-uu"))
 _BASE64 = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"

@@ -4,8 +4,6 @@ Each Python has the tables of another Unicode, and its answer whether a characte
 For the characters of Unicode 14 these answers are the same everywhere: tests/laws/test_every_python.py.
 """
 
-from __future__ import annotations
-
 from bisect import bisect_right
 from itertools import accumulate
 

@@ -3,15 +3,9 @@
 Imported only for such mail.
 """
 
-from __future__ import annotations
-
 import binascii
 
-from nbspam.limits import MAX_UU_BLOCKS
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from nbspam.limits import Allowance
+from nbspam.limits import MAX_UU_BLOCKS, Allowance
 
 _CAPITALS = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _CONTROLS = bytes(set(range(32)) - set(b"\t\n\r\x0e\x0f\x1b"))  # ISO-2022 has the last three

@@ -6,8 +6,6 @@ sum of logarithms of parameters, whose posterior variance is known exactly.  It 
 (log-odds near 0, narrow interval) from "too little data" (wide).  Formulas: docs/models.md.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from functools import partial
 from math import sqrt

@@ -4,8 +4,6 @@ A model may know other features than this program measures: they meet by name, a
 counts as missing.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
@@ -23,12 +21,9 @@ from nbspam.model.numeric import (
     count_features,
     make_numeric_law,
 )
+from nbspam.model.protocols import FeatureModel
 from nbspam.settings import Settings
 from nbspam.tokens.numeric import NAMES
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from nbspam.model.protocols import FeatureModel
 
 Bin = tuple[float | None, float | None]  # its edges, None where it has none
 ALL_FEATURES = "all features"  # the name of a factor that is of no single feature

@@ -8,8 +8,6 @@ features : float64 (n_messages, n_features), NaN where a value is missing: that 
 labels   : int64 (n_messages,), class numbers
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import Any
 

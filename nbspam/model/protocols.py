@@ -1,7 +1,5 @@
 """What the mathematics asks of a model, be its counts in a file (the room store) or in memory."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 

@@ -77,6 +77,7 @@ NEARLY_ZERO = 1e-12  # lambda where 0 is asked for: a mean of -inf says nothing,
 class Scorer:
     """Scores messages by one model under one way of scoring.
 
+    look_up   : gives the counts of tokens by their keys, perhaps of more tokens
     log_prior : log pi_k by class, nats
     words     : the event model of words where scores are one sum; not set for averaged views
     weights   : of the calibration; not set for one sum
@@ -84,7 +85,7 @@ class Scorer:
     """
 
     def __init__(self, model: ModelCounts, settings: Settings) -> None:
-        self.model = model
+        self.model, self.look_up = model, model.counts
         self.settings = settings = settings.of(model.classes, model.settings)
         self.log_prior = log_priors_of(settings, model.messages, model.classes)
         self.features: FeatureScorer | None = None
@@ -126,7 +127,7 @@ class Scorer:
         if self.settings.features == "numeric":
             return self._sum(counted, {})
         counted.keep(self.model.settings.get("views", ALL_VIEWS))
-        rows = self.model.counts([*counted.keys(), NOTAWORD_KEY])
+        rows = self.look_up([*counted.keys(), NOTAWORD_KEY])
         return self._score_views(counted, rows) if self.settings.averaged else self._sum(counted, rows)
 
     def _sum(self, counted: Counted, rows: CountsByKey) -> Scored:

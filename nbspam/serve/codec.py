@@ -3,22 +3,18 @@
 Source: SpamAssassin's spamd/PROTOCOL, and spamd 4.0.1 where that is silent or differs.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import zlib
 from collections.abc import Generator, Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from nbspam.decision import Verdict
 from nbspam.errors import BadDataError, NbspamError
 from nbspam.explain import Clue
 from nbspam.labels import SPAM
 from nbspam.mail.headers import find_header_fields
 from nbspam.passthrough import compute_spamassassin_score
-
-if TYPE_CHECKING:
-    from nbspam.decision import Verdict
 
 MAX_MESSAGE_BYTES = 32 << 20  # mail servers take less; spamc sends 0.5 MB at most unless it is told otherwise
 MAX_LINE_BYTES = 8_192  # spamc writes its whole header into a buffer of this size

@@ -4,8 +4,6 @@ A worker that dies is replaced; its clients try again.  SIGTERM and SIGINT stop 
 that have started, a second one at once.  SIGHUP opens the models again.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import errno
@@ -15,15 +13,13 @@ import signal
 import socket
 import stat
 import time
-from typing import TYPE_CHECKING, NoReturn
+from typing import NoReturn
 
 from nbspam.errors import CannotCreateError, UsageError
+from nbspam.serve.gauges import Gauges
 from nbspam.serve.users import UserFilters
 from nbspam.serve.worker import LOG, Worker
 from nbspam.store.connection import file_identity
-
-if TYPE_CHECKING:
-    from nbspam.serve.gauges import Gauges
 
 DEFAULT_ADDRESS = "localhost:783"  # where spamc looks, and spamd listens
 ADDRESS_REMEDY = "use for example `listen=localhost:783`, or `listen=[::1]:783`"

@@ -4,8 +4,6 @@ Other programs may change, replace, damage or remove a model at any time.  Whate
 temporary failure for the client.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Callable, Mapping

@@ -5,8 +5,6 @@ many, the one that has been idle longest is dropped.  Messages are judged one af
 which may wait for another writer, has a process of its own.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import gc
@@ -18,7 +16,7 @@ import socket
 import time
 from collections.abc import Callable, Mapping
 from math import inf
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from nbspam.corpus.executor import give_back_memory
 from nbspam.errors import InternalError, NbspamError, TryAgainError
@@ -26,10 +24,8 @@ from nbspam.learning.learn import LEARNED
 from nbspam.limits import MAX_READ_BYTES
 from nbspam.serve import codec
 from nbspam.serve.codec import PONG, ClientError, Request, RequestReader, write_refusal
+from nbspam.serve.gauges import Gauges
 from nbspam.serve.users import Reply, UserFilters
-
-if TYPE_CHECKING:
-    from nbspam.serve.gauges import Gauges
 
 LOG = logging.getLogger("nbspam.serve")  # info: a line for each message; error: what goes wrong
 MAX_CONNECTIONS = 256  # at once in a process

@@ -4,7 +4,7 @@ connection   opening a file, SQLite's errors             merge   models added up
 reader       a model, read on demand                     prune   rare tokens taken out
 rows         rows that are written                       text    a model as text, and back
 writer       new files and copies                        check   the checks of a model, and its facts
-bulk         what a training has counted, as rows        digest  the digest of each table
+bulk         what a training has counted, as rows        digest  what rows may be, and digests
 turns        writers go one after the other              ledger  what was learned when and as what
 updater      adding and removing messages                autolearned  messages of the filter's own verdicts
 overlay      models that add to a base             rebase  overlays are made, and get another base

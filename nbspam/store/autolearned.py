@@ -9,8 +9,8 @@ import zlib
 
 from nbspam.errors import DamagedModelError
 from nbspam.store.connection import MAX_VALUE_BYTES, Connection
+from nbspam.store.digest import stream_sound
 from nbspam.store.reader import Model, has_form_of
-from nbspam.store.rules import stream_sound
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -1,7 +1,5 @@
 """Bases that are open once for many overlays."""
 
-from __future__ import annotations
-
 import os
 
 from nbspam.errors import DamagedModelError, NbspamError

@@ -1,10 +1,8 @@
 """Is a model file sound, and what is in it: the queries of `model check`, `model info` and doctor.
 
-In a sound file, SQLite's own check passes, each row keeps the rules of store/rules.py, the rows have the
-digests that were written with them, and totals are the sums over the tokens.
+In a sound file, SQLite's own check passes, each value is of its kind, the rows have the digests that were
+written with them, and totals are the sums over the tokens.
 """
-
-from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
@@ -14,9 +12,8 @@ from nbspam.errors import DamagedModelError, NbspamError
 from nbspam.model.calibration import check_places
 from nbspam.model.posterior import log_priors, parse_prior
 from nbspam.settings import parse_settings
-from nbspam.store.digest import differing_tables
+from nbspam.store.digest import check_rows, differing_tables
 from nbspam.store.reader import Model, count_columns, open_model
-from nbspam.store.rules import check_rows
 from nbspam.store.writer import sum_rows
 from nbspam.tokens.bag import FORM_BITS, NOTAWORD, NOTAWORD_KEY, NOTAWORD_VIEW, hash_token
 

@@ -23,9 +23,11 @@ from nbspam.errors import (
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import sqlite3 as sqlite3
-    from collections.abc import Generator, Sequence
+    from collections.abc import Callable, Generator, Sequence
     from types import ModuleType
-    from typing import Any
+    from typing import Any, TypeVar
+
+    Result = TypeVar("Result")
 
 APPLICATION_ID = 0x6E627370
 # 1 had no bigrams, 2 each word once, 3 strongest words as evidence, 4 no digests, 5 histograms, 6 priors,
@@ -136,11 +138,20 @@ def connect(path: str, mode: str, seconds: float) -> Connection:
     return connection
 
 
-def roll_back(path: str) -> None:
-    """Take back what a killed writer has left half done; a read-only connection cannot."""
+def retry_after_rollback(path: str, work: Callable[[], Result]) -> Result:
+    """What `work` returns; it is done again once what a killed writer has left half done is rolled back.
+
+    A read-only connection cannot do that.
+    """
+    try:
+        return work()
+    except sqlite3.OperationalError:
+        if not os.path.exists(journal_of(path)):
+            raise
     connection = connect(path, "rw", BUSY_SECONDS)
     connection.ask("SELECT count(*) FROM sqlite_master")
     connection.close()
+    return work()
 
 
 def file_uri(path: str, mode: str) -> str:

@@ -1,14 +1,12 @@
 """The ledger: when, from where and by whom the messages of a model were learned, and as what before."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
 from nbspam.store.autolearned import read_autolearned
 from nbspam.store.connection import Connection
+from nbspam.store.digest import check_rows, stream_sound
 from nbspam.store.reader import Model, find_rows
-from nbspam.store.rules import check_rows, stream_sound
 from nbspam.store.updater import Updater, read_rows
 
 # Years 1 to 9999, less a day for any time zone: a wrong clock or a forger may have written any value.

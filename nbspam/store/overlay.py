@@ -12,15 +12,7 @@ import os
 import zlib
 
 from nbspam.errors import DamagedModelError, NbspamError, TryAgainError
-from nbspam.store.connection import (
-    APPLICATION_ID,
-    Connection,
-    check_format,
-    file_uri,
-    journal_of,
-    roll_back,
-    sqlite3,
-)
+from nbspam.store.connection import APPLICATION_ID, Connection, check_format, file_uri, retry_after_rollback
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -62,13 +54,7 @@ def attach(
 
     columns : the count columns;  check : nbspam.store.reader.check_schema
     """
-    try:
-        connection.execute("ATTACH ? AS below", (file_uri(path, "ro"),))
-    except sqlite3.OperationalError:
-        if not os.path.exists(journal_of(path)):
-            raise
-        roll_back(path)
-        connection.execute("ATTACH ? AS below", (file_uri(path, "ro"),))
+    retry_after_rollback(path, lambda: connection.execute("ATTACH ? AS below", (file_uri(path, "ro"),)))
     (application,) = connection.ask("PRAGMA below.application_id")[0]
     if application != APPLICATION_ID:
         raise DamagedModelError(path, "it is not a model")

@@ -8,8 +8,6 @@ A message counted before can still be unlearned.  Tokens that are left lose just
 what was pruned no count falls below zero (Updater.count).
 """
 
-from __future__ import annotations
-
 import os
 import sqlite3
 from contextlib import closing

@@ -21,9 +21,8 @@ from nbspam.store.connection import (
     check_file,
     connect,
     file_identity,
-    journal_of,
     replaced_error,
-    roll_back,
+    retry_after_rollback,
     sqlite3,
     store_error,
 )
@@ -283,13 +282,7 @@ def open_model(path: str, snapshot: bool = False, find_base: FindBase | None = N
     """
     check_file(path)
     try:
-        try:
-            model = _open(path, snapshot, find_base)
-        except sqlite3.OperationalError:
-            if not os.path.exists(journal_of(path)):
-                raise
-            roll_back(path)
-            model = _open(path, snapshot, find_base)
+        model = retry_after_rollback(path, lambda: _open(path, snapshot, find_base))
     except sqlite3.Error as error:
         raise store_error(path, error) from None
     model.connection.is_open = True

@@ -4,8 +4,6 @@ What an overlay has learned are differences, which add to any base that counts t
 has taken out of its base needs a look: that holds as far as the new base has counted the same message.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from collections import Counter

@@ -6,8 +6,6 @@ their number.  Keys and totals follow from the rows and are not written, so a te
 contradict itself.
 """
 
-from __future__ import annotations
-
 import re
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator
@@ -19,9 +17,8 @@ from nbspam.store.autolearned import count_autolearned, pack_tokens, unpack_toke
 from nbspam.store.check import check_usable, compute_key
 from nbspam.store.connection import check_format
 from nbspam.store.covariance import pack_covariance
-from nbspam.store.digest import check_tables
+from nbspam.store.digest import check_rows, check_tables
 from nbspam.store.reader import Model, count_columns, open_model
-from nbspam.store.rules import check_rows
 from nbspam.store.writer import new_model
 from nbspam.tokens.bag import N_VIEWS, NOTAWORD, NOTAWORD_VIEW
 
@@ -98,12 +95,6 @@ def dump_model(path: str) -> Iterator[str]:
                 n_rows += 1
                 yield "\t".join([table, *(_field(value, path) for value in row)]) + "\n"
     yield f"{END}\t{n_rows}\n"
-
-
-def read_documents(model: Model) -> Iterator[tuple[int, str, int, int]]:
-    """(view, text, messages of the first class, of the second) of each token, in a fixed order."""
-    query = "SELECT view, text, documents_0, documents_1 FROM token ORDER BY view, text"
-    return model.connection.stream(query)
 
 
 def _covariances(model: Model) -> Iterator[tuple[int, int, float]]:

@@ -12,11 +12,10 @@ from itertools import islice
 
 from nbspam.errors import DamagedModelError, UsageError
 from nbspam.store.connection import BUSY_SECONDS, Connection, check_file, sqlite3, store_error
-from nbspam.store.digest import DIGESTED, digest_row, digest_rows, read_digests, write_digests
+from nbspam.store.digest import DIGESTED, digest_row, digest_rows, read_digests, stream_sound, write_digests
 from nbspam.store.overlay import note_unlearned, own_rows
 from nbspam.store.reader import Model, attach_base, find_columns, find_rows, has_form_of
 from nbspam.store.rows import FIRST, Writer, escape_bytes
-from nbspam.store.rules import stream_sound
 from nbspam.store.turns import PATIENCE_SECONDS, Turn
 from nbspam.tokens.bag import NO_TEXTBOOK_VIEWS, NOTAWORD, NOTAWORD_KEY, NOTAWORD_VIEW
 

@@ -4,8 +4,6 @@ A finding that is wrong carries the exit status of the error that the next comma
 act on it.  The bounds are from docs/decisions.md, "Wrong labels".
 """
 
-from __future__ import annotations
-
 import os
 import pwd
 import re
@@ -113,7 +111,8 @@ def _user_name(number: int) -> str:
 
 def _examine_model(path: str, start: str) -> Iterator[Finding]:
     if os.path.isfile(path):
-        yield from _examine_place(path)
+        yield _examine_owner(path)
+        yield _examine_writing(path)
     try:
         yield from _examine_contents(path)
     except NbspamError as error:
@@ -138,11 +137,6 @@ def _examine_missing(path: str, start: str) -> Iterator[Finding]:
             yield from _examine_contents(start)
         except NbspamError as error:
             yield _wrong("start", error.why, error.remedy, type(error))
-
-
-def _examine_place(path: str) -> Iterator[Finding]:
-    yield _examine_owner(path)
-    yield _examine_writing(path)
 
 
 def _examine_owner(path: str) -> Finding:

@@ -1,15 +1,12 @@
 """The facts of a model for `model info`, as plain values from which the command makes JSON and text."""
 
-from __future__ import annotations
-
 import os
-from collections.abc import Iterable, Sequence
-from math import isfinite
-from typing import TypedDict, TypeVar
+from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 
-from nbspam.decision import Loss, cutoffs, describe_loss, load_loss
+from nbspam.decision import cutoffs, describe_loss, load_loss
 from nbspam.labels import HAM_AND_SPAM
 from nbspam.model.calibration import feature_names
 from nbspam.model.credible_intervals import normal_posterior
@@ -20,66 +17,20 @@ from nbspam.settings import Settings, parse_settings
 from nbspam.store.autolearned import count_autolearned
 from nbspam.store.check import count_learned
 from nbspam.store.connection import FORMAT
+from nbspam.store.digest import check_rows
 from nbspam.store.reader import Model, open_model
-from nbspam.store.rules import check_rows
 from nbspam.tokens.bag import VIEW_NAMES
 
-Fact = TypeVar("Fact")
-PerClass = dict[str, Fact]
+Facts = dict[str, Any]  # the JSON of `model info`, or a part of it
 
 
-class ViewFacts(TypedDict):
-    """Sizes of a view."""
-
-    words: int
-    documents: PerClass[int]
-    occurrences: PerClass[int]
-
-
-class LearnedFeature(TypedDict):
-    """A numeric feature: its parameters by class, with 95 % intervals of mean and variance.
-
-    phi : share of each bin, smoothed
-    """
-
-    name: str
-    edges: Sequence[float]
-    measured: PerClass[int]
-    mean: PerClass[float]
-    mean_interval: PerClass[list[float]]
-    variance: PerClass[float]
-    variance_interval: PerClass[list[float]]
-    variance_floor: list[str]  # classes whose variance is the least allowed
-    phi: PerClass[list[float]]
-
-
-class ModelFacts(TypedDict):
-    """The JSON of `model info`."""
-
-    path: str
-    size_bytes: int
-    format: int
-    base: str
-    classes: list[str]
-    messages: PerClass[int]
-    different_messages: int
-    autolearned: PerClass[int]
-    vocabulary: str
-    vocabulary_size: int
-    views: dict[str, ViewFacts]
-    settings: dict[str, str]
-    calibration: list[dict[str, str | float | None]]
-    costs: str
-    cutoffs: dict[str, float | None] | None
-    features: list[LearnedFeature]
-
-
-def collect_facts(path: str) -> ModelFacts:
-    """Everything that `model info` says."""
+def collect_facts(path: str) -> Facts:
+    """Everything that `model info` says; what is told by class is class -> value."""
     with open_model(path, snapshot=True) as model:
         check_rows(model.connection, "learned", "autolearned", "numeric_feature", "numeric_count")
         settings = parse_settings(model.settings, model.path).of(model.classes)
         loss = load_loss(model.settings, model.classes, path)
+        is_plain, ends = model.classes == HAM_AND_SPAM, ("ham_below", "spam_above")
         return {
             "path": path,
             "size_bytes": os.path.getsize(path),
@@ -95,16 +46,16 @@ def collect_facts(path: str) -> ModelFacts:
             "settings": model.settings,
             "calibration": _calibration(model, settings),
             "costs": describe_loss(loss, model.classes),
-            "cutoffs": _cutoffs(loss) if model.classes == HAM_AND_SPAM else None,
+            "cutoffs": dict(zip(ends, cutoffs(loss), strict=True)) if is_plain else None,
             "features": _features(model, settings.alpha),
         }
 
 
-def _by_class(model: Model, values: Iterable[Fact]) -> PerClass[Fact]:
+def _by_class(model: Model, values: Iterable[object]) -> Facts:
     return dict(zip(model.classes, values, strict=True))
 
 
-def _view(model: Model, number: int) -> ViewFacts:
+def _view(model: Model, number: int) -> Facts:
     return {
         "words": model.words[number],
         "documents": _by_class(model, model.documents[number]),
@@ -112,12 +63,8 @@ def _view(model: Model, number: int) -> ViewFacts:
     }
 
 
-def _cutoffs(loss: Loss) -> dict[str, float | None]:
-    values = dict(zip(("ham_below", "spam_above"), cutoffs(loss), strict=True))
-    return {name: value if isfinite(value) else None for name, value in values.items()}
-
-
-def _features(model: Model, alpha: float) -> list[LearnedFeature]:
+def _features(model: Model, alpha: float) -> list[Facts]:
+    """The numeric features: parameters, with 95 % intervals of mean and variance, and shares of the bins."""
     features = model.numeric_features()
     if not features:
         return []
@@ -135,14 +82,15 @@ def _features(model: Model, alpha: float) -> list[LearnedFeature]:
             "mean_interval": _by_class(model, means[:, f].tolist()),
             "variance": _by_class(model, gaussian.variances[:, f].tolist()),
             "variance_interval": _by_class(model, variances[:, f].tolist()),
+            # The classes whose variance is the least allowed.
             "variance_floor": [c for k, c in enumerate(model.classes) if gaussian.floored[k, f]],
-            "phi": _by_class(model, phi[:, counts.feature_of_cell == f].tolist()),
+            "phi": _by_class(model, phi[:, counts.feature_of_cell == f].tolist()),  # of each bin, smoothed
         }
         for f, (name, edges) in enumerate(features)
     ]
 
 
-def _calibration(model: Model, settings: Settings) -> list[dict[str, str | float | None]]:
+def _calibration(model: Model, settings: Settings) -> list[Facts]:
     """The weights of the calibration: feature, class, weight and its standard deviation."""
     covariance = model.covariance()
     names = feature_names(len(model.classes), settings.kinds)

@@ -3,8 +3,6 @@
 Nothing is read or tokenised twice.  The scores are those that a model trained on the same messages gives.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from math import isfinite
 

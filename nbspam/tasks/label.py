@@ -6,8 +6,6 @@ comes next.  Each label is learned at once.  What this gains over messages at ra
 "Which messages to label first".
 """
 
-from __future__ import annotations
-
 import os
 from collections import Counter
 from collections.abc import Sequence

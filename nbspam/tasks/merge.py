@@ -1,4 +1,4 @@
-"""Several models -> one that knows what all of them learned.
+"""Several models -> one that knows what all of them learned; an overlay gets another base.
 
 Each calibration is a Gaussian posterior over the same weights, learned on its own mail from a prior of the
 same precision.  The merged calibration adds what all mail taught to one prior, in any order.  If one model is
@@ -21,6 +21,8 @@ from nbspam.model.counts import Floats
 from nbspam.settings import parse_settings
 from nbspam.store.merge import check_mergeable, merge_models
 from nbspam.store.reader import Model, open_model
+from nbspam.store.rebase import Calibration, Unheld
+from nbspam.store.rebase import rebase as write_rebased
 from nbspam.store.updater import PRUNED
 from nbspam.tasks.word_lists import weights_at_start
 
@@ -107,3 +109,23 @@ def add_lessons(first: Weights, learned: Sequence[tuple[Weights, Weights]]) -> W
             pull += sign * part @ np.array(weights)
     covariance: Floats = np.linalg.inv(precision)
     return (covariance @ pull).tolist(), covariance.tolist()
+
+
+def rebase(path: str, start: str = "") -> list[Unheld]:
+    """Let the overlay at `path` add to another base; the messages that it no longer takes out.
+
+    start : the new base; empty for what is now at the path of the old one
+    """
+    return write_rebased(path, start, _combine)
+
+
+def _combine(new: Calibration, own: Calibration, old: Calibration) -> Calibration:
+    """The calibration of a new base, with what an overlay has learned since it had the old one."""
+    if not len(new.covariance) == len(own.covariance) == len(old.covariance) != 0 or own == old:
+        return new
+    try:
+        weights, covariance = add_lessons(new[1:], [(own[1:], old[1:])])
+        np.linalg.cholesky(np.array(covariance))
+    except np.linalg.LinAlgError:
+        return new
+    return Calibration(max(new.credit + own.credit - old.credit, 0), weights, covariance)

@@ -1,7 +1,5 @@
 """What a training or an evaluation is asked to do."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 

@@ -4,8 +4,6 @@ It is made when the first message is learned, as an overlay (store/overlay.py). 
 judges.  What this is worth: docs/decisions.md, "Shared models".
 """
 
-from __future__ import annotations
-
 import os
 
 

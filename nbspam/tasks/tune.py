@@ -4,8 +4,6 @@ Each message is judged by what came before it (if dates are known) or by other c
 loss decides, because the decisions are made on the probabilities.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -6,8 +6,6 @@ The mail is read without a lock; then one transaction adds it, and other program
 after it.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable
 

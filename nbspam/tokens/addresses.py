@@ -1,7 +1,5 @@
 """Addresses of hosts in numbers, read alike everywhere: C libraries differ."""
 
-from __future__ import annotations
-
 _MAX_DIGITS = 40  # of a number; browsers and C libraries allow leading zeros
 
 

@@ -3,8 +3,6 @@
 No word of it comes again, and one file fills a model with thousands.
 """
 
-from __future__ import annotations
-
 import re
 
 _LONG = 60  # characters of a line, as in texts.LONG_LINE

@@ -5,8 +5,6 @@ accents and vowel points, because many writers leave these out and spammers add 
 The `regex` package would cost a fresh process 13 ms.
 """
 
-from __future__ import annotations
-
 import unicodedata
 
 from nbspam.mail.unicode_14 import is_known

@@ -5,18 +5,12 @@ is two tokens.  Verdicts of other filters and notes of the mail store are left o
 thought of the message or where it lies, not what it is (docs/tokens.md).
 """
 
-from __future__ import annotations
-
-from itertools import chain, compress, groupby, pairwise
+from itertools import compress, groupby, pairwise
 
 from nbspam.limits import Memory
-from nbspam.mail.message import pin
+from nbspam.mail.message import Message, pin
 from nbspam.tokens.bag import join_neighbours
 from nbspam.tokens.words import ALPHABET, MAX_WORD, has_zero_width, list_parents, make_skip_token, split_words
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from nbspam.mail.message import Message
 
 
 def _split_names(names: str) -> frozenset[str]:
@@ -76,8 +70,7 @@ MIN_CODED = 60  # characters of a field in which they are looked for
 MAX_ZONE = 6  # characters of a time zone
 ODD = "#odd"  # stands for a name that programs do not write
 MAX_ORDER = 200  # fields whose order is read
-MAX_REMEMBERED_FIELD = 120  # characters; longer fields hardly repeat
-MAX_REMEMBERED_FIELDS = 1_000  # fields, and chunks of one field, whose tokens are remembered
+MAX_REMEMBERED_NAMES = 1_000
 
 # Letters, digits and . - _ @ stay; all else ends a chunk.
 _SPLIT = ALPHABET.translate(bytes.maketrans(b"$%',", b" " * 4))
@@ -138,8 +131,9 @@ def tokenize_order(headers: list[tuple[str, str]]) -> list[str]:
 
     Fields that are added on the way are left out.  Tokens of the structure view.
     """
-    names = [place for place in [_places[name] for name, _ in headers] if place]
-    return [f"order={first}>{second}" for first, second in pairwise(names[:MAX_ORDER])]
+    names = [_names[name] for name, _ in headers if name not in _UNORDERED]
+    places = [name for name in names if name][:MAX_ORDER]
+    return [f"order={first}>{second}" for first, second in pairwise(places)]
 
 
 def _find_token_name(name: str) -> str:
@@ -150,13 +144,7 @@ def _find_token_name(name: str) -> str:
     return ODD if name.translate(_NAME_CHARACTERS) or len(name) > MAX_TOKEN_NAME else name
 
 
-def _find_place(name: str) -> str:
-    """The name of a field in the order; "" if its place says nothing."""
-    return "" if name in _UNORDERED else _names[name]
-
-
-_names = Memory(_find_token_name, MAX_REMEMBERED_FIELDS, MAX_TOKEN_NAME)
-_places = Memory(_find_place, MAX_REMEMBERED_FIELDS, MAX_TOKEN_NAME)
+_names = Memory(_find_token_name, MAX_REMEMBERED_NAMES, MAX_TOKEN_NAME)
 
 
 def tokenize_header(headers: list[tuple[str, str]]) -> tuple[list[str], list[str]]:
@@ -167,9 +155,8 @@ def tokenize_header(headers: list[tuple[str, str]]) -> tuple[list[str], list[str
     """
     found: list[str] = []
     sent: list[str] = []
-    for field in headers:
-        name, text = field
-        tokens = _fields[field] if len(text) <= MAX_REMEMBERED_FIELD else _tokenize_field(field)
+    for name, text in headers:
+        tokens = _tokenize_field(name, text)
         found.extend(tokens)
         if name in SENT:
             sent.extend(tokens)
@@ -178,15 +165,11 @@ def tokenize_header(headers: list[tuple[str, str]]) -> tuple[list[str], list[str
     return found, sent
 
 
-def _tokenize_field(field: tuple[str, str]) -> tuple[str, ...]:
+def _tokenize_field(name: str, text: str) -> list[str]:
     """The tokens of one field."""
-    name, text = field
     shown = _names[name]
-    if not shown:
-        return ()
-    if shown == ODD:
-        return ("field:" + ODD,)
-    return ("field:" + name, *_tokenize_value(name, text))
+    found = ["field:" + shown] if shown else []
+    return found + _tokenize_value(name, text) if shown not in ("", ODD) else found
 
 
 def _tokenize_value(name: str, text: str) -> list[str]:
@@ -242,27 +225,12 @@ def _remove_codes(text: str) -> str:
 def _tokenize_chunks(name: str, text: str) -> list[str]:
     spaced = text.encode("ascii", "replace").translate(_SPLIT).decode("ascii")
     chunks = spaced.split(None, MAX_FIELD_WORDS)[:MAX_FIELD_WORDS]
-    return list(chain.from_iterable(map(_chunks[name].__getitem__, chunks)))
-
-
-def _make_chunk_memory(name: str) -> Memory[str, list[str]]:
-    """Chunk of a trace, address or identifier field -> its tokens."""
     tokenize = _tokenize_identifier
     if name in _TRACE:
         tokenize = _tokenize_trace
     elif name in _ADDRESSES:
         tokenize = _tokenize_address
-
-    prefix = name + ":"
-
-    def read(chunk: str) -> list[str]:
-        return [prefix + token for token in tokenize(chunk.strip(".-_"))]
-
-    return Memory(read, MAX_REMEMBERED_FIELDS, MAX_REMEMBERED_FIELD)
-
-
-_fields = Memory(_tokenize_field, MAX_REMEMBERED_FIELDS)
-_chunks = Memory(_make_chunk_memory, MAX_REMEMBERED_FIELDS, MAX_TOKEN_NAME)
+    return [f"{name}:{token}" for chunk in chunks for token in tokenize(chunk.strip(".-_"))]
 
 
 def _tokenize_trace(chunk: str) -> list[str]:

@@ -3,17 +3,12 @@
 Text beyond MAX_MEASURED characters is not measured, so a hostile mail costs no more than a long one.
 """
 
-from __future__ import annotations
-
+from nbspam.mail.message import Message
 from nbspam.tokens.bag import BIN_EDGES, list_bins
 from nbspam.tokens.headers import measure_size
 from nbspam.tokens.structure import MAX_URLS
+from nbspam.tokens.texts import Texts
 from nbspam.tokens.words import CURRENCIES
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from nbspam.mail.message import Message
-    from nbspam.tokens.texts import Texts
 
 MAX_HOPS = 50  # of the earliest
 MAX_TRACE_WORDS = 60  # of a field; the host comes first

@@ -4,23 +4,16 @@ Text beyond MAX_MEASURED characters is not measured, so a hostile mail costs no 
 Imported only if a model asks for it.
 """
 
-from __future__ import annotations
+from collections.abc import Sequence
 
 from nbspam.mail.dates import parse_date
-from nbspam.mail.message import pin
+from nbspam.mail.message import Message, pin
+from nbspam.tokens.bag import Tokens
 from nbspam.tokens.headers import counts_as_evidence
 from nbspam.tokens.measures import MAX_MEASURED, Characters, find_address_host, join_visible, measure_message
+from nbspam.tokens.texts import Texts
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from nbspam.mail.message import Message
-    from nbspam.tokens.bag import Tokens
-    from nbspam.tokens.texts import Texts
-
-    Measured = dict[str, float | None]  # by name of the feature
-
+Measured = dict[str, float | None]  # by name of the feature
 MAX_RECIPIENT_CHARACTERS = 100_000  # of one field
 MAX_DELAY_HOURS = 24.0 * 366  # a clock that is wrong by more is wrong, however much
 

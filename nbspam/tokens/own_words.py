@@ -3,22 +3,16 @@
 Patterns run under the package `regex`: it knows the properties of Unicode, and can be stopped.
 """
 
-from __future__ import annotations
-
 from functools import lru_cache
 from itertools import islice
-from typing import TYPE_CHECKING
 
 import regex
 
 from nbspam.errors import BadDataError, UsageError
 from nbspam.limits import MAX_OWN_WORD, MAX_PATTERN_SECONDS, MAX_TOKENS
-from nbspam.mail.message import pin
-
-if TYPE_CHECKING:
-    from nbspam.mail.message import Message
-    from nbspam.tokens.bag import Tokens
-    from nbspam.tokens.texts import Texts
+from nbspam.mail.message import Message, pin
+from nbspam.tokens.bag import Tokens
+from nbspam.tokens.texts import Texts
 
 
 @lru_cache

@@ -5,14 +5,11 @@ its scheme, host with parents, port and path words.  Raw are runs of the first b
 blanks, order and layout tell programs apart, and no other view has them (docs/decisions.md, "Raw bytes").
 """
 
-from __future__ import annotations
-
 from itertools import compress
 
-from nbspam.limits import Memory
 from nbspam.mail.headers import find_header, find_header_fields, unify_line_ends
 from nbspam.mail.leaf import MAGIC
-from nbspam.mail.message import normalise_filename, pin
+from nbspam.mail.message import Document, Html, Message, Part, normalise_filename, pin
 from nbspam.tokens.bag import INNER
 from nbspam.tokens.headers import counts_as_evidence
 from nbspam.tokens.words import (
@@ -25,17 +22,12 @@ from nbspam.tokens.words import (
     split_words,
 )
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from nbspam.mail.message import Document, Html, Message, Part
-
 MAX_ALT_WORDS = 100
 MAX_TITLE_WORDS = 100
 MAX_NAME_WORDS = 20
 MAX_URLS = 500  # of a text; later ones repeat what the first said
 MAX_LINKS = 300  # of a page, and pictures of it, that are looked at
-MAX_HOSTS = 1_000  # hosts whose tokens are remembered
-MAX_HOST = 80  # characters of one that is remembered
+MAX_HOST = 80  # characters of one of IPv6
 MAX_SCHEME = 20  # letters of a scheme that are read
 MAX_FOUND_SCHEME = 12  # in running text
 MAX_URL = 2_000  # characters of one URL that are read
@@ -195,23 +187,20 @@ class Host:
             self.tokens.append("url=#idn")
 
 
-_hosts = Memory(Host, MAX_HOSTS, MAX_HOST)
-
-
 def read_url(url: str) -> tuple[list[str], Host]:
     """The tokens of a URL, each with the prefix `url=`, and its host; a relative address gives path words."""
     scheme, rest = _split_scheme(url)
     if scheme == "mailto":
         mail_host = rest.partition("?")[0].rpartition("@")[2].lower()
         bare_host = "".join(mail_host.split()).strip(".")
-        return ["url=mailto", *["url=" + name for name in list_parents(bare_host)]], _hosts[""]
+        return ["url=mailto", *["url=" + name for name in list_parents(bare_host)]], Host("")
     begins_with_host = rest[:2] in _SLASHES or rest[:4].lower() == "www."
     if not scheme and not begins_with_host:
-        return _tokenize_path(rest), _hosts[""]
+        return _tokenize_path(rest), Host("")
     if scheme and not begins_with_host and scheme not in _WEB:  # cid: data: javascript: tel:
-        return ["url=" + scheme[:MAX_SCHEME]], _hosts[""]
+        return ["url=" + scheme[:MAX_SCHEME]], Host("")
     authority, path = _split_authority("".join(rest.split()))  # a token never holds white space
-    host = _hosts[authority]
+    host = Host(authority)
     found = ["url=" + scheme[:MAX_SCHEME], *host.tokens] if scheme else list(host.tokens)
     if "%" in path:
         path = _unescape(path)
@@ -220,14 +209,14 @@ def read_url(url: str) -> tuple[list[str], Host]:
     if "://" in path:  # the address sends the reader on to another one
         for inner in path.split("://", MAX_INNER)[1:]:
             inner_authority, _ = _split_authority("".join(inner.split()))
-            found.extend(_hosts[inner_authority].tokens)
+            found.extend(Host(inner_authority).tokens)
     return found, host
 
 
 def find_host(url: str) -> str:
     """The name of the host of an address with or without a scheme."""
     authority, _ = _split_authority(_split_scheme(url)[1])
-    return _hosts[authority].name
+    return Host(authority).name
 
 
 def _split_scheme(url: str) -> tuple[str, str]:

@@ -4,9 +4,8 @@ What is noted on the way is all that nbspam.tokens.measures and nbspam.tokens.nu
 is read once.
 """
 
-from __future__ import annotations
-
 from nbspam.limits import MAX_TOKENS
+from nbspam.mail.message import Html, Part
 from nbspam.tokens.structure import (
     MAX_LINKS,
     Host,
@@ -18,10 +17,6 @@ from nbspam.tokens.structure import (
     tokenize_part,
 )
 from nbspam.tokens.words import has_zero_width, split_words
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from nbspam.mail.message import Html, Part
 
 _BASE64 = bytes(120 if chr(code).isalnum() or code in b"+/" else 32 for code in range(128)) + bytes(128)
 LONG_LINE = b"x" * 60  # of base64, after _BASE64; programs wrap it at 60 to 76 characters

@@ -3,8 +3,6 @@
 nbspam.tokens.characters says what a character becomes.
 """
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 from nbspam.mail.message import pin

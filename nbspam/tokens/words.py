@@ -5,9 +5,7 @@ through one table of 256 bytes, in which the bytes of UTF-8 beyond ASCII stay as
 The specification is docs/tokens.md.
 """
 
-from __future__ import annotations
-
-from itertools import compress, groupby, pairwise
+from itertools import groupby, pairwise
 
 from nbspam.limits import Memory
 from nbspam.tokens.bag import INNER
@@ -22,7 +20,6 @@ WORD_MARKS = "$%" + JOINERS
 CURRENCIES = "€£¥￥₽₩₹₺₴₸₪₫₱₦₡฿৳"  # in addition to $
 NUMBER_CHARACTERS = "0123456789$.,%-" + CURRENCIES
 _SPACED = bytes([1]) * MIN_SPACED  # a run of single characters, in the lengths of the words
-_IS_LONGER = bytes(2) + bytes([1]) * 254  # by length of a word: whether it is longer than one character
 
 
 # Byte -> lower-case letter, digit, one of WORD_MARKS, byte of UTF-8 beyond ASCII, or else a space.
@@ -36,20 +33,18 @@ def split_words(text: str, limit: int) -> list[str]:
 
     Returns lower-case strings without white space.  Source: docs/tokens.md, "Words".
     """
-    is_ascii = text.isascii()
-    if not is_ascii:
+    if not text.isascii():
         from nbspam.tokens.unicode_words import fold  # not needed for ASCII mail
 
         text = fold(text)
     # The two commonest ends of a word go in C; _irregular() does the rest.
     spaced = text.encode().translate(ALPHABET).replace(b". ", b" ").replace(b", ", b" ")
     found: list[str] = []
-    append, extend, known = found.append, found.extend, _known
     for chunk in spaced.decode().split(None, limit)[:limit]:
         if chunk.isalnum():
-            append(chunk)
+            found.append(chunk)
         else:
-            extend(known[chunk])
+            found.extend(_known[chunk])
     lengths = list(map(len, found))
     if max(lengths, default=0) > MAX_WORD:
         found = [
@@ -57,7 +52,7 @@ def split_words(text: str, limit: int) -> list[str]:
         ]
         lengths = list(map(len, found))
     if 1 in lengths:
-        found = _drop_single(found, bytes(lengths), is_ascii)  # no word is longer than 2 * MAX_WORD
+        found = _drop_single(found, bytes(lengths))  # no word is longer than 2 * MAX_WORD
     return found[:limit]
 
 
@@ -70,15 +65,13 @@ def has_zero_width(text: str) -> bool:
     return splits_words(text)
 
 
-def _drop_single(found: list[str], lengths: bytes, is_ascii: bool) -> list[str]:
+def _drop_single(found: list[str], lengths: bytes) -> list[str]:
     """The words, with a run of single letters as the word that it spells and without other single letters.
 
     Pictures and single letters of other alphabets than the Latin one stay.
     """
     if _SPACED in lengths:
         return _spell_out(found)
-    if is_ascii:
-        return list(compress(found, lengths.translate(_IS_LONGER)))
     return [word for word in found if len(word) > 1 or not word.isascii()]
 
 
@@ -106,22 +99,22 @@ def make_skip_token(chunk: str) -> str:
     return f"skip={chunk[0]}:{min(len(chunk), 990) // 10 * 10}"
 
 
-def _split_irregular(chunk: str) -> tuple[str, ...]:
+def _split_irregular(chunk: str) -> list[str]:
     """The words of a chunk that has another character in it than letters and digits."""
     if INNER in chunk:
-        return tuple([first + second for first, second in pairwise(chunk.split(INNER))])
+        return [first + second for first, second in pairwise(chunk.split(INNER))]
     chunk = chunk.strip(JOINERS)
     if not chunk:
-        return ()
+        return []
     if is_numeric(chunk):
-        return tuple(_split_number(chunk))
+        return _split_number(chunk)
     if "@" in chunk:
-        return tuple(_split_address(chunk))
+        return _split_address(chunk)
     if "." in chunk or "," in chunk or "--" in chunk:
-        return tuple(_split_compound(chunk))
+        return _split_compound(chunk)
     if len(chunk) <= MAX_WORD or chunk.isalnum():
-        return (chunk,)  # don't, e-mail, snake_case; split_words() cuts a long run of letters
-    return tuple(_split_pieces(chunk.replace("-", " ").replace("_", " ").replace("'", " ")))
+        return [chunk]  # don't, e-mail, snake_case; split_words() cuts a long run of letters
+    return _split_pieces(chunk.replace("-", " ").replace("_", " ").replace("'", " "))
 
 
 _known = Memory(_split_irregular, MAX_KNOWN, MAX_KNOWN_CHUNK)

@@ -26,8 +26,7 @@ from nbspam.store.reader import open_model
 from nbspam.store.text import dump_model, load_dump
 from nbspam.store.updater import Origin
 from nbspam.store.writer import copy_model
-from nbspam.tasks.merge import merge
-from nbspam.tasks.rebase import rebase
+from nbspam.tasks.merge import merge, rebase
 from nbspam.tasks.start import begin_model
 from tests.as_nobody import NOBODY
 from tests.tiny_mail import counts, mail, process, program, run, write_folders

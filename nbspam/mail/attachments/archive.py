@@ -4,19 +4,14 @@ Members are read only when the archive is an office document.
 Source: PKWARE APPNOTE, 4.3.7, 4.4.4, 4.6.9 and appendix D; [MS-OVBA], 2.2; [MS-OFFCRYPTO], 2.3.4.4.
 """
 
-from __future__ import annotations
-
 import re
 import zlib
 from contextlib import suppress
 
+from nbspam.limits import Allowance
 from nbspam.mail.attachments.office import OFFICE_FILES, is_of_office, is_shown, read_xml
 from nbspam.mail.charset import choose_header_codec, decode_with
 from nbspam.mail.message import MAX_NAMES, Document
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from nbspam.limits import Allowance
 
 MAX_MEMBERS = 1_000  # of a ZIP
 MAX_MEMBER_NAME = 2_000  # bytes of the name of one

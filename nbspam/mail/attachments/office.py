@@ -5,17 +5,11 @@ not interpreted.
 Source: ECMA-376, 11.3 and 17.3; OpenDocument 1.3, 6.
 """
 
-from __future__ import annotations
-
 import re
 
+from nbspam.limits import Allowance
 from nbspam.mail.html.entities import decode_references
-from nbspam.mail.message import MAX_DOCUMENT_TEXT
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from nbspam.limits import Allowance
-    from nbspam.mail.message import Document
+from nbspam.mail.message import MAX_DOCUMENT_TEXT, Document
 
 OFFICE_FILES = frozenset(("[content_types].xml", "mimetype"))  # an archive with one is an office document
 # How the names of other files in one begin: each document has them, so they say nothing about it.

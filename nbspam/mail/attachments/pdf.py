@@ -13,13 +13,9 @@ from bisect import bisect_right
 from contextlib import suppress
 from itertools import pairwise
 
+from nbspam.limits import Allowance
 from nbspam.mail.attachments.archive import MAX_PIECE, PIECE_COST, inflate
-from nbspam.mail.message import MAX_DOCUMENT_TEXT
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from nbspam.limits import Allowance
-    from nbspam.mail.message import Document
+from nbspam.mail.message import MAX_DOCUMENT_TEXT, Document
 
 MAX_OBJECTS = 10_000
 MAX_PAGES = 64  # pages and forms

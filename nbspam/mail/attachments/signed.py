@@ -1,7 +1,5 @@
 """Opaque S/MIME: the message in signed data.  Source: RFC 8551, 3.5.2; RFC 5652, 5.2; X.690, 8.1.3, 8.7."""
 
-from __future__ import annotations
-
 _SIGNED_DATA, _DATA = bytes.fromhex("06092a864886f70d010702"), bytes.fromhex("06092a864886f70d010701")
 _STRING, _STRINGS, _EXPLICIT = 0x04, 0x24, 0xA0
 _LONG = 0x80  # this bit: how many bytes of length follow; none if the end is marked

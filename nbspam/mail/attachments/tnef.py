@@ -3,8 +3,6 @@
 Source: [MS-OXTNEF], 2.1.3; [MS-OXPROPS] for the numbers of properties.
 """
 
-from __future__ import annotations
-
 from nbspam.limits import MAX_UU_BLOCKS
 from nbspam.mail.attachments.archive import read_number
 from nbspam.mail.charset import decode_with, look_up_codec

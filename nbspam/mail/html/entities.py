@@ -4,8 +4,6 @@ The commonest names are listed here.  The others are looked up in the standard l
 has one, as one page in 25 does: that import takes longer than reading a mail.
 """
 
-from __future__ import annotations
-
 from nbspam.limits import Memory
 from nbspam.mail.charset import WINDOWS_C1
 

@@ -27,7 +27,7 @@ MAX_RESOLVED = 300  # links, and pictures, that are resolved by the base of the 
 NEAR = 20  # of a channel: #eeeeee on white cannot be read, #cccccc is a common footer that can
 
 # Tags without regard to sheets: sharing them changes no result.
-_remembered: Memory[str, Tag] = Memory(Tag, MAX_REMEMBERED_TAGS, MAX_REMEMBERED_TAG)
+_remembered: Memory[Tag] = Memory(Tag, MAX_REMEMBERED_TAGS, MAX_REMEMBERED_TAG)
 _NOTHING = Tag("/wbr")  # markup that is no element
 # `shut`: only a summary in it is shown;  `size`: pixels;  `around`: marks that rules want around others.
 _ROOT: Properties = {"gone": False, "shut": False, "quoted": False, "visibility": "visible", "size": NORMAL}
