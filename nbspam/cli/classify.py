@@ -169,8 +169,8 @@ def _answer(spam_filter: Filter, name: str, data: bytes, options: Options) -> Ve
     """Judge a message, write the verdict, and learn it with --autolearn."""
     verdict = spam_filter.classify(data, name)
     write_text(_text(spam_filter, verdict, options))
-    if not (verdict.is_prior_alone or options.quiet or _has_known_field(data)):
-        _complain(f"nbspam: {plain(name)}: no mail: it has no known header field\n")
+    if not (verdict.is_prior_alone or options.quiet):
+        note_no_mail(name, data)
     _learn(spam_filter, verdict, data, options)
     return verdict
 
@@ -490,6 +490,12 @@ def _unwrap(data: bytes) -> bytes:
     from nbspam.passthrough import unwrap_message  # few messages have both
 
     return unwrap_message(data)
+
+
+def note_no_mail(name: str, data: bytes) -> None:
+    """Say it on stderr if a message has no header."""
+    if not _has_known_field(data):
+        _complain(f"nbspam: {plain(name)}: no mail: it has no known header field\n")
 
 
 def _has_known_field(data: bytes) -> bool:

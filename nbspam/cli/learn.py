@@ -10,7 +10,7 @@ import os
 import sys
 
 from nbspam.cli import done_text, error_text, plain, read_class_name, say, write_text
-from nbspam.cli.classify import ReadableMessages, list_paths, parse_arguments
+from nbspam.cli.classify import ReadableMessages, list_paths, note_no_mail, parse_arguments
 from nbspam.errors import BadDataError, UsageError
 from nbspam.learning.learn import OTHER_FORM, check_classes, learn_messages, split_batches
 from nbspam.store.updater import Origin
@@ -72,8 +72,10 @@ def learn(options: Options, class_name: str | None, paths: list[str]) -> int:
         for batch in split_batches(_refuse_empty(found, messages), lambda message: len(message[1])):
             if kind := begin_model(model, start):
                 say(f"{plain(model)} begins as {kind} of {plain(start)}.", options.quiet)
-            for (name, _), result in zip(batch, learn_messages(model, label, batch, origin), strict=True):
+            for (name, data), result in zip(batch, learn_messages(model, label, batch, origin), strict=True):
                 write_text(f"{result}\t{plain(name)}\n")
+                if not options.quiet:
+                    note_no_mail(name, data)
                 done[result] = done.get(result, 0) + 1
         if not done:
             check_classes(choose_model(model, start), label)

@@ -93,7 +93,8 @@ _COPIES = """
 _GMAIL = ("[gmail]", "[google mail]")
 # What may be part of the name of a folder of junk, in the same spelling.
 _SMELLS = re.compile(
-    r"spam|junk|quarant|karant|cuarenten|bulk|phish|scam|virus|malware|unwanted|unsolicit|undesir|indesir"
+    r"spam|junk|false (posi|nega)tive|quarant|karant|cuarenten|bulk|phish|scam|virus|malware|unwanted"
+    r"|unsolicit|undesir|indesir"
     r"|no desea|no desej|ongewenst|unerwunscht|uonsket|uønsket|skrapp|søppelp|roskap|nevyz|pourri|спам"
     r"|карантин|нежелан|нежелат|迷惑|垃圾|스팸|隔離|隔离"
 )
@@ -103,7 +104,7 @@ _SMELLS = re.compile(
 _DOUBTS = """
     ham not notjunk notspam nonspam isnotspam isspam non no good ok safe legit legitimate verified
     wanted clean false falso falsos falsa falsch faux positive positives positifs positivos
-    erwunscht nein learn lernen train training teach whitelist allow unsure maybe suspect suspects
+    erwunscht nein learn lernen train training teach whitelist allow released unsure maybe suspect suspects
     possible probably missed fn fp kein keine pas не nicht niet"""
 # What programs and people add to a name: a date, a number, the hash of Thunderbird.
 _ADDED = re.compile(r"( ?(\d+|\(\d+\)| (jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)))+$|[0-9a-f]{8}$")

@@ -31,6 +31,7 @@ _COMMON = {
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")  # byte order marks
 _UTF_8 = b"\xef\xbb\xbf"  # its mark; that of UTF-32 means nothing to a browser
 _MOST_OF_UTF_8 = 0.34  # of its characters beyond ASCII that may be broken
+_MOST_IF_DECLARED = 0.5  # the same of text that is declared as UTF-8: quotes of Windows in it are not
 _C1 = bytes(range(128, 160))
 # These bytes in windows-1252; the five undefined ones are control characters, as in browsers.
 WINDOWS_C1 = "€\x81‚ƒ„…†‡ˆ‰Š‹Œ\x8dŽ\x8f\x90‘’“”•–—˜™š›œ\x9džŸ"
@@ -123,7 +124,7 @@ def choose_header_codec(payload: bytes, label: str, allowance: Allowance) -> str
     is_legacy = codec not in ("", "ascii", "utf-8") and not codec.startswith(_STATEFUL)
     if is_legacy and _try_decode(payload, codec) is not None:
         return codec
-    return "utf-8" if _is_mostly_utf_8(payload) else _guess(payload, allowance)
+    return "utf-8" if _is_mostly_utf_8(payload, _MOST_OF_UTF_8) else _guess(payload, allowance)
 
 
 def _decode_hard(payload: bytes, codec: str, allowance: Allowance) -> tuple[str, str]:
@@ -144,7 +145,7 @@ def _decode_hard(payload: bytes, codec: str, allowance: Allowance) -> tuple[str,
         allowance.note("no-charset")
     else:
         allowance.note("bad-charset")
-    if _is_mostly_utf_8(payload):
+    if _is_mostly_utf_8(payload, _MOST_IF_DECLARED if codec == "utf-8" else _MOST_OF_UTF_8):
         codec = "utf-8"
     elif codec in ("", "ascii", "utf-8") or codec.startswith(_ISO_2022):
         codec = _guess(payload, allowance)
@@ -181,9 +182,9 @@ def _is_sound(text: str, most: float = 0.1) -> bool:
     return text.count("\ufffd") <= most * high
 
 
-def _is_mostly_utf_8(payload: bytes) -> bool:
-    """True if some bytes may be broken, but hardly by chance."""
-    return _is_sound(payload.decode("utf-8", "replace"), _MOST_OF_UTF_8)
+def _is_mostly_utf_8(payload: bytes, most: float) -> bool:
+    """True if some bytes may be broken, at most this share, but hardly by chance."""
+    return _is_sound(payload.decode("utf-8", "replace"), most)
 
 
 def find_utf_16(payload: bytes, codec: str) -> str:

@@ -143,3 +143,11 @@ def test_attached_message_teaches_and_its_report_does_not(calibrated: Path, enco
     assert done.returncode == 65
     assert b"forward the message as an attachment" in done.stderr
     assert counts(calibrated) == before
+
+
+def test_what_is_no_mail_is_learned_with_a_notice(model: Path, tmp_path: Path) -> None:
+    notes = tmp_path / "notes.txt"
+    notes.write_text("Milk, bread, butter\n")
+    done = program("learn", "ham", "-m", model, notes)
+    assert (done.returncode, done.stdout) == (0, f"learned\t{notes}\n".encode())
+    assert f"nbspam: {notes}: no mail: it has no known header field\n".encode() in done.stderr

@@ -82,7 +82,7 @@ UNCLEAR = [
     "Junk/legit",
     *(".Junk.NotJunk", "Spam/Ham", "Spam/NotSpam", "Spam.TrainHam", "Junk/False positives", "spam/unsure"),
     *("INBOX.teach-isspam", "INBOX.teach-isnotspam", "0 Spamfilter/als Ham lernen", "scanner/train.spam"),
-    *("Junk/Kein Spam", "Junk Suspects"),
+    *("Junk/Kein Spam", "Junk Suspects", "False Negatives", "Junk.released"),
 ]
 
 

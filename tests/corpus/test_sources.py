@@ -125,6 +125,14 @@ def test_an_index_file_names_messages_mboxes_and_folders_in_its_order(tmp_path: 
     assert [label for label, _ in words(source)] == ["spam", "ham", "ham", "spam", "spam", "spam"]
 
 
+def test_index_file_with_its_columns_exchanged_is_refused(tmp_path: Path) -> None:
+    two_classes(tmp_path)
+    put(tmp_path, "index", data=b"spam/c spam\nham/a ham\n")
+    put(tmp_path, "spam/c", "ham/a")
+    with pytest.raises(BadDataError, match="the first column names a file"):
+        open_labelled([f"{tmp_path}/index"])
+
+
 def maildir_plus_plus(top: Path) -> str:
     maildir(top, "inbox")
     for folder in ("Junk", "Spam.2004", "Trash", "Drafts", "Sent", "Lists.python", "Templates", "Outbox"):

@@ -76,6 +76,10 @@ def test_utf_8_with_a_bad_byte_is_utf_8(label):
     assert read(RUSSIAN.encode()[:41], label)[:20] == RUSSIAN[:20]
 
 
+def test_utf_8_with_quotes_of_windows_is_utf_8_if_it_is_declared():
+    assert read(b"\x93Sale\x94 f\xc3\xbcr M\xc3\xa4nner", "utf-8") == "\ufffdSale\ufffd für Männer"
+
+
 @pytest.mark.parametrize("label", ["", "us-ascii", "utf-8", "iso-2022-jp", "iso-8859-1"])
 def test_escapes_for_two_byte_characters_are_no_ascii(label):
     assert read(b"\x1b$B-j;3ED>&;v\x1b(B", label) == "㈱山田商事"

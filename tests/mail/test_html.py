@@ -97,6 +97,7 @@ SHOWN = [
     ("a link has its own colour", "<font color=white><a href=x>X</a></font>"),
     ("size undone by a font", "<p style=font-size:0><font size=7>X</font></p>"),
     ("display of no meaning", '<p style="display:none!x">X</p>'),
+    ("a comment in a word", "<p style='dis/**/play:none;display:no/**/ne'>X</p>"),
     ("cut off, with room", '<p style="overflow:hidden;height:100px">X</p>'),
     ("height of a line", "<span style='height:0;overflow:hidden'>X</span>"),
     ("the second of two attributes", '<p style="color:red" style="display:none">X</p>'),

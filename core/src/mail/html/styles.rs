@@ -312,7 +312,7 @@ fn remove_comments(css: &str) -> Cow<'_, str> {
     let mut pieces = css.split("/*");
     let first = pieces.next().unwrap_or_default();
     let rest = pieces.map(|piece| partition(piece, "*/").2);
-    Cow::Owned(std::iter::once(first).chain(rest).collect())
+    Cow::Owned(std::iter::once(first).chain(rest).collect::<Vec<_>>().join(" "))
 }
 
 fn remove<'a>(text: Cow<'a, str>, mark: &str) -> Cow<'a, str> {
