@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from nbspam.cli.classify import Options
 
+CRYPTED = b"CRYPTED\3\7"  # how a message in a Maildir of Dovecot begins
 LEARN_OPTIONS = ("model", "start", "files_from", "quiet", "attached")  # that need no click
 OTHER_FORM_HELP = """\
 Learned in another form: its header has changed since, so the counts stay as they are.
@@ -42,17 +43,23 @@ def learn_quickly(arguments: list[str]) -> int | None:
     return learn(options, words[0], words[1:]) if words else None
 
 
-def _refuse_empty(
+def _refuse_unreadable(
     found: Iterable[tuple[str, bytes]], messages: ReadableMessages
 ) -> Iterator[tuple[str, bytes]]:
-    """What was found without empty messages, such as a broken pipe gives; these are named on stderr."""
+    """What was found without messages that nobody can read: empty, as a broken pipe gives them, or encrypted.
+
+    These are named on stderr.
+    """
     for name, data in found:
-        if data.strip():
-            yield name, data
-        else:
+        if not data.strip():
             error = BadDataError(name, "an empty message", "check what writes it", "message-empty")
-            sys.stderr.write(error_text(error))
-            messages.status = error.status
+        elif data.startswith(CRYPTED):
+            error = BadDataError(name, "encrypted by Dovecot", "decrypt it first", "message-encrypted")
+        else:
+            yield name, data
+            continue
+        sys.stderr.write(error_text(error))
+        messages.status = error.status
 
 
 def learn(options: Options, class_name: str | None, paths: list[str]) -> int:
@@ -69,7 +76,7 @@ def learn(options: Options, class_name: str | None, paths: list[str]) -> int:
         if choose_model(model, start) != model:
             check_classes(start, label)
         found = _open_reports(messages) if options.attached else messages
-        for batch in split_batches(_refuse_empty(found, messages), lambda message: len(message[1])):
+        for batch in split_batches(_refuse_unreadable(found, messages), lambda message: len(message[1])):
             if kind := begin_model(model, start):
                 say(f"{plain(model)} begins as {kind} of {plain(start)}.", options.quiet)
             for (name, data), result in zip(batch, learn_messages(model, label, batch, origin), strict=True):

@@ -195,10 +195,12 @@ class ImapMailbox:
         raise NoInputError(self.account.name, "there is no folder for junk", remedy, "imap-no-junk")
 
     def open(self, name: str) -> tuple[int, list[MailState]]:
-        """As Mailbox; a folder that has vanished is empty."""
+        """As Mailbox; a folder that has vanished is empty, but not one that the server only does not open."""
         try:
             validity = self.select(name)
-        except NoInputError:
+        except NoInputError as error:
+            if name in self.folders():
+                raise TryAgainError(error.where, error.why, "try again", REFUSED) from None
             return 0, []
         states: list[MailState] = []
         wanted = "FLAGS", "INTERNALDATE", "RFC822.SIZE"
@@ -241,7 +243,7 @@ class ImapMailbox:
         found: dict[Uid, bytes] = {}
         with self._guard():
             for uid, values in self._fetch(uids, BODIES_AT_ONCE, f"BODY.PEEK[]<0.{MAX_READ_BYTES}>"):
-                data = values.get(b"BODY[]<0>")  # nothing of a message that has gone
+                data = values.get(b"BODY[]<0>") or values.get(b"BODY[]")  # nothing of a message that has gone
                 if data and type(data) is not bytes:
                     raise TypeError("the text of a message is not text")
                 if data:

@@ -52,9 +52,17 @@ class Scan:
                 wanted = (self.how, label)
                 filed = [uid for uid, (how, found) in scanned.items() if (how, found.label) == wanted]
                 self._file(known, filed, label)
-            known.scanned = uids[-1]
+            unread = self._find_unread([uid for uid in uids if uid not in bodies])
+            known.scanned = min(unread) - 1 if unread else uids[-1]
             self._memory.save()
             yield from scanned.values()
+            if unread:
+                why = f"the server gives no text of message {min(unread)}"
+                raise TryAgainError(f"{self._box.account.name}: {folder}", why, "try again", REFUSED)
+
+    def _find_unread(self, uids: Sequence[Uid]) -> list[int]:
+        """Those of these messages without a text that are still in the open folder."""
+        return self._box.search("UID", ",".join(map(str, uids))) if uids else []
 
     def _judge(self, judge: Filter, data: bytes, place: str) -> Scanned:
         verdict = judge.classify(data, place)

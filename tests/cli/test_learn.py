@@ -151,3 +151,11 @@ def test_what_is_no_mail_is_learned_with_a_notice(model: Path, tmp_path: Path) -
     done = program("learn", "ham", "-m", model, notes)
     assert (done.returncode, done.stdout) == (0, f"learned\t{notes}\n".encode())
     assert f"nbspam: {notes}: no mail: it has no known header field\n".encode() in done.stderr
+
+
+def test_an_encrypted_message_is_refused_and_the_others_are_learned(model: Path, tmp_path: Path) -> None:
+    folder = write_folders(tmp_path / "mail", {"cur": [b"CRYPTED\3\7" + bytes(range(200)), mail("pills")]})
+    paths = sorted((folder / "cur").iterdir())
+    done = program("learn", "spam", "-m", model, *paths)
+    assert (done.returncode, done.stdout) == (65, f"learned\t{paths[1]}\n".encode())
+    assert f"nbspam: {paths[0]}: encrypted by Dovecot".encode() in done.stderr

@@ -26,7 +26,10 @@ SOUND = {
     "status": b"* STATUS Junk (UIDNEXT 3)\r\n" + END,
     "search": b"* SEARCH 1 2\r\n" + END,
     "fetch": b"* 1 FETCH (UID 1 " + STATE + b")\r\n* 2 FETCH (UID 2 " + STATE + b")\r\n" + END,
-    "body": b"* 1 FETCH (UID 1 BODY[]<0> {%d}\r\n%b)\r\n" % (len(BODY), BODY) + END,
+    "body": b"".join(
+        b"* %d FETCH (UID %d BODY[]<0> {%d}\r\n%b)\r\n" % (n, n, len(BODY), BODY) for n in (1, 2)
+    )
+    + END,
     "idle": b"+ idling\r\n",
     "logout": b"* BYE\r\n" + END,
 }

@@ -202,3 +202,20 @@ def test_a_tab_in_the_name_of_a_folder_names_no_local_folder(
     with BadServer(folder, listed(b'"a\t/etc"')) as server:
         assert start(server, "learn")[0][0] == 0
     assert b"imap home/a /etc" in program("log", "-m", tmp_path / "learn", "--json").stdout
+
+
+@pytest.mark.parametrize("said", [b"[INUSE] locked", b"[NOPERM]", b"no such thing"])
+def test_folder_that_is_listed_and_not_opened_is_no_empty_folder(
+    folder: Path, start: Start, said: bytes
+) -> None:
+    with BadServer(folder, {"select": b"TAG NO " + said + b"\r\n"}) as server:
+        ((status, text),) = start(server, "learn")
+    assert status == 75 and "cannot be opened" in text
+
+
+@pytest.mark.parametrize("body", [b"NIL", b"{0}\r\n", b'""'])
+def test_new_mail_without_a_text_is_asked_for_again(folder: Path, start: Start, body: bytes) -> None:
+    none = {"body": b"* 1 FETCH (UID 1 BODY[]<0> %b)\r\n" % body + END}
+    with BadServer(folder, none) as server:
+        assert start(server, "scan")[0][0] == 75
+        assert "gives no text of message 1" in start(server, "scan")[0][1]
