@@ -24,7 +24,7 @@ def read_index(index: str) -> Iterator[tuple[str, str]]:
                 raise BadDataError(where, why, "write for example: spam mail/0001", "index-line")
             label, path = fields
             if label not in names:
-                if os.path.isfile(os.path.join(base, label)):
+                if "/" in label and os.path.isfile(os.path.join(base, label)):  # `spam spam` names an mbox
                     why = f"the first column names a file, {label[:40]!r}"
                     raise BadDataError(where, why, "write the class first: `LABEL PATH`", "index-line")
                 names[label] = parse_class_name(label, where)

@@ -133,6 +133,13 @@ def test_index_file_with_its_columns_exchanged_is_refused(tmp_path: Path) -> Non
         open_labelled([f"{tmp_path}/index"])
 
 
+def test_index_file_may_name_an_mbox_as_its_class(tmp_path: Path) -> None:
+    for name in ("ham", "spam"):
+        put(tmp_path, name, data=MBOX)
+    put(tmp_path, "index", data=b"ham ham\nspam spam\n")
+    assert open_labelled([f"{tmp_path}/index"]).classes == ("ham", "spam")
+
+
 def maildir_plus_plus(top: Path) -> str:
     maildir(top, "inbox")
     for folder in ("Junk", "Spam.2004", "Trash", "Drafts", "Sent", "Lists.python", "Templates", "Outbox"):
