@@ -24,7 +24,7 @@ def choose_model(path: str, start: str) -> str:
 
 
 def begin_model(path: str, start: str) -> str:
-    """Make the user's own model, which begins as `start`, if there is none; returns what start_model does."""
+    """Make the user's own model if there is none: "an overlay" or "a copy" of `start`; else ""."""
     if choose_model(path, start) == path:
         return ""
     from nbspam.store.rebase import start_model  # once in a model's life
