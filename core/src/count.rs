@@ -9,7 +9,7 @@ pub const READ_NUMBERS: [u8; 7] = [0, 1, 2, 3, 4, 6, 7];
 const WORDS: [u8; 2] = [0, 1]; // header, body
 const FREE: u32 = u32::MAX;
 
-/// A place of a hash table: a part of the hash of a text, and the number of the text.
+/// A place of a hash table: half of the hash of a text, and the number of the text.
 #[derive(Clone, Copy)]
 struct Slot {
     hash: u32,
@@ -18,11 +18,11 @@ struct Slot {
 
 const EMPTY: Slot = Slot { hash: 0, number: FREE };
 
-/// What is known of a token: where its text ends, where the block met it first, and how often the view that is
-/// being added has it.
+/// What is known of a token: the other half of its hash, where the block met it first, and how often the view that
+/// is being added has it.
 #[derive(Clone, Copy, Default)]
 struct Known {
-    end: usize,
+    hash: u32,
     block: u32,
     view: u32,
     first: u32,
@@ -30,8 +30,11 @@ struct Known {
 }
 
 /// Distinct texts, numbered in the order in which they came: an open hash table over one string.
+///
+/// Two texts with one hash are one token, as two with one key are: it has 64 bits and a random key of its own, and
+/// to compare the texts costs as much as all else.
 struct Numbers {
-    texts: Vec<u8>, // each with a line feed
+    texts: Words,
     known: Vec<Known>,
     slots: Vec<Slot>,
     state: RandomState,
@@ -40,7 +43,7 @@ struct Numbers {
 impl Default for Numbers {
     fn default() -> Self {
         let slots = vec![EMPTY; 1 << 12];
-        Numbers { texts: Vec::new(), known: Vec::new(), slots, state: RandomState::new() }
+        Numbers { texts: Words::default(), known: Vec::new(), slots, state: RandomState::new() }
     }
 }
 
@@ -50,61 +53,73 @@ impl Numbers {
     }
 
     /// The number of each text; a new one gets the next.
+    ///
+    /// Step by step for all of them: so the processor waits for many places of memory at a time.
     fn find_all(&mut self, texts: &Words) -> Vec<u32> {
-        // All hashes first: then the processor waits for many places of the table at a time.
-        let hashes: Vec<u32> = texts.iter().map(|text| self.hash(text)).collect();
-        texts.iter().zip(hashes).map(|(text, hash)| self.find(text.as_bytes(), hash)).collect()
+        let hashes: Vec<u64> = texts.iter().map(|text| self.hash(text)).collect();
+        let likely: Vec<Slot> = hashes.iter().map(|hash| self.slot(*hash as usize)).collect();
+        let known: Vec<u64> = likely.iter().map(|slot| self.hash_of(*slot)).collect();
+        let mut numbers = Vec::with_capacity(hashes.len());
+        for (text, ((hash, slot), known)) in texts.iter().zip(hashes.iter().zip(likely).zip(known)) {
+            let is_found = slot.number != FREE && *hash == known;
+            numbers.push(if is_found { slot.number } else { self.find(text, *hash) });
+        }
+        numbers
     }
 
-    fn hash(&self, text: &str) -> u32 {
+    /// The slot at a place, which is counted round and round.
+    fn slot(&self, place: usize) -> Slot {
+        self.slots.get(place & (self.slots.len() - 1)).copied().unwrap_or(EMPTY)
+    }
+
+    /// The whole hash of the text in a slot.
+    fn hash_of(&self, slot: Slot) -> u64 {
+        let high = self.known.get(slot.number as usize).map_or(0, |known| known.hash);
+        u64::from(high) << 32 | u64::from(slot.hash)
+    }
+
+    fn hash(&self, text: &str) -> u64 {
         let mut hasher = self.state.build_hasher();
         hasher.write(text.as_bytes());
-        hasher.finish() as u32
+        hasher.finish()
     }
 
-    /// Where the text of a number begins.
-    fn start(&self, number: usize) -> usize {
-        number.checked_sub(1).and_then(|before| self.known.get(before)).map_or(0, |known| known.end)
-    }
-
-    fn get(&self, number: usize) -> &[u8] {
-        let end = self.known.get(number).map_or(0, |known| known.end - 1);
-        self.texts.get(self.start(number)..end).unwrap_or_default()
-    }
-
-    fn find(&mut self, text: &[u8], hash: u32) -> u32 {
-        let mask = self.slots.len() - 1;
-        let mut place = hash as usize & mask;
-        while let Some(slot) = self.slots.get(place).filter(|slot| slot.number != FREE) {
-            if slot.hash == hash && self.get(slot.number as usize) == text {
+    fn find(&mut self, text: &str, hash: u64) -> u32 {
+        let mut place = hash as usize;
+        let mut slot = self.slot(place);
+        while slot.number != FREE {
+            if self.hash_of(slot) == hash {
                 return slot.number;
             }
-            place = (place + 1) & mask;
+            place += 1;
+            slot = self.slot(place);
         }
         let number = self.len() as u32;
-        self.texts.extend_from_slice(text);
-        self.texts.push(b'\n');
-        self.known.push(Known { end: self.texts.len(), ..Known::default() });
-        if let Some(slot) = self.slots.get_mut(place) {
-            *slot = Slot { hash, number };
-        }
+        self.texts.push(text);
+        self.known.push(Known { hash: (hash >> 32) as u32, ..Known::default() });
+        self.take(place, Slot { hash: hash as u32, number });
         if 2 * self.len() > self.slots.len() {
             self.grow();
         }
         number
     }
 
+    fn take(&mut self, place: usize, slot: Slot) {
+        let mask = self.slots.len() - 1;
+        if let Some(free) = self.slots.get_mut(place & mask) {
+            *free = slot;
+        }
+    }
+
     fn grow(&mut self) {
-        let mask = 2 * self.slots.len() - 1;
-        let before = std::mem::replace(&mut self.slots, vec![EMPTY; mask + 1]);
-        for taken in before.into_iter().filter(|slot| slot.number != FREE) {
-            let mut place = taken.hash as usize & mask;
-            while self.slots.get(place).is_some_and(|slot| slot.number != FREE) {
-                place = (place + 1) & mask;
+        let larger = vec![EMPTY; 2 * self.slots.len()];
+        let before = std::mem::replace(&mut self.slots, larger);
+        for slot in before.into_iter().filter(|slot| slot.number != FREE) {
+            let mut place = slot.hash as usize;
+            while self.slot(place).number != FREE {
+                place += 1;
             }
-            if let Some(slot) = self.slots.get_mut(place) {
-                *slot = taken;
-            }
+            self.take(place, slot);
         }
     }
 }
@@ -121,7 +136,7 @@ pub struct Arrays {
     pub first: usize,
     pub keys: Vec<i64>,
     pub views: Vec<u8>,
-    pub texts: Vec<u8>,
+    pub texts: String,
 }
 
 /// Collects the tokens of messages into blocks, one after the other; each token is numbered once.
@@ -195,12 +210,9 @@ impl Builder {
     pub fn build(&mut self) -> Arrays {
         let mut arrays = std::mem::take(&mut self.arrays);
         for number in self.first..self.numbers.len() {
-            arrays.keys.push(hash_token(self.numbers.get(number)));
+            arrays.keys.push(hash_token(self.numbers.texts.get(number).as_bytes()));
         }
-        arrays
-            .texts
-            .extend_from_slice(self.numbers.texts.get(self.numbers.start(self.first)..).unwrap_or_default());
-        arrays.texts.pop(); // the last line feed
+        arrays.texts = self.numbers.texts.join(self.first);
         arrays.first = self.first;
         arrays.views = std::mem::take(&mut self.own_views);
         self.first = self.numbers.len();

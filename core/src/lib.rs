@@ -181,7 +181,7 @@ impl PyBuilder {
         let arrays: Arrays = py.allow_threads(|| self.builder.build());
         let found = PyDict::new(py);
         found.set_item("first", arrays.first)?;
-        found.set_item("texts", PyBytes::new(py, &arrays.texts))?;
+        found.set_item("texts", PyBytes::new(py, arrays.texts.as_bytes()))?;
         let add = |name: &str, bytes: &[u8]| found.set_item(name, PyByteArray::new(py, bytes));
         add("starts", &flatten(&arrays.starts, |value| value.to_ne_bytes()))?;
         add("columns", &flatten(&arrays.columns, |value| value.to_ne_bytes()))?;

@@ -41,6 +41,11 @@ impl Words {
         self.text.get(self.start(number)..end).unwrap_or("")
     }
 
+    /// The texts from a number on, joined by line feeds.
+    pub fn join(&self, first: usize) -> String {
+        self.text.get(self.start(first)..).map_or(String::new(), |text| without_end(text).to_string())
+    }
+
     pub fn iter(&self) -> impl Iterator<Item = &str> {
         let mut start = 0;
         self.ends.iter().map(move |end| {
