@@ -28,6 +28,16 @@ _SHIFTED_SETS = {b"$)C": "cp949", b"$)A": "gb18030"}  # for the bytes between SO
 
 def decode_iso_2022(payload: bytes, codec: str) -> str:
     """The text of bytes in any ISO-2022 charset; `codec` says what SO means before an escape does."""
+    try:  # most mail has only kanji and ASCII, and no errors
+        text = payload.replace(b"\x1b(J", b"\x1b(B").decode("iso2022_jp")
+    except UnicodeDecodeError:
+        return _decode_pieces(payload, codec)
+    is_plain = "\x1b" not in text and "\x0e" not in text and "\x0f" not in text
+    return text if is_plain else _decode_pieces(payload, codec)
+
+
+def _decode_pieces(payload: bytes, codec: str) -> str:
+    """The same, each piece between two escapes in its own codec."""
     pieces = payload.replace(b"\x0e", b"\x1b\x0e").replace(b"\x0f", b"\x1b\x0f").split(b"\x1b", _MAX_ESCAPES)
     out = [_decode_set(pieces[0], "")]
     current = unshifted = ""

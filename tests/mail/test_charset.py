@@ -92,6 +92,7 @@ def test_escapes_for_two_byte_characters_are_no_ascii(label):
         (b"\x1b$By!-!;3ED0!0!$\x1b(Bend", "iso-2022-jp", "纊①山田亜亜\ufffdend"),
         (b"\x0e6@\x0f ok", "iso-2022-jp", "ｶﾀ ok"),
         (b"\x1b$B0!\n0!\x1b(B", "iso-2022-jp", "亜\n亜"),
+        (b"\x1b&@\x1b$B0!\x1b(J~\\", "iso-2022-jp", "亜~\\"),  # the mark of JIS X 0208 of 1990 is no text
         (b"\x1b$)C\x0eF/:0\x0f", "iso-2022-kr", "특별"),
         (b"\x1b$)A\x0eDc:C\x0f", "iso-2022-cn", "你好"),
         (b"\xad\xea\xbb\xb3\xc5\xc4\x8e\xb6\xf9\xa1", "euc-jp", "㈱山田ｶ纊"),
