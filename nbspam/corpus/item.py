@@ -63,7 +63,7 @@ class Item(NamedTuple):
     label : canonical class name, '' where unlabelled
     path  : the file it is in
     span  : its place in an mbox; None if it is the whole file
-    data  : its bytes if it comes from a stream that cannot be read twice, else None
+    data  : its bytes if they are few, or come from a stream that cannot be read twice; else None
     """
 
     name: str

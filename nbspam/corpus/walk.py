@@ -69,6 +69,7 @@ _APPLE_STORE = re.compile(r"mbox(/[0-9A-F][0-9A-F-]{7,})?(/Data(/\d)*)?(/Message
 _ATTACHMENTS = "Attachments"  # next to Messages
 _STATE_BYTES = 1 << 12  # of a message: programs write its state first
 _CHUNK_BYTES = 1 << 16
+_KEPT_BYTES = 1 << 14  # of a message that waits to be read: of larger ones many would fill the memory
 _HIDDEN = (".", ",")
 _READ_PACKINGS = ("gz", "bz2", "xz")  # what is in them tells what a file is
 _UNSPLIT = "several messages in one: their lines From do not follow an empty line"
@@ -121,9 +122,8 @@ class MailFile(NamedTuple):
 
         A single message is called by its path, others path#1, path#2, ...
         """
-        single = Item(self.path, self.label, self.path)
         if not self.may_be_mbox and not self.only_mail:
-            yield single
+            yield self._make_item()
             return
         try:
             with open_message(self.path) as file:
@@ -142,12 +142,20 @@ class MailFile(NamedTuple):
                     is_held = is_url(self.path) or not file.seekable()
                     yield from self._split(head, is_mbox, file, notes, is_held)
                 else:
-                    yield single
+                    yield self._make_item(head)
         except OSError as error:
             if isinstance(error, FileNotFoundError) and not self.may_be_mbox:
-                yield single  # of a Maildir that changes: whoever reads it looks for it again
+                yield self._make_item()  # of a Maildir that changes: whoever reads it looks for it again
             else:
                 notes.skip(self.path, error)
+
+    def _make_item(self, head: bytes = b"") -> Item:
+        """The only message of the file, with its bytes if they are few, so that they are not read twice.
+
+        head : what the file begins with, if that was read
+        """
+        is_whole = 0 < len(head) <= _KEPT_BYTES and not head[:1].isdigit()  # as .emlx
+        return Item(self.path, self.label, self.path, data=head if is_whole else None)
 
     def _explain(self, head: bytes, file: BinaryIO) -> str:
         """Why a file that is no mbox is no mail to learn from, or ''.  head : what it begins with"""
@@ -174,12 +182,15 @@ class MailFile(NamedTuple):
                 return
             if self.may_be_mbox and count_unsplit(head) > 1:
                 raise OSError(errno.EINVAL, _UNSPLIT)
-            data = head + stream.read(MAX_READ_BYTES - len(head)) if is_held else None
-            yield Item(self.path, self.label, self.path, data=data)
+            if is_held:
+                yield self._make_item()._replace(data=head + stream.read(MAX_READ_BYTES - len(head)))
+            else:
+                yield self._make_item(head)
             return
         only = find_only_message(head) if len(head) < _CHUNK_BYTES else None
         if only:
-            found = iter([self._judge(head[slice(*only)], Span(*only), is_held)])
+            is_kept = is_held or len(head) <= _KEPT_BYTES
+            found = iter([self._judge(head[slice(*only)], Span(*only), is_kept)])
         else:
             found = self._mbox_items(chain((head,), iter(lambda: stream.read(_CHUNK_BYTES), b"")), is_held)
         first = [*islice(found, 2)]
@@ -233,7 +244,7 @@ class MailFile(NamedTuple):
         own, n_messages, is_single = Notes(), 0, True
         for item in self.items(own):
             n_messages += 1
-            is_single = item.span is None and item.data is None
+            is_single = item.span is None
         if not is_single:
             notes.left_out += own.left_out
             return self, n_messages

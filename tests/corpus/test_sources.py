@@ -294,11 +294,11 @@ def test_mail_that_was_counted_is_read_without_a_second_walk(tmp_path: Path) -> 
     put(tmp_path, "spam/packed", data=gzip.compress(MBOX))
     put(tmp_path, "spam/damaged", data=gzip.compress(MBOX)[:-9])
     walked = open_labelled([str(tmp_path)])
-    expected = [*walked.items()]
+    expected = [(item.name, item.label, item.read()) for item in walked.items()]
     source = open_labelled([str(tmp_path)])
     assert [dict(count) for _, count in source.counts] == [{"ham": 3}, {"spam": 3}]
     put(tmp_path, "ham/later", "spam/later")
-    assert [*source.items()] == expected
+    assert [(item.name, item.label, item.read()) for item in source.items()] == expected
     assert source.skipped == walked.skipped == [(f"{tmp_path}/spam/damaged", "damaged gz data")]
 
 
