@@ -132,6 +132,7 @@ def show_folders(source: Source) -> None:
         (label, part.name or part.path, count)
         for part, counts in source.counts
         for label, count in counts.items()
+        if count or not part.by_labels
     ]
     shown = table("folder", "class", ">messages")
     for label, name, count in folders[:SHOWN_FOLDERS]:

@@ -66,11 +66,12 @@ class Source:
 
     def items(self) -> Iterator[Item]:
         """The messages, from the first, in the same order each time."""
+        seen = Notes().seen
         for file in self.files():
             notes = self.notes
             if self._counted is not None:  # what is left out is noted
                 notes = Notes()
-                notes.skipped = self.notes.skipped
+                notes.skipped, notes.seen = self.notes.skipped, seen
             yield from file.items(notes)
 
     def files(self) -> Iterator[MailFile]:

@@ -74,6 +74,8 @@ _HIDDEN = (".", ",")
 _READ_PACKINGS = ("gz", "bz2", "xz")  # what is in them tells what a file is
 _UNSPLIT = "several messages in one: their lines From do not follow an empty line"
 _OTHER_CLASS = "in another class"
+_LABELS = re.compile(rb"^X-Gmail-Labels:.*(\n[ \t].*)*", re.MULTILINE)
+_COPY = "copy in the mailbox of another label of Gmail"
 
 Visited = set[tuple[int, int] | str]  # device and inode of the folders of a walk
 
@@ -84,12 +86,14 @@ class Notes:
     skipped : path and reason of what could not be read, in the order met
     left_out : how many messages, files or folders were left out on purpose, by reason
     named : the files that index files name
+    seen : what messages of Gmail begin with, hashed: each is in the mailboxes of all its labels
     """
 
     def __init__(self) -> None:
         self.skipped: Skipped = []
         self.left_out: Counter[str] = Counter()
         self.named: set[tuple[int, int] | str] = set()
+        self.seen: set[int] = set()
 
     def skip(self, path: str, error: OSError) -> None:
         """Note that `path` could not be read."""
@@ -190,9 +194,10 @@ class MailFile(NamedTuple):
         only = find_only_message(head) if len(head) < _CHUNK_BYTES else None
         if only:
             is_kept = is_held or len(head) <= _KEPT_BYTES
-            found = iter([self._judge(head[slice(*only)], Span(*only), is_kept)])
+            found = iter([self._judge(head[slice(*only)], Span(*only), is_kept, notes.seen)])
         else:
-            found = self._mbox_items(chain((head,), iter(lambda: stream.read(_CHUNK_BYTES), b"")), is_held)
+            chunks = chain((head,), iter(lambda: stream.read(_CHUNK_BYTES), b""))
+            found = self._mbox_items(chunks, is_held, notes.seen)
         first = [*islice(found, 2)]
         for number, (reason, item) in enumerate(chain(first, found), 1):
             named = item._replace(name=f"{self.path}#{number}") if len(first) > 1 else item
@@ -203,7 +208,9 @@ class MailFile(NamedTuple):
             elif not reason:
                 yield named
 
-    def _mbox_items(self, chunks: Iterable[bytes], is_held: bool) -> Iterator[tuple[str, Item]]:
+    def _mbox_items(
+        self, chunks: Iterable[bytes], is_held: bool, seen: set[int]
+    ) -> Iterator[tuple[str, Item]]:
         """Each message, and why it is left out, or ''."""
         start, data, n_unsplit = -1, bytearray(), 0
         limit = MAX_READ_BYTES if is_held else _STATE_BYTES
@@ -212,13 +219,22 @@ class MailFile(NamedTuple):
             data += piece[: max(0, limit - len(data))]
             n_unsplit += count_unsplit(piece)
             if is_last:
-                yield self._judge(bytes(data), Span(start, offset + len(piece)), is_held, n_unsplit)
+                yield self._judge(bytes(data), Span(start, offset + len(piece)), is_held, seen, n_unsplit)
                 start, n_unsplit = -1, 0
                 data.clear()
 
-    def _judge(self, data: bytes, span: Span, is_held: bool, n_unsplit: int = 0) -> tuple[str, Item]:
-        """Why a message of an mbox is left out, or '', and the message.  data : what it begins with"""
+    def _judge(
+        self, data: bytes, span: Span, is_held: bool, seen: set[int], n_unsplit: int = 0
+    ) -> tuple[str, Item]:
+        """Why a message of an mbox is left out, or '', and the message.
+
+        data : what it begins with
+        seen : see Notes
+        """
         reason = _UNSPLIT if n_unsplit else self._leave_out(data[:_STATE_BYTES])
+        if self.by_labels and not reason:
+            reason = _COPY if (start := hash(_LABELS.sub(b"", data[:_STATE_BYTES]))) in seen else ""
+            seen.add(start)
         return reason, Item(self.path, self.label, self.path, span, unquote(data) if is_held else None)
 
     def _leave_out(self, head: bytes) -> str:
@@ -242,6 +258,7 @@ class MailFile(NamedTuple):
         if is_url(self.path) or not (self.may_be_mbox or self.only_mail):
             return self, 1
         own, n_messages, is_single = Notes(), 0, True
+        own.seen = notes.seen
         for item in self.items(own):
             n_messages += 1
             is_single = item.span is None

@@ -102,6 +102,17 @@ def test_mbox_with_a_first_blank_line_is_read_in_a_tree(tmp_path: Path) -> None:
     assert (found.total(), left_out) == (6, Counter())
 
 
+def test_message_in_the_mailboxes_of_several_labels_of_gmail_counts_once(tmp_path: Path) -> None:
+    for name, labels in {"Inbox": "Inbox,Opened", "Opened": "Opened,Inbox", "Spam": "Spam"}.items():
+        head = f"From 1@xxx Mon Apr 07 14:31:02 +0000 2025\nX-GM-THRID: 1\nX-Gmail-Labels: {labels}\n"
+        (tmp_path / f"{name}.mbox").write_bytes(head.encode() + mail("spam" if name == "Spam" else "ham"))
+    source = open_labelled([str(tmp_path)])
+    for _ in range(2):
+        assert [item.label for item in source.items()] == ["ham", "spam"]
+        assert [count.total() for _, count in source.counts] == [1, 0, 0, 0, 0, 1]
+    assert list(source.left_out.values()) == [1]
+
+
 @pytest.mark.parametrize("wrong_by", [-37, -1, 0, 37])
 def test_message_of_apple_mail_is_read_if_its_count_is_wrong(wrong_by: int, tmp_path: Path) -> None:
     path, text = tmp_path / "1.emlx", mail("the minutes")
