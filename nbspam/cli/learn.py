@@ -10,7 +10,7 @@ import os
 import sys
 
 from nbspam.cli import done_text, error_text, plain, read_class_name, say, write_text
-from nbspam.cli.classify import ReadableMessages, list_paths, note_no_mail, parse_arguments
+from nbspam.cli.classify import STDIN_NAME, ReadableMessages, list_paths, note_no_mail, parse_arguments
 from nbspam.errors import BadDataError, UsageError
 from nbspam.learning.learn import OTHER_FORM, check_classes, learn_messages, split_batches
 from nbspam.store.updater import Origin
@@ -46,20 +46,33 @@ def learn_quickly(arguments: list[str]) -> int | None:
 def _refuse_unreadable(
     found: Iterable[tuple[str, bytes]], messages: ReadableMessages
 ) -> Iterator[tuple[str, bytes]]:
-    """What was found without messages that nobody can read: empty, as a broken pipe gives them, or encrypted.
+    """What was found without what is not one message that can be read; it is named on stderr.
 
-    These are named on stderr.
+    Empty, as a broken pipe gives it, encrypted, or a whole mbox on stdin.
     """
     for name, data in found:
         if not data.strip():
             error = BadDataError(name, "an empty message", "check what writes it", "message-empty")
         elif data.startswith(CRYPTED):
             error = BadDataError(name, "encrypted by Dovecot", "decrypt it first", "message-encrypted")
+        elif name == STDIN_NAME and _is_mbox_of_several(data):
+            error = BadDataError(
+                name, "several messages, an mbox", "name the file of the mbox", "message-several"
+            )
         else:
             yield name, data
             continue
         sys.stderr.write(error_text(error))
         messages.status = error.status
+
+
+def _is_mbox_of_several(data: bytes) -> bool:
+    """True if an mbox begins with more than one message."""
+    if not data.startswith(b"From ") or b"\nFrom " not in data:
+        return False
+    from nbspam.corpus.mbox import split_messages  # few messages have both
+
+    return sum(is_last for _, _, is_last in split_messages([data])) > 1
 
 
 def learn(options: Options, class_name: str | None, paths: list[str]) -> int:

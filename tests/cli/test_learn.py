@@ -153,6 +153,14 @@ def test_what_is_no_mail_is_learned_with_a_notice(model: Path, tmp_path: Path) -
     assert f"nbspam: {notes}: no mail: it has no known header field\n".encode() in done.stderr
 
 
+def test_mbox_on_stdin_is_not_learned_as_one_message(model: Path) -> None:
+    one = b"From ann@example.org Mon Jul 11 12:08:34 2011\n" + mail("one") + b"\n"
+    done = program("learn", "spam", "-m", model, stdin=one + one)
+    assert (done.returncode, done.stdout) == (65, b"")
+    assert b"nbspam: -: several messages, an mbox" in done.stderr
+    assert run("learn", "spam", "-m", model, stdin=one) == "learned\t-\n"
+
+
 def test_an_encrypted_message_is_refused_and_the_others_are_learned(model: Path, tmp_path: Path) -> None:
     folder = write_folders(tmp_path / "mail", {"cur": [b"CRYPTED\3\7" + bytes(range(200)), mail("pills")]})
     paths = sorted((folder / "cur").iterdir())
