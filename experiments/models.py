@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from experiments.corpora import corpus_folder
-from nbspam.corpus.corpus import Corpus, read_corpus
+from nbspam.corpus.corpus import Corpus, list_views, read_corpus
 from nbspam.corpus.executor import default_jobs
 from nbspam.corpus.labelled import open_labelled
 from nbspam.decision import zero_one_loss
@@ -29,7 +29,7 @@ from nbspam.evaluation.figures import summarise
 from nbspam.evaluation.folds import draw_folds, split_by_fold
 from nbspam.evaluation.outcomes import join
 from nbspam.labels import HAM_AND_SPAM
-from nbspam.model.block import Block, merge_blocks
+from nbspam.model.block import Block, keep_views, merge_blocks
 from nbspam.settings import Settings
 from nbspam.tasks.evaluate import judge_rows
 from nbspam.tasks.judges import BatchJudge
@@ -73,17 +73,22 @@ def options(given: dict[str, Any]) -> list[str]:
 
 
 def read(source: Path) -> Block:
-    """All messages of a source with their measures and numeric features."""
+    """All messages of a source with what any of the models reads."""
     found = open_labelled([str(source)])
-    wanted = frozenset(("bigrams", "measures", "numeric"))
+    wanted = frozenset[str]().union(*(Settings(**given).wanted for given in MODELS.values()))
     return read_corpus(found.items(), HAM_AND_SPAM, default_jobs(), wanted=wanted).block
+
+
+def make_corpus(block: Block, settings: Settings) -> Corpus:
+    """The messages with what one model reads."""
+    return Corpus(keep_views(block, list_views(settings)), HAM_AND_SPAM, [], [], False)
 
 
 def judged(
     block: Block, splits: list[tuple[Any, Any]], settings: Settings, automatic: bool
 ) -> tuple[dict[str, Any], float]:
     """The figures of a model over splits (train, test), and the seconds of counting, fitting and scoring."""
-    corpus = Corpus(block, HAM_AND_SPAM, [], [], False)
+    corpus = make_corpus(block, settings)
     parts, seconds = [], 0.0
     for train, test in splits:
         begun = time.perf_counter()
@@ -123,7 +128,8 @@ def measure_speed(index: Path, block: Block, train: Any, test: Any) -> list[list
         for title, given in MODELS.items():
             command = [sys.executable, "-m", "nbspam", "train", str(index), "-q", "--replace"]
             command += ["-m", f"{folder}/m", *options(given)]
-            judge = BatchJudge(Corpus(block, HAM_AND_SPAM, [], [], False), Plan(Settings(**given)), train)
+            plan = Plan(Settings(**given))
+            judge = BatchJudge(make_corpus(block, plan.settings), plan, train)
             training = least(partial(subprocess.run, command, check=True), children_seconds)
             scoring = least(partial(judge.score, test), time.process_time)
             rows.append((title, training, scoring))
