@@ -18,7 +18,7 @@ from concurrent.futures import CancelledError
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from itertools import chain
-from operator import call, itemgetter
+from operator import add, call, itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -32,7 +32,7 @@ from nbspam.corpus.reading import Progress, ReadShard, ShardReader
 from nbspam.corpus.walk import MailFile, Notes
 from nbspam.errors import MissingExtraError, NoInputError, TryAgainError
 from nbspam.model.block import Block
-from nbspam.model.counts import Counts, Floats, Ints, merge_counts
+from nbspam.model.counts import Counts, Floats, Ints
 
 if TYPE_CHECKING:
     from distributed import Client, Future
@@ -122,7 +122,7 @@ class ClusterMail(Accumulator):
         parts = [cluster.map(itemgetter(part), counted, priority=1) for part in range(2 + KEY_RANGES)]
         del counted  # so that the workers may forget it
         summaries, rows, *ranges = parts
-        self._ranges = [cluster.merge(_add_counts, some) for some in ranges]
+        self._ranges = [cluster.merge(add, some) for some in ranges]
         latest = cluster.merge(_merge_rows, rows)
         del parts, rows, ranges
         for one in cluster.results(summaries):
@@ -243,10 +243,6 @@ def _count_files(files: list[MailFile], counting: tuple[Any, ...]) -> list[Any]:
     skipped = mail.skipped + notes.skipped
     summary = _Summary(mail.messages, mail.size_bytes, mail.learned, mail.names, mail.numeric, skipped)
     return [summary, mail.recent(), *cut_by_key(mail.counts(), KEY_RANGES)]
-
-
-def _add_counts(left: Counts, right: Counts) -> Counts:
-    return merge_counts([left, right])
 
 
 def _merge_rows(left: Block, right: Block) -> Block:

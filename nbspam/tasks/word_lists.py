@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -170,10 +171,6 @@ def _check(word_list: WordList, where: str) -> None:
         raise BadDataError(where, why, FORMS[word_list.form].remedy, "import-empty")
 
 
-def _read_bogofilter(lines: Iterable[bytes]) -> Iterator[tuple[str, HamSpam]]:
-    return map(_split_line, lines)
-
-
 def _split_line(line: bytes) -> tuple[str, HamSpam]:
     """A line of bogofilter, a note without its numbers; ValueError if it is damaged."""
     if len(line) > MAX_LIST_LINE or not line.endswith(b"\n"):
@@ -239,7 +236,7 @@ def _convert_thunderbird(word: str) -> Token | None:
 
 FORMS = {
     BOGOFILTER: Form(
-        _read_bogofilter, _convert_bogofilter, "line", "write it again: bogoutil -d wordlist.db"
+        partial(map, _split_line), _convert_bogofilter, "line", "write it again: bogoutil -d wordlist.db"
     ),
     THUNDERBIRD: Form(
         _read_thunderbird,

@@ -163,7 +163,7 @@ def _find_public_name(field: str) -> str | None:
     said = words[1 : words.index("by") if "by" in words else MAX_TRACE_WORDS]
     clause = " ".join(said).replace("helo=[", "helo=")
     addresses = [word for word in clause.translate(_PUNCTUATION).split() if _is_address(word)]
-    if not addresses or _is_private(addresses[-1]):
+    if not addresses or _strip_mark(addresses[-1]).startswith(_PRIVATE):
         return None
     name = said[0]
     is_by_address = "(exim" in words or "(helo" in clause or "(ehlo" in clause or "helo=" in clause
@@ -179,10 +179,6 @@ def _is_address(word: str) -> bool:
     if word.count(".") == 3 and word.replace(".", "").isdigit():
         return all(len(part) <= 3 for part in word.split("."))
     return ("::" in word or word.count(":") == 7) and not word.strip("0123456789abcdef:.")
-
-
-def _is_private(address: str) -> bool:
-    return _strip_mark(address).startswith(_PRIVATE)
 
 
 def _strip_mark(address: str) -> str:
