@@ -67,7 +67,9 @@ def open_labelled(
     parts += [SourcePart(path, (parse_class_name(name),)) for name, given in named for path in given]
     if not parts:
         raise UsageError("SOURCE", "no labelled mail is named", NAME_CLASSES, "no-source")
-    parts = [_choose_what_to_skip(part, skip_unread) for part in _separate(parts)]
+    parts = [part._replace(only_mail=True) for part in _separate(parts)]
+    if skip_unread:
+        parts = [part._replace(skip_unread=not part.is_index and part.labels != (SPAM,)) for part in parts]
     by_index = all(part.is_index for part in parts)
     source = Source(parts if by_index else _sort_by_class(parts), notes, by_index)
     _check(source, " ".join(paths) or "SOURCE", allow_one_class)
@@ -88,11 +90,6 @@ def open_unsorted(paths: Sequence[str]) -> Source:
             else:
                 notes.left_out[f"folder {folder.name} ({folder.kind})"] += 1
     return Source(parts, notes)
-
-
-def _choose_what_to_skip(part: SourcePart, skip_unread: bool) -> SourcePart:
-    may_skip_unread = not part.is_index and part.labels != (SPAM,)
-    return part._replace(only_mail=True, skip_unread=skip_unread and may_skip_unread)
 
 
 def _separate(parts: list[SourcePart]) -> list[SourcePart]:
@@ -142,11 +139,11 @@ def _recognise(path: str, rules: Rules | None, notes: Notes) -> list[SourcePart]
         inner, files = list_folder(path, own, path)
         notes.left_out += own.left_out
         folders = _find_class_folders(path, inner, files, notes)
-    elif look_at_file(path, Notes()) == GMAIL:
+    elif (kind := look_at_file(path, Notes())) == GMAIL:
         return _split_by_labels(SourcePart(path))
     elif _is_mail(path):
         folders = []
-        _check_store(path, [look_at_file(path, Notes()) or ""])
+        _check_store(path, [kind or ""])
     else:
         labels = tuple(dict.fromkeys(label for label, _ in read_index(path)))
         return [SourcePart(path, labels, is_index=True)]

@@ -52,16 +52,14 @@ class Source:
         The files that this walk finds are kept, 200 bytes a file: reading takes no second walk.
         """
         self.notes = deepcopy(self._first_notes)
-        self._counted = []
-        return [(part, self._count(part, self._counted)) for part in self.parts]
-
-    def _count(self, part: SourcePart, counted: list[MailFile]) -> Counter[str]:
-        found: Counter[str] = Counter()
-        for file in part.files(self.notes):
-            known, n_messages = file.examine(self.notes)
-            found[file.label] += n_messages
-            if known:
-                counted.append(known)
+        self._counted = counted = []
+        found: list[tuple[SourcePart, Counter[str]]] = [(part, Counter()) for part in self.parts]
+        for part, counts in found:
+            for file in part.files(self.notes):
+                known, n_messages = file.examine(self.notes)
+                counts[file.label] += n_messages
+                if known:
+                    counted.append(known)
         return found
 
     def items(self) -> Iterator[Item]:

@@ -109,18 +109,16 @@ def _examine_model(path: str, start: str) -> Iterator[Finding]:
     try:
         yield from _examine_contents(path)
     except errors.NbspamError as error:
-        if error.slug == "model-missing":
-            yield from _examine_missing(path, start)
+        is_missing = error.slug == "model-missing"
+        if is_missing and start:
+            yield Finding("file", f"none yet: {start} judges, and learn begins with an overlay of it")
         else:
             yield _wrong("file", error.why, error.remedy, type(error))
+        if is_missing:
+            yield from _examine_missing(path, start)
 
 
 def _examine_missing(path: str, start: str) -> Iterator[Finding]:
-    if start:
-        yield Finding("file", f"none yet: {start} judges, and learn begins with an overlay of it")
-    else:
-        remedy = "train one: nbspam train SOURCE, or name it: `model=PATH`"
-        yield _wrong("file", "there is no model here", remedy, errors.NoInputError)
     folder = find_nearest_folder(path)
     if not (os.path.isdir(folder) and os.access(folder, os.W_OK | os.X_OK)):
         why = f"a model cannot be made here: {_own_name()} cannot write to {folder}"
