@@ -278,14 +278,10 @@ def _write(word_list: WordList, path: str, replaces: bool) -> None:
     weights, covariance = weights_at_start(len(HAM_AND_SPAM), settings.kinds, is_imported=True)
     with new_model(path, HAM_AND_SPAM, list(word_list.messages), "model import", replaces) as file:
         file.settings(settings.as_text() | {"vocabulary": "open", "imported": word_list.form})
-        file.insert("token", _make_token_rows(word_list.tokens))
+        keyed = sorted((hash_token(text), view, text, *n) for (view, text), n in word_list.tokens.items())
+        # A word occurs once a message.
+        file.insert("token", ((*token, ham, ham, spam, spam) for *token, ham, spam in keyed))
         file.calibration(settings.kinds, weights, covariance)
-
-
-def _make_token_rows(tokens: dict[Token, HamSpam]) -> Iterator[tuple[object, ...]]:
-    """(key, view, text, documents_0, occurrences_0, ...) ascending by key; a word occurs once a message."""
-    keyed = sorted((hash_token(text), view, text, *count) for (view, text), count in tokens.items())
-    return ((key, view, text, ham, ham, spam, spam) for key, view, text, ham, spam in keyed)
 
 
 def weights_at_start(n_classes: int, kinds: Sequence[str], is_imported: bool) -> Weights:

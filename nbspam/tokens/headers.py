@@ -157,20 +157,16 @@ def tokenize_header(headers: list[tuple[str, str]]) -> tuple[list[str], list[str
     found: list[str] = []
     sent: list[str] = []
     for name, text in headers:
-        tokens = _tokenize_field(name, text)
+        shown = _names[name]
+        tokens = ["field:" + shown] if shown else []
+        if shown not in ("", ODD):
+            tokens += _tokenize_value(name, text)
         found.extend(tokens)
         if name in SENT:
             sent.extend(tokens)
         if name == "message-id":
             sent.append(text)
     return found, sent
-
-
-def _tokenize_field(name: str, text: str) -> list[str]:
-    """The tokens of one field."""
-    shown = _names[name]
-    found = ["field:" + shown] if shown else []
-    return found + _tokenize_value(name, text) if shown not in ("", ODD) else found
 
 
 def _tokenize_value(name: str, text: str) -> list[str]:
