@@ -45,12 +45,8 @@ def split_words(text: str, limit: int) -> list[str]:
             found.append(chunk)
         else:
             found.extend(_known[chunk])
+    found = [word if len(word) <= MAX_WORD or not word.isalnum() else make_skip_token(word) for word in found]
     lengths = list(map(len, found))
-    if max(lengths, default=0) > MAX_WORD:
-        found = [
-            word if len(word) <= MAX_WORD or not word.isalnum() else make_skip_token(word) for word in found
-        ]
-        lengths = list(map(len, found))
     if 1 in lengths and _SPACED in bytes(lengths):  # no word is longer than 2 * MAX_WORD
         found = _spell_out(found)
     elif 1 in lengths:  # pictures and single letters of other alphabets than the Latin one stay
