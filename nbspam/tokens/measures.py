@@ -3,6 +3,8 @@
 Text beyond MAX_MEASURED characters is not measured, so a hostile mail costs no more than a long one.
 """
 
+from bisect import bisect_right
+
 from nbspam.mail.message import Message
 from nbspam.tokens.bag import BIN_EDGES, list_bins
 from nbspam.tokens.headers import measure_size
@@ -30,17 +32,11 @@ _TOKENS = {name: list_bins(name) for name in BIN_EDGES}
 def tokenize_measures(message: Message, texts: Texts) -> list[str]:
     """The tokens of a message, in the order of BIN_EDGES."""
     values = measure_message(message, texts)
-    return [_TOKENS[name][_find_bin(values[name], edges)] for name, edges in BIN_EDGES.items()]
-
-
-def _find_bin(value: float | None, edges: tuple[float, ...]) -> int:
-    """The number of the bin of a value."""
-    if value is None:
-        return len(edges) + 1
-    for number, edge in enumerate(edges):
-        if value < edge:
-            return number
-    return len(edges)
+    found = []
+    for name, edges in BIN_EDGES.items():
+        value = values[name]
+        found.append(_TOKENS[name][-1 if value is None else bisect_right(edges, value)])  # the last: no value
+    return found
 
 
 def measure_message(message: Message, texts: Texts) -> dict[str, float | None]:
