@@ -71,7 +71,10 @@ def open_labelled(
     if skip_unread:
         parts = [part._replace(skip_unread=not part.is_index and part.labels != (SPAM,)) for part in parts]
     by_index = all(part.is_index for part in parts)
-    source = Source(parts if by_index else _sort_by_class(parts), notes, by_index)
+    if not by_index:  # class by class, as far as a part has one class; index files first
+        order = Source(parts).classes
+        parts.sort(key=lambda part: order.index(part.labels[0]) if len(part.labels) == 1 else -1)
+    source = Source(parts, notes, by_index)
     _check(source, " ".join(paths) or "SOURCE", allow_one_class)
     return source
 
@@ -175,12 +178,6 @@ def _name_class(folder: str) -> str:
     """The class of the mail in a folder of classes: its name, or spam if that is one of junk."""
     name = os.path.basename(folder)
     return SPAM if recognise(decode_name(name)) == JUNK else parse_class_name(name, folder)
-
-
-def _sort_by_class(parts: list[SourcePart]) -> list[SourcePart]:
-    """Class by class, as far as a part has one class; index files first."""
-    order = Source(parts).classes
-    return sorted(parts, key=lambda part: order.index(part.labels[0]) if len(part.labels) == 1 else -1)
 
 
 def _check(source: Source, where: str, allow_one_class: bool) -> None:

@@ -41,24 +41,17 @@ SPARE_MEGABYTES = 30  # of the parent's: the least counts
 COPIES = 6  # of the counts while they are merged, and the rows that wait
 
 
-class Copy(NamedTuple):
-    """A message that has a copy in another class."""
-
-    label: str
-    name: str
-
-
 class Contradictions(NamedTuple):
     """Messages that are in more than one class.
 
     messages : how many different ones
     classes  : those that they are in
-    copies   : of each message in a row; empty if names were not kept
+    copies   : (class, name) of each copy, those of a message in a row; empty if names were not kept
     """
 
     messages: int
     classes: list[str]
-    copies: list[Copy]
+    copies: list[tuple[str, str]]
 
 
 class Trained(NamedTuple):
@@ -217,5 +210,5 @@ def find_contradictions(mail: Accumulator) -> Contradictions:
     contradicted = np.unique(digests[order][1:][is_same & is_other_class])
     rows = order[np.isin(digests[order], contradicted)]
     classes = mail.classes
-    copies = [Copy(classes[labels[row]], mail.names[row]) for row in rows] if mail.names else []
+    copies = [(classes[labels[row]], mail.names[row]) for row in rows] if mail.names else []
     return Contradictions(len(contradicted), [classes[number] for number in np.unique(labels[rows])], copies)
