@@ -16,7 +16,7 @@ from nbspam.corpus.folder_names import JUNK, UNCLEAR, decode_name, recognise
 from nbspam.corpus.index import read_index, unreadable
 from nbspam.corpus.item import class_folders, detect_packing, is_url
 from nbspam.corpus.no_mail import CYRUS, ENCRYPTED, EXPORTS
-from nbspam.corpus.source import Source, open_unlabelled, stat_mode
+from nbspam.corpus.source import Source, stat_mode
 from nbspam.corpus.trees import RULED, Rules, choose_class, is_tree, read_rules, walk_tree
 from nbspam.corpus.walk import (
     GMAIL,
@@ -85,7 +85,8 @@ def open_unsorted(paths: Sequence[str]) -> Source:
     notes = Notes()
     for path in paths:
         if not (os.path.isdir(path) and is_tree(path)):
-            parts += open_unlabelled([path]).parts
+            stat_mode(path)  # NoInputError without it
+            parts.append(SourcePart(path))
             continue
         for folder in walk_tree(path, notes):
             if folder.kind in ("", JUNK, UNCLEAR):

@@ -6,7 +6,7 @@ ahead.  What is passed over is in the notes of the latest walk.
 
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from copy import deepcopy
 from functools import cached_property
 
@@ -79,15 +79,6 @@ class Source:
         self.notes = deepcopy(self._first_notes)
         for part in self.parts:
             yield from part.files(self.notes)
-
-
-def open_unlabelled(paths: Iterable[str]) -> Source:
-    """The mail of these files, folders and pipes, in the order given; NoInputError if none of them exists."""
-    parts = [SourcePart(path) for path in paths]
-    if not any(os.path.exists(part.path) for part in parts):
-        for part in parts:
-            stat_mode(part.path)
-    return Source(parts)
 
 
 def stat_mode(path: str) -> int:

@@ -15,7 +15,7 @@ from nbspam.store.connection import BUSY_SECONDS, Connection, check_file, sqlite
 from nbspam.store.digest import DIGESTED, digest_row, digest_rows, read_digests, stream_sound, write_digests
 from nbspam.store.overlay import note_unlearned, own_rows
 from nbspam.store.reader import Model, attach_base, find_columns, find_rows, has_form_of
-from nbspam.store.rows import FIRST, Writer, escape_bytes
+from nbspam.store.rows import FIRST, Writer, add_integers, escape_bytes
 from nbspam.store.turns import PATIENCE_SECONDS, Turn
 from nbspam.tokens.bag import NO_TEXTBOOK_VIEWS, NOTAWORD, NOTAWORD_KEY, NOTAWORD_VIEW
 
@@ -259,9 +259,7 @@ class Updater(Writer):
         new: list[tuple[object, ...]] = []
         for kind, label, place, change in rows:
             old = stored.get((kind, label, place), [0] * len(change))
-            if len(old) != len(change):
-                raise DamagedModelError(self.model.path, "a row of numeric_count has not one integer a bin")
-            sums = [a + times * b for a, b in zip(old, change, strict=True)]
+            sums = add_integers(self.model.path, old, change, times)
             for numbers, stored_rows in ((old, gone), (sums, new)):
                 if any(numbers):
                     stored_rows.append((kind, label, place, " ".join(map(str, numbers))))

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial, reduce
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -98,17 +98,8 @@ def train_model(
         textbook = TextbookModel(settings, classes, counts, features)
         settings = settings.replaced(alpha=choose_alpha(textbook, mail.recent()))
     tokens = _write(path, settings, plan, mail, ranges, features, jobs)
-    return Trained(
-        path,
-        classes,
-        messages=tuple(mail.messages.tolist()),
-        tokens=tokens,
-        size_bytes=os.path.getsize(path),
-        skipped=mail.skipped,
-        contradictions=find_contradictions(mail),
-        costs=describe_loss(plan.costs(classes), classes),
-        alpha=settings.alpha if plan.automatic else None,
-    )
+    costs = describe_loss(plan.costs(classes), classes)
+    return summarise_training(path, mail, tokens, costs, alpha=settings.alpha if plan.automatic else None)
 
 
 def _start_accumulator(
@@ -201,7 +192,16 @@ def _check_classes(path: str, classes: tuple[str, ...], messages: Ints) -> None:
             raise BadDataError(path, why, remedy, "class-empty")
 
 
-def find_contradictions(mail: Accumulator) -> Contradictions:
+def summarise_training(path: str, mail: Accumulator, tokens: int, costs: str, **more: Any) -> Trained:
+    """What was done with the mail.  more : the optional fields of Trained"""
+    messages, size_bytes = tuple(mail.messages.tolist()), os.path.getsize(path)
+    contradictions = _find_contradictions(mail)
+    return Trained(
+        path, mail.classes, messages, tokens, size_bytes, mail.skipped, contradictions, costs, **more
+    )
+
+
+def _find_contradictions(mail: Accumulator) -> Contradictions:
     """The messages that were read in more than one class."""
     digests, labels = (np.concatenate(arrays) for arrays in zip(*mail.learned, strict=True))
     order = np.argsort(digests, kind="stable")
