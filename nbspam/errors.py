@@ -90,8 +90,6 @@ class NoInputError(NbspamError):
 class InternalError(NbspamError):
     """A fault of this program (EX_SOFTWARE)."""
 
-    status = 70
-
 
 class CannotCreateError(NbspamError):
     """An output file cannot be made (EX_CANTCREAT)."""

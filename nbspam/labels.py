@@ -41,12 +41,8 @@ def sort_classes(names: "set[str] | list[str] | tuple[str, ...]") -> tuple[str, 
     """Class names in class order: ham, then the others by name, then spam; BadDataError for too many."""
     distinct = set(names)
     if len(distinct) > MAX_CLASSES:
-        raise BadDataError(
-            "classes",
-            f"there are {len(distinct):,}, and a model holds at most {MAX_CLASSES}",
-            "name mail of fewer folders or labels",
-            "classes-many",
-        )
+        why = f"there are {len(distinct):,}, and a model holds at most {MAX_CLASSES}"
+        raise BadDataError("classes", why, "name mail of fewer folders or labels", "classes-many")
     return tuple(sorted(distinct, key=lambda name: ((name != HAM) + (name == SPAM), name)))
 
 

@@ -20,7 +20,7 @@ from nbspam.limits import MAX_FIELD_NAME, MAX_READ_BYTES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from contextlib import AbstractContextManager
     from typing import Any, BinaryIO
 
@@ -217,7 +217,8 @@ def _classify_many(options: Options, paths: list[str]) -> int:
                 sys.stderr.write(error_text(_unread(name, why)))
                 status = NoInputError.status
             notes.skipped.clear()
-    _show_left_out(notes, options.quiet)
+    if not options.quiet:
+        show_left_out(notes.left_out)
     return status
 
 
@@ -232,9 +233,9 @@ def _show_progress(is_quiet: bool) -> AbstractContextManager[Callable[..., None]
     return steps("Classifying", None)
 
 
-def _show_left_out(notes: Notes, is_quiet: bool) -> None:
-    """Say how many files and messages of folders and mailboxes have no verdict, and why."""
-    for reason, count in notes.left_out.items() if not is_quiet else ():
+def show_left_out(left_out: Mapping[str, int]) -> None:
+    """Say how many files and messages of folders and mailboxes are passed over, and why."""
+    for reason, count in left_out.items():
         _complain(f"nbspam: left out: {count:,} ({plain(reason)})\n")
 
 
@@ -417,7 +418,7 @@ def _learn(spam_filter: Filter, verdict: Verdict, data: bytes, options: Options)
 class ReadableMessages:
     """(name, bytes) of each message in the order given; one that cannot be read is named on stderr.
 
-    status : the exit status so far: 0, or 66 after a message that could not be read
+    status : the exit status so far: 0, or that of the last message that could not be read
     """
 
     __slots__ = ("_is_quiet", "_paths", "status")
@@ -434,7 +435,7 @@ class ReadableMessages:
             try:
                 data = _read_plain(path)
             except OSError as error:
-                self._skip(path, error.strerror)
+                self.refuse(_unread(path, error.strerror))
                 continue
             if data is None:
                 yield from self._many(path)
@@ -450,12 +451,14 @@ class ReadableMessages:
         for item, data in read_items(_find_items([path], notes), notes.skipped):
             yield item.name, data
         for name, why in notes.skipped:
-            self._skip(name, why)
-        _show_left_out(notes, self._is_quiet)
+            self.refuse(_unread(name, why))
+        if not self._is_quiet:
+            show_left_out(notes.left_out)
 
-    def _skip(self, name: str, why: str | None) -> None:
-        sys.stderr.write(error_text(_unread(name, why)))
-        self.status = NoInputError.status
+    def refuse(self, error: NbspamError) -> None:
+        """Name a message on stderr that cannot be read."""
+        sys.stderr.write(error_text(error))
+        self.status = error.status
 
 
 def _find_items(paths: list[str], notes: Notes) -> Iterator[Item]:

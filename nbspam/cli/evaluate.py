@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from nbspam.cli import flag_of, plain, say
+from nbspam.cli import flag_of, plain, progress, say, shared, tables
 from nbspam.cli.options import (
     CLUSTER,
     KEPT_BY_MODEL,
@@ -23,27 +23,6 @@ from nbspam.cli.options import (
     find_given,
     list_given,
     options,
-)
-from nbspam.cli.progress import check_all_read, message_steps, steps
-from nbspam.cli.shared import (
-    STDOUT,
-    check_writable,
-    collect_scoring,
-    list_inputs,
-    open_output,
-    open_source,
-    open_workers,
-    read_plan,
-    read_source,
-)
-from nbspam.cli.tables import (
-    console,
-    fit_table,
-    print_sentence,
-    scoring_text,
-    show_message,
-    table,
-    write_json,
 )
 from nbspam.corpus.heads import heads
 from nbspam.corpus.item import Skipped
@@ -90,30 +69,30 @@ def eval_command(**given: Any) -> None:
     another program writes to the model or replaced it.
     """
     method = _choose_method()
-    named = list_inputs(given)
+    named = shared.list_inputs(given)
     for option in FILES:
-        check_writable(given[option], *named)
+        shared.check_writable(given[option], *named)
         named.append(given[option])
     if given["report"]:
         import nbspam.evaluation.report  # noqa: F401  an error if its libraries are missing
     evaluation, skipped = _judge_by_model(given) if method == "model" else _judge_anew(method, given)
-    with steps("Figures and their intervals", None, given["quiet"]):
+    with progress.steps("Figures and their intervals", None, given["quiet"]):
         found = summarise(evaluation)
     try:
         if given["json"]:
-            write_json(_collect_content(evaluation, found))
+            tables.write_json(_collect_content(evaluation, found))
         else:
             show_evaluation(evaluation, found, given["verbose"])
     finally:  # last, so that a full disk hides no figure; and always, so that `| head` loses no file
-        with steps("Writing files", None, given["quiet"]):
+        with progress.steps("Writing files", None, given["quiet"]):
             for option in FILES:
                 if given[option]:
                     content = _format_file(option, evaluation, found)
-                    with open_output(given[option]) as file:
+                    with shared.open_output(given[option]) as file:
                         file.write(content)
-        if given["report"] and given["report"] != STDOUT:
+        if given["report"] and given["report"] != shared.STDOUT:
             say(f"The page: {Path(given['report']).absolute().as_uri()}", given["quiet"])
-    check_all_read(skipped)
+    progress.check_all_read(skipped)
 
 
 def _choose_method() -> str:
@@ -129,12 +108,12 @@ def _choose_method() -> str:
 
 def _judge_by_model(given: dict[str, Any]) -> tuple[Evaluation, Skipped]:
     """All mail judged by a saved model, and what could not be read."""
-    source = open_source(given, allow_one_class=True)
+    source = shared.open_source(given, allow_one_class=True)
     for name in list_given([*KEPT_BY_MODEL, "vocab"]):
         why, remedy = "the model keeps the one it was trained with", "leave it out, or train a model with it"
         raise UsageError(f"--model {flag_of(name)}", why, remedy, "usage")
-    scoring, loss = collect_scoring(given), given["loss"]
-    with message_steps("Judging", source, given["quiet"]) as advance:
+    scoring, loss = shared.collect_scoring(given), given["loss"]
+    with progress.message_steps("Judging", source, given["quiet"]) as advance:
         items, classes, jobs = source.items(), source.classes, given["jobs"]
         evaluation, skipped = evaluate_model(items, classes, given["model"], scoring, loss, jobs, advance)
     return evaluation, [*source.skipped, *skipped]
@@ -142,15 +121,15 @@ def _judge_by_model(given: dict[str, Any]) -> tuple[Evaluation, Skipped]:
 
 def _judge_anew(method: str, given: dict[str, Any]) -> tuple[Evaluation, Skipped]:
     """Mail judged by filters that have learned other mail, and what could not be read."""
-    plan = read_plan(given)
-    source = open_source(given)
+    plan = shared.read_plan(given)
+    source = shared.open_source(given)
     plan = plan._replace(loss=read_loss(given["loss"], source.classes, given["textbook"]), seed=given["seed"])
     n_folds = given["folds"]
     feedback = parse_feedback(given["feedback"])
-    with open_workers(given) as jobs:
-        corpus = read_source(source, given | {"jobs": jobs}, plan.settings.wanted)
+    with shared.open_workers(given) as jobs:
+        corpus = shared.read_source(source, given | {"jobs": jobs}, plan.settings.wanted)
         total = {"folds": n_folds, "holdout": 1}.get(method, len(corpus.block))
-        with steps(method.capitalize(), total, given["quiet"]) as advance:
+        with progress.steps(method.capitalize(), total, given["quiet"]) as advance:
             if method == "folds":
                 found = evaluate_folds(corpus, plan, n_folds, given["grouped"], jobs, advance)
             elif method == "holdout":
@@ -188,20 +167,21 @@ def _collect_content(evaluation: Evaluation, found: Summary) -> dict[str, Any]:
 
 def show_evaluation(evaluation: Evaluation, found: Summary, verbose: bool) -> None:
     """The evaluation in words, what was decided, the figures and the mistakes."""
-    out = console()
-    print_sentence(out, describe_decisions(found), "bold")
-    print_sentence(out, plain(describe_method(evaluation)))
+    out = tables.console()
+    tables.print_sentence(out, describe_decisions(found), "bold")
+    tables.print_sentence(out, plain(describe_method(evaluation)))
     if evaluation.loss:
-        print_sentence(out, f"Decisions: {describe_loss(evaluation.loss, evaluation.classes)}.")
-    tables = fit_table(_tabulate_confusion(found), out), fit_table(tabulate_figures(found), out)
-    out.print("", tables[0], "", tables[1], "", sep="\n")
-    print_sentence(out, f"Scoring: {scoring_text(evaluation.settings)}.")
+        tables.print_sentence(out, f"Decisions: {describe_loss(evaluation.loss, evaluation.classes)}.")
+    for shown in (_tabulate_confusion(found), tabulate_figures(found)):
+        out.print("", tables.fit_table(shown, out), sep="\n")
+    out.print()
+    tables.print_sentence(out, f"Scoring: {tables.scoring_text(evaluation.settings)}.")
     _show_mistakes(out, evaluation, verbose)
 
 
 def tabulate_figures(found: Summary) -> Table:
     """The figures and what they say."""
-    shown = table("figure", ">value", ">95 % interval", "what it says")
+    shown = tables.table("figure", ">value", ">95 % interval", "what it says")
     for row in list_figures(found, is_short=True):
         value = Text(row.value, STYLES.get(row.key, ""))
         shown.add_row(row.label, value, row.interval, Text(row.meaning, "dim"))
@@ -212,11 +192,12 @@ def _tabulate_confusion(found: Summary) -> Table:
     """Messages by true and decided class; the largest confusions if there are too many classes."""
     names, counts = [*map(plain, list_decisions(found))], found["confusion"]
     if len(counts) > WIDEST_CONFUSION:
-        shown = table("true", "decided", ">messages")
+        shown = tables.table("true", "decided", ">messages")
         for truth, decided, count in largest_confusions(counts, WIDEST_CONFUSION):
             shown.add_row(names[truth], names[decided], f"{count:,}")
         return shown
-    shown = table("true class", *(f">decided {name}" if len(counts) == 2 else f">{name}" for name in names))
+    mark = ">decided " if len(counts) == 2 else ">"
+    shown = tables.table("true class", *(f"{mark}{name}" for name in names))
     for truth, row in enumerate(counts):
         cells = [Text(f"{count:,}") for count in row[: len(names)]]
         cells[truth].stylize("bold")
@@ -231,11 +212,11 @@ def _show_mistakes(out: Console, evaluation: Evaluation, verbose: bool) -> None:
     total = int(evaluation.is_mistake.sum())
     unit = " (nats: log-odds of spam; 1 nat more makes the odds 2.7 times larger)"
     has_odds = any(isfinite(mistake.log_odds) for mistake in shown)
-    print_sentence(out, f"\nMisclassified: {total:,}{unit if has_odds else ''}")
+    tables.print_sentence(out, f"\nMisclassified: {total:,}{unit if has_odds else ''}")
     known = heads(mistake.name for mistake in shown)
     for name, truth, decided, odds, clues in shown:
         score = f"{odds:+7.2f}  " if isfinite(odds) else ""
         line = f"{plain(truth)} taken for {plain(decided)}  {score}{plain(name)}"
-        show_message(out, line, known.get(name, ""), clues[:SHOWN_CLUES] if verbose else ())
+        tables.show_message(out, line, known.get(name, ""), clues[:SHOWN_CLUES] if verbose else ())
     if len(shown) < total:
         out.print(f"  … and {total - len(shown):,} more (all with -v)", style="dim")

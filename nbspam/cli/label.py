@@ -5,7 +5,8 @@ from contextlib import closing
 
 import click
 
-from nbspam.cli import amount, messages_text, plain, say
+from nbspam.cli import amount, messages_text, plain
+from nbspam.cli.classify import show_left_out
 from nbspam.cli.options import options
 from nbspam.cli.progress import check_all_read, steps
 from nbspam.cli.tables import console, print_sentence
@@ -44,8 +45,7 @@ def label_command(folders: tuple[str, ...], model: str, start: str, jobs: int) -
     source = open_unsorted(folders)
     items = [*source.items()]
     out = console(is_error=True)
-    for reason, count in source.left_out.items():
-        say(f"nbspam: left out: {count:,} ({plain(reason)})")
+    show_left_out(source.left_out)
     if not items:
         check_all_read(source.skipped)
         remedy = "name a folder or mailbox with mail in it"

@@ -7,10 +7,10 @@ where they are used; their help is in nbspam.cli.quick_commands.
 from __future__ import annotations
 
 import os
-import sys
 
-from nbspam.cli import done_text, error_text, plain, read_class_name, say, write_text
+from nbspam.cli import done_text, plain, read_class_name, say, write_text
 from nbspam.cli.classify import STDIN_NAME, ReadableMessages, list_paths, note_no_mail, parse_arguments
+from nbspam.corpus import CRYPTED
 from nbspam.errors import BadDataError, UsageError
 from nbspam.learning.learn import OTHER_FORM, check_classes, learn_messages, split_batches
 from nbspam.store.updater import Origin
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
     from nbspam.cli.classify import Options
 
-CRYPTED = b"CRYPTED\3\7"  # how a message in a Maildir of Dovecot begins
 LEARN_OPTIONS = ("model", "start", "files_from", "quiet", "attached")  # that need no click
 OTHER_FORM_HELP = """\
 Learned in another form: its header has changed since, so the counts stay as they are.
@@ -52,18 +51,16 @@ def _refuse_unreadable(
     """
     for name, data in found:
         if not data.strip():
-            error = BadDataError(name, "an empty message", "check what writes it", "message-empty")
+            why, remedy = "an empty message", "check what writes it"
+            messages.refuse(BadDataError(name, why, remedy, "message-empty"))
         elif data.startswith(CRYPTED):
-            error = BadDataError(name, "encrypted by Dovecot", "decrypt it first", "message-encrypted")
+            why, remedy = "encrypted by Dovecot", "decrypt it first"
+            messages.refuse(BadDataError(name, why, remedy, "message-encrypted"))
         elif name == STDIN_NAME and _is_mbox_of_several(data):
-            error = BadDataError(
-                name, "several messages, an mbox", "name the file of the mbox", "message-several"
-            )
+            why, remedy = "several messages, an mbox", "name the file of the mbox"
+            messages.refuse(BadDataError(name, why, remedy, "message-several"))
         else:
             yield name, data
-            continue
-        sys.stderr.write(error_text(error))
-        messages.status = error.status
 
 
 def _is_mbox_of_several(data: bytes) -> bool:
@@ -121,6 +118,5 @@ def _open_reports(messages: ReadableMessages) -> Iterator[tuple[str, bytes]]:
         if not attached:
             why = "has no attached message, so nothing was learned"
             remedy = "forward the message as an attachment, or leave --attached out"
-            sys.stderr.write(error_text(BadDataError(name, why, remedy, "no-attached-message")))
-            messages.status = BadDataError.status
+            messages.refuse(BadDataError(name, why, remedy, "no-attached-message"))
         yield from ((name, one) for one in attached)

@@ -3,6 +3,7 @@
 import os
 import re
 from collections.abc import Callable, Iterable
+from functools import partial
 from math import isnan
 from typing import Any, TypeVar
 
@@ -84,6 +85,8 @@ def _show_faults(context: click.Context, option: click.Parameter, is_given: bool
         show_faults()
     return is_given
 
+
+_verbose = partial(_option, callback=_show_faults, short="-v")
 
 _LOSS = "COSTS|FILE"
 _COUNT, _SOME, _DAYS = click.IntRange(0), click.IntRange(2), Real(0, 36500)
@@ -254,20 +257,11 @@ _TABLE: dict[str, Callable[[str], Callable[[Any], Any]]] = {
     ),
     "local_cluster": _option("Start N Dask workers here to do the work (extra dask).", "N", type=_JOBS),
     "json": _option("Write JSON to stdout, one object a line."),
-    "verbose": _option(
-        "Name each message on which a part of nbspam failed.",
-        expose_value=False,
-        callback=_show_faults,
-        short="-v",
+    "verbose": _verbose("Name each message on which a part of nbspam failed.", expose_value=False),
+    "train.verbose": _verbose(
+        "Name the messages that are in more than one class, and each on which a part of nbspam failed."
     ),
-    "train.verbose": _option(
-        "Name the messages that are in more than one class, and each on which a part of nbspam failed.",
-        callback=_show_faults,
-        short="-v",
-    ),
-    "eval.verbose": _option(
-        "Name every misclassified message, the worst with clues.", callback=_show_faults, short="-v"
-    ),
+    "eval.verbose": _verbose("Name every misclassified message, the worst with clues."),
     "quiet": _option("Write nothing to stderr except errors.", short="-q"),
     "doctor.quiet": _option("Show only what is wrong.", short="-q"),
 }
@@ -308,8 +302,7 @@ def options(*keys: str) -> Callable[[Command], Command]:
 
     def decorate(command: Command) -> Command:
         for key in reversed(keys):
-            flag = "--" + key.rpartition(".")[2].replace("_", "-")
-            command = _TABLE[key](flag)(command)
+            command = _TABLE[key](flag_of(key.rpartition(".")[2]))(command)
         return command
 
     return decorate

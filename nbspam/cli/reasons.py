@@ -4,7 +4,6 @@ A token tells by its beginning what it is of (docs/tokens.md).  Here is what peo
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from nbspam.cli import amount, plain
 from nbspam.decision import UNDECIDED
@@ -16,8 +15,8 @@ MAX_CLUES = 30  # that reasons come from; later ones say little
 MAX_THING = 40  # characters of a thing
 MOST_PERCENT = 99.99  # nothing is certain
 MOST_TEXT = 0.5  # of a signature: less is not called the same text
-# By the field of a token of the header.
-HEADER_FIELDS = {
+# What a kind of token is called, once and several times.
+PHRASES = {  # by the field of a token of the header
     "subject": ("the subject word", "the subject words"),
     "from": ("the sender", "the sender"),
     "reply-to": ("the reply address", "the reply address"),
@@ -32,6 +31,16 @@ HEADER_FIELDS = {
     "x-mailer": ("the mail program", "the mail program"),
     "content-type": ("the content type", "the content type"),
     "field": ("the header field", "the header fields"),
+    # of other tokens
+    "word": ("the word", "the words"),
+    "words": ("the words", "the words"),  # two that follow one another
+    "path": ("the word in a link", "the words in links"),
+    "authentication": ("the authentication result", "the authentication results"),
+    "failed": ("the failed authentication",) * 2,
+    "passed": ("the passed authentication",) * 2,
+    "raw": ("the bytes", "the bytes"),
+    "measure": ("", ""),
+    "NOTAWORD": ("words that were never met",) * 2,
 }
 # By the mark of a token of the structure, before `=`.
 STRUCTURE_MARKS = {
@@ -53,27 +62,9 @@ STRUCTURE_MARKS = {
     "defect": ("the broken format", "the broken format"),
     "spaced": ("the spaced-out word", "the spaced-out words"),
 }
-OTHERS = {
-    "word": ("the word", "the words"),
-    "words": ("the words", "the words"),  # two that follow one another
-    "path": ("the word in a link", "the words in links"),
-    "authentication": ("the authentication result", "the authentication results"),
-    "failed": ("the failed authentication",) * 2,
-    "passed": ("the passed authentication",) * 2,
-    "raw": ("the bytes", "the bytes"),
-    "measure": ("", ""),
-    "NOTAWORD": ("words that were never met",) * 2,
-}
-PHRASES = {**HEADER_FIELDS, **STRUCTURE_MARKS, **OTHERS}
+PHRASES |= STRUCTURE_MARKS
 AUTHENTICATION = ("authentication-results", "received-spf")
 FAILED = ("fail", "softfail", "permerror", "invalid")
-
-
-class Reason(NamedTuple):
-    """What a clue is about.  kind : of PHRASES, or of a field or mark that is not there;  thing : its name"""
-
-    kind: str
-    thing: str = ""
 
 
 def describe_verdict(found: Explanation) -> str:
@@ -126,28 +117,31 @@ def list_reasons(clues: Sequence[Clue]) -> str:
     return ", ".join([_phrase(kind, things[:MAX_NAMED]) for kind, things in found.items()])
 
 
-def find_reason(clue: Clue) -> Reason:
-    """What a clue is about, from its view and the beginning of its token."""
+def find_reason(clue: Clue) -> tuple[str, str]:
+    """What a clue is about, from its view and the beginning of its token: a kind, and the name of a thing.
+
+    The kind is a key of PHRASES, or a field or mark that is not there.
+    """
     token = clue.token
     if clue.kind == "feature" or clue.view == "measures":
-        return Reason("measure", _describe_measure(token))
+        return "measure", _describe_measure(token)
     if clue.view == "bigrams":
-        return Reason("words", token.replace("+", " "))
+        return "words", token.replace("+", " ")
     if clue.view == "header":
         field, _, value = token.partition(":")
         if field not in AUTHENTICATION:
-            return Reason(field, value.strip("@#").replace("+", " "))
+            return field, value.strip("@#").replace("+", " ")
         if value in FAILED or value == "pass":
-            return Reason("passed" if value == "pass" else "failed")
-        return Reason("authentication", value)
+            return ("passed" if value == "pass" else "failed"), ""
+        return "authentication", value
     mark, _, value = token.partition("=")
     if clue.view == "raw":
-        return Reason("raw", value)
+        return "raw", value
     if mark == "url" and value.startswith("/"):
-        return Reason("path", value[1:])
+        return "path", value[1:]
     if mark in STRUCTURE_MARKS and value:
-        return Reason(mark, value.strip("#").replace(">", " before "))
-    return Reason("word", token) if clue.view == "body" else Reason(token)
+        return mark, value.strip("#").replace(">", " before ")
+    return ("word", token) if clue.view == "body" else (token, "")
 
 
 def _describe_measure(token: str) -> str:

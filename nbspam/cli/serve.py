@@ -1,21 +1,19 @@
 """`nbspam serve`."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import logging
 import os
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from nbspam.cli import plain
 from nbspam.cli.options import list_given, options
 from nbspam.errors import UsageError
-
-if TYPE_CHECKING:
-    from nbspam.serve.daemon import Listening
+from nbspam.serve import daemon, users, worker
+from nbspam.serve.daemon import Listening
+from nbspam.serve.gauges import Gauges
 
 STDERR = 2
 
@@ -46,9 +44,6 @@ def serve_command(
     Exit status: 0 ended by a signal; 64 usage; 65 no sound model; 66 no model; 73 cannot listen there;
     75 try again later.
     """
-    from nbspam.serve import daemon, users, worker  # asyncio is for servers alone
-    from nbspam.serve.gauges import Gauges
-
     worker.LOG.addHandler(Log(given["log_format"] == "json"))
     worker.LOG.setLevel(logging.ERROR if given["quiet"] else logging.INFO)
     worker.LOG.propagate = False
@@ -76,9 +71,7 @@ def serve_command(
 
 
 def _listening(socket: str | None, mode: int, listen: str | None) -> Listening:
-    from nbspam.serve.daemon import DEFAULT_ADDRESS, listen_on_address, listen_on_path, take_inherited
-
-    passed = take_inherited()
+    passed = daemon.take_inherited()
     given = {"LISTEN_FDS": passed, "--socket": socket, "--listen": listen}
     places = [name for name, place in given.items() if place is not None]
     if len(places) > 1:
@@ -89,16 +82,14 @@ def _listening(socket: str | None, mode: int, listen: str | None) -> Listening:
     if passed is not None:
         return passed
     if socket is not None:
-        return listen_on_path(socket, mode)
-    return listen_on_address(DEFAULT_ADDRESS if listen is None else listen)
+        return daemon.listen_on_path(socket, mode)
+    return daemon.listen_on_address(daemon.DEFAULT_ADDRESS if listen is None else listen)
 
 
 def _listen_for_metrics(place: str | None) -> Listening:
-    from nbspam.serve.daemon import Listening, listen_on_address
-
     if place is None:
         return Listening([])
-    return listen_on_address(place if ":" in place else f":{place}", "metrics")
+    return daemon.listen_on_address(place if ":" in place else f":{place}", "metrics")
 
 
 class Log(logging.Handler):

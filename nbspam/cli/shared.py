@@ -36,15 +36,8 @@ def open_source(given: dict[str, Any], allow_one_class: bool = False) -> Source:
     classes: dict[str, list[str]] = {}
     for name, path in split_classes(given["classes"], "PATH", "work=Maildir/.work"):
         classes.setdefault(name, []).append(path)
-    return open_labelled(
-        given["source"],
-        ham=given["ham"],
-        spam=given["spam"],
-        classes=classes,
-        rules=given["rules"],
-        skip_unread=given["skip_unread"],
-        allow_one_class=allow_one_class,
-    )
+    same = {name: given[name] for name in ("ham", "spam", "rules", "skip_unread")}
+    return open_labelled(given["source"], classes=classes, allow_one_class=allow_one_class, **same)
 
 
 def split_classes(items: Iterable[str], value: str, example: str) -> Iterator[tuple[str, str]]:

@@ -11,7 +11,7 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 from math import isfinite
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rich import box
 from rich.cells import cell_len
@@ -20,9 +20,6 @@ from rich.table import Column, Table
 
 from nbspam.cli import plain, write_text
 from nbspam.corpus.source import Source
-
-if TYPE_CHECKING:
-    pass
 
 PIPE_WIDTH = 100  # columns if the output is no terminal
 CLUE_INDENT = "      "

@@ -5,17 +5,9 @@ from typing import Any
 
 import click
 
-from nbspam.cli import flag_of, plain, say
+from nbspam.cli import flag_of, plain, say, shared
 from nbspam.cli.options import CLUSTER, SCORING, SOURCE, LongCommand, find_given, list_given, options
 from nbspam.cli.progress import check_all_read, message_steps, train_summary
-from nbspam.cli.shared import (
-    check_new_model,
-    iterate_mail,
-    list_mail,
-    open_source,
-    open_workers,
-    read_plan,
-)
 from nbspam.decision import read_loss
 from nbspam.errors import UsageError
 from nbspam.model.features import parse_edges
@@ -59,8 +51,8 @@ def train_command(model: str, start: str, replace: bool, mode: int | None, **giv
 
 def _train(model: str, replace: bool, given: dict[str, Any]) -> None:
     """Train a new model."""
-    plan = read_plan(given, is_kept=True)
-    source = open_source(given)
+    plan = shared.read_plan(given, is_kept=True)
+    source = shared.open_source(given)
     plan = plan._replace(
         loss=read_loss(given["loss"], source.classes, given["textbook"]),
         edges=parse_edges(given["edges"], plan.settings.numeric_model),
@@ -70,9 +62,9 @@ def _train(model: str, replace: bool, given: dict[str, Any]) -> None:
         keeps_names=given["verbose"],
     )
     log_priors(parse_prior(plan.settings.prior), [1] * len(source.classes), source.classes)
-    check_new_model(model, replace, "--update adds to it, --replace writes it anew")
-    with open_workers(given) as jobs, message_steps("Training", source, given["quiet"]) as advance:
-        mail = iterate_mail(source, jobs)
+    shared.check_new_model(model, replace, "--update adds to it, --replace writes it anew")
+    with shared.open_workers(given) as jobs, message_steps("Training", source, given["quiet"]) as advance:
+        mail = shared.iterate_mail(source, jobs)
         trained = train_model(mail, source.classes, model, plan, jobs, advance)
     say(train_summary(trained), given["quiet"])
     check_all_read(source.skipped, trained.skipped)
@@ -80,7 +72,7 @@ def _train(model: str, replace: bool, given: dict[str, Any]) -> None:
 
 def _source(command: str, given: dict[str, Any]) -> str:
     """The command and its mail, for the ledger."""
-    return "\t".join([command, *map(os.path.abspath, list_mail(given))])
+    return "\t".join([command, *map(os.path.abspath, shared.list_mail(given))])
 
 
 def _update(model: str, start: str, given: dict[str, Any]) -> None:
@@ -93,7 +85,7 @@ def _update(model: str, start: str, given: dict[str, Any]) -> None:
         why, remedy = "the model keeps its settings", "leave it out, or train anew with --replace"
         raise UsageError(f"--update {flag_of(name)}", why, remedy, "usage")
     check_classes(choose_model(model, start))
-    source = open_source(given, allow_one_class=True)
+    source = shared.open_source(given, allow_one_class=True)
     items, jobs = source.items(), given["jobs"]
     with message_steps("Adding", source, given["quiet"]) as advance:
         origin = _source("train --update", given)

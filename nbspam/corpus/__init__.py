@@ -4,3 +4,5 @@ Reading order: item (one message), mbox, walk (paths to messages), source (many 
 labelled (what users name), executor, reading (messages to blocks), corpus (a source read once), vocabulary,
 vectorize.
 """
+
+CRYPTED = b"CRYPTED\3\7"  # how a message that Dovecot encrypts begins

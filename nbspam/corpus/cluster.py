@@ -18,26 +18,26 @@ from concurrent.futures import CancelledError
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from itertools import chain
-from operator import call, itemgetter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from operator import add, call, itemgetter
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from nbspam import __version__
 from nbspam.corpus.accumulator import KEPT_MESSAGES, Accumulator, cut_by_key, select_latest
 from nbspam.corpus.executor import ResultT, ShardT
-from nbspam.corpus.item import Item, Skipped
+from nbspam.corpus.item import Item
 from nbspam.corpus.reading import Progress, ReadShard, ShardReader
 from nbspam.corpus.walk import MailFile, Notes
 from nbspam.errors import MissingExtraError, NoInputError, TryAgainError
 from nbspam.model.block import Block
-from nbspam.model.counts import Counts, Floats, Ints, merge_counts
+from nbspam.model.counts import Counts
 
 if TYPE_CHECKING:
     from distributed import Client, Future
 
 KEY_RANGES = 16  # of keys
+ADDED_UP = ("messages", "size_bytes", "learned", "names", "numeric", "skipped")  # of an Accumulator
 TASK_FILES = 500
 TASK_BYTES = 64 << 20  # of its mboxes
 CONNECT_SECONDS = 10
@@ -96,17 +96,6 @@ class Cluster:
                     raise _lost("no worker is left") from None
 
 
-class _Summary(NamedTuple):
-    """What a task found in its messages, without their tokens; see Accumulator."""
-
-    messages: Ints
-    size_bytes: int
-    learned: list[tuple[Ints, NDArray[np.int16]]]
-    names: list[str]
-    numeric: list[Floats] | None
-    skipped: Skipped
-
-
 class ClusterMail(Accumulator):
     """An Accumulator of files that workers read and count."""
 
@@ -122,19 +111,14 @@ class ClusterMail(Accumulator):
         parts = [cluster.map(itemgetter(part), counted, priority=1) for part in range(2 + KEY_RANGES)]
         del counted  # so that the workers may forget it
         summaries, rows, *ranges = parts
-        self._ranges = [cluster.merge(_add_counts, some) for some in ranges]
+        self._ranges = [cluster.merge(add, some) for some in ranges]
         latest = cluster.merge(_merge_rows, rows)
         del parts, rows, ranges
         for one in cluster.results(summaries):
-            self.messages += one.messages
-            self.size_bytes += one.size_bytes
-            self.learned += one.learned
-            self.names += one.names
-            self.skipped += one.skipped
-            if self.numeric is not None:
-                self.numeric += one.numeric
+            for name, more in one.items():
+                vars(self)[name] += more
             if progress:
-                progress(int(one.messages.sum()), one.size_bytes)
+                progress(int(one["messages"].sum()), one["size_bytes"])
         self._recent = [cluster.result(latest)]
 
     def ranges(self) -> Iterator[Counts]:
@@ -237,16 +221,12 @@ def _read_files(files: list[MailFile], classes: tuple[str, ...], wanted: frozens
 
 
 def _count_files(files: list[MailFile], counting: tuple[Any, ...]) -> list[Any]:
-    """The _Summary of the messages, their rows for the calibration, and KEY_RANGES Counts."""
+    """What is ADDED_UP of the messages, their rows for the calibration, and KEY_RANGES Counts."""
     mail, notes = Accumulator(*counting), Notes()
     mail.read(_open_files(files, notes))
-    skipped = mail.skipped + notes.skipped
-    summary = _Summary(mail.messages, mail.size_bytes, mail.learned, mail.names, mail.numeric, skipped)
+    mail.skipped += notes.skipped
+    summary = {name: more for name in ADDED_UP if (more := getattr(mail, name)) is not None}
     return [summary, mail.recent(), *cut_by_key(mail.counts(), KEY_RANGES)]
-
-
-def _add_counts(left: Counts, right: Counts) -> Counts:
-    return merge_counts([left, right])
 
 
 def _merge_rows(left: Block, right: Block) -> Block:

@@ -16,7 +16,7 @@ from nbspam.corpus.folder_names import JUNK, UNCLEAR, decode_name, recognise
 from nbspam.corpus.index import read_index, unreadable
 from nbspam.corpus.item import class_folders, detect_packing, is_url
 from nbspam.corpus.no_mail import CYRUS, ENCRYPTED, EXPORTS
-from nbspam.corpus.source import Source, open_unlabelled, stat_mode
+from nbspam.corpus.source import Source, stat_mode
 from nbspam.corpus.trees import RULED, Rules, choose_class, is_tree, read_rules, walk_tree
 from nbspam.corpus.walk import (
     GMAIL,
@@ -67,9 +67,14 @@ def open_labelled(
     parts += [SourcePart(path, (parse_class_name(name),)) for name, given in named for path in given]
     if not parts:
         raise UsageError("SOURCE", "no labelled mail is named", NAME_CLASSES, "no-source")
-    parts = [_choose_what_to_skip(part, skip_unread) for part in _separate(parts)]
+    parts = [part._replace(only_mail=True) for part in _separate(parts)]
+    if skip_unread:
+        parts = [part._replace(skip_unread=not part.is_index and part.labels != (SPAM,)) for part in parts]
     by_index = all(part.is_index for part in parts)
-    source = Source(parts if by_index else _sort_by_class(parts), notes, by_index)
+    if not by_index:  # class by class, as far as a part has one class; index files first
+        order = Source(parts).classes
+        parts.sort(key=lambda part: order.index(part.labels[0]) if len(part.labels) == 1 else -1)
+    source = Source(parts, notes, by_index)
     _check(source, " ".join(paths) or "SOURCE", allow_one_class)
     return source
 
@@ -80,7 +85,8 @@ def open_unsorted(paths: Sequence[str]) -> Source:
     notes = Notes()
     for path in paths:
         if not (os.path.isdir(path) and is_tree(path)):
-            parts += open_unlabelled([path]).parts
+            stat_mode(path)  # NoInputError without it
+            parts.append(SourcePart(path))
             continue
         for folder in walk_tree(path, notes):
             if folder.kind in ("", JUNK, UNCLEAR):
@@ -88,11 +94,6 @@ def open_unsorted(paths: Sequence[str]) -> Source:
             else:
                 notes.left_out[f"folder {folder.name} ({folder.kind})"] += 1
     return Source(parts, notes)
-
-
-def _choose_what_to_skip(part: SourcePart, skip_unread: bool) -> SourcePart:
-    may_skip_unread = not part.is_index and part.labels != (SPAM,)
-    return part._replace(only_mail=True, skip_unread=skip_unread and may_skip_unread)
 
 
 def _separate(parts: list[SourcePart]) -> list[SourcePart]:
@@ -142,11 +143,11 @@ def _recognise(path: str, rules: Rules | None, notes: Notes) -> list[SourcePart]
         inner, files = list_folder(path, own, path)
         notes.left_out += own.left_out
         folders = _find_class_folders(path, inner, files, notes)
-    elif look_at_file(path, Notes()) == GMAIL:
+    elif (kind := look_at_file(path, Notes())) == GMAIL:
         return _split_by_labels(SourcePart(path))
     elif _is_mail(path):
         folders = []
-        _check_store(path, [look_at_file(path, Notes()) or ""])
+        _check_store(path, [kind or ""])
     else:
         labels = tuple(dict.fromkeys(label for label, _ in read_index(path)))
         return [SourcePart(path, labels, is_index=True)]
@@ -178,12 +179,6 @@ def _name_class(folder: str) -> str:
     """The class of the mail in a folder of classes: its name, or spam if that is one of junk."""
     name = os.path.basename(folder)
     return SPAM if recognise(decode_name(name)) == JUNK else parse_class_name(name, folder)
-
-
-def _sort_by_class(parts: list[SourcePart]) -> list[SourcePart]:
-    """Class by class, as far as a part has one class; index files first."""
-    order = Source(parts).classes
-    return sorted(parts, key=lambda part: order.index(part.labels[0]) if len(part.labels) == 1 else -1)
 
 
 def _check(source: Source, where: str, allow_one_class: bool) -> None:

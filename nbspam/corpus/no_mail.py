@@ -7,6 +7,7 @@ import csv
 import re
 from typing import BinaryIO
 
+from nbspam.corpus import CRYPTED
 from nbspam.corpus.folder_names import DRAFTS, JUNK, OUTBOX, SENT, TRASH, find_kind
 from nbspam.corpus.item import detect_packing, find_emlx
 from nbspam.limits import Allowance
@@ -34,7 +35,7 @@ EXPORTS = {
 }
 # Sources: dovecot/core src/lib-storage/index/dbox-common/dbox-file.h; MS-PST 2.2.2.6; MS-CFB 2.2.
 _STORE_STARTS = {
-    b"CRYPTED\3\7": ENCRYPTED,
+    CRYPTED: ENCRYPTED,
     b"2 M1e C": DBOX,
     b"!BDN": _PST,
     b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1": _MSG,

@@ -6,7 +6,7 @@ ahead.  What is passed over is in the notes of the latest walk.
 
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from copy import deepcopy
 from functools import cached_property
 
@@ -52,16 +52,14 @@ class Source:
         The files that this walk finds are kept, 200 bytes a file: reading takes no second walk.
         """
         self.notes = deepcopy(self._first_notes)
-        self._counted = []
-        return [(part, self._count(part, self._counted)) for part in self.parts]
-
-    def _count(self, part: SourcePart, counted: list[MailFile]) -> Counter[str]:
-        found: Counter[str] = Counter()
-        for file in part.files(self.notes):
-            known, n_messages = file.examine(self.notes)
-            found[file.label] += n_messages
-            if known:
-                counted.append(known)
+        self._counted = counted = []
+        found: list[tuple[SourcePart, Counter[str]]] = [(part, Counter()) for part in self.parts]
+        for part, counts in found:
+            for file in part.files(self.notes):
+                known, n_messages = file.examine(self.notes)
+                counts[file.label] += n_messages
+                if known:
+                    counted.append(known)
         return found
 
     def items(self) -> Iterator[Item]:
@@ -82,15 +80,6 @@ class Source:
         self.notes = deepcopy(self._first_notes)
         for part in self.parts:
             yield from part.files(self.notes)
-
-
-def open_unlabelled(paths: Iterable[str]) -> Source:
-    """The mail of these files, folders and pipes, in the order given; NoInputError if none of them exists."""
-    parts = [SourcePart(path) for path in paths]
-    if not any(os.path.exists(part.path) for part in parts):
-        for part in parts:
-            stat_mode(part.path)
-    return Source(parts)
 
 
 def stat_mode(path: str) -> int:

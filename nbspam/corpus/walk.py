@@ -19,6 +19,7 @@ from collections.abc import Iterable, Iterator
 from itertools import chain, islice
 from typing import BinaryIO, NamedTuple
 
+from nbspam.corpus import no_mail
 from nbspam.corpus.folder_names import JUNK
 from nbspam.corpus.index import read_index
 from nbspam.corpus.item import (
@@ -35,17 +36,6 @@ from nbspam.corpus.item import (
     unpack,
 )
 from nbspam.corpus.mbox import begins_mbox, count_unsplit, find_only_message, split_messages, unquote
-from nbspam.corpus.no_mail import (
-    CYRUS,
-    DELETED,
-    DRAFT,
-    NO_MAIL,
-    explain_emlx,
-    explain_no_mail,
-    explain_state,
-    find_role,
-    read_notes,
-)
 from nbspam.labels import HAM, SPAM
 from nbspam.limits import MAX_READ_BYTES
 from nbspam.store.connection import file_identity
@@ -165,12 +155,12 @@ class MailFile(NamedTuple):
         """Why a file that is no mbox is no mail to learn from, or ''.  head : what it begins with"""
         if detect_packing(head) in _READ_PACKINGS:
             return ""
-        reason = explain_no_mail(head, self.may_be_text)
+        reason = no_mail.explain_no_mail(head, self.may_be_text)
         if reason or self.may_be_text:
             return reason
         if self.path.endswith(".emlx"):
-            return explain_emlx(file, head)
-        return explain_state(read_notes(head[:_STATE_BYTES]), in_mbox=False)
+            return no_mail.explain_emlx(file, head)
+        return no_mail.explain_state(no_mail.read_notes(head[:_STATE_BYTES]), in_mbox=False)
 
     def _split(
         self, head: bytes, is_mbox: bool, stream: BinaryIO, notes: Notes, is_held: bool
@@ -181,7 +171,7 @@ class MailFile(NamedTuple):
         is_held : the stream cannot be read twice, so the items carry their bytes
         """
         if not (self.may_be_mbox and is_mbox):
-            if self.only_mail and (reason := explain_no_mail(head, self.may_be_text)):
+            if self.only_mail and (reason := no_mail.explain_no_mail(head, self.may_be_text)):
                 notes.left_out[reason] += 1
                 return
             if self.may_be_mbox and count_unsplit(head) > 1:
@@ -241,10 +231,10 @@ class MailFile(NamedTuple):
         """Why a message of an mbox is left out, or ''."""
         if self.may_be_text:
             return ""
-        notes = read_notes(head)
-        if (reason := explain_state(notes, in_mbox=True)) or not self.by_labels:
+        notes = no_mail.read_notes(head)
+        if (reason := no_mail.explain_state(notes, in_mbox=True)) or not self.by_labels:
             return reason
-        role = find_role(notes.get("x-gmail-labels", ""))
+        role = no_mail.find_role(notes.get("x-gmail-labels", ""))
         if role in ("", JUNK):
             return "" if (role == JUNK) == (self.label == SPAM) else _OTHER_CLASS
         return f"labelled by Gmail ({role})" if self.label == HAM else _OTHER_CLASS
@@ -339,7 +329,7 @@ class SourcePart(NamedTuple):
         folders, files = list_folder(top, files_notes, self.tree or self.path)
         if is_maildir(folders):
             if files:
-                files_notes.left_out[NO_MAIL] += len(files)
+                files_notes.left_out[no_mail.NO_MAIL] += len(files)
             for name in folders:
                 if self.deep and name not in MAILDIR_PARTS and os.path.isdir(os.path.join(top, name, "cur")):
                     notes.left_out[NESTED] += 1
@@ -380,7 +370,7 @@ class SourcePart(NamedTuple):
         for name in sorted(list_maildir_part(top, part, notes, self.tree or self.path)):
             flags = read_flags(name)
             if "T" in flags or "D" in flags:
-                notes.left_out[DELETED if "T" in flags else DRAFT] += 1
+                notes.left_out[no_mail.DELETED if "T" in flags else no_mail.DRAFT] += 1
             elif self.skip_unread and (part == "new" or "S" not in flags):
                 notes.left_out[UNSEEN] += 1
             else:
@@ -405,7 +395,7 @@ def look_at_file(path: str, notes: Notes) -> str | None:
         notes.skip(path, error)
         return None
     if not begins_mbox(head):
-        return explain_no_mail(head)
+        return no_mail.explain_no_mail(head)
     return GMAIL if b"\nX-Gmail-Labels:" in head[:_STATE_BYTES] else MBOX
 
 
@@ -436,7 +426,7 @@ def list_folder(path: str, notes: Notes, tree: str) -> tuple[list[str], list[str
                     elif entry.is_file():
                         files.append(entry.name)
                     elif entry.name.endswith(_INDEX_FOLDER):
-                        notes.left_out[NO_MAIL] += 1
+                        notes.left_out[no_mail.NO_MAIL] += 1
                     elif entry.is_dir():
                         folders.append(entry.name)
                     else:
@@ -466,7 +456,7 @@ def list_maildir_part(top: str, part: str, notes: Notes, tree: str) -> list[str]
     found: list[str] = []
     for name in list_folder(os.path.join(top, part), notes, tree)[1]:
         if name.startswith(_HIDDEN) or name.startswith(("dovecot", "cyrus")):
-            notes.left_out[NO_MAIL] += 1
+            notes.left_out[no_mail.NO_MAIL] += 1
         else:
             found.append(name)
     return found
@@ -484,11 +474,11 @@ def choose_messages(names: list[str], notes: Notes) -> list[str]:
     found: list[str] = []
     for name in names:
         if name.startswith(",") and _is_number(name[1:]):
-            notes.left_out[DELETED] += 1
+            notes.left_out[no_mail.DELETED] += 1
         elif name.startswith(_HIDDEN) or name.endswith(_INDEX_ENDS):
-            notes.left_out[NO_MAIL] += 1
+            notes.left_out[no_mail.NO_MAIL] += 1
         elif is_cyrus:
-            notes.left_out[CYRUS] += 1
+            notes.left_out[no_mail.CYRUS] += 1
         elif is_mh and not _is_number(name):
             notes.left_out[NO_MH_MESSAGE] += 1
         else:

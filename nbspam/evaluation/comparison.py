@@ -12,14 +12,7 @@ from scipy.stats import binomtest
 
 from nbspam.decision import describe_loss
 from nbspam.errors import BadDataError
-from nbspam.evaluation.intervals import (
-    NO_INTERVAL,
-    TAIL_SHARE,
-    Bounds,
-    choose_replicates,
-    draw_resamples,
-    percentile_interval,
-)
+from nbspam.evaluation import intervals
 from nbspam.evaluation.metrics import log_loss_terms
 from nbspam.evaluation.outcomes import Evaluation, Floats, Ints
 from nbspam.evaluation.ranking import rank_messages, roca_percent
@@ -42,7 +35,7 @@ class Difference(NamedTuple):
     a: float
     b: float
     difference: float
-    interval: Bounds
+    interval: intervals.Bounds
     p: float
 
 
@@ -76,7 +69,7 @@ def compare(first: Evaluation, second: Evaluation, names: tuple[str, str] = ("A"
     b = _pair_messages(first, second, names)
     if first.loss and b.loss and b.loss != first.loss and b.has_probabilities:
         b = b.decided_by(first.loss)
-    count = choose_replicates(len(b), 2 if b.positive is not None else 2 * b.n_classes)
+    count = intervals.choose_replicates(len(b), 2 if b.positive is not None else 2 * b.n_classes)
     right_a, right_b = first.decided == first.truth, b.decided == b.truth
     only_a, only_b = int((right_a & ~right_b).sum()), int((right_b & ~right_a).sum())
     # Exact: if both are equally good, each is right alone equally often.  Source: McNemar 1947.
@@ -128,7 +121,7 @@ def _resample_figures(a: Evaluation, b: Evaluation, count: int) -> tuple[Differe
     has_losses = a.has_probabilities and b.has_probabilities
     losses_a, losses_b = (log_loss_terms(each) if has_losses else np.zeros(len(a)) for each in (a, b))
     drawn = np.empty((count, 2))
-    for row, weights in zip(drawn, draw_resamples(a.truth, count), strict=True):
+    for row, weights in zip(drawn, intervals.draw_resamples(a.truth, count), strict=True):
         row[0] = roca_percent(tasks_b, weights) - roca_percent(tasks_a, weights)
         row[1] = weights @ (losses_b - losses_a) / len(weights)
     if 1 in np.bincount(a.is_positive):
@@ -146,7 +139,7 @@ def _make_difference(a: float, b: float, drawn: Floats) -> Difference:
     """
     side = min(int((drawn <= 0).sum()), int((drawn >= 0).sum()))
     p = nan if np.isnan(drawn).any() else min(1.0, 2 * (side + 1) / (len(drawn) + 1))
-    return Difference(a, b, b - a, percentile_interval(drawn), p)
+    return Difference(a, b, b - a, intervals.percentile_interval(drawn), p)
 
 
 def pair_log_losses(first: Evaluation, second: Evaluation, groups: Ints) -> Difference:
@@ -166,8 +159,8 @@ def pair_log_losses(first: Evaluation, second: Evaluation, groups: Ints) -> Diff
     error = sqrt(n / max(1, n - 1) * float(sums @ sums)) / len(differences)
     means = float(terms_a.mean()), float(terms_b.mean())
     if n == 1 or not error:
-        return Difference(*means, mean, NO_INTERVAL, 1.0)
-    margin = -float(stdtrit(n - 1, TAIL_SHARE)) * error
+        return Difference(*means, mean, intervals.NO_INTERVAL, 1.0)
+    margin = -float(stdtrit(n - 1, intervals.TAIL_SHARE)) * error
     p = 2 * float(stdtr(n - 1, -abs(mean) / error))
     return Difference(*means, mean, (mean - margin, mean + margin), p)
 

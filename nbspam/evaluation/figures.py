@@ -6,17 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from nbspam.decision import Loss, zero_one_loss
-from nbspam.evaluation import metrics, ranking
-from nbspam.evaluation.intervals import (
-    NO_INTERVAL,
-    Bounds,
-    choose_replicates,
-    clopper_pearson,
-    draw_resamples,
-    normal_interval,
-    percentile_interval,
-    resample_confusions,
-)
+from nbspam.evaluation import intervals, metrics, ranking
 from nbspam.evaluation.outcomes import Evaluation, Floats
 from nbspam.labels import UNSURE
 
@@ -77,7 +67,7 @@ class Estimate(NamedTuple):
     """A figure, its 95 % interval and how that was made; nan if undefined."""
 
     value: float = nan
-    interval: Bounds = NO_INTERVAL
+    interval: intervals.Bounds = intervals.NO_INTERVAL
     method: str = BOOTSTRAP
 
     @property
@@ -107,7 +97,7 @@ def _estimate_shares(counts: metrics.Matrix, spam: int | None) -> dict[str, Esti
     for key, (hits, trials) in shares.items():
         scale = 100 if key.endswith("_percent") else 1
         value = scale * hits / trials if trials else nan
-        low, high = clopper_pearson(hits, trials)
+        low, high = intervals.clopper_pearson(hits, trials)
         found[key] = Estimate(value, (scale * low, scale * high), CLOPPER_PEARSON)
     return found
 
@@ -127,7 +117,7 @@ def _estimate_at_zero_one(evaluation: Evaluation) -> dict[str, Estimate]:
 
 def _resample_decisions(counts: metrics.Matrix, spam: int | None, loss: Loss | None) -> dict[str, Resampled]:
     """Mean rates of the classes, F1 of spam, and the expected loss."""
-    redrawn = resample_confusions(counts)
+    redrawn = intervals.resample_confusions(counts)
     rates, drawn = metrics.class_rates(counts), metrics.class_rates(redrawn)
     found = {name: Resampled(float(rates[name]), drawn[name]) for name in MEANS}
     if spam is not None and counts[spam].any():
@@ -167,8 +157,10 @@ def _resample_scores(evaluation: Evaluation) -> dict[str, Resampled]:
         return found
 
     exact = compute(np.ones(len(evaluation)))
-    count = choose_replicates(len(evaluation), max(1, evaluation.n_classes - 1)) if exact else 0
-    drawn = np.array([[*compute(weights).values()] for weights in draw_resamples(evaluation.truth, count)])
+    count = intervals.choose_replicates(len(evaluation), max(1, evaluation.n_classes - 1)) if exact else 0
+    drawn = np.array(
+        [[*compute(weights).values()] for weights in intervals.draw_resamples(evaluation.truth, count)]
+    )
     return {key: Resampled(value, drawn[:, k]) for k, (key, value) in enumerate(exact.items())}
 
 
@@ -179,10 +171,10 @@ def _estimate(evaluation: Evaluation, key: str, resampled: Resampled) -> Estimat
     if not isfinite(value) or is_one or np.ptp(drawn) <= ROUNDING * value:
         return Estimate(value)
     if key not in INTERVAL_SCALES:
-        return Estimate(value, percentile_interval(drawn))
+        return Estimate(value, intervals.percentile_interval(drawn))
     scale = INTERVAL_SCALES[key]
     method = "standard-error" if scale == "linear" else scale
-    return Estimate(value, normal_interval(value, drawn, scale), f"bootstrap-{method}")
+    return Estimate(value, intervals.normal_interval(value, drawn, scale), f"bootstrap-{method}")
 
 
 def summarise(evaluation: Evaluation) -> Summary:

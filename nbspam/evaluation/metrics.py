@@ -27,23 +27,18 @@ def count_confusion(evaluation: Evaluation) -> Matrix:
     return counts
 
 
-class Confusion(NamedTuple):
-    """How many messages of a class were decided as another; classes by number, unsure the last."""
+def largest_confusions(counts: list[list[int]], limit: int) -> list[tuple[int, int, int]]:
+    """(true class, decided class, messages) of the wrong decisions of most messages, most first.
 
-    truth: int
-    decided: int
-    messages: int
-
-
-def largest_confusions(counts: list[list[int]], limit: int) -> list[Confusion]:
-    """The wrong decisions of most messages, most first.  counts : see count_confusion"""
+    counts : see count_confusion; unsure is the last class
+    """
     cells = [
-        Confusion(truth, decided, count)
+        (truth, decided, count)
         for truth, row in enumerate(counts)
         for decided, count in enumerate(row)
         if truth != decided and count
     ]
-    return sorted(cells, key=lambda cell: -cell.messages)[:limit]
+    return sorted(cells, key=lambda cell: -cell[2])[:limit]
 
 
 def count_spam_shares(counts: Matrix, positive: int) -> dict[str, tuple[int, int]]:

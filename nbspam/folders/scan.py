@@ -52,7 +52,7 @@ class Scan:
                 wanted = (self.how, label)
                 filed = [uid for uid, (how, found) in scanned.items() if (how, found.label) == wanted]
                 self._file(known, filed, label)
-            unread = self._find_unread([uid for uid in uids if uid not in bodies])
+            unread = self._find_left([uid for uid in uids if uid not in bodies])
             known.scanned = min(unread) - 1 if unread else uids[-1]
             self._memory.save()
             yield from scanned.values()
@@ -60,8 +60,8 @@ class Scan:
                 why = f"the server gives no text of message {min(unread)}"
                 raise TryAgainError(f"{self._box.account.name}: {folder}", why, "try again", REFUSED)
 
-    def _find_unread(self, uids: Sequence[Uid]) -> list[int]:
-        """Those of these messages without a text that are still in the open folder."""
+    def _find_left(self, uids: Sequence[Uid]) -> list[int]:
+        """Those of these messages that are still in the open folder."""
         return self._box.search("UID", ",".join(map(str, uids))) if uids else []
 
     def _judge(self, judge: Filter, data: bytes, place: str) -> Scanned:
@@ -83,7 +83,7 @@ class Scan:
             except TryAgainError as error:
                 if error.slug != REFUSED:
                     raise
-                left = self._box.search("UID", ",".join(map(str, uids)))
+                left = self._find_left(uids)
                 if len(left) == len(uids):
                     raise
                 uids = left

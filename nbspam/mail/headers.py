@@ -210,7 +210,8 @@ def _read_irregular(
 ) -> list[str]:
     """Fill a block with lines that are not fields; its fields, one line each."""
     spans = find_raw_fields(data, start, stop)
-    lines = [_unfold_field(data[first:last]) for first, last, name in spans if name]
+    raw = [unify_line_ends(data[first:last]) for first, last, name in spans if name]
+    lines = [line.decode("latin-1").replace("\n", "").lstrip(" \t") for line in raw]
     _split_fields(lines, block)
     if not all(name for _, _, name in spans):
         allowance.note("bad-header")
@@ -233,11 +234,6 @@ def _unfold(raw: bytes) -> list[str] | None:
 def _has_folded_colon(text: str) -> bool:
     """True if unfolding would join a name and a colon that a line end separates."""
     return any(line[:1] in (" ", "\t") and line.lstrip(" \t")[:1] == ":" for line in text.split("\n"))
-
-
-def _unfold_field(raw: bytes) -> str:
-    """One field unfolded."""
-    return unify_line_ends(raw).decode("latin-1").replace("\n", "").lstrip(" \t")
 
 
 def _split_fields(lines: list[str], block: HeaderBlock) -> bool:

@@ -179,7 +179,9 @@ def _read_payload(part: Part, payload: bytes, allowance: Allowance) -> None:
         part.is_html = is_page
         _read_text(part, payload, allowance)
         if kind == "text/plain" and part.parameters.get("delsp", "").lower() == "yes":
-            part.text = _join_flowed(part.text)
+            # Lines are joined that end in a blank (RFC 3676, 4, DelSp), as Google's mail needs it.
+            text = part.text.replace("\r\n", "\n").replace("\n-- \n", "\n--\n")
+            part.text = text.replace(" \n", "")
     else:
         part.document = read_document(payload, allowance)
 
@@ -250,11 +252,6 @@ def _read_text(part: Part, payload: bytes, allowance: Allowance) -> None:
         start = part.text[:200].lstrip()
         begins_as_html = start[:1] == "<" and start.lower().startswith(_HTML_STARTS)
         part.is_html = begins_as_html and _is_mostly_shown(part.text)
-
-
-def _join_flowed(text: str) -> str:
-    """The text with lines joined that end in a blank (RFC 3676, 4, DelSp), as Google's mail needs it."""
-    return text.replace("\r\n", "\n").replace("\n-- \n", "\n--\n").replace(" \n", "")
 
 
 def _is_mostly_shown(text: str) -> bool:

@@ -50,6 +50,7 @@ SLICE_CELLS = 2**24  # of the design at a time, 128 MB: with many classes it is 
 _HOST = re.compile(rb"\nmessage-id:[^~\n]*\.[^~\n]*(?![^\n])")  # a token; ~ is in the form of a number
 
 Way = Callable[[Block, Counts], RowCounts]
+Design = tuple[Floats, Floats]  # design_matrix of some rows; (n_rows, n_classes), 1 at the class of each
 
 
 class Fitted(NamedTuple):
@@ -211,25 +212,14 @@ def fit(found: Evidence) -> Fitted:
     return Fitted(weights, np.asarray(covariance, np.float64))
 
 
-class _Design(NamedTuple):
-    """Some rows of a calibration.
-
-    matrix : float64 (n_rows, n_classes, n_weights), see design_matrix
-    truth  : float64 (n_rows, n_classes), 1 at the class of a row
-    """
-
-    matrix: Floats
-    truth: Floats
-
-
-def _cut_designs(found: Evidence, n_weights: int) -> Callable[[], Iterable[_Design]]:
+def _cut_designs(found: Evidence, n_weights: int) -> Callable[[], Iterable[Design]]:
     """All rows, some after another, as often as they are asked for; what fits into memory is made once."""
     n_classes = found.evidence.shape[2]
     step = max(1, SLICE_CELLS // (n_weights * n_classes))
     parts = [found.take(slice(first, first + step)) for first in range(0, len(found.labels), step)]
 
-    def make(rows: Evidence) -> _Design:
-        return _Design(design_matrix(rows), np.eye(n_classes)[rows.labels])
+    def make(rows: Evidence) -> Design:
+        return design_matrix(rows), np.eye(n_classes)[rows.labels]
 
     if len(parts) > 1:
         return lambda: map(make, parts)
@@ -237,7 +227,7 @@ def _cut_designs(found: Evidence, n_weights: int) -> Callable[[], Iterable[_Desi
     return lambda: whole
 
 
-def _differentiate(designs: Iterable[_Design], weights: Floats) -> tuple[Floats, Floats]:
+def _differentiate(designs: Iterable[Design], weights: Floats) -> tuple[Floats, Floats]:
     """Gradient and Hessian of minus the log-likelihood."""
     n_weights = len(weights)
     gradient, hessian = np.zeros(n_weights), np.zeros((n_weights, n_weights))

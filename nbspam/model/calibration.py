@@ -182,8 +182,9 @@ class Learner:
         """x : features of the true class minus those of its rival;  miss : the probability of the rival"""
         step = [sum(line[j] * x[j] for j in range(len(x)) if x[j]) for line in self.covariance]
         spread = miss * (1.0 - miss)
-        shrink = spread / (1.0 + spread * sum(a * b for a, b in zip(step, x, strict=True)))
-        gain = 1.0 - shrink * sum(a * b for a, b in zip(step, x, strict=True))
+        variance = sum(a * b for a, b in zip(step, x, strict=True))
+        shrink = spread / (1.0 + spread * variance)
+        gain = 1.0 - shrink * variance
         for i, line in enumerate(self.covariance):
             self.weights[i] += step[i] * gain * miss
             for j in range(len(line)):

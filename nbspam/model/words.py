@@ -10,24 +10,20 @@ likelihood: a word may add -inf, never +inf and never NaN, so sums stay defined.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import fsum, inf, log, log1p
+from typing import Any, NamedTuple
 
 from nbspam.errors import UsageError
 from nbspam.tokens.bag import NOTAWORD_VIEW, TEXTBOOK_VIEWS
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-    from typing import Any
-
-    ByClass = Sequence[float]  # one number a class
-    Histogram = Mapping[Any, int]  # count -> how many words of the vocabulary have it
-
+ByClass = Sequence[float]  # one number a class
+Histogram = Mapping[Any, int]  # count -> how many words of the vocabulary have it
 # What may be asked for.  Far outside sums overflow, and the intervals of `explain` divide by 0 or take long.
 ALPHA_RANGE = (1e-100, 1e12)
 
 
-class WordTotals:
+class WordTotals(NamedTuple):
     """Sums over the whole vocabulary, as a word model needs them.
 
     messages        : m_k, messages of class k
@@ -39,17 +35,11 @@ class WordTotals:
     In a histogram the words with count 0 may be left out: they are what is missing to |V|.
     """
 
-    def __init__(
-        self,
-        messages: ByClass,
-        documents: ByClass,
-        occurrences: ByClass,
-        vocabulary_size: int,
-        histogram: Callable[[str], Sequence[Histogram]],
-    ) -> None:
-        self.messages, self.documents, self.occurrences = messages, documents, occurrences
-        self.vocabulary_size = vocabulary_size
-        self.histogram = histogram
+    messages: ByClass
+    documents: ByClass
+    occurrences: ByClass
+    vocabulary_size: int
+    histogram: Callable[[str], Sequence[Histogram]]
 
 
 def word_totals(by_view: Sequence[ByClass]) -> list[float]:

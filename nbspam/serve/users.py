@@ -66,9 +66,7 @@ class UserFilters:
     autolearn: bool = False
     _open: dict[str, Filter] = field(default_factory=dict, init=False)  # by path, the latest last
     _bases: Bases | None = field(default=None, init=False)
-    _real_path: str = field(
-        default="", init=False
-    )  # where the files of `path` are, if no user has made a link
+    _real_path: str = field(default="", init=False)  # of the files of `path`, if no user has made a link
 
     def __post_init__(self) -> None:
         if USER in self.path and not self.start:

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from nbspam.errors import BadDataError, DamagedModelError
+from nbspam.errors import BadDataError
 from nbspam.settings import EXTRA_VIEWS, parse_settings
 from nbspam.store.autolearned import read_autolearned
 from nbspam.store.check import vocabulary_keys
 from nbspam.store.digest import check_tables
 from nbspam.store.reader import Model, count_columns
+from nbspam.store.rows import add_integers
 from nbspam.store.writer import new_model
 
 TYPE_CHECKING = False
@@ -71,10 +72,7 @@ def numeric_rows(models: Sequence[Model], classes: Sequence[str]) -> list[tuple[
     for model in models:
         for (kind, number, place), row in model.numeric_counts().items():
             cell = (kind, _place(model, classes, number), place)
-            before = sums.get(cell, [0] * len(row))
-            if len(before) != len(row):
-                raise DamagedModelError(model.path, "a row of numeric_count has not one integer a bin")
-            sums[cell] = [a + b for a, b in zip(before, row, strict=True)]
+            sums[cell] = add_integers(model.path, sums.get(cell, [0] * len(row)), row)
     return [(*cell, row) for cell, row in sorted(sums.items())]
 
 

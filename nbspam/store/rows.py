@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import chain, islice
 
+from nbspam.errors import DamagedModelError
 from nbspam.model.calibration import feature_names
 from nbspam.store.connection import Connection
 from nbspam.store.covariance import pack_covariance
@@ -88,6 +89,13 @@ class Writer:
         self.insert(table, rows)
         if table in DIGESTED:
             self.digests[table] = digest_rows(rows)
+
+
+def add_integers(path: str, row: Sequence[int], change: Sequence[int], times: int = 1) -> list[int]:
+    """The integers of a row of numeric_count in the model at `path`, with others added so many times."""
+    if len(row) != len(change):
+        raise DamagedModelError(path, "a row of numeric_count has not one integer a bin")
+    return [a + times * b for a, b in zip(row, change, strict=True)]
 
 
 def escape_bytes(text: str) -> str:

@@ -43,9 +43,7 @@ TABLES = {
     "autolearned": ("digest:i class:c tokens:k", "number"),
 }
 # When a message was counted is not in the text.
-_SUMS = {
-    "learned": "(SELECT digest, class, sum(times) AS times FROM learned GROUP BY digest, class)",
-}
+_LEARNED = "(SELECT digest, class, sum(times) AS times FROM learned GROUP BY digest, class)"
 OPTIONAL = "autolearned"  # left out of a text if it has no rows
 _NO_PRIOR = "#prior_class\tnumber\tmessages\n"  # comes before it, a table that no model has rows of any more
 
@@ -89,7 +87,7 @@ def dump_model(path: str) -> Iterator[str]:
                     continue
             names = list(_columns(table, len(model.classes)))
             yield "\t".join(["#" + table, *names]) + "\n"
-            of = f"{', '.join(names)} FROM {_SUMS.get(table, table)}"
+            of = f"{', '.join(names)} FROM {_LEARNED if table == 'learned' else table}"
             rows = model.connection.stream(f"SELECT {of} ORDER BY {order}") if order else _covariances(model)
             for row in rows:
                 n_rows += 1

@@ -15,7 +15,7 @@ from nbspam.store.connection import BUSY_SECONDS, Connection, check_file, sqlite
 from nbspam.store.digest import DIGESTED, digest_row, digest_rows, read_digests, stream_sound, write_digests
 from nbspam.store.overlay import note_unlearned, own_rows
 from nbspam.store.reader import Model, attach_base, find_columns, find_rows, has_form_of
-from nbspam.store.rows import FIRST, Writer, escape_bytes
+from nbspam.store.rows import FIRST, Writer, add_integers, escape_bytes
 from nbspam.store.turns import PATIENCE_SECONDS, Turn
 from nbspam.tokens.bag import NO_TEXTBOOK_VIEWS, NOTAWORD, NOTAWORD_KEY, NOTAWORD_VIEW
 
@@ -62,6 +62,7 @@ class Updater(Writer):
     """An open transaction on a model; made by Transaction.
 
     model : as it was when it was last read: at first, when the transaction began
+    pruned : tokens were taken out, see clamp_counts
     """
 
     def __init__(self, path: str, connection: Connection, base: str | None = None) -> None:
@@ -70,7 +71,7 @@ class Updater(Writer):
             attach_base(self.model, base)
         super().__init__(connection, len(self.model.classes))
         self.fixed_vocabulary = self.model.settings.get("vocabulary") == "fixed"
-        self._pruned = PRUNED in self.model.settings
+        self.pruned = PRUNED in self.model.settings
         self._entry, self._batch = ("", False, 0), 0
         written = read_digests(connection)
         if any(type(written.get(table)) is not int for table in DIGESTED):
@@ -139,7 +140,7 @@ class Updater(Writer):
         if after < 0:
             raise _never_counted()
         all_tokens = tokens
-        takes_pruned = self._pruned and times < 0
+        takes_pruned = self.pruned and times < 0
         if self.fixed_vocabulary or takes_pruned:
             tokens = self._join_unknown(tokens, takes_pruned)
         first, last = [0] * (2 * label), [0] * (len(self.columns) - 2 * label - 2)
@@ -208,7 +209,7 @@ class Updater(Writer):
         for key, view, text, *change in rows:
             view, _, *old = known.get(key, (view, 0, *nothing))
             new = [a + b for a, b in zip(old, change, strict=True)]
-            if self._pruned:
+            if self.pruned:
                 new = clamp_counts(new)
             if min(new) < 0:
                 raise _never_counted()
@@ -258,9 +259,7 @@ class Updater(Writer):
         new: list[tuple[object, ...]] = []
         for kind, label, place, change in rows:
             old = stored.get((kind, label, place), [0] * len(change))
-            if len(old) != len(change):
-                raise DamagedModelError(self.model.path, "a row of numeric_count has not one integer a bin")
-            sums = [a + times * b for a, b in zip(old, change, strict=True)]
+            sums = add_integers(self.model.path, old, change, times)
             for numbers, stored_rows in ((old, gone), (sums, new)):
                 if any(numbers):
                     stored_rows.append((kind, label, place, " ".join(map(str, numbers))))

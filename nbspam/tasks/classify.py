@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from itertools import chain
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -90,13 +90,6 @@ class TokenDocuments:
         self._keys, self._documents = keys, counts.reshape(len(keys), len(self._model.classes)).T.copy()
 
 
-class LookedUp(NamedTuple):
-    """The tokens of a reader of mail that were looked up.  documents : int64 (n_classes, n)"""
-
-    lexicon: Lexicon
-    documents: Ints
-
-
 class ModelJudge:
     """Reads shards of mail and scores them by a saved model, as its filter scores one message after another.
 
@@ -109,7 +102,7 @@ class ModelJudge:
         self._reader: ShardReader | None = None
         self._lexicons: dict[int, Lexicon] = {}
         self._documents: TokenDocuments | None = None
-        self._looked_up: dict[int, LookedUp] = {}  # by reader of mail
+        self._looked_up: dict[int, tuple[Lexicon, Ints]] = {}  # by reader of mail, with the documents
 
     @property
     def is_of_blocks(self) -> bool:
@@ -167,12 +160,11 @@ class ModelJudge:
         if self._documents is None or self._documents.scorer is not scorer:  # the model has changed
             self._documents = TokenDocuments(self.filter)
             self._looked_up.clear()
-        before = self._looked_up.get(lexicon.reader)
-        known = (
-            before.documents if before and before.lexicon is lexicon else self._documents.find(block.keys[:0])
-        )
+        before, known = self._looked_up.get(lexicon.reader, (None, None))
+        if known is None or before is not lexicon:
+            known = self._documents.find(block.keys[:0])
         documents = np.hstack([known, self._documents.find(block.keys[known.shape[1] :])])
-        self._looked_up[lexicon.reader] = LookedUp(lexicon, documents)
+        self._looked_up[lexicon.reader] = lexicon, documents
         counts = counts_of(scorer.model, block, documents)
         return drop_columns(block, np.isin(block.views, list_views(scorer.settings))), counts
 

@@ -16,17 +16,10 @@ from itertools import islice
 from math import inf
 from typing import NamedTuple
 
+from nbspam import errors
 from nbspam.corpus.corpus import read_corpus
 from nbspam.corpus.labelled import open_unsorted
 from nbspam.decision import describe_loss, load_loss
-from nbspam.errors import (
-    RETRAIN,
-    BadDataError,
-    CannotCreateError,
-    InputOutputError,
-    NbspamError,
-    NoInputError,
-)
 from nbspam.evaluation.sentences import is_strange
 from nbspam.files import find_nearest_folder
 from nbspam.filter import open_filter
@@ -79,7 +72,7 @@ def _note(about: str, text: str, remedy: str) -> Finding:
     return Finding(about, text, NOTE, remedy)
 
 
-def _wrong(about: str, text: str, remedy: str, kind: type[NbspamError]) -> Finding:
+def _wrong(about: str, text: str, remedy: str, kind: type[errors.NbspamError]) -> Finding:
     """A finding that is wrong.  kind : of the error that the next command would meet"""
     return Finding(about, text, WRONG, remedy, kind.status)
 
@@ -115,27 +108,25 @@ def _examine_model(path: str, start: str) -> Iterator[Finding]:
         yield _examine_writing(path)
     try:
         yield from _examine_contents(path)
-    except NbspamError as error:
-        if error.slug == "model-missing":
-            yield from _examine_missing(path, start)
+    except errors.NbspamError as error:
+        is_missing = error.slug == "model-missing"
+        if is_missing and start:
+            yield Finding("file", f"none yet: {start} judges, and learn begins with an overlay of it")
         else:
             yield _wrong("file", error.why, error.remedy, type(error))
+        if is_missing:
+            yield from _examine_missing(path, start)
 
 
 def _examine_missing(path: str, start: str) -> Iterator[Finding]:
-    if start:
-        yield Finding("file", f"none yet: {start} judges, and learn begins with an overlay of it")
-    else:
-        remedy = "train one: nbspam train SOURCE, or name it: `model=PATH`"
-        yield _wrong("file", "there is no model here", remedy, NoInputError)
     folder = find_nearest_folder(path)
     if not (os.path.isdir(folder) and os.access(folder, os.W_OK | os.X_OK)):
         why = f"a model cannot be made here: {_own_name()} cannot write to {folder}"
-        yield _wrong("writing", why, "choose another place: `model=PATH`", CannotCreateError)
+        yield _wrong("writing", why, "choose another place: `model=PATH`", errors.CannotCreateError)
     if start:
         try:
             yield from _examine_contents(start)
-        except NbspamError as error:
+        except errors.NbspamError as error:
             yield _wrong("start", error.why, error.remedy, type(error))
 
 
@@ -163,14 +154,14 @@ def _examine_writing(path: str) -> Finding:
     is_owner = all(os.stat(one).st_uid == os.geteuid() for one in denied)
     change = "chmod u+w" if is_owner else f"as root: chown {_own_name()}"
     remedy = f"{change} {' '.join(denied)}; or keep a model of your own: `model=PATH`"
-    return _wrong("writing", why, remedy, InputOutputError)
+    return _wrong("writing", why, remedy, errors.InputOutputError)
 
 
 def _examine_contents(path: str) -> Iterator[Finding]:
     complaints = check_model(path)
     if complaints:
         text = "not sound: " + "; ".join(complaints)
-        yield _wrong("sound", text, RETRAIN, BadDataError)
+        yield _wrong("sound", text, errors.RETRAIN, errors.BadDataError)
     else:
         size = f"{os.path.getsize(path) / 1e6:.1f} MB"
         yield Finding("sound", f"yes: format {FORMAT}, {size}, all sums are right")

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial, reduce
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -41,24 +41,17 @@ SPARE_MEGABYTES = 30  # of the parent's: the least counts
 COPIES = 6  # of the counts while they are merged, and the rows that wait
 
 
-class Copy(NamedTuple):
-    """A message that has a copy in another class."""
-
-    label: str
-    name: str
-
-
 class Contradictions(NamedTuple):
     """Messages that are in more than one class.
 
     messages : how many different ones
     classes  : those that they are in
-    copies   : of each message in a row; empty if names were not kept
+    copies   : (class, name) of each copy, those of a message in a row; empty if names were not kept
     """
 
     messages: int
     classes: list[str]
-    copies: list[Copy]
+    copies: list[tuple[str, str]]
 
 
 class Trained(NamedTuple):
@@ -105,17 +98,8 @@ def train_model(
         textbook = TextbookModel(settings, classes, counts, features)
         settings = settings.replaced(alpha=choose_alpha(textbook, mail.recent()))
     tokens = _write(path, settings, plan, mail, ranges, features, jobs)
-    return Trained(
-        path,
-        classes,
-        messages=tuple(mail.messages.tolist()),
-        tokens=tokens,
-        size_bytes=os.path.getsize(path),
-        skipped=mail.skipped,
-        contradictions=find_contradictions(mail),
-        costs=describe_loss(plan.costs(classes), classes),
-        alpha=settings.alpha if plan.automatic else None,
-    )
+    costs = describe_loss(plan.costs(classes), classes)
+    return summarise_training(path, mail, tokens, costs, alpha=settings.alpha if plan.automatic else None)
 
 
 def _start_accumulator(
@@ -208,7 +192,16 @@ def _check_classes(path: str, classes: tuple[str, ...], messages: Ints) -> None:
             raise BadDataError(path, why, remedy, "class-empty")
 
 
-def find_contradictions(mail: Accumulator) -> Contradictions:
+def summarise_training(path: str, mail: Accumulator, tokens: int, costs: str, **more: Any) -> Trained:
+    """What was done with the mail.  more : the optional fields of Trained"""
+    messages, size_bytes = tuple(mail.messages.tolist()), os.path.getsize(path)
+    contradictions = _find_contradictions(mail)
+    return Trained(
+        path, mail.classes, messages, tokens, size_bytes, mail.skipped, contradictions, costs, **more
+    )
+
+
+def _find_contradictions(mail: Accumulator) -> Contradictions:
     """The messages that were read in more than one class."""
     digests, labels = (np.concatenate(arrays) for arrays in zip(*mail.learned, strict=True))
     order = np.argsort(digests, kind="stable")
@@ -217,5 +210,5 @@ def find_contradictions(mail: Accumulator) -> Contradictions:
     contradicted = np.unique(digests[order][1:][is_same & is_other_class])
     rows = order[np.isin(digests[order], contradicted)]
     classes = mail.classes
-    copies = [Copy(classes[labels[row]], mail.names[row]) for row in rows] if mail.names else []
+    copies = [(classes[labels[row]], mail.names[row]) for row in rows] if mail.names else []
     return Contradictions(len(contradicted), [classes[number] for number in np.unique(labels[rows])], copies)

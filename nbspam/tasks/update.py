@@ -6,7 +6,6 @@ The mail is read without a lock; then one transaction adds it, and other program
 after it.
 """
 
-import os
 from collections.abc import Iterable
 
 from nbspam.corpus.accumulator import Accumulator
@@ -25,7 +24,7 @@ from nbspam.store.reader import Model, open_model
 from nbspam.store.updater import Origin, Transaction, Updater
 from nbspam.tasks.classify import counts_of, look_up_documents
 from nbspam.tasks.start import begin_model, choose_model
-from nbspam.tasks.train import Trained, find_contradictions
+from nbspam.tasks.train import Trained, summarise_training
 from nbspam.tokens.bag import FORM_BITS
 
 # A step of the calibration costs the square of its weights: with many classes fewer messages are learned.
@@ -61,18 +60,8 @@ def update(
         raise NoInputError("SOURCE", why, "check SOURCE", "no-mail")
     begins = begin_model(path, start)
     counted_before = _add(path, counts, known, keys, origin)
-    return Trained(
-        path,
-        known,
-        messages=tuple(counts.messages.tolist()),
-        tokens=len(counts.counts().keys),
-        size_bytes=os.path.getsize(path),
-        skipped=counts.skipped,
-        contradictions=find_contradictions(counts),
-        costs=costs,
-        counted_before=counted_before,
-        begins=begins,
-    )
+    tokens = len(counts.counts().keys)
+    return summarise_training(path, counts, tokens, costs, counted_before=counted_before, begins=begins)
 
 
 def _check_classes(model: Model, classes: tuple[str, ...]) -> None:

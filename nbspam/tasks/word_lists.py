@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -170,10 +171,6 @@ def _check(word_list: WordList, where: str) -> None:
         raise BadDataError(where, why, FORMS[word_list.form].remedy, "import-empty")
 
 
-def _read_bogofilter(lines: Iterable[bytes]) -> Iterator[tuple[str, HamSpam]]:
-    return map(_split_line, lines)
-
-
 def _split_line(line: bytes) -> tuple[str, HamSpam]:
     """A line of bogofilter, a note without its numbers; ValueError if it is damaged."""
     if len(line) > MAX_LIST_LINE or not line.endswith(b"\n"):
@@ -239,7 +236,7 @@ def _convert_thunderbird(word: str) -> Token | None:
 
 FORMS = {
     BOGOFILTER: Form(
-        _read_bogofilter, _convert_bogofilter, "line", "write it again: bogoutil -d wordlist.db"
+        partial(map, _split_line), _convert_bogofilter, "line", "write it again: bogoutil -d wordlist.db"
     ),
     THUNDERBIRD: Form(
         _read_thunderbird,
@@ -281,14 +278,10 @@ def _write(word_list: WordList, path: str, replaces: bool) -> None:
     weights, covariance = weights_at_start(len(HAM_AND_SPAM), settings.kinds, is_imported=True)
     with new_model(path, HAM_AND_SPAM, list(word_list.messages), "model import", replaces) as file:
         file.settings(settings.as_text() | {"vocabulary": "open", "imported": word_list.form})
-        file.insert("token", _make_token_rows(word_list.tokens))
+        keyed = sorted((hash_token(text), view, text, *n) for (view, text), n in word_list.tokens.items())
+        # A word occurs once a message.
+        file.insert("token", ((*token, ham, ham, spam, spam) for *token, ham, spam in keyed))
         file.calibration(settings.kinds, weights, covariance)
-
-
-def _make_token_rows(tokens: dict[Token, HamSpam]) -> Iterator[tuple[object, ...]]:
-    """(key, view, text, documents_0, occurrences_0, ...) ascending by key; a word occurs once a message."""
-    keyed = sorted((hash_token(text), view, text, *count) for (view, text), count in tokens.items())
-    return ((key, view, text, ham, ham, spam, spam) for key, view, text, ham, spam in keyed)
 
 
 def weights_at_start(n_classes: int, kinds: Sequence[str], is_imported: bool) -> Weights:

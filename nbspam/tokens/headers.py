@@ -5,6 +5,7 @@ is two tokens.  Verdicts of other filters and notes of the mail store are left o
 thought of the message or where it lies, not what it is (docs/tokens.md).
 """
 
+from collections.abc import Callable
 from itertools import compress, groupby, pairwise
 
 from nbspam.limits import Memory
@@ -156,7 +157,10 @@ def tokenize_header(headers: list[tuple[str, str]]) -> tuple[list[str], list[str
     found: list[str] = []
     sent: list[str] = []
     for name, text in headers:
-        tokens = _tokenize_field(name, text)
+        shown = _names[name]
+        tokens = ["field:" + shown] if shown else []
+        if shown not in ("", ODD):
+            tokens += _tokenize_value(name, text)
         found.extend(tokens)
         if name in SENT:
             sent.extend(tokens)
@@ -165,22 +169,15 @@ def tokenize_header(headers: list[tuple[str, str]]) -> tuple[list[str], list[str
     return found, sent
 
 
-def _tokenize_field(name: str, text: str) -> list[str]:
-    """The tokens of one field."""
-    shown = _names[name]
-    found = ["field:" + shown] if shown else []
-    return found + _tokenize_value(name, text) if shown not in ("", ODD) else found
-
-
 def _tokenize_value(name: str, text: str) -> list[str]:
     if name in _TRACE:
         if name in _DATED:  # after the last semicolon is the time: when, not who
             text = text.rpartition(";")[0] or text
-        return _tokenize_chunks(name, text)
+        return _tokenize_chunks(name, text, _tokenize_trace)
     if name in _ADDRESSES:
-        return _tokenize_chunks(name, text) + _tokenize_beyond_ascii(name, text)
+        return _tokenize_chunks(name, text, _tokenize_address) + _tokenize_beyond_ascii(name, text)
     if name in _IDENTIFIERS:
-        return _tokenize_chunks(name, text)
+        return _tokenize_chunks(name, text, _tokenize_identifier)
     if name in _LIST_MACHINERY:
         return []
     if name.endswith(("date", "time")):
@@ -222,14 +219,9 @@ def _remove_codes(text: str) -> str:
     return " ".join([*kept, text[start:]])
 
 
-def _tokenize_chunks(name: str, text: str) -> list[str]:
+def _tokenize_chunks(name: str, text: str, tokenize: Callable[[str], list[str]]) -> list[str]:
     spaced = text.encode("ascii", "replace").translate(_SPLIT).decode("ascii")
     chunks = spaced.split(None, MAX_FIELD_WORDS)[:MAX_FIELD_WORDS]
-    tokenize = _tokenize_identifier
-    if name in _TRACE:
-        tokenize = _tokenize_trace
-    elif name in _ADDRESSES:
-        tokenize = _tokenize_address
     return [f"{name}:{token}" for chunk in chunks for token in tokenize(chunk.strip(".-_"))]
 
 

@@ -3,6 +3,8 @@
 Text beyond MAX_MEASURED characters is not measured, so a hostile mail costs no more than a long one.
 """
 
+from bisect import bisect_right
+
 from nbspam.mail.message import Message
 from nbspam.tokens.bag import BIN_EDGES, list_bins
 from nbspam.tokens.headers import measure_size
@@ -30,17 +32,11 @@ _TOKENS = {name: list_bins(name) for name in BIN_EDGES}
 def tokenize_measures(message: Message, texts: Texts) -> list[str]:
     """The tokens of a message, in the order of BIN_EDGES."""
     values = measure_message(message, texts)
-    return [_TOKENS[name][_find_bin(values[name], edges)] for name, edges in BIN_EDGES.items()]
-
-
-def _find_bin(value: float | None, edges: tuple[float, ...]) -> int:
-    """The number of the bin of a value."""
-    if value is None:
-        return len(edges) + 1
-    for number, edge in enumerate(edges):
-        if value < edge:
-            return number
-    return len(edges)
+    found = []
+    for name, edges in BIN_EDGES.items():
+        value = values[name]
+        found.append(_TOKENS[name][-1 if value is None else bisect_right(edges, value)])  # the last: no value
+    return found
 
 
 def measure_message(message: Message, texts: Texts) -> dict[str, float | None]:
@@ -163,7 +159,7 @@ def _find_public_name(field: str) -> str | None:
     said = words[1 : words.index("by") if "by" in words else MAX_TRACE_WORDS]
     clause = " ".join(said).replace("helo=[", "helo=")
     addresses = [word for word in clause.translate(_PUNCTUATION).split() if _is_address(word)]
-    if not addresses or _is_private(addresses[-1]):
+    if not addresses or _strip_mark(addresses[-1]).startswith(_PRIVATE):
         return None
     name = said[0]
     is_by_address = "(exim" in words or "(helo" in clause or "(ehlo" in clause or "helo=" in clause
@@ -179,10 +175,6 @@ def _is_address(word: str) -> bool:
     if word.count(".") == 3 and word.replace(".", "").isdigit():
         return all(len(part) <= 3 for part in word.split("."))
     return ("::" in word or word.count(":") == 7) and not word.strip("0123456789abcdef:.")
-
-
-def _is_private(address: str) -> bool:
-    return _strip_mark(address).startswith(_PRIVATE)
 
 
 def _strip_mark(address: str) -> str:

@@ -221,9 +221,7 @@ def find_host(url: str) -> str:
 
 def _split_scheme(url: str) -> tuple[str, str]:
     """Scheme in lower case, perhaps "", and the rest; browsers ignore tabs and line ends."""
-    url = pin(url[:MAX_URL].strip())
-    if not url.isprintable():
-        url = url.translate(_BREAKS)
+    url = pin(url[:MAX_URL].strip()).translate(_BREAKS)
     scheme, colon, rest = url.partition(":")
     return (scheme.lower(), rest) if colon and scheme.isalpha() else ("", url)
 

@@ -45,14 +45,12 @@ def split_words(text: str, limit: int) -> list[str]:
             found.append(chunk)
         else:
             found.extend(_known[chunk])
+    found = [word if len(word) <= MAX_WORD or not word.isalnum() else make_skip_token(word) for word in found]
     lengths = list(map(len, found))
-    if max(lengths, default=0) > MAX_WORD:
-        found = [
-            word if len(word) <= MAX_WORD or not word.isalnum() else make_skip_token(word) for word in found
-        ]
-        lengths = list(map(len, found))
-    if 1 in lengths:
-        found = _drop_single(found, bytes(lengths))  # no word is longer than 2 * MAX_WORD
+    if 1 in lengths and _SPACED in bytes(lengths):  # no word is longer than 2 * MAX_WORD
+        found = _spell_out(found)
+    elif 1 in lengths:  # pictures and single letters of other alphabets than the Latin one stay
+        found = [word for word in found if len(word) > 1 or not word.isascii()]
     return found[:limit]
 
 
@@ -65,18 +63,8 @@ def has_zero_width(text: str) -> bool:
     return splits_words(text)
 
 
-def _drop_single(found: list[str], lengths: bytes) -> list[str]:
-    """The words, with a run of single letters as the word that it spells and without other single letters.
-
-    Pictures and single letters of other alphabets than the Latin one stay.
-    """
-    if _SPACED in lengths:
-        return _spell_out(found)
-    return [word for word in found if len(word) > 1 or not word.isascii()]
-
-
 def _spell_out(found: list[str]) -> list[str]:
-    """The words, with what each run of single characters spells."""
+    """The words, with a run of single letters as the word that it spells and without other single letters."""
     kept: list[str] = []
     for is_single, run in groupby(found, lambda word: len(word) == 1):
         words = list(run)

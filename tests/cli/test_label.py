@@ -12,7 +12,8 @@ from textual.pilot import Pilot
 from textual.widgets import Footer
 
 from nbspam.cli.label_screen import LabelScreen
-from nbspam.corpus.source import open_unlabelled
+from nbspam.corpus.source import Source
+from nbspam.corpus.walk import SourcePart
 from nbspam.errors import CannotCreateError
 from nbspam.filter import open_filter
 from nbspam.tasks.label import Labelling, make_empty_model
@@ -40,7 +41,7 @@ def folder(tmp_path: Path) -> Path:
 
 def labelling(folder: Path, model: Path) -> Labelling:
     paths = [str(folder / name) for name in ("ham", "spam")]
-    return Labelling(str(model), [*open_unlabelled(paths).items()])
+    return Labelling(str(model), [*Source([*map(SourcePart, paths)]).items()])
 
 
 def use(found: Labelling, keys: Callable[[Pilot[Exception]], Awaitable[None]]) -> Exception | None:

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from nbspam.corpus.labelled import open_labelled
-from nbspam.corpus.source import open_unlabelled
+from nbspam.corpus.labelled import open_labelled, open_unsorted
 from nbspam.errors import BadDataError, NbspamError, NoInputError, UsageError
 from nbspam.labels import MAX_CLASSES
 
@@ -50,7 +49,7 @@ def rules(data: bytes) -> Attempt:
 REFUSED: list[tuple[str, type[NbspamError], Attempt]] = [
     ("no-source", UsageError, lambda top: open_labelled()),
     ("no-such-source", NoInputError, lambda top: open_labelled([str(top / "none")])),
-    ("no-such-source", NoInputError, lambda top: open_unlabelled([str(top / "none")])),
+    ("no-such-source", NoInputError, lambda top: open_unsorted([str(top / "none")])),
     ("source-unreadable", NoInputError, lambda top: open_labelled([str(top) + "\0"])),
     ("source-unreadable", NoInputError, lambda top: open_labelled([put(top / "file") + "/inside"])),
     ("source-empty", NoInputError, folder()),

@@ -7,7 +7,8 @@ import pytest
 
 from nbspam.corpus import walk
 from nbspam.corpus.reading import read_messages
-from nbspam.corpus.source import open_unlabelled
+from nbspam.corpus.source import Source
+from nbspam.corpus.walk import SourcePart
 from tests.tiny_mail import mail
 
 
@@ -43,7 +44,7 @@ def test_messages_renamed_while_the_folder_is_listed_are_read(
             return found
 
         monkeypatch.setattr(walk, "list_folder", scanned)
-        source = open_unlabelled([str(box)])
+        source = Source([SourcePart(str(box))])
         assert sorted(item.read() for item in source.items()) == sorted(map(mail, ("one", "two", "three")))
         assert source.skipped == []
         for name in ("2.host", "3.host"):
@@ -52,7 +53,7 @@ def test_messages_renamed_while_the_folder_is_listed_are_read(
 
 
 def test_messages_renamed_before_they_are_read_are_read(box: Path) -> None:
-    items = list(open_unlabelled([str(box)]).items())
+    items = list(Source([SourcePart(str(box))]).items())
     open_the_box(box)
     skipped: list[tuple[str, str]] = []
     assert [list(tokens.body) for _, tokens, _ in read_messages(items, skipped)] == [
@@ -64,7 +65,7 @@ def test_messages_renamed_before_they_are_read_are_read(box: Path) -> None:
 
 
 def test_a_deleted_message_is_named_with_the_reason(box: Path) -> None:
-    items = open_unlabelled([str(box)]).items()
+    items = Source([SourcePart(str(box))]).items()
     first = next(items)
     gone = box / "new" / "3.host"
     gone.unlink()

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from nbspam.cli.classify import ReadableMessages
 from nbspam.corpus.item import PACKED_STARTS
 from nbspam.corpus.mbox import begins_mbox, find_only_message, has_date, split_messages, unquote
-from nbspam.corpus.source import open_unlabelled
+from nbspam.corpus.source import Source
+from nbspam.corpus.walk import SourcePart
 from nbspam.limits import MAX_READ_BYTES
 
 FROM = b"From ann@example.org Mon Jun 24 17:04:28 2002\n"
@@ -46,7 +47,7 @@ def joined(data: bytes, size: int) -> list[tuple[int, bytes]]:
 
 
 def read_all(path: Path) -> list[bytes]:
-    return [item.read() for item in open_unlabelled([str(path)]).items()]
+    return [item.read() for item in Source([SourcePart(str(path))]).items()]
 
 
 PIECES = [b"", b"x", b"From ", b">From ", FROM[:-1], b">>From you", b"From a@b", b"\r", b"A: b", b" From "]
@@ -156,7 +157,7 @@ def test_classify_takes_an_mbox_of_one_message_for_the_message(tmp_path: Path) -
 def test_messages_of_an_mbox_are_numbered_and_a_single_one_is_not(tmp_path: Path) -> None:
     (tmp_path / "one").write_bytes(FROM + mail(1, b">From here\n"))
     (tmp_path / "three").write_bytes(as_mbox([mail(1), mail(2), mail(3)]))
-    names = [Path(item.name).name for item in open_unlabelled([str(tmp_path)]).items()]
+    names = [Path(item.name).name for item in Source([SourcePart(str(tmp_path))]).items()]
     assert names == ["one", "three#1", "three#2", "three#3"]
     assert read_all(tmp_path / "one") == [mail(1, b"From here\n")]
 
@@ -183,7 +184,7 @@ def test_a_compressed_mbox_has_the_messages_of_the_plain_one(
     messages = [mail(n, b"From here\n" + b"x" * n * 1000 + b"\n") for n in range(n_messages)]
     for name, data in (("plain", as_mbox(messages)), ("packed", PACKERS[kind](as_mbox(messages)))):
         (tmp_path / name).write_bytes(data)  # the name does not say what it is
-        items = list(open_unlabelled([str(tmp_path / name)]).items())
+        items = list(Source([SourcePart(str(tmp_path / name))]).items())
         assert [item.read() for item in items] == messages
         assert items[-1].name == f"{tmp_path}/{name}" + ("#50" if n_messages == 50 else "")
         assert items[-1].read(10) == messages[-1][:10]
@@ -200,14 +201,14 @@ def test_the_beginning_of_a_damaged_compressed_mbox_is_read_and_the_file_is_name
     keep = len(packed) * 9 // 10
     for data in (packed[:keep], packed[:keep] + b"\x00\xff" * 20 + packed[keep + 40 :]):
         (tmp_path / "box").write_bytes(data)
-        source = open_unlabelled([str(tmp_path / "box")])
+        source = Source([SourcePart(str(tmp_path / "box"))])
         read = [item.read() for item in source.items()]
         assert read[:40] == messages[:40]
         ((path, why),) = source.skipped
         assert path == f"{tmp_path}/box"
         assert "damaged" in why
     (tmp_path / "box").write_bytes(packed[:20])  # no byte can be read
-    source = open_unlabelled([str(tmp_path / "box")])
+    source = Source([SourcePart(str(tmp_path / "box"))])
     assert list(source.items()) == []
     assert len(source.skipped) == 1
 
@@ -220,7 +221,7 @@ def test_files_of_other_compressions_are_no_messages(
     path.parent.mkdir(parents=True)
     path.write_bytes(magic + mail(1))
     why = f"packed with {PACKED_STARTS[magic]}, which nbspam does not read"
-    source = open_unlabelled([str(path)])
+    source = Source([SourcePart(str(path))])
     assert list(source.items()) == []
     assert source.skipped == [(str(path), why)]
     assert list(ReadableMessages([str(path)])) == []

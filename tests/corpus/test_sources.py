@@ -12,7 +12,8 @@ from nbspam.corpus.item import Item
 from nbspam.corpus.labelled import open_labelled
 from nbspam.corpus.no_mail import DELETED, DRAFT, NO_HEADER, NO_MAIL
 from nbspam.corpus.reading import read_messages
-from nbspam.corpus.source import Source, open_unlabelled
+from nbspam.corpus.source import Source
+from nbspam.corpus.walk import SourcePart
 from nbspam.errors import BadDataError
 from tests.as_nobody import as_nobody
 
@@ -50,7 +51,7 @@ def words(source: Source) -> list[tuple[str, str]]:
 
 
 def last_words(*paths: object) -> list[str]:
-    return [word for _, word in words(open_unlabelled(map(str, paths)))]
+    return [word for _, word in words(Source([SourcePart(str(path)) for path in paths]))]
 
 
 def two_classes(top: Path) -> str:
@@ -89,7 +90,7 @@ def test_a_maildir_is_cur_and_new_without_trash_drafts_and_indexes(tmp_path: Pat
         message.set_flags(flags)
         box.add(message)
     put(tmp_path, "tmp/half", "dovecot.index.log", "cur/dovecot.index.cache")
-    source = open_unlabelled([str(tmp_path)])
+    source = Source([SourcePart(str(tmp_path))])
     assert words(source) == [("", "S"), ("", "unread")]
     assert source.left_out == {DELETED: 2, DRAFT: 1, NO_MAIL: 2}
 
@@ -107,7 +108,7 @@ def test_messages_of_a_maildir_may_be_compressed_and_are_never_split(tmp_path: P
 
 def test_an_mh_folder_is_read_in_the_order_of_its_numbers(tmp_path: Path) -> None:
     put(tmp_path, *map(str, range(1, 12)), ".mh_sequences", ",3", "notes")
-    source = open_unlabelled([str(tmp_path)])
+    source = Source([SourcePart(str(tmp_path))])
     assert words(source) == [("", str(number)) for number in range(1, 12)]
     assert source.left_out == {"no message of the MH folder": 1, DELETED: 1, NO_MAIL: 1}
 
@@ -263,7 +264,7 @@ def spoiled(folder: Path) -> list[str]:
 def test_unreadable_files_are_skipped_and_named(folder: str, tmp_path: Path) -> None:
     put(tmp_path, f"{folder}/good")
     paths = spoiled(tmp_path / folder)
-    source = open_unlabelled([str(tmp_path)])
+    source = Source([SourcePart(str(tmp_path))])
     assert words(source) == [("", "good")]
     assert sorted(path for path, _ in source.skipped) == paths
     reasons = {os.path.basename(path): reason for path, reason in source.skipped}
@@ -324,7 +325,7 @@ def test_links_are_followed_inside_the_folder_that_is_named(tmp_path: Path) -> N
 def test_a_folder_that_links_to_itself_is_read_once(tmp_path: Path) -> None:
     put(tmp_path, "a/mail")
     (tmp_path / "a" / "again").symlink_to(tmp_path)
-    source = open_unlabelled([str(tmp_path)])
+    source = Source([SourcePart(str(tmp_path))])
     assert words(source) == [("", "mail")]
     assert (source.skipped, source.left_out) == ([], {"link back to a folder already read": 1})
 
@@ -345,7 +346,7 @@ def test_reading_leaves_no_file_open(tmp_path: Path) -> None:
     before = sorted(os.listdir("/proc/self/fd"))
     skipped: list[tuple[str, str]] = []
     named = [Item(name, "", f"{tmp_path}/{name}") for name in ("fifo", "packed", "whole")]
-    items = [*open_unlabelled([str(tmp_path)]).items(), *named]
+    items = [*Source([SourcePart(str(tmp_path))]).items(), *named]
     assert len(list(read_messages(items, skipped))) == 6
     assert [name for name, _ in skipped] == ["fifo"]
     assert sorted(os.listdir("/proc/self/fd")) == before

@@ -105,11 +105,7 @@ class _Reader:
                     state = state.inside.get(tag) or self._enter(state, tag)
                 mark = len(visible) if not rest or state.hidden else -1
             elif tag.kind == CLOSE:
-                if opened and opened[-1].name == tag.name and opened[-1].kind == OPEN:
-                    del opened[-1]
-                    state = before.pop()
-                else:
-                    state = self._end(tag, state)
+                state = self._end(tag, state)
             elif tag.kind == BLOCK:
                 state = self._begin_block(tag, state)
                 mark = len(visible) if state.gone else mark
