@@ -113,6 +113,25 @@ def test_zero_bytes_tell_the_order_of_utf_16_without_a_mark(text, order):
     assert read("<p>Gratis</p>".encode(order), "us-ascii") == "<p>Gratis</p>"
 
 
+@pytest.mark.parametrize(
+    "text", ["Новая квартира\n", "Καλημέρα σας", "您好，我公司可以开具发票", "ニュースです"]
+)
+@pytest.mark.parametrize("label", ["", "utf-16", "utf-8"])
+@pytest.mark.parametrize("order", ["utf-16-be", "utf-16-le"])
+def test_mark_of_utf_16_is_believed_without_zero_bytes(text, label, order):
+    assert read(("\ufeff" + text).encode(order), label) == text
+
+
+@pytest.mark.parametrize("label", ["utf-16", "utf-16-le", "utf-16-be"])
+def test_ascii_is_no_utf_16_whatever_is_declared(label):
+    assert read(PILLS.encode(), label) == PILLS
+    assert read((PILLS + "é").encode(), label) == PILLS + "é"
+    codec = "utf-16-be" if label == "utf-16" else label
+    for text in ("您好", "Привет", "Hi", "Новая квартира в Москве", ""):
+        assert read(text.encode(codec), label) == text
+    assert read(b"\xff\xfea" + PILLS.encode(), label)[3:] == PILLS
+
+
 @given(st.binary(max_size=120), st.sampled_from(LABELS))
 def test_no_bytes_raise_in_any_charset(payload, label):
     text, codec = decode(payload, label, Allowance())
