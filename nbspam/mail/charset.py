@@ -194,7 +194,8 @@ def _is_mostly_utf_8(payload: bytes, most: float) -> bool:
 def find_utf_16(payload: bytes, codec: str) -> str:
     """The codec of text with the zero bytes of UTF-16, "" for other text;  codec: the declared one.
 
-    ASCII after a false mark or declaration has none; a page of Chinese has one a line, hardly ever two together.
+    ASCII after a false mark or declaration has none; a page of Chinese has one a line, hardly ever two
+    together.
     Without a mark text is big-endian (RFC 2781, 4.3), unless the zero bytes tell otherwise.
     """
     sample = payload[:2048]
