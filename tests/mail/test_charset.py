@@ -159,6 +159,9 @@ UNDECLARED = {
     "cp874": "เรียนลูกค้า บัญชีของคุณถูกระงับ กรุณาคลิกที่นี่เพื่อยืนยันข้อมูล",
     "cp1251": "Уважаемый клиент, НАЖМИТЕ здесь",
     "koi8_u": "Уважаемый клиент, нажмите здесь",
+    "iso8859_5": "Уважаемый клиент, ваш заказ отправлен. Нажмите здесь",
+    "cp866": "Уважаемый клиент, ваш заказ отправлен. Нажмите здесь",
+    "iso8859_6": "عزيزي العميل، تم تعليق حسابك. الرجاء الضغط هنا للتحقق من بياناتك",
     "cp1254": "Değerli müşterimiz, hesabınız askıya alınmıştır. Lütfen buraya tıklayın.",
     "cp1250": "Twoje konto zostało zawieszone. Proszę kliknąć tutaj, aby zweryfikować dane w ciągu doby.",
     "iso8859_2": "Vážený zákazníku, váš účet byl pozastaven. Klikněte prosím zde a ověřte své údaje.",
@@ -181,6 +184,8 @@ def test_a_line_without_a_declaration_is_read_in_the_charset_of_its_language(cod
     [
         ("cp1253", ["Δωρεάν προσφορά", "νέα τιμή"]),
         ("cp932", ["請求書", "写真"]),
+        ("cp1250", ["Twoja przesyłka", "żółta piłka"]),
+        ("iso8859_2", ["Poštovani, vaša narudžba", "je ještě čas"]),
         ("gb18030", ["发票", "代开"]),
     ],
 )
@@ -189,7 +194,7 @@ def test_few_words_without_a_declaration_are_read(codec, words):
 
 
 def test_few_western_letters_are_not_taken_for_another_script():
-    for text in ("", "ä", "Größe", "£5 off", "naïve café"):
+    for text in ("", "ä", "Größe", "£5 off", "naïve café", "5 m³ à 9 €", "don´t", "Él dijo¿qué?", "1¼in"):
         assert guess_codec(text.encode("cp1252")) == "cp1252"
 
 
