@@ -15,11 +15,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 TABLE = Path(__file__).resolve().parents[1] / "nbspam/mail/letter_costs.py"
-SCRIPTS = ("cp1253 el", "cp1255 he", "cp1256 ar", "cp874 th", "cp1251 ru", "koi8_u ru", "koi8_u uk")
+SCRIPTS = (
+    *("cp1253 el", "cp1255 he", "cp1256 ar", "cp874 th", "cp1251 ru", "koi8_u ru", "koi8_u uk"),
+    *("iso8859_5 ru", "cp866 ru", "iso8859_6 ar"),
+)
 LATIN = (
     *("cp1252 de", "cp1252 fr", "cp1252 es-pt", "cp1252 sv-fi", "cp1252 da", "cp1252 it", "cp1252 is"),
     *("cp1252 nl", "cp1254 tr", "cp1250 pl", "cp1250 cs-sk", "cp1250 hu", "cp1250 ro", "cp1250 hr-sl"),
-    *("iso8859_2 pl", "iso8859_2 cs-sk", "cp1257 lt", "cp1257 lv", "cp1252 et"),
+    *("iso8859_2 pl", "iso8859_2 cs-sk", "iso8859_2 hr-sl", "cp1257 lt", "cp1257 lv", "cp1252 et"),
 )
 THAI_MARKS = "ัิีึืฺุู็่้๊๋์ํ๎"
 OLD_LETTERS = str.maketrans("țș", "ţş")  # those of the charsets, with a cedilla
@@ -65,6 +68,8 @@ def measure_cost(character: str, codec: str, letters: Counter[str], total: int) 
         return NO_CHARACTER
     if codec == "cp1252":
         return 10 if character in "«»®£©§°·¦\xad" else 16
+    if codec == "cp866":
+        return RARE  # frames, which no sentence has
     return 12 if character in "«»" else 20
 
 

@@ -18,16 +18,18 @@ _NAMES = """
 _SHOWN = frozenset(_NAMES.split())
 _ENVELOPE = re.compile(r"^[ \t]*(?:BEGIN|END):V", re.IGNORECASE | re.MULTILINE)
 _PROPERTY = re.compile(
-    r"""(?:[A-Z0-9-]{1,60}\.)?([A-Z][A-Z0-9-]{0,60})((?:;(?:[^":]|"[^"]*")*)?):(?!//)(.*)""",
+    r"""(?:[A-Z0-9-]{1,60}\.)?([A-Z][A-Z0-9-]{0,60})((?:;(?:[^":]|"[^"]*"|:(?=//))*)?):(.*)""",
     re.IGNORECASE | re.ASCII,
 )
 _PERSON = re.compile(r';CN=(?:"([^"]*)|([^";]*))', re.IGNORECASE)
 _ENCODING = re.compile(r";(?:ENCODING=)?(?:(QUOTED-PRINTABLE)|BASE64|B)(?:;|$)", re.IGNORECASE)
 _CHARSET = re.compile(r';CHARSET="?([^";]*)', re.IGNORECASE)
-_TAG = re.compile(
-    r"</?(?:html|body|p|br|a|b|i|u|em|strong|div|span|font|img|table|ul|ol|li|h[1-6])(?:[\s/][^<>]*)?>",
+_MARKUP = re.compile(
+    r"</?(?:html|body|p|br|a|b|i|u|em|strong|div|span|font|img|table|ul|ol|li|h[1-6]|pre|blockquote|html-blob)(?:[\s/][^<>]*)?>"
+    r"|&(?:[a-z]{2,8}|#[0-9]{1,7});",
     re.IGNORECASE,
 )
+_FOLDED_SOFT = re.compile(r"=\n[ \t]")
 _ESCAPED = re.compile(r"\\([nN,;:\\])")
 
 
@@ -38,16 +40,20 @@ def read_card(text: str, allowance: Allowance) -> tuple[str, bool]:
     plain: list[str] = []
     pages: list[str] = []
     is_alarm = False
-    for name, parameters, value in _split_properties(text):
+    properties = list(_split_properties(text))
+    has_name = any(name == "FN" for name, _, _ in properties)
+    for name, parameters, value in properties:
         if name in ("BEGIN", "END"):
             is_alarm = name == "BEGIN" and value.strip().upper() == "VALARM"
         if is_alarm:
             continue
         if name == "ORGANIZER" and (person := _PERSON.search(parameters)):
             plain.append(person[1] or person[2])
-        if name in _SHOWN:
+        if name == "N" and not has_name:
+            plain.append(" ".join(reversed(_decode_value(parameters, value, allowance).split(";"))))
+        if name in _SHOWN or (name == "ATTACH" and "://" in value):  # a link to a file, not the file
             shown = _decode_value(parameters, value, allowance)
-            (pages if _TAG.search(shown) else plain).append(shown)
+            (pages if _MARKUP.search(shown) else plain).append(shown)
     joined = "\n".join(plain)
     if not pages:
         return joined, False
@@ -60,16 +66,24 @@ def _split_properties(text: str) -> Iterator[tuple[str, str, str]]:
     name = parameters = ""
     lines: list[str] = []
     is_coded = False
-    for line in text.replace("\r\n", "\n").replace("\n ", "").replace("\n\t", "").split("\n"):
+    text = text.replace("\r\n", "\n")
+    if "QUOTED-PRINTABLE" in text.upper():
+        text = _FOLDED_SOFT.sub("=20", text)  # vCard 2.1, 2.1.3: the blank of a folded line counts
+    for line in text.replace("\n ", "").replace("\n\t", "").split("\n"):
         is_soft = is_coded and lines[-1].endswith("=")  # RFC 2045, 6.7: the value goes on
         found = None if is_soft else _PROPERTY.match(line) or _PROPERTY.match(line.replace('"', ""))
-        if found and (found[1].isupper() or found[3][:1] != " "):  # not a sentence as `Note: ...`
+        if found and (found[1].upper() in _SHOWN or _is_property(found[1], found[3])):
             yield name, parameters, "\n".join(lines)
             name, parameters, lines = found[1].upper(), found[2], [found[3]]
             is_coded = "QUOTED-PRINTABLE" in parameters.upper()
         else:
             lines.append(line)
     yield name, parameters, "\n".join(lines)
+
+
+def _is_property(name: str, value: str) -> bool:
+    """False for a sentence as `Place: here`, or an address, in a value that goes on."""
+    return not value.startswith("//") and (name.isupper() or value[:1] != " ")
 
 
 def _decode_value(parameters: str, value: str, allowance: Allowance) -> str:

@@ -29,6 +29,8 @@ _COMMON = {
     "big5": "big5hkscs",
 }
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")  # byte order marks
+_SHORT_UTF_16 = 16  # bytes that may all be in ASCII by chance
+_ASCII_TEXT = bytes([*range(9, 14), *range(32, 127)])
 _UTF_8 = b"\xef\xbb\xbf"  # its mark; that of UTF-32 means nothing to a browser
 _MOST_OF_UTF_8 = 0.34  # of its characters beyond ASCII that may be broken
 _MOST_IF_DECLARED = 0.5  # the same of text that is declared as UTF-8: quotes of Windows in it are not
@@ -129,6 +131,8 @@ def choose_header_codec(payload: bytes, label: str, allowance: Allowance) -> str
 
 def _decode_hard(payload: bytes, codec: str, allowance: Allowance) -> tuple[str, str]:
     marked = _find_marked_codec(payload, codec)
+    if codec.startswith("utf_16") and not marked:
+        codec = ""
     if marked:
         text = decode_with(marked, payload)
         if not marked.startswith(_ISO_2022) or _is_sound(text, most=0.2):
@@ -190,20 +194,34 @@ def _is_mostly_utf_8(payload: bytes, most: float) -> bool:
 def find_utf_16(payload: bytes, codec: str) -> str:
     """The codec of text with the zero bytes of UTF-16, "" for other text;  codec: the declared one.
 
-    ASCII after a false mark has none; a page of Chinese has one a line, and hardly ever two together.
+    ASCII after a false mark or declaration has none; a page of Chinese has one a line, hardly ever two
+    together.
     Without a mark text is big-endian (RFC 2781, 4.3), unless the zero bytes tell otherwise.
     """
     sample = payload[:2048]
+    is_marked = sample.startswith(_UTF_16)
+    if (is_marked or codec.startswith("utf_16")) and not _is_wide(sample, is_marked):
+        return ""
     if codec.startswith("utf_16_"):
         return codec
-    if sample.startswith(_UTF_16):
-        single = sample.count(0) - 2 * sample.count(b"\0\0")
-        return "utf_16" if single * 50 >= len(sample) else ""
+    if is_marked:
+        return "utf_16"
     first, second = sample[::2].count(0), sample[1::2].count(0)
     few, many = sorted((first, second))
     if codec == "utf_16" or (many * 4 > len(sample) and few * 20 < many):
         return "utf_16_le" if second > first else "utf_16_be"
     return ""
+
+
+def _is_wide(sample: bytes, is_marked: bool) -> bool:
+    """False if text with a mark or declaration of UTF-16 is ASCII, of which a few bytes may be broken."""
+    single = sample.count(0) - 2 * sample.count(b"\0\0")
+    if single * 50 >= max(len(sample), 1) or (len(sample) < _SHORT_UTF_16 and not is_marked):
+        return True
+    after = sample[2:] if is_marked else sample
+    ascii_bytes = len(after) - len(after.translate(None, _ASCII_TEXT)) + after.count(0)
+    is_ascii = ascii_bytes * 20 > len(after) * 19
+    return not is_ascii and not (is_marked and "\ufffd" in decode_with("utf_16", sample))
 
 
 def _guess(payload: bytes, allowance: Allowance) -> str:

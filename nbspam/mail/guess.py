@@ -4,7 +4,8 @@ Looks at SAMPLE_BYTES from the first 8-bit byte on.  In a short text the shape o
 the letters do, so it goes first:
 
 1. Lone high bytes, or a few between ASCII letters: Latin letters.  The charset in which they are common
-   letters of a language (letter_costs.py); windows-1252 unless another one fits far better.
+   letters of a language (letter_costs.py); windows-1252 unless another one fits far better, as it does
+   where signs as `³` are inside words.
 2. An alphabet of one byte a letter (Greek, Cyrillic, Hebrew, Arabic, Thai), likewise, if the letters are
    common ones, or if four in five high bytes are one half of 0xC0-0xFF, as lower-case letters are.
 3. Runs of even length in which each second byte is over 0xA0: two-byte EUC.  A fifth of kana is EUC-JP;
@@ -15,14 +16,21 @@ the letters do, so it goes first:
 It needs a line of text to be right, and costs 0.1 to 0.4 ms.
 """
 
+import re
+
 from nbspam.mail.letter_costs import LATIN, SCRIPTS
 
 SAMPLE_BYTES = 2_048
 _FEW = 12
 _MOST_COST = 17  # thirds of a bit a letter; ordinary text has 13 to 16
 _MOST_LATIN_COST = 14
+_RARE = ("cp866", "iso8859_5", "iso8859_6")  # mail hardly ever has them
+_RARE_COST = 15  # thirds of a bit by which another charset is likelier before anything is read
 _LEAST_EAST_ASIAN = 0.3  # share of frequent characters, of that of ordinary text
 _LEAST_GAIN = 15  # thirds of a bit by which another Latin charset must be cheaper than windows-1252
+# Signs of windows-1252 that are letters of another charset if ASCII letters are on both sides.
+_SIGNS_IN_WORDS = re.compile(rb"(?<=[A-Za-z])[\xb1\xb3\xb6\xb9\xbc\xbe\xbf](?=[A-Za-z])")
+_SIGN_COST = 24  # what each of them costs in windows-1252
 _SHAPE = bytes(120 if byte > 127 else 97 if chr(byte).isalpha() else 32 for byte in range(256))
 _HIGH_ONLY = bytes(32 if byte < 128 else byte for byte in range(256))
 _UPPER_ROW = bytes(range(0xC0, 0xE0))
@@ -58,15 +66,18 @@ def guess_codec(payload: bytes) -> str:
     runs = high[start : start + SAMPLE_BYTES].split()
     letters = b"".join(runs)
     if len(letters) < 1.7 * len(runs) or _is_western(sample, len(letters), len(runs)):
-        return _guess_latin(letters)
-    cost, script = min((sum(letters.translate(costs)), codec) for codec, costs in SCRIPTS)
+        return _guess_latin(letters, sample)
+    cost, script = min(
+        (sum(letters.translate(costs)) + _RARE_COST * (codec in _RARE), codec) for codec, costs in SCRIPTS
+    )
     one_case = max(_count(letters, _UPPER_ROW), _count(letters, _LOWER_ROW))
     if one_case * 5 >= len(letters) * 4:
         return script
     even = b"".join([run for run in runs if not len(run) % 2])
     is_euc = len(even) * 5 >= len(letters) * 4 and _count(even[1::2], _EUC) * 50 >= len(even[1::2]) * 49
     by_letters, share = _guess_by_letters(sample)
-    is_short = is_euc and len(letters) < 2 * _FEW  # such a word of Chinese has any letters
+    # A short word of Chinese has any letters; Japanese is more often undeclared than these.
+    is_short = is_euc and (len(letters) < 2 * _FEW or script in _RARE)
     if cost <= _MOST_COST * len(letters) and share < _LEAST_EAST_ASIAN and not is_short:
         return script
     return _guess_euc(even) if is_euc else by_letters
@@ -85,13 +96,18 @@ def _count(text: bytes, wanted: bytes) -> int:
     return len(text) - len(text.translate(None, wanted))
 
 
-def _guess_latin(letters: bytes) -> str:
-    """windows-1252, unless four letters or more, not all the same, fit another Latin charset far better."""
+def _guess_latin(letters: bytes, sample: bytes) -> str:
+    """windows-1252, unless letters fit another Latin charset far better.
+
+    There must be four, not all the same, or a sign of windows-1252 inside a word.
+    """
     costs = [(sum(letters.translate(costs)), codec) for codec, costs in LATIN]
-    western = min(cost for cost, codec in costs if codec == "cp1252")
-    cost, codec = min(costs)
+    inner = len(_SIGNS_IN_WORDS.findall(sample))
+    western = min(cost for cost, codec in costs if codec == "cp1252") + _SIGN_COST * inner
+    cost, codec = min([each for each in costs if each[1] != "cp1252"])
     fits = cost <= min(western - _LEAST_GAIN, _MOST_LATIN_COST * len(letters))
-    return codec if fits and len(letters) >= 4 and len(set(letters)) > 1 else "cp1252"
+    is_enough = inner >= 1 or (len(letters) >= 4 and len(set(letters)) > 1)
+    return codec if fits and is_enough else "cp1252"
 
 
 def _guess_euc(text: bytes) -> str:

@@ -50,11 +50,20 @@ MAGIC = (
     (_RTF, "rtf"),
 )
 _FILE_STARTS = tuple([start for start, _ in MAGIC if start != _RTF])
+_MARK = 8  # bytes, as many as the longest one has
 _HEAD = 64  # bytes of a file, one of which no text has
 _NO_TEXT = bytes(set(range(32)) - set(b"\a\b\t\n\v\f\r\x0e\x0f\x1b"))  # text may be ISO-2022, or coloured
 _CONTROLS = _NO_TEXT[1:]  # without NUL, which may fill a text up
 _LEAST_CONTROLS = 8  # of a file of another kind, and one in 25 of its first bytes
 _FOLDED = re.compile(rb"([\x80-\xff])\r?\n[ \t](?=[\x80-\xbf])")  # inside a character of UTF-8
+_PROSE = re.compile(
+    rb"(?<![A-Za-z\x80-\xff.])(?:[A-Za-z\x80-\xff]{2,}[.,:;!?]?[ \t\r\n]+){2,}[A-Za-z\x80-\xff]{2,}"
+    rb"|(?:[\xe3-\xed][\x80-\xbf]{2}){8,}"
+)  # three words, or eight characters of East Asia in UTF-8
+_PROSE_SHARE = 8  # prose is at least one in so many bytes of a text that begins as a file
+_MUCH_PROSE = 2_048  # bytes that make a text of anything: spammers may add as many others as they like
+_PROSE_BYTES = 256_000  # that are looked at
+_MARKUP = re.compile(rb"<[^<>]*>")
 _BEFORE_PDF = 1_024  # bytes of anything before it that viewers skip
 _PAGES = frozenset(("application/xhtml+xml", "image/svg+xml"))
 
@@ -190,14 +199,24 @@ def _is_file(part: Part, payload: bytes) -> bool:
     """True if a part that is declared as text is a file: `MZ` or `GIF89a` may begin a sentence."""
     head = payload[:_HEAD].lstrip()
     if head.startswith(_PDF):
-        return b" obj" in payload
+        return b" obj" in payload and not is_prose(payload)
     if head.startswith(_FILE_STARTS) and len(head.translate(None, _NO_TEXT)) < len(head):
-        return True
+        return not is_prose(payload)
     sample = payload[:512]
     controls = len(sample) - len(sample.translate(None, _CONTROLS))
     if controls < max(_LEAST_CONTROLS, len(sample) // 25):
         return False
-    return not find_utf_16(payload, look_up_codec(part.declared_charset))
+    return not find_utf_16(payload, look_up_codec(part.declared_charset)) and not is_prose(payload)
+
+
+def is_prose(payload: bytes) -> bool:
+    """True if bytes that begin as a file hold a text that people read.
+
+    Mail programs show it after some strange characters, so spammers could hide a text behind those.
+    """
+    text = _MARKUP.sub(b" ", payload[_MARK:_PROSE_BYTES].translate(None, _NO_TEXT))
+    prose = sum([len(found) for found in _PROSE.findall(text)])
+    return prose >= max(min(len(payload) // _PROSE_SHARE, _MUCH_PROSE), 1)
 
 
 def read_document(payload: bytes, allowance: Allowance) -> Document:

@@ -28,6 +28,15 @@ _SCRIPTS = """
     koi8_u uk
     kkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkumkdpkkkkkukkkkkunkeqkkkkkvkk
     mbjlecmkmcjeefbbegdedflckugnupjunckmfdnlndkffgccfhefegmdluhouqku
+    iso8859_5 ru
+    zzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzktuuuuuuuuuuukuucjflgblicjgfgcbg
+    eedhnnnkooviisnibiekfakhbifefbafddcgmmmjnnuhhrmhksuuuuuuuuuuukuu
+    cp866 ru
+    cjflgblicjgfgcbgeedhnnnkooviisnibiekfakhbifefbafuuuuuuuuuuuuuuuu
+    uuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuddcgmmmjnnuhhrmhtsuuuuuuuuuuuuuu
+    iso8859_6 ar
+    zzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzkzzzkzzzzzzzkkzzzzzzzzzzzzzkzzzk
+    zpuisjp8gednjhjfjdmgliljrflzzzzzufhh9bejembkkkkkkkkzzzzzzzzzzzzz
     """
 _LATIN = """
     cp1252 de
@@ -78,6 +87,9 @@ _LATIN = """
     iso8859_2 cs-sk
     zzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzkukukjukkfugukcukukukiuukeufukbu
     v8uurtvubcuuf8usvuonquvkcifuvcuuu7uuqsuuabuue7uruunmpuukbheuubuk
+    iso8859_2 hr-sl
+    zzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzkvkukuukk7uuuk9ukukukuuuk6uuuk8u
+    uvuuuubu5vuuuuuueuuuquukuuuuuuuuuuuuuuau4uuuuuuuduuupuukuuuuuuuk
     cp1257 lt
     kzkzkkkkzkzkzkukzkkkkkkkzkzkzkkzkzkkkzkkukuckkkukkkkkukkukuckkku
     bbuuuuhueuu8uuuu7uuuuuukauufuubuaauuuuguduu7uuuu6uuuuuuk9uueuuak

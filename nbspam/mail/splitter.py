@@ -217,6 +217,7 @@ class Splitter:
         outer = scan.multiparts[-1]
         if outer.start_id and outer.start_id == block.content.get("content-id", "").strip("<> \t"):
             self.choices[outer.choice - 1] = outer.opened
+            outer.start_id = ""  # of two parts with this Content-ID the first is shown
         self._enter(scan, begin_part(block.content, default_type, self.allowance), block.body)
 
     def _find_block_end(self, scan: _Scan, start: int) -> tuple[int, int]:

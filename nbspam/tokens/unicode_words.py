@@ -22,6 +22,8 @@ COMMON |= dict.fromkeys(map(ord, "\xa0«»·©®°“”„•\u202f"), " ")
 COMMON |= {ord("‘"): "'", ord("’"): "'", ord("–"): "-", ord("—"): "-"}
 _INVISIBLE = "\u00ad\u034f\u115f\u1160\u180e\u200b\u200c\u200d\u200e\u200f\u2060\u2061\u2062\u2063\u2064\u3164\ufeff\uffa0"  # noqa: E501
 _TURNED_ROUND, _TURNED_BACK = "\u202e", "\u202c"  # what is between is shown from right to left (UAX #9, 2.2)
+_ISOLATES, _ISOLATE_END = "\u2066\u2067\u2068", "\u2069"
+_OPENING = "\u202a\u202b\u202d" + _TURNED_ROUND + _ISOLATES
 _LEFTWARD = (("\u0590", "\u08ff"), ("\ufb1d", "\ufdff"), ("\ufe70", "\ufefe"))  # Hebrew, Arabic and the like
 # Scripts whose words need invisible characters: Hebrew, Arabic, those of India and South East Asia.
 _WRITTEN_WITH_INVISIBLE = ("\u0590", "\u18ff")
@@ -64,14 +66,33 @@ def fold(text: str) -> str:
 
 
 def _read_turned(line: str) -> str:
-    """A line with what U+202E turns round, up to U+202C, in the order in which a person reads it."""
-    first, *runs = line.split(_TURNED_ROUND)
-    found = [first]
-    for run in runs:
-        turned, _, rest = run.partition(_TURNED_BACK)
-        is_leftward = any(first <= letter <= last for letter in turned for first, last in _LEFTWARD)
-        found.append((turned if is_leftward else turned[::-1]) + rest)
-    return "".join(found)
+    """A line with what U+202E turns round, up to what ends it, in the order in which a person reads it."""
+    found: list[str] = []
+    turned: list[str] = []
+    opened: list[str] = []
+    isolates = outermost = 0  # open ones; how much is open with the first U+202E
+    for character in line:
+        if character in _OPENING:
+            opened.append(character)
+            isolates += character in _ISOLATES
+            outermost = outermost or (character == _TURNED_ROUND) * len(opened)
+        elif character == _TURNED_BACK and opened and opened[-1] not in _ISOLATES:
+            opened.pop()
+        elif character == _ISOLATE_END:
+            while isolates and opened.pop() not in _ISOLATES:
+                pass
+            isolates -= isolates > 0
+        else:
+            (turned if outermost else found).append(character)
+        if len(opened) < outermost:
+            found.append(_turn("".join(turned)))
+            turned, outermost = [], 0
+    return "".join(found) + _turn("".join(turned))
+
+
+def _turn(text: str) -> str:
+    is_leftward = any(first <= letter <= last for letter in text for first, last in _LEFTWARD)
+    return text if is_leftward else text[::-1]
 
 
 def splits_words(text: str) -> bool:

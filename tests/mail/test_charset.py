@@ -114,6 +114,25 @@ def test_zero_bytes_tell_the_order_of_utf_16_without_a_mark(text, order):
     assert read("<p>Gratis</p>".encode(order), "us-ascii") == "<p>Gratis</p>"
 
 
+@pytest.mark.parametrize(
+    "text", ["Новая квартира\n", "Καλημέρα σας", "您好，我公司可以开具发票", "ニュースです"]
+)
+@pytest.mark.parametrize("label", ["", "utf-16", "utf-8"])
+@pytest.mark.parametrize("order", ["utf-16-be", "utf-16-le"])
+def test_mark_of_utf_16_is_believed_without_zero_bytes(text, label, order):
+    assert read(("\ufeff" + text).encode(order), label) == text
+
+
+@pytest.mark.parametrize("label", ["utf-16", "utf-16-le", "utf-16-be"])
+def test_ascii_is_no_utf_16_whatever_is_declared(label):
+    assert read(PILLS.encode(), label) == PILLS
+    assert read((PILLS + "é").encode(), label) == PILLS + "é"
+    codec = "utf-16-be" if label == "utf-16" else label
+    for text in ("您好", "Привет", "Hi", "Новая квартира в Москве", ""):
+        assert read(text.encode(codec), label) == text
+    assert read(b"\xff\xfea" + PILLS.encode(), label)[3:] == PILLS
+
+
 @given(st.binary(max_size=120), st.sampled_from(LABELS))
 def test_no_bytes_raise_in_any_charset(payload, label):
     text, codec = decode(payload, label, Allowance())
@@ -141,6 +160,9 @@ UNDECLARED = {
     "cp874": "เรียนลูกค้า บัญชีของคุณถูกระงับ กรุณาคลิกที่นี่เพื่อยืนยันข้อมูล",
     "cp1251": "Уважаемый клиент, НАЖМИТЕ здесь",
     "koi8_u": "Уважаемый клиент, нажмите здесь",
+    "iso8859_5": "Уважаемый клиент, ваш заказ отправлен. Нажмите здесь",
+    "cp866": "Уважаемый клиент, ваш заказ отправлен. Нажмите здесь",
+    "iso8859_6": "عزيزي العميل، تم تعليق حسابك. الرجاء الضغط هنا للتحقق من بياناتك",
     "cp1254": "Değerli müşterimiz, hesabınız askıya alınmıştır. Lütfen buraya tıklayın.",
     "cp1250": "Twoje konto zostało zawieszone. Proszę kliknąć tutaj, aby zweryfikować dane w ciągu doby.",
     "iso8859_2": "Vážený zákazníku, váš účet byl pozastaven. Klikněte prosím zde a ověřte své údaje.",
@@ -163,6 +185,8 @@ def test_a_line_without_a_declaration_is_read_in_the_charset_of_its_language(cod
     [
         ("cp1253", ["Δωρεάν προσφορά", "νέα τιμή"]),
         ("cp932", ["請求書", "写真"]),
+        ("cp1250", ["Twoja przesyłka", "żółta piłka"]),
+        ("iso8859_2", ["Poštovani, vaša narudžba", "je ještě čas"]),
         ("gb18030", ["发票", "代开"]),
     ],
 )
@@ -171,7 +195,7 @@ def test_few_words_without_a_declaration_are_read(codec, words):
 
 
 def test_few_western_letters_are_not_taken_for_another_script():
-    for text in ("", "ä", "Größe", "£5 off", "naïve café"):
+    for text in ("", "ä", "Größe", "£5 off", "naïve café", "5 m³ à 9 €", "don´t", "Él dijo¿qué?", "1¼in"):
         assert guess_codec(text.encode("cp1252")) == "cp1252"
 
 

@@ -27,7 +27,23 @@ VISIBLE = [
     ("> in a quoted attribute", "<img alt='a > b' title=\"<\">text", "text"),
     ("newlines between attributes", '<img\nalt\n=\n"x>y"\n>text', "text"),
     ("NUL is nothing", "Via\0gra<\0b>x", "Viagrax"),
-    ("details in details", "<details><summary>see</summary><details><summary>X</summary></details>", "see"),
+    (
+        "details are text to Gmail",
+        "<details><summary>one</summary><details>two</details></details>",
+        "one two",
+    ),
+    *[
+        (f"{name} in {outer}", f"<{outer}><{name}>see</{name}></{outer}>", "see")
+        for outer in ("math", "svg", "select")
+        for name in ("noframes", "noembed", "iframe")
+    ],
+    ("noframes and math", "<noframes>X</noframes><math></math><iframe>X</iframe>see", "see"),
+    ("implied body", "<style>body{background:#000}</style><p style=color:white>see", "see"),
+    (
+        "implied body after a head",
+        "<head><style>body{color:#fff}</style></head>X<p style=color:red>see",
+        "see",
+    ),
 ]
 
 
@@ -73,6 +89,15 @@ HIDING = [
     ("element and class", "<style>p.h{color:#fff}</style><p class=h>X</p>"),
     ("two classes", "<style>.h.i{display:none}</style><p class='i j h'>X</p>"),
     ("ancestors", "<style>.a .b{display:none}</style><div class=a><i><p class=b>X</p></i></div>"),
+    ("a child", "<style>.a>p{display:none}</style><div class=a><p>X</p></div>"),
+    ("a child of a child", "<style>div > .a > p{display:none}</style><div><i class=a><p>X</p></i></div>"),
+    ("a child of two marks", "<style>div.a>p{display:none}</style><div class=a><p>X</p></div>"),
+    ("a child of anything", "<style>*>b{display:none}</style><div><b>X</b></div>"),
+    ("a child between two others", "<style>.a>b{display:none}</style><i class=a><u></u><b>X</b></i>"),
+    ("display before one that is none", '<p style="display:none;display:foo">X</p>'),
+    ("display before an empty one", '<p style="display:none;display:">X</p>'),
+    ("visibility before one that is none", '<p style="visibility:hidden;visibility:foo">X</p>'),
+    ("overflow before one that is none", '<p style="overflow:hidden;height:0;overflow:foo">X</p>'),
     ("after an import", "<style>@import url(x.css); .h{display:none}</style><p class=h>X</p>"),
     ("with comments", "<style>/*{*/.h/*}*/{display:none}</style><p class=h>X</p>"),
     ("important", "<style>.h{display:none!important}</style><p class=h style='display:block'>X</p>"),
@@ -110,6 +135,10 @@ SHOWN = [
     ("a margin off the screen", "<p style='margin-left:-9999px'>X</p>"),
     ("a colour of a hue", "<p style='color:hsl(120 100% 25%)'>X</p>"),
     ("an element of no drawing", "<metadata>X</metadata>"),
+    ("a child of a child", "<style>.a>b{display:none}</style><div class=a><p><b>X</b></p></div>"),
+    ("a child of a child without a look", "<style>p>b{display:none}</style><p><i><b>X</b></i></p>"),
+    ("displays that end a hiding", '<p style="display:none;display:table-cell">X</p>'),
+    ("words of display", '<p style="display:none;display:inline flow-root">X</p>'),
     ("a page after a drawing without end", "<svg><p><desc>X</desc>"),
     *[
         (f"sheet, {why}", f"<style>{sheet}</style><p class=h>X</p>")
@@ -117,6 +146,9 @@ SHOWN = [
             ("dark screens", "@media (prefers-color-scheme:dark){.h{display:none}}"),
             ("inside of another", ".i .h{display:none}"),
             ("what is inside", ".h b{display:none}"),
+            ("children of another", ".i>.h{display:none}"),
+            ("nothing's child", ">.h{display:none}"),
+            ("a parent of nothing", ".h>{display:none}"),
             ("a state", ".h:hover{display:none}"),
         ]
     ],
@@ -205,6 +237,9 @@ TURNED = [
     "<style>.a{unicode-bidi:isolate-override}</style><div dir=rtl><b class=a>eerf</b></div>",
     "\u202eeerf\u202c",
     "\u202eee\u202c\u202erf",
+    "\u2067\u202eeerf\u2069",
+    "\u2068\u202ee\u202ee\u202crf\u2069",
+    "\u202ee\u202ee\u202cr\u2069\u202bf\u202c\u202c",
 ]
 
 

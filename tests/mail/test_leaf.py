@@ -118,6 +118,38 @@ def test_second_bytes_of_utf_16_are_no_control_characters(label: str):
     assert parse(head + b64encode(text.encode("utf-16-le"))).parts[0].text == text
 
 
+FILE_HEADS = [
+    b"MZ\1",
+    b"PK\3\4",
+    b"GIF89a\1",
+    ZIP[:30],
+    b"%PDF-1.4 obj\r\n",
+    b"%PDF-1.4\n1 0 obj<<>>endobj\n",
+]
+
+
+@pytest.mark.parametrize("head", [*FILE_HEADS, b"<!-- " + bytes(range(1, 9)) * 3 + b" -->"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"<p>Pay <b>your last</b> bill <a href=http://pond.example>here</a></p>",
+        "先生您好公司发票优惠".encode() * 3,
+        b"Pay your last bill here. " * 100 + bytes(range(256)) * 100,
+    ],
+)
+@pytest.mark.parametrize("kind", [b"text/html; charset=utf-8", b"text/plain; charset=utf-8"])
+def test_text_that_begins_as_a_file_is_shown_and_read(head: bytes, text: bytes, kind: bytes):
+    found = read(
+        b"Content-Type: %s\nContent-Transfer-Encoding: base64\n\n%s" % (kind, b64encode(head + text))
+    )
+    assert {"pay", "your", "last"} <= set(found.body) or "发票" in "".join(found.body)
+
+
+def test_program_with_some_sentences_in_it_is_a_file():
+    program = b"MZ\x90\0\3\0\0\0" + b"This program cannot be run in DOS mode. " * 20 + bytes(range(256)) * 40
+    assert read(b"Content-Transfer-Encoding: base64\n\n" + b64encode(program)).body == []
+
+
 @pytest.mark.parametrize(
     "text",
     [

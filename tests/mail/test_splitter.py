@@ -194,6 +194,11 @@ def test_the_root_of_related_parts_is_shown(start, shown):
     assert [part.text.strip() for part in message.parts if not part.is_replaced] == [shown]
 
 
+def test_first_of_two_related_parts_of_one_content_id_is_shown():
+    first, second, third = parse(f"Content-Type: {related('b@x', '<a@x>', '<b@x>', '<b@x>')}".encode()).parts
+    assert (first.is_replaced, second.is_replaced, third.is_replaced) == (True, False, True)
+
+
 @pytest.mark.parametrize(
     ("mail", "expected"),
     [

@@ -6,6 +6,7 @@ use super::headers::{between, get_parameter, latin_1, parse_parameters, to_bytes
 use super::message::{Document, Part, Read, RARE};
 use super::transfer::{decode_transfer, normalise_encoding};
 use crate::limits::Allowance;
+use crate::python::call;
 use crate::text::{count, first, is_space, lower, partition, rpartition};
 use memchr::memmem;
 use std::borrow::Cow;
@@ -196,11 +197,12 @@ fn is_no_text(byte: &u8) -> bool {
 /// True if a part that is declared as text is a file: `MZ` or `GIF89a` may begin a sentence.
 fn is_file(payload: &[u8]) -> Read<bool> {
     let head = trim_start(between(payload, 0, HEAD));
-    if head.starts_with(PDF) {
-        return Ok(memmem::find(payload, b" obj").is_some());
+    let is_pdf = head.starts_with(PDF);
+    if is_pdf && memmem::find(payload, b" obj").is_none() {
+        return Ok(false);
     }
-    if FILE_STARTS.iter().any(|start| head.starts_with(start)) && head.iter().any(is_no_text) {
-        return Ok(true);
+    if is_pdf || (FILE_STARTS.iter().any(|start| head.starts_with(start)) && head.iter().any(is_no_text)) {
+        return Ok(!call::<bool, _>("nbspam.mail.leaf", "is_prose", (payload,))?);
     }
     let sample = between(payload, 0, 512);
     let controls = sample.iter().filter(|byte| is_no_text(byte) && **byte != 0).count();

@@ -7,6 +7,7 @@ Source: PKWARE APPNOTE, 4.3.7, 4.4.4, 4.6.9 and appendix D; [MS-OVBA], 2.2; [MS-
 import re
 import zlib
 from contextlib import suppress
+from itertools import pairwise
 
 from nbspam.limits import Allowance
 from nbspam.mail.attachments.office import OFFICE_FILES, is_of_office, is_shown, read_xml
@@ -18,6 +19,7 @@ MAX_MEMBER_NAME = 2_000  # bytes of the name of one
 MAX_PIECE = 200_000  # bytes of a compressed piece that are read, and that it may inflate to
 PIECE_COST = 5_000  # bytes that each piece counts at least, for a broken one takes time as well
 _HEADER = b"PK\x03\x04"
+_GUESS_BYTES = 10_000  # of names whose codec is guessed
 _HEADER_SIZE = 30  # bytes, without name and extra field
 _STORED, _DEFLATED = 0, 8
 _UTF_8_FLAG = 1 << 11  # the name is in UTF-8
@@ -26,6 +28,13 @@ _WORD = re.compile(rb"[A-Za-z\x80-\xff]++")
 _RUSSIAN = bytes([*range(0x80, 0xB0), *range(0xE0, 0xF2), 0xFC])  # letters of cp866, and №
 _FRAMES = re.compile(rb"[\xb0-\xdf]")  # lines and corners of cp437, which no file name has
 _HALF_WIDTH = re.compile("[\uff61-\uff9f]")  # single bytes of cp932; other text has many that look so
+_NOT_ASCII = re.compile("[^\0-\x7f]+")
+# Charsets of names that are too short for a guess: the rows of common characters; those of Latin letters.
+_EAST_ASIAN_ROWS = (("cp932", range(0x81, 0x98)), ("big5", range(0xA1, 0xC7)))
+_LATIN = ("cp437", "cp850", "cp852", "cp1252")
+_WIDE_LETTERS = "\uff00"  # and after it; in cp932 two letters of Western Europe look so
+_LATIN_SIGNS = dict.fromkeys(map(ord, "«»¿¡°")) | dict.fromkeys(map(ord, "ƒªº"), " ")  # signs, no letters
+_AFTER_LATIN = "\u0250"
 _OLE_MACROS = "_VBA_PROJECT".encode("utf-16-le")  # the name of a stream in the file
 _OLE_ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
 
@@ -93,17 +102,53 @@ def _guess_codec(names: bytes, allowance: Allowance) -> str:
     with suppress(UnicodeError):
         names.decode()
         return "utf-8"
+    names = b"\n".join([name for name in names.split(b"\n") if not name.isascii()])
+    if len(names) > _GUESS_BYTES:
+        names = names[:_GUESS_BYTES].rpartition(b"\n")[0] or names[:_GUESS_BYTES]
     words = [word for word in _WORD.findall(names) if not word.isascii()]
     letters = b"".join(words)
-    if not letters.translate(None, _RUSSIAN) and len(letters) >= 2 * len(words):
+    is_russian = not letters.translate(None, _RUSSIAN) and len(letters) >= 2 * len(words)
+    if is_russian and _has_usual_case(names.decode("cp866")):
         return "cp866"
+    for codec, rows in _EAST_ASIAN_ROWS:
+        if _is_east_asian(names, codec, rows):
+            return codec
     codec = choose_header_codec(names, "", allowance)
     if codec != "cp1252":
         return codec
     with suppress(UnicodeError):  # too short for a guess
         if _FRAMES.search(names) and not _HALF_WIDTH.search(names.decode("cp932")):
             return "cp932"
-    return "cp850" if _FRAMES.search(names) else "cp437"  # letters of Western Europe in their place
+    fallback = "cp850" if _FRAMES.search(names) else "cp437"  # letters of Western Europe in their place
+    return next((each for each in _LATIN if _is_latin(decode_with(each, names))), fallback)
+
+
+def _is_east_asian(names: bytes, codec: str, rows: range) -> bool:
+    """True if all characters beyond ASCII are common ones, two or more together, and no GB 2312."""
+    try:
+        runs = _NOT_ASCII.findall(names.decode(codec))
+    except UnicodeError:
+        return False
+    characters = "".join(runs)
+    pairs = [character.encode(codec) for character in characters]
+    is_common = all(len(pair) == 2 and pair[0] in rows for pair in pairs)
+    is_whole = max(characters, default="") < _WIDE_LETTERS and all(len(run) > 1 for run in runs)
+    return is_common and is_whole and any(pair[1] < 0xA1 for pair in pairs)
+
+
+def _is_latin(text: str) -> bool:
+    """True if all characters beyond ASCII are letters of Europe, or quotes, in their place."""
+    high = "".join(_NOT_ASCII.findall(text)).translate(_LATIN_SIGNS)
+    return (not high or high.isalpha()) and max(high, default="") < _AFTER_LATIN and _has_usual_case(text)
+
+
+def _has_usual_case(text: str) -> bool:
+    """False if a capital follows a small letter, and one of them is not ASCII."""
+    return not any(
+        first.islower() and second.isupper()
+        for first, second in pairwise(text)
+        if not (first + second).isascii()
+    )
 
 
 def _read_content(payload: bytes, at: int, allowance: Allowance) -> bytes:

@@ -10,7 +10,7 @@ from itertools import chain, islice
 
 from nbspam.limits import Memory
 from nbspam.mail.html.entities import decode_references
-from nbspam.mail.html.styles import NORMAL, TINY, TRANSPARENT, Sheet, is_screen
+from nbspam.mail.html.styles import NORMAL, TINY, TRANSPARENT, Sheet, find_asked, is_screen
 from nbspam.mail.html.tags import BLOCK, BREAK, CLOSE, OPEN, RAW, Tag, resolve
 from nbspam.mail.message import Html, pin
 
@@ -29,9 +29,11 @@ NEAR = 20  # of a channel: #eeeeee on white cannot be read, #cccccc is a common 
 # Tags without regard to sheets: sharing them changes no result.
 _remembered: Memory[Tag] = Memory(Tag, MAX_REMEMBERED_TAGS, MAX_REMEMBERED_TAG)
 _NOTHING = Tag("/wbr")  # markup that is no element
-# `shut`: only a summary in it is shown;  `size`: pixels;  `around`: marks that rules want around others.
-_ROOT: Properties = {"gone": False, "shut": False, "quoted": False, "visibility": "visible", "size": NORMAL}
+# `size`: pixels;  `around`: marks that rules want around others.
+_ROOT: Properties = {"gone": False, "quoted": False, "visibility": "visible", "size": NORMAL}
 _ROOT |= {"colour": 0, "background": 0xFFFFFF, "around": frozenset(), "leftward": False, "override": False}
+_FALLBACKS = frozenset(("iframe", "noembed", "noframes"))
+_FOREIGN = frozenset(("svg", "math", "select"))  # in these no fallback is known
 _TURN, _TURN_BACK = "\u202e", "\u202c"  # what is between them, of one line, is shown from right to left
 
 
@@ -41,17 +43,19 @@ class State:
     values : by name, as in _ROOT
     hidden : nobody sees it;  gone : it does not even take a place
     turned : its letters are shown from right to left, whatever they are
+    parent : the element around has marks that only its children may ask for
     known  : tags by their text, as they are here;  inside : the state inside each that changes it
     """
 
-    __slots__ = ("gone", "hidden", "inside", "known", "turned", "values")
+    __slots__ = ("gone", "hidden", "inside", "known", "parent", "turned", "values")
 
     def __init__(self, values: Properties, known: dict[str, Tag]) -> None:
         self.values = values
-        self.gone = values["gone"] or values["shut"]
+        self.gone = values["gone"]
         is_seen = values["visibility"] not in ("hidden", "collapse") and values["size"] > TINY
         self.hidden = self.gone or not is_seen or is_invisible(values["colour"], values["background"])
         self.turned = values["override"] and values["leftward"]
+        self.parent = any(mark[0] == ">" for mark in values["around"])
         self.known = known
         self.inside: dict[Tag, State] = {}
 
@@ -74,6 +78,7 @@ class _Reader:
 
     def __init__(self, text: str) -> None:
         self.walk = iter(text.split("<"))
+        self.text = text  # in which <body> is looked for, "" if it has one
         self.html = Html()
         self.visible = [decode_references(next(self.walk))]
         self.hidden: list[str] = []
@@ -81,6 +86,7 @@ class _Reader:
         self.before: list[State] = []  # the state outside of each
         self.known: dict[frozenset[str], dict[str, Tag]] = {_ROOT["around"]: _remembered}  # by what is around
         self.states: dict[tuple[object, ...], State] = {(): State(_ROOT, _remembered)}  # by their values
+        self.root = self.states[()]  # outside of all elements
         self.sheet = Sheet()
         self.sheets = 0  # style elements that were read
         self.link: str | None = None  # the target of the link that is open
@@ -101,7 +107,7 @@ class _Reader:
             if tag.kind == OPEN:
                 opened.append(tag)
                 before.append(state)
-                if tag.look:
+                if tag.look or state.parent:
                     state = state.inside.get(tag) or self._enter(state, tag)
                 mark = len(visible) if not rest or state.hidden else -1
             elif tag.kind == CLOSE:
@@ -112,7 +118,9 @@ class _Reader:
             elif tag.kind == BREAK:
                 self._separate(state)
             else:
-                rest = self._take_raw(tag, rest, state) if tag.kind == RAW else rest
+                if tag.kind == RAW:
+                    rest = self._take_raw(tag, rest, state)
+                    state = self._imply_body(state) if tag.name == "style" else state
                 mark = len(visible)
             if tag.noted:
                 self._note(tag, state)
@@ -133,9 +141,21 @@ class _Reader:
         state = self._end(tag, state)
         self.opened.append(tag)
         self.before.append(state)
-        state = self._enter(state, tag) if tag.look else state
+        state = self._enter(state, tag) if tag.look or state.parent else state
         self._separate(state)
         return state
+
+    def _imply_body(self, state: State) -> State:
+        """The state after a sheet: its rules for <body> hold in a page without one, too (HTML, 13.1.2.4)."""
+        rules = self.sheet.find_rules(frozenset(("body",)), frozenset(("html",)))
+        if rules and self.root is self.states[()] and "<body" in self.text.lower():
+            self.text = ""
+        if not rules or not self.text:
+            return state
+        root = self.root
+        self.root = self._enter(root, Tag("body", rules, self.sheet.asked))
+        self.before[:] = [self.root if each is root else each for each in self.before]
+        return self.root if state is root else state
 
     def _finish(self) -> Html:
         """What was found, with all after the last tag that counts as text."""
@@ -154,8 +174,8 @@ class _Reader:
         if tag not in state.inside:
             outer, look = state.values, tag.look
             values = outer | look
-            values["gone"] = values["gone"] or (outer["shut"] and look.get("shut", False))
-            values["around"] = outer["around"] | values["around"]
+            inherited = [mark for mark in outer["around"] if mark[0] != ">"]
+            values["around"] = look.get("around", frozenset()).union(inherited)
             key = tuple(values.values())
             if key not in self.states:
                 self.states[key] = State(values, self.known.setdefault(values["around"], {}))
@@ -236,7 +256,8 @@ class _Reader:
         is_drawn = "svg" in around
         tag = Tag(text, is_drawn=True) if is_drawn else _remembered[text]
         rules = sheet.find_rules(tag.marks, around) if tag.is_start and sheet.rules else []
-        if rules or not sheet.asked & tag.marks <= around:
+        asked = find_asked(tag.marks, sheet.asked)
+        if rules or state.parent or not asked <= around:
             tag = Tag(text, rules, sheet.asked, is_drawn)
         if state.known is not _remembered:
             state.known[text] = tag
@@ -269,6 +290,8 @@ class _Reader:
 
     def _take_raw(self, tag: Tag, rest: str, state: State) -> str:
         """Take the content of an element without markup; the text after it."""
+        if tag.name in _FALLBACKS and any(each.name in _FOREIGN for each in self.opened[-MAX_REACH:]):
+            return rest  # an element as any other one
         name, kept, rest = tag.name, [rest], ""
         for piece in self.walk:
             if piece[:1] == "/" and piece[1 : len(name) + 2].lower().rstrip(" \t\r\n\f/>") == name:

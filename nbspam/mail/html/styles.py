@@ -7,7 +7,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Set
     from typing import Any
 
     Properties = dict[str, Any]  # numbers and words by property; a colour is 0xRRGGBB
@@ -42,6 +42,14 @@ _PERCENT = {"%": 1.0, "": 1.0}
 _CHANNEL = {"": 1.0, "%": 2.55}
 _SHARE = {"": 1.0, "%": 0.01}
 _COLOUR_UNITS = {"rgb": (_CHANNEL, _CHANNEL, _CHANNEL, _SHARE), "hsl": (_DEGREES, _PERCENT, _PERCENT, _SHARE)}
+
+
+_DISPLAYS = (
+    "none inline block table flex grid inline-block inline-table inline-flex inline-grid list-item contents "
+    "flow flow-root run-in ruby table-row table-cell table-caption table-row-group table-header-group "
+    "table-footer-group table-column table-column-group -webkit-box -webkit-inline-box -webkit-flex"
+)
+_OVERFLOWS = "visible hidden scroll auto clip overlay"
 
 
 def parse_number(value: str, units: dict[str, float]) -> float | None:
@@ -117,6 +125,12 @@ def _parse_background(value: str) -> int:
     return found[0] if found and "gradient(" not in value else UNKNOWN_COLOUR
 
 
+def _keep_words(words: str) -> Callable[[str], str | None]:
+    """What keeps a value of these words, and of no other: browsers ignore a value that they do not know."""
+    known = frozenset(f"{words} initial inherit unset revert".split())
+    return lambda value: value if value and known.issuperset(value.split()) else None
+
+
 SIZES = ("height", "max-height", "width", "max-width")
 # Property -> the name under which it is kept, and what reads its value.
 _READ: dict[str, tuple[str, Callable[[str], Any]]] = {
@@ -125,12 +139,13 @@ _READ: dict[str, tuple[str, Callable[[str], Any]]] = {
     "background-image": ("background", lambda value: UNKNOWN_COLOUR if "(" in value else None),
     "font-size": ("size", parse_letter_size),
     "font": ("size", _parse_font),
-    **dict.fromkeys(("overflow", "overflow-y"), ("overflow", str)),
+    **dict.fromkeys(("overflow", "overflow-y"), ("overflow", _keep_words(_OVERFLOWS))),
     "text-indent": ("indent", parse_length),
     "opacity": ("opacity", lambda value: parse_number(value, _SHARE)),
     "unicode-bidi": ("override", lambda value: value.endswith("override")),
     "direction": ("leftward", lambda value: value == "rtl"),
-    **{name: (name, str) for name in ("display", "visibility")},
+    "display": ("display", _keep_words(_DISPLAYS)),
+    "visibility": ("visibility", _keep_words("visible hidden collapse")),
     **{name: (name, parse_length) for name in SIZES},
 }
 
@@ -162,16 +177,18 @@ def remove_comments(css: str) -> str:
 class Rule:
     """What a selector does to an element that has these marks: its name, `.class`, `#id`, or `*`.
 
-    around : marks that elements around it must have;  weight: the heaviest rule is the strongest
+    around : marks that elements around it must have, `>` before those of the next one around
+    weight : the heaviest rule is the strongest
     """
 
-    def __init__(self, words: list[str], number: int, style: Style) -> None:
+    def __init__(self, words: list[str], is_child: bool, number: int, style: Style) -> None:
         *outer, own = [word.replace(".", " .").replace("#", " #").split() for word in words]
-        around = [mark for marks in outer for mark in marks]
-        self.around = frozenset(around) - {"*"}
+        parent = [">" + mark for mark in outer.pop()] if is_child else []
+        around = [mark for marks in outer for mark in marks] + parent
+        self.around = frozenset(around) - {"*", ">*"}
         self.marks = frozenset(own)
         self.style = style
-        kinds = [mark[0] for mark in (*around, *own)]
+        kinds = [mark.lstrip(">")[0] for mark in (*around, *own)]
         self.weight = (kinds.count("#"), kinds.count("."), len(kinds), number)
 
 
@@ -204,17 +221,20 @@ class Sheet:
         self._unread -= 1 + head.count(",")
         style = Style(body if "@" not in head and self._unread >= 0 else "")
         if style.plain or style.important:
-            for selector in head.replace(">", " ").split(","):
+            for selector in head.replace(">", " > ").split(","):
                 self._add(selector, style)
 
     def _add(self, selector: str, style: Style) -> None:
         """Add a rule, unless its selector asks for more than elements and those around them."""
-        words = selector.split()
+        written = selector.split()
+        words = [word for word in written if word != ">"]
+        is_child = written[-2:-1] == [">"]
+        is_known = written[-1:] != [">"] and written[:1] != [">"]
         is_plain = 0 < len(words) <= MAX_ASKED and not any(mark in selector for mark in ":[+~\\(&")
-        if not is_plain or self._size >= MAX_RULES:
+        if not is_plain or not is_known or self._size >= MAX_RULES:
             return
         self._size += 1
-        rule = Rule(words, self._size, style)
+        rule = Rule(words, is_child, self._size, style)
         if len(rule.around) + len(self.asked) <= MAX_ASKED:
             self.asked |= rule.around
             self.rules.setdefault(min(rule.marks), []).append(rule)  # an id or class, not a name
@@ -225,6 +245,11 @@ class Sheet:
         self._looks -= len(found)
         found = [rule for rule in found if rule.marks <= marks and rule.around <= around]
         return sorted(found, key=lambda rule: rule.weight)
+
+
+def find_asked(marks: frozenset[str], asked: Set[str]) -> Set[str]:
+    """The marks that an element puts around those inside: asked ones, with `>` for its children."""
+    return asked & (marks if asked is DRAWING else marks.union([">" + mark for mark in marks]))
 
 
 def is_screen(media: str) -> bool:

@@ -15,6 +15,7 @@ from nbspam.mail.html.styles import (
     TRANSPARENT,
     UNKNOWN_COLOUR,
     Style,
+    find_asked,
     parse_colour,
 )
 
@@ -28,7 +29,7 @@ MAX_ADDRESS = 4_096  # characters of one that are kept
 # Kinds of tags: in a line, of blocks, of ends, line breaks; without content, or unknown; without markup.
 OPEN, BLOCK, CLOSE, BREAK, VOID, RAW = range(6)
 _KINDS = {
-    OPEN: "a abbr audio b big button cite code datalist del dfn em font i ins label map mark meter nobr "
+    OPEN: "a abbr audio b big button cite code datalist del dfn em font i ins label map mark math meter nobr "
     "noscript object progress q rp s small span strike strong sub sup svg template time tt u video bdo",
     BLOCK: "address article aside blockquote body caption center dd details dialog dir div dl dt fieldset "
     "figure footer form h1 h2 h3 h4 h5 h6 header html legend li main menu nav ol optgroup option p pre "
@@ -55,7 +56,7 @@ _COLOURED = (
 _ENDS = {"td": ("td", "th"), "th": ("td", "th"), "tr": ("tr",), "li": ("li",), "table": ("svg",)}
 # An end tag ends nothing outside of these; that of a part of a table, nothing outside of the table.
 _WALLS = frozenset(("table", "td", "th", "caption", "ul", "ol", "dl", "select", "button", "object"))
-_INHERITED = ("shut", "quoted", "visibility", "size", "colour", "background", "leftward", "override")
+_INHERITED = ("quoted", "visibility", "size", "colour", "background", "leftward", "override")
 _WITHOUT_TEXT = ("hidden", "checkbox", "radio", "password", "image", "file")
 _WEB = frozenset(("http:", "https:", "ftp:", ""))
 _FAR = -400.0  # pixels: an indent off the screen
@@ -99,8 +100,8 @@ class Tag:
                 properties.setdefault("display", _DRAWN[name] if _PLACES.isdisjoint(found) else "block")
             if properties:
                 self._settle(properties)
-            if not self.marks.isdisjoint(asked):
-                self.look["around"] = self.marks & asked
+            if around := find_asked(self.marks, asked):
+                self.look["around"] = around
         else:
             is_ended = self.kind in (OPEN, BLOCK) and name not in ("html", "body")
             self.kind = CLOSE if is_ended else BREAK if name == "br" else VOID
@@ -124,8 +125,6 @@ class Tag:
             values["leftward"] = found["dir"].strip().lower() == "rtl"
         if name == "bdo":
             values["override"] = True
-        if name in ("details", "summary"):
-            values["shut"] = name == "details" and "open" not in found
         if name in ("button", "mark", "select") or (name == "a" and "href" in found):
             values["colour"] = UNKNOWN_COLOUR  # its own one
         if name == "font" and found.get("size", "").strip("+- ")[:1].isdigit():

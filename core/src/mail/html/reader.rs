@@ -65,12 +65,12 @@ impl State {
     }
 
     /// That inside an element.
-    fn inside(&self, tag: &Tag) -> Self {
+    fn inside(&self, tag: &Tag, parents: Around) -> Self {
         let mut values = self.values;
         for (value, own) in values.iter_mut().zip(tag.look.inherited) {
             *value = own.unwrap_or(*value);
         }
-        State::new(values, self.is_gone || tag.look.is_gone, self.around | tag.look.around)
+        State::new(values, self.is_gone || tag.look.is_gone, self.around & !parents | tag.look.around)
     }
 }
 
@@ -244,13 +244,14 @@ impl<'a> Reader<'a> {
 
     /// The state inside an element.
     fn enter(&mut self, state: StatePlace, tag: TagPlace) -> Read<StatePlace> {
-        if self.tag(tag)?.look.is_empty() {
+        let parents = self.sheet.parents;
+        if self.tag(tag)?.look.is_empty() && self.state(state)?.around & parents == 0 {
             return Ok(state);
         }
         if let Some(inside) = self.inside.get(&(state, tag)) {
             return Ok(*inside);
         }
-        let found = self.state(state)?.inside(self.tag(tag)?);
+        let found = self.state(state)?.inside(self.tag(tag)?, parents);
         let inside = self.states.len();
         self.states.push(found);
         self.inside.insert((state, tag), inside);
@@ -429,6 +430,12 @@ impl<'a> Reader<'a> {
     /// after : bytes of this piece after the start tag
     fn take_raw(&mut self, tag: TagPlace, after: usize, state: StatePlace) -> Read<&'a str> {
         let (name, is_read) = (self.tag(tag)?.name.text, is_screen(&self.tag(tag)?.media));
+        let mut around =
+            self.opened.iter().rev().take(MAX_REACH).filter_map(|(each, _)| self.tags.get(*each));
+        if matches!(name, "iframe" | "noembed" | "noframes") && around.any(|each| each.name.text == "select")
+        {
+            return Err(RARE);
+        }
         let start = self.walk.end - after;
         let mut end = self.walk.end;
         let mut rest = "";
@@ -447,6 +454,9 @@ impl<'a> Reader<'a> {
             "style" if self.sheets < MAX_SHEETS && is_read => {
                 self.sheets += 1;
                 self.sheet.read(content)?;
+                if self.sheet.asks_for_body() && !self.walk.text.to_ascii_lowercase().contains("<body") {
+                    return Err(RARE);
+                }
                 self.known.clear(); // tags mean something else from here on
             }
             "textarea" | "xmp" | "plaintext" => {

@@ -238,6 +238,19 @@ fn parse_background(value: &str) -> Read<i32> {
     Ok(UNKNOWN_COLOUR)
 }
 
+const DISPLAYS: &str =
+    "none inline block table flex grid inline-block inline-table inline-flex inline-grid list-item contents \
+     flow flow-root run-in ruby table-row table-cell table-caption table-row-group table-header-group \
+     table-footer-group table-column table-column-group -webkit-box -webkit-inline-box -webkit-flex";
+
+/// True if a value is of these words: browsers ignore one that they do not know.
+fn has_words(value: &str, known: &str) -> bool {
+    let is_known = |word: &str| {
+        known.split(' ').chain(["initial", "inherit", "unset", "revert"]).any(|known| known == word)
+    };
+    !value.is_empty() && split_space(value).all(is_known)
+}
+
 fn parse_display(value: &str) -> f64 {
     match value {
         "none" => NONE,
@@ -260,13 +273,17 @@ fn read_declaration(name: &str, value: &str) -> Read<Option<(Property, f64)>> {
         }
         "font-size" => (Property::Size, parse_letter_size(value)),
         "font" => (Property::Size, parse_font(value)?),
-        "overflow" | "overflow-y" => (Property::Overflow, is(value == "hidden")),
+        "overflow" | "overflow-y" if has_words(value, "visible hidden scroll auto clip overlay") => {
+            (Property::Overflow, is(value == "hidden"))
+        }
         "text-indent" => (Property::Indent, parse_length(value)),
         "opacity" => (Property::Opacity, parse_opacity(value)),
         "unicode-bidi" if value.ends_with("override") => return Err(RARE),
         "unicode-bidi" | "direction" => (Property::Direction, is(true)), // which hides nothing
-        "display" => (Property::Display, Some(parse_display(value))),
-        "visibility" => (Property::Visibility, is(!matches!(value, "hidden" | "collapse"))),
+        "display" if has_words(value, DISPLAYS) => (Property::Display, Some(parse_display(value))),
+        "visibility" if has_words(value, "visible hidden collapse") => {
+            (Property::Visibility, is(!matches!(value, "hidden" | "collapse")))
+        }
         "height" => (Property::Height, parse_length(value)),
         "max-height" => (Property::MaxHeight, parse_length(value)),
         "width" => (Property::Width, parse_length(value)),
@@ -358,6 +375,7 @@ pub struct Sheet {
     by_mark: HashMap<usize, Vec<usize>>,
     numbers: HashMap<String, usize>, // of marks of rules
     asked: HashMap<String, Around>,  // marks that rules want around, one bit each
+    pub parents: Around,             // those of them that only a child wants
     size: usize,
     unread: i64,
     looks: i64,
@@ -370,6 +388,7 @@ impl Sheet {
             by_mark: HashMap::new(),
             numbers: HashMap::new(),
             asked: HashMap::from([("svg".to_string(), 1)]),
+            parents: 0,
             size: 0,
             unread: MAX_SELECTORS,
             looks: MAX_LOOKS,
@@ -409,8 +428,8 @@ impl Sheet {
         }
         let style = Rc::new(Style::read(body)?);
         if style.says_something {
-            for selector in head.split(',') {
-                self.add(&selector.replace('>', " "), &style);
+            for selector in head.replace('>', " > ").split(',') {
+                self.add(selector, &style);
             }
         }
         Ok(())
@@ -421,16 +440,26 @@ impl Sheet {
         if selector.contains([':', '[', '+', '~', '\\', '(', '&']) || self.size >= MAX_RULES {
             return;
         }
-        let words: Vec<&str> = split_space(selector).take(MAX_ASKED + 1).collect();
+        let mut words: Vec<&str> = split_space(selector).collect();
+        if words.first() == Some(&">") || words.last() == Some(&">") {
+            return;
+        }
+        let is_child = words.iter().rev().nth(1) == Some(&">");
+        words.retain(|word| *word != ">");
         let Some((last, outer)) = words.split_last().filter(|_| words.len() <= MAX_ASKED) else { return };
         self.size += 1;
         let own: Vec<&str> = split_marks(last).collect();
         let around: Vec<&str> = outer.iter().flat_map(|word| split_marks(word)).collect();
+        let parent = outer.last().filter(|_| is_child).map_or(0, |word| split_marks(word).count());
         let all = || around.iter().chain(&own);
         let ids = all().filter(|mark| mark.starts_with('#')).count();
         let classes = all().filter(|mark| mark.starts_with('.')).count();
         let weight = (ids, classes, all().count(), self.size);
-        let Some(around) = self.ask(around) else { return };
+        let is_parent = |place: usize| place + parent >= around.len();
+        let named = around.iter().enumerate();
+        let asked =
+            named.map(|(place, mark)| if is_parent(place) { format!(">{mark}") } else { mark.to_string() });
+        let Some(around) = self.ask(asked.collect()) else { return };
         let Some(rarest) = own.iter().min().map(|mark| self.number(mark)) else { return };
         let mut marks: Vec<usize> = own.iter().map(|mark| self.number(mark)).collect();
         marks.sort_unstable();
@@ -440,8 +469,8 @@ impl Sheet {
     }
 
     /// The bits of marks that a rule wants around; None if they are too many.
-    fn ask(&mut self, mut marks: Vec<&str>) -> Option<Around> {
-        marks.retain(|mark| *mark != "*");
+    fn ask(&mut self, mut marks: Vec<String>) -> Option<Around> {
+        marks.retain(|mark| !matches!(mark.as_str(), "*" | ">*"));
         marks.sort_unstable();
         marks.dedup();
         if marks.len() + self.asked.len() > MAX_ASKED {
@@ -450,9 +479,19 @@ impl Sheet {
         let mut bits = 0;
         for mark in marks {
             let next = 1 << self.asked.len();
-            bits |= *self.asked.entry(mark.to_string()).or_insert(next);
+            let is_parent = mark.starts_with('>');
+            let bit = *self.asked.entry(mark).or_insert(next);
+            bits |= bit;
+            self.parents |= if is_parent { bit } else { 0 };
         }
         Some(bits)
+    }
+
+    /// True if there is a rule for `body` alone.
+    pub fn asks_for_body(&self) -> bool {
+        let Some(body) = self.numbers.get("body") else { return false };
+        let places = self.by_mark.get(body).into_iter().flatten();
+        places.filter_map(|place| self.rules.get(*place)).any(|rule| rule.marks == [*body])
     }
 
     fn number(&mut self, mark: &str) -> usize {
@@ -468,6 +507,9 @@ impl Sheet {
         }
         let mut add = |mark: &str| {
             marks.asked |= self.asked.get(mark).unwrap_or(&0);
+            if self.parents != 0 {
+                marks.asked |= self.asked.get(&format!(">{mark}")).unwrap_or(&0);
+            }
             marks.own.extend(self.numbers.get(mark));
         };
         add(name);

@@ -31,7 +31,7 @@ pub enum Kind {
 const KINDS: [(Kind, &str); 5] = [
     (
         Kind::Open,
-        "a abbr audio b big button cite code datalist del dfn em font i ins label map mark meter nobr \
+        "a abbr audio b big button cite code datalist del dfn em font i ins label map mark math meter nobr \
          noscript object progress q rp s small span strike strong sub sup svg template time tt u video bdo",
     ),
     (
@@ -137,7 +137,7 @@ impl Tag {
             Some((name, kind)) => (*name, *kind),
             None => (Name::default(), Kind::Void),
         };
-        if is_start && matches!(name.text, "svg" | "base" | "bdo" | "details") {
+        if is_start && matches!(name.text, "svg" | "math" | "base" | "bdo") {
             return Err(RARE);
         }
         let mut tag = Tag { is_start, name, kind, ends: name.bit, ..Tag::default() };
