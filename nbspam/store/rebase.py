@@ -224,9 +224,8 @@ class _Rebase:
                 key = digest, label, held[digest, label]
             elif not times:
                 key = digest, label, batch
-                if not self.ask(
-                    "SELECT 1 FROM below.moved WHERE digest = ? AND class = ? AND batch = ?", key
-                ):
+                query = "SELECT 1 FROM below.moved WHERE digest = ? AND class = ? AND batch = ?"
+                if not self.ask(query, key):
                     continue
             moved[key] = times, self._renumber(until)
         self._write("moved", [(*key, *row) for key, row in moved.items()])
@@ -249,8 +248,7 @@ class _Rebase:
         """Give the batches and sources of the overlay numbers after those of the base."""
         change = self.row[3] - self.sources
         batches = self.ask("SELECT number, time, source FROM main.batch")
-        self._write(
-            "batch", [(self._renumber(number), time, source + change) for number, time, source in batches]
-        )
+        moved = [(self._renumber(number), time, source + change) for number, time, source in batches]
+        self._write("batch", moved)
         sources = self.ask("SELECT number, name, own FROM main.source")
         self._write("source", [(number + change, *rest) for number, *rest in sources])

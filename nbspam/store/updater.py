@@ -177,9 +177,8 @@ class Updater(Writer):
     def forget_reviews(self) -> None:
         """Forget the filter's own verdicts that a person has replaced."""
         own = "SELECT batch.number FROM batch JOIN source ON source.number = batch.source WHERE own = 1"
-        self.change(
-            "moved", self.connection.ask(f"SELECT {DIGESTED['moved']} FROM moved WHERE batch IN ({own})")
-        )
+        query = f"SELECT {DIGESTED['moved']} FROM moved WHERE batch IN ({own})"
+        self.change("moved", self.connection.ask(query))
 
     def add(self, messages: Sequence[int], tokens: Iterable[tuple[Any, ...]], batch: int = 0) -> None:
         """Add counts to those of the model; negative counts remove.
@@ -270,11 +269,8 @@ class Updater(Writer):
 
         moves : a person has labelled it
         """
-        rows = stream_sound(
-            self.connection, "autolearned", DIGESTED["autolearned"], f"WHERE {has_form_of('?1')}", (digest,)
-        )
         label = None
-        for form, label, tokens in [*rows]:
+        for form, label, tokens in read_rows(self.connection, "autolearned", digest):
             from nbspam.store.autolearned import unpack_tokens  # few messages were
 
             self.change("autolearned", [(form, label, tokens)])
@@ -305,9 +301,8 @@ class Transaction:
         self._turn.__enter__()
         try:
             self._connection = self._turn.open()
-            self._connection.execute(
-                f"PRAGMA busy_timeout = {int(1000 * BUSY_SECONDS)}"
-            )  # readers, at COMMIT
+            milliseconds = int(1000 * BUSY_SECONDS)  # that COMMIT waits for readers
+            self._connection.execute(f"PRAGMA busy_timeout = {milliseconds}")
             self._updater = Updater(self._path, self._connection, self._base)
             return self._updater
         except BaseException as error:
@@ -333,8 +328,8 @@ class Transaction:
             raise store_error(self._path, error) from None
 
 
-def read_rows(connection: Connection, table: str, digest: int) -> list[tuple[int, ...]]:
-    """The rows of `learned` or `moved` of a message, in whatever form."""
+def read_rows(connection: Connection, table: str, digest: int) -> list[tuple[Any, ...]]:
+    """The rows of `learned`, `moved` or `autolearned` of a message, in whatever form."""
     return [*stream_sound(connection, table, DIGESTED[table], f"WHERE {has_form_of('?1')}", (digest,))]
 
 
