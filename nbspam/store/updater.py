@@ -62,7 +62,6 @@ class Updater(Writer):
     """An open transaction on a model; made by Transaction.
 
     model : as it was when it was last read: at first, when the transaction began
-    pruned : tokens were taken out, see clamp_counts
     """
 
     def __init__(self, path: str, connection: Connection, base: str | None = None) -> None:
@@ -71,7 +70,7 @@ class Updater(Writer):
             attach_base(self.model, base)
         super().__init__(connection, len(self.model.classes))
         self.fixed_vocabulary = self.model.settings.get("vocabulary") == "fixed"
-        self.pruned = PRUNED in self.model.settings
+        self._pruned = PRUNED in self.model.settings
         self._entry, self._batch = ("", False, 0), 0
         written = read_digests(connection)
         if any(type(written.get(table)) is not int for table in DIGESTED):
@@ -140,7 +139,7 @@ class Updater(Writer):
         if after < 0:
             raise _never_counted()
         all_tokens = tokens
-        takes_pruned = self.pruned and times < 0
+        takes_pruned = self._pruned and times < 0
         if self.fixed_vocabulary or takes_pruned:
             tokens = self._join_unknown(tokens, takes_pruned)
         first, last = [0] * (2 * label), [0] * (len(self.columns) - 2 * label - 2)
@@ -208,7 +207,7 @@ class Updater(Writer):
         for key, view, text, *change in rows:
             view, _, *old = known.get(key, (view, 0, *nothing))
             new = [a + b for a, b in zip(old, change, strict=True)]
-            if self.pruned:
+            if self._pruned:
                 new = clamp_counts(new)
             if min(new) < 0:
                 raise _never_counted()
