@@ -257,9 +257,8 @@ def parse_loss(text: str, names: Sequence[str] = HAM_AND_SPAM) -> Loss:
             name, _, number = item.partition("=")
             given[COSTS[name.strip().lower()]] = _cost(number)
     except (KeyError, ValueError):
-        raise UsageError(
-            text, f"{item.strip()!r} is not a cost", COSTS_REMEDY, "loss", option="loss"
-        ) from None
+        why = f"{item.strip()!r} is not a cost"
+        raise UsageError(text, why, COSTS_REMEDY, "loss", option="loss") from None
     matrix = ((0.0, given.get("FN", 1.0)), (given.get("FP", 1.0), 0.0))
     return Loss(matrix, given.get(UNSURE), {"loss": text})
 

@@ -81,9 +81,8 @@ def with_flags(text: str) -> str:
         return text
     import re  # 5 ms, for errors only
 
-    return re.sub(
-        "`([a-z_]+)(=?)([^`]*)`", lambda found: flag_of(found[1]) + (found[2] and " ") + found[3], text
-    )
+    argument = "`([a-z_]+)(=?)([^`]*)`"
+    return re.sub(argument, lambda found: flag_of(found[1]) + (found[2] and " ") + found[3], text)
 
 
 def error_text(error: NbspamError) -> str:

@@ -132,9 +132,8 @@ def check_writable(path: str | None, *others: str | None) -> None:
         why, remedy = "is not the name of a file in a folder", "make the folder, or choose another place"
         raise CannotCreateError(path, why, remedy, "output-folder")
     if not os.access(folder, os.W_OK):
-        raise CannotCreateError(
-            path, "the folder cannot be written to", "choose another place", "output-denied"
-        )
+        why = "the folder cannot be written to"
+        raise CannotCreateError(path, why, "choose another place", "output-denied")
 
 
 def check_new_model(

@@ -11,32 +11,21 @@ from nbspam.cli.options import options
 from nbspam.cli.progress import check_all_read
 from nbspam.corpus.folder_names import UNCLEAR
 from nbspam.corpus.walk import OUT_OF_TREE
-from nbspam.folders.learner import (
-    MARKED,
-    NO_LESSONS,
-    NOT_READ,
-    NOTHING,
-    SAME_AS_BEFORE,
-    UNREAD,
-    UNREAD_JUNK,
-    UNSEEN_JUNK,
-    FolderLearner,
-    FolderMemory,
-)
+from nbspam.folders import learner
 from nbspam.folders.maildirs import Maildirs
 from nbspam.labels import HAM_AND_SPAM
 from nbspam.learning.learn import check_classes
 
 # Why nothing was learned: from what, in the singular, and what to know about it.
 REASONS = {
-    UNREAD_JUNK: ("unread message", " in Junk: read messages teach"),
-    UNSEEN_JUNK: ("unread message", " in Junk: read messages teach"),
-    UNREAD: ("unread message", " in other folders: ham once read, or after --keep-days"),
-    MARKED: ("message", " marked as junk by nbspam itself: they teach once you move them"),
-    NOTHING: ("draft or deleted message", ""),
-    SAME_AS_BEFORE: ("message", " as at the last run: each teaches once"),
-    NOT_READ: ("file", " that is no mail, cannot be read, or has moved just now"),
-    NO_LESSONS: ("folder", " of drafts, sent or deleted mail"),
+    learner.UNREAD_JUNK: ("unread message", " in Junk: read messages teach"),
+    learner.UNSEEN_JUNK: ("unread message", " in Junk: read messages teach"),
+    learner.UNREAD: ("unread message", " in other folders: ham once read, or after --keep-days"),
+    learner.MARKED: ("message", " marked as junk by nbspam itself: they teach once you move them"),
+    learner.NOTHING: ("draft or deleted message", ""),
+    learner.SAME_AS_BEFORE: ("message", " as at the last run: each teaches once"),
+    learner.NOT_READ: ("file", " that is no mail, cannot be read, or has moved just now"),
+    learner.NO_LESSONS: ("folder", " of drafts, sent or deleted mail"),
     UNCLEAR: ("folder", " whose name may mean junk or not: teach with nbspam learn CLASS FOLDER"),
 }
 
@@ -63,23 +52,23 @@ def sync_command(folders: tuple[str, ...], model: str, keep_days: float, dry_run
     """
     check_classes(model, *HAM_AND_SPAM)
     box = Maildirs([*folders] or [os.path.expanduser("~/Maildir")])
-    with closing(FolderMemory(f"{model}-sync.json", is_kept=not dry_run)) as memory:
-        learner = FolderLearner(model, box, memory, "sync\t", keep_days, dry_run)
-        show_learned(learner, quiet)
+    with closing(learner.FolderMemory(f"{model}-sync.json", is_kept=not dry_run)) as memory:
+        run = learner.FolderLearner(model, box, memory, "sync\t", keep_days, dry_run)
+        show_learned(run, quiet)
     if links := box.left_out[OUT_OF_TREE]:
         say(f"Nothing to learn from {amount(links, 'link')} that lead out of MAILDIR.", quiet)
     check_all_read(box.skipped)
 
 
-def show_learned(learner: FolderLearner, quiet: bool) -> None:
+def show_learned(run: learner.FolderLearner, quiet: bool) -> None:
     """Learn; write a line for each message that teaches, then a summary, and why others teach nothing."""
     done: Counter[str] = Counter()
-    for result, label, place in learner.learn():
+    for result, label, place in run.learn():
         write_text(f"{result}\t{label}\t{plain(place)}\n")
         done[f"{result} as {label}"] += 1
     say(done_text(done), quiet)
     for reason, (unit, why) in REASONS.items():
-        if number := learner.idle[reason]:
+        if number := run.idle[reason]:
             say(f"Nothing to learn from {amount(number, unit)}{why}.", quiet)
-    if not done and not learner.idle.total():
+    if not done and not run.idle.total():
         say("There is no mail in these folders.", quiet)

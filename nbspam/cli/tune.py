@@ -86,9 +86,8 @@ def show_tuning(tuning: Tuning, command: str) -> None:
     out, chosen = tables.console(), tuning.chosen
     tables.print_sentence(out, f"{amount(tuning.messages, 'message')} judged, {tuning.kept_apart}.")
     tables.print_sentence(out, f"Decisions: {tuning.costs}.")
-    shown = tables.table(
-        "", "than the\ndefault", ">log loss - default\n(95 % interval)", ">ham\nlost %", ">spam\nmissed %"
-    )
+    numbers = ">log loss - default\n(95 % interval)", ">ham\nlost %", ">spam\nmissed %"
+    shown = tables.table("", "than the\ndefault", *numbers)
     for one in tuning.candidates:
         percents = ["" if isnan(value) else f"{value:.2f}" for value in (one.hm_percent, one.sm_percent)]
         _, high = one.log_loss.interval

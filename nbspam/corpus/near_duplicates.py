@@ -27,12 +27,12 @@ CHUNK_MESSAGES = 4096  # sketched at a time: bounds memory at SKETCH_BINS * 8 by
 EMPTY_BIN = np.uint64(0xFFFF_FFFF_FFFF_FFFF)
 
 
-def group_duplicates(corpus: Corpus, similarity: float = SIMILARITY) -> Ints:
+def group_duplicates(corpus: Corpus) -> Ints:
     """int64 (n,): near-duplicates of a corpus share a number, see group_near_duplicates."""
     # Many short texts share measures; bigrams and raw bytes are the words once more.
     block = drop_columns(corpus.block, ~np.isin(corpus.block.views, NO_TEXTBOOK_VIEWS))
     keys = block.keys[block.columns].view(np.uint64)
-    return group_near_duplicates(np.split(keys, block.starts[1:-1]), similarity)
+    return group_near_duplicates(np.split(keys, block.starts[1:-1]))
 
 
 def group_near_duplicates(tokens: Sequence[Hashes], similarity: float = SIMILARITY) -> Ints:

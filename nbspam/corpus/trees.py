@@ -152,9 +152,8 @@ def _walk(
             around = in_folder
         yield from _list_mailboxes(name, around, in_folder, path, files, notes)
     for child in inner:
-        yield from _walk(
-            top, _join(name, clean_name(child)), around, os.path.join(path, child), visited, notes
-        )
+        full_name = _join(name, clean_name(child))
+        yield from _walk(top, full_name, around, os.path.join(path, child), visited, notes)
 
 
 def _is_entered(path: str, name: str, folders: list[str]) -> bool:

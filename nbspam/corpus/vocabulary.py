@@ -82,9 +82,8 @@ def read_vocabulary(path: str) -> Vocabulary:
     *rows, rest = (row.removesuffix("\r").split("\t") for row in text.split("\n"))  # an editor may add CRs
     place = f"lines 1-{_HEADER_ROWS}"
     try:
-        (version,), (views, *pattern), (n_codes,), names, messages, _ = (
-            row[1:] for row in rows[:_HEADER_ROWS]
-        )
+        header = [row[1:] for row in rows[:_HEADER_ROWS]]
+        (version,), (views, *pattern), (n_codes,), names, messages, _ = header
         if parse_natural(version) > VOCABULARY_FORMAT:
             why = f"format {version} is newer than this program reads (1-{VOCABULARY_FORMAT})"
             raise BadDataError(path, why, "upgrade nbspam", "vocabulary-format-newer")
@@ -226,9 +225,8 @@ def limit_settings(settings: Settings, vocabulary: Vocabulary | None) -> Setting
         return settings
     pattern = vocabulary.token_pattern
     check_same_pattern(settings.token_pattern or pattern, vocabulary)
-    limited = settings.replaced(
-        diluted=False, views=vocabulary.views, token_pattern=pattern, **dict.fromkeys(EXTRA_VIEWS, False)
-    )
+    others = dict.fromkeys(EXTRA_VIEWS, False)
+    limited = settings.replaced(diluted=False, views=vocabulary.views, token_pattern=pattern, **others)
     check_own_words(limited)
     return limited
 

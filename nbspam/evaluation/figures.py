@@ -158,9 +158,8 @@ def _resample_scores(evaluation: Evaluation) -> dict[str, Resampled]:
 
     exact = compute(np.ones(len(evaluation)))
     count = intervals.choose_replicates(len(evaluation), max(1, evaluation.n_classes - 1)) if exact else 0
-    drawn = np.array(
-        [[*compute(weights).values()] for weights in intervals.draw_resamples(evaluation.truth, count)]
-    )
+    resamples = intervals.draw_resamples(evaluation.truth, count)
+    drawn = np.array([[*compute(weights).values()] for weights in resamples])
     return {key: Resampled(value, drawn[:, k]) for k, (key, value) in enumerate(exact.items())}
 
 

@@ -137,10 +137,8 @@ def _from_result_lines(text: str, where: str) -> Evaluation:
     rows = [_parse_line(line.strip(), f"{where}:{number}") for number, line in lines if line.strip()]
     names, judges, decisions, scores = zip(*rows, strict=True)
     found = {*judges, *decisions} - {labels.UNSURE}
-    # A file of ham alone is still about ham and spam.
-    classes = labels.sort_classes(
-        found | set(labels.HAM_AND_SPAM) if found <= set(labels.HAM_AND_SPAM) else found
-    )
+    plain = set(labels.HAM_AND_SPAM)
+    classes = labels.sort_classes(plain if found <= plain else found)  # a file of ham alone is about both
     number = {name: place for place, name in enumerate(classes)} | {labels.UNSURE: UNDECIDED}
     outcomes = [Outcome(number[one], score, ()) for one, score in zip(decisions, scores, strict=True)]
     truth = [number[name] for name in judges]

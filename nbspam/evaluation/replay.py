@@ -101,9 +101,8 @@ def parse_feedback(text: str) -> Feedback:
         number = -1.0
     if (kind == PARTIAL and 0 < number <= 1) or (kind == THICK and 0 <= number < inf):
         return Feedback(kind, number)
-    raise UsageError(
-        text[:40], "is not a kind of feedback", slug="feedback", option="feedback", allowed=FEEDBACK_KINDS
-    )
+    why = "is not a kind of feedback"
+    raise UsageError(text[:40], why, slug="feedback", option="feedback", allowed=FEEDBACK_KINDS)
 
 
 def replay(

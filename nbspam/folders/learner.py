@@ -285,9 +285,8 @@ class FolderLearner:
         results = [WOULD_LEARN] * len(mails)
         if mails and not self._is_dry:
             self._origin.source = self._source + folder.replace("\t", " ")  # a tab would begin another folder
-            results = learn_messages(
-                self._model, label, [("", data) for data in mails.values()], self._origin
-            )
+            messages = [("", data) for data in mails.values()]
+            results = learn_messages(self._model, label, messages, self._origin)
             self._box.mark(list(mails), label)
         for uid, result in zip(mails, results, strict=True):
             yield LearnedMail(result, label, f"{folder}/{uid}")

@@ -14,14 +14,7 @@ from __future__ import annotations
 
 from nbspam.errors import DamagedModelError, UsageError
 from nbspam.learning.old_lessons import read_old_lessons, remove_old_lesson
-from nbspam.model.calibration import (
-    CREDIT,
-    FIRST_CREDIT,
-    MAX_COVARIANCE,
-    Learner,
-    check_places,
-    first_weights,
-)
+from nbspam.model import calibration
 from nbspam.model.scorer import Scorer
 from nbspam.settings import Settings, parse_settings
 from nbspam.store.reader import Model, open_model
@@ -212,21 +205,21 @@ def _learn_calibration(updater: Updater, message: Counted, number: int) -> None:
     write_learner(updater, settings, learner)
 
 
-def make_learner(model: Model, settings: Settings) -> Learner | None:
+def make_learner(model: Model, settings: Settings) -> calibration.Learner | None:
     """What continues the calibration of the model; None if it has none, or has too many weights for that."""
     weights = model.calibration()
-    if not weights or not settings.averaged or len(weights) > MAX_COVARIANCE:
+    if not weights or not settings.averaged or len(weights) > calibration.MAX_COVARIANCE:
         return None
     covariance = model.covariance() or [[0.0] * len(weights) for _ in weights]
-    check_places(model.path, weights, len(model.classes), settings.kinds)
-    prior = first_weights(len(model.classes), settings.kinds)
-    credit = model.settings.get(CREDIT, str(FIRST_CREDIT))
+    calibration.check_places(model.path, weights, len(model.classes), settings.kinds)
+    prior = calibration.first_weights(len(model.classes), settings.kinds)
+    credit = model.settings.get(calibration.CREDIT, str(calibration.FIRST_CREDIT))
     if not (credit.isascii() and credit.isdecimal() and len(credit) < 10):
-        raise DamagedModelError(model.path, f"setting {CREDIT} {credit}")
-    return Learner(prior, (weights, covariance), int(credit))
+        raise DamagedModelError(model.path, f"setting {calibration.CREDIT} {credit}")
+    return calibration.Learner(prior, (weights, covariance), int(credit))
 
 
-def write_learner(updater: Updater, settings: Settings, learner: Learner) -> None:
+def write_learner(updater: Updater, settings: Settings, learner: calibration.Learner) -> None:
     """Write the calibration into the model."""
     updater.calibration(settings.kinds, learner.weights, learner.covariance)
-    updater.settings({CREDIT: str(learner.credit)})
+    updater.settings({calibration.CREDIT: str(learner.credit)})

@@ -214,7 +214,7 @@ def find_utf_16(payload: bytes, codec: str) -> str:
 
 
 def _is_wide(sample: bytes, is_marked: bool) -> bool:
-    """False if text with a mark or declaration of UTF-16 is ASCII, of which a few bytes may be broken."""
+    """False if text with a mark or declaration of UTF-16 is ASCII; a few bytes may be broken."""
     single = sample.count(0) - 2 * sample.count(b"\0\0")
     if single * 50 >= max(len(sample), 1) or (len(sample) < _SHORT_UTF_16 and not is_marked):
         return True

@@ -169,9 +169,7 @@ def trust_rows(block: Block, counts: Counts, found: Evidence) -> Floats:
     in_header = block.views[block.columns] == HEADER_VIEW
     tokens = np.bincount(block.rows()[in_header], minlength=len(block))
     shares = 1.0 - found.common[:, HEADER_VIEW]
-    rows = zip(
-        (tokens * shares).tolist(), shares.tolist(), (1.0 - found.common[:, RAW_VIEW]).tolist(), strict=True
-    )
+    rows = np.stack([tokens * shares, shares, 1.0 - found.common[:, RAW_VIEW]], axis=1).tolist()
     return np.where(tokens > 0, [usual.trust(*row) for row in rows], 1.0)
 
 

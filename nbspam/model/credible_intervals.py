@@ -69,9 +69,8 @@ class NormalInverseGamma(NamedTuple):
 
     def variance_interval(self) -> tuple[Any, Any]:
         """Equal-tailed interval of sigma^2."""
-        return self.scale / gammaincinv(self.shape, 1 - INTERVAL_TAIL), self.scale / gammaincinv(
-            self.shape, INTERVAL_TAIL
-        )
+        low, high = (gammaincinv(self.shape, tail) for tail in (INTERVAL_TAIL, 1 - INTERVAL_TAIL))
+        return self.scale / high, self.scale / low
 
 
 def normal_posterior(counts: FeatureCounts, prior: NormalInverseGamma | None = None) -> NormalInverseGamma:

@@ -302,9 +302,8 @@ class _Slice:
         chosen = self._informative(spreads)
         cells, times = self._cells.take(chosen), _TIMES.take(self._times.take(chosen), mode="clip")
         divisors = self._by_view(cells, times) + SHRINKAGE
-        return np.stack(
-            [self._by_view(cells, times * one.take(chosen)) / divisors for one in weights], axis=2
-        )
+        sums = [self._by_view(cells, times * one.take(chosen)) for one in weights]
+        return np.stack(sums, axis=2) / divisors[:, :, None]
 
     def _informative(self, spreads: Floats) -> Ints:
         """int64: which tokens count in their row's mean, see ViewEvidence.informative."""

@@ -69,9 +69,8 @@ def stream_sound(
     connection: Connection, table: str, columns: str, rest: str = "", values: Sequence[object] = ()
 ) -> Iterator[tuple[Any, ...]]:
     """The rows of SELECT `columns` FROM `table` `rest`; DamagedModelError for one against its rule."""
-    for *row, is_sound in connection.stream(
-        f"SELECT {columns}, {_rule_of(table)} FROM {table} {rest}", values
-    ):
+    query = f"SELECT {columns}, {_rule_of(table)} FROM {table} {rest}"
+    for *row, is_sound in connection.stream(query, values):
         if not is_sound:
             raise _unsound_error(connection, table)
         yield tuple(row)

@@ -20,8 +20,9 @@ from nbspam.store.merge import list_counted
 from nbspam.store.overlay import pack, unpack
 from nbspam.store.reader import OVERLAY_TABLES, Model, open_model, schema, state_digest
 from nbspam.store.rows import FIRST
-from nbspam.store.updater import PRUNED, Transaction, Updater
+from nbspam.store.updater import PRUNED, Transaction, Updater, clamp_counts
 from nbspam.store.writer import copy_model, hold_folder, new_model
+from nbspam.tokens.bag import N_VIEWS, VIEW_NAMES
 
 _SUBJECT = "subject:"  # how the tokens of its words begin
 PAGE_BYTES = 2_048  # with SQLite's 4,096 the empty tables take 80 kB; with 1,024, look-ups are slower
@@ -148,8 +149,6 @@ class _Rebase:
             own = _calibration_of(updater.model)
             old = Calibration(*unpack(self.calibration, updater.model.path))
             new = combine(_calibration_of(base), own, old)
-            for table in ("class", "view", "view_total"):  # to which the differences are added
-                self._write(table, self.ask(f"SELECT * FROM below.{table}"))
             unheld = self._move_messages()
             self._move_tokens()
             self._move_ledger()
@@ -193,10 +192,13 @@ class _Rebase:
                     held[message] = batch
         self._write("learned", [(*key, times) for key, times in learned.items() if times])
         self._move_moves(held)
-        messages = [0] * len(self.base.classes)
+        messages = [*self.base.messages]
         for (_, label, _), times in learned.items():
             messages[label] += times
-        self.updater.add(messages, ())
+        self._write(
+            "class",
+            [(k, name, n) for k, (name, n) in enumerate(zip(self.base.classes, messages, strict=True))],
+        )
         return [self._put_back(*message, n, message in held) for message, n in missing.items() if n]
 
     def _put_back(self, digest: int, label: int, times: int, is_held: bool) -> Unheld:
@@ -224,33 +226,45 @@ class _Rebase:
                 key = digest, label, held[digest, label]
             elif not times:
                 key = digest, label, batch
-                if not self.ask(
-                    "SELECT 1 FROM below.moved WHERE digest = ? AND class = ? AND batch = ?", key
-                ):
+                query = "SELECT 1 FROM below.moved WHERE digest = ? AND class = ? AND batch = ?"
+                if not self.ask(query, key):
                     continue
             moved[key] = times, self._renumber(until)
         self._write("moved", [(*key, *row) for key, row in moved.items()])
 
     def _move_tokens(self) -> None:
-        """Add the differences to the tokens of the base."""
-        by_batch: dict[int, list[tuple[Any, ...]]] = {}
+        """Write tokens and sums."""
+        base, rows = self.base, []
+        clamps = PRUNED in base.settings or PRUNED in self.updater.model.settings
+        below = base.counts([*self.tokens])
+        nothing = (0,) * len(self.updater.columns)
+        words = [*base.words]
+        totals = [
+            [n for pair in zip(*of, strict=True) for n in pair]
+            for of in zip(base.documents, base.occurrences, strict=True)
+        ]
         for key, (view, text, since, *own) in self.tokens.items():
-            by_batch.setdefault(self._renumber(since), []).append((key, view, text, *own))
-        self.updater.delete("token")
-        self.updater.pruned |= PRUNED in self.base.settings
-        try:
-            for batch, rows in by_batch.items():
-                self.updater.add((), rows, batch)
-        except UsageError:
-            why = "it has counted a message, but not its tokens"
-            raise DamagedModelError(self.base.path, why) from None
+            before = below.get(key, nothing)
+            after = [a + b for a, b in zip(before, own, strict=True)]
+            if clamps:
+                after = clamp_counts(after)
+            if min(after) < 0:
+                raise DamagedModelError(base.path, "it has counted a message, but not its tokens")
+            own = [a - b for a, b in zip(after, before, strict=True)]
+            if any(own):
+                rows.append((key, view, text, FIRST if key in below else self._renumber(since), *own))
+                words[view] += any(after) - (key in below)
+                totals[view] = [a + b for a, b in zip(totals[view], own, strict=True)]
+        self._write("token", rows)
+        self._write("view", [(view, VIEW_NAMES[view], n) for view, n in enumerate(words)])
+        places = [(view, k) for view in range(N_VIEWS) for k in range(len(base.classes))]
+        self._write("view_total", [(view, k, *totals[view][2 * k : 2 * k + 2]) for view, k in places])
 
     def _move_ledger(self) -> None:
         """Give the batches and sources of the overlay numbers after those of the base."""
         change = self.row[3] - self.sources
         batches = self.ask("SELECT number, time, source FROM main.batch")
-        self._write(
-            "batch", [(self._renumber(number), time, source + change) for number, time, source in batches]
-        )
+        moved = [(self._renumber(number), time, source + change) for number, time, source in batches]
+        self._write("batch", moved)
         sources = self.ask("SELECT number, name, own FROM main.source")
         self._write("source", [(number + change, *rest) for number, *rest in sources])

@@ -62,7 +62,6 @@ class Updater(Writer):
     """An open transaction on a model; made by Transaction.
 
     model : as it was when it was last read: at first, when the transaction began
-    pruned : tokens were taken out, see clamp_counts
     """
 
     def __init__(self, path: str, connection: Connection, base: str | None = None) -> None:
@@ -71,7 +70,7 @@ class Updater(Writer):
             attach_base(self.model, base)
         super().__init__(connection, len(self.model.classes))
         self.fixed_vocabulary = self.model.settings.get("vocabulary") == "fixed"
-        self.pruned = PRUNED in self.model.settings
+        self._pruned = PRUNED in self.model.settings
         self._entry, self._batch = ("", False, 0), 0
         written = read_digests(connection)
         if any(type(written.get(table)) is not int for table in DIGESTED):
@@ -140,7 +139,7 @@ class Updater(Writer):
         if after < 0:
             raise _never_counted()
         all_tokens = tokens
-        takes_pruned = self.pruned and times < 0
+        takes_pruned = self._pruned and times < 0
         if self.fixed_vocabulary or takes_pruned:
             tokens = self._join_unknown(tokens, takes_pruned)
         first, last = [0] * (2 * label), [0] * (len(self.columns) - 2 * label - 2)
@@ -177,9 +176,8 @@ class Updater(Writer):
     def forget_reviews(self) -> None:
         """Forget the filter's own verdicts that a person has replaced."""
         own = "SELECT batch.number FROM batch JOIN source ON source.number = batch.source WHERE own = 1"
-        self.change(
-            "moved", self.connection.ask(f"SELECT {DIGESTED['moved']} FROM moved WHERE batch IN ({own})")
-        )
+        query = f"SELECT {DIGESTED['moved']} FROM moved WHERE batch IN ({own})"
+        self.change("moved", self.connection.ask(query))
 
     def add(self, messages: Sequence[int], tokens: Iterable[tuple[Any, ...]], batch: int = 0) -> None:
         """Add counts to those of the model; negative counts remove.
@@ -209,7 +207,7 @@ class Updater(Writer):
         for key, view, text, *change in rows:
             view, _, *old = known.get(key, (view, 0, *nothing))
             new = [a + b for a, b in zip(old, change, strict=True)]
-            if self.pruned:
+            if self._pruned:
                 new = clamp_counts(new)
             if min(new) < 0:
                 raise _never_counted()
@@ -270,11 +268,8 @@ class Updater(Writer):
 
         moves : a person has labelled it
         """
-        rows = stream_sound(
-            self.connection, "autolearned", DIGESTED["autolearned"], f"WHERE {has_form_of('?1')}", (digest,)
-        )
         label = None
-        for form, label, tokens in [*rows]:
+        for form, label, tokens in read_rows(self.connection, "autolearned", digest):
             from nbspam.store.autolearned import unpack_tokens  # few messages were
 
             self.change("autolearned", [(form, label, tokens)])
@@ -305,9 +300,8 @@ class Transaction:
         self._turn.__enter__()
         try:
             self._connection = self._turn.open()
-            self._connection.execute(
-                f"PRAGMA busy_timeout = {int(1000 * BUSY_SECONDS)}"
-            )  # readers, at COMMIT
+            milliseconds = int(1000 * BUSY_SECONDS)  # that COMMIT waits for readers
+            self._connection.execute(f"PRAGMA busy_timeout = {milliseconds}")
             self._updater = Updater(self._path, self._connection, self._base)
             return self._updater
         except BaseException as error:
@@ -333,8 +327,8 @@ class Transaction:
             raise store_error(self._path, error) from None
 
 
-def read_rows(connection: Connection, table: str, digest: int) -> list[tuple[int, ...]]:
-    """The rows of `learned` or `moved` of a message, in whatever form."""
+def read_rows(connection: Connection, table: str, digest: int) -> list[tuple[Any, ...]]:
+    """The rows of `learned`, `moved` or `autolearned` of a message, in whatever form."""
     return [*stream_sound(connection, table, DIGESTED[table], f"WHERE {has_form_of('?1')}", (digest,))]
 
 

@@ -110,9 +110,8 @@ class Report(NamedTuple):
     def _repr_html_(self) -> str:
         """The table of figures, as notebooks show it."""
         head = "<tr><th>figure<th>value<th>95 % interval<th>what it says"
-        rows = [
-            "<tr><td>" + "<td>".join(map(html.escape, row[1:])) for row in list_figures(self.figures, True)
-        ]
+        shown = list_figures(self.figures, is_short=True)
+        rows = ["<tr><td>" + "<td>".join(map(html.escape, row[1:])) for row in shown]
         return f"<p>{html.escape(describe_decisions(self.figures))}</p><table>{head}{''.join(rows)}</table>"
 
     @property
@@ -205,9 +204,8 @@ def _drop_unset(scoring: Scoring) -> Scoring:
 
 def _open_mail(source: Paths, ham: Paths, spam: Paths, classes: Mapping[str, Paths] | None) -> Source:
     given = {name: _expand_paths(paths) for name, paths in (classes or {}).items()}
-    return open_labelled(
-        _expand_paths(source), ham=_expand_paths(ham), spam=_expand_paths(spam), classes=given
-    )
+    sources = _expand_paths(source)
+    return open_labelled(sources, ham=_expand_paths(ham), spam=_expand_paths(spam), classes=given)
 
 
 def _expand_paths(paths: Paths) -> list[str]:

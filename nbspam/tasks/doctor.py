@@ -168,9 +168,8 @@ def _examine_contents(path: str) -> Iterator[Finding]:
     with open_model(path) as model:
         text = f"{sum(model.messages):,} messages ({format_counts(model.classes, model.messages)})"
         yield Finding("counted", f"{text}; last changed {_format_time(os.path.getmtime(path))}")
-        yield Finding(
-            "decisions", describe_loss(load_loss(model.settings, model.classes, path), model.classes)
-        )
+        loss = load_loss(model.settings, model.classes, path)
+        yield Finding("decisions", describe_loss(loss, model.classes))
         yield from _examine_autolearned(model)
         yield from _examine_amount(model)
         yield _examine_calibration(model)
@@ -178,9 +177,8 @@ def _examine_contents(path: str) -> Iterator[Finding]:
         twice = contradictions(model)
         if twice:
             text = f"messages that are counted in more than one class: {twice:,}"
-            yield _note(
-                "labels", text, "train again, which names them: nbspam train `replace` `verbose` SOURCE"
-            )
+            remedy = "train again, which names them: nbspam train `replace` `verbose` SOURCE"
+            yield _note("labels", text, remedy)
 
 
 def _examine_autolearned(model: Model) -> Iterator[Finding]:

@@ -42,25 +42,28 @@ NO_EVIDENCE = {
     "verdicts of other filters": _split_names(
         """
         ctch-* ironport-sdr spam-* spamdiagnostic* x-*-metrics* x-*mailscanner* x-*spam*
-        x-aes-category* x-amavis-* x-amp-* x-aol-global-disposition x-asg-* x-assp-* x-auth-result
-        x-authority-analysis* x-authority-info* x-barracuda-* x-bayes* x-bitdefender* x-bogosity*
-        x-boxtrapper x-brightmail* x-canit* x-cfilter-loop x-clamav* x-clapf-* x-cloudmark-* x-clx-*
-        x-cm-analysis* x-cm-score* x-cmae-* x-cnfs-analysis* x-crm114-* x-ctch-* x-cyren-* x-dcc-*
-        x-dkim-result x-drweb-* x-eavas* x-eopattributedmessage x-eoptenantattributedmessage x-eset*
-        x-f-secure-* x-feas-* x-filter-score x-fireeye* x-fortimail-* x-fuglu-* x-gfi* x-gm-phishy*
-        x-greylist* x-ham-report* x-hammie-* x-haraka-* x-hmailserver-* x-icl-* x-imss-* x-ipas-*
-        x-ironport* x-junk* x-kaspersky* x-klms-* x-kse-* x-mailcleaner-* x-mailcontrol-*
-        x-mailfoundry* x-mantsh* x-mdav-* x-me-authentication-results* x-me-bayesian x-me-cm*
-        x-me-content x-me-vs* x-mimecast-bulk* x-mimecast-impersonation* x-mimedefang-*
-        x-mirapoint-* x-mlf-* x-mox-reason x-mras* x-ms-exchange-atp* x-ms-exchange-eopdirect
-        x-ms-exchange-forest-* x-ms-exchange-organization-* x-ms-exchange-transport-endtoendlatency
-        x-mxscan-* x-nai-* x-nas-* x-nod32* x-pmx-* x-policyd-weight x-pps-* x-prerbls x-pstn-*
-        x-purgate* x-pyzor* x-qmail-scanner-* x-quarantine-id* x-razor* x-rbl-*
-        x-recommended-action* x-rspamd-* x-sa-* x-sbrs x-scanned-by x-scanner x-sea-* x-sendergroup
-        x-sid-* x-smartermail-* x-sophos-* x-spf-scan-by x-sta-* x-starscan* x-surgate-* x-switch*
-        x-symantec* x-symc-* x-text-classification* x-tm-as-* x-tmase-* x-ui-filterresults*
-        x-ui-out-filterresults* x-univie-* x-vade* x-vipre-* x-vr-* x-watchguard-* x-whitelist*
-        x-wum-* x-xfinity-v*
+        x-aes-category* x-amavis-* x-amp-* x-analysisout x-annoyance-filter-*
+        x-aol-global-disposition x-asg-* x-assp-* x-auth-result x-authority-analysis*
+        x-authority-info* x-barracuda-* x-bayes* x-bitdefender* x-bogosity* x-boxtrapper
+        x-brightmail* x-canit* x-cfilter-loop x-clamav* x-clapf-* x-cloud-security-* x-cloudmark-*
+        x-clx-* x-cm-analysis* x-cm-score* x-cmae-* x-cnfs-analysis* x-crm114-* x-ctch-* x-cyren-*
+        x-dcc-* x-declude-* x-dkim-result x-drweb-* x-eavas* x-eopattributedmessage
+        x-eoptenantattributedmessage x-eset* x-f-secure-* x-feas-* x-filter-score x-fireeye*
+        x-forefront-* x-fortimail-* x-fuglu-* x-gfi* x-gm-phishy* x-greylist* x-ham-report*
+        x-hammie-* x-haraka-* x-hmailserver-* x-icl-* x-imss-* x-ipas-* x-ironport* x-junk*
+        x-kaspersky* x-klms-* x-kse-* x-mailcleaner-* x-mailcontrol-* x-mailfoundry* x-mantsh*
+        x-mdav-* x-me-authentication-results* x-me-bayesian x-me-cm* x-me-content x-me-vs*
+        x-mimecast-bulk* x-mimecast-impersonation* x-mimedefang-* x-mirapoint-* x-mlf-*
+        x-mox-reason x-mras* x-ms-exchange-atp* x-ms-exchange-eopdirect x-ms-exchange-forest-*
+        x-ms-exchange-organization-* x-ms-exchange-transport-endtoendlatency x-mxl-* x-mxscan-*
+        x-nai-* x-nas-* x-nod32* x-pmx-* x-policyd-weight x-popfile-* x-pps-* x-prerbls
+        x-pstn-* x-purgate* x-pyzor* x-qmail-scanner-* x-quarantine-id* x-razor*
+        x-rbl-* x-recommended-action* x-rspamd-* x-sa-* x-sasi-* x-sbrs x-scanned-by x-scanner
+        x-sea-* x-sendergroup x-sid-* x-smartermail-* x-sophos-* x-spf-scan-by x-sta-* x-starscan*
+        x-surgate-* x-switch* x-symantec* x-symc-* x-text-classification* x-threatscanner-*
+        x-tm-as-* x-tmase-* x-ui-filterresults* x-ui-out-filterresults* x-univie-* x-vade*
+        x-vipre-* x-vr-* x-watchguard-* x-whitelist* x-wum-* x-xfinity-v* x-yahoofiltered*
+        x-ymailisg
         """
     ),
 }

@@ -26,37 +26,39 @@ const NAMES: [&str; 11] = [
 ];
 const BEGINNINGS: [&str; 4] = ["cmm-x-", "ctch-", "spam-", "spamdiagnostic"];
 /// What follows `x-` in whole names, in order.
-const X_NAMES: [&str; 63] = [
-    "account-key", "aol-global-disposition", "auth-result", "boxtrapper", "cfilter-loop", "content-length",
-    "cursor-pos", "delivery-id", "dkim-result", "eopattributedmessage", "eoptenantattributedmessage",
-    "filter-score", "flags", "folder", "from-line", "from_", "gm-labels", "gm-msgid", "gm-raw", "gm-thrid",
-    "identity-key", "keywords", "kmail-cryptomessageformat", "kmail-cursorpos", "kmail-dictionary",
-    "kmail-drafts", "kmail-encryptionstate", "kmail-fcc", "kmail-filtered", "kmail-identity",
-    "kmail-link-message", "kmail-link-type", "kmail-mdn-sent", "kmail-redirect-from", "kmail-signaturestate",
-    "kmail-templates", "kmail-transport", "length", "me-bayesian", "me-content", "message-info",
-    "message-status", "mox-reason", "ms-exchange-eopdirect", "ms-exchange-processed-by-bccfoldering",
-    "ms-exchange-transport-endtoendlatency", "ms-userlastlogontime", "our-headers", "our-replyto",
-    "policyd-weight", "prerbls", "reply-mbox", "reply-uid", "sbrs", "scanned-by", "scanner", "sendergroup",
-    "spf-scan-by", "status", "store-info", "tuid", "uniform-type-identifier",
-    "universally-unique-identifier",
+const X_NAMES: [&str; 65] = [
+    "account-key", "analysisout", "aol-global-disposition", "auth-result", "boxtrapper", "cfilter-loop",
+    "content-length", "cursor-pos", "delivery-id", "dkim-result", "eopattributedmessage",
+    "eoptenantattributedmessage", "filter-score", "flags", "folder", "from-line", "from_", "gm-labels",
+    "gm-msgid", "gm-raw", "gm-thrid", "identity-key", "keywords", "kmail-cryptomessageformat",
+    "kmail-cursorpos", "kmail-dictionary", "kmail-drafts", "kmail-encryptionstate", "kmail-fcc",
+    "kmail-filtered", "kmail-identity", "kmail-link-message", "kmail-link-type", "kmail-mdn-sent",
+    "kmail-redirect-from", "kmail-signaturestate", "kmail-templates", "kmail-transport", "length",
+    "me-bayesian", "me-content", "message-info", "message-status", "mox-reason", "ms-exchange-eopdirect",
+    "ms-exchange-processed-by-bccfoldering", "ms-exchange-transport-endtoendlatency", "ms-userlastlogontime",
+    "our-headers", "our-replyto", "policyd-weight", "prerbls", "reply-mbox", "reply-uid", "sbrs",
+    "scanned-by", "scanner", "sendergroup", "spf-scan-by", "status", "store-info", "tuid",
+    "uniform-type-identifier", "universally-unique-identifier", "ymailisg",
 ];
 /// What follows `x-` in beginnings of names, in order; none begins with another one.
-const X_BEGINNINGS: [&str; 126] = [
-    "aes-category", "amavis-", "amp-", "apple-", "asg-", "assp-", "authority-analysis", "authority-info",
-    "barracuda-", "bayes", "bitdefender", "bogosity", "brightmail", "cached-", "canit", "clamav", "clapf-",
-    "claws-", "cloudmark-", "clx-", "cm-analysis", "cm-score", "cmae-", "cnfs-analysis", "crm114-", "ctch-",
-    "cyren-", "cyrus-", "dbox-", "dcc-", "drweb-", "eavas", "eset", "evolution", "f-secure-", "feas-",
-    "fetchmail-", "fireeye", "fortimail-", "fuglu-", "getmail-", "gfi", "gm-phishy", "gmail-", "gnus-",
-    "greylist", "ham-report", "hammie-", "haraka-", "hmailserver-", "icl-", "imap", "imss-", "incoming",
-    "ipas-", "ironport", "junk", "kaspersky", "klms-", "kse-", "label", "mailcleaner-", "mailcontrol-",
-    "mailfoundry", "mantsh", "mdav-", "me-authentication-results", "me-cm", "me-vs", "message-delivery",
-    "mimecast-bulk", "mimecast-impersonation", "mimedefang-", "mirapoint-", "mlf-", "mozilla-", "mras",
-    "ms-exchange-atp", "ms-exchange-forest-", "ms-exchange-organization-", "mutt-", "mxscan-", "nai-",
-    "nas-", "nod32", "offlineimap", "pmx-", "pps-", "pstn-", "purgate", "pyzor", "qmail-scanner-",
-    "quarantine-id", "razor", "rbl-", "recommended-action", "rmail-", "rspamd-", "sa-", "sea-", "sid-",
-    "sieve", "smartermail-", "sophos-", "sta-", "starscan", "surgate-", "switch", "sylpheed-", "symantec",
-    "symc-", "text-classification", "tm-as-", "tmase-", "ui-filterresults", "ui-out-filterresults", "uid",
-    "univie-", "vade", "vipre-", "vm-", "vr-", "watchguard-", "whitelist", "wum-", "xfinity-v",
+const X_BEGINNINGS: [&str; 135] = [
+    "aes-category", "amavis-", "amp-", "annoyance-filter-", "apple-", "asg-", "assp-", "authority-analysis",
+    "authority-info", "barracuda-", "bayes", "bitdefender", "bogosity", "brightmail", "cached-", "canit",
+    "clamav", "clapf-", "claws-", "cloud-security-", "cloudmark-", "clx-", "cm-analysis", "cm-score",
+    "cmae-", "cnfs-analysis", "crm114-", "ctch-", "cyren-", "cyrus-", "dbox-", "dcc-", "declude-", "drweb-",
+    "eavas", "eset", "evolution", "f-secure-", "feas-", "fetchmail-", "fireeye", "forefront-", "fortimail-",
+    "fuglu-", "getmail-", "gfi", "gm-phishy", "gmail-", "gnus-", "greylist", "ham-report", "hammie-",
+    "haraka-", "hmailserver-", "icl-", "imap", "imss-", "incoming", "ipas-", "ironport", "junk", "kaspersky",
+    "klms-", "kse-", "label", "mailcleaner-", "mailcontrol-", "mailfoundry", "mantsh", "mdav-",
+    "me-authentication-results", "me-cm", "me-vs", "message-delivery", "mimecast-bulk",
+    "mimecast-impersonation", "mimedefang-", "mirapoint-", "mlf-", "mozilla-", "mras", "ms-exchange-atp",
+    "ms-exchange-forest-", "ms-exchange-organization-", "mutt-", "mxl-", "mxscan-", "nai-", "nas-", "nod32",
+    "offlineimap", "pmx-", "popfile-", "pps-", "pstn-", "purgate", "pyzor", "qmail-scanner-",
+    "quarantine-id", "razor", "rbl-", "recommended-action", "rmail-", "rspamd-", "sa-", "sasi-", "sea-",
+    "sid-", "sieve", "smartermail-", "sophos-", "sta-", "starscan", "surgate-", "switch", "sylpheed-",
+    "symantec", "symc-", "text-classification", "threatscanner-", "tm-as-", "tmase-", "ui-filterresults",
+    "ui-out-filterresults", "uid", "univie-", "vade", "vipre-", "vm-", "vr-", "watchguard-", "whitelist",
+    "wum-", "xfinity-v", "yahoofiltered",
 ];
 /// What is somewhere in a name that begins with `x-`.
 const WORDS: [&str; 3] = ["-metrics", "mailscanner", "spam"];
