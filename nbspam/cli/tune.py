@@ -44,7 +44,7 @@ def tune_command(seed: int, json: bool, write: bool, model: str, replace: bool, 
         for name in list_given(("model", "replace")):
             raise UsageError(f"--{name}", "belongs to --write", "add --write, or leave it out", "usage")
     quiet, jobs, source = given["quiet"], given["jobs"], open_source(given)
-    corpus = read_source(source, given, Settings().wanted)
+    corpus = read_source(source, jobs, Settings().wanted, quiet)
     skipped = [*source.skipped, *corpus.skipped]
     with steps("Trying", STEPS, quiet) as advance:
         tuning = tune(corpus, seed, jobs, advance)
