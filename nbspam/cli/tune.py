@@ -6,11 +6,12 @@ from typing import Any
 
 import click
 
-from nbspam.cli import amount, plain, say, tables, with_flags
+from nbspam.cli import plain, say, tables, with_flags
 from nbspam.cli.options import SOURCE, list_given, options
 from nbspam.cli.progress import check_all_read, steps, train_summary
 from nbspam.cli.shared import check_new_model, open_source, read_source
 from nbspam.errors import UsageError
+from nbspam.labels import amount
 from nbspam.settings import Settings
 from nbspam.tasks.train import train_model
 from nbspam.tasks.tune import LEVEL, PLANS, ROWS, STEPS, Candidate, Tuning, plan_training, tune
