@@ -1,4 +1,4 @@
-"""Class names and their order: ham is first, spam is last.
+"""Class names and their order: ham is first, spam is last; and how counts are written for people.
 
 Other rooms use class numbers 0 .. K-1 in this order.
 """
@@ -49,6 +49,11 @@ def sort_classes(names: "set[str] | list[str] | tuple[str, ...]") -> tuple[str, 
 def find_spam(names: tuple[str, ...]) -> int | None:
     """The number of the class spam, whose probability a verdict reports; None without spam."""
     return names.index(SPAM) if SPAM in names else None
+
+
+def amount(number: int, unit: str) -> str:
+    """`1 message`, `2,992 messages`."""
+    return f"{number:,} {unit}" if number == 1 else f"{number:,} {unit}s"
 
 
 def format_counts(names: "Sequence[str]", messages: "Sequence[int]") -> str:

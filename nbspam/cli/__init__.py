@@ -10,7 +10,7 @@ import os
 import sys
 
 from nbspam.errors import BadDataError, MissingExtraError, UsageError
-from nbspam.labels import format_counts, parse_class_name
+from nbspam.labels import amount, format_counts, parse_class_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -44,11 +44,6 @@ def say(text: str, quiet: bool = False) -> None:
     """Write lines for people to stderr, unless they asked for quiet."""
     if not quiet:
         sys.stderr.write(text + "\n")
-
-
-def amount(number: int, unit: str) -> str:
-    """`1 message`, `2,992 messages`."""
-    return f"{number:,} {unit}" if number == 1 else f"{number:,} {unit}s"
 
 
 def done_text(done: dict[str, int]) -> str:

@@ -4,12 +4,13 @@ from math import isnan
 
 import click
 
-from nbspam.cli import amount, plain
+from nbspam.cli import plain
 from nbspam.cli.options import ANY_PATH, options
 from nbspam.cli.progress import steps
 from nbspam.cli.tables import console, fit_table, print_sentence, table, write_json
 from nbspam.evaluation.comparison import Comparison, Difference, compare
 from nbspam.evaluation.formats import read_evaluation
+from nbspam.labels import amount
 
 
 @click.command("compare")

@@ -127,7 +127,7 @@ def _judge_anew(method: str, given: dict[str, Any]) -> tuple[Evaluation, Skipped
     n_folds = given["folds"]
     feedback = parse_feedback(given["feedback"])
     with shared.open_workers(given) as jobs:
-        corpus = shared.read_source(source, given | {"jobs": jobs}, plan.settings.wanted)
+        corpus = shared.read_source(source, jobs, plan.settings.wanted, given["quiet"])
         total = {"folds": n_folds, "holdout": 1}.get(method, len(corpus.block))
         with progress.steps(method.capitalize(), total, given["quiet"]) as advance:
             if method == "folds":

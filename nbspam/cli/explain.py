@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from nbspam.cli import amount, plain
+from nbspam.cli import plain
 from nbspam.cli.classify import STDIN_NAME, ReadableMessages
 from nbspam.cli.options import OTHER_SCORING, options
 from nbspam.cli.reasons import describe_same_text, describe_verdict
@@ -18,7 +18,7 @@ from nbspam.cli.tables import console, day, fit_table, scoring_text, table, utc,
 from nbspam.corpus.heads import read_head
 from nbspam.explain import Clue, Explanation, SameText, Sum
 from nbspam.filter import Filter, open_filter
-from nbspam.labels import format_counts
+from nbspam.labels import amount, format_counts
 from nbspam.model.features import bin_text
 from nbspam.store.ledger import find_first_times
 from nbspam.tasks.start import choose_model

@@ -5,7 +5,7 @@ from contextlib import closing
 
 import click
 
-from nbspam.cli import amount, messages_text, plain
+from nbspam.cli import messages_text, plain
 from nbspam.cli.classify import show_left_out
 from nbspam.cli.options import options
 from nbspam.cli.progress import check_all_read, steps
@@ -13,7 +13,7 @@ from nbspam.cli.tables import console, print_sentence
 from nbspam.corpus.labelled import open_unsorted
 from nbspam.errors import MissingExtraError, NoInputError, UsageError
 from nbspam.filter import open_filter
-from nbspam.labels import HAM_AND_SPAM
+from nbspam.labels import HAM_AND_SPAM, amount
 from nbspam.tasks.label import Labelling
 
 

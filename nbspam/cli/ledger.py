@@ -5,11 +5,11 @@ from datetime import datetime
 
 import click
 
-from nbspam.cli import amount, done_text, plain, say, write_text
+from nbspam.cli import done_text, plain, say, write_text
 from nbspam.cli.options import ANY_PATH, options
 from nbspam.cli.tables import day, print_rows, utc, write_json
 from nbspam.errors import NoInputError, UsageError
-from nbspam.labels import format_counts
+from nbspam.labels import amount, format_counts
 from nbspam.learning.undo import choose_entries, find_lessons, take_back
 from nbspam.store.ledger import list_entries
 from nbspam.store.reader import open_model

@@ -8,13 +8,13 @@ from math import isfinite
 import click
 from rich.table import Table
 
-from nbspam.cli import amount, error_text, messages_text, plain, say, write_text
+from nbspam.cli import error_text, messages_text, plain, say, write_text
 from nbspam.cli.classify import STDIN_NAME, open_input
 from nbspam.cli.options import ANY_PATH, LongGroup, options
 from nbspam.cli.shared import check_new_model, check_writable, write_lines
 from nbspam.cli.tables import console, fit_table, print_sentence, table, write_json
 from nbspam.errors import BadDataError, NbspamError, UsageError
-from nbspam.labels import HAM_AND_SPAM, format_counts
+from nbspam.labels import HAM_AND_SPAM, amount, format_counts
 from nbspam.learning.autolearn import forget_autolearned
 from nbspam.model.features import bin_text, make_bins
 from nbspam.store.check import check_model

@@ -9,9 +9,9 @@ from contextlib import AbstractContextManager, contextmanager
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from nbspam.cli import amount, plain, say
+from nbspam.cli import plain, say
 from nbspam.corpus.source import Source, unread_error
-from nbspam.labels import HAM_AND_SPAM, format_counts
+from nbspam.labels import HAM_AND_SPAM, amount, format_counts
 
 if TYPE_CHECKING:
     from nbspam.corpus.item import Skipped

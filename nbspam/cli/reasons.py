@@ -5,9 +5,10 @@ A token tells by its beginning what it is of (docs/tokens.md).  Here is what peo
 
 from collections.abc import Sequence
 
-from nbspam.cli import amount, plain
+from nbspam.cli import plain
 from nbspam.decision import UNDECIDED
 from nbspam.explain import Clue, Explanation, SameText
+from nbspam.labels import amount
 
 MAX_REASONS = 3
 MAX_NAMED = 3  # things of one reason, such as words

@@ -59,10 +59,10 @@ def open_workers(given: dict[str, Any]) -> AbstractContextManager[int | Cluster]
     return open_cluster(given["scheduler"] or "", given["local_cluster"] or 0)
 
 
-def read_source(source: Source, given: dict[str, Any], wanted: frozenset[str]) -> Corpus:
+def read_source(source: Source, jobs: int | Cluster, wanted: frozenset[str], quiet: bool) -> Corpus:
     """All mail of a source, read once."""
-    with message_steps("Reading", source, given["quiet"]) as advance:
-        mail, jobs = iterate_mail(source, given["jobs"]), given["jobs"]
+    with message_steps("Reading", source, quiet) as advance:
+        mail = iterate_mail(source, jobs)
         return read_corpus(mail, source.classes, jobs, source.ordered_by_index, advance, wanted)
 
 

@@ -6,14 +6,14 @@ from contextlib import closing
 
 import click
 
-from nbspam.cli import amount, done_text, plain, say, write_text
+from nbspam.cli import done_text, plain, say, write_text
 from nbspam.cli.options import options
 from nbspam.cli.progress import check_all_read
 from nbspam.corpus.folder_names import UNCLEAR
 from nbspam.corpus.walk import OUT_OF_TREE
 from nbspam.folders import learner
 from nbspam.folders.maildirs import Maildirs
-from nbspam.labels import HAM_AND_SPAM
+from nbspam.labels import HAM_AND_SPAM, amount
 from nbspam.learning.learn import check_classes
 
 # Why nothing was learned: from what, in the singular, and what to know about it.

@@ -6,11 +6,12 @@ from typing import Any
 
 import click
 
-from nbspam.cli import amount, plain, say, tables, with_flags
+from nbspam.cli import plain, say, tables, with_flags
 from nbspam.cli.options import SOURCE, list_given, options
 from nbspam.cli.progress import check_all_read, steps, train_summary
 from nbspam.cli.shared import check_new_model, open_source, read_source
 from nbspam.errors import UsageError
+from nbspam.labels import amount
 from nbspam.settings import Settings
 from nbspam.tasks.train import train_model
 from nbspam.tasks.tune import LEVEL, PLANS, ROWS, STEPS, Candidate, Tuning, plan_training, tune
@@ -44,7 +45,7 @@ def tune_command(seed: int, json: bool, write: bool, model: str, replace: bool, 
         for name in list_given(("model", "replace")):
             raise UsageError(f"--{name}", "belongs to --write", "add --write, or leave it out", "usage")
     quiet, jobs, source = given["quiet"], given["jobs"], open_source(given)
-    corpus = read_source(source, given, Settings().wanted)
+    corpus = read_source(source, jobs, Settings().wanted, quiet)
     skipped = [*source.skipped, *corpus.skipped]
     with steps("Trying", STEPS, quiet) as advance:
         tuning = tune(corpus, seed, jobs, advance)

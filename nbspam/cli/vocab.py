@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from nbspam.cli import amount, messages_text, plain, say
+from nbspam.cli import messages_text, plain, say
 from nbspam.cli.options import ANY_PATH, SOURCE, LongGroup, options
 from nbspam.cli.progress import check_all_read, message_steps
 from nbspam.cli.shared import check_writable, list_inputs, open_output, open_source, write_lines
@@ -21,7 +21,7 @@ from nbspam.corpus.vocabulary import (
     read_word_list,
 )
 from nbspam.errors import UsageError
-from nbspam.labels import format_counts
+from nbspam.labels import amount, format_counts
 from nbspam.store.check import TokenRow
 from nbspam.tokens.own_words import match_words
 from nbspam.tokens.words import split_words

@@ -64,10 +64,8 @@ def resample_confusions(counts: Ints) -> Ints:
     Drawing messages within a class and counting decisions is one multinomial draw a row.
     """
     random = np.random.default_rng(RESAMPLING_SEED)
-    sizes = counts.sum(axis=1)
-    rows = [
-        random.multinomial(n, row / max(n, 1), MOST_REPLICATES) for n, row in zip(sizes, counts, strict=True)
-    ]
+    classes = zip(counts.sum(axis=1), counts, strict=True)
+    rows = [random.multinomial(n, row / max(n, 1), MOST_REPLICATES) for n, row in classes]
     return np.stack(rows, axis=1)
 
 

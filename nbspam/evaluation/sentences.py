@@ -2,6 +2,7 @@
 
 from nbspam.evaluation.figures import AT_HM, Summary
 from nbspam.evaluation.outcomes import Evaluation
+from nbspam.labels import amount
 
 STRANGE = "This mail is unlike the mail of training: learn 60 messages with `nbspam label`."
 
@@ -16,13 +17,13 @@ def describe_decisions(found: Summary) -> str:
         if found[key] is not None:
             number = round(found[key] * found[whole] / 100)
             some = {0: "none was", 1: "one was"}.get(number, f"{number:,} were")
-            said.append(f"of {_format_count(found[whole], noun)} {some} {fate} ({found[key]:.2f} %)")
+            said.append(f"of {amount(found[whole], noun)} {some} {fate} ({found[key]:.2f} %)")
     if not said:
         said.append(f"{found['accuracy_percent']:.2f} % were put into the right class")
     if found["unsure_percent"]:
-        unsure = _format_count(sum(row[-1] for row in found["confusion"]), "message")
+        unsure = amount(sum(row[-1] for row in found["confusion"]), "message")
         said.append(f"on {unsure} the filter did not decide ({found['unsure_percent']:.2f} %)")
-    return f"{_format_count(found['messages'], 'message')} judged: {'; '.join(said)}."
+    return f"{amount(found['messages'], 'message')} judged: {'; '.join(said)}."
 
 
 def describe_scores(found: Summary) -> list[str]:
@@ -74,7 +75,3 @@ def describe_method(evaluation: Evaluation) -> str:
 def is_strange(number: int, messages: int) -> bool:
     """True if most of the messages are unlike the mail of training."""
     return 2 * number > messages
-
-
-def _format_count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"

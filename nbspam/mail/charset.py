@@ -34,7 +34,6 @@ _ASCII_TEXT = bytes([*range(9, 14), *range(32, 127)])
 _UTF_8 = b"\xef\xbb\xbf"  # its mark; that of UTF-32 means nothing to a browser
 _MOST_OF_UTF_8 = 0.34  # of its characters beyond ASCII that may be broken
 _MOST_IF_DECLARED = 0.5  # the same of text that is declared as UTF-8: quotes of Windows in it are not
-_C1 = bytes(range(128, 160))
 # These bytes in windows-1252; the five undefined ones are control characters, as in browsers.
 WINDOWS_C1 = "€\x81‚ƒ„…†‡ˆ‰Š‹Œ\x8dŽ\x8f\x90‘’“”•–—˜™š›œ\x9džŸ"
 _CP1252 = "".join([*map(chr, range(128)), WINDOWS_C1, *map(chr, range(160, 256))])
@@ -101,8 +100,6 @@ def decode_with(codec: str, payload: bytes) -> str:
         payload = payload[: len(payload) & ~1]  # without a line end of one byte, which a server added
     if codec != "cp1252":
         return payload.decode(codec, "replace")
-    if len(payload.translate(None, _C1)) == len(payload):
-        return payload.decode("latin-1")
     return codecs.charmap_decode(payload, "strict", _CP1252)[0]
 
 

@@ -265,9 +265,8 @@ class _Slice:
         self._counts, self._times = counts.take(known, axis=1), block.counts[pairs].take(known)
         self._totals, self._words = seen.totals[:, :, rows], seen.words[:, rows]
         self._every = self._by_view(cells)
-        self._strong, self._weak = (
-            (settings.threshold * least).take(self._views) for least in (_STRONG, _WEAK)
-        )
+        self._strong = (settings.threshold * _STRONG).take(self._views)
+        self._weak = (settings.threshold * _WEAK).take(self._views)
 
     def results(self) -> tuple[Floats, Floats, Floats]:
         """Evidence of words, the share of tokens that were never met, and the evidence of the measures.

@@ -158,9 +158,8 @@ class BernoulliLaw(WordLaw):
         self.histogram = [add_zero_count(h, totals.vocabulary_size) for h in totals.histogram("documents")]
         self.concentration = [m + 2 * alpha for m in totals.messages]
         for k, histogram in enumerate(self.histogram):
-            absent = [
-                (count, words, log_absent(count, self.messages[k], alpha)) for count, words in histogram
-            ]
+            messages = self.messages[k]
+            absent = [(count, words, log_absent(count, messages, alpha)) for count, words in histogram]
             self.certain[k] = sum(words for count, words, nats in absent if nats == -inf and count > 0)
             self.base[k] = fsum(words * nats for count, words, nats in absent if nats > -inf or count == 0)
 

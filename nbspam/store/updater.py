@@ -189,10 +189,8 @@ class Updater(Writer):
         tokens = iter(tokens)
         while rows := list(islice(tokens, _ROWS_AT_ONCE)):
             self._add_rows(rows, batch)
-        self.connection.executemany(
-            "UPDATE class SET messages = messages + ? WHERE number = ?",
-            [(count, number) for number, count in enumerate(messages) if count],
-        )
+        changes = [(count, number) for number, count in enumerate(messages) if count]
+        self.connection.executemany("UPDATE class SET messages = messages + ? WHERE number = ?", changes)
 
     def _add_rows(self, rows: list[tuple[Any, ...]], batch: int) -> None:
         columns, nothing = ", ".join(["view", "since", *self.columns]), (0,) * len(self.columns)

@@ -223,9 +223,8 @@ def _examine_calibration(model: Model) -> Finding:
         return Finding("calibrated", text)
     own = count_learned(model)
     if own < 2 * MIN_CALIBRATION or not can_calibrate(model.messages):
-        text = (
-            f"hardly: {own:,} messages are your own, and {MIN_CALIBRATION} of each of two classes are needed"
-        )
+        needed = f"{MIN_CALIBRATION} of each of two classes are needed"
+        text = f"hardly: {own:,} messages are your own, and {needed}"
         return _note("calibrated", text, LEARN_MORE)
     return Finding("calibrated", "yes: the weights of the views were learned from your mail")
 
