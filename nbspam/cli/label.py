@@ -43,7 +43,7 @@ def label_command(folders: tuple[str, ...], model: str, start: str, jobs: int) -
         remedy = "without a screen: nbspam learn CLASS FILE"
         raise UsageError("label", "needs a terminal", remedy, "no-terminal")
     source = open_unsorted(folders)
-    items = [*source.items()]
+    items = [item._replace(small=None) for item in source.items()]
     out = console(is_error=True)
     show_left_out(source.left_out)
     if not items:

@@ -63,7 +63,8 @@ class Item(NamedTuple):
     label : canonical class name, '' where unlabelled
     path  : the file it is in
     span  : its place in an mbox; None if it is the whole file
-    data  : its bytes if they are few, or come from a stream that cannot be read twice; else None
+    data  : its bytes if it comes from a stream that cannot be read twice, else None
+    small : its bytes if they are few and were read by the walk; leave them out of an item that is kept
     """
 
     name: str
@@ -71,11 +72,13 @@ class Item(NamedTuple):
     path: str
     span: Span | None = None
     data: bytes | None = None
+    small: bytes | None = None
 
     def read(self, limit: int = MAX_READ_BYTES) -> bytes:
         """The first bytes of the message, by default all that can matter; OSError if it cannot be read."""
-        if self.data is not None:
-            return self.data[:limit]
+        known = self.data if self.small is None else self.small
+        if known is not None:
+            return known[:limit]
         with open_message(self.path) as file:
             if self.span:
                 file.seek(self.span.start)

@@ -149,7 +149,7 @@ class MailFile(NamedTuple):
         head : what the file begins with, if that was read
         """
         is_whole = 0 < len(head) <= _KEPT_BYTES and not head[:1].isdigit()  # as .emlx
-        return Item(self.path, self.label, self.path, data=head if is_whole else None)
+        return Item(self.path, self.label, self.path, small=head if is_whole else None)
 
     def _explain(self, head: bytes, file: BinaryIO) -> str:
         """Why a file that is no mbox is no mail to learn from, or ''.  head : what it begins with"""
@@ -183,8 +183,9 @@ class MailFile(NamedTuple):
             return
         only = find_only_message(head) if len(head) < _CHUNK_BYTES else None
         if only:
-            is_kept = is_held or len(head) <= _KEPT_BYTES
-            found = iter([self._judge(head[slice(*only)], Span(*only), is_kept, notes.seen)])
+            reason, item = self._judge(head[slice(*only)], Span(*only), is_held, notes.seen)
+            small = unquote(head[slice(*only)]) if len(head) <= _KEPT_BYTES else None
+            found = iter([(reason, item._replace(small=small))])
         else:
             chunks = chain((head,), iter(lambda: stream.read(_CHUNK_BYTES), b""))
             found = self._mbox_items(chunks, is_held, notes.seen)
@@ -251,7 +252,7 @@ class MailFile(NamedTuple):
         own.seen = notes.seen
         for item in self.items(own):
             n_messages += 1
-            is_single = item.span is None
+            is_single = item.span is None and item.data is None
         if not is_single:
             notes.left_out += own.left_out
             return self, n_messages

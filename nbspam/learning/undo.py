@@ -76,8 +76,7 @@ def find_lessons(path: str, chosen: Sequence[Entry], paths: Sequence[str]) -> Le
             except OSError:  # it has gone: it may be elsewhere
                 continue
             if digest in needed:
-                # Without bytes that can be read again: many would fill the memory.
-                found.setdefault(digest, item if item.span else item._replace(data=None))
+                found.setdefault(digest, item._replace(small=None))
     return Lessons(batches, sorted(own), found, len(needed) - len(found))
 
 
