@@ -1,5 +1,6 @@
 """A cluster: a real scheduler and two worker processes give the same integers as one process, or no model."""
 
+import os
 import subprocess
 import sys
 import time
@@ -40,6 +41,10 @@ class Place(NamedTuple):
     workers: list[subprocess.Popen[bytes]]
 
 
+# A worker looks so long for another one that was killed; by default half a minute, some times over.
+FAST = {"DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT": "2s"}
+
+
 @contextmanager
 def started(folder: Path, n_workers: int, scheduler: list[str] = SCHEDULER) -> Iterator[Place]:
     """A scheduler with some workers, until the context ends."""
@@ -47,7 +52,9 @@ def started(folder: Path, n_workers: int, scheduler: list[str] = SCHEDULER) -> I
 
         def start(*arguments: str) -> subprocess.Popen[bytes]:
             log = stack.enter_context((folder / "log").open("ab"))
-            process = subprocess.Popen([sys.executable, *arguments], stdout=log, stderr=log, cwd=folder)
+            process = subprocess.Popen(
+                [sys.executable, *arguments], stdout=log, stderr=log, cwd=folder, env=os.environ | FAST
+            )
             stack.callback(process.wait)
             stack.callback(process.kill)
             return process
