@@ -1,7 +1,7 @@
 //! nbspam/mail/message.py: a mail that was taken apart.
 
 use pyo3::prelude::*;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// Why a message is left to Python: counted by reason, never an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,13 +35,11 @@ pub struct Part {
     pub document: Option<Document>,
 }
 
-/// What is in an HTML text.
+/// What is in an HTML text, as far as tokens need it.
 #[derive(Clone, Debug, Default, FromPyObject, IntoPyObject)]
 pub struct Html {
     pub visible: String,
-    pub hidden: String,
     pub title: String,
-    pub tags: usize,
     pub comments: usize,
     pub joined: usize,
     pub quoted: usize,
@@ -49,8 +47,6 @@ pub struct Html {
     pub links: Vec<(String, String)>,
     pub images: Vec<String>,
     pub alts: Vec<String>,
-    /// "#rrggbb"
-    pub colours: BTreeSet<String>,
 }
 
 /// What is in an archive, a PDF or an office document; read by Python.

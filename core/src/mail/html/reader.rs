@@ -1,14 +1,15 @@
 //! nbspam/mail/html/reader.py: what a person sees of a page of HTML, what is there and not seen, where it leads.
 
 use super::entities::decode_references;
-use super::styles::{is_screen, Around, Property, Sheet, INHERITED, NORMAL, TINY, TRANSPARENT};
+use super::styles::{is_screen, Around, Sheet, INHERITED, NORMAL, TINY, TRANSPARENT};
 use super::tags::{Kind, Tag};
-use crate::mail::message::{Html, LeftToPython, Read, RARE};
+use crate::mail::message::{Html, Read, RARE};
 use crate::python::call;
 use crate::text::is_space;
 use crate::tokens::characters::is_alnum;
 use memchr::{memchr, memmem};
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
+use std::rc::Rc;
 
 const MAX_TAGS: usize = 12_000;
 const MAX_REACH: usize = 100;
@@ -18,7 +19,8 @@ const NEAR: i32 = 20; // of a channel
 /// Read an HTML text; one with a rare element or style is read by Python.
 pub fn read_html(text: &str) -> Read<Html> {
     let is_rare = memchr(0, text.as_bytes()).is_some() || memmem::find(text.as_bytes(), b"--!>").is_some();
-    let found = if is_rare { Err(RARE) } else { Reader::new(text).and_then(Reader::read) };
+    let reader = Reader { walk: Walk { text, end: 0 }, ..Reader::default() };
+    let found = if is_rare { Err(RARE) } else { reader.read() };
     match found {
         Err(RARE) => call("nbspam.mail.html.reader", "read_html", (text,)),
         found => found,
@@ -37,35 +39,22 @@ struct State {
 
 impl State {
     fn new(values: [f64; INHERITED], is_gone: bool, around: Around) -> Self {
-        let get = |property: Property| values.get(property as usize).copied().unwrap_or_default();
-        let is_seen = get(Property::Visibility) != 0.0 && get(Property::Size) > TINY;
-        let is_lost = is_invisible(get(Property::Colour) as i32, get(Property::Background) as i32);
-        State {
-            values,
-            is_gone,
-            around,
-            is_hidden: is_gone || !is_seen || is_lost,
-            is_quoted: get(Property::Quoted) != 0.0,
-        }
+        let [quoted, visibility, size, colour, background] = values;
+        let is_lost = is_invisible(colour as i32, background as i32);
+        let is_hidden = is_gone || visibility == 0.0 || size <= TINY || is_lost;
+        State { values, is_gone, around, is_hidden, is_quoted: quoted != 0.0 }
     }
 
     /// That of a page, around all elements.
     fn root() -> Self {
-        let mut values = [0.0; INHERITED];
-        for (property, value) in [
-            (Property::Visibility, 1.0),
-            (Property::Size, NORMAL),
-            (Property::Background, f64::from(0xFFFFFF)),
-        ] {
-            if let Some(place) = values.get_mut(property as usize) {
-                *place = value;
-            }
-        }
-        State::new(values, false, 0)
+        State::new([0.0, 1.0, NORMAL, 0.0, f64::from(0xFFFFFF)], false, 0)
     }
 
     /// That inside an element.
-    fn inside(&self, tag: &Tag) -> Self {
+    fn inside(self, tag: &Tag) -> Self {
+        if tag.look.is_empty() {
+            return self;
+        }
         let mut values = self.values;
         for (value, own) in values.iter_mut().zip(tag.look.inherited) {
             *value = own.unwrap_or(*value);
@@ -83,6 +72,7 @@ fn is_invisible(colour: i32, background: i32) -> bool {
 }
 
 /// The pieces between one `<` and the next.
+#[derive(Default)]
 struct Walk<'a> {
     text: &'a str,
     end: usize, // of the last piece
@@ -110,114 +100,74 @@ impl<'a> Iterator for Walk<'a> {
     }
 }
 
-/// `tag` and `state` are places in the lists of those of the page.
-type TagPlace = usize;
-type StatePlace = usize;
-const NOTHING: TagPlace = 0; // markup that is no element
-
 /// One reading: the pieces of the text, the open elements, and what was found.
+#[derive(Default)]
 struct Reader<'a> {
     walk: Walk<'a>,
     html: Html,
-    tags: Vec<Tag>,
-    states: Vec<State>,
-    opened: Vec<(TagPlace, StatePlace)>, // and the state outside of each
-    known: HashMap<(Around, &'a str), TagPlace>, // by what is around, and by their text
-    inside: HashMap<(StatePlace, TagPlace), StatePlace>, // the state inside a tag that changes it
-    colours: BTreeSet<u32>,
+    opened: Vec<(Rc<Tag>, State)>,              // and the state outside of each
+    known: HashMap<(Around, &'a str), Rc<Tag>>, // by what is around, and by their text
     sheet: Sheet,
     sheets: usize,
     link: Option<String>,
-    start: usize, // where its text begins
+    start: usize,     // where its text begins
+    nothing: Rc<Tag>, // markup that is no element
 }
 
 impl<'a> Reader<'a> {
-    fn new(text: &'a str) -> Read<Self> {
-        let mut sheet = Sheet::new();
-        let nothing = Tag::read("/wbr", &mut sheet, 0)?;
-        Ok(Reader {
-            walk: Walk { text, end: 0 },
-            html: Html::default(),
-            tags: vec![nothing],
-            states: vec![State::root()],
-            opened: Vec::new(),
-            known: HashMap::new(),
-            inside: HashMap::new(),
-            colours: BTreeSet::new(),
-            sheet,
-            sheets: 0,
-            link: None,
-            start: 0,
-        })
-    }
-
-    fn tag(&self, tag: TagPlace) -> Read<&Tag> {
-        self.tags.get(tag).ok_or(LeftToPython("html-place"))
-    }
-
-    fn state(&self, state: StatePlace) -> Read<&State> {
-        self.states.get(state).ok_or(LeftToPython("html-place"))
-    }
-
     /// Walk over the tags.
     fn read(mut self) -> Read<Html> {
-        let first = memchr(b'<', self.walk.text.as_bytes()).unwrap_or(self.walk.text.len());
-        self.walk.end = first;
+        self.walk.end = memchr(b'<', self.walk.text.as_bytes()).unwrap_or(self.walk.text.len());
         self.html.visible.push_str(&decode_references(self.walk.from(0), false)?);
-        let mut state = 0;
+        let mut state = State::root();
         let mut mark = None; // how much was visible where a word may have been split
         for _ in 0..MAX_TAGS {
             let Some(piece) = self.walk.next() else { break };
-            let (place, mut rest) = self.read_piece(piece, state)?;
-            let tag = self.tag(place)?;
-            let (kind, is_noted) = (tag.kind, tag.is_noted);
-            self.html.tags += usize::from(tag.is_start);
-            match kind {
+            let (tag, mut rest) = self.read_piece(piece, state.around)?;
+            match tag.kind {
                 Kind::Open => {
-                    self.opened.push((place, state));
-                    state = self.enter(state, place)?;
-                    let is_joining = rest.is_empty() || self.state(state)?.is_hidden;
+                    self.opened.push((Rc::clone(&tag), state));
+                    state = state.inside(&tag);
+                    let is_joining = rest.is_empty() || state.is_hidden;
                     mark = is_joining.then_some(self.html.visible.len());
                 }
-                Kind::Close => state = self.end(place, state)?,
+                Kind::Close => state = self.end(&tag, state),
                 Kind::Block => {
-                    state = self.begin_block(place, state)?;
-                    if self.state(state)?.is_gone {
+                    state = self.begin_block(&tag, state);
+                    if state.is_gone {
                         mark = Some(self.html.visible.len());
                     }
                 }
-                Kind::Break => self.separate(state)?,
+                Kind::Break => self.separate(state),
                 Kind::Void => mark = Some(self.html.visible.len()),
                 Kind::Raw => {
-                    rest = self.take_raw(place, rest.len(), state)?;
+                    rest = self.take_raw(&tag, rest.len(), state)?;
                     mark = Some(self.html.visible.len());
                 }
             }
-            if is_noted {
-                self.note(place, state)?;
+            if tag.is_noted {
+                self.note(&tag, state);
             }
-            if !rest.is_empty() {
-                self.add_text(rest, state, mark)?;
+            if !rest.is_empty() && !state.is_hidden {
+                self.add_text(rest, state.is_quoted, mark)?;
             }
         }
-        self.finish()
+        // All after the last tag that counts is text.
+        self.html.visible.push_str(self.walk.rest());
+        self.end_link();
+        Ok(self.html)
     }
 
     /// Add a text between two tags.
-    fn add_text(&mut self, text: &str, state: StatePlace, mark: Option<usize>) -> Read<()> {
-        let state = *self.state(state)?;
+    fn add_text(&mut self, text: &str, is_quoted: bool, mark: Option<usize>) -> Read<()> {
         let text = decode_references(text, false)?;
-        if state.is_hidden {
-            self.html.hidden.push_str(&text);
-            return Ok(());
-        }
         let visible = &mut self.html.visible;
         if mark == Some(visible.len()) {
             let (before, after) = (visible.chars().next_back(), text.chars().next());
             let is_joined = is_word(after)? && is_word(before)?;
             self.html.joined += usize::from(is_joined);
         }
-        if state.is_quoted {
+        if is_quoted {
             self.html.quoted += text.matches('\n').count();
         }
         visible.push_str(&text);
@@ -225,110 +175,70 @@ impl<'a> Reader<'a> {
     }
 
     /// The state inside a block, which begins a new line.
-    fn begin_block(&mut self, tag: TagPlace, state: StatePlace) -> Read<StatePlace> {
-        let outside = self.end(tag, state)?;
-        self.opened.push((tag, outside));
-        let inside = self.enter(outside, tag)?;
-        self.separate(inside)?;
-        Ok(inside)
-    }
-
-    /// What was found, with all after the last tag that counts as text.
-    fn finish(mut self) -> Read<Html> {
-        self.html.visible.push_str(self.walk.rest());
-        self.end_link();
-        let mut html = self.html;
-        html.colours = self.colours.iter().map(|colour| format!("#{colour:06x}")).collect();
-        Ok(html)
-    }
-
-    /// The state inside an element.
-    fn enter(&mut self, state: StatePlace, tag: TagPlace) -> Read<StatePlace> {
-        if self.tag(tag)?.look.is_empty() {
-            return Ok(state);
-        }
-        if let Some(inside) = self.inside.get(&(state, tag)) {
-            return Ok(*inside);
-        }
-        let found = self.state(state)?.inside(self.tag(tag)?);
-        let inside = self.states.len();
-        self.states.push(found);
-        self.inside.insert((state, tag), inside);
-        Ok(inside)
+    fn begin_block(&mut self, tag: &Rc<Tag>, state: State) -> State {
+        let outside = self.end(tag, state);
+        self.opened.push((Rc::clone(tag), outside));
+        let inside = outside.inside(tag);
+        self.separate(inside);
+        inside
     }
 
     /// End the innermost element that a tag ends, with all inside it; the state after it.
-    fn end(&mut self, tag: TagPlace, state: StatePlace) -> Read<StatePlace> {
-        let tag = self.tag(tag)?;
-        let (ends, stops) = (tag.ends, tag.stops);
-        let is_end_of_paragraph = tag.name.text == "p" && !tag.is_start;
-        let reach = if ends == 0 { 0 } else { MAX_REACH };
+    fn end(&mut self, tag: &Tag, state: State) -> State {
+        let reach = if tag.ends == 0 { 0 } else { MAX_REACH };
         let mut inner = state; // the state inside of the element that is looked at
-        for index in (0..self.opened.len()).rev().take(reach) {
-            let Some((each, outside)) = self.opened.get(index).copied() else { break };
-            let element = self.tag(each)?;
-            let bit = element.name.bit;
-            if bit & ends != 0 {
+        let found =
+            self.opened.iter().enumerate().rev().take(reach).find_map(|(index, (element, outside))| {
+                let is_found = element.name.bit & (tag.ends | tag.stops) != 0;
+                let inside = std::mem::replace(&mut inner, *outside);
+                is_found.then(|| (index, Rc::clone(element), inside))
+            });
+        match found {
+            Some((index, element, inside)) if element.name.bit & tag.ends != 0 => {
                 if element.kind == Kind::Block {
-                    self.separate(inner)?;
+                    self.separate(inside);
                 }
                 self.opened.truncate(index);
-                return Ok(outside);
+                return inner;
             }
-            if bit & stops != 0 {
-                break;
-            }
-            inner = outside;
+            // The end of no paragraph makes an empty one.
+            _ if tag.name.text == "p" && !tag.is_start => self.separate(state),
+            _ => {}
         }
-        if is_end_of_paragraph {
-            self.separate(state)?; // that makes an empty paragraph
-        }
-        Ok(state)
+        state
     }
 
-    /// Begin a new line; not in the visible text where nothing takes any place.
-    fn separate(&mut self, state: StatePlace) -> Read<()> {
-        let state = *self.state(state)?;
-        if state.is_hidden {
-            self.html.hidden.push('\n');
-        }
+    /// Begin a new line; not where nothing takes any place.
+    fn separate(&mut self, state: State) {
         if !state.is_gone {
             self.html.visible.push('\n');
             self.html.quoted += usize::from(state.is_quoted);
         }
-        Ok(())
     }
 
     /// Note what a tag says in addition to its effect on text.
-    fn note(&mut self, place: TagPlace, state: StatePlace) -> Read<()> {
-        let Some(tag) = self.tags.get(place) else { return Ok(()) };
-        self.colours.extend(&tag.colours);
+    fn note(&mut self, tag: &Tag, state: State) {
         self.html.images.extend(tag.pictures.iter().cloned());
         if !tag.alt.is_empty() {
             self.html.alts.push(tag.alt.clone());
         }
-        let (name, link) = (tag.name.text, tag.link.clone());
         if !tag.shown.is_empty() {
-            let text = format!(" {}\n", tag.shown);
-            self.add_inside(place, state, &text)?;
+            self.add_inside(tag, state, &format!(" {}\n", tag.shown));
         }
-        if name == "a" {
+        if tag.name.text == "a" {
             self.end_link();
-            self.link = link;
+            self.link.clone_from(&tag.link);
             self.start = self.html.visible.len();
-        } else if let Some(link) = link {
-            self.html.links.push((link, String::new()));
+        } else if let Some(link) = &tag.link {
+            self.html.links.push((link.clone(), String::new()));
         }
-        Ok(())
     }
 
     /// Add a text that an element shows by itself.
-    fn add_inside(&mut self, tag: TagPlace, state: StatePlace, text: &str) -> Read<()> {
-        let inside = self.enter(state, tag)?;
-        let is_hidden = self.state(inside)?.is_hidden;
-        let found = if is_hidden { &mut self.html.hidden } else { &mut self.html.visible };
-        found.push_str(text);
-        Ok(())
+    fn add_inside(&mut self, tag: &Tag, state: State, text: &str) {
+        if !state.inside(tag).is_hidden {
+            self.html.visible.push_str(text);
+        }
     }
 
     fn end_link(&mut self) {
@@ -339,25 +249,23 @@ impl<'a> Reader<'a> {
     }
 
     /// The tag that a piece begins with, and the text after it.
-    fn read_piece(&mut self, piece: &'a str, state: StatePlace) -> Read<(TagPlace, &'a str)> {
+    fn read_piece(&mut self, piece: &'a str, around: Around) -> Read<(Rc<Tag>, &'a str)> {
         if let Some((text, rest)) = split_at_end(piece) {
-            if let Some(tag) = self.known.get(&(self.state(state)?.around, text)) {
-                return Ok((*tag, rest));
+            if let Some(tag) = self.known.get(&(around, text)) {
+                return Ok((Rc::clone(tag), rest));
             }
         }
         let first = piece.bytes().next();
-        if first == Some(b'!') {
-            return Ok((NOTHING, self.skip_declaration(piece)));
-        }
         let letter = if first == Some(b'/') { piece.as_bytes().get(1).copied() } else { first };
         if letter.is_some_and(|letter| letter.is_ascii_alphabetic()) {
-            return self.read_tag(piece, state);
+            return self.read_tag(piece, around);
         }
-        if matches!(first, Some(b'?' | b'/')) {
-            return Ok((NOTHING, self.skip_past(">", piece)));
-        }
-        let start = self.walk.end - piece.len() - 1;
-        Ok((NOTHING, self.walk.from(start)))
+        let rest = match first {
+            Some(b'!') => self.skip_declaration(piece),
+            Some(b'?' | b'/') => self.skip_past(">", piece),
+            _ => self.walk.from(self.walk.end - piece.len() - 1),
+        };
+        Ok((Rc::clone(&self.nothing), rest))
     }
 
     /// The text after a comment, or after another piece that begins with `!`.
@@ -372,14 +280,13 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn read_tag(&mut self, piece: &'a str, state: StatePlace) -> Read<(TagPlace, &'a str)> {
-        let Some((text, rest)) = self.read_whole_tag(piece) else { return Ok((NOTHING, "")) };
-        let around = self.state(state)?.around;
-        let tag = Tag::read(text, &mut self.sheet, around)?;
-        let place = self.tags.len();
-        self.tags.push(tag);
-        self.known.insert((around, text), place);
-        Ok((place, rest))
+    fn read_tag(&mut self, piece: &'a str, around: Around) -> Read<(Rc<Tag>, &'a str)> {
+        let Some((text, rest)) = self.read_whole_tag(piece) else {
+            return Ok((Rc::clone(&self.nothing), ""));
+        };
+        let tag = Rc::new(Tag::read(text, &mut self.sheet, around)?);
+        self.known.insert((around, text), Rc::clone(&tag));
+        Ok((tag, rest))
     }
 
     /// The text of a tag and what follows; a `>` in quotes is no end, and without an end all is lost.
@@ -427,8 +334,8 @@ impl<'a> Reader<'a> {
     /// Take the content of an element without markup; the text after it.
     ///
     /// after : bytes of this piece after the start tag
-    fn take_raw(&mut self, tag: TagPlace, after: usize, state: StatePlace) -> Read<&'a str> {
-        let (name, is_read) = (self.tag(tag)?.name.text, is_screen(&self.tag(tag)?.media));
+    fn take_raw(&mut self, tag: &Tag, after: usize, state: State) -> Read<&'a str> {
+        let name = tag.name.text;
         let start = self.walk.end - after;
         let mut end = self.walk.end;
         let mut rest = "";
@@ -444,13 +351,13 @@ impl<'a> Reader<'a> {
             "title" if self.html.title.is_empty() => {
                 self.html.title = decode_references(content, false)?.trim_matches(is_space).to_string();
             }
-            "style" if self.sheets < MAX_SHEETS && is_read => {
+            "style" if self.sheets < MAX_SHEETS && is_screen(&tag.media) => {
                 self.sheets += 1;
                 self.sheet.read(content)?;
                 self.known.clear(); // tags mean something else from here on
             }
             "textarea" | "xmp" | "plaintext" => {
-                self.add_inside(tag, state, &format!("\n{}\n", decode_references(content, false)?))?;
+                self.add_inside(tag, state, &format!("\n{}\n", decode_references(content, false)?));
             }
             _ => {}
         }

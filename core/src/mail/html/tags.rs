@@ -3,13 +3,13 @@
 
 use super::entities::decode_references;
 use super::styles::{
-    parse_colour, Around, Marks, Properties, Property, Sheet, Style, BLOCK, FAINT_OPACITY, INHERITED, INLINE,
-    NONE, NORMAL, TINY, TRANSPARENT, UNKNOWN_COLOUR,
+    parse_colour, Around, Properties, Property, Sheet, Style, BLOCK, FAINT_OPACITY, INHERITED, INLINE, NONE,
+    NORMAL, TINY, TRANSPARENT, UNKNOWN_COLOUR,
 };
 use crate::mail::message::{Read, RARE};
 use crate::text::{first, is_digit, is_space, lower, partition};
 use std::borrow::Cow;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 use std::sync::OnceLock;
 
@@ -115,7 +115,6 @@ pub struct Tag {
     pub ends: Names,
     pub stops: Names,
     pub look: Look,
-    pub colours: Vec<u32>,
     pub pictures: Vec<String>,
     pub link: Option<String>,
     pub alt: String,
@@ -128,29 +127,16 @@ impl Tag {
     /// One tag by what is between < and >, which begins with a letter, or with `/` and a letter.
     pub fn read(text: &str, sheet: &mut Sheet, around: Around) -> Read<Tag> {
         let elements = elements();
+        let text = with_spaces(text);
         let is_start = !text.starts_with('/');
-        let bare = text.strip_prefix('/').unwrap_or(text);
+        let bare = text.strip_prefix('/').unwrap_or(&text);
         let end = bare.find(|character| character == '/' || is_space(character)).unwrap_or(bare.len());
-        let (written_name, after) = bare.split_at(end);
-        let written = lower(written_name)?;
-        let (name, kind) = match elements.known.get(written.as_ref()) {
-            Some((name, kind)) => (*name, *kind),
-            None => (Name::default(), Kind::Void),
-        };
-        if is_start && matches!(name.text, "svg" | "base" | "bdo" | "details") {
-            return Err(RARE);
-        }
+        let (written, after) = bare.split_at(end);
+        let written = lower(written)?;
+        let (name, kind) = elements.known.get(written.as_ref()).copied().unwrap_or_default();
         let mut tag = Tag { is_start, name, kind, ends: name.bit, ..Tag::default() };
         if is_start {
-            let found = Attributes::read(after, name.text == "blockquote")?;
-            tag.ends = elements.ends(name.text);
-            let marks = sheet.find_marks(&written, found.get("id").unwrap_or(" "), found.text("class"))?;
-            let rules = sheet.find_rules(&marks, around);
-            tag.apply(&found, &rules, &marks)?;
-            tag.link = find_target(&written, &found)?;
-            tag.alt = found.text("alt").to_string();
-            tag.media = lower(found.text("media"))?.into_owned();
-            tag.shown = find_shown(name.text, &found)?;
+            tag.read_start(&written, &Attributes::read(after)?, sheet, around)?;
         } else if !matches!(kind, Kind::Open | Kind::Block) || matches!(name.text, "html" | "body") {
             tag.kind = if name.text == "br" { Kind::Break } else { Kind::Void };
         } else {
@@ -158,20 +144,32 @@ impl Tag {
         }
         let has_background = name.bit & elements.with_background != 0;
         tag.stops = tag.ends | if has_background { elements.bits("table") } else { elements.walls };
-        let says_something = [&tag.alt, &tag.shown].iter().any(|text| !text.is_empty());
         tag.is_noted = name.text == "a"
             || tag.link.as_ref().is_some_and(|link| !link.is_empty())
-            || says_something
-            || !tag.pictures.is_empty()
-            || !tag.colours.is_empty();
+            || !(tag.alt.is_empty() && tag.shown.is_empty() && tag.pictures.is_empty());
         Ok(tag)
     }
 
-    /// Find what attributes, rules and style do to the element.
-    fn apply(&mut self, found: &Attributes, rules: &[Rc<Style>], marks: &Marks) -> Read<()> {
-        let values = self.find_properties(found, rules)?;
+    /// written : its name in lower case, whether it is known or not
+    fn read_start(
+        &mut self,
+        written: &str,
+        found: &Attributes,
+        sheet: &mut Sheet,
+        around: Around,
+    ) -> Read<()> {
+        if matches!(self.name.text, "svg" | "base" | "bdo" | "details") {
+            return Err(RARE);
+        }
+        self.ends = elements().ends(self.name.text);
+        let marks = sheet.find_marks(written, found.get("id").unwrap_or(" "), found.text("class"))?;
+        let values = self.find_properties(found, &sheet.find_rules(&marks, around))?;
         self.settle(&values);
-        self.look.around = marks.asked;
+        self.look.around = sheet.find_asked(&marks);
+        self.link = find_target(written, found)?;
+        self.alt = found.text("alt").to_string();
+        self.media = lower(found.text("media"))?.into_owned();
+        self.shown = find_shown(self.name.text, found)?;
         Ok(())
     }
 
@@ -181,15 +179,12 @@ impl Tag {
         let written = found.text("style");
         let mut pictures: Vec<&str> = written.split("url(").skip(1).map(find_address).collect();
         pictures.extend(["src", "background"].iter().filter_map(|name| found.get(name)));
-        let pictures = pictures.into_iter().map(|picture| first(picture.trim_matches(is_space), MAX_ADDRESS));
-        self.pictures = pictures.map(str::to_string).collect();
+        self.pictures = pictures.into_iter().map(cut_address).collect();
         let own = Style::read(written)?;
         rules.iter().for_each(|style| values.update(&style.plain));
         values.update(&own.plain);
         rules.iter().for_each(|style| values.update(&style.important));
         values.update(&own.important);
-        let colours = [Property::Colour, Property::Background].into_iter().filter_map(|key| values.get(key));
-        self.colours = colours.filter(|colour| *colour >= 0.0).map(|colour| colour as u32).collect();
         Ok(values)
     }
 
@@ -201,16 +196,16 @@ impl Tag {
         if matches!(name, "datalist" | "rp" | "template") {
             values.set(Property::Display, NONE);
         }
-        if matches!(name, "button" | "mark" | "select") || (name == "a" && found.has("href")) {
+        if matches!(name, "button" | "mark" | "select") || (name == "a" && found.get("href").is_some()) {
             values.set(Property::Colour, f64::from(UNKNOWN_COLOUR)); // its own one
         }
         if name == "font" && is_digit(first(found.text("size").trim_matches(['+', '-', ' ']), 1))? {
             values.set(Property::Size, NORMAL);
         }
-        if name == "blockquote" && found.quotes {
+        if name == "blockquote" && found.quotes() {
             values.set(Property::Quoted, 1.0);
         }
-        if has_background && found.has("background") {
+        if has_background && found.get("background").is_some() {
             values.set(Property::Background, f64::from(UNKNOWN_COLOUR));
         }
         for (attribute, property, is_read) in [
@@ -239,9 +234,7 @@ impl Tag {
         }
         self.look.inherited = values.inherited();
         if values.get(Property::Background) == Some(f64::from(TRANSPARENT)) {
-            if let Some(background) = self.look.inherited.get_mut(Property::Background as usize) {
-                *background = None;
-            }
+            self.look.inherited[Property::Background as usize] = None;
         }
         let sizes = [Property::Height, Property::MaxHeight, Property::Width, Property::MaxWidth];
         let is_box = values.get(Property::Overflow) == Some(1.0)
@@ -284,85 +277,58 @@ fn find_target(name: &str, found: &Attributes) -> Read<Option<String>> {
         _ if name.contains(':') => found.get("href").or(found.get("xlink:href")),
         _ => None,
     };
-    Ok(target.map(|target| first(target.trim_matches(is_space), MAX_ADDRESS).to_string()))
+    Ok(target.map(cut_address))
 }
 
-/// The attributes that are read; all others only count as text of a quotation.
-const ATTRIBUTES: [&str; 19] = [
-    "action", "alt", "background", "bgcolor", "class", "color", "formaction", "href", "http-equiv", "id",
-    "media", "placeholder", "size", "src", "style", "text", "type", "value", "xlink:href",
-];
+fn cut_address(address: &str) -> String {
+    first(address.trim_matches(is_space), MAX_ADDRESS).to_string()
+}
 
 /// The attributes of a tag, decoded, by lower-case name: the first counts.
-struct Attributes<'a> {
-    found: Vec<(&'static str, Cow<'a, str>)>,
-    quotes: bool, // any of them has the word `cite` or `quote` in it
-}
+struct Attributes<'a>(BTreeMap<Cow<'a, str>, Cow<'a, str>>);
 
 impl<'a> Attributes<'a> {
-    /// text : what follows the name of a tag;  with_all : whether `quotes` is asked for
-    fn read(text: &'a str, with_all: bool) -> Read<Self> {
-        let mut attributes = Attributes { found: Vec::new(), quotes: false };
-        let mut names = HashSet::new();
+    /// text : what follows the name of a tag
+    fn read(text: &'a str) -> Read<Self> {
+        let mut found = BTreeMap::new();
         let mut rest = text;
         while !rest.is_empty() {
             let (before, _, after) = partition(rest, "=");
-            let after = after.trim_start_matches(is_blank);
+            let after = after.trim_start_matches(' ');
             let quote = after.chars().next().filter(|quote| matches!(quote, '\'' | '"'));
-            let ended = match quote {
-                Some(quote) => after.get(1..).unwrap_or_default().split_once(quote),
-                None => after.split_once(is_blank),
-            };
-            let (value, after) =
-                ended.unwrap_or((after.get(usize::from(quote.is_some())..).unwrap_or_default(), ""));
+            let after = after.get(usize::from(quote.is_some())..).unwrap_or_default();
+            let (value, after) = after.split_once(quote.unwrap_or(' ')).unwrap_or((after, ""));
             rest = after;
             let words = before.split(|character| character == '/' || is_space(character));
             let mut words = words.filter(|word| !word.is_empty()).peekable();
             while let Some(word) = words.next() {
-                let value = if words.peek().is_none() { value } else { "" };
-                attributes.add(word, value)?;
-                if with_all && names.insert(lower(word)?.into_owned()) {
-                    let value = decode_value(value)?;
-                    attributes.quotes |= value.contains("cite") || value.contains("quote");
-                }
+                let value = if words.peek().is_none() { decode_references(value, true)? } else { "".into() };
+                found.entry(lower(word)?).or_insert(value);
             }
         }
-        Ok(attributes)
-    }
-
-    fn add(&mut self, word: &str, value: &'a str) -> Read<()> {
-        // One letter beyond ASCII is a letter of ASCII in lower case: the sign of Kelvin.
-        let word = if word.is_ascii() { Cow::Borrowed(word) } else { word.replace('\u{212a}', "k").into() };
-        if let Some(name) = ATTRIBUTES.iter().find(|name| name.eq_ignore_ascii_case(&word)) {
-            if !self.has(name) {
-                self.found.push((name, decode_value(value)?));
-            }
-        }
-        Ok(())
+        Ok(Attributes(found))
     }
 
     fn get(&self, name: &str) -> Option<&str> {
-        self.found.iter().find(|(found, _)| *found == name).map(|(_, value)| value.as_ref())
-    }
-
-    fn has(&self, name: &str) -> bool {
-        self.get(name).is_some()
+        self.0.get(name).map(Cow::as_ref)
     }
 
     fn text(&self, name: &str) -> &str {
         self.get(name).unwrap_or_default()
     }
-}
 
-/// White space that ends a value without quotes.
-fn is_blank(character: char) -> bool {
-    matches!(character, ' ' | '\t' | '\r' | '\n' | '\x0c')
-}
-
-fn decode_value(value: &str) -> Read<Cow<'_, str>> {
-    if !value.contains(['\t', '\r', '\n', '\x0c']) {
-        return decode_references(value, true);
+    /// True if any of them has the word `cite` or `quote` in it.
+    fn quotes(&self) -> bool {
+        self.0.values().any(|value| value.contains("cite") || value.contains("quote"))
     }
-    let value = value.replace(['\t', '\r', '\n', '\x0c'], " ");
-    Ok(Cow::Owned(decode_references(&value, true)?.into_owned()))
+}
+
+/// The text with each white space of HTML as a space.
+fn with_spaces(text: &str) -> Cow<'_, str> {
+    let blanks = ['\t', '\r', '\n', '\x0c'];
+    if text.contains(blanks) {
+        Cow::Owned(text.replace(blanks, " "))
+    } else {
+        Cow::Borrowed(text)
+    }
 }
