@@ -351,10 +351,11 @@ pub fn read_block(
 
 /// True of a block that is too long, begins with a blank, ends with an empty line, or has NUL in it.
 fn is_rare(raw: &[u8]) -> bool {
-    let bare = between(raw, 0, raw.iter().rposition(|byte| *byte != b'\r').map_or(0, |last| last + 1));
+    let is_end = |byte: &u8| matches!(byte, b'\r' | b'\n');
+    let ends = from(raw, raw.iter().rposition(|byte| !is_end(byte)).unwrap_or(0));
     raw.len() > MAX_HEADER_BYTES
-        || raw.first().is_some_and(|byte| is_blank(byte) || matches!(byte, b'\r' | b'\n'))
-        || (bare.len() < raw.len() && bare.ends_with(b"\n"))
+        || raw.first().is_some_and(|byte| is_blank(byte) || is_end(byte))
+        || memmem::find(ends, b"\n\r").is_some()
         || memchr(b'\0', raw).is_some()
 }
 
