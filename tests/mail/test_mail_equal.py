@@ -91,6 +91,7 @@ def dump(message: Message) -> dict[str, Any]:
 
 def dump_part(part: Part) -> dict[str, Any]:
     fields = {name: getattr(part, name) for name in vars(Part) if not name.startswith("_")} | vars(part)
+    del fields["charset"]  # no token tells which codec was used
     return fields | {"document": vars(part.document) if part.document else None}
 
 

@@ -10,6 +10,12 @@ use crate::text::{count, first, is_space, lower, partition, rpartition};
 use memchr::memmem;
 use std::borrow::Cow;
 
+const MESSAGES: [&str; 8] = [
+    "message/rfc822", "message/global", "message/news", "message/partial", "message/external-body",
+    "text/rfc822-headers", "application/pkcs7-mime", "application/x-pkcs7-mime",
+];
+const CARDS: [&str; 6] =
+    ["text/calendar", "text/x-vcalendar", "application/ics", "text/vcard", "text/x-vcard", "text/directory"];
 const RTF: &[u8] = b"{\\rtf";
 const ZIP: &[u8] = b"PK\x03\x04";
 const PDF: &[u8] = b"%PDF";
@@ -34,30 +40,7 @@ pub fn is_identity(encoding: &str) -> bool {
 
 /// True of kinds that contain a message, or the header of one, or may contain one.
 pub fn is_message(kind: &str) -> bool {
-    matches!(
-        kind,
-        "message/rfc822"
-            | "message/global"
-            | "message/news"
-            | "message/partial"
-            | "message/external-body"
-            | "text/rfc822-headers"
-            | "application/pkcs7-mime"
-            | "application/x-pkcs7-mime"
-    )
-}
-
-/// True of calendars and address cards.
-fn is_card(kind: &str) -> bool {
-    matches!(
-        kind,
-        "text/calendar"
-            | "text/x-vcalendar"
-            | "application/ics"
-            | "text/vcard"
-            | "text/x-vcard"
-            | "text/directory"
-    )
+    MESSAGES.contains(&kind)
 }
 
 /// A part of which only the header fields are known.
@@ -164,7 +147,7 @@ fn read_payload(mut part: Part, payload: &[u8], allowance: &mut Allowance) -> Re
     part.size_bytes = payload.len();
     part.payload_magic = between(payload, 0, 16).to_vec();
     let is_text = kind.starts_with("text/") || kind.starts_with("message/");
-    if is_card(&kind) {
+    if CARDS.contains(&kind.as_str()) {
         return Err(RARE);
     }
     if is_text && is_file(payload)? {
@@ -249,7 +232,7 @@ fn read_text(part: &mut Part, payload: &[u8], allowance: &mut Allowance) -> Read
         }
         label = if named.is_empty() { label } else { named };
     }
-    (part.text, part.charset) = decode(payload, &label, allowance)?;
+    part.text = decode(payload, &label, allowance)?;
     if !part.is_html {
         let start = first(&part.text, 200).trim_start_matches(is_space);
         let has_start =

@@ -20,7 +20,6 @@ pub type Field = (String, String);
 pub struct Part {
     pub content_type: String,
     pub parameters: BTreeMap<String, String>,
-    pub charset: String,
     pub declared_charset: String,
     pub encoding: String,
     pub filename: String,

@@ -2,6 +2,7 @@
 
 use crate::mail::message::Read;
 use crate::python::{find_kinds, fold_character, Kinds};
+use std::borrow::Cow;
 use std::cell::RefCell;
 
 const PAGE: usize = 256;
@@ -60,8 +61,17 @@ pub fn fold_into(character: char, into: &mut String) -> Read<()> {
     Ok(())
 }
 
-/// The kinds of a character beyond ASCII.
+/// The kinds of a character; those that Unicode 14 does not have are of no kind.
 pub fn kinds_of(character: char) -> Read<Kinds> {
+    if character.is_ascii() {
+        return Ok(Kinds {
+            is_known: true,
+            is_alnum: character.is_ascii_alphanumeric(),
+            is_alpha: character.is_ascii_alphabetic(),
+            is_upper: character.is_ascii_uppercase(),
+            is_lower: character.is_ascii_lowercase(),
+        });
+    }
     if let Some(kinds) = recall(character, |meaning| meaning.kinds) {
         return Ok(kinds);
     }
@@ -70,20 +80,48 @@ pub fn kinds_of(character: char) -> Read<Kinds> {
     Ok(kinds)
 }
 
-/// `str.isalnum` of one character; False where Unicode 14 has no such character.
+/// `str.isalnum` of one character.
 pub fn is_alnum(character: char) -> Read<bool> {
-    if character.is_ascii() {
-        return Ok(character.is_ascii_alphanumeric());
-    }
     Ok(kinds_of(character)?.is_alnum)
 }
 
 /// `str.isalnum` of a text.
 pub fn are_alnum(text: &str) -> Read<bool> {
+    are_all(text, |kinds| kinds.is_alnum)
+}
+
+/// `pin(text).isalpha()`
+pub fn is_alpha(text: &str) -> Read<bool> {
+    are_all(text, |kinds| kinds.is_alpha)
+}
+
+fn are_all(text: &str, is_so: impl Fn(Kinds) -> bool) -> Read<bool> {
     for character in text.chars() {
-        if !is_alnum(character)? {
+        if !is_so(kinds_of(character)?) {
             return Ok(false);
         }
     }
     Ok(!text.is_empty())
+}
+
+/// `pin(text).isupper()`
+pub fn is_upper(text: &str) -> Read<bool> {
+    let mut found = false;
+    for character in text.chars() {
+        let kinds = kinds_of(character)?;
+        if kinds.is_lower {
+            return Ok(false);
+        }
+        found |= kinds.is_upper;
+    }
+    Ok(found)
+}
+
+/// nbspam.mail.message.pin
+pub fn pin(text: &str) -> Read<Cow<'_, str>> {
+    if text.is_ascii() {
+        return Ok(Cow::Borrowed(text));
+    }
+    let show = |one| Ok(if kinds_of(one)?.is_known { one } else { '\u{ffff}' });
+    Ok(Cow::Owned(text.chars().map(show).collect::<Read<String>>()?))
 }

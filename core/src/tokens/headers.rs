@@ -1,13 +1,11 @@
 //! nbspam/tokens/headers.py: header fields become tokens of the header view.
 
 use super::bag::Words;
+use super::characters::is_upper;
 use super::words::{has_zero_width, make_skip_token, push_parents, split_words, MAX_WORD};
 use crate::limits::MAX_TOKENS;
 use crate::mail::message::{Field, Message, Read};
-use crate::text::{
-    first, is_digit, is_longer, is_upper, lower, partition, rpartition, split_kept, split_space,
-    split_space_at_most,
-};
+use crate::text::{first, is_digit, is_longer, lower, rpartition, split_kept, split_space};
 
 const MAX_FIELD_WORDS: usize = 400;
 const MAX_TOKEN_NAME: usize = 60;
@@ -61,67 +59,30 @@ const X_BEGINNINGS: [&str; 126] = [
 /// What is somewhere in a name that begins with `x-`.
 const WORDS: [&str; 3] = ["-metrics", "mailscanner", "spam"];
 
-fn is_dated(name: &str) -> bool {
-    matches!(name, "received" | "x-received")
-}
-
-fn is_trace(name: &str) -> bool {
-    is_dated(name)
-        || matches!(
-            name,
-            "x-originating-ip"
-                | "x-sender-ip"
-                | "received-spf"
-                | "authentication-results"
-                | "arc-authentication-results"
-                | "authentication-results-original"
-                | "x-original-authentication-results"
-        )
-}
-
-#[rustfmt::skip]
-fn has_addresses(name: &str) -> bool {
-    matches!(
-        name,
-        "from" | "to" | "cc" | "bcc" | "reply-to" | "sender" | "return-path" | "errors-to" | "delivered-to"
-            | "x-original-to" | "envelope-to" | "resent-from" | "resent-to" | "x-envelope-from"
-            | "disposition-notification-to" | "x-beenthere"
-    )
-}
-
-#[rustfmt::skip]
-fn is_identifier(name: &str) -> bool {
-    matches!(
-        name,
-        "message-id" | "in-reply-to" | "references" | "content-id" | "resent-message-id" | "x-message-id"
-    )
-}
-
-#[rustfmt::skip]
-fn is_list_machinery(name: &str) -> bool {
-    matches!(
-        name,
-        "list-help" | "list-post" | "list-subscribe" | "list-unsubscribe" | "list-archive" | "list-owner"
-            | "list-unsubscribe-post" | "x-mailman-version" | "x-loop" | "x-original-date"
-    )
-}
-
-#[rustfmt::skip]
-fn is_sent(name: &str) -> bool {
-    matches!(
-        name,
-        "from" | "to" | "cc" | "reply-to" | "subject" | "date" | "message-id" | "in-reply-to" | "references"
-    )
-}
-
-#[rustfmt::skip]
-fn is_calendar(word: &str) -> bool {
-    matches!(
-        word,
-        "mon" | "tue" | "wed" | "thu" | "fri" | "sat" | "sun" | "jan" | "feb" | "mar" | "apr" | "may" | "jun"
-            | "jul" | "aug" | "sep" | "oct" | "nov" | "dec"
-    )
-}
+const DATED: [&str; 2] = ["received", "x-received"];
+const TRACE: [&str; 9] = [
+    "received", "x-received", "x-originating-ip", "x-sender-ip", "received-spf", "authentication-results",
+    "arc-authentication-results", "authentication-results-original", "x-original-authentication-results",
+];
+const ADDRESSES: [&str; 16] = [
+    "from", "to", "cc", "bcc", "reply-to", "sender", "return-path", "errors-to", "delivered-to",
+    "x-original-to", "envelope-to", "resent-from", "resent-to", "x-envelope-from",
+    "disposition-notification-to", "x-beenthere",
+];
+const IDENTIFIERS: [&str; 6] =
+    ["message-id", "in-reply-to", "references", "content-id", "resent-message-id", "x-message-id"];
+const LIST_MACHINERY: [&str; 10] = [
+    "list-help", "list-post", "list-subscribe", "list-unsubscribe", "list-archive", "list-owner",
+    "list-unsubscribe-post", "x-mailman-version", "x-loop", "x-original-date",
+];
+const SENT: [&str; 9] =
+    ["from", "to", "cc", "reply-to", "subject", "date", "message-id", "in-reply-to", "references"];
+const CALENDAR: [&str; 19] = [
+    "mon", "tue", "wed", "thu", "fri", "sat", "sun", "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug",
+    "sep", "oct", "nov", "dec",
+];
+/// Added on the way, so their place says nothing of the sender's program; list machinery and dates are, too.
+const ADDED: [&str; 4] = ["delivered-to", "return-path", "errors-to", "x-beenthere"];
 
 /// True unless NO_EVIDENCE has the field.
 pub fn counts_as_evidence(name: &str) -> bool {
@@ -174,13 +135,13 @@ pub fn tokenize_header(message: &Message) -> Read<Header> {
         let shown = find_token_name(name);
         if !shown.is_empty() {
             header.size_bytes += message.header_sizes.get(number).copied().unwrap_or(0);
-            if !is_list_machinery(name) && !is_dated(name) && !is_added(name) {
+            if ![&LIST_MACHINERY[..], &DATED, &ADDED].iter().any(|names| names.contains(&shown)) {
                 places.push(shown);
             }
         }
         let before = header.tokens.len();
         tokenize_field(field, shown, &mut header.tokens)?;
-        if is_sent(name) {
+        if SENT.contains(&shown) {
             (before..header.tokens.len()).for_each(|number| header.sent.push(header.tokens.get(number)));
         }
         if name == "message-id" {
@@ -197,11 +158,6 @@ pub fn tokenize_header(message: &Message) -> Read<Header> {
     Ok(header)
 }
 
-/// Added on the way, so their place says nothing of the sender's program.
-fn is_added(name: &str) -> bool {
-    matches!(name, "delivered-to" | "return-path" | "errors-to" | "x-beenthere")
-}
-
 fn tokenize_field((name, text): &Field, shown: &str, found: &mut Words) -> Read<()> {
     if shown.is_empty() {
         return Ok(());
@@ -211,15 +167,16 @@ fn tokenize_field((name, text): &Field, shown: &str, found: &mut Words) -> Read<
         return Ok(());
     }
     let prefix = [name, ":"].concat();
-    if is_trace(name) {
-        let before_time = if is_dated(name) { rpartition(text, ";").0 } else { "" };
-        tokenize_chunks(name, &prefix, if before_time.is_empty() { text } else { before_time }, found);
-    } else if has_addresses(name) {
-        tokenize_chunks(name, &prefix, text, found);
+    if TRACE.contains(&shown) {
+        let before_time = if DATED.contains(&shown) { rpartition(text, ";").0 } else { "" };
+        let text = if before_time.is_empty() { text } else { before_time };
+        tokenize_chunks(text, tokenize_trace, &prefix, found);
+    } else if ADDRESSES.contains(&shown) {
+        tokenize_chunks(text, tokenize_address, &prefix, found);
         tokenize_beyond_ascii(&prefix, text, found)?;
-    } else if is_identifier(name) {
-        tokenize_chunks(name, &prefix, text, found);
-    } else if is_list_machinery(name) {
+    } else if IDENTIFIERS.contains(&shown) {
+        tokenize_chunks(text, tokenize_identifier, &prefix, found);
+    } else if LIST_MACHINERY.contains(&shown) {
         // All nine say what List-Id says.
     } else if name.ends_with("date") || name.ends_with("time") {
         tokenize_date(&prefix, text, found)?;
@@ -271,18 +228,11 @@ fn is_of_one_kind(run: &str) -> bool {
 }
 
 /// The tokens of the chunks of a trace, address or identifier field.
-fn tokenize_chunks(name: &str, prefix: &str, text: &str, found: &mut Words) {
+fn tokenize_chunks(text: &str, tokenize: fn(&str, &str, &mut Words), prefix: &str, found: &mut Words) {
     let text = text.to_ascii_lowercase();
     let is_kept = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_' | b'@');
     for piece in split_kept(&text, is_kept).take(MAX_FIELD_WORDS) {
-        let chunk = piece.trim_matches(['.', '-', '_']);
-        if is_trace(name) {
-            tokenize_trace(chunk, prefix, found);
-        } else if has_addresses(name) {
-            tokenize_address(chunk, prefix, found);
-        } else {
-            tokenize_identifier(chunk, prefix, found);
-        }
+        tokenize(piece.trim_matches(['.', '-', '_']), prefix, found);
     }
 }
 
@@ -292,7 +242,7 @@ fn tokenize_trace(chunk: &str, prefix: &str, found: &mut Words) {
         tokenize_address(chunk, prefix, found);
     } else if chunk.contains('.') {
         push_parents(chunk, prefix, found);
-    } else if (2..=MAX_WORD).contains(&chunk.len()) && !is_calendar(chunk) {
+    } else if (2..=MAX_WORD).contains(&chunk.len()) && !CALENDAR.contains(&chunk) {
         let has_digit = chunk.bytes().any(|byte| byte.is_ascii_digit());
         if !has_digit || chunk.starts_with("smtp") {
             found.push_pieces(&[prefix, chunk]);
@@ -351,14 +301,16 @@ fn find_shape(text: &str) -> String {
 
 /// The time zone and the form of a date or time; day and hour say nothing of the sender.
 fn tokenize_date(prefix: &str, text: &str, found: &mut Words) -> Read<()> {
-    for piece in split_space_at_most(text, 10) {
+    let pieces: Vec<&str> = split_space(text).take(12).collect();
+    // After ten, Python takes all that is left for one piece.
+    for piece in pieces.iter().take(if pieces.len() > 11 { 10 } else { 11 }) {
         let Some(digits) = piece.strip_prefix(['+', '-']) else { continue };
         if is_digit(digits)? {
             found.push_pieces(&[prefix, first(piece, MAX_ZONE)]);
             break;
         }
     }
-    let joined = split_space_at_most(&lower(text)?, 30).join("_");
+    let joined = split_space(&lower(text)?).take(SHAPED).collect::<Vec<_>>().join("_");
     found.push_pieces(&[prefix, &find_shape(&joined)]);
     Ok(())
 }
@@ -373,7 +325,7 @@ fn tokenize_subject(text: &str, found: &mut Words) -> Read<()> {
         found.push("subject:#capitals");
     }
     for (mark, token) in [("!", "subject:!"), ("?", "subject:?"), ("   ", "subject:#gap")] {
-        if partition(text, mark).1 {
+        if text.contains(mark) {
             found.push(token);
         }
     }

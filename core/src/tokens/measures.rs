@@ -5,9 +5,7 @@ use super::structure::MAX_URLS;
 use super::texts::Texts;
 use super::words::CURRENCIES;
 use crate::mail::message::{Message, Read};
-use crate::text::{
-    count, find_runs, first, is_digit, is_longer, lower, rpartition, split_space, split_space_at_most,
-};
+use crate::text::{count, find_runs, first, is_digit, is_longer, lower, rpartition, split_space};
 use memchr::{memchr_iter, memmem};
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -218,8 +216,7 @@ fn has_unnamed_origin(message: &Message) -> Read<Option<f64>> {
 /// Whether the host that handed the message over has a name; None if it is not public.
 fn is_public_named(field: &str) -> Read<Option<bool>> {
     let field = lower(field)?;
-    let mut words = split_space_at_most(&field, MAX_TRACE_WORDS);
-    words.truncate(MAX_TRACE_WORDS);
+    let words: Vec<&str> = split_space(&field).take(MAX_TRACE_WORDS).collect();
     if words.first() != Some(&"from") {
         return Ok(None);
     }

@@ -1,6 +1,7 @@
 //! nbspam/tokens/structure.py: how a message is made, and the addresses of the web in it.
 
 use super::bag::{Words, INNER};
+use super::characters::{is_alpha, pin};
 use super::headers::counts_as_evidence;
 use super::unicode_words::fold;
 use super::words::{has_zero_width, make_skip_token, push_parents, split_words, MAX_WORD};
@@ -8,8 +9,7 @@ use crate::mail::headers::{find_header, find_header_fields, unify_line_ends};
 use crate::mail::message::{Document, Html, Message, Part, Read};
 use crate::python::call;
 use crate::text::{
-    first, is_alpha, is_ascii_digit, is_space, last, lower, partition, pin, rpartition, split_kept,
-    without_space,
+    first, is_ascii_digit, is_space, last, lower, partition, rpartition, split_kept, without_space,
 };
 use std::borrow::Cow;
 
