@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from nbspam.mail import parse
 from nbspam.tokens import read
-from nbspam.tokens.headers import NO_EVIDENCE
+from nbspam.tokens.no_evidence import NO_EVIDENCE
 from nbspam.tokens.measures import MAX_HOPS, has_unnamed_origin
 
 MAIL = b"From: ida@lake.example\nTo: otto@orchard.example\nSubject: pears\n"

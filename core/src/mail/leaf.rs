@@ -6,7 +6,8 @@ use super::headers::{between, get_parameter, latin_1, parse_parameters, to_bytes
 use super::message::{Document, Part, Read, RARE};
 use super::transfer::{decode_transfer, normalise_encoding};
 use crate::limits::Allowance;
-use crate::text::{count, first, is_space, lower, partition, rpartition};
+use crate::python::call;
+use crate::text::{first, is_space, lower, partition, rpartition};
 use memchr::memmem;
 use std::borrow::Cow;
 
@@ -25,7 +26,6 @@ const FILE_STARTS: [&[u8]; 10] =
     [b"MZ", ZIP, PDF, b"\x89PNG", b"\xff\xd8\xff", b"GIF8", OLE, b"Rar!", b"7z\xbc\xaf", b"\x1f\x8b\x08"];
 const HTML_STARTS: [&str; 9] =
     ["<html", "<!doctype html", "<head", "<body", "<table", "<div", "<center", "<font", "<meta"];
-const UNSHOWN: [(&str, &str); 3] = [("<!--", "-->"), ("<style", "</style"), ("<script", "</script")];
 const HTML_FILE_STARTS: [&[u8]; 7] =
     [b"<html", b"<!doctype html", b"<head", b"<body", b"<script", b"<meta", b"<svg"];
 const PAGE_ENDINGS: [&str; 7] = [".htm", ".html", ".shtml", ".xhtml", ".xht", ".svg", ".hta"];
@@ -237,25 +237,8 @@ fn read_text(part: &mut Part, payload: &[u8], allowance: &mut Allowance) -> Read
         let start = first(&part.text, 200).trim_start_matches(is_space);
         let has_start =
             |known: &&str| start.get(..known.len()).is_some_and(|text| text.eq_ignore_ascii_case(known));
-        part.is_html = HTML_STARTS.iter().any(has_start) && is_mostly_shown(&part.text)?;
+        part.is_html =
+            HTML_STARTS.iter().any(has_start) && call("nbspam.mail.leaf", "is_mostly_shown", (&part.text,))?;
     }
     Ok(())
-}
-
-/// True if text that begins as HTML shows at least half of itself as HTML.
-fn is_mostly_shown(text: &str) -> Read<bool> {
-    let mut shown = lower(text)?.into_owned();
-    for (begin, end) in UNSHOWN {
-        let mut pieces = shown.split(begin);
-        let mut rest = pieces.next().unwrap_or_default().to_string();
-        for piece in pieces {
-            let (_, is_ended, after) = partition(piece, end);
-            if !is_ended {
-                return Ok(false);
-            }
-            rest.push_str(after);
-        }
-        shown = rest;
-    }
-    Ok(count(&shown) * 2 >= count(text))
 }

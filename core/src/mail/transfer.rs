@@ -28,7 +28,11 @@ pub fn decode_transfer<'a>(
     allowance: &mut Allowance,
 ) -> Read<Cow<'a, [u8]>> {
     match encoding {
-        "quoted-printable" => Ok(Cow::Owned(decode_quoted_printable(&payload))),
+        // Blanks after a soft line break are rare.
+        "quoted-printable" if [b"= ", b"=\t"].iter().any(|mark| memmem::find(&payload, *mark).is_some()) => {
+            Err(RARE)
+        }
+        "quoted-printable" => Ok(Cow::Owned(decode_escapes(&payload, false))),
         "base64" => Ok(Cow::Owned(decode_base64(&payload, allowance)?)),
         "x-uuencode" | "uuencode" | "x-uue" | "uue" | "x-uu" => Err(RARE),
         _ => {
@@ -36,23 +40,6 @@ pub fn decode_transfer<'a>(
             Ok(payload)
         }
     }
-}
-
-/// Quoted-printable; bad escapes stay, blanks after a soft line break are ignored.
-fn decode_quoted_printable(payload: &[u8]) -> Vec<u8> {
-    let has_blanks = memmem::find(payload, b"= ").is_some() || memmem::find(payload, b"=\t").is_some();
-    if !has_blanks {
-        return decode_escapes(payload, false);
-    }
-    let mut lines = Vec::with_capacity(payload.len());
-    for (number, line) in payload.split(|byte| *byte == b'\n').enumerate() {
-        if number > 0 {
-            lines.push(b'\n');
-        }
-        let blanks = line.iter().rev().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
-        lines.extend_from_slice(line.get(..line.len() - blanks).unwrap_or_default());
-    }
-    decode_escapes(&lines, false)
 }
 
 /// binascii.a2b_qp.  is_header : `_` is a space

@@ -2,6 +2,7 @@
 
 use super::bag::Words;
 use super::characters::is_upper;
+use super::no_evidence::counts_as_evidence;
 use super::words::{has_zero_width, make_skip_token, push_parents, split_words, MAX_WORD};
 use crate::limits::MAX_TOKENS;
 use crate::mail::message::{Field, Message, Read};
@@ -16,48 +17,6 @@ const MAX_ORDER: usize = 200;
 const ODD: &str = "#odd";
 const SHAPED: usize = 60;
 const MAX_SHAPE: usize = 24;
-
-/// NO_EVIDENCE in Python: whole names.
-const NAMES: [&str; 11] = [
-    "content-length", "fcc", "forwarded", "gnus-warning", "ironport-sdr", "lines", "mbox-line", "old-status",
-    "replied", "status", "xref",
-];
-const BEGINNINGS: [&str; 4] = ["cmm-x-", "ctch-", "spam-", "spamdiagnostic"];
-/// What follows `x-` in whole names, in order.
-const X_NAMES: [&str; 63] = [
-    "account-key", "aol-global-disposition", "auth-result", "boxtrapper", "cfilter-loop", "content-length",
-    "cursor-pos", "delivery-id", "dkim-result", "eopattributedmessage", "eoptenantattributedmessage",
-    "filter-score", "flags", "folder", "from-line", "from_", "gm-labels", "gm-msgid", "gm-raw", "gm-thrid",
-    "identity-key", "keywords", "kmail-cryptomessageformat", "kmail-cursorpos", "kmail-dictionary",
-    "kmail-drafts", "kmail-encryptionstate", "kmail-fcc", "kmail-filtered", "kmail-identity",
-    "kmail-link-message", "kmail-link-type", "kmail-mdn-sent", "kmail-redirect-from", "kmail-signaturestate",
-    "kmail-templates", "kmail-transport", "length", "me-bayesian", "me-content", "message-info",
-    "message-status", "mox-reason", "ms-exchange-eopdirect", "ms-exchange-processed-by-bccfoldering",
-    "ms-exchange-transport-endtoendlatency", "ms-userlastlogontime", "our-headers", "our-replyto",
-    "policyd-weight", "prerbls", "reply-mbox", "reply-uid", "sbrs", "scanned-by", "scanner", "sendergroup",
-    "spf-scan-by", "status", "store-info", "tuid", "uniform-type-identifier",
-    "universally-unique-identifier",
-];
-/// What follows `x-` in beginnings of names, in order; none begins with another one.
-const X_BEGINNINGS: [&str; 126] = [
-    "aes-category", "amavis-", "amp-", "apple-", "asg-", "assp-", "authority-analysis", "authority-info",
-    "barracuda-", "bayes", "bitdefender", "bogosity", "brightmail", "cached-", "canit", "clamav", "clapf-",
-    "claws-", "cloudmark-", "clx-", "cm-analysis", "cm-score", "cmae-", "cnfs-analysis", "crm114-", "ctch-",
-    "cyren-", "cyrus-", "dbox-", "dcc-", "drweb-", "eavas", "eset", "evolution", "f-secure-", "feas-",
-    "fetchmail-", "fireeye", "fortimail-", "fuglu-", "getmail-", "gfi", "gm-phishy", "gmail-", "gnus-",
-    "greylist", "ham-report", "hammie-", "haraka-", "hmailserver-", "icl-", "imap", "imss-", "incoming",
-    "ipas-", "ironport", "junk", "kaspersky", "klms-", "kse-", "label", "mailcleaner-", "mailcontrol-",
-    "mailfoundry", "mantsh", "mdav-", "me-authentication-results", "me-cm", "me-vs", "message-delivery",
-    "mimecast-bulk", "mimecast-impersonation", "mimedefang-", "mirapoint-", "mlf-", "mozilla-", "mras",
-    "ms-exchange-atp", "ms-exchange-forest-", "ms-exchange-organization-", "mutt-", "mxscan-", "nai-",
-    "nas-", "nod32", "offlineimap", "pmx-", "pps-", "pstn-", "purgate", "pyzor", "qmail-scanner-",
-    "quarantine-id", "razor", "rbl-", "recommended-action", "rmail-", "rspamd-", "sa-", "sea-", "sid-",
-    "sieve", "smartermail-", "sophos-", "sta-", "starscan", "surgate-", "switch", "sylpheed-", "symantec",
-    "symc-", "text-classification", "tm-as-", "tmase-", "ui-filterresults", "ui-out-filterresults", "uid",
-    "univie-", "vade", "vipre-", "vm-", "vr-", "watchguard-", "whitelist", "wum-", "xfinity-v",
-];
-/// What is somewhere in a name that begins with `x-`.
-const WORDS: [&str; 3] = ["-metrics", "mailscanner", "spam"];
 
 const DATED: [&str; 2] = ["received", "x-received"];
 const TRACE: [&str; 9] = [
@@ -84,30 +43,16 @@ const CALENDAR: [&str; 19] = [
 /// Added on the way, so their place says nothing of the sender's program; list machinery and dates are, too.
 const ADDED: [&str; 4] = ["delivered-to", "return-path", "errors-to", "x-beenthere"];
 
-/// True unless NO_EVIDENCE has the field.
-pub fn counts_as_evidence(name: &str) -> bool {
-    let Some(own) = name.strip_prefix("x-") else {
-        return !NAMES.contains(&name) && !BEGINNINGS.iter().any(|beginning| name.starts_with(beginning));
-    };
-    // Only the last beginning that is not after the name can begin it.
-    let place = X_BEGINNINGS.partition_point(|beginning| *beginning <= own);
-    let beginning = place.checked_sub(1).and_then(|before| X_BEGINNINGS.get(before));
-    let is_note = X_NAMES.binary_search(&own).is_ok()
-        || beginning.is_some_and(|beginning| own.starts_with(beginning))
-        || WORDS.iter().any(|word| name.contains(word));
-    !is_note
-}
-
 /// The name of a field as tokens have it; "" if the field does not count.
-fn find_token_name(name: &str) -> &str {
+fn find_token_name(name: &str) -> Read<&str> {
     let is_plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"-_.".contains(&byte);
-    if !counts_as_evidence(name) {
+    Ok(if !counts_as_evidence(name)? {
         ""
     } else if !name.bytes().all(is_plain) || name.len() > MAX_TOKEN_NAME {
         ODD
     } else {
         name
-    }
+    })
 }
 
 /// The fields of a message as tokens, and what else their names say.
@@ -132,7 +77,7 @@ pub fn tokenize_header(message: &Message) -> Read<Header> {
     let mut places = Vec::with_capacity(message.headers.len());
     for (number, field) in message.headers.iter().enumerate() {
         let (name, text) = field;
-        let shown = find_token_name(name);
+        let shown = find_token_name(name)?;
         if !shown.is_empty() {
             header.size_bytes += message.header_sizes.get(number).copied().unwrap_or(0);
             if ![&LIST_MACHINERY[..], &DATED, &ADDED].iter().any(|names| names.contains(&shown)) {

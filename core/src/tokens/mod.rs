@@ -4,6 +4,7 @@ pub mod bag;
 pub mod characters;
 mod headers;
 mod measures;
+mod no_evidence;
 mod structure;
 mod texts;
 mod unicode_words;
@@ -39,7 +40,7 @@ pub fn tokenize(message: &Message, wanted: Wanted) -> Read<Tokens> {
         tokens.bigrams = make_bigrams(&tokens.body);
     }
     if wanted.raw {
-        tokens.raw = structure::tokenize_raw(message.data);
+        tokens.raw = structure::tokenize_raw(message.data)?;
     }
     if wanted.measures {
         tokens.measures = measures::tokenize_measures(message, &texts, header.size_bytes)?;

@@ -1,9 +1,8 @@
 //! nbspam/tokens/structure.py: how a message is made, and the addresses of the web in it.
 
-use super::bag::{Words, INNER};
+use super::bag::Words;
 use super::characters::{is_alpha, pin};
-use super::headers::counts_as_evidence;
-use super::unicode_words::fold;
+use super::no_evidence::counts_as_evidence;
 use super::words::{has_zero_width, make_skip_token, push_parents, split_words, MAX_WORD};
 use crate::mail::headers::{find_header, find_header_fields, unify_line_ends};
 use crate::mail::message::{Document, Html, Message, Part, Read};
@@ -13,6 +12,7 @@ use crate::text::{
 };
 use std::borrow::Cow;
 
+const STRUCTURE: &str = "nbspam.tokens.structure";
 const MAX_ALT_WORDS: usize = 100;
 const MAX_TITLE_WORDS: usize = 100;
 const MAX_NAME_WORDS: usize = 20;
@@ -28,18 +28,11 @@ const MAX_RAW_BYTES: usize = 3_000;
 const MAX_LINE_END: usize = 3;
 const RUN_BYTES: usize = 5;
 const ONE_IN: u32 = 16;
+#[rustfmt::skip]
 const MAGIC: [(&[u8], &str); 11] = [
-    (b"MZ", "exe"),
-    (b"PK\x03\x04", "zip"),
-    (b"%PDF", "pdf"),
-    (b"\x89PNG", "png"),
-    (b"\xff\xd8\xff", "jpeg"),
-    (b"GIF8", "gif"),
-    (b"\xd0\xcf\x11\xe0", "ole"),
-    (b"Rar!", "rar"),
-    (b"7z\xbc\xaf", "7z"),
-    (b"\x1f\x8b\x08", "gzip"),
-    (b"{\\rtf", "rtf"),
+    (b"MZ", "exe"), (b"PK\x03\x04", "zip"), (b"%PDF", "pdf"), (b"\x89PNG", "png"), (b"\xff\xd8\xff", "jpeg"),
+    (b"GIF8", "gif"), (b"\xd0\xcf\x11\xe0", "ole"), (b"Rar!", "rar"), (b"7z\xbc\xaf", "7z"),
+    (b"\x1f\x8b\x08", "gzip"), (b"{\\rtf", "rtf"),
 ];
 
 /// What a mail declares, as one short token: no white space.
@@ -121,24 +114,15 @@ fn tokenize_filename(filename: &str, found: &mut Words) -> Read<()> {
     Ok(())
 }
 
-/// What a document says of itself and does, and what an archive holds.
+/// What a document says of itself and does, and what an archive holds: few have any of it.
 fn tokenize_document(document: &Document, found: &mut Words) -> Read<()> {
-    for mark in &document.marks {
-        found.push_pieces(&["document=#", mark]);
+    let Document { marks, names, says, .. } = document;
+    if marks.is_empty() && names.is_empty() && says.is_empty() {
+        return Ok(());
     }
-    for name in &document.names {
-        let pinned = pin(last(name, 200))?;
-        let name = lower(&pinned)?;
-        let (stem, has_dot, ending) = rpartition(&name, ".");
-        if has_dot {
-            found.push_pieces(&["inside=.", &shorten(ending, 10)]);
-        }
-        let opened = if stem.is_empty() { ending } else { stem };
-        split_words(opened, MAX_NAME_WORDS, "inside=", found)?;
-    }
-    for text in &document.says {
-        split_words(text, MAX_NAME_WORDS, "document=", found)?;
-    }
+    let lists = (marks.as_slice(), names.as_slice(), says.as_slice());
+    let tokens: Vec<String> = call(STRUCTURE, "tokenize_document", lists)?;
+    tokens.iter().for_each(|token| found.push(token));
     Ok(())
 }
 
@@ -171,11 +155,8 @@ pub fn cut_urls(text: &str) -> (Cow<'_, str>, Vec<&str>) {
         let after = at + "://".len();
         let end = after + find_url_end(text.as_bytes().get(after..).unwrap_or(&[]));
         rest.push(text.get(start..begin).unwrap_or(""));
-        urls.push(
-            text.get(begin..end)
-                .unwrap_or("")
-                .trim_end_matches(['.', ',', ';', ':', '!', '?', ')', '*', '_', '~']),
-        );
+        let url = text.get(begin..end).unwrap_or("");
+        urls.push(url.trim_end_matches(['.', ',', ';', ':', '!', '?', ')', '*', '_', '~']));
         start = end;
     }
     if urls.is_empty() {
@@ -249,7 +230,9 @@ pub fn read_url(url: &str, found: &mut Words) -> Read<String> {
         push_parents(without_space(&mail_host).trim_matches('.'), "url=", found);
         return Ok(String::new());
     }
-    let begins_with_host = begins_with_slashes(&rest) || is_www(&rest);
+    let is_www = rest.get(..4).is_some_and(|start| start.eq_ignore_ascii_case("www."));
+    let begins_with_host =
+        is_www || rest.chars().take_while(|one| matches!(one, '/' | '\\')).nth(1).is_some();
     if scheme.is_empty() && !begins_with_host {
         tokenize_path(&rest, found);
         return Ok(String::new());
@@ -276,16 +259,6 @@ pub fn read_url(url: &str, found: &mut Words) -> Read<String> {
         found.extend(&read_host(&inner_authority)?.tokens, usize::MAX);
     }
     Ok(host.name)
-}
-
-fn begins_with_slashes(rest: &str) -> bool {
-    let mut start = rest.chars();
-    let is_slash = |one: Option<char>| matches!(one, Some('/' | '\\'));
-    is_slash(start.next()) && is_slash(start.next())
-}
-
-fn is_www(rest: &str) -> bool {
-    rest.get(..4).is_some_and(|start| start.eq_ignore_ascii_case("www."))
 }
 
 /// The name of the host of an address with or without a scheme.
@@ -315,20 +288,12 @@ fn split_authority(rest: &str) -> Read<(String, &str)> {
     Ok((lower(authority)?.into_owned(), path))
 }
 
-/// The host that a browser looks for: escapes decoded, letters folded, a number as four.
+/// The host that a browser looks for; by Python if escapes, letters or a number hide it.
 fn normalise_host(host: &str) -> Read<String> {
-    let mut host = Cow::Borrowed(host);
-    if host.contains('%') {
-        host = Cow::Owned(without_space(&lower(&unescape(&host))?).into_owned());
-    }
-    if !host.is_ascii() {
-        let folded = fold(&host.replace(['\u{3002}', '\u{ff61}'], "."))?.replace(INNER, "");
-        host = Cow::Owned(without_space(&folded).into_owned());
-    }
     let name = host.trim_matches('.');
-    let (_, _, top) = rpartition(name, ".");
-    if top.starts_with(|one: char| one.is_ascii_digit()) && !is_plain_address(name) {
-        return call("nbspam.tokens.addresses", "normalise_ipv4", (name,));
+    let is_number = rpartition(name, ".").2.starts_with(|one: char| one.is_ascii_digit());
+    if !host.is_ascii() || host.contains('%') || (is_number && !is_plain_address(name)) {
+        return call(STRUCTURE, "normalise_host", (host,));
     }
     Ok(name.to_string())
 }
@@ -389,13 +354,13 @@ const SHOWN: [u8; 256] = {
 };
 
 /// The chosen runs of the first MAX_RAW_BYTES of a message, in order, repeats kept.
-pub fn tokenize_raw(data: &[u8]) -> Words {
-    let text = show_raw(data);
+pub fn tokenize_raw(data: &[u8]) -> Read<Words> {
+    let text = show_raw(data)?;
     let mut found = Words::default();
     for run in text.windows(RUN_BYTES).filter(|run| is_chosen(run)) {
         found.push_latin_1("raw=", run);
     }
-    found
+    Ok(found)
 }
 
 /// True of one run in ONE_IN, by a sum of the bytes, each times a factor; it is below 2^32.
@@ -411,12 +376,12 @@ fn is_chosen(run: &[u8]) -> bool {
 }
 
 /// The first MAX_RAW_BYTES as SHOWN, without `From ` lines, fields that are no evidence, empty lines at the end.
-fn show_raw(data: &[u8]) -> Vec<u8> {
+fn show_raw(data: &[u8]) -> Read<Vec<u8>> {
     let most = MAX_LINE_END * MAX_RAW_BYTES;
     let mut kept: Vec<u8> = Vec::with_capacity(data.len().min(2 * most));
     let mut after = find_header(data, 0);
     for (start, stop, name) in find_header_fields(data) {
-        if counts_as_evidence(&name) {
+        if counts_as_evidence(&name)? {
             kept.extend_from_slice(data.get(start..stop.min(start + most)).unwrap_or(&[]));
         }
         after = stop;
@@ -426,5 +391,5 @@ fn show_raw(data: &[u8]) -> Vec<u8> {
     let text = unify_line_ends(&kept);
     let text = text.get(..MAX_RAW_BYTES).unwrap_or(&text);
     let end = text.iter().rposition(|byte| *byte != b'\n').map_or(0, |last| last + 1);
-    text.iter().take(end).map(|byte| SHOWN.get(usize::from(*byte)).copied().unwrap_or(*byte)).collect()
+    Ok(text.iter().take(end).map(|byte| SHOWN[usize::from(*byte)]).collect())
 }

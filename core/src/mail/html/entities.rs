@@ -9,15 +9,9 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
+#[rustfmt::skip]
 const COMMON: [(&str, &str); 8] = [
-    ("nbsp", " "),
-    ("amp", "&"),
-    ("lt", "<"),
-    ("gt", ">"),
-    ("quot", "\""),
-    ("apos", "'"),
-    ("copy", "©"),
-    ("reg", "®"),
+    ("nbsp", " "), ("amp", "&"), ("lt", "<"), ("gt", ">"), ("quot", "\""), ("apos", "'"), ("copy", "©"), ("reg", "®"),
 ];
 const MAX_NAME: usize = 32;
 
