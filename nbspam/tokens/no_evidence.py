@@ -68,6 +68,7 @@ def counts_as_evidence(name: str) -> bool:
     return not (name.startswith("x-") and any(word in name for word in _WORDS))
 
 
-def list_patterns() -> tuple[list[str], list[str], list[str]]:
-    """Whole names; beginnings of names; words that are no evidence in names with `x-` first."""
-    return list(_NAMES), list(_BEGINNINGS), _WORDS
+def list_patterns() -> tuple[list[tuple[str, bool]], list[str]]:
+    """Sorted names, True for a beginning of names; words that are no evidence in names with `x-` first."""
+    names = [(name, False) for name in _NAMES] + [(beginning, True) for beginning in _BEGINNINGS]
+    return sorted(names), _WORDS

@@ -316,11 +316,14 @@ impl HeaderBlock {
 }
 
 /// Read the fields in data[start:stop]; the text after the empty line begins at `body`.
+///
+/// spans : what find_raw_fields gives of them
 pub fn read_block(
     data: &[u8],
     start: usize,
     stop: usize,
     body: usize,
+    spans: &[Span],
     allowance: &mut Allowance,
 ) -> Read<HeaderBlock> {
     let mut block = HeaderBlock { body, ..HeaderBlock::default() };
@@ -332,7 +335,15 @@ pub fn read_block(
         return Err(RARE);
     }
     allowance.header_bytes -= raw.len() as i64;
-    let fields = split_fields(data, start, stop, &mut block, allowance);
+    let end = spans.last().map_or(start, |(_, end, _)| *end);
+    if spans.iter().any(|(_, _, name)| name.is_empty()) {
+        allowance.note("bad-header");
+    }
+    if end < stop {
+        block.body = end;
+        allowance.note("no-header-end");
+    }
+    let fields = split_fields(data, spans, &mut block.sizes);
     if fields.len() > MAX_HEADER_LINES {
         return Err(RARE);
     }
@@ -359,30 +370,15 @@ fn is_rare(raw: &[u8]) -> bool {
         || memchr(b'\0', raw).is_some()
 }
 
-/// The raw fields of a block, unfolded; lines that are none are noted.
-fn split_fields(
-    data: &[u8],
-    start: usize,
-    stop: usize,
-    block: &mut HeaderBlock,
-    allowance: &mut Allowance,
-) -> Vec<RawField> {
-    let spans = find_raw_fields(data, start, stop);
-    if spans.iter().any(|(_, _, name)| name.is_empty()) {
-        allowance.note("bad-header");
-    }
-    let end = spans.last().map_or(start, |(_, end, _)| *end);
-    if end < stop {
-        block.body = end;
-        allowance.note("no-header-end");
-    }
+/// The raw fields, unfolded; lines that are none are left out.
+fn split_fields(data: &[u8], spans: &[Span], sizes: &mut Vec<usize>) -> Vec<RawField> {
     let mut fields = Vec::with_capacity(spans.len());
-    for (first, last, name) in spans.into_iter().filter(|(_, _, name)| !name.is_empty()) {
-        let mut line = unify_line_ends(between(data, first, last)).into_owned();
+    for (first, last, name) in spans.iter().filter(|(_, _, name)| !name.is_empty()) {
+        let mut line = unify_line_ends(between(data, *first, *last)).into_owned();
         line.retain(|byte| *byte != b'\n');
-        block.sizes.push(line.len() + 1);
+        sizes.push(line.len() + 1);
         let colon = memchr(b':', &line).unwrap_or(line.len());
-        fields.push((name, trim_blanks(from(&line, colon + 1)).to_vec()));
+        fields.push((name.clone(), trim_blanks(from(&line, colon + 1)).to_vec()));
     }
     fields
 }

@@ -1,5 +1,6 @@
 //! nbspam/mail/message.py: a mail that was taken apart.
 
+use super::headers::Span;
 use pyo3::prelude::*;
 use std::collections::BTreeMap;
 
@@ -58,10 +59,15 @@ pub struct Document {
     pub text: String,
 }
 
-/// A mail.
-#[derive(Clone, Debug, Default)]
-pub struct Message<'a> {
+/// The bytes of a mail, and the raw fields of its top header block.
+pub struct Raw<'a> {
     pub data: &'a [u8],
+    pub spans: Vec<Span>,
+}
+
+/// A mail that was taken apart.
+#[derive(Clone, Debug, Default, FromPyObject, IntoPyObject)]
+pub struct Message {
     pub headers: Vec<Field>,
     pub header_sizes: Vec<usize>,
     pub parts: Vec<Part>,
@@ -70,7 +76,7 @@ pub struct Message<'a> {
     pub body_bytes: usize,
 }
 
-impl Message<'_> {
+impl Message {
     /// The first value of a field, by lower-case name.
     pub fn get(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(field, _)| field == name).map(|(_, value)| value.as_str())

@@ -1,6 +1,6 @@
 //! nbspam/mail/splitter.py: the MIME tree: a body to its leaf parts, in one pass over the lines that begin with "--".
 
-use super::headers::{between, from, get_parameter, read_block, to_bytes, trim, trim_end};
+use super::headers::{between, find_raw_fields, from, get_parameter, read_block, to_bytes, trim, trim_end};
 use super::leaf::{begin_part, is_message, read_leaf};
 use super::message::{Message, Part, Read, RARE};
 use crate::limits::{Allowance, MAX_NESTING};
@@ -125,15 +125,15 @@ impl Scan {
 }
 
 /// Takes one body apart and fills a Message; see Splitter in Python.
-pub struct Splitter<'m, 'd> {
-    message: &'m mut Message<'d>,
+pub struct Splitter<'m> {
+    message: &'m mut Message,
     allowance: &'m mut Allowance,
     are_related: Vec<bool>, // of each choice: its parts, else alternatives
     inside: Vec<Inside>,
 }
 
-impl<'m, 'd> Splitter<'m, 'd> {
-    pub fn new(message: &'m mut Message<'d>, allowance: &'m mut Allowance) -> Splitter<'m, 'd> {
+impl<'m> Splitter<'m> {
+    pub fn new(message: &'m mut Message, allowance: &'m mut Allowance) -> Self {
         Splitter { message, allowance, are_related: Vec::new(), inside: Vec::new() }
     }
 
@@ -201,7 +201,8 @@ impl<'m, 'd> Splitter<'m, 'd> {
         if start == body {
             return Ok(()); // nothing between two delimiters
         }
-        let block = read_block(&scan.data, start, stop, body, self.allowance)?;
+        let spans = find_raw_fields(&scan.data, start, stop);
+        let block = read_block(&scan.data, start, stop, body, &spans, self.allowance)?;
         let part = begin_part(&block, self.allowance)?;
         self.enter(scan, part, block.body)
     }

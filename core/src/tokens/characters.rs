@@ -62,6 +62,7 @@ pub fn fold_into(character: char, into: &mut String) -> Read<()> {
 }
 
 /// The kinds of a character; those that Unicode 14 does not have are of no kind.
+#[inline]
 pub fn kinds_of(character: char) -> Read<Kinds> {
     if character.is_ascii() {
         return Ok(Kinds {
@@ -72,6 +73,10 @@ pub fn kinds_of(character: char) -> Read<Kinds> {
             is_lower: character.is_ascii_lowercase(),
         });
     }
+    kinds_beyond_ascii(character)
+}
+
+fn kinds_beyond_ascii(character: char) -> Read<Kinds> {
     if let Some(kinds) = recall(character, |meaning| meaning.kinds) {
         return Ok(kinds);
     }

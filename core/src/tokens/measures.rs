@@ -95,18 +95,15 @@ impl Characters {
     fn count(text: &str, quoted: usize) -> Self {
         let mut times = [0; 256];
         text.bytes().for_each(|byte| times[usize::from(byte)] += 1);
-        let count = |is_one: fn(&u8) -> bool| {
-            (0..=u8::MAX).zip(times).filter(|(byte, _)| is_one(byte)).map(|(_, times)| times).sum()
-        };
         let is_foreign_mark = |one: &char| !one.is_ascii() && CURRENCIES.contains(*one);
         let foreign_marks = if text.is_ascii() { 0 } else { text.chars().filter(is_foreign_mark).count() };
         let n_quoted = memmem::find_iter(text.as_bytes(), "\n>").count() + usize::from(text.starts_with('>'));
         Characters {
-            ink: count(|byte| byte.is_ascii_graphic() || *byte >= FIRST_OF_MANY),
-            digits: count(u8::is_ascii_digit),
-            punctuation: count(u8::is_ascii_punctuation),
-            exclamation_marks: count(|byte| *byte == b'!'),
-            currency_marks: count(|byte| *byte == b'$') + foreign_marks,
+            ink: add_up(&times, |byte| byte.is_ascii_graphic() || *byte >= FIRST_OF_MANY),
+            digits: add_up(&times, u8::is_ascii_digit),
+            punctuation: add_up(&times, u8::is_ascii_punctuation),
+            exclamation_marks: add_up(&times, |byte| *byte == b'!'),
+            currency_marks: add_up(&times, |byte| *byte == b'$') + foreign_marks,
             lines: 1 + memchr_iter(b'\n', text.trim_end_matches('\n').as_bytes()).count(),
             quoted: quoted + n_quoted,
         }
@@ -120,6 +117,11 @@ impl Characters {
     fn quoted_share(&self) -> Option<f64> {
         (self.ink > 0).then(|| (number(self.quoted) / number(self.lines)).min(1.0))
     }
+}
+
+/// How many bytes of a kind there are.
+fn add_up(times: &[usize; 256], is_one: impl Fn(&u8) -> bool) -> usize {
+    times.iter().enumerate().filter(|(byte, _)| is_one(&(*byte as u8))).map(|(_, times)| times).sum()
 }
 
 /// How many runs of digits and -.()+ have ten to twelve digits, and numbers after (713) and a blank.

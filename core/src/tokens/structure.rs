@@ -4,8 +4,8 @@ use super::bag::Words;
 use super::characters::{is_alpha, pin};
 use super::no_evidence::counts_as_evidence;
 use super::words::{has_zero_width, make_skip_token, push_parents, split_words, MAX_WORD};
-use crate::mail::headers::{find_header, find_header_fields, unify_line_ends};
-use crate::mail::message::{Document, Html, Message, Part, Read};
+use crate::mail::headers::{find_header, unify_line_ends};
+use crate::mail::message::{Document, Html, Message, Part, Raw, Read};
 use crate::python::call;
 use crate::text::{
     first, is_ascii_digit, is_space, last, lower, partition, rpartition, split_kept, without_space,
@@ -354,8 +354,8 @@ const SHOWN: [u8; 256] = {
 };
 
 /// The chosen runs of the first MAX_RAW_BYTES of a message, in order, repeats kept.
-pub fn tokenize_raw(data: &[u8]) -> Read<Words> {
-    let text = show_raw(data)?;
+pub fn tokenize_raw(raw: &Raw) -> Read<Words> {
+    let text = show_raw(raw)?;
     let mut found = Words::default();
     for run in text.windows(RUN_BYTES).filter(|run| is_chosen(run)) {
         found.push_latin_1("raw=", run);
@@ -376,15 +376,15 @@ fn is_chosen(run: &[u8]) -> bool {
 }
 
 /// The first MAX_RAW_BYTES as SHOWN, without `From ` lines, fields that are no evidence, empty lines at the end.
-fn show_raw(data: &[u8]) -> Read<Vec<u8>> {
+fn show_raw(Raw { data, spans }: &Raw) -> Read<Vec<u8>> {
     let most = MAX_LINE_END * MAX_RAW_BYTES;
     let mut kept: Vec<u8> = Vec::with_capacity(data.len().min(2 * most));
     let mut after = find_header(data, 0);
-    for (start, stop, name) in find_header_fields(data) {
-        if counts_as_evidence(&name)? {
-            kept.extend_from_slice(data.get(start..stop.min(start + most)).unwrap_or(&[]));
+    for (start, stop, name) in spans {
+        if counts_as_evidence(name)? {
+            kept.extend_from_slice(data.get(*start..(*stop).min(start + most)).unwrap_or(&[]));
         }
-        after = stop;
+        after = *stop;
     }
     kept.extend_from_slice(data.get(after..data.len().min(after + most)).unwrap_or(&[]));
     kept.truncate(most);

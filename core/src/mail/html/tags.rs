@@ -325,9 +325,8 @@ impl<'a> Attributes<'a> {
 
 /// The text with each white space of HTML as a space.
 fn with_spaces(text: &str) -> Cow<'_, str> {
-    let blanks = ['\t', '\r', '\n', '\x0c'];
-    if text.contains(blanks) {
-        Cow::Owned(text.replace(blanks, " "))
+    if text.bytes().any(|byte| b"\t\r\n\x0c".contains(&byte)) {
+        Cow::Owned(text.replace(['\t', '\r', '\n', '\x0c'], " "))
     } else {
         Cow::Borrowed(text)
     }
