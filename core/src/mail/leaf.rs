@@ -49,13 +49,8 @@ pub fn begin_part(content: &HeaderBlock, allowance: &mut Allowance) -> Read<Part
     if let Some(value) = content.get("content-type") {
         read_type(&mut part, value, allowance)?;
     }
-    if let Some(value) = content.get("content-transfer-encoding").filter(|value| !value.is_empty()) {
-        let value = latin_1(value);
-        part.encoding = value.to_lowercase();
-        if !is_identity(&part.encoding) {
-            part.encoding = normalise_encoding(&value);
-        }
-    }
+    part.encoding =
+        normalise_encoding(&latin_1(content.get("content-transfer-encoding").unwrap_or_default()));
     if let Some(value) = content.get("content-disposition").filter(|value| !value.is_empty()) {
         let (head, parameters) = parse_parameters(value, allowance)?;
         part.disposition = if head == "inline" { "inline" } else { "attachment" }.to_string();

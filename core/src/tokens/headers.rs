@@ -56,6 +56,7 @@ fn find_token_name(name: &str) -> Read<&str> {
 }
 
 /// The fields of a message as tokens, and what else their names say.
+#[derive(Default)]
 pub struct Header {
     pub tokens: Words,
     pub sent: Words,
@@ -67,12 +68,7 @@ pub struct Header {
 
 /// Tokens of all fields that count, and those of them that the sender has written.
 pub fn tokenize_header(message: &Message) -> Read<Header> {
-    let mut header = Header {
-        tokens: Words::default(),
-        sent: Words::default(),
-        order: Words::default(),
-        size_bytes: message.body_bytes,
-    };
+    let mut header = Header { size_bytes: message.body_bytes, ..Header::default() };
     header.tokens.reserve(2 * message.header_sizes.iter().sum::<usize>());
     let mut places = Vec::with_capacity(message.headers.len());
     for (number, field) in message.headers.iter().enumerate() {

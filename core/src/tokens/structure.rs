@@ -182,42 +182,34 @@ fn find_url_end(text: &[u8]) -> usize {
     start + text.iter().skip(start).take_while(|byte| !is_end(byte)).count()
 }
 
-/// What a URL leads to.
-#[derive(Default)]
-pub struct Host {
-    /// In lower case, without user, port and last dot.
-    pub name: String,
-    /// Of the host with its parents, and of what is odd about it.
-    pub tokens: Words,
-}
-
+/// The name of a host in lower case, without user, port and last dot; its tokens are added.
+///
 /// authority : user@host:port in lower case
-fn read_host(authority: &str) -> Read<Host> {
+fn read_host(authority: &str, found: &mut Words) -> Read<String> {
     let (_, has_user, host) = rpartition(authority, "@");
     let (host, _, port) = match host.strip_prefix('[') {
         Some(address) => partition(address, "]"), // IPv6
         None => partition(host, ":"),
     };
-    let mut found = Host { name: normalise_host(host)?, tokens: Words::default() };
+    let name = normalise_host(host)?;
     if has_user {
-        found.tokens.push("url=#user");
+        found.push("url=#user");
     }
     let port = port.trim_matches(':');
     if !port.is_empty() {
-        found.tokens.push_pieces(&["url=port:", first(port, 6)]);
+        found.push_pieces(&["url=port:", first(port, 6)]);
     }
     if host.contains(['%', '&']) {
-        found.tokens.push("url=#escaped-host");
+        found.push("url=#escaped-host");
     }
-    push_parents(&found.name, "url=", &mut found.tokens);
-    let is_number = found.name.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
-    if found.name.contains(':') || (is_number && found.name.bytes().any(|byte| byte != b'.')) {
-        found.tokens.push("url=#ip");
+    push_parents(&name, "url=", found);
+    if name.contains(':') || is_ascii_digit(&name.replace('.', "")) {
+        found.push("url=#ip");
     }
     if !host.is_ascii() || host.contains("xn--") {
-        found.tokens.push("url=#idn");
+        found.push("url=#idn");
     }
-    Ok(found)
+    Ok(name)
 }
 
 /// Add the tokens of a URL, each with the prefix `url=`; the name of its host.
@@ -246,8 +238,7 @@ pub fn read_url(url: &str, found: &mut Words) -> Read<String> {
     }
     let rest = without_space(&rest);
     let (authority, path) = split_authority(&rest)?;
-    let host = read_host(&authority)?;
-    found.extend(&host.tokens, usize::MAX);
+    let host = read_host(&authority, found)?;
     let path = if path.contains('%') { Cow::Owned(unescape(path)) } else { Cow::Borrowed(path) };
     if path.len() > 1 {
         tokenize_path(&path, found);
@@ -256,16 +247,16 @@ pub fn read_url(url: &str, found: &mut Words) -> Read<String> {
     for inner in path.splitn(MAX_INNER + 1, "://").skip(1) {
         let inner = without_space(inner);
         let (inner_authority, _) = split_authority(&inner)?;
-        found.extend(&read_host(&inner_authority)?.tokens, usize::MAX);
+        read_host(&inner_authority, found)?;
     }
-    Ok(host.name)
+    Ok(host)
 }
 
 /// The name of the host of an address with or without a scheme.
 pub fn find_host(url: &str) -> Read<String> {
     let (_, rest) = split_scheme(url)?;
     let (authority, _) = split_authority(&rest)?;
-    Ok(read_host(&authority)?.name)
+    read_host(&authority, &mut Words::default())
 }
 
 /// Scheme in lower case, perhaps "", and the rest; browsers ignore tabs and line ends.
