@@ -19,7 +19,7 @@ const NEAR: i32 = 20; // of a channel
 /// Read an HTML text; one with a rare element or style is read by Python.
 pub fn read_html(text: &str) -> Read<Html> {
     let is_rare = memchr(0, text.as_bytes()).is_some() || memmem::find(text.as_bytes(), b"--!>").is_some();
-    let reader = Reader { walk: Walk { text, end: 0 }, ..Reader::default() };
+    let reader = Reader { text, ..Reader::default() };
     let found = if is_rare { Err(RARE) } else { reader.read() };
     match found {
         Err(RARE) => call("nbspam.mail.html.reader", "read_html", (text,)),
@@ -30,7 +30,7 @@ pub fn read_html(text: &str) -> Read<Html> {
 /// What a text inherits: its properties, and what follows from them; see State in Python.
 #[derive(Clone, Copy)]
 struct State {
-    values: [f64; INHERITED],
+    values: [f64; INHERITED.len()],
     is_gone: bool, // by itself, or by an element around
     around: Around,
     is_hidden: bool,
@@ -38,9 +38,9 @@ struct State {
 }
 
 impl State {
-    fn new(values: [f64; INHERITED], is_gone: bool, around: Around) -> Self {
+    fn new(values: [f64; INHERITED.len()], is_gone: bool, around: Around) -> Self {
         let [quoted, visibility, size, colour, background] = values;
-        let is_lost = is_invisible(colour as i32, background as i32);
+        let is_lost = is_invisible(colour, background);
         let is_hidden = is_gone || visibility == 0.0 || size <= TINY || is_lost;
         State { values, is_gone, around, is_hidden, is_quoted: quoted != 0.0 }
     }
@@ -64,46 +64,19 @@ impl State {
 }
 
 /// True if letters of this colour cannot be told from their background.
-fn is_invisible(colour: i32, background: i32) -> bool {
-    if colour < 0 || background < 0 {
+fn is_invisible(colour: f64, background: f64) -> bool {
+    if colour < 0.0 || background < 0.0 {
         return colour == TRANSPARENT;
     }
+    let (colour, background) = (colour as i32, background as i32);
     [16, 8, 0].iter().all(|shift| ((colour >> shift & 255) - (background >> shift & 255)).abs() <= NEAR)
-}
-
-/// The pieces between one `<` and the next.
-#[derive(Default)]
-struct Walk<'a> {
-    text: &'a str,
-    end: usize, // of the last piece
-}
-
-impl<'a> Walk<'a> {
-    /// What is left, with its `<`; "" after the last piece.
-    fn rest(&self) -> &'a str {
-        self.text.get(self.end..).unwrap_or_default()
-    }
-
-    fn from(&self, start: usize) -> &'a str {
-        self.text.get(start..self.end).unwrap_or_default()
-    }
-}
-
-impl<'a> Iterator for Walk<'a> {
-    type Item = &'a str;
-
-    fn next(&mut self) -> Option<&'a str> {
-        let rest = self.rest().strip_prefix('<')?;
-        let length = memchr(b'<', rest.as_bytes()).unwrap_or(rest.len());
-        self.end += 1 + length;
-        rest.get(..length)
-    }
 }
 
 /// One reading: the pieces of the text, the open elements, and what was found.
 #[derive(Default)]
 struct Reader<'a> {
-    walk: Walk<'a>,
+    text: &'a str,
+    end: usize, // of the piece that was last taken; a piece is what is between one `<` and the next
     html: Html,
     opened: Vec<(Rc<Tag>, State)>,              // and the state outside of each
     known: HashMap<(Around, &'a str), Rc<Tag>>, // by what is around, and by their text
@@ -115,14 +88,21 @@ struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
+    fn take_piece(&mut self) -> Option<&'a str> {
+        let rest = self.text.get(self.end..)?.strip_prefix('<')?;
+        let length = memchr(b'<', rest.as_bytes()).unwrap_or(rest.len());
+        self.end += 1 + length;
+        rest.get(..length)
+    }
+
     /// Walk over the tags.
     fn read(mut self) -> Read<Html> {
-        self.walk.end = memchr(b'<', self.walk.text.as_bytes()).unwrap_or(self.walk.text.len());
-        self.html.visible.push_str(&decode_references(self.walk.from(0), false)?);
+        self.end = memchr(b'<', self.text.as_bytes()).unwrap_or(self.text.len());
+        self.html.visible.push_str(&decode_references(self.text.get(..self.end).unwrap_or_default(), false)?);
         let mut state = State::root();
         let mut mark = None; // how much was visible where a word may have been split
         for _ in 0..MAX_TAGS {
-            let Some(piece) = self.walk.next() else { break };
+            let Some(piece) = self.take_piece() else { break };
             let (tag, mut rest) = self.read_piece(piece, state.around)?;
             match tag.kind {
                 Kind::Open => {
@@ -153,7 +133,7 @@ impl<'a> Reader<'a> {
             }
         }
         // All after the last tag that counts is text.
-        self.html.visible.push_str(self.walk.rest());
+        self.html.visible.push_str(self.text.get(self.end..).unwrap_or_default());
         self.end_link();
         Ok(self.html)
     }
@@ -263,7 +243,7 @@ impl<'a> Reader<'a> {
         let rest = match first {
             Some(b'!') => self.skip_declaration(piece),
             Some(b'?' | b'/') => self.skip_past(">", piece),
-            _ => self.walk.from(self.walk.end - piece.len() - 1),
+            _ => self.text.get(self.end - piece.len() - 1..self.end).unwrap_or_default(),
         };
         Ok((Rc::clone(&self.nothing), rest))
     }
@@ -297,7 +277,7 @@ impl<'a> Reader<'a> {
                 return Some((text, rest));
             }
         }
-        let start = self.walk.end - piece.len();
+        let start = self.end - piece.len();
         let mut quote = None;
         let mut last = b' ';
         let mut part = piece;
@@ -306,8 +286,8 @@ impl<'a> Reader<'a> {
                 if quote.is_some() {
                     quote = quote.filter(|quote| *quote != byte);
                 } else if byte == b'>' {
-                    let end = self.walk.end - part.len() + place;
-                    return Some((self.walk.text.get(start..end)?, part.get(place + 1..)?));
+                    let end = self.end - part.len() + place;
+                    return Some((self.text.get(start..end)?, part.get(place + 1..)?));
                 } else if last == b'=' && matches!(byte, b'"' | b'\'') {
                     quote = Some(byte);
                 }
@@ -315,7 +295,7 @@ impl<'a> Reader<'a> {
                     last = byte;
                 }
             }
-            part = self.walk.next()?;
+            part = self.take_piece()?;
         }
     }
 
@@ -326,7 +306,7 @@ impl<'a> Reader<'a> {
             if let Some((_, rest)) = piece.split_once(marker) {
                 return rest;
             }
-            let Some(next) = self.walk.next() else { return "" };
+            let Some(next) = self.take_piece() else { return "" };
             piece = next;
         }
     }
@@ -336,17 +316,17 @@ impl<'a> Reader<'a> {
     /// after : bytes of this piece after the start tag
     fn take_raw(&mut self, tag: &Tag, after: usize, state: State) -> Read<&'a str> {
         let name = tag.name.text;
-        let start = self.walk.end - after;
-        let mut end = self.walk.end;
+        let start = self.end - after;
+        let mut end = self.end;
         let mut rest = "";
-        while let Some(piece) = self.walk.next() {
+        while let Some(piece) = self.take_piece() {
             if is_end_of(name, piece) {
                 rest = split_at_end(piece).map_or("", |(_, rest)| rest);
                 break;
             }
-            end = self.walk.end;
+            end = self.end;
         }
-        let content = self.walk.text.get(start..end).unwrap_or_default();
+        let content = self.text.get(start..end).unwrap_or_default();
         match name {
             "title" if self.html.title.is_empty() => {
                 self.html.title = decode_references(content, false)?.trim_matches(is_space).to_string();

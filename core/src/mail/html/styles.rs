@@ -5,7 +5,7 @@ use crate::python::call;
 use crate::text::{is_digit, is_space, lower, partition, rpartition, split_space};
 use memchr::memmem;
 use std::borrow::Cow;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 
 const STYLES: &str = "nbspam.mail.html.styles";
@@ -17,33 +17,18 @@ const MAX_COLOUR: usize = 80; // bytes of a value
 const MOST: f64 = 1e6;
 pub const NORMAL: f64 = 16.0;
 pub const TINY: f64 = 2.0;
-pub const UNKNOWN_COLOUR: i32 = -1;
-pub const TRANSPARENT: i32 = -2;
+pub const UNKNOWN_COLOUR: f64 = -1.0;
+pub const TRANSPARENT: f64 = -2.0;
 pub const FAINT_OPACITY: f64 = 0.1;
 
 /// A set of the marks that rules want around an element: bit n is the n-th one of a sheet.
 pub type Around = u128;
 
-/// What is known of an element; the first ones are inherited by the text in it.
-#[derive(Clone, Copy)]
-pub enum Property {
-    Quoted,
-    Visibility,
-    Size,
-    Colour,
-    Background,
-    Overflow,
-    Indent,
-    Opacity,
-    Display,
-    Height,
-    MaxHeight,
-    Width,
-    MaxWidth,
-    Direction,
-}
-pub const INHERITED: usize = Property::Background as usize + 1;
-const PROPERTIES: usize = Property::Direction as usize + 1;
+/// Numbers by property: colours are 0xRRGGBB; what is true or not is 1 or 0.
+pub type Properties = BTreeMap<&'static str, f64>;
+/// What a text inherits of them.
+pub const INHERITED: [&str; 5] = ["quoted", "visibility", "size", "colour", "background"];
+pub const SIZES: [&str; 4] = ["height", "max-height", "width", "max-width"];
 
 // Words of `display` that matter; any other one is OTHER.
 pub const NONE: f64 = 0.0;
@@ -51,40 +36,14 @@ pub const INLINE: f64 = 1.0;
 pub const BLOCK: f64 = 2.0; // table and flex, too
 const OTHER: f64 = 3.0;
 
-/// Numbers by property: colours are 0xRRGGBB; what is true or not is 1 or 0.
-#[derive(Clone, Copy, Default)]
-pub struct Properties([Option<f64>; PROPERTIES]);
-
-impl Properties {
-    pub fn get(&self, property: Property) -> Option<f64> {
-        self.0[property as usize]
-    }
-
-    pub fn set(&mut self, property: Property, value: f64) {
-        self.0[property as usize] = Some(value);
-    }
-
-    pub fn update(&mut self, stronger: &Properties) {
-        for (value, other) in self.0.iter_mut().zip(stronger.0) {
-            *value = other.or(*value);
-        }
-    }
-
-    /// Those that a text inherits.
-    pub fn inherited(&self) -> [Option<f64>; INHERITED] {
-        std::array::from_fn(|index| self.0[index])
-    }
-}
-
 /// The sixteen of HTML 4, and those near white; any other name is UNKNOWN_COLOUR.
 #[rustfmt::skip]
-const COLOURS: [(&str, i32); 25] = [
+const COLOURS: [(&str, u32); 23] = [
     ("black", 0), ("silver", 0xC0C0C0), ("gray", 0x808080), ("grey", 0x808080), ("white", 0xFFFFFF),
     ("maroon", 0x800000), ("red", 0xFF0000), ("purple", 0x800080), ("fuchsia", 0xFF00FF), ("green", 0x8000),
     ("lime", 0xFF00), ("olive", 0x808000), ("yellow", 0xFFFF00), ("navy", 0x80), ("blue", 0xFF),
     ("teal", 0x8080), ("aqua", 0xFFFF), ("azure", 0xF0FFFF), ("floralwhite", 0xFFFAF0),
     ("ghostwhite", 0xF8F8FF), ("ivory", 0xFFFFF0), ("snow", 0xFFFAFA), ("whitesmoke", 0xF5F5F5),
-    ("transparent", TRANSPARENT), ("none", TRANSPARENT),
 ];
 /// What a unit is in pixels.
 #[rustfmt::skip]
@@ -143,54 +102,48 @@ fn parse_font(value: &str) -> Read<Option<f64>> {
 }
 
 /// The colour of a value in lower case.
-pub fn parse_colour(value: &str) -> Read<i32> {
+pub fn parse_colour(value: &str) -> Read<f64> {
     let Some(digits) = value.strip_prefix('#') else {
-        let named = COLOURS.iter().find(|(name, _)| *name == value);
-        return named.map_or_else(|| parse_colour_function(value), |(_, colour)| Ok(*colour));
+        return match COLOURS.iter().find(|(name, _)| *name == value) {
+            Some((_, colour)) => Ok(f64::from(*colour)),
+            None if matches!(value, "transparent" | "none") => Ok(TRANSPARENT),
+            None if value.contains('(') => parse_colour_function(value),
+            None => Ok(UNKNOWN_COLOUR),
+        };
     };
     if !digits.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f')) {
         return Ok(UNKNOWN_COLOUR);
     }
-    let number = i32::from_str_radix(digits, 16).unwrap_or(UNKNOWN_COLOUR);
+    let number = u32::from_str_radix(digits, 16).unwrap_or_default();
     match digits.len() {
-        3 => Ok(((number >> 8) << 16 | (number >> 4 & 15) << 8 | number & 15) * 17),
-        6 => Ok(number),
+        3 => Ok(f64::from(((number >> 8) << 16 | (number >> 4 & 15) << 8 | number & 15) * 17)),
+        6 => Ok(f64::from(number)),
         4 | 8 => call(STYLES, "parse_colour", (value,)), // with its opacity
         _ => Ok(UNKNOWN_COLOUR),
     }
 }
 
 /// The colour of `rgb(255, 0, 0)`; of another function by Python.
-fn parse_colour_function(value: &str) -> Read<i32> {
-    if !value.contains('(') {
-        return Ok(UNKNOWN_COLOUR);
-    }
+fn parse_colour_function(value: &str) -> Read<f64> {
     let inside = value.strip_prefix("rgb(").and_then(|rest| rest.strip_suffix(')'));
     let inside = inside.filter(|_| value.len() < MAX_COLOUR).unwrap_or_default();
     let channels = inside.split(',').map(|channel| channel.trim_start_matches(' ').parse::<u8>().ok());
     match channels.collect::<Vec<_>>()[..] {
-        [Some(red), Some(green), Some(blue)] => {
-            Ok(i32::from(red) << 16 | i32::from(green) << 8 | i32::from(blue))
-        }
+        [Some(red), Some(green), Some(blue)] => Ok(f64::from(u32::from_be_bytes([0, red, green, blue]))),
         _ => call(STYLES, "parse_colour", (value,)),
     }
 }
 
 /// The colour of a background; UNKNOWN_COLOUR if it is a picture.
-fn parse_background(value: &str) -> Read<i32> {
+fn parse_background(value: &str) -> Read<f64> {
     if value.contains("gradient(") {
         return Ok(UNKNOWN_COLOUR);
     }
     if let Some(start) = value.find("rgb").max(value.find("hsl")) {
         return parse_colour(value.get(start..).unwrap_or_default());
     }
-    for word in split_space(value).take(20) {
-        let colour = parse_colour(word)?;
-        if colour != UNKNOWN_COLOUR {
-            return Ok(colour);
-        }
-    }
-    Ok(UNKNOWN_COLOUR)
+    let mut colours = split_space(value).take(20).map(parse_colour);
+    colours.find(|colour| *colour != Ok(UNKNOWN_COLOUR)).unwrap_or(Ok(UNKNOWN_COLOUR))
 }
 
 fn parse_display(value: &str) -> f64 {
@@ -203,30 +156,25 @@ fn parse_display(value: &str) -> f64 {
 }
 
 /// What a declaration in lower case says that may hide something.
-fn read_declaration(name: &str, value: &str) -> Read<Option<(Property, f64)>> {
+fn read_declaration(name: &str, value: &str) -> Read<Option<(&'static str, f64)>> {
     let is = |condition: bool| Some(f64::from(u8::from(condition)));
     let (property, found) = match name {
-        "color" => (Property::Colour, Some(f64::from(parse_colour(value)?))),
-        "background" | "background-color" => {
-            (Property::Background, Some(f64::from(parse_background(value)?)))
-        }
-        "background-image" => {
-            (Property::Background, value.contains('(').then_some(f64::from(UNKNOWN_COLOUR)))
-        }
-        "font-size" => (Property::Size, parse_letter_size(value)),
-        "font" => (Property::Size, parse_font(value)?),
-        "overflow" | "overflow-y" => (Property::Overflow, is(value == "hidden")),
-        "text-indent" => (Property::Indent, parse_length(value)),
-        "opacity" => (Property::Opacity, parse_number(value, &SHARE)),
+        "color" => ("colour", Some(parse_colour(value)?)),
+        "background" | "background-color" => ("background", Some(parse_background(value)?)),
+        "background-image" => ("background", value.contains('(').then_some(UNKNOWN_COLOUR)),
+        "font-size" => ("size", parse_letter_size(value)),
+        "font" => ("size", parse_font(value)?),
+        "overflow" | "overflow-y" => ("overflow", is(value == "hidden")),
+        "text-indent" => ("indent", parse_length(value)),
+        "opacity" => ("opacity", parse_number(value, &SHARE)),
         "unicode-bidi" if value.ends_with("override") => return Err(RARE),
-        "unicode-bidi" | "direction" => (Property::Direction, is(true)), // which hides nothing
-        "display" => (Property::Display, Some(parse_display(value))),
-        "visibility" => (Property::Visibility, is(!matches!(value, "hidden" | "collapse"))),
-        "height" => (Property::Height, parse_length(value)),
-        "max-height" => (Property::MaxHeight, parse_length(value)),
-        "width" => (Property::Width, parse_length(value)),
-        "max-width" => (Property::MaxWidth, parse_length(value)),
-        _ => return Ok(None),
+        "unicode-bidi" | "direction" => ("direction", is(true)), // which hides nothing
+        "display" => ("display", Some(parse_display(value))),
+        "visibility" => ("visibility", is(!matches!(value, "hidden" | "collapse"))),
+        _ => match SIZES.iter().find(|size| **size == name) {
+            Some(size) => (*size, parse_length(value)),
+            None => return Ok(None),
+        },
     };
     Ok(found.map(|value| (property, value)))
 }
@@ -236,7 +184,6 @@ fn read_declaration(name: &str, value: &str) -> Read<Option<(Property, f64)>> {
 pub struct Style {
     pub plain: Properties,
     pub important: Properties,
-    says_something: bool,
 }
 
 impl Style {
@@ -245,15 +192,11 @@ impl Style {
         for declaration in lower(&remove_comments(declarations))?.split(';') {
             let (name, _, value) = partition(declaration, ":");
             let (value, is_marked, word) = partition(value, "!");
-            if is_marked && word.trim_matches(is_space) != "important" {
-                continue;
-            }
-            if let Some((property, value)) =
-                read_declaration(name.trim_matches(is_space), value.trim_matches(is_space))?
-            {
-                style.says_something = true;
-                let kept = if is_marked { &mut style.important } else { &mut style.plain };
-                kept.set(property, value);
+            let found = read_declaration(name.trim_matches(is_space), value.trim_matches(is_space))?;
+            if !is_marked {
+                style.plain.extend(found);
+            } else if word.trim_matches(is_space) == "important" {
+                style.important.extend(found);
             }
         }
         Ok(style)
@@ -326,7 +269,7 @@ impl Sheet {
             return Ok(());
         }
         let style = Rc::new(Style::read(body)?);
-        if style.says_something {
+        if !style.plain.is_empty() || !style.important.is_empty() {
             head.replace('>', " ").split(',').for_each(|selector| self.add(selector, &style));
         }
         Ok(())

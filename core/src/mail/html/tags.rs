@@ -3,8 +3,8 @@
 
 use super::entities::decode_references;
 use super::styles::{
-    parse_colour, Around, Properties, Property, Sheet, Style, BLOCK, FAINT_OPACITY, INHERITED, INLINE, NONE,
-    NORMAL, TINY, TRANSPARENT, UNKNOWN_COLOUR,
+    parse_colour, Around, Properties, Sheet, Style, BLOCK, FAINT_OPACITY, INHERITED, INLINE, NONE, NORMAL,
+    SIZES, TINY, TRANSPARENT, UNKNOWN_COLOUR,
 };
 use crate::mail::message::{Read, RARE};
 use crate::text::{first, is_digit, is_space, lower, partition};
@@ -95,7 +95,7 @@ fn elements() -> &'static Elements {
 /// What a tag changes of what a text inherits.
 #[derive(Clone, Default)]
 pub struct Look {
-    pub inherited: [Option<f64>; INHERITED],
+    pub inherited: [Option<f64>; INHERITED.len()],
     pub is_gone: bool,
     pub around: Around,
 }
@@ -181,10 +181,10 @@ impl Tag {
         pictures.extend(["src", "background"].iter().filter_map(|name| found.get(name)));
         self.pictures = pictures.into_iter().map(cut_address).collect();
         let own = Style::read(written)?;
-        rules.iter().for_each(|style| values.update(&style.plain));
-        values.update(&own.plain);
-        rules.iter().for_each(|style| values.update(&style.important));
-        values.update(&own.important);
+        rules.iter().for_each(|style| values.extend(&style.plain));
+        values.extend(&own.plain);
+        rules.iter().for_each(|style| values.extend(&style.important));
+        values.extend(&own.important);
         Ok(values)
     }
 
@@ -194,30 +194,30 @@ impl Tag {
         let has_background = self.name.bit & elements().with_background != 0;
         let mut values = Properties::default();
         if matches!(name, "datalist" | "rp" | "template") {
-            values.set(Property::Display, NONE);
+            values.insert("display", NONE);
         }
         if matches!(name, "button" | "mark" | "select") || (name == "a" && found.get("href").is_some()) {
-            values.set(Property::Colour, f64::from(UNKNOWN_COLOUR)); // its own one
+            values.insert("colour", UNKNOWN_COLOUR); // its own one
         }
         if name == "font" && is_digit(first(found.text("size").trim_matches(['+', '-', ' ']), 1))? {
-            values.set(Property::Size, NORMAL);
+            values.insert("size", NORMAL);
         }
         if name == "blockquote" && found.quotes() {
-            values.set(Property::Quoted, 1.0);
+            values.insert("quoted", 1.0);
         }
         if has_background && found.get("background").is_some() {
-            values.set(Property::Background, f64::from(UNKNOWN_COLOUR));
+            values.insert("background", UNKNOWN_COLOUR);
         }
         for (attribute, property, is_read) in [
-            ("bgcolor", Property::Background, has_background),
-            ("text", Property::Colour, name == "body"),
-            ("color", Property::Colour, name == "font"),
+            ("bgcolor", "background", has_background),
+            ("text", "colour", name == "body"),
+            ("color", "colour", name == "font"),
         ] {
             if let Some(value) = found.get(attribute).filter(|_| is_read) {
                 let value = lower(value.trim_matches(is_space))?;
                 // Also without its `#`; a number is larger than UNKNOWN_COLOUR and TRANSPARENT.
                 let colour = parse_colour(&value)?.max(parse_colour(&format!("#{value}"))?);
-                values.set(property, f64::from(colour));
+                values.insert(property, colour);
             }
         }
         Ok(values)
@@ -225,25 +225,22 @@ impl Tag {
 
     /// Find what the values do to the element and the text in it.
     fn settle(&mut self, values: &Properties) {
-        let default = if self.kind == Kind::Block { BLOCK } else { INLINE };
-        let display = values.get(Property::Display).unwrap_or(default);
+        let get = |property: &str| values.get(property).copied();
+        let display = get("display").unwrap_or(if self.kind == Kind::Block { BLOCK } else { INLINE });
         if display == INLINE && self.kind == Kind::Block {
             self.kind = Kind::Open;
         } else if display == BLOCK && self.kind == Kind::Open {
             (self.kind, self.ends) = (Kind::Block, 0);
         }
-        self.look.inherited = values.inherited();
-        if values.get(Property::Background) == Some(f64::from(TRANSPARENT)) {
-            self.look.inherited[Property::Background as usize] = None;
-        }
-        let sizes = [Property::Height, Property::MaxHeight, Property::Width, Property::MaxWidth];
-        let is_box = values.get(Property::Overflow) == Some(1.0)
+        self.look.inherited =
+            INHERITED.map(|name| get(name).filter(|value| name != "background" || *value != TRANSPARENT));
+        let is_box = get("overflow") == Some(1.0)
             && display != INLINE
             && self.name.bit & elements().with_background == 0;
         self.look.is_gone = display == NONE
-            || values.get(Property::Opacity).is_some_and(|opacity| opacity <= FAINT_OPACITY)
-            || (is_box && sizes.iter().any(|size| values.get(*size).is_some_and(|size| size <= TINY)))
-            || values.get(Property::Indent).is_some_and(|indent| indent <= FAR);
+            || get("opacity").is_some_and(|opacity| opacity <= FAINT_OPACITY)
+            || (is_box && SIZES.iter().any(|name| get(name).is_some_and(|size| size <= TINY)))
+            || get("indent").is_some_and(|indent| indent <= FAR);
     }
 }
 
