@@ -37,11 +37,6 @@ pub fn between(data: &[u8], start: usize, stop: usize) -> &[u8] {
     from(data, start).get(..stop.saturating_sub(start)).unwrap_or(from(data, start))
 }
 
-/// `data.strip()`
-pub fn trim(data: &[u8]) -> &[u8] {
-    trim_start(trim_end(data))
-}
-
 /// `data.lstrip()`
 pub fn trim_start(data: &[u8]) -> &[u8] {
     from(data, data.iter().take_while(|byte| is_white(byte)).count())

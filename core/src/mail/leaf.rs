@@ -11,7 +11,8 @@ use crate::text::{first, is_space, lower, partition, rpartition};
 use memchr::memmem;
 use std::borrow::Cow;
 
-const MESSAGES: [&str; 8] = [
+/// Kinds that contain a message, or the header of one, or may contain one.
+pub const MESSAGES: [&str; 8] = [
     "message/rfc822", "message/global", "message/news", "message/partial", "message/external-body",
     "text/rfc822-headers", "application/pkcs7-mime", "application/x-pkcs7-mime",
 ];
@@ -36,11 +37,6 @@ const BEFORE_PDF: usize = 1_024; // bytes of anything before it that viewers ski
 /// True of transfer encodings that change nothing.
 pub fn is_identity(encoding: &str) -> bool {
     matches!(encoding, "" | "7bit" | "8bit" | "binary")
-}
-
-/// True of kinds that contain a message, or the header of one, or may contain one.
-pub fn is_message(kind: &str) -> bool {
-    MESSAGES.contains(&kind)
 }
 
 /// A part of which only the header fields are known.
@@ -121,10 +117,7 @@ pub fn read_leaf(part: Part, payload: Cow<'_, [u8]>, allowance: &mut Allowance) 
     if !is_identity(&part.encoding) {
         payload = decode_transfer(payload, &part.encoding, allowance)?;
     }
-    if part.content_type == "text/plain" && may_have_files(&payload) {
-        return Err(RARE);
-    }
-    if payload.starts_with(TNEF) {
+    if payload.starts_with(TNEF) || (part.content_type == "text/plain" && may_have_files(&payload)) {
         return Err(RARE);
     }
     read_payload(part, &payload, allowance)

@@ -8,12 +8,12 @@ pub mod html;
 mod leaf;
 pub mod message;
 mod splitter;
-mod transfer;
+pub mod transfer;
 
 use crate::limits::{Allowance, MAX_SCORED_BYTES};
 use crate::python::{note_asked, run};
 use headers::{between, find_blank_line, find_header, is_known, read_block, unify_line_ends, HeaderBlock};
-use leaf::{begin_part, is_message, read_leaf};
+use leaf::{begin_part, read_leaf, MESSAGES};
 use message::{LeftToPython, Message, Raw, Read, RARE};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -50,8 +50,7 @@ fn read_header(message: &mut Message, raw: &Raw, allowance: &mut Allowance) -> R
     let (stop, body) = find_blank_line(raw.data, start);
     let mut block = read_block(raw.data, start, stop, body, &raw.spans, allowance)?;
     if !block.fields.is_empty() && !block.fields.iter().any(|(name, _)| is_known(name.as_bytes())) {
-        allowance.note("no-header"); // text that begins with "word: ..."
-        block = HeaderBlock { body: start, ..HeaderBlock::default() };
+        return Err(RARE); // text that begins with "word: ..."
     }
     message.headers = std::mem::take(&mut block.fields);
     message.header_sizes = std::mem::take(&mut block.sizes);
@@ -65,7 +64,7 @@ fn read_body(message: &mut Message, data: &[u8], block: &HeaderBlock, allowance:
     let text = unify_line_ends(between(data, block.body, block.body + MAX_SCORED_BYTES));
     message.body_bytes = text.len() - text.iter().rev().take_while(|byte| **byte == b'\n').count();
     let part = begin_part(block, allowance)?;
-    if part.content_type.starts_with("multipart/") || is_message(&part.content_type) {
+    if part.content_type.starts_with("multipart/") || MESSAGES.contains(&part.content_type.as_str()) {
         return Splitter::new(message, allowance).run(part, text.into_owned());
     }
     message.structure.push(part.content_type.clone());

@@ -1,8 +1,9 @@
 //! nbspam/mail/splitter.py: the MIME tree: a body to its leaf parts, in one pass over the lines that begin with "--".
 
-use super::headers::{between, find_raw_fields, from, get_parameter, read_block, to_bytes, trim, trim_end};
-use super::leaf::{begin_part, is_message, read_leaf};
+use super::headers::{between, find_raw_fields, from, get_parameter, read_block, to_bytes, trim_end};
+use super::leaf::{begin_part, read_leaf, MESSAGES};
 use super::message::{Message, Part, Read, RARE};
+use super::transfer::is_white;
 use crate::limits::{Allowance, MAX_NESTING};
 use crate::text::is_space;
 use memchr::{memchr, memmem};
@@ -234,7 +235,7 @@ impl<'m> Splitter<'m> {
         self.message.structure.push(part.content_type.clone());
         self.allowance.parts -= 1;
         let is_deep = scan.depth + scan.multiparts.len() >= MAX_NESTING || self.allowance.header_bytes <= 0;
-        if is_message(&part.content_type) || is_deep || self.allowance.parts <= 0 {
+        if MESSAGES.contains(&part.content_type.as_str()) || is_deep || self.allowance.parts <= 0 {
             return Err(RARE);
         }
         scan.position = start;
@@ -286,7 +287,7 @@ impl<'m> Splitter<'m> {
         let is_before_first =
             is_unopened && line.is_some_and(|line| line.number + 1 == innermost && !line.is_closing);
         if let Some(leaf) = scan.leaf.take() {
-            if !is_before_first || !trim(between(&scan.data, begin, stop)).is_empty() {
+            if !is_before_first || !between(&scan.data, begin, stop).iter().all(is_white) {
                 self.finish_leaf(scan, leaf, begin, stop)?;
             }
         } else if is_unopened && !is_before_first {

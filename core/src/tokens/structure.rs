@@ -4,13 +4,15 @@ use super::bag::Words;
 use super::characters::{is_alpha, pin};
 use super::no_evidence::counts_as_evidence;
 use super::words::{has_zero_width, make_skip_token, push_parents, split_words, MAX_WORD};
-use crate::mail::headers::{find_header, unify_line_ends};
+use crate::mail::headers::{find_header, from, unify_line_ends};
 use crate::mail::message::{Document, Html, Message, Part, Raw, Read};
+use crate::mail::transfer::read_hex;
 use crate::python::call;
 use crate::text::{
     first, is_ascii_digit, is_space, last, lower, partition, rpartition, split_kept, without_space,
 };
 use std::borrow::Cow;
+use std::net::Ipv4Addr;
 
 const STRUCTURE: &str = "nbspam.tokens.structure";
 const MAX_ALT_WORDS: usize = 100;
@@ -283,33 +285,21 @@ fn split_authority(rest: &str) -> Read<(String, &str)> {
 fn normalise_host(host: &str) -> Read<String> {
     let name = host.trim_matches('.');
     let is_number = rpartition(name, ".").2.starts_with(|one: char| one.is_ascii_digit());
-    if !host.is_ascii() || host.contains('%') || (is_number && !is_plain_address(name)) {
+    if !host.is_ascii() || host.contains('%') || (is_number && name.parse::<Ipv4Addr>().is_err()) {
         return call(STRUCTURE, "normalise_host", (host,));
     }
     Ok(name.to_string())
-}
-
-/// True for an address of IPv4 in its usual form.
-fn is_plain_address(host: &str) -> bool {
-    let is_plain = |part: &str| part.len() == 1 || !part.starts_with(['0', '+']);
-    let numbers = host.split('.').map(|part| part.parse::<u8>().ok().filter(|_| is_plain(part)));
-    numbers.collect::<Option<Vec<u8>>>().is_some_and(|numbers| numbers.len() == 4)
 }
 
 /// The text with its escapes (%2F) decoded, as UTF-8.
 fn unescape(text: &str) -> String {
     let mut found = Vec::with_capacity(text.len());
     let mut pieces = text.as_bytes().split(|byte| *byte == b'%');
-    found.extend_from_slice(pieces.next().unwrap_or(&[]));
+    found.extend_from_slice(pieces.next().unwrap_or_default());
     for piece in pieces {
-        let digit = |place: usize| piece.get(place).and_then(|byte| char::from(*byte).to_digit(16));
-        if let (Some(high), Some(low)) = (digit(0), digit(1)) {
-            found.extend(u8::try_from(high * 16 + low));
-            found.extend_from_slice(piece.get(2..).unwrap_or(&[]));
-        } else {
-            found.push(b'%');
-            found.extend_from_slice(piece);
-        }
+        let escaped = read_hex(piece);
+        found.push(escaped.unwrap_or(b'%'));
+        found.extend_from_slice(from(piece, if escaped.is_some() { 2 } else { 0 }));
     }
     String::from_utf8_lossy(&found).into_owned()
 }
@@ -331,13 +321,10 @@ const SHOWN: [u8; 256] = {
     let mut table = [0xa4; 256];
     let mut byte = 0x21;
     while byte < 256 {
-        table[byte] = match byte {
-            0x7f => 0xa4,
-            0x80..=0xa0 => byte as u8 + 0x40,
-            _ => byte as u8,
-        };
+        table[byte] = byte as u8 + if byte >= 0x80 && byte <= 0xa0 { 0x40 } else { 0 };
         byte += 1;
     }
+    table[0x7f] = 0xa4;
     table[b' ' as usize] = 0xb7;
     table[b'\n' as usize] = 0xb6;
     table[b'\t' as usize] = 0xbb;

@@ -1,7 +1,8 @@
 //! nbspam/mail/html/entities.py: character references of HTML decoded as browsers do.
 
 use crate::mail::charset::WINDOWS_C1;
-use crate::mail::message::{LeftToPython, Read};
+use crate::mail::message::Read;
+use crate::python::run;
 use crate::text::first;
 use memchr::memchr;
 use pyo3::prelude::*;
@@ -23,8 +24,7 @@ fn names() -> Read<&'static Names> {
     if let Some(names) = NAMES.get() {
         return Ok(names);
     }
-    let found = Python::with_gil(|py| py.import("html.entities")?.getattr("html5")?.extract())
-        .map_err(|_| LeftToPython("error-in-python"))?;
+    let found = run(|py| py.import("html.entities")?.getattr("html5")?.extract())?;
     Ok(NAMES.get_or_init(|| found))
 }
 
