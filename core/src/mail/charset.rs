@@ -4,12 +4,16 @@ use super::message::Read;
 use crate::limits::Allowance;
 use crate::python::call;
 use memchr::memchr2;
-use std::cell::RefCell;
-use std::collections::HashMap;
 
-const MAX_LABELS: usize = 1_000; // remembered
-const MAX_LABEL: usize = 100; // bytes of one that is
 const CHARSET: &str = "nbspam.mail.charset";
+/// What Python gives of most labels of mail.
+#[rustfmt::skip]
+const COMMON: [(&str, &str); 15] = [
+    ("", ""), ("us-ascii", "ascii"), ("utf-8", "utf-8"), ("iso-8859-1", "cp1252"), ("windows-1252", "cp1252"),
+    ("iso-8859-2", "iso8859_2"), ("iso-8859-15", "iso8859_15"), ("windows-1251", "cp1251"), ("koi8-r", "koi8_r"),
+    ("gb2312", "gb18030"), ("big5", "big5hkscs"), ("ks_c_5601-1987", "cp949"), ("euc-kr", "cp949"),
+    ("iso-2022-jp", "iso2022_jp_ext"), ("shift_jis", "cp932"),
+];
 /// Names from programs that did not know the charset.
 const EMPTY: [&str; 10] = [
     "", "x-unknown", "unknown", "unknown-8bit", "default", "default-charset", "x-user-defined", "none",
@@ -18,34 +22,12 @@ const EMPTY: [&str; 10] = [
 /// These bytes in windows-1252; the five undefined ones are control characters, as in browsers.
 pub const WINDOWS_C1: &str = "€\u{81}‚ƒ„…†‡ˆ‰Š‹Œ\u{8d}Ž\u{8f}\u{90}‘’“”•–—˜™š›œ\u{9d}žŸ";
 
-thread_local! {
-    static CODECS: RefCell<HashMap<String, String>> = RefCell::new(HashMap::new());
-}
-
 /// The Python codec for a charset name as mail writes it (lower-case); "" if it is unknown.
 pub fn look_up_codec(label: &str) -> Read<String> {
-    let common = match label {
-        "" => "",
-        "us-ascii" => "ascii",
-        "utf-8" => "utf-8",
-        "iso-8859-1" | "windows-1252" => "cp1252",
-        _ => return find_codec(label),
-    };
-    Ok(common.to_string())
-}
-
-fn find_codec(label: &str) -> Read<String> {
-    CODECS.with(|codecs| {
-        let mut codecs = codecs.borrow_mut();
-        if let Some(codec) = codecs.get(label) {
-            return Ok(codec.clone());
-        }
-        let codec: String = call(CHARSET, "look_up_codec", (label,))?;
-        if codecs.len() < MAX_LABELS && label.len() <= MAX_LABEL {
-            codecs.insert(label.to_string(), codec.clone());
-        }
-        Ok(codec)
-    })
+    match COMMON.iter().find(|(common, _)| *common == label) {
+        Some((_, codec)) => Ok(codec.to_string()),
+        None => call(CHARSET, "look_up_codec", (label,)),
+    }
 }
 
 /// True of codecs in which ASCII bytes may be other characters.

@@ -52,14 +52,14 @@ impl State {
 
     /// That inside an element.
     fn inside(self, tag: &Tag) -> Self {
-        if tag.look.is_empty() {
+        if !tag.has_look {
             return self;
         }
         let mut values = self.values;
-        for (value, own) in values.iter_mut().zip(tag.look.inherited) {
+        for (value, own) in values.iter_mut().zip(tag.inherited) {
             *value = own.unwrap_or(*value);
         }
-        State::new(values, self.is_gone || tag.look.is_gone, self.around | tag.look.around)
+        State::new(values, self.is_gone || tag.is_gone, self.around | tag.around)
     }
 }
 

@@ -92,20 +92,6 @@ fn elements() -> &'static Elements {
     })
 }
 
-/// What a tag changes of what a text inherits.
-#[derive(Clone, Default)]
-pub struct Look {
-    pub inherited: [Option<f64>; INHERITED.len()],
-    pub is_gone: bool,
-    pub around: Around,
-}
-
-impl Look {
-    pub fn is_empty(&self) -> bool {
-        !self.is_gone && self.around == 0 && self.inherited.iter().all(Option::is_none)
-    }
-}
-
 /// One start or end tag; see Tag in Python for each field.
 #[derive(Default)]
 pub struct Tag {
@@ -114,7 +100,11 @@ pub struct Tag {
     pub kind: Kind,
     pub ends: Names,
     pub stops: Names,
-    pub look: Look,
+    /// What it changes of what a text inherits, if it has a look at all.
+    pub inherited: [Option<f64>; INHERITED.len()],
+    pub is_gone: bool,
+    pub around: Around,
+    pub has_look: bool,
     pub pictures: Vec<String>,
     pub link: Option<String>,
     pub alt: String,
@@ -165,7 +155,8 @@ impl Tag {
         let marks = sheet.find_marks(written, found.get("id").unwrap_or(" "), found.text("class"))?;
         let values = self.find_properties(found, &sheet.find_rules(&marks, around))?;
         self.settle(&values);
-        self.look.around = sheet.find_asked(&marks);
+        self.around = sheet.find_asked(&marks);
+        self.has_look = self.is_gone || self.around != 0 || self.inherited.iter().any(Option::is_some);
         self.link = find_target(written, found)?;
         self.alt = found.text("alt").to_string();
         self.media = lower(found.text("media"))?.into_owned();
@@ -232,12 +223,12 @@ impl Tag {
         } else if display == BLOCK && self.kind == Kind::Open {
             (self.kind, self.ends) = (Kind::Block, 0);
         }
-        self.look.inherited =
+        self.inherited =
             INHERITED.map(|name| get(name).filter(|value| name != "background" || *value != TRANSPARENT));
         let is_box = get("overflow") == Some(1.0)
             && display != INLINE
             && self.name.bit & elements().with_background == 0;
-        self.look.is_gone = display == NONE
+        self.is_gone = display == NONE
             || get("opacity").is_some_and(|opacity| opacity <= FAINT_OPACITY)
             || (is_box && SIZES.iter().any(|name| get(name).is_some_and(|size| size <= TINY)))
             || get("indent").is_some_and(|indent| indent <= FAR);
