@@ -27,17 +27,22 @@ pub fn split_kept(text: &str, is_kept: impl Fn(u8) -> bool) -> impl Iterator<Ite
     })
 }
 
-/// The runs of at least `least` bytes that are kept; most other bytes are not looked at.
-pub fn find_runs(data: &[u8], least: usize, is_kept: impl Fn(&u8) -> bool) -> impl Iterator<Item = &[u8]> {
+/// Start and bytes of the runs of at least `least` bytes that are kept; most other bytes are not looked at.
+pub fn find_runs(
+    data: &[u8],
+    least: usize,
+    is_kept: impl Fn(&u8) -> bool,
+) -> impl Iterator<Item = (usize, &[u8])> {
     let mut rest = data;
     std::iter::from_fn(move || {
         while let Some(other) = rest.get(..least)?.iter().rposition(|byte| !is_kept(byte)) {
             rest = rest.get(other + 1..)?;
         }
         let size = rest.iter().position(|byte| !is_kept(byte)).unwrap_or(rest.len());
+        let start = data.len() - rest.len();
         let (run, after) = rest.split_at_checked(size)?;
         rest = after;
-        Some(run)
+        Some((start, run))
     })
 }
 

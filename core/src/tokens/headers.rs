@@ -6,7 +6,8 @@ use super::no_evidence::counts_as_evidence;
 use super::words::{has_zero_width, make_skip_token, push_parents, split_words, MAX_WORD};
 use crate::limits::MAX_TOKENS;
 use crate::mail::message::{Field, Message, Read};
-use crate::text::{first, is_digit, is_longer, lower, rpartition, split_kept, split_space};
+use crate::text::{find_runs, first, is_digit, is_longer, lower, rpartition, split_kept, split_space};
+use std::borrow::Cow;
 
 const MAX_FIELD_WORDS: usize = 400;
 const MAX_TOKEN_NAME: usize = 60;
@@ -124,8 +125,9 @@ fn tokenize_field((name, text): &Field, shown: &str, found: &mut Words) -> Read<
     } else if name == "subject" {
         tokenize_subject(text, found)?;
     } else {
-        let cut = if is_longer(text, MIN_CODED - 1) { remove_codes(text) } else { None };
-        split_words(cut.as_deref().unwrap_or(text), MAX_FIELD_WORDS, &prefix, found)?;
+        let is_cut = is_longer(text, MIN_CODED - 1);
+        let text = if is_cut { Cow::Owned(remove_codes(text)) } else { Cow::Borrowed(text.as_str()) };
+        split_words(&text, MAX_FIELD_WORDS, &prefix, found)?;
     }
     Ok(())
 }
@@ -139,33 +141,24 @@ fn tokenize_beyond_ascii(prefix: &str, text: &str, found: &mut Words) -> Read<()
     Ok(())
 }
 
-/// The text without signatures, keys and sealed notes: runs of base64.  None if it has none.
-fn remove_codes(text: &str) -> Option<String> {
+/// The text without signatures, keys and sealed notes: runs of base64.
+fn remove_codes(text: &str) -> String {
+    let is_base64 = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=');
     let mut kept: Vec<&str> = Vec::new();
     let mut start = 0;
-    let mut at = 0;
-    for run in text.split(|one: char| !(one.is_ascii_alphanumeric() || matches!(one, '+' | '/' | '='))) {
-        let end = at + run.len();
-        if run.len() >= MIN_CODE && !is_of_one_kind(run) {
-            kept.push(text.get(start..at)?);
-            start = end;
-        }
-        at = end + text.get(end..).and_then(|rest| rest.chars().next()).map_or(0, char::len_utf8);
+    for (at, run) in find_runs(text.as_bytes(), MIN_CODE, is_base64).filter(|(_, run)| !is_of_one_kind(run)) {
+        kept.push(text.get(start..at).unwrap_or_default());
+        start = at + run.len();
     }
-    if kept.is_empty() {
-        return None;
-    }
-    kept.push(text.get(start..)?);
-    Some(kept.join(" "))
+    kept.push(text.get(start..).unwrap_or_default());
+    kept.join(" ")
 }
 
 /// True if `str.islower`, `isupper`, `isalpha` or `isdigit` is true of ASCII.
-fn is_of_one_kind(run: &str) -> bool {
-    let has_lower = run.bytes().any(|byte| byte.is_ascii_lowercase());
-    let has_upper = run.bytes().any(|byte| byte.is_ascii_uppercase());
-    has_lower != has_upper
-        || run.bytes().all(|byte| byte.is_ascii_alphabetic())
-        || run.bytes().all(|byte| byte.is_ascii_digit())
+fn is_of_one_kind(run: &[u8]) -> bool {
+    let (has_lower, has_upper) =
+        (run.iter().any(u8::is_ascii_lowercase), run.iter().any(u8::is_ascii_uppercase));
+    has_lower != has_upper || run.iter().all(u8::is_ascii_alphabetic) || run.iter().all(u8::is_ascii_digit)
 }
 
 /// The tokens of the chunks of a trace, address or identifier field.

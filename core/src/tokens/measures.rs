@@ -129,7 +129,7 @@ fn count_telephone_numbers(text: &str) -> usize {
     let raw = text.as_bytes();
     let is_part = |byte: &u8| matches!(byte, b'0'..=b'9' | b'-' | b'.' | b'(' | b')' | b'+' | b'/');
     let mut found = 0;
-    for run in find_runs(raw, 10, is_part) {
+    for (_, run) in find_runs(raw, 10, is_part) {
         if (10..=12).contains(&count_digits(run)) && !run.contains(&b'/') && !has_three_stops(run) {
             found += 1;
         }
