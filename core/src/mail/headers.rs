@@ -146,7 +146,7 @@ pub fn find_raw_fields(data: &[u8], start: usize, stop: usize) -> Vec<Span> {
             Some(last) if is_folded => last.1 = end,
             last => {
                 let is_first = last.is_none();
-                let name = find_name(raw, is_first);
+                let name = find_name(raw);
                 if name.is_empty() && (is_empty || has_text(raw)) {
                     junk += 1;
                     if junk == 1 {
@@ -199,20 +199,13 @@ fn has_text(raw: &[u8]) -> bool {
 }
 
 /// The lower-case name of the field that a line begins; "" if it begins none.
-fn find_name(raw: &[u8], is_first: bool) -> String {
-    let blanks = if is_first { raw.iter().take_while(|byte| is_blank(byte)).count() } else { 0 };
+fn find_name(raw: &[u8]) -> String {
+    let blanks = raw.iter().take_while(|byte| is_blank(byte)).count(); // before the first field of a block
     let line = between(from(raw, blanks), 0, MAX_FIELD_NAME + 1);
-    memchr(b':', line).map_or_else(String::new, |colon| parse_field_name(between(line, 0, colon)))
-}
-
-/// The lower-case name of a field, from what comes before the colon; "" if it is not one.
-fn parse_field_name(before: &[u8]) -> String {
-    let size = before.iter().rposition(|byte| !is_blank(byte)).map_or(0, |last| last + 1);
-    let name = between(before, 0, size);
-    if before.len() > MAX_FIELD_NAME || !name.iter().all(u8::is_ascii_graphic) {
-        return String::new();
-    }
-    String::from_utf8(name.to_ascii_lowercase()).unwrap_or_default()
+    let Some(colon) = memchr(b':', line) else { return String::new() };
+    let name = trim_blanks(between(line, 0, colon));
+    let is_name = name.iter().all(u8::is_ascii_graphic);
+    String::from_utf8(if is_name { name.to_ascii_lowercase() } else { Vec::new() }).unwrap_or_default()
 }
 
 /// Index of the last line that is a well-known field.

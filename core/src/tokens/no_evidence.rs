@@ -26,5 +26,6 @@ pub fn counts_as_evidence(name: &str) -> Read<bool> {
         Some((known, false)) => known == name,
         None => false,
     };
-    Ok(!is_note && !(name.starts_with("x-") && words.iter().any(|word| name.contains(word))))
+    let has_word = || words.iter().any(|word| name.contains(word));
+    Ok(!(is_note || (name.starts_with("x-") && has_word())))
 }
