@@ -13,7 +13,6 @@ from nbspam.tokens.bag import join_neighbours
 from nbspam.tokens.no_evidence import counts_as_evidence, split_names
 from nbspam.tokens.words import ALPHABET, MAX_WORD, has_zero_width, list_parents, make_skip_token, split_words
 
-
 MAX_FIELD_WORDS = 400  # a hostile field is cut here; real ones have some ten words
 MAX_TOKEN_NAME = 60
 MIN_CODE = 24  # characters of base64 in a row, of more kinds than one, that are no word

@@ -167,23 +167,23 @@ impl<'a> Reader<'a> {
     fn end(&mut self, tag: &Tag, state: State) -> State {
         let reach = if tag.ends == 0 { 0 } else { MAX_REACH };
         let mut inner = state; // the state inside of the element that is looked at
-        let found =
-            self.opened.iter().enumerate().rev().take(reach).find_map(|(index, (element, outside))| {
-                let is_found = element.name.bit & (tag.ends | tag.stops) != 0;
-                let inside = std::mem::replace(&mut inner, *outside);
-                is_found.then(|| (index, Rc::clone(element), inside))
-            });
-        match found {
-            Some((index, element, inside)) if element.name.bit & tag.ends != 0 => {
-                if element.kind == Kind::Block {
-                    self.separate(inside);
+        for index in (0..self.opened.len()).rev().take(reach) {
+            let (element, outside) = &self.opened[index];
+            let (bit, kind, outside) = (element.name.bit, element.kind, *outside);
+            if bit & tag.ends != 0 {
+                if kind == Kind::Block {
+                    self.separate(inner);
                 }
                 self.opened.truncate(index);
-                return inner;
+                return outside;
             }
-            // The end of no paragraph makes an empty one.
-            _ if tag.name.text == "p" && !tag.is_start => self.separate(state),
-            _ => {}
+            if bit & tag.stops != 0 {
+                break;
+            }
+            inner = outside;
+        }
+        if tag.name.text == "p" && !tag.is_start {
+            self.separate(state); // that makes an empty paragraph
         }
         state
     }
