@@ -165,24 +165,24 @@ impl<'a> Reader<'a> {
 
     /// End the innermost element that a tag ends, with all inside it; the state after it.
     fn end(&mut self, tag: &Tag, state: State) -> State {
-        let reach = if tag.ends == 0 { 0 } else { MAX_REACH };
+        let reach = if tag.ends.is_empty() { 0 } else { MAX_REACH };
         let mut inner = state; // the state inside of the element that is looked at
         for index in (0..self.opened.len()).rev().take(reach) {
             let (element, outside) = &self.opened[index];
-            let (bit, kind, outside) = (element.name.bit, element.kind, *outside);
-            if bit & tag.ends != 0 {
+            let (name, kind, outside) = (element.name, element.kind, *outside);
+            if tag.ends.contains(&name) {
                 if kind == Kind::Block {
                     self.separate(inner);
                 }
                 self.opened.truncate(index);
                 return outside;
             }
-            if bit & tag.stops != 0 {
+            if tag.stops.contains(&name) {
                 break;
             }
             inner = outside;
         }
-        if tag.name.text == "p" && !tag.is_start {
+        if tag.name == "p" && !tag.is_start {
             self.separate(state); // that makes an empty paragraph
         }
         state
@@ -205,7 +205,7 @@ impl<'a> Reader<'a> {
         if !tag.shown.is_empty() {
             self.add_inside(tag, state, &format!(" {}\n", tag.shown));
         }
-        if tag.name.text == "a" {
+        if tag.name == "a" {
             self.end_link();
             self.link.clone_from(&tag.link);
             self.start = self.html.visible.len();
@@ -315,7 +315,7 @@ impl<'a> Reader<'a> {
     ///
     /// after : bytes of this piece after the start tag
     fn take_raw(&mut self, tag: &Tag, after: usize, state: State) -> Read<&'a str> {
-        let name = tag.name.text;
+        let name = tag.name;
         let start = self.end - after;
         let mut end = self.end;
         let mut rest = "";

@@ -45,58 +45,37 @@ const KINDS: [(Kind, &str); 5] = [
     (Kind::Void, "base"),
 ];
 
-/// A set of names of elements: bit n is the n-th one of KINDS.
-pub type Names = u128;
+const WITH_BACKGROUND: [&str; 9] = ["caption", "td", "th", "tr", "tbody", "thead", "tfoot", "table", "body"];
+/// Where the search for an element to end stops.
+const WALLS: [&str; 10] = ["table", "td", "th", "caption", "ul", "ol", "dl", "select", "button", "object"];
 
-/// The name of an element, as its bit, too; "" and 0 if nothing depends on it.
-#[derive(Clone, Copy, Default)]
-pub struct Name {
-    pub text: &'static str,
-    pub bit: Names,
-}
+/// Names of elements.
+pub type Names = &'static [&'static str];
 
 /// The elements that matter, by name.
-struct Elements {
-    known: HashMap<&'static str, (Name, Kind)>,
-    with_background: Names,
-    walls: Names,
-}
-
-impl Elements {
-    /// The bits of names, separated by spaces.
-    fn bits(&self, names: &str) -> Names {
-        names.split(' ').filter_map(|name| self.known.get(name)).fold(0, |bits, (name, _)| bits | name.bit)
-    }
-
-    /// The elements that the start tag of a block ends.
-    fn ends(&self, name: &str) -> Names {
-        self.bits(match name {
-            "td" | "th" => "td th",
-            "tr" | "li" => name,
-            "table" => "",
-            _ => "p",
-        })
-    }
-}
-
-fn elements() -> &'static Elements {
-    static ELEMENTS: OnceLock<Elements> = OnceLock::new();
+fn elements() -> &'static HashMap<&'static str, Kind> {
+    static ELEMENTS: OnceLock<HashMap<&str, Kind>> = OnceLock::new();
     ELEMENTS.get_or_init(|| {
-        let all = KINDS.iter().flat_map(|(kind, names)| names.split(' ').map(|name| (name, *kind)));
-        let known =
-            all.enumerate().map(|(place, (text, kind))| (text, (Name { text, bit: 1 << place }, kind)));
-        let mut elements = Elements { known: known.collect(), with_background: 0, walls: 0 };
-        elements.with_background = elements.bits("caption td th tr tbody thead tfoot table body");
-        elements.walls = elements.bits("table td th caption ul ol dl select button object");
-        elements
+        KINDS.iter().flat_map(|(kind, names)| names.split(' ').map(|name| (name, *kind))).collect()
     })
+}
+
+/// The elements that the start tag of a block ends.
+fn find_ends(name: &str) -> Names {
+    match name {
+        "td" | "th" => &["td", "th"],
+        "tr" => &["tr"],
+        "li" => &["li"],
+        "table" => &[],
+        _ => &["p"],
+    }
 }
 
 /// One start or end tag; see Tag in Python for each field.
 #[derive(Default)]
 pub struct Tag {
     pub is_start: bool,
-    pub name: Name,
+    pub name: &'static str, // "" if nothing depends on it
     pub kind: Kind,
     pub ends: Names,
     pub stops: Names,
@@ -116,25 +95,25 @@ pub struct Tag {
 impl Tag {
     /// One tag by what is between < and >, which begins with a letter, or with `/` and a letter.
     pub fn read(text: &str, sheet: &mut Sheet, around: Around) -> Read<Tag> {
-        let elements = elements();
         let text = with_spaces(text);
         let is_start = !text.starts_with('/');
         let bare = text.strip_prefix('/').unwrap_or(&text);
         let end = bare.find(|character| character == '/' || is_space(character)).unwrap_or(bare.len());
         let (written, after) = bare.split_at(end);
         let written = lower(written)?;
-        let (name, kind) = elements.known.get(written.as_ref()).copied().unwrap_or_default();
-        let mut tag = Tag { is_start, name, kind, ends: name.bit, ..Tag::default() };
+        let mut tag = Tag { is_start, ..Tag::default() };
+        if let Some((name, kind)) = elements().get_key_value(written.as_ref()) {
+            (tag.name, tag.kind, tag.ends) = (name, *kind, std::slice::from_ref(name));
+        }
         if is_start {
             tag.read_start(&written, &Attributes::read(after)?, sheet, around)?;
-        } else if !matches!(kind, Kind::Open | Kind::Block) || matches!(name.text, "html" | "body") {
-            tag.kind = if name.text == "br" { Kind::Break } else { Kind::Void };
+        } else if !matches!(tag.kind, Kind::Open | Kind::Block) || matches!(tag.name, "html" | "body") {
+            tag.kind = if tag.name == "br" { Kind::Break } else { Kind::Void };
         } else {
             tag.kind = Kind::Close;
         }
-        let has_background = name.bit & elements.with_background != 0;
-        tag.stops = tag.ends | if has_background { elements.bits("table") } else { elements.walls };
-        tag.is_noted = name.text == "a"
+        tag.stops = if WITH_BACKGROUND.contains(&tag.name) { &["table"] } else { &WALLS };
+        tag.is_noted = tag.name == "a"
             || tag.link.as_ref().is_some_and(|link| !link.is_empty())
             || !(tag.alt.is_empty() && tag.shown.is_empty() && tag.pictures.is_empty());
         Ok(tag)
@@ -148,10 +127,10 @@ impl Tag {
         sheet: &mut Sheet,
         around: Around,
     ) -> Read<()> {
-        if matches!(self.name.text, "svg" | "base" | "bdo" | "details") {
+        if matches!(self.name, "svg" | "base" | "bdo" | "details") {
             return Err(RARE);
         }
-        self.ends = elements().ends(self.name.text);
+        self.ends = find_ends(self.name);
         let marks = sheet.find_marks(written, found.get("id").unwrap_or(" "), found.text("class"))?;
         let values = self.find_properties(found, &sheet.find_rules(&marks, around))?;
         self.settle(&values);
@@ -160,7 +139,7 @@ impl Tag {
         self.link = find_target(written, found)?;
         self.alt = found.text("alt").to_string();
         self.media = lower(found.text("media"))?.into_owned();
-        self.shown = find_shown(self.name.text, found)?;
+        self.shown = find_shown(self.name, found)?;
         Ok(())
     }
 
@@ -181,8 +160,8 @@ impl Tag {
 
     /// What the element and its attributes, except style, say.
     fn find_presentation(&self, found: &Attributes) -> Read<Properties> {
-        let name = self.name.text;
-        let has_background = self.name.bit & elements().with_background != 0;
+        let name = self.name;
+        let has_background = WITH_BACKGROUND.contains(&name);
         let mut values = Properties::default();
         if matches!(name, "datalist" | "rp" | "template") {
             values.insert("display", NONE);
@@ -221,13 +200,12 @@ impl Tag {
         if display == INLINE && self.kind == Kind::Block {
             self.kind = Kind::Open;
         } else if display == BLOCK && self.kind == Kind::Open {
-            (self.kind, self.ends) = (Kind::Block, 0);
+            (self.kind, self.ends) = (Kind::Block, &[]);
         }
         self.inherited =
             INHERITED.map(|name| get(name).filter(|value| name != "background" || *value != TRANSPARENT));
-        let is_box = get("overflow") == Some(1.0)
-            && display != INLINE
-            && self.name.bit & elements().with_background == 0;
+        let is_box =
+            get("overflow") == Some(1.0) && display != INLINE && !WITH_BACKGROUND.contains(&self.name);
         self.is_gone = display == NONE
             || get("opacity").is_some_and(|opacity| opacity <= FAINT_OPACITY)
             || (is_box && SIZES.iter().any(|name| get(name).is_some_and(|size| size <= TINY)))
