@@ -50,7 +50,8 @@ fn read_header(message: &mut Message, raw: &Raw, allowance: &mut Allowance) -> R
     let (stop, body) = find_blank_line(raw.data, start);
     let mut block = read_block(raw.data, start, stop, body, &raw.spans, allowance)?;
     if !block.fields.is_empty() && !block.fields.iter().any(|(name, _)| is_known(name.as_bytes())) {
-        return Err(RARE); // text that begins with "word: ..."
+        allowance.note("no-header"); // text that begins with "word: ..."
+        block = HeaderBlock { body: start, ..HeaderBlock::default() };
     }
     message.headers = std::mem::take(&mut block.fields);
     message.header_sizes = std::mem::take(&mut block.sizes);
