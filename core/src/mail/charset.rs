@@ -20,7 +20,7 @@ const EMPTY: [&str; 10] = [
     "binary", "8bit",
 ];
 /// These bytes in windows-1252; the five undefined ones are control characters, as in browsers.
-pub const WINDOWS_C1: &str = "€\u{81}‚ƒ„…†‡ˆ‰Š‹Œ\u{8d}Ž\u{8f}\u{90}‘’“”•–—˜™š›œ\u{9d}žŸ";
+const WINDOWS_C1: &str = "€\u{81}‚ƒ„…†‡ˆ‰Š‹Œ\u{8d}Ž\u{8f}\u{90}‘’“”•–—˜™š›œ\u{9d}žŸ";
 
 /// The Python codec for a charset name as mail writes it (lower-case); "" if it is unknown.
 pub fn look_up_codec(label: &str) -> Read<String> {
@@ -63,18 +63,19 @@ fn decode_common(payload: &[u8], codec: &str) -> Option<(String, bool)> {
     }
     match std::str::from_utf8(payload) {
         Ok(text) => Some((text.to_string(), codec == "cp1252" && !text.is_ascii())),
-        Err(_) if codec == "cp1252" => Some((decode_windows_1252(payload), false)),
+        Err(_) if codec == "cp1252" => {
+            Some((payload.iter().map(|byte| windows_1252(*byte)).collect(), false))
+        }
         Err(_) => None,
     }
 }
 
-fn decode_windows_1252(payload: &[u8]) -> String {
-    let names: Vec<char> = WINDOWS_C1.chars().collect();
-    let letter = |byte: &u8| match byte {
-        0x80..=0x9f => names.get(usize::from(byte - 0x80)).copied().unwrap_or('\u{fffd}'),
-        _ => char::from(*byte),
-    };
-    payload.iter().map(letter).collect()
+/// The character of a byte in windows-1252.
+pub fn windows_1252(byte: u8) -> char {
+    match byte {
+        0x80..=0x9f => WINDOWS_C1.chars().nth(usize::from(byte - 0x80)).unwrap_or_default(),
+        _ => char::from(byte),
+    }
 }
 
 /// The text of a raw header value, which may have the escapes of ISO-2022 and HZ.

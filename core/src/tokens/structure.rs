@@ -38,11 +38,8 @@ const MAGIC: [(&[u8], &str); 11] = [
 ];
 
 /// What a mail declares, as one short token: no white space.
-pub fn shorten(text: &str, limit: usize) -> Cow<'_, str> {
-    match without_space(first(text, 4 * limit)) {
-        Cow::Borrowed(short) => Cow::Borrowed(first(short, limit)),
-        Cow::Owned(short) => Cow::Owned(first(&short, limit).to_string()),
-    }
+pub fn shorten(text: &str, limit: usize) -> String {
+    first(&without_space(first(text, 4 * limit)), limit).to_string()
 }
 
 /// How many bits a number has.

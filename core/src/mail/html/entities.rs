@@ -1,6 +1,6 @@
 //! nbspam/mail/html/entities.py: character references of HTML decoded as browsers do.
 
-use crate::mail::charset::WINDOWS_C1;
+use crate::mail::charset::windows_1252;
 use crate::mail::message::Read;
 use crate::python::run;
 use crate::text::first;
@@ -100,7 +100,7 @@ fn find_letter(digits: &str, base: u32) -> char {
     let code = if digits.len() < 8 { u32::from_str_radix(digits, base).unwrap_or(0) } else { 0 };
     let letter = match code {
         0 => None,
-        0x80..=0x9f => WINDOWS_C1.chars().nth(code as usize - 0x80),
+        0x80..=0x9f => Some(windows_1252(code as u8)),
         _ => char::from_u32(code),
     };
     soften(letter.unwrap_or('\u{fffd}'))

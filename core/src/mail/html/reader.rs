@@ -143,9 +143,9 @@ impl<'a> Reader<'a> {
         let text = decode_references(text, false)?;
         let visible = &mut self.html.visible;
         if mark == Some(visible.len()) {
-            let (before, after) = (visible.chars().next_back(), text.chars().next());
-            let is_joined = is_word(after)? && is_word(before)?;
-            self.html.joined += usize::from(is_joined);
+            if let (Some(before), Some(after)) = (visible.chars().next_back(), text.chars().next()) {
+                self.html.joined += usize::from(is_alnum(after)? && is_alnum(before)?);
+            }
         }
         if is_quoted {
             self.html.quoted += text.matches('\n').count();
@@ -356,8 +356,4 @@ fn is_end_of(name: &str, piece: &str) -> bool {
     let Some(text) = piece.strip_prefix('/') else { return false };
     let is_same = text.get(..name.len()).is_some_and(|start| start.eq_ignore_ascii_case(name));
     is_same && text.as_bytes().get(name.len()).is_none_or(|byte| b" \t\r\n\x0c/>".contains(byte))
-}
-
-fn is_word(character: Option<char>) -> Read<bool> {
-    character.map_or(Ok(false), is_alnum)
 }
