@@ -21,7 +21,7 @@ mod tokens;
 
 use count::{Arrays, Builder};
 use mail::headers::{find_header, find_header_fields, Span};
-use mail::message::{LeftToPython, Read};
+use mail::message::{LeftToPython, Raw, Read};
 use python::check_interrupt;
 use tokens::bag::{hash_token, Tokens, Words};
 use tokens::Wanted;
@@ -43,7 +43,7 @@ fn read_unlocked(py: Python<'_>, data: &[u8], wanted: Wanted) -> PyResult<Option
 }
 
 fn read_tokens(data: &[u8], wanted: Wanted) -> Option<Tokens> {
-    guard(|| tokens::tokenize(&mail::parse(data)?, wanted))
+    guard(|| tokens::tokenize(&Raw { data, spans: find_header_fields(data) }, wanted))
 }
 
 /// Call a reader; None, and one more message that is left to Python, if it gives up or panics.

@@ -20,11 +20,8 @@ pub const MAX_PARAMETERS: usize = 200;
 const HEADER_BYTES: i64 = 2 << 20;
 const PARTS: i64 = 1_000;
 const ENCODED_WORDS: usize = 5_000;
-const GUESSES: usize = 100;
 const BOUNDARY_GUESSES: usize = 8;
 const DELIMITER_LINES: usize = 100_000;
-const DOCUMENT_BYTES: i64 = 4_000_000;
-const DOCUMENT_ITEMS: i64 = 60_000;
 
 /// What one message may still cost, and what was found wrong with it; see Allowance in Python.
 pub struct Allowance {
@@ -34,9 +31,7 @@ pub struct Allowance {
     pub boundary_guesses: usize,
     pub delimiter_lines: usize,
     pub defects: Vec<String>,
-    guesses: usize,
-    document_bytes: i64,
-    document_items: i64,
+    theirs: Option<Py<PyAny>>, // that of Python, which counts what Python alone looks at
 }
 
 impl Allowance {
@@ -48,9 +43,7 @@ impl Allowance {
             boundary_guesses: BOUNDARY_GUESSES,
             delimiter_lines: DELIMITER_LINES,
             defects: Vec::new(),
-            guesses: GUESSES,
-            document_bytes: DOCUMENT_BYTES,
-            document_items: DOCUMENT_ITEMS,
+            theirs: None,
         }
     }
 
@@ -61,40 +54,26 @@ impl Allowance {
         }
     }
 
-    /// What a function of Python returns whose last argument is an Allowance: one that is where this one is.
+    /// What a function of Python returns whose last argument is an Allowance.
     pub fn ask<T, A>(&mut self, module: &str, function: &str, arguments: A) -> Read<T>
     where
         T: for<'py> FromPyObject<'py>,
         A: for<'py> IntoPyObject<'py, Target = PyTuple>,
     {
         note_asked(module, function);
-        run(|py| self.call(py, module, function, arguments))?.ok_or(LeftToPython("failure-in-python"))
-    }
-
-    fn call<'py, T, A>(
-        &mut self,
-        py: Python<'py>,
-        module: &str,
-        function: &str,
-        arguments: A,
-    ) -> PyResult<Option<T>>
-    where
-        T: FromPyObject<'py>,
-        A: IntoPyObject<'py, Target = PyTuple>,
-    {
-        let theirs = py.import("nbspam.limits")?.getattr("Allowance")?.call0()?;
-        theirs.setattr("defects", self.defects.as_slice())?;
-        theirs.setattr("guesses", self.guesses)?;
-        theirs.setattr("document_bytes", self.document_bytes)?;
-        theirs.setattr("document_items", self.document_items)?;
-        let given = arguments.into_pyobject(py).map_err(Into::into)?.into_bound().into_any();
-        let mut every: Vec<Bound<'py, PyAny>> = given.try_iter()?.collect::<PyResult<_>>()?;
-        every.push(theirs.clone());
-        let found = py.import(module)?.getattr(function)?.call1(PyTuple::new(py, every)?)?.extract()?;
-        self.defects = theirs.getattr("defects")?.extract()?;
-        self.guesses = theirs.getattr("guesses")?.extract()?;
-        self.document_bytes = theirs.getattr("document_bytes")?.extract()?;
-        self.document_items = theirs.getattr("document_items")?.extract()?;
-        Ok(if theirs.getattr("failures")?.len()? == 0 { Some(found) } else { None })
+        let (found, theirs, defects) = run(|py| {
+            let theirs = match self.theirs.take() {
+                Some(theirs) => theirs.into_bound(py),
+                None => py.import("nbspam.limits")?.getattr("Allowance")?.call0()?,
+            };
+            theirs.setattr("defects", self.defects.as_slice())?;
+            let given = arguments.into_pyobject(py).map_err(Into::into)?.into_bound().into_any();
+            let every = given.try_iter()?.chain([Ok(theirs.clone())]).collect::<PyResult<Vec<_>>>()?;
+            let found = py.import(module)?.getattr(function)?.call1(PyTuple::new(py, every)?)?.extract()?;
+            let found = theirs.getattr("failures")?.is_empty()?.then_some(found);
+            Ok((found, theirs.clone().unbind(), theirs.getattr("defects")?.extract()?))
+        })?;
+        (self.theirs, self.defects) = (Some(theirs), defects);
+        found.ok_or(LeftToPython("failure-in-python"))
     }
 }

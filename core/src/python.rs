@@ -7,17 +7,6 @@ use pyo3::types::{PyString, PyTuple};
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
-/// Kinds of a character, as the methods of `str` in Python tell them.
-#[derive(Clone, Copy, Default)]
-pub struct Kinds {
-    pub is_known: bool,
-    pub is_alnum: bool,
-    pub is_alpha: bool,
-    pub is_upper: bool,
-    /// Lower or title case: such a character is in no text of capitals.
-    pub is_lower: bool,
-}
-
 /// What the function of a module of nbspam returns.
 pub fn call<T, A>(module: &str, function: &str, arguments: A) -> Read<T>
 where
@@ -68,16 +57,4 @@ where
     T: for<'py> FromPyObject<'py>,
 {
     run(|py| PyString::new(py, text).call_method0(method)?.extract())
-}
-
-/// What `nbspam.tokens.unicode_words` makes of a character.
-pub fn fold_character(character: char) -> Read<String> {
-    call("nbspam.tokens.unicode_words", "fold_character", (character as u32,))
-}
-
-/// The kinds of a character; those that Unicode 14 does not have are of no kind.
-pub fn find_kinds(character: char) -> Read<Kinds> {
-    let (is_known, is_alnum, is_alpha, is_upper, is_lower) =
-        call("nbspam.tokens.unicode_words", "find_kinds", (character,))?;
-    Ok(Kinds { is_known, is_alnum, is_alpha, is_upper, is_lower })
 }

@@ -2,7 +2,6 @@
 
 use crate::mail::message::Read;
 use crate::python::ask;
-use crate::tokens::characters::kinds_of;
 use std::borrow::Cow;
 
 /// White space of Python's `str.split` and `str.strip`.
@@ -28,31 +27,23 @@ pub fn split_kept(text: &str, is_kept: impl Fn(u8) -> bool) -> impl Iterator<Ite
     })
 }
 
-/// The runs of at least `least` bytes that are kept; most other bytes are not looked at.
-pub fn find_runs(data: &[u8], least: usize, is_kept: impl Fn(&u8) -> bool) -> impl Iterator<Item = &[u8]> {
+/// Start and bytes of the runs of at least `least` bytes that are kept; most other bytes are not looked at.
+pub fn find_runs(
+    data: &[u8],
+    least: usize,
+    is_kept: impl Fn(&u8) -> bool,
+) -> impl Iterator<Item = (usize, &[u8])> {
     let mut rest = data;
     std::iter::from_fn(move || {
         while let Some(other) = rest.get(..least)?.iter().rposition(|byte| !is_kept(byte)) {
             rest = rest.get(other + 1..)?;
         }
         let size = rest.iter().position(|byte| !is_kept(byte)).unwrap_or(rest.len());
+        let start = data.len() - rest.len();
         let (run, after) = rest.split_at_checked(size)?;
         rest = after;
-        Some(run)
+        Some((start, run))
     })
-}
-
-/// `text.split(None, most)`
-pub fn split_space_at_most(text: &str, most: usize) -> Vec<&str> {
-    let mut found = Vec::new();
-    let mut rest = text.trim_start_matches(is_space);
-    while !rest.is_empty() {
-        let end = if found.len() < most { rest.find(is_space).unwrap_or(rest.len()) } else { rest.len() };
-        let (piece, after) = rest.split_at(end);
-        found.push(piece);
-        rest = after.trim_start_matches(is_space);
-    }
-    found
 }
 
 /// `"".join(text.split())`
@@ -83,21 +74,12 @@ pub fn first(text: &str, most: usize) -> &str {
     if text.len() <= most {
         return text;
     }
-    match text.char_indices().nth(most) {
-        Some((end, _)) => text.get(..end).unwrap_or(text),
-        None => text,
-    }
+    text.char_indices().nth(most).and_then(|(end, _)| text.get(..end)).unwrap_or(text)
 }
 
 /// `text[-most:]`
 pub fn last(text: &str, most: usize) -> &str {
-    if text.len() <= most || most == 0 {
-        return text;
-    }
-    match text.char_indices().rev().nth(most - 1) {
-        Some((start, _)) => text.get(start..).unwrap_or(text),
-        None => text,
-    }
+    text.char_indices().rev().take(most).last().and_then(|(start, _)| text.get(start..)).unwrap_or(text)
 }
 
 /// `text.partition(mark)`: before, mark or nothing, after.
@@ -138,50 +120,4 @@ pub fn is_digit(text: &str) -> Read<bool> {
 /// `text.isdigit()` of ASCII.
 pub fn is_ascii_digit(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
-}
-
-/// nbspam.mail.message.pin
-pub fn pin(text: &str) -> Read<Cow<'_, str>> {
-    if text.is_ascii() {
-        return Ok(Cow::Borrowed(text));
-    }
-    let mut found = String::with_capacity(text.len());
-    for character in text.chars() {
-        let is_known = character.is_ascii() || kinds_of(character)?.is_known;
-        found.push(if is_known { character } else { '\u{ffff}' });
-    }
-    Ok(Cow::Owned(found))
-}
-
-/// `pin(text).isupper()`
-pub fn is_upper(text: &str) -> Read<bool> {
-    let mut found = false;
-    for character in text.chars() {
-        let (is_upper, is_lower) = if character.is_ascii() {
-            (character.is_ascii_uppercase(), character.is_ascii_lowercase())
-        } else {
-            let kinds = kinds_of(character)?;
-            (kinds.is_upper, kinds.is_lower)
-        };
-        if is_lower {
-            return Ok(false);
-        }
-        found |= is_upper;
-    }
-    Ok(found)
-}
-
-/// `pin(text).isalpha()` of a text that is pinned.
-pub fn is_alpha(text: &str) -> Read<bool> {
-    for character in text.chars() {
-        let is_letter = if character.is_ascii() {
-            character.is_ascii_alphabetic()
-        } else {
-            kinds_of(character)?.is_alpha
-        };
-        if !is_letter {
-            return Ok(false);
-        }
-    }
-    Ok(!text.is_empty())
 }

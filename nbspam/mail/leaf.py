@@ -270,10 +270,10 @@ def _read_text(part: Part, payload: bytes, allowance: Allowance) -> None:
     if not part.is_html:
         start = part.text[:200].lstrip()
         begins_as_html = start[:1] == "<" and start.lower().startswith(_HTML_STARTS)
-        part.is_html = begins_as_html and _is_mostly_shown(part.text)
+        part.is_html = begins_as_html and is_mostly_shown(part.text)
 
 
-def _is_mostly_shown(text: str) -> bool:
+def is_mostly_shown(text: str) -> bool:
     """True if text that begins as HTML shows at least half of itself as HTML.
 
     Otherwise it is text, as declared: mail programs that believe the declaration show all of it.

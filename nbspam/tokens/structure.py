@@ -9,9 +9,9 @@ from itertools import compress
 
 from nbspam.mail.headers import find_header, find_header_fields, unify_line_ends
 from nbspam.mail.leaf import MAGIC
-from nbspam.mail.message import Document, Html, Message, Part, normalise_filename, pin
+from nbspam.mail.message import Html, Message, Part, normalise_filename, pin
 from nbspam.tokens.bag import INNER
-from nbspam.tokens.headers import counts_as_evidence
+from nbspam.tokens.no_evidence import counts_as_evidence
 from nbspam.tokens.words import (
     ALPHABET,
     MAX_WORD,
@@ -82,7 +82,8 @@ def tokenize_part(part: Part) -> list[str]:
         found.append(f"attached={shorten(part.content_type, 60)}:{part.size_bytes.bit_length()}")
         found.extend(["magic=" + kind for start, kind in MAGIC if part.payload_magic.startswith(start)])
     if part.document is not None:
-        found.extend(_tokenize_document(part.document))
+        document = part.document
+        found.extend(tokenize_document(document.marks, document.names, document.says))
     return found
 
 
@@ -103,15 +104,15 @@ def _tokenize_filename(filename: str) -> list[str]:
     return found
 
 
-def _tokenize_document(document: Document) -> list[str]:
-    """What a document says of itself and does, and what an archive holds."""
-    found = ["document=#" + mark for mark in document.marks]
-    for name in document.names:
+def tokenize_document(marks: list[str], names: list[str], says: list[str]) -> list[str]:
+    """What a document says of itself and does, and what an archive holds; see Document."""
+    found = ["document=#" + mark for mark in marks]
+    for name in names:
         stem, dot, ending = pin(name[-200:]).lower().rpartition(".")
         if dot:
             found.append("inside=." + shorten(ending, 10))
         found.extend(["inside=" + word for word in split_words(stem or ending, MAX_NAME_WORDS)])
-    for text in document.says:
+    for text in says:
         found.extend(["document=" + word for word in split_words(text, MAX_NAME_WORDS)])
     return found
 
@@ -172,7 +173,7 @@ class Host:
         _, at, host = authority.rpartition("@")
         is_bracketed = host[:1] == "["  # IPv6
         host, _, port = host[1:].partition("]") if is_bracketed else host.partition(":")
-        self.name = _normalise_host(host)
+        self.name = normalise_host(host)
         self.tokens: list[str] = []
         if at:
             self.tokens.append("url=#user")
@@ -239,7 +240,7 @@ def _split_authority(rest: str) -> tuple[str, str]:
     return rest[:size].lower(), rest[size:]
 
 
-def _normalise_host(host: str) -> str:
+def normalise_host(host: str) -> str:
     """The host that a browser looks for: escapes decoded, letters folded, a number as four."""
     if "%" in host:
         host = "".join(_unescape(host).lower().split())

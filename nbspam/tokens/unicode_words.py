@@ -49,11 +49,6 @@ class CharacterTable(dict[int, str]):
 _table = CharacterTable(COMMON)
 
 
-def fold_character(code: int) -> str:
-    """What a code point becomes, with EDGE on both sides if its script has no spaces."""
-    return _table[code]
-
-
 def fold(text: str) -> str:
     """The text in the small alphabet, except its lines that are plain ASCII: most lines of most mail."""
     if _TURNED_ROUND in text:
@@ -116,9 +111,14 @@ def _needs_none(character: str) -> bool:
     return pin(character).isalnum() and not first <= character <= last
 
 
-def find_kinds(character: str) -> tuple[bool, bool, bool, bool, bool]:
-    """If a character is in Unicode 14, a letter or digit, a letter, a capital, of lower or title case."""
+def describe_character(character: str) -> tuple[str, bool, bool, bool, bool, bool]:
+    """What the compiled core asks of a character beyond ASCII.
+
+    What it becomes, with EDGE on both sides if its script has no spaces; if it is in Unicode 14, a letter or
+    digit, a letter, a capital, of lower or title case.
+    """
     known = pin(character)
     is_upper = known.isupper()
     is_lower = known.islower() or (known.istitle() and not is_upper)
-    return known == character, known.isalnum(), known.isalpha(), is_upper, is_lower
+    kinds = known == character, known.isalnum(), known.isalpha(), is_upper, is_lower
+    return _table[ord(character)], *kinds

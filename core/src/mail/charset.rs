@@ -3,63 +3,31 @@
 use super::message::Read;
 use crate::limits::Allowance;
 use crate::python::call;
-use memchr::memchr;
-use std::cell::RefCell;
-use std::collections::HashMap;
+use memchr::memchr2;
 
-const MAX_LABELS: usize = 1_000; // remembered
-const MAX_LABEL: usize = 100; // bytes of one that is
 const CHARSET: &str = "nbspam.mail.charset";
+/// What Python gives of most labels of mail.
+#[rustfmt::skip]
+const COMMON: [(&str, &str); 15] = [
+    ("", ""), ("us-ascii", "ascii"), ("utf-8", "utf-8"), ("iso-8859-1", "cp1252"), ("windows-1252", "cp1252"),
+    ("iso-8859-2", "iso8859_2"), ("iso-8859-15", "iso8859_15"), ("windows-1251", "cp1251"), ("koi8-r", "koi8_r"),
+    ("gb2312", "gb18030"), ("big5", "big5hkscs"), ("ks_c_5601-1987", "cp949"), ("euc-kr", "cp949"),
+    ("iso-2022-jp", "iso2022_jp_ext"), ("shift_jis", "cp932"),
+];
+/// Names from programs that did not know the charset.
+const EMPTY: [&str; 10] = [
+    "", "x-unknown", "unknown", "unknown-8bit", "default", "default-charset", "x-user-defined", "none",
+    "binary", "8bit",
+];
 /// These bytes in windows-1252; the five undefined ones are control characters, as in browsers.
-pub const WINDOWS_C1: &str = "€\u{81}‚ƒ„…†‡ˆ‰Š‹Œ\u{8d}Ž\u{8f}\u{90}‘’“”•–—˜™š›œ\u{9d}žŸ";
-
-thread_local! {
-    static CODECS: RefCell<HashMap<String, String>> = RefCell::new(HashMap::new());
-}
+const WINDOWS_C1: &str = "€\u{81}‚ƒ„…†‡ˆ‰Š‹Œ\u{8d}Ž\u{8f}\u{90}‘’“”•–—˜™š›œ\u{9d}žŸ";
 
 /// The Python codec for a charset name as mail writes it (lower-case); "" if it is unknown.
 pub fn look_up_codec(label: &str) -> Read<String> {
-    let common = match label {
-        "" => "",
-        "us-ascii" => "ascii",
-        "utf-8" => "utf-8",
-        "iso-8859-1" | "windows-1252" => "cp1252",
-        _ => return find_codec(label),
-    };
-    Ok(common.to_string())
-}
-
-fn find_codec(label: &str) -> Read<String> {
-    if let Some(codec) = CODECS.with(|codecs| codecs.borrow().get(label).cloned()) {
-        return Ok(codec);
+    match COMMON.iter().find(|(common, _)| *common == label) {
+        Some((_, codec)) => Ok(codec.to_string()),
+        None => call(CHARSET, "look_up_codec", (label,)),
     }
-    let codec: String = call(CHARSET, "look_up_codec", (label,))?;
-    if label.len() <= MAX_LABEL {
-        CODECS.with(|codecs| {
-            let mut codecs = codecs.borrow_mut();
-            if codecs.len() >= MAX_LABELS {
-                codecs.clear();
-            }
-            codecs.insert(label.to_string(), codec.clone());
-        });
-    }
-    Ok(codec)
-}
-
-/// Names from programs that did not know the charset.
-fn is_empty_label(label: &str) -> bool {
-    matches!(
-        label.replace('_', "-").as_str(),
-        "" | "x-unknown"
-            | "unknown"
-            | "unknown-8bit"
-            | "default"
-            | "default-charset"
-            | "x-user-defined"
-            | "none"
-            | "binary"
-            | "8bit"
-    )
 }
 
 /// True of codecs in which ASCII bytes may be other characters.
@@ -67,50 +35,47 @@ fn is_stateful(codec: &str) -> bool {
     ["utf_7", "utf_16", "utf_32", "hz", "iso2022_"].iter().any(|start| codec.starts_with(start))
 }
 
-/// (text, codec used) of bytes declared as `label` (lower-case, "" if nothing is declared).
-pub fn decode(payload: &[u8], label: &str, allowance: &mut Allowance) -> Read<(String, String)> {
+/// The text of bytes declared as `label` (lower-case, "" if nothing is declared).
+pub fn decode(payload: &[u8], label: &str, allowance: &mut Allowance) -> Read<String> {
     let codec = look_up_codec(label)?;
-    let is_special =
-        memchr(b'\x1b', payload).is_some() || memchr(b'\0', payload).is_some() || is_stateful(&codec);
-    if !is_special {
-        let is_unknown = codec.is_empty() && !is_empty_label(label);
-        if let Some((text, used, defect)) = decode_common(payload, &codec) {
-            for slug in [is_unknown.then_some("unknown-charset"), defect].into_iter().flatten() {
-                allowance.note(slug);
-            }
-            return Ok((text, used));
-        }
+    let is_special = memchr2(b'\x1b', b'\0', payload).is_some() || is_stateful(&codec);
+    let found = if is_special { None } else { decode_common(payload, &codec) };
+    let Some((text, is_bad)) = found else {
+        let (text, _): (String, String) = allowance.ask(CHARSET, "decode", (payload, label))?;
+        return Ok(text);
+    };
+    if codec.is_empty() && !EMPTY.contains(&label.replace('_', "-").as_str()) {
+        allowance.note("unknown-charset");
     }
-    allowance.ask(CHARSET, "decode", (payload, label))
+    if is_bad {
+        allowance.note("bad-charset");
+    }
+    Ok(text)
 }
 
-/// The text, the codec used and a defect, of what is sound UTF-8 or windows-1252.
-fn decode_common(payload: &[u8], codec: &str) -> Option<(String, String, Option<&'static str>)> {
-    if payload.is_ascii() {
-        let used = if codec.is_empty() { "ascii" } else { codec };
-        return Some((std::str::from_utf8(payload).ok()?.to_string(), used.to_string(), None));
-    }
-    let has_mark =
-        [&b"\xef\xbb\xbf"[..], b"\xff\xfe", b"\xfe\xff"].iter().any(|mark| payload.starts_with(mark));
-    if has_mark || !matches!(codec, "" | "ascii" | "utf-8" | "cp1252") {
+/// What is sound UTF-8 or windows-1252 as text, and whether it is the other one of them than is declared.
+fn decode_common(payload: &[u8], codec: &str) -> Option<(String, bool)> {
+    let marks = [&b"\xef\xbb\xbf"[..], b"\xff\xfe", b"\xfe\xff"];
+    let is_marked = marks.iter().any(|mark| payload.starts_with(mark));
+    let is_common = !is_marked && matches!(codec, "" | "ascii" | "utf-8" | "cp1252");
+    if !is_common && !payload.is_ascii() {
         return None;
     }
     match std::str::from_utf8(payload) {
-        Ok(text) => {
-            Some((text.to_string(), "utf-8".to_string(), (codec == "cp1252").then_some("bad-charset")))
+        Ok(text) => Some((text.to_string(), codec == "cp1252" && !text.is_ascii())),
+        Err(_) if codec == "cp1252" => {
+            Some((payload.iter().map(|byte| windows_1252(*byte)).collect(), false))
         }
-        Err(_) if codec == "cp1252" => Some((decode_windows_1252(payload), codec.to_string(), None)),
         Err(_) => None,
     }
 }
 
-fn decode_windows_1252(payload: &[u8]) -> String {
-    let names: Vec<char> = WINDOWS_C1.chars().collect();
-    let letter = |byte: &u8| match byte {
-        0x80..=0x9f => names.get(usize::from(byte - 0x80)).copied().unwrap_or('\u{fffd}'),
-        _ => char::from(*byte),
-    };
-    payload.iter().map(letter).collect()
+/// The character of a byte in windows-1252.
+pub fn windows_1252(byte: u8) -> char {
+    match byte {
+        0x80..=0x9f => WINDOWS_C1.chars().nth(usize::from(byte - 0x80)).unwrap_or_default(),
+        _ => char::from(byte),
+    }
 }
 
 /// The text of a raw header value, which may have the escapes of ISO-2022 and HZ.

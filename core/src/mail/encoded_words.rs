@@ -67,5 +67,5 @@ fn decode_word(word: &[u8], allowance: &mut Allowance) -> Read<(String, Vec<u8>)
 }
 
 fn decode_run(run: &[u8], charset: &str, allowance: &mut Allowance) -> Read<String> {
-    Ok(decode(run, charset, allowance)?.0.replace(['\r', '\n'], " "))
+    Ok(decode(run, charset, allowance)?.replace(['\r', '\n'], " "))
 }

@@ -2,19 +2,26 @@
 
 use super::charset::{decode_legacy, decode_raw};
 use super::encoded_words::decode_words;
-use super::message::{Field, Read};
+use super::message::{Field, Read, RARE};
 use super::transfer::is_white;
-use crate::limits::Allowance;
 use crate::limits::{
-    MAX_FIELD_NAME, MAX_FROM_LINES, MAX_HEADER_BYTES, MAX_HEADER_LINES, MAX_PARAMETERS, MAX_PARAMETER_BYTES,
+    Allowance, MAX_FIELD_NAME, MAX_FROM_LINES, MAX_HEADER_BYTES, MAX_HEADER_LINES, MAX_PARAMETERS,
+    MAX_PARAMETER_BYTES,
 };
-use crate::text::{is_space, partition, rpartition, split_space_at_most};
+use crate::text::{is_space, partition, rpartition, split_space};
 use memchr::{memchr, memmem, memrchr};
 use std::borrow::Cow;
 use std::collections::btree_map::{BTreeMap, Entry};
 
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+const CONTENT: [&str; 3] = ["content-type", "content-transfer-encoding", "content-disposition"];
 const ENCODED: [&[u8]; 4] = [b"=?", b"\x1b", b"\x0e", b"~{"]; // an encoded word, the escapes of ISO-2022 and HZ
+#[rustfmt::skip]
+const KNOWN: [&[u8]; 21] = [
+    b"content-type", b"content-transfer-encoding", b"content-disposition", b"content-id", b"bcc", b"cc", b"date",
+    b"delivered-to", b"envelope-to", b"from", b"in-reply-to", b"list-id", b"message-id", b"mime-version",
+    b"received", b"references", b"reply-to", b"return-path", b"sender", b"subject", b"to",
+];
 const MAX_JUNK_LINES: usize = 2;
 const MAX_JUNK_CHARACTERS: usize = 200;
 const NAME_BYTES: usize = 100; // of a line, in which a well-known name is looked for
@@ -30,14 +37,15 @@ pub fn between(data: &[u8], start: usize, stop: usize) -> &[u8] {
     from(data, start).get(..stop.saturating_sub(start)).unwrap_or(from(data, start))
 }
 
-/// `data.strip()`
-pub fn trim(data: &[u8]) -> &[u8] {
-    trim_start(trim_end(data))
-}
-
 /// `data.lstrip()`
 pub fn trim_start(data: &[u8]) -> &[u8] {
     from(data, data.iter().take_while(|byte| is_white(byte)).count())
+}
+
+/// Without spaces and tabs around.
+fn trim_blanks(data: &[u8]) -> &[u8] {
+    let data = from(data, data.iter().take_while(|byte| is_blank(byte)).count());
+    between(data, 0, data.iter().rposition(|byte| !is_blank(byte)).map_or(0, |last| last + 1))
 }
 
 /// `data.rstrip()`
@@ -138,7 +146,7 @@ pub fn find_raw_fields(data: &[u8], start: usize, stop: usize) -> Vec<Span> {
             Some(last) if is_folded => last.1 = end,
             last => {
                 let is_first = last.is_none();
-                let name = find_name(raw, is_first);
+                let name = find_name(raw);
                 if name.is_empty() && (is_empty || has_text(raw)) {
                     junk += 1;
                     if junk == 1 {
@@ -191,20 +199,13 @@ fn has_text(raw: &[u8]) -> bool {
 }
 
 /// The lower-case name of the field that a line begins; "" if it begins none.
-fn find_name(raw: &[u8], is_first: bool) -> String {
-    let blanks = if is_first { raw.iter().take_while(|byte| is_blank(byte)).count() } else { 0 };
+fn find_name(raw: &[u8]) -> String {
+    let blanks = raw.iter().take_while(|byte| is_blank(byte)).count(); // before the first field of a block
     let line = between(from(raw, blanks), 0, MAX_FIELD_NAME + 1);
-    memchr(b':', line).map_or_else(String::new, |colon| parse_field_name(between(line, 0, colon)))
-}
-
-/// The lower-case name of a field, from what comes before the colon; "" if it is not one.
-fn parse_field_name(before: &[u8]) -> String {
-    let size = before.iter().rposition(|byte| !is_blank(byte)).map_or(0, |last| last + 1);
-    let name = between(before, 0, size);
-    if before.len() > MAX_FIELD_NAME || !name.iter().all(u8::is_ascii_graphic) {
-        return String::new();
-    }
-    String::from_utf8(name.to_ascii_lowercase()).unwrap_or_default()
+    let Some(colon) = memchr(b':', line) else { return String::new() };
+    let name = trim_blanks(between(line, 0, colon));
+    let is_name = name.iter().all(u8::is_ascii_graphic);
+    String::from_utf8(if is_name { name.to_ascii_lowercase() } else { Vec::new() }).unwrap_or_default()
 }
 
 /// Index of the last line that is a well-known field.
@@ -218,30 +219,7 @@ fn find_last_known(lines: &[&[u8]]) -> Option<usize> {
 
 /// True if a lower-case field name tells a header from text.
 pub fn is_known(name: &[u8]) -> bool {
-    matches!(
-        name,
-        b"content-type"
-            | b"content-transfer-encoding"
-            | b"content-disposition"
-            | b"content-id"
-            | b"bcc"
-            | b"cc"
-            | b"date"
-            | b"delivered-to"
-            | b"envelope-to"
-            | b"from"
-            | b"in-reply-to"
-            | b"list-id"
-            | b"message-id"
-            | b"mime-version"
-            | b"received"
-            | b"references"
-            | b"reply-to"
-            | b"return-path"
-            | b"sender"
-            | b"subject"
-            | b"to"
-    ) || (name.starts_with(b"x-") && !name.contains(&b' '))
+    KNOWN.contains(&name) || (name.starts_with(b"x-") && !name.contains(&b' '))
 }
 
 /// True if this line is short enough to be skipped and cannot be the delimiter of a part.
@@ -278,35 +256,42 @@ impl HeaderBlock {
         Ok(get_parameter(&parse_parameters(value, allowance)?.1, "charset").to_lowercase())
     }
 
-    /// Decode encoded words, escapes and raw 8-bit values.
+    /// Decode encoded words, escapes and raw 8-bit values: those as UTF-8, else all in one charset.
     fn decode_values(&mut self, fields: Vec<RawField>, allowance: &mut Allowance) -> Read<()> {
-        let mut eight_bit: Vec<(usize, Vec<u8>)> = Vec::new();
+        let is_eight_bit = |value: &[u8]| !value.is_ascii() && memmem::find(value, b"=?").is_none();
+        let has_eight_bit = fields.iter().any(|(_, value)| is_eight_bit(value));
+        let mut legacy: Vec<(usize, Vec<u8>)> = Vec::new();
         for (number, (name, value)) in fields.into_iter().enumerate() {
             let text = if memmem::find(&value, b"=?").is_some() {
                 decode_words(&value, allowance)?
-            } else if !value.is_ascii() {
-                eight_bit.push((number, value));
-                String::new()
-            } else if value.iter().any(|byte| matches!(byte, b'\x1b' | b'\x0e' | b'~')) {
+            } else if value.is_ascii() && ENCODED.iter().any(|mark| memmem::find(&value, mark).is_some()) {
                 self.decode_escapes(&name, &value, allowance)?
             } else {
-                latin_1(&value)
+                String::from_utf8(value).unwrap_or_else(|error| {
+                    legacy.push((number, error.into_bytes()));
+                    String::new()
+                })
             };
             self.fields.push((name, text));
         }
-        if !eight_bit.is_empty() {
+        if has_eight_bit {
             allowance.note("8bit-header");
-            self.decode_eight_bit(&eight_bit, allowance)?;
+        }
+        if legacy.is_empty() {
+            return Ok(());
+        }
+        let charset = self.find_body_charset(allowance)?;
+        let values: Vec<&[u8]> = legacy.iter().map(|(_, value)| value.as_slice()).collect();
+        for ((number, _), text) in legacy.iter().zip(decode_legacy(&values, &charset, allowance)?) {
+            if let Some((_, value)) = self.fields.get_mut(*number) {
+                *value = text;
+            }
         }
         Ok(())
     }
 
-    /// A value that may have escapes of ISO-2022 or HZ; for parameters as UTF-8, since escapes hide quotes.
+    /// A value that has escapes of ISO-2022 or HZ; for parameters as UTF-8, since escapes hide quotes.
     fn decode_escapes(&mut self, name: &str, value: &[u8], allowance: &mut Allowance) -> Read<String> {
-        let is_escaped = value.iter().any(|byte| matches!(byte, b'\x1b' | b'\x0e'));
-        if !is_escaped && memmem::find(value, b"~{").is_none() {
-            return Ok(latin_1(value));
-        }
         let charset = self.find_body_charset(allowance)?;
         let text = decode_raw(value, &charset, allowance)?;
         for (known, own) in &mut self.content {
@@ -316,160 +301,74 @@ impl HeaderBlock {
         }
         Ok(text)
     }
-
-    /// Decode raw 8-bit values: as UTF-8, else in the charset of the body, else in a guessed one.
-    fn decode_eight_bit(&mut self, values: &[(usize, Vec<u8>)], allowance: &mut Allowance) -> Read<()> {
-        let mut legacy: Vec<(usize, &[u8])> = Vec::new();
-        for (number, value) in values {
-            match String::from_utf8(value.clone()) {
-                Ok(text) => self.put(*number, text),
-                Err(_) => legacy.push((*number, value)),
-            }
-        }
-        if !legacy.is_empty() {
-            let charset = self.find_body_charset(allowance)?;
-            let values: Vec<&[u8]> = legacy.iter().map(|(_, value)| *value).collect();
-            for ((number, _), text) in legacy.iter().zip(decode_legacy(&values, &charset, allowance)?) {
-                self.put(*number, text);
-            }
-        }
-        Ok(())
-    }
-
-    fn put(&mut self, number: usize, text: String) {
-        if let Some((_, value)) = self.fields.get_mut(number) {
-            *value = text;
-        }
-    }
 }
 
 /// Read the fields in data[start:stop]; the text after the empty line begins at `body`.
+///
+/// spans : what find_raw_fields gives of them
 pub fn read_block(
     data: &[u8],
     start: usize,
     stop: usize,
     body: usize,
+    spans: &[Span],
     allowance: &mut Allowance,
 ) -> Read<HeaderBlock> {
     let mut block = HeaderBlock { body, ..HeaderBlock::default() };
     if start >= stop {
         return Ok(block);
     }
-    let limit = find_limit(data, start, stop);
-    if limit < stop {
-        allowance.note("long-header");
+    let raw = between(data, start, stop);
+    if is_rare(raw) {
+        return Err(RARE);
     }
-    let raw = between(data, start, limit);
     allowance.header_bytes -= raw.len() as i64;
-    let unfolded = unfold(raw);
-    let all_fields = unfolded.as_deref().and_then(split_all_fields);
-    let (text, mut fields) = match all_fields {
-        Some(fields) => (unfolded.unwrap_or_default(), fields),
-        None => read_irregular(data, start, stop, &mut block, allowance),
-    };
-    block.sizes = lines_of(&text).map(|line| line.len() + 1).collect();
-    if memchr(b'\0', raw).is_some() {
-        allowance.note("nul");
-        for (_, value) in &mut fields {
-            value.retain(|byte| *byte != b'\0');
-        }
+    let end = spans.last().map_or(start, |(_, end, _)| *end);
+    if spans.iter().any(|(_, _, name)| name.is_empty()) {
+        allowance.note("bad-header");
+    }
+    if end < stop {
+        block.body = end;
+        allowance.note("no-header-end");
+    }
+    let fields = split_fields(data, spans, &mut block.sizes);
+    if fields.len() > MAX_HEADER_LINES {
+        return Err(RARE);
     }
     for (name, value) in &fields {
-        if is_content(name) && block.get(name).is_none() {
+        if CONTENT.contains(&name.as_str()) && block.get(name).is_none() {
             block.content.push((name.clone(), value.clone()));
         }
     }
-    if block.sizes.len() > MAX_HEADER_LINES {
-        allowance.note("many-headers");
-        fields.truncate(MAX_HEADER_LINES);
-        block.sizes.truncate(MAX_HEADER_LINES);
-    }
-    // Asked of the bytes with their NUL: one between `=` and `?` leaves text.
     if raw.is_ascii() && !ENCODED.iter().any(|mark| memmem::find(raw, mark).is_some()) {
-        let decode = |value| String::from_utf8(value).unwrap_or_default(); // of ASCII
-        block.fields = fields.into_iter().map(|(name, value)| (name, decode(value))).collect();
+        block.fields = fields.into_iter().map(|(name, value)| (name, latin_1(&value))).collect();
     } else {
         block.decode_values(fields, allowance)?;
     }
     Ok(block)
 }
 
-fn is_content(name: &str) -> bool {
-    matches!(name, "content-type" | "content-transfer-encoding" | "content-disposition")
+/// True of a block that is too long, begins with a blank, ends with an empty line, or has NUL in it.
+fn is_rare(raw: &[u8]) -> bool {
+    let is_end = |byte: &u8| matches!(byte, b'\r' | b'\n');
+    let ends = from(raw, raw.iter().rposition(|byte| !is_end(byte)).unwrap_or(0));
+    raw.len() > MAX_HEADER_BYTES
+        || raw.first().is_some_and(|byte| is_blank(byte) || is_end(byte))
+        || memmem::find(ends, b"\n\r").is_some()
+        || memchr(b'\0', raw).is_some()
 }
 
-/// The unfolded text and the fields of a block with lines that are not fields.
-fn read_irregular(
-    data: &[u8],
-    start: usize,
-    stop: usize,
-    block: &mut HeaderBlock,
-    allowance: &mut Allowance,
-) -> (Vec<u8>, Vec<RawField>) {
-    let spans = find_raw_fields(data, start, stop);
-    let mut text = Vec::new();
-    for (first, last, _) in spans.iter().filter(|(_, _, name)| !name.is_empty()) {
-        let unified = unify_line_ends(between(data, *first, *last));
-        text.extend(unified.iter().filter(|byte| **byte != b'\n').skip_while(|byte| is_blank(byte)));
-        text.push(b'\n');
-    }
-    if spans.iter().any(|(_, _, name)| name.is_empty()) {
-        allowance.note("bad-header");
-    }
-    let end = spans.last().map_or(start, |(_, end, _)| *end);
-    if end < stop {
-        block.body = end;
-        allowance.note("no-header-end");
-    }
-    let fields = split_fields(&text);
-    (text, fields)
-}
-
-/// The block with each field on one line; None if a folded line begins with ":".
-fn unfold(raw: &[u8]) -> Option<Vec<u8>> {
-    let unified = unify_line_ends(raw);
-    let start = unified.iter().take_while(|byte| is_blank(byte) || **byte == b'\n').count();
-    let mut text: Vec<u8> = Vec::with_capacity(unified.len());
-    for line in lines_of(from(&unified, start)) {
-        let blanks = line.iter().take_while(|byte| is_blank(byte)).count();
-        if blanks > 0 {
-            if line.get(blanks) == Some(&b':') {
-                return None;
-            }
-            text.pop();
-        }
-        text.extend_from_slice(line);
-        text.push(b'\n');
-    }
-    Some(text)
-}
-
-/// What is between line feeds; none at the end of a text begins a line.
-fn lines_of(text: &[u8]) -> impl Iterator<Item = &[u8]> {
-    let end = text.iter().rposition(|byte| *byte != b'\n').map_or(0, |last| last + 1);
-    between(text, 0, end).split(|byte| *byte == b'\n').filter(move |_| end > 0)
-}
-
-/// The raw fields of unfolded lines, up to the first line that is none.
-fn split_fields(text: &[u8]) -> Vec<RawField> {
-    let mut fields = Vec::new();
-    for line in lines_of(text) {
-        let Some(colon) = memchr(b':', line) else { break };
-        let name = parse_field_name(between(line, 0, colon));
-        if name.is_empty() {
-            break;
-        }
-        let value = from(line, colon + 1);
-        let start = value.iter().take_while(|byte| is_blank(byte)).count();
-        let end = value.iter().rposition(|byte| !is_blank(byte)).map_or(start, |last| last + 1);
-        fields.push((name, between(value, start, end).to_vec()));
+/// The raw fields, unfolded; lines that are none are left out.
+fn split_fields(data: &[u8], spans: &[Span], sizes: &mut Vec<usize>) -> Vec<RawField> {
+    let mut fields = Vec::with_capacity(spans.len());
+    for (first, last, name) in spans.iter().filter(|(_, _, name)| !name.is_empty()) {
+        let mut line = unify_line_ends(between(data, *first, *last)).into_owned();
+        line.retain(|byte| *byte != b'\n');
+        sizes.push(line.len() + 1);
+        let colon = memchr(b':', &line).unwrap_or(line.len());
+        fields.push((name.clone(), trim_blanks(from(&line, colon + 1)).to_vec()));
     }
     fields
-}
-
-/// The raw fields; None if a line is not a field.
-fn split_all_fields(text: &[u8]) -> Option<Vec<RawField>> {
-    Some(split_fields(text)).filter(|fields| fields.len() == lines_of(text).count() && !fields.is_empty())
 }
 
 /// Parameters by lower-case name, of Latin-1.
@@ -483,71 +382,48 @@ pub fn get_parameter<'a>(parameters: &'a Parameters, name: &str) -> &'a str {
 /// "text/plain" and its parameters; of duplicates the first.  Nothing after MAX_PARAMETER_BYTES is read.
 pub fn parse_parameters(value: &[u8], allowance: &mut Allowance) -> Read<(String, Parameters)> {
     let value = latin_1(between(value, 0, MAX_PARAMETER_BYTES));
-    if value.contains('*') {
-        return allowance.ask("nbspam.mail.headers", "parse_parameters", (value,));
-        // of RFC 2231
-    }
     let (head, _, rest) = partition(&value, ";");
-    let words = split_space_at_most(head, 1);
-    let mut rest = Cow::Borrowed(rest);
-    if let Some(second) = words.get(1).filter(|second| second.contains('=')) {
-        allowance.note("bad-content-type"); // the first semicolon is missing
-        rest = Cow::Owned(format!("{second};{rest}"));
+    let mut words = split_space(head);
+    let kind = words.next().unwrap_or_default().trim_matches(['"', '\'', ',']).to_lowercase();
+    // RFC 2231, an escape, or the first semicolon is missing.
+    if value.contains(['*', '\\']) || words.any(|word| word.contains('=')) {
+        return allowance.ask("nbspam.mail.headers", "parse_parameters", (&value,));
     }
-    let head = words.first().map_or("", |word| word.trim_matches(['"', '\'', ','])).to_lowercase();
     let mut parameters = Parameters::new();
-    for (name, text) in split_pairs(&rest) {
+    for (name, text) in split_pairs(rest) {
         match parameters.entry(name) {
             Entry::Vacant(entry) => _ = entry.insert(text),
             Entry::Occupied(_) => allowance.note("duplicate-parameter"),
         }
     }
-    Ok((head, parameters))
+    Ok((kind, parameters))
 }
 
 /// (lower-case name, raw text) of each parameter in order.
 fn split_pairs(rest: &str) -> Vec<(String, String)> {
     let mut pairs = Vec::new();
-    let mut position = 0;
+    let mut rest = rest;
     for _ in 0..MAX_PARAMETERS {
-        let Some(equals) = find_from(rest, '=', position) else { break };
-        let name = rest.get(position..equals).unwrap_or_default();
+        let Some((name, after)) = rest.split_once('=') else { break };
         let name = rpartition(rpartition(name, ";").2, ")").2.trim_matches(is_space).to_lowercase();
-        let after = rest.get(equals + 1..).unwrap_or_default();
-        let start = equals + 1 + after.len() - after.trim_start_matches([' ', '\t']).len();
-        let is_quoted = rest.get(start..).is_some_and(|text| text.starts_with('"'));
-        let text = if is_quoted && find_from(rest, '"', start + 1).is_some() {
-            let (text, end) = parse_quoted(rest, start + 1);
-            position = end;
-            text
-        } else {
-            position = find_from(rest, ';', start).unwrap_or(rest.len());
-            let text = rest.get(start..position).unwrap_or_default().trim_matches(is_space);
-            let text = text.strip_prefix('"').unwrap_or(text); // a quote that is never closed
-            let bare = if text.ends_with(')') { partition(text, " (").0 } else { text }; // a comment
-            bare.to_string()
+        let after = after.trim_start_matches([' ', '\t']);
+        let (text, after) = match after.strip_prefix('"').and_then(|quoted| quoted.split_once('"')) {
+            Some(quoted) => quoted,
+            None => split_bare(after),
         };
-        pairs.push((name, text));
+        pairs.push((name, text.to_string()));
+        rest = after;
     }
     pairs
 }
 
-fn find_from(text: &str, mark: char, start: usize) -> Option<usize> {
-    text.get(start..)?.find(mark).map(|place| start + place)
-}
-
-/// (text of the quoted string that begins at `start`, offset after its closing quote).
-fn parse_quoted(rest: &str, start: usize) -> (String, usize) {
-    let mut stop = find_from(rest, '"', start);
-    while let Some(quote) = stop {
-        if rest.get(..quote).is_some_and(|before| !before.ends_with('\\')) {
-            break;
-        }
-        stop = find_from(rest, '"', quote + 1);
-    }
-    let stop = stop.unwrap_or(rest.len());
-    let text = rest.get(start..stop).unwrap_or_default();
-    (text.replace("\\\"", "\"").replace("\\\\", "\\"), stop + 1)
+/// A text without quotes, or with one that is never closed, and what follows it.
+fn split_bare(after: &str) -> (&str, &str) {
+    let (text, rest) = after.split_at(after.find(';').unwrap_or(after.len()));
+    let text = text.trim_matches(is_space);
+    let text = text.strip_prefix('"').unwrap_or(text);
+    let bare = if text.ends_with(')') { partition(text, " (").0 } else { text }; // a comment
+    (bare, rest)
 }
 
 /// The bytes with CRLF, CR CR LF and lone CR as LF.

@@ -7,10 +7,17 @@ use super::message::{Document, Part, Read, RARE};
 use super::transfer::{decode_transfer, normalise_encoding};
 use crate::limits::Allowance;
 use crate::python::call;
-use crate::text::{count, first, is_space, lower, partition, rpartition};
+use crate::text::{first, is_space, lower, partition, rpartition};
 use memchr::memmem;
 use std::borrow::Cow;
 
+/// Kinds that contain a message, or the header of one, or may contain one.
+pub const MESSAGES: [&str; 8] = [
+    "message/rfc822", "message/global", "message/news", "message/partial", "message/external-body",
+    "text/rfc822-headers", "application/pkcs7-mime", "application/x-pkcs7-mime",
+];
+const CARDS: [&str; 6] =
+    ["text/calendar", "text/x-vcalendar", "application/ics", "text/vcard", "text/x-vcard", "text/directory"];
 const RTF: &[u8] = b"{\\rtf";
 const ZIP: &[u8] = b"PK\x03\x04";
 const PDF: &[u8] = b"%PDF";
@@ -20,7 +27,6 @@ const FILE_STARTS: [&[u8]; 10] =
     [b"MZ", ZIP, PDF, b"\x89PNG", b"\xff\xd8\xff", b"GIF8", OLE, b"Rar!", b"7z\xbc\xaf", b"\x1f\x8b\x08"];
 const HTML_STARTS: [&str; 9] =
     ["<html", "<!doctype html", "<head", "<body", "<table", "<div", "<center", "<font", "<meta"];
-const UNSHOWN: [(&str, &str); 3] = [("<!--", "-->"), ("<style", "</style"), ("<script", "</script")];
 const HTML_FILE_STARTS: [&[u8]; 7] =
     [b"<html", b"<!doctype html", b"<head", b"<body", b"<script", b"<meta", b"<svg"];
 const PAGE_ENDINGS: [&str; 7] = [".htm", ".html", ".shtml", ".xhtml", ".xht", ".svg", ".hta"];
@@ -33,47 +39,14 @@ pub fn is_identity(encoding: &str) -> bool {
     matches!(encoding, "" | "7bit" | "8bit" | "binary")
 }
 
-/// True of kinds that contain a message, or the header of one, or may contain one.
-pub fn is_message(kind: &str) -> bool {
-    matches!(
-        kind,
-        "message/rfc822"
-            | "message/global"
-            | "message/news"
-            | "message/partial"
-            | "message/external-body"
-            | "text/rfc822-headers"
-            | "application/pkcs7-mime"
-            | "application/x-pkcs7-mime"
-    )
-}
-
-/// True of calendars and address cards.
-fn is_card(kind: &str) -> bool {
-    matches!(
-        kind,
-        "text/calendar"
-            | "text/x-vcalendar"
-            | "application/ics"
-            | "text/vcard"
-            | "text/x-vcard"
-            | "text/directory"
-    )
-}
-
 /// A part of which only the header fields are known.
 pub fn begin_part(content: &HeaderBlock, allowance: &mut Allowance) -> Read<Part> {
     let mut part = Part { content_type: "text/plain".to_string(), ..Part::default() };
     if let Some(value) = content.get("content-type") {
         read_type(&mut part, value, allowance)?;
     }
-    if let Some(value) = content.get("content-transfer-encoding").filter(|value| !value.is_empty()) {
-        let value = latin_1(value);
-        part.encoding = value.to_lowercase();
-        if !is_identity(&part.encoding) {
-            part.encoding = normalise_encoding(&value);
-        }
-    }
+    part.encoding =
+        normalise_encoding(&latin_1(content.get("content-transfer-encoding").unwrap_or_default()));
     if let Some(value) = content.get("content-disposition").filter(|value| !value.is_empty()) {
         let (head, parameters) = parse_parameters(value, allowance)?;
         part.disposition = if head == "inline" { "inline" } else { "attachment" }.to_string();
@@ -144,10 +117,7 @@ pub fn read_leaf(part: Part, payload: Cow<'_, [u8]>, allowance: &mut Allowance) 
     if !is_identity(&part.encoding) {
         payload = decode_transfer(payload, &part.encoding, allowance)?;
     }
-    if part.content_type == "text/plain" && may_have_files(&payload) {
-        return Err(RARE);
-    }
-    if payload.starts_with(TNEF) {
+    if payload.starts_with(TNEF) || (part.content_type == "text/plain" && may_have_files(&payload)) {
         return Err(RARE);
     }
     read_payload(part, &payload, allowance)
@@ -165,7 +135,7 @@ fn read_payload(mut part: Part, payload: &[u8], allowance: &mut Allowance) -> Re
     part.size_bytes = payload.len();
     part.payload_magic = between(payload, 0, 16).to_vec();
     let is_text = kind.starts_with("text/") || kind.starts_with("message/");
-    if is_card(&kind) {
+    if CARDS.contains(&kind.as_str()) {
         return Err(RARE);
     }
     if is_text && is_file(payload)? {
@@ -251,30 +221,13 @@ fn read_text(part: &mut Part, payload: &[u8], allowance: &mut Allowance) -> Read
         }
         label = if named.is_empty() { label } else { named };
     }
-    (part.text, part.charset) = decode(payload, &label, allowance)?;
+    part.text = decode(payload, &label, allowance)?;
     if !part.is_html {
         let start = first(&part.text, 200).trim_start_matches(is_space);
         let has_start =
             |known: &&str| start.get(..known.len()).is_some_and(|text| text.eq_ignore_ascii_case(known));
-        part.is_html = HTML_STARTS.iter().any(has_start) && is_mostly_shown(&part.text)?;
+        part.is_html =
+            HTML_STARTS.iter().any(has_start) && call("nbspam.mail.leaf", "is_mostly_shown", (&part.text,))?;
     }
     Ok(())
-}
-
-/// True if text that begins as HTML shows at least half of itself as HTML.
-fn is_mostly_shown(text: &str) -> Read<bool> {
-    let mut shown = lower(text)?.into_owned();
-    for (begin, end) in UNSHOWN {
-        let mut pieces = shown.split(begin);
-        let mut rest = pieces.next().unwrap_or_default().to_string();
-        for piece in pieces {
-            let (_, is_ended, after) = partition(piece, end);
-            if !is_ended {
-                return Ok(false);
-            }
-            rest.push_str(after);
-        }
-        shown = rest;
-    }
-    Ok(count(&shown) * 2 >= count(text))
 }

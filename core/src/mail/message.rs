@@ -1,7 +1,8 @@
 //! nbspam/mail/message.py: a mail that was taken apart.
 
+use super::headers::Span;
 use pyo3::prelude::*;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// Why a message is left to Python: counted by reason, never an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,7 +21,6 @@ pub type Field = (String, String);
 pub struct Part {
     pub content_type: String,
     pub parameters: BTreeMap<String, String>,
-    pub charset: String,
     pub declared_charset: String,
     pub encoding: String,
     pub filename: String,
@@ -35,13 +35,11 @@ pub struct Part {
     pub document: Option<Document>,
 }
 
-/// What is in an HTML text.
+/// What is in an HTML text, as far as tokens need it.
 #[derive(Clone, Debug, Default, FromPyObject, IntoPyObject)]
 pub struct Html {
     pub visible: String,
-    pub hidden: String,
     pub title: String,
-    pub tags: usize,
     pub comments: usize,
     pub joined: usize,
     pub quoted: usize,
@@ -49,8 +47,6 @@ pub struct Html {
     pub links: Vec<(String, String)>,
     pub images: Vec<String>,
     pub alts: Vec<String>,
-    /// "#rrggbb"
-    pub colours: BTreeSet<String>,
 }
 
 /// What is in an archive, a PDF or an office document; read by Python.
@@ -63,10 +59,15 @@ pub struct Document {
     pub text: String,
 }
 
-/// A mail.
-#[derive(Clone, Debug, Default)]
-pub struct Message<'a> {
+/// The bytes of a mail, and the raw fields of its top header block.
+pub struct Raw<'a> {
     pub data: &'a [u8],
+    pub spans: Vec<Span>,
+}
+
+/// A mail that was taken apart.
+#[derive(Clone, Debug, Default, FromPyObject, IntoPyObject)]
+pub struct Message {
     pub headers: Vec<Field>,
     pub header_sizes: Vec<usize>,
     pub parts: Vec<Part>,
@@ -75,7 +76,7 @@ pub struct Message<'a> {
     pub body_bytes: usize,
 }
 
-impl Message<'_> {
+impl Message {
     /// The first value of a field, by lower-case name.
     pub fn get(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(field, _)| field == name).map(|(_, value)| value.as_str())

@@ -1,8 +1,9 @@
 //! nbspam/mail/splitter.py: the MIME tree: a body to its leaf parts, in one pass over the lines that begin with "--".
 
-use super::headers::{between, from, get_parameter, read_block, to_bytes, trim, trim_end};
-use super::leaf::{begin_part, is_message, read_leaf};
+use super::headers::{between, find_raw_fields, from, get_parameter, read_block, to_bytes, trim_end};
+use super::leaf::{begin_part, read_leaf, MESSAGES};
 use super::message::{Message, Part, Read, RARE};
+use super::transfer::is_white;
 use crate::limits::{Allowance, MAX_NESTING};
 use crate::text::is_space;
 use memchr::{memchr, memmem};
@@ -15,39 +16,41 @@ type Inside = Vec<(usize, usize)>;
 
 const FOR_FEW: &str = "text/x-amp-html"; // few mail programs show this alternative
 const FIRST: usize = 1; // the part that programs show of related ones
-const SEARCH_COST: usize = 1_000; // "--" lines that looking for the same line again counts as
 
 /// An open multipart; see _Multipart in Python.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Multipart {
     delimiter: Vec<u8>,
     start: usize,
-    depth: usize,
     opened: usize,
     choice: usize,
 }
 
-/// One buffer and how far it is split; see _Scan in Python.  `position` is None at the end.
+/// A line at data[start:end] that delimits the multipart of this number.
+struct Delimiter {
+    start: usize,
+    end: usize,
+    number: usize,
+    is_closing: bool,
+}
+
+/// One buffer and how far it is split; see _Scan in Python.
 #[derive(Default)]
 struct Scan {
     data: Rc<[u8]>,
     depth: usize,
-    position: Option<usize>,
+    position: usize,
     blank: Option<usize>,
     is_opening: bool,
+    is_done: bool,
     leaf: Option<Part>,
     inside: Inside,
     multiparts: Vec<Multipart>,
-    active: HashMap<Vec<u8>, (usize, bool)>,
 }
 
 impl Scan {
     fn new(data: Vec<u8>, depth: usize) -> Scan {
-        Scan { data: data.into(), depth, position: Some(0), ..Scan::default() }
-    }
-
-    fn place(&self) -> usize {
-        self.position.unwrap_or(self.data.len())
+        Scan { data: data.into(), depth, ..Scan::default() }
     }
 
     /// The choices around the part that begins now.
@@ -56,86 +59,82 @@ impl Scan {
         choices.map(|outer| (outer.choice, outer.opened)).collect()
     }
 
-    fn push(&mut self, multipart: Multipart) {
-        self.multiparts.push(multipart);
-        self.activate();
-    }
-
-    /// Close the multiparts from this index on.
-    fn close(&mut self, number: usize) {
-        if self.multiparts.len() > number {
-            self.multiparts.truncate(number);
-            self.activate();
+    /// The next line from the position on that is a delimiter.
+    fn find_delimiter(&mut self, allowance: &mut Allowance) -> Read<Option<Delimiter>> {
+        if self.multiparts.is_empty() {
+            return Ok(None);
         }
-    }
-
-    /// Look for the delimiters of the open multiparts from now on.
-    fn activate(&mut self) {
-        self.active.clear();
-        for (number, multipart) in self.multiparts.iter().enumerate() {
-            if !multipart.delimiter.is_empty() {
-                let closing = [&multipart.delimiter[..], b"--"].concat();
-                self.active.insert(closing, (number, true));
-                self.active.insert(multipart.delimiter.clone(), (number, false));
-            }
-        }
-    }
-
-    /// (start, end) of the next line from the position on that is in `active`.
-    fn find_delimiter(&mut self, allowance: &mut Allowance) -> Option<(usize, usize)> {
         let data = Rc::clone(&self.data);
         let find_dashes =
             |start: usize| memmem::find(from(&data, start), b"\n--").map(|place| start + place + 1);
-        self.multiparts.last()?;
-        let mut start = self.place();
-        if !from(&data, start).starts_with(b"--") {
-            start = find_dashes(start)?;
-        }
-        while allowance.delimiter_lines > 0 {
+        let is_here = from(&data, self.position).starts_with(b"--");
+        let mut next = if is_here { Some(self.position) } else { find_dashes(self.position) };
+        while let Some(start) = next {
+            if allowance.delimiter_lines == 0 {
+                return Err(RARE);
+            }
             allowance.delimiter_lines -= 1;
-            let stop = memchr(b'\n', from(&data, start)).map_or(data.len(), |feed| start + feed);
-            let line = trim_end(between(&data, start, stop));
-            if self.active.contains_key(line) {
-                return Some((start, stop));
+            let end = memchr(b'\n', from(&data, start)).map_or(data.len(), |feed| start + feed);
+            let line = trim_end(between(&data, start, end));
+            self.guess(line, end)?;
+            if let Some((number, is_closing)) = self.find_multipart(line) {
+                return Ok(Some(Delimiter { start, end, number, is_closing }));
             }
-            let is_open = self.multiparts.last().is_some_and(|last| last.delimiter.is_empty());
-            if is_open && self.is_likely(line, stop, allowance) {
-                if let Some(last) = self.multiparts.last_mut() {
-                    last.delimiter = line.to_vec();
-                }
-                self.activate();
-                return Some((start, stop));
-            }
-            start = find_dashes(stop)?;
+            next = find_dashes(end);
         }
-        allowance.note("many-delimiters");
-        None
+        Ok(None)
     }
 
-    /// True if a "--" line that ends at `stop` is probably a delimiter.
-    fn is_likely(&self, line: &[u8], stop: usize, allowance: &mut Allowance) -> bool {
-        if line.ends_with(b"--") {
-            return false; // a last delimiter, a rule, `-----BEGIN PGP MESSAGE-----`
+    /// The number of the multipart that a line delimits, and whether it closes it.
+    fn find_multipart(&self, line: &[u8]) -> Option<(usize, bool)> {
+        self.multiparts.iter().enumerate().rev().find_map(|(number, multipart)| {
+            match line.strip_prefix(&multipart.delimiter[..])? {
+                _ if multipart.delimiter.is_empty() => None,
+                b"" => Some((number, false)),
+                b"--" => Some((number, true)),
+                _ => None,
+            }
+        })
+    }
+
+    /// Take a "--" line that ends at `end` for the delimiter of a multipart without one, if a field follows it.
+    fn guess(&mut self, line: &[u8], end: usize) -> Read<()> {
+        if self.multiparts.last().is_none_or(|last| !last.delimiter.is_empty()) || line.ends_with(b"--") {
+            return Ok(()); // known; or a last delimiter, a rule, `-----BEGIN PGP MESSAGE-----`
         }
-        let following = between(&self.data, stop + 1, stop + 9).to_ascii_lowercase();
+        let following = between(&self.data, end + 1, end + 9).to_ascii_lowercase();
         if following.starts_with(b"\n") {
-            allowance.delimiter_lines = allowance.delimiter_lines.saturating_sub(SEARCH_COST);
-            return memmem::find(from(&self.data, stop), &[b"\n", line].concat()).is_some();
+            return Err(RARE);
         }
-        following == b"content-"
+        if let Some(last) = self.multiparts.last_mut().filter(|_| following == b"content-") {
+            last.delimiter = line.to_vec();
+        }
+        Ok(())
+    }
+
+    /// Step over a delimiter: close multiparts, or note the part that it opens.
+    fn cross(&mut self, delimiter: &Delimiter) {
+        self.position = (delimiter.end + 1).min(self.data.len());
+        self.is_opening = !delimiter.is_closing;
+        self.multiparts.truncate(delimiter.number + usize::from(self.is_opening));
+        if delimiter.is_closing {
+            self.is_done = self.multiparts.is_empty();
+        } else if let Some(multipart) = self.multiparts.last_mut() {
+            multipart.opened += 1;
+        }
     }
 }
 
 /// Takes one body apart and fills a Message; see Splitter in Python.
-pub struct Splitter<'m, 'd> {
-    message: &'m mut Message<'d>,
+pub struct Splitter<'m> {
+    message: &'m mut Message,
     allowance: &'m mut Allowance,
     are_related: Vec<bool>, // of each choice: its parts, else alternatives
     inside: Vec<Inside>,
 }
 
-impl<'m, 'd> Splitter<'m, 'd> {
-    pub fn new(message: &'m mut Message<'d>, allowance: &'m mut Allowance) -> Splitter<'m, 'd> {
+impl<'m> Splitter<'m> {
+    pub fn new(message: &'m mut Message, allowance: &'m mut Allowance) -> Self {
         Splitter { message, allowance, are_related: Vec::new(), inside: Vec::new() }
     }
 
@@ -144,21 +143,18 @@ impl<'m, 'd> Splitter<'m, 'd> {
         let mut first = Scan::new(body, 0);
         self.enter(&mut first, part, 0)?;
         let mut scans = vec![first];
-        while let Some(mut scan) = scans.pop() {
-            let mut child = None;
+        while let Some(scan) = scans.last_mut() {
             if scan.is_opening {
-                self.open(&mut scan)?;
-            } else if scan.position.is_some() {
-                child = self.advance(&mut scan)?;
+                self.open(scan)?;
+            } else if scan.is_done {
+                scans.pop();
             } else {
-                continue;
+                let child = self.advance(scan)?;
+                scans.extend(child);
             }
-            scans.push(scan);
-            scans.extend(child);
         }
         if self.message.parts.is_empty() {
-            // There were parts, but nothing in them.
-            self.finish_leaf(&Scan::default(), plain_text(), 0, 0)?;
+            return Err(RARE);
         }
         if !self.are_related.is_empty() {
             self.mark_replaced();
@@ -200,27 +196,23 @@ impl<'m, 'd> Splitter<'m, 'd> {
     /// Read the header block of the part that begins at the scan's position.
     fn open(&mut self, scan: &mut Scan) -> Read<()> {
         scan.is_opening = false;
-        let start = scan.place();
-        if self.allowance.parts <= 0 {
-            self.message.structure.push("text/plain".to_string());
-            scan.leaf = Some(plain_text());
-            return Ok(());
+        let start = scan.position;
+        let (stop, body) = self.find_block_end(scan, start)?;
+        scan.position = start;
+        if start == body {
+            return Ok(()); // nothing between two delimiters
         }
-        let (stop, body) = self.find_block_end(scan, start);
-        if start == stop && stop == body {
-            scan.position = Some(start); // nothing between two delimiters
-            return Ok(());
-        }
-        let block = read_block(&scan.data, start, stop, body, self.allowance)?;
+        let spans = find_raw_fields(&scan.data, start, stop);
+        let block = read_block(&scan.data, start, stop, body, &spans, self.allowance)?;
         let part = begin_part(&block, self.allowance)?;
         self.enter(scan, part, block.body)
     }
 
     /// (end of the header lines, start of the body) of the part at `start`; a delimiter ends both.
-    fn find_block_end(&mut self, scan: &mut Scan, start: usize) -> (usize, usize) {
+    fn find_block_end(&mut self, scan: &mut Scan, start: usize) -> Read<(usize, usize)> {
         let data = Rc::clone(&scan.data);
         if from(&data, start).starts_with(b"\n") {
-            return (start, start + 1);
+            return Ok((start, start + 1));
         }
         let blank = match scan.blank {
             Some(blank) if blank >= start => blank,
@@ -228,41 +220,34 @@ impl<'m, 'd> Splitter<'m, 'd> {
         };
         scan.blank = Some(blank);
         let (stop, body) = ((blank + 1).min(data.len()), (blank + 2).min(data.len()));
-        let has_dashes = from(&data, start).starts_with(b"--")
-            || memmem::find(between(&data, start, stop), b"\n--").is_some();
-        if has_dashes {
-            scan.position = Some(start);
-            if let Some((line, _)) = scan.find_delimiter(self.allowance).filter(|(line, _)| *line < stop) {
-                return (line, line);
+        let block = between(&data, start, stop);
+        if block.starts_with(b"--") || memmem::find(block, b"\n--").is_some() {
+            scan.position = start;
+            if let Some(line) = scan.find_delimiter(self.allowance)?.filter(|line| line.start < stop) {
+                return Ok((line.start, line.start));
             }
         }
-        (stop, body)
+        Ok((stop, body))
     }
 
     /// Begin a part whose fields are known: a multipart or a leaf.  A message in it is rare.
-    fn enter(&mut self, scan: &mut Scan, mut part: Part, start: usize) -> Read<()> {
-        let depth = scan.multiparts.last().map_or(scan.depth, |last| last.depth + 1);
+    fn enter(&mut self, scan: &mut Scan, part: Part, start: usize) -> Read<()> {
         self.message.structure.push(part.content_type.clone());
         self.allowance.parts -= 1;
-        scan.position = Some(start);
-        scan.inside = scan.find_choices();
-        if is_message(&part.content_type) {
+        let is_deep = scan.depth + scan.multiparts.len() >= MAX_NESTING || self.allowance.header_bytes <= 0;
+        if MESSAGES.contains(&part.content_type.as_str()) || is_deep || self.allowance.parts <= 0 {
             return Err(RARE);
         }
-        let is_deep = depth >= MAX_NESTING || self.allowance.header_bytes <= 0;
-        if !part.content_type.starts_with("multipart/") {
-            scan.leaf = Some(part);
-        } else if is_deep || self.allowance.parts <= 0 {
-            self.allowance.note(if is_deep { "nested-too-deep" } else { "too-many-parts" });
-            part.content_type = "text/plain".to_string();
-            scan.leaf = Some(part);
-        } else {
-            self.enter_multipart(scan, &part, start, depth)?;
+        scan.position = start;
+        scan.inside = scan.find_choices();
+        if part.content_type.starts_with("multipart/") {
+            return self.enter_multipart(scan, &part);
         }
+        scan.leaf = Some(part);
         Ok(())
     }
 
-    fn enter_multipart(&mut self, scan: &mut Scan, part: &Part, start: usize, depth: usize) -> Read<()> {
+    fn enter_multipart(&mut self, scan: &mut Scan, part: &Part) -> Read<()> {
         let kind = part.content_type.as_str();
         let boundary = get_parameter(&part.parameters, "boundary").trim_end_matches(is_space);
         let delimiter = [b"--", &to_bytes(boundary)[..]].concat();
@@ -274,74 +259,41 @@ impl<'m, 'd> Splitter<'m, 'd> {
         if is_rare {
             return Err(RARE);
         }
-        let mut multipart = Multipart { delimiter, start, depth, ..Multipart::default() };
+        let mut multipart = Multipart { delimiter, start: scan.position, ..Multipart::default() };
         if is_related || kind == "multipart/alternative" {
             self.are_related.push(is_related);
             multipart.choice = self.are_related.len();
         }
-        scan.leaf = None;
-        scan.push(multipart);
+        scan.multiparts.push(multipart);
         Ok(())
     }
 
-    /// Go on to the next delimiter and finish the part that ends there; the buffers to split before the rest.
+    /// Go on to the next delimiter and finish the part that ends there; the buffer to split before the rest.
     fn advance(&mut self, scan: &mut Scan) -> Read<Option<Scan>> {
-        let line = scan.find_delimiter(self.allowance);
-        let begin = scan.place();
-        let stop = line.map_or(scan.data.len(), |(start, _)| start);
-        let innermost = scan.multiparts.len().checked_sub(1);
-        let is_unopened = scan.multiparts.last().is_some_and(|last| last.opened == 0);
-        let (start, delimiter, depth) = scan
-            .multiparts
-            .last()
-            .map_or_else(|| (0, Vec::new(), 0), |last| (last.start, last.delimiter.clone(), last.depth));
-        let mut is_opened = false; // the innermost one, by this delimiter
-        match line {
-            Some((start, end)) => {
-                is_opened = self.cross(scan, start, end) == innermost && innermost.is_some()
-            }
+        let line = scan.find_delimiter(self.allowance)?;
+        let (begin, stop) = (scan.position, line.as_ref().map_or(scan.data.len(), |line| line.start));
+        let innermost = scan.multiparts.len();
+        let last = scan.multiparts.last().cloned().unwrap_or_default();
+        match &line {
+            Some(line) => scan.cross(line),
             None => {
-                scan.position = None;
-                if !delimiter.is_empty() {
+                scan.is_done = true;
+                if !last.delimiter.is_empty() {
                     self.allowance.note("no-close-delimiter");
                 }
             }
         }
-        let is_before_first = is_unopened && is_opened;
+        let is_unopened = innermost > 0 && last.opened == 0;
+        let is_before_first =
+            is_unopened && line.is_some_and(|line| line.number + 1 == innermost && !line.is_closing);
         if let Some(leaf) = scan.leaf.take() {
-            let has_text = !trim(between(&scan.data, begin, stop)).is_empty();
-            if !is_before_first || has_text {
+            if !is_before_first || !between(&scan.data, begin, stop).iter().all(is_white) {
                 self.finish_leaf(scan, leaf, begin, stop)?;
             }
         } else if is_unopened && !is_before_first {
-            return Ok(Some(self.finish_empty(scan, start, stop, delimiter, depth)));
+            return Ok(Some(self.finish_empty(scan, last, stop, scan.depth + innermost - 1)));
         }
         Ok(None)
-    }
-
-    /// Step over the delimiter at data[start:end]: close multiparts, or note the part that it opens.
-    ///
-    /// Returns the index of the multipart that it opens a part of.
-    fn cross(&mut self, scan: &mut Scan, start: usize, end: usize) -> Option<usize> {
-        let line = trim_end(between(&scan.data, start, end));
-        let (number, is_closing) = scan.active.get(line).copied()?;
-        scan.position = Some((end + 1).min(scan.data.len()));
-        scan.close(number + 1);
-        if is_closing {
-            scan.close(number);
-            if scan.multiparts.is_empty() {
-                scan.position = None;
-            }
-            return None;
-        }
-        let multipart = scan.multiparts.last_mut()?;
-        multipart.opened += 1;
-        scan.is_opening = true;
-        if self.allowance.parts <= 0 {
-            self.allowance.note("too-many-parts");
-            scan.multiparts.clear(); // the rest is one text: nothing ends it
-        }
-        Some(number)
     }
 
     fn finish_leaf(&mut self, scan: &Scan, part: Part, start: usize, stop: usize) -> Read<()> {
@@ -354,28 +306,17 @@ impl<'m, 'd> Splitter<'m, 'd> {
     }
 
     /// The buffer of a multipart without parts, to be split by a guessed boundary; what is before that is text.
-    fn finish_empty(
-        &mut self,
-        scan: &Scan,
-        start: usize,
-        stop: usize,
-        delimiter: Vec<u8>,
-        depth: usize,
-    ) -> Scan {
-        let region = between(&scan.data, start, stop);
+    fn finish_empty(&mut self, scan: &Scan, multipart: Multipart, stop: usize, depth: usize) -> Scan {
+        let region = between(&scan.data, multipart.start, stop);
         self.allowance.note("no-parts");
-        let is_there = memmem::find(region, &delimiter).is_some();
         let mut child = Scan::new(region.to_vec(), depth);
-        child.leaf = Some(plain_text());
+        child.leaf = Some(Part { content_type: "text/plain".to_string(), ..Part::default() });
         if self.allowance.boundary_guesses > 0 {
             self.allowance.boundary_guesses -= 1;
-            let delimiter = if is_there { delimiter } else { Vec::new() };
-            child.push(Multipart { delimiter, depth, ..Multipart::default() });
+            let is_there = memmem::find(region, &multipart.delimiter).is_some();
+            let delimiter = if is_there { multipart.delimiter } else { Vec::new() };
+            child.multiparts.push(Multipart { delimiter, ..Multipart::default() });
         }
         child
     }
-}
-
-fn plain_text() -> Part {
-    Part { content_type: "text/plain".to_string(), ..Part::default() }
 }

@@ -28,7 +28,11 @@ pub fn decode_transfer<'a>(
     allowance: &mut Allowance,
 ) -> Read<Cow<'a, [u8]>> {
     match encoding {
-        "quoted-printable" => Ok(Cow::Owned(decode_quoted_printable(&payload))),
+        // Blanks after a soft line break are rare.
+        "quoted-printable" if [b"= ", b"=\t"].iter().any(|mark| memmem::find(&payload, *mark).is_some()) => {
+            Err(RARE)
+        }
+        "quoted-printable" => Ok(Cow::Owned(decode_escapes(&payload, false))),
         "base64" => Ok(Cow::Owned(decode_base64(&payload, allowance)?)),
         "x-uuencode" | "uuencode" | "x-uue" | "uue" | "x-uu" => Err(RARE),
         _ => {
@@ -36,23 +40,6 @@ pub fn decode_transfer<'a>(
             Ok(payload)
         }
     }
-}
-
-/// Quoted-printable; bad escapes stay, blanks after a soft line break are ignored.
-fn decode_quoted_printable(payload: &[u8]) -> Vec<u8> {
-    let has_blanks = memmem::find(payload, b"= ").is_some() || memmem::find(payload, b"=\t").is_some();
-    if !has_blanks {
-        return decode_escapes(payload, false);
-    }
-    let mut lines = Vec::with_capacity(payload.len());
-    for (number, line) in payload.split(|byte| *byte == b'\n').enumerate() {
-        if number > 0 {
-            lines.push(b'\n');
-        }
-        let blanks = line.iter().rev().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
-        lines.extend_from_slice(line.get(..line.len() - blanks).unwrap_or_default());
-    }
-    decode_escapes(&lines, false)
 }
 
 /// binascii.a2b_qp.  is_header : `_` is a space
@@ -65,29 +52,30 @@ pub fn decode_escapes(data: &[u8], is_header: bool) -> Vec<u8> {
             found.push(if is_header && *byte == b'_' { b' ' } else { *byte });
             continue;
         }
-        match (data.get(place), data.get(place + 1)) {
-            (None, _) => break,
-            (Some(b'\n' | b'\r'), _) => {
+        match data.get(place) {
+            None => break,
+            Some(b'\n' | b'\r') => {
                 place += memchr(b'\n', from(data, place)).map_or(data.len(), |feed| feed + 1);
             }
-            (Some(b'='), _) => {
+            Some(b'=') => {
                 found.push(b'=');
                 place += 1;
             }
-            (Some(first), second) => match (read_hex(*first), second.and_then(|byte| read_hex(*byte))) {
-                (Some(high), Some(low)) => {
-                    found.push(high << 4 | low);
-                    place += 2;
-                }
-                _ => found.push(b'='),
-            },
+            Some(_) => {
+                let escaped = read_hex(from(data, place));
+                found.push(escaped.unwrap_or(b'='));
+                place += if escaped.is_some() { 2 } else { 0 };
+            }
         }
     }
     found
 }
 
-fn read_hex(byte: u8) -> Option<u8> {
-    char::from(byte).to_digit(16).map(|digit| digit as u8)
+/// The byte that the two hexadecimal digits at the start of a text are.
+pub fn read_hex(text: &[u8]) -> Option<u8> {
+    let [high, low, ..] = text else { return None };
+    let digit = |byte: &u8| char::from(*byte).to_digit(16);
+    u8::try_from(digit(high)? << 4 | digit(low)?).ok()
 }
 
 /// Byte -> its value in base64, or FOREIGN.
@@ -102,10 +90,6 @@ const BASE64: [u8; 256] = {
     table
 };
 const FOREIGN: u8 = 64;
-
-fn read_base64(byte: u8) -> Option<u8> {
-    BASE64.get(usize::from(byte)).copied().filter(|value| *value < FOREIGN)
-}
 
 /// Base64, also with foreign characters; with wrong padding, a footer or more base64 after it by Python.
 pub fn decode_base64(payload: &[u8], allowance: &mut Allowance) -> Read<Vec<u8>> {
@@ -123,7 +107,8 @@ fn decode_strictly(payload: &[u8]) -> Option<Vec<u8>> {
     let mut found = Vec::with_capacity(payload.len() / 4 * 3 + 3);
     let (mut bits, mut place, mut pads) = (0_u32, 0, 0);
     for byte in payload {
-        if let Some(value) = read_base64(*byte) {
+        let value = BASE64[usize::from(*byte)];
+        if value < FOREIGN {
             pads = 0;
             place += 1;
             bits = bits << 6 | u32::from(value);

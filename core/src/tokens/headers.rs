@@ -1,13 +1,13 @@
 //! nbspam/tokens/headers.py: header fields become tokens of the header view.
 
 use super::bag::Words;
+use super::characters::is_upper;
+use super::no_evidence::counts_as_evidence;
 use super::words::{has_zero_width, make_skip_token, push_parents, split_words, MAX_WORD};
 use crate::limits::MAX_TOKENS;
 use crate::mail::message::{Field, Message, Read};
-use crate::text::{
-    first, is_digit, is_longer, is_upper, lower, partition, rpartition, split_kept, split_space,
-    split_space_at_most,
-};
+use crate::text::{find_runs, first, is_digit, is_longer, lower, rpartition, split_kept, split_space};
+use std::borrow::Cow;
 
 const MAX_FIELD_WORDS: usize = 400;
 const MAX_TOKEN_NAME: usize = 60;
@@ -19,139 +19,45 @@ const ODD: &str = "#odd";
 const SHAPED: usize = 60;
 const MAX_SHAPE: usize = 24;
 
-/// NO_EVIDENCE in Python: whole names.
-const NAMES: [&str; 11] = [
-    "content-length", "fcc", "forwarded", "gnus-warning", "ironport-sdr", "lines", "mbox-line", "old-status",
-    "replied", "status", "xref",
+const DATED: [&str; 2] = ["received", "x-received"];
+const TRACE: [&str; 9] = [
+    "received", "x-received", "x-originating-ip", "x-sender-ip", "received-spf", "authentication-results",
+    "arc-authentication-results", "authentication-results-original", "x-original-authentication-results",
 ];
-const BEGINNINGS: [&str; 4] = ["cmm-x-", "ctch-", "spam-", "spamdiagnostic"];
-/// What follows `x-` in whole names, in order.
-const X_NAMES: [&str; 65] = [
-    "account-key", "analysisout", "aol-global-disposition", "auth-result", "boxtrapper", "cfilter-loop",
-    "content-length", "cursor-pos", "delivery-id", "dkim-result", "eopattributedmessage",
-    "eoptenantattributedmessage", "filter-score", "flags", "folder", "from-line", "from_", "gm-labels",
-    "gm-msgid", "gm-raw", "gm-thrid", "identity-key", "keywords", "kmail-cryptomessageformat",
-    "kmail-cursorpos", "kmail-dictionary", "kmail-drafts", "kmail-encryptionstate", "kmail-fcc",
-    "kmail-filtered", "kmail-identity", "kmail-link-message", "kmail-link-type", "kmail-mdn-sent",
-    "kmail-redirect-from", "kmail-signaturestate", "kmail-templates", "kmail-transport", "length",
-    "me-bayesian", "me-content", "message-info", "message-status", "mox-reason", "ms-exchange-eopdirect",
-    "ms-exchange-processed-by-bccfoldering", "ms-exchange-transport-endtoendlatency", "ms-userlastlogontime",
-    "our-headers", "our-replyto", "policyd-weight", "prerbls", "reply-mbox", "reply-uid", "sbrs",
-    "scanned-by", "scanner", "sendergroup", "spf-scan-by", "status", "store-info", "tuid",
-    "uniform-type-identifier", "universally-unique-identifier", "ymailisg",
+const ADDRESSES: [&str; 16] = [
+    "from", "to", "cc", "bcc", "reply-to", "sender", "return-path", "errors-to", "delivered-to",
+    "x-original-to", "envelope-to", "resent-from", "resent-to", "x-envelope-from",
+    "disposition-notification-to", "x-beenthere",
 ];
-/// What follows `x-` in beginnings of names, in order; none begins with another one.
-const X_BEGINNINGS: [&str; 135] = [
-    "aes-category", "amavis-", "amp-", "annoyance-filter-", "apple-", "asg-", "assp-", "authority-analysis",
-    "authority-info", "barracuda-", "bayes", "bitdefender", "bogosity", "brightmail", "cached-", "canit",
-    "clamav", "clapf-", "claws-", "cloud-security-", "cloudmark-", "clx-", "cm-analysis", "cm-score",
-    "cmae-", "cnfs-analysis", "crm114-", "ctch-", "cyren-", "cyrus-", "dbox-", "dcc-", "declude-", "drweb-",
-    "eavas", "eset", "evolution", "f-secure-", "feas-", "fetchmail-", "fireeye", "forefront-", "fortimail-",
-    "fuglu-", "getmail-", "gfi", "gm-phishy", "gmail-", "gnus-", "greylist", "ham-report", "hammie-",
-    "haraka-", "hmailserver-", "icl-", "imap", "imss-", "incoming", "ipas-", "ironport", "junk", "kaspersky",
-    "klms-", "kse-", "label", "mailcleaner-", "mailcontrol-", "mailfoundry", "mantsh", "mdav-",
-    "me-authentication-results", "me-cm", "me-vs", "message-delivery", "mimecast-bulk",
-    "mimecast-impersonation", "mimedefang-", "mirapoint-", "mlf-", "mozilla-", "mras", "ms-exchange-atp",
-    "ms-exchange-forest-", "ms-exchange-organization-", "mutt-", "mxl-", "mxscan-", "nai-", "nas-", "nod32",
-    "offlineimap", "pmx-", "popfile-", "pps-", "pstn-", "purgate", "pyzor", "qmail-scanner-",
-    "quarantine-id", "razor", "rbl-", "recommended-action", "rmail-", "rspamd-", "sa-", "sasi-", "sea-",
-    "sid-", "sieve", "smartermail-", "sophos-", "sta-", "starscan", "surgate-", "switch", "sylpheed-",
-    "symantec", "symc-", "text-classification", "threatscanner-", "tm-as-", "tmase-", "ui-filterresults",
-    "ui-out-filterresults", "uid", "univie-", "vade", "vipre-", "vm-", "vr-", "watchguard-", "whitelist",
-    "wum-", "xfinity-v", "yahoofiltered",
+const IDENTIFIERS: [&str; 6] =
+    ["message-id", "in-reply-to", "references", "content-id", "resent-message-id", "x-message-id"];
+const LIST_MACHINERY: [&str; 10] = [
+    "list-help", "list-post", "list-subscribe", "list-unsubscribe", "list-archive", "list-owner",
+    "list-unsubscribe-post", "x-mailman-version", "x-loop", "x-original-date",
 ];
-/// What is somewhere in a name that begins with `x-`.
-const WORDS: [&str; 3] = ["-metrics", "mailscanner", "spam"];
-
-fn is_dated(name: &str) -> bool {
-    matches!(name, "received" | "x-received")
-}
-
-fn is_trace(name: &str) -> bool {
-    is_dated(name)
-        || matches!(
-            name,
-            "x-originating-ip"
-                | "x-sender-ip"
-                | "received-spf"
-                | "authentication-results"
-                | "arc-authentication-results"
-                | "authentication-results-original"
-                | "x-original-authentication-results"
-        )
-}
-
-#[rustfmt::skip]
-fn has_addresses(name: &str) -> bool {
-    matches!(
-        name,
-        "from" | "to" | "cc" | "bcc" | "reply-to" | "sender" | "return-path" | "errors-to" | "delivered-to"
-            | "x-original-to" | "envelope-to" | "resent-from" | "resent-to" | "x-envelope-from"
-            | "disposition-notification-to" | "x-beenthere"
-    )
-}
-
-#[rustfmt::skip]
-fn is_identifier(name: &str) -> bool {
-    matches!(
-        name,
-        "message-id" | "in-reply-to" | "references" | "content-id" | "resent-message-id" | "x-message-id"
-    )
-}
-
-#[rustfmt::skip]
-fn is_list_machinery(name: &str) -> bool {
-    matches!(
-        name,
-        "list-help" | "list-post" | "list-subscribe" | "list-unsubscribe" | "list-archive" | "list-owner"
-            | "list-unsubscribe-post" | "x-mailman-version" | "x-loop" | "x-original-date"
-    )
-}
-
-#[rustfmt::skip]
-fn is_sent(name: &str) -> bool {
-    matches!(
-        name,
-        "from" | "to" | "cc" | "reply-to" | "subject" | "date" | "message-id" | "in-reply-to" | "references"
-    )
-}
-
-#[rustfmt::skip]
-fn is_calendar(word: &str) -> bool {
-    matches!(
-        word,
-        "mon" | "tue" | "wed" | "thu" | "fri" | "sat" | "sun" | "jan" | "feb" | "mar" | "apr" | "may" | "jun"
-            | "jul" | "aug" | "sep" | "oct" | "nov" | "dec"
-    )
-}
-
-/// True unless NO_EVIDENCE has the field.
-pub fn counts_as_evidence(name: &str) -> bool {
-    let Some(own) = name.strip_prefix("x-") else {
-        return !NAMES.contains(&name) && !BEGINNINGS.iter().any(|beginning| name.starts_with(beginning));
-    };
-    // Only the last beginning that is not after the name can begin it.
-    let place = X_BEGINNINGS.partition_point(|beginning| *beginning <= own);
-    let beginning = place.checked_sub(1).and_then(|before| X_BEGINNINGS.get(before));
-    let is_note = X_NAMES.binary_search(&own).is_ok()
-        || beginning.is_some_and(|beginning| own.starts_with(beginning))
-        || WORDS.iter().any(|word| name.contains(word));
-    !is_note
-}
+const SENT: [&str; 9] =
+    ["from", "to", "cc", "reply-to", "subject", "date", "message-id", "in-reply-to", "references"];
+const CALENDAR: [&str; 19] = [
+    "mon", "tue", "wed", "thu", "fri", "sat", "sun", "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug",
+    "sep", "oct", "nov", "dec",
+];
+/// Added on the way, so their place says nothing of the sender's program; list machinery and dates are, too.
+const ADDED: [&str; 4] = ["delivered-to", "return-path", "errors-to", "x-beenthere"];
 
 /// The name of a field as tokens have it; "" if the field does not count.
-fn find_token_name(name: &str) -> &str {
+fn find_token_name(name: &str) -> Read<&str> {
     let is_plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"-_.".contains(&byte);
-    if !counts_as_evidence(name) {
+    Ok(if !counts_as_evidence(name)? {
         ""
     } else if !name.bytes().all(is_plain) || name.len() > MAX_TOKEN_NAME {
         ODD
     } else {
         name
-    }
+    })
 }
 
 /// The fields of a message as tokens, and what else their names say.
+#[derive(Default)]
 pub struct Header {
     pub tokens: Words,
     pub sent: Words,
@@ -163,26 +69,21 @@ pub struct Header {
 
 /// Tokens of all fields that count, and those of them that the sender has written.
 pub fn tokenize_header(message: &Message) -> Read<Header> {
-    let mut header = Header {
-        tokens: Words::default(),
-        sent: Words::default(),
-        order: Words::default(),
-        size_bytes: message.body_bytes,
-    };
+    let mut header = Header { size_bytes: message.body_bytes, ..Header::default() };
     header.tokens.reserve(2 * message.header_sizes.iter().sum::<usize>());
     let mut places = Vec::with_capacity(message.headers.len());
     for (number, field) in message.headers.iter().enumerate() {
         let (name, text) = field;
-        let shown = find_token_name(name);
+        let shown = find_token_name(name)?;
         if !shown.is_empty() {
             header.size_bytes += message.header_sizes.get(number).copied().unwrap_or(0);
-            if !is_list_machinery(name) && !is_dated(name) && !is_added(name) {
+            if ![&LIST_MACHINERY[..], &DATED, &ADDED].iter().any(|names| names.contains(&shown)) {
                 places.push(shown);
             }
         }
         let before = header.tokens.len();
         tokenize_field(field, shown, &mut header.tokens)?;
-        if is_sent(name) {
+        if SENT.contains(&shown) {
             (before..header.tokens.len()).for_each(|number| header.sent.push(header.tokens.get(number)));
         }
         if name == "message-id" {
@@ -199,11 +100,6 @@ pub fn tokenize_header(message: &Message) -> Read<Header> {
     Ok(header)
 }
 
-/// Added on the way, so their place says nothing of the sender's program.
-fn is_added(name: &str) -> bool {
-    matches!(name, "delivered-to" | "return-path" | "errors-to" | "x-beenthere")
-}
-
 fn tokenize_field((name, text): &Field, shown: &str, found: &mut Words) -> Read<()> {
     if shown.is_empty() {
         return Ok(());
@@ -213,23 +109,25 @@ fn tokenize_field((name, text): &Field, shown: &str, found: &mut Words) -> Read<
         return Ok(());
     }
     let prefix = [name, ":"].concat();
-    if is_trace(name) {
-        let before_time = if is_dated(name) { rpartition(text, ";").0 } else { "" };
-        tokenize_chunks(name, &prefix, if before_time.is_empty() { text } else { before_time }, found);
-    } else if has_addresses(name) {
-        tokenize_chunks(name, &prefix, text, found);
+    if TRACE.contains(&shown) {
+        let before_time = if DATED.contains(&shown) { rpartition(text, ";").0 } else { "" };
+        let text = if before_time.is_empty() { text } else { before_time };
+        tokenize_chunks(text, tokenize_trace, &prefix, found);
+    } else if ADDRESSES.contains(&shown) {
+        tokenize_chunks(text, tokenize_address, &prefix, found);
         tokenize_beyond_ascii(&prefix, text, found)?;
-    } else if is_identifier(name) {
-        tokenize_chunks(name, &prefix, text, found);
-    } else if is_list_machinery(name) {
+    } else if IDENTIFIERS.contains(&shown) {
+        tokenize_chunks(text, tokenize_identifier, &prefix, found);
+    } else if LIST_MACHINERY.contains(&shown) {
         // All nine say what List-Id says.
     } else if name.ends_with("date") || name.ends_with("time") {
         tokenize_date(&prefix, text, found)?;
     } else if name == "subject" {
         tokenize_subject(text, found)?;
     } else {
-        let cut = if is_longer(text, MIN_CODED - 1) { remove_codes(text) } else { None };
-        split_words(cut.as_deref().unwrap_or(text), MAX_FIELD_WORDS, &prefix, found)?;
+        let is_cut = is_longer(text, MIN_CODED - 1);
+        let text = if is_cut { Cow::Owned(remove_codes(text)) } else { Cow::Borrowed(text.as_str()) };
+        split_words(&text, MAX_FIELD_WORDS, &prefix, found)?;
     }
     Ok(())
 }
@@ -243,48 +141,32 @@ fn tokenize_beyond_ascii(prefix: &str, text: &str, found: &mut Words) -> Read<()
     Ok(())
 }
 
-/// The text without signatures, keys and sealed notes: runs of base64.  None if it has none.
-fn remove_codes(text: &str) -> Option<String> {
+/// The text without signatures, keys and sealed notes: runs of base64.
+fn remove_codes(text: &str) -> String {
+    let is_base64 = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=');
     let mut kept: Vec<&str> = Vec::new();
     let mut start = 0;
-    let mut at = 0;
-    for run in text.split(|one: char| !(one.is_ascii_alphanumeric() || matches!(one, '+' | '/' | '='))) {
-        let end = at + run.len();
-        if run.len() >= MIN_CODE && !is_of_one_kind(run) {
-            kept.push(text.get(start..at)?);
-            start = end;
-        }
-        at = end + text.get(end..).and_then(|rest| rest.chars().next()).map_or(0, char::len_utf8);
+    for (at, run) in find_runs(text.as_bytes(), MIN_CODE, is_base64).filter(|(_, run)| !is_of_one_kind(run)) {
+        kept.push(text.get(start..at).unwrap_or_default());
+        start = at + run.len();
     }
-    if kept.is_empty() {
-        return None;
-    }
-    kept.push(text.get(start..)?);
-    Some(kept.join(" "))
+    kept.push(text.get(start..).unwrap_or_default());
+    kept.join(" ")
 }
 
 /// True if `str.islower`, `isupper`, `isalpha` or `isdigit` is true of ASCII.
-fn is_of_one_kind(run: &str) -> bool {
-    let has_lower = run.bytes().any(|byte| byte.is_ascii_lowercase());
-    let has_upper = run.bytes().any(|byte| byte.is_ascii_uppercase());
-    has_lower != has_upper
-        || run.bytes().all(|byte| byte.is_ascii_alphabetic())
-        || run.bytes().all(|byte| byte.is_ascii_digit())
+fn is_of_one_kind(run: &[u8]) -> bool {
+    let (has_lower, has_upper) =
+        (run.iter().any(u8::is_ascii_lowercase), run.iter().any(u8::is_ascii_uppercase));
+    has_lower != has_upper || run.iter().all(u8::is_ascii_alphabetic) || run.iter().all(u8::is_ascii_digit)
 }
 
 /// The tokens of the chunks of a trace, address or identifier field.
-fn tokenize_chunks(name: &str, prefix: &str, text: &str, found: &mut Words) {
+fn tokenize_chunks(text: &str, tokenize: fn(&str, &str, &mut Words), prefix: &str, found: &mut Words) {
     let text = text.to_ascii_lowercase();
     let is_kept = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_' | b'@');
     for piece in split_kept(&text, is_kept).take(MAX_FIELD_WORDS) {
-        let chunk = piece.trim_matches(['.', '-', '_']);
-        if is_trace(name) {
-            tokenize_trace(chunk, prefix, found);
-        } else if has_addresses(name) {
-            tokenize_address(chunk, prefix, found);
-        } else {
-            tokenize_identifier(chunk, prefix, found);
-        }
+        tokenize(piece.trim_matches(['.', '-', '_']), prefix, found);
     }
 }
 
@@ -294,7 +176,7 @@ fn tokenize_trace(chunk: &str, prefix: &str, found: &mut Words) {
         tokenize_address(chunk, prefix, found);
     } else if chunk.contains('.') {
         push_parents(chunk, prefix, found);
-    } else if (2..=MAX_WORD).contains(&chunk.len()) && !is_calendar(chunk) {
+    } else if (2..=MAX_WORD).contains(&chunk.len()) && !CALENDAR.contains(&chunk) {
         let has_digit = chunk.bytes().any(|byte| byte.is_ascii_digit());
         if !has_digit || chunk.starts_with("smtp") {
             found.push_pieces(&[prefix, chunk]);
@@ -353,14 +235,16 @@ fn find_shape(text: &str) -> String {
 
 /// The time zone and the form of a date or time; day and hour say nothing of the sender.
 fn tokenize_date(prefix: &str, text: &str, found: &mut Words) -> Read<()> {
-    for piece in split_space_at_most(text, 10) {
+    let pieces: Vec<&str> = split_space(text).take(12).collect();
+    // After ten, Python takes all that is left for one piece.
+    for piece in pieces.iter().take(if pieces.len() > 11 { 10 } else { 11 }) {
         let Some(digits) = piece.strip_prefix(['+', '-']) else { continue };
         if is_digit(digits)? {
             found.push_pieces(&[prefix, first(piece, MAX_ZONE)]);
             break;
         }
     }
-    let joined = split_space_at_most(&lower(text)?, 30).join("_");
+    let joined = split_space(&lower(text)?).take(SHAPED).collect::<Vec<_>>().join("_");
     found.push_pieces(&[prefix, &find_shape(&joined)]);
     Ok(())
 }
@@ -375,7 +259,7 @@ fn tokenize_subject(text: &str, found: &mut Words) -> Read<()> {
         found.push("subject:#capitals");
     }
     for (mark, token) in [("!", "subject:!"), ("?", "subject:?"), ("   ", "subject:#gap")] {
-        if partition(text, mark).1 {
+        if text.contains(mark) {
             found.push(token);
         }
     }

@@ -5,9 +5,7 @@ use super::structure::MAX_URLS;
 use super::texts::Texts;
 use super::words::CURRENCIES;
 use crate::mail::message::{Message, Read};
-use crate::text::{
-    count, find_runs, first, is_digit, is_longer, lower, rpartition, split_space, split_space_at_most,
-};
+use crate::text::{count, find_runs, first, is_digit, is_longer, lower, rpartition, split_space};
 use memchr::{memchr_iter, memmem};
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -16,6 +14,7 @@ const MAX_HOPS: usize = 50;
 const MAX_TRACE_WORDS: usize = 60;
 const MAX_BRACKETS: usize = 1_000;
 const MAX_MEASURED: usize = 50_000;
+const FIRST_OF_MANY: u8 = 0xc0; // from here on a byte is the first one of a character beyond ASCII
 /// An inner edge of the bins of a measure, and how tokens write it.
 type Edge = (f64, &'static str);
 
@@ -81,7 +80,6 @@ fn join_visible(texts: &Texts) -> Cow<'_, str> {
 }
 
 /// What a text is made of, see Characters in Python.
-#[derive(Default)]
 struct Characters {
     ink: usize,
     digits: usize,
@@ -96,40 +94,19 @@ impl Characters {
     /// quoted : lines that are quoted but do not begin with >
     fn count(text: &str, quoted: usize) -> Self {
         let mut times = [0; 256];
-        for byte in text.bytes() {
-            if let Some(times) = times.get_mut(usize::from(byte)) {
-                *times += 1;
-            }
-        }
+        text.bytes().for_each(|byte| times[usize::from(byte)] += 1);
+        let is_foreign_mark = |one: &char| !one.is_ascii() && CURRENCIES.contains(*one);
+        let foreign_marks = if text.is_ascii() { 0 } else { text.chars().filter(is_foreign_mark).count() };
         let n_quoted = memmem::find_iter(text.as_bytes(), "\n>").count() + usize::from(text.starts_with('>'));
-        let ends = text.len() - text.trim_end_matches('\n').len();
-        let mut found = Characters { lines: 1, quoted: quoted + n_quoted, ..Characters::default() };
-        for (byte, times) in (0..=u8::MAX).zip(times) {
-            found.add(byte, times);
+        Characters {
+            ink: add_up(&times, |byte| byte.is_ascii_graphic() || *byte >= FIRST_OF_MANY),
+            digits: add_up(&times, u8::is_ascii_digit),
+            punctuation: add_up(&times, u8::is_ascii_punctuation),
+            exclamation_marks: add_up(&times, |byte| *byte == b'!'),
+            currency_marks: add_up(&times, |byte| *byte == b'$') + foreign_marks,
+            lines: 1 + memchr_iter(b'\n', text.trim_end_matches('\n').as_bytes()).count(),
+            quoted: quoted + n_quoted,
         }
-        found.lines -= ends;
-        if !text.is_ascii() {
-            let is_mark = |one: &char| !one.is_ascii() && CURRENCIES.contains(*one);
-            found.currency_marks += text.chars().filter(is_mark).count();
-        }
-        found
-    }
-
-    /// Count a byte of UTF-8 that comes so many times; a character beyond ASCII by its first byte.
-    fn add(&mut self, byte: u8, times: usize) {
-        match byte {
-            b'\n' => {
-                self.lines += times;
-                return;
-            }
-            0..=b' ' | 0x7f..=0xbf => return,
-            b'0'..=b'9' => self.digits += times,
-            b'!' => self.exclamation_marks += times,
-            b'$' => self.currency_marks += times,
-            _ => {}
-        }
-        self.ink += times;
-        self.punctuation += if byte.is_ascii_punctuation() { times } else { 0 };
     }
 
     /// A number of characters as a share of all except white space; None if there are none.
@@ -142,12 +119,17 @@ impl Characters {
     }
 }
 
+/// How many bytes of a kind there are.
+fn add_up(times: &[usize; 256], is_one: impl Fn(&u8) -> bool) -> usize {
+    times.iter().enumerate().filter(|(byte, _)| is_one(&(*byte as u8))).map(|(_, times)| times).sum()
+}
+
 /// How many runs of digits and -.()+ have ten to twelve digits, and numbers after (713) and a blank.
 fn count_telephone_numbers(text: &str) -> usize {
     let raw = text.as_bytes();
     let is_part = |byte: &u8| matches!(byte, b'0'..=b'9' | b'-' | b'.' | b'(' | b')' | b'+' | b'/');
     let mut found = 0;
-    for run in find_runs(raw, 10, is_part) {
+    for (_, run) in find_runs(raw, 10, is_part) {
         if (10..=12).contains(&count_digits(run)) && !run.contains(&b'/') && !has_three_stops(run) {
             found += 1;
         }
@@ -218,8 +200,7 @@ fn has_unnamed_origin(message: &Message) -> Read<Option<f64>> {
 /// Whether the host that handed the message over has a name; None if it is not public.
 fn is_public_named(field: &str) -> Read<Option<bool>> {
     let field = lower(field)?;
-    let mut words = split_space_at_most(&field, MAX_TRACE_WORDS);
-    words.truncate(MAX_TRACE_WORDS);
+    let words: Vec<&str> = split_space(&field).take(MAX_TRACE_WORDS).collect();
     if words.first() != Some(&"from") {
         return Ok(None);
     }

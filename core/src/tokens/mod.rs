@@ -1,9 +1,10 @@
-//! nbspam/tokens/__init__.py: a Message becomes the tokens of each view.
+//! nbspam/tokens/__init__.py: a mail becomes the tokens of each view.
 
 pub mod bag;
 pub mod characters;
 mod headers;
 mod measures;
+mod no_evidence;
 mod structure;
 mod texts;
 mod unicode_words;
@@ -11,7 +12,8 @@ mod words;
 
 use crate::limits::MAX_TOKENS;
 use crate::mail::dates::find_date;
-use crate::mail::message::{Message, Read};
+use crate::mail::message::{Raw, Read};
+use crate::mail::parse;
 use bag::{make_bigrams, sign_text, Tokens};
 
 /// What is read in addition to the words.
@@ -24,8 +26,9 @@ pub struct Wanted {
     pub date: bool,
 }
 
-/// The tokens of a message, at most MAX_TOKENS a view.
-pub fn tokenize(message: &Message, wanted: Wanted) -> Read<Tokens> {
+/// The tokens of a mail, at most MAX_TOKENS a view.
+pub fn tokenize(raw: &Raw, wanted: Wanted) -> Read<Tokens> {
+    let message = &parse(raw)?;
     let header = headers::tokenize_header(message)?;
     let mut texts = texts::Texts::default();
     for part in &message.parts {
@@ -39,7 +42,7 @@ pub fn tokenize(message: &Message, wanted: Wanted) -> Read<Tokens> {
         tokens.bigrams = make_bigrams(&tokens.body);
     }
     if wanted.raw {
-        tokens.raw = structure::tokenize_raw(message.data);
+        tokens.raw = structure::tokenize_raw(raw)?;
     }
     if wanted.measures {
         tokens.measures = measures::tokenize_measures(message, &texts, header.size_bytes)?;

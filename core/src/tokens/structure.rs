@@ -1,18 +1,20 @@
 //! nbspam/tokens/structure.py: how a message is made, and the addresses of the web in it.
 
-use super::bag::{Words, INNER};
-use super::headers::counts_as_evidence;
-use super::unicode_words::fold;
+use super::bag::Words;
+use super::characters::{is_alpha, pin};
+use super::no_evidence::counts_as_evidence;
 use super::words::{has_zero_width, make_skip_token, push_parents, split_words, MAX_WORD};
-use crate::mail::headers::{find_header, find_header_fields, unify_line_ends};
-use crate::mail::message::{Document, Html, Message, Part, Read};
+use crate::mail::headers::{find_header, from, unify_line_ends};
+use crate::mail::message::{Document, Html, Message, Part, Raw, Read};
+use crate::mail::transfer::read_hex;
 use crate::python::call;
 use crate::text::{
-    first, is_alpha, is_ascii_digit, is_space, last, lower, partition, pin, rpartition, split_kept,
-    without_space,
+    first, is_ascii_digit, is_space, last, lower, partition, rpartition, split_kept, without_space,
 };
 use std::borrow::Cow;
+use std::net::Ipv4Addr;
 
+const STRUCTURE: &str = "nbspam.tokens.structure";
 const MAX_ALT_WORDS: usize = 100;
 const MAX_TITLE_WORDS: usize = 100;
 const MAX_NAME_WORDS: usize = 20;
@@ -28,26 +30,16 @@ const MAX_RAW_BYTES: usize = 3_000;
 const MAX_LINE_END: usize = 3;
 const RUN_BYTES: usize = 5;
 const ONE_IN: u32 = 16;
+#[rustfmt::skip]
 const MAGIC: [(&[u8], &str); 11] = [
-    (b"MZ", "exe"),
-    (b"PK\x03\x04", "zip"),
-    (b"%PDF", "pdf"),
-    (b"\x89PNG", "png"),
-    (b"\xff\xd8\xff", "jpeg"),
-    (b"GIF8", "gif"),
-    (b"\xd0\xcf\x11\xe0", "ole"),
-    (b"Rar!", "rar"),
-    (b"7z\xbc\xaf", "7z"),
-    (b"\x1f\x8b\x08", "gzip"),
-    (b"{\\rtf", "rtf"),
+    (b"MZ", "exe"), (b"PK\x03\x04", "zip"), (b"%PDF", "pdf"), (b"\x89PNG", "png"), (b"\xff\xd8\xff", "jpeg"),
+    (b"GIF8", "gif"), (b"\xd0\xcf\x11\xe0", "ole"), (b"Rar!", "rar"), (b"7z\xbc\xaf", "7z"),
+    (b"\x1f\x8b\x08", "gzip"), (b"{\\rtf", "rtf"),
 ];
 
 /// What a mail declares, as one short token: no white space.
-pub fn shorten(text: &str, limit: usize) -> Cow<'_, str> {
-    match without_space(first(text, 4 * limit)) {
-        Cow::Borrowed(short) => Cow::Borrowed(first(short, limit)),
-        Cow::Owned(short) => Cow::Owned(first(&short, limit).to_string()),
-    }
+pub fn shorten(text: &str, limit: usize) -> String {
+    first(&without_space(first(text, 4 * limit)), limit).to_string()
 }
 
 /// How many bits a number has.
@@ -121,24 +113,15 @@ fn tokenize_filename(filename: &str, found: &mut Words) -> Read<()> {
     Ok(())
 }
 
-/// What a document says of itself and does, and what an archive holds.
+/// What a document says of itself and does, and what an archive holds: few have any of it.
 fn tokenize_document(document: &Document, found: &mut Words) -> Read<()> {
-    for mark in &document.marks {
-        found.push_pieces(&["document=#", mark]);
+    let Document { marks, names, says, .. } = document;
+    if marks.is_empty() && names.is_empty() && says.is_empty() {
+        return Ok(());
     }
-    for name in &document.names {
-        let pinned = pin(last(name, 200))?;
-        let name = lower(&pinned)?;
-        let (stem, has_dot, ending) = rpartition(&name, ".");
-        if has_dot {
-            found.push_pieces(&["inside=.", &shorten(ending, 10)]);
-        }
-        let opened = if stem.is_empty() { ending } else { stem };
-        split_words(opened, MAX_NAME_WORDS, "inside=", found)?;
-    }
-    for text in &document.says {
-        split_words(text, MAX_NAME_WORDS, "document=", found)?;
-    }
+    let lists = (marks.as_slice(), names.as_slice(), says.as_slice());
+    let tokens: Vec<String> = call(STRUCTURE, "tokenize_document", lists)?;
+    tokens.iter().for_each(|token| found.push(token));
     Ok(())
 }
 
@@ -171,11 +154,8 @@ pub fn cut_urls(text: &str) -> (Cow<'_, str>, Vec<&str>) {
         let after = at + "://".len();
         let end = after + find_url_end(text.as_bytes().get(after..).unwrap_or(&[]));
         rest.push(text.get(start..begin).unwrap_or(""));
-        urls.push(
-            text.get(begin..end)
-                .unwrap_or("")
-                .trim_end_matches(['.', ',', ';', ':', '!', '?', ')', '*', '_', '~']),
-        );
+        let url = text.get(begin..end).unwrap_or("");
+        urls.push(url.trim_end_matches(['.', ',', ';', ':', '!', '?', ')', '*', '_', '~']));
         start = end;
     }
     if urls.is_empty() {
@@ -201,42 +181,34 @@ fn find_url_end(text: &[u8]) -> usize {
     start + text.iter().skip(start).take_while(|byte| !is_end(byte)).count()
 }
 
-/// What a URL leads to.
-#[derive(Default)]
-pub struct Host {
-    /// In lower case, without user, port and last dot.
-    pub name: String,
-    /// Of the host with its parents, and of what is odd about it.
-    pub tokens: Words,
-}
-
+/// The name of a host in lower case, without user, port and last dot; its tokens are added.
+///
 /// authority : user@host:port in lower case
-fn read_host(authority: &str) -> Read<Host> {
+fn read_host(authority: &str, found: &mut Words) -> Read<String> {
     let (_, has_user, host) = rpartition(authority, "@");
     let (host, _, port) = match host.strip_prefix('[') {
         Some(address) => partition(address, "]"), // IPv6
         None => partition(host, ":"),
     };
-    let mut found = Host { name: normalise_host(host)?, tokens: Words::default() };
+    let name = normalise_host(host)?;
     if has_user {
-        found.tokens.push("url=#user");
+        found.push("url=#user");
     }
     let port = port.trim_matches(':');
     if !port.is_empty() {
-        found.tokens.push_pieces(&["url=port:", first(port, 6)]);
+        found.push_pieces(&["url=port:", first(port, 6)]);
     }
     if host.contains(['%', '&']) {
-        found.tokens.push("url=#escaped-host");
+        found.push("url=#escaped-host");
     }
-    push_parents(&found.name, "url=", &mut found.tokens);
-    let is_number = found.name.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
-    if found.name.contains(':') || (is_number && found.name.bytes().any(|byte| byte != b'.')) {
-        found.tokens.push("url=#ip");
+    push_parents(&name, "url=", found);
+    if name.contains(':') || is_ascii_digit(&name.replace('.', "")) {
+        found.push("url=#ip");
     }
     if !host.is_ascii() || host.contains("xn--") {
-        found.tokens.push("url=#idn");
+        found.push("url=#idn");
     }
-    Ok(found)
+    Ok(name)
 }
 
 /// Add the tokens of a URL, each with the prefix `url=`; the name of its host.
@@ -249,7 +221,9 @@ pub fn read_url(url: &str, found: &mut Words) -> Read<String> {
         push_parents(without_space(&mail_host).trim_matches('.'), "url=", found);
         return Ok(String::new());
     }
-    let begins_with_host = begins_with_slashes(&rest) || is_www(&rest);
+    let is_www = rest.get(..4).is_some_and(|start| start.eq_ignore_ascii_case("www."));
+    let begins_with_host =
+        is_www || rest.chars().take_while(|one| matches!(one, '/' | '\\')).nth(1).is_some();
     if scheme.is_empty() && !begins_with_host {
         tokenize_path(&rest, found);
         return Ok(String::new());
@@ -263,8 +237,7 @@ pub fn read_url(url: &str, found: &mut Words) -> Read<String> {
     }
     let rest = without_space(&rest);
     let (authority, path) = split_authority(&rest)?;
-    let host = read_host(&authority)?;
-    found.extend(&host.tokens, usize::MAX);
+    let host = read_host(&authority, found)?;
     let path = if path.contains('%') { Cow::Owned(unescape(path)) } else { Cow::Borrowed(path) };
     if path.len() > 1 {
         tokenize_path(&path, found);
@@ -273,26 +246,16 @@ pub fn read_url(url: &str, found: &mut Words) -> Read<String> {
     for inner in path.splitn(MAX_INNER + 1, "://").skip(1) {
         let inner = without_space(inner);
         let (inner_authority, _) = split_authority(&inner)?;
-        found.extend(&read_host(&inner_authority)?.tokens, usize::MAX);
+        read_host(&inner_authority, found)?;
     }
-    Ok(host.name)
-}
-
-fn begins_with_slashes(rest: &str) -> bool {
-    let mut start = rest.chars();
-    let is_slash = |one: Option<char>| matches!(one, Some('/' | '\\'));
-    is_slash(start.next()) && is_slash(start.next())
-}
-
-fn is_www(rest: &str) -> bool {
-    rest.get(..4).is_some_and(|start| start.eq_ignore_ascii_case("www."))
+    Ok(host)
 }
 
 /// The name of the host of an address with or without a scheme.
 pub fn find_host(url: &str) -> Read<String> {
     let (_, rest) = split_scheme(url)?;
     let (authority, _) = split_authority(&rest)?;
-    Ok(read_host(&authority)?.name)
+    read_host(&authority, &mut Words::default())
 }
 
 /// Scheme in lower case, perhaps "", and the rest; browsers ignore tabs and line ends.
@@ -315,45 +278,25 @@ fn split_authority(rest: &str) -> Read<(String, &str)> {
     Ok((lower(authority)?.into_owned(), path))
 }
 
-/// The host that a browser looks for: escapes decoded, letters folded, a number as four.
+/// The host that a browser looks for; by Python if escapes, letters or a number hide it.
 fn normalise_host(host: &str) -> Read<String> {
-    let mut host = Cow::Borrowed(host);
-    if host.contains('%') {
-        host = Cow::Owned(without_space(&lower(&unescape(&host))?).into_owned());
-    }
-    if !host.is_ascii() {
-        let folded = fold(&host.replace(['\u{3002}', '\u{ff61}'], "."))?.replace(INNER, "");
-        host = Cow::Owned(without_space(&folded).into_owned());
-    }
     let name = host.trim_matches('.');
-    let (_, _, top) = rpartition(name, ".");
-    if top.starts_with(|one: char| one.is_ascii_digit()) && !is_plain_address(name) {
-        return call("nbspam.tokens.addresses", "normalise_ipv4", (name,));
+    let is_number = rpartition(name, ".").2.starts_with(|one: char| one.is_ascii_digit());
+    if !host.is_ascii() || host.contains('%') || (is_number && name.parse::<Ipv4Addr>().is_err()) {
+        return call(STRUCTURE, "normalise_host", (host,));
     }
     Ok(name.to_string())
-}
-
-/// True for an address of IPv4 in its usual form.
-fn is_plain_address(host: &str) -> bool {
-    let is_plain = |part: &str| part.len() == 1 || !part.starts_with(['0', '+']);
-    let numbers = host.split('.').map(|part| part.parse::<u8>().ok().filter(|_| is_plain(part)));
-    numbers.collect::<Option<Vec<u8>>>().is_some_and(|numbers| numbers.len() == 4)
 }
 
 /// The text with its escapes (%2F) decoded, as UTF-8.
 fn unescape(text: &str) -> String {
     let mut found = Vec::with_capacity(text.len());
     let mut pieces = text.as_bytes().split(|byte| *byte == b'%');
-    found.extend_from_slice(pieces.next().unwrap_or(&[]));
+    found.extend_from_slice(pieces.next().unwrap_or_default());
     for piece in pieces {
-        let digit = |place: usize| piece.get(place).and_then(|byte| char::from(*byte).to_digit(16));
-        if let (Some(high), Some(low)) = (digit(0), digit(1)) {
-            found.extend(u8::try_from(high * 16 + low));
-            found.extend_from_slice(piece.get(2..).unwrap_or(&[]));
-        } else {
-            found.push(b'%');
-            found.extend_from_slice(piece);
-        }
+        let escaped = read_hex(piece);
+        found.push(escaped.unwrap_or(b'%'));
+        found.extend_from_slice(from(piece, if escaped.is_some() { 2 } else { 0 }));
     }
     String::from_utf8_lossy(&found).into_owned()
 }
@@ -375,13 +318,10 @@ const SHOWN: [u8; 256] = {
     let mut table = [0xa4; 256];
     let mut byte = 0x21;
     while byte < 256 {
-        table[byte] = match byte {
-            0x7f => 0xa4,
-            0x80..=0xa0 => byte as u8 + 0x40,
-            _ => byte as u8,
-        };
+        table[byte] = byte as u8 + if byte >= 0x80 && byte <= 0xa0 { 0x40 } else { 0 };
         byte += 1;
     }
+    table[0x7f] = 0xa4;
     table[b' ' as usize] = 0xb7;
     table[b'\n' as usize] = 0xb6;
     table[b'\t' as usize] = 0xbb;
@@ -389,13 +329,13 @@ const SHOWN: [u8; 256] = {
 };
 
 /// The chosen runs of the first MAX_RAW_BYTES of a message, in order, repeats kept.
-pub fn tokenize_raw(data: &[u8]) -> Words {
-    let text = show_raw(data);
+pub fn tokenize_raw(raw: &Raw) -> Read<Words> {
+    let text = show_raw(raw)?;
     let mut found = Words::default();
     for run in text.windows(RUN_BYTES).filter(|run| is_chosen(run)) {
         found.push_latin_1("raw=", run);
     }
-    found
+    Ok(found)
 }
 
 /// True of one run in ONE_IN, by a sum of the bytes, each times a factor; it is below 2^32.
@@ -411,20 +351,20 @@ fn is_chosen(run: &[u8]) -> bool {
 }
 
 /// The first MAX_RAW_BYTES as SHOWN, without `From ` lines, fields that are no evidence, empty lines at the end.
-fn show_raw(data: &[u8]) -> Vec<u8> {
+fn show_raw(Raw { data, spans }: &Raw) -> Read<Vec<u8>> {
     let most = MAX_LINE_END * MAX_RAW_BYTES;
     let mut kept: Vec<u8> = Vec::with_capacity(data.len().min(2 * most));
     let mut after = find_header(data, 0);
-    for (start, stop, name) in find_header_fields(data) {
-        if counts_as_evidence(&name) {
-            kept.extend_from_slice(data.get(start..stop.min(start + most)).unwrap_or(&[]));
+    for (start, stop, name) in spans {
+        if counts_as_evidence(name)? {
+            kept.extend_from_slice(data.get(*start..(*stop).min(start + most)).unwrap_or(&[]));
         }
-        after = stop;
+        after = *stop;
     }
     kept.extend_from_slice(data.get(after..data.len().min(after + most)).unwrap_or(&[]));
     kept.truncate(most);
     let text = unify_line_ends(&kept);
     let text = text.get(..MAX_RAW_BYTES).unwrap_or(&text);
     let end = text.iter().rposition(|byte| *byte != b'\n').map_or(0, |last| last + 1);
-    text.iter().take(end).map(|byte| SHOWN.get(usize::from(*byte)).copied().unwrap_or(*byte)).collect()
+    Ok(text.iter().take(end).map(|byte| SHOWN[usize::from(*byte)]).collect())
 }

@@ -131,8 +131,10 @@ impl<'a> Collector<'a> {
         let chunk = chunk.trim_matches(is_joiner);
         if chunk.is_empty() {
             Ok(())
+        } else if is_numeric(chunk) && (is_longer(chunk, MAX_WORD) || !is_four_numbers(chunk)) {
+            self.add_short(chunk, MAX_WORD)
         } else if is_numeric(chunk) {
-            self.split_number(chunk)
+            self.add_parents(chunk)
         } else if chunk.contains('@') {
             self.split_address(chunk)
         } else if chunk.contains(['.', ',']) || chunk.contains("--") {
@@ -142,13 +144,6 @@ impl<'a> Collector<'a> {
         } else {
             self.split_pieces(&chunk.replace(['-', '_', '\''], " "))
         }
-    }
-
-    fn split_number(&mut self, chunk: &str) -> Read<()> {
-        if !is_longer(chunk, MAX_WORD) && is_four_numbers(chunk) {
-            return self.add_parents(chunk);
-        }
-        self.add_short(chunk, MAX_WORD)
     }
 
     /// someone@host.example: the whole, then the host with its parents.

@@ -1,7 +1,8 @@
 //! nbspam/mail/html/entities.py: character references of HTML decoded as browsers do.
 
-use crate::mail::charset::WINDOWS_C1;
-use crate::mail::message::{LeftToPython, Read};
+use crate::mail::charset::windows_1252;
+use crate::mail::message::Read;
+use crate::python::run;
 use crate::text::first;
 use memchr::memchr;
 use pyo3::prelude::*;
@@ -9,15 +10,9 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
+#[rustfmt::skip]
 const COMMON: [(&str, &str); 8] = [
-    ("nbsp", " "),
-    ("amp", "&"),
-    ("lt", "<"),
-    ("gt", ">"),
-    ("quot", "\""),
-    ("apos", "'"),
-    ("copy", "©"),
-    ("reg", "®"),
+    ("nbsp", " "), ("amp", "&"), ("lt", "<"), ("gt", ">"), ("quot", "\""), ("apos", "'"), ("copy", "©"), ("reg", "®"),
 ];
 const MAX_NAME: usize = 32;
 
@@ -29,8 +24,7 @@ fn names() -> Read<&'static Names> {
     if let Some(names) = NAMES.get() {
         return Ok(names);
     }
-    let found = Python::with_gil(|py| py.import("html.entities")?.getattr("html5")?.extract())
-        .map_err(|_| LeftToPython("error-in-python"))?;
+    let found = run(|py| py.import("html.entities")?.getattr("html5")?.extract())?;
     Ok(NAMES.get_or_init(|| found))
 }
 
@@ -106,7 +100,7 @@ fn find_letter(digits: &str, base: u32) -> char {
     let code = if digits.len() < 8 { u32::from_str_radix(digits, base).unwrap_or(0) } else { 0 };
     let letter = match code {
         0 => None,
-        0x80..=0x9f => WINDOWS_C1.chars().nth(code as usize - 0x80),
+        0x80..=0x9f => Some(windows_1252(code as u8)),
         _ => char::from_u32(code),
     };
     soften(letter.unwrap_or('\u{fffd}'))

@@ -2,12 +2,13 @@
 
 use crate::mail::message::{Read, RARE};
 use crate::python::call;
-use crate::text::{is_digit, is_space, lower, partition, split_space};
+use crate::text::{is_digit, is_space, lower, partition, rpartition, split_space};
 use memchr::memmem;
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 
+const STYLES: &str = "nbspam.mail.html.styles";
 const MAX_RULES: usize = 1_000;
 const MAX_SELECTORS: i64 = 20_000;
 const MAX_ASKED: usize = 100;
@@ -16,33 +17,18 @@ const MAX_COLOUR: usize = 80; // bytes of a value
 const MOST: f64 = 1e6;
 pub const NORMAL: f64 = 16.0;
 pub const TINY: f64 = 2.0;
-pub const UNKNOWN_COLOUR: i32 = -1;
-pub const TRANSPARENT: i32 = -2;
+pub const UNKNOWN_COLOUR: f64 = -1.0;
+pub const TRANSPARENT: f64 = -2.0;
 pub const FAINT_OPACITY: f64 = 0.1;
 
 /// A set of the marks that rules want around an element: bit n is the n-th one of a sheet.
 pub type Around = u128;
 
-/// What is known of an element; the first ones are inherited by the text in it.
-#[derive(Clone, Copy)]
-pub enum Property {
-    Quoted,
-    Visibility,
-    Size,
-    Colour,
-    Background,
-    Overflow,
-    Indent,
-    Opacity,
-    Display,
-    Height,
-    MaxHeight,
-    Width,
-    MaxWidth,
-    Direction,
-}
-pub const INHERITED: usize = Property::Background as usize + 1;
-const PROPERTIES: usize = Property::Direction as usize + 1;
+/// Numbers by property: colours are 0xRRGGBB; what is true or not is 1 or 0.
+pub type Properties = BTreeMap<&'static str, f64>;
+/// What a text inherits of them.
+pub const INHERITED: [&str; 5] = ["quoted", "visibility", "size", "colour", "background"];
+pub const SIZES: [&str; 4] = ["height", "max-height", "width", "max-width"];
 
 // Words of `display` that matter; any other one is OTHER.
 pub const NONE: f64 = 0.0;
@@ -50,53 +36,28 @@ pub const INLINE: f64 = 1.0;
 pub const BLOCK: f64 = 2.0; // table and flex, too
 const OTHER: f64 = 3.0;
 
-/// Numbers by property: colours are 0xRRGGBB; what is true or not is 1 or 0.
-#[derive(Clone, Copy, Default)]
-pub struct Properties([Option<f64>; PROPERTIES]);
-
-impl Properties {
-    pub fn get(&self, property: Property) -> Option<f64> {
-        self.0.get(property as usize).copied().flatten()
-    }
-
-    pub fn set(&mut self, property: Property, value: f64) {
-        if let Some(place) = self.0.get_mut(property as usize) {
-            *place = Some(value);
-        }
-    }
-
-    pub fn update(&mut self, stronger: &Properties) {
-        for (value, other) in self.0.iter_mut().zip(stronger.0) {
-            *value = other.or(*value);
-        }
-    }
-
-    /// Those that a text inherits.
-    pub fn inherited(&self) -> [Option<f64>; INHERITED] {
-        std::array::from_fn(|index| self.0.get(index).copied().flatten())
-    }
-}
-
+/// The sixteen of HTML 4, and those near white; any other name is UNKNOWN_COLOUR.
+#[rustfmt::skip]
+const COLOURS: [(&str, u32); 23] = [
+    ("black", 0), ("silver", 0xC0C0C0), ("gray", 0x808080), ("grey", 0x808080), ("white", 0xFFFFFF),
+    ("maroon", 0x800000), ("red", 0xFF0000), ("purple", 0x800080), ("fuchsia", 0xFF00FF), ("green", 0x8000),
+    ("lime", 0xFF00), ("olive", 0x808000), ("yellow", 0xFFFF00), ("navy", 0x80), ("blue", 0xFF),
+    ("teal", 0x8080), ("aqua", 0xFFFF), ("azure", 0xF0FFFF), ("floralwhite", 0xFFFAF0),
+    ("ghostwhite", 0xF8F8FF), ("ivory", 0xFFFFF0), ("snow", 0xFFFAFA), ("whitesmoke", 0xF5F5F5),
+];
 /// What a unit is in pixels.
-fn pixels(unit: &str) -> Option<f64> {
-    Some(match unit {
-        "px" | "" => 1.0,
-        "pt" => 4.0 / 3.0,
-        "em" | "rem" | "pc" => 16.0,
-        "%" => 6.0,
-        "in" => 96.0,
-        "cm" => 37.8,
-        "mm" => 3.8,
-        "ex" | "ch" | "vh" => 8.0,
-        "vw" => 10.0,
-        _ => return None,
-    })
-}
+#[rustfmt::skip]
+const PIXELS: [(&str, f64); 14] = [
+    ("px", 1.0), ("", 1.0), ("pt", 4.0 / 3.0), ("em", 16.0), ("rem", 16.0), ("%", 6.0), ("in", 96.0), ("cm", 37.8),
+    ("pc", 16.0), ("mm", 3.8), ("ex", 8.0), ("ch", 8.0), ("vw", 10.0), ("vh", 8.0),
+];
+const SHARE: [(&str, f64); 2] = [("", 1.0), ("%", 0.01)];
 
 /// A number, within MOST, times what its unit is.
-fn parse_number(value: &str, units: impl Fn(&str) -> Option<f64>) -> Option<f64> {
+fn parse_number(value: &str, units: &[(&str, f64)]) -> Option<f64> {
     let digits = value.trim_end_matches(|character: char| character.is_ascii_lowercase() || character == '%');
-    let unit = units(value.get(digits.len()..)?)?;
+    let own = value.get(digits.len()..)?;
+    let (_, unit) = units.iter().find(|(unit, _)| *unit == own)?;
     let number = parse_float(digits)? * unit;
     let least = if MOST < number { MOST } else { number };
     Some(if least > -MOST { least } else { -MOST }) // so -MOST if it is not a number
@@ -115,15 +76,7 @@ fn parse_length(value: &str) -> Option<f64> {
     if matches!(value, "auto" | "none") {
         return Some(MOST);
     }
-    parse_number(value, pixels)
-}
-
-fn parse_opacity(value: &str) -> Option<f64> {
-    parse_number(value, |unit| match unit {
-        "" => Some(1.0),
-        "%" => Some(0.01),
-        _ => None,
-    })
+    parse_number(value, &PIXELS)
 }
 
 /// Pixels, as if the size around were NORMAL.
@@ -131,17 +84,17 @@ fn parse_letter_size(value: &str) -> Option<f64> {
     if ["small", "medium", "large", "initial", ")"].iter().any(|word| value.ends_with(word)) {
         return Some(NORMAL);
     }
-    let letters = |unit: &str| if unit == "%" { Some(NORMAL / 100.0) } else { pixels(unit) };
-    parse_number(value, letters).filter(|size| *size >= 0.0)
+    let units: &[_] = if value.ends_with('%') { &[("%", NORMAL / 100.0)] } else { &PIXELS };
+    parse_number(value, units).filter(|size| *size >= 0.0)
 }
 
 /// The size of letters in `bold 12px/1.5 Arial`; a number without a unit is their weight.
 fn parse_font(value: &str) -> Read<Option<f64>> {
-    for word in
-        split_space(value).take(6).filter(|word| word.starts_with(|c: char| c.is_ascii_digit() || c == '.'))
-    {
-        let (size, _, _) = partition(word, "/");
-        if size == "0" || !is_digit(size)? {
+    for word in split_space(value).take(6) {
+        let size = partition(word, "/").0;
+        if size.starts_with(|first: char| first.is_ascii_digit() || first == '.')
+            && (size == "0" || !is_digit(size)?)
+        {
             return Ok(parse_letter_size(size));
         }
     }
@@ -149,93 +102,48 @@ fn parse_font(value: &str) -> Read<Option<f64>> {
 }
 
 /// The colour of a value in lower case.
-pub fn parse_colour(value: &str) -> Read<i32> {
-    Ok(match value {
-        "black" => 0,
-        "silver" => 0xC0C0C0,
-        "gray" | "grey" => 0x808080,
-        "white" => 0xFFFFFF,
-        "maroon" => 0x800000,
-        "red" => 0xFF0000,
-        "purple" => 0x800080,
-        "fuchsia" => 0xFF00FF,
-        "green" => 0x8000,
-        "lime" => 0xFF00,
-        "olive" => 0x808000,
-        "yellow" => 0xFFFF00,
-        "navy" => 0x80,
-        "blue" => 0xFF,
-        "teal" => 0x8080,
-        "aqua" => 0xFFFF,
-        "azure" => 0xF0FFFF,
-        "floralwhite" => 0xFFFAF0,
-        "ghostwhite" => 0xF8F8FF,
-        "ivory" => 0xFFFFF0,
-        "snow" => 0xFFFAFA,
-        "whitesmoke" => 0xF5F5F5,
-        "transparent" | "none" => TRANSPARENT,
-        _ => match value.strip_prefix('#') {
-            Some(digits) => parse_digits(digits),
-            None => return parse_colour_function(value),
-        },
-    })
-}
-
-/// The colour of `fff`, `ffff`, `ffffff` or `ffffffff`.
-fn parse_digits(digits: &str) -> i32 {
-    if !digits.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f')) {
-        return UNKNOWN_COLOUR;
-    }
-    let Ok(number) = u32::from_str_radix(digits, 16) else { return UNKNOWN_COLOUR };
-    let (colour, opacity) = match digits.len() {
-        3 => (double(number), 255),
-        4 => (double(number >> 4), (number & 15) * 17),
-        6 => (number, 255),
-        8 => (number >> 8, number & 255),
-        _ => return UNKNOWN_COLOUR,
+pub fn parse_colour(value: &str) -> Read<f64> {
+    let Some(digits) = value.strip_prefix('#') else {
+        return match COLOURS.iter().find(|(name, _)| *name == value) {
+            Some((_, colour)) => Ok(f64::from(*colour)),
+            None if matches!(value, "transparent" | "none") => Ok(TRANSPARENT),
+            None if value.contains('(') => parse_colour_function(value),
+            None => Ok(UNKNOWN_COLOUR),
+        };
     };
-    if f64::from(opacity) <= 255.0 * FAINT_OPACITY {
-        return TRANSPARENT;
+    if !digits.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f')) {
+        return Ok(UNKNOWN_COLOUR);
     }
-    colour as i32
-}
-
-/// 0xABC -> 0xAABBCC
-fn double(colour: u32) -> u32 {
-    ((colour >> 8) << 16 | (colour >> 4 & 15) << 8 | colour & 15) * 17
+    let number = u32::from_str_radix(digits, 16).unwrap_or_default();
+    match digits.len() {
+        3 => Ok(f64::from(((number >> 8) << 16 | (number >> 4 & 15) << 8 | number & 15) * 17)),
+        6 => Ok(f64::from(number)),
+        4 | 8 => call(STYLES, "parse_colour", (value,)), // with its opacity
+        _ => Ok(UNKNOWN_COLOUR),
+    }
 }
 
 /// The colour of `rgb(255, 0, 0)`; of another function by Python.
-fn parse_colour_function(value: &str) -> Read<i32> {
-    if !value.contains('(') {
-        return Ok(UNKNOWN_COLOUR);
-    }
+fn parse_colour_function(value: &str) -> Read<f64> {
     let inside = value.strip_prefix("rgb(").and_then(|rest| rest.strip_suffix(')'));
     let inside = inside.filter(|_| value.len() < MAX_COLOUR).unwrap_or_default();
     let channels = inside.split(',').map(|channel| channel.trim_start_matches(' ').parse::<u8>().ok());
     match channels.collect::<Vec<_>>()[..] {
-        [Some(red), Some(green), Some(blue)] => {
-            Ok(i32::from(red) << 16 | i32::from(green) << 8 | i32::from(blue))
-        }
-        _ => call("nbspam.mail.html.styles", "parse_colour", (value,)),
+        [Some(red), Some(green), Some(blue)] => Ok(f64::from(u32::from_be_bytes([0, red, green, blue]))),
+        _ => call(STYLES, "parse_colour", (value,)),
     }
 }
 
 /// The colour of a background; UNKNOWN_COLOUR if it is a picture.
-fn parse_background(value: &str) -> Read<i32> {
+fn parse_background(value: &str) -> Read<f64> {
     if value.contains("gradient(") {
         return Ok(UNKNOWN_COLOUR);
     }
     if let Some(start) = value.find("rgb").max(value.find("hsl")) {
         return parse_colour(value.get(start..).unwrap_or_default());
     }
-    for word in split_space(value).take(20) {
-        let colour = parse_colour(word)?;
-        if colour != UNKNOWN_COLOUR {
-            return Ok(colour);
-        }
-    }
-    Ok(UNKNOWN_COLOUR)
+    let mut colours = split_space(value).take(20).map(parse_colour);
+    colours.find(|colour| *colour != Ok(UNKNOWN_COLOUR)).unwrap_or(Ok(UNKNOWN_COLOUR))
 }
 
 const DISPLAYS: &str =
@@ -261,34 +169,29 @@ fn parse_display(value: &str) -> f64 {
 }
 
 /// What a declaration in lower case says that may hide something.
-fn read_declaration(name: &str, value: &str) -> Read<Option<(Property, f64)>> {
+fn read_declaration(name: &str, value: &str) -> Read<Option<(&'static str, f64)>> {
     let is = |condition: bool| Some(f64::from(u8::from(condition)));
     let (property, found) = match name {
-        "color" => (Property::Colour, Some(f64::from(parse_colour(value)?))),
-        "background" | "background-color" => {
-            (Property::Background, Some(f64::from(parse_background(value)?)))
-        }
-        "background-image" => {
-            (Property::Background, value.contains('(').then_some(f64::from(UNKNOWN_COLOUR)))
-        }
-        "font-size" => (Property::Size, parse_letter_size(value)),
-        "font" => (Property::Size, parse_font(value)?),
+        "color" => ("colour", Some(parse_colour(value)?)),
+        "background" | "background-color" => ("background", Some(parse_background(value)?)),
+        "background-image" => ("background", value.contains('(').then_some(UNKNOWN_COLOUR)),
+        "font-size" => ("size", parse_letter_size(value)),
+        "font" => ("size", parse_font(value)?),
         "overflow" | "overflow-y" if has_words(value, "visible hidden scroll auto clip overlay") => {
-            (Property::Overflow, is(value == "hidden"))
+            ("overflow", is(value == "hidden"))
         }
-        "text-indent" => (Property::Indent, parse_length(value)),
-        "opacity" => (Property::Opacity, parse_opacity(value)),
+        "text-indent" => ("indent", parse_length(value)),
+        "opacity" => ("opacity", parse_number(value, &SHARE)),
         "unicode-bidi" if value.ends_with("override") => return Err(RARE),
-        "unicode-bidi" | "direction" => (Property::Direction, is(true)), // which hides nothing
-        "display" if has_words(value, DISPLAYS) => (Property::Display, Some(parse_display(value))),
+        "unicode-bidi" | "direction" => ("direction", is(true)), // which hides nothing
+        "display" if has_words(value, DISPLAYS) => ("display", Some(parse_display(value))),
         "visibility" if has_words(value, "visible hidden collapse") => {
-            (Property::Visibility, is(!matches!(value, "hidden" | "collapse")))
+            ("visibility", is(!matches!(value, "hidden" | "collapse")))
         }
-        "height" => (Property::Height, parse_length(value)),
-        "max-height" => (Property::MaxHeight, parse_length(value)),
-        "width" => (Property::Width, parse_length(value)),
-        "max-width" => (Property::MaxWidth, parse_length(value)),
-        _ => return Ok(None),
+        _ => match SIZES.iter().find(|size| **size == name) {
+            Some(size) => (*size, parse_length(value)),
+            None => return Ok(None),
+        },
     };
     Ok(found.map(|value| (property, value)))
 }
@@ -298,7 +201,6 @@ fn read_declaration(name: &str, value: &str) -> Read<Option<(Property, f64)>> {
 pub struct Style {
     pub plain: Properties,
     pub important: Properties,
-    says_something: bool,
 }
 
 impl Style {
@@ -307,15 +209,11 @@ impl Style {
         for declaration in lower(&remove_comments(declarations))?.split(';') {
             let (name, _, value) = partition(declaration, ":");
             let (value, is_marked, word) = partition(value, "!");
-            if is_marked && word.trim_matches(is_space) != "important" {
-                continue;
-            }
-            if let Some((property, value)) =
-                read_declaration(name.trim_matches(is_space), value.trim_matches(is_space))?
-            {
-                style.says_something = true;
-                let kept = if is_marked { &mut style.important } else { &mut style.plain };
-                kept.set(property, value);
+            let found = read_declaration(name.trim_matches(is_space), value.trim_matches(is_space))?;
+            if !is_marked {
+                style.plain.extend(found);
+            } else if word.trim_matches(is_space) == "important" {
+                style.important.extend(found);
             }
         }
         Ok(style)
@@ -332,89 +230,51 @@ fn remove_comments(css: &str) -> Cow<'_, str> {
     Cow::Owned(std::iter::once(first).chain(rest).collect::<Vec<_>>().join(" "))
 }
 
-fn remove<'a>(text: Cow<'a, str>, mark: &str) -> Cow<'a, str> {
-    if memmem::find(text.as_bytes(), mark.as_bytes()).is_some() {
-        Cow::Owned(text.replace(mark, ""))
-    } else {
-        text
-    }
-}
-
-/// `p.a#b` -> `p`, `.a`, `#b`
-fn split_marks(word: &str) -> impl Iterator<Item = &str> {
-    let mut rest = word;
-    std::iter::from_fn(move || {
-        let after_first = rest.chars().next()?.len_utf8();
-        let next = rest.get(after_first..)?.find(['.', '#']);
-        let (mark, after) = rest.split_at(next.map_or(rest.len(), |place| place + after_first));
-        rest = after;
-        Some(mark)
-    })
-}
-
 /// Numbers of ids, of classes and of all marks, and the number of the rule: the heaviest rule is the strongest.
 type Weight = (usize, usize, usize, usize);
 
 struct Rule {
     around: Around,
-    marks: Vec<usize>,
+    marks: Vec<String>,
     style: Rc<Style>,
     weight: Weight,
 }
 
-/// The marks of an element that a sheet knows.
-#[derive(Default)]
-pub struct Marks {
-    pub asked: Around,
-    own: Vec<usize>, // ascending
-}
-
-/// The rules of a page's style elements.
+/// The rules of a page's style elements, by one of their marks.
 pub struct Sheet {
-    rules: Vec<Rule>,
-    by_mark: HashMap<usize, Vec<usize>>,
-    numbers: HashMap<String, usize>, // of marks of rules
-    asked: HashMap<String, Around>,  // marks that rules want around, one bit each
-    pub parents: Around,             // those of them that only a child wants
+    rules: HashMap<String, Vec<Rule>>,
+    asked: HashMap<String, Around>, // marks that rules want around, one bit each
+    pub parents: Around,            // those of them that only a child wants
     size: usize,
     unread: i64,
     looks: i64,
 }
 
-impl Sheet {
-    pub fn new() -> Self {
-        Sheet {
-            rules: Vec::new(),
-            by_mark: HashMap::new(),
-            numbers: HashMap::new(),
-            asked: HashMap::from([("svg".to_string(), 1)]),
-            parents: 0,
-            size: 0,
-            unread: MAX_SELECTORS,
-            looks: MAX_LOOKS,
-        }
+impl Default for Sheet {
+    fn default() -> Self {
+        let asked = HashMap::from([("svg".to_string(), 1)]);
+        Sheet { rules: HashMap::new(), asked, parents: 0, size: 0, unread: MAX_SELECTORS, looks: MAX_LOOKS }
     }
+}
 
+impl Sheet {
     /// Add the rules of a style element that hold on a wide screen.
     pub fn read(&mut self, css: &str) -> Read<()> {
         let mut held = vec![true]; // for the sheet, and for each @-block that is open
-        let css = remove(remove(remove_comments(css), "<!--"), "-->");
+        let css = remove_comments(css).replace("<!--", "").replace("-->", "");
         for chunk in lower(&css)?.split('}') {
-            let Some((heads, body)) = chunk.rsplit_once('{') else {
-                if held.len() > 1 {
-                    held.pop();
-                }
+            let mut heads: Vec<&str> = chunk.split('{').collect();
+            let body = heads.pop().unwrap_or_default();
+            let Some(head) = heads.pop() else {
+                held.truncate((held.len() - 1).max(1));
                 continue;
             };
-            let (outer, head) =
-                heads.rsplit_once('{').map_or((None, heads), |(outer, head)| (Some(outer), head));
-            for block in outer.iter().flat_map(|outer| outer.split('{')) {
+            for block in heads {
                 let (_, is_at, media) = partition(block, "@");
-                let holds = held.last() == Some(&true) && (!is_at || is_screen(media));
-                held.push(holds);
+                held.push(held.last() == Some(&true) && (!is_at || is_screen(media)));
             }
             if held.last() == Some(&true) && body.contains(':') {
-                self.add_rules(head.rsplit_once(';').map_or(head, |(_, head)| head), body)?;
+                self.add_rules(rpartition(head, ";").2, body)?;
             }
         }
         Ok(())
@@ -427,10 +287,8 @@ impl Sheet {
             return Ok(());
         }
         let style = Rc::new(Style::read(body)?);
-        if style.says_something {
-            for selector in head.replace('>', " > ").split(',') {
-                self.add(selector, &style);
-            }
+        if !style.plain.is_empty() || !style.important.is_empty() {
+            head.replace('>', " > ").split(',').for_each(|selector| self.add(selector, &style));
         }
         Ok(())
     }
@@ -440,39 +298,30 @@ impl Sheet {
         if selector.contains([':', '[', '+', '~', '\\', '(', '&']) || self.size >= MAX_RULES {
             return;
         }
-        let mut words: Vec<&str> = split_space(selector).collect();
-        if words.first() == Some(&">") || words.last() == Some(&">") {
+        let written: Vec<&str> = split_space(selector).collect();
+        if written.first() == Some(&">") || written.last() == Some(&">") {
             return;
         }
-        let is_child = words.iter().rev().nth(1) == Some(&">");
-        words.retain(|word| *word != ">");
-        let Some((last, outer)) = words.split_last().filter(|_| words.len() <= MAX_ASKED) else { return };
+        let words: Vec<Vec<String>> =
+            written.iter().filter(|word| **word != ">").map(|word| split_marks(word)).collect();
+        let Some((own, outer)) = words.split_last().filter(|_| words.len() <= MAX_ASKED) else { return };
         self.size += 1;
-        let own: Vec<&str> = split_marks(last).collect();
-        let around: Vec<&str> = outer.iter().flat_map(|word| split_marks(word)).collect();
-        let parent = outer.last().filter(|_| is_child).map_or(0, |word| split_marks(word).count());
-        let all = || around.iter().chain(&own);
+        let all = || words.iter().flatten();
         let ids = all().filter(|mark| mark.starts_with('#')).count();
         let classes = all().filter(|mark| mark.starts_with('.')).count();
         let weight = (ids, classes, all().count(), self.size);
-        let is_parent = |place: usize| place + parent >= around.len();
-        let named = around.iter().enumerate();
-        let asked =
-            named.map(|(place, mark)| if is_parent(place) { format!(">{mark}") } else { mark.to_string() });
-        let Some(around) = self.ask(asked.collect()) else { return };
-        let Some(rarest) = own.iter().min().map(|mark| self.number(mark)) else { return };
-        let mut marks: Vec<usize> = own.iter().map(|mark| self.number(mark)).collect();
-        marks.sort_unstable();
-        marks.dedup();
-        self.by_mark.entry(rarest).or_default().push(self.rules.len());
-        self.rules.push(Rule { around, marks, style: Rc::clone(style), weight });
+        let (far, near) =
+            outer.split_at(outer.len() - usize::from(written.iter().rev().nth(1) == Some(&">")));
+        let near = near.iter().flatten().map(|mark| format!(">{mark}"));
+        let around = far.iter().flatten().cloned().chain(near).filter(|mark| mark != "*" && mark != ">*");
+        let around = around.collect();
+        let (Some(around), Some(rarest)) = (self.ask(around), own.iter().min()) else { return };
+        let rule = Rule { around, marks: own.clone(), style: Rc::clone(style), weight };
+        self.rules.entry(rarest.clone()).or_default().push(rule);
     }
 
     /// The bits of marks that a rule wants around; None if they are too many.
-    fn ask(&mut self, mut marks: Vec<String>) -> Option<Around> {
-        marks.retain(|mark| !matches!(mark.as_str(), "*" | ">*"));
-        marks.sort_unstable();
-        marks.dedup();
+    fn ask(&mut self, marks: BTreeSet<String>) -> Option<Around> {
         if marks.len() + self.asked.len() > MAX_ASKED {
             return None;
         }
@@ -489,55 +338,42 @@ impl Sheet {
 
     /// True if there is a rule for `body` alone.
     pub fn asks_for_body(&self) -> bool {
-        let Some(body) = self.numbers.get("body") else { return false };
-        let places = self.by_mark.get(body).into_iter().flatten();
-        places.filter_map(|place| self.rules.get(*place)).any(|rule| rule.marks == [*body])
+        self.rules.get("body").is_some_and(|rules| rules.iter().any(|rule| rule.marks == ["body"]))
     }
 
-    fn number(&mut self, mark: &str) -> usize {
-        let next = self.numbers.len();
-        *self.numbers.entry(mark.to_string()).or_insert(next)
-    }
-
-    /// What is known of the marks of an element: its name, id, classes and `*`.
-    pub fn find_marks(&self, name: &str, id: &str, classes: &str) -> Read<Marks> {
-        let mut marks = Marks::default();
+    /// The marks of an element that rules may ask for: its name, id, classes and `*`.
+    pub fn find_marks(&self, name: &str, id: &str, classes: &str) -> Read<BTreeSet<String>> {
         if self.rules.is_empty() {
-            return Ok(marks);
+            return Ok(BTreeSet::new());
         }
-        let mut add = |mark: &str| {
-            marks.asked |= self.asked.get(mark).unwrap_or(&0);
-            if self.parents != 0 {
-                marks.asked |= self.asked.get(&format!(">{mark}")).unwrap_or(&0);
-            }
-            marks.own.extend(self.numbers.get(mark));
-        };
-        add(name);
-        add("*");
-        add(&format!("#{}", lower(id)?));
-        for class in split_space(&lower(classes)?) {
-            add(&format!(".{class}"));
-        }
-        marks.own.sort_unstable();
-        marks.own.dedup();
-        Ok(marks)
+        let classes = lower(classes)?;
+        let classes = split_space(&classes).map(|class| format!(".{class}"));
+        Ok(classes.chain([name.to_string(), "*".to_string(), format!("#{}", lower(id)?)]).collect())
+    }
+
+    /// Those of an element's marks that rules want around others, with `>` for its children.
+    pub fn find_asked(&self, marks: &BTreeSet<String>) -> Around {
+        let of_children = marks.iter().filter(|_| self.parents != 0).map(|mark| format!(">{mark}"));
+        let all = marks.iter().cloned().chain(of_children);
+        all.filter_map(|mark| self.asked.get(&mark)).fold(0, |bits, bit| bits | bit)
     }
 
     /// The styles of the rules for an element, weakest first.
-    pub fn find_rules(&mut self, marks: &Marks, around: Around) -> Vec<Rc<Style>> {
+    pub fn find_rules(&mut self, marks: &BTreeSet<String>, around: Around) -> Vec<Rc<Style>> {
         if self.looks <= 0 {
             return Vec::new();
         }
-        let places = marks.own.iter().filter_map(|mark| self.by_mark.get(mark)).flatten();
-        let asked: Vec<&Rule> = places.filter_map(|place| self.rules.get(*place)).collect();
-        self.looks -= asked.len() as i64;
-        let has = |rule: &&Rule| {
-            rule.around & !around == 0 && rule.marks.iter().all(|mark| marks.own.binary_search(mark).is_ok())
-        };
-        let mut found: Vec<&Rule> = asked.into_iter().filter(has).collect();
+        let mut found: Vec<&Rule> = marks.iter().filter_map(|mark| self.rules.get(mark)).flatten().collect();
+        self.looks -= found.len() as i64;
+        found.retain(|rule| rule.around & !around == 0 && rule.marks.iter().all(|mark| marks.contains(mark)));
         found.sort_unstable_by_key(|rule| rule.weight);
         found.into_iter().map(|rule| Rc::clone(&rule.style)).collect()
     }
+}
+
+/// `p.a#b` -> `p`, `.a`, `#b`
+fn split_marks(word: &str) -> Vec<String> {
+    split_space(&word.replace('.', " .").replace('#', " #")).map(str::to_string).collect()
 }
 
 /// True if a list of media, or an @-block without its @, holds on a wide, light screen; in lower case.

@@ -3,13 +3,13 @@
 
 use super::entities::decode_references;
 use super::styles::{
-    parse_colour, Around, Marks, Properties, Property, Sheet, Style, BLOCK, FAINT_OPACITY, INHERITED, INLINE,
-    NONE, NORMAL, TINY, TRANSPARENT, UNKNOWN_COLOUR,
+    parse_colour, Around, Properties, Sheet, Style, BLOCK, FAINT_OPACITY, INHERITED, INLINE, NONE, NORMAL,
+    SIZES, TINY, TRANSPARENT, UNKNOWN_COLOUR,
 };
 use crate::mail::message::{Read, RARE};
 use crate::text::{first, is_digit, is_space, lower, partition};
 use std::borrow::Cow;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 use std::sync::OnceLock;
 
@@ -45,64 +45,29 @@ const KINDS: [(Kind, &str); 5] = [
     (Kind::Void, "base"),
 ];
 
-/// A set of names of elements: bit n is the n-th one of KINDS.
-pub type Names = u128;
+const WITH_BACKGROUND: [&str; 9] = ["caption", "td", "th", "tr", "tbody", "thead", "tfoot", "table", "body"];
+/// Where the search for an element to end stops.
+const WALLS: [&str; 10] = ["table", "td", "th", "caption", "ul", "ol", "dl", "select", "button", "object"];
 
-/// The name of an element, as its bit, too; "" and 0 if nothing depends on it.
-#[derive(Clone, Copy, Default)]
-pub struct Name {
-    pub text: &'static str,
-    pub bit: Names,
-}
+/// Names of elements.
+pub type Names = &'static [&'static str];
 
 /// The elements that matter, by name.
-struct Elements {
-    known: HashMap<&'static str, (Name, Kind)>,
-    with_background: Names,
-    walls: Names,
-}
-
-impl Elements {
-    /// The bits of names, separated by spaces.
-    fn bits(&self, names: &str) -> Names {
-        names.split(' ').filter_map(|name| self.known.get(name)).fold(0, |bits, (name, _)| bits | name.bit)
-    }
-
-    /// The elements that the start tag of a block ends.
-    fn ends(&self, name: &str) -> Names {
-        self.bits(match name {
-            "td" | "th" => "td th",
-            "tr" | "li" => name,
-            "table" => "",
-            _ => "p",
-        })
-    }
-}
-
-fn elements() -> &'static Elements {
-    static ELEMENTS: OnceLock<Elements> = OnceLock::new();
+fn elements() -> &'static HashMap<&'static str, Kind> {
+    static ELEMENTS: OnceLock<HashMap<&str, Kind>> = OnceLock::new();
     ELEMENTS.get_or_init(|| {
-        let all = KINDS.iter().flat_map(|(kind, names)| names.split(' ').map(|name| (name, *kind)));
-        let known =
-            all.enumerate().map(|(place, (text, kind))| (text, (Name { text, bit: 1 << place }, kind)));
-        let mut elements = Elements { known: known.collect(), with_background: 0, walls: 0 };
-        elements.with_background = elements.bits("caption td th tr tbody thead tfoot table body");
-        elements.walls = elements.bits("table td th caption ul ol dl select button object");
-        elements
+        KINDS.iter().flat_map(|(kind, names)| names.split(' ').map(|name| (name, *kind))).collect()
     })
 }
 
-/// What a tag changes of what a text inherits.
-#[derive(Clone, Default)]
-pub struct Look {
-    pub inherited: [Option<f64>; INHERITED],
-    pub is_gone: bool,
-    pub around: Around,
-}
-
-impl Look {
-    pub fn is_empty(&self) -> bool {
-        !self.is_gone && self.around == 0 && self.inherited.iter().all(Option::is_none)
+/// The elements that the start tag of a block ends.
+fn find_ends(name: &str) -> Names {
+    match name {
+        "td" | "th" => &["td", "th"],
+        "tr" => &["tr"],
+        "li" => &["li"],
+        "table" => &[],
+        _ => &["p"],
     }
 }
 
@@ -110,12 +75,15 @@ impl Look {
 #[derive(Default)]
 pub struct Tag {
     pub is_start: bool,
-    pub name: Name,
+    pub name: &'static str, // "" if nothing depends on it
     pub kind: Kind,
     pub ends: Names,
     pub stops: Names,
-    pub look: Look,
-    pub colours: Vec<u32>,
+    /// What it changes of what a text inherits, if it has a look at all.
+    pub inherited: [Option<f64>; INHERITED.len()],
+    pub is_gone: bool,
+    pub around: Around,
+    pub has_look: bool,
     pub pictures: Vec<String>,
     pub link: Option<String>,
     pub alt: String,
@@ -127,51 +95,51 @@ pub struct Tag {
 impl Tag {
     /// One tag by what is between < and >, which begins with a letter, or with `/` and a letter.
     pub fn read(text: &str, sheet: &mut Sheet, around: Around) -> Read<Tag> {
-        let elements = elements();
+        let text = with_spaces(text);
         let is_start = !text.starts_with('/');
-        let bare = text.strip_prefix('/').unwrap_or(text);
+        let bare = text.strip_prefix('/').unwrap_or(&text);
         let end = bare.find(|character| character == '/' || is_space(character)).unwrap_or(bare.len());
-        let (written_name, after) = bare.split_at(end);
-        let written = lower(written_name)?;
-        let (name, kind) = match elements.known.get(written.as_ref()) {
-            Some((name, kind)) => (*name, *kind),
-            None => (Name::default(), Kind::Void),
-        };
-        if is_start && matches!(name.text, "svg" | "math" | "base" | "bdo") {
-            return Err(RARE);
+        let (written, after) = bare.split_at(end);
+        let written = lower(written)?;
+        let mut tag = Tag { is_start, ..Tag::default() };
+        if let Some((name, kind)) = elements().get_key_value(written.as_ref()) {
+            (tag.name, tag.kind, tag.ends) = (name, *kind, std::slice::from_ref(name));
         }
-        let mut tag = Tag { is_start, name, kind, ends: name.bit, ..Tag::default() };
         if is_start {
-            let found = Attributes::read(after, name.text == "blockquote")?;
-            tag.ends = elements.ends(name.text);
-            let marks = sheet.find_marks(&written, found.get("id").unwrap_or(" "), found.text("class"))?;
-            let rules = sheet.find_rules(&marks, around);
-            tag.apply(&found, &rules, &marks)?;
-            tag.link = find_target(&written, &found)?;
-            tag.alt = found.text("alt").to_string();
-            tag.media = lower(found.text("media"))?.into_owned();
-            tag.shown = find_shown(name.text, &found)?;
-        } else if !matches!(kind, Kind::Open | Kind::Block) || matches!(name.text, "html" | "body") {
-            tag.kind = if name.text == "br" { Kind::Break } else { Kind::Void };
+            tag.read_start(&written, &Attributes::read(after)?, sheet, around)?;
+        } else if !matches!(tag.kind, Kind::Open | Kind::Block) || matches!(tag.name, "html" | "body") {
+            tag.kind = if tag.name == "br" { Kind::Break } else { Kind::Void };
         } else {
             tag.kind = Kind::Close;
         }
-        let has_background = name.bit & elements.with_background != 0;
-        tag.stops = tag.ends | if has_background { elements.bits("table") } else { elements.walls };
-        let says_something = [&tag.alt, &tag.shown].iter().any(|text| !text.is_empty());
-        tag.is_noted = name.text == "a"
+        tag.stops = if WITH_BACKGROUND.contains(&tag.name) { &["table"] } else { &WALLS };
+        tag.is_noted = tag.name == "a"
             || tag.link.as_ref().is_some_and(|link| !link.is_empty())
-            || says_something
-            || !tag.pictures.is_empty()
-            || !tag.colours.is_empty();
+            || !(tag.alt.is_empty() && tag.shown.is_empty() && tag.pictures.is_empty());
         Ok(tag)
     }
 
-    /// Find what attributes, rules and style do to the element.
-    fn apply(&mut self, found: &Attributes, rules: &[Rc<Style>], marks: &Marks) -> Read<()> {
-        let values = self.find_properties(found, rules)?;
+    /// written : its name in lower case, whether it is known or not
+    fn read_start(
+        &mut self,
+        written: &str,
+        found: &Attributes,
+        sheet: &mut Sheet,
+        around: Around,
+    ) -> Read<()> {
+        if matches!(self.name, "svg" | "math" | "base" | "bdo") {
+            return Err(RARE);
+        }
+        self.ends = find_ends(self.name);
+        let marks = sheet.find_marks(written, found.get("id").unwrap_or(" "), found.text("class"))?;
+        let values = self.find_properties(found, &sheet.find_rules(&marks, around))?;
         self.settle(&values);
-        self.look.around = marks.asked;
+        self.around = sheet.find_asked(&marks);
+        self.has_look = self.is_gone || self.around != 0 || self.inherited.iter().any(Option::is_some);
+        self.link = find_target(written, found)?;
+        self.alt = found.text("alt").to_string();
+        self.media = lower(found.text("media"))?.into_owned();
+        self.shown = find_shown(self.name, found)?;
         Ok(())
     }
 
@@ -181,48 +149,45 @@ impl Tag {
         let written = found.text("style");
         let mut pictures: Vec<&str> = written.split("url(").skip(1).map(find_address).collect();
         pictures.extend(["src", "background"].iter().filter_map(|name| found.get(name)));
-        let pictures = pictures.into_iter().map(|picture| first(picture.trim_matches(is_space), MAX_ADDRESS));
-        self.pictures = pictures.map(str::to_string).collect();
+        self.pictures = pictures.into_iter().map(cut_address).collect();
         let own = Style::read(written)?;
-        rules.iter().for_each(|style| values.update(&style.plain));
-        values.update(&own.plain);
-        rules.iter().for_each(|style| values.update(&style.important));
-        values.update(&own.important);
-        let colours = [Property::Colour, Property::Background].into_iter().filter_map(|key| values.get(key));
-        self.colours = colours.filter(|colour| *colour >= 0.0).map(|colour| colour as u32).collect();
+        rules.iter().for_each(|style| values.extend(&style.plain));
+        values.extend(&own.plain);
+        rules.iter().for_each(|style| values.extend(&style.important));
+        values.extend(&own.important);
         Ok(values)
     }
 
     /// What the element and its attributes, except style, say.
     fn find_presentation(&self, found: &Attributes) -> Read<Properties> {
-        let name = self.name.text;
-        let has_background = self.name.bit & elements().with_background != 0;
+        let name = self.name;
+        let has_background = WITH_BACKGROUND.contains(&name);
         let mut values = Properties::default();
         if matches!(name, "datalist" | "rp" | "template") {
-            values.set(Property::Display, NONE);
+            values.insert("display", NONE);
         }
-        if matches!(name, "button" | "mark" | "select") || (name == "a" && found.has("href")) {
-            values.set(Property::Colour, f64::from(UNKNOWN_COLOUR)); // its own one
+        if matches!(name, "button" | "mark" | "select") || (name == "a" && found.get("href").is_some()) {
+            values.insert("colour", UNKNOWN_COLOUR); // its own one
         }
         if name == "font" && is_digit(first(found.text("size").trim_matches(['+', '-', ' ']), 1))? {
-            values.set(Property::Size, NORMAL);
+            values.insert("size", NORMAL);
         }
-        if name == "blockquote" && found.quotes {
-            values.set(Property::Quoted, 1.0);
+        if name == "blockquote" && found.quotes() {
+            values.insert("quoted", 1.0);
         }
-        if has_background && found.has("background") {
-            values.set(Property::Background, f64::from(UNKNOWN_COLOUR));
+        if has_background && found.get("background").is_some() {
+            values.insert("background", UNKNOWN_COLOUR);
         }
         for (attribute, property, is_read) in [
-            ("bgcolor", Property::Background, has_background),
-            ("text", Property::Colour, name == "body"),
-            ("color", Property::Colour, name == "font"),
+            ("bgcolor", "background", has_background),
+            ("text", "colour", name == "body"),
+            ("color", "colour", name == "font"),
         ] {
             if let Some(value) = found.get(attribute).filter(|_| is_read) {
                 let value = lower(value.trim_matches(is_space))?;
                 // Also without its `#`; a number is larger than UNKNOWN_COLOUR and TRANSPARENT.
                 let colour = parse_colour(&value)?.max(parse_colour(&format!("#{value}"))?);
-                values.set(property, f64::from(colour));
+                values.insert(property, colour);
             }
         }
         Ok(values)
@@ -230,27 +195,21 @@ impl Tag {
 
     /// Find what the values do to the element and the text in it.
     fn settle(&mut self, values: &Properties) {
-        let default = if self.kind == Kind::Block { BLOCK } else { INLINE };
-        let display = values.get(Property::Display).unwrap_or(default);
+        let get = |property: &str| values.get(property).copied();
+        let display = get("display").unwrap_or(if self.kind == Kind::Block { BLOCK } else { INLINE });
         if display == INLINE && self.kind == Kind::Block {
             self.kind = Kind::Open;
         } else if display == BLOCK && self.kind == Kind::Open {
-            (self.kind, self.ends) = (Kind::Block, 0);
+            (self.kind, self.ends) = (Kind::Block, &[]);
         }
-        self.look.inherited = values.inherited();
-        if values.get(Property::Background) == Some(f64::from(TRANSPARENT)) {
-            if let Some(background) = self.look.inherited.get_mut(Property::Background as usize) {
-                *background = None;
-            }
-        }
-        let sizes = [Property::Height, Property::MaxHeight, Property::Width, Property::MaxWidth];
-        let is_box = values.get(Property::Overflow) == Some(1.0)
-            && display != INLINE
-            && self.name.bit & elements().with_background == 0;
-        self.look.is_gone = display == NONE
-            || values.get(Property::Opacity).is_some_and(|opacity| opacity <= FAINT_OPACITY)
-            || (is_box && sizes.iter().any(|size| values.get(*size).is_some_and(|size| size <= TINY)))
-            || values.get(Property::Indent).is_some_and(|indent| indent <= FAR);
+        self.inherited =
+            INHERITED.map(|name| get(name).filter(|value| name != "background" || *value != TRANSPARENT));
+        let is_box =
+            get("overflow") == Some(1.0) && display != INLINE && !WITH_BACKGROUND.contains(&self.name);
+        self.is_gone = display == NONE
+            || get("opacity").is_some_and(|opacity| opacity <= FAINT_OPACITY)
+            || (is_box && SIZES.iter().any(|name| get(name).is_some_and(|size| size <= TINY)))
+            || get("indent").is_some_and(|indent| indent <= FAR);
     }
 }
 
@@ -284,85 +243,57 @@ fn find_target(name: &str, found: &Attributes) -> Read<Option<String>> {
         _ if name.contains(':') => found.get("href").or(found.get("xlink:href")),
         _ => None,
     };
-    Ok(target.map(|target| first(target.trim_matches(is_space), MAX_ADDRESS).to_string()))
+    Ok(target.map(cut_address))
 }
 
-/// The attributes that are read; all others only count as text of a quotation.
-const ATTRIBUTES: [&str; 19] = [
-    "action", "alt", "background", "bgcolor", "class", "color", "formaction", "href", "http-equiv", "id",
-    "media", "placeholder", "size", "src", "style", "text", "type", "value", "xlink:href",
-];
+fn cut_address(address: &str) -> String {
+    first(address.trim_matches(is_space), MAX_ADDRESS).to_string()
+}
 
 /// The attributes of a tag, decoded, by lower-case name: the first counts.
-struct Attributes<'a> {
-    found: Vec<(&'static str, Cow<'a, str>)>,
-    quotes: bool, // any of them has the word `cite` or `quote` in it
-}
+struct Attributes<'a>(BTreeMap<Cow<'a, str>, Cow<'a, str>>);
 
 impl<'a> Attributes<'a> {
-    /// text : what follows the name of a tag;  with_all : whether `quotes` is asked for
-    fn read(text: &'a str, with_all: bool) -> Read<Self> {
-        let mut attributes = Attributes { found: Vec::new(), quotes: false };
-        let mut names = HashSet::new();
+    /// text : what follows the name of a tag
+    fn read(text: &'a str) -> Read<Self> {
+        let mut found = BTreeMap::new();
         let mut rest = text;
         while !rest.is_empty() {
             let (before, _, after) = partition(rest, "=");
-            let after = after.trim_start_matches(is_blank);
+            let after = after.trim_start_matches(' ');
             let quote = after.chars().next().filter(|quote| matches!(quote, '\'' | '"'));
-            let ended = match quote {
-                Some(quote) => after.get(1..).unwrap_or_default().split_once(quote),
-                None => after.split_once(is_blank),
-            };
-            let (value, after) =
-                ended.unwrap_or((after.get(usize::from(quote.is_some())..).unwrap_or_default(), ""));
+            let after = after.get(usize::from(quote.is_some())..).unwrap_or_default();
+            let (value, after) = after.split_once(quote.unwrap_or(' ')).unwrap_or((after, ""));
             rest = after;
             let words = before.split(|character| character == '/' || is_space(character));
             let mut words = words.filter(|word| !word.is_empty()).peekable();
             while let Some(word) = words.next() {
-                let value = if words.peek().is_none() { value } else { "" };
-                attributes.add(word, value)?;
-                if with_all && names.insert(lower(word)?.into_owned()) {
-                    let value = decode_value(value)?;
-                    attributes.quotes |= value.contains("cite") || value.contains("quote");
-                }
+                let value = if words.peek().is_none() { decode_references(value, true)? } else { "".into() };
+                found.entry(lower(word)?).or_insert(value);
             }
         }
-        Ok(attributes)
-    }
-
-    fn add(&mut self, word: &str, value: &'a str) -> Read<()> {
-        // One letter beyond ASCII is a letter of ASCII in lower case: the sign of Kelvin.
-        let word = if word.is_ascii() { Cow::Borrowed(word) } else { word.replace('\u{212a}', "k").into() };
-        if let Some(name) = ATTRIBUTES.iter().find(|name| name.eq_ignore_ascii_case(&word)) {
-            if !self.has(name) {
-                self.found.push((name, decode_value(value)?));
-            }
-        }
-        Ok(())
+        Ok(Attributes(found))
     }
 
     fn get(&self, name: &str) -> Option<&str> {
-        self.found.iter().find(|(found, _)| *found == name).map(|(_, value)| value.as_ref())
-    }
-
-    fn has(&self, name: &str) -> bool {
-        self.get(name).is_some()
+        self.0.get(name).map(Cow::as_ref)
     }
 
     fn text(&self, name: &str) -> &str {
         self.get(name).unwrap_or_default()
     }
-}
 
-/// White space that ends a value without quotes.
-fn is_blank(character: char) -> bool {
-    matches!(character, ' ' | '\t' | '\r' | '\n' | '\x0c')
-}
-
-fn decode_value(value: &str) -> Read<Cow<'_, str>> {
-    if !value.contains(['\t', '\r', '\n', '\x0c']) {
-        return decode_references(value, true);
+    /// True if any of them has the word `cite` or `quote` in it.
+    fn quotes(&self) -> bool {
+        self.0.values().any(|value| value.contains("cite") || value.contains("quote"))
     }
-    let value = value.replace(['\t', '\r', '\n', '\x0c'], " ");
-    Ok(Cow::Owned(decode_references(&value, true)?.into_owned()))
+}
+
+/// The text with each white space of HTML as a space.
+fn with_spaces(text: &str) -> Cow<'_, str> {
+    if text.bytes().any(|byte| b"\t\r\n\x0c".contains(&byte)) {
+        Cow::Owned(text.replace(['\t', '\r', '\n', '\x0c'], " "))
+    } else {
+        Cow::Borrowed(text)
+    }
 }
