@@ -2,7 +2,7 @@
 
 Mail is read by the compiled core, if it is installed, else by the Python of mail/ and of this room.  Both
 give the same tokens; a message that the core leaves (a rare form, a fault of the core) is read by Python.
-Reading order: bag (the views), words, no_evidence, headers, structure, texts, measures.  Imported only if a
+Reading order: bag (the views), words, headers, structure, texts, measures.  Imported only if a
 mail or a model needs them: unicode_words, characters, numeric, own_words.
 What is remembered between messages (`Memory`) saves time and changes no result.
 """

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from nbspam.mail.dates import parse_date
 from nbspam.mail.message import Message, pin
 from nbspam.tokens.bag import Tokens
+from nbspam.tokens.headers import counts_as_evidence
 from nbspam.tokens.measures import MAX_MEASURED, Characters, find_address_host, join_visible, measure_message
-from nbspam.tokens.no_evidence import counts_as_evidence
 from nbspam.tokens.texts import Texts
 
 Measured = dict[str, float | None]  # by name of the feature

@@ -11,7 +11,7 @@ from nbspam.mail.headers import find_header, find_header_fields, unify_line_ends
 from nbspam.mail.leaf import MAGIC
 from nbspam.mail.message import Html, Message, Part, normalise_filename, pin
 from nbspam.tokens.bag import INNER
-from nbspam.tokens.no_evidence import counts_as_evidence
+from nbspam.tokens.headers import counts_as_evidence
 from nbspam.tokens.words import (
     ALPHABET,
     MAX_WORD,

@@ -21,8 +21,8 @@ from nbspam.mail.headers import find_header, find_header_fields
 from nbspam.model.block import Block
 from nbspam.tokens import Counted, count_tokens, describe_reader, find_core, read, read_in_python
 from nbspam.tokens.bag import BIN_EDGES
+from nbspam.tokens.headers import NO_EVIDENCE
 from nbspam.tokens.measures import MAX_HOPS
-from nbspam.tokens.no_evidence import NO_EVIDENCE
 from tests.laws.equal import GRAMMAR, PIECES, WANTED, find_difference, make_mutant
 from tests.laws.test_golden import MESSAGES
 from tests.mail.test_hostile_families import FAMILIES, SAMPLE

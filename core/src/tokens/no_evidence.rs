@@ -1,31 +1,67 @@
-//! nbspam/tokens/no_evidence.py: header fields that are no evidence.  Their names come from Python, once.
+//! nbspam/tokens/headers.py, counts_as_evidence: header fields that are no evidence.
 
-use crate::mail::message::Read;
-use crate::python::call;
 use std::sync::OnceLock;
 
-/// Names, in order, true for a beginning of names; words in names that begin with `x-`.
-type Patterns = (Vec<(String, bool)>, Vec<String>);
+/// NO_EVIDENCE in Python.
+const NAMES: &str = "\
+    cmm-x-* content-length ctch-* fcc forwarded gnus-warning ironport-sdr lines mbox-line old-status replied \
+    spam-* spamdiagnostic* status x-*-metrics* x-*mailscanner* x-*spam* x-account-key x-aes-category* \
+    x-amavis-* x-amp-* x-analysisout x-annoyance-filter-* x-aol-global-disposition x-apple-* x-asg-* \
+    x-assp-* x-auth-result x-authority-analysis* x-authority-info* x-barracuda-* x-bayes* x-bitdefender* \
+    x-bogosity* x-boxtrapper x-brightmail* x-cached-* x-canit* x-cfilter-loop x-clamav* x-clapf-* x-claws-* \
+    x-cloud-security-* x-cloudmark-* x-clx-* x-cm-analysis* x-cm-score* x-cmae-* x-cnfs-analysis* \
+    x-content-length x-crm114-* x-ctch-* x-cursor-pos x-cyren-* x-cyrus-* x-dbox-* x-dcc-* x-declude-* \
+    x-delivery-id x-dkim-result x-drweb-* x-eavas* x-eopattributedmessage x-eoptenantattributedmessage \
+    x-eset* x-evolution* x-f-secure-* x-feas-* x-fetchmail-* x-filter-score x-fireeye* x-flags x-folder \
+    x-forefront-* x-fortimail-* x-from-line x-from_ x-fuglu-* x-getmail-* x-gfi* x-gm-labels x-gm-msgid \
+    x-gm-phishy* x-gm-raw x-gm-thrid x-gmail-* x-gnus-* x-greylist* x-ham-report* x-hammie-* x-haraka-* \
+    x-hmailserver-* x-icl-* x-identity-key x-imap* x-imss-* x-incoming* x-ipas-* x-ironport* x-junk* \
+    x-kaspersky* x-keywords x-klms-* x-kmail-cryptomessageformat x-kmail-cursorpos x-kmail-dictionary \
+    x-kmail-drafts x-kmail-encryptionstate x-kmail-fcc x-kmail-filtered x-kmail-identity \
+    x-kmail-link-message x-kmail-link-type x-kmail-mdn-sent x-kmail-redirect-from x-kmail-signaturestate \
+    x-kmail-templates x-kmail-transport x-kse-* x-label* x-length x-mailcleaner-* x-mailcontrol-* \
+    x-mailfoundry* x-mantsh* x-mdav-* x-me-authentication-results* x-me-bayesian x-me-cm* x-me-content \
+    x-me-vs* x-message-delivery* x-message-info x-message-status x-mimecast-bulk* x-mimecast-impersonation* \
+    x-mimedefang-* x-mirapoint-* x-mlf-* x-mox-reason x-mozilla-* x-mras* x-ms-exchange-atp* \
+    x-ms-exchange-eopdirect x-ms-exchange-forest-* x-ms-exchange-organization-* \
+    x-ms-exchange-processed-by-bccfoldering x-ms-exchange-transport-endtoendlatency x-ms-userlastlogontime \
+    x-mutt-* x-mxl-* x-mxscan-* x-nai-* x-nas-* x-nod32* x-offlineimap* x-our-headers x-our-replyto x-pmx-* \
+    x-policyd-weight x-popfile-* x-pps-* x-prerbls x-pstn-* x-purgate* x-pyzor* x-qmail-scanner-* \
+    x-quarantine-id* x-razor* x-rbl-* x-recommended-action* x-reply-mbox x-reply-uid x-rmail-* x-rspamd-* \
+    x-sa-* x-sasi-* x-sbrs x-scanned-by x-scanner x-sea-* x-sendergroup x-sid-* x-sieve* x-smartermail-* \
+    x-sophos-* x-spf-scan-by x-sta-* x-starscan* x-status x-store-info x-surgate-* x-switch* x-sylpheed-* \
+    x-symantec* x-symc-* x-text-classification* x-threatscanner-* x-tm-as-* x-tmase-* x-tuid \
+    x-ui-filterresults* x-ui-out-filterresults* x-uid* x-uniform-type-identifier \
+    x-universally-unique-identifier x-univie-* x-vade* x-vipre-* x-vm-* x-vr-* x-watchguard-* x-whitelist* \
+    x-wum-* x-xfinity-v* x-yahoofiltered* x-ymailisg xref";
 
-fn patterns() -> Read<&'static Patterns> {
+/// Names, in order, true for a beginning of names; words in names that begin with `x-`.
+type Patterns = (Vec<(&'static str, bool)>, Vec<&'static str>);
+
+fn patterns() -> &'static Patterns {
     static PATTERNS: OnceLock<Patterns> = OnceLock::new();
-    if let Some(patterns) = PATTERNS.get() {
-        return Ok(patterns);
-    }
-    let found = call("nbspam.tokens.no_evidence", "list_patterns", ())?;
-    Ok(PATTERNS.get_or_init(|| found))
+    PATTERNS.get_or_init(|| {
+        let (mut names, mut words) = (Vec::new(), Vec::new());
+        for name in NAMES.split(' ') {
+            match (name.strip_prefix("x-*"), name.strip_suffix('*')) {
+                (Some(word), _) => words.push(word.trim_end_matches('*')),
+                (None, beginning) => names.push((beginning.unwrap_or(name), beginning.is_some())),
+            }
+        }
+        names.sort_unstable();
+        (names, words)
+    })
 }
 
 /// True unless NO_EVIDENCE in Python has the field.
-pub fn counts_as_evidence(name: &str) -> Read<bool> {
-    let (names, words) = patterns()?;
+pub fn counts_as_evidence(name: &str) -> bool {
+    let (names, words) = patterns();
     // Only the last one that is not after the name can be it or begin it: none begins with a beginning.
-    let place = names.partition_point(|(known, _)| known.as_str() <= name);
+    let place = names.partition_point(|(known, _)| *known <= name);
     let is_note = match place.checked_sub(1).and_then(|last| names.get(last)) {
         Some((beginning, true)) => name.starts_with(beginning),
-        Some((known, false)) => known == name,
+        Some((known, false)) => *known == name,
         None => false,
     };
-    let has_word = || words.iter().any(|word| name.contains(word));
-    Ok(!(is_note || (name.starts_with("x-") && has_word())))
+    !(is_note || (name.starts_with("x-") && words.iter().any(|word| name.contains(word))))
 }
