@@ -20,7 +20,7 @@ mod text;
 mod tokens;
 
 use count::{Arrays, Builder};
-use mail::headers::{find_header, find_header_fields, Span};
+use mail::headers::{find_header, Span};
 use mail::message::{LeftToPython, Raw, Read};
 use python::check_interrupt;
 use tokens::bag::{hash_token, Tokens, Words};
@@ -43,7 +43,7 @@ fn read_unlocked(py: Python<'_>, data: &[u8], wanted: Wanted) -> PyResult<Option
 }
 
 fn read_tokens(data: &[u8], wanted: Wanted) -> Option<Tokens> {
-    guard(|| tokens::tokenize(&Raw { data, spans: find_header_fields(data) }, wanted))
+    guard(|| tokens::tokenize(&Raw::new(data)?, wanted))
 }
 
 /// Call a reader; None, and one more message that is left to Python, if it gives up or panics.
@@ -227,7 +227,7 @@ fn flatten<T: Copy, const N: usize>(values: &[T], to_bytes: impl Fn(T) -> [u8; N
 /// Where the header begins, and (start, stop, name) of each field; None if it is left to Python.
 #[pyfunction]
 fn find_fields(data: &[u8]) -> Option<(usize, Vec<Span>)> {
-    guard(|| Ok((find_header(data, 0), find_header_fields(data))))
+    guard(|| Ok((find_header(data, 0), Raw::new(data)?.find_spans()?.into_owned())))
 }
 
 /// How many messages were left to Python in this process, by reason.

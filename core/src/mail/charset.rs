@@ -1,5 +1,6 @@
 //! nbspam/mail/charset.py: bytes of text to str.  UTF-8, ASCII and windows-1252 are read here, others by Python.
 
+use super::headers::latin_1;
 use super::message::Read;
 use crate::limits::Allowance;
 use crate::python::call;
@@ -78,20 +79,13 @@ pub fn windows_1252(byte: u8) -> char {
     }
 }
 
-/// The text of a raw header value, which may have the escapes of ISO-2022 and HZ.
-pub fn decode_raw(payload: &[u8], label: &str, allowance: &mut Allowance) -> Read<String> {
+/// The text of a header field around encoded words, which may have the escapes of ISO-2022 and HZ.
+pub fn decode_raw(payload: &[u8], allowance: &mut Allowance) -> Read<String> {
     let is_plain = payload.is_ascii() && !payload.iter().any(|byte| matches!(byte, b'\x1b' | b'~' | b'\0'));
-    if is_plain && label.is_empty() {
-        return Ok(payload.iter().map(|byte| char::from(*byte)).collect());
+    if is_plain {
+        return Ok(latin_1(payload));
     }
-    allowance.ask(CHARSET, "decode_raw", (payload, label))
-}
-
-/// The values of raw 8-bit header fields that are not UTF-8, in one codec.  label : of the body, lower-case
-pub fn decode_legacy(values: &[&[u8]], label: &str, allowance: &mut Allowance) -> Read<Vec<String>> {
-    let sample = values.join(&b' ');
-    let codec: String = allowance.ask(CHARSET, "choose_header_codec", (sample.as_slice(), label))?;
-    values.iter().map(|value| call(CHARSET, "decode_with", (codec.as_str(), *value))).collect()
+    allowance.ask(CHARSET, "decode_raw", (payload, ""))
 }
 
 /// The charset an HTML page names for itself, "" if none.

@@ -2,7 +2,7 @@
 
 use super::charset::{decode, find_page_charset, look_up_codec};
 use super::encoded_words::decode_words;
-use super::headers::{between, get_parameter, latin_1, parse_parameters, to_bytes, trim_start, HeaderBlock};
+use super::headers::{between, get_parameter, parse_parameters, to_bytes, trim_start, Parameters};
 use super::message::{Document, Part, Read, RARE};
 use super::transfer::{decode_transfer, normalise_encoding};
 use crate::limits::Allowance;
@@ -40,13 +40,12 @@ pub fn is_identity(encoding: &str) -> bool {
 }
 
 /// A part of which only the header fields are known.
-pub fn begin_part(content: &HeaderBlock, allowance: &mut Allowance) -> Read<Part> {
+pub fn begin_part(content: &Parameters, allowance: &mut Allowance) -> Read<Part> {
     let mut part = Part { content_type: "text/plain".to_string(), ..Part::default() };
     if let Some(value) = content.get("content-type") {
         read_type(&mut part, value, allowance)?;
     }
-    part.encoding =
-        normalise_encoding(&latin_1(content.get("content-transfer-encoding").unwrap_or_default()));
+    part.encoding = normalise_encoding(get_parameter(content, "content-transfer-encoding"));
     if let Some(value) = content.get("content-disposition").filter(|value| !value.is_empty()) {
         let (head, parameters) = parse_parameters(value, allowance)?;
         part.disposition = if head == "inline" { "inline" } else { "attachment" }.to_string();
@@ -61,7 +60,7 @@ pub fn begin_part(content: &HeaderBlock, allowance: &mut Allowance) -> Read<Part
     Ok(part)
 }
 
-fn read_type(part: &mut Part, value: &[u8], allowance: &mut Allowance) -> Read<()> {
+fn read_type(part: &mut Part, value: &str, allowance: &mut Allowance) -> Read<()> {
     let (head, parameters) = parse_parameters(value, allowance)?;
     part.declared_charset = get_parameter(&parameters, "charset").to_lowercase();
     let (main, _, sub) = partition(&head, "/");
