@@ -1,6 +1,11 @@
 //! nbspam/model/block.py, BlockBuilder: the tokens of many messages as arrays of integers.
 
+use crate::python::check_interrupt;
+use crate::read_tokens;
 use crate::tokens::bag::{hash_token, Words};
+use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
+use pyo3::types::{PyByteArray, PyBytes, PyDict};
 use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hasher};
 
@@ -124,68 +129,132 @@ impl Numbers {
     }
 }
 
-/// The arrays of a Block, see Block and Lexicon in Python.
-#[derive(Default)]
-pub struct Arrays {
-    pub starts: Vec<i64>,
-    pub columns: Vec<i32>,
-    pub counts: Vec<i32>,
-    pub has_words: Vec<u8>,
-    pub identities: Vec<i64>,
-    /// The number of the first token that no block before had.
-    pub first: usize,
-    pub keys: Vec<i64>,
-    pub views: Vec<u8>,
-    pub texts: String,
-}
-
-/// Collects the tokens of messages into blocks, one after the other; each token is numbered once.
+/// Collects the tokens of messages into blocks, as BlockBuilder does; each token is numbered once.
+#[pyclass]
 #[derive(Default)]
 pub struct Builder {
+    wanted: Vec<String>,
     numbers: Numbers,
     block: u32,
     view: u32,
     n_tokens: u32,
-    first: usize,
-    own_views: Vec<u8>,
-    arrays: Arrays,
+    first: usize, // the number of the first token that no block before had
+    // The arrays of the block, see Block and Lexicon in Python.
+    starts: Vec<i64>,
+    columns: Vec<i32>,
+    counts: Vec<i32>,
+    has_words: Vec<u8>,
+    identities: Vec<i64>,
+    views: Vec<u8>,
 }
 
+#[pymethods]
 impl Builder {
-    pub fn new() -> Self {
-        let mut builder = Builder { block: 1, ..Builder::default() };
-        builder.arrays.starts.push(0);
-        builder
+    #[new]
+    fn new(wanted: Vec<String>) -> Self {
+        Builder { wanted, block: 1, starts: vec![0], ..Builder::default() }
     }
 
     /// Distinct tokens of all blocks so far.
-    pub fn distinct(&self) -> usize {
+    fn distinct(&self) -> usize {
         self.numbers.len()
     }
 
     /// Tokens of the messages of this block, repeats counted.
-    pub fn occurrences(&self) -> usize {
+    fn occurrences(&self) -> usize {
         self.n_tokens as usize
     }
 
+    /// Read and add messages without the interpreter's lock: the date of each, NaN if it has none.
+    ///
+    /// It ends after a message that is left to Python, which has None and is not added, and after the one that
+    /// brings the block to more than `most` occurrences.
+    fn read(
+        &mut self,
+        py: Python<'_>,
+        messages: Vec<PyBackedBytes>,
+        most: usize,
+    ) -> PyResult<Vec<Option<f64>>> {
+        let dates = py.allow_threads(|| self.read_some(&messages, most));
+        check_interrupt()?;
+        Ok(dates)
+    }
+
+    /// Add a message that Python has read.  views : the tokens of each, joined by line feeds
+    fn add(&mut self, views: Vec<Vec<u8>>, identity: i64) {
+        let views: Vec<Words> = views.iter().map(|texts| split_lines(texts)).collect();
+        self.add_views(views.iter(), identity);
+    }
+
+    /// The arrays of the messages added since the last block, by name; the lexicon has only the tokens new in it.
+    fn build<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let first = std::mem::replace(&mut self.first, self.numbers.len());
+        let texts = &self.numbers.texts;
+        let find_keys =
+            || (first..texts.len()).map(|number| hash_token(texts.get(number).as_bytes())).collect();
+        let mut keys: Vec<i64> = py.allow_threads(find_keys);
+        let found = PyDict::new(py);
+        found.set_item("first", first)?;
+        found.set_item("texts", PyBytes::new(py, texts.join(first).as_bytes()))?;
+        let add = |name: &str, bytes: Vec<u8>| found.set_item(name, PyByteArray::new(py, &bytes));
+        add("starts", take_bytes(&mut self.starts, i64::to_ne_bytes))?;
+        add("columns", take_bytes(&mut self.columns, i32::to_ne_bytes))?;
+        add("counts", take_bytes(&mut self.counts, i32::to_ne_bytes))?;
+        add("has_words", std::mem::take(&mut self.has_words))?;
+        add("identities", take_bytes(&mut self.identities, i64::to_ne_bytes))?;
+        add("keys", take_bytes(&mut keys, i64::to_ne_bytes))?;
+        add("views", std::mem::take(&mut self.views))?;
+        self.starts.push(0);
+        self.block += 1;
+        self.n_tokens = 0;
+        Ok(found)
+    }
+}
+
+fn take_bytes<T, const N: usize>(values: &mut Vec<T>, to_bytes: fn(T) -> [u8; N]) -> Vec<u8> {
+    std::mem::take(values).into_iter().flat_map(to_bytes).collect()
+}
+
+fn split_lines(texts: &[u8]) -> Words {
+    let mut found = Words::default();
+    let texts = String::from_utf8_lossy(texts);
+    texts.split('\n').filter(|text| !text.is_empty()).for_each(|text| found.push(text));
+    found
+}
+
+impl Builder {
+    fn read_some(&mut self, messages: &[PyBackedBytes], most: usize) -> Vec<Option<f64>> {
+        let mut dates = Vec::with_capacity(messages.len());
+        for data in messages {
+            let tokens = read_tokens(data, &self.wanted);
+            dates.push(tokens.as_ref().map(|tokens| tokens.date.unwrap_or(f64::NAN)));
+            let Some(tokens) = tokens else { break };
+            self.add_views(tokens.views().into_iter(), tokens.identify());
+            if self.occurrences() > most {
+                break;
+            }
+        }
+        dates
+    }
+
     /// One more message.
-    pub fn add<'a>(&mut self, views: impl Iterator<Item = &'a Words>, identity: i64) {
+    fn add_views<'a>(&mut self, views: impl Iterator<Item = &'a Words>, identity: i64) {
         let mut has_words = false;
         for (words, view) in views.zip(READ_NUMBERS) {
             has_words |= WORDS.contains(&view) && !words.is_empty();
             self.add_view(words, view);
         }
-        self.arrays.starts.push(self.arrays.columns.len() as i64);
-        self.arrays.has_words.push(u8::from(has_words));
-        self.arrays.identities.push(identity);
+        self.starts.push(self.columns.len() as i64);
+        self.has_words.push(u8::from(has_words));
+        self.identities.push(identity);
     }
 
     fn add_view(&mut self, words: &Words, view: u8) {
         self.view += 1;
         let mut columns = Vec::new(); // where the block met each distinct token first, and its number
         for number in self.numbers.find_all(words) {
-            if self.first + self.own_views.len() <= number as usize {
-                self.own_views.push(view);
+            if self.first + self.views.len() <= number as usize {
+                self.views.push(view);
             }
             let Some(known) = self.numbers.known.get_mut(number as usize) else { continue };
             if known.block != self.block {
@@ -201,24 +270,8 @@ impl Builder {
         columns.sort_unstable();
         for column in columns {
             let number = column as u32;
-            self.arrays.columns.push(number as i32);
-            self.arrays.counts.push(self.numbers.known.get(number as usize).map_or(0, |known| known.times));
+            self.columns.push(number as i32);
+            self.counts.push(self.numbers.known.get(number as usize).map_or(0, |known| known.times));
         }
-    }
-
-    /// The arrays of the messages added since the last block; the lexicon has only the tokens new in it.
-    pub fn build(&mut self) -> Arrays {
-        let mut arrays = std::mem::take(&mut self.arrays);
-        for number in self.first..self.numbers.len() {
-            arrays.keys.push(hash_token(self.numbers.texts.get(number).as_bytes()));
-        }
-        arrays.texts = self.numbers.texts.join(self.first);
-        arrays.first = self.first;
-        arrays.views = std::mem::take(&mut self.own_views);
-        self.first = self.numbers.len();
-        self.arrays.starts.push(0);
-        self.block += 1;
-        self.n_tokens = 0;
-        arrays
     }
 }
