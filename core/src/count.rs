@@ -6,135 +6,50 @@ use crate::tokens::bag::{hash_token, Words};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyByteArray, PyBytes, PyDict};
-use std::collections::hash_map::RandomState;
-use std::hash::{BuildHasher, Hasher};
+use std::collections::hash_map::{HashMap, RandomState};
+use std::hash::{BuildHasher, BuildHasherDefault, Hasher};
 
 /// Numbers of the views whose tokens a message has, READ_NUMBERS in Python.
 pub const READ_NUMBERS: [u8; 7] = [0, 1, 2, 3, 4, 6, 7];
 const WORDS: [u8; 2] = [0, 1]; // header, body
-const FREE: u32 = u32::MAX;
 
-/// A place of a hash table: half of the hash of a text, and the number of the text.
-#[derive(Clone, Copy)]
-struct Slot {
-    hash: u32,
-    number: u32,
-}
-
-const EMPTY: Slot = Slot { hash: 0, number: FREE };
-
-/// What is known of a token: the other half of its hash, where the block met it first, and how often the view that
-/// is being added has it.
+/// What is known of a token: its number, where the block met it first, and its place in the view that is being added.
 #[derive(Clone, Copy, Default)]
 struct Known {
-    hash: u32,
+    number: u32,
     block: u32,
-    view: u32,
     first: u32,
-    times: i32,
+    view: u32,
+    place: u32,
 }
 
-/// Distinct texts, numbered in the order in which they came: an open hash table over one string.
-///
-/// Two texts with one hash are one token, as two with one key are: it has 64 bits and a random key of its own, and
-/// to compare the texts costs as much as all else.
-struct Numbers {
-    texts: Words,
-    known: Vec<Known>,
-    slots: Vec<Slot>,
-    state: RandomState,
-}
+/// A hash that is used as it is.
+#[derive(Default)]
+struct OwnHash(u64);
 
-impl Default for Numbers {
-    fn default() -> Self {
-        let slots = vec![EMPTY; 1 << 12];
-        Numbers { texts: Words::default(), known: Vec::new(), slots, state: RandomState::new() }
-    }
-}
-
-impl Numbers {
-    fn len(&self) -> usize {
-        self.known.len()
+impl Hasher for OwnHash {
+    fn finish(&self) -> u64 {
+        self.0
     }
 
-    /// The number of each text; a new one gets the next.
-    ///
-    /// Step by step for all of them: so the processor waits for many places of memory at a time.
-    fn find_all(&mut self, texts: &Words) -> Vec<u32> {
-        let hashes: Vec<u64> = texts.iter().map(|text| self.hash(text)).collect();
-        let likely: Vec<Slot> = hashes.iter().map(|hash| self.slot(*hash as usize)).collect();
-        let known: Vec<u64> = likely.iter().map(|slot| self.hash_of(*slot)).collect();
-        let mut numbers = Vec::with_capacity(hashes.len());
-        for (text, ((hash, slot), known)) in texts.iter().zip(hashes.iter().zip(likely).zip(known)) {
-            let is_found = slot.number != FREE && *hash == known;
-            numbers.push(if is_found { slot.number } else { self.find(text, *hash) });
-        }
-        numbers
-    }
+    fn write(&mut self, _: &[u8]) {}
 
-    /// The slot at a place, which is counted round and round.
-    fn slot(&self, place: usize) -> Slot {
-        self.slots.get(place & (self.slots.len() - 1)).copied().unwrap_or(EMPTY)
-    }
-
-    /// The whole hash of the text in a slot.
-    fn hash_of(&self, slot: Slot) -> u64 {
-        let high = self.known.get(slot.number as usize).map_or(0, |known| known.hash);
-        u64::from(high) << 32 | u64::from(slot.hash)
-    }
-
-    fn hash(&self, text: &str) -> u64 {
-        let mut hasher = self.state.build_hasher();
-        hasher.write(text.as_bytes());
-        hasher.finish()
-    }
-
-    fn find(&mut self, text: &str, hash: u64) -> u32 {
-        let mut place = hash as usize;
-        let mut slot = self.slot(place);
-        while slot.number != FREE {
-            if self.hash_of(slot) == hash {
-                return slot.number;
-            }
-            place += 1;
-            slot = self.slot(place);
-        }
-        let number = self.len() as u32;
-        self.texts.push(text);
-        self.known.push(Known { hash: (hash >> 32) as u32, ..Known::default() });
-        self.take(place, Slot { hash: hash as u32, number });
-        if 2 * self.len() > self.slots.len() {
-            self.grow();
-        }
-        number
-    }
-
-    fn take(&mut self, place: usize, slot: Slot) {
-        let mask = self.slots.len() - 1;
-        if let Some(free) = self.slots.get_mut(place & mask) {
-            *free = slot;
-        }
-    }
-
-    fn grow(&mut self) {
-        let larger = vec![EMPTY; 2 * self.slots.len()];
-        let before = std::mem::replace(&mut self.slots, larger);
-        for slot in before.into_iter().filter(|slot| slot.number != FREE) {
-            let mut place = slot.hash as usize;
-            while self.slot(place).number != FREE {
-                place += 1;
-            }
-            self.take(place, slot);
-        }
+    fn write_u64(&mut self, hash: u64) {
+        self.0 = hash;
     }
 }
 
 /// Collects the tokens of messages into blocks, as BlockBuilder does; each token is numbered once.
+///
+/// Two texts with one hash are one token, as two with one key are: it has 64 bits and a random key of its own, and
+/// to compare the texts costs as much as all else.
 #[pyclass]
 #[derive(Default)]
 pub struct Builder {
     wanted: Vec<String>,
-    numbers: Numbers,
+    texts: Words, // distinct ones, numbered in the order in which they came
+    known: HashMap<u64, Known, BuildHasherDefault<OwnHash>>, // by the hash of the text
+    state: RandomState,
     block: u32,
     view: u32,
     n_tokens: u32,
@@ -157,7 +72,7 @@ impl Builder {
 
     /// Distinct tokens of all blocks so far.
     fn distinct(&self) -> usize {
-        self.numbers.len()
+        self.texts.len()
     }
 
     /// Tokens of the messages of this block, repeats counted.
@@ -188,8 +103,8 @@ impl Builder {
 
     /// The arrays of the messages added since the last block, by name; the lexicon has only the tokens new in it.
     fn build<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let first = std::mem::replace(&mut self.first, self.numbers.len());
-        let texts = &self.numbers.texts;
+        let texts = &self.texts;
+        let first = std::mem::replace(&mut self.first, texts.len());
         let find_keys =
             || (first..texts.len()).map(|number| hash_token(texts.get(number).as_bytes())).collect();
         let mut keys: Vec<i64> = py.allow_threads(find_keys);
@@ -249,29 +164,40 @@ impl Builder {
         self.identities.push(identity);
     }
 
+    fn hash(&self, text: &str) -> u64 {
+        let mut hasher = self.state.build_hasher();
+        hasher.write(text.as_bytes());
+        hasher.finish()
+    }
+
     fn add_view(&mut self, words: &Words, view: u8) {
         self.view += 1;
-        let mut columns = Vec::new(); // where the block met each distinct token first, and its number
-        for number in self.numbers.find_all(words) {
-            if self.first + self.views.len() <= number as usize {
+        let mut columns: Vec<(u32, u32, i32)> = Vec::new(); // where the block met a token first, number, how often
+        let hashes: Vec<u64> = words.iter().map(|text| self.hash(text)).collect();
+        // All are looked up at once first: so the processor waits for many places of memory at a time.
+        self.known.reserve(hashes.iter().filter(|hash| !self.known.contains_key(hash)).count());
+        for (text, hash) in words.iter().zip(hashes) {
+            let known = self.known.entry(hash).or_insert_with(|| {
+                self.texts.push(text);
                 self.views.push(view);
-            }
-            let Some(known) = self.numbers.known.get_mut(number as usize) else { continue };
+                Known { number: self.texts.len() as u32 - 1, ..Known::default() }
+            });
             if known.block != self.block {
                 (known.block, known.first) = (self.block, self.n_tokens);
             }
             if known.view != self.view {
-                (known.view, known.times) = (self.view, 0);
-                columns.push(u64::from(known.first) << 32 | u64::from(number));
+                (known.view, known.place) = (self.view, columns.len() as u32);
+                columns.push((known.first, known.number, 0));
             }
-            known.times += 1;
+            if let Some((_, _, times)) = columns.get_mut(known.place as usize) {
+                *times += 1;
+            }
             self.n_tokens += 1;
         }
         columns.sort_unstable();
-        for column in columns {
-            let number = column as u32;
+        for (_, number, times) in columns {
             self.columns.push(number as i32);
-            self.counts.push(self.numbers.known.get(number as usize).map_or(0, |known| known.times));
+            self.counts.push(times);
         }
     }
 }
