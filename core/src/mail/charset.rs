@@ -15,11 +15,6 @@ const COMMON: [(&str, &str); 15] = [
     ("gb2312", "gb18030"), ("big5", "big5hkscs"), ("ks_c_5601-1987", "cp949"), ("euc-kr", "cp949"),
     ("iso-2022-jp", "iso2022_jp_ext"), ("shift_jis", "cp932"),
 ];
-/// Names from programs that did not know the charset.
-const EMPTY: [&str; 10] = [
-    "", "x-unknown", "unknown", "unknown-8bit", "default", "default-charset", "x-user-defined", "none",
-    "binary", "8bit",
-];
 /// These bytes in windows-1252; the five undefined ones are control characters, as in browsers.
 const WINDOWS_C1: &str = "€\u{81}‚ƒ„…†‡ˆ‰Š‹Œ\u{8d}Ž\u{8f}\u{90}‘’“”•–—˜™š›œ\u{9d}žŸ";
 
@@ -39,15 +34,13 @@ fn is_stateful(codec: &str) -> bool {
 /// The text of bytes declared as `label` (lower-case, "" if nothing is declared).
 pub fn decode(payload: &[u8], label: &str, allowance: &mut Allowance) -> Read<String> {
     let codec = look_up_codec(label)?;
-    let is_special = memchr2(b'\x1b', b'\0', payload).is_some() || is_stateful(&codec);
+    let is_unknown = codec.is_empty() && !label.is_empty();
+    let is_special = is_unknown || is_stateful(&codec) || memchr2(b'\x1b', b'\0', payload).is_some();
     let found = if is_special { None } else { decode_common(payload, &codec) };
     let Some((text, is_bad)) = found else {
         let (text, _): (String, String) = allowance.ask(CHARSET, "decode", (payload, label))?;
         return Ok(text);
     };
-    if codec.is_empty() && !EMPTY.contains(&label.replace('_', "-").as_str()) {
-        allowance.note("unknown-charset");
-    }
     if is_bad {
         allowance.note("bad-charset");
     }
