@@ -106,7 +106,7 @@ fn count_words<'py>(py: Python<'py>, words: &Words) -> PyResult<Bound<'py, PyDic
 /// Where the header begins, and (start, stop, name) of each field; None if it is left to Python.
 #[pyfunction]
 fn find_fields(data: &[u8]) -> Option<(usize, Vec<Span>)> {
-    guard(|| Ok((find_header(data, 0), Raw::new(data)?.find_spans()?.into_owned())))
+    guard(|| Ok((find_header(data), Raw::new(data)?.find_spans()?.into_owned())))
 }
 
 /// How many messages were left to Python in this process, by reason.

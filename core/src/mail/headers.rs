@@ -20,10 +20,10 @@ const CONTENT: [&str; 3] = ["content-type", "content-transfer-encoding", "conten
 const ENCODED: &[u8] = b"=?"; // an encoded word
 const ESCAPES: [&[u8]; 3] = [b"\x1b", b"\x0e", b"~{"]; // of ISO-2022 and HZ
 #[rustfmt::skip]
-const KNOWN: [&[u8]; 21] = [
-    b"content-type", b"content-transfer-encoding", b"content-disposition", b"content-id", b"bcc", b"cc", b"date",
-    b"delivered-to", b"envelope-to", b"from", b"in-reply-to", b"list-id", b"message-id", b"mime-version",
-    b"received", b"references", b"reply-to", b"return-path", b"sender", b"subject", b"to",
+const KNOWN: [&str; 21] = [
+    "content-type", "content-transfer-encoding", "content-disposition", "content-id", "bcc", "cc", "date",
+    "delivered-to", "envelope-to", "from", "in-reply-to", "list-id", "message-id", "mime-version",
+    "received", "references", "reply-to", "return-path", "sender", "subject", "to",
 ];
 
 /// A raw field: start, stop, lower-case name; "" for a line that is not a field.
@@ -70,12 +70,9 @@ fn is_blank(byte: &u8) -> bool {
     matches!(byte, b' ' | b'\t')
 }
 
-/// Offset of the first header line at or after `start`, after a byte order mark and mbox "From " lines.
-pub fn find_header(data: &[u8], start: usize) -> usize {
-    let mut start = start;
-    if from(data, start).starts_with(BYTE_ORDER_MARK) {
-        start += BYTE_ORDER_MARK.len();
-    }
+/// Offset of the first header line, after a byte order mark and mbox "From " lines.
+pub fn find_header(data: &[u8]) -> usize {
+    let mut start = if data.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 };
     for _ in 0..MAX_FROM_LINES {
         let line = from(data, start);
         if !(line.starts_with(b"From ") || line.starts_with(b">From ")) {
@@ -120,7 +117,7 @@ fn has_lone_return(data: &[u8]) -> bool {
 
 /// The raw fields of the top header block, see find_header_fields in Python; None if it is irregular.
 pub fn find_header_fields(data: &[u8]) -> Read<Option<Vec<Span>>> {
-    let start = find_header(data, 0);
+    let start = find_header(data);
     Ok(find_raw_fields(data, start, find_blank_line(data, start)?.0))
 }
 
@@ -150,8 +147,8 @@ fn find_name(line: &[u8]) -> Option<String> {
 }
 
 /// True if a lower-case field name tells a header from text.
-pub fn is_known(name: &[u8]) -> bool {
-    KNOWN.contains(&name) || (name.starts_with(b"x-") && !name.contains(&b' '))
+pub fn is_known(name: &str) -> bool {
+    KNOWN.contains(&name) || name.starts_with("x-")
 }
 
 /// A header block that was read, see HeaderBlock in Python.

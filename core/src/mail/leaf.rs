@@ -32,11 +32,6 @@ const HEAD: usize = 64; // bytes of a file, one of which no text has
 const LEAST_CONTROLS: usize = 8; // of a file of another kind, in its first 512 bytes
 const BEFORE_PDF: usize = 1_024; // bytes of anything before it that viewers skip
 
-/// True of transfer encodings that change nothing.
-pub fn is_identity(encoding: &str) -> bool {
-    matches!(encoding, "" | "7bit" | "8bit" | "binary")
-}
-
 /// A part of which only the header fields are known.
 pub fn begin_part(content: &Parameters, allowance: &mut Allowance) -> Read<Part> {
     let mut part = Part { content_type: "text/plain".to_string(), ..Part::default() };
@@ -110,10 +105,7 @@ fn decode_filename(text: &str, allowance: &mut Allowance) -> Read<String> {
 
 /// The part of these bytes.  Files in it, uuencoded or of TNEF, are rare.
 pub fn read_leaf(part: Part, payload: Cow<'_, [u8]>, allowance: &mut Allowance) -> Read<Part> {
-    let mut payload = payload;
-    if !is_identity(&part.encoding) {
-        payload = decode_transfer(payload, &part.encoding, allowance)?;
-    }
+    let payload = decode_transfer(payload, &part.encoding, allowance)?;
     if payload.starts_with(TNEF) || (part.content_type == "text/plain" && may_have_files(&payload)) {
         return Err(RARE);
     }

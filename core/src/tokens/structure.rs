@@ -355,7 +355,7 @@ fn show_raw(raw: &Raw) -> Read<Vec<u8>> {
     let data = raw.data;
     let most = MAX_LINE_END * MAX_RAW_BYTES;
     let mut kept: Vec<u8> = Vec::with_capacity(data.len().min(2 * most));
-    let mut after = find_header(data, 0);
+    let mut after = find_header(data);
     for (start, stop, name) in raw.find_spans()?.as_ref() {
         if counts_as_evidence(name)? {
             kept.extend_from_slice(data.get(*start..(*stop).min(start + most)).unwrap_or(&[]));
