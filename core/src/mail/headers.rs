@@ -1,4 +1,6 @@
 //! nbspam/mail/headers.py: where the header block starts and ends, its raw lines, its decoded fields.
+//!
+//! A block that is irregular is read by Python.
 
 use super::encoded_words::decode_words;
 use super::message::{Field, Read};
@@ -177,8 +179,10 @@ pub fn read_block(
     }
     let raw = between(data, start, stop);
     let fields = split_fields(data, spans.unwrap_or_default(), &mut block.sizes);
-    let is_plain = raw.is_ascii() && !has_escapes(raw) && memmem::find(raw, ENCODED).is_none();
+    let is_plain = raw.is_ascii() && !has_escapes(raw) && !has_words(raw);
     let is_regular = is_plain || fields.iter().all(|(_, value)| is_decoded_here(value));
+    let is_eight_bit = |(_, value): &(String, Vec<u8>)| !value.is_ascii() && !has_words(value);
+    let has_eight_bit = !is_plain && fields.iter().any(is_eight_bit);
     if spans.is_none() || !is_regular || fields.len() > MAX_HEADER_LINES || memchr(b'\0', raw).is_some() {
         let given = (between(data, start, body), 0, stop - start, body - start);
         let found: HeaderBlock = allowance.ask(HEADERS, "read_block", given)?;
@@ -189,9 +193,22 @@ pub fn read_block(
         if CONTENT.contains(&name.as_str()) {
             block.content.entry(name.clone()).or_insert_with(|| latin_1(&value));
         }
-        block.fields.push((name, if is_plain { latin_1(&value) } else { decode_value(&value, allowance)? }));
+        let is_encoded = !is_plain && has_words(&value);
+        let text = if is_encoded {
+            decode_words(&value, allowance)?
+        } else {
+            String::from_utf8(value).unwrap_or_default()
+        };
+        block.fields.push((name, text));
+    }
+    if has_eight_bit {
+        allowance.note("8bit-header");
     }
     Ok(block)
+}
+
+fn has_words(data: &[u8]) -> bool {
+    memmem::find(data, ENCODED).is_some()
 }
 
 fn has_escapes(data: &[u8]) -> bool {
@@ -201,17 +218,7 @@ fn has_escapes(data: &[u8]) -> bool {
 /// True of a value that is ASCII, UTF-8 or has encoded words.
 fn is_decoded_here(value: &[u8]) -> bool {
     let is_sound = if value.is_ascii() { !has_escapes(value) } else { std::str::from_utf8(value).is_ok() };
-    is_sound || memmem::find(value, ENCODED).is_some()
-}
-
-fn decode_value(value: &[u8], allowance: &mut Allowance) -> Read<String> {
-    if memmem::find(value, ENCODED).is_some() {
-        return decode_words(value, allowance);
-    }
-    if !value.is_ascii() {
-        allowance.note("8bit-header");
-    }
-    Ok(String::from_utf8_lossy(value).into_owned())
+    is_sound || has_words(value)
 }
 
 /// The raw fields, unfolded.
