@@ -1,7 +1,6 @@
 //! Mail and pages as dictionaries of Python, so that tests compare all that both readers read of them.
 
 use crate::guard;
-use crate::mail::headers::find_header_fields;
 use crate::mail::html::read_html;
 use crate::mail::message::{Html, Message, Raw};
 use crate::mail::parse;
@@ -10,7 +9,7 @@ use pyo3::prelude::*;
 /// The fields of a Message, by name; None if it is left to Python.
 #[pyfunction]
 pub fn parse_for_test(py: Python<'_>, data: &[u8]) -> Option<Message> {
-    py.allow_threads(|| guard(|| parse(&Raw { data, spans: find_header_fields(data) })))
+    py.allow_threads(|| guard(|| parse(&Raw::new(data)?)))
 }
 
 /// What a page of HTML holds, by the names of Html in Python; None if it is left to Python.

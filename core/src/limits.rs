@@ -61,19 +61,24 @@ impl Allowance {
         A: for<'py> IntoPyObject<'py, Target = PyTuple>,
     {
         note_asked(module, function);
-        let (found, theirs, defects) = run(|py| {
+        let found = run(|py| {
             let theirs = match self.theirs.take() {
                 Some(theirs) => theirs.into_bound(py),
                 None => py.import("nbspam.limits")?.getattr("Allowance")?.call0()?,
             };
             theirs.setattr("defects", self.defects.as_slice())?;
+            theirs.setattr("header_bytes", self.header_bytes)?;
+            theirs.setattr("encoded_words", self.encoded_words)?;
             let given = arguments.into_pyobject(py).map_err(Into::into)?.into_bound().into_any();
             let every = given.try_iter()?.chain([Ok(theirs.clone())]).collect::<PyResult<Vec<_>>>()?;
             let found = py.import(module)?.getattr(function)?.call1(PyTuple::new(py, every)?)?.extract()?;
             let found = theirs.getattr("failures")?.is_empty()?.then_some(found);
-            Ok((found, theirs.clone().unbind(), theirs.getattr("defects")?.extract()?))
+            self.defects = theirs.getattr("defects")?.extract()?;
+            self.header_bytes = theirs.getattr("header_bytes")?.extract()?;
+            self.encoded_words = theirs.getattr("encoded_words")?.extract()?;
+            self.theirs = Some(theirs.unbind());
+            Ok(found)
         })?;
-        (self.theirs, self.defects) = (Some(theirs), defects);
         found.ok_or(LeftToPython("failure-in-python"))
     }
 }

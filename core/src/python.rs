@@ -5,7 +5,7 @@ use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 use pyo3::types::{PyString, PyTuple};
 use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// What the function of a module of nbspam returns.
 pub fn call<T, A>(module: &str, function: &str, arguments: A) -> Read<T>
@@ -20,15 +20,19 @@ where
 /// How often a function of Python was asked, by its name.
 static ASKED: Mutex<BTreeMap<String, u64>> = Mutex::new(BTreeMap::new());
 
+/// The value that a lock guards, also after a panic.
+pub fn hold<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
+    lock.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 pub fn note_asked(module: &str, function: &str) {
-    let mut asked = ASKED.lock().unwrap_or_else(PoisonError::into_inner);
-    *asked.entry(format!("{module}.{function}")).or_default() += 1;
+    *hold(&ASKED).entry(format!("{module}.{function}")).or_default() += 1;
 }
 
 /// How often the core asked each function of Python in this process.
 #[pyfunction]
 pub fn count_asked() -> BTreeMap<String, u64> {
-    ASKED.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    hold(&ASKED).clone()
 }
 
 /// What some work in Python returns.
@@ -41,14 +45,14 @@ static INTERRUPT: Mutex<Option<PyErr>> = Mutex::new(None);
 
 fn keep_interrupt(py: Python, error: PyErr) -> LeftToPython {
     if !error.is_instance_of::<PyException>(py) {
-        *INTERRUPT.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+        *hold(&INTERRUPT) = Some(error);
     }
     LeftToPython("error-in-python")
 }
 
 /// Raise what ended work in Python and is no fault: the caller of the core has to see it.
 pub fn check_interrupt() -> PyResult<()> {
-    INTERRUPT.lock().unwrap_or_else(PoisonError::into_inner).take().map_or(Ok(()), Err)
+    hold(&INTERRUPT).take().map_or(Ok(()), Err)
 }
 
 /// What a method of `str` without arguments returns.

@@ -152,6 +152,11 @@ def test_header_fields_are_found_alike() -> None:
 
 
 @needs_core
+def test_defects_of_a_header_are_in_the_same_order() -> None:
+    assert find_difference("Subject: ä\nTo: =?utf-8?q?=E4x?= a\nFrom: b@c.example\n\nx\n".encode()) == ""
+
+
+@needs_core
 def test_counted_tokens_are_the_same() -> None:
     for path in MESSAGES:
         data = path.read_bytes()

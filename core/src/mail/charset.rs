@@ -1,5 +1,6 @@
 //! nbspam/mail/charset.py: bytes of text to str.  UTF-8, ASCII and windows-1252 are read here, others by Python.
 
+use super::headers::latin_1;
 use super::message::Read;
 use crate::limits::Allowance;
 use crate::python::call;
@@ -13,11 +14,6 @@ const COMMON: [(&str, &str); 15] = [
     ("iso-8859-2", "iso8859_2"), ("iso-8859-15", "iso8859_15"), ("windows-1251", "cp1251"), ("koi8-r", "koi8_r"),
     ("gb2312", "gb18030"), ("big5", "big5hkscs"), ("ks_c_5601-1987", "cp949"), ("euc-kr", "cp949"),
     ("iso-2022-jp", "iso2022_jp_ext"), ("shift_jis", "cp932"),
-];
-/// Names from programs that did not know the charset.
-const EMPTY: [&str; 10] = [
-    "", "x-unknown", "unknown", "unknown-8bit", "default", "default-charset", "x-user-defined", "none",
-    "binary", "8bit",
 ];
 /// These bytes in windows-1252; the five undefined ones are control characters, as in browsers.
 const WINDOWS_C1: &str = "€\u{81}‚ƒ„…†‡ˆ‰Š‹Œ\u{8d}Ž\u{8f}\u{90}‘’“”•–—˜™š›œ\u{9d}žŸ";
@@ -38,15 +34,13 @@ fn is_stateful(codec: &str) -> bool {
 /// The text of bytes declared as `label` (lower-case, "" if nothing is declared).
 pub fn decode(payload: &[u8], label: &str, allowance: &mut Allowance) -> Read<String> {
     let codec = look_up_codec(label)?;
-    let is_special = memchr2(b'\x1b', b'\0', payload).is_some() || is_stateful(&codec);
+    let is_unknown = codec.is_empty() && !label.is_empty();
+    let is_special = is_unknown || is_stateful(&codec) || memchr2(b'\x1b', b'\0', payload).is_some();
     let found = if is_special { None } else { decode_common(payload, &codec) };
     let Some((text, is_bad)) = found else {
         let (text, _): (String, String) = allowance.ask(CHARSET, "decode", (payload, label))?;
         return Ok(text);
     };
-    if codec.is_empty() && !EMPTY.contains(&label.replace('_', "-").as_str()) {
-        allowance.note("unknown-charset");
-    }
     if is_bad {
         allowance.note("bad-charset");
     }
@@ -78,20 +72,13 @@ pub fn windows_1252(byte: u8) -> char {
     }
 }
 
-/// The text of a raw header value, which may have the escapes of ISO-2022 and HZ.
-pub fn decode_raw(payload: &[u8], label: &str, allowance: &mut Allowance) -> Read<String> {
+/// The text of a header field around encoded words, which may have the escapes of ISO-2022 and HZ.
+pub fn decode_raw(payload: &[u8], allowance: &mut Allowance) -> Read<String> {
     let is_plain = payload.is_ascii() && !payload.iter().any(|byte| matches!(byte, b'\x1b' | b'~' | b'\0'));
-    if is_plain && label.is_empty() {
-        return Ok(payload.iter().map(|byte| char::from(*byte)).collect());
+    if is_plain {
+        return Ok(latin_1(payload));
     }
-    allowance.ask(CHARSET, "decode_raw", (payload, label))
-}
-
-/// The values of raw 8-bit header fields that are not UTF-8, in one codec.  label : of the body, lower-case
-pub fn decode_legacy(values: &[&[u8]], label: &str, allowance: &mut Allowance) -> Read<Vec<String>> {
-    let sample = values.join(&b' ');
-    let codec: String = allowance.ask(CHARSET, "choose_header_codec", (sample.as_slice(), label))?;
-    values.iter().map(|value| call(CHARSET, "decode_with", (codec.as_str(), *value))).collect()
+    allowance.ask(CHARSET, "decode_raw", (payload, ""))
 }
 
 /// The charset an HTML page names for itself, "" if none.

@@ -1,30 +1,32 @@
 //! nbspam/mail/headers.py: where the header block starts and ends, its raw lines, its decoded fields.
+//!
+//! A block that is irregular is read by Python.
 
-use super::charset::{decode_legacy, decode_raw};
 use super::encoded_words::decode_words;
-use super::message::{Field, Read, RARE};
+use super::message::{Field, Read};
 use super::transfer::is_white;
 use crate::limits::{
     Allowance, MAX_FIELD_NAME, MAX_FROM_LINES, MAX_HEADER_BYTES, MAX_HEADER_LINES, MAX_PARAMETERS,
     MAX_PARAMETER_BYTES,
 };
-use crate::text::{is_space, partition, rpartition, split_space};
-use memchr::{memchr, memmem, memrchr};
+use crate::python::call;
+use crate::text::{first, is_space, partition, rpartition, split_space};
+use memchr::{memchr, memchr_iter, memmem};
+use pyo3::prelude::*;
 use std::borrow::Cow;
 use std::collections::btree_map::{BTreeMap, Entry};
 
+const HEADERS: &str = "nbspam.mail.headers";
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 const CONTENT: [&str; 3] = ["content-type", "content-transfer-encoding", "content-disposition"];
-const ENCODED: [&[u8]; 4] = [b"=?", b"\x1b", b"\x0e", b"~{"]; // an encoded word, the escapes of ISO-2022 and HZ
+const ENCODED: &[u8] = b"=?"; // an encoded word
+const ESCAPES: [&[u8]; 3] = [b"\x1b", b"\x0e", b"~{"]; // of ISO-2022 and HZ
 #[rustfmt::skip]
-const KNOWN: [&[u8]; 21] = [
-    b"content-type", b"content-transfer-encoding", b"content-disposition", b"content-id", b"bcc", b"cc", b"date",
-    b"delivered-to", b"envelope-to", b"from", b"in-reply-to", b"list-id", b"message-id", b"mime-version",
-    b"received", b"references", b"reply-to", b"return-path", b"sender", b"subject", b"to",
+const KNOWN: [&str; 21] = [
+    "content-type", "content-transfer-encoding", "content-disposition", "content-id", "bcc", "cc", "date",
+    "delivered-to", "envelope-to", "from", "in-reply-to", "list-id", "message-id", "mime-version",
+    "received", "references", "reply-to", "return-path", "sender", "subject", "to",
 ];
-const MAX_JUNK_LINES: usize = 2;
-const MAX_JUNK_CHARACTERS: usize = 200;
-const NAME_BYTES: usize = 100; // of a line, in which a well-known name is looked for
 
 /// A raw field: start, stop, lower-case name; "" for a line that is not a field.
 pub type Span = (usize, usize, String);
@@ -70,12 +72,9 @@ fn is_blank(byte: &u8) -> bool {
     matches!(byte, b' ' | b'\t')
 }
 
-/// Offset of the first header line at or after `start`, after a byte order mark and mbox "From " lines.
-pub fn find_header(data: &[u8], start: usize) -> usize {
-    let mut start = start;
-    if from(data, start).starts_with(BYTE_ORDER_MARK) {
-        start += BYTE_ORDER_MARK.len();
-    }
+/// Offset of the first header line, after a byte order mark and mbox "From " lines.
+pub fn find_header(data: &[u8]) -> usize {
+    let mut start = if data.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 };
     for _ in 0..MAX_FROM_LINES {
         let line = from(data, start);
         if !(line.starts_with(b"From ") || line.starts_with(b">From ")) {
@@ -98,209 +97,69 @@ fn skip_line(data: &[u8], start: usize) -> usize {
 }
 
 /// (end of the header lines, start of the body): the first empty line at or after `start`.
-pub fn find_blank_line(data: &[u8], start: usize) -> (usize, usize) {
-    let rest = from(data, start);
-    if rest.starts_with(b"\n") || rest.starts_with(b"\r") {
-        return (start, start + if rest.starts_with(b"\r\n") { 2 } else { 1 });
+pub fn find_blank_line(data: &[u8], start: usize) -> Read<(usize, usize)> {
+    let (rest, end) = (from(data, start), data.len());
+    if rest.starts_with(b"\n") {
+        return Ok((start, start + 1));
     }
-    let end = data.len();
-    let stop = memmem::find(rest, b"\n\n").map(|at| start + at);
-    let mut found = stop.map_or((end, end), |stop| (stop + 1, stop + 2));
-    if memchr(b'\r', between(data, start, found.0)).is_none() {
-        return found;
+    let mut found = memmem::find(rest, b"\n\n").map_or((end, end), |at| (start + at + 1, start + at + 2));
+    if let Some(at) = memmem::find(between(data, start, found.1), b"\n\r\n") {
+        found = (start + at + 1, start + at + 3);
     }
-    for blank in [&b"\n\r\n"[..], b"\n\r\r\n"] {
-        if let Some(at) = memmem::find(between(data, start, found.0 + 2), blank) {
-            found = (start + at + 1, start + at + blank.len());
-        }
+    if rest.starts_with(b"\r") || has_lone_return(between(data, start, found.1)) {
+        return call(HEADERS, "find_blank_line", (data, start));
     }
-    if let Some(at) = memmem::find(between(data, start, found.0), b"\r\r") {
-        let twice = start + at;
-        if memchr(b'\n', between(data, start, twice + 3)).is_none() {
-            found = (twice + 1, twice + 2); // every line ends with a CR alone
-        }
-    }
-    found
+    Ok(found)
 }
 
-/// The raw fields of the top header block, see find_header_fields in Python.
-pub fn find_header_fields(data: &[u8]) -> Vec<Span> {
-    let start = find_header(data, 0);
-    find_raw_fields(data, start, find_blank_line(data, start).0)
+/// True if a CR is not a part of CRLF.
+fn has_lone_return(data: &[u8]) -> bool {
+    memchr_iter(b'\r', data).any(|at| data.get(at + 1) != Some(&b'\n'))
 }
 
-/// Spans of the fields in data[start:stop], up to the first line that ends the block.
-pub fn find_raw_fields(data: &[u8], start: usize, stop: usize) -> Vec<Span> {
+/// The raw fields of the top header block, see find_header_fields in Python; None if it is irregular.
+pub fn find_header_fields(data: &[u8]) -> Read<Option<Vec<Span>>> {
+    let start = find_header(data);
+    Ok(find_raw_fields(data, start, find_blank_line(data, start)?.0))
+}
+
+/// Spans of the fields in data[start:stop]; None if a line is not a field, or if Python may not read all of them.
+pub fn find_raw_fields(data: &[u8], start: usize, stop: usize) -> Option<Vec<Span>> {
     let mut fields: Vec<Span> = Vec::new();
-    let limit = find_limit(data, start, stop);
-    let lines = split_lines(between(data, start, limit));
-    let mut last_known = None;
-    let mut junk = 0;
     let mut position = start;
-    for (number, raw) in lines.iter().enumerate() {
-        let end = position + raw.len();
-        let follows_feed = position.checked_sub(1).and_then(|before| data.get(before)) == Some(&b'\n');
-        let is_empty = *raw == b"\r" && follows_feed; // not the rest of a CR CR LF
-        let is_folded = matches!(raw.first(), Some(b' ' | b'\t' | b'\r' | b'\n')) && !is_empty;
+    while position < stop {
+        let line = between(data, position, stop);
+        let end = memchr(b'\n', line).map_or(stop, |feed| position + feed + 1);
         match fields.last_mut() {
-            Some(last) if is_folded => last.1 = end,
-            last => {
-                let is_first = last.is_none();
-                let name = find_name(raw);
-                if name.is_empty() && (is_empty || has_text(raw)) {
-                    junk += 1;
-                    if junk == 1 {
-                        last_known = find_last_known(&lines);
-                    }
-                    if is_first || last_known < Some(number) || !may_skip(junk, raw) {
-                        return fields;
-                    }
-                }
-                fields.push((position, end, name));
-            }
+            Some(last) if line.first().is_some_and(is_blank) => last.1 = end,
+            _ => fields.push((position, end, find_name(line)?)),
         }
         position = end;
     }
-    if limit < stop {
-        fields.push((limit, stop, String::new()));
-    }
-    fields
+    let is_long = stop.saturating_sub(start) > MAX_HEADER_BYTES;
+    (!is_long && !has_lone_return(between(data, start, stop))).then_some(fields)
 }
 
-/// Where reading a block stops: at the last line end within MAX_HEADER_BYTES.
-fn find_limit(data: &[u8], start: usize, stop: usize) -> usize {
-    let limit = start + MAX_HEADER_BYTES;
-    if stop <= limit {
-        return stop;
-    }
-    let block = between(data, start, limit);
-    let line_end = memrchr(b'\n', block).max(memrchr(b'\r', block));
-    line_end.map_or(limit, |end| start + end + 1)
-}
-
-/// `bytes.splitlines(keepends=True)`
-fn split_lines(data: &[u8]) -> Vec<&[u8]> {
-    let mut lines = Vec::new();
-    let mut rest = data;
-    while !rest.is_empty() {
-        let end = memchr::memchr2(b'\n', b'\r', rest).map_or(rest.len(), |at| {
-            let is_pair = rest.get(at..at + 2) == Some(b"\r\n");
-            at + if is_pair { 2 } else { 1 }
-        });
-        let (line, after) = rest.split_at(end);
-        lines.push(line);
-        rest = after;
-    }
-    lines
-}
-
-fn has_text(raw: &[u8]) -> bool {
-    raw.iter().any(|byte| !matches!(byte, b' ' | b'\t' | b'\r' | b'\n'))
-}
-
-/// The lower-case name of the field that a line begins; "" if it begins none.
-fn find_name(raw: &[u8]) -> String {
-    let blanks = raw.iter().take_while(|byte| is_blank(byte)).count(); // before the first field of a block
-    let line = between(from(raw, blanks), 0, MAX_FIELD_NAME + 1);
-    let Some(colon) = memchr(b':', line) else { return String::new() };
-    let name = trim_blanks(between(line, 0, colon));
-    let is_name = name.iter().all(u8::is_ascii_graphic);
-    String::from_utf8(if is_name { name.to_ascii_lowercase() } else { Vec::new() }).unwrap_or_default()
-}
-
-/// Index of the last line that is a well-known field.
-fn find_last_known(lines: &[&[u8]]) -> Option<usize> {
-    lines.iter().rposition(|line| {
-        let line = line.get(..NAME_BYTES).unwrap_or(line);
-        let name = line.split(|byte| *byte == b':').next().unwrap_or(&[]);
-        is_known(&name.to_ascii_lowercase())
-    })
+/// The lower-case name of the field that a line begins.
+fn find_name(line: &[u8]) -> Option<String> {
+    let line = between(line, 0, MAX_FIELD_NAME + 1);
+    let name = between(line, 0, memchr(b':', line)?);
+    let name = between(name, 0, name.iter().rposition(|byte| !is_blank(byte))? + 1);
+    name.iter().all(u8::is_ascii_graphic).then(|| latin_1(&name.to_ascii_lowercase()))
 }
 
 /// True if a lower-case field name tells a header from text.
-pub fn is_known(name: &[u8]) -> bool {
-    KNOWN.contains(&name) || (name.starts_with(b"x-") && !name.contains(&b' '))
+pub fn is_known(name: &str) -> bool {
+    KNOWN.contains(&name) || name.starts_with("x-")
 }
 
-/// True if this line is short enough to be skipped and cannot be the delimiter of a part.
-fn may_skip(junk: usize, line: &[u8]) -> bool {
-    junk <= MAX_JUNK_LINES && line.len() <= MAX_JUNK_CHARACTERS && !line.starts_with(b"--")
-}
-
-/// A header block that was read.
-///
-/// fields  : (lower-case name, unfolded and decoded value) in order
-/// sizes   : bytes of each as it was sent, with one line end
-/// content : raw values of the first Content-Type, -Transfer-Encoding and -Disposition
-/// body    : offset of the text after the block
-#[derive(Debug, Default)]
+/// A header block that was read, see HeaderBlock in Python.
+#[derive(Debug, Default, FromPyObject)]
 pub struct HeaderBlock {
     pub fields: Vec<Field>,
     pub sizes: Vec<usize>,
-    pub content: Vec<(String, Vec<u8>)>,
+    pub content: Parameters,
     pub body: usize,
-}
-
-/// A field whose value is not decoded.
-type RawField = (String, Vec<u8>);
-
-impl HeaderBlock {
-    /// A raw value of `content`.
-    pub fn get(&self, name: &str) -> Option<&[u8]> {
-        self.content.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_slice())
-    }
-
-    /// The charset that Content-Type declares, lower-case, perhaps "".
-    fn find_body_charset(&self, allowance: &mut Allowance) -> Read<String> {
-        let value = self.get("content-type").unwrap_or_default();
-        Ok(get_parameter(&parse_parameters(value, allowance)?.1, "charset").to_lowercase())
-    }
-
-    /// Decode encoded words, escapes and raw 8-bit values: those as UTF-8, else all in one charset.
-    fn decode_values(&mut self, fields: Vec<RawField>, allowance: &mut Allowance) -> Read<()> {
-        let is_eight_bit = |value: &[u8]| !value.is_ascii() && memmem::find(value, b"=?").is_none();
-        let has_eight_bit = fields.iter().any(|(_, value)| is_eight_bit(value));
-        let mut legacy: Vec<(usize, Vec<u8>)> = Vec::new();
-        for (number, (name, value)) in fields.into_iter().enumerate() {
-            let text = if memmem::find(&value, b"=?").is_some() {
-                decode_words(&value, allowance)?
-            } else if value.is_ascii() && ENCODED.iter().any(|mark| memmem::find(&value, mark).is_some()) {
-                self.decode_escapes(&name, &value, allowance)?
-            } else {
-                String::from_utf8(value).unwrap_or_else(|error| {
-                    legacy.push((number, error.into_bytes()));
-                    String::new()
-                })
-            };
-            self.fields.push((name, text));
-        }
-        if has_eight_bit {
-            allowance.note("8bit-header");
-        }
-        if legacy.is_empty() {
-            return Ok(());
-        }
-        let charset = self.find_body_charset(allowance)?;
-        let values: Vec<&[u8]> = legacy.iter().map(|(_, value)| value.as_slice()).collect();
-        for ((number, _), text) in legacy.iter().zip(decode_legacy(&values, &charset, allowance)?) {
-            if let Some((_, value)) = self.fields.get_mut(*number) {
-                *value = text;
-            }
-        }
-        Ok(())
-    }
-
-    /// A value that has escapes of ISO-2022 or HZ; for parameters as UTF-8, since escapes hide quotes.
-    fn decode_escapes(&mut self, name: &str, value: &[u8], allowance: &mut Allowance) -> Read<String> {
-        let charset = self.find_body_charset(allowance)?;
-        let text = decode_raw(value, &charset, allowance)?;
-        for (known, own) in &mut self.content {
-            if known == name && own == value {
-                *own = text.as_bytes().to_vec();
-            }
-        }
-        Ok(text)
-    }
 }
 
 /// Read the fields in data[start:stop]; the text after the empty line begins at `body`.
@@ -311,7 +170,7 @@ pub fn read_block(
     start: usize,
     stop: usize,
     body: usize,
-    spans: &[Span],
+    spans: Option<&[Span]>,
     allowance: &mut Allowance,
 ) -> Read<HeaderBlock> {
     let mut block = HeaderBlock { body, ..HeaderBlock::default() };
@@ -319,49 +178,53 @@ pub fn read_block(
         return Ok(block);
     }
     let raw = between(data, start, stop);
-    if is_rare(raw) {
-        return Err(RARE);
+    let fields = split_fields(data, spans.unwrap_or_default(), &mut block.sizes);
+    let is_plain = raw.is_ascii() && !has_escapes(raw) && !has_words(raw);
+    let is_regular = is_plain || fields.iter().all(|(_, value)| is_decoded_here(value));
+    let is_eight_bit = |(_, value): &(String, Vec<u8>)| !value.is_ascii() && !has_words(value);
+    let has_eight_bit = !is_plain && fields.iter().any(is_eight_bit);
+    if spans.is_none() || !is_regular || fields.len() > MAX_HEADER_LINES || memchr(b'\0', raw).is_some() {
+        let given = (between(data, start, body), 0, stop - start, body - start);
+        let found: HeaderBlock = allowance.ask(HEADERS, "read_block", given)?;
+        return Ok(HeaderBlock { body: start + found.body, ..found });
     }
     allowance.header_bytes -= raw.len() as i64;
-    let end = spans.last().map_or(start, |(_, end, _)| *end);
-    if spans.iter().any(|(_, _, name)| name.is_empty()) {
-        allowance.note("bad-header");
-    }
-    if end < stop {
-        block.body = end;
-        allowance.note("no-header-end");
-    }
-    let fields = split_fields(data, spans, &mut block.sizes);
-    if fields.len() > MAX_HEADER_LINES {
-        return Err(RARE);
-    }
-    for (name, value) in &fields {
-        if CONTENT.contains(&name.as_str()) && block.get(name).is_none() {
-            block.content.push((name.clone(), value.clone()));
+    for (name, value) in fields {
+        if CONTENT.contains(&name.as_str()) {
+            block.content.entry(name.clone()).or_insert_with(|| latin_1(&value));
         }
+        let is_encoded = !is_plain && has_words(&value);
+        let text = if is_encoded {
+            decode_words(&value, allowance)?
+        } else {
+            String::from_utf8(value).unwrap_or_default()
+        };
+        block.fields.push((name, text));
     }
-    if raw.is_ascii() && !ENCODED.iter().any(|mark| memmem::find(raw, mark).is_some()) {
-        block.fields = fields.into_iter().map(|(name, value)| (name, latin_1(&value))).collect();
-    } else {
-        block.decode_values(fields, allowance)?;
+    if has_eight_bit {
+        allowance.note("8bit-header");
     }
     Ok(block)
 }
 
-/// True of a block that is too long, begins with a blank, ends with an empty line, or has NUL in it.
-fn is_rare(raw: &[u8]) -> bool {
-    let is_end = |byte: &u8| matches!(byte, b'\r' | b'\n');
-    let ends = from(raw, raw.iter().rposition(|byte| !is_end(byte)).unwrap_or(0));
-    raw.len() > MAX_HEADER_BYTES
-        || raw.first().is_some_and(|byte| is_blank(byte) || is_end(byte))
-        || memmem::find(ends, b"\n\r").is_some()
-        || memchr(b'\0', raw).is_some()
+fn has_words(data: &[u8]) -> bool {
+    memmem::find(data, ENCODED).is_some()
 }
 
-/// The raw fields, unfolded; lines that are none are left out.
-fn split_fields(data: &[u8], spans: &[Span], sizes: &mut Vec<usize>) -> Vec<RawField> {
+fn has_escapes(data: &[u8]) -> bool {
+    ESCAPES.iter().any(|mark| memmem::find(data, mark).is_some())
+}
+
+/// True of a value that is ASCII, UTF-8 or has encoded words.
+fn is_decoded_here(value: &[u8]) -> bool {
+    let is_sound = if value.is_ascii() { !has_escapes(value) } else { std::str::from_utf8(value).is_ok() };
+    is_sound || has_words(value)
+}
+
+/// The raw fields, unfolded.
+fn split_fields(data: &[u8], spans: &[Span], sizes: &mut Vec<usize>) -> Vec<(String, Vec<u8>)> {
     let mut fields = Vec::with_capacity(spans.len());
-    for (first, last, name) in spans.iter().filter(|(_, _, name)| !name.is_empty()) {
+    for (first, last, name) in spans {
         let mut line = unify_line_ends(between(data, *first, *last)).into_owned();
         line.retain(|byte| *byte != b'\n');
         sizes.push(line.len() + 1);
@@ -380,14 +243,14 @@ pub fn get_parameter<'a>(parameters: &'a Parameters, name: &str) -> &'a str {
 }
 
 /// "text/plain" and its parameters; of duplicates the first.  Nothing after MAX_PARAMETER_BYTES is read.
-pub fn parse_parameters(value: &[u8], allowance: &mut Allowance) -> Read<(String, Parameters)> {
-    let value = latin_1(between(value, 0, MAX_PARAMETER_BYTES));
-    let (head, _, rest) = partition(&value, ";");
+pub fn parse_parameters(value: &str, allowance: &mut Allowance) -> Read<(String, Parameters)> {
+    let value = first(value, MAX_PARAMETER_BYTES);
+    let (head, _, rest) = partition(value, ";");
     let mut words = split_space(head);
     let kind = words.next().unwrap_or_default().trim_matches(['"', '\'', ',']).to_lowercase();
     // RFC 2231, an escape, or the first semicolon is missing.
     if value.contains(['*', '\\']) || words.any(|word| word.contains('=')) {
-        return allowance.ask("nbspam.mail.headers", "parse_parameters", (&value,));
+        return allowance.ask(HEADERS, "parse_parameters", (value,));
     }
     let mut parameters = Parameters::new();
     for (name, text) in split_pairs(rest) {

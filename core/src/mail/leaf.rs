@@ -2,7 +2,7 @@
 
 use super::charset::{decode, find_page_charset, look_up_codec};
 use super::encoded_words::decode_words;
-use super::headers::{between, get_parameter, latin_1, parse_parameters, to_bytes, trim_start, HeaderBlock};
+use super::headers::{between, get_parameter, parse_parameters, to_bytes, trim_start, Parameters};
 use super::message::{Document, Part, Read, RARE};
 use super::transfer::{decode_transfer, normalise_encoding};
 use crate::limits::Allowance;
@@ -23,30 +23,22 @@ const ZIP: &[u8] = b"PK\x03\x04";
 const PDF: &[u8] = b"%PDF";
 const OLE: &[u8] = b"\xd0\xcf\x11\xe0";
 const TNEF: &[u8] = b"\x78\x9f\x3e\x22";
-const FILE_STARTS: [&[u8]; 10] =
-    [b"MZ", ZIP, PDF, b"\x89PNG", b"\xff\xd8\xff", b"GIF8", OLE, b"Rar!", b"7z\xbc\xaf", b"\x1f\x8b\x08"];
 const HTML_STARTS: [&str; 9] =
     ["<html", "<!doctype html", "<head", "<body", "<table", "<div", "<center", "<font", "<meta"];
 const HTML_FILE_STARTS: [&[u8]; 7] =
     [b"<html", b"<!doctype html", b"<head", b"<body", b"<script", b"<meta", b"<svg"];
 const PAGE_ENDINGS: [&str; 7] = [".htm", ".html", ".shtml", ".xhtml", ".xht", ".svg", ".hta"];
 const HEAD: usize = 64; // bytes of a file, one of which no text has
-const LEAST_CONTROLS: usize = 8; // of a file of another kind, and one in 25 of its first bytes
+const LEAST_CONTROLS: usize = 8; // of a file of another kind, in its first 512 bytes
 const BEFORE_PDF: usize = 1_024; // bytes of anything before it that viewers skip
 
-/// True of transfer encodings that change nothing.
-pub fn is_identity(encoding: &str) -> bool {
-    matches!(encoding, "" | "7bit" | "8bit" | "binary")
-}
-
 /// A part of which only the header fields are known.
-pub fn begin_part(content: &HeaderBlock, allowance: &mut Allowance) -> Read<Part> {
+pub fn begin_part(content: &Parameters, allowance: &mut Allowance) -> Read<Part> {
     let mut part = Part { content_type: "text/plain".to_string(), ..Part::default() };
     if let Some(value) = content.get("content-type") {
         read_type(&mut part, value, allowance)?;
     }
-    part.encoding =
-        normalise_encoding(&latin_1(content.get("content-transfer-encoding").unwrap_or_default()));
+    part.encoding = normalise_encoding(get_parameter(content, "content-transfer-encoding"));
     if let Some(value) = content.get("content-disposition").filter(|value| !value.is_empty()) {
         let (head, parameters) = parse_parameters(value, allowance)?;
         part.disposition = if head == "inline" { "inline" } else { "attachment" }.to_string();
@@ -61,7 +53,7 @@ pub fn begin_part(content: &HeaderBlock, allowance: &mut Allowance) -> Read<Part
     Ok(part)
 }
 
-fn read_type(part: &mut Part, value: &[u8], allowance: &mut Allowance) -> Read<()> {
+fn read_type(part: &mut Part, value: &str, allowance: &mut Allowance) -> Read<()> {
     let (head, parameters) = parse_parameters(value, allowance)?;
     part.declared_charset = get_parameter(&parameters, "charset").to_lowercase();
     let (main, _, sub) = partition(&head, "/");
@@ -113,10 +105,7 @@ fn decode_filename(text: &str, allowance: &mut Allowance) -> Read<String> {
 
 /// The part of these bytes.  Files in it, uuencoded or of TNEF, are rare.
 pub fn read_leaf(part: Part, payload: Cow<'_, [u8]>, allowance: &mut Allowance) -> Read<Part> {
-    let mut payload = payload;
-    if !is_identity(&part.encoding) {
-        payload = decode_transfer(payload, &part.encoding, allowance)?;
-    }
+    let payload = decode_transfer(payload, &part.encoding, allowance)?;
     if payload.starts_with(TNEF) || (part.content_type == "text/plain" && may_have_files(&payload)) {
         return Err(RARE);
     }
@@ -135,12 +124,8 @@ fn read_payload(mut part: Part, payload: &[u8], allowance: &mut Allowance) -> Re
     part.size_bytes = payload.len();
     part.payload_magic = between(payload, 0, 16).to_vec();
     let is_text = kind.starts_with("text/") || kind.starts_with("message/");
-    if CARDS.contains(&kind.as_str()) {
+    if CARDS.contains(&kind.as_str()) || (is_text && may_be_file(payload)) {
         return Err(RARE);
-    }
-    if is_text && is_file(payload)? {
-        part.document = Some(read_document(payload, allowance)?);
-        return Ok(part);
     }
     let is_page = kind == "text/html" || is_hidden_page(&part, payload)?;
     let is_shown = is_page || (kind == "text/plain" && part.disposition != "attachment");
@@ -164,23 +149,11 @@ fn is_no_text(byte: &u8) -> bool {
     *byte < 32 && !b"\x07\x08\t\n\x0b\x0c\r\x0e\x0f\x1b".contains(byte)
 }
 
-/// True if a part that is declared as text is a file: `MZ` or `GIF89a` may begin a sentence.
-fn is_file(payload: &[u8]) -> Read<bool> {
+/// True if a part that is declared as text may be a file, or UTF-16.
+fn may_be_file(payload: &[u8]) -> bool {
     let head = trim_start(between(payload, 0, HEAD));
-    let is_pdf = head.starts_with(PDF);
-    if is_pdf && memmem::find(payload, b" obj").is_none() {
-        return Ok(false);
-    }
-    if is_pdf || (FILE_STARTS.iter().any(|start| head.starts_with(start)) && head.iter().any(is_no_text)) {
-        return Ok(!call::<bool, _>("nbspam.mail.leaf", "is_prose", (payload,))?);
-    }
-    let sample = between(payload, 0, 512);
-    let controls = sample.iter().filter(|byte| is_no_text(byte) && **byte != 0).count();
-    if controls < LEAST_CONTROLS.max(sample.len() / 25) {
-        Ok(false)
-    } else {
-        Err(RARE) // a file, or UTF-16
-    }
+    let controls = between(payload, 0, 512).iter().filter(|byte| is_no_text(byte) && **byte != 0);
+    head.starts_with(PDF) || head.iter().any(is_no_text) || controls.count() >= LEAST_CONTROLS
 }
 
 /// What is in a file; an empty Document if nothing is known about its kind.

@@ -46,10 +46,10 @@ fn take_apart(raw: &Raw) -> Read<Message> {
 }
 
 fn read_header(message: &mut Message, raw: &Raw, allowance: &mut Allowance) -> Read<HeaderBlock> {
-    let start = find_header(raw.data, 0);
-    let (stop, body) = find_blank_line(raw.data, start);
-    let mut block = read_block(raw.data, start, stop, body, &raw.spans, allowance)?;
-    if !block.fields.is_empty() && !block.fields.iter().any(|(name, _)| is_known(name.as_bytes())) {
+    let start = find_header(raw.data);
+    let (stop, body) = find_blank_line(raw.data, start)?;
+    let mut block = read_block(raw.data, start, stop, body, raw.spans.as_deref(), allowance)?;
+    if !block.fields.is_empty() && !block.fields.iter().any(|(name, _)| is_known(name)) {
         allowance.note("no-header"); // text that begins with "word: ..."
         block = HeaderBlock { body: start, ..HeaderBlock::default() };
     }
@@ -64,7 +64,7 @@ fn read_body(message: &mut Message, data: &[u8], block: &HeaderBlock, allowance:
     }
     let text = unify_line_ends(between(data, block.body, block.body + MAX_SCORED_BYTES));
     message.body_bytes = text.len() - text.iter().rev().take_while(|byte| **byte == b'\n').count();
-    let part = begin_part(block, allowance)?;
+    let part = begin_part(&block.content, allowance)?;
     if part.content_type.starts_with("multipart/") || MESSAGES.contains(&part.content_type.as_str()) {
         return Splitter::new(message, allowance).run(part, text.into_owned());
     }

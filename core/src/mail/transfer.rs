@@ -28,6 +28,7 @@ pub fn decode_transfer<'a>(
     allowance: &mut Allowance,
 ) -> Read<Cow<'a, [u8]>> {
     match encoding {
+        "" | "7bit" | "8bit" | "binary" => Ok(payload),
         // Blanks after a soft line break are rare.
         "quoted-printable" if [b"= ", b"=\t"].iter().any(|mark| memmem::find(&payload, *mark).is_some()) => {
             Err(RARE)

@@ -16,18 +16,11 @@ use crate::mail::message::{Raw, Read};
 use crate::mail::parse;
 use bag::{make_bigrams, sign_text, Tokens};
 
-/// What is read in addition to the words.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Wanted {
-    pub bigrams: bool,
-    pub raw: bool,
-    pub measures: bool,
-    pub signature: bool,
-    pub date: bool,
-}
-
 /// The tokens of a mail, at most MAX_TOKENS a view.
-pub fn tokenize(raw: &Raw, wanted: Wanted) -> Read<Tokens> {
+///
+/// wanted : what is read in addition to the words, some of bigrams, raw, measures, signature, date
+pub fn tokenize(raw: &Raw, wanted: &[String]) -> Read<Tokens> {
+    let is_wanted = |name: &str| wanted.iter().any(|wanted| wanted == name);
     let message = &parse(raw)?;
     let header = headers::tokenize_header(message)?;
     let mut texts = texts::Texts::default();
@@ -38,16 +31,16 @@ pub fn tokenize(raw: &Raw, wanted: Wanted) -> Read<Tokens> {
     let mut tokens = Tokens { header: header.tokens, sent: header.sent, ..Tokens::default() };
     tokens.body = std::mem::take(&mut texts.body);
     tokens.body.truncate(MAX_TOKENS);
-    if wanted.bigrams {
+    if is_wanted("bigrams") {
         tokens.bigrams = make_bigrams(&tokens.body);
     }
-    if wanted.raw {
+    if is_wanted("raw") {
         tokens.raw = structure::tokenize_raw(raw)?;
     }
-    if wanted.measures {
+    if is_wanted("measures") {
         tokens.measures = measures::tokenize_measures(message, &texts, header.size_bytes)?;
     }
-    if wanted.date {
+    if is_wanted("date") {
         tokens.date = find_date(message)?;
     }
     // Those of the whole message come first, so that a flood of URLs does not push them out.
@@ -55,7 +48,7 @@ pub fn tokenize(raw: &Raw, wanted: Wanted) -> Read<Tokens> {
     tokens.structure.extend(&header.order, MAX_TOKENS);
     tokens.structure.extend(&texts.structure, MAX_TOKENS);
     tokens.structure.truncate(MAX_TOKENS);
-    if wanted.signature {
+    if is_wanted("signature") {
         tokens.signature = sign_text(&tokens.body, &tokens.structure);
     }
     tokens.sent.extend(&texts.structure, MAX_TOKENS);

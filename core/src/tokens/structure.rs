@@ -351,11 +351,12 @@ fn is_chosen(run: &[u8]) -> bool {
 }
 
 /// The first MAX_RAW_BYTES as SHOWN, without `From ` lines, fields that are no evidence, empty lines at the end.
-fn show_raw(Raw { data, spans }: &Raw) -> Read<Vec<u8>> {
+fn show_raw(raw: &Raw) -> Read<Vec<u8>> {
+    let data = raw.data;
     let most = MAX_LINE_END * MAX_RAW_BYTES;
     let mut kept: Vec<u8> = Vec::with_capacity(data.len().min(2 * most));
-    let mut after = find_header(data, 0);
-    for (start, stop, name) in spans {
+    let mut after = find_header(data);
+    for (start, stop, name) in raw.find_spans()?.as_ref() {
         if counts_as_evidence(name) {
             kept.extend_from_slice(data.get(*start..(*stop).min(start + most)).unwrap_or(&[]));
         }
