@@ -103,10 +103,8 @@ pub fn lower(text: &str) -> Read<Cow<'_, str>> {
     if !text.is_ascii() {
         return Ok(Cow::Owned(ask(text, "lower")?));
     }
-    if text.bytes().any(|byte| byte.is_ascii_uppercase()) {
-        return Ok(Cow::Owned(text.to_ascii_lowercase()));
-    }
-    Ok(Cow::Borrowed(text))
+    let is_lower = !text.bytes().any(|byte| byte.is_ascii_uppercase());
+    Ok(if is_lower { Cow::Borrowed(text) } else { Cow::Owned(text.to_ascii_lowercase()) })
 }
 
 /// `text.isdigit()`

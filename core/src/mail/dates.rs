@@ -12,14 +12,10 @@ const DAYS: [&str; 7] = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"];
 
 /// Unix time of the topmost Received field with a date, else of Date; None without a date.
 pub fn find_date(message: &Message) -> Read<Option<f64>> {
-    for (name, value) in &message.headers {
-        if name == "received" {
-            if let Some((_, time)) = value.rsplit_once(';') {
-                let seconds = parse_date(time)?;
-                if seconds.is_some() {
-                    return Ok(seconds);
-                }
-            }
+    let trace = message.headers.iter().filter(|(name, _)| name == "received");
+    for (_, time) in trace.filter_map(|(_, value)| value.rsplit_once(';')) {
+        if let Some(seconds) = parse_date(time)? {
+            return Ok(Some(seconds));
         }
     }
     match message.get("date") {
@@ -30,8 +26,7 @@ pub fn find_date(message: &Message) -> Read<Option<f64>> {
 
 fn parse_date(text: &str) -> Read<Option<f64>> {
     match read_common(text) {
-        Some(seconds) if (FIRST_SECOND..=LAST_SECOND).contains(&seconds) => Ok(Some(seconds as f64)),
-        Some(_) => Ok(None),
+        Some(seconds) => Ok((FIRST_SECOND..=LAST_SECOND).contains(&seconds).then_some(seconds as f64)),
         None => call("nbspam.mail.dates", "parse_date", (text,)),
     }
 }
@@ -66,12 +61,8 @@ fn is_day_name(word: &str) -> bool {
 }
 
 fn read_number(text: &str, least: usize, most: usize) -> Option<i64> {
-    let is_number = text.bytes().all(|byte| byte.is_ascii_digit());
-    if is_number && (least..=most).contains(&text.len()) {
-        text.parse().ok()
-    } else {
-        None
-    }
+    let is_number = text.bytes().all(|byte| byte.is_ascii_digit()) && (least..=most).contains(&text.len());
+    text.parse().ok().filter(|_| is_number)
 }
 
 /// Seconds east of UTC.

@@ -30,6 +30,7 @@ const MAX_RAW_BYTES: usize = 3_000;
 const MAX_LINE_END: usize = 3;
 const RUN_BYTES: usize = 5;
 const ONE_IN: u32 = 16;
+const FACTORS: [u32; RUN_BYTES] = [1_566_083, 69_069, 1_664_525, 196_797, 1_097_303];
 #[rustfmt::skip]
 const MAGIC: [(&[u8], &str); 11] = [
     (b"MZ", "exe"), (b"PK\x03\x04", "zip"), (b"%PDF", "pdf"), (b"\x89PNG", "png"), (b"\xff\xd8\xff", "jpeg"),
@@ -313,20 +314,17 @@ fn tokenize_path(path: &str, found: &mut Words) {
     }
 }
 
-/// Byte -> the Latin-1 character that stands for it in a token: no white space, no control character.
-const SHOWN: [u8; 256] = {
-    let mut table = [0xa4; 256];
-    let mut byte = 0x21;
-    while byte < 256 {
-        table[byte] = byte as u8 + if byte >= 0x80 && byte <= 0xa0 { 0x40 } else { 0 };
-        byte += 1;
+/// The Latin-1 character that stands for a byte in a token: no white space, no control character.
+fn show_byte(byte: u8) -> u8 {
+    match byte {
+        b' ' => 0xb7,
+        b'\n' => 0xb6,
+        b'\t' => 0xbb,
+        0x80..=0xa0 => byte + 0x40,
+        0x21..=0x7e | 0xa1..=0xff => byte,
+        _ => 0xa4,
     }
-    table[0x7f] = 0xa4;
-    table[b' ' as usize] = 0xb7;
-    table[b'\n' as usize] = 0xb6;
-    table[b'\t' as usize] = 0xbb;
-    table
-};
+}
 
 /// The chosen runs of the first MAX_RAW_BYTES of a message, in order, repeats kept.
 pub fn tokenize_raw(raw: &Raw) -> Read<Words> {
@@ -340,17 +338,11 @@ pub fn tokenize_raw(raw: &Raw) -> Read<Words> {
 
 /// True of one run in ONE_IN, by a sum of the bytes, each times a factor; it is below 2^32.
 fn is_chosen(run: &[u8]) -> bool {
-    let [a, b, c, d, e] = run else { return false };
-    let times = |byte: &u8, factor: u32| u32::from(*byte) * factor;
-    let sum = times(a, 1_566_083)
-        + times(b, 69_069)
-        + times(c, 1_664_525)
-        + times(d, 196_797)
-        + times(e, 1_097_303);
+    let sum: u32 = run.iter().zip(FACTORS).map(|(byte, factor)| u32::from(*byte) * factor).sum();
     (sum >> 16) % ONE_IN == 0
 }
 
-/// The first MAX_RAW_BYTES as SHOWN, without `From ` lines, fields that are no evidence, empty lines at the end.
+/// The first MAX_RAW_BYTES as they are shown, without `From ` lines, fields that are no evidence, empty lines at the end.
 fn show_raw(raw: &Raw) -> Read<Vec<u8>> {
     let data = raw.data;
     let most = MAX_LINE_END * MAX_RAW_BYTES;
@@ -367,5 +359,5 @@ fn show_raw(raw: &Raw) -> Read<Vec<u8>> {
     let text = unify_line_ends(&kept);
     let text = text.get(..MAX_RAW_BYTES).unwrap_or(&text);
     let end = text.iter().rposition(|byte| *byte != b'\n').map_or(0, |last| last + 1);
-    Ok(text.iter().take(end).map(|byte| SHOWN[usize::from(*byte)]).collect())
+    Ok(text.iter().take(end).map(|byte| show_byte(*byte)).collect())
 }
