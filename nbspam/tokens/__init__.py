@@ -245,14 +245,18 @@ def _load(asked: str) -> tuple[Any, str]:
         return None, f"{VARIABLE}={NO}"
     try:
         import nbspam_core
-    except ImportError as error:
-        why = "no compiled core is installed" if isinstance(error, ModuleNotFoundError) else str(error)
+
+        version = nbspam_core.__version__
+    except ModuleNotFoundError:
+        why = "no compiled core is installed"
+    except Exception as error:  # whatever a damaged file may raise
+        why = f"the compiled core cannot be loaded: {error}"
     else:
-        if nbspam_core.__version__ == __version__:
+        if version == __version__:
             return nbspam_core, ""
-        why = f"the compiled core is of version {nbspam_core.__version__}, and nbspam of {__version__}"
+        why = f"the compiled core is of version {version}, and nbspam of {__version__}"
     if asked == REQUIRE:
-        remedy = "install it, in the folder of the source: pip install ./core, or: make core"
+        remedy = "install that of this version from the source: pip install ./core, or: make core"
         raise UsageError(f"{VARIABLE}={asked}", why, remedy, "core")
     return None, why
 

@@ -262,12 +262,16 @@ def test_a_wrong_choice_of_reader_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("installed", "why"),
-    [(None, "no compiled core is installed"), ("0.0.9", "the compiled core is of version 0.0.9")],
+    [
+        (None, "no compiled core is installed"),
+        ({"__version__": "0.0.9"}, "the compiled core is of version 0.0.9"),
+        ({}, "the compiled core cannot be loaded"),
+    ],
 )
 def test_a_core_that_is_required_must_be_there(
-    monkeypatch: pytest.MonkeyPatch, installed: str | None, why: str
+    monkeypatch: pytest.MonkeyPatch, installed: dict[str, str] | None, why: str
 ) -> None:
-    fake = None if installed is None else type("nbspam_core", (), {"__version__": installed})
+    fake = None if installed is None else type("nbspam_core", (), installed)
     monkeypatch.setitem(sys.modules, "nbspam_core", fake)
     monkeypatch.setattr(tokens, "_found", [])
     monkeypatch.delenv("NBSPAM_CORE", raising=False)
