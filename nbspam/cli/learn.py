@@ -50,7 +50,8 @@ def _refuse_unreadable(
     Empty, as a broken pipe gives it, encrypted, or a whole mbox on stdin.
     """
     for name, data in found:
-        if not data.strip():
+        text = data.partition(b"\n")[2] if data.startswith(b"From ") else data
+        if not text.strip():
             why, remedy = "an empty message", "check what writes it"
             messages.refuse(BadDataError(name, why, remedy, "message-empty"))
         elif data.startswith(CRYPTED):

@@ -153,6 +153,13 @@ def test_what_is_no_mail_is_learned_with_a_notice(model: Path, tmp_path: Path) -
     assert f"nbspam: {notes}: no mail: it has no known header field\n".encode() in done.stderr
 
 
+@pytest.mark.parametrize("nothing", [b"", b"\n\n", b"From ann@example.org Mon Jul 11 12:08:34 2011\n\n"])
+def test_message_without_a_text_or_header_is_refused(model: Path, nothing: bytes) -> None:
+    done = program("learn", "spam", "-m", model, stdin=nothing)
+    assert (done.returncode, done.stdout) == (65, b"")
+    assert b"nbspam: -: an empty message" in done.stderr
+
+
 def test_mbox_on_stdin_is_not_learned_as_one_message(model: Path) -> None:
     one = b"From ann@example.org Mon Jul 11 12:08:34 2011\n" + mail("one") + b"\n"
     done = program("learn", "spam", "-m", model, stdin=one + one)
