@@ -11,6 +11,7 @@ from __future__ import annotations
 import logging
 import os
 import sys
+import time
 import warnings
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -42,6 +43,7 @@ TASK_FILES = 500
 TASK_BYTES = 64 << 20  # of its mboxes
 CONNECT_SECONDS = 10
 WORKERLESS_SECONDS = 20  # without any worker
+STALLED_SECONDS = 600  # Dask may wait for ever for what a killed worker had; a task takes less than a minute
 
 
 class Cluster:
@@ -87,13 +89,15 @@ class Cluster:
             yield self.result(waiting.popleft())
 
     def result(self, future: Future) -> Any:
-        """The result of a future; TryAgainError if no worker is left to compute it."""
-        while True:
+        """The result of a future; TryAgainError if no worker is left to compute it, or it never comes."""
+        end = time.monotonic() + STALLED_SECONDS
+        while time.monotonic() < end:
             try:
                 return future.result(timeout=WORKERLESS_SECONDS)
             except TimeoutError:
                 if not self._client.nthreads():
                     raise _lost("no worker is left") from None
+        raise _lost(f"no worker has had a result for {STALLED_SECONDS} seconds")
 
 
 class ClusterMail(Accumulator):
