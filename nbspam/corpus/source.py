@@ -64,7 +64,7 @@ class Source:
 
     def items(self) -> Iterator[Item]:
         """The messages, from the first, in the same order each time."""
-        seen = Notes().seen
+        seen: set[int] = set()
         for file in self.files():
             notes = self.notes
             if self._counted is not None:  # what is left out is noted

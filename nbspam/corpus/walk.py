@@ -183,9 +183,11 @@ class MailFile(NamedTuple):
             return
         only = find_only_message(head) if len(head) < _CHUNK_BYTES else None
         if only:
-            reason, item = self._judge(head[slice(*only)], Span(*only), is_held, notes.seen)
-            small = unquote(head[slice(*only)]) if len(head) <= _KEPT_BYTES else None
-            found = iter([(reason, item._replace(small=small))])
+            data = head[slice(*only)]
+            reason, item = self._judge(data, Span(*only), is_held, notes.seen)
+            if not is_held and len(head) <= _KEPT_BYTES:
+                item = item._replace(small=unquote(data))
+            found = iter([(reason, item)])
         else:
             chunks = chain((head,), iter(lambda: stream.read(_CHUNK_BYTES), b""))
             found = self._mbox_items(chunks, is_held, notes.seen)
