@@ -353,9 +353,9 @@ impl Sheet {
 
     /// Those of an element's marks that rules want around others, with `>` for its children.
     pub fn find_asked(&self, marks: &BTreeSet<String>) -> Around {
-        let of_children = marks.iter().filter(|_| self.parents != 0).map(|mark| format!(">{mark}"));
-        let all = marks.iter().cloned().chain(of_children);
-        all.filter_map(|mark| self.asked.get(&mark)).fold(0, |bits, bit| bits | bit)
+        let find = |mark: &str| self.asked.get(mark).copied().unwrap_or_default();
+        let of_children = |mark: &str| if self.parents == 0 { 0 } else { find(&format!(">{mark}")) };
+        marks.iter().fold(0, |bits, mark| bits | find(mark) | of_children(mark))
     }
 
     /// The styles of the rules for an element, weakest first.
