@@ -24,7 +24,7 @@ def choose_model(path: str, start: str) -> str:
 
 
 def begin_model(path: str, start: str) -> str:
-    """Make the user's own model if there is none: "an overlay" or "a copy" of `start`; else ""."""
+    """Make the user's own model if it is missing: "an overlay" or "a copy" of `start`; "" if it exists."""
     if choose_model(path, start) == path:
         return ""
     from nbspam.store.rebase import start_model  # once in a model's life
