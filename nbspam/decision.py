@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from nbspam.model.posterior import Scored
     from nbspam.model.scorer import Scorer
-    from nbspam.tokens import Counted
+    from nbspam.tokens import KeyedTokens
 
 CLUES = 10  # of a verdict; an explanation has all
 LEARNABLE = 0.82  # probability, log-odds of 1.5: docs/decisions.md, "Autolearn"
@@ -135,7 +135,7 @@ class Verdict:
     def __init__(
         self, name: str, scored: Scored, classes: tuple[str, ...], loss: Loss, has_words: bool = True
     ) -> None:
-        """has_words : False for a message that is unsure, whatever its scores; see Counted"""
+        """has_words : False for a message that is unsure, whatever its scores; see KeyedTokens"""
         self.name = name
         self.scored = scored
         self.classes = classes
@@ -181,7 +181,7 @@ class Verdict:
         return f"Verdict({self.label!r}, probability={self.probability}, log_odds={self.log_odds})"
 
 
-def judge_message(scorer: Scorer, message: Counted, loss: Loss, name: str = "") -> Verdict:
+def judge_message(scorer: Scorer, message: KeyedTokens, loss: Loss, name: str = "") -> Verdict:
     """The verdict on a message whose tokens are counted."""
     return Verdict(name, scorer.score_or_prior(message), scorer.model.classes, loss, message.has_words)
 

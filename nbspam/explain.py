@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from nbspam.decision import UNDECIDED, Verdict, judge_message
 from nbspam.model.posterior import ScorePart, rest_weights
 from nbspam.model.scorer import Scorer, find_same_text
-from nbspam.tokens import Counted
+from nbspam.tokens import KeyedTokens
 from nbspam.tokens.bag import NOTAWORD, NOTAWORD_KEY, NOTAWORD_VIEW, SIGNATURE_VIEW, VIEW_NAMES, hash_token
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ class Explanation(NamedTuple):
     features: list[tuple[FeatureFacts, float | None]]
 
 
-def explain_verdict(scorer: Scorer, message: Counted, verdict: Verdict) -> Explanation:
+def explain_verdict(scorer: Scorer, message: KeyedTokens, verdict: Verdict) -> Explanation:
     """Why a scorer gives a message this verdict."""
     parts = verdict.scored.contributions(verdict.number)
     sums = _add_up(verdict, parts)
@@ -112,7 +112,7 @@ def explain_verdict(scorer: Scorer, message: Counted, verdict: Verdict) -> Expla
     )
 
 
-def _find_same_text(scorer: Scorer, message: Counted, verdict: Verdict) -> SameText | None:
+def _find_same_text(scorer: Scorer, message: KeyedTokens, verdict: Verdict) -> SameText | None:
     part = next((part for part in verdict.scored.parts if part.kind == "same-text"), None)
     if part is None:
         return None
@@ -183,7 +183,7 @@ def _add_nats(values: list[float | None]) -> float | None:
         return None
 
 
-def _flip(scorer: Scorer, message: Counted, verdict: Verdict) -> tuple[list[str], str] | None:
+def _flip(scorer: Scorer, message: KeyedTokens, verdict: Verdict) -> tuple[list[str], str] | None:
     """The smallest set found of clues without which the verdict changes, and the new label.
 
     An unsure verdict can change to each of the two best classes, so both are tried.
@@ -200,7 +200,7 @@ def _flip(scorer: Scorer, message: Counted, verdict: Verdict) -> tuple[list[str]
 
 
 def _remove_clues(
-    scorer: Scorer, message: Counted, verdict: Verdict, number: int
+    scorer: Scorer, message: KeyedTokens, verdict: Verdict, number: int
 ) -> tuple[list[str], str] | None:
     """Remove the clue that supports the verdict most, again and again, until the verdict changes.
 
@@ -256,7 +256,7 @@ def _find_strongest(verdict: Verdict, first: int, second: int) -> list[tuple[str
     return [(text, view) for view, (_, text) in best.items()]
 
 
-def _remove_token(scorer: Scorer, message: Counted, text: str, view: int) -> Counted:
+def _remove_token(scorer: Scorer, message: KeyedTokens, text: str, view: int) -> KeyedTokens:
     """The message without one of its tokens; NOTAWORD is every token that the model does not know."""
     rest = copy.copy(message)
     rest.tokens = list(message.tokens)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from nbspam.model.chosen_settings import Scoring
     from nbspam.settings import Settings
     from nbspam.store.reader import FindBase, Model
-    from nbspam.tokens import Counted
+    from nbspam.tokens import KeyedTokens
 
 
 class Filter:
@@ -81,11 +81,11 @@ class Filter:
         for verdicts in run_shards(work, cut_shards(messages), jobs or default_jobs()):
             yield from verdicts
 
-    def count(self, message: Given, name: str = "") -> Counted:
+    def count(self, message: Given, name: str = "") -> KeyedTokens:
         """The distinct tokens of the first MAX_READ_BYTES, and the numeric features if they are scored."""
         return count_tokens(_read(message), self.settings.wanted, name)
 
-    def judge(self, message: Counted, name: str = "") -> Verdict:
+    def judge(self, message: KeyedTokens, name: str = "") -> Verdict:
         """The verdict on a message whose tokens are counted, by the model as it was read last.
 
         Without mail to judge by it is that of the prior: undefined, unless the prior is a number of its own.

@@ -13,7 +13,7 @@ from nbspam.decision import CLUES
 from nbspam.explain import Explanation
 from nbspam.filter import Filter, open_filter
 from nbspam.model.credible_intervals import JEFFREYS
-from nbspam.tokens import Counted
+from nbspam.tokens import KeyedTokens
 from nbspam.tokens.bag import NOTAWORD, hash_token
 from tests.tiny_mail import mail, run, write_folders
 
@@ -143,7 +143,7 @@ def test_removing_the_clues_that_decide_changes_the_verdict(
     assert flipped > 0
 
 
-def without(judge: Filter, content: bytes, removed: list[str]) -> Counted:
+def without(judge: Filter, content: bytes, removed: list[str]) -> KeyedTokens:
     """A message without some of its tokens."""
     message = copy.copy(judge.count(content))
     keys = {hash_token(text) for text in removed}

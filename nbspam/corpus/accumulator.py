@@ -55,7 +55,7 @@ class Accumulator:
 
         settings    : which views are counted, and whether numeric features are kept
         vocabulary  : keys of a fixed one, all other tokens are one NOTAWORD; None: every word has its count
-        max_bytes   : of the counts in memory, see CountSum
+        max_bytes   : of the counts in memory, see RunningSum
         keeps_names : keep the names of the messages, 100 bytes each
         jobs        : processes that read mail
         """
@@ -63,7 +63,7 @@ class Accumulator:
         self._vocabulary = None if vocabulary is None else np.array(vocabulary, np.int64)
         self._views = list_views(settings) if settings.features != "numeric" else ()
         self.numeric: list[Floats] | None = [] if settings.features != "words" else None
-        self._counts = CountSum(len(classes), max_bytes)
+        self._counts = RunningSum(len(classes), max_bytes)
         self._pending: list[Block] = []
         self._pairs = 0  # of the pending blocks
         self._recent: list[Block] = []
@@ -154,7 +154,7 @@ def select_latest(blocks: list[Block], n: int, shares: Ints) -> Block:
     return merge_blocks([select_rows(*pair) for pair in zip(blocks, chosen, strict=True)])
 
 
-class CountSum:
+class RunningSum:
     """Adds Counts up."""
 
     def __init__(self, n_classes: int, max_bytes: int | None = None) -> None:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from nbspam.model.chosen_settings import Scoring
     from nbspam.settings import Settings
-    from nbspam.tokens import Counted
+    from nbspam.tokens import KeyedTokens
 
 # Messages that the filter counts by its own verdict; the oldest are forgotten, so that a model left to itself
 # does not grow without end: docs/decisions.md, "Autolearn".
@@ -106,13 +106,13 @@ def learn_verdict(path: str, label: str, data: bytes, source: str) -> bool:
     return True
 
 
-def keep_tokens(updater: Updater, number: int, message: Counted) -> None:
+def keep_tokens(updater: Updater, number: int, message: KeyedTokens) -> None:
     """Note that the filter itself has counted a message as a class."""
     kept = pack_tokens((key, times) for key, _, _, times in list_tokens(updater.model, message))
     updater.change("autolearned", new=[(message.digest, number, kept)])
 
 
-def _may_learn_verdict(model: Model, message: Counted) -> bool:
+def _may_learn_verdict(model: Model, message: KeyedTokens) -> bool:
     """True if a model may learn its own verdict on a message."""
     is_new = not read_rows(model.connection, "learned", message.digest)
     return is_new and has_enough_labelled(model) and not is_often_wrong(model)

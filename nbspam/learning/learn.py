@@ -27,7 +27,7 @@ from nbspam.store.updater import (
     list_other_classes,
     read_rows,
 )
-from nbspam.tokens import Counted, count_tokens
+from nbspam.tokens import KeyedTokens, count_tokens
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -130,7 +130,7 @@ def class_number(model: Model, label: str) -> int:
     return model.classes.index(label)
 
 
-def _learn(updater: Updater, message: Counted, number: int) -> str:
+def _learn(updater: Updater, message: KeyedTokens, number: int) -> str:
     own = updater.take_back(message.digest, moves=True)
     if own is not None:
         updater.model.read()  # without the message
@@ -152,7 +152,7 @@ def _learn(updater: Updater, message: Counted, number: int) -> str:
     return MOVED if before or own not in (None, number) else LEARNED
 
 
-def _unlearn(updater: Updater, message: Counted) -> str:
+def _unlearn(updater: Updater, message: KeyedTokens) -> str:
     result = UNKNOWN
     if updater.take_back(message.digest) is not None:
         result = FORGOTTEN
@@ -167,12 +167,12 @@ def _unlearn(updater: Updater, message: Counted) -> str:
     return result
 
 
-def read_counted(data: bytes, model: Model, name: str = "") -> Counted:
+def read_counted(data: bytes, model: Model, name: str = "") -> KeyedTokens:
     """A message as training counts it: its first MAX_READ_BYTES."""
     return count_tokens(data, parse_settings(model.settings, model.path).wanted, name)
 
 
-def list_tokens(model: Model, message: Counted) -> list[MessageToken]:
+def list_tokens(model: Model, message: KeyedTokens) -> list[MessageToken]:
     """The tokens of a message that the model counts."""
     if model.settings["features"] == "numeric":
         return []
@@ -181,7 +181,7 @@ def list_tokens(model: Model, message: Counted) -> list[MessageToken]:
     return [(key, view, text, n) for view, tokens in views for key, (text, n) in tokens.items()]
 
 
-def count_message(updater: Updater, number: int, message: Counted, times: int, batch: int = 0) -> None:
+def count_message(updater: Updater, number: int, message: KeyedTokens, times: int, batch: int = 0) -> None:
     """Add the message to a class: its words, and its numeric features if any.
 
     times, batch : as for Updater.count
@@ -194,7 +194,7 @@ def count_message(updater: Updater, number: int, message: Counted, times: int, b
         updater.count_numeric(message_rows(model, [number], message.features), times)
 
 
-def _learn_calibration(updater: Updater, message: Counted, number: int) -> None:
+def _learn_calibration(updater: Updater, message: KeyedTokens, number: int) -> None:
     model = updater.model
     settings = parse_settings(model.settings, model.path)
     learner = make_learner(model, settings)

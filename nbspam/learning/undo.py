@@ -14,7 +14,7 @@ from nbspam.store.ledger import Entry, forget_moved, is_own, list_digests, list_
 from nbspam.store.reader import open_model
 from nbspam.store.rows import FIRST
 from nbspam.store.updater import Transaction, Updater, list_countings
-from nbspam.tokens import Counted
+from nbspam.tokens import KeyedTokens
 
 
 def choose_entries(path: str, last: bool, since_ms: float = 0, source: str = "") -> list[Entry]:
@@ -106,7 +106,7 @@ def take_back(path: str, lessons: Lessons, say: Callable[[str, str], None]) -> i
     return lessons.missing + len(gone)
 
 
-def _take_out(updater: Updater, message: Counted, batches: Collection[int]) -> str:
+def _take_out(updater: Updater, message: KeyedTokens, batches: Collection[int]) -> str:
     """Take out what these batches counted of a message; what they had moved counts again.
 
     Returns FORGOTTEN, MOVED, or KNOWN if they counted nothing of it.

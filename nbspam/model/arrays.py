@@ -23,13 +23,13 @@ from nbspam.model.numeric import (
     AodeLaw,
     CategoricalLaw,
     Edges,
-    FeatureCounts,
+    FeatureStatistics,
     GaussianLaw,
     NumericLaw,
     learn_edges,
 )
 from nbspam.model.posterior import log_odds, log_priors
-from nbspam.model.words import WordLaw, WordTotals, make_word_law
+from nbspam.model.words import ClassSums, WordLaw, make_word_law
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -133,7 +133,7 @@ class WordModel(ArrayModel):
         return [Counter(row) for row in (self.documents if kind == "documents" else outside).tolist()]
 
     def _law(self) -> WordLaw:
-        totals = WordTotals(
+        totals = ClassSums(
             self.messages.tolist(),
             self.documents.sum(axis=1).tolist(),
             self.occurrences.sum(axis=1).tolist(),
@@ -215,7 +215,7 @@ class Categorical(ArrayModel):
 
     def _begin(self, X: Any) -> None:
         edges = learn_edges(X, self.bins, self.binning) if self.edges is None else self.edges
-        self.counts = FeatureCounts(len(self.messages), edges, self.with_pairs)
+        self.counts = FeatureStatistics(len(self.messages), edges, self.with_pairs)
 
     def _count(self, X: Any, numbers: NDArray[np.int64], sign: int) -> None:
         self.counts.add(X, numbers, sign)

@@ -29,7 +29,7 @@ from nbspam.model.posterior import prior_shift
 from nbspam.model.scorer import Usual
 from nbspam.model.views import (
     Evidence,
-    RowCounts,
+    ScoredRows,
     as_counted,
     before_each,
     compute_evidence,
@@ -49,7 +49,7 @@ SLICE_CELLS = 2**24  # of the design at a time, 128 MB: with many classes it is 
 
 _HOST = re.compile(rb"\nmessage-id:[^~\n]*\.[^~\n]*(?![^\n])")  # a token; ~ is in the form of a number
 
-Way = Callable[[Block, Counts], RowCounts]
+Way = Callable[[Block, Counts], ScoredRows]
 Design = tuple[Floats, Floats]  # design_matrix of some rows; (n_rows, n_classes), 1 at the class of each
 
 
@@ -90,7 +90,7 @@ def choose_ways(block: Block) -> list[Way]:
     return [see_left_out, see_as_they_came] if is_dated(block.dates) else [see_left_out]
 
 
-def see_left_out(block: Block, counts: Counts) -> RowCounts:
+def see_left_out(block: Block, counts: Counts) -> ScoredRows:
     """All rows, each scored without the mail of its sender's host, or without its copies if it names none."""
     _, copies = np.unique(block.digests(), return_inverse=True)
     hosts = sender_hosts(block)
@@ -114,7 +114,7 @@ def sender_hosts(block: Block) -> Ints:
     return hosts
 
 
-def see_as_they_came(block: Block, counts: Counts) -> RowCounts:
+def see_as_they_came(block: Block, counts: Counts) -> ScoredRows:
     """The later rows, each scored with what was counted before it came."""
     order = sort_by_time(block.dates)
     later = order[int(len(order) * WARM_UP_SHARE) :]

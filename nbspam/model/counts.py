@@ -24,7 +24,7 @@ LINE_FEED = 10
 SLICE_TEXTS = 20_000  # gathered at a time: the place of each character takes eight bytes
 
 
-class Totals(NamedTuple):
+class ViewSums(NamedTuple):
     """Sums over the vocabulary.
 
     words                  : int64 (N_VIEWS,), how many tokens of each view are words
@@ -89,17 +89,17 @@ class Counts:
         return np.asarray(self.documents[:, places].any(axis=0) | self.is_fixed)
 
     @cached_property
-    def totals(self) -> Totals:
+    def totals(self) -> ViewSums:
         """Sums over the vocabulary, kept up to date by add_message."""
         words = np.bincount(self.views[self.known()], minlength=N_VIEWS)
-        return Totals(words, self._by_view(self.documents), self._by_view(self.occurrences))
+        return ViewSums(words, self._by_view(self.documents), self._by_view(self.occurrences))
 
     def _by_view(self, counts: Ints) -> Ints:
         rows = [np.bincount(self.views, row, N_VIEWS) for row in counts]
         return np.array(rows).reshape(-1, N_VIEWS).T.astype(np.int64)
 
     def histogram(self, kind: str) -> list[Counter[int]]:
-        """By class, count -> how many words have it, see WordTotals; kept up to date by add_message.
+        """By class, count -> how many words have it, see ClassSums; kept up to date by add_message.
 
         kind : `documents`: n_jk, or `complement`: occurrences outside the class
         """
@@ -235,7 +235,7 @@ def take_texts(texts: bytes, places: Ints) -> bytes:
     return b"".join(found)[:-1]
 
 
-class CountsModel:
+class MemoryModel:
     """In-memory stand-in for store.reader.Model."""
 
     def __init__(self, classes: tuple[str, ...], counts: Counts, weights: Sequence[float] = ()) -> None:

@@ -17,7 +17,7 @@ from scipy.special import betaincinv, gammaincinv, polygamma, stdtrit
 
 from nbspam.model.calibration import design
 from nbspam.model.counts import Floats
-from nbspam.model.numeric import LEAST_VARIANCE, FeatureCounts, estimate_normal
+from nbspam.model.numeric import LEAST_VARIANCE, FeatureStatistics, estimate_normal
 from nbspam.model.posterior import Scored, ScorePart, rest_weights
 from nbspam.model.scorer import Scorer
 from nbspam.settings import BERNOULLI_OUTCOMES, MEASURE_ALPHA, Settings
@@ -73,7 +73,9 @@ class NormalInverseGamma(NamedTuple):
         return self.scale / high, self.scale / low
 
 
-def normal_posterior(counts: FeatureCounts, prior: NormalInverseGamma | None = None) -> NormalInverseGamma:
+def normal_posterior(
+    counts: FeatureStatistics, prior: NormalInverseGamma | None = None
+) -> NormalInverseGamma:
     """The posterior of mean and variance, arrays (n_classes, n_features).
 
     prior : None for one worth a message of each class, with the mean and variance over all classes

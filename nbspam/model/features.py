@@ -15,7 +15,7 @@ from nbspam.model.counts import Floats, Ints
 from nbspam.model.numeric import (
     MAX_MAGNITUDE,
     MIN_BINS,
-    FeatureCounts,
+    FeatureStatistics,
     GaussianLaw,
     check_bins,
     count_features,
@@ -112,11 +112,11 @@ def arrange(names: Sequence[str], measured: Sequence[float | None] | Floats) -> 
     return np.array([columns.get(name, missing) for name in names]).T
 
 
-def load_counts(model: FeatureModel, with_pairs: bool = False) -> FeatureCounts:
+def load_counts(model: FeatureModel, with_pairs: bool = False) -> FeatureStatistics:
     """Moments and bins of a model, and the pairs of AODE if they are wanted."""
     edges = [row for _, row in model.numeric_features()]
     check_bins(max([MIN_BINS, *(len(row) + 1 for row in edges)]), with_pairs)
-    counts = FeatureCounts(len(model.classes), edges, with_pairs)
+    counts = FeatureStatistics(len(model.classes), edges, with_pairs)
     try:
         for cell, row in model.numeric_counts(with_pairs).items():
             counts.set_row(*cell, row)
@@ -128,7 +128,7 @@ def load_counts(model: FeatureModel, with_pairs: bool = False) -> FeatureCounts:
 def message_rows(
     model: FeatureModel, labels: Sequence[int] | Ints, measured: Sequence[float | None] | Floats
 ) -> Iterator[tuple[str, int, int, list[int]]]:
-    """What messages add to the stored rows of counts, as FeatureCounts.rows.
+    """What messages add to the stored rows of counts, as FeatureStatistics.rows.
 
     labels : class numbers;  measured : see arrange
     """

@@ -69,7 +69,7 @@ def learn_edges(features: Floats, bins: int, binning: str = "frequency") -> list
     return found
 
 
-class FeatureCounts:
+class FeatureStatistics:
     """Sufficient statistics of every numeric model.
 
     A cell is one bin of one feature; all are numbered through, those of feature f from starts[f] on.
@@ -144,9 +144,9 @@ class FeatureCounts:
 
 def count_features(
     features: Floats, labels: Ints, n_classes: int, edges: Edges, with_pairs: bool = False
-) -> FeatureCounts:
+) -> FeatureStatistics:
     """Counts any number of messages, some at a time."""
-    counts = FeatureCounts(n_classes, edges, with_pairs)
+    counts = FeatureStatistics(n_classes, edges, with_pairs)
     for start in range(0, len(labels), COUNTED_AT_ONCE):
         rows = slice(start, start + COUNTED_AT_ONCE)
         counts.add(features[rows], labels[rows])
@@ -166,7 +166,7 @@ class NumericLaw:
     log_phi : float64 (n_cells, n_classes), nats, of the categorical model: log of a bin's share in a class
     """
 
-    def __init__(self, counts: FeatureCounts, alpha: float = 1.0) -> None:
+    def __init__(self, counts: FeatureStatistics, alpha: float = 1.0) -> None:
         self.counts, self.alpha = counts, parse_alpha(alpha)
         sizes = counts.sizes[counts.feature_of_cell]
         self.log_phi = log_shares(counts.bins, counts.known(counts.bins), self.alpha, sizes).T
@@ -203,7 +203,7 @@ class GaussianLaw(NumericLaw):
     Source: Duda, Hart and Stork 2001, section 2.6.
     """
 
-    def __init__(self, counts: FeatureCounts, floor: float = VARIANCE_FLOOR, added: float = 0.0) -> None:
+    def __init__(self, counts: FeatureStatistics, floor: float = VARIANCE_FLOOR, added: float = 0.0) -> None:
         super().__init__(counts)
         mean, variance = estimate_normal(counts.moments.sum(axis=0))
         means, variances = estimate_normal(counts.moments)
@@ -281,7 +281,7 @@ def add_zero_row(table: Floats) -> Floats:
     return np.pad(table, ((0, 1), (0, 0)))
 
 
-def make_numeric_law(event_model: str, counts: FeatureCounts, alpha: float) -> NumericLaw:
+def make_numeric_law(event_model: str, counts: FeatureStatistics, alpha: float) -> NumericLaw:
     """One of the NUMERIC_MODELS on these counts."""
     if event_model == "gaussian":
         return GaussianLaw(counts)

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 
-class ModelCounts(Protocol):
+class ReadableModel(Protocol):
     """The counts of words.
 
     path        : for messages about errors
@@ -25,7 +25,7 @@ class ModelCounts(Protocol):
         """key -> (documents_0, occurrences_0, documents_1, ...) for the keys that are words."""
 
     def histogram(self, kind: str) -> Sequence[Mapping[int, int]]:
-        """By class, count -> how many words have it, see WordTotals."""
+        """By class, count -> how many words have it, see ClassSums."""
 
     def calibration(self) -> list[float]:
         """The weights of the calibration; empty without one."""
@@ -34,11 +34,11 @@ class ModelCounts(Protocol):
         """The covariance of these weights; empty where none is kept."""
 
 
-class FeatureModel(ModelCounts, Protocol):
+class FeatureModel(ReadableModel, Protocol):
     """The counts of numeric features, too."""
 
     def numeric_features(self) -> list[tuple[str, list[float]]]:
         """(name, inner bin edges) of each feature; empty when only words are counted."""
 
     def numeric_counts(self, with_pairs: bool = True) -> dict[tuple[str, int, int], list[int]]:
-        """(kind, class, place) -> integers, see FeatureCounts.rows.  Rows of zeros are missing."""
+        """(kind, class, place) -> integers, see FeatureStatistics.rows.  Rows of zeros are missing."""

@@ -59,10 +59,10 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from nbspam.model.features import FeatureScorer
-    from nbspam.model.protocols import ModelCounts
+    from nbspam.model.protocols import ReadableModel
     from nbspam.model.words import WordLaw
     from nbspam.settings import Settings
-    from nbspam.tokens import Counted
+    from nbspam.tokens import KeyedTokens
 
     TokenCounts = tuple[int, ...]  # as a model has them: documents_0, occurrences_0, documents_1, ...
     CountsByKey = dict[int, TokenCounts]
@@ -84,7 +84,7 @@ class Scorer:
     features  : the event model of numeric features; None for words alone
     """
 
-    def __init__(self, model: ModelCounts, settings: Settings) -> None:
+    def __init__(self, model: ReadableModel, settings: Settings) -> None:
         self.model, self.look_up = model, model.counts
         self.settings = settings = settings.of(model.classes, model.settings)
         self.log_prior = log_priors_of(settings, model.messages, model.classes)
@@ -114,7 +114,7 @@ class Scorer:
             for view in range(len(VIEWS))
         ]
 
-    def score_or_prior(self, counted: Counted) -> Scored:
+    def score_or_prior(self, counted: KeyedTokens) -> Scored:
         """The scores of one message; those of the prior without words, or without mail to judge by."""
         settings, model = self.settings, self.model
         if counted.has_words and can_judge(settings.averaged, model.messages):
@@ -122,7 +122,7 @@ class Scorer:
         values = prior_scores(settings, model.messages, model.classes)
         return Scored(values, [ScorePart("prior", settings.prior, -1, values)])
 
-    def score(self, counted: Counted) -> Scored:
+    def score(self, counted: KeyedTokens) -> Scored:
         """Scores of one message, without the tokens of views that the model does not read."""
         if self.settings.features == "numeric":
             return self._sum(counted, {})
@@ -130,7 +130,7 @@ class Scorer:
         rows = self.look_up([*counted.keys(), NOTAWORD_KEY])
         return self._score_views(counted, rows) if self.settings.averaged else self._sum(counted, rows)
 
-    def _sum(self, counted: Counted, rows: CountsByKey) -> Scored:
+    def _sum(self, counted: KeyedTokens, rows: CountsByKey) -> Scored:
         """The sum of the textbook."""
         features, prior = [], [ScorePart("prior", self.settings.prior, -1, list(self.log_prior))]
         if self.features is not None:
@@ -146,7 +146,7 @@ class Scorer:
         scored.features = counted.features
         return scored
 
-    def _score_views(self, counted: Counted, rows: CountsByKey) -> Scored:
+    def _score_views(self, counted: KeyedTokens, rows: CountsByKey) -> Scored:
         parts: list[ScorePart] = []
         evidence: list[list[float]] = [[] for _ in self._laws]
         unknown: list[float] = []
@@ -260,11 +260,11 @@ class Scorer:
         return parts
 
 
-def make_words(model: ModelCounts, settings: Settings) -> WordLaw:
+def make_words(model: ReadableModel, settings: Settings) -> WordLaw:
     """The event model of words on the counts of a model; it knows no measures."""
-    from nbspam.model.words import WordTotals, make_word_law, vocabulary_size, word_totals
+    from nbspam.model.words import ClassSums, make_word_law, vocabulary_size, word_totals
 
-    totals = WordTotals(
+    totals = ClassSums(
         model.messages,
         word_totals(model.documents),
         word_totals(model.occurrences),
@@ -274,7 +274,7 @@ def make_words(model: ModelCounts, settings: Settings) -> WordLaw:
     return make_word_law(settings.event_model, totals, settings.alpha, settings.normalise)
 
 
-def word_parts(words: WordLaw, counted: Counted, rows: CountsByKey) -> list[ScorePart]:
+def word_parts(words: WordLaw, counted: KeyedTokens, rows: CountsByKey) -> list[ScorePart]:
     """What each word of a message adds, and the base, which does not depend on the words.
 
     All words that the model does not know are one NOTAWORD.
@@ -302,7 +302,7 @@ def word_parts(words: WordLaw, counted: Counted, rows: CountsByKey) -> list[Scor
     return parts
 
 
-def _check_words(model: ModelCounts, settings: Settings) -> None:
+def _check_words(model: ReadableModel, settings: Settings) -> None:
     if model.settings.get("features") == "numeric":
         why = f"{model.path} was trained without words"
         remedy = "train again with `features=words` or `features=both`"

@@ -22,11 +22,11 @@ from numpy.typing import NDArray
 
 from nbspam.model.block import Block, limit_to_words, select_rows
 from nbspam.model.calibrate import choose_ways, fit, join_evidence, score_evidence
-from nbspam.model.counts import Counts, CountsModel, Floats, Ints, take_columns
-from nbspam.model.numeric import FeatureCounts, count_features, learn_edges, make_numeric_law
+from nbspam.model.counts import Counts, Floats, Ints, MemoryModel, take_columns
+from nbspam.model.numeric import FeatureStatistics, count_features, learn_edges, make_numeric_law
 from nbspam.model.posterior import log_priors_of, prior_shift
 from nbspam.model.scorer import make_words
-from nbspam.model.views import RowCounts, compute_evidence
+from nbspam.model.views import ScoredRows, compute_evidence
 from nbspam.model.words import WordLaw
 from nbspam.settings import Settings
 from nbspam.tokens.bag import NOTAWORD_KEY
@@ -46,7 +46,7 @@ class TextbookModel(NamedTuple):
     settings: Settings
     classes: tuple[str, ...]
     counts: Counts
-    features: FeatureCounts | None
+    features: FeatureStatistics | None
 
     def log_joint(self, block: Block, words: WordRows | None = None) -> Floats:
         """float64 (n_messages, n_classes), nats; -inf where lambda = 0 rules a class out, never NaN.
@@ -56,7 +56,7 @@ class TextbookModel(NamedTuple):
         settings, joint = self.settings, np.zeros((len(block), len(self.classes)))
         uses_prior = self.features is not None
         if settings.features != "numeric":
-            law = make_words(CountsModel(self.classes, self.counts), settings)
+            law = make_words(MemoryModel(self.classes, self.counts), settings)
             uses_prior |= law.uses_prior
             joint = (words or WordRows(self.counts, block)).score(law)
         if self.features is not None:
@@ -72,7 +72,7 @@ def learn_features(
     n_classes: int,
     settings: Settings,
     edges: Mapping[str, list[float]] = MappingProxyType({}),
-) -> FeatureCounts:
+) -> FeatureStatistics:
     """The counts of numeric features.
 
     features : float64 (n_messages, n_features);  labels : class numbers
@@ -154,7 +154,7 @@ def choose_alpha(model: TextbookModel, sample: Block) -> float:
     return -min((score(alpha), -alpha) for alpha in ALPHA_GRID)[1]
 
 
-def _judge_averaged(model: TextbookModel, seen: list[RowCounts], alpha: float) -> float:
+def _judge_averaged(model: TextbookModel, seen: list[ScoredRows], alpha: float) -> float:
     settings = model.settings.replaced(alpha=alpha)
     found = join_evidence([compute_evidence(one, settings) for one in seen])
     shift = prior_shift(settings, model.counts.messages.tolist(), model.classes)

@@ -41,7 +41,7 @@ from nbspam.tokens.bag import (
 )
 
 
-class RowCounts(NamedTuple):
+class ScoredRows(NamedTuple):
     """Rows, and the counts that each is scored with.
 
     pairs  : int32 (n_classes, n_pairs), n_jk of each pair's token
@@ -78,7 +78,7 @@ class Evidence(NamedTuple):
         return Evidence(*some, self.labels[rows], self.kinds)
 
 
-def as_counted(block: Block, counts: Counts, places: Ints | None = None) -> RowCounts:
+def as_counted(block: Block, counts: Counts, places: Ints | None = None) -> ScoredRows:
     """All rows scored with the same counts: messages that were not counted.
 
     places : of the block's columns among the counted tokens, if known (-1: none)
@@ -93,10 +93,10 @@ def as_counted(block: Block, counts: Counts, places: Ints | None = None) -> RowC
     totals[:, RAW_VIEW] = counts.messages[:, None]
     words = np.repeat(counts.totals.words[:, None] + 1.0, len(block), axis=1)
     words[RAW_VIEW] = BERNOULLI_OUTCOMES
-    return RowCounts(block, pairs, totals, words)
+    return ScoredRows(block, pairs, totals, words)
 
 
-def leave_groups_out(block: Block, counts: Counts, groups: Ints) -> RowCounts:
+def leave_groups_out(block: Block, counts: Counts, groups: Ints) -> ScoredRows:
     """Each labelled row scored as if no row of its group had been counted.
 
     groups : int64 (n_rows,), group numbers from 0: a message and its copies, a sender, or a campaign
@@ -153,7 +153,7 @@ def _split_groups(block: Block, groups: Ints) -> list[Ints]:
     return np.split(order, ends[:-1][np.diff(slices) > 0])
 
 
-def before_each(block: Block, counts: Counts) -> RowCounts:
+def before_each(block: Block, counts: Counts) -> ScoredRows:
     """Each row scored with what was counted before it came (prequential).
 
     block : the rows in the order of time; every row is labelled, and those messages among the counted that
@@ -191,7 +191,7 @@ def _sum_classes(values: NDArray[np.int32]) -> NDArray[np.int32]:
 
 
 def _count_in_totals(block: Block, pairs: NDArray[np.bool_]) -> Floats:
-    """float64 (n_rows, N_VIEWS): what each row adds to the totals of its class, see RowCounts."""
+    """float64 (n_rows, N_VIEWS): what each row adds to the totals of its class, see ScoredRows."""
     lengths = count_by_view(block, pairs)
     lengths[:, RAW_VIEW] = 1.0
     return lengths
@@ -209,7 +209,7 @@ def count_by_view(block: Block, pairs: NDArray[np.bool_]) -> Floats:
     return lengths
 
 
-def compute_evidence(seen: RowCounts, settings: Settings) -> Evidence:
+def compute_evidence(seen: ScoredRows, settings: Settings) -> Evidence:
     """What the calibration sees of every row; the law is nbspam.model.scorer.  settings : see Settings.of"""
     block, n_classes = seen.block, len(seen.pairs)
     arrays = zip(*[_Slice(seen, rows, settings).results() for rows in block.slices()], strict=True)
@@ -222,7 +222,7 @@ def compute_evidence(seen: RowCounts, settings: Settings) -> Evidence:
     return Evidence(found, unknown, same_text, block.labels.astype(np.int64), settings.kinds)
 
 
-def _weigh_same_texts(seen: RowCounts, settings: Settings) -> Floats:
+def _weigh_same_texts(seen: ScoredRows, settings: Settings) -> Floats:
     """float64 (n_rows, n_classes), nats: what texts add that were learned."""
     block, n_classes = seen.block, len(seen.pairs)
     pairs = np.flatnonzero(block.views[block.columns] == SIGNATURE_VIEW)
@@ -251,7 +251,7 @@ def log_counts(counts: NDArray[np.int32], pseudo: float) -> Floats:
 class _Slice:
     """The known tokens of some rows: slices bound the memory of the temporary arrays."""
 
-    def __init__(self, seen: RowCounts, rows: slice, settings: Settings) -> None:
+    def __init__(self, seen: ScoredRows, rows: slice, settings: Settings) -> None:
         block, self._settings = seen.block, settings
         self._n_rows = rows.stop - rows.start
         pairs = slice(int(block.starts[rows.start]), int(block.starts[rows.stop]))

@@ -23,7 +23,7 @@ Histogram = Mapping[Any, int]  # count -> how many words of the vocabulary have 
 ALPHA_RANGE = (1e-100, 1e12)
 
 
-class WordTotals(NamedTuple):
+class ClassSums(NamedTuple):
     """Sums over the whole vocabulary, as a word model needs them.
 
     messages        : m_k, messages of class k
@@ -70,7 +70,7 @@ def parse_alpha(given: float | str, others: str = "") -> float:
     raise UsageError(str(given), why, remedy + others, "alpha", option="alpha")
 
 
-def make_word_law(event_model: str, totals: WordTotals, alpha: float, normalise: bool = False) -> WordLaw:
+def make_word_law(event_model: str, totals: ClassSums, alpha: float, normalise: bool = False) -> WordLaw:
     """The law of one event model on these totals.  normalise concerns `complement` alone."""
     alpha = parse_alpha(alpha)
     if event_model == "bernoulli":
@@ -134,7 +134,7 @@ class MultinomialLaw(WordLaw):
     Source: Manning et al. 2008, eq. 13.7; on presence Metsis et al. 2006, section 2.
     """
 
-    def __init__(self, totals: WordTotals, alpha: float, repeats: bool = False) -> None:
+    def __init__(self, totals: ClassSums, alpha: float, repeats: bool = False) -> None:
         super().__init__("multinomial" if repeats else "presence", len(totals.messages), alpha, repeats)
         sums, size = totals.occurrences if repeats else totals.documents, totals.vocabulary_size
         self.concentration = [n + alpha * size for n in sums]
@@ -152,7 +152,7 @@ class BernoulliLaw(WordLaw):
     Source: McCallum and Nigam 1998, eq. 2 and 3.
     """
 
-    def __init__(self, totals: WordTotals, alpha: float) -> None:
+    def __init__(self, totals: ClassSums, alpha: float) -> None:
         super().__init__("bernoulli", len(totals.messages), alpha, repeats=False)
         self.messages = totals.messages
         self.histogram = [add_zero_count(h, totals.vocabulary_size) for h in totals.histogram("documents")]
@@ -187,7 +187,7 @@ class ComplementLaw(WordLaw):
     least lambda of the ALPHA_RANGE in place of 0.
     """
 
-    def __init__(self, totals: WordTotals, alpha: float, normalise: bool) -> None:
+    def __init__(self, totals: ClassSums, alpha: float, normalise: bool) -> None:
         if normalise:
             alpha = alpha or ALPHA_RANGE[0]
         super().__init__("complement", len(totals.messages), alpha, repeats=True)

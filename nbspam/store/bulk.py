@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nbspam.model.counts import Counts, Ints, Totals, slice_texts
+from nbspam.model.counts import Counts, Ints, ViewSums, slice_texts
 from nbspam.store.digest import digest_array
 from nbspam.store.rows import FIRST
 from nbspam.store.writer import NewModel
@@ -17,7 +17,7 @@ from nbspam.tokens.bag import N_VIEWS, VIEW_NAMES
 TOKENS_AT_ONCE = 16_384  # in a slice of _slice_tokens
 
 
-def insert_counts(file: NewModel, ranges: Iterable[Counts], totals: Totals) -> None:
+def insert_counts(file: NewModel, ranges: Iterable[Counts], totals: ViewSums) -> None:
     """Write all tokens of a new model, their sums and their digest.
 
     ranges : each token in one of them, ascending by key

@@ -20,23 +20,23 @@ from nbspam.decision import Verdict
 from nbspam.filter import Filter
 from nbspam.model.block import Block, Lexicon, drop_columns
 from nbspam.model.calibrate import score_new_rows, trust_rows
-from nbspam.model.counts import Counts, Floats, Ints, Totals, find_places, split_texts, take_columns
+from nbspam.model.counts import Counts, Floats, Ints, ViewSums, find_places, split_texts, take_columns
 from nbspam.model.posterior import Scored, can_judge
 from nbspam.model.views import as_counted, compute_evidence
 from nbspam.store.connection import OneState
-from nbspam.tokens import Counted, choose_core
+from nbspam.tokens import KeyedTokens, choose_core
 from nbspam.tokens.bag import HEADER_VIEW, N_VIEWS, RAW_VIEW, Tokens
 
 if TYPE_CHECKING:
-    from nbspam.model.protocols import ModelCounts
+    from nbspam.model.protocols import ReadableModel
 
-NO_WORDS = Counted(Tokens())
+NO_WORDS = KeyedTokens(Tokens())
 ASKED_SHARE = 0.25  # of a model's tokens: to look up one takes twice as long as to read one of all
 Write = Callable[[Filter, Verdict], str]
 Current = Callable[[Filter | None], Filter]
 
 
-class RowTokens(Counted):
+class RowTokens(KeyedTokens):
     """The tokens of one message of a block, as a Scorer takes them."""
 
     __slots__ = ()
@@ -169,7 +169,7 @@ class ModelJudge:
         return drop_columns(block, np.isin(block.views, list_views(scorer.settings))), counts
 
 
-def look_up_documents(model: ModelCounts, keys: Ints) -> Ints:
+def look_up_documents(model: ReadableModel, keys: Ints) -> Ints:
     """n_jk of some tokens, int64 (n_classes, n); 0 of those that the model does not know."""
     order = np.argsort(keys)
     ordered = keys[order]
@@ -182,12 +182,12 @@ def look_up_documents(model: ModelCounts, keys: Ints) -> Ints:
     return documents
 
 
-def counts_of(model: ModelCounts, block: Block, documents: Ints) -> Counts:
+def counts_of(model: ReadableModel, block: Block, documents: Ints) -> Counts:
     """The documents that a model has for the tokens of a block, and its totals; without occurrences."""
     is_fixed = model.settings.get("vocabulary") == "fixed"
     arrays = (documents, np.broadcast_to(np.int64(0), documents.shape), np.array(model.messages))
     counts = Counts(block.keys, block.views, b"", *arrays, is_fixed)
-    counts.totals = Totals(np.array(model.words), np.array(model.documents), np.array(model.occurrences))
+    counts.totals = ViewSums(np.array(model.words), np.array(model.documents), np.array(model.occurrences))
     return counts
 
 

@@ -18,14 +18,14 @@ from nbspam.learning.autolearn import MIN_LABELLED
 from nbspam.model.block import choose_rows, limit_to_words, select_rows
 from nbspam.model.calibrate import calibrate_on, choose_ways, score_found, score_new_rows
 from nbspam.model.calibration import MAX_COVARIANCE, Learner, first_weights
-from nbspam.model.counts import CountsModel, Floats, Ints
+from nbspam.model.counts import Floats, Ints, MemoryModel
 from nbspam.model.posterior import Scored, prior_scores
 from nbspam.model.scorer import Scorer
 from nbspam.model.textbook import TextbookModel, choose_alpha, learn_features
 from nbspam.model.views import Evidence, as_counted, compute_evidence
 from nbspam.tasks.classify import RowTokens, list_texts
 from nbspam.tasks.plan import Plan
-from nbspam.tokens import Counted
+from nbspam.tokens import KeyedTokens
 
 
 class BatchJudge:
@@ -75,7 +75,7 @@ class BatchJudge:
         settings, classes, counts, _ = self._model
         if settings.features != "words":
             return None
-        return Scorer(CountsModel(classes, counts, self._weights.tolist()), settings)
+        return Scorer(MemoryModel(classes, counts, self._weights.tolist()), settings)
 
 
 class ReplayJudge:
@@ -110,7 +110,7 @@ class ReplayJudge:
     def scorer(self) -> Scorer:
         """The filter as it is now."""
         weights = self._learner.weights if self.settings.averaged else ()
-        return Scorer(CountsModel(self._classes, self._counts, weights), self.settings)
+        return Scorer(MemoryModel(self._classes, self._counts, weights), self.settings)
 
     def seen(self, row: int) -> Evidence:
         """What the calibration sees of a row by what was learned so far."""
@@ -186,7 +186,7 @@ def make_outcome(joint: Sequence[float], classes: tuple[str, ...], loss: Loss, h
 
 
 def find_clues(
-    scorer: Scorer, counted: Counted, name: str, classes: tuple[str, ...], loss: Loss
+    scorer: Scorer, counted: KeyedTokens, name: str, classes: tuple[str, ...], loss: Loss
 ) -> tuple[ShortClue, ...]:
     """The tokens with most weight, each with its nats: for spam, or the class decided if none is spam.
 

@@ -20,7 +20,7 @@ from nbspam.decision import describe_loss
 from nbspam.errors import BadDataError, NoInputError, UsageError
 from nbspam.model.block import Block
 from nbspam.model.calibrate import calibrate_on, choose_ways, take_sample
-from nbspam.model.counts import Counts, Ints, Totals, merge_counts
+from nbspam.model.counts import Counts, Ints, ViewSums, merge_counts
 from nbspam.model.textbook import TextbookModel, choose_alpha, learn_features
 from nbspam.model.views import Evidence
 from nbspam.settings import Settings
@@ -31,7 +31,7 @@ from nbspam.tokens.numeric import NAMES
 
 if TYPE_CHECKING:
     from nbspam.corpus.cluster import Cluster
-    from nbspam.model.numeric import FeatureCounts
+    from nbspam.model.numeric import FeatureStatistics
 
 # The memory of a training, in megabytes.  `python -m bench.stream` measures it.
 DEFAULT_MEGABYTES = 500  # of all processes together
@@ -118,7 +118,7 @@ def _write(
     plan: Plan,
     mail: Accumulator,
     ranges: Callable[[], Iterable[Counts]],
-    features: FeatureCounts | None,
+    features: FeatureStatistics | None,
     jobs: int | Cluster,
 ) -> int:
     """Write the model file; the number of its tokens."""
@@ -152,7 +152,7 @@ def _start_sampling(
 def _sum_ranges(ranges: Iterable[Counts], block: Block) -> Counts:
     """The counts of the tokens of a block, with the totals of all tokens."""
     found: list[Counts] = []
-    totals: list[Totals] = []
+    totals: list[ViewSums] = []
     for counts in ranges:
         numbers = replace(counts, texts=b"")
         totals.append(numbers.totals)
@@ -163,7 +163,7 @@ def _sum_ranges(ranges: Iterable[Counts], block: Block) -> Counts:
     if np.array_equal(counts.keys, block.keys):
         counts.keys = block.keys  # so that nobody has to look for the place of each
     counts.messages = numbers.messages  # each range has those of all
-    counts.totals = Totals(*[reduce(np.add, arrays) for arrays in zip(*totals, strict=True)])
+    counts.totals = ViewSums(*[reduce(np.add, arrays) for arrays in zip(*totals, strict=True)])
     return counts
 
 

@@ -49,7 +49,7 @@ __all__ = [
     "RAW",
     "SIGNATURE",
     "VIEWS",
-    "Counted",
+    "KeyedTokens",
     "Tokens",
     "count_tokens",
     "read",
@@ -148,7 +148,7 @@ def tokenize(message: Message, wanted: Collection[str] = (), name: str = "") -> 
     return tokens
 
 
-class Counted:
+class KeyedTokens:
     """The distinct tokens of a message under their keys.
 
     tokens   : by number of the view (VIEW_NAMES), key -> (text, how often)
@@ -165,7 +165,7 @@ class Counted:
         self._set_views([_count_view(view) for view in tokens.views()])
 
     @classmethod
-    def of_core(cls, views: list[dict[int, tuple[str, int]]], identity: int) -> Counted:
+    def of_core(cls, views: list[dict[int, tuple[str, int]]], identity: int) -> KeyedTokens:
         """What the compiled core has counted: by view of READ_VIEWS, and identify_message of the tokens."""
         counted = cls(Tokens())
         counted._set_views(views)
@@ -213,7 +213,7 @@ def _count_view(tokens: Sequence[str]) -> dict[int, tuple[str, int]]:
     return dict(zip(hash_tokens(times), times.items(), strict=True))
 
 
-def count_tokens(data: bytes, wanted: Collection[str], name: str = "") -> Counted:
+def count_tokens(data: bytes, wanted: Collection[str], name: str = "") -> KeyedTokens:
     """The distinct tokens of the first MAX_READ_BYTES of a message.
 
     wanted : as for read
@@ -223,10 +223,10 @@ def count_tokens(data: bytes, wanted: Collection[str], name: str = "") -> Counte
     core = choose_core(wanted)
     found = core.count_tokens(data, list(wanted)) if core else None
     if found is not None:
-        return Counted.of_core(*found)
+        return KeyedTokens.of_core(*found)
     tokens = read_in_python(data, wanted, name)
     log_faults(name, tokens.failures)
-    return Counted(tokens)
+    return KeyedTokens(tokens)
 
 
 def find_core() -> Any:

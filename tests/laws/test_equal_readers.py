@@ -19,7 +19,7 @@ from nbspam.corpus.reading import CoreBuilder, Mail, PythonBuilder, ShardReader
 from nbspam.errors import UsageError
 from nbspam.mail.headers import find_header, find_header_fields
 from nbspam.model.block import Block
-from nbspam.tokens import Counted, count_tokens, describe_reader, find_core, read, read_in_python
+from nbspam.tokens import KeyedTokens, count_tokens, describe_reader, find_core, read, read_in_python
 from nbspam.tokens.bag import BIN_EDGES
 from nbspam.tokens.headers import NO_EVIDENCE
 from nbspam.tokens.measures import MAX_HOPS
@@ -160,7 +160,7 @@ def test_defects_of_a_header_are_in_the_same_order() -> None:
 def test_counted_tokens_are_the_same() -> None:
     for path in MESSAGES:
         data = path.read_bytes()
-        ours, theirs = count_tokens(data, WANTED), Counted(read_in_python(data, WANTED))
+        ours, theirs = count_tokens(data, WANTED), KeyedTokens(read_in_python(data, WANTED))
         assert [list(view.items()) for view in ours.tokens] == [list(view.items()) for view in theirs.tokens]
         assert (ours.digest, ours.has_words) == (theirs.digest, theirs.has_words)
 
@@ -229,7 +229,7 @@ def test_a_message_that_the_core_leaves_is_read_by_python(monkeypatch: pytest.Mo
         assert np.array_equal(getattr(found, name), getattr(expected, name)), name
     assert read(data, WANTED).body == read_in_python(data, WANTED).body
     assert read(data, WANTED).failures == ["core: panic at mail/headers.rs:1"]
-    assert count_tokens(data, WANTED).digest == Counted(read_in_python(data, WANTED)).digest
+    assert count_tokens(data, WANTED).digest == KeyedTokens(read_in_python(data, WANTED)).digest
 
 
 def test_both_readers_have_the_same_bounds() -> None:

@@ -11,7 +11,7 @@ from nbspam.model.credible_intervals import (
     normal_posterior,
     word_share_interval,
 )
-from nbspam.model.numeric import FeatureCounts
+from nbspam.model.numeric import FeatureStatistics
 from nbspam.settings import Settings
 
 DRAWS = 100_000
@@ -51,7 +51,7 @@ def test_a_message_without_words_has_no_variance() -> None:
 
 
 # Numeric features: (1, 3, 5) of ham, (10, 14) of spam, and a feature that is the same in all mail.
-COUNTS = FeatureCounts(2, [[4.0], []])
+COUNTS = FeatureStatistics(2, [[4.0], []])
 COUNTS.add([[1, 7], [3, 7], [5, 7], [10, 7], [14, 7]], [0, 0, 0, 1, 1])
 
 

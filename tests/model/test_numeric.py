@@ -13,7 +13,7 @@ from sklearn.naive_bayes import CategoricalNB, GaussianNB
 
 from nbspam.model.numeric import (
     CategoricalLaw,
-    FeatureCounts,
+    FeatureStatistics,
     GaussianLaw,
     count_features,
     learn_edges,
@@ -38,19 +38,19 @@ def some_features(n: int, n_classes: int = 3, width: int = 4, seed: int = 0) -> 
 EDGES = learn_edges(some_features(200, seed=99)[0], 4)
 
 
-def counted(features: Any, labels: Any, edges: Any = EDGES, n_classes: int = 3) -> FeatureCounts:
+def counted(features: Any, labels: Any, edges: Any = EDGES, n_classes: int = 3) -> FeatureStatistics:
     return count_features(np.asarray(features), np.asarray(labels), n_classes, edges, with_pairs=True)
 
 
-def by_hand(rows: list[tuple[Any, int]], edges: Any, n_classes: int = 2) -> FeatureCounts:
+def by_hand(rows: list[tuple[Any, int]], edges: Any, n_classes: int = 2) -> FeatureStatistics:
     return counted(np.array([row for row, _ in rows], float), [label for _, label in rows], edges, n_classes)
 
 
-def scores(event_model: str, counts: FeatureCounts, features: Any, alpha: float = 1.0) -> Any:
+def scores(event_model: str, counts: FeatureStatistics, features: Any, alpha: float = 1.0) -> Any:
     return make_numeric_law(event_model, counts, alpha).log_likelihood(features)
 
 
-def state(counts: FeatureCounts) -> Any:
+def state(counts: FeatureStatistics) -> Any:
     return counts.moments.tolist(), counts.bins.tolist(), counts.pairs.tolist()  # type: ignore[union-attr]
 
 
@@ -66,7 +66,7 @@ def test_any_messages_are_added_merged_and_removed_exactly(rows: Any, cut: int) 
     features = np.array([row for row, _ in rows], float).reshape(-1, 4)
     labels = np.array([label for _, label in rows], int)
     whole, before = counted(features, labels), state(counted(features[:cut], labels[:cut]))
-    one_by_one = FeatureCounts(3, EDGES, with_pairs=True)
+    one_by_one = FeatureStatistics(3, EDGES, with_pairs=True)
     for row in np.random.default_rng(1).permutation(len(labels)):
         one_by_one.add(features[[row]], labels[[row]])
     assert state(one_by_one) == state(whole)
@@ -110,7 +110,7 @@ def test_contributions_add_up_and_a_missing_feature_adds_nothing(event_model: st
 
 @every_model
 def test_a_model_without_any_mail_scores_all_classes_alike(event_model: str) -> None:
-    found = scores(event_model, FeatureCounts(3, EDGES, with_pairs=True), some_features(10)[0])
+    found = scores(event_model, FeatureStatistics(3, EDGES, with_pairs=True), some_features(10)[0])
     np.testing.assert_allclose(found, np.repeat(found[:, :1], 3, axis=1), atol=1e-12)
 
 
@@ -164,7 +164,7 @@ def test_equal_width_bins_cut_the_range_and_equal_frequency_bins_the_ranks() -> 
     assert learn_edges(column, 4, "width") == [[2.0, 4.0, 6.0]]
     assert learn_edges(column, 4, "frequency") == [[2.0, 4.0]]  # ranks 2, 4, 6; 0 is no edge
     assert learn_edges(np.array([[5.0], [5.0], [np.nan]]), 4) == [[]]
-    assert FeatureCounts(1, [[2.0, 4.0]]).cells(column).ravel().tolist() == [0, 0, 0, 0, 1, 1, 2, 2]
+    assert FeatureStatistics(1, [[2.0, 4.0]]).cells(column).ravel().tolist() == [0, 0, 0, 0, 1, 1, 2, 2]
 
 
 # AODE

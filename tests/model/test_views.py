@@ -10,12 +10,12 @@ from nbspam.labels import HAM_AND_SPAM
 from nbspam.model.block import Block, BlockBuilder, limit_to_words, merge_blocks, select_rows, sort_by_time
 from nbspam.model.calibrate import score_new_rows, see_left_out, trust_rows
 from nbspam.model.calibration import feature_names
-from nbspam.model.counts import Counts, CountsModel, Ints
+from nbspam.model.counts import Counts, Ints, MemoryModel
 from nbspam.model.scorer import Scorer, Usual, measure_evidence
-from nbspam.model.views import RowCounts, as_counted, before_each, compute_evidence, leave_groups_out
+from nbspam.model.views import ScoredRows, as_counted, before_each, compute_evidence, leave_groups_out
 from nbspam.settings import HAM_CAP, SHRINKAGE, Settings
 from nbspam.tasks.classify import RowTokens, list_texts
-from nbspam.tokens import Counted
+from nbspam.tokens import KeyedTokens
 from nbspam.tokens.bag import MEASURE_NAMES, N_BINS, VIEWS, Tokens, list_bins
 
 WAYS = {
@@ -34,8 +34,8 @@ def test_repeated_word_counts_more_in_the_mean(times: int, counts: float) -> Non
     for number in range(18):
         label = number // 9
         builder.add(str(number), label, Tokens([], [("report", "offer")[label], "today"], []), 100)
-    model = CountsModel(HAM_AND_SPAM, merge_blocks([builder.build()]).count(2))
-    message = Counted(Tokens([], ["offer"] * times + ["report", "today"], []))
+    model = MemoryModel(HAM_AND_SPAM, merge_blocks([builder.build()]).count(2))
+    message = KeyedTokens(Tokens([], ["offer"] * times + ["report", "today"], []))
     # N = 18 and 18, lambda 1: w is log 10 of "offer", -log 10 of "report", 0 of "today", which says nothing.
     evidence = Scorer(model, Settings(alpha=1.0)).score(message).evidence
     mean = (counts - 1) * log(10) / (counts + 1 + SHRINKAGE)
@@ -125,7 +125,7 @@ def scorer_of_some(block: Block, n_classes: int, settings: Settings, times: int 
     """
     counts = scaled(select_rows(block, np.flatnonzero(np.arange(len(block)) % 3)).count(n_classes), times)
     weights = [0.1 * (1 + i % 7) for i in range(len(feature_names(n_classes, settings.kinds)))]
-    return Scorer(CountsModel(classes_of(n_classes), counts, weights), settings), counts
+    return Scorer(MemoryModel(classes_of(n_classes), counts, weights), settings), counts
 
 
 @pytest.mark.slow
@@ -166,7 +166,7 @@ def other_groups(block: Block, row: int) -> Ints:
     return np.flatnonzero(np.arange(len(block)) % 7 != row % 7)
 
 
-Way = Callable[[Block, Counts], RowCounts]
+Way = Callable[[Block, Counts], ScoredRows]
 # How rows are seen as new, and by which others each is to be scored.
 WAYS_TO_SEE: dict[str, tuple[Way, Callable[[Block, int], Ints]]] = {
     "host left out": (see_left_out, others_than_of_host),

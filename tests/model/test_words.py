@@ -13,7 +13,7 @@ from sklearn.naive_bayes import BernoulliNB, ComplementNB, MultinomialNB
 
 from nbspam.errors import UsageError
 from nbspam.model.block import Block, Lexicon
-from nbspam.model.counts import Counts, CountsModel
+from nbspam.model.counts import Counts, MemoryModel
 from nbspam.model.posterior import log_posteriors, log_priors
 from nbspam.model.scorer import make_words
 from nbspam.model.textbook import TextbookModel, WordRows, choose_alpha, scaled_log_loss
@@ -33,7 +33,7 @@ class Model(NamedTuple):
 
     def law(self, counts: Counts, alpha: float) -> WordLaw:
         way = Settings(self.event_model, alpha=alpha, averaged=False, normalise=self.normalise)
-        return make_words(CountsModel(classes_of(counts), counts), way)
+        return make_words(MemoryModel(classes_of(counts), counts), way)
 
     def single(self, counts: Counts, words: Matrix, alpha: float, log_prior: list[float]) -> Matrix:
         """Log joints, each message scored alone."""
