@@ -38,6 +38,9 @@ def test_every_block_of_the_manual_runs(tmp_path: Path) -> None:
     script = tmp_path / "manual.py"
     script.write_text("".join(blocks), encoding="utf-8")
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    for command in re.findall(r"^    nbspam (.*)", PAGE, re.MULTILINE):
+        python = [sys.executable, "-m", "nbspam", *command.split()]
+        subprocess.run(python, cwd=tmp_path, env=environment, capture_output=True, check=True)
     done = subprocess.run([sys.executable, script], cwd=tmp_path, env=environment, capture_output=True)
     assert done.returncode == 0, done.stderr.decode()
     assert (tmp_path / "roc.png").stat().st_size > 1_000

@@ -73,24 +73,20 @@ class NormalInverseGamma(NamedTuple):
         return self.scale / high, self.scale / low
 
 
-def normal_posterior(
-    counts: FeatureStatistics, prior: NormalInverseGamma | None = None
-) -> NormalInverseGamma:
+def normal_posterior(counts: FeatureStatistics) -> NormalInverseGamma:
     """The posterior of mean and variance, arrays (n_classes, n_features).
 
-    prior : None for one worth a message of each class, with the mean and variance over all classes
+    The prior is worth a message of each class, with the mean and variance over all classes.
     """
-    center, spread = estimate_normal(counts.moments.sum(axis=0))
-    before = prior or NormalInverseGamma(center, 1.0, 0.5, np.maximum(spread, LEAST_VARIANCE) / 2)
+    prior_mean, prior_variance = estimate_normal(counts.moments.sum(axis=0))
+    mean, variance = estimate_normal(counts.moments)
     n = counts.moments[:, :, 0].astype(float)
-    (mean, variance) = estimate_normal(counts.moments)
-    kappa = before.kappa + n
-    shift = before.kappa * n / kappa * (mean - before.mean) ** 2
+    squares = n * variance + n / (1 + n) * (mean - prior_mean) ** 2
     return NormalInverseGamma(
-        (before.kappa * before.mean + n * mean) / kappa,
-        kappa,
-        before.shape + n / 2,
-        before.scale + (n * variance + shift) / 2,
+        (prior_mean + n * mean) / (1 + n),
+        kappa=1 + n,
+        shape=(1 + n) / 2,
+        scale=(np.maximum(prior_variance, LEAST_VARIANCE) + squares) / 2,
     )
 
 

@@ -191,10 +191,8 @@ class CategoricalLaw(NumericLaw):
 class GaussianLaw(NumericLaw):
     """log N(x; mu_jk, sigma^2_jk) with maximum likelihood mean and variance.
 
-    floor : a variance is at least this share of the feature's variance over all messages, and never below
-            LEAST_VARIANCE
-    added : share of the largest variance of any feature, added to every variance; 1e-9 with floor 0 is
-            scikit-learn's var_smoothing, which is not scale-free: bytes squared drown shares
+    A variance is at least the share VARIANCE_FLOOR of the feature's variance over all messages, and
+    LEAST_VARIANCE.
 
     means, variances : float64 (n_classes, n_features); a class without a value takes those of all classes
     floored  : bool (n_classes, n_features), true where the floor was needed
@@ -203,18 +201,17 @@ class GaussianLaw(NumericLaw):
     Source: Duda, Hart and Stork 2001, section 2.6.
     """
 
-    def __init__(self, counts: FeatureStatistics, floor: float = VARIANCE_FLOOR, added: float = 0.0) -> None:
+    def __init__(self, counts: FeatureStatistics) -> None:
         super().__init__(counts)
         mean, variance = estimate_normal(counts.moments.sum(axis=0))
         means, variances = estimate_normal(counts.moments)
         empty = counts.moments[:, :, 0] == 0
-        extra = added * variance.max(initial=0.0)
-        raised = np.where(empty, variance, variances) + extra
-        least = np.maximum(floor * variance, LEAST_VARIANCE)
-        self.constant = variance + extra == 0
-        self.floored = raised < least
+        variances = np.where(empty, variance, variances)
+        least = np.maximum(VARIANCE_FLOOR * variance, LEAST_VARIANCE)
+        self.constant = variance == 0
+        self.floored = variances < least
         self.means = np.where(empty, mean, means)
-        self.variances = np.maximum(raised, least)
+        self.variances = np.maximum(variances, least)
 
     def contributions(self, features: ArrayLike) -> Floats:
         values = clamp(features)[:, :, None]

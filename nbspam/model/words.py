@@ -83,12 +83,11 @@ def make_word_law(event_model: str, totals: ClassSums, alpha: float, normalise: 
 class WordLaw:
     """What one word adds to the scores.
 
-    repeats       : it reads N_jk, and a word counts as often as it occurs; else n_jk, and once
-    base          : what does not depend on the words of a message, by class
-    uses_prior    : false for a score without the class prior
-    certain       : by class, words that are in all of its messages at lambda = 0: a message without one of
-                    them cannot be of the class
-    concentration : by class, the sum of the parameters of the Dirichlet (Bernoulli: Beta) posterior
+    repeats    : it reads N_jk, and a word counts as often as it occurs; else n_jk, and once
+    base       : what does not depend on the words of a message, by class
+    uses_prior : false for a score without the class prior
+    certain    : by class, words that are in all of its messages at lambda = 0: a message without one of them
+                 cannot be of the class
     """
 
     uses_prior = True
@@ -96,7 +95,6 @@ class WordLaw:
     def __init__(self, event_model: str, n_classes: int, alpha: float, repeats: bool) -> None:
         self.event_model, self.n_classes, self.alpha, self.repeats = event_model, n_classes, alpha, repeats
         self.base, self.certain = [0.0] * n_classes, [0] * n_classes
-        self.concentration = [0.0] * n_classes
 
     def weigh(self, counts: ByClass) -> list[float]:
         """What a word adds each time it counts, nats by class.  counts : N_jk if `repeats`, else n_jk"""
@@ -107,10 +105,6 @@ class WordLaw:
         if self.repeats:
             return [times * value for value in self.weigh(occurrences)]
         return self.weigh(documents)
-
-    def pseudo_counts(self, documents: ByClass, occurrences: ByClass) -> list[float]:
-        """By class, the word's parameter of the posterior."""
-        return [count + self.alpha for count in (occurrences if self.repeats else documents)]
 
     def is_certain(self, documents: ByClass) -> list[bool]:
         """By class, true for one of its `certain` words."""
@@ -137,8 +131,7 @@ class MultinomialLaw(WordLaw):
     def __init__(self, totals: ClassSums, alpha: float, repeats: bool = False) -> None:
         super().__init__("multinomial" if repeats else "presence", len(totals.messages), alpha, repeats)
         sums, size = totals.occurrences if repeats else totals.documents, totals.vocabulary_size
-        self.concentration = [n + alpha * size for n in sums]
-        self._log_totals = [*map(log_or_minus_inf, self.concentration)]
+        self._log_totals = [log_or_minus_inf(n + alpha * size) for n in sums]
 
     def weigh(self, counts: ByClass) -> list[float]:
         pairs = zip(counts, self._log_totals, strict=True)
@@ -156,7 +149,6 @@ class BernoulliLaw(WordLaw):
         super().__init__("bernoulli", len(totals.messages), alpha, repeats=False)
         self.messages = totals.messages
         self.histogram = [add_zero_count(h, totals.vocabulary_size) for h in totals.histogram("documents")]
-        self.concentration = [m + 2 * alpha for m in totals.messages]
         for k, histogram in enumerate(self.histogram):
             messages = self.messages[k]
             absent = [(count, words, log_absent(count, messages, alpha)) for count, words in histogram]
@@ -193,9 +185,7 @@ class ComplementLaw(WordLaw):
         super().__init__("complement", len(totals.messages), alpha, repeats=True)
         self.uses_prior = self.n_classes == 1
         size, every = totals.vocabulary_size, sum(totals.occurrences)
-        others = [every - n for n in totals.occurrences]
-        self.concentration = [n + alpha * size for n in others]
-        self._log_totals = [*map(log_or_minus_inf, self.concentration)]
+        self._log_totals = [log_or_minus_inf(every - n + alpha * size) for n in totals.occurrences]
         self._sums: list[float] = []  # by class, of log theta over the vocabulary; empty: not normalised
         for k, some in enumerate(totals.histogram("complement") if normalise else ()):
             sums = (words * self._log_theta(count, k) for count, words in add_zero_count(some, size))
@@ -214,10 +204,6 @@ class ComplementLaw(WordLaw):
         if inf not in weights:
             return weights
         return [0.0 if weight == inf and every > 0 else -inf for weight in weights]
-
-    def pseudo_counts(self, documents: ByClass, occurrences: ByClass) -> list[float]:
-        every = sum(occurrences)
-        return [every - n + self.alpha for n in occurrences]
 
 
 def log_absent(count: float, messages: float, alpha: float) -> float:

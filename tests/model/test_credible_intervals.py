@@ -5,7 +5,6 @@ import pytest
 from scipy import stats
 
 from nbspam.model.credible_intervals import (
-    NormalInverseGamma,
     beta_interval,
     dirichlet_variances,
     normal_posterior,
@@ -56,11 +55,10 @@ COUNTS.add([[1, 7], [3, 7], [5, 7], [10, 7], [14, 7]], [0, 0, 0, 1, 1])
 
 
 def test_normal_posterior_is_that_by_hand() -> None:
-    """Of ham: n = 3, mean 3, sum of squares 8; the prior is worth one message of mean 10 and variance 4."""
-    found = normal_posterior(COUNTS, NormalInverseGamma(10.0, 1.0, 0.5, 2.0))
-    mean, kappa, shape, scale = (field[0, 0] for field in found)
-    assert (mean, kappa, shape) == ((10 + 9) / 4, 4, 2)
-    assert scale == pytest.approx(2 + 8 / 2 + (1 * 3 / 4) * (3 - 10) ** 2 / 2)
+    """Of ham n = 3, mean 3, sum of squares 8; the prior is a message of mean 33/5, variance 22.64."""
+    mean, kappa, shape, scale = (field[0, 0] for field in normal_posterior(COUNTS))
+    assert (mean, kappa, shape) == (pytest.approx((33 / 5 + 9) / 4), 4, 2)
+    assert scale == pytest.approx(22.64 / 2 + 8 / 2 + (1 * 3 / 4) * (3 - 33 / 5) ** 2 / 2)
 
 
 def test_intervals_of_mean_and_variance_hold_95_per_cent() -> None:

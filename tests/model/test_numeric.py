@@ -142,8 +142,8 @@ def test_gaussian_of_three_values_is_the_density_by_hand_and_a_constant_has_the_
     model = GaussianLaw(by_hand([([1], 0), ([3], 0), ([5], 0), ([10], 1), ([14], 1)], [[]]))
     assert model.means.tolist() == [[3.0], [12.0]]
     assert model.variances.tolist() == [[pytest.approx(8 / 3)], [4.0]]
-    constant = GaussianLaw(by_hand([([0], 0), ([0], 0), ([10], 1), ([30], 1)], [[]]), floor=0.01)
-    assert constant.variances[0] == [pytest.approx(0.01 * 150)]  # variance of 0, 0, 10, 30
+    constant = GaussianLaw(by_hand([([0], 0), ([0], 0), ([10], 1), ([30], 1)], [[]]))
+    assert constant.variances[0] == [pytest.approx(0.001 * 150)]  # variance of 0, 0, 10, 30
     expected = -0.5 * (math.log(2 * math.pi * 8 / 3) + (6 - 3) ** 2 / (8 / 3))
     assert model.log_likelihood([[6.0]])[0, 0] == pytest.approx(expected, abs=1e-12)
 
@@ -231,8 +231,8 @@ def test_gaussian_equals_scikit_learn(n_classes: int) -> None:
     labels = np.arange(100) % n_classes
     # Multiples of 2^-10 are counted as they are; finer values are rounded to 2^-20.
     features = np.round(rng.normal(labels[:, None], 2.0, size=(100, 6)) * 1024) / 1024
-    model = GaussianLaw(counted(features, labels, [[]] * 6, n_classes), floor=0.0, added=1e-9)
-    expected = GaussianNB(var_smoothing=1e-9).fit(features, labels).predict_joint_log_proba(features)
+    model = GaussianLaw(counted(features, labels, [[]] * 6, n_classes))
+    expected = GaussianNB(var_smoothing=0).fit(features, labels).predict_joint_log_proba(features)
     found = model.log_likelihood(features) + np.log(np.bincount(labels) / 100)
     np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
 
