@@ -137,7 +137,7 @@ class Settings:
 
         stored : the names of what the model file keeps; counts that lack tokens cannot damp
         """
-        damped = self.damped and self.diluted and not {"imported", "pruned"}.intersection(stored)
+        damped = self.damped and self.diluted and "pruned" not in stored
         return self.replaced(capped=self.capped and classes == HAM_AND_SPAM, damped=damped)
 
     @property

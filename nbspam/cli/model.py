@@ -2,7 +2,6 @@
 
 import sys
 from collections.abc import Iterable, Sequence
-from functools import partial
 from math import isfinite
 
 import click
@@ -14,7 +13,7 @@ from nbspam.cli.options import ANY_PATH, LongGroup, options
 from nbspam.cli.shared import check_new_model, check_writable, write_lines
 from nbspam.cli.tables import console, fit_table, print_sentence, table, write_json
 from nbspam.errors import BadDataError, NbspamError, UsageError
-from nbspam.labels import HAM_AND_SPAM, amount, format_counts
+from nbspam.labels import amount, format_counts
 from nbspam.learning.autolearn import forget_autolearned
 from nbspam.model.features import bin_text, make_bins
 from nbspam.store.check import check_model
@@ -22,9 +21,8 @@ from nbspam.store.prune import prune
 from nbspam.store.text import dump_model, load_dump
 from nbspam.tasks.inspect_model import Facts, collect_facts
 from nbspam.tasks.merge import Merged, merge, rebase
-from nbspam.tasks.word_lists import MAX_LIST_LINE, WordList, import_words
 
-SHOWN_SETTINGS = ("event_model", "averaged", "features", "token_pattern", "alpha", "prior", "imported")
+SHOWN_SETTINGS = ("event_model", "averaged", "features", "token_pattern", "alpha", "prior")
 
 
 @click.group("model", cls=LongGroup)
@@ -106,33 +104,6 @@ def load_command(file: str, model: str, replace: bool) -> None:
     check_new_model(model, replace)
     with open_input(file) as stream:
         load_dump(stream, file, model, replace)
-
-
-@model_command.command("import")
-@click.argument("file", default=STDIN_NAME, type=ANY_PATH)
-@options("model", "from", "replace", "quiet")
-def import_command(file: str, model: str, form: str, replace: bool, quiet: bool) -> None:
-    """Make a model from the counts of another filter.
-
-    Reads from FILE or stdin bogofilter's database as text (`bogoutil -d wordlist.db`), or the training.dat of
-    Thunderbird as it is.  Imports the words that nbspam counts, too.  SpamAssassin's database has no words,
-    only hashes of them, and cannot be imported.
-
-    The model works at once, and better after it has learned some new mail, first as much spam as ham: nbspam
-    train --update SOURCE, or nbspam learn.
-
-    \b
-    Example:
-        bogoutil -d ~/.bogofilter/wordlist.db | nbspam model import -m my.nbspam
-
-    Exit status: 0 imported; 64 usage; 65 no sound word list; 66 no such file; 73 cannot create; 74 I/O.
-    """
-    check_new_model(model, replace)
-    with open_input(file) as stream:
-        # Cut in pieces: a file without line ends need not fit into memory to be refused.
-        lines = iter(partial(stream.readline, MAX_LIST_LINE + 1), b"")
-        imported = import_words(lines, file, model, form, replace)
-    say(_summarise_import(imported, model), quiet)
 
 
 @model_command.command("merge")
@@ -280,17 +251,6 @@ def _align(rows: Iterable[tuple[str, str]]) -> str:
     pairs = [(plain(name), plain(value)) for name, value in rows]
     width = max(len(name) for name, _ in pairs)
     return "".join(f"{name:<{width}}  {value}\n" for name, value in pairs)
-
-
-def _summarise_import(imported: WordList, model: str) -> str:
-    """What was taken and what was left."""
-    left = imported.words - imported.taken
-    return (
-        f"Imported from {imported.form}: {messages_text(HAM_AND_SPAM, imported.messages)}; "
-        f"{imported.taken:,} of its words became {len(imported.tokens):,} tokens, {left:,} were left out.\n"
-        f"Model: {plain(model)}.\n"
-        "Not calibrated yet: nbspam train --update SOURCE adds ham and spam that it has not counted."
-    )
 
 
 def _summarise_merge(merged: Merged, models: Sequence[str]) -> str:

@@ -235,13 +235,6 @@ _TABLE: dict[str, Callable[[str], Callable[[Any], Any]]] = {
         "How to count words.", "NAME", type=("bernoulli", "multinomial"), shown="multinomial"
     ),
     "format": _option("The format.", "NAME", type=("npz", "jsonl"), default="npz", name="form"),
-    "from": _option(
-        "The filter that wrote FILE.",
-        "NAME",
-        type=("bogofilter", "thunderbird", "spamassassin", "auto"),
-        default="auto",
-        name="form",
-    ),
     # All commands
     "jobs": _option("Processes.", "N", type=_JOBS, shown="all cores", default=default_jobs, short="-j"),
     "max_memory": _option(

@@ -68,7 +68,6 @@ if TYPE_CHECKING:
     CountsByKey = dict[int, TokenCounts]
     KnownWord = tuple[TokenCounts, str, int, TokenCounts]  # n_jk by class, text, how often, all counts
 
-COUNTS_REPEATS = ("multinomial", "complement")  # event models that ask how often a word occurs in a message
 STRANGE, FAMILIAR = 0.42, 0.52  # parts of what is usual: no trust up to the first, all from the second on
 MIN_USUAL = 500  # messages; of fewer, the bytes of a new sender are as strange as those of another world
 NEARLY_ZERO = 1e-12  # lambda where 0 is asked for: a mean of -inf says nothing, so 0 is approached
@@ -307,11 +306,6 @@ def _check_words(model: ReadableModel, settings: Settings) -> None:
         why = f"{model.path} was trained without words"
         remedy = "train again with `features=words` or `features=both`"
         raise UsageError(settings.event_model, why, remedy, "model-no-words", option="event_model")
-    imported = model.settings.get("imported")
-    if imported and settings.event_model in COUNTS_REPEATS:
-        why = f"{model.path} has counts of {imported}: how many messages hold a word, not how often"
-        remedy = "score by presence or bernoulli"
-        raise UsageError(settings.event_model, why, remedy, "model-no-repeats", option="event_model")
 
 
 def log_ratios(counts: Sequence[float], pseudo: float) -> list[float]:

@@ -1,9 +1,8 @@
 """Several models -> one that knows what all of them learned; an overlay gets another base.
 
 Each calibration is a Gaussian posterior over the same weights, learned on its own mail from a prior of the
-same precision.  The merged calibration adds what all mail taught to one prior, in any order.  If one model is
-imported, the mean of that prior is where imported models start.  A model with other classes than the merged
-one, or without a covariance, is left out.
+same precision.  The merged calibration adds what all mail taught to one prior, in any order.  A model with
+other classes than the merged one, or without a covariance, is left out.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ import numpy as np
 
 from nbspam.errors import UsageError
 from nbspam.labels import sort_classes
-from nbspam.model.calibration import CREDIT, feature_names
+from nbspam.model.calibration import CREDIT, feature_names, first_weights
 from nbspam.model.counts import Floats
 from nbspam.settings import parse_settings
 from nbspam.store.merge import check_mergeable, merge_models
@@ -24,7 +23,6 @@ from nbspam.store.reader import Model, open_model
 from nbspam.store.rebase import Calibration, Unheld
 from nbspam.store.rebase import rebase as write_rebased
 from nbspam.store.updater import PRUNED
-from nbspam.tasks.word_lists import weights_at_start
 
 if TYPE_CHECKING:
     from nbspam.model.calibration import Weights
@@ -59,13 +57,8 @@ def merge(paths: Sequence[str], path: str, replaces: bool = True) -> Merged:
 
 
 def _choose_settings(models: Sequence[Model], classes: tuple[str, ...]) -> dict[str, str]:
-    """The first model's settings; a prior or losses of other classes become the defaults.
-
-    The sum stays marked as imported: how often a word occurs in imported mail is not known.
-    """
+    """The first model's settings; a prior or losses of other classes become the defaults."""
     settings = {name: value for name, value in models[0].settings.items() if name != CREDIT}
-    if imported := {model.settings["imported"] for model in models if "imported" in model.settings}:
-        settings["imported"] = ", ".join(sorted(imported))
     if any(PRUNED in model.settings for model in models):
         settings[PRUNED] = "1"
     if classes != models[0].classes:
@@ -87,11 +80,8 @@ def _merge_calibrations(models: Sequence[Model], classes: tuple[str, ...]) -> tu
     ]
     if not fitting:
         return None, 0
-    first = weights_at_start(*shape, any("imported" in model.settings for model in models))
-    learned = [
-        ((model.calibration(), model.covariance()), weights_at_start(*shape, "imported" in model.settings))
-        for model in fitting
-    ]
+    first = first_weights(*shape)
+    learned = [((model.calibration(), model.covariance()), first) for model in fitting]
     return add_lessons(first, learned), len(fitting)
 
 

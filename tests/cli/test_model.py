@@ -3,7 +3,6 @@
 import os
 import shutil
 import sqlite3
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -12,7 +11,6 @@ from nbspam.errors import CannotCreateError
 from nbspam.store.reader import open_model
 from nbspam.store.text import load_dump
 from nbspam.tasks.merge import merge
-from nbspam.tasks.word_lists import import_words
 from tests.store.changed_model import change, forge
 from tests.tiny_mail import error, mail, program, run, write_folders
 
@@ -141,22 +139,14 @@ def test_path_of_a_model_may_begin_with_two_slashes(tmp_path: Path) -> None:
     assert (tmp_path / "a%3fb?c#d").exists()
 
 
-def comes(path: Path, model: Path) -> Iterator[bytes]:
-    """A word list, while which is read a model comes to `path`."""
-    yield b".MSG_COUNT 3 5 20240101\n"
-    shutil.copy(model, path)
-    yield b"hello 2 1 20240101\n"
-
-
 @pytest.mark.parametrize("replaces", [False, True])
-@pytest.mark.parametrize("command", ["load", "import", "merge"])
+@pytest.mark.parametrize("command", ["load", "merge"])
 def test_model_that_comes_while_another_is_made_stays_unless_replaced(
     models: dict[str, Path], tmp_path: Path, command: str, replaces: bool
 ) -> None:
     path, text = tmp_path / "new", run("model", "dump", "-m", models["views"]).encode()
     make = {
         "load": lambda: load_dump(text.splitlines(keepends=True), "text", str(path), replaces),
-        "import": lambda: import_words(comes(path, models["both"]), "words", str(path), replaces=replaces),
         "merge": lambda: merge([str(models["views"]), str(models["views"])], str(path), replaces),
     }[command]
     shutil.copy(models["both"], path)

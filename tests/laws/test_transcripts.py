@@ -76,7 +76,6 @@ def replayed(topic: str) -> list[Step]:
     """The same commands, with what they answer now."""
     with tempfile.TemporaryDirectory() as folder, chdir(folder):
         (Path(folder) / "data").symlink_to(ROOT / "data")
-        (Path(folder) / "golden").symlink_to(ROOT / "tests" / "golden" / "import")
         (Path(folder) / "home").mkdir()
         path = os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))
         environment = {"PATH": path, "PWD": folder, "HOME": "home", "TZ": "UTC"}
