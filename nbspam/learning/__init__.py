@@ -4,5 +4,4 @@ learn        learn messages as a class, unlearn them, move them
 autolearn    a filter that learns its own verdicts
 reports      messages that are attached to the report of a reader
 undo         take back what commands have learned
-old_lessons  lessons that nbspam 0.1.0 has left on the disk
 """

@@ -13,7 +13,6 @@ whole before the message is learned, in whatever form it comes.
 from __future__ import annotations
 
 from nbspam.errors import DamagedModelError, UsageError
-from nbspam.learning.old_lessons import read_old_lessons, remove_old_lesson
 from nbspam.model import calibration
 from nbspam.model.scorer import Scorer
 from nbspam.settings import Settings, parse_settings
@@ -65,7 +64,6 @@ def learn_messages(
     messages : with their names, which say in the ledger where they lie; or ''
     origin   : for the ledger
     """
-    learn_old_lessons(path)
     origin = origin or Origin("learn")
     results = []
     with Transaction(path) as updater:
@@ -73,24 +71,6 @@ def learn_messages(
             updater.begin(origin, name)
             results.append(_count(updater, label, data, name))
     return results
-
-
-def learn_old_lessons(path: str) -> None:
-    """Learn what waits on the disk; lessons of a class that the model lacks stay there."""
-    lessons = read_old_lessons(path)
-    if not lessons:
-        return
-    done = []
-    with Transaction(path) as updater:
-        for file, (name, source, data) in lessons.items():
-            label = name.decode("utf-8", "replace")
-            if label in updater.model.classes:
-                updater.begin(Origin(source.decode("utf-8", "replace")))
-                _count(updater, label, data)
-            if not label or label in updater.model.classes:
-                done.append(file)
-    for file in done:
-        remove_old_lesson(file)
 
 
 def split_batches(messages: Iterable[Any], size_bytes: Callable[[Any], int]) -> Iterator[list[Any]]:

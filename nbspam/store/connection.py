@@ -30,13 +30,10 @@ if TYPE_CHECKING:
     Result = TypeVar("Result")
 
 APPLICATION_ID = 0x6E627370
-# 1 had no bigrams, 2 each word once, 3 strongest words as evidence, 4 no digests, 5 histograms, 6 priors,
-# 7 no ledger, 8 a row for each covariance.
 FORMAT = 9
 BUSY_SECONDS = 10.0  # how long a reader waits for a writer's commit, and a commit for readers
 LOCK = "-lock"  # ending of the file of store/turns.py
-LESSONS = "-lessons"  # ending of the folder of learning/old_lessons.py
-BESIDE = ("-journal", "-wal", "-shm", LOCK, LESSONS)  # endings of what SQLite and we keep next to a model
+BESIDE = ("-journal", "-wal", "-shm", LOCK)  # endings of what SQLite and we keep next to a model
 CACHED_STATEMENTS = 8  # a query for the tokens of a message has a text for each number of them
 HEAD_BYTES = 100
 # Bounds on the file of somebody else.  No setting, text or list of tokens of ours is longer.

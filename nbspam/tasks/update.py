@@ -13,7 +13,7 @@ from nbspam.corpus.item import Item
 from nbspam.corpus.reading import Progress
 from nbspam.decision import describe_loss, load_loss
 from nbspam.errors import BadDataError, NoInputError, TryAgainError
-from nbspam.learning.learn import learn_old_lessons, make_learner, write_learner
+from nbspam.learning.learn import make_learner, write_learner
 from nbspam.model.calibrate import choose_ways, learn_sample, take_sample
 from nbspam.model.features import message_rows
 from nbspam.settings import parse_settings
@@ -76,7 +76,6 @@ def _add(
     path: str, counts: Accumulator, classes: tuple[str, ...], keys: list[int] | None, origin: Origin
 ) -> int:
     """Add the counts in one transaction; how many messages the model had counted before."""
-    learn_old_lessons(path)
     table, learned = counts.counts(), list(make_learned_rows(counts.learned))
     with Transaction(path) as updater:
         model = Model(path, updater.connection)
