@@ -12,68 +12,14 @@ from pathlib import Path
 
 from imapclient import IMAPClient
 
-from tests.deploy.test_dovecot import as_user
+from tests.deploy.agents import as_user
+from tests.deploy.recipes import configuration
 from tests.server import eventually, free_port
 
 PASSWORD = "secret"
-SETTINGS = """
-base_dir = {folder}/run
-state_dir = {folder}/run
-protocols = imap
-listen = 127.0.0.1
-log_path = {folder}/log
-ssl = required
-ssl_cert = <{folder}/localhost.pem
-ssl_key = <{folder}/localhost.key
-default_internal_user = {user}
-default_login_user = {user}
-default_internal_group = {group}
-first_valid_uid = 0
-auth_failure_delay = 0
-auth_mechanisms = plain xoauth2
-stats_writer_socket_path =
-mail_location = maildir:{folder}/mail/%u
-{capability}
-passdb {{
-  driver = static
-  args = password={password}
-}}
-userdb {{
-  driver = static
-  args = uid={uid} gid={gid} home={folder}/mail/%u
-}}
-namespace inbox {{
-  inbox = yes
-  separator = /
-  mailbox Unwanted {{
-    auto = create
-    special_use = \\Junk
-  }}
-}}
-plugin {{
-  acl = vfile
-}}
-mail_plugins = acl
-protocol imap {{
-  mail_max_userip_connections = 100
-}}
-service anvil {{
-  chroot =
-}}
-service imap-login {{
-  chroot =
-  inet_listener imap {{
-    port = 0
-  }}
-  inet_listener imaps {{
-    port = {port}
-    ssl = yes
-  }}
-}}
-"""
 
 
-class Dovecot:
+class ImapServer:
     """A running server; users come into being when they log in."""
 
     def __init__(self, folder: Path, capability: str) -> None:
@@ -90,7 +36,7 @@ class Dovecot:
         numbers = {"uid": 65534, "gid": 65534} if is_root else {"uid": os.geteuid(), "gid": os.getegid()}
         names = {"user": user, "group": group, "folder": folder, "port": self.port, "password": PASSWORD}
         line = f"imap_capability = {capability}" if capability else ""
-        (folder / "conf").write_text(SETTINGS.format(**names, **numbers, capability=line))
+        (folder / "conf").write_text(configuration("dovecot.imap", **names, **numbers, capability=line))
         if is_root:
             subprocess.run(["chown", "-R", "nobody:nogroup", folder], check=True)
         command = [*as_user(), "dovecot", "-F", "-c", str(folder / "conf")]

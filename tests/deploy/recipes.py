@@ -1,4 +1,4 @@
-"""The recipes of the manual, broken mail to deliver by them, our header field, and what a terminal shows."""
+"""The recipes of the manual, what a test adds to them, our header field, and what a terminal shows."""
 
 import os
 import re
@@ -47,6 +47,12 @@ def adapted(text: str, changes: Mapping[str, object]) -> str:
         assert text.count(old) == 1, old
         text = text.replace(old, str(new))
     return text
+
+
+def configuration(name: str, **places: object) -> str:
+    """A file of conf/, with these in the places of their @names@."""
+    text = Path(__file__).with_name("conf").joinpath(name).read_text()
+    return re.sub(r"@(\w+)@", lambda place: str(places[place[1]]), text)
 
 
 def without_own_field(message: bytes) -> bytes:

@@ -11,20 +11,20 @@ import pytest
 
 pytest.importorskip("imapclient")
 
-from tests.deploy.imap_server import PASSWORD, Dovecot
+from tests.deploy.imap_server import PASSWORD, ImapServer
 from tests.deploy.recipes import adapted, recipe, without_own_field
-from tests.deploy.test_imap import MISSING, Account, crlf
+from tests.deploy.test_imap import NEEDED, Account, crlf
 from tests.programs import needs
 from tests.tiny_mail import counts, mail, run, write_folders
 
 HAM, SPAM = mail("the minutes of Friday about the fence"), mail("pills and cheap watches for you")
-pytestmark = [pytest.mark.debian, pytest.mark.skipif(bool(MISSING), reason=MISSING)]
+pytestmark = NEEDED
 
 
 class Home(Account):
     """A user with a new ham and a new spam on the server, and what cron does in the home folder."""
 
-    def __init__(self, server: Dovecot, folder: Path, model: Path, installed: Path) -> None:
+    def __init__(self, server: ImapServer, folder: Path, model: Path, installed: Path) -> None:
         super().__init__(server, folder, model)
         self.folder, self.box, self.junk = folder, folder / "Maildir", folder / "Maildir/.Junk"
         self.certificate = server.folder / "localhost.pem"
@@ -55,7 +55,7 @@ def home(open_folder: Path, tmp_path: Path, installed: Path) -> Iterator[Home]:
     }
     model = tmp_path / "model"
     run("train", "-q", "-j1", write_folders(tmp_path / "train", classes), "-m", model)
-    server = Dovecot(open_folder, "")
+    server = ImapServer(open_folder, "")
     yield Home(server, tmp_path, model, installed)
     server.stop()
 

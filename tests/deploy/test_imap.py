@@ -14,21 +14,21 @@ import pytest
 pytest.importorskip("imapclient")
 
 from nbspam.folders.account import read_accounts
-from tests.deploy.imap_server import PASSWORD, CuttingProxy, Dovecot
+from tests.deploy.agents import unless, what_dovecot_lacks
+from tests.deploy.imap_server import PASSWORD, CuttingProxy, ImapServer
 from tests.deploy.recipes import recipe
-from tests.deploy.test_dovecot import what_is_missing
 from tests.server import HAM, SPAM, eventually
 from tests.tiny_mail import counts, error, mail, program, run, write_folders
 
-MISSING = what_is_missing("2.3")
-pytestmark = [pytest.mark.debian, pytest.mark.skipif(bool(MISSING), reason=MISSING)]
+NEEDED = [pytest.mark.debian, unless(what_dovecot_lacks("2.3"))]
+pytestmark = NEEDED
 JUNK = "Unwanted"  # by its special use only
 BASE = "IMAP4rev1 LITERAL+ ENABLE NAMESPACE SPECIAL-USE"
 users = (f"user{number}" for number in itertools.count())
 
 
 @pytest.fixture(scope="module")
-def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Dovecot]]:
+def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, ImapServer]]:
     """As Dovecot is; without MOVE; without MOVE, UIDPLUS and IDLE."""
     capabilities = {"whole": "", "copy": f"{BASE} UIDPLUS IDLE", "bare": BASE}
     found = {}
@@ -36,7 +36,7 @@ def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Dove
         folder = tmp_path_factory.mktemp(name)
         for one in (folder, *folder.parents[:2]):
             one.chmod(one.stat().st_mode | 0o055)
-        found[name] = Dovecot(folder, capability)
+        found[name] = ImapServer(folder, capability)
     yield found
     for server in found.values():
         server.stop()
@@ -45,7 +45,7 @@ def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Dove
 class Account:
     """A new user of a server, and nbspam set up for it."""
 
-    def __init__(self, server: Dovecot, folder: Path, model: Path) -> None:
+    def __init__(self, server: ImapServer, folder: Path, model: Path) -> None:
         self.server, self.model, self.user = server, model, next(users)
         self.config = folder / "imap.toml"
         self.write()
@@ -93,13 +93,13 @@ class Account:
 
 @pytest.fixture(params=["whole", "copy"])
 def account(
-    request: pytest.FixtureRequest, servers: dict[str, Dovecot], tmp_path: Path, model: Path
+    request: pytest.FixtureRequest, servers: dict[str, ImapServer], tmp_path: Path, model: Path
 ) -> Account:
     return Account(servers[request.param], tmp_path, model)
 
 
 @pytest.fixture
-def whole(servers: dict[str, Dovecot], tmp_path: Path, model: Path) -> Account:
+def whole(servers: dict[str, ImapServer], tmp_path: Path, model: Path) -> Account:
     return Account(servers["whole"], tmp_path, model)
 
 
@@ -213,7 +213,7 @@ def test_connection_that_is_cut_loses_nothing_and_does_nothing_twice(account: Ac
     assert cut_at > 12
 
 
-def test_server_without_move_gets_flags(servers: dict[str, Dovecot], tmp_path: Path, model: Path) -> None:
+def test_server_without_move_gets_flags(servers: dict[str, ImapServer], tmp_path: Path, model: Path) -> None:
     account = Account(servers["bare"], tmp_path, model)
     account.put("INBOX", numbered(SPAM, range(1)))
     done = program(*account.arguments("scan")[:-1])
@@ -234,7 +234,9 @@ def test_folder_that_numbers_its_messages_anew_is_not_touched_twice(whole: Accou
     assert whole.mail(JUNK) == []
 
 
-def test_each_fault_of_an_account_is_an_error_of_its_own(whole: Account, servers: dict[str, Dovecot]) -> None:
+def test_each_fault_of_an_account_is_an_error_of_its_own(
+    whole: Account, servers: dict[str, ImapServer]
+) -> None:
     whole.put("INBOX", numbered(SPAM, range(1)))
 
     def slug(status: int, command: str = "scan", **changes: object) -> str:

@@ -13,19 +13,13 @@ from tempfile import mkdtemp
 
 import pytest
 
-from tests.deploy.recipes import ROOT, recipe
-from tests.deploy.test_postfix import NEEDED, USER, Postfix
+from tests.deploy.agents import NEEDS, USER, Postfix
+from tests.deploy.recipes import ROOT, adapted, recipe
 from tests.programs import needs
 from tests.server import Server, eventually
-from tests.tiny_mail import run
 
-pytestmark = [*NEEDED, needs("postfix", "spamass-milter", "swaks")]
+pytestmark = [*NEEDS[Postfix], needs("spamass-milter", "swaks")]
 
-SETTINGS = """
-mailbox_command =
-mail_spool_directory = {home}/user/
-message_size_limit = 50000000
-"""
 HAM, KNOWN_SPAM, SPAM = (
     (ROOT / "data" / name).read_bytes() for name in ("ham/0001.eml", "spam/0137.eml", "spam/0226.eml")
 )
@@ -34,27 +28,21 @@ LIKELY_SPAM = _HEADER + b"\n\n" + b" ".join(reversed(_TEXT.split()))  # a text t
 KILL = "import os, nbspam.filter as module\nmodule.Filter.judge = lambda *_: os.kill(os.getpid(), 9)"
 
 
-class Site:
-    """Postfix, the milter and the server, as the recipe starts them, in a folder."""
+class Site(Postfix):
+    """Postfix, the milter and the server, as the recipe starts them; Postfix itself writes the mailbox."""
 
-    def __init__(self, home: Path) -> None:
-        self.home = home
-        self.model = home / "model.nbspam"
-        run("train", "-q", ROOT / "data", "-m", self.model)
-        (home / "server").mkdir()
-        settings = self._here("milter postfix", "unix:/spamass/spamass.sock", f"unix:{home}/milter")
-        self.postfix = Postfix(home, SETTINGS.format(home=home) + settings)
+    inbox = f"user/{USER}/new"
 
-    def _here(self, name: str, place: str, own: str) -> str:
-        """A recipe of the manual with a place of this site."""
-        text = recipe(name)
-        assert text.count(place) == 1
-        return text.replace(place, own)
+    def set_up(self) -> None:
+        (self.home / "server").mkdir()
+        own = f"mailbox_command =\nmail_spool_directory = {self.home}/user/\nmessage_size_limit = 50000000\n"
+        place = {"unix:/spamass/spamass.sock": f"unix:{self.home}/milter"}
+        self.rules = own + adapted(recipe("milter postfix"), place)
+        super().set_up()
 
     def start_milter(self, *options: str, seconds: int = 30) -> None:
-        text = self._here("milter options", "/run/nbspam/socket", str(self.home / "server/socket"))
-        assert " -t 30 " in text
-        text = text.replace(" -t 30 ", f" -t {seconds} ")
+        places = {"/run/nbspam/socket": self.home / "server/socket", " -t 30 ": f" -t {seconds} "}
+        text = adapted(recipe("milter options"), places)
         command = ["spamass-milter", "-p", str(self.home / "milter"), *options]
         command += text.strip().removeprefix('OPTIONS="').removesuffix('"').split()
         self.milter = subprocess.Popen(command, umask=0)
@@ -69,32 +57,32 @@ class Site:
         options = recipe("milter serve").partition("--socket-mode")[2].split()
         return Server(self.home / "server", "--socket-mode", *options, model=self.model, code=code)
 
-    def swaks(self, message: bytes, user: str) -> subprocess.CompletedProcess[bytes]:
-        place, to = f"127.0.0.1:{self.postfix.port}", f"{user}@example.org"
+    def swaks(self, message: bytes, user: str = USER) -> subprocess.CompletedProcess[bytes]:
+        place, to = f"127.0.0.1:{self.port}", f"{user}@example.org"
         command = f"swaks --server {place} --from ann@example.net --to {to} --data - --suppress-data".split()
         return subprocess.run(command, input=message, capture_output=True, timeout=60)
 
-    def delivered(self, message: bytes, user: str = USER) -> bytes:
+    def arrived(self, message: bytes, user: str = USER) -> bytes:
         """The message as the mailbox has it."""
-        before = set(self.postfix.inbox.glob("new/*"))
+        self.empty()
         done = self.swaks(message, user)
         assert done.returncode == 0, done.stdout
-        eventually(lambda: set(self.postfix.inbox.glob("new/*")) > before)
-        (new,) = set(self.postfix.inbox.glob("new/*")) - before
-        return new.read_bytes()
+        eventually(lambda: self.delivered(self.inbox))
+        (new,) = self.delivered(self.inbox)
+        return new
 
 
 @pytest.fixture(scope="module")
-def site() -> Iterator[Site]:
+def site(installed: Path, data_model: Path) -> Iterator[Site]:
     home = Path(mkdtemp(prefix="nbspam-milter-"))  # the folders of pytest are closed to other users
     home.chmod(0o755)
-    site = Site(home)
+    site = Site(home, installed, data_model)
     try:
         site.start_milter()
         yield site
     finally:
         site.stop_milter()
-        site.postfix.run("postfix", "stop")
+        site.stop()
         shutil.rmtree(home)
 
 
@@ -105,7 +93,7 @@ def spam_fields(message: bytes) -> dict[bytes, bytes]:
 
 def test_ham_is_marked_and_a_forged_mark_is_gone(site: Site) -> None:
     with site.serve():
-        got = site.delivered(b"X-Spam-Flag: YES\nX-Spam-Status: Yes, score=50\n" + HAM)
+        got = site.arrived(b"X-Spam-Flag: YES\nX-Spam-Status: Yes, score=50\n" + HAM)
     assert re.fullmatch(
         rb"No, score=-\d+\.\d+ required=2\.197 .*probability=0\.000\d", spam_fields(got)[b"X-Spam-Status"]
     )
@@ -115,8 +103,8 @@ def test_ham_is_marked_and_a_forged_mark_is_gone(site: Site) -> None:
 
 def test_spam_is_marked_and_rejected_from_the_score_of_the_recipe(site: Site) -> None:
     with site.serve():
-        fields = spam_fields(site.delivered(LIKELY_SPAM))
-        refused = site.swaks(SPAM, USER)
+        fields = spam_fields(site.arrived(LIKELY_SPAM))
+        refused = site.swaks(SPAM)
     assert fields[b"X-Spam-Flag"] == b"YES"
     assert re.fullmatch(
         rb"Yes, score=[3-6]\.\d+ required=2\.197 .*probability=0\.9\d+", fields[b"X-Spam-Status"]
@@ -129,7 +117,7 @@ def test_spam_goes_to_another_mailbox_and_the_server_hears_the_recipient(site: S
     site.stop_milter()
     site.start_milter("-b", f"{USER}@example.org")
     with site.serve() as server:
-        got = site.delivered(LIKELY_SPAM, user="bin")
+        got = site.arrived(LIKELY_SPAM, user="bin")
         eventually(lambda: " user=bin " in server.log)
     assert spam_fields(got)[b"X-Spam-Orig-To"] == b"<bin@example.org>"
     site.stop_milter()
@@ -137,9 +125,9 @@ def test_spam_goes_to_another_mailbox_and_the_server_hears_the_recipient(site: S
 
 
 def test_mail_goes_on_without_a_mark_while_the_filter_fails(site: Site) -> None:
-    assert not spam_fields(site.delivered(SPAM))  # no server
+    assert not spam_fields(site.arrived(SPAM))  # no server
     with site.serve(KILL) as server:
-        assert not spam_fields(site.delivered(SPAM))
+        assert not spam_fields(site.arrived(SPAM))
         eventually(lambda: re.search(r"worker \d+ ended with -9", server.log))
     site.stop_milter()
     site.start_milter(seconds=1)
@@ -147,11 +135,11 @@ def test_mail_goes_on_without_a_mark_while_the_filter_fails(site: Site) -> None:
         workers = server.workers()
         for worker in workers:
             os.kill(worker, signal.SIGSTOP)
-        assert not spam_fields(site.delivered(SPAM))
+        assert not spam_fields(site.arrived(SPAM))
         for worker in workers:
             os.kill(worker, signal.SIGCONT)
     site.stop_milter()
-    assert not spam_fields(site.delivered(SPAM))
+    assert not spam_fields(site.arrived(SPAM))
     site.start_milter()
 
 
@@ -160,16 +148,16 @@ def test_large_attachment_is_marked_unless_the_message_is_longer_than_the_server
     with site.serve():
         for size, is_marked in ((24_000_000, True), (25_000_000, False)):
             body = base64.encodebytes(random.Random(1).randbytes(size))
-            got = site.delivered(head + body)
+            got = site.arrived(head + body)
             assert got.partition(b"\n\n")[2].rstrip() == body.rstrip()
             assert bool(spam_fields(got)) == is_marked
 
 
 def test_each_of_200_messages_of_20_senders_at_once_is_marked(site: Site) -> None:
-    before = set(site.postfix.inbox.glob("new/*"))
-    place, to = f"127.0.0.1:{site.postfix.port}", f"{USER}@example.org"
+    site.empty()
+    place, to = f"127.0.0.1:{site.port}", f"{USER}@example.org"
     with site.serve():
         subprocess.run(["smtp-source", "-m", "200", "-s", "20", "-t", to, place], check=True, timeout=60)
-        eventually(lambda: not site.postfix.waiting())
-    new = set(site.postfix.inbox.glob("new/*")) - before
-    assert len(new) == sum(b"X-Spam-Status" in spam_fields(path.read_bytes()) for path in new) == 200
+        eventually(lambda: not site.waits())
+    new = site.delivered(site.inbox)
+    assert len(new) == sum(b"X-Spam-Status" in spam_fields(message) for message in new) == 200

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.deploy.recipes import ROOT, recipe
+from tests.deploy.recipes import ROOT, configuration, recipe
 from tests.folders.bad_server import BadServer, make_certificate
 from tests.programs import needs, needs_root
 from tests.server import HAM, OK, SPAM, answer, eventually, free_port, request
@@ -20,27 +20,6 @@ from tests.tiny_mail import counts
 
 UNITS = ROOT / "contrib/systemd"
 NEEDED = ("click", "numpy", "regex", "rich", "scipy")
-# A systemd of its own, whose mounts and processes nobody else sees; it starts nothing but our units.
-BOOT = """
-set -e
-mount --make-rprivate /
-mount -t tmpfs tmpfs /srv
-cp -r {folder}/. /srv
-cp -a /etc /srv/etc
-mount --bind /srv/etc /etc
-rm -rf /etc/systemd/system/*.wants
-sed -i /^nbspam:/d /etc/passwd /etc/group
-echo nbspam:x:61000:61000::/var/lib/nbspam:/usr/sbin/nologin >>/etc/passwd
-echo nbspam:x:61000: >>/etc/group
-mount --bind /srv/bin /usr/local/bin
-for folder in /run /tmp /var/lib; do mount -t tmpfs tmpfs $folder; done
-mkdir -p /run/systemd/system /var/lib/nbspam
-cp -r /srv/units/. /run/systemd/system
-cp /srv/model /var/lib/nbspam/model.nbspam
-chown -R 61000:61000 /var/lib/nbspam
-mount --make-rshared /
-container=tests exec /lib/systemd/systemd --system --unit=empty.target --log-target=null
-"""
 ALONE = "[Unit]\nDefaultDependencies=no\n"
 
 
@@ -54,21 +33,13 @@ def test_units_of_the_system_give_up_what_they_do_not_need(name: str) -> None:
 
 
 class Systemd:
-    """A running systemd, in namespaces of its own, with the units of nbspam."""
+    """A running systemd whose mounts and processes nobody else sees; it starts nothing but our units."""
 
     def __init__(self, folder: Path) -> None:
-        command = [
-            "unshare",
-            "--mount",
-            "--pid",
-            "--uts",
-            "--ipc",
-            "--cgroup",
-            "--mount-proc",
-            "--kill-child",
-        ]
+        own = ["--mount", "--pid", "--uts", "--ipc", "--cgroup"]
+        command = ["unshare", *own, "--mount-proc", "--kill-child"]
         self._log = open(folder / "log", "wb")  # noqa: SIM115
-        script = ["--pid", "--uts", "--ipc", "--cgroup", "sh", "-c", BOOT.format(folder=folder)]
+        script = ["sh", "-c", configuration("systemd", folder=folder)]
         self._unshare = subprocess.Popen([*command, *script], stdout=self._log, stderr=self._log)
         children = Path(f"/proc/{self._unshare.pid}/task/{self._unshare.pid}/children")
         eventually(lambda: self._has_ended() or bool(children.read_text()))
