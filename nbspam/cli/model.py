@@ -13,9 +13,9 @@ from nbspam.cli.options import ANY_PATH, LongGroup, options
 from nbspam.cli.shared import check_new_model, check_writable, write_lines
 from nbspam.cli.tables import console, fit_table, print_sentence, table, write_json
 from nbspam.errors import BadDataError, NbspamError, UsageError
-from nbspam.labels import amount, format_counts
-from nbspam.learning.autolearn import forget_autolearned
+from nbspam.labels import format_counts
 from nbspam.model.features import bin_text, make_bins
+from nbspam.store.autolearned import CORRECTED, LABELLED
 from nbspam.store.check import check_model
 from nbspam.store.prune import prune
 from nbspam.store.text import dump_model, load_dump
@@ -182,24 +182,6 @@ def rebase_command(models: tuple[str, ...], model: str, start: str, quiet: bool)
     return status
 
 
-@model_command.command("forget-autolearned")
-@options("model", "quiet")
-def forget_command(model: str, quiet: bool) -> None:
-    """Take out what the filter learned by itself (--autolearn), exactly.
-
-    Also forgets how often it was corrected.  So a filter that has stopped learning by itself, because it was
-    often wrong (nbspam doctor), begins again.  What a person has labelled stays.
-
-    \b
-    Example:
-        nbspam model forget-autolearned -m my.nbspam
-
-    Exit status: 0 done; 64 usage; 65 no sound model; 66 no model; 74 I/O; 75 try again later.
-    """
-    forgotten = forget_autolearned(model)
-    say(f"Forgotten: {amount(forgotten, 'message')}.", quiet)
-
-
 def info_text(facts: Facts) -> str:
     """The facts of a model in some lines."""
     settings, messages, own = facts["settings"], facts["messages"], facts["autolearned"]
@@ -214,6 +196,9 @@ def info_text(facts: Facts) -> str:
         rows.append(("base", f"{facts['base']}, which this adds to"))
     if n_own := sum(own.values()):
         rows.append(("autolearned", f"{n_own:,} of them, on the filter's own word: {_by_class(own)}"))
+    if LABELLED in settings:
+        corrected = f"{settings.get(CORRECTED, 0)} of them as another class"
+        rows.append(("reviewed", f"{settings[LABELLED]} more were labelled since, {corrected}"))
     rows.append(("tokens", f"{views or 'none'}; vocabulary {facts['vocabulary']}"))
     rows += [(name, settings[name]) for name in SHOWN_SETTINGS if name in settings]
     if facts["cutoffs"]:

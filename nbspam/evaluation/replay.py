@@ -5,7 +5,6 @@ Any object that scores and learns can be replayed, so other filters are measured
 
 from collections import deque
 from collections.abc import Callable, Sequence
-from itertools import islice
 from math import inf, isfinite, log
 from typing import Any, NamedTuple, Protocol
 
@@ -34,15 +33,14 @@ class ReplayFilter(Protocol):
 class Autolearn:
     """A filter that learns each message on its own verdict, and unlearns it on feedback or long after.
 
-    subject  : a filter that also has autolearn(message, outcome), which learns a message on that verdict and
-               returns the class or UNDECIDED, and unlearn(message, label)
-    outdated : how many to unlearn of so many that were learned on own verdicts
-    learned  : message -> class, of those without feedback
+    subject : a filter that also has autolearn(message, outcome), which learns a message on that verdict and
+              returns the class or UNDECIDED, and unlearn(message, label)
+    most    : how many of them count; the oldest are unlearned
+    learned : message -> class, of those without feedback
     """
 
-    def __init__(self, subject: Any, outdated: Callable[[int], int] = lambda own: 0) -> None:
-        self._subject = subject
-        self._outdated = outdated
+    def __init__(self, subject: Any, most: float = inf) -> None:
+        self._subject, self._most = subject, most
         self._counted: dict[int, int] = {}  # of `learned` what is not unlearned, the oldest first
         self.learned: dict[int, int] = {}
 
@@ -52,7 +50,8 @@ class Autolearn:
         label = self._subject.autolearn(message, outcome)
         if label != UNDECIDED:
             self.learned[message] = self._counted[message] = label
-            for oldest in [*islice(self._counted, self._outdated(len(self._counted)))]:
+            if len(self._counted) > self._most:
+                oldest = next(iter(self._counted))
                 self._subject.unlearn(oldest, self._counted.pop(oldest))
         return outcome
 

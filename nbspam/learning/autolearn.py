@@ -14,11 +14,11 @@ import os
 
 from nbspam.decision import UNDECIDED, learnable
 from nbspam.errors import UsageError
-from nbspam.learning.learn import class_number, count_message, list_tokens, read_counted
+from nbspam.learning.learn import class_number, count_message, list_tokens, read_counted, read_number
 from nbspam.limits import MAX_READ_BYTES
-from nbspam.store.autolearned import count_autolearned, count_reviewed, pack_tokens, read_autolearned
+from nbspam.store.autolearned import CORRECTED, LABELLED, count_autolearned, pack_tokens, read_autolearned
 from nbspam.store.reader import Model, open_model
-from nbspam.store.updater import Origin, Transaction, Updater, read_rows
+from nbspam.store.updater import Origin, Transaction, read_rows
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 # Messages that the filter counts by its own verdict; the oldest are forgotten, so that a model left to itself
 # does not grow without end: docs/decisions.md, "Autolearn".
 MAX_AUTOLEARNED = 1_000
-FORGOTTEN_AT_ONCE = 2  # a merged model may have many more than MAX_AUTOLEARNED
 # Messages of each class, before a filter learns its own verdicts: docs/decisions.md, "Autolearn".
 MIN_LABELLED = 100
 # A filter that is corrected more often than this no longer learns its own verdicts: docs/decisions.md,
@@ -97,50 +96,20 @@ def learn_verdict(path: str, label: str, data: bytes, source: str) -> bool:
         if not _may_learn_verdict(model, message):
             return False
         updater.begin(Origin(source, is_own=True))
-        before = sum(count_autolearned(model))
         count_message(updater, number, message, 1)
-        keep_tokens(updater, number, message)
-        for _ in range(count_outdated(before + 1)):
+        tokens = pack_tokens((key, times) for key, _, _, times in list_tokens(model, message))
+        updater.change("autolearned", new=[(message.digest, number, tokens)])
+        if sum(count_autolearned(model)) > MAX_AUTOLEARNED:
             oldest, _, _ = next(read_autolearned(updater.connection))
             updater.take_back(oldest)
     return True
 
 
-def keep_tokens(updater: Updater, number: int, message: KeyedTokens) -> None:
-    """Note that the filter itself has counted a message as a class."""
-    kept = pack_tokens((key, times) for key, _, _, times in list_tokens(updater.model, message))
-    updater.change("autolearned", new=[(message.digest, number, kept)])
-
-
 def _may_learn_verdict(model: Model, message: KeyedTokens) -> bool:
-    """True if a model may learn its own verdict on a message."""
-    is_new = not read_rows(model.connection, "learned", message.digest)
-    return is_new and has_enough_labelled(model) and not is_often_wrong(model)
-
-
-def count_outdated(autolearned: int) -> int:
-    """How many of so many autolearned messages are forgotten after the latest of them."""
-    return min(FORGOTTEN_AT_ONCE, max(0, autolearned - MAX_AUTOLEARNED))
-
-
-def has_enough_labelled(model: Model) -> bool:
-    """True if each class has MIN_LABELLED labelled messages, so that the model may learn its own verdicts."""
+    """True if the message is new, enough mail of each class is labelled, and people rarely correct it."""
     own = count_autolearned(model)
-    return all(n - autolearned >= MIN_LABELLED for n, autolearned in zip(model.messages, own, strict=True))
-
-
-def is_often_wrong(model: Model) -> bool:
-    """True if a person has corrected more than MAX_WRONG of the messages that the model learned itself."""
-    labelled, wrong = count_reviewed(model)
-    own = labelled + sum(count_autolearned(model))
-    return own >= MIN_JUDGED and wrong > MAX_WRONG * own
-
-
-def forget_autolearned(path: str) -> int:
-    """Take all messages out that a model learned itself, and forget how often it was wrong; how many."""
-    with Transaction(path) as updater:
-        own = list(read_autolearned(updater.connection))
-        for digest, _, _ in own:
-            updater.take_back(digest)
-        updater.forget_reviews()
-    return len(own)
+    fewest = min(n - autolearned for n, autolearned in zip(model.messages, own, strict=True))
+    if fewest < MIN_LABELLED or read_rows(model.connection, "learned", message.digest):
+        return False
+    judged = sum(own) + read_number(model, LABELLED)
+    return judged < MIN_JUDGED or read_number(model, CORRECTED) <= MAX_WRONG * judged

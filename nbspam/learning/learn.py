@@ -16,6 +16,7 @@ from nbspam.errors import DamagedModelError, UsageError
 from nbspam.model import calibration
 from nbspam.model.scorer import Scorer
 from nbspam.settings import Settings, parse_settings
+from nbspam.store.autolearned import CORRECTED, LABELLED
 from nbspam.store.reader import Model, open_model
 from nbspam.store.updater import (
     MessageToken,
@@ -111,8 +112,9 @@ def class_number(model: Model, label: str) -> int:
 
 
 def _learn(updater: Updater, message: KeyedTokens, number: int) -> str:
-    own = updater.take_back(message.digest, moves=True)
+    own = updater.take_back(message.digest)
     if own is not None:
+        note_labels(updater, 1, int(own != number))
         updater.model.read()  # without the message
     before = list_countings(updater.connection, message.digest)
     other_forms = list_other_classes(updater.connection, message.digest)
@@ -193,10 +195,23 @@ def make_learner(model: Model, settings: Settings) -> calibration.Learner | None
     covariance = model.covariance() or [[0.0] * len(weights) for _ in weights]
     calibration.check_places(model.path, weights, len(model.classes), settings.kinds)
     prior = calibration.first_weights(len(model.classes), settings.kinds)
-    credit = model.settings.get(calibration.CREDIT, str(calibration.FIRST_CREDIT))
-    if not (credit.isascii() and credit.isdecimal() and len(credit) < 10):
-        raise DamagedModelError(model.path, f"setting {calibration.CREDIT} {credit}")
-    return calibration.Learner(prior, (weights, covariance), int(credit))
+    credit = read_number(model, calibration.CREDIT, calibration.FIRST_CREDIT)
+    return calibration.Learner(prior, (weights, covariance), credit)
+
+
+def read_number(model: Model, name: str, default: int = 0) -> int:
+    """The value of a setting that is a whole number."""
+    text = model.settings.get(name, str(default))
+    if not (text.isascii() and text.isdecimal() and len(text) < 10):
+        raise DamagedModelError(model.path, f"setting {name} {text}")
+    return int(text)
+
+
+def note_labels(updater: Updater, labelled: int, corrected: int) -> None:
+    """Note how many messages that the filter learned itself a person has labelled, and as another class."""
+    for name, number in ((LABELLED, labelled), (CORRECTED, corrected)):
+        if number:
+            updater.settings({name: str(read_number(updater.model, name) + number)})
 
 
 def write_learner(updater: Updater, settings: Settings, learner: calibration.Learner) -> None:

@@ -8,9 +8,9 @@ from nbspam.corpus.item import Item, Skipped, read_items
 from nbspam.corpus.source import Source, stat_mode
 from nbspam.corpus.walk import SourcePart
 from nbspam.errors import UsageError
-from nbspam.learning.autolearn import keep_tokens
 from nbspam.learning.learn import FORGOTTEN, KNOWN, MOVED, count_message, read_counted, split_batches
-from nbspam.store.ledger import Entry, forget_moved, is_own, list_digests, list_entries, list_moves
+from nbspam.store.autolearned import CORRECTED, LABELLED
+from nbspam.store.ledger import Entry, forget_moved, list_digests, list_entries, list_moves
 from nbspam.store.reader import open_model
 from nbspam.store.rows import FIRST
 from nbspam.store.updater import Transaction, Updater, list_countings
@@ -92,6 +92,8 @@ def take_back(path: str, lessons: Lessons, say: Callable[[str, str], None]) -> i
         with Transaction(path) as updater:
             for digest in some:
                 updater.take_back(digest)
+            reviews = {LABELLED, CORRECTED} & updater.model.settings.keys()
+            updater.settings(dict.fromkeys(reviews, "0"))  # a filter that has stopped begins again
         for _ in some:
             say(FORGOTTEN, "-")
     gone: Skipped = []
@@ -121,7 +123,5 @@ def _take_out(updater: Updater, message: KeyedTokens, batches: Collection[int]) 
                 result = MOVED
                 count_message(updater, move.label, message, move.times, move.batch)
                 updater.change("moved", [move])
-                if is_own(updater, move.batch):
-                    keep_tokens(updater, move.label, message)
         count_message(updater, number, message, -times, batch)
     return result

@@ -10,11 +10,14 @@ import zlib
 from nbspam.errors import DamagedModelError
 from nbspam.store.connection import MAX_VALUE_BYTES, Connection
 from nbspam.store.digest import stream_sound
-from nbspam.store.reader import Model, has_form_of
+from nbspam.store.reader import Model
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+
+# Settings: how many such messages a person has labelled, and how many of these as another class.
+LABELLED, CORRECTED = "autolearn_labelled", "autolearn_corrected"
 
 
 def read_autolearned(connection: Connection) -> Iterator[tuple[int, int, bytes]]:
@@ -26,17 +29,6 @@ def count_autolearned(model: Model) -> list[int]:
     """How many there are, by class."""
     found = dict(model.connection.ask("SELECT class, count(*) FROM autolearned GROUP BY class"))
     return [found.get(k, 0) for k in range(len(model.classes))]
-
-
-def count_reviewed(model: Model) -> tuple[int, int]:
-    """How many others a person has labelled since, and how many of these as another class."""
-    same = has_form_of("moved.digest")
-    wrong = f"SELECT 1 FROM learned WHERE learned.{same} AND learned.class != moved.class"
-    rows = model.connection.ask(
-        f"SELECT count(*), total(EXISTS ({wrong})) FROM moved JOIN batch ON batch.number = moved.batch "
-        "JOIN source ON source.number = batch.source WHERE own = 1"
-    )
-    return rows[0][0], int(rows[0][1])
 
 
 def pack_tokens(tokens: Iterable[tuple[int, int]]) -> bytes:

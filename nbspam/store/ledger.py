@@ -95,9 +95,3 @@ def list_digests(connection: Connection, batches: Collection[int]) -> tuple[set[
     found = {digest for (digest,) in rows}
     own = {digest for digest, _, _ in read_autolearned(connection)} & found
     return found - own, own
-
-
-def is_own(updater: Updater, batch: int) -> bool:
-    """True if the filter itself learned the messages of this batch."""
-    query = "SELECT own FROM batch JOIN source ON source.number = batch.source WHERE batch.number = ?"
-    return bool(updater.connection.ask(query, (batch,)) == [(1,)])

@@ -9,7 +9,6 @@ from collections.abc import Iterator, Sequence
 
 from nbspam.errors import BadDataError
 from nbspam.settings import EXTRA_VIEWS, parse_settings
-from nbspam.store.autolearned import read_autolearned
 from nbspam.store.check import vocabulary_keys
 from nbspam.store.digest import check_tables
 from nbspam.store.reader import Model, count_columns
@@ -48,8 +47,6 @@ def merge_models(
             learned = model.connection.ask("SELECT digest, class, times FROM learned")
             learned = [(digest, _place(model, classes, k), times) for digest, k, times in learned]
             file.insert("learned", learned, "ON CONFLICT DO UPDATE SET times = times + excluded.times")
-            own = [(one, _place(model, classes, k), of) for one, k, of in read_autolearned(model.connection)]
-            file.insert("autolearned", own, "ON CONFLICT DO NOTHING")
         if calibration:
             file.calibration(parse_settings(settings, path).kinds, *calibration)
         file.numeric_features(models[0].numeric_features(), numeric_rows(models, classes))

@@ -120,7 +120,7 @@ def rebase(path: str, start: str, combine: Combine) -> list[Unheld]:
     with open_model(start, snapshot=True) as base:
         if why := find_obstacle(base):
             if any(count_autolearned(base)):
-                remedy = f"nbspam model forget-autolearned `model={start}`"
+                remedy = f"take them back, see nbspam log `model={start}` and nbspam undo"
             raise BadDataError(start, f"{why}, so it cannot be the base of {path}", remedy, "rebase-base")
         with Transaction(path, base=start) as updater:
             model = updater.model

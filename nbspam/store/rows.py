@@ -23,7 +23,6 @@ FIELDS_AT_ONCE = 2_800  # of many narrow rows: 400 tokens of two classes
 FIRST_BATCH = {
     "token": " (key, view, text, {})",
     "learned": " (digest, class, times)",
-    "autolearned": " (digest, class, tokens)",
 }
 
 

@@ -7,6 +7,8 @@ CREATE TABLE setting (              -- how to score unless the command line says
     name  TEXT PRIMARY KEY,         -- event_model, alpha, prior, threshold, features, vocabulary, ...
                                     -- calibration_credit: messages learned that had been judged rightly, less
                                     --   those judged wrongly that taught the calibration, see there
+                                    -- autolearn_labelled: messages that left `autolearned` when a person labelled
+                                    --   them; autolearn_corrected: how many of these as another class
                                     -- pruned: rare tokens were taken out; the counts of the textbook's are in
                                     --   NOTAWORD, whose documents are then as many as can be
     value TEXT NOT NULL             -- as the command line spells it

@@ -13,7 +13,6 @@ from typing import Any
 
 from nbspam.errors import BadDataError, NbspamError
 from nbspam.labels import parse_class_name, sort_classes
-from nbspam.store.autolearned import count_autolearned, pack_tokens, unpack_tokens
 from nbspam.store.check import check_usable, compute_key
 from nbspam.store.connection import check_format
 from nbspam.store.covariance import pack_covariance
@@ -30,7 +29,7 @@ _NULL = "\\N"  # no escaped text is the same
 _BOUND = 1 << 63  # integers of the model file are from -_BOUND to _BOUND - 1
 
 # table -> (columns with their kinds, order; empty if the model file has other rows).  Kinds: t text, n whole
-# number >= 0, i whole number, f float, c number of a class or nothing, k tokens of an autolearned message.
+# number >= 0, i whole number, f float, c number of a class or nothing.
 TABLES = {
     "setting": ("name:t value:t", "name"),
     "class": ("number:n name:t messages:n", "number"),
@@ -40,12 +39,10 @@ TABLES = {
     "learned": ("digest:i class:c times:n", "digest, class"),
     "numeric_feature": ("number:n name:t edges:t", "number"),
     "numeric_count": ("kind:t class:c place:n value:t", "kind, class, place"),
-    "autolearned": ("digest:i class:c tokens:k", "number"),
 }
-# When a message was counted is not in the text.
+# When a message was counted is not in the text, nor by whom: all of them count as labelled.
 _LEARNED = "(SELECT digest, class, sum(times) AS times FROM learned GROUP BY digest, class)"
-OPTIONAL = "autolearned"  # left out of a text if it has no rows
-_NO_PRIOR = "#prior_class\tnumber\tmessages\n"  # comes before it, a table that no model has rows of any more
+_NO_PRIOR = "#prior_class\tnumber\tmessages\n"  # before the end; no model has rows of it any more
 
 _ESCAPES = {"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"}
 _MEANINGS = {escape: character for character, escape in _ESCAPES.items()}
@@ -81,17 +78,14 @@ def dump_model(path: str) -> Iterator[str]:
         check_tables(model.connection)
         yield f"{MAGIC}\t{TEXT_FORMAT}\n"
         for table, (_, order) in TABLES.items():
-            if table == OPTIONAL:
-                yield _NO_PRIOR
-                if not any(count_autolearned(model)):
-                    continue
             names = list(_columns(table, len(model.classes)))
             yield "\t".join(["#" + table, *names]) + "\n"
             of = f"{', '.join(names)} FROM {_LEARNED if table == 'learned' else table}"
             rows = model.connection.stream(f"SELECT {of} ORDER BY {order}") if order else _covariances(model)
             for row in rows:
                 n_rows += 1
-                yield "\t".join([table, *(_field(value, path) for value in row)]) + "\n"
+                yield "\t".join([table, *(_field(value) for value in row)]) + "\n"
+    yield _NO_PRIOR
     yield f"{END}\t{n_rows}\n"
 
 
@@ -107,11 +101,9 @@ def _columns(table: str, n_classes: int) -> dict[str, str]:
     return {**columns, **dict.fromkeys(count_columns(n_classes), "n")} if table == "token" else columns
 
 
-def _field(value: object, path: str) -> str:
+def _field(value: object) -> str:
     if value is None:
         return _NULL
-    if isinstance(value, bytes):
-        return " ".join(f"{key}:{times}" for key, times in unpack_tokens(value, path).items())
     return repr(value) if isinstance(value, float) else escape_text(str(value))
 
 
@@ -167,6 +159,8 @@ class _Text:
 
     def check_end(self) -> None:
         """Raise unless the current line is the last one and gives the number of rows."""
+        if self._fields == _NO_PRIOR.split():
+            self._advance()
         if self._fields != [END, str(self._n_rows)]:
             raise self.error(f"expected the end, after {self._n_rows} rows")
 
@@ -182,11 +176,7 @@ class _Text:
     def rows(self, table: str) -> Iterator[tuple[Any, ...]]:
         """The rows of a table as the model file has them."""
         columns = _columns(table, self._n_classes)
-        if self._fields == _NO_PRIOR.split():
-            self._advance()
         if self._fields != ["#" + table, *columns]:
-            if table == OPTIONAL:
-                return
             raise self.error(f"expected #{table} with its columns")
         self._advance()
         while self._fields[0] == table:
@@ -228,15 +218,9 @@ def _parse_integer(text: str) -> int:
     return -parse_natural(text[1:], _BOUND + 1) if text.startswith("-") else parse_natural(text)
 
 
-def _pack_tokens(text: str) -> bytes:
-    pairs = (pair.partition(":") for pair in text.split())
-    return pack_tokens((_parse_integer(key), parse_natural(times, 1 << 32)) for key, _, times in pairs)
-
-
 _PARSERS: dict[str, Callable[[str], object]] = {
     "t": unescape_text,
     "n": parse_natural,
     "i": _parse_integer,
     "f": float,
-    "k": _pack_tokens,
 }

@@ -173,12 +173,6 @@ class Updater(Writer):
         """Forget as which classes a message was counted before."""
         self.change("moved", read_rows(self.connection, "moved", digest))
 
-    def forget_reviews(self) -> None:
-        """Forget the filter's own verdicts that a person has replaced."""
-        own = "SELECT batch.number FROM batch JOIN source ON source.number = batch.source WHERE own = 1"
-        query = f"SELECT {DIGESTED['moved']} FROM moved WHERE batch IN ({own})"
-        self.change("moved", self.connection.ask(query))
-
     def add(self, messages: Sequence[int], tokens: Iterable[tuple[Any, ...]], batch: int = 0) -> None:
         """Add counts to those of the model; negative counts remove.
 
@@ -261,11 +255,8 @@ class Updater(Writer):
                     stored_rows.append((kind, label, place, " ".join(map(str, numbers))))
         self.change("numeric_count", gone, new)
 
-    def take_back(self, digest: int, moves: bool = False) -> int | None:
-        """Take out a message that the filter counted itself, in whatever form; its class, or None.
-
-        moves : a person has labelled it
-        """
+    def take_back(self, digest: int) -> int | None:
+        """Take out a message that the filter counted itself, in whatever form; its class, or None."""
         label = None
         for form, label, tokens in read_rows(self.connection, "autolearned", digest):
             from nbspam.store.autolearned import unpack_tokens  # few messages were
@@ -275,9 +266,7 @@ class Updater(Writer):
             views = find_columns(self.connection, "view", list(times))
             # A word outside a fixed vocabulary has no row: its view does not matter.
             rest = [(key, views.get(key, (0,))[0], "", n) for key, n in times.items()]
-            batch = self.count(label, form, rest, -1)
-            if moves:
-                self.move(form, label, batch, 1)
+            self.count(label, form, rest, -1)
         return label
 
 

@@ -24,11 +24,10 @@ from nbspam.evaluation.sentences import is_strange
 from nbspam.files import find_nearest_folder
 from nbspam.filter import open_filter
 from nbspam.labels import format_counts
-from nbspam.learning.autolearn import MAX_WRONG, MIN_LABELLED, has_enough_labelled, is_often_wrong
+from nbspam.learning.autolearn import MIN_LABELLED
 from nbspam.model.calibrate import MIN_CALIBRATION, can_calibrate
 from nbspam.model.posterior import can_judge
 from nbspam.settings import parse_settings
-from nbspam.store.autolearned import count_autolearned, count_reviewed
 from nbspam.store.check import check_model, contradictions, count_learned, list_fields
 from nbspam.store.connection import FORMAT
 from nbspam.store.reader import Model, open_model
@@ -170,7 +169,6 @@ def _examine_contents(path: str) -> Iterator[Finding]:
         yield Finding("counted", f"{text}; last changed {_format_time(os.path.getmtime(path))}")
         loss = load_loss(model.settings, model.classes, path)
         yield Finding("decisions", describe_loss(loss, model.classes))
-        yield from _examine_autolearned(model)
         yield from _examine_amount(model)
         yield _examine_calibration(model)
         yield from _examine_fields(model)
@@ -179,23 +177,6 @@ def _examine_contents(path: str) -> Iterator[Finding]:
             text = f"messages that are counted in more than one class: {twice:,}"
             remedy = "train again, which names them: nbspam train `replace` `verbose` SOURCE"
             yield _note("labels", text, remedy)
-
-
-def _examine_autolearned(model: Model) -> Iterator[Finding]:
-    own, (labelled, corrected) = count_autolearned(model), count_reviewed(model)
-    if not any(own) and not labelled:
-        return
-    text = f"{sum(own):,} of them by the filter's own verdict ({format_counts(model.classes, own)})"
-    if labelled:
-        text += f"; {labelled:,} more were labelled since, {corrected:,} of them as another class"
-    if is_often_wrong(model):
-        text += f". That is more than {100 * MAX_WRONG:g} %, so it learns no more by itself"
-        yield _note("autolearned", text, "take all of them out: nbspam model forget-autolearned")
-    elif has_enough_labelled(model):
-        yield Finding("autolearned", text)
-    else:
-        text += f", and no more until {MIN_LABELLED} messages of each class are labelled"
-        yield _note("autolearned", text, LEARN_MORE)
 
 
 def _examine_amount(model: Model) -> Iterator[Finding]:

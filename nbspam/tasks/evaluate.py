@@ -35,7 +35,7 @@ from nbspam.evaluation.outcomes import (
 )
 from nbspam.evaluation.replay import Autolearn, Feedback, ReplayFilter, replay
 from nbspam.filter import open_filter
-from nbspam.learning.autolearn import check_autolearn, count_outdated
+from nbspam.learning.autolearn import MAX_AUTOLEARNED, check_autolearn
 from nbspam.model.counts import Ints
 from nbspam.model.scorer import Scorer
 from nbspam.store.connection import replaced_error
@@ -183,7 +183,7 @@ def evaluate_replay(
     if autolearn:
         check_autolearn(plan.settings)
     subject = ReplayJudge(corpus, plan)
-    own = Autolearn(subject, count_outdated) if autolearn else None
+    own = Autolearn(subject, MAX_AUTOLEARNED) if autolearn else None
     centre = find_centre(subject.loss)
     found = replay_corpus(corpus, own or subject, feedback, plan.describe(), centre, progress)
     settings = dict(found.settings)

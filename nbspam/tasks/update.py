@@ -13,11 +13,10 @@ from nbspam.corpus.item import Item
 from nbspam.corpus.reading import Progress
 from nbspam.decision import describe_loss, load_loss
 from nbspam.errors import BadDataError, NoInputError, TryAgainError
-from nbspam.learning.learn import make_learner, write_learner
+from nbspam.learning.learn import make_learner, note_labels, write_learner
 from nbspam.model.calibrate import choose_ways, learn_sample, take_sample
 from nbspam.model.features import message_rows
 from nbspam.settings import parse_settings
-from nbspam.store.autolearned import read_autolearned
 from nbspam.store.bulk import make_learned_rows, make_token_rows
 from nbspam.store.check import find_learned, vocabulary_keys
 from nbspam.store.reader import Model, open_model
@@ -25,7 +24,6 @@ from nbspam.store.updater import Origin, Transaction, Updater
 from nbspam.tasks.classify import counts_of, look_up_documents
 from nbspam.tasks.start import begin_model, choose_model
 from nbspam.tasks.train import Trained, summarise_training
-from nbspam.tokens.bag import FORM_BITS
 
 # A step of the calibration costs the square of its weights: with many classes fewer messages are learned.
 STEP_BUDGET = 1_400_000
@@ -82,10 +80,10 @@ def _add(
         if (model.classes, vocabulary_keys(model)) != (classes, keys):
             raise TryAgainError(path, "was replaced while the mail was read", "start again", "model-changed")
         updater.begin(origin)
-        own = {digest >> FORM_BITS for digest, _, _ in read_autolearned(updater.connection)}
-        for digest, _, _ in learned:
-            if digest >> FORM_BITS in own:
-                updater.take_back(digest, moves=True)  # the label replaces the filter's own verdict
+        # A label replaces the filter's own verdict.
+        own = [(updater.take_back(digest), number) for digest, number, _ in learned]
+        labelled = [verdict != number for verdict, number in own if verdict is not None]
+        note_labels(updater, len(labelled), sum(labelled))
         before = find_learned(model, [digest for digest, _, _ in learned])
         counted_before = sum(times for digest, _, times in learned if digest in before)
         updater.add(counts.messages.tolist(), make_token_rows(table))

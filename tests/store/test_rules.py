@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from nbspam.learning.autolearn import keep_tokens
-from nbspam.learning.learn import count_message, read_counted
+from nbspam.learning.learn import count_message, list_tokens, read_counted
+from nbspam.store.autolearned import pack_tokens
 from nbspam.store.reader import OPENING, opening_digest, schema
 from nbspam.store.updater import Origin, Transaction
 from tests.tiny_mail import mail, program, run, write_folders
@@ -44,7 +44,8 @@ def full(tmp_path_factory: pytest.TempPathFactory) -> Path:
         updater.begin(Origin("classify", is_own=True))
         own = read_counted(OWN, updater.model)
         count_message(updater, 1, own, 1)
-        keep_tokens(updater, 1, own)
+        tokens = pack_tokens((key, times) for key, _, _, times in list_tokens(updater.model, own))
+        updater.change("autolearned", new=[(own.digest, 1, tokens)])
     assert program("model", "check", "-m", path).returncode == 0
     return path
 
