@@ -149,7 +149,7 @@ def find_places(ordered: Ints, keys: Ints) -> Ints:
     return np.where(ordered[place] == keys, place, -1)
 
 
-def take_columns(counts: NDArray[Any], places: Ints) -> NDArray[Any]:
+def take_columns(counts: NDArray[Any], places: NDArray[Any]) -> NDArray[Any]:
     """Some columns of counts, the last axis; 0 at place -1."""
     if not counts.shape[-1]:
         return np.zeros((*counts.shape[:-1], len(places)), counts.dtype)

@@ -78,17 +78,18 @@ class Evidence(NamedTuple):
         return Evidence(*some, self.labels[rows], self.kinds)
 
 
-def as_counted(block: Block, counts: Counts, places: Ints | None = None) -> ScoredRows:
-    """All rows scored with the same counts: messages that were not counted.
-
-    places : of the block's columns among the counted tokens, if known (-1: none)
-    """
-    if block.keys is not counts.keys and places is None:
-        places = counts.places(block.keys)
-    pairs = np.empty((len(counts.messages), len(block.columns)), np.int32)
-    for documents, row in zip(counts.documents, pairs, strict=True):
-        own = (documents if places is None else take_columns(documents, places)).astype(np.int32)
-        own.take(block.columns, out=row, mode="clip")  # without an array of larger numbers in between
+def as_counted(block: Block, counts: Counts) -> ScoredRows:
+    """All rows scored with the same counts: messages that were not counted."""
+    is_same = block.keys is counts.keys
+    if len(block.columns) < len(block.keys):  # few rows: the columns of others cost nothing
+        places = block.columns if is_same else counts.places(block.keys[block.columns])
+        pairs = take_columns(counts.documents, places).astype(np.int32)
+    else:
+        pairs = np.empty((len(counts.messages), len(block.columns)), np.int32)
+        documents = counts.documents if is_same else take_columns(counts.documents, counts.places(block.keys))
+        for of_class, row in zip(documents, pairs, strict=True):
+            # Without an array of larger numbers in between.
+            of_class.astype(np.int32).take(block.columns, out=row, mode="clip")
     totals = np.repeat(counts.totals.documents.T[:, :, None].astype(np.float64), len(block), axis=2)
     totals[:, RAW_VIEW] = counts.messages[:, None]
     words = np.repeat(counts.totals.words[:, None] + 1.0, len(block), axis=1)

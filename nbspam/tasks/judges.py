@@ -100,7 +100,6 @@ class ReplayJudge:
         else:
             self._counts = new_counts(plan.vocabulary, len(classes))
             self._counted = limit_to_words(block, self._counts.keys)
-        self._places = self._counts.places(block.keys)  # of the tokens that are scored
         self._counted_places = self._counts.places(self._counted.keys)
         self._learner = Learner(first_weights(len(classes), self.settings.kinds))
         self._labelled = [0] * len(classes)
@@ -115,7 +114,7 @@ class ReplayJudge:
     def seen(self, row: int) -> Evidence:
         """What the calibration sees of a row by what was learned so far."""
         if self._latest is None or self._latest[0] != row:
-            counted = as_counted(select_rows(self._block, np.array([row])), self._counts, self._places)
+            counted = as_counted(select_rows(self._block, np.array([row])), self._counts)
             self._latest = row, compute_evidence(counted, self.settings)
         return self._latest[1]
 
