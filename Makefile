@@ -39,7 +39,7 @@ $(STAMP): pyproject.toml $(DEMO_STAMP)
 
 core: $(CORE)  ## The compiled reader of mail, which is optional, built and installed in .venv (needs cargo)
 
-$(CORE): $(DEMO_STAMP) $(wildcard core/Cargo.* core/src/*.rs core/src/*/*.rs core/src/*/*/*.rs)
+$(CORE): $(DEMO_STAMP) $(wildcard core/Cargo.* core/src/*.rs core/src/*/*.rs core/src/*/*/*.rs nbspam/tables/*.txt)
 	@echo "Building the compiled reader of mail with cargo: about 40 seconds"
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check 'maturin>=1.7,<2'
 	@VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --quiet --release --manifest-path core/Cargo.toml

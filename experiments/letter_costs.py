@@ -1,4 +1,4 @@
-"""Make the table of nbspam/mail/letter_costs.py again: python -m experiments.letter_costs [FOLDER]
+"""Make the table nbspam/tables/letters.txt again: python -m experiments.letter_costs [FOLDER]
 
 Counts the letters in translations of free programs: the gettext catalogues in FOLDER, by default those of the
 machine, /usr/share/locale.  The table of the project is from a Debian 12 with many programs, which has 4,032
@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-TABLE = Path(__file__).resolve().parents[1] / "nbspam/mail/letter_costs.py"
+TABLE = Path(__file__).resolve().parents[1] / "nbspam/tables/letters.txt"
 SCRIPTS = (
     *("cp1253 el", "cp1255 he", "cp1256 ar", "cp874 th", "cp1251 ru", "koi8_u ru", "koi8_u uk"),
     *("iso8859_5 ru", "cp866 ru", "iso8859_6 ar"),
@@ -81,16 +81,17 @@ def make_row(folder: Path, codec: str, languages: str) -> str:
     total = sum(letters[one] for one in small if one)
     costs = [measure_cost(one, codec, letters, total) if one else NO_CHARACTER for one in characters]
     digits = "".join([DIGITS[cost] for cost in costs])
-    return f"    {codec} {languages}\n    {digits[:64]}\n    {digits[64:]}\n"
+    return f"{codec} {languages}\n{digits[:64]}\n{digits[64:]}\n"
 
 
 def main() -> None:
     folder = Path(sys.argv[1] if len(sys.argv) > 1 else "/usr/share/locale")
     text = TABLE.read_text(encoding="utf-8")
-    for name, rows in (("_SCRIPTS", SCRIPTS), ("_LATIN", LATIN)):
-        before, start, rest = text.partition(name + ' = """\n')
-        end = rest.partition('    """\n')
-        text = before + start + "".join([make_row(folder, *row.split()) for row in rows]) + end[1] + end[2]
+    for part, rows in (("[scripts]\n", SCRIPTS), ("[latin]\n", LATIN)):
+        before, start, rest = text.partition(part)
+        _, end, after = rest.partition("\n\n")
+        table = "".join([make_row(folder, *row.split()) for row in rows])
+        text = before + start + table.rstrip("\n") + end + after
     TABLE.write_text(text, encoding="utf-8")
 
 

@@ -15,6 +15,7 @@ mod for_test;
 mod limits;
 mod mail;
 mod python;
+mod tables;
 mod text;
 mod tokens;
 

@@ -3,7 +3,7 @@
 Splits MIME itself, on bytes: the standard parser costs 16 ms to import, recurses and is quadratic in known
 ways, and this project has to decide what a hostile mail says.  Reading order: message, limits, headers,
 splitter, leaf; then transfer, charset.  Imported only if a message needs them: encoded_words
-(RFC 2047), aliases and guess (charsets), uuencode, cards, dates, and the rooms html and
+(RFC 2047), guess (charsets), uuencode, cards, dates, and the rooms html and
 attachments.
 """
 

@@ -10,12 +10,9 @@ from collections.abc import Iterator
 from nbspam.limits import Allowance
 from nbspam.mail.charset import decode
 from nbspam.mail.transfer import decode_transfer
+from nbspam.tables import read_table
 
-_NAMES = """
-    SUMMARY DESCRIPTION STYLED-DESCRIPTION X-ALT-DESC LOCATION COMMENT CONTACT ORGANIZER URL CONFERENCE
-    FN NICKNAME ORG TITLE ROLE NOTE EMAIL TEL ADR LABEL
-    """
-_SHOWN = frozenset(_NAMES.split())
+_SHOWN = frozenset(read_table("kinds")["card"])
 _ENVELOPE = re.compile(r"^[ \t]*(?:BEGIN|END):V", re.IGNORECASE | re.MULTILINE)
 _PROPERTY = re.compile(
     r"""(?:[A-Z0-9-]{1,60}\.)?([A-Z][A-Z0-9-]{0,60})((?:;(?:[^":]|"[^"]*"|:(?=//))*)?):(.*)""",

@@ -7,27 +7,18 @@ The charset of text that is not ASCII is the first of these that fits:
 4. UTF-8, if at least twice as many of its sequences are well-formed as are broken;
 5. the declared charset, errors replaced, unless it is UTF-8 or ISO-2022;
 6. a legacy charset, guessed from letter frequencies (guess.py).
-As in mail programs, ISO-8859-1 is read as windows-1252, GB2312 as GB18030 and so on (aliases.py).  Every
-codec here is linear.  None of Python's transforms (zlib, hex, unicode_escape, idna,
-punycode ...) can be reached.  UTF-7 is read because some mail programs show it.
+As in mail programs, ISO-8859-1 is read as windows-1252, GB2312 as GB18030 and so on (tables/charsets.txt).
+Every codec here is linear.  None of Python's transforms (zlib, hex, unicode_escape, idna, punycode ...) can
+be reached.  UTF-7 is read because some mail programs show it.
 """
 
 import codecs
 
 from nbspam.limits import Allowance
+from nbspam.tables import read_table
 
-# The names most mail uses; aliases.py knows the others.
-_COMMON = {
-    "us-ascii": "ascii",
-    "utf-8": "utf-8",
-    "iso-8859-1": "cp1252",
-    "windows-1252": "cp1252",
-    "iso-8859-15": "iso8859_15",
-    "gb2312": "gb18030",
-    "windows-1251": "cp1251",
-    "koi8-r": "koi8_r",
-    "big5": "big5hkscs",
-}
+# Name without punctuation -> codec, so that big-5, koi8r and utf16le are known, too.
+_CODECS = {name: codec for codec, names in read_table("charsets").items() for name in names}
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")  # byte order marks
 _SHORT_UTF_16 = 16  # bytes that may all be in ASCII by chance
 _ASCII_TEXT = bytes([*range(9, 14), *range(32, 127)])
@@ -50,13 +41,16 @@ _EMPTY = frozenset(
 
 
 def look_up_codec(label: str) -> str:
-    """The Python codec for a charset name as mail writes it (lower-case); "" if it is unknown."""
-    codec = _COMMON.get(label)
-    if codec is None and label:
-        from nbspam.mail.aliases import find_codec  # rare names
+    """The Python codec for a charset name as mail writes it (lower-case); "" if it is unknown.
 
-        codec = find_codec(label)
-    return codec or ""
+    Quotes, a language (RFC 2231: iso-8859-1*en), a year (iso_8859-5:1988) and "charset=" are dropped.
+    """
+    words = label.replace('"', " ").replace("'", " ").replace(";", " ").split()
+    name = words[0].removeprefix("charset=") if words else ""
+    name = name.partition("*")[0].partition(":")[0].removeprefix("x-")
+    name = name.replace("-", "").replace("_", "")
+    page = name.removeprefix("windows").removeprefix("win").removeprefix("dos")
+    return _CODECS.get(name) or _CODECS.get("cp" + page, "")
 
 
 def find_page_charset(payload: bytes) -> str:

@@ -4,7 +4,7 @@ Looks at SAMPLE_BYTES from the first 8-bit byte on.  In a short text the shape o
 the letters do, so it goes first:
 
 1. Lone high bytes, or a few between ASCII letters: Latin letters.  The charset in which they are common
-   letters of a language (letter_costs.py); windows-1252 unless another one fits far better, as it does
+   letters of a language (tables/letters.txt); windows-1252 unless another one fits far better, as it does
    where signs as `³` are inside words.
 2. An alphabet of one byte a letter (Greek, Cyrillic, Hebrew, Arabic, Thai), likewise, if the letters are
    common ones, or if four in five high bytes are one half of 0xC0-0xFF, as lower-case letters are.
@@ -18,7 +18,7 @@ It needs a line of text to be right, and costs 0.1 to 0.4 ms.
 
 import re
 
-from nbspam.mail.letter_costs import LATIN, SCRIPTS
+from nbspam.tables import read_table
 
 SAMPLE_BYTES = 2_048
 _FEW = 12
@@ -40,14 +40,10 @@ _EUC = bytes(range(0xA1, 0xFF))
 _KANA_ROWS = b"\xa4\xa5"
 _HANGUL_ROWS = bytes(range(0xB0, 0xC9))
 _SYMBOL_ROWS = b"\xa1\xa2\xa3"
-_JAPANESE = "のにはをたがでてとしれさあるいもこすかなっまくりんらおよ、。ースン"
-_KOREAN = "이다는을가에의하고지은를로기도니시인한있습사서어나라해대자일"
-_SIMPLIFIED = (
-    "的一是不了在人有我他这个们中来上大为和国地到以说时要就出会可也你对生能公司，。、您之年业学请务产元"
-)
-_TRADITIONAL = (
-    "的一是不了在人有我他這個們中來上大為和國地到以說時要就出會可也你對生能公司，。、您之年業學請務產元"
-)
+_LETTERS = read_table("letters")
+_JAPANESE, _KOREAN, _SIMPLIFIED, _TRADITIONAL = [
+    _LETTERS[part][0] for part in ("japanese", "korean", "simplified", "traditional")
+]
 # Codec, frequent characters, and their share of ordinary text.
 _CANDIDATES = (
     ("big5hkscs", _TRADITIONAL, 0.3),
@@ -56,6 +52,17 @@ _CANDIDATES = (
     ("cp949", _KOREAN, 0.4),
     ("euc_jp", _JAPANESE, 0.5),
 )
+
+
+def _parse_rows(words: list[str]) -> list[tuple[str, bytes]]:
+    """(codec, cost of each byte in thirds of a bit, 0 for ASCII) of each row of the table."""
+    rows = zip(words[::4], words[2::4], words[3::4], strict=True)
+    return [
+        (codec, bytes(128) + bytes([int(digit, 36) for digit in low + high])) for codec, low, high in rows
+    ]
+
+
+_SCRIPTS, _LATIN = _parse_rows(_LETTERS["scripts"]), _parse_rows(_LETTERS["latin"])
 
 
 def guess_codec(payload: bytes) -> str:
@@ -68,7 +75,7 @@ def guess_codec(payload: bytes) -> str:
     if len(letters) < 1.7 * len(runs) or _is_western(sample, len(letters), len(runs)):
         return _guess_latin(letters, sample)
     cost, script = min(
-        (sum(letters.translate(costs)) + _RARE_COST * (codec in _RARE), codec) for codec, costs in SCRIPTS
+        (sum(letters.translate(costs)) + _RARE_COST * (codec in _RARE), codec) for codec, costs in _SCRIPTS
     )
     one_case = max(_count(letters, _UPPER_ROW), _count(letters, _LOWER_ROW))
     if one_case * 5 >= len(letters) * 4:
@@ -101,7 +108,7 @@ def _guess_latin(letters: bytes, sample: bytes) -> str:
 
     There must be four, not all the same, or a sign of windows-1252 inside a word.
     """
-    costs = [(sum(letters.translate(costs)), codec) for codec, costs in LATIN]
+    costs = [(sum(letters.translate(costs)), codec) for codec, costs in _LATIN]
     inner = len(_SIGNS_IN_WORDS.findall(sample))
     western = min(cost for cost, codec in costs if codec == "cp1252") + _SIGN_COST * inner
     cost, codec = min([each for each in costs if each[1] != "cp1252"])

@@ -18,14 +18,13 @@ from nbspam.limits import (
     MAX_PARAMETERS,
     Allowance,
 )
+from nbspam.tables import read_table
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _FROM_LINES = (b"From ", b">From ")
-_CONTENT = frozenset(("content-type", "content-transfer-encoding", "content-disposition", "content-id"))
-_KNOWN = _CONTENT.union(
-    ("bcc", "cc", "date", "delivered-to", "envelope-to", "from", "in-reply-to", "list-id", "message-id"),
-    ("mime-version", "received", "references", "reply-to", "return-path", "sender", "subject", "to"),
-)
+_FIELDS = read_table("fields")
+_CONTENT = frozenset(_FIELDS["content"])
+_KNOWN = _CONTENT.union(_FIELDS["known"])
 _ENCODED = (b"=?", b"\x1b", b"\x0e", b"~{")  # an encoded word, the escapes of ISO-2022 and HZ
 _MAX_JUNK_LINES = 2
 _MAX_JUNK_CHARACTERS = 200

@@ -10,46 +10,23 @@ import re
 from nbspam.limits import Allowance, Stage
 from nbspam.mail.charset import decode, find_page_charset, find_utf_16, look_up_codec
 from nbspam.mail.headers import parse_parameters
-from nbspam.mail.message import PAGE_ENDINGS, Document, Part, normalise_filename
+from nbspam.mail.message import Document, Part, normalise_filename
+from nbspam.tables import read_pairs, read_table
 
 IDENTITY = frozenset(("", "7bit", "8bit", "binary"))  # transfer encodings that change nothing
-# Kinds that contain a message, or the header of one, and are read as such.
-MESSAGES = frozenset(
-    ("message/rfc822", "message/global", "message/news", "message/partial", "message/external-body")
-    + ("text/rfc822-headers",)
-)
-SIGNED = frozenset(("application/pkcs7-mime", "application/x-pkcs7-mime"))  # may contain a message, too
-CARD_TYPES = frozenset(
-    ("text/calendar", "text/x-vcalendar", "application/ics", "text/vcard", "text/x-vcard", "text/directory")
-)
-# Mail programs open a file of a vague type by the ending of its name.
-_NAMED = {
-    **dict.fromkeys(("eml", "mht", "mhtml"), "message/rfc822"),
-    **dict.fromkeys(("ics", "vcs"), "text/calendar"),
-    "vcf": "text/vcard",
-    "p7m": "application/pkcs7-mime",
-    "txt": "text/plain",
-}
+_KINDS = read_table("kinds")
+MESSAGES = frozenset(_KINDS["messages"])
+SIGNED = frozenset(_KINDS["signed"])
+CARD_TYPES = frozenset(_KINDS["cards"])
+_NAMED = read_pairs(_KINDS["named"])
 _HTML_STARTS = ("<html", "<!doctype html", "<head", "<body", "<table", "<div", "<center", "<font", "<meta")
 _UNSHOWN = (("<!--", "-->"), ("<style", "</style"), ("<script", "</script"))
 _HTML_FILE_STARTS = (b"<html", b"<!doctype html", b"<head", b"<body", b"<script", b"<meta", b"<svg")
-_RTF = b"{\\rtf"
-_ZIP, _PDF, _OLE, _TNEF = b"PK\x03\x04", b"%PDF", b"\xd0\xcf\x11\xe0", b"\x78\x9f\x3e\x22"
-# How files begin that are no text, and their kinds.
-MAGIC = (
-    (b"MZ", "exe"),
-    (_ZIP, "zip"),
-    (_PDF, "pdf"),
-    (b"\x89PNG", "png"),
-    (b"\xff\xd8\xff", "jpeg"),
-    (b"GIF8", "gif"),
-    (_OLE, "ole"),
-    (b"Rar!", "rar"),
-    (b"7z\xbc\xaf", "7z"),
-    (b"\x1f\x8b\x08", "gzip"),
-    (_RTF, "rtf"),
-)
-_FILE_STARTS = tuple([start for start, _ in MAGIC if start != _RTF])
+# How files begin that are no text, by their kind.
+MAGIC = {kind: bytes.fromhex(digits) for kind, digits in read_pairs(_KINDS["magic"]).items()}
+_ZIP, _PDF, _OLE, _RTF = [MAGIC[kind] for kind in ("zip", "pdf", "ole", "rtf")]
+_FILE_STARTS = tuple([start for kind, start in MAGIC.items() if kind != "rtf"])
+_TNEF = b"\x78\x9f\x3e\x22"
 _MARK = 8  # bytes, as many as the longest one has
 _HEAD = 64  # bytes of a file, one of which no text has
 _NO_TEXT = bytes(set(range(32)) - set(b"\a\b\t\n\v\f\r\x0e\x0f\x1b"))  # text may be ISO-2022, or coloured
@@ -65,6 +42,7 @@ _MUCH_PROSE = 2_048  # bytes that make a text of anything: spammers may add as m
 _PROSE_BYTES = 256_000  # that are looked at
 _MARKUP = re.compile(rb"<[^<>]*>")
 _BEFORE_PDF = 1_024  # bytes of anything before it that viewers skip
+_PAGE_ENDINGS = tuple(_KINDS["pages"])  # of files that browsers open as a page
 _PAGES = frozenset(("application/xhtml+xml", "image/svg+xml"))
 
 
@@ -249,7 +227,7 @@ def _is_hidden_page(part: Part, payload: bytes) -> bool:
     head = payload.lstrip()[:1_000].lower()
     if is_file and (head.startswith(_HTML_FILE_STARTS) or (head.startswith(b"<?xml") and b"<svg" in head)):
         return True
-    is_named = normalise_filename(part.filename).endswith(PAGE_ENDINGS)
+    is_named = normalise_filename(part.filename).endswith(_PAGE_ENDINGS)
     return is_named and (b"<" in head or (b"\0" not in head and b"<" in payload))
 
 

@@ -6,8 +6,6 @@ Plain classes, because dataclasses cost 8 ms to import.
 from __future__ import annotations
 
 Field = tuple[str, str]  # lower-case name, unfolded and decoded value
-# Endings of files that browsers open as a page.
-PAGE_ENDINGS = (".htm", ".html", ".shtml", ".xhtml", ".xht", ".svg", ".hta")
 
 
 def normalise_filename(filename: str) -> str:

@@ -6,8 +6,9 @@ Nothing raises.  As in mail programs, broken quoted-printable stays as it is, an
 import binascii
 
 from nbspam.limits import MAX_BASE64_RUNS, Allowance
+from nbspam.tables import read_table
 
-_UUENCODE = frozenset(("x-uuencode", "uuencode", "x-uue", "uue", "x-uu"))
+_UUENCODE = frozenset(read_table("kinds")["uuencode"])
 _BASE64 = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 _NOT_BASE64 = bytes(byte for byte in range(256) if byte not in _BASE64)
 _NOT_BASE64_TEXT = bytes(byte for byte in _NOT_BASE64 if byte not in b"\t\n\r =")

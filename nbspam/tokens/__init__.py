@@ -2,7 +2,7 @@
 
 Mail is read by the compiled core, if it is installed, else by the Python of mail/ and of this room.  Both
 give the same tokens; a message that the core leaves (a rare form, a fault of the core) is read by Python.
-Reading order: bag (the views), words, headers, structure, texts, measures.  Imported only if a
+Reading order: bag (the views), words, headers, structure, measures.  Imported only if a
 mail or a model needs them: unicode_words, characters, numeric, own_words.
 What is remembered between messages (`Memory`) saves time and changes no result.
 """
@@ -97,8 +97,7 @@ def tokenize(message: Message, wanted: Collection[str] = (), name: str = "") -> 
     A fault of this program in a stage is kept in `failures` and as a defect; the other stages count.
     """
     from nbspam.tokens.headers import measure_size, tokenize_header, tokenize_order  # few, with the core
-    from nbspam.tokens.structure import tokenize_form, tokenize_raw
-    from nbspam.tokens.texts import Texts
+    from nbspam.tokens.structure import Texts, tokenize_form, tokenize_raw
 
     tokens, texts = Tokens(), Texts()
     tokens.failures = message.failures

@@ -10,67 +10,16 @@ from itertools import compress, groupby, pairwise
 
 from nbspam.limits import Memory
 from nbspam.mail.message import Message, pin
+from nbspam.tables import read_table
 from nbspam.tokens.bag import join_neighbours
 from nbspam.tokens.words import ALPHABET, MAX_WORD, has_zero_width, list_parents, make_skip_token, split_words
 
-
-def _split_names(names: str) -> frozenset[str]:
-    """Names with white space between them."""
-    return frozenset(names.split())
-
-
-# Fields that are no evidence, by kind; docs/tokens.md shows them.  `name*` is every name that begins so,
-# `x-*word*` every name with `x-` first and the word in it.
-NO_EVIDENCE = {
-    "notes of programs that store or fetch mail": _split_names(
-        """
-        cmm-x-* content-length fcc forwarded gnus-warning lines mbox-line old-status replied status
-        x-account-key x-apple-* x-cached-* x-claws-* x-content-length x-cursor-pos x-cyrus-*
-        x-dbox-* x-delivery-id x-evolution* x-fetchmail-* x-flags x-folder x-from-line x-from_
-        x-getmail-* x-gm-labels x-gm-msgid x-gm-raw x-gm-thrid x-gmail-* x-gnus-* x-identity-key
-        x-imap* x-incoming* x-keywords x-kmail-cryptomessageformat x-kmail-cursorpos
-        x-kmail-dictionary x-kmail-drafts x-kmail-encryptionstate x-kmail-fcc x-kmail-filtered
-        x-kmail-identity x-kmail-link-message x-kmail-link-type x-kmail-mdn-sent
-        x-kmail-redirect-from x-kmail-signaturestate x-kmail-templates x-kmail-transport x-label*
-        x-length x-message-delivery* x-message-info x-message-status x-mozilla-*
-        x-ms-exchange-processed-by-bccfoldering x-ms-userlastlogontime x-mutt-* x-offlineimap*
-        x-our-headers x-our-replyto x-reply-mbox x-reply-uid x-rmail-* x-sieve* x-status
-        x-store-info x-sylpheed-* x-tuid x-uid* x-uniform-type-identifier
-        x-universally-unique-identifier x-vm-* xref
-        """
-    ),
-    "verdicts of other filters": _split_names(
-        """
-        ctch-* ironport-sdr spam-* spamdiagnostic* x-*-metrics* x-*mailscanner* x-*spam*
-        x-aes-category* x-amavis-* x-amp-* x-analysisout x-annoyance-filter-*
-        x-aol-global-disposition x-asg-* x-assp-* x-auth-result x-authority-analysis*
-        x-authority-info* x-barracuda-* x-bayes* x-bitdefender* x-bogosity* x-boxtrapper
-        x-brightmail* x-canit* x-cfilter-loop x-clamav* x-clapf-* x-cloud-security-* x-cloudmark-*
-        x-clx-* x-cm-analysis* x-cm-score* x-cmae-* x-cnfs-analysis* x-crm114-* x-ctch-* x-cyren-*
-        x-dcc-* x-declude-* x-dkim-result x-drweb-* x-eavas* x-eopattributedmessage
-        x-eoptenantattributedmessage x-eset* x-f-secure-* x-feas-* x-filter-score x-fireeye*
-        x-forefront-* x-fortimail-* x-fuglu-* x-gfi* x-gm-phishy* x-greylist* x-ham-report*
-        x-hammie-* x-haraka-* x-hmailserver-* x-icl-* x-imss-* x-ipas-* x-ironport* x-junk*
-        x-kaspersky* x-klms-* x-kse-* x-mailcleaner-* x-mailcontrol-* x-mailfoundry* x-mantsh*
-        x-mdav-* x-me-authentication-results* x-me-bayesian x-me-cm* x-me-content x-me-vs*
-        x-mimecast-bulk* x-mimecast-impersonation* x-mimedefang-* x-mirapoint-* x-mlf-*
-        x-mox-reason x-mras* x-ms-exchange-atp* x-ms-exchange-eopdirect x-ms-exchange-forest-*
-        x-ms-exchange-organization-* x-ms-exchange-transport-endtoendlatency x-mxl-* x-mxscan-*
-        x-nai-* x-nas-* x-nod32* x-pmx-* x-policyd-weight x-popfile-* x-pps-* x-prerbls
-        x-pstn-* x-purgate* x-pyzor* x-qmail-scanner-* x-quarantine-id* x-razor*
-        x-rbl-* x-recommended-action* x-rspamd-* x-sa-* x-sasi-* x-sbrs x-scanned-by x-scanner
-        x-sea-* x-sendergroup x-sid-* x-smartermail-* x-sophos-* x-spf-scan-by x-sta-* x-starscan*
-        x-surgate-* x-switch* x-symantec* x-symc-* x-text-classification* x-threatscanner-*
-        x-tm-as-* x-tmase-* x-ui-filterresults* x-ui-out-filterresults* x-univie-* x-vade*
-        x-vipre-* x-vr-* x-watchguard-* x-whitelist* x-wum-* x-xfinity-v* x-yahoofiltered*
-        x-ymailisg
-        """
-    ),
-}
-_PATTERNS = frozenset().union(*NO_EVIDENCE.values())
-_NAMES = frozenset([name for name in _PATTERNS if "*" not in name])
-_WORDS = [name[3:-1] for name in _PATTERNS if name.startswith("x-*")]
-_BEGINNINGS = tuple([name[:-1] for name in _PATTERNS if name.find("*") == len(name) - 1])
+_FIELDS = read_table("fields")
+# `name*` is every name that begins so, `x-*word*` every name with `x-` first and the word in it.
+_NO_EVIDENCE = _FIELDS["notes"] + _FIELDS["verdicts"]
+_NAMES = frozenset([name for name in _NO_EVIDENCE if "*" not in name])
+_WORDS = [name[3:-1] for name in _NO_EVIDENCE if name.startswith("x-*")]
+_BEGINNINGS = tuple([name[:-1] for name in _NO_EVIDENCE if name.find("*") == len(name) - 1])
 
 MAX_FIELD_WORDS = 400  # a hostile field is cut here; real ones have some ten words
 MAX_TOKEN_NAME = 60
@@ -88,38 +37,18 @@ _BASE64 = bytes.maketrans(_NOT_BASE64, b" " * len(_NOT_BASE64))
 # Digits as 9, letters as a.
 _SHAPE = bytes(57 if chr(code).isdigit() else 97 if chr(code).isalpha() else code for code in range(128)) * 2
 _NAME_CHARACTERS = dict.fromkeys(map(ord, "abcdefghijklmnopqrstuvwxyz0123456789-_."))
-_DATED = frozenset(("received", "x-received"))
-_TRACE = _DATED | _split_names(
-    """
-    x-originating-ip x-sender-ip received-spf authentication-results arc-authentication-results
-    authentication-results-original x-original-authentication-results
-    """
-)
-_ADDRESSES = _split_names(
-    """
-    from to cc bcc reply-to sender return-path errors-to delivered-to x-original-to envelope-to
-    resent-from resent-to x-envelope-from disposition-notification-to x-beenthere
-    """
-)
-_IDENTIFIERS = _split_names("message-id in-reply-to references content-id resent-message-id x-message-id")
+_KINDS = ("dated", "trace", "addresses", "identifiers", "lists")
+_KIND_OF = {name: kind for kind in _KINDS for name in _FIELDS[kind]}
 # Days and months tell when, not who; they would teach the filter the calendar of its training mail.
-_CALENDAR = _split_names("mon tue wed thu fri sat sun jan feb mar apr may jun jul aug sep oct nov dec")
+_CALENDAR = frozenset(_FIELDS["days"] + _FIELDS["months"])
 _DIGITS = frozenset("0123456789")
-# Nine fields that all say what List-Id says.
-_LIST_MACHINERY = _split_names(
-    """
-    list-help list-post list-subscribe list-unsubscribe list-archive list-owner list-unsubscribe-post
-    x-mailman-version x-loop x-original-date
-    """
-)
-# The sender has written them, and delivery leaves them alone.
-SENT = _split_names("from to cc reply-to subject date message-id in-reply-to references")
+_SENT = frozenset(_FIELDS["sent"])
 # Added on the way, so their place says nothing of the sender's program.
-_UNORDERED = _LIST_MACHINERY | _DATED | {"delivered-to", "return-path", "errors-to", "x-beenthere"}
+_UNORDERED = frozenset(_FIELDS["dated"] + _FIELDS["lists"] + _FIELDS["added"])
 
 
 def counts_as_evidence(name: str) -> bool:
-    """True unless NO_EVIDENCE has the field."""
+    """True unless a field is no evidence."""
     if name in _NAMES or name.startswith(_BEGINNINGS):
         return False
     return not (name.startswith("x-") and any(word in name for word in _WORDS))
@@ -153,7 +82,7 @@ _names = Memory(_find_token_name, MAX_REMEMBERED_NAMES, MAX_TOKEN_NAME)
 
 
 def tokenize_header(headers: list[tuple[str, str]]) -> tuple[list[str], list[str]]:
-    """Tokens of all fields that count, in order, repeats kept; and those of them of the SENT fields.
+    """Tokens of all fields that count, in order, repeats kept; and those of fields that the sender writes.
 
     Tokens have the shape of a Message-ID alone; what was sent has it whole, so the same text sent twice is
     two messages.
@@ -166,7 +95,7 @@ def tokenize_header(headers: list[tuple[str, str]]) -> tuple[list[str], list[str
         if shown not in ("", ODD):
             tokens += _tokenize_value(name, text)
         found.extend(tokens)
-        if name in SENT:
+        if name in _SENT:
             sent.extend(tokens)
         if name == "message-id":
             sent.append(text)
@@ -174,15 +103,16 @@ def tokenize_header(headers: list[tuple[str, str]]) -> tuple[list[str], list[str
 
 
 def _tokenize_value(name: str, text: str) -> list[str]:
-    if name in _TRACE:
-        if name in _DATED:  # after the last semicolon is the time: when, not who
-            text = text.rpartition(";")[0] or text
+    kind = _KIND_OF.get(name)
+    if kind == "dated":  # after the last semicolon is the time: when, not who
+        text = text.rpartition(";")[0] or text
+    if kind in ("dated", "trace"):
         return _tokenize_chunks(name, text, _tokenize_trace)
-    if name in _ADDRESSES:
+    if kind == "addresses":
         return _tokenize_chunks(name, text, _tokenize_address) + _tokenize_beyond_ascii(name, text)
-    if name in _IDENTIFIERS:
+    if kind == "identifiers":
         return _tokenize_chunks(name, text, _tokenize_identifier)
-    if name in _LIST_MACHINERY:
+    if kind == "lists":
         return []
     if name.endswith(("date", "time")):
         return _tokenize_date(name, text)

@@ -8,8 +8,7 @@ from bisect import bisect_right
 from nbspam.mail.message import Message
 from nbspam.tokens.bag import BIN_EDGES, list_bins
 from nbspam.tokens.headers import measure_size
-from nbspam.tokens.structure import MAX_URLS
-from nbspam.tokens.texts import Texts
+from nbspam.tokens.structure import MAX_URLS, Texts
 from nbspam.tokens.words import CURRENCIES
 
 MAX_HOPS = 50  # of the earliest

@@ -11,7 +11,7 @@ from nbspam.mail.message import Message, pin
 from nbspam.tokens.bag import Tokens
 from nbspam.tokens.headers import counts_as_evidence
 from nbspam.tokens.measures import MAX_MEASURED, Characters, find_address_host, join_visible, measure_message
-from nbspam.tokens.texts import Texts
+from nbspam.tokens.structure import Texts
 
 Measured = dict[str, float | None]  # by name of the feature
 MAX_RECIPIENT_CHARACTERS = 100_000  # of one field

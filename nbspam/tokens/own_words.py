@@ -12,7 +12,7 @@ from nbspam.errors import BadDataError, UsageError
 from nbspam.limits import MAX_OWN_WORD, MAX_PATTERN_SECONDS, MAX_TOKENS
 from nbspam.mail.message import Message, pin
 from nbspam.tokens.bag import Tokens
-from nbspam.tokens.texts import Texts
+from nbspam.tokens.structure import Texts
 
 
 @lru_cache

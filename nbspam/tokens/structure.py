@@ -1,12 +1,15 @@
-"""How a message is made, and the addresses of the web in it -> tokens of the views structure and raw.
+"""How a message is made, its texts, and the addresses of the web in it -> tokens of body, structure and raw.
 
-Content types, encodings, character sets, attachments and documents; of a page what its form is; of an address
-its scheme, host with parents, port and path words.  Raw are runs of the first bytes as they came: case,
-blanks, order and layout tell programs apart, and no other view has them (docs/decisions.md, "Raw bytes").
+Texts are read one after another, each page and URL once: what is noted on the way is all that measures and
+numeric features need.  Structure are content types, encodings, character sets, attachments and documents; of
+a page what its form is; of an address its scheme, host with parents, port and path words.  Raw are runs of
+the first bytes as they came: case, blanks, order and layout tell programs apart, and no other view has them
+(docs/decisions.md, "Raw bytes").
 """
 
 from itertools import compress
 
+from nbspam.limits import MAX_TOKENS
 from nbspam.mail.headers import find_header, find_header_fields, unify_line_ends
 from nbspam.mail.leaf import MAGIC
 from nbspam.mail.message import Html, Message, Part, normalise_filename, pin
@@ -38,6 +41,8 @@ _MAX_LINE_END = 3  # bytes: CR CR LF
 RUN_BYTES = 5  # bytes of a token
 ONE_IN = 16  # runs that the hash chooses
 RAW_MARK = "raw="
+_BASE64 = bytes(120 if chr(code).isalnum() or code in b"+/" else 32 for code in range(128)) + bytes(128)
+LONG_LINE = b"x" * 60  # of base64, after _BASE64: programs wrap it at 60 to 76 characters
 _END = bytes(range(33)) + b"<>\"'`{}|\\^[]" + bytes(range(128, 256))
 _STOP = bytes.maketrans(_END, b" " * len(_END))
 _PATH = ALPHABET.translate(bytes.maketrans(WORD_MARKS.encode(), b" " * len(WORD_MARKS)))
@@ -80,7 +85,9 @@ def tokenize_part(part: Part) -> list[str]:
             found.extend(_tokenize_filename(filename))
     if not part.text and part.size_bytes:
         found.append(f"attached={shorten(part.content_type, 60)}:{part.size_bytes.bit_length()}")
-        found.extend(["magic=" + kind for start, kind in MAGIC if part.payload_magic.startswith(start)])
+        found.extend(
+            ["magic=" + kind for kind, start in MAGIC.items() if part.payload_magic.startswith(start)]
+        )
     if part.document is not None:
         document = part.document
         found.extend(tokenize_document(document.marks, document.names, document.says))
@@ -310,3 +317,113 @@ def _cut_out_notes(data: bytes) -> bytes:
             pieces.append(data[start : min(stop, start + most)])
     pieces.append(data[stop : stop + most])
     return unify_line_ends(b"".join(pieces)[:most])[:MAX_RAW_BYTES].rstrip(b"\n")
+
+
+class Texts:
+    """What the texts of a message gave.
+
+    body       : words of what a reader sees
+    structure  : tokens of the parts, pages and URLs
+    visible    : each text as a reader sees it, without its URLs; not those of documents
+    pages      : the HTML texts
+    page_characters : length of the source of these
+    hosts      : of the web addresses in texts and links, in order; "" where an address has none
+    disagreeing_links : links whose text names another host than they lead to
+    """
+
+    def __init__(self) -> None:
+        self.body: list[str] = []
+        self.structure: list[str] = []
+        self.visible: list[str] = []
+        self.pages: list[Html] = []
+        self.page_characters = 0
+        self.hosts: list[str] = []
+        self.disagreeing_links = 0
+
+    def read_part(self, part: Part) -> None:
+        """Read a part as far as a mail program shows it; a document comes last, see read_rest()."""
+        self.structure.extend(tokenize_part(part))
+        if part.text and not part.is_replaced and len(self.body) < MAX_TOKENS:
+            self._read_text(part)
+        for name, text in part.embedded_headers:
+            if name in ("subject", "from"):
+                self.body.extend(split_words(text, MAX_TOKENS))
+
+    def read_rest(self, parts: list[Part]) -> None:
+        """Read what mail programs do not show, and after it what attached documents say."""
+        replaced = [part for part in parts if part.is_replaced]
+        if replaced:
+            self._read_replaced(replaced)
+        for part in parts:
+            if part.document is not None and not part.is_replaced:
+                for address in part.document.addresses:
+                    self._read_url(address)
+                self._read_shown(part.document.text)
+
+    def _read_replaced(self, parts: list[Part]) -> None:
+        """Read texts that a mail program shows another text for: only if that has no word, image or link."""
+        if not self.body and not any(page.images or page.links for page in self.pages):
+            for part in parts:
+                self._read_text(part)
+            return
+        plain = "\n".join([part.text for part in parts if part.content_type == "text/plain"])
+        found = split_words(cut_urls(plain)[0], MAX_TOKENS)
+        shown = set(self.body)
+        if 2 * sum(word not in shown for word in found) > len(found):
+            self.structure.append("alternative=#differs")
+
+    def _read_text(self, part: Part) -> None:
+        text = part.text
+        if part.is_html:
+            from nbspam.mail.html.reader import read_html  # not needed for plain mail
+
+            html = read_html(text)
+            self.pages.append(html)
+            self.page_characters += len(text)
+            self._read_page(html)
+            text = html.visible
+        text, urls = self._read_shown(text)
+        self.hosts.extend([host.name for host in urls])
+        self.visible.append(text)
+        if has_zero_width(text):
+            self.structure.append("zero-width=#")
+
+    def _read_shown(self, text: str) -> tuple[str, list[Host]]:
+        """Add the tokens of a text that is shown; the text without its URLs, and their hosts."""
+        text, urls = cut_urls(text)
+        hosts = [self._read_url(url) for url in urls]
+        words = text
+        if LONG_LINE in text.encode("ascii", "ignore").translate(_BASE64):
+            from nbspam.tokens.armour import remove_armour  # rare
+
+            words = remove_armour(text)
+        self.body.extend(split_words(words, MAX_TOKENS - len(self.body)))
+        return text, hosts
+
+    def _read_url(self, url: str) -> Host:
+        found, host = read_url(url)
+        self.structure.extend(found)
+        return host
+
+    def _read_page(self, html: Html) -> None:
+        """Where links and images lead to, and what tokenize_page() finds."""
+        for target, text in html.links[:MAX_LINKS]:
+            host = self._read_url(target)
+            if "://" in target:
+                self.hosts.append(host.name)
+                if "." in text and disagrees(host.name, text):
+                    self.disagreeing_links += 1
+                    self.structure.append("link=#disagrees")
+        for source in html.images[:MAX_LINKS]:
+            scheme = "//" if source.startswith("//") else source.partition(":")[0]  # //: that of the page
+            self.structure.append("image=" + shorten(scheme.lower(), 6))
+            self._read_url(source)
+        self.structure.extend(tokenize_page(html))
+
+
+def disagrees(host: str, text: str) -> bool:
+    """True if a link's text is the name of a host with other last two labels than the host it leads to."""
+    shown = find_host(text)
+    if "@" in text or " " in shown or "." not in shown.strip("."):
+        return False
+    return host.split(".")[-2:] != shown.split(".")[-2:]

@@ -34,9 +34,9 @@ STAGES = (
     ("nbspam.mail._read_body", "body", "subject:offer"),
     ("nbspam.mail.leaf._read_payload", "part", "subject:offer"),
     ("nbspam.tokens.headers.tokenize_header", "header-tokens", "words"),
-    ("nbspam.tokens.texts.tokenize_part", "text", "subject:offer"),
+    ("nbspam.tokens.structure.tokenize_part", "text", "subject:offer"),
     ("nbspam.mail.html.reader._Reader", "text", "first"),
-    ("nbspam.tokens.texts.Texts.read_rest", "text", "second"),
+    ("nbspam.tokens.structure.Texts.read_rest", "text", "second"),
     ("nbspam.tokens.headers.tokenize_order", "structure", "first"),
     ("nbspam.tokens.measures.measure_message", "measures", "second"),
     ("nbspam.mail.dates.parse_date", "date", "second"),
@@ -67,7 +67,7 @@ def test_a_fault_in_one_stage_leaves_the_other_stages(
 
 
 def test_many_faults_of_one_message_are_not_all_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("nbspam.tokens.texts.tokenize_part", planted)
+    monkeypatch.setattr("nbspam.tokens.structure.tokenize_part", planted)
     part = b"--b\nContent-Type: text/plain\n\nwords\n"
     many = b"Content-Type: multipart/mixed; boundary=b\n\n" + part * 500 + b"--b--\n"
     assert 0 < len(read(many).failures) < 10

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 import tarfile
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -58,6 +59,17 @@ def archives(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return build_archives(ROOT, tmp_path_factory.mktemp("dist"))
 
 
+def list_tables(archive: Path) -> set[str]:
+    """The names of the tables of words in a source archive or wheel."""
+    if archive.suffix == ".whl":
+        with zipfile.ZipFile(archive) as wheel:
+            names = wheel.namelist()
+    else:
+        with tarfile.open(archive) as sdist:
+            names = [member.name for member in sdist if member.isfile()]
+    return {Path(name).name for name in names if Path(name).match("nbspam*/tables/*.txt")}
+
+
 @pytest.fixture(scope="module")
 def empty(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The programs of an environment without packages."""
@@ -69,6 +81,11 @@ def empty(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def install(programs: Path, *what: str | Path) -> None:
     pip = [programs / "pip", "install", "-q", "--disable-pip-version-check"]
     subprocess.run([*pip, *what], check=True, timeout=300)
+
+
+def test_archives_have_the_tables_of_words(archives: dict[str, Path]) -> None:
+    tables = {path.name for path in (ROOT / "nbspam/tables").glob("*.txt")}
+    assert [list_tables(archive) for archive in archives.values()] == [tables, tables]
 
 
 def test_archives_install_into_an_empty_environment(
@@ -90,6 +107,7 @@ def test_core_is_built_from_its_source_archive_and_reads(
     core = build_archives(ROOT / "core", tmp_path / "dist", CARGO_TARGET_DIR=str(ROOT / "core/target"))
     assert core["sdist"].name == f"nbspam_core-{__version__}.tar.gz"
     assert core["wheel"].name.startswith(f"nbspam_core-{__version__}-cp311-abi3-")
+    assert list_tables(core["sdist"]) == {path.name for path in (ROOT / "core/tables").iterdir()}
     install(empty, archives["wheel"], core["wheel"])
     version = run(empty / "nbspam", "--version", NBSPAM_CORE="require")
     assert version == f"nbspam {__version__}\nreader: compiled core {__version__}\n"

@@ -19,9 +19,9 @@ from nbspam.corpus.reading import CoreBuilder, Mail, PythonBuilder, ShardReader
 from nbspam.errors import UsageError
 from nbspam.mail.headers import find_header, find_header_fields
 from nbspam.model.block import Block
+from nbspam.tables import read_table
 from nbspam.tokens import KeyedTokens, count_tokens, describe_reader, find_core, read, read_in_python
 from nbspam.tokens.bag import BIN_EDGES
-from nbspam.tokens.headers import NO_EVIDENCE
 from nbspam.tokens.measures import MAX_HOPS
 from tests.laws.equal import GRAMMAR, PIECES, WANTED, find_difference, make_mutant
 from tests.laws.test_golden import MESSAGES
@@ -107,9 +107,19 @@ def test_any_mail_is_read_alike(header: list[tuple[str, str]], body: str, kind: 
 
 @needs_core
 def test_fields_that_are_no_evidence_are_the_same() -> None:
-    for name in frozenset().union(*NO_EVIDENCE.values()):
+    fields = read_table("fields")
+    for name in fields["notes"] + fields["verdicts"]:
         for written in (name.replace("*", ""), name.replace("*", "a"), name.replace("*", "a") + "b"):
             assert find_difference(f"From: a@b.example\n{written}: words\n\ntext\n".encode()) == ""
+
+
+@needs_core
+def test_every_charset_has_the_same_names() -> None:
+    for codec, names in read_table("charsets").items():
+        for number, name in enumerate(names):
+            label = (name, f"x-{name}*en", f"'{name}'", f"Windows-{name}", f"charset={name}:1988")[number % 5]
+            head = f"Content-Type: text/plain; charset={label}\nSubject: =?{label}?q?=e4=e9?="
+            assert find_difference(f"{head}\n\n".encode() + b"\xe4\xc1\xd2\n") == "", (codec, label)
 
 
 @needs_core

@@ -4,26 +4,30 @@ use super::headers::latin_1;
 use super::message::Read;
 use crate::limits::Allowance;
 use crate::python::call;
+use crate::tables::{list_parts, CHARSETS};
+use crate::text::split_space;
 use memchr::memchr2;
+use std::collections::HashMap;
+use std::sync::LazyLock;
 
 const CHARSET: &str = "nbspam.mail.charset";
-/// What Python gives of most labels of mail.
-#[rustfmt::skip]
-const COMMON: [(&str, &str); 15] = [
-    ("", ""), ("us-ascii", "ascii"), ("utf-8", "utf-8"), ("iso-8859-1", "cp1252"), ("windows-1252", "cp1252"),
-    ("iso-8859-2", "iso8859_2"), ("iso-8859-15", "iso8859_15"), ("windows-1251", "cp1251"), ("koi8-r", "koi8_r"),
-    ("gb2312", "gb18030"), ("big5", "big5hkscs"), ("ks_c_5601-1987", "cp949"), ("euc-kr", "cp949"),
-    ("iso-2022-jp", "iso2022_jp_ext"), ("shift_jis", "cp932"),
-];
+/// Name without punctuation -> the codec of Python.
+static CODECS: LazyLock<HashMap<&str, &str>> = LazyLock::new(|| {
+    list_parts(CHARSETS).flat_map(|(codec, names)| names.map(move |name| (name, codec))).collect()
+});
 /// These bytes in windows-1252; the five undefined ones are control characters, as in browsers.
 const WINDOWS_C1: &str = "€\u{81}‚ƒ„…†‡ˆ‰Š‹Œ\u{8d}Ž\u{8f}\u{90}‘’“”•–—˜™š›œ\u{9d}žŸ";
 
 /// The Python codec for a charset name as mail writes it (lower-case); "" if it is unknown.
-pub fn look_up_codec(label: &str) -> Read<String> {
-    match COMMON.iter().find(|(common, _)| *common == label) {
-        Some((_, codec)) => Ok(codec.to_string()),
-        None => call(CHARSET, "look_up_codec", (label,)),
-    }
+pub fn look_up_codec(label: &str) -> &'static str {
+    let label = label.replace(['"', '\'', ';'], " ");
+    let word = split_space(&label).next().unwrap_or_default();
+    let name = word.strip_prefix("charset=").unwrap_or(word).split(['*', ':']).next().unwrap_or_default();
+    let name = name.strip_prefix("x-").unwrap_or(name).replace(['-', '_'], "");
+    let page = ["windows", "win", "dos"]
+        .iter()
+        .fold(&name[..], |page, start| page.strip_prefix(start).unwrap_or(page));
+    CODECS.get(&name[..]).or_else(|| CODECS.get(&["cp", page].concat()[..])).copied().unwrap_or_default()
 }
 
 /// True of codecs in which ASCII bytes may be other characters.
@@ -33,10 +37,10 @@ fn is_stateful(codec: &str) -> bool {
 
 /// The text of bytes declared as `label` (lower-case, "" if nothing is declared).
 pub fn decode(payload: &[u8], label: &str, allowance: &mut Allowance) -> Read<String> {
-    let codec = look_up_codec(label)?;
+    let codec = look_up_codec(label);
     let is_unknown = codec.is_empty() && !label.is_empty();
-    let is_special = is_unknown || is_stateful(&codec) || memchr2(b'\x1b', b'\0', payload).is_some();
-    let found = if is_special { None } else { decode_common(payload, &codec) };
+    let is_special = is_unknown || is_stateful(codec) || memchr2(b'\x1b', b'\0', payload).is_some();
+    let found = if is_special { None } else { decode_common(payload, codec) };
     let Some((text, is_bad)) = found else {
         let (text, _): (String, String) = allowance.ask(CHARSET, "decode", (payload, label))?;
         return Ok(text);

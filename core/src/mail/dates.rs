@@ -2,13 +2,14 @@
 
 use super::message::{Message, Read};
 use crate::python::call;
+use crate::tables::{list_words, Names, FIELDS};
+use std::sync::LazyLock;
 
 const FIRST_SECOND: i64 = 31_536_000; // of 1971
 const LAST_SECOND: i64 = 4_133_980_799; // of 2100
 const MAX_DATE_CHARACTERS: usize = 200;
-const MONTHS: [&str; 12] =
-    ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
-const DAYS: [&str; 7] = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"];
+static MONTHS: Names = LazyLock::new(|| list_words(FIELDS, "months"));
+static DAYS: Names = LazyLock::new(|| list_words(FIELDS, "days"));
 
 /// Unix time of the topmost Received field with a date, else of Date; None without a date.
 pub fn find_date(message: &Message) -> Read<Option<f64>> {

@@ -10,23 +10,20 @@ use crate::limits::{
     MAX_PARAMETER_BYTES,
 };
 use crate::python::call;
+use crate::tables::{list_words, Names, FIELDS};
 use crate::text::{first, is_space, partition, rpartition, split_space};
 use memchr::{memchr, memchr_iter, memmem};
 use pyo3::prelude::*;
 use std::borrow::Cow;
 use std::collections::btree_map::{BTreeMap, Entry};
+use std::sync::LazyLock;
 
 const HEADERS: &str = "nbspam.mail.headers";
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
-const CONTENT: [&str; 3] = ["content-type", "content-transfer-encoding", "content-disposition"];
+static CONTENT: Names = LazyLock::new(|| list_words(FIELDS, "content"));
+static KNOWN: Names = LazyLock::new(|| list_words(FIELDS, "known"));
 const ENCODED: &[u8] = b"=?"; // an encoded word
 const ESCAPES: [&[u8]; 3] = [b"\x1b", b"\x0e", b"~{"]; // of ISO-2022 and HZ
-#[rustfmt::skip]
-const KNOWN: [&str; 21] = [
-    "content-type", "content-transfer-encoding", "content-disposition", "content-id", "bcc", "cc", "date",
-    "delivered-to", "envelope-to", "from", "in-reply-to", "list-id", "message-id", "mime-version",
-    "received", "references", "reply-to", "return-path", "sender", "subject", "to",
-];
 
 /// A raw field: start, stop, lower-case name; "" for a line that is not a field.
 pub type Span = (usize, usize, String);
@@ -150,7 +147,7 @@ fn find_name(line: &[u8]) -> Option<String> {
 
 /// True if a lower-case field name tells a header from text.
 pub fn is_known(name: &str) -> bool {
-    KNOWN.contains(&name) || name.starts_with("x-")
+    CONTENT.contains(&name) || KNOWN.contains(&name) || name.starts_with("x-")
 }
 
 /// A header block that was read, see HeaderBlock in Python.

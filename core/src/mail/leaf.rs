@@ -7,17 +7,19 @@ use super::message::{Document, Part, Read, RARE};
 use super::transfer::{decode_transfer, normalise_encoding};
 use crate::limits::Allowance;
 use crate::python::call;
+use crate::tables::{list_pairs, list_words, Names, KINDS};
 use crate::text::{first, is_space, lower, partition, rpartition};
 use memchr::memmem;
 use std::borrow::Cow;
+use std::sync::LazyLock;
 
 /// Kinds that contain a message, or the header of one, or may contain one.
-pub const MESSAGES: [&str; 8] = [
-    "message/rfc822", "message/global", "message/news", "message/partial", "message/external-body",
-    "text/rfc822-headers", "application/pkcs7-mime", "application/x-pkcs7-mime",
-];
-const CARDS: [&str; 6] =
-    ["text/calendar", "text/x-vcalendar", "application/ics", "text/vcard", "text/x-vcard", "text/directory"];
+pub static MESSAGES: Names =
+    LazyLock::new(|| [list_words(KINDS, "messages"), list_words(KINDS, "signed")].concat());
+static CARDS: Names = LazyLock::new(|| list_words(KINDS, "cards"));
+/// Ending of a file's name -> its kind.
+static NAMED: LazyLock<Vec<(&str, &str)>> = LazyLock::new(|| list_pairs(KINDS, "named"));
+static PAGES: Names = LazyLock::new(|| list_words(KINDS, "pages"));
 const RTF: &[u8] = b"{\\rtf";
 const ZIP: &[u8] = b"PK\x03\x04";
 const PDF: &[u8] = b"%PDF";
@@ -27,7 +29,6 @@ const HTML_STARTS: [&str; 9] =
     ["<html", "<!doctype html", "<head", "<body", "<table", "<div", "<center", "<font", "<meta"];
 const HTML_FILE_STARTS: [&[u8]; 7] =
     [b"<html", b"<!doctype html", b"<head", b"<body", b"<script", b"<meta", b"<svg"];
-const PAGE_ENDINGS: [&str; 7] = [".htm", ".html", ".shtml", ".xhtml", ".xht", ".svg", ".hta"];
 const HEAD: usize = 64; // bytes of a file, one of which no text has
 const LEAST_CONTROLS: usize = 8; // of a file of another kind, in its first 512 bytes
 const BEFORE_PDF: usize = 1_024; // bytes of anything before it that viewers skip
@@ -84,15 +85,8 @@ fn guess_type(kind: &str, filename: &str, disposition: &str) -> Read<String> {
     if !(is_vague || is_attached_text) {
         return Ok(kind.to_string());
     }
-    let named = match ending {
-        "eml" | "mht" | "mhtml" => "message/rfc822",
-        "ics" | "vcs" => "text/calendar",
-        "vcf" => "text/vcard",
-        "p7m" => "application/pkcs7-mime",
-        "txt" => "text/plain",
-        _ => kind,
-    };
-    Ok(named.to_string())
+    let named = NAMED.iter().find(|(known, _)| *known == ending);
+    Ok(named.map_or(kind, |(_, named)| named).to_string())
 }
 
 /// The name in a parameter (Latin-1 code points) as a reader sees it.
@@ -181,13 +175,13 @@ fn is_hidden_page(part: &Part, payload: &[u8]) -> Read<bool> {
         return Ok(true);
     }
     let name = normalise_filename(&part.filename)?;
-    let is_named = PAGE_ENDINGS.iter().any(|ending| name.ends_with(ending));
+    let is_named = PAGES.iter().any(|ending| name.ends_with(ending));
     Ok(is_named && (head.contains(&b'<') || (!head.contains(&0) && payload.contains(&b'<'))))
 }
 
 fn read_text(part: &mut Part, payload: &[u8], allowance: &mut Allowance) -> Read<()> {
     let mut label = part.declared_charset.clone();
-    if part.is_html && !payload.is_ascii() && matches!(look_up_codec(&label)?.as_str(), "" | "ascii") {
+    if part.is_html && !payload.is_ascii() && matches!(look_up_codec(&label), "" | "ascii") {
         let named = find_page_charset(payload)?;
         if !named.is_empty() && !label.is_empty() {
             allowance.note("no-charset");

@@ -2,12 +2,14 @@
 
 use super::bag::Words;
 use super::characters::is_upper;
-use super::no_evidence::counts_as_evidence;
 use super::words::{has_zero_width, make_skip_token, push_parents, split_words, MAX_WORD};
 use crate::limits::MAX_TOKENS;
 use crate::mail::message::{Field, Message, Read};
+use crate::tables::{list_words, Names, FIELDS};
 use crate::text::{find_runs, first, is_digit, is_longer, lower, rpartition, split_kept, split_space};
 use std::borrow::Cow;
+use std::collections::BTreeSet;
+use std::sync::LazyLock;
 
 const MAX_FIELD_WORDS: usize = 400;
 const MAX_TOKEN_NAME: usize = 60;
@@ -19,30 +21,37 @@ const ODD: &str = "#odd";
 const SHAPED: usize = 60;
 const MAX_SHAPE: usize = 24;
 
-const DATED: [&str; 2] = ["received", "x-received"];
-const TRACE: [&str; 9] = [
-    "received", "x-received", "x-originating-ip", "x-sender-ip", "received-spf", "authentication-results",
-    "arc-authentication-results", "authentication-results-original", "x-original-authentication-results",
-];
-const ADDRESSES: [&str; 16] = [
-    "from", "to", "cc", "bcc", "reply-to", "sender", "return-path", "errors-to", "delivered-to",
-    "x-original-to", "envelope-to", "resent-from", "resent-to", "x-envelope-from",
-    "disposition-notification-to", "x-beenthere",
-];
-const IDENTIFIERS: [&str; 6] =
-    ["message-id", "in-reply-to", "references", "content-id", "resent-message-id", "x-message-id"];
-const LIST_MACHINERY: [&str; 10] = [
-    "list-help", "list-post", "list-subscribe", "list-unsubscribe", "list-archive", "list-owner",
-    "list-unsubscribe-post", "x-mailman-version", "x-loop", "x-original-date",
-];
-const SENT: [&str; 9] =
-    ["from", "to", "cc", "reply-to", "subject", "date", "message-id", "in-reply-to", "references"];
-const CALENDAR: [&str; 19] = [
-    "mon", "tue", "wed", "thu", "fri", "sat", "sun", "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug",
-    "sep", "oct", "nov", "dec",
-];
-/// Added on the way, so their place says nothing of the sender's program; list machinery and dates are, too.
-const ADDED: [&str; 4] = ["delivered-to", "return-path", "errors-to", "x-beenthere"];
+static DATED: Names = LazyLock::new(|| list_words(FIELDS, "dated"));
+static TRACE: Names = LazyLock::new(|| list_words(FIELDS, "trace"));
+static ADDRESSES: Names = LazyLock::new(|| list_words(FIELDS, "addresses"));
+static IDENTIFIERS: Names = LazyLock::new(|| list_words(FIELDS, "identifiers"));
+static LISTS: Names = LazyLock::new(|| list_words(FIELDS, "lists"));
+static SENT: Names = LazyLock::new(|| list_words(FIELDS, "sent"));
+static ADDED: Names = LazyLock::new(|| list_words(FIELDS, "added"));
+static CALENDAR: Names =
+    LazyLock::new(|| [list_words(FIELDS, "days"), list_words(FIELDS, "months")].concat());
+/// Names of fields that are no evidence; a zero ends a beginning.  No name begins with two of these.
+static NO_EVIDENCE: LazyLock<BTreeSet<String>> = LazyLock::new(|| {
+    let names = ["notes", "verdicts"].into_iter().flat_map(|part| list_words(FIELDS, part));
+    names.filter(|name| !name.starts_with(WITH_WORD)).map(|name| name.replace('*', "\0")).collect()
+});
+/// Words that no name has that is evidence and begins with `x-`.
+static OTHERS_WORDS: Names = LazyLock::new(|| {
+    let names = list_words(FIELDS, "verdicts").into_iter();
+    names.filter_map(|name| name.strip_prefix(WITH_WORD)).map(|name| name.trim_end_matches('*')).collect()
+});
+const WITH_WORD: &str = "x-*";
+
+/// True unless a field is no evidence.
+pub fn counts_as_evidence(name: &str) -> bool {
+    // Only the last one before what begins with the name can be it or begin it; the zero is before all else.
+    let last = NO_EVIDENCE.range(..=format!("{name}\0")).next_back();
+    let is_note = last.is_some_and(|last| match last.strip_suffix('\0') {
+        Some(beginning) => name.starts_with(beginning),
+        None => last == name,
+    });
+    !(is_note || (name.starts_with("x-") && OTHERS_WORDS.iter().any(|word| name.contains(word))))
+}
 
 /// The name of a field as tokens have it; "" if the field does not count.
 fn find_token_name(name: &str) -> Read<&str> {
@@ -77,7 +86,7 @@ pub fn tokenize_header(message: &Message) -> Read<Header> {
         let shown = find_token_name(name)?;
         if !shown.is_empty() {
             header.size_bytes += message.header_sizes.get(number).copied().unwrap_or(0);
-            if ![&LIST_MACHINERY[..], &DATED, &ADDED].iter().any(|names| names.contains(&shown)) {
+            if ![&LISTS, &DATED, &ADDED].iter().any(|names| names.contains(&shown)) {
                 places.push(shown);
             }
         }
@@ -109,8 +118,9 @@ fn tokenize_field((name, text): &Field, shown: &str, found: &mut Words) -> Read<
         return Ok(());
     }
     let prefix = [name, ":"].concat();
-    if TRACE.contains(&shown) {
-        let before_time = if DATED.contains(&shown) { rpartition(text, ";").0 } else { "" };
+    let is_dated = DATED.contains(&shown);
+    if is_dated || TRACE.contains(&shown) {
+        let before_time = if is_dated { rpartition(text, ";").0 } else { "" };
         let text = if before_time.is_empty() { text } else { before_time };
         tokenize_chunks(text, tokenize_trace, &prefix, found);
     } else if ADDRESSES.contains(&shown) {
@@ -118,7 +128,7 @@ fn tokenize_field((name, text): &Field, shown: &str, found: &mut Words) -> Read<
         tokenize_beyond_ascii(&prefix, text, found)?;
     } else if IDENTIFIERS.contains(&shown) {
         tokenize_chunks(text, tokenize_identifier, &prefix, found);
-    } else if LIST_MACHINERY.contains(&shown) {
+    } else if LISTS.contains(&shown) {
         // All nine say what List-Id says.
     } else if name.ends_with("date") || name.ends_with("time") {
         tokenize_date(&prefix, text, found)?;

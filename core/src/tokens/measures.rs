@@ -1,8 +1,7 @@
 //! nbspam/tokens/measures.py: numeric features of a message as tokens, by the bin of the value.
 
 use super::bag::Words;
-use super::structure::MAX_URLS;
-use super::texts::Texts;
+use super::structure::{Texts, MAX_URLS};
 use super::words::CURRENCIES;
 use crate::mail::message::{Message, Read};
 use crate::text::{count, find_runs, first, is_digit, is_longer, lower, rpartition, split_space};

@@ -4,9 +4,7 @@ pub mod bag;
 pub mod characters;
 mod headers;
 mod measures;
-mod no_evidence;
 mod structure;
-mod texts;
 mod unicode_words;
 mod words;
 
@@ -23,7 +21,7 @@ pub fn tokenize(raw: &Raw, wanted: &[String]) -> Read<Tokens> {
     let is_wanted = |name: &str| wanted.iter().any(|wanted| wanted == name);
     let message = &parse(raw)?;
     let header = headers::tokenize_header(message)?;
-    let mut texts = texts::Texts::default();
+    let mut texts = structure::Texts::default();
     for part in &message.parts {
         texts.read_part(part)?;
     }

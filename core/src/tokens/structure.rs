@@ -1,25 +1,30 @@
-//! nbspam/tokens/structure.py: how a message is made, and the addresses of the web in it.
+//! nbspam/tokens/structure.py: how a message is made, its texts, and the addresses of the web in it.
 
 use super::bag::Words;
 use super::characters::{is_alpha, pin};
-use super::no_evidence::counts_as_evidence;
+use super::headers::counts_as_evidence;
 use super::words::{has_zero_width, make_skip_token, push_parents, split_words, MAX_WORD};
+use crate::limits::MAX_TOKENS;
 use crate::mail::headers::{find_header, from, unify_line_ends};
+use crate::mail::html::read_html;
 use crate::mail::message::{Document, Html, Message, Part, Raw, Read};
 use crate::mail::transfer::read_hex;
 use crate::python::call;
+use crate::tables::{list_pairs, KINDS};
 use crate::text::{
-    first, is_ascii_digit, is_space, last, lower, partition, rpartition, split_kept, without_space,
+    find_runs, first, is_ascii_digit, is_space, last, lower, partition, rpartition, split_kept, without_space,
 };
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::net::Ipv4Addr;
+use std::sync::LazyLock;
 
 const STRUCTURE: &str = "nbspam.tokens.structure";
 const MAX_ALT_WORDS: usize = 100;
 const MAX_TITLE_WORDS: usize = 100;
 const MAX_NAME_WORDS: usize = 20;
 pub const MAX_URLS: usize = 500;
-pub const MAX_LINKS: usize = 300;
+const MAX_LINKS: usize = 300;
 const MAX_HOST: usize = 80;
 const MAX_SCHEME: usize = 20;
 const MAX_FOUND_SCHEME: usize = 12;
@@ -30,16 +35,13 @@ const MAX_RAW_BYTES: usize = 3_000;
 const MAX_LINE_END: usize = 3;
 const RUN_BYTES: usize = 5;
 const ONE_IN: u32 = 16;
+const LONG_LINE: usize = 60; // of base64; programs wrap it at 60 to 76 characters
 const FACTORS: [u32; RUN_BYTES] = [1_566_083, 69_069, 1_664_525, 196_797, 1_097_303];
-#[rustfmt::skip]
-const MAGIC: [(&[u8], &str); 11] = [
-    (b"MZ", "exe"), (b"PK\x03\x04", "zip"), (b"%PDF", "pdf"), (b"\x89PNG", "png"), (b"\xff\xd8\xff", "jpeg"),
-    (b"GIF8", "gif"), (b"\xd0\xcf\x11\xe0", "ole"), (b"Rar!", "rar"), (b"7z\xbc\xaf", "7z"),
-    (b"\x1f\x8b\x08", "gzip"), (b"{\\rtf", "rtf"),
-];
+/// How files begin that are no text, in hexadecimal digits, by their kind.
+static MAGIC: LazyLock<Vec<(&str, &str)>> = LazyLock::new(|| list_pairs(KINDS, "magic"));
 
 /// What a mail declares, as one short token: no white space.
-pub fn shorten(text: &str, limit: usize) -> String {
+fn shorten(text: &str, limit: usize) -> String {
     first(&without_space(first(text, 4 * limit)), limit).to_string()
 }
 
@@ -63,7 +65,7 @@ pub fn tokenize_form(message: &Message, size_bytes: usize) -> Words {
 }
 
 /// Encoding, character set, disposition, and for an attachment its name, ending and true kind.
-pub fn tokenize_part(part: &Part, found: &mut Words) -> Read<()> {
+fn tokenize_part(part: &Part, found: &mut Words) -> Read<()> {
     let declared = [
         ("encoding=", &part.encoding, 20),
         ("charset=", &part.declared_charset, 30),
@@ -82,8 +84,9 @@ pub fn tokenize_part(part: &Part, found: &mut Words) -> Read<()> {
     if part.text.is_empty() && part.size_bytes > 0 {
         let kind = shorten(&part.content_type, 60);
         found.push_pieces(&["attached=", &kind, ":", &bit_length(part.size_bytes)]);
-        for (start, kind) in MAGIC {
-            if part.payload_magic.starts_with(start) {
+        let head: String = part.payload_magic.iter().map(|byte| format!("{byte:02x}")).collect();
+        for (kind, start) in MAGIC.iter() {
+            if head.starts_with(start) {
                 found.push_pieces(&["magic=", kind]);
             }
         }
@@ -127,7 +130,7 @@ fn tokenize_document(document: &Document, found: &mut Words) -> Read<()> {
 }
 
 /// Words of the title and of what is shown for images; how much is split or in comments.
-pub fn tokenize_page(html: &Html, found: &mut Words) -> Read<()> {
+fn tokenize_page(html: &Html, found: &mut Words) -> Read<()> {
     split_words(&html.title, MAX_TITLE_WORDS, "title=", found)?;
     split_words(&html.alts.join(" "), MAX_ALT_WORDS, "alt=", found)?;
     if html.comments > 0 {
@@ -140,7 +143,7 @@ pub fn tokenize_page(html: &Html, found: &mut Words) -> Read<()> {
 }
 
 /// Running text without its URLs, and the URLs.  A URL is letters, ://, and what follows up to a space.
-pub fn cut_urls(text: &str) -> (Cow<'_, str>, Vec<&str>) {
+fn cut_urls(text: &str) -> (Cow<'_, str>, Vec<&str>) {
     let mut rest = Vec::new();
     let mut urls = Vec::new();
     let mut start = 0;
@@ -213,7 +216,7 @@ fn read_host(authority: &str, found: &mut Words) -> Read<String> {
 }
 
 /// Add the tokens of a URL, each with the prefix `url=`; the name of its host.
-pub fn read_url(url: &str, found: &mut Words) -> Read<String> {
+fn read_url(url: &str, found: &mut Words) -> Read<String> {
     let (scheme, rest) = split_scheme(url)?;
     if scheme == "mailto" {
         let address = partition(&rest, "?").0;
@@ -253,7 +256,7 @@ pub fn read_url(url: &str, found: &mut Words) -> Read<String> {
 }
 
 /// The name of the host of an address with or without a scheme.
-pub fn find_host(url: &str) -> Read<String> {
+fn find_host(url: &str) -> Read<String> {
     let (_, rest) = split_scheme(url)?;
     let (authority, _) = split_authority(&rest)?;
     read_host(&authority, &mut Words::default())
@@ -360,4 +363,143 @@ fn show_raw(raw: &Raw) -> Read<Vec<u8>> {
     let text = text.get(..MAX_RAW_BYTES).unwrap_or(&text);
     let end = text.iter().rposition(|byte| *byte != b'\n').map_or(0, |last| last + 1);
     Ok(text.iter().take(end).map(|byte| show_byte(*byte)).collect())
+}
+
+/// What the texts of a message gave, see Texts in Python.
+#[derive(Default)]
+pub struct Texts {
+    pub body: Words,
+    pub structure: Words,
+    pub visible: Vec<String>,
+    pub pages: Vec<Html>,
+    pub hosts: Vec<String>,
+}
+
+impl Texts {
+    /// Read a part as far as a mail program shows it; a document comes last, see read_rest().
+    pub fn read_part(&mut self, part: &Part) -> Read<()> {
+        tokenize_part(part, &mut self.structure)?;
+        if !part.text.is_empty() && !part.is_replaced && self.body.len() < MAX_TOKENS {
+            self.read_text(part)?;
+        }
+        for (name, text) in &part.embedded_headers {
+            if name == "subject" || name == "from" {
+                split_words(text, MAX_TOKENS, "", &mut self.body)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Read what mail programs do not show, and after it what attached documents say.
+    pub fn read_rest(&mut self, parts: &[Part]) -> Read<()> {
+        if parts.iter().any(|part| part.is_replaced) {
+            self.read_replaced(parts)?;
+        }
+        for part in parts.iter().filter(|part| !part.is_replaced) {
+            if let Some(document) = &part.document {
+                for address in &document.addresses {
+                    read_url(address, &mut self.structure)?;
+                }
+                self.read_shown(&document.text)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Read texts that a mail program shows another text for: only if that has no word, image or link.
+    fn read_replaced(&mut self, parts: &[Part]) -> Read<()> {
+        let replaced = parts.iter().filter(|part| part.is_replaced);
+        let shows_more = self.pages.iter().any(|page| !page.images.is_empty() || !page.links.is_empty());
+        if self.body.is_empty() && !shows_more {
+            for part in replaced {
+                self.read_text(part)?;
+            }
+            return Ok(());
+        }
+        let plain: Vec<&str> = replaced
+            .filter(|part| part.content_type == "text/plain")
+            .map(|part| part.text.as_str())
+            .collect();
+        let mut found = Words::default();
+        split_words(&cut_urls(&plain.join("\n")).0, MAX_TOKENS, "", &mut found)?;
+        let shown: HashSet<&str> = self.body.iter().collect();
+        let differs = 2 * found.iter().filter(|word| !shown.contains(word)).count() > found.len();
+        if differs {
+            self.structure.push("alternative=#differs");
+        }
+        Ok(())
+    }
+
+    fn read_text(&mut self, part: &Part) -> Read<()> {
+        let mut text = Cow::Borrowed(part.text.as_str());
+        if part.is_html {
+            let mut html = read_html(&text)?;
+            self.read_page(&html)?;
+            text = Cow::Owned(std::mem::take(&mut html.visible));
+            self.pages.push(html);
+        }
+        let (text, hosts) = self.read_shown(&text)?;
+        self.hosts.extend(hosts);
+        if has_zero_width(&text)? {
+            self.structure.push("zero-width=#");
+        }
+        self.visible.push(text.into_owned());
+        Ok(())
+    }
+
+    /// Add the tokens of a text that is shown; the text without its URLs, and their hosts.
+    fn read_shown<'a>(&mut self, text: &'a str) -> Read<(Cow<'a, str>, Vec<String>)> {
+        let (text, urls) = cut_urls(text);
+        let mut hosts = Vec::with_capacity(urls.len());
+        for url in urls {
+            hosts.push(read_url(url, &mut self.structure)?);
+        }
+        let limit = MAX_TOKENS.saturating_sub(self.body.len());
+        if has_long_line(&text) {
+            let bare: String = call("nbspam.tokens.armour", "remove_armour", (text.as_ref(),))?;
+            split_words(&bare, limit, "", &mut self.body)?;
+        } else {
+            split_words(&text, limit, "", &mut self.body)?;
+        }
+        Ok((text, hosts))
+    }
+
+    /// Where links and images lead to, and what tokenize_page() finds.
+    fn read_page(&mut self, html: &Html) -> Read<()> {
+        for (target, text) in html.links.iter().take(MAX_LINKS) {
+            let host = read_url(target, &mut self.structure)?;
+            if target.contains("://") {
+                if text.contains('.') && disagrees(&host, text)? {
+                    self.structure.push("link=#disagrees");
+                }
+                self.hosts.push(host);
+            }
+        }
+        for source in html.images.iter().take(MAX_LINKS) {
+            let scheme = if source.starts_with("//") { "//" } else { partition(source, ":").0 };
+            let scheme = lower(scheme)?;
+            self.structure.push_pieces(&["image=", &shorten(&scheme, 6)]);
+            read_url(source, &mut self.structure)?;
+        }
+        tokenize_page(html, &mut self.structure)
+    }
+}
+
+/// True if a text may have a line of base64, whatever is beyond ASCII in it.
+fn has_long_line(text: &str) -> bool {
+    let is_base64 = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/');
+    let has_run = |text: &[u8]| find_runs(text, LONG_LINE, is_base64).next().is_some();
+    if text.is_ascii() {
+        return has_run(text.as_bytes());
+    }
+    has_run(&text.bytes().filter(u8::is_ascii).collect::<Vec<u8>>())
+}
+
+/// True if a link's text is the name of a host with other last two labels than the host it leads to.
+fn disagrees(host: &str, text: &str) -> Read<bool> {
+    let shown = find_host(text)?;
+    if text.contains('@') || shown.contains(' ') || !shown.trim_matches('.').contains('.') {
+        return Ok(false);
+    }
+    Ok(!host.rsplit('.').take(2).eq(shown.rsplit('.').take(2)))
 }

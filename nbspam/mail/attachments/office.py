@@ -10,15 +10,10 @@ import re
 from nbspam.limits import Allowance
 from nbspam.mail.html.entities import decode_references
 from nbspam.mail.message import MAX_DOCUMENT_TEXT, Document
+from nbspam.tables import read_table
 
 OFFICE_FILES = frozenset(("[content_types].xml", "mimetype"))  # an archive with one is an office document
-# How the names of other files in one begin: each document has them, so they say nothing about it.
-_PART_NAMES = """
-    word/ xl/ ppt/ visio/ docprops/ customxml/ _rels/ meta-inf/ pictures/ media/ object thumbnails/
-    configurations2/ basic/ dialogs/ charts/ layout-cache oebps/ epub/ content.xml styles.xml meta.xml
-    settings.xml manifest.rdf
-    """
-_PARTS = tuple(_PART_NAMES.split())
+_PARTS = tuple(read_table("kinds")["office"])  # begin names that each document has
 _OPEN_DOCUMENT = "content.xml"
 _TEXTS = ("word/document", "ppt/slides/slide", "xl/sharedstrings.xml", _OPEN_DOCUMENT)
 _BREAKS = frozenset(("p", "h", "si", "br", "cr", "tab", "line-break", "s"))  # elements that end a word

@@ -5,6 +5,8 @@ Only what Gmail and Outlook honour is read; what is not understood hides nothing
 
 from __future__ import annotations
 
+from nbspam.tables import read_pairs, read_table
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Set
@@ -22,34 +24,19 @@ NORMAL = 16.0  # pixels: the size of letters where nothing is said
 TINY = 2.0  # pixels: letters that nobody can read, and a box that shows no line
 UNKNOWN_COLOUR, TRANSPARENT = -1, -2  # text in or on an unknown colour counts as seen
 FAINT_OPACITY = 0.1  # opacity that nobody can read
-# The sixteen of HTML 4, and those near white; any other name is UNKNOWN_COLOUR.
-_COLOURS = {
-    "black": 0, "silver": 0xC0C0C0, "gray": 0x808080, "grey": 0x808080, "white": 0xFFFFFF, "maroon": 0x800000,
-    "red": 0xFF0000, "purple": 0x800080, "fuchsia": 0xFF00FF, "green": 0x8000, "lime": 0xFF00,
-    "olive": 0x808000, "yellow": 0xFFFF00, "navy": 0x80, "blue": 0xFF, "teal": 0x8080, "aqua": 0xFFFF,
-    "azure": 0xF0FFFF, "floralwhite": 0xFFFAF0, "ghostwhite": 0xF8F8FF, "ivory": 0xFFFFF0,
-    "snow": 0xFFFAFA, "whitesmoke": 0xF5F5F5, "transparent": TRANSPARENT, "none": TRANSPARENT,
-}  # fmt: skip
+_WORDS = read_table("html")
+# Any other name is UNKNOWN_COLOUR.
+_COLOURS = {name: int(digits, 16) for name, digits in read_pairs(_WORDS["colours"]).items()}
+_COLOURS |= {"transparent": TRANSPARENT, "none": TRANSPARENT}
 _HEX = frozenset("0123456789abcdef")
 # Units -> what one of them is: pixels, degrees, percent of full, steps of a channel, a share of one.
-_PIXELS = {
-    "px": 1.0, "": 1.0, "pt": 4 / 3, "em": 16.0, "rem": 16.0, "%": 6.0, "in": 96.0, "cm": 37.8,
-    "pc": 16.0, "mm": 3.8, "ex": 8.0, "ch": 8.0, "vw": 10.0, "vh": 8.0,
-}  # fmt: skip
+_PIXELS = {unit: float(size) for unit, size in read_pairs(_WORDS["lengths"]).items()}
 _LETTERS = _PIXELS | {"%": NORMAL / 100}  # of their size
 _DEGREES = {"": 1.0, "deg": 1.0, "grad": 0.9, "rad": 57.3, "turn": 360.0}
 _PERCENT = {"%": 1.0, "": 1.0}
 _CHANNEL = {"": 1.0, "%": 2.55}
 _SHARE = {"": 1.0, "%": 0.01}
 _COLOUR_UNITS = {"rgb": (_CHANNEL, _CHANNEL, _CHANNEL, _SHARE), "hsl": (_DEGREES, _PERCENT, _PERCENT, _SHARE)}
-
-
-_DISPLAYS = (
-    "none inline block table flex grid inline-block inline-table inline-flex inline-grid list-item contents "
-    "flow flow-root run-in ruby table-row table-cell table-caption table-row-group table-header-group "
-    "table-footer-group table-column table-column-group -webkit-box -webkit-inline-box -webkit-flex"
-)
-_OVERFLOWS = "visible hidden scroll auto clip overlay"
 
 
 def parse_number(value: str, units: dict[str, float]) -> float | None:
@@ -125,9 +112,9 @@ def _parse_background(value: str) -> int:
     return found[0] if found and "gradient(" not in value else UNKNOWN_COLOUR
 
 
-def _keep_words(words: str) -> Callable[[str], str | None]:
+def _keep_words(part: str) -> Callable[[str], str | None]:
     """What keeps a value of these words, and of no other: browsers ignore a value that they do not know."""
-    known = frozenset(f"{words} initial inherit unset revert".split())
+    known = frozenset(_WORDS[part] + _WORDS["any"])
     return lambda value: value if value and known.issuperset(value.split()) else None
 
 
@@ -139,13 +126,13 @@ _READ: dict[str, tuple[str, Callable[[str], Any]]] = {
     "background-image": ("background", lambda value: UNKNOWN_COLOUR if "(" in value else None),
     "font-size": ("size", parse_letter_size),
     "font": ("size", _parse_font),
-    **dict.fromkeys(("overflow", "overflow-y"), ("overflow", _keep_words(_OVERFLOWS))),
+    **dict.fromkeys(("overflow", "overflow-y"), ("overflow", _keep_words("overflow"))),
     "text-indent": ("indent", parse_length),
     "opacity": ("opacity", lambda value: parse_number(value, _SHARE)),
     "unicode-bidi": ("override", lambda value: value.endswith("override")),
     "direction": ("leftward", lambda value: value == "rtl"),
-    "display": ("display", _keep_words(_DISPLAYS)),
-    "visibility": ("visibility", _keep_words("visible hidden collapse")),
+    "display": ("display", _keep_words("display")),
+    "visibility": ("visibility", _keep_words("visibility")),
     **{name: (name, parse_length) for name in SIZES},
 }
 

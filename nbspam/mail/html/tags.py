@@ -18,6 +18,7 @@ from nbspam.mail.html.styles import (
     find_asked,
     parse_colour,
 )
+from nbspam.tables import read_table
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,24 +29,16 @@ if TYPE_CHECKING:
 MAX_ADDRESS = 4_096  # characters of one that are kept
 # Kinds of tags: in a line, of blocks, of ends, line breaks; without content, or unknown; without markup.
 OPEN, BLOCK, CLOSE, BREAK, VOID, RAW = range(6)
-_KINDS = {
-    OPEN: "a abbr audio b big button cite code datalist del dfn em font i ins label map mark math meter nobr "
-    "noscript object progress q rp s small span strike strong sub sup svg template time tt u video bdo",
-    BLOCK: "address article aside blockquote body caption center dd details dialog dir div dl dt fieldset "
-    "figure footer form h1 h2 h3 h4 h5 h6 header html legend li main menu nav ol optgroup option p pre "
-    "section select summary table tbody td tfoot th thead tr ul",
-    BREAK: "br frame hr input",
-    RAW: "iframe noembed noframes plaintext script style textarea title xmp",
-}
-_KIND_OF = {name: kind for kind, names in _KINDS.items() for name in names.split()}
+_ELEMENTS = read_table("html")
+_PARTS = {"open": OPEN, "block": BLOCK, "break": BREAK, "raw": RAW}
+_KIND_OF = {name: kind for part, kind in _PARTS.items() for name in _ELEMENTS[part]}
 _NEVER_SHOWN = frozenset(("datalist", "rp", "template"))
 # How drawings show elements of theirs; one that has a place begins a text of its own.
 _DRAWN = dict.fromkeys(("title", "desc", "metadata", "defs", "symbol"), "none")
 _DRAWN |= {"text": "block", "tspan": "inline", "g": "inline"}
 _PRESENTED = ("display", "visibility", "opacity", "font-size")  # what attributes of drawings say as styles do
 _PLACES = frozenset(("x", "y", "dy"))
-# These take a background from attributes, and grow with their contents: body, and parts of tables.
-_WITH_BACKGROUND = frozenset(("caption", "td", "th", "tr", "tbody", "thead", "tfoot", "table", "body"))
+_WITH_BACKGROUND = frozenset(_ELEMENTS["background"])
 # Attributes that are a colour: what of the text has it, in which elements.
 _COLOURED = (
     ("bgcolor", "background", _WITH_BACKGROUND),
@@ -55,7 +48,7 @@ _COLOURED = (
 # The elements that a start tag ends; that of any other block ends a paragraph, and a drawing.
 _ENDS = {"td": ("td", "th"), "th": ("td", "th"), "tr": ("tr",), "li": ("li",), "table": ("svg",)}
 # An end tag ends nothing outside of these; that of a part of a table, nothing outside of the table.
-_WALLS = frozenset(("table", "td", "th", "caption", "ul", "ol", "dl", "select", "button", "object"))
+_WALLS = frozenset(_ELEMENTS["walls"])
 _INHERITED = ("quoted", "visibility", "size", "colour", "background", "leftward", "override")
 _WITHOUT_TEXT = ("hidden", "checkbox", "radio", "password", "image", "file")
 _WEB = frozenset(("http:", "https:", "ftp:", ""))

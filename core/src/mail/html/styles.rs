@@ -2,11 +2,13 @@
 
 use crate::mail::message::{Read, RARE};
 use crate::python::call;
+use crate::tables::{list_pairs, list_words, Names, HTML};
 use crate::text::{is_digit, is_space, lower, partition, rpartition, split_space};
 use memchr::memmem;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
+use std::sync::LazyLock;
 
 const STYLES: &str = "nbspam.mail.html.styles";
 const MAX_RULES: usize = 1_000;
@@ -36,21 +38,22 @@ pub const INLINE: f64 = 1.0;
 pub const BLOCK: f64 = 2.0; // table and flex, too
 const OTHER: f64 = 3.0;
 
-/// The sixteen of HTML 4, and those near white; any other name is UNKNOWN_COLOUR.
-#[rustfmt::skip]
-const COLOURS: [(&str, u32); 23] = [
-    ("black", 0), ("silver", 0xC0C0C0), ("gray", 0x808080), ("grey", 0x808080), ("white", 0xFFFFFF),
-    ("maroon", 0x800000), ("red", 0xFF0000), ("purple", 0x800080), ("fuchsia", 0xFF00FF), ("green", 0x8000),
-    ("lime", 0xFF00), ("olive", 0x808000), ("yellow", 0xFFFF00), ("navy", 0x80), ("blue", 0xFF),
-    ("teal", 0x8080), ("aqua", 0xFFFF), ("azure", 0xF0FFFF), ("floralwhite", 0xFFFAF0),
-    ("ghostwhite", 0xF8F8FF), ("ivory", 0xFFFFF0), ("snow", 0xFFFAFA), ("whitesmoke", 0xF5F5F5),
-];
+/// Any other name is UNKNOWN_COLOUR.
+static COLOURS: LazyLock<HashMap<&str, f64>> = LazyLock::new(|| {
+    let colours = list_pairs(HTML, "colours").into_iter();
+    colours
+        .map(|(name, digits)| (name, u32::from_str_radix(digits, 16).map_or(UNKNOWN_COLOUR, f64::from)))
+        .collect()
+});
 /// What a unit is in pixels.
-#[rustfmt::skip]
-const PIXELS: [(&str, f64); 14] = [
-    ("px", 1.0), ("", 1.0), ("pt", 4.0 / 3.0), ("em", 16.0), ("rem", 16.0), ("%", 6.0), ("in", 96.0), ("cm", 37.8),
-    ("pc", 16.0), ("mm", 3.8), ("ex", 8.0), ("ch", 8.0), ("vw", 10.0), ("vh", 8.0),
-];
+static PIXELS: LazyLock<Vec<(&str, f64)>> = LazyLock::new(|| {
+    let sizes = list_pairs(HTML, "lengths").into_iter();
+    sizes.map(|(unit, size)| (unit, size.parse().unwrap_or_default())).collect()
+});
+static DISPLAYS: Names = LazyLock::new(|| list_words(HTML, "display"));
+static OVERFLOWS: Names = LazyLock::new(|| list_words(HTML, "overflow"));
+static VISIBILITIES: Names = LazyLock::new(|| list_words(HTML, "visibility"));
+static ANY: Names = LazyLock::new(|| list_words(HTML, "any"));
 const SHARE: [(&str, f64); 2] = [("", 1.0), ("%", 0.01)];
 
 /// A number, within MOST, times what its unit is.
@@ -104,8 +107,8 @@ fn parse_font(value: &str) -> Read<Option<f64>> {
 /// The colour of a value in lower case.
 pub fn parse_colour(value: &str) -> Read<f64> {
     let Some(digits) = value.strip_prefix('#') else {
-        return match COLOURS.iter().find(|(name, _)| *name == value) {
-            Some((_, colour)) => Ok(f64::from(*colour)),
+        return match COLOURS.get(value) {
+            Some(colour) => Ok(*colour),
             None if matches!(value, "transparent" | "none") => Ok(TRANSPARENT),
             None if value.contains('(') => parse_colour_function(value),
             None => Ok(UNKNOWN_COLOUR),
@@ -146,17 +149,9 @@ fn parse_background(value: &str) -> Read<f64> {
     colours.find(|colour| *colour != Ok(UNKNOWN_COLOUR)).unwrap_or(Ok(UNKNOWN_COLOUR))
 }
 
-const DISPLAYS: &str =
-    "none inline block table flex grid inline-block inline-table inline-flex inline-grid list-item contents \
-     flow flow-root run-in ruby table-row table-cell table-caption table-row-group table-header-group \
-     table-footer-group table-column table-column-group -webkit-box -webkit-inline-box -webkit-flex";
-
 /// True if a value is of these words: browsers ignore one that they do not know.
-fn has_words(value: &str, known: &str) -> bool {
-    let is_known = |word: &str| {
-        known.split(' ').chain(["initial", "inherit", "unset", "revert"]).any(|known| known == word)
-    };
-    !value.is_empty() && split_space(value).all(is_known)
+fn has_words(value: &str, known: &[&str]) -> bool {
+    !value.is_empty() && split_space(value).all(|word| known.contains(&word) || ANY.contains(&word))
 }
 
 fn parse_display(value: &str) -> f64 {
@@ -177,15 +172,13 @@ fn read_declaration(name: &str, value: &str) -> Read<Option<(&'static str, f64)>
         "background-image" => ("background", value.contains('(').then_some(UNKNOWN_COLOUR)),
         "font-size" => ("size", parse_letter_size(value)),
         "font" => ("size", parse_font(value)?),
-        "overflow" | "overflow-y" if has_words(value, "visible hidden scroll auto clip overlay") => {
-            ("overflow", is(value == "hidden"))
-        }
+        "overflow" | "overflow-y" if has_words(value, &OVERFLOWS) => ("overflow", is(value == "hidden")),
         "text-indent" => ("indent", parse_length(value)),
         "opacity" => ("opacity", parse_number(value, &SHARE)),
         "unicode-bidi" if value.ends_with("override") => return Err(RARE),
         "unicode-bidi" | "direction" => ("direction", is(true)), // which hides nothing
-        "display" if has_words(value, DISPLAYS) => ("display", Some(parse_display(value))),
-        "visibility" if has_words(value, "visible hidden collapse") => {
+        "display" if has_words(value, &DISPLAYS) => ("display", Some(parse_display(value))),
+        "visibility" if has_words(value, &VISIBILITIES) => {
             ("visibility", is(!matches!(value, "hidden" | "collapse")))
         }
         _ => match SIZES.iter().find(|size| **size == name) {

@@ -7,11 +7,12 @@ use super::styles::{
     SIZES, TINY, TRANSPARENT, UNKNOWN_COLOUR,
 };
 use crate::mail::message::{Read, RARE};
+use crate::tables::{list_words, Names, HTML};
 use crate::text::{first, is_digit, is_space, lower, partition};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
-use std::sync::OnceLock;
+use std::sync::LazyLock;
 
 const MAX_ADDRESS: usize = 4_096;
 const FAR: f64 = -400.0; // pixels
@@ -28,40 +29,19 @@ pub enum Kind {
     Raw,
 }
 
-const KINDS: [(Kind, &str); 5] = [
-    (
-        Kind::Open,
-        "a abbr audio b big button cite code datalist del dfn em font i ins label map mark math meter nobr \
-         noscript object progress q rp s small span strike strong sub sup svg template time tt u video bdo",
-    ),
-    (
-        Kind::Block,
-        "address article aside blockquote body caption center dd details dialog dir div dl dt fieldset \
-         figure footer form h1 h2 h3 h4 h5 h6 header html legend li main menu nav ol optgroup option p pre \
-         section select summary table tbody td tfoot th thead tr ul",
-    ),
-    (Kind::Break, "br frame hr input"),
-    (Kind::Raw, "iframe noembed noframes plaintext script style textarea title xmp"),
-    (Kind::Void, "base"),
-];
-
-const WITH_BACKGROUND: [&str; 9] = ["caption", "td", "th", "tr", "tbody", "thead", "tfoot", "table", "body"];
-/// Where the search for an element to end stops.
-const WALLS: [&str; 10] = ["table", "td", "th", "caption", "ul", "ol", "dl", "select", "button", "object"];
-
-/// Names of elements.
-pub type Names = &'static [&'static str];
-
 /// The elements that matter, by name.
-fn elements() -> &'static HashMap<&'static str, Kind> {
-    static ELEMENTS: OnceLock<HashMap<&str, Kind>> = OnceLock::new();
-    ELEMENTS.get_or_init(|| {
-        KINDS.iter().flat_map(|(kind, names)| names.split(' ').map(|name| (name, *kind))).collect()
-    })
-}
+static ELEMENTS: LazyLock<HashMap<&str, Kind>> = LazyLock::new(|| {
+    let kinds = [(Kind::Open, "open"), (Kind::Block, "block"), (Kind::Break, "break"), (Kind::Raw, "raw")];
+    let named =
+        kinds.iter().flat_map(|(kind, part)| list_words(HTML, part).into_iter().map(|name| (name, *kind)));
+    named.chain([("base", Kind::Void)]).collect()
+});
+static WITH_BACKGROUND: Names = LazyLock::new(|| list_words(HTML, "background"));
+/// Where the search for an element to end stops.
+static WALLS: Names = LazyLock::new(|| list_words(HTML, "walls"));
 
 /// The elements that the start tag of a block ends.
-fn find_ends(name: &str) -> Names {
+fn find_ends(name: &str) -> &'static [&'static str] {
     match name {
         "td" | "th" => &["td", "th"],
         "tr" => &["tr"],
@@ -77,8 +57,8 @@ pub struct Tag {
     pub is_start: bool,
     pub name: &'static str, // "" if nothing depends on it
     pub kind: Kind,
-    pub ends: Names,
-    pub stops: Names,
+    pub ends: &'static [&'static str],
+    pub stops: &'static [&'static str],
     /// What it changes of what a text inherits, if it has a look at all.
     pub inherited: [Option<f64>; INHERITED.len()],
     pub is_gone: bool,
@@ -102,7 +82,7 @@ impl Tag {
         let (written, after) = bare.split_at(end);
         let written = lower(written)?;
         let mut tag = Tag { is_start, ..Tag::default() };
-        if let Some((name, kind)) = elements().get_key_value(written.as_ref()) {
+        if let Some((name, kind)) = ELEMENTS.get_key_value(written.as_ref()) {
             (tag.name, tag.kind, tag.ends) = (name, *kind, std::slice::from_ref(name));
         }
         if is_start {
