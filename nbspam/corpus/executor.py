@@ -43,8 +43,10 @@ class Workers(Protocol):
 
 
 def default_jobs() -> int:
-    """The cores that this process may use."""
-    return len(os.sched_getaffinity(0))
+    """The cores that this process may use; where the system does not say which (macOS), all cores."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def run_shards(

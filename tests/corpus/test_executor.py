@@ -32,6 +32,15 @@ def test_processes_are_no_more_than_shards_jobs_and_four_a_core(
     assert (os.getpid() in processes) == (most == 1)
 
 
+def test_a_system_that_does_not_say_which_cores_are_free_uses_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert executor.default_jobs() == len(os.sched_getaffinity(0))
+    monkeypatch.delattr(os, "sched_getaffinity")
+    monkeypatch.setattr(os, "cpu_count", lambda: 12)
+    assert executor.default_jobs() == 12
+    monkeypatch.setattr(os, "cpu_count", lambda: None)
+    assert executor.default_jobs() == 1
+
+
 @pytest.mark.parametrize(("jobs", "shards", "own"), [(1, 3, 3), (2, 1, 1), (2, 2, 1), (2, 3, 1), (4, 3, 0)])
 def test_a_process_with_other_work_does_the_last_shard_if_it_is_needed(
     jobs: int, shards: int, own: int
