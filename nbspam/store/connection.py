@@ -1,13 +1,12 @@
 """How a model file is opened, for reading or writing, and what SQLite's errors mean.
 
-`nbspam classify` starts once a mail, so this file uses the C module `_sqlite3`: the package `sqlite3` loads
-datetime and collections, which take half of the time of a fresh `nbspam classify`.
+`nbspam classify` starts once a mail, so this file uses the C module `_sqlite3`: the package `sqlite3` also
+loads datetime.
 """
 
 from __future__ import annotations
 
 import os
-import sys
 
 from nbspam.errors import (
     RETRAIN,
@@ -24,10 +23,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import sqlite3 as sqlite3
     from collections.abc import Callable, Generator, Sequence
-    from types import ModuleType
     from typing import Any, TypeVar
 
     Result = TypeVar("Result")
+else:
+    import _sqlite3 as sqlite3
 
 APPLICATION_ID = 0x6E627370
 FORMAT = 9
@@ -45,26 +45,6 @@ _AGAIN = "try again in a moment"
 _BUSY = "another program is writing the model"
 _PERMISSIONS = "check the permissions of file and folder"
 _FREE = "free some space; a model that was there is intact"
-
-
-def _load() -> ModuleType:
-    """The module `_sqlite3`.  It asks functools for lru_cache only, and gets it without functools: 2 ms."""
-    if "functools" in sys.modules:
-        import _sqlite3
-
-        return _sqlite3
-    from _functools import _lru_cache_wrapper  # type: ignore[import-not-found]
-
-    part = sys.modules["functools"] = type(sys)("functools")
-    part.lru_cache = lambda size: lambda call: _lru_cache_wrapper(call, size, False, tuple)  # type: ignore[attr-defined]
-    import _sqlite3
-
-    del sys.modules["functools"]
-    return _sqlite3
-
-
-if not TYPE_CHECKING:
-    sqlite3 = _load()
 
 
 class Connection(sqlite3.Connection):
