@@ -146,8 +146,7 @@ def _open_memory(account: Account, given: dict[str, Any]) -> contextlib.closing[
 def _scan(given: dict[str, Any], box: ImapMailbox, memory: FolderMemory) -> None:
     scan = Scan(box, memory, given["dry_run"], given["flag_only"], given["folders"])
     if not scan.can_move:
-        why = "The server can neither MOVE nor remove single messages"
-        say(f"{why}: spam is only flagged, and nothing is moved.", given["quiet"])
+        say("The server has no MOVE: spam is only flagged, and nothing is moved.", given["quiet"])
     would = "would be " if given["dry_run"] else ""
     with contextlib.closing(open_filter(given["model"])) as judge:
         for folder in box.account.folders:

@@ -1,6 +1,6 @@
 """An IMAP account: a table in a TOML file, the secret to log in with, the connection, and its folders.
 
-Nothing is deleted: a message leaves a folder only when it is in another one.
+Nothing is deleted: the server moves a message.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from imapclient.exceptions import IMAPClientAbortError, IMAPClientError, IMAPCli
 
 from nbspam.corpus.folder_names import DRAFTS, JUNK, SENT, TRASH, UNCLEAR, recognise
 from nbspam.errors import BadDataError, NbspamError, NoInputError, TryAgainError, UsageError
-from nbspam.folders.learner import DELETED, HAM_WORDS, JUNK_WORDS, MailState, Uid
+from nbspam.folders.learner import HAM_WORDS, JUNK_WORDS, MailState, Uid
 from nbspam.labels import SPAM
 from nbspam.limits import MAX_READ_BYTES
 
@@ -263,17 +263,6 @@ class ImapMailbox:
         if self.takes_keywords:
             self.ask("remove_flags", uids, sorted(opposite), True)
             self.ask("add_flags", uids, [mark], True)
-
-    def remove_copied(self, uids: Sequence[Uid]) -> None:
-        """Take messages that are in another folder out of the open one, and only these."""
-        if uids:
-            self.ask("add_flags", uids, [DELETED], True)
-            self.ask("uid_expunge", uids)
-
-    def next_uid(self, name: str) -> int:
-        """The number that the next message of a folder gets, or one that is a little too small."""
-        with self._guard():
-            return _check_numbers([self.ask("folder_status", name, ["UIDNEXT"]).get(b"UIDNEXT")])[0]
 
     def wait(self, seconds: float) -> None:
         """Wait until something changes in the open folder, at most for some time."""

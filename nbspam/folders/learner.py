@@ -11,7 +11,7 @@ import re
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from hashlib import blake2b
 from typing import NamedTuple, Protocol
 
@@ -81,15 +81,11 @@ class KnownFolder:
 
     states  : state -> the messages that were in it
     scanned : the last message that was judged
-    copied  : the messages that are being copied, and the first number that a copy can have
-    copied_to : the folder; '' for that of junk
     """
 
     validity: int
     states: dict[str, list[Uid]] = field(default_factory=dict)
     scanned: int = 0
-    copied: tuple[Sequence[Uid], int] = ((), 0)
-    copied_to: str = ""
 
 
 class FolderMemory:
@@ -108,7 +104,11 @@ class FolderMemory:
             with open(path, encoding="utf-8") as file:
                 stored = json.load(file)
             self.filed: dict[str, str] = dict(stored["filed"])
-            self.folders = {name: KnownFolder(**known) for name, known in stored["folders"].items()}
+            names = [field.name for field in fields(KnownFolder)]
+            self.folders = {
+                folder: KnownFolder(*[known[name] for name in names])
+                for folder, known in stored["folders"].items()
+            }
         except BlockingIOError:
             why = "another nbspam is at work on this mail"
             raise TryAgainError(path, why, "wait until it has finished", "sync-busy") from None

@@ -6,7 +6,7 @@ from nbspam.decision import Verdict
 from nbspam.errors import NoInputError, TryAgainError, UsageError
 from nbspam.filter import Filter
 from nbspam.folders.account import REFUSED, ImapMailbox
-from nbspam.folders.learner import FolderMemory, KnownFolder, Uid, fingerprint
+from nbspam.folders.learner import FolderMemory, Uid, fingerprint
 from nbspam.labels import SPAM
 from nbspam.learning.learn import split_batches
 
@@ -19,7 +19,7 @@ Scanned = tuple[str, Verdict]  # what was done, one of these four
 class Scan:
     """Judge the unread mail that has come into a folder since the last time.
 
-    how     : MOVED, or FLAGGED to only set a keyword, which a server without MOVE and UIDPLUS gets, too
+    how     : MOVED, or FLAGGED to only set a keyword, which a server without MOVE (RFC 6851) gets, too
     folders : class -> where its mail goes; mail of other classes than spam is never flagged
     """
 
@@ -32,8 +32,7 @@ class Scan:
         folders: Mapping[str, str] | None = None,
     ) -> None:
         self._box, self._memory, self._is_dry = box, memory, is_dry
-        self._has_move = box.ask("has_capability", "MOVE")
-        self.can_move = self._has_move or box.ask("has_capability", "UIDPLUS")
+        self.can_move = box.ask("has_capability", "MOVE")
         self.how = MOVED if self.can_move and not flag_only else FLAGGED
         self._folders = {SPAM: ""}
         if self.how == MOVED:
@@ -43,15 +42,13 @@ class Scan:
     def run(self, folder: str, judge: Filter) -> Iterator[Scanned]:
         """Each message that is judged, once all is done with it."""
         known = self._memory.recall(folder, self._box.select(folder, must_write=not self._is_dry))
-        if not self._is_dry:
-            self._finish_copy(folder, known)
         for uids in split_batches(self._box.unread(known.scanned), lambda _: 0):
             bodies = self._box.fetch(uids)
             scanned = {uid: self._judge(judge, data, f"{folder}/{uid}") for uid, data in bodies.items()}
             for label in self._folders if not self._is_dry else ():
                 wanted = (self.how, label)
                 filed = [uid for uid, (how, found) in scanned.items() if (how, found.label) == wanted]
-                self._file(known, filed, label)
+                self._file(filed, label)
             unread = self._find_left([uid for uid in uids if uid not in bodies])
             known.scanned = min(unread) - 1 if unread else uids[-1]
             self._memory.save()
@@ -75,11 +72,11 @@ class Scan:
         self._memory.file(key, place)
         return self.how, verdict
 
-    def _file(self, known: KnownFolder, uids: Sequence[Uid], label: str) -> None:
+    def _file(self, uids: Sequence[Uid], label: str) -> None:
         """Mark and move messages of the open folder; again if others took some of them meanwhile."""
         while uids:
             try:
-                return self._move(known, uids, label)
+                return self._move(uids, label)
             except TryAgainError as error:
                 if error.slug != REFUSED:
                     raise
@@ -88,8 +85,8 @@ class Scan:
                     raise
                 uids = left
 
-    def _move(self, known: KnownFolder, uids: Sequence[Uid], label: str) -> None:
-        box, folder = self._box, self._folders[label]
+    def _move(self, uids: Sequence[Uid], label: str) -> None:
+        box = self._box
         self._memory.save()
         if label == SPAM:
             box.mark(uids, SPAM)
@@ -97,25 +94,8 @@ class Scan:
             if not box.takes_keywords:
                 why = "the server keeps no keywords, so mail cannot be flagged"
                 raise UsageError(box.account.name, why, "leave out `flag_only`", "imap-keywords")
-        elif self._has_move:
-            box.ask("move", uids, folder)
         else:
-            known.copied, known.copied_to = (uids, box.next_uid(folder)), folder
-            self._memory.save()
-            box.ask("copy", uids, folder)
-            box.remove_copied(uids)
-            known.copied = ((), 0)
-
-    def _finish_copy(self, folder: str, known: KnownFolder) -> None:
-        """After a cut: remove the messages whose copies have arrived; the others are copied again."""
-        box, (uids, first_copy) = self._box, known.copied
-        target = known.copied_to or self._folders[SPAM]
-        if uids and target:
-            box.select(target)
-            arrived = set(map(fingerprint, box.fetch(box.search("UID", f"{first_copy}:*")).values()))
-            box.select(folder, must_write=True)
-            box.remove_copied([uid for uid, data in box.fetch(uids).items() if fingerprint(data) in arrived])
-            known.copied = ((), 0)
+            box.ask("move", uids, self._folders[label])
 
 
 def check_folders(box: ImapMailbox, folders: Mapping[str, str]) -> None:

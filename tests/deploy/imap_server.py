@@ -1,12 +1,10 @@
-"""Dovecot on a port of this machine, with TLS and any number of users, and a proxy that cuts connections."""
+"""Dovecot on a port of this machine, with TLS and any number of users."""
 
 import contextlib
-import itertools
 import os
 import signal
 import socket
 import subprocess
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -70,45 +68,3 @@ class ImapServer:
         with IMAPClient("localhost", self.port, ssl_context=context) as client:
             client.login(user, PASSWORD)
             yield client
-
-
-class CuttingProxy:
-    """Passes bytes on to a server, and cuts each connection at its `cut_at`-th request.
-
-    is_lost : the request does not reach the server; else its answer does not come back
-    """
-
-    def __init__(self, port: int, cut_at: int, is_lost: bool) -> None:
-        self._server, self._cut_at, self._is_lost = port, cut_at, is_lost
-        self.was_cut = False
-        self._listener = socket.create_server(("127.0.0.1", 0))
-        self.port: int = self._listener.getsockname()[1]
-        self._thread = threading.Thread(target=self._run, daemon=True)
-        self._thread.start()
-
-    def close(self) -> None:
-        self._thread.join(20)
-        self._listener.close()
-
-    def _run(self) -> None:
-        client, _ = self._listener.accept()
-        with client, socket.create_connection(("127.0.0.1", self._server)) as server:
-            back = threading.Thread(target=self._answer, args=(server, client), daemon=True)
-            back.start()
-            for number in itertools.count():
-                data = client.recv(65536)
-                self.was_cut = bool(data) and number == self._cut_at
-                if data and not (self.was_cut and self._is_lost):
-                    server.sendall(data)
-                if self.was_cut or not data:
-                    break
-            server.shutdown(socket.SHUT_WR)
-            back.join(20)  # until the server has done what it was asked
-            with contextlib.suppress(OSError):  # the client was faster
-                client.shutdown(socket.SHUT_RDWR)
-
-    def _answer(self, server: socket.socket, client: socket.socket) -> None:
-        with contextlib.suppress(OSError):
-            while data := server.recv(65536):
-                if not self.was_cut:
-                    client.sendall(data)

@@ -15,7 +15,7 @@ pytest.importorskip("imapclient")
 
 from nbspam.folders.account import read_accounts
 from tests.deploy.agents import unless, what_dovecot_lacks
-from tests.deploy.imap_server import PASSWORD, CuttingProxy, ImapServer
+from tests.deploy.imap_server import PASSWORD, ImapServer
 from tests.deploy.recipes import recipe
 from tests.server import HAM, SPAM, eventually
 from tests.tiny_mail import counts, error, mail, program, run, write_folders
@@ -29,8 +29,8 @@ users = (f"user{number}" for number in itertools.count())
 
 @pytest.fixture(scope="module")
 def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, ImapServer]]:
-    """As Dovecot is; without MOVE; without MOVE, UIDPLUS and IDLE."""
-    capabilities = {"whole": "", "copy": f"{BASE} UIDPLUS IDLE", "bare": BASE}
+    """As Dovecot is; without MOVE and IDLE."""
+    capabilities = {"whole": "", "without MOVE": f"{BASE} UIDPLUS"}
     found = {}
     for name, capability in capabilities.items():
         folder = tmp_path_factory.mktemp(name)
@@ -91,15 +91,8 @@ class Account:
             client.expunge()
 
 
-@pytest.fixture(params=["whole", "copy"])
-def account(
-    request: pytest.FixtureRequest, servers: dict[str, ImapServer], tmp_path: Path, model: Path
-) -> Account:
-    return Account(servers[request.param], tmp_path, model)
-
-
 @pytest.fixture
-def whole(servers: dict[str, ImapServer], tmp_path: Path, model: Path) -> Account:
+def account(servers: dict[str, ImapServer], tmp_path: Path, model: Path) -> Account:
     return Account(servers["whole"], tmp_path, model)
 
 
@@ -139,7 +132,7 @@ def test_mail_that_its_reader_takes_out_of_junk_stays_out_and_is_ham(account: Ac
     assert run(*account.arguments("learn")) == ""
 
 
-def test_flags_and_folders_teach(whole: Account) -> None:
+def test_flags_and_folders_teach(account: Account) -> None:
     states: list[tuple[str, tuple[str, ...], int, str]] = [
         *((JUNK, (), 0, "spam"), (JUNK, ("\\Seen",), 0, "spam"), ("Spam", (), 0, "spam")),
         *(("INBOX", ("\\Seen",), 0, "ham"), ("INBOX", ("\\Answered",), 0, "ham"), ("Work", (), 8, "ham")),
@@ -148,43 +141,43 @@ def test_flags_and_folders_teach(whole: Account) -> None:
         *(("INBOX", ("\\Seen", "\\Deleted"), 9, ""), ("Quarantine", ("\\Seen",), 9, "")),
     ]
     for number, (folder, flags, days, _) in enumerate(states):
-        whole.put(folder, [crlf(mail(f"some words {chr(97 + number) * 5}"))], flags, days)
-    before = counts(whole.model)
+        account.put(folder, [crlf(mail(f"some words {chr(97 + number) * 5}"))], flags, days)
+    before = counts(account.model)
     expected = sorted((folder, label) for folder, _, _, label in states if label)
-    dry = run(*whole.arguments("learn", "--dry-run")).splitlines()
+    dry = run(*account.arguments("learn", "--dry-run")).splitlines()
     assert sorted((line.split("\t")[2].split("/")[0], line.split("\t")[1]) for line in dry) == expected
-    assert counts(whole.model) == before
-    lines = run(*whole.arguments("learn")).splitlines()
+    assert counts(account.model) == before
+    lines = run(*account.arguments("learn")).splitlines()
     assert sorted((line.split("\t")[2].split("/")[0], line.split("\t")[1]) for line in lines) == expected
-    assert run(*whole.arguments("learn")) == ""
-    Path(f"{whole.model}-imap-home.json").unlink()
-    again = run(*whole.arguments("learn")).splitlines()
+    assert run(*account.arguments("learn")) == ""
+    Path(f"{account.model}-imap-home.json").unlink()
+    again = run(*account.arguments("learn")).splitlines()
     assert {line.split("\t")[0] for line in again} == {"already learned"}
 
 
-def test_thousand_messages_while_another_program_moves_mail(whole: Account) -> None:
+def test_thousand_messages_while_another_program_moves_mail(account: Account) -> None:
     spam, ham = numbered(SPAM, range(600)), numbered(HAM, range(400))
-    folder = whole.server.folder / "mail" / whole.user
-    whole.put("INBOX", numbered(HAM, range(400, 401)))  # makes the folder
-    ham += whole.mail("INBOX")
+    folder = account.server.folder / "mail" / account.user
+    account.put("INBOX", numbered(HAM, range(400, 401)))  # makes the folder
+    ham += account.mail("INBOX")
     for number, message in enumerate([*spam, *ham[:400]]):
         (folder / "new" / f"{1_700_000_000 + number}.M{number}.here").write_bytes(message)
     subprocess.run(["chown", "-R", "nobody:nogroup", folder], check=False)
-    whole.put("Work", [])
+    account.put("Work", [])
 
     def interfere() -> None:
-        with whole.server.client(whole.user) as client:
+        with account.server.client(account.user) as client:
             client.select_folder("INBOX")
             for uid in range(1000, 0, -7):
                 client.move([uid], "Work")
 
     other = threading.Thread(target=interfere)
     other.start()
-    shown = run(*whole.arguments("scan"))
+    shown = run(*account.arguments("scan"))
     other.join()
-    shown += run(*whole.arguments("scan"))
-    assert "moved\tspam\t" in shown and whole.mail("Work")
-    inbox, junk, work = whole.mail("INBOX"), whole.mail(JUNK), whole.mail("Work")
+    shown += run(*account.arguments("scan"))
+    assert "moved\tspam\t" in shown and account.mail("Work")
+    inbox, junk, work = account.mail("INBOX"), account.mail(JUNK), account.mail("Work")
     assert {*inbox, *junk, *work} == {*spam, *ham}
     for box in (inbox, junk, work):
         assert len(box) == len({*box})
@@ -192,29 +185,8 @@ def test_thousand_messages_while_another_program_moves_mail(whole: Account) -> N
     assert not {*junk} & {*ham} and not {*inbox} & {*spam}
 
 
-@pytest.mark.parametrize("is_lost", [True, False])
-def test_connection_that_is_cut_loses_nothing_and_does_nothing_twice(account: Account, is_lost: bool) -> None:
-    spam, ham = numbered(SPAM, range(3)), numbered(HAM, range(3))
-    for cut_at in itertools.count(2):  # the handshake has two
-        account.user = next(users)
-        account.put("INBOX", [*spam, *ham])
-        Path(f"{account.model}-imap-home.json").unlink(missing_ok=True)
-        proxy = CuttingProxy(account.server.port, cut_at, is_lost)
-        account.write(port=proxy.port)
-        done = program(*account.arguments("scan"))
-        proxy.close()
-        assert done.returncode == (75 if proxy.was_cut and b"[imap-connection]" in done.stderr else 0), done
-        account.write()
-        eventually(lambda: not account.server.has_session(account.user))
-        run(*account.arguments("scan"))
-        assert (account.mail("INBOX"), account.mail(JUNK)) == (sorted(ham), sorted(spam)), cut_at
-        if not proxy.was_cut:
-            break
-    assert cut_at > 12
-
-
 def test_server_without_move_gets_flags(servers: dict[str, ImapServer], tmp_path: Path, model: Path) -> None:
-    account = Account(servers["bare"], tmp_path, model)
+    account = Account(servers["without MOVE"], tmp_path, model)
     account.put("INBOX", numbered(SPAM, range(1)))
     done = program(*account.arguments("scan")[:-1])
     assert b"only flagged" in done.stderr
@@ -223,54 +195,52 @@ def test_server_without_move_gets_flags(servers: dict[str, ImapServer], tmp_path
     assert run(*account.arguments("learn")) == ""  # its own verdict
 
 
-def test_folder_that_numbers_its_messages_anew_is_not_touched_twice(whole: Account) -> None:
-    whole.put("INBOX", numbered(SPAM, range(2)))
-    run(*whole.arguments("scan", "--flag-only"))
-    (whole.server.folder / "mail" / whole.user / "dovecot-uidlist").unlink()
-    for index in (whole.server.folder / "mail" / whole.user).glob("dovecot.index*"):
+def test_folder_that_numbers_its_messages_anew_is_not_touched_twice(account: Account) -> None:
+    account.put("INBOX", numbered(SPAM, range(2)))
+    run(*account.arguments("scan", "--flag-only"))
+    (account.server.folder / "mail" / account.user / "dovecot-uidlist").unlink()
+    for index in (account.server.folder / "mail" / account.user).glob("dovecot.index*"):
         index.unlink()
-    assert run(*whole.arguments("scan")).count("left\tspam\t") == 2
-    assert run(*whole.arguments("learn")) == ""
-    assert whole.mail(JUNK) == []
+    assert run(*account.arguments("scan")).count("left\tspam\t") == 2
+    assert run(*account.arguments("learn")) == ""
+    assert account.mail(JUNK) == []
 
 
-def test_each_fault_of_an_account_is_an_error_of_its_own(
-    whole: Account, servers: dict[str, ImapServer]
-) -> None:
-    whole.put("INBOX", numbered(SPAM, range(1)))
+def test_each_fault_of_an_account_is_an_error_of_its_own(account: Account) -> None:
+    account.put("INBOX", numbered(SPAM, range(1)))
 
     def slug(status: int, command: str = "scan", **changes: object) -> str:
-        whole.write(**changes)
-        text = error(*whole.arguments(command), status=status)
+        account.write(**changes)
+        text = error(*account.arguments(command), status=status)
         return text.rpartition("[")[2].strip("]\n")
 
     assert slug(66, password_command="echo wrong") == "imap-login"
     assert slug(66, password_command="exit 1") == "imap-password"
-    assert slug(66, ca_file=f"{whole.server.folder}/example.org.pem") == "imap-certificate"
+    assert slug(66, ca_file=f"{account.server.folder}/example.org.pem") == "imap-certificate"
     assert slug(66, host="127.0.0.1") == "imap-certificate"  # it is for another name
     assert slug(66, ca_file="/nowhere") == "imap-ca-file"
     assert slug(66, folders=["Gone"]) == "imap-folder"
     assert slug(75, port=1) == "imap-connection"
     assert slug(65, passwort="x") == "imap-config"
     assert slug(65, port="993") == "imap-config"
-    folder = whole.server.folder / "mail" / whole.user
+    folder = account.server.folder / "mail" / account.user
     (folder / "dovecot-acl").write_text("owner lr\n")
     assert slug(66) == "imap-read-only"
-    assert len(whole.mail("INBOX")) == 1
-    whole.write()
-    run(*whole.arguments("learn"))  # reading is enough
+    assert len(account.mail("INBOX")) == 1
+    account.write()
+    run(*account.arguments("learn"))  # reading is enough
 
 
-def test_token_and_keyring_log_in(whole: Account, monkeypatch: pytest.MonkeyPatch) -> None:
-    whole.put("INBOX", [])
-    whole.write(token_command=f"echo {PASSWORD}")
-    run(*whole.arguments("scan"))
+def test_token_and_keyring_log_in(account: Account, monkeypatch: pytest.MonkeyPatch) -> None:
+    account.put("INBOX", [])
+    account.write(token_command=f"echo {PASSWORD}")
+    run(*account.arguments("scan"))
     monkeypatch.setattr(
-        "keyring.get_password", lambda host, user: f"{PASSWORD}" if user == whole.user else ""
+        "keyring.get_password", lambda host, user: f"{PASSWORD}" if user == account.user else ""
     )
-    whole.write(password_command="")
-    run(*whole.arguments("scan"))
-    assert "xoauth2" in (whole.server.folder / "log").read_text().lower()
+    account.write(password_command="")
+    run(*account.arguments("scan"))
+    assert "xoauth2" in (account.server.folder / "log").read_text().lower()
 
 
 def test_configuration_of_the_manual_is_understood(tmp_path: Path) -> None:
@@ -319,26 +289,6 @@ def test_each_class_goes_to_its_folder_and_teaches_there(sorted_account: Account
     taught = {tuple(line.split("\t")[:2]) for line in newsletters(account, "learn")}
     assert taught == {("learned", "newsletter"), ("learned", "ham")}
     assert newsletters(account, "learn") == []
-
-
-def test_copy_of_a_newsletter_is_finished_in_its_folder(sorted_account: Account) -> None:
-    account = sorted_account
-    news = numbered(NEWS, range(3))
-    for cut_at in itertools.count(2):
-        account.user = next(users)
-        account.put("Newsletters", [])
-        account.put("INBOX", news)
-        Path(f"{account.model}-imap-home.json").unlink(missing_ok=True)
-        proxy = CuttingProxy(account.server.port, cut_at, is_lost=False)
-        account.write(port=proxy.port)
-        program(*account.arguments("scan", "--class", "newsletter=Newsletters"))
-        proxy.close()
-        account.write()
-        eventually(lambda: not account.server.has_session(account.user))
-        newsletters(account, "scan")
-        assert (account.mail("INBOX"), account.mail("Newsletters")) == ([], news), cut_at
-        if not proxy.was_cut:
-            break
 
 
 def test_class_without_a_folder_is_named_and_wrong_folders_are_errors(sorted_account: Account) -> None:

@@ -17,13 +17,12 @@ STATE = b'FLAGS (\\Seen) INTERNALDATE "01-Jan-2024 00:00:00 +0000" RFC822.SIZE 6
 BODY = b"Subject: pills\r\n\r\ncheap pills cheap watches buy now today\r\n"
 # Command -> what a sound server answers; `fetch` is of states, `body` of messages.
 SOUND = {
-    "greeting": b"* OK [CAPABILITY IMAP4rev1 UIDPLUS MOVE IDLE] ready\r\n",
-    "capability": b"* CAPABILITY IMAP4rev1 UIDPLUS MOVE IDLE\r\n" + END,
+    "greeting": b"* OK [CAPABILITY IMAP4rev1 MOVE IDLE] ready\r\n",
+    "capability": b"* CAPABILITY IMAP4rev1 MOVE IDLE\r\n" + END,
     "login": END,
     "list": b'* LIST () "/" INBOX\r\n* LIST (\\Junk) "/" Junk\r\n' + END,
     "select": b"* 2 EXISTS\r\n* 0 RECENT\r\n* FLAGS (\\Seen)\r\n* OK [PERMANENTFLAGS (\\*)] x\r\n"
     b"* OK [UIDVALIDITY 7] x\r\n* OK [UIDNEXT 3] x\r\nTAG OK [READ-WRITE] done\r\n",
-    "status": b"* STATUS Junk (UIDNEXT 3)\r\n" + END,
     "search": b"* SEARCH 1 2\r\n" + END,
     "fetch": b"* 1 FETCH (UID 1 " + STATE + b")\r\n* 2 FETCH (UID 2 " + STATE + b")\r\n" + END,
     "body": b"".join(

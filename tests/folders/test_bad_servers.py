@@ -108,19 +108,8 @@ ANSWERS: dict[str, dict[str, bytes | None]] = {
     "store refused": {"store": b"TAG NO \xff\r\n"},
     "store answers oddly": {"store": b"* 1 FETCH (UID x FLAGS 3)\r\n" + END},
     "move refused": {"move": b"TAG NO \xff\r\n"},
+    "move over quota": {"move": b"TAG NO [OVERQUOTA]\r\n"},
     "move is BYE": {"move": b"* BYE\r\n"},
-    "copy refused": {
-        "greeting": b"* OK [CAPABILITY IMAP4rev1 UIDPLUS] x\r\n",
-        "copy": b"TAG NO [OVERQUOTA]\r\n",
-    },
-    "status odd": {
-        "greeting": b"* OK [CAPABILITY IMAP4rev1 UIDPLUS] x\r\n",
-        "status": b"* STATUS (x\r\n" + END,
-    },
-    "status huge": {
-        "greeting": b"* OK [CAPABILITY IMAP4rev1 UIDPLUS] x\r\n",
-        "status": b"* STATUS Junk (UIDNEXT %b)\r\n" % HUGE + END,
-    },
     "idle refused": {"idle": b"TAG BAD\r\n"},
     "idle is odd": {"idle": b"+ x\r\n* \xff\r\n* 1 FETCH (((\r\n"},
     "logout is odd": {"logout": b"\xff\r\n"},
