@@ -24,8 +24,8 @@ from nbspam.cli.options import (
     list_given,
     options,
 )
-from nbspam.corpus.heads import heads
 from nbspam.corpus.item import Skipped
+from nbspam.corpus.source import read_heads
 from nbspam.decision import describe_loss, read_loss
 from nbspam.errors import UsageError
 from nbspam.evaluation.figures import Summary, list_decisions, list_figures, summarise
@@ -147,7 +147,7 @@ def _format_file(option: str, evaluation: Evaluation, found: Summary) -> bytes:
         return encode_evaluation(evaluation)
     from nbspam.evaluation.report import report_html  # imports matplotlib
 
-    known = heads(evaluation.names[find_worst_mistakes(evaluation)].tolist())
+    known = read_heads(evaluation.names[find_worst_mistakes(evaluation)].tolist())
     return report_html(evaluation, found, known).encode("utf-8", "backslashreplace")
 
 
@@ -213,7 +213,7 @@ def _show_mistakes(out: Console, evaluation: Evaluation, verbose: bool) -> None:
     unit = " (nats: log-odds of spam; 1 nat more makes the odds 2.7 times larger)"
     has_odds = any(isfinite(mistake.log_odds) for mistake in shown)
     tables.print_sentence(out, f"\nMisclassified: {total:,}{unit if has_odds else ''}")
-    known = heads(mistake.name for mistake in shown)
+    known = read_heads(mistake.name for mistake in shown)
     for name, truth, decided, odds, clues in shown:
         score = f"{odds:+7.2f}  " if isfinite(odds) else ""
         line = f"{plain(truth)} taken for {plain(decided)}  {score}{plain(name)}"

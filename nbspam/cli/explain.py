@@ -15,7 +15,7 @@ from nbspam.cli.options import OTHER_SCORING, options
 from nbspam.cli.reasons import describe_same_text, describe_verdict
 from nbspam.cli.shared import collect_scoring
 from nbspam.cli.tables import console, day, fit_table, scoring_text, table, utc, write_json
-from nbspam.corpus.heads import read_head
+from nbspam.corpus.source import read_head
 from nbspam.explain import Clue, Explanation, SameText, Sum
 from nbspam.filter import Filter, open_filter
 from nbspam.labels import amount, format_counts

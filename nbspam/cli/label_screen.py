@@ -10,7 +10,7 @@ from textual.containers import VerticalScroll
 from textual.widgets import Footer, Static
 
 from nbspam.cli import plain
-from nbspam.corpus.heads import extract_text, read_head
+from nbspam.corpus.source import extract_text, read_head
 from nbspam.errors import NbspamError
 from nbspam.labels import HAM, SPAM
 from nbspam.tasks.label import SURE, Asked, Labelling

@@ -1,4 +1,4 @@
-"""One message to be read, and files as they are opened.
+"""One message to be read, files as they are opened, and index files.
 
 An Item says where the bytes of a message are.  It is small and picklable, so worker processes open the
 files themselves.  The first bytes of a file say how it is packed, never its name.  Reading never waits: a
@@ -19,7 +19,8 @@ from io import BytesIO
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 from nbspam.corpus.mbox import unquote
-from nbspam.errors import MissingExtraError, NoInputError, UsageError
+from nbspam.errors import BadDataError, MissingExtraError, NoInputError, UsageError
+from nbspam.labels import parse_class_name
 from nbspam.limits import MAX_READ_BYTES
 
 if TYPE_CHECKING:
@@ -241,6 +242,45 @@ def unpack(file: BinaryIO, kind: str) -> Iterator[BinaryIO]:
             yield stream
     except (EOFError, OSError, zlib.error, lzma.LZMAError) as error:
         raise OSError(errno.EIO, f"damaged {kind} data") from error
+
+
+def read_index(index: str) -> Iterator[tuple[str, str]]:
+    """(class name, path) of each line `LABEL PATH` of an index file, as those of TREC.
+
+    PATH is relative to the index file's folder, may contain spaces, and names a message, an mbox or a folder.
+    Empty lines and those that begin with `#` are ignored.  Millions of lines cost no memory.
+    """
+    base = os.path.dirname(index)
+    names: dict[str, str] = {}
+    try:
+        for where, text in read_lines(index):
+            fields = text.split(None, 1)
+            if len(fields) != 2 or "\0" in text:
+                why = f"{text[:40]!r} is not `LABEL PATH`"
+                raise BadDataError(where, why, "write for example: spam mail/0001", "index-line")
+            label, path = fields
+            if label not in names:
+                if "/" in label and os.path.isfile(os.path.join(base, label)):  # `spam spam` names an mbox
+                    why = f"the first column names a file, {label[:40]!r}"
+                    raise BadDataError(where, why, "write the class first: `LABEL PATH`", "index-line")
+                names[label] = parse_class_name(label, where)
+            yield names[label], os.path.join(base, path)
+    except OSError as error:
+        raise unreadable(index, describe_error(error)) from error
+
+
+def read_lines(path: str) -> Iterator[tuple[str, str]]:
+    """(PATH:NUMBER, text) of each line of a file that people write, except empty lines and comments."""
+    with open(path, encoding="utf-8-sig", errors="surrogateescape", newline="\n") as lines:
+        for number, line in enumerate(lines, 1):
+            text = line.strip(" \t\r\n")
+            if text.strip() and not text.startswith("#"):
+                yield f"{path}:{number}", text
+
+
+def unreadable(path: str, why: str) -> NoInputError:
+    """The error that a path given by the user cannot be read."""
+    return NoInputError(path, why, "check the path and its permissions", "source-unreadable")
 
 
 def list_files(url: str) -> list[str]:

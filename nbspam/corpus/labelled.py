@@ -13,8 +13,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import chain
 
 from nbspam.corpus.folder_names import JUNK, UNCLEAR, decode_name, recognise
-from nbspam.corpus.index import read_index, unreadable
-from nbspam.corpus.item import class_folders, detect_packing, is_url
+from nbspam.corpus.item import class_folders, detect_packing, is_url, read_index, unreadable
 from nbspam.corpus.no_mail import CYRUS, ENCRYPTED, EXPORTS
 from nbspam.corpus.source import Source, stat_mode
 from nbspam.corpus.trees import RULED, Rules, choose_class, is_tree, read_rules, walk_tree

@@ -1,20 +1,26 @@
-"""A source of mail: parts, one after another, each a stream of Items.
+"""A source of mail: parts, one after another, each a stream of Items; and how people recognise a message.
 
 Files come in a fixed order and messages in the order of their file, the same each time; nothing is read
 ahead.  What is passed over is in the notes of the latest walk.
 """
 
 import os
+import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from copy import deepcopy
 from functools import cached_property
 
-from nbspam.corpus.index import unreadable
-from nbspam.corpus.item import Item, Skipped
+from nbspam.corpus.item import Item, Skipped, unreadable
 from nbspam.corpus.walk import MailFile, Notes, SourcePart
 from nbspam.errors import NoInputError
 from nbspam.labels import sort_classes
+from nbspam.mail import parse
+from nbspam.mail.dates import find_date
+from nbspam.mail.html.reader import read_html
+
+HEADER_BYTES = 1 << 16  # enough of a message for read_head
 
 
 class Source:
@@ -97,3 +103,33 @@ def unread_error(skipped: Skipped) -> NoInputError:
     what = "1 file or folder" if len(skipped) == 1 else f"{len(skipped):,} files or folders"
     remedy = "check that all is there and whole, and the permissions"
     return NoInputError("SOURCE", f"{what} could not be read; all other mail is done", remedy, "no-input")
+
+
+def read_head(data: bytes) -> str:
+    """`2002-08-23  Ann <ann@example.org>  Lunch?`, as far as a message has these fields."""
+    message = parse(data[:HEADER_BYTES])
+    seconds = find_date(message)
+    date = "" if seconds is None else time.strftime("%Y-%m-%d", time.gmtime(seconds))
+    fields = (date, message.get("from") or "", message.get("subject") or "")
+    return "  ".join(filter(None, (" ".join(field.split()) for field in fields)))
+
+
+def extract_text(data: bytes) -> str:
+    """The texts that a mail program shows, one after another; of attached files their names."""
+    message = parse(data)
+    shown = [part for part in message.parts if not part.is_replaced] or message.parts
+    texts = [read_html(part.text).visible if part.is_html else part.text for part in shown]
+    names = [f"[{part.filename or part.content_type}]" for part in shown if not part.text]
+    return "\n\n".join([text.strip() for text in texts if text.strip()] + names)
+
+
+def read_heads(names: Iterable[str]) -> dict[str, str]:
+    """read_head() each message by the name of its Item; a file that is gone or cannot be read has none."""
+    wanted, found = set(names), {}
+    paths = {name if os.path.lexists(name) else name.rpartition("#")[0] for name in wanted}
+    for path in sorted(filter(os.path.isfile, paths)):
+        for item in MailFile("", path).items(Notes()):
+            if item.name in wanted:
+                with suppress(OSError):
+                    found[item.name] = read_head(item.read(HEADER_BYTES))
+    return found

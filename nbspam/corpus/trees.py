@@ -15,8 +15,7 @@ from fnmatch import fnmatchcase
 from typing import NamedTuple
 
 from nbspam.corpus.folder_names import DRAFTS, JUNK, OUTBOX, SENT, TRASH, decode_name, find_kind, recognise
-from nbspam.corpus.index import read_lines
-from nbspam.corpus.item import describe_error
+from nbspam.corpus.item import describe_error, read_lines
 from nbspam.corpus.no_mail import NO_MAIL
 from nbspam.corpus.walk import (
     GMAIL,

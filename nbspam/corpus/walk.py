@@ -21,7 +21,6 @@ from typing import BinaryIO, NamedTuple
 
 from nbspam.corpus import no_mail
 from nbspam.corpus.folder_names import JUNK
-from nbspam.corpus.index import read_index
 from nbspam.corpus.item import (
     Item,
     Skipped,
@@ -32,6 +31,7 @@ from nbspam.corpus.item import (
     list_files,
     not_regular,
     open_message,
+    read_index,
     strip_flags,
     unpack,
 )

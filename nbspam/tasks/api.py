@@ -15,10 +15,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Unpack, cast
 
 from nbspam.corpus.corpus import read_corpus
 from nbspam.corpus.executor import default_jobs
-from nbspam.corpus.heads import heads
 from nbspam.corpus.item import Skipped, take_bytes
 from nbspam.corpus.labelled import open_labelled
-from nbspam.corpus.source import Source
+from nbspam.corpus.source import Source, read_heads
 from nbspam.decision import read_loss
 from nbspam.evaluation.figures import list_figures, summarise
 from nbspam.evaluation.outcomes import Evaluation, find_worst_mistakes
@@ -133,7 +132,7 @@ class Report(NamedTuple):
         from nbspam.evaluation.report import report_html
 
         names = self.evaluation.names[find_worst_mistakes(self.evaluation)]
-        return report_html(self.evaluation, self.figures, heads(names.tolist()))
+        return report_html(self.evaluation, self.figures, read_heads(names.tolist()))
 
 
 def evaluate(
