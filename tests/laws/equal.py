@@ -8,11 +8,14 @@ Exit status: 0 equal, 1 a difference, 2 no core, or no mail.
 """
 
 import argparse
+import functools
+import re
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
 from random import Random
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from nbspam.corpus.executor import default_jobs, run_shards
 from nbspam.corpus.item import Item, read_items
@@ -26,42 +29,71 @@ WANTED = (BIGRAMS, RAW, MEASURES, SIGNATURE, DATE)
 SHARD = 150
 MOST_SEEDS = 4_000  # messages that are mutated
 MOST_SEED_BYTES = 30_000
-# What readers of mail notice; \udcXX is the byte XX.
-GRAMMAR = (
-    '\n¦\r\n¦\r¦\n\n¦\n ¦\0¦\udcff¦\udcc3¦\udce4\udcf6 ¦\u200b¦\u202e¦=¦;¦"¦<¦>¦&¦--¦=3D¦=\n¦=?¦?=¦'
-    "=?utf-8?q?a=C3=A9_b?=¦=?iso-8859-1?b?5OQ=?=¦; charset=gb2312¦; charset=x¦\n--b\n¦\n--b--\n¦"
-    "Content-Type: text/html; charset=utf-8\n¦Content-Type: text/plain; charset=koi8-r; format=flowed\n¦"
-    "Content-Type: multipart/alternative; boundary=b\n¦Content-Type: message/rfc822\n¦"
-    "Content-Transfer-Encoding: base64\n¦Content-Transfer-Encoding: quoted-printable\n¦QUJDRA==\n¦"
-    "Content-Disposition: attachment; filename*0*=utf-8''a%20b.pdf.exe\n¦Date: 3 Jun 24 10:00 PM EST\n¦"
-    "Received: from a (b [192.0.2.7]) by c; Mon, 3 Jun 2024 10:00:00 +0200\n¦Subject: FREE!  £  ?\n¦"
-    "<p style='display:none'>¦<font color=#fff>¦<!-- ¦ -->¦<a href=http://a.example/%41?u=://b.c>¦</a>¦"
-    "<table><td>¦<style>.a{font-size:1px}</style>¦&eacute;¦&#x1F600;¦&nbsp¦<br>¦<img src=//a.b/c>¦"
-    "http://user@xn--a.example:81/x¦https://0x7f.1/¦mailto:a@b.example¦v i a g r a ¦192.0.2.7 ¦$29.95 ¦"
-    'a@b@c.example ¦+1 (713) 555-0100 ¦begin 644 a\n#0V%T\n`\nend\n¦\x1b$B$"\x1b(B¦привет ¦发票优惠 ¦'
-    "ｆｒｅｅ ﷺ 𝐯 ½ ¦"
-)
-PIECES = [piece.encode("utf-8", "surrogateescape") for piece in GRAMMAR.split("¦")]
-PIECES += [b"x" * 90, b"A1B2c/" * 25 + b"\n"]
+_NOTICED = Path(__file__).with_name("equal.txt").read_text("utf-8")
+_ESCAPES = {b"n": b"\n", b"r": b"\r", b"t": b"\t", b"\\": b"\\"}
+
+
+def _section(name: str) -> str:
+    return _NOTICED.partition(f"\n[{name}]\n")[2].partition("\n\n")[0]
+
+
+def _unescape(text: str) -> bytes:
+    byte = lambda found: bytes.fromhex(found[1].decode()) if found[1] else _ESCAPES[found[2]]  # noqa: E731
+    return re.sub(rb"\\(?:x(..)|(.))", byte, text.replace("␣", " ").encode())
+
+
+def lines(section: str) -> list[bytes]:
+    """The lines of a section of equal.txt."""
+    return list(map(_unescape, _section(section).splitlines()))
+
+
+@functools.cache
+def words(section: str) -> list[bytes]:
+    """The words of a section of equal.txt."""
+    return list(map(_unescape, _section(section).split()))
+
+
+def expand(text: bytes, computed: Mapping[str, Iterable[bytes]]) -> Iterator[bytes]:
+    """The text with each word in the place of each name in braces."""
+    if not (name := re.search(rb"\{(\w+)'?\}", text)):
+        yield text
+        return
+    section = name[1].decode()
+    for word in computed.get(section) or words(section):
+        yield from expand(text.replace(name[0], word), computed)
+
+
+PIECES = [*words("piece"), b"x" * 90, b"A1B2c/" * 25 + b"\n"]
+
+
+def differ(core: Any, python: Any) -> str:
+    """The first difference, in one line, or "".  A dict of the core may be an object in Python."""
+    if core == python:
+        return ""
+    if isinstance(core, dict) and not isinstance(python, dict):
+        found = ((name, differ(value, getattr(python, name))) for name, value in core.items())
+        return next((f"{name}: {difference}" for name, difference in found if difference), "")
+    if not isinstance(core, list):
+        return f"core {core}, Python {python}"
+    pairs = zip(core, python, strict=False)
+    place = next((place for place, pair in enumerate(pairs) if differ(*pair)), min(len(core), len(python)))
+    if place == len(core) == len(python):
+        return ""
+    if place < min(len(core), len(python)) and isinstance(core[place], dict):
+        return f"{place}: {differ(core[place], python[place])}"
+    near = slice(max(place - 1, 0), place + 3)
+    return f"{place}: core {core[near]}, Python {python[near]}"
 
 
 def find_difference(data: bytes) -> str:
-    """What the readers read differently, in one line; "" if nothing, or if the core leaves it to Python."""
+    """Tokens that are read differently, in one line; "" if none, or if the core leaves it to Python."""
     data = data[:MAX_READ_BYTES]
     found = find_core().read(data, list(WANTED))
     if found is None:
         return ""
     views, sent, date = found
-    python = read_in_python(data, WANTED)
-    lists = dict(zip(READ_VIEWS, views, strict=True)) | {"sent": sent}
-    for name, ours in lists.items():
-        theirs = list(getattr(python, name))
-        if ours != theirs:
-            pairs = enumerate(zip([*ours, None], [*theirs, None], strict=False))
-            place = next((place for place, (one, other) in pairs if one != other), 0)
-            some = slice(max(place - 1, 0), place + 3)
-            return f"{name}, token {place}: core {ours[some]}, Python {theirs[some]}"
-    return "" if date == python.date else f"date: core {date}, Python {python.date}"
+    core = dict(zip(READ_VIEWS, views, strict=True)) | {"sent": sent, "date": date}
+    return differ(core, read_in_python(data, WANTED))
 
 
 def mutate(data: bytes, other: bytes, random: Random) -> bytes:
@@ -114,10 +146,8 @@ def compare_shard(mail: Iterable[tuple[str, bytes]]) -> Compared:
     core = find_core()
     left, asked = Counter(core.count_left()), Counter(core.count_asked())
     found = [(name, find_difference(data)) for name, data in mail]
-    differences = [f"{name}: {difference}" for name, difference in found if difference]
-    return Compared(
-        len(found), differences, Counter(core.count_left()) - left, Counter(core.count_asked()) - asked
-    )
+    told = [f"{name}: {difference}" for name, difference in found if difference]
+    return Compared(len(found), told, Counter(core.count_left()) - left, Counter(core.count_asked()) - asked)
 
 
 def compare_items(items: list[Item]) -> Compared:
