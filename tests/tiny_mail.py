@@ -90,5 +90,5 @@ def _text(argument: object) -> str:
 
 def counts(model: Path) -> list[str]:
     """Everything that a model counted, as text; not the calibration, which depends on the order."""
-    others = ("calibration", "setting\tcalibration", "setting\tautolearn", "#end")
+    others = ('["calibration', '["setting","calibration', '["setting","autolearn', '["#end')
     return [line for line in dump_model(str(model)) if not line.startswith(others)]

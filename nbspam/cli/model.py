@@ -73,13 +73,13 @@ def check_command(model: str) -> int:
 @model_command.command("dump")
 @options("model", "dump.output")
 def dump_command(model: str, output: str) -> None:
-    """Write a model as text: lines of fields separated by tabs, in a fixed order.
+    """Write a model as text: a JSON array for each row, in a fixed order.
 
     The same counts give the same text, so two models can be compared with diff.
 
     \b
     Example:
-        nbspam model dump -m my.nbspam > my.tsv
+        nbspam model dump -m my.nbspam > my.text
 
     Exit status: 0 written; 65 no sound model; 66 no model; 73 cannot create the file; 74 I/O.
     """
@@ -97,7 +97,7 @@ def load_command(file: str, model: str, replace: bool) -> None:
 
     \b
     Example:
-        nbspam model load my.tsv -m copy.nbspam
+        nbspam model load my.text -m copy.nbspam
 
     Exit status: 0 loaded; 65 not the text of a model; 66 no such file; 73 cannot create the model; 74 I/O.
     """

@@ -6,6 +6,7 @@ After the views comes the pattern of the words, if they are those of a pattern o
 Code 0 is NOTAWORD, the code of every token without another.
 """
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 from typing import NamedTuple
@@ -22,7 +23,6 @@ from nbspam.model.chosen_settings import check_own_words
 from nbspam.model.counts import Counts, join_texts, split_texts, take_columns, take_texts
 from nbspam.settings import ALL_VIEWS, EXTRA_VIEWS, Settings, want_words
 from nbspam.store.check import TokenRow
-from nbspam.store.text import escape_text, parse_natural, unescape_text
 from nbspam.tokens.bag import NOTAWORD, NOTAWORD_KEY, NOTAWORD_VIEW, VIEWS, hash_token, number_views
 
 Split = Callable[[str], list[str]]
@@ -33,6 +33,9 @@ _HEADER_ROWS = 6
 _KINDS = ("documents", "occurrences")
 _MAGIC = "#nbspam-vocabulary"
 _REMEDY = "make one: nbspam vocab build SOURCE -o vocab.tsv"
+_ESCAPES = {"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"}
+_MEANINGS = {escape: character for character, escape in _ESCAPES.items()}
+_ESCAPE_TABLE = str.maketrans(_ESCAPES)
 
 
 class Vocabulary(NamedTuple):
@@ -84,15 +87,15 @@ def read_vocabulary(path: str) -> Vocabulary:
     try:
         header = [row[1:] for row in rows[:_HEADER_ROWS]]
         (version,), (views, *pattern), (n_codes,), names, messages, _ = header
-        if parse_natural(version) > VOCABULARY_FORMAT:
+        if _parse_natural(version) > VOCABULARY_FORMAT:
             why = f"format {version} is newer than this program reads (1-{VOCABULARY_FORMAT})"
             raise BadDataError(path, why, "upgrade nbspam", "vocabulary-format-newer")
-        if rest != [""] or len(rows) - _HEADER_ROWS < max(1, parse_natural(n_codes)):
+        if rest != [""] or len(rows) - _HEADER_ROWS < max(1, _parse_natural(n_codes)):
             raise BadDataError(path, "the vocabulary is cut short", _REMEDY, "vocabulary-truncated")
         classes = sort_classes({parse_class_name(unescape_text(name), f"{path}: line 4") for name in names})
         words: list[TokenRow] = []
         own = unescape_text("".join(pattern))
-        found = Vocabulary(classes, tuple(map(parse_natural, messages)), views, words, own)
+        found = Vocabulary(classes, tuple(map(_parse_natural, messages)), views, words, own)
         if len(messages) != len(classes) or views not in (ALL_VIEWS, *VIEWS):
             raise ValueError(views)
         for code, row in enumerate(rows[_HEADER_ROWS:]):
@@ -115,8 +118,25 @@ def _parse_word(code: int, row: list[str], n_classes: int) -> TokenRow:
     is_outside = code == 0
     if is_outside != (view == NO_VIEW) or is_outside != (word == NOTAWORD) or len(counts) != 2 * n_classes:
         raise ValueError(word)
-    numbers = tuple(map(parse_natural, counts))
+    numbers = tuple(map(_parse_natural, counts))
     return TokenRow(unescape_text(word), VIEW_COLUMN.index(view), numbers[::2], numbers[1::2])
+
+
+def escape_text(text: str) -> str:
+    """The text without tabs and line ends; `unescape_text` gives it back."""
+    return text.translate(_ESCAPE_TABLE)
+
+
+def unescape_text(text: str) -> str:
+    """What `escape_text` was given; a backslash that means nothing stays."""
+    return re.sub(r"(?s)\\.?", lambda escape: _MEANINGS.get(escape[0], escape[0]), text)
+
+
+def _parse_natural(text: str) -> int:
+    """A whole number from 0 to below 2^63; ValueError otherwise (also for signs, spaces, 1_000)."""
+    if not (text.isascii() and text.isdigit() and len(text) <= 19 and int(text) < 1 << 63):
+        raise ValueError("not a whole number")
+    return int(text)
 
 
 def _read_text(path: str) -> str:

@@ -182,9 +182,15 @@ def check_file(path: str) -> None:
 def check_format(where: str, found: int, ours: int = FORMAT) -> None:
     """BadDataError if a model is of another format than this program reads."""
     if found != ours:
-        age, upgrade = ("newer", "upgrade nbspam, or ") if found > ours else ("older", "")
+        is_newer = found > ours
+        age = "newer" if is_newer else "older"
         why = f"format {found} is {age} than this program reads ({ours})"
-        raise BadDataError(where, why, upgrade + RETRAIN, f"model-format-{age}")
+        remedy = (
+            f"upgrade nbspam, or {RETRAIN}"
+            if is_newer
+            else f"{RETRAIN}, or keep its lessons: docs/model-file.md"
+        )
+        raise BadDataError(where, why, remedy, f"model-format-{age}")
 
 
 def refuse_foreign(path: str) -> None:

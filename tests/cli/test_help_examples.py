@@ -69,7 +69,7 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
         )
     begin_model(str(home / "users" / "alice.nbspam"), str(home / "my.nbspam"))
     run("vocab", "build", home / "trec/full/index", "-q", "-o", home / "vocab.tsv")
-    run("model", "dump", "-m", home / "my.nbspam", "-o", home / "my.tsv")
+    run("model", "dump", "-m", home / "my.nbspam", "-o", home / "my.text")
     return home
 
 

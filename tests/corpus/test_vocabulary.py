@@ -9,11 +9,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nbspam.corpus.labelled import open_labelled
-from nbspam.corpus.vocabulary import Vocabulary, build_vocabulary, format_lines, read_vocabulary
+from nbspam.corpus.vocabulary import (
+    Vocabulary,
+    build_vocabulary,
+    escape_text,
+    format_lines,
+    read_vocabulary,
+    unescape_text,
+)
 from nbspam.errors import BadDataError, NbspamError
 from nbspam.store.check import TokenRow
 from nbspam.store.reader import open_model
-from nbspam.store.text import escape_text, unescape_text
 from nbspam.tokens.bag import NOTAWORD_VIEW
 from tests.tiny_mail import mail, run, write_folders
 

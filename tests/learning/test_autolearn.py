@@ -68,7 +68,7 @@ def count_own(model: Path) -> int:
 
 
 def weights(model: Path) -> list[str]:
-    return [line for line in text(model).splitlines() if line.startswith("calibration\t")]
+    return [line for line in text(model).splitlines() if line.startswith('["calibration"')]
 
 
 @pytest.mark.parametrize(("data", "label"), [(NEW_SPAM, "spam"), (NEW_HAM, "ham")])
