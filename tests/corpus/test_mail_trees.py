@@ -81,6 +81,7 @@ UNCLEAR = [
     "Junk/faux positifs",
     "Junk/legit",
     *(".Junk.NotJunk", "Spam/Ham", "Spam/NotSpam", "Spam.TrainHam", "Junk/False positives", "spam/unsure"),
+    *("Quarantine", "Quarant&AOQ-ne", "Learn.NotSpam", "Virus"),
     *("INBOX.teach-isspam", "INBOX.teach-isnotspam", "0 Spamfilter/als Ham lernen", "scanner/train.spam"),
     *("Junk/Kein Spam", "Junk Suspects", "False Negatives", "Junk.released"),
 ]
@@ -122,8 +123,10 @@ def test_message_of_apple_mail_is_read_if_its_count_is_wrong(wrong_by: int, tmp_
 
 @pytest.mark.parametrize("name", UNCLEAR)
 def test_folder_that_may_be_spam_or_ham_is_asked_for(name: str, tmp_path: Path) -> None:
-    rows = [["INBOX", "maildir", "1 ham"], ["Junk", "maildir", "1 spam"], [name, "maildir", "1 ham"]]
+    rows = [["INBOX", "maildir", "1 ham"], ["Junk", "maildir", "1 spam"], [name, "maildir", ""]]
     lay_out(tmp_path / "mail", Tree("", "", rows))
+    open_labelled([f"{tmp_path}/mail"])  # an empty one says nothing
+    lay_out(tmp_path / "mail", Tree("", "", [[name, "maildir", "1 ham"]]))
     with pytest.raises(NbspamError) as caught:
         open_labelled([f"{tmp_path}/mail"])
     assert caught.value.slug == "folder-unclear"

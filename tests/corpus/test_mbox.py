@@ -3,7 +3,6 @@
 import bz2
 import gzip
 import lzma
-import mailbox
 import random
 import re
 from pathlib import Path
@@ -69,15 +68,6 @@ def test_only_message_of_an_mbox_is_found_as_by_splitting(
     if begins_mbox(data) and only:
         assert joined(data, len(data)) == [(only[0], data[slice(*only)])]
     assert only or b"\nFrom " in data
-
-
-def test_messages_are_those_that_the_standard_library_wrote(tmp_path: Path) -> None:
-    box = mailbox.mbox(str(tmp_path / "box"))
-    messages = [mail(1), mail(2, b"\nFrom here on\n\nmore\n"), mail(3, b"\n\n\nend\n")]
-    for message in messages:
-        box.add(message)
-    box.close()
-    assert read_all(tmp_path / "box") == messages
 
 
 def test_crlf_mboxes_are_split(tmp_path: Path) -> None:

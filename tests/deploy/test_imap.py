@@ -195,17 +195,6 @@ def test_server_without_move_gets_flags(servers: dict[str, ImapServer], tmp_path
     assert run(*account.arguments("learn")) == ""  # its own verdict
 
 
-def test_folder_that_numbers_its_messages_anew_is_not_touched_twice(account: Account) -> None:
-    account.put("INBOX", numbered(SPAM, range(2)))
-    run(*account.arguments("scan", "--flag-only"))
-    (account.server.folder / "mail" / account.user / "dovecot-uidlist").unlink()
-    for index in (account.server.folder / "mail" / account.user).glob("dovecot.index*"):
-        index.unlink()
-    assert run(*account.arguments("scan")).count("left\tspam\t") == 2
-    assert run(*account.arguments("learn")) == ""
-    assert account.mail(JUNK) == []
-
-
 def test_each_fault_of_an_account_is_an_error_of_its_own(account: Account) -> None:
     account.put("INBOX", numbered(SPAM, range(1)))
 
