@@ -24,33 +24,28 @@ from nbspam.corpus.walk import Notes, SourcePart
 from nbspam.limits import MAX_READ_BYTES
 from nbspam.tokens import BIGRAMS, DATE, MEASURES, RAW, SIGNATURE, describe_reader, find_core, read_in_python
 from nbspam.tokens.bag import READ_VIEWS
+from tests.laws.escapes import unescape
 
 WANTED = (BIGRAMS, RAW, MEASURES, SIGNATURE, DATE)
 SHARD = 150
 MOST_SEEDS = 4_000  # messages that are mutated
 MOST_SEED_BYTES = 30_000
 _NOTICED = Path(__file__).with_name("equal.txt").read_text("utf-8")
-_ESCAPES = {b"n": b"\n", b"r": b"\r", b"t": b"\t", b"\\": b"\\"}
 
 
 def _section(name: str) -> str:
     return _NOTICED.partition(f"\n[{name}]\n")[2].partition("\n\n")[0]
 
 
-def _unescape(text: str) -> bytes:
-    byte = lambda found: bytes.fromhex(found[1].decode()) if found[1] else _ESCAPES[found[2]]  # noqa: E731
-    return re.sub(rb"\\(?:x(..)|(.))", byte, text.replace("␣", " ").encode())
-
-
 def lines(section: str) -> list[bytes]:
     """The lines of a section of equal.txt."""
-    return list(map(_unescape, _section(section).splitlines()))
+    return [unescape(line) for line in _section(section).splitlines()]
 
 
 @functools.cache
 def words(section: str) -> list[bytes]:
     """The words of a section of equal.txt."""
-    return list(map(_unescape, _section(section).split()))
+    return [unescape(word.replace("␣", " ")) for word in _section(section).split()]
 
 
 def expand(text: bytes, computed: Mapping[str, Iterable[bytes]]) -> Iterator[bytes]:

@@ -32,6 +32,8 @@ from nbspam.tokens import KeyedTokens, count_tokens, describe_reader, find_core,
 from nbspam.tokens.bag import BIN_EDGES
 from nbspam.tokens.measures import MAX_HOPS
 from tests.laws.equal import PIECES, WANTED, differ, expand, find_difference, lines, make_mutant, words
+from tests.laws.escapes import unescape
+from tests.laws.test_examples import OF_BYTES, OF_TEXT, sources
 from tests.laws.test_golden import MESSAGES
 from tests.mail.test_hostile_families import FAMILIES, SAMPLE
 from tests.mail.test_html_laws import BROKEN, SELECTORS, STYLES, TREES
@@ -175,6 +177,20 @@ def test_mail_is_read_alike(line: bytes) -> None:
 def test_pages_are_read_alike(line: bytes) -> None:
     for page in expand(line, COMPUTED):
         check_page(page.decode())
+
+
+@needs_core
+@pytest.mark.parametrize("section", [*OF_TEXT, *OF_BYTES])
+def test_examples_are_read_alike(section: str) -> None:
+    for source in map(unescape, sources(section)):
+        if section in OF_TEXT:
+            check_page(source.decode())
+        line = source.replace(b"\n", b"\n ")
+        for name in (b"Subject", b"Date", b"Received", b"Content-Type"):
+            check_message(name + b": " + line + b"\n\n" + source)
+        check_tokens(
+            [source, b"Content-Type: text/html\nDate: " + line + b"\nTo: " + line + b"\n\n" + source]
+        )
 
 
 def mail_of_data() -> list[bytes]:

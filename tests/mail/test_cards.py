@@ -23,37 +23,6 @@ def test_lines_of_a_calendar_or_a_card_are_joined_and_their_escapes_shown(kind: 
     assert part.text == "Dear Ann, your account\nhttps://lake.example/"
 
 
-@pytest.mark.parametrize(
-    ("line", "value"),
-    [
-        ("note:win", "win"),
-        ("item1.NOTE:win", "win"),
-        ("NOTE;ALTREP=\"cid:a;b\";X='c':win", "win"),
-        ('NOTE;X="never closed:win', "win"),
-        ("NOTE;CHARSET=iso-8859-2;ENCODING=QUOTED-PRINTABLE:p=B3=\nyn: =3D a", "płyn: = a"),
-        ("NOTE;QUOTED-PRINTABLE:win=20it", "win it"),
-        ("NOTE;ENCODING=b:d2luIGl0", "win it"),
-        (r"NOTE:a\\nb\;c", r"a\nb;c"),
-        ("NOTE:not folded\nthough it goes on\nhttps://lake.example/", None),
-        ("NOTE:a\nPlace: b", "a\nPlace: b"),
-        ("PHOTO;BASE64:AAAA\nBBBB\n\nX-OTHER:no", ""),
-        ('ORGANIZER;CN="Lake: Ida":MAILTO:ida@lake.example', "Lake: Ida\nida@lake.example"),
-        ("Location: Lake\nNote: win", " Lake\n win"),
-        ("NOTE://win", "//win"),
-        ("NOTE;ALTREP=http://lake.example/x:win", "win"),
-        ("NOTE;ALTREP=http://lake.example/x:see http://lake.example/", "see http://lake.example/"),
-        ("ATTACH;FMTTYPE=application/pdf:http://lake.example/", "http://lake.example/"),
-        ("ATTACH;ENCODING=BASE64;VALUE=BINARY:d2luIGl0", ""),
-        ("NOTE;ENCODING=QUOTED-PRINTABLE;CHARSET=koi8-r:=C4=C1=\n =C4=C1", "да да"),
-        ("N:Lake;Bo;;Dr.\nTEL:12", "Dr.  Bo Lake\n12"),
-        ("N:Lake;Bo;;Dr.\nFN:Bo", "Bo"),
-        ("BEGIN:valarm\nDESCRIPTION:Reminder\nEND:valarm\nSUMMARY:win", "win"),
-    ],
-)
-def test_value_is_read_as_it_is_written(line: str, value: str | None) -> None:
-    assert shown(f"BEGIN:VCARD\n{line}\nEND:VCARD") == (line.partition(":")[2] if value is None else value)
-
-
 def test_line_that_is_folded_inside_a_character_is_joined() -> None:
     card = "BEGIN:VCARD\r\nNOTE:Grüße\r\nEND:VCARD".encode().replace(b"\xbc", b"\r\n \xbc")
     assert read(b"Content-Type: text/vcard; charset=utf-8\n\n" + card).body == ["grusse"]

@@ -8,8 +8,6 @@ from nbspam.limits import MAX_HEADER_LINES
 from nbspam.mail import find_header_fields, parse
 from nbspam.mail.headers import find_blank_line, find_header
 
-LONG = "buy this now " * 40
-
 
 @pytest.mark.parametrize(
     ("raw", "charset"),
@@ -51,25 +49,6 @@ def test_every_line_end_gives_the_same_message(end, before):
     assert mail.headers == [("subject", "one two"), ("content-type", "multipart/mixed; boundary=b")]
     assert [part.text for part in mail.parts] == ["text"]
     assert mail.defects == []
-
-
-@pytest.mark.parametrize(
-    ("data", "fields", "text", "defects"),
-    [
-        (">From a@b Mon Sep  9\nTo: c\n\nx", ["to=c"], "x", []),
-        ("\ufeffTo: c\n\nx", ["to=c"], "x", []),
-        ("To: a\nDear friend,\nbuy: now\n\nx", ["to=a"], "Dear friend,\nbuy: now\n\nx", ["no-header-end"]),
-        ("To: a\nFrom b@c\nFrom: b\n\nx", ["to=a", "from=b"], "x", ["bad-header"]),
-        ("To: a\nB\n : b\nFrom: b\n\nx", ["to=a", "from=b"], "x", ["bad-header"]),
-        ("To: a\n" + LONG + "\nFrom: b\n\nx", ["to=a"], LONG + "\nFrom: b\n\nx", ["no-header-end"]),
-        ("Reminder: call me\nback\n", [], "Reminder: call me\nback\n", ["no-header-end", "no-header"]),
-    ],
-)
-def test_text_begins_where_the_fields_end(data, fields, text, defects):
-    mail = parse(data.encode())
-    assert [f"{name}={value}" for name, value in mail.headers] == fields
-    assert mail.parts[0].text == text
-    assert mail.defects == defects
 
 
 def test_a_first_field_from_with_spaces_before_its_colon_is_not_an_mbox_line():

@@ -73,68 +73,12 @@ def split(body, boundary="b", kind="mixed"):
     return parse(f"Content-Type: multipart/{kind}; boundary={boundary}\n\n{body}".encode())
 
 
-def texts(mail):
-    return [part.text for part in mail.parts]
-
-
-def inner(boundary, *texts):
-    """A part that is a multipart of texts."""
-    body = "".join(f"--{boundary}\n\n{text}\n" for text in texts)
-    return f"Content-Type: multipart/mixed; boundary={boundary}\n\n{body}--{boundary}--"
-
-
-TWICE_NESTED = f"Content-Type: multipart/mixed; boundary=c\n\n--c\n{inner('b', '1')}\n--c\n\n2\n--c--"
-ENDED_BY_OUTER = "Content-Type: multipart/mixed; boundary=c\n\n--c\n\nin"
-SAME_BOUNDARY = "Content-Type: multipart/mixed; boundary=b\n\n--b\n"
-
-
-@pytest.mark.parametrize(
-    ("body", "expected", "defects"),
-    [
-        ("--b\n\none\n--b--\n--b\n\nhidden\n", ["one"], []),
-        ("--b\n--b\n\none\n--b--\n", ["one"], []),
-        ("--b\nhello there\n--b\n\nx\n--b--\n", ["hello there", "x"], ["no-header-end"]),
-        (f"--b\n{ENDED_BY_OUTER}\n--b\n\nout\n--c\nx\n--b--\n", ["in", "out\n--c\nx"], []),
-        (f"--b\n{TWICE_NESTED}\n--b\n\n3\n--b--\n", ["1", "2", "3"], ["duplicate-boundary"]),
-        ("--b\n" + SAME_BOUNDARY * 9 + "\nx\n--b--\n", ["x"], ["duplicate-boundary", "no-close-delimiter"]),
-        ("--q\nContent-Type: text/plain\n\none\n--q\n\ntwo\n--q--\n", ["one", "two"], ["no-parts"]),
-    ],
-)
-def test_parts_are_found_between_broken_boundaries(body, expected, defects):
-    mail = split(body)
-    assert texts(mail) == expected
-    assert [slug for slug in mail.defects if slug in defects] == defects
-
-
-@pytest.mark.parametrize(
-    ("body", "expected"),
-    [
-        ("buy\n\n--Best regards\n\nIda\n", ["buy\n\n--Best regards\n\nIda"]),
-        ("buy\n-- \n\nIda\n--------\n\nx", ["buy\n-- \n\nIda\n--------\n\nx"]),
-        ("-----BEGIN PGP MESSAGE-----\n\nx\n" * 2, ["-----BEGIN PGP MESSAGE-----\n\nx\n" * 2]),
-        ("--one item\n\n--another\n\nlast", ["--one item\n\n--another\n\nlast"]),
-        ("buy\n--q--\n--q\n\none\n--q--\nx", ["buy\n--q--", "one"]),
-        ("buy\n--q\nContent-Type: text/html\n\none", ["buy", "one"]),
-        ("\n--q\n\none\n--q\n\ntwo", ["one", "two"]),
-    ],
-)
-@pytest.mark.parametrize("boundary", ["absent", '""'])
-def test_no_text_is_lost_where_a_boundary_is_guessed(body, expected, boundary):
-    assert [text.rstrip() for text in texts(split(body, boundary))] == [text.rstrip() for text in expected]
-
-
 @pytest.mark.parametrize("part", ["--b\n\nx\n", "--b\nContent-Type: message/rfc822\n\n"])
 def test_the_rest_after_a_thousand_parts_is_one_text(part):
     mail = split(part * 1001 + "--b\n\nhidden text\n--b\n\nmore of it\n--b--\n")
     assert "hidden text\n--b\n\nmore of it" in mail.parts[-1].text
     assert "too-many-parts" in mail.defects
     assert len(mail.structure) <= Allowance.parts + 1
-
-
-def test_an_empty_mail_is_one_empty_text():
-    for data in (b"", b"\n", b"\r\n\r\n", b"From x\n"):
-        (part,) = parse(data).parts
-        assert (part.content_type, part.text.strip()) == ("text/plain", "")
 
 
 def test_an_embedded_message_is_read_in_every_encoding():

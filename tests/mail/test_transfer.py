@@ -44,34 +44,12 @@ def test_percent_signs_are_decoded_as_the_stdlib_decodes_them(data):
     assert decode_percent(data) == unquote_to_bytes(data)
 
 
-@pytest.mark.parametrize(
-    ("payload", "expected", "defects"),
-    [
-        (b"=aGVsbG8=", b"hello", ["bad-base64"]),
-        (b"aGVsbG8gdGhlcmU=\n-- \nlist footer, with text", b"hello there", ["bad-base64"]),
-        (b"aGVsbG8hISEh\n\n_____\nlist footer: text\n", b"hello!!!!", ["text-after-base64"]),
-        (b"aGVsbG8h\n\naGVs bG8h", b"hello!hello!", []),
-    ],
-)
-def test_broken_base64_gives_what_mail_programs_show(payload, expected, defects):
-    allowance = Allowance()
-    assert decode_base64(payload, allowance) == expected
-    assert allowance.defects == defects
-
-
 @pytest.mark.parametrize("first", [b"minutes of the meeting 1...", b"minutes of the meeting 1...."])
 def test_base64_after_a_foreign_line_is_read(first):
     rest = b"buy cheap pills now http://evil.example/ " * 6
     for gap in (b"\n-\n", b"\n\n-\n", b"\n\n"):
         data = base64.b64encode(first) + gap + base64.b64encode(rest)
         assert decode_transfer(data, "base64", Allowance()).endswith(rest)
-
-
-def test_an_unknown_encoding_leaves_the_text_readable():
-    mail = parse(b"Content-Transfer-Encoding: x-odd\n\nhello")
-    assert (mail.parts[0].text, mail.defects) == ("hello", ["unknown-encoding"])
-    mail = parse(b"Content-Transfer-Encoding: x-uuencode\n\nno file in here\n")
-    assert (mail.parts[0].text, mail.defects) == ("no file in here\n", ["bad-uuencode"])
 
 
 @pytest.mark.parametrize(

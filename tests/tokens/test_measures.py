@@ -5,31 +5,13 @@ import re
 from pathlib import Path
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nbspam.corpus.labelled import open_labelled
 from nbspam.tokens import VIEWS, read
 from nbspam.tokens.bag import BIN_EDGES, MEASURE_NAMES, list_bins
-from nbspam.tokens.measures import count_telephone_numbers
 from nbspam.tokens.numeric import NAMES
-
-
-@pytest.mark.parametrize(
-    ("text", "number"),
-    [
-        ("Call 555-0100-200 or (713) 555-0100 now", 2),
-        ("(713) 555 0100, (713)555-0100, 713.555.0100, 713-555-0100; +1-713-555-0100!", 5),
-        ("09061701461 13800138000 +447700900123 (020) 7946 0018", 4),
-        ("\u7535\u8bdd13800138000\uff0c13900139000\u8bf7", 2),
-        ("2002/07/15 192.168.100.200 on 2002-07-15 at 12:30, 1234567890123, (see 12) 5, (713) x 555-0100", 0),
-        ("() ( (1) 23456 (713) 5 ) 7135550100 7135550100.", 2),
-        ("", 0),
-    ],
-)
-def test_telephone_numbers_are_counted_as_they_are_written(text: str, number: int) -> None:
-    assert count_telephone_numbers(text) == number
 
 
 def test_every_measure_is_a_numeric_feature_and_has_its_value(data: Path) -> None:
