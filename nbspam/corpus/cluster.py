@@ -69,8 +69,8 @@ class Cluster:
     def run(self, work: Callable[[ShardT], ResultT], shards: Iterable[ShardT]) -> Iterator[ResultT]:
         """work(shard) for each shard, in order; what `work` holds is sent to each worker once."""
         held = self._client.scatter(work, broadcast=True, hash=False)
-        given = [*shards]
-        return self.results(self.map(call, [held] * len(given), given))
+        work_shards = [*shards]
+        return self.results(self.map(call, [held] * len(work_shards), work_shards))
 
     def read(
         self, files: Iterable[MailFile], classes: tuple[str, ...], wanted: frozenset[str]
@@ -115,14 +115,14 @@ class ClusterMail(Accumulator):
         parts = [cluster.map(itemgetter(part), counted, priority=1) for part in range(2 + KEY_RANGES)]
         del counted  # so that the workers may forget it
         summaries, rows, *ranges = parts
-        self._ranges = [cluster.merge(add, some) for some in ranges]
+        self._ranges = [cluster.merge(add, parts_of_range) for parts_of_range in ranges]
         latest = cluster.merge(_merge_rows, rows)
         del parts, rows, ranges
-        for one in cluster.results(summaries):
-            for name, more in one.items():
+        for summary in cluster.results(summaries):
+            for name, more in summary.items():
                 vars(self)[name] += more
             if progress:
-                progress(int(one["messages"].sum()), one["size_bytes"])
+                progress(int(summary["messages"].sum()), summary["size_bytes"])
         self._recent = [cluster.result(latest)]
 
     def ranges(self) -> Iterator[Counts]:
@@ -220,8 +220,8 @@ def _open_files(files: list[MailFile], notes: Notes) -> Iterator[Item]:
 
 def _read_files(files: list[MailFile], classes: tuple[str, ...], wanted: frozenset[str]) -> ReadShard:
     notes = Notes()
-    found = ShardReader(classes, wanted)(_open_files(files, notes))
-    return found._replace(skipped=found.skipped + notes.skipped)
+    shard = ShardReader(classes, wanted)(_open_files(files, notes))
+    return shard._replace(skipped=shard.skipped + notes.skipped)
 
 
 def _count_files(files: list[MailFile], counting: tuple[Any, ...]) -> list[Any]:

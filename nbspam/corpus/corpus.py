@@ -46,7 +46,7 @@ class Corpus(NamedTuple):
         64 hexadecimal digits: SHA-256 over the sorted SHA-256 of each identity.
         """
         chosen = self.identities if rows is None else [self.identities[row] for row in rows]
-        return sha256(b"".join(sorted(sha256(one).digest() for one in chosen))).hexdigest()
+        return sha256(b"".join(sorted(sha256(identity).digest() for identity in chosen))).hexdigest()
 
     def restrict_to(self, settings: Settings) -> Corpus:
         """The same messages with the tokens that a way of scoring reads."""

@@ -69,20 +69,20 @@ def run_shards(
     first = list(itertools.islice(stream, None if is_beside else max(2, jobs)))
     if jobs <= 1 or len(first) <= 1:
         return map(work, itertools.chain(first, stream))
-    own = first[-1:] if is_beside and len(first) >= jobs else []
-    others = first[: len(first) - len(own)]
-    results = _run_in_processes(work, others, stream, min(jobs - len(own), len(others)))
+    own_shards = first[-1:] if is_beside and len(first) >= jobs else []
+    others = first[: len(first) - len(own_shards)]
+    results = _run_in_processes(work, others, stream, min(jobs - len(own_shards), len(others)))
     next(results)
-    return _add_own(results, work, own) if own else results
+    return _add_own(results, work, own_shards) if own_shards else results
 
 
 def _add_own(
-    results: Iterator[ResultT], work: Callable[[ShardT], ResultT], own: list[ShardT]
+    results: Iterator[ResultT], work: Callable[[ShardT], ResultT], own_shards: list[ShardT]
 ) -> Iterator[ResultT]:
     """The results of other processes, and then our own, which are worked out first."""
-    last = [work(shard) for shard in own]
+    own_results = [work(shard) for shard in own_shards]
     yield from results
-    yield from last
+    yield from own_results
 
 
 def run_in_threads(
@@ -98,14 +98,14 @@ def _run_in_threads(
 ) -> Iterator[ResultT]:
     from concurrent.futures import ThreadPoolExecutor
 
-    own, is_done = threading.local(), False
+    of_thread, is_done = threading.local(), False
 
     def begin() -> None:
-        own.work = make_work()
+        of_thread.work = make_work()
 
     pool = ThreadPoolExecutor(jobs, initializer=begin)
     try:
-        futures = (pool.submit(lambda shard: own.work(shard), shard) for shard in shards)
+        futures = (pool.submit(lambda shard: of_thread.work(shard), shard) for shard in shards)
         waiting = deque(itertools.islice(futures, jobs * WAITING_PER_THREAD))
         while waiting:
             yield waiting.popleft().result()

@@ -81,7 +81,7 @@ def decode_name(name: str) -> str:
 def _normalise(name: str) -> str:
     """A name without what differs from program to program: case, accents, hyphens and blanks."""
     letters = unicodedata.normalize("NFKD", name.casefold())
-    kept = "".join(one for one in letters if not unicodedata.combining(one))
+    kept = "".join(letter for letter in letters if not unicodedata.combining(letter))
     return " ".join(re.sub("[-_\u2019']", " ", kept).split())
 
 

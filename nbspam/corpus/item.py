@@ -158,10 +158,10 @@ def find_emlx(data: bytes) -> tuple[int, int] | None:
     name, colon, _ = data[start : start + 80].partition(b":")
     if not colon or name.split() != [name]:
         return None
-    found = data.find(b"<?xml", max(start, stop - EMLX_SLACK), stop + EMLX_SLACK)
-    if found < 0 and stop + EMLX_SLACK < len(data):
+    list_start = data.find(b"<?xml", max(start, stop - EMLX_SLACK), stop + EMLX_SLACK)
+    if list_start < 0 and stop + EMLX_SLACK < len(data):
         return None
-    return start, found if found >= 0 else stop
+    return start, list_start if list_start >= 0 else stop
 
 
 def open_regular(path: str) -> BinaryIO:
@@ -288,19 +288,19 @@ def list_files(url: str) -> list[str]:
     try:
         with _convert_errors():
             system = _open_file_system(url)
-            found = system.find(url)
+            paths = system.find(url)
     except OSError as error:
         why = f"cannot be listed: {error.strerror or error}"
         raise NoInputError(url, why, "check the URL and who may read it", "url-unreadable") from None
-    if not found:
+    if not paths:
         raise NoInputError(url, "nothing is there", "check the URL", "url-empty")
-    return sorted(map(system.unstrip_protocol, found))
+    return sorted(map(system.unstrip_protocol, paths))
 
 
 def class_folders(url: str) -> list[str]:
     """The URLs of the folders right below a URL that have files in them, sorted."""
     top = url.rstrip("/") + "/"
-    inner = (found.removeprefix(top).partition("/") for found in list_files(url) if found.startswith(top))
+    inner = (file.removeprefix(top).partition("/") for file in list_files(url) if file.startswith(top))
     return [top + name for name in sorted({name for name, slash, _ in inner if slash})]
 
 

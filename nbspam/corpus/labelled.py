@@ -54,7 +54,7 @@ def open_labelled(
     Raises a child of NbspamError if nothing can be learned from it.
     """
     named = [(HAM, ham), (SPAM, spam), *(classes or {}).items()]
-    for path in [*paths, *chain.from_iterable(given for _, given in named)]:
+    for path in [*paths, *chain.from_iterable(places for _, places in named)]:
         _check_path(path)
     notes = Notes()
     _check_named(named)
@@ -63,7 +63,7 @@ def open_labelled(
     if rules and not any(map(os.path.isdir, paths)):
         why = "rules are for a tree of mail folders, but none is given"
         raise UsageError(rules, why, "name one", "rules-unused")
-    parts += [SourcePart(path, (parse_class_name(name),)) for name, given in named for path in given]
+    parts += [SourcePart(path, (parse_class_name(name),)) for name, places in named for path in places]
     if not parts:
         raise UsageError("SOURCE", "no labelled mail is named", NAME_CLASSES, "no-source")
     parts = [part._replace(only_mail=True) for part in _separate(parts)]
@@ -98,13 +98,13 @@ def open_unsorted(paths: Sequence[str]) -> Source:
 def _separate(parts: list[SourcePart]) -> list[SourcePart]:
     """The parts, each without the paths in it that are named themselves."""
     places = [f"{os.path.realpath(part.path)}/" for part in parts]
-    found: list[SourcePart] = []
+    separated: list[SourcePart] = []
     for place, part in zip(places, parts, strict=True):
         without = {other for other in places if part.deep and other != place and other.startswith(place)}
-        if place in places[: len(found)] and not part.by_labels:  # the same path is named before
+        if place in places[: len(separated)] and not part.by_labels:  # the same path is named before
             without.add(place)
-        found.append(part._replace(without=tuple(without)))
-    return found
+        separated.append(part._replace(without=tuple(without)))
+    return separated
 
 
 def _check_path(path: str) -> None:
@@ -122,7 +122,7 @@ def _check_path(path: str) -> None:
 
 def _check_named(named: Sequence[tuple[str, Collection[str]]]) -> None:
     """Raises if a path is named twice, or lies in one that is named for another class."""
-    places = [(f"{os.path.realpath(path)}/", name, path) for name, given in named for path in given]
+    places = [(f"{os.path.realpath(path)}/", name, path) for name, paths in named for path in paths]
     for number, (place, name, path) in enumerate(places):
         for other, other_name, other_path in places[:number]:
             is_inside = place.startswith(other) or other.startswith(place)
@@ -138,9 +138,9 @@ def _recognise(path: str, rules: Rules | None, notes: Notes) -> list[SourcePart]
     elif os.path.isdir(path):
         if rules is not None or is_tree(path):
             return _open_tree(path, rules or [], notes)
-        own = Notes()
-        inner, files = list_folder(path, own, path)
-        notes.left_out += own.left_out
+        folder_notes = Notes()
+        inner, files = list_folder(path, folder_notes, path)
+        notes.left_out += folder_notes.left_out
         folders = _find_class_folders(path, inner, files, notes)
     elif (kind := look_at_file(path, Notes())) == GMAIL:
         return _split_by_labels(SourcePart(path))
@@ -212,15 +212,15 @@ def _check(source: Source, where: str, allow_one_class: bool) -> None:
 
 def _list_reasons(notes: Notes) -> str:
     """Why there are no messages."""
-    found = [f"; {count:,} left out ({reason})" for reason, count in notes.left_out.items()]
-    skipped = [": ".join(one) for one in notes.skipped]
-    return "".join(found) + (f"; {len(skipped)} skipped, the first {skipped[0]}" if skipped else "")
+    left_out = [f"; {count:,} left out ({reason})" for reason, count in notes.left_out.items()]
+    skipped = [": ".join(pair) for pair in notes.skipped]
+    return "".join(left_out) + (f"; {len(skipped)} skipped, the first {skipped[0]}" if skipped else "")
 
 
 def _search_class(source: Source, label: str) -> tuple[Notes, bool]:
     """What was passed over in a class up to its first message that can be read, and whether there is one."""
     notes = Notes()
-    for part in (one for one in source.parts if label in one.labels):
+    for part in (candidate for candidate in source.parts if label in candidate.labels):
         files = (file for file in part.files(notes) if file.label == label)
         for item in chain.from_iterable(file.items(notes) for file in files):
             try:

@@ -101,13 +101,13 @@ def _classify_word(word: bytes) -> str:
 
 def count_unsplit(message: bytes) -> int:
     """How many `From ` lines with a date, before header lines, a message holds that begin no message."""
-    found, at = 0, message.find(_FROM)
+    n_lines, at = 0, message.find(_FROM)
     while at >= 0:
         line_end = message.find(b"\n", at + 1)
         if line_end + 1 < len(message) and _begins_message(message, at + 1, line_end):
-            found += 1
+            n_lines += 1
         at = message.find(_FROM, at + 1)
-    return found
+    return n_lines
 
 
 def split_messages(chunks: Iterable[bytes]) -> Iterator[tuple[int, bytes, bool]]:

@@ -48,7 +48,7 @@ def group_near_duplicates(tokens: Sequence[Hashes], similarity: float = SIMILARI
     sketches = np.empty((n, SKETCH_BINS), np.uint64)
     for start in range(0, n, CHUNK_MESSAGES):
         sketches[start : start + CHUNK_MESSAGES] = _sketch(tokens[start : start + CHUNK_MESSAGES])
-    first, second = _find_pairs(sketches, np.flatnonzero([len(one) > 0 for one in tokens]))
+    first, second = _find_pairs(sketches, np.flatnonzero([len(hashes) > 0 for hashes in tokens]))
     same = np.empty(len(first), dtype=np.bool_)
     for start in range(0, len(first), CHUNK_MESSAGES):
         part = slice(start, start + CHUNK_MESSAGES)
@@ -65,7 +65,7 @@ def _sketch(tokens: Sequence[Hashes]) -> Hashes:
     bits are its own bin's number, so that borrowed values of different origin never agree.
     """
     hashes = mix_bits(np.concatenate(tokens))
-    row = np.repeat(np.arange(len(tokens)), [len(one) for one in tokens])
+    row = np.repeat(np.arange(len(tokens)), [len(message) for message in tokens])
     least = np.full((len(tokens), SKETCH_BINS), EMPTY_BIN)
     np.minimum.at(least, (row, (hashes >> np.uint64(57)).astype(np.int64)), hashes)
     places = np.where(np.tile(least != EMPTY_BIN, 2), np.arange(2 * SKETCH_BINS), 2 * SKETCH_BINS - 1)

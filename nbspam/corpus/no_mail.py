@@ -94,7 +94,7 @@ def explain_state(notes: dict[str, str], in_mbox: bool) -> str:
     if "x-imap" in notes:
         return INTERNAL
     flags = [notes.get(name, "").strip() for name in ("status", "x-status")]
-    known = "".join(some for some in flags if set(some) <= set("RONUADFT"))
+    known = "".join(letters for letters in flags if set(letters) <= set("RONUADFT"))
     if "D" in known:
         return DELETED
     return DRAFT if "T" in known else ""
@@ -117,8 +117,8 @@ def explain_emlx(file: BinaryIO, head: bytes) -> str:
     if not span:
         return ""
     file.seek(span[1])
-    found = _PLIST_FLAGS.search(file.read(_DECIDING_BYTES))
-    flags = int(found[1]) if found else 0
+    match = _PLIST_FLAGS.search(file.read(_DECIDING_BYTES))
+    flags = int(match[1]) if match else 0
     if flags & 2:
         return DELETED
     return DRAFT if flags & 64 else ""

@@ -153,31 +153,31 @@ class ShardReader:
 
     def __call__(self, items: Iterable[Item]) -> ReadShard:
         Memory.scale = BULK
-        found = ReadShard([], [], [])
+        shard = ReadShard([], [], [])
         waiting: list[Mail] = []
         size_bytes = 0
-        for item, data in read_items(items, found.skipped):
+        for item, data in read_items(items, shard.skipped):
             waiting.append(Mail(item.name, self._labels.get(item.label, -1), data))
             size_bytes += len(data)
             if IDENTITIES in self._wanted:
-                found.identities.append(make_identity(data, item.label))
+                shard.identities.append(make_identity(data, item.label))
             if size_bytes > BATCH_BYTES:
-                self._read(waiting, found)
+                self._read(waiting, shard)
                 waiting, size_bytes = [], 0
-        self._read(waiting, found)
+        self._read(waiting, shard)
         if len(self._builder):
-            self._build(found)
-        return found
+            self._build(shard)
+        return shard
 
-    def _read(self, messages: list[Mail], found: ReadShard) -> None:
-        """Add messages to the block, and the blocks that become full to those found."""
+    def _read(self, messages: list[Mail], shard: ReadShard) -> None:
+        """Add messages to the block, and blocks that become full to the shard."""
         while messages:
             messages = messages[self._builder.read(messages) :]
             if self._builder.occurrences() > MAX_OCCURRENCES:
-                self._build(found)
+                self._build(shard)
 
-    def _build(self, found: ReadShard) -> None:
-        found.blocks.append(self._builder.build())
+    def _build(self, shard: ReadShard) -> None:
+        shard.blocks.append(self._builder.build())
         if self._builder.distinct() > MAX_DISTINCT:
             self._builder = self._begin()
 
@@ -198,9 +198,9 @@ def read_blocks(
         parts = run_in_threads(make_reader, cut_shards(units), jobs)
     else:
         parts = run_shards(make_reader(), cut_shards(units), jobs)
-    for found in parts:
-        join_lexicons(found.blocks, lexicons)
-        yield found
+    for shard in parts:
+        join_lexicons(shard.blocks, lexicons)
+        yield shard
 
 
 def join_lexicons(blocks: list[Block], lexicons: dict[int, Lexicon]) -> None:

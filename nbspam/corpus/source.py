@@ -59,14 +59,14 @@ class Source:
         """
         self.notes = deepcopy(self._first_notes)
         self._counted = counted = []
-        found: list[tuple[SourcePart, Counter[str]]] = [(part, Counter()) for part in self.parts]
-        for part, counts in found:
+        counted_parts: list[tuple[SourcePart, Counter[str]]] = [(part, Counter()) for part in self.parts]
+        for part, counts in counted_parts:
             for file in part.files(self.notes):
                 known, n_messages = file.examine(self.notes)
                 counts[file.label] += n_messages
                 if known:
                     counted.append(known)
-        return found
+        return counted_parts
 
     def items(self) -> Iterator[Item]:
         """The messages, from the first, in the same order each time."""
@@ -125,11 +125,11 @@ def extract_text(data: bytes) -> str:
 
 def read_heads(names: Iterable[str]) -> dict[str, str]:
     """read_head() each message by the name of its Item; a file that is gone or cannot be read has none."""
-    wanted, found = set(names), {}
+    wanted, heads = set(names), {}
     paths = {name if os.path.lexists(name) else name.rpartition("#")[0] for name in wanted}
     for path in sorted(filter(os.path.isfile, paths)):
         for item in MailFile("", path).items(Notes()):
             if item.name in wanted:
                 with suppress(OSError):
-                    found[item.name] = read_head(item.read(HEADER_BYTES))
-    return found
+                    heads[item.name] = read_head(item.read(HEADER_BYTES))
+    return heads

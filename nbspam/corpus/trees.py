@@ -89,11 +89,11 @@ def _is_tree(top: str, path: str, depth: int, visited: Visited) -> bool:
     if is_maildir(folders):
         inner = set(folders).difference(MAILDIR_PARTS)
         return depth > 1 or any(os.path.isdir(os.path.join(path, name, "cur")) for name in inner)
-    found = sorted(choose_messages(files, Notes()))[:_SAMPLE]
-    kinds = [look_at_file(os.path.join(path, name), Notes()) for name in found]
+    sample = sorted(choose_messages(files, Notes()))[:_SAMPLE]
+    kinds = [look_at_file(os.path.join(path, name), Notes()) for name in sample]
     if GMAIL in kinds or (MBOX in kinds and (depth > 1 or not (folders or depth))):
         return True
-    if MBOX in kinds and depth and any(find_kind(clean_name(name)) == JUNK for name in found):
+    if MBOX in kinds and depth and any(find_kind(clean_name(name)) == JUNK for name in sample):
         return True
     visible = [name for name in folders if not name.startswith(".")]
     if depth and "" in kinds:
@@ -130,24 +130,24 @@ def _walk(
     if not enter(path, visited, notes):
         return
     folders, files = list_folder(path, notes, top)
-    own = clean_name(os.path.basename(path)) if name else ""
+    own_name = clean_name(os.path.basename(path)) if name else ""
     inner = sorted(child for child in folders if _is_entered(path, child, folders))
     is_store = any(is_apple_store(path, child) for child in folders)
     if is_maildir(folders):
-        if any(child.startswith(".") for child in inner) and not find_kind(own):
-            around, own = "", ""  # the name of an account
-        around = _join(around, own)
+        if any(child.startswith(".") for child in inner) and not find_kind(own_name):
+            around, own_name = "", ""  # the name of an account
+        around = _join(around, own_name)
         if files:
             notes.left_out[NO_MAIL] += len(files)
         yield MailFolder(name or INBOX, path, recognise(around))
     elif is_store and name:
-        around = _join(around, own)
+        around = _join(around, own_name)
         yield MailFolder(name, path, recognise(around))
     else:
         if any(clean_name(child).lower() in _INBOXES for child in [*inner, *files]):
-            around, own = "", ""
-        in_folder = _join(around, own)
-        if not any(char in own for char in ".@"):  # the name of a server says nothing
+            around, own_name = "", ""
+        in_folder = _join(around, own_name)
+        if not any(char in own_name for char in ".@"):  # the name of a server says nothing
             around = in_folder
         yield from _list_mailboxes(name, around, in_folder, path, files, notes)
     for child in inner:
@@ -165,7 +165,7 @@ def _is_entered(path: str, name: str, folders: list[str]) -> bool:
 def _holds_maildirs(path: str) -> bool:
     """True if a folder is a Maildir, or has one in it."""
     inner = [path, *(os.path.join(path, name) for name in list_folder(path, Notes(), path)[0])]
-    return any(os.path.isdir(os.path.join(one, "cur")) for one in inner)
+    return any(os.path.isdir(os.path.join(folder, "cur")) for folder in inner)
 
 
 def _list_mailboxes(
@@ -175,17 +175,18 @@ def _list_mailboxes(
 
     around : what the folder says of mail folders in it;  in_folder : of its own messages
     """
-    found = sorted(choose_messages(files, notes))
-    own = Notes()
+    mail_files = sorted(choose_messages(files, notes))
+    file_notes = Notes()
     kinds = {
-        file: "" if _MESSAGE_NAME.fullmatch(file) else look_at_file(f"{path}/{file}", own) for file in found
+        file: "" if _MESSAGE_NAME.fullmatch(file) else look_at_file(f"{path}/{file}", file_notes)
+        for file in mail_files
     }
     mboxes = [file for file, kind in kinds.items() if kind in (MBOX, GMAIL)]
     messages = [file for file, kind in kinds.items() if kind == ""]
     if name and ("mbox" in mboxes or len(messages) > len(mboxes)):
         yield MailFolder(name, path, recognise(in_folder))
         return
-    notes.add(own)
+    notes.add(file_notes)
     for file in mboxes:
         child = clean_name(file)
         kind = "" if kinds[file] == GMAIL else recognise(_join(around, child))

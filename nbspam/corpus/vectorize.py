@@ -58,8 +58,8 @@ class WordColumns:
         """What is kept of a message."""
         views = tokens.views()
         # A token may hold half of a surrogate pair, which a vocabulary file cannot.
-        found = (token.encode("utf-8", "replace").decode() for view in self._views for token in views[view])
-        return np.array([self._codes.get(token, 0) for token in found], np.int32)
+        texts = (token.encode("utf-8", "replace").decode() for view in self._views for token in views[view])
+        return np.array([self._codes.get(token, 0) for token in texts], np.int32)
 
     def cells(self, values: Values) -> tuple[Values, Values]:
         """The columns of a row, ascending, and their values."""
@@ -126,13 +126,13 @@ def vectorize(
     skipped: Skipped = []
 
     def vectors() -> Iterator[Vector]:
-        for some, unread in run_shards(partial(_read_shard, columns), cut_shards(items), jobs):
+        for shard, unread in run_shards(partial(_read_shard, columns), cut_shards(items), jobs):
             skipped.extend(unread)
-            for vector in some:
+            for vector in shard:
                 messages[vector.label] += 1
-            yield from some
+            yield from shard
             if progress:
-                progress(len(some), sum(vector.size_bytes for vector in some))
+                progress(len(shard), sum(vector.size_bytes for vector in shard))
         if not any(messages):
             raise NoInputError("SOURCE", "no readable message was found", "check SOURCE", "no-mail")
 

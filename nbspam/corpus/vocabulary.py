@@ -94,22 +94,22 @@ def read_vocabulary(path: str) -> Vocabulary:
             raise BadDataError(path, "the vocabulary is cut short", _REMEDY, "vocabulary-truncated")
         classes = sort_classes({parse_class_name(unescape_text(name), f"{path}: line 4") for name in names})
         words: list[TokenRow] = []
-        own = unescape_text("".join(pattern))
-        found = Vocabulary(classes, tuple(map(_parse_natural, messages)), views, words, own)
+        token_pattern = unescape_text("".join(pattern))
+        vocabulary = Vocabulary(classes, tuple(map(_parse_natural, messages)), views, words, token_pattern)
         if len(messages) != len(classes) or views not in (ALL_VIEWS, *VIEWS):
             raise ValueError(views)
         for code, row in enumerate(rows[_HEADER_ROWS:]):
             place = f"line {_HEADER_ROWS + 1 + code}"
             words.append(_parse_word(code, row, len(classes)))
         # Whatever else is wrong, what would be written is not the same.
-        for number, row in enumerate(_rows(found)):
+        for number, row in enumerate(_rows(vocabulary)):
             place = f"line {number + 1}"
             if row != rows[number] or (number == 2 and len({word.text for word in words}) < len(words)):
                 raise ValueError(row)
     except ValueError:
         why = "is not what nbspam writes there"
         raise BadDataError(f"{path}: {place}", why, _REMEDY, "vocabulary-damaged") from None
-    return found
+    return vocabulary
 
 
 def _parse_word(code: int, row: list[str], n_classes: int) -> TokenRow:
@@ -157,11 +157,11 @@ def read_word_list(path: str, split: Split) -> tuple[list[str], int]:
     text, remedy = _read_text(path), "one word a line, in UTF-8"
     if "\0" in text or "\ufffd" in text:
         raise BadDataError(path, "this is not a word list", remedy, "word-list")
-    found = [set(split(line)) for line in text.splitlines() if line.strip() and line[0] != "#"]
-    words = list(dict.fromkeys(next(iter(tokens)) for tokens in found if len(tokens) == 1))
+    token_sets = [set(split(line)) for line in text.splitlines() if line.strip() and line[0] != "#"]
+    words = list(dict.fromkeys(next(iter(tokens)) for tokens in token_sets if len(tokens) == 1))
     if not words:
         raise BadDataError(path, "the word list holds no word", remedy, "word-list-empty")
-    return words, sum(len(tokens) != 1 for tokens in found)
+    return words, sum(len(tokens) != 1 for tokens in token_sets)
 
 
 def build_vocabulary(
@@ -217,10 +217,10 @@ def _choose_frequent(counts: Counts, size: int | None, min_count: int) -> list[i
 
 def _words(counts: Counts, keys: list[int], listed: list[str]) -> Iterator[TokenRow]:
     """NOTAWORD and the words of these keys; one of the list that the mail does not hold is of the body."""
-    places, own = counts.places(np.array(keys)), split_texts(counts.texts, len(counts.keys))
+    places, texts = counts.places(np.array(keys)), split_texts(counts.texts, len(counts.keys))
     columns = [take_columns(numbers, places).T.tolist() for numbers in (counts.documents, counts.occurrences)]
     for at, (j, *pair) in enumerate(zip(places.tolist(), *columns, strict=True)):
-        text = own[j].decode("utf-8", "replace") if j >= 0 else listed[at]
+        text = texts[j].decode("utf-8", "replace") if j >= 0 else listed[at]
         yield TokenRow(text, int(counts.views[j]) if j >= 0 else VIEWS.index("body"), *map(tuple, pair))
 
 

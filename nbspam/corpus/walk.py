@@ -187,12 +187,12 @@ class MailFile(NamedTuple):
             reason, item = self._judge(data, Span(*only), is_held, notes.seen)
             if not is_held and len(head) <= _KEPT_BYTES:
                 item = item._replace(small=unquote(data))
-            found = iter([(reason, item)])
+            judged = iter([(reason, item)])
         else:
             chunks = chain((head,), iter(lambda: stream.read(_CHUNK_BYTES), b""))
-            found = self._mbox_items(chunks, is_held, notes.seen)
-        first = [*islice(found, 2)]
-        for number, (reason, item) in enumerate(chain(first, found), 1):
+            judged = self._mbox_items(chunks, is_held, notes.seen)
+        first = [*islice(judged, 2)]
+        for number, (reason, item) in enumerate(chain(first, judged), 1):
             named = item._replace(name=f"{self.path}#{number}") if len(first) > 1 else item
             if reason == _UNSPLIT:
                 notes.skipped.append((named.name, reason))
@@ -250,15 +250,15 @@ class MailFile(NamedTuple):
         """
         if is_url(self.path) or not (self.may_be_mbox or self.only_mail):
             return self, 1
-        own, n_messages, is_single = Notes(), 0, True
-        own.seen = notes.seen
-        for item in self.items(own):
+        file_notes, n_messages, is_single = Notes(), 0, True
+        file_notes.seen = notes.seen
+        for item in self.items(file_notes):
             n_messages += 1
             is_single = item.span is None and item.data is None
         if not is_single:
-            notes.left_out += own.left_out
+            notes.left_out += file_notes.left_out
             return self, n_messages
-        notes.add(own)
+        notes.add(file_notes)
         return (self._replace(may_be_mbox=False, only_mail=False) if n_messages else None), n_messages
 
 
@@ -369,7 +369,7 @@ class SourcePart(NamedTuple):
 
     def _list_received(self, top: str, part: str, notes: Notes) -> list[str]:
         """The messages in a part of a Maildir, without trash and drafts, sorted."""
-        found: list[str] = []
+        names: list[str] = []
         for name in sorted(list_maildir_part(top, part, notes, self.tree or self.path)):
             flags = read_flags(name)
             if "T" in flags or "D" in flags:
@@ -377,8 +377,8 @@ class SourcePart(NamedTuple):
             elif self.skip_unread and (part == "new" or "S" not in flags):
                 notes.left_out[UNSEEN] += 1
             else:
-                found.append(name)
-        return found
+                names.append(name)
+        return names
 
 
 def look_at_file(path: str, notes: Notes) -> str | None:
@@ -456,13 +456,13 @@ def is_apple_store(top: str, name: str) -> bool:
 
 def list_maildir_part(top: str, part: str, notes: Notes, tree: str) -> list[str]:
     """The names of the messages in `cur` or `new`, in any state.  tree : see list_folder"""
-    found: list[str] = []
+    names: list[str] = []
     for name in list_folder(os.path.join(top, part), notes, tree)[1]:
         if name.startswith(_HIDDEN) or name.startswith(("dovecot", "cyrus")):
             notes.left_out[no_mail.NO_MAIL] += 1
         else:
-            found.append(name)
-    return found
+            names.append(name)
+    return names
 
 
 def read_flags(name: str) -> str:
@@ -474,7 +474,7 @@ def choose_messages(names: list[str], notes: Notes) -> list[str]:
     """The names of the files in a folder, which is no Maildir, that may be mail."""
     is_mh = ".mh_sequences" in names
     is_cyrus = any(name in _CYRUS_FILES for name in names)
-    found: list[str] = []
+    chosen: list[str] = []
     for name in names:
         if name.startswith(",") and _is_number(name[1:]):
             notes.left_out[no_mail.DELETED] += 1
@@ -485,8 +485,8 @@ def choose_messages(names: list[str], notes: Notes) -> list[str]:
         elif is_mh and not _is_number(name):
             notes.left_out[NO_MH_MESSAGE] += 1
         else:
-            found.append(name)
-    return found
+            chosen.append(name)
+    return chosen
 
 
 def _is_number(name: str) -> bool:

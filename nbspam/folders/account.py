@@ -112,7 +112,7 @@ def _parse_account(path: str, name: str, table: Any) -> Account:
     try:
         account = Account(name, **table)
     except TypeError as error:
-        allowed = [one.name for one in fields(Account)][1:]
+        allowed = [setting.name for setting in fields(Account)][1:]
         why = str(error).replace("Account.__init__() ", "")
         raise BadDataError(where, why, slug="imap-config", allowed=allowed) from None
     for key, value in table.items():
@@ -173,7 +173,7 @@ class ImapMailbox:
 
     def folders(self) -> dict[str, str]:
         """As Mailbox; folders whose use the server names come first."""
-        found: dict[str, str] = {}
+        kinds: dict[str, str] = {}
         named: dict[str, str] = {self.account.junk: JUNK} if self.account.junk else {}
         with self._guard():
             for flags, _, name in self.ask("list_folders"):
@@ -181,10 +181,10 @@ class ImapMailbox:
                     raise TypeError("a folder has no name")
                 words = {flag.lower() for flag in flags}
                 if not words & _NO_MAIL:
-                    found[name] = recognise(name)
+                    kinds[name] = recognise(name)
                     for word in words & _USES.keys():
                         named.setdefault(name, _USES[word])
-        return named | found | named
+        return named | kinds | named
 
     def junk(self) -> str:
         """The folder for spam: that of the account, of the server, or the first with such a name."""
@@ -235,20 +235,20 @@ class ImapMailbox:
 
     def unread(self, after: int) -> list[int]:
         """Unread messages of the open folder that came after the message `after`."""
-        found = self.search("UID", f"{after + 1}:*", "UNSEEN", "UNDELETED", "UNKEYWORD", "$NotJunk")
-        return sorted(uid for uid in found if uid > after)
+        uids = self.search("UID", f"{after + 1}:*", "UNSEEN", "UNDELETED", "UNKEYWORD", "$NotJunk")
+        return sorted(uid for uid in uids if uid > after)
 
     def fetch(self, uids: Sequence[Uid]) -> dict[Uid, bytes]:
         """As Mailbox; unread messages stay unread."""
-        found: dict[Uid, bytes] = {}
+        bodies: dict[Uid, bytes] = {}
         with self._guard():
             for uid, values in self._fetch(uids, BODIES_AT_ONCE, f"BODY.PEEK[]<0.{MAX_READ_BYTES}>"):
                 data = values.get(b"BODY[]<0>") or values.get(b"BODY[]")  # nothing of a message that has gone
                 if data and type(data) is not bytes:
                     raise TypeError("the text of a message is not text")
                 if data:
-                    found[uid] = data[:MAX_READ_BYTES]
-        return found
+                    bodies[uid] = data[:MAX_READ_BYTES]
+        return bodies
 
     def _fetch(self, uids: Sequence[Uid], at_once: int, *wanted: str) -> Iterator[tuple[Uid, Any]]:
         """Each of these messages with what the server answers about it; some are asked for at a time."""
@@ -303,7 +303,7 @@ class ImapMailbox:
             why = "the folder is read-only, so nothing can be moved out of it"
             return NoInputError(where, why, "ask the administrator for the right to change it", READ_ONLY)
         said = str(error)[:MAX_SAID]
-        if any(isinstance(one, (IMAPClientAbortError, OSError)) for one in (error, error.__context__)):
+        if any(isinstance(cause, (IMAPClientAbortError, OSError)) for cause in (error, error.__context__)):
             return TryAgainError(where, f"the connection failed: {said}", "try again", "imap-connection")
         if not isinstance(error, IMAPClientError):
             why = f"the answer of the server is not IMAP: {type(error).__name__}: {said}"

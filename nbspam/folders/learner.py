@@ -140,7 +140,8 @@ class FolderMemory:
         """Write the file, whole or not at all."""
         if self._is_kept:
             filed = dict(list(self.filed.items())[-MAX_FILED:])
-            stored = {"filed": filed, "folders": {name: asdict(one) for name, one in self.folders.items()}}
+            folders = {name: asdict(folder) for name, folder in self.folders.items()}
+            stored = {"filed": filed, "folders": folders}
             with open_whole_file(self._path) as file:
                 file.write(json.dumps(stored).encode())
 

@@ -32,15 +32,15 @@ class Maildirs:
         self._paths: dict[Uid, str] = {}
         for top in map(os.path.realpath, tops):
             tree = walk_tree(top, self._notes)
-            found = [folder for folder in tree if is_maildir(list_folder(folder.path, Notes(), top)[0])]
-            if not found:
+            maildirs = [folder for folder in tree if is_maildir(list_folder(folder.path, Notes(), top)[0])]
+            if not maildirs:
                 why = "no Maildir in it"
                 remedy = f"name the folder with INBOX and Junk; for other kinds of mail: nbspam train {top}"
                 raise NoInputError(top, why, remedy, "source-empty")
-            for folder in found:
+            for folder in maildirs:
                 is_top = folder.path == top
-                own_kind = recognise(clean_name(os.path.basename(top))) if is_top else folder.kind
-                self._kinds[folder.path], self._trees[folder.path] = own_kind, top
+                kind = recognise(clean_name(os.path.basename(top))) if is_top else folder.kind
+                self._kinds[folder.path], self._trees[folder.path] = kind, top
 
     def folders(self) -> dict[str, str]:
         """As Mailbox."""
@@ -65,7 +65,7 @@ class Maildirs:
 
     def fetch(self, uids: Sequence[Uid]) -> dict[Uid, bytes]:
         """As Mailbox."""
-        found: dict[Uid, bytes] = {}
+        bodies: dict[Uid, bytes] = {}
         for uid in uids:
             path = self._paths[uid]
             try:
@@ -78,8 +78,8 @@ class Maildirs:
             if reason := explain_no_mail(data):
                 self.skipped.append((path, reason))
             else:
-                found[uid] = data
-        return found
+                bodies[uid] = data
+        return bodies
 
     def mark(self, uids: Sequence[Uid], label: str) -> None:
         """Nothing: a Maildir has no keywords that all programs know."""

@@ -47,7 +47,7 @@ class Scan:
             scanned = {uid: self._judge(judge, data, f"{folder}/{uid}") for uid, data in bodies.items()}
             for label in self._folders if not self._is_dry else ():
                 wanted = (self.how, label)
-                filed = [uid for uid, (how, found) in scanned.items() if (how, found.label) == wanted]
+                filed = [uid for uid, (how, verdict) in scanned.items() if (how, verdict.label) == wanted]
                 self._file(filed, label)
             unread = self._find_left([uid for uid in uids if uid not in bodies])
             known.scanned = min(unread) - 1 if unread else uids[-1]

@@ -128,8 +128,9 @@ class Block:
         totals = np.zeros(len(self), np.int64)
         for rows in self.slices():
             starts = self.starts[rows.start : rows.stop + 1]
-            some = slice(starts[0], starts[-1])
-            terms = self.keys[self.columns[some]] * (2 * self.counts[some] + 1)  # wraps at 64 bits, as meant
+            pairs = slice(starts[0], starts[-1])
+            odd_counts = 2 * self.counts[pairs] + 1
+            terms = self.keys[self.columns[pairs]] * odd_counts  # wraps at 64 bits, as meant
             sums = np.concatenate([np.zeros(1, np.int64), np.cumsum(terms)])
             totals[rows] = np.diff(sums[starts - starts[0]])
         if self.features.shape[1]:
@@ -142,8 +143,8 @@ class Block:
         occurrences = np.zeros_like(documents)
         labels = np.repeat(self.labels, np.diff(self.starts))
         for k in range(n_classes):
-            own = labels == k
-            columns, counts = self.columns[own], self.counts[own]
+            of_class = labels == k
+            columns, counts = self.columns[of_class], self.counts[of_class]
             documents[k] = np.bincount(columns, minlength=len(self.keys))
             occurrences[k] = np.bincount(columns, weights=counts, minlength=len(self.keys))
         messages = np.bincount(self.labels[self.labels >= 0], minlength=n_classes)
@@ -220,14 +221,14 @@ class BlockBuilder:
     def _new_tokens(self, columns: NDArray[np.int32], views: NDArray[np.uint8]) -> Lexicon:
         """columns, views : of the tokens of the block"""
         first, n = self._first, self.distinct() - self._first
-        own = np.zeros(n, np.uint8)
+        new_views = np.zeros(n, np.uint8)
         is_new = columns >= first
-        own[columns[is_new] - first] = views[is_new]
+        new_views[columns[is_new] - first] = views[is_new]
         texts = "\n".join([*islice(reversed(self._numbers), n)][::-1]).encode("utf-8", "replace")
         keys = np.frombuffer(digest_tokens(split_texts(texts, n)), "<i8")[::2].astype(np.int64)
         keys[keys == NOTAWORD_KEY] = 1
         self._first = self.distinct()
-        return Lexicon(keys, own, texts, get_native_id(), first)
+        return Lexicon(keys, new_views, texts, get_native_id(), first)
 
 
 def merge_blocks(blocks: list[Block]) -> Block:
@@ -318,18 +319,18 @@ def limit_to_words(block: Block, words: Ints) -> Block:
 
 def sort_by_time(dates: Floats) -> Ints:
     """Rows by date; an undated message keeps its place after the one read before it."""
-    known = ~np.isnan(dates)
-    if not known.any():
+    dated = ~np.isnan(dates)
+    if not dated.any():
         return np.arange(len(dates))
-    filled = dates[np.maximum.accumulate(np.where(known, np.arange(len(dates)), 0))]
+    filled = dates[np.maximum.accumulate(np.where(dated, np.arange(len(dates)), 0))]
     filled[np.isnan(filled)] = -np.inf
     return np.argsort(filled, kind="stable")
 
 
 def is_dated(dates: Floats) -> bool:
     """True if enough dates are known, and not all the same, for time order to mean something."""
-    known = dates[~np.isnan(dates)]
-    return bool((known[1:] != known[:1]).any()) and bool(np.isnan(dates).mean() <= 1 - DATED_SHARE)
+    datings = dates[~np.isnan(dates)]
+    return bool((datings[1:] != datings[:1]).any()) and bool(np.isnan(dates).mean() <= 1 - DATED_SHARE)
 
 
 def choose_rows(blocks: Sequence[Block], n: int, messages: Ints) -> list[Ints]:

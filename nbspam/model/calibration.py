@@ -164,8 +164,8 @@ class Learner:
             return
         self._drift(1.0 - _DRIFT / (counted + 1 + _DRIFT_DELAY))
         z = scores(self.weights, evidence, common)
-        own, other = design(evidence, common, label), design(evidence, common, rival)
-        x = [a - b for a, b in zip(own, other, strict=True)]
+        true_row, rival_row = design(evidence, common, label), design(evidence, common, rival)
+        x = [a - b for a, b in zip(true_row, rival_row, strict=True)]
         self._step(x, 1.0 / (1.0 + exp(min(z[label] - z[rival], 700.0))))
 
     def _drift(self, kept: float) -> None:

@@ -153,9 +153,9 @@ def take_columns(counts: NDArray[Any], places: NDArray[Any]) -> NDArray[Any]:
     """Some columns of counts, the last axis; 0 at place -1."""
     if not counts.shape[-1]:
         return np.zeros((*counts.shape[:-1], len(places)), counts.dtype)
-    found = counts.take(places, axis=-1, mode="clip")
-    found[..., places < 0] = 0
-    return found
+    columns = counts.take(places, axis=-1, mode="clip")
+    columns[..., places < 0] = 0
+    return columns
 
 
 def merge_counts(parts: Sequence[Counts]) -> Counts:
@@ -225,14 +225,14 @@ def take_texts(texts: bytes, places: Ints) -> bytes:
     characters = np.frombuffer(texts + b"\n", np.uint8)
     ends = np.flatnonzero(characters == LINE_FEED) + 1
     begins = np.concatenate([np.zeros(1, np.int64), ends[:-1]])
-    found = []
+    slices = []
     for first in range(0, len(places), SLICE_TEXTS):
-        some = places[first : first + SLICE_TEXTS]
-        lengths = ends[some] - begins[some]
+        numbers = places[first : first + SLICE_TEXTS]
+        lengths = ends[numbers] - begins[numbers]
         goes_to = np.cumsum(lengths) - lengths
-        source = np.repeat(begins[some] - goes_to, lengths) + np.arange(lengths.sum())
-        found.append(characters[source].tobytes())
-    return b"".join(found)[:-1]
+        source = np.repeat(begins[numbers] - goes_to, lengths) + np.arange(lengths.sum())
+        slices.append(characters[source].tobytes())
+    return b"".join(slices)[:-1]
 
 
 class MemoryModel:

@@ -117,8 +117,8 @@ def dirichlet_variances(parameters: ArrayLike, coefficients: ArrayLike, totals: 
     used = c != 0
     if not used.any():
         return np.zeros(len(totals))
-    found = c[used] ** 2 @ trigamma(a[used]) - c.sum() ** 2 * trigamma(totals)
-    return np.asarray(np.maximum(found, 0.0))
+    variances = c[used] ** 2 @ trigamma(a[used]) - c.sum() ** 2 * trigamma(totals)
+    return np.asarray(np.maximum(variances, 0.0))
 
 
 def log_odds_interval(scorer: Scorer, scored: Scored, positive: int) -> CredibleInterval | None:
@@ -132,8 +132,8 @@ def log_odds_interval(scorer: Scorer, scored: Scored, positive: int) -> Credible
         return None
     rest = rest_weights(scored.scores, positive)
     gradient = [1.0 if k == positive else -share for k, share in enumerate(rest)]  # of the log-odds
-    variances = word_variances(scorer, scored.parts).tolist()
-    total = sqrt(sum(slope * slope * one for slope, one in zip(gradient, variances, strict=True) if slope))
+    pairs = zip(gradient, word_variances(scorer, scored.parts).tolist(), strict=True)
+    total = sqrt(sum(slope * slope * variance for slope, variance in pairs if slope))
     if covariance := scorer.model.covariance():
         x = np.array(design(scored.evidence, scored.common, positive))
         for k, share in enumerate(rest):

@@ -88,7 +88,7 @@ class FeatureScorer:
     def facts(self, measured: Sequence[float | None]) -> list[FeatureFacts]:
         """Each feature that is not missing, in the model's order."""
         values = arrange(self.names, measured)
-        counts, law, found = self.counts, self.law, []
+        counts, law, features = self.counts, self.law, []
         for f, cell in enumerate(counts.cells(values)[0].tolist()):
             if cell < 0:
                 continue
@@ -98,8 +98,8 @@ class FeatureScorer:
             else:
                 around = make_bins(counts.edges[f])[cell - int(counts.starts[f])]
                 facts = {"phi": np.exp(law.log_phi[cell]).tolist()}
-            found.append(FeatureFacts(self.names[f], float(values[0, f]), around, facts))
-        return found
+            features.append(FeatureFacts(self.names[f], float(values[0, f]), around, facts))
+        return features
 
 
 def arrange(names: Sequence[str], measured: Sequence[float | None] | Floats) -> Floats:
@@ -145,7 +145,7 @@ def parse_edges(texts: Sequence[str], event_model: str) -> dict[str, list[float]
     Values below 1000, from 1000 to below 5000, and from 5000 are then three bins.
     event_model : of NUMERIC_MODELS; aode allows fewer bins
     """
-    found: dict[str, list[float]] = {}
+    edges_of: dict[str, list[float]] = {}
     for text in texts:
         name, _, numbers = text.partition("=")
         try:
@@ -157,5 +157,5 @@ def parse_edges(texts: Sequence[str], event_model: str) -> dict[str, list[float]
             why, remedy = "is not a numeric feature with ascending numbers", "for example: size=1000,5000"
             raise UsageError(text, why, remedy, "edges", option="edges")
         check_bins(len(edges) + 1, event_model == "aode")
-        found[name] = edges
-    return found
+        edges_of[name] = edges
+    return edges_of

@@ -57,7 +57,7 @@ def learn_edges(features: Floats, bins: int, binning: str = "frequency") -> list
     check_bins(bins)
     if binning not in BINNINGS:
         raise UsageError(binning, "no such way to bin", slug="bins", option="binning", allowed=BINNINGS)
-    found = []
+    learned = []
     for column in clamp(features).T:
         values = np.sort(column[~np.isnan(column)]).tolist() or [0.0]
         low, high = values[0], values[-1]
@@ -65,8 +65,8 @@ def learn_edges(features: Floats, bins: int, binning: str = "frequency") -> list
             candidates = [low + (high - low) * (i / bins) for i in range(1, bins)]
         else:
             candidates = [values[i * len(values) // bins] for i in range(1, bins)]
-        found.append(sorted({edge for edge in candidates if low < edge <= high}))
-    return found
+        learned.append(sorted({edge for edge in candidates if low < edge <= high}))
+    return learned
 
 
 class FeatureStatistics:
@@ -109,11 +109,11 @@ class FeatureStatistics:
         table = np.zeros((len(values), n_cells + 1))  # 1 where a message is in a cell; -1 is the last column
         np.put_along_axis(table, self.cells(values), 1.0, axis=1)
         for k in range(len(self.bins)):
-            own = table[labels == k, :n_cells]
+            of_class = table[labels == k, :n_cells]
             self.moments[k] += sign * _moments(values[labels == k])
-            self.bins[k] += sign * own.sum(axis=0).astype(np.int64)
+            self.bins[k] += sign * of_class.sum(axis=0).astype(np.int64)
             if self.pairs is not None:
-                self.pairs[k] += sign * (own.T @ own).astype(np.int64)
+                self.pairs[k] += sign * (of_class.T @ of_class).astype(np.int64)
 
     def of_feature(self, k: int, f: int) -> NDArray[Any]:
         """The counts of the bins of one feature in one class."""
@@ -155,9 +155,9 @@ def count_features(
 
 def _moments(values: Floats) -> NDArray[Any]:
     """Python integers (n_features, 3): n, sum and sum of squares in quanta, exact: squares pass 64 bits."""
-    known = ~np.isnan(values)
-    quanta = np.rint(np.where(known, values, 0.0) * QUANTA).astype(np.int64).astype(object)
-    return np.stack([known.sum(axis=0), quanta.sum(axis=0), (quanta * quanta).sum(axis=0)], axis=1)
+    is_given = ~np.isnan(values)
+    quanta = np.rint(np.where(is_given, values, 0.0) * QUANTA).astype(np.int64).astype(object)
+    return np.stack([is_given.sum(axis=0), quanta.sum(axis=0), (quanta * quanta).sum(axis=0)], axis=1)
 
 
 class NumericLaw:

@@ -96,16 +96,16 @@ class Scored:
 
         The other parts are the same for many messages.
         """
-        found = [one for one in self.contributions(positive) if one[0].kind in CLUE_KINDS]
-        return sorted(found, key=lambda one: (-abs(inf if one[1] is None else one[1]), one[0].text))
+        clues = [clue for clue in self.contributions(positive) if clue[0].kind in CLUE_KINDS]
+        return sorted(clues, key=lambda clue: (-abs(inf if clue[1] is None else clue[1]), clue[0].text))
 
 
 def _subtract_rest(values: list[float], positive: int, weights: list[float]) -> float | None:
     """One value minus the weighted sum of the others; None where both are -inf."""
     rest = [weight * value for weight, value in zip(weights, values, strict=True) if weight]
     other = -inf if -inf in rest else fsum(rest)
-    own = values[positive]
-    return None if own == other == -inf else own - other
+    target = values[positive]
+    return None if target == other == -inf else target - other
 
 
 def log_posteriors(log_joint: Sequence[float]) -> list[float] | None:
@@ -166,15 +166,15 @@ def parse_prior(text: str) -> Prior:
         return text.lower()
     pairs = [item.rpartition("=") for item in text.split(",")]
     try:
-        given = {name.strip(): float(number) for name, _, number in pairs}
+        shares = {name.strip(): float(number) for name, _, number in pairs}
     except ValueError:
-        given = {}
-    if not given or "" in given or not all(0 <= number <= 1 for number in given.values()):
+        shares = {}
+    if not shares or "" in shares or not all(0 <= number <= 1 for number in shares.values()):
         raise _error(text, "it is neither a named prior nor a probability from 0 to 1 for each class")
-    total = sum(given.values())
+    total = sum(shares.values())
     if abs(total - 1) > SUM_TOLERANCE:
         raise _error(text, f"the probabilities sum to {total:.6g}, not to 1")
-    return given
+    return shares
 
 
 def log_priors(

@@ -133,8 +133,8 @@ class Scorer:
         """The sum of the textbook."""
         features, prior = [], [ScorePart("prior", self.settings.prior, -1, list(self.log_prior))]
         if self.features is not None:
-            found = self.features.contributions(counted.features)
-            features = [ScorePart("feature", text, -1, values) for text, values in found]
+            contributions = self.features.contributions(counted.features)
+            features = [ScorePart("feature", text, -1, values) for text, values in contributions]
         if self.settings.features == "numeric":
             parts = [*features, *prior]
         else:
@@ -150,18 +150,18 @@ class Scorer:
         evidence: list[list[float]] = [[] for _ in self._laws]
         unknown: list[float] = []
         for view, tokens in enumerate(counted.tokens[: len(VIEWS)]):
-            known: list[KnownWord] = []
+            words: list[KnownWord] = []
             for key, (text, times) in tokens.items():
                 counts = rows.get(key, ())
                 if any(counts):
-                    known.append((counts[::2], text, times, counts))
-            share = 1.0 - len(known) / len(tokens) if tokens else 0.0
+                    words.append((counts[::2], text, times, counts))
+            share = 1.0 - len(words) / len(tokens) if tokens else 0.0
             familiarity = 1.0 - share ** DILUTION[view] if self.settings.diluted else 1.0
             unknown.append(share)
-            found: dict[str, ScorePart] = {}
+            parts_by_text: dict[str, ScorePart] = {}
             for row in range(view, len(self._laws), len(VIEWS)):
-                evidence[row] = self._mean(row, view, known, familiarity, found)
-            parts.extend(found.values())
+                evidence[row] = self._mean(row, view, words, familiarity, parts_by_text)
+            parts.extend(parts_by_text.values())
         if self.settings.measures:
             parts.extend(self._add_measures(counted.tokens[MEASURES_VIEW], rows, evidence))
         parts.extend(self._fixed_parts(unknown))
@@ -175,24 +175,25 @@ class Scorer:
         return [sum(part.values[k] for part in parts) for k in range(len(self.log_prior))]
 
     def _mean(
-        self, row: int, view: int, known: list[KnownWord], familiarity: float, parts: dict[str, ScorePart]
+        self, row: int, view: int, words: list[KnownWord], familiarity: float, parts: dict[str, ScorePart]
     ) -> list[float]:
         """A row of evidence, nats by class: the mean of the informative words of a view.
 
-        known       : the words of the view that the model met, in the order of the message
+        words       : the words of the view that the model met, in the order of the message
         familiarity : what the mean is multiplied by;  parts : text -> what a word adds, with this row added
         SHRINKAGE scales down a mean of few words.  Each word of a capped view is scaled alike, so that
         `explain` still adds up.
         """
         law = self._laws[row]
-        found = [(word, damp_times(word[2]), weights) for word, weights in law.informative(known)]
-        sums = [sum([n * weights[k] for _, n, weights in found]) for k in range(len(self.model.classes))]
-        share = familiarity / (sum([n for _, n, _ in found]) + SHRINKAGE)
+        informative = [(word, damp_times(word[2]), weights) for word, weights in law.informative(words)]
+        n_classes = len(self.model.classes)
+        sums = [sum([n * weights[k] for _, n, weights in informative]) for k in range(n_classes)]
+        share = familiarity / (sum([n for _, n, _ in informative]) + SHRINKAGE)
         ham_cap = self.settings.ham_cap
         if share * sums[1] < -ham_cap:
             share = ham_cap / -sums[1]
         scale = self.weights[row] * share  # what a nat of a word's weight adds, counted once
-        for (_, text, times, counts), n, weights in found:
+        for (_, text, times, counts), n, weights in informative:
             values = [n * scale * value for value in weights]
             part = parts.get(text)
             if part is None:
@@ -209,11 +210,11 @@ class Scorer:
         tokens : those of the measures, some may be missing
         """
         messages = count_measured(self.model.documents[MEASURES_VIEW])
-        found = {find_measure(text): (text, rows.get(key)) for key, (text, _) in tokens.items()}
+        measured = {find_measure(text): (text, rows.get(key)) for key, (text, _) in tokens.items()}
         parts: list[ScorePart] = []
         for name in MEASURE_NAMES:
             weight = self.weights[len(evidence)]
-            text, counts = found.get(name, (name, None))
+            text, counts = measured.get(name, (name, None))
             values = [0.0] * len(messages)
             if counts and any(counts):
                 values = measure_evidence(counts[::2], messages, N_BINS[name])
@@ -278,20 +279,20 @@ def word_parts(words: WordLaw, counted: KeyedTokens, rows: CountsByKey) -> list[
 
     All words that the model does not know are one NOTAWORD.
     """
-    found: list[tuple[str, int, int, TokenCounts]] = []
+    known_words: list[tuple[str, int, int, TokenCounts]] = []
     outside = 0
     for view, tokens in enumerate(counted.tokens[: len(TEXTBOOK_VIEWS)]):
         for key, (text, times) in tokens.items():
             if key in rows:
-                found.append((text, view, times, rows[key]))
+                known_words.append((text, view, times, rows[key]))
             else:
                 outside += times
     if outside:
         nothing = (0,) * (2 * words.n_classes)
-        found.append((NOTAWORD, NOTAWORD_VIEW, outside, rows.get(NOTAWORD_KEY, nothing)))
+        known_words.append((NOTAWORD, NOTAWORD_VIEW, outside, rows.get(NOTAWORD_KEY, nothing)))
     parts = [
         ScorePart("token", text, view, words.token(counts[::2], counts[1::2], times), counts, times)
-        for text, view, times, counts in found
+        for text, view, times, counts in known_words
     ]
     ruled_out = words.ruled_out(part.counts[::2] for part in parts)
     parts.append(ScorePart("base", words.event_model, -1, list(words.base)))
@@ -352,17 +353,17 @@ class ViewEvidence:
 
     def informative(self, words: list[KnownWord]) -> list[tuple[KnownWord, list[float]]]:
         """The informative ones of some tokens, with their weights by class."""
-        found = []
+        weighed = []
         for word in words:
             spread, weights = self.weigh(word[0])
             if spread > self._floor:
-                found.append((spread, word, weights))
-        strong = [(word, weights) for spread, word, weights in found if spread > self._threshold]
+                weighed.append((spread, word, weights))
+        strong = [(word, weights) for spread, word, weights in weighed if spread > self._threshold]
         if len(strong) >= self._at_least:
             return strong
-        spreads = sorted([spread for spread, _, _ in found], reverse=True)
+        spreads = sorted([spread for spread, _, _ in weighed], reverse=True)
         last = spreads[min(len(spreads), self._at_least) - 1] - SAME_SPREAD if spreads else 0.0
-        return [(word, weights) for spread, word, weights in found if spread >= last]
+        return [(word, weights) for spread, word, weights in weighed if spread >= last]
 
 
 class Usual:
@@ -399,12 +400,12 @@ def _part(value: float, usual: float) -> float:
 
 def find_same_text(signature: Collection[int], rows: CountsByKey, n_classes: int) -> list[list[int]]:
     """By class, the keys of a signature that messages of that class have, and of no other."""
-    found: list[list[int]] = [[] for _ in range(n_classes)]
+    keys: list[list[int]] = [[] for _ in range(n_classes)]
     for key in signature:
         classes = [k for k, n in enumerate(rows.get(key, ())[::2]) if n]
         if len(classes) == 1:
-            found[classes[0]].append(key)
-    return found
+            keys[classes[0]].append(key)
+    return keys
 
 
 def weigh_same_text(shared: Sequence[int], n_tokens: int, capped: bool) -> list[float]:

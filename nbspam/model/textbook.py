@@ -122,7 +122,7 @@ class WordRows:
         table = np.array([law(counts) for counts in tuples], np.float64)
         at_words = places[self._columns]
         weights = [of_class[at_words] * times for of_class in table.T]
-        return np.stack([np.bincount(self._rows, one, self._n_rows) for one in weights], axis=1)
+        return np.stack([np.bincount(self._rows, of_class, self._n_rows) for of_class in weights], axis=1)
 
 
 def find_distinct(counts: Ints) -> tuple[list[list[int]], Ints]:
@@ -156,10 +156,10 @@ def choose_alpha(model: TextbookModel, sample: Block) -> float:
 
 def _judge_averaged(model: TextbookModel, seen: list[ScoredRows], alpha: float) -> float:
     settings = model.settings.replaced(alpha=alpha)
-    found = join_evidence([compute_evidence(one, settings) for one in seen])
+    evidence = join_evidence([compute_evidence(rows, settings) for rows in seen])
     shift = prior_shift(settings, model.counts.messages.tolist(), model.classes)
-    joint = score_evidence(fit(found)[0], found) + shift
-    return log_loss(joint, found.labels)
+    joint = score_evidence(fit(evidence)[0], evidence) + shift
+    return log_loss(joint, evidence.labels)
 
 
 Fold = tuple[TextbookModel, Block, WordRows]  # the model of all others, and the messages
@@ -167,7 +167,7 @@ Fold = tuple[TextbookModel, Block, WordRows]  # the model of all others, and the
 
 def _folds(model: TextbookModel, sample: Block) -> list[Fold]:
     """The messages of a sample in parts; copies of a message are in one part."""
-    found = []
+    folds = []
     part = np.unique(sample.digests(), return_inverse=True)[1] % FOLDS
     for number in range(FOLDS):
         judged = select_rows(sample, np.flatnonzero(part == number))
@@ -177,8 +177,8 @@ def _folds(model: TextbookModel, sample: Block) -> list[Fold]:
         if features:
             features.add(judged.features, judged.labels, -1)
         others = model._replace(counts=counts, features=features)
-        found.append((others, judged, WordRows(counts, judged)))
-    return found
+        folds.append((others, judged, WordRows(counts, judged)))
+    return folds
 
 
 def _judge_textbook(folds: list[Fold], alpha: float) -> float:
@@ -196,9 +196,9 @@ def log_loss(joint: Floats, labels: NDArray[Any]) -> float:
     joint : float64 (n_messages, n_classes)
     A message whose class is ruled out does not count: no lambda could help it.
     """
-    own = joint[np.arange(len(labels)), labels]
-    some = np.isfinite(own)
-    losses = np.logaddexp.reduce(joint[some], axis=1) - own[some]
+    true_joint = joint[np.arange(len(labels)), labels]
+    possible = np.isfinite(true_joint)
+    losses = np.logaddexp.reduce(joint[possible], axis=1) - true_joint[possible]
     return float(losses.sum() / max(len(losses), 1))
 
 

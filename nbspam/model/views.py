@@ -74,8 +74,8 @@ class Evidence(NamedTuple):
 
     def take(self, rows: slice | NDArray[Any]) -> Evidence:
         """Some of the rows."""
-        some = self.evidence[rows], self.common[rows], self.same_text[rows]
-        return Evidence(*some, self.labels[rows], self.kinds)
+        arrays = self.evidence[rows], self.common[rows], self.same_text[rows]
+        return Evidence(*arrays, self.labels[rows], self.kinds)
 
 
 def as_counted(block: Block, counts: Counts) -> ScoredRows:
@@ -203,9 +203,9 @@ def count_by_view(block: Block, pairs: NDArray[np.bool_]) -> Floats:
     lengths = np.zeros((len(block), N_VIEWS))
     for chosen in block.slices():
         starts = block.starts[chosen.start : chosen.stop + 1]
-        some = slice(starts[0], starts[-1])
+        span = slice(starts[0], starts[-1])
         rows = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
-        cells = (rows * N_VIEWS + block.views.take(block.columns[some]))[pairs[some]]
+        cells = (rows * N_VIEWS + block.views.take(block.columns[span]))[pairs[span]]
         lengths[chosen] = np.bincount(cells, minlength=(len(starts) - 1) * N_VIEWS).reshape(-1, N_VIEWS)
     return lengths
 
@@ -214,13 +214,13 @@ def compute_evidence(seen: ScoredRows, settings: Settings) -> Evidence:
     """What the calibration sees of every row; the law is nbspam.model.scorer.  settings : see Settings.of"""
     block, n_classes = seen.block, len(seen.pairs)
     arrays = zip(*[_Slice(seen, rows, settings).results() for rows in block.slices()], strict=True)
-    evidence, unknown, measures = (np.concatenate(one) for one in arrays)
+    evidence, unknown, measures = (np.concatenate(slices) for slices in arrays)
     if settings.diluted:
         evidence *= (1.0 - unknown**DILUTION)[:, None, :, None]
     np.maximum(evidence[..., 1], -settings.ham_cap, out=evidence[..., 1])
-    found = np.concatenate([evidence.reshape(len(block), -1, n_classes), measures], axis=1)
+    rows_of_evidence = np.concatenate([evidence.reshape(len(block), -1, n_classes), measures], axis=1)
     same_text = _weigh_same_texts(seen, settings)
-    return Evidence(found, unknown, same_text, block.labels.astype(np.int64), settings.kinds)
+    return Evidence(rows_of_evidence, unknown, same_text, block.labels.astype(np.int64), settings.kinds)
 
 
 def _weigh_same_texts(seen: ScoredRows, settings: Settings) -> Floats:
@@ -232,10 +232,10 @@ def _weigh_same_texts(seen: ScoredRows, settings: Settings) -> Floats:
     is_met &= is_met.sum(axis=0) == 1
     shared = np.stack([np.bincount(rows, row, len(block)) for row in is_met], axis=1).astype(int)
     n_tokens = np.bincount(rows, minlength=len(block))
-    found = np.zeros((len(block), n_classes))
+    nats = np.zeros((len(block), n_classes))
     for row in np.flatnonzero(shared.any(axis=1)).tolist():
-        found[row] = weigh_same_text(shared[row].tolist(), int(n_tokens[row]), settings.capped)
-    return found
+        nats[row] = weigh_same_text(shared[row].tolist(), int(n_tokens[row]), settings.capped)
+    return nats
 
 
 def log_counts(counts: NDArray[np.int32], pseudo: float) -> Floats:
@@ -302,7 +302,7 @@ class _Slice:
         chosen = self._informative(spreads)
         cells, times = self._cells.take(chosen), _TIMES.take(self._times.take(chosen), mode="clip")
         divisors = self._by_view(cells, times) + SHRINKAGE
-        sums = [self._by_view(cells, times * one.take(chosen)) for one in weights]
+        sums = [self._by_view(cells, times * of_class.take(chosen)) for of_class in weights]
         return np.stack(sums, axis=2) / divisors[:, :, None]
 
     def _informative(self, spreads: Floats) -> Ints:
@@ -330,7 +330,7 @@ class _Slice:
         """float64 (n_rows, n_measures, n_classes), nats, class 0 is 0; 0 where a row has no known bin."""
         if not self._settings.measures:
             return np.zeros((self._n_rows, 0, len(self._counts)))
-        found = np.zeros((self._n_rows, len(MEASURE_NAMES), len(self._counts)))
+        evidence = np.zeros((self._n_rows, len(MEASURE_NAMES), len(self._counts)))
         pairs = np.flatnonzero(self._views == MEASURES_VIEW)
         keys = self._keys[self._columns[pairs]].tolist()
         which = np.array([_MEASURE_OF.get(key, -1) for key in keys], np.int64)
@@ -340,8 +340,8 @@ class _Slice:
         messages = self._totals[:, MEASURES_VIEW, rows] / len(MEASURE_NAMES)
         logs = log_counts(self._counts[:, pairs], MEASURE_ALPHA)
         logs -= np.log(messages + MEASURE_ALPHA * _BINS[which])
-        found[rows, which] = (logs - logs[0]).T
-        return found
+        evidence[rows, which] = (logs - logs[0]).T
+        return evidence
 
 
 _MEASURE_OF = {key: place for place, name in enumerate(MEASURE_NAMES) for key in hash_tokens(list_bins(name))}

@@ -44,8 +44,8 @@ class ClassSums(NamedTuple):
 
 def word_totals(by_view: Sequence[ByClass]) -> list[float]:
     """Sums over the views of the textbook and NOTAWORD, by class.  by_view : numbers [view][class]"""
-    known = (*by_view[: len(TEXTBOOK_VIEWS)], by_view[NOTAWORD_VIEW])
-    return [sum(column) for column in zip(*known, strict=True)]
+    scored_views = (*by_view[: len(TEXTBOOK_VIEWS)], by_view[NOTAWORD_VIEW])
+    return [sum(column) for column in zip(*scored_views, strict=True)]
 
 
 def vocabulary_size(words: Sequence[int]) -> int:
@@ -53,13 +53,13 @@ def vocabulary_size(words: Sequence[int]) -> int:
     return sum(words[: len(TEXTBOOK_VIEWS)]) + max(words[NOTAWORD_VIEW], 1)
 
 
-def parse_alpha(given: float | str, others: str = "") -> float:
+def parse_alpha(value: float | str, others: str = "") -> float:
     """lambda as a float; UsageError unless it is 0 or within the ALPHA_RANGE.
 
     others : what else is allowed where the user gives it
     """
     try:
-        alpha = float(given)
+        alpha = float(value)
     except ValueError:
         alpha = inf
     low, high = ALPHA_RANGE
@@ -67,7 +67,7 @@ def parse_alpha(given: float | str, others: str = "") -> float:
         return alpha
     why = f"is neither 0 nor a number from {low:g} to {high:g}"
     remedy = "use a number, for example 1 (Laplace)"
-    raise UsageError(str(given), why, remedy + others, "alpha", option="alpha")
+    raise UsageError(str(value), why, remedy + others, "alpha", option="alpha")
 
 
 def make_word_law(event_model: str, totals: ClassSums, alpha: float, normalise: bool = False) -> WordLaw:
@@ -187,8 +187,8 @@ class ComplementLaw(WordLaw):
         size, every = totals.vocabulary_size, sum(totals.occurrences)
         self._log_totals = [log_or_minus_inf(every - n + alpha * size) for n in totals.occurrences]
         self._sums: list[float] = []  # by class, of log theta over the vocabulary; empty: not normalised
-        for k, some in enumerate(totals.histogram("complement") if normalise else ()):
-            sums = (words * self._log_theta(count, k) for count, words in add_zero_count(some, size))
+        for k, histogram in enumerate(totals.histogram("complement") if normalise else ()):
+            sums = (words * self._log_theta(count, k) for count, words in add_zero_count(histogram, size))
             self._sums.append(fsum(sums))
 
     def _log_theta(self, count: float, k: int) -> float:
