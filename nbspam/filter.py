@@ -106,8 +106,9 @@ class Filter:
     def learn(self, message: Given, label: str) -> str:
         """Count the message as `label` in the model, in one transaction.
 
-        Returns 'learned', 'moved' (it was counted as another class), 'already learned', or 'learned in
-        another form' (as another class and with another header, so that it cannot be moved).
+        Returns 'learned', 'moved' (it was counted as another class), 'already learned', 'is in the shared
+        model' (the base of an overlay counts it so), or 'learned in another form' (as another class and with
+        another header, so that it cannot be moved).
         """
         from nbspam.learning.learn import learn_message
 
@@ -118,7 +119,8 @@ class Filter:
     def unlearn(self, message: Given) -> str:
         """Take one counting of the message out again.
 
-        Returns 'forgotten', 'was never learned', or 'learned in another form', which still counts.
+        Returns 'forgotten', 'was never learned', or what still counts: 'learned in another form', or 'is in
+        the shared model' (the base of an overlay, which keeps it).
         """
         from nbspam.learning.learn import unlearn_message
 

@@ -48,7 +48,8 @@ def say(text: str, quiet: bool = False) -> None:
 
 def done_text(done: dict[str, int]) -> str:
     """The line `3 messages: 2 learned, 1 moved.`  done : result -> how many messages"""
-    counts = ", ".join([f"{count:,} {result.removeprefix('was ')}" for result, count in done.items()])
+    verbs = {result: result.removeprefix("was ").removeprefix("is ") for result in done}
+    counts = ", ".join([f"{count:,} {verbs[result]}" for result, count in done.items()])
     return f"{amount(sum(done.values()), 'message')}{': ' + counts if counts else ''}."
 
 

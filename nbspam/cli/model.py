@@ -157,9 +157,7 @@ def rebase_command(models: tuple[str, ...], model: str, start: str, quiet: bool)
 
     Without --start: what is now at the path of their base.
 
-    What they have learned stays.  A message of the old base that they have unlearned stays unlearned if the
-    new base has learned it, too.  If not, that is forgotten, and stdout names the message: its class, the
-    command that had unlearned it, its subject, and the model.  A model that has the base stays as it is.
+    What they have learned stays, and the calibration gets what their lessons had changed.
 
     \b
     Example:
@@ -171,9 +169,7 @@ def rebase_command(models: tuple[str, ...], model: str, start: str, quiet: bool)
     status = 0
     for path in models or (model,):
         try:
-            for one in rebase(path, start):
-                fields = (one.label, one.source.replace("\t", " "), " ".join(one.subject))
-                write_text("\t".join(["not in the base", *map(plain, fields), plain(path)]) + "\n")
+            rebase(path, start)
         except NbspamError as error:
             sys.stderr.write(error_text(error))
             status = error.status

@@ -43,8 +43,9 @@ def learn_command(class_name: str, files: tuple[str, ...], **given: Any) -> int:
     """Learn messages as CLASS: correct a verdict, or add new mail.
 
     FILE is a message, a folder or a mailbox; without FILE, the message on stdin.  Writes one line for each
-    message to stdout: `learned`, `moved` (it was counted as another class), `already learned`, or `learned in
-    another form` (as another class, with another header; nothing has changed), a tab, and its name.
+    message to stdout, with a tab and its name: `learned`, `moved` (it was counted as another class), `already
+    learned`, `is in the shared model` (the one that yours began with, see --start; it counts there as CLASS),
+    or `learned in another form` (as another class, with another header).  The last three change nothing.
     Messages are learned in batches: if the command is stopped, every written line is done.
     If other programs write to the model, it waits for its turn; after 60 seconds it ends with 75.
 
@@ -66,7 +67,8 @@ def unlearn_command(files: tuple[str, ...], **given: Any) -> int:
     """Unlearn messages of any class; the calibration keeps what it has learned.
 
     The counts are then exactly as before.  Writes one line for each message to stdout: `forgotten`,
-    `was never learned` or `learned in another form` (see learn; it still counts), a tab, and its name.
+    `was never learned`, `is in the shared model` or `learned in another form` (see learn; it still counts), a
+    tab, and its name.
 
     \b
     Example:

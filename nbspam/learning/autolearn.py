@@ -79,7 +79,7 @@ def _learn(path: str, start: str, label: str, data: bytes, source: str) -> bool:
         with open_model(start) as model:
             if not _may_learn_verdict(model, read_counted(data, model)):
                 return False  # the user goes on with the shared model
-        from nbspam.store.rebase import start_model  # once in a model's life
+        from nbspam.store.overlay import start_model  # once in a model's life
 
         start_model(start, path)
     return learn_verdict(path, label, data, source)
@@ -109,7 +109,8 @@ def _may_learn_verdict(model: Model, message: KeyedTokens) -> bool:
     """True if the message is new, enough mail of each class is labelled, and people rarely correct it."""
     own = count_autolearned(model)
     fewest = min(n - autolearned for n, autolearned in zip(model.messages, own, strict=True))
-    if fewest < MIN_LABELLED or read_rows(model.connection, "learned", message.digest):
+    is_known = any(read_rows(part.connection, "learned", message.digest) for part in model.parts)
+    if fewest < MIN_LABELLED or is_known:
         return False
     judged = sum(own) + read_number(model, LABELLED)
     return judged < MIN_JUDGED or read_number(model, CORRECTED) <= MAX_WRONG * judged

@@ -23,6 +23,7 @@ from nbspam.store.updater import (
     Origin,
     Transaction,
     Updater,
+    list_base_classes,
     list_countings,
     list_other_classes,
     read_rows,
@@ -41,6 +42,7 @@ MOVED = "moved"
 KNOWN = "already learned"
 FORGOTTEN = "forgotten"
 UNKNOWN = "was never learned"
+SHARED = "is in the shared model"  # the base of an overlay, which keeps it; nothing has changed
 OTHER_FORM = "learned in another form"  # as another class, so that it cannot be moved; nothing has changed
 # Of one transaction: half a second of work, and the disk writes little more than for one message.
 BATCH_MESSAGES = 32
@@ -48,12 +50,12 @@ BATCH_BYTES = 4 << 20
 
 
 def learn_message(path: str, label: str, data: bytes, origin: Origin | None = None) -> str:
-    """Count one message as `label`; returns LEARNED, MOVED, KNOWN or OTHER_FORM."""
+    """Count one message as `label`; returns LEARNED, MOVED, KNOWN, SHARED or OTHER_FORM."""
     return learn_messages(path, label, [("", data)], origin)[0]
 
 
 def unlearn_message(path: str, data: bytes) -> str:
-    """Take one counting of a message out; returns FORGOTTEN, UNKNOWN or OTHER_FORM."""
+    """Take one counting of a message out; returns FORGOTTEN, UNKNOWN, SHARED or OTHER_FORM."""
     return learn_messages(path, None, [("", data)])[0]
 
 
@@ -123,15 +125,18 @@ def _learn(updater: Updater, message: KeyedTokens, number: int) -> str:
     classes = {one for one, _, _ in before} | other_forms
     if classes == {number}:
         return KNOWN
-    if not before:
+    is_shared = number in list_base_classes(updater.model, message.digest)
+    if not before and not is_shared:
         _learn_calibration(updater, message, number)
-    if number not in classes:  # first, so that its tokens do not become new ones
+    if number not in classes and not is_shared:  # first, so that its tokens do not become new ones
         count_message(updater, number, message, 1)
     for other, batch, times in before:
         if other != number:
             count_message(updater, other, message, -times, batch)
             updater.move(message.digest, other, batch, times)
-    return MOVED if before or own not in (None, number) else LEARNED
+    if before or own not in (None, number):
+        return MOVED
+    return SHARED if is_shared else LEARNED
 
 
 def _unlearn(updater: Updater, message: KeyedTokens) -> str:
@@ -146,6 +151,8 @@ def _unlearn(updater: Updater, message: KeyedTokens) -> str:
         updater.forget_moves(message.digest)
     elif result == UNKNOWN:
         result = OTHER_FORM
+    if result == UNKNOWN and list_base_classes(updater.model, message.digest):
+        result = SHARED
     return result
 
 

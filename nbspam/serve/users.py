@@ -20,8 +20,8 @@ from nbspam.learning.learn import FORGOTTEN, LEARNED, MOVED, check_classes, lear
 from nbspam.passthrough import compute_spamassassin_score, mark_message, unwrap_message
 from nbspam.serve import codec
 from nbspam.serve.codec import ClientError, Request
-from nbspam.store.bases import Bases
 from nbspam.store.connection import BESIDE, file_identity
+from nbspam.store.reader import Bases
 from nbspam.store.updater import Origin
 from nbspam.tasks.start import begin_model, choose_model
 

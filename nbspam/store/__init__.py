@@ -7,6 +7,5 @@ writer       new files and copies                        check   the checks of a
 bulk         what a training has counted, as rows        digest  what rows may be, and digests
 turns        writers go one after the other              ledger  what was learned when and as what
 updater      adding and removing messages                autolearned  messages of the filter's own verdicts
-overlay      models that add to a base             rebase  overlays are made, and get another base
-bases        bases that are open once for many overlays
+overlay      models that add to a base
 """

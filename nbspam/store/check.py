@@ -5,7 +5,7 @@ written with them, and totals are the sums over the tokens.
 """
 
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from nbspam.decision import load_loss
 from nbspam.errors import DamagedModelError, NbspamError
@@ -19,17 +19,19 @@ from nbspam.tokens.bag import FORM_BITS, NOTAWORD, NOTAWORD_KEY, NOTAWORD_VIEW, 
 
 
 def check_model(path: str) -> list[str]:
-    """What is wrong with a model, one line each; empty for a sound one.
+    """What is wrong with a model, and with the base of an overlay, one line each; empty for a sound one.
 
     A file that cannot be opened as a model at all is a child of NbspamError.
     """
     found: list[str] = []
     with open_model(path, snapshot=True) as model:
-        try:
-            for complaint in _find_faults(model):
-                found.append(complaint)
-        except NbspamError as error:  # also of a query that has met a damaged page
-            found.append(error.why)
+        for part in model.parts:
+            where = "" if part is model else f"its base, {part.path}: "
+            try:
+                for complaint in _find_faults(part):
+                    found.append(where + complaint)
+            except NbspamError as error:  # also of a query that has met a damaged page
+                found.append(where + error.why)
     return found
 
 
@@ -48,7 +50,7 @@ def _find_faults(model: Model) -> Iterator[str]:
     texts = model.connection.stream("SELECT key, view, text FROM token")
     if strangers := [text for key, view, text in texts if key != compute_key(text, view)]:
         yield f"token: {len(strangers)} texts that do not belong to their keys, {_some(strangers)}"
-    for table, rows in sum_rows(model.connection).items():
+    for table, rows in sum_rows(model.connection, model.base).items():
         different = sorted({*rows} ^ {*model.connection.stream(f"SELECT * FROM {table}")}, key=repr)
         if different:
             yield f"{table}: {len(different)} rows differ from the sums over the tokens, {_some(different)}"
@@ -99,25 +101,35 @@ def vocabulary_keys(model: Model) -> list[int] | None:
 
 def count_learned(model: Model) -> int:
     """How many different messages the model has counted."""
-    return int(model.connection.ask("SELECT count(DISTINCT digest) FROM learned")[0][0])
+    if not model.base:
+        return int(model.connection.ask("SELECT count(DISTINCT digest) FROM learned")[0][0])
+    own = [digest for (digest,) in model.connection.ask("SELECT DISTINCT digest FROM learned")]
+    return count_learned(model.base) + len(own) - len(find_learned(model.base, own))
 
 
 def contradictions(model: Model) -> int:
-    """How many different messages the model has counted in more than one class."""
+    """How many different messages one file of the model has counted in more than one class."""
     twice = "SELECT digest FROM learned GROUP BY digest HAVING count(DISTINCT class) > 1"
-    return int(model.connection.ask(f"SELECT count(*) FROM ({twice})")[0][0])
+    query = f"SELECT count(*) FROM ({twice})"
+    return sum(part.connection.ask(query)[0][0] for part in model.parts)
 
 
-def list_fields(model: Model) -> list[tuple[Any, ...]]:
-    """(name of a header field, messages of each class that have it)."""
+def list_fields(model: Model) -> dict[str, list[int]]:
+    """Name of a header field -> messages of each class that have it."""
     documents = ", ".join(count_columns(len(model.classes))[::2])
     query = f"SELECT substr(text, 7), {documents} FROM token WHERE view = 0 AND text GLOB 'field:*'"
-    check_rows(model.connection, "token")
-    return model.connection.ask(query)
+    fields: dict[str, list[int]] = {}
+    for part in model.parts:
+        check_rows(part.connection, "token")
+        for name, *counts in part.connection.ask(query):
+            fields[name] = [*map(int.__add__, counts, fields.get(name, [0] * len(counts)))]
+    return fields
 
 
 def find_learned(model: Model, digests: list[int]) -> set[int]:
     """The digests among these of messages that the model has counted, in whatever form."""
-    rows = model.connection.stream(f"SELECT DISTINCT digest >> {FORM_BITS} FROM learned")
-    known = {identity for (identity,) in rows}
+    known: set[int] = set()
+    for part in model.parts:
+        rows = part.connection.stream(f"SELECT DISTINCT digest >> {FORM_BITS} FROM learned")
+        known.update(identity for (identity,) in rows)
     return {digest for digest in digests if digest >> FORM_BITS in known}

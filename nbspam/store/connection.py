@@ -30,7 +30,7 @@ else:
     import _sqlite3 as sqlite3
 
 APPLICATION_ID = 0x6E627370
-FORMAT = 9
+FORMAT = 10
 BUSY_SECONDS = 10.0  # how long a reader waits for a writer's commit, and a commit for readers
 LOCK = "-lock"  # ending of the file of store/turns.py
 BESIDE = ("-journal", "-wal", "-shm", LOCK)  # endings of what SQLite and we keep next to a model
@@ -52,17 +52,13 @@ class Connection(sqlite3.Connection):
 
     file    : identity of the file that is open to read; None in a transaction that writes
     is_open : the file was opened, and an error of SQLite in a query becomes an NbspamError
-    is_overlay : the file has a base (store/overlay.py)
-    attached   : the path of that, if it is read by this connection
-    shared     : the connection to it, if others use that, too
+    base    : of an overlay, the connection to its base (store/overlay.py)
     """
 
     path = ""
     file: tuple[int, int] | None = None
     is_open = False
-    is_overlay = False
-    attached = ""
-    shared: Connection | None = None
+    base: Connection | None = None
 
     def ask(self, query: str, values: Sequence[object] = ()) -> list[Any]:
         """All rows of a query."""
@@ -86,7 +82,7 @@ class OneState:
     """A context in which everything read is of one state of the file, even if another program writes."""
 
     def __init__(self, connection: Connection) -> None:
-        both = (connection, connection.shared)
+        both = (connection, connection.base)
         self._connections = [one for one in both if one is not None and not one.in_transaction]
 
     def __enter__(self) -> None:

@@ -31,6 +31,7 @@ _COLUMNS = {
     "autolearned": "digest:integer class:class tokens:blob",
     "calibration_covariance": "value:blob",
     "numeric_feature": "number:integer name:text edges:text",
+    "base": "path:text digest:integer credit:count calibration:blob",
     "numeric_count": "kind:text class:class place:count value:text",
 }
 _RANGES = {
@@ -105,7 +106,7 @@ def digest_table(connection: Connection, table: str) -> int:
     if table == "token":
         n_classes = connection.ask("SELECT count(*) FROM class")[0][0]
         columns = ", ".join([columns, *count_columns(n_classes)])
-    return digest_rows(connection.stream(f"SELECT {columns} FROM main.{table}")) & _BITS
+    return digest_rows(connection.stream(f"SELECT {columns} FROM {table}")) & _BITS
 
 
 def digest_array(rows: Any) -> int:

@@ -52,8 +52,11 @@ def list_entries(model: Model) -> list[Entry]:
 def find_first_times(model: Model, keys: Sequence[int]) -> dict[int, int | None]:
     """key -> when the token was first counted, in ms since 1970, None if forgotten; for the tokens known."""
     query = f"SELECT key, {_TIME} FROM token LEFT JOIN batch ON batch.number = since WHERE key"
-    rows: list[Any] = find_rows(model.connection, query, keys)
-    return dict(rows)
+    times: dict[int, int | None] = {}
+    for part in model.parts:
+        rows: list[Any] = find_rows(part.connection, query, keys)
+        times |= rows
+    return times
 
 
 class Move(NamedTuple):

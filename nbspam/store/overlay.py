@@ -1,132 +1,151 @@
-"""Overlays: models that hold what differs from a base that many share; see `base` in schema.sql.
-
-A connection to an overlay has its base attached, and a temporary view of the sum in place of each table of
-which the overlay has a part.  SQLite finds such a view before the table of its name, so every query reads the
-sum, and whatever writes names `main.TABLE`.  A server opens an overlay for one message, and adds the counts
-itself (store/bases.py).
-"""
-
-from __future__ import annotations
+"""Overlays are made, get another base, and become one file with it."""
 
 import os
-import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from tempfile import TemporaryDirectory
+from typing import NamedTuple
 
-from nbspam.errors import DamagedModelError, NbspamError, TryAgainError
-from nbspam.store.connection import APPLICATION_ID, Connection, check_format, file_uri, retry_after_rollback
+from nbspam.errors import BadDataError, UsageError
+from nbspam.model.calibration import CREDIT, FIRST_CREDIT
+from nbspam.settings import parse_settings
+from nbspam.store.autolearned import CORRECTED, LABELLED, count_autolearned
+from nbspam.store.covariance import pack_covariance, pack_weights, unpack_covariance, unpack_weights
+from nbspam.store.digest import check_tables
+from nbspam.store.merge import list_counted, merge_models
+from nbspam.store.reader import Model, open_model, state_digest
+from nbspam.store.rows import Writer
+from nbspam.store.updater import Transaction
+from nbspam.store.writer import copy_model, hold_folder, new_model, sum_rows
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from typing import Any
-
-    Rows = Sequence[tuple[Any, ...]]
-
-_KEYS = "m.digest = b.digest AND m.class = b.class AND m.batch = b.batch"
-_VIEWS = {
-    "learned": f"""SELECT b.digest AS digest, b.class AS class, b.batch AS batch,
-        b.times + ifnull(m.times, 0) AS times
-        FROM below.learned b LEFT JOIN main.learned m ON {_KEYS} WHERE b.times + ifnull(m.times, 0)
-        UNION ALL SELECT digest, class, batch, times FROM main.learned m
-        WHERE NOT EXISTS (SELECT 1 FROM below.learned b WHERE {_KEYS})""",
-    "moved": f"""SELECT digest, class, batch, times, until FROM below.moved b
-        WHERE NOT EXISTS (SELECT 1 FROM main.moved m WHERE {_KEYS})
-        UNION ALL SELECT digest, class, batch, times, until FROM main.moved WHERE times""",
-    "batch": "SELECT * FROM below.batch UNION ALL SELECT * FROM main.batch",
-    "source": "SELECT * FROM below.source UNION ALL SELECT * FROM main.source",
-}
+REVIEWS = (LABELLED, CORRECTED)  # settings of a person's labels, which no base gives away
+PAGE_BYTES = 2_048  # with SQLite's 4,096 the empty tables take 80 kB; with 1,024, look-ups are slower
 
 
-def _token_view(names: Sequence[str]) -> str:
-    """names : of the count columns"""
-    sums = [f"b.{name} + ifnull(m.{name}, 0)" for name in names]
-    columns = ", ".join([f"{total} AS {name}" for total, name in zip(sums, names, strict=True)])
-    return f"""SELECT b.key AS key, b.view AS view, b.text AS text,
-        max(b.since, ifnull(m.since, 0)) AS since, {columns}
-        FROM below.token b LEFT JOIN main.token m ON m.key = b.key WHERE {" OR ".join(sums)}
-        UNION ALL SELECT key, view, text, since, {", ".join(names)} FROM main.token m
-        WHERE NOT EXISTS (SELECT 1 FROM below.token b WHERE b.key = m.key)"""
+class Calibration(NamedTuple):
+    """What a model knows of its calibration; see `setting` and `calibration` in schema.sql."""
+
+    credit: int
+    weights: list[float]
+    covariance: list[list[float]]
 
 
-def attach(
-    connection: Connection, path: str, columns: Sequence[str], check: Callable[[str, Connection, str], None]
-) -> None:
-    """Let the queries of an overlay's connection read the sum with a base; its name for SQLite is `below`.
+Combine = Callable[[Calibration, Calibration, Calibration], Calibration]
 
-    columns : the count columns;  check : nbspam.store.reader.check_schema
+
+def find_obstacle(base: Model) -> str:
+    """Why a model can be the base of no overlay; empty if it can."""
+    if base.base_path:
+        return "is an overlay itself"
+    if base.path.encode("utf-8", "replace").decode() != base.path:
+        return "has a name that is not UTF-8"
+    if base.settings.get("features") != "words":
+        return "counts numeric features"
+    if base.settings.get("vocabulary") == "fixed":
+        return "has a fixed vocabulary"
+    return "has learned its own verdicts" if any(count_autolearned(base)) else ""
+
+
+def start_model(start: str, path: str) -> str:
+    """Make a model that begins as `start`; "an overlay", or "a copy" of what can be no base.
+
+    Empty if there is a model at `path` already.
     """
-    retry_after_rollback(path, lambda: connection.execute("ATTACH ? AS below", (file_uri(path, "ro"),)))
-    (application,) = connection.ask("PRAGMA below.application_id")[0]
-    if application != APPLICATION_ID:
-        raise DamagedModelError(path, "it is not a model")
-    check_format(path, *connection.ask("PRAGMA below.user_version")[0])
-    check(path, connection, "below")
-    for name, query in {"token": _token_view(columns), **_VIEWS}.items():
-        connection.execute(f"CREATE TEMP VIEW {name} AS {query}")
-    connection.attached = path
+    with open_model(start, snapshot=True) as base:
+        if not find_obstacle(base):
+            with hold_folder(path, start):
+                if os.path.exists(path):
+                    return ""
+                with new_model(path, base.classes, [0] * len(base.classes), "", False, PAGE_BYTES) as file:
+                    _take_settings(file, base, _calibration_of(base), {})
+                    _name_base(file, base)
+                return "an overlay"
+    return "a copy" if copy_model(start, path) else ""
 
 
-def missing_error(path: str, base: str, error: Exception) -> NbspamError:
-    """The error for a base that cannot be read.  path : of the overlay"""
-    is_there = os.path.exists(base)
-    why = f"cannot be read ({getattr(error, 'why', str(error))})" if is_there else "is missing"
-    remedy = f"bring it back, or take another base: nbspam model rebase `start=BASE` {path}"
-    return TryAgainError(path, f"its base {why}: {base}", remedy, "base-missing")
+def _take_settings(file: Writer, base: Model, calibration: Calibration, reviews: dict[str, str]) -> None:
+    """Give an overlay the settings of its base.
 
-
-def changed_error(path: str, base: str) -> NbspamError:
-    """The error for a base that is no longer what an overlay was made of.  path : of the overlay"""
-    remedy = f"take in what the base has now: nbspam model rebase {path}, or bring back the base as it was"
-    return TryAgainError(path, f"its base has changed: {base}", remedy, "base-changed")
-
-
-def own_rows(connection: Connection, table: str, gone: Rows, new: Rows) -> tuple[Rows, Rows]:
-    """What an overlay has to take out and to put in, so that the sum loses some rows and gets others."""
-    if table not in ("learned", "moved"):
-        return gone, new
-    after = {row[:3]: row for row in new}
-    minus, plus = [], []
-    for key in {row[:3] for row in (*gone, *new)}:
-        where = "WHERE digest = ? AND class = ? AND batch = ?"
-        own, below = (connection.ask(f"SELECT * FROM {of}.{table} {where}", key) for of in ("main", "below"))
-        minus += own
-        row = after.get(key)
-        if table == "learned":
-            times = (row[3] if row else 0) - (below[0][3] if below else 0)
-            row = (*key, times) if times else None
-        elif below and not row:
-            row = (*key, 0, below[0][4])
-        if row:
-            plus.append(row)
-    return minus, plus
-
-
-def note_unlearned(
-    connection: Connection, digest: int, label: int, source: str, tokens: Sequence[tuple[int, int, str, int]]
-) -> None:
-    """Keep the tokens of a message while an overlay has it taken out of its base.
-
-    source : of the command;  tokens : of the message, as for Updater.count
+    calibration : of the overlay;  reviews : its settings of REVIEWS
     """
-    where, message = "WHERE digest = ? AND class = ?", (digest, label)
-    if connection.ask(f"SELECT 1 FROM main.learned {where} AND times < 0", message):
-        packed = pack([row[1:] for row in tokens])
-        connection.execute("INSERT OR IGNORE INTO unlearned VALUES (?, ?, ?, ?)", (*message, source, packed))
-    else:
-        connection.execute(f"DELETE FROM unlearned {where}", message)
+    shared = {name: value for name, value in base.settings.items() if name not in REVIEWS}
+    file.replace("setting", [*(shared | reviews).items()])
+    if CREDIT in base.settings:
+        file.settings({CREDIT: str(calibration.credit)})
+    if calibration.weights:
+        file.calibration(parse_settings(base.settings, base.path).kinds, *calibration[1:])
 
 
-def pack(value: object) -> bytes:
-    """A value as JSON, compressed."""
-    import json  # 2 ms, and few messages need it
+def _name_base(file: Writer, base: Model) -> None:
+    credit, weights, covariance = _calibration_of(base)
+    calibration = pack_weights(weights) + pack_covariance(covariance)
+    file.replace("base", [(os.path.abspath(base.path), state_digest(base.connection), credit, calibration)])
 
-    return zlib.compress(json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode())
+
+def _calibration_of(model: Model) -> Calibration:
+    credit = int(model.settings.get(CREDIT, FIRST_CREDIT))
+    return Calibration(credit, model.calibration(), model.covariance())
 
 
-def unpack(packed: bytes, path: str) -> Any:
-    """What `pack` was given; DamagedModelError of the overlay at `path` otherwise."""
-    import json
+def _calibration_of_old_base(overlay: Model) -> Calibration:
+    ((credit, packed),) = overlay.connection.ask("SELECT credit, calibration FROM base")
+    size = len(overlay.calibration())
+    covariance = packed[8 * size :]
+    return Calibration(
+        credit,
+        unpack_weights(packed[: 8 * size], size, overlay.path),
+        unpack_covariance(covariance, size, overlay.path) if covariance else [],
+    )
 
-    try:
-        return json.loads(zlib.decompress(packed))
-    except (zlib.error, TypeError, ValueError):
-        raise DamagedModelError(path, "what it has taken from its base cannot be read") from None
+
+def rebase(path: str, start: str, combine: Combine) -> None:
+    """Let an overlay add to another base, in one transaction.
+
+    start   : the new base; empty for what is now at the path of the old one
+    combine : one calibration of the new base, its own, that of the overlay, and that of the old base
+    """
+    with Transaction(path, find_base=lambda _: None) as updater:
+        overlay = updater.model
+        if not overlay.base_path:
+            raise UsageError(path, "is no overlay: it has no base", "", "no-overlay")
+        with open_model(start or overlay.base_path, snapshot=True) as base:
+            _check_base(base, overlay)
+            if state_digest(base.connection) != overlay.base_digest:
+                check_tables(updater.connection)
+                old = _calibration_of_old_base(overlay)
+                new = combine(_calibration_of(base), _calibration_of(overlay), old)
+                reviews = {name: value for name, value in overlay.settings.items() if name in REVIEWS}
+                _take_settings(updater, base, new, reviews)
+                updater.replace("view", sum_rows(updater.connection, base)["view"])
+            _name_base(updater, base)
+
+
+def _check_base(base: Model, overlay: Model) -> None:
+    remedy, why = "take another base: `start=BASE`", find_obstacle(base)
+    if any(count_autolearned(base)):
+        remedy = f"take them back, see nbspam log `model={base.path}` and nbspam undo"
+    if why:
+        why = f"{why}, so it cannot be the base of {overlay.path}"
+    elif base.classes != overlay.classes or list_counted(base) != list_counted(overlay):
+        why = f"does not count the same things as {overlay.path}"
+    if why:
+        raise BadDataError(base.path, why, remedy, "rebase-base")
+
+
+@contextmanager
+def open_whole(path: str) -> Iterator[Model]:
+    """One state of a model with the counts of its base, as one file: for what reads whole tables."""
+    with open_model(path, snapshot=True) as model:
+        if model.base is None:
+            yield model
+            return
+        with TemporaryDirectory(prefix="nbspam-") as folder:
+            whole = os.path.join(folder, "whole")
+            with open_model(path, find_base=lambda _: None) as alone:
+                for part in (alone, model.base):
+                    check_tables(part.connection)
+                calibration = (model.calibration(), model.covariance()) if model.calibration() else None
+                merge_models([model.base, alone], model.classes, whole, model.settings, calibration, False)
+            with open_model(whole) as opened:
+                opened.path = path
+                yield opened

@@ -2,6 +2,9 @@
 
 The file may be somebody else's.  Its schema is compared with ours before any other query, so no view or
 trigger of it runs, and what is read has bounds.
+
+An overlay is a small model that adds to one that many share, its base.  It counts its own messages alone, and
+cannot take out what the base has counted.  Whoever scores gets the sums of both.
 """
 
 from __future__ import annotations
@@ -10,7 +13,7 @@ import os
 from itertools import chain, islice
 from math import isfinite
 
-from nbspam.errors import DamagedModelError, NbspamError
+from nbspam.errors import DamagedModelError, NbspamError, TryAgainError
 from nbspam.labels import MAX_CLASSES, parse_class_name, sort_classes
 from nbspam.store.connection import (
     BUSY_SECONDS,
@@ -21,7 +24,6 @@ from nbspam.store.connection import (
     check_file,
     connect,
     file_identity,
-    replaced_error,
     retry_after_rollback,
     sqlite3,
     store_error,
@@ -40,6 +42,7 @@ _ROWS_AT_ONCE = 10_000
 MAX_COUNT = 1 << 53  # a float has it without rounding, and 64 bits have the sum of a thousand
 ROW_BYTES = 100  # of memory, at least
 MAX_TABLE_BYTES = 64 << 20  # of a table that a message needs whole; the small ones have MAX_VALUE_BYTES
+BASE_PAGES = 4_000  # of a base that a server has open: 16 MB hold a model of 5,000 messages
 MAX_KNOWN = 50_000  # counts that are remembered, of 200 bytes each
 SEEN_BITS = (1 << 22) - 1  # of a key
 DATA_VERSION = "PRAGMA data_version"  # another number after each change by another program
@@ -50,10 +53,9 @@ OPENING = {
     "view": "SELECT number, words FROM view ORDER BY number",
     "view_total": "SELECT view, class, documents, occurrences FROM view_total ORDER BY view, class",
     "calibration": "SELECT number, feature, class, weight FROM calibration ORDER BY number",
+    "base": "SELECT path, digest FROM base LIMIT 2",
 }
-_OPENING_BASE = "SELECT path, digest, batches, sources FROM base LIMIT 2"
-_SCHEMAS: dict[tuple[int, bool], set[tuple[str, ...]]] = {}  # number of classes, is it an overlay -> tables
-OVERLAY_TABLES = ("base", "unlearned")
+_SCHEMAS: dict[int, set[tuple[str, ...]]] = {}  # number of classes -> tables
 
 
 class Model:
@@ -65,18 +67,23 @@ class Model:
     words    : number of tokens by view, see VIEW_NAMES
     documents, occurrences : totals[view][class]
     base_path, base_digest : of an overlay the base that it names; or empty
+    base     : of an overlay, its open base; the counts are the sums of both
     """
 
     def __init__(self, path: str, connection: Connection, find_base: FindBase | None = None) -> None:
-        """find_base : of Bases: an overlay shares an open base with others"""
+        """find_base : of Bases that are shared; None: the model opens its base itself"""
         self.path = path
         self.connection = connection
-        self.base: Model | None = None  # of `find_base`
+        self.base: Model | None = None
         self.known: dict[int, tuple[int, ...]] | None = None  # counts that `remember` keeps
-        self.base_file: tuple[int, int] | None = None  # the identity of a base that is attached
         self._find_base = find_base
+        self._close_base: Callable[[], None] | None = None  # if nobody else has it open
         check_schema(path, connection)
-        self.read()
+        try:
+            self.read()
+        except NbspamError:
+            self.close_base()
+            raise
 
     def read(self) -> None:
         """Read the tables that a message needs whole; also what this connection has changed since.
@@ -95,7 +102,9 @@ class Model:
         self._version = self.connection.ask(DATA_VERSION)
         if self.known is not None:
             self.remember()
-        self._check_base()
+        if self.base_path:
+            self._look_at_base()
+            self._add_base()
 
     def remember(self) -> None:
         """From now on keep counts in memory, and which keys there can be: for a model that many ask.
@@ -105,19 +114,6 @@ class Model:
         self.known, self._seen = {}, bytearray(SEEN_BITS + 1)
         for (key,) in self.connection.stream("SELECT key FROM token"):
             self._seen[key & SEEN_BITS] = 1
-
-    def _check_base(self) -> None:
-        """TryAgainError unless the base of an overlay is there, as it was."""
-        if self._find_base and self.base_path:
-            self.base = self._find_base(self)
-            self.connection.shared = self.base.connection if self.base else None
-        elif self.connection.attached:
-            if self.connection.attached != self.base_path:
-                raise replaced_error(self.base_path)
-            if state_digest(self.connection, "below") != self.base_digest:
-                from nbspam.store.overlay import changed_error  # few models are overlays
-
-                raise changed_error(self.path, self.base_path)
 
     def _take(self, rows: dict[str, list[Any]]) -> None:
         numbers, names, messages = zip(*rows["class"], strict=True)
@@ -129,7 +125,7 @@ class Model:
         self.messages: list[int] = list(messages)
         self.settings: dict[str, str] = dict(rows["setting"])
         self._weights: list[float] = [weight for *_, weight in rows["calibration"]]
-        ((self.base_path, self.base_digest, *_),) = rows.get("base", [("", 0)])
+        ((self.base_path, self.base_digest),) = rows["base"] or [("", 0)]
         if type(self.base_path) is not str or type(self.base_digest) is not int:
             raise TypeError("the name of its base is not a path")
         self.words = [0] * N_VIEWS
@@ -146,6 +142,23 @@ class Model:
             if any(type(count) is not int or not 0 <= count <= MAX_COUNT for count in counts):
                 raise ValueError("a count of messages or tokens is impossible")
 
+    def _look_at_base(self) -> None:
+        """Raise TryAgainError unless the base of an overlay is there, as it was."""
+        if self._find_base is None:
+            bases = Bases()
+            self._find_base, self._close_base = bases.find, bases.close
+        self.base = self._find_base(self)
+        self.connection.base = self.base.connection if self.base else None
+
+    def _add_base(self) -> None:
+        base = self.base
+        if base is None:
+            return
+        own = (self.messages, self.words, *self.documents, *self.occurrences)
+        others = (base.messages, base.words, *base.documents, *base.occurrences)
+        for counts, more in zip(own, others, strict=True):
+            counts[:] = map(int.__add__, counts, more)
+
     def refresh(self) -> bool:
         """Read the file again if another program has changed it since; True if it was read.
 
@@ -153,7 +166,8 @@ class Model:
         """
         with OneState(self.connection):
             if self.connection.ask(DATA_VERSION) == self._version:
-                self._check_base()
+                if self.base:
+                    self._look_at_base()
                 return False
             check_schema(self.path, self.connection)
             self.read()
@@ -162,8 +176,6 @@ class Model:
     def is_at(self, path: str) -> bool:
         """True unless another file is at the path by now; ask before a message is counted for it."""
         if self.base and not self.base.is_at(self.base_path):
-            return False
-        if self.base_file and file_identity(self.base_path) not in (self.base_file, None):
             return False
         return file_identity(path) in (self.connection.file, None)
 
@@ -179,26 +191,18 @@ class Model:
                 known.clear()
             known |= new
             return found | new
+        own = find_columns(self.connection, columns, keys)
         if self.base is None:
-            return find_columns(self.connection, columns, keys)
-        own = find_rows(self.connection, f"SELECT key, {columns} FROM main.token WHERE key", keys)
+            return own
         found = self.base.counts(keys)
-        sums = {}
-        try:
-            for key, *counts in own:
-                sums[key] = tuple(map(int.__add__, found[key], counts) if key in found else counts)
-        except TypeError:
-            raise _odd_count(self.path) from None
-        found |= check_counts(self.path, sums)
-        for key, total in sums.items():
-            if not any(total):
-                del found[key]
+        for key, counts in own.items():
+            found[key] = tuple(map(int.__add__, counts, found[key])) if key in found else counts
         return found
 
     def stream_documents(self) -> Iterator[tuple[list[int], list[int]]]:
         """Keys of some tokens, and documents_0, documents_1, ... of each in turn; ascending by key.
 
-        Not of an overlay whose base others share.
+        Not of an overlay.
         """
         names = [f"documents_{k}" for k in range(len(self.classes))]
         rows = self.connection.stream(f"SELECT key, {', '.join(names)} FROM token ORDER BY key")
@@ -215,8 +219,7 @@ class Model:
         kind : `documents`: n_jk, or `complement`: occurrences outside the class
         """
         if self.base is not None:
-            with open_model(self.path) as model:
-                return model.histogram(kind)
+            return self._sum_histogram(self.base, kind)
         numbers, found = range(len(self.classes)), []
         words = f"FROM token WHERE view NOT IN {NO_TEXTBOOK_VIEWS}"
         for k in numbers:
@@ -229,6 +232,20 @@ class Model:
                 raise _odd_count(self.path)
             found.append(dict(rows))
         return found
+
+    def _sum_histogram(self, base: Model, kind: str) -> list[dict[int, int]]:
+        """The histogram with a base: each token of the overlay moves from its count there to the sum."""
+        histogram = base.histogram(kind)
+        query = f"SELECT key FROM token WHERE view NOT IN {NO_TEXTBOOK_VIEWS}"
+        keys = [key for (key,) in self.connection.stream(query)]
+        before, after = base.counts(keys), self.counts(keys)
+        for key in keys:
+            for k, tokens in enumerate(histogram):
+                for counts, change in ((before.get(key), -1), (after[key], 1)):
+                    if counts:
+                        n = counts[2 * k] if kind == "documents" else sum(counts[1::2]) - counts[2 * k + 1]
+                        tokens[n] = tokens.get(n, 0) + change
+        return [dict(sorted((n, count) for n, count in tokens.items() if count)) for tokens in histogram]
 
     def calibration(self) -> list[float]:
         """The weights of the calibration in order; empty when the model was trained without one."""
@@ -263,9 +280,28 @@ class Model:
         except (ValueError, AttributeError):
             raise DamagedModelError(self.path, "a row of numeric_count is not of integers") from None
 
+    @property
+    def parts(self) -> list[Model]:
+        """The models whose tables make it up: it alone, or an overlay and its base."""
+        return [self, self.base] if self.base else [self]
+
+    @property
+    def identity(self) -> int:
+        """The number of this file: other files, and copies of it, have others."""
+        rows = self.connection.ask("SELECT number FROM identity LIMIT 2")
+        if len(rows) != 1:
+            raise DamagedModelError(self.path, "it has not one identity")
+        return int(rows[0][0])
+
     def close(self) -> None:
         """Close the file."""
         self.connection.close()
+        self.close_base()
+
+    def close_base(self) -> None:
+        """Close the base of an overlay, unless it is shared."""
+        if self._close_base:
+            self._close_base()
 
     def __enter__(self) -> Model:
         return self
@@ -298,33 +334,71 @@ def _open(path: str, snapshot: bool, find_base: FindBase | None) -> Model:
             connection.execute("BEGIN")
         with OneState(connection):
             model = Model(path, connection, find_base)
-        if model.base_path and find_base is None:
-            attach_base(model)  # not in OneState, which takes back what is made in it
+        if snapshot and model.base:
+            model.base.connection.execute("BEGIN")
+            model.refresh()  # it may have changed just before
         return model
     except (sqlite3.Error, NbspamError):
         connection.close()
         raise
 
 
-def attach_base(model: Model, path: str | None = None) -> None:
-    """Let the queries of an overlay read the sum; TryAgainError without the base that it names.
+class Bases:
+    """Bases that are open once for all overlays of a process; they belong to one thread.
 
-    path : of a base that is attached in any case; empty for what is now at the path of that
+    folder : of the bases; None for any.  A user who writes an overlay must not name the model of another user
     """
-    from nbspam.store.overlay import attach, missing_error
 
-    base = path or model.base_path
-    model.base_file = file_identity(base)
-    try:
-        attach(model.connection, base, count_columns(len(model.classes)), check_schema)
-    except (sqlite3.Error, NbspamError) as error:
-        raise missing_error(model.path, base, error) from None
-    if path is None:
-        with OneState(model.connection):
-            model.read()
+    def __init__(self, folder: str | None = None) -> None:
+        self._folder = folder and os.path.realpath(folder)
+        self._open: dict[str, Model] = {}
+
+    def find(self, overlay: Model) -> Model:
+        """The open base of an overlay; TryAgainError unless it is the one that the overlay names."""
+        path = overlay.base_path
+        base = self._open.get(path)
+        if base is None or not base.is_at(path):
+            self._close(path)
+            base = self._open[path] = self._open_base(overlay)
+        base.refresh()
+        if state_digest(base.connection) != overlay.base_digest:
+            rebase = f"nbspam model rebase {overlay.path}"
+            remedy = f"take in what the base has now: {rebase}, or bring back the base as it was"
+            raise TryAgainError(overlay.path, f"its base has changed: {path}", remedy, "base-changed")
+        if base.classes != overlay.classes:
+            raise DamagedModelError(overlay.path, "its classes are not those of its base")
+        return base
+
+    def _open_base(self, overlay: Model) -> Model:
+        path = overlay.base_path
+        try:
+            if self._folder and os.path.dirname(os.path.realpath(path)) != self._folder:
+                raise DamagedModelError(path, f"it is not in {self._folder}")
+            base = open_model(path, find_base=_refuse_overlay)
+        except NbspamError as error:
+            why = f"cannot be read ({error.why})" if os.path.exists(path) else "is missing"
+            remedy = f"bring it back, or take another base: nbspam model rebase `start=BASE` {overlay.path}"
+            raise TryAgainError(overlay.path, f"its base {why}: {path}", remedy, "base-missing") from None
+        if self._folder:
+            base.connection.execute(f"PRAGMA cache_size = {BASE_PAGES}")
+            base.remember()
+        return base
+
+    def _close(self, path: str) -> None:
+        if path in self._open:
+            self._open.pop(path).close()
+
+    def close(self) -> None:
+        """Close all bases."""
+        for path in [*self._open]:
+            self._close(path)
 
 
-def schema(n_classes: int, is_overlay: bool = False) -> list[str]:
+def _refuse_overlay(model: Model) -> Model:
+    raise DamagedModelError(model.path, "it is an overlay itself")
+
+
+def schema(n_classes: int) -> list[str]:
     """The statements of schema.sql for K classes, one line each, without comments."""
     with open(os.path.join(os.path.dirname(__file__), "schema.sql"), encoding="utf-8") as file:
         text = " ".join([line.partition("--")[0] for line in file])
@@ -332,33 +406,28 @@ def schema(n_classes: int, is_overlay: bool = False) -> list[str]:
     counts = "".join([f", {name} INTEGER NOT NULL DEFAULT 0" for name in count_columns(n_classes)])
     token = [statement.startswith("CREATE TABLE token ") for statement in statements].index(True)
     statements[token] = statements[token].removesuffix(" )") + counts + " )"
-    return [one for one in statements if is_overlay or one.split(" ", 3)[2] not in OVERLAY_TABLES]
+    return statements
 
 
-def check_schema(path: str, connection: Connection, where: str = "main") -> None:
-    """DamagedModelError unless the file has the tables and columns of schema.sql, and nothing else.
-
-    where : SQLite's name of the file; a base is no overlay
-    """
+def check_schema(path: str, connection: Connection) -> None:
+    """DamagedModelError unless the file has the tables and columns of schema.sql, and nothing else."""
     calls = iter((False,))  # SQLite counts the steps of earlier runs of a query, too: the first call is early
     connection.set_progress_handler(lambda: next(calls, True), MAX_SCHEMA_STEPS)
     try:
-        query = f"SELECT type, name, tbl_name, sql FROM {where}.sqlite_master WHERE sql NOT NULL LIMIT 99"
-        found = connection.ask(query)
+        found = connection.ask(
+            "SELECT type, name, tbl_name, sql FROM sqlite_master WHERE sql NOT NULL LIMIT 99"
+        )
     except UnicodeDecodeError:  # an error of SQLite quotes a schema
         found = []
     finally:
         connection.set_progress_handler(None, 0)
-    is_overlay = where == "main" and "base" in [name for _, name, _, _ in found]
     n_classes = [sql.count(" occurrences_") for _, name, _, sql in found if name == "token"]
     if n_classes and n_classes[0] <= MAX_CLASSES:
-        shape = n_classes[0], is_overlay
-        if shape not in _SCHEMAS:
-            statements = schema(*shape)
+        if n_classes[0] not in _SCHEMAS:
+            statements = schema(n_classes[0])
             names = [statement.split(" ", 3)[2] for statement in statements]
-            _SCHEMAS[shape] = {*zip(["table"] * len(names), names, names, statements, strict=True)}
-        if {*found} == _SCHEMAS[shape]:
-            connection.is_overlay = connection.is_overlay or is_overlay
+            _SCHEMAS[n_classes[0]] = {*zip(["table"] * len(names), names, names, statements, strict=True)}
+        if {*found} == _SCHEMAS[n_classes[0]]:
             return
     raise DamagedModelError(path, "its tables are not those of a model")
 
@@ -376,13 +445,12 @@ def read_bounded(connection: Connection, query: str, most_bytes: int = MAX_VALUE
 
 def opening_rows(connection: Connection) -> dict[str, list[Any]]:
     """Table -> its rows, of the tables of OPENING."""
-    queries = {**OPENING, "base": _OPENING_BASE} if connection.is_overlay else OPENING
-    return {table: read_bounded(connection, query) for table, query in queries.items()}
+    return {table: read_bounded(connection, query) for table, query in OPENING.items()}
 
 
-def state_digest(connection: Connection, where: str = "main") -> int:
-    """The digest of all digests of a model, 64 bits with a sign.  where : as for check_schema"""
-    return hash_token(repr(connection.ask(f"SELECT name, value FROM {where}.digest ORDER BY name LIMIT 99")))
+def state_digest(connection: Connection) -> int:
+    """The digest of all digests of a model, 64 bits with a sign."""
+    return hash_token(repr(connection.ask("SELECT name, value FROM digest ORDER BY name LIMIT 99")))
 
 
 def opening_digest(rows: dict[str, list[Any]]) -> int:
@@ -407,22 +475,16 @@ def find_rows(connection: Connection, query: str, keys: Sequence[int]) -> list[t
     with OneState(connection):
         for start in range(0, len(keys), _KEYS_PER_QUERY):
             some = keys[start : start + _KEYS_PER_QUERY]
-            if connection.attached:  # SQLite asks a view of a sum for single keys, not for a query's
-                found += connection.ask(f"{query} IN ({','.join('?' * len(some))})", some)
-            else:  # one text whatever the number of keys, so it is compiled once: 15 % of the time
-                found += connection.ask(f"{query} IN (SELECT value FROM json_each(?))", (str(some),))
+            # One text whatever the number of keys, so it is compiled once: 15 % of the time.
+            found += connection.ask(f"{query} IN (SELECT value FROM json_each(?))", (str(some),))
     return found
 
 
 def find_columns(connection: Connection, columns: str, keys: Sequence[int]) -> dict[int, tuple[int, ...]]:
     """key -> these columns of its token, for the keys that the model has; the columns are whole numbers."""
     rows = find_rows(connection, f"SELECT key, {columns} FROM token WHERE key", keys)
-    return check_counts(connection.path, {row[0]: row[1:] for row in rows})
-
-
-def check_counts(path: str, found: dict[int, tuple[int, ...]]) -> dict[int, tuple[int, ...]]:
-    """The same counts; DamagedModelError if one cannot be."""
-    _check_numbers(path, [*chain.from_iterable(found.values())])
+    found = {row[0]: row[1:] for row in rows}
+    _check_numbers(connection.path, [*chain.from_iterable(found.values())])
     return found
 
 

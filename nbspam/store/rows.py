@@ -74,11 +74,11 @@ class Writer:
         columns = FIRST_BATCH.get(table, "").format(", ".join(self.columns))
         row = f"({', '.join('?' * width)})"
         values = f"VALUES {', '.join([row] * (len(fields) // width))}"
-        self.connection.execute(f"INSERT INTO main.{table}{columns} {values} {conflict}", fields)
+        self.connection.execute(f"INSERT INTO {table}{columns} {values} {conflict}", fields)
 
     def delete(self, table: str, where: str = "") -> None:
         """Delete rows of a table.  where : a WHERE clause"""
-        self.connection.execute(f"DELETE FROM main.{table} {where}")
+        self.connection.execute(f"DELETE FROM {table} {where}")
         if table in DIGESTED:
             self.digests[table] = None
 

@@ -1,4 +1,4 @@
--- The nbspam model file, format 9: one SQLite database.  This file is its specification.
+-- The nbspam model file, format 10: one SQLite database.  This file is its specification.
 -- application_id 0x6e627370 ("nbsp"), user_version = the format.
 -- Counts only: the smoothing constant, the prior, the event model and the losses are applied
 -- when a message is scored, so adding, removing and merging mail are exact.
@@ -24,7 +24,7 @@ CREATE TABLE view (
     number INTEGER PRIMARY KEY,     -- 0 header, 1 body, 2 structure, 3 bigrams, 4 raw,
                                     --   5 NOTAWORD, 6 measures, 7 signature
     name   TEXT NOT NULL,
-    words  INTEGER NOT NULL         -- rows of `token` in this view
+    words  INTEGER NOT NULL         -- rows of `token` in this view; of an overlay see `base`
 );
 
 CREATE TABLE view_total (           -- sums over the rows of `token`
@@ -115,28 +115,21 @@ CREATE TABLE numeric_count (        -- integer sufficient statistics of numeric 
     PRIMARY KEY (kind, class, place)
 ) WITHOUT ROWID;
 
--- An overlay is a model that others share, its base, and what differs from it.  `token` and `learned` then have
--- differences, also below 0, and `batch` and `source` no row of the base; a row of `moved` replaces that of the
--- base, and with times = 0 takes it away.  All other tables are whole.  A base counts words alone, each word,
--- and none on its own verdict.  Other models lack the next two tables.
+-- An overlay counts its own messages alone, and whoever scores adds the counts of another model, its base.  It
+-- cannot take out what the base has counted.  Its settings and its calibration are whole; `view.words` is how
+-- many of its tokens the base lacks.  A base counts words alone, each word, and none on its own verdict.
 
-CREATE TABLE base (                 -- one row
-    path    TEXT NOT NULL,
-    digest  INTEGER NOT NULL,       -- of its table `digest`, 64 bits: another one is another base
-    batches INTEGER NOT NULL,       -- its largest batch.number: those of the overlay come after it
-    sources INTEGER NOT NULL,       -- its largest source.number
-    calibration BLOB NOT NULL       -- calibration_credit, weights and covariance of the base, as JSON, compressed with
-                                    --   zlib: another base then gets what the overlay has learned since
+CREATE TABLE base (                 -- of an overlay one row
+    path        TEXT NOT NULL,
+    digest      INTEGER NOT NULL,   -- of its table `digest`, 64 bits: another one is another base
+    credit      INTEGER NOT NULL,   -- its calibration_credit
+    calibration BLOB NOT NULL       -- its weights, then its covariance, as in calibration_covariance: another base
+                                    --   then gets what the overlay has learned since
 );
 
-CREATE TABLE unlearned (            -- messages that the base has counted, and the overlay has taken out
-    digest INTEGER NOT NULL,
-    class  INTEGER NOT NULL,
-    source TEXT NOT NULL,           -- the command that did, as in `source`
-    tokens BLOB NOT NULL,           -- view, text and times of each token, as JSON, compressed with zlib: to put
-                                    --   them back if another base lacks the message
-    PRIMARY KEY (digest, class)
-) WITHOUT ROWID;
+CREATE TABLE identity (             -- one row; a new number for each new file and each copy, kept by what changes
+    number INTEGER PRIMARY KEY      --   a file in place.  Random, in no digest and in no dump
+);
 
 CREATE TABLE digest (               -- what `model check` compares the rows with, see store/digest.py
     name  TEXT PRIMARY KEY,         -- a table, or 'opening': all tables that are read when a model is opened

@@ -18,7 +18,8 @@ from nbspam.store.check import check_usable, compute_key
 from nbspam.store.connection import check_format, sqlite3
 from nbspam.store.covariance import pack_covariance
 from nbspam.store.digest import check_rows, check_tables
-from nbspam.store.reader import MAX_COUNT, Model, count_columns, open_model
+from nbspam.store.overlay import open_whole
+from nbspam.store.reader import MAX_COUNT, Model, count_columns
 from nbspam.store.writer import new_model
 from nbspam.tokens.bag import N_VIEWS, NOTAWORD, NOTAWORD_VIEW
 
@@ -47,7 +48,7 @@ _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=
 def dump_model(path: str) -> Iterator[str]:
     """The lines of the text form of one state of the model at `path`; the same counts give the same lines."""
     n_rows = 0
-    with open_model(path, snapshot=True) as model:
+    with open_whole(path) as model:
         check_tables(model.connection)
         yield _encode([MAGIC, TEXT_FORMAT]) + "\n"
         for table in TABLES:

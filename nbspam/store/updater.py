@@ -13,9 +13,8 @@ from itertools import islice
 from nbspam.errors import DamagedModelError, UsageError
 from nbspam.store.connection import BUSY_SECONDS, Connection, check_file, sqlite3, store_error
 from nbspam.store.digest import DIGESTED, digest_row, digest_rows, read_digests, stream_sound, write_digests
-from nbspam.store.overlay import note_unlearned, own_rows
-from nbspam.store.reader import Model, attach_base, find_columns, find_rows, has_form_of
-from nbspam.store.rows import FIRST, Writer, add_integers, escape_bytes
+from nbspam.store.reader import Model, find_columns, has_form_of
+from nbspam.store.rows import Writer, add_integers, escape_bytes
 from nbspam.store.turns import PATIENCE_SECONDS, Turn
 from nbspam.tokens.bag import NO_TEXTBOOK_VIEWS, NOTAWORD, NOTAWORD_KEY, NOTAWORD_VIEW
 
@@ -23,6 +22,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from typing import Any
+
+    from nbspam.store.reader import FindBase
 
 # (key, view, text, how often it occurs in the message)
 MessageToken = tuple[int, int, str, int]
@@ -64,13 +65,12 @@ class Updater(Writer):
     model : as it was when it was last read: at first, when the transaction began
     """
 
-    def __init__(self, path: str, connection: Connection, base: str | None = None) -> None:
-        self.model = Model(path, connection)
-        if self.model.base_path:
-            attach_base(self.model, base)
+    def __init__(self, path: str, connection: Connection, find_base: FindBase | None = None) -> None:
+        self.model = Model(path, connection, find_base)
         super().__init__(connection, len(self.model.classes))
         self.fixed_vocabulary = self.model.settings.get("vocabulary") == "fixed"
-        self._pruned = PRUNED in self.model.settings
+        # What an overlay has counted is whole, also if tokens were taken out of its base.
+        self._pruned = PRUNED in self.model.settings and not self.model.base_path
         self._entry, self._batch = ("", False, 0), 0
         written = read_digests(connection)
         if any(type(written.get(table)) is not int for table in DIGESTED):
@@ -86,12 +86,10 @@ class Updater(Writer):
         self, table: str, gone: Sequence[tuple[Any, ...]] = (), new: Sequence[tuple[Any, ...]] = ()
     ) -> None:
         """Take rows out of a table, and put others in; their columns are those of DIGESTED."""
-        if self.model.base_path:
-            gone, new = own_rows(self.connection, table, gone, new)
         names = DIGESTED[table].split(", ")
         same, marks = " = ? AND ".join(names), ", ".join("?" * len(names))
-        self.connection.executemany(f"DELETE FROM main.{table} WHERE {same} = ?", gone)
-        self.connection.executemany(f"INSERT INTO main.{table} ({DIGESTED[table]}) VALUES ({marks})", new)
+        self.connection.executemany(f"DELETE FROM {table} WHERE {same} = ?", gone)
+        self.connection.executemany(f"INSERT INTO {table} ({DIGESTED[table]}) VALUES ({marks})", new)
         self._add_digest(table, digest_rows(new) - digest_rows(gone))
 
     def begin(self, origin: Origin, name: str = "") -> None:
@@ -109,7 +107,7 @@ class Updater(Writer):
             # The sums are SQLite's, because a forger may have written the largest number.
             query = "SELECT max(number) + 1, (SELECT max(number) + 1 FROM source), count(*) FROM batch"
             self._batch, source, batches = ask(query)[0]
-            found = ask("SELECT number FROM main.source WHERE name = ? AND own = ?", (name, int(is_own)))
+            found = ask("SELECT number FROM source WHERE name = ? AND own = ?", (name, int(is_own)))
             if found:
                 source = found[0][0]
             else:
@@ -138,7 +136,6 @@ class Updater(Writer):
         after = before + times
         if after < 0:
             raise _never_counted()
-        all_tokens = tokens
         takes_pruned = self._pruned and times < 0
         if self.fixed_vocabulary or takes_pruned:
             tokens = self._join_unknown(tokens, takes_pruned)
@@ -150,8 +147,6 @@ class Updater(Writer):
         gone = [(digest, label, batch, before)] if before else []
         new = [(digest, label, batch, after)] if after else []
         self.change("learned", gone, new)
-        if self.model.base_path:
-            note_unlearned(self.connection, digest, label, self._entry[0], all_tokens)
         return batch
 
     def _join_unknown(self, tokens: list[MessageToken], is_certain: bool) -> list[MessageToken]:
@@ -189,42 +184,39 @@ class Updater(Writer):
     def _add_rows(self, rows: list[tuple[Any, ...]], batch: int) -> None:
         columns, nothing = ", ".join(["view", "since", *self.columns]), (0,) * len(self.columns)
         keys = [row[0] for row in rows]
-        written = known = find_columns(self.connection, columns, keys)
-        if self.model.base_path:
-            own = find_rows(self.connection, f"SELECT key, {columns} FROM main.token WHERE key", keys)
-            written = {row[0]: row[1:] for row in own}
+        known = find_columns(self.connection, columns, keys)
+        in_base = self.model.base.counts(keys) if self.model.base else {}
         sums: dict[int, list[int]] = {}  # view -> what is added to its tokens, and to their counts
         changed, new_rows, gone = [], [], []
         digest = 0  # what is added to it
         for key, view, text, *change in rows:
-            view, _, *old = known.get(key, (view, 0, *nothing))
-            new = [a + b for a, b in zip(old, change, strict=True)]
+            is_new = key not in known
+            view, since, *before = known[key] if not is_new else (view, batch or self.batch, *nothing)
+            after = [a + b for a, b in zip(before, change, strict=True)]
             if self._pruned:
-                new = clamp_counts(new)
-            if min(new) < 0:
+                after = clamp_counts(after)
+            if min(after) < 0:
                 raise _never_counted()
-            is_kept = self.fixed_vocabulary or any(new)
-            added = (is_kept - (key in known), *[a - b for a, b in zip(new, old, strict=True)])
+            is_kept = self.fixed_vocabulary or any(after)
+            words = 0 if key in in_base else is_kept - (not is_new)
+            added = (words, *[a - b for a, b in zip(after, before, strict=True)])
             sums[view] = [a + b for a, b in zip(sums.get(view, (0, *nothing)), added, strict=True)]
-            _, since, *before = written.get(key, (view, 0, *nothing))
-            after = [a + b - c for a, b, c in zip(before, new, old, strict=True)]
-            if key in written:
+            if not is_new:
                 digest -= digest_row((key, view, since, *before))
-            if not (any(after) or self.fixed_vocabulary):
+            if is_kept:
+                digest += digest_row((key, view, since, *after))
+            if not is_kept:
                 gone.append((key,))
-                continue
-            if key in written:
-                changed.append((*after, key))
-            else:
-                since = FIRST if key in known else batch or self.batch
+            elif is_new:
                 new_rows.append((key, view, text, since, *after))
-            digest += digest_row((key, view, since, *after))
+            else:
+                changed.append((*after, key))
         self._add_digest("token", digest)
         many = self.connection.executemany
         assignments = ", ".join(f"{column} = ?" for column in self.columns)
-        many(f"UPDATE main.token SET {assignments} WHERE key = ?", changed)
-        many(f"INSERT INTO main.token VALUES (?, ?, ?, ?{', ?' * len(self.columns)})", new_rows)
-        many("DELETE FROM main.token WHERE key = ?", gone)
+        many(f"UPDATE token SET {assignments} WHERE key = ?", changed)
+        many(f"INSERT INTO token VALUES (?, ?, ?, ?{', ?' * len(self.columns)})", new_rows)
+        many("DELETE FROM token WHERE key = ?", gone)
         self._add_sums(sums)
 
     def _add_sums(self, sums: dict[int, list[int]]) -> None:
@@ -273,12 +265,15 @@ class Updater(Writer):
 class Transaction:
     """One transaction, as a context that has an Updater: all of it is written, or nothing.
 
-    seconds : how long to wait for other writers; then TryAgainError
-    base    : of an overlay, whatever it names; empty for what is at that path now
+    seconds   : how long to wait for other writers; then TryAgainError
+    find_base : as for Model
     """
 
-    def __init__(self, path: str, seconds: float = PATIENCE_SECONDS, *, base: str | None = None) -> None:
-        self._path, self._base = path, base
+    def __init__(
+        self, path: str, seconds: float = PATIENCE_SECONDS, *, find_base: FindBase | None = None
+    ) -> None:
+        self._path, self._find_base = path, find_base
+        self._updater: Updater | None = None
         self._turn = Turn(path, seconds)
         self._connection: Connection | None = None
 
@@ -289,7 +284,7 @@ class Transaction:
             self._connection = self._turn.open()
             milliseconds = int(1000 * BUSY_SECONDS)  # that COMMIT waits for readers
             self._connection.execute(f"PRAGMA busy_timeout = {milliseconds}")
-            self._updater = Updater(self._path, self._connection, self._base)
+            self._updater = Updater(self._path, self._connection, self._find_base)
             return self._updater
         except BaseException as error:
             self.__exit__(None, error)
@@ -299,7 +294,7 @@ class Transaction:
         connection = self._connection
         try:
             if error is None and connection:
-                if connection.total_changes:
+                if self._updater and connection.total_changes:
                     write_digests(connection, self._updater.digests)
                 connection.execute("COMMIT")
         except sqlite3.Error as failure:
@@ -309,6 +304,8 @@ class Transaction:
                 if connection.in_transaction:  # a full disk has rolled it back already
                     connection.execute("ROLLBACK")
                 connection.close()
+            if self._updater:
+                self._updater.model.close_base()
             self._turn.__exit__()
         if isinstance(error, sqlite3.Error):
             raise store_error(self._path, error) from None
@@ -327,6 +324,12 @@ def list_countings(connection: Connection, digest: int) -> list[tuple[int, ...]]
 def list_other_classes(connection: Connection, digest: int) -> set[int]:
     """The numbers of the classes in which a message was counted in other forms than that of this digest."""
     return {number for form, number, *_ in read_rows(connection, "learned", digest) if form != digest}
+
+
+def list_base_classes(model: Model, digest: int) -> set[int]:
+    """The numbers of the classes in which the base of an overlay has counted a message, in whatever form."""
+    rows = read_rows(model.base.connection, "learned", digest) if model.base else []
+    return {number for _, number, *_ in rows}
 
 
 def clamp_counts(counts: list[int]) -> list[int]:

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from typing import Any
 
+    from nbspam.store.reader import Model
+
 
 class NewModel(Writer):
     """A model file under construction.
@@ -46,6 +48,7 @@ class NewModel(Writer):
         for statement in schema(len(classes)):
             connection.execute(statement)
         self.insert("digest", [(table, 0) for table in DIGESTED])
+        self.insert("identity", [(new_identity(),)])
         self.insert("class", zip(range(len(classes)), classes, messages, strict=True))
         self.insert("source", [(1, escape_bytes(source), 0)])
         self.insert("batch", [(FIRST, time.time_ns() // 1_000_000, 1)])
@@ -66,18 +69,33 @@ class NewModel(Writer):
         self.insert("numeric_count", cells)
 
 
-def sum_rows(connection: Connection) -> dict[str, list[tuple[Any, ...]]]:
-    """table -> the rows that it must have, worked out from the rows of `token`."""
+def new_identity() -> int:
+    """A random number of 63 bits; see `identity` in schema.sql."""
+    return int.from_bytes(os.urandom(8), "big") >> 1
+
+
+def sum_rows(connection: Connection, base: Model | None = None) -> dict[str, list[tuple[Any, ...]]]:
+    """table -> the rows that it must have, worked out from the rows of `token`.  base : of an overlay"""
     n_classes = connection.ask("SELECT count(*) FROM class")[0][0]
     sums = ", ".join(f"sum({name})" for name in count_columns(n_classes))
     query = f"SELECT view, count(*), {sums} FROM token GROUP BY view"
     found = {view: (words, counts) for view, words, *counts in connection.ask(query)}
     rows = [found.get(view, (0, [0] * 2 * n_classes)) for view in range(N_VIEWS)]
+    in_base = _count_in_base(connection, base) if base else [0] * N_VIEWS
     places = [(view, k) for k in range(n_classes) for view in range(N_VIEWS)]
     return {
-        "view": [(view, VIEW_NAMES[view], words) for view, (words, _) in enumerate(rows)],
+        "view": [(view, VIEW_NAMES[view], words - in_base[view]) for view, (words, _) in enumerate(rows)],
         "view_total": [(view, k, *rows[view][1][2 * k : 2 * k + 2]) for view, k in places],
     }
+
+
+def _count_in_base(connection: Connection, base: Model) -> list[int]:
+    """How many tokens of an overlay its base has, too, by view."""
+    views = dict(connection.ask("SELECT key, view FROM token"))
+    in_base = [0] * N_VIEWS
+    for key in base.counts([*views]):
+        in_base[views[key]] += 1
+    return in_base
 
 
 @contextlib.contextmanager
@@ -161,6 +179,8 @@ def copy_model(source: str, path: str, replaces: bool = False) -> bool:
             with NewFile(path) as new:
                 name = os.fsencode(new.path)  # as bytes, because a path need not be UTF-8
                 model.connection.execute("VACUUM INTO CAST(? AS TEXT)", (name,))
+                with contextlib.closing(connect(new.path, "rw", 0)) as copy:
+                    copy.execute("UPDATE identity SET number = ?", (new_identity(),))
                 return _keep(new, path, replaces)
     except sqlite3.Error as error:
         raise store_error(path if "full" in str(error) else source, error) from None

@@ -61,7 +61,7 @@ def list_texts(block: Block) -> list[bytes]:
 class TokenDocuments:
     """The documents of tokens in the model of a filter as it is now: n_jk, 0 of those that it does not know.
 
-    Tokens are looked up until so many were asked for that it is faster to read all.
+    Tokens are looked up until so many were asked for that it is faster to read all; of an overlay always.
     """
 
     def __init__(self, spam_filter: Filter) -> None:
@@ -74,7 +74,7 @@ class TokenDocuments:
     def find(self, keys: Ints) -> Ints:
         """int64 (n_classes, n)."""
         self._asked += len(keys)
-        if self._keys is None and self._asked > ASKED_SHARE * sum(self._model.words):
+        if self._keys is None and not self._model.base and self._asked > ASKED_SHARE * sum(self._model.words):
             self._read_all()
         if self._keys is None:
             return look_up_documents(self._model, keys)

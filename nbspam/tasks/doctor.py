@@ -215,7 +215,7 @@ def _examine_fields(model: Model) -> Iterator[Finding]:
     if min(model.messages) < MIN_LABELLED:
         return
     one_sided = []
-    for name, *having in list_fields(model):
+    for name, having in list_fields(model).items():
         shares = sorted(n / total for n, total in zip(having, model.messages, strict=True))
         if shares[-1] > MOSTLY and max(shares[:-1], default=1) < HARDLY:
             one_sided.append(name)

@@ -19,9 +19,9 @@ from nbspam.model.calibration import CREDIT, feature_names, first_weights
 from nbspam.model.counts import Floats
 from nbspam.settings import parse_settings
 from nbspam.store.merge import check_mergeable, merge_models
-from nbspam.store.reader import Model, open_model
-from nbspam.store.rebase import Calibration, Unheld
-from nbspam.store.rebase import rebase as write_rebased
+from nbspam.store.overlay import Calibration, open_whole
+from nbspam.store.overlay import rebase as write_rebased
+from nbspam.store.reader import Model
 from nbspam.store.updater import PRUNED
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def merge(paths: Sequence[str], path: str, replaces: bool = True) -> Merged:
         remedy = "name them: model merge A B -o C"
         raise UsageError("model merge", "needs at least two models", remedy, "merge-few")
     with ExitStack() as stack:
-        models = [stack.enter_context(open_model(name, snapshot=True)) for name in paths]
+        models = [stack.enter_context(open_whole(name)) for name in paths]
         check_mergeable(models)
         classes = sort_classes([name for model in models for name in model.classes])
         calibration, calibrated = _merge_calibrations(models, classes)
@@ -101,12 +101,12 @@ def add_lessons(first: Weights, learned: Sequence[tuple[Weights, Weights]]) -> W
     return (covariance @ pull).tolist(), covariance.tolist()
 
 
-def rebase(path: str, start: str = "") -> list[Unheld]:
-    """Let the overlay at `path` add to another base; the messages that it no longer takes out.
+def rebase(path: str, start: str = "") -> None:
+    """Let the overlay at `path` add to another base.
 
     start : the new base; empty for what is now at the path of the old one
     """
-    return write_rebased(path, start, _combine)
+    write_rebased(path, start, _combine)
 
 
 def _combine(new: Calibration, own: Calibration, old: Calibration) -> Calibration:

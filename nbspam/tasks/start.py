@@ -27,6 +27,6 @@ def begin_model(path: str, start: str) -> str:
     """Make the user's own model if it is missing: "an overlay" or "a copy" of `start`; "" if it exists."""
     if choose_model(path, start) == path:
         return ""
-    from nbspam.store.rebase import start_model  # once in a model's life
+    from nbspam.store.overlay import start_model  # once in a model's life
 
     return start_model(start, path)

@@ -76,7 +76,7 @@ def _add(
     """Add the counts in one transaction; how many messages the model had counted before."""
     table, learned = counts.counts(), list(make_learned_rows(counts.learned))
     with Transaction(path) as updater:
-        model = Model(path, updater.connection)
+        model = updater.model
         if (model.classes, vocabulary_keys(model)) != (classes, keys):
             raise TryAgainError(path, "was replaced while the mail was read", "start again", "model-changed")
         updater.begin(origin)
@@ -91,20 +91,21 @@ def _add(
         if features := counts.features():
             values, labels = features
             updater.count_numeric(message_rows(model, labels, values), 1)
-        _calibrate(updater, model, counts)
+        _calibrate(updater, counts)
         return counted_before
 
 
-def _calibrate(updater: Updater, model: Model, counts: Accumulator) -> None:
+def _calibrate(updater: Updater, counts: Accumulator) -> None:
     """Let the calibration learn from the latest of the new messages."""
+    model = updater.model
+    model.read()  # with the new messages
     settings = parse_settings(model.settings, model.path).of(model.classes)
     learner = make_learner(model, settings)
     if learner is None:
         return
-    now = Model(model.path, updater.connection)  # with the new messages
     block = counts.recent()
-    counted = counts_of(now, block, look_up_documents(now, block.keys))
+    counted = counts_of(model, block, look_up_documents(model, block.keys))
     found = take_sample(choose_ways(block)[-1], block, counted, settings)
     first = max(0, len(found.labels) - max(1, STEP_BUDGET // len(learner.weights) ** 2))
-    learn_sample(learner, found, sum(now.messages) - len(found.labels), first)
+    learn_sample(learner, found, sum(model.messages) - len(found.labels), first)
     write_learner(updater, settings, learner)
