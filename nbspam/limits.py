@@ -9,7 +9,7 @@ from __future__ import annotations
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any, ClassVar, TypeVar
+    from typing import Any, TypeVar
 
     Value = TypeVar("Value")
 
@@ -59,12 +59,11 @@ class Memory(dict[str, "Value"]):
 
     No mail, however hostile, may fill the memory: long texts are not kept, and a full memory is emptied.
 
-    most    : how many are remembered, times `scale`
+    most    : how many are remembered
     longest : len() of the longest text that is
     """
 
     __slots__ = ("_longest", "_most", "_work")
-    scale: ClassVar[int] = 1  # of all memories; larger in a process that reads very many messages
 
     def __init__(self, work: Callable[[str], Value], most: int, longest: int) -> None:
         super().__init__()
@@ -75,7 +74,7 @@ class Memory(dict[str, "Value"]):
     def __missing__(self, text: str) -> Value:
         value = self._work(text)
         if len(text) <= self._longest:
-            if len(self) >= self._most * Memory.scale:
+            if len(self) >= self._most:
                 self.clear()
             self[text] = value
         return value

@@ -18,15 +18,14 @@ import numpy as np
 from nbspam.corpus.executor import Workers, run_in_threads, run_shards
 from nbspam.corpus.item import Item, Skipped, read_items
 from nbspam.errors import log_faults
-from nbspam.limits import MAX_READ_BYTES, Memory
+from nbspam.limits import MAX_READ_BYTES
 from nbspam.model.block import Block, BlockBuilder, Lexicon
-from nbspam.tokens import DATE, Tokens, choose_core, read, read_in_python
-from nbspam.tokens.bag import identify_message
+from nbspam.tokens import choose_core, read, read_in_python
+from nbspam.tokens.bag import DATE, Tokens, identify_message
 
 SHARD_MESSAGES = 150  # fewer make blocks of few repeats; more leave a core idle at the end
 BATCH_BYTES = 1 << 18  # of messages that a builder reads at once
 MAX_OCCURRENCES = 500_000  # of tokens in a block, 12 MB
-BULK = 4  # times as much is remembered between messages, 5 MB
 MAX_DISTINCT = 100_000  # tokens that a process has numbered when it begins anew, 15 MB
 WORDS: frozenset[str] = frozenset()  # nothing in addition to the words is wanted
 IDENTITIES = "identities"  # wanted of read_blocks, see make_identity
@@ -152,7 +151,6 @@ class ShardReader:
         return CoreBuilder(core, self._wanted) if core else PythonBuilder(self._wanted)
 
     def __call__(self, items: Iterable[Item]) -> ReadShard:
-        Memory.scale = BULK
         shard = ReadShard([], [], [])
         waiting: list[Mail] = []
         size_bytes = 0

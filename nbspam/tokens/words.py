@@ -7,14 +7,11 @@ The specification is docs/tokens.md.
 
 from itertools import groupby, pairwise
 
-from nbspam.limits import Memory
 from nbspam.tokens.bag import INNER
 
 MAX_WORD = 40  # longer runs are machine-made (keys, encodings): they become a `skip` token
 MIN_SPACED = 3  # this many single letters in a row are read as one word: v i a g r a
 MAX_LEVELS = 6  # of a host name
-MAX_KNOWN = 4_000  # chunks whose words are remembered, some 800 KB
-MAX_KNOWN_CHUNK = 80  # characters; a longer one will hardly come again, and could be a whole mail
 JOINERS = "'-.,_@"  # part of a word only between two of its characters
 WORD_MARKS = "$%" + JOINERS
 CURRENCIES = "€£¥￥₽₩₹₺₴₸₪₫₱₦₡฿৳"  # in addition to $
@@ -37,14 +34,14 @@ def split_words(text: str, limit: int) -> list[str]:
         from nbspam.tokens.unicode_words import fold  # not needed for ASCII mail
 
         text = fold(text)
-    # The two commonest ends of a word go in C; _irregular() does the rest.
+    # The two commonest ends of a word go in C; _split_irregular() does the rest.
     spaced = text.encode().translate(ALPHABET).replace(b". ", b" ").replace(b", ", b" ")
     found: list[str] = []
     for chunk in spaced.decode().split(None, limit)[:limit]:
         if chunk.isalnum():
             found.append(chunk)
         else:
-            found.extend(_known[chunk])
+            found.extend(_split_irregular(chunk))
     found = [word if len(word) <= MAX_WORD or not word.isalnum() else make_skip_token(word) for word in found]
     lengths = list(map(len, found))
     if 1 in lengths and _SPACED in bytes(lengths):  # no word is longer than 2 * MAX_WORD
@@ -103,9 +100,6 @@ def _split_irregular(chunk: str) -> list[str]:
     if len(chunk) <= MAX_WORD or chunk.isalnum():
         return [chunk]  # don't, e-mail, snake_case; split_words() cuts a long run of letters
     return _split_pieces(chunk.replace("-", " ").replace("_", " ").replace("'", " "))
-
-
-_known = Memory(_split_irregular, MAX_KNOWN, MAX_KNOWN_CHUNK)
 
 
 def is_numeric(chunk: str) -> bool:
