@@ -44,19 +44,18 @@ class State:
     hidden : nobody sees it;  gone : it does not even take a place
     turned : its letters are shown from right to left, whatever they are
     parent : the element around has marks that only its children may ask for
-    known  : tags by their text, as they are here;  inside : the state inside each that changes it
+    inside : the state inside each tag that changes it
     """
 
-    __slots__ = ("gone", "hidden", "inside", "known", "parent", "turned", "values")
+    __slots__ = ("gone", "hidden", "inside", "parent", "turned", "values")
 
-    def __init__(self, values: Properties, known: dict[str, Tag]) -> None:
+    def __init__(self, values: Properties) -> None:
         self.values = values
         self.gone = values["gone"]
         is_seen = values["visibility"] not in ("hidden", "collapse") and values["size"] > TINY
         self.hidden = self.gone or not is_seen or is_invisible(values["colour"], values["background"])
         self.turned = values["override"] and values["leftward"]
         self.parent = any(mark[0] == ">" for mark in values["around"])
-        self.known = known
         self.inside: dict[Tag, State] = {}
 
 
@@ -82,11 +81,9 @@ class _Reader:
         self.html = Html()
         self.visible = [decode_references(next(self.walk))]
         self.hidden: list[str] = []
-        self.opened: list[Tag] = []
-        self.before: list[State] = []  # the state outside of each
-        self.known: dict[frozenset[str], dict[str, Tag]] = {_ROOT["around"]: _remembered}  # by what is around
-        self.states: dict[tuple[object, ...], State] = {(): State(_ROOT, _remembered)}  # by their values
-        self.root = self.states[()]  # outside of all elements
+        self.opened: list[tuple[Tag, State]] = []  # elements, and the state outside of each
+        self.known: dict[tuple[frozenset[str], str], Tag] = {}  # by what is around, and their text
+        self.root = State(_ROOT)  # outside of all elements
         self.sheet = Sheet()
         self.sheets = 0  # style elements that were read
         self.link: str | None = None  # the target of the link that is open
@@ -95,20 +92,18 @@ class _Reader:
 
     def read(self) -> Html:
         """Walk over the tags.  The loop is long because it is the one place where time is spent."""
-        visible, opened, before, html = self.visible, self.opened, self.before, self.html
-        state = self.states[()]
+        visible, opened, html, known = self.visible, self.opened, self.html, self.known
+        state = self.root
         mark = -1  # how much was visible where a word may have been split
         for piece in islice(self.walk, MAX_TAGS):
             text, ended, rest = piece.partition(">")
-            tag = state.known.get(text)
+            tag = known.get((state.values["around"], text))
             if tag is None or not ended:
                 tag, rest = self._read_tag(piece, state)
             html.tags += tag.is_start
             if tag.kind == OPEN:
-                opened.append(tag)
-                before.append(state)
-                if tag.look or state.parent:
-                    state = state.inside.get(tag) or self._enter(state, tag)
+                opened.append((tag, state))
+                state = self._enter(state, tag)
                 mark = len(visible) if not rest or state.hidden else -1
             elif tag.kind == CLOSE:
                 state = self._end(tag, state)
@@ -139,22 +134,21 @@ class _Reader:
     def _begin_block(self, tag: Tag, state: State) -> State:
         """The state inside a block, which begins a new line."""
         state = self._end(tag, state)
-        self.opened.append(tag)
-        self.before.append(state)
-        state = self._enter(state, tag) if tag.look or state.parent else state
+        self.opened.append((tag, state))
+        state = self._enter(state, tag)
         self._separate(state)
         return state
 
     def _imply_body(self, state: State) -> State:
         """The state after a sheet: its rules for <body> hold in a page without one, too (HTML, 13.1.2.4)."""
         rules = self.sheet.find_rules(frozenset(("body",)), frozenset(("html",)))
-        if rules and self.root is self.states[()] and "<body" in self.text.lower():
+        if rules and self.root.values is _ROOT and "<body" in self.text.lower():
             self.text = ""
         if not rules or not self.text:
             return state
         root = self.root
         self.root = self._enter(root, Tag("body", rules, self.sheet.asked))
-        self.before[:] = [self.root if each is root else each for each in self.before]
+        self.opened[:] = [(tag, self.root if outer is root else outer) for tag, outer in self.opened]
         return self.root if state is root else state
 
     def _finish(self) -> Html:
@@ -170,33 +164,31 @@ class _Reader:
         return html
 
     def _enter(self, state: State, tag: Tag) -> State:
-        """The state inside an element that changes it."""
+        """The state inside an element."""
+        if not tag.look and not state.parent:
+            return state
         if tag not in state.inside:
             outer, look = state.values, tag.look
             values = outer | look
             inherited = [mark for mark in outer["around"] if mark[0] != ">"]
             values["around"] = look.get("around", frozenset()).union(inherited)
-            key = tuple(values.values())
-            if key not in self.states:
-                self.states[key] = State(values, self.known.setdefault(values["around"], {}))
-            state.inside[tag] = self.states[key]
+            state.inside[tag] = State(values)
         return state.inside[tag]
 
     def _end(self, tag: Tag, state: State) -> State:
         """End the innermost element that a tag ends, with all inside it; the state after it."""
-        opened, before = self.opened, self.before
-        index = len(opened)
-        for each in reversed(opened[-MAX_REACH:] if tag.ends else ()):
-            index -= 1
+        inside = state
+        for index in reversed(range(len(self.opened))[-MAX_REACH:] if tag.ends else ()):
+            each, outside = self.opened[index]
             if each.name not in tag.stops:
+                inside = outside
                 continue
             if each.name not in tag.ends:
                 break
             if each.kind == BLOCK:
-                self._separate(before[index + 1] if index + 1 < len(before) else state)
-            state = before[index]
-            del opened[index:], before[index:]
-            return state
+                self._separate(inside)
+            del self.opened[index:]
+            return outside
         if tag.name == "p" and not tag.is_start:  # that makes an empty paragraph
             self._separate(state)
         return state
@@ -228,8 +220,7 @@ class _Reader:
 
     def _add_inside(self, tag: Tag, state: State, text: str) -> None:
         """Add a text that an element shows by itself."""
-        inside = self._enter(state, tag) if tag.look else state
-        (self.hidden if inside.hidden else self.visible).append(text)
+        (self.hidden if self._enter(state, tag).hidden else self.visible).append(text)
 
     def _end_link(self) -> None:
         if self.link is not None:
@@ -259,8 +250,7 @@ class _Reader:
         asked = find_asked(tag.marks, sheet.asked)
         if rules or state.parent or not asked <= around:
             tag = Tag(text, rules, sheet.asked, is_drawn)
-        if state.known is not _remembered:
-            state.known[text] = tag
+        self.known[around, text] = tag
         return tag, rest
 
     def _read_whole_tag(self, piece: str) -> tuple[str, str]:
@@ -290,7 +280,7 @@ class _Reader:
 
     def _take_raw(self, tag: Tag, rest: str, state: State) -> str:
         """Take the content of an element without markup; the text after it."""
-        if tag.name in _FALLBACKS and any(each.name in _FOREIGN for each in self.opened[-MAX_REACH:]):
+        if tag.name in _FALLBACKS and any(each.name in _FOREIGN for each, _ in self.opened[-MAX_REACH:]):
             return rest  # an element as any other one
         name, kept, rest = tag.name, [rest], ""
         for piece in self.walk:
@@ -304,9 +294,7 @@ class _Reader:
         elif name == "style" and self.sheets < MAX_SHEETS and is_screen(tag.media):
             self.sheets += 1
             self.sheet.read(content)
-            self.known = {}  # tags mean something else from here on
-            for each in self.states.values():
-                each.known = self.known.setdefault(each.values["around"], {})
+            self.known.clear()  # tags mean something else from here on
         elif name in ("textarea", "xmp", "plaintext"):
             self._add_inside(tag, state, f"\n{decode_references(content)}\n")
         return rest
