@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from nbspam.filter import Filter
     from nbspam.mail import Message
     from nbspam.tasks.api import Report, evaluate, load, parse, tokenize, train
-    from nbspam.tokens import Tokens
+    from nbspam.tokens.bag import Tokens
 
 __version__ = "0.2.0"
 __all__ = [
@@ -53,7 +53,7 @@ _ROOMS = {
     "nbspam.mail": ("Message",),
     "nbspam.explain": ("Clue", "Explanation"),
     "nbspam.tasks.api": ("Report", "evaluate", "load", "parse", "tokenize", "train"),
-    "nbspam.tokens": ("Tokens",),
+    "nbspam.tokens.bag": ("Tokens",),
 }
 
 

@@ -23,8 +23,7 @@ from nbspam.corpus.reading import Progress, cut_shards, read_messages
 from nbspam.corpus.vocabulary import Vocabulary
 from nbspam.errors import BadDataError, NoInputError
 from nbspam.settings import want_words
-from nbspam.tokens import NUMERIC, Tokens
-from nbspam.tokens.bag import VIEWS, number_views
+from nbspam.tokens.bag import NUMERIC, VIEWS, Tokens, number_views
 from nbspam.tokens.numeric import NAMES
 
 Values = NDArray[Any]

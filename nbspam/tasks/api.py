@@ -30,8 +30,8 @@ from nbspam.model.chosen_settings import make_settings
 from nbspam.tasks.evaluate import evaluate_folds, evaluate_holdout, evaluate_replay
 from nbspam.tasks.plan import Plan
 from nbspam.tasks.train import train_model
-from nbspam.tokens import Tokens
 from nbspam.tokens import tokenize as tokenize_message
+from nbspam.tokens.bag import Tokens
 
 if TYPE_CHECKING:
     import numpy as np

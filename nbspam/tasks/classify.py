@@ -24,13 +24,13 @@ from nbspam.model.counts import Counts, Floats, Ints, ViewSums, find_places, spl
 from nbspam.model.posterior import Scored, can_judge
 from nbspam.model.views import as_counted, compute_evidence
 from nbspam.store.connection import OneState
-from nbspam.tokens import KeyedTokens, choose_core
+from nbspam.tokens import KeyedTokens, choose_core, key_tokens
 from nbspam.tokens.bag import HEADER_VIEW, N_VIEWS, RAW_VIEW, Tokens
 
 if TYPE_CHECKING:
     from nbspam.model.protocols import ReadableModel
 
-NO_WORDS = KeyedTokens(Tokens())
+NO_WORDS = key_tokens(Tokens())
 ASKED_SHARE = 0.25  # of a model's tokens: to look up one takes twice as long as to read one of all
 Write = Callable[[Filter, Verdict], str]
 Current = Callable[[Filter | None], Filter]

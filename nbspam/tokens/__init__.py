@@ -25,7 +25,6 @@ from nbspam.tokens.bag import (
     READ_VIEWS,
     SIGNATURE,
     VIEW_NAMES,
-    VIEWS,
     Tokens,
     digest_message,
     hash_tokens,
@@ -41,20 +40,7 @@ if TYPE_CHECKING:
 
     from nbspam.mail.message import Message
 
-__all__ = [
-    "BIGRAMS",
-    "DATE",
-    "MEASURES",
-    "NUMERIC",
-    "RAW",
-    "SIGNATURE",
-    "VIEWS",
-    "KeyedTokens",
-    "Tokens",
-    "count_tokens",
-    "read",
-    "tokenize",
-]
+    KeyedView = dict[int, tuple[str, int]]  # key -> text, how often
 
 VARIABLE = "NBSPAM_CORE"
 NO, REQUIRE = "no", "require"
@@ -154,27 +140,18 @@ class KeyedTokens:
     features : values of tokens.numeric.NAMES; empty where they were not measured
     """
 
-    __slots__ = ("_digest", "_identity", "_read", "features", "tokens")
+    __slots__ = ("_digest", "_identity", "features", "tokens")
 
-    def __init__(self, tokens: Tokens) -> None:
-        self.features = tokens.numeric
-        self._digest: int | None = None
-        self._identity: int | None = None
-        self._read = tokens
-        self._set_views([_count_view(view) for view in tokens.views()])
-
-    @classmethod
-    def of_core(cls, views: list[dict[int, tuple[str, int]]], identity: int) -> KeyedTokens:
-        """What the compiled core has counted: by view of READ_VIEWS, and identify_message of the tokens."""
-        counted = cls(Tokens())
-        counted._set_views(views)
-        counted._identity = identity
-        return counted
-
-    def _set_views(self, views: list[dict[int, tuple[str, int]]]) -> None:
-        self.tokens: list[dict[int, tuple[str, int]]] = [{} for _ in VIEW_NAMES]  # NOTAWORD has no tokens
+    def __init__(
+        self, views: Sequence[KeyedView], identity: int, features: Sequence[float | None] = ()
+    ) -> None:
+        """views : tokens in the order of READ_VIEWS;  identity : of identify_message"""
+        self.features = features
+        self.tokens: list[KeyedView] = [{} for _ in VIEW_NAMES]  # NOTAWORD has no tokens
         for number, view in zip(READ_NUMBERS, views, strict=True):
             self.tokens[number] = view
+        self._identity = identity
+        self._digest: int | None = None
 
     @property
     def has_words(self) -> bool:
@@ -186,8 +163,7 @@ class KeyedTokens:
         """Equal for equal messages; all forms of a message share its upper bits, see digest_message."""
         if self._digest is None:
             counts = {key: n for view in self.tokens for key, (_, n) in view.items()}
-            identity = identify_message(self._read) if self._identity is None else self._identity
-            self._digest = digest_message(identity, counts, self.features)
+            self._digest = digest_message(self._identity, counts, self.features)
         return self._digest
 
     def keys(self) -> list[int]:
@@ -204,7 +180,14 @@ class KeyedTokens:
                     self.tokens[number] = {}
 
 
-def _count_view(tokens: Sequence[str]) -> dict[int, tuple[str, int]]:
+def key_tokens(tokens: Tokens) -> KeyedTokens:
+    """The distinct tokens of what was read of a message."""
+    return KeyedTokens(
+        [_count_view(view) for view in tokens.views()], identify_message(tokens), tokens.numeric
+    )
+
+
+def _count_view(tokens: Sequence[str]) -> KeyedView:
     """The distinct tokens of a view under their keys: key -> (text, how often)."""
     times: dict[str, int] = {}
     for token in tokens:
@@ -222,10 +205,10 @@ def count_tokens(data: bytes, wanted: Collection[str], name: str = "") -> KeyedT
     core = choose_core(wanted)
     found = core.count_tokens(data, list(wanted)) if core else None
     if found is not None:
-        return KeyedTokens.of_core(*found)
+        return KeyedTokens(*found)
     tokens = read_in_python(data, wanted, name)
     log_faults(name, tokens.failures)
-    return KeyedTokens(tokens)
+    return key_tokens(tokens)
 
 
 def find_core() -> Any:

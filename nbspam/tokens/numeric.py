@@ -42,7 +42,6 @@ def measure_features(message: Message, tokens: Tokens, texts: Texts) -> list[flo
         **_measure_parts(message),
         **_measure_texts(texts),
         **_measure_words(tokens.body),
-        **_measure_links(texts),
         **_measure_pages(texts),
         **_measure_header(message, tokens.date),
     }
@@ -70,6 +69,9 @@ def _measure_texts(texts: Texts) -> Measured:
         "capital_share": _measure_capitals(text, made_of),
         "non_ascii_share": made_of.share(made_of.foreign),
         "line_length": len(text) / made_of.lines if made_of.ink else None,
+        "urls": len(texts.hosts),
+        "address_urls": sum([host.replace(".", "").isdigit() for host in texts.hosts]),
+        "disagreeing_links": texts.disagreeing_links,
     }
 
 
@@ -93,32 +95,20 @@ def _measure_words(body: Sequence[str]) -> Measured:
     }
 
 
-def _measure_links(texts: Texts) -> Measured:
-    by_address = [host for host in texts.hosts if host.replace(".", "").isdigit()]
-    return {
-        "urls": len(texts.hosts),
-        "address_urls": len(by_address),
-        "disagreeing_links": texts.disagreeing_links,
-    }
-
-
 def _measure_pages(texts: Texts) -> Measured:
     pages = texts.pages
-    always: Measured = {
-        "images": sum(len(page.images) for page in pages),
-        "html_tags": sum(page.tags for page in pages),
-    }
-    if not pages:
-        return always | dict.fromkeys(
-            ("html_colours", "split_words", "visible_html_share", "hidden_text_share")
-        )
-    visible = sum(len(page.visible) for page in pages)
-    hidden = sum(len(page.hidden) for page in pages)
-    return always | {
+    visible = sum([len(page.visible) for page in pages])
+    hidden = sum([len(page.hidden) for page in pages])
+    of_pages: Measured = {
         "html_colours": len({colour for page in pages for colour in page.colours}),
-        "split_words": sum(page.joined for page in pages),
+        "split_words": sum([page.joined for page in pages]),
         "visible_html_share": visible / max(1, texts.page_characters),
         "hidden_text_share": hidden / max(1, visible + hidden),
+    }
+    return {
+        "images": sum([len(page.images) for page in pages]),
+        "html_tags": sum([page.tags for page in pages]),
+        **(of_pages if pages else dict.fromkeys(of_pages)),
     }
 
 

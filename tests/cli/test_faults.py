@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from nbspam.tokens import BIGRAMS, DATE, MEASURES, NUMERIC, read
+from nbspam.tokens import read
+from nbspam.tokens.bag import BIGRAMS, DATE, MEASURES, NUMERIC
 from tests.tiny_mail import program, run
 
 EVERYTHING = (BIGRAMS, MEASURES, NUMERIC, DATE)
@@ -40,7 +41,7 @@ STAGES = (
     ("nbspam.tokens.headers.tokenize_order", "structure", "first"),
     ("nbspam.tokens.measures.measure_message", "measures", "second"),
     ("nbspam.mail.dates.parse_date", "date", "second"),
-    ("nbspam.tokens.numeric._measure_links", "numeric", "second"),
+    ("nbspam.tokens.numeric._measure_pages", "numeric", "second"),
 )
 
 

@@ -22,8 +22,8 @@ from nbspam.corpus.item import Item, read_items
 from nbspam.corpus.reading import cut_shards
 from nbspam.corpus.walk import Notes, SourcePart
 from nbspam.limits import MAX_READ_BYTES
-from nbspam.tokens import BIGRAMS, DATE, MEASURES, RAW, SIGNATURE, describe_reader, find_core, read_in_python
-from nbspam.tokens.bag import READ_VIEWS
+from nbspam.tokens import describe_reader, find_core, read_in_python
+from nbspam.tokens.bag import BIGRAMS, DATE, MEASURES, RAW, READ_VIEWS, SIGNATURE
 from tests.laws.escapes import unescape
 
 WANTED = (BIGRAMS, RAW, MEASURES, SIGNATURE, DATE)

@@ -27,7 +27,7 @@ from nbspam.tasks.merge import merge
 from nbspam.tasks.plan import Plan
 from nbspam.tasks.train import train_model
 from nbspam.tasks.update import update
-from nbspam.tokens import KeyedTokens
+from nbspam.tokens import key_tokens
 from nbspam.tokens.bag import VIEWS, Tokens, hash_token
 from tests.tiny_mail import counts, mail, run, write_folders
 
@@ -203,8 +203,8 @@ def test_unknown_tokens_dilute_the_evidence_of_their_view(items: Items, tmp_path
     model = open_model(path)
     known = [word for word in words if hash_token(word) in model.counts(list(map(hash_token, words)))]
     assert len(known) >= 2
-    plain = KeyedTokens(Tokens([], known, []))
-    diluted = KeyedTokens(Tokens([], known + [f"never met {n}" for n in range(len(known))], []))
+    plain = key_tokens(Tokens([], known, []))
+    diluted = key_tokens(Tokens([], known + [f"never met {n}" for n in range(len(known))], []))
     scorer = Scorer(model, parse_settings(model.settings))
     before, after = scorer.score(plain), scorer.score(diluted)
     assert after.common == [0.0, 0.5, 0.0, 0.0, 0.0]

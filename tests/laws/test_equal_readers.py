@@ -28,7 +28,7 @@ from nbspam.mail.html.reader import MAX_REACH, MAX_RESOLVED, MAX_SHEETS, MAX_TAG
 from nbspam.mail.html.styles import MAX_ASKED, MAX_LOOKS, MAX_RULES, MAX_SELECTORS
 from nbspam.model.block import Block
 from nbspam.tables import read_table
-from nbspam.tokens import KeyedTokens, count_tokens, describe_reader, find_core, read, read_in_python
+from nbspam.tokens import count_tokens, describe_reader, find_core, key_tokens, read, read_in_python
 from nbspam.tokens.bag import BIN_EDGES
 from nbspam.tokens.measures import MAX_HOPS
 from tests.laws.equal import PIECES, WANTED, differ, expand, find_difference, lines, make_mutant, words
@@ -282,7 +282,7 @@ def test_header_fields_are_found_alike() -> None:
 def test_counted_tokens_are_the_same() -> None:
     for path in MESSAGES:
         data = path.read_bytes()
-        ours, theirs = count_tokens(data, WANTED), KeyedTokens(read_in_python(data, WANTED))
+        ours, theirs = count_tokens(data, WANTED), key_tokens(read_in_python(data, WANTED))
         assert [list(view.items()) for view in ours.tokens] == [list(view.items()) for view in theirs.tokens]
         assert (ours.digest, ours.has_words) == (theirs.digest, theirs.has_words)
 
@@ -351,7 +351,7 @@ def test_a_message_that_the_core_leaves_is_read_by_python(monkeypatch: pytest.Mo
         assert np.array_equal(getattr(found, name), getattr(expected, name)), name
     assert read(data, WANTED).body == read_in_python(data, WANTED).body
     assert read(data, WANTED).failures == ["core: panic at mail/headers.rs:1"]
-    assert count_tokens(data, WANTED).digest == KeyedTokens(read_in_python(data, WANTED)).digest
+    assert count_tokens(data, WANTED).digest == key_tokens(read_in_python(data, WANTED)).digest
 
 
 def test_both_readers_have_the_same_bounds() -> None:

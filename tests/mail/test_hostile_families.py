@@ -22,6 +22,7 @@ import pytest
 
 from nbspam import limits, tokens
 from nbspam.mail import find_header_fields, parse
+from nbspam.tokens import bag
 from tests.tokens.test_laws import check
 
 Family = Callable[[int], bytes]
@@ -38,8 +39,8 @@ CLEAR_REFS = Path("/proc/self/clear_refs")
 
 
 # What is read of a mail; of NUMERIC the compiled core leaves all to Python.
-WANTED = (tokens.BIGRAMS, tokens.RAW, tokens.MEASURES, tokens.DATE)
-READERS = {"Python": (*WANTED, tokens.NUMERIC), "core": WANTED}
+WANTED = (bag.BIGRAMS, bag.RAW, bag.MEASURES, bag.DATE)
+READERS = {"Python": (*WANTED, bag.NUMERIC), "core": WANTED}
 
 
 @pytest.fixture(params=READERS)
@@ -50,7 +51,7 @@ def wanted(request: pytest.FixtureRequest) -> tuple[str, ...]:
     return READERS[request.param]
 
 
-def check_counts(data: bytes, found: tokens.Tokens) -> None:
+def check_counts(data: bytes, found: bag.Tokens) -> None:
     """Every count stays within the bounds of limits.py."""
     message = parse(data)
     assert len(message.headers) == len(message.header_sizes) <= limits.MAX_HEADER_LINES
@@ -407,7 +408,7 @@ SAMPLE = GENERATED if LARGE >= 1_000_000 else dict(Random(1).sample([*GENERATED.
 # --- what is asked of each ---
 
 
-def measure(data: bytes, wanted: tuple[str, ...]) -> tuple[float, tokens.Tokens]:
+def measure(data: bytes, wanted: tuple[str, ...]) -> tuple[float, bag.Tokens]:
     """CPU seconds of reading a mail; without the collector, whose time depends on the other tests.
 
     No fault of the program is hidden by the guard around each stage.

@@ -10,7 +10,7 @@ from nbspam.model.calibrate import score_evidence
 from nbspam.model.calibration import FIRST_CREDIT, Learner, feature_names, first_weights
 from nbspam.model.views import Evidence
 from nbspam.settings import Settings
-from nbspam.tokens import VIEWS
+from nbspam.tokens.bag import VIEWS
 
 KINDS = Settings().kinds
 WORDS = ("evidence", "cautious")

@@ -15,7 +15,7 @@ from nbspam.model.scorer import Scorer, Usual, measure_evidence
 from nbspam.model.views import ScoredRows, as_counted, before_each, compute_evidence, leave_groups_out
 from nbspam.settings import HAM_CAP, SHRINKAGE, Settings
 from nbspam.tasks.classify import RowTokens, list_texts
-from nbspam.tokens import KeyedTokens
+from nbspam.tokens import key_tokens
 from nbspam.tokens.bag import MEASURE_NAMES, N_BINS, VIEWS, Tokens, list_bins
 
 WAYS = {
@@ -35,7 +35,7 @@ def test_repeated_word_counts_more_in_the_mean(times: int, counts: float) -> Non
         label = number // 9
         builder.add(str(number), label, Tokens([], [("report", "offer")[label], "today"], []), 100)
     model = MemoryModel(HAM_AND_SPAM, merge_blocks([builder.build()]).count(2))
-    message = KeyedTokens(Tokens([], ["offer"] * times + ["report", "today"], []))
+    message = key_tokens(Tokens([], ["offer"] * times + ["report", "today"], []))
     # N = 18 and 18, lambda 1: w is log 10 of "offer", -log 10 of "report", 0 of "today", which says nothing.
     evidence = Scorer(model, Settings(alpha=1.0)).score(message).evidence
     mean = (counts - 1) * log(10) / (counts + 1 + SHRINKAGE)

@@ -19,7 +19,7 @@ from nbspam.tasks.evaluate import judge_splits
 from nbspam.tasks.judges import BatchJudge, ReplayJudge
 from nbspam.tasks.plan import Plan
 from nbspam.tasks.train import train_model
-from nbspam.tokens import KeyedTokens
+from nbspam.tokens import key_tokens
 
 pytestmark = pytest.mark.slow
 
@@ -122,7 +122,7 @@ def test_a_replay_is_training_on_what_came_before(
         model = open_model(str(tmp_path / "model"))
         scorer = Scorer(model, settings)
         for row in rows[100:].tolist():
-            scored = scorer.score(KeyedTokens(tokens.read(items[row].read(), settings.wanted)))
+            scored = scorer.score(key_tokens(tokens.read(items[row].read(), settings.wanted)))
             found = subject.seen(row)
             assert found.evidence[0] == pytest.approx(np.array(scored.evidence), abs=1e-9)
             assert found.common[0].tolist() == pytest.approx(scored.common, abs=1e-9)

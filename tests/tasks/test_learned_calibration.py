@@ -18,7 +18,7 @@ from nbspam.tasks import update as bulk
 from nbspam.tasks.plan import Plan
 from nbspam.tasks.train import train_model
 from nbspam.tasks.update import update
-from nbspam.tokens import KeyedTokens, read
+from nbspam.tokens import key_tokens, read
 from tests.mail_samples import make_corpus
 
 CLASSES = ("ham", "spam")
@@ -35,7 +35,7 @@ class ByHand(Learner):
     def be_taught(self, item: Item) -> None:
         model = open_model(self.path)
         settings = parse_settings(model.settings)
-        scored = Scorer(model, settings).score(KeyedTokens(read(item.read(), settings.wanted)))
+        scored = Scorer(model, settings).score(key_tokens(read(item.read(), settings.wanted)))
         self.learn(scored.evidence, scored.common, CLASSES.index(item.label), sum(model.messages))
         model.close()
 

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nbspam.corpus.labelled import open_labelled
-from nbspam.tokens import VIEWS, read
-from nbspam.tokens.bag import BIN_EDGES, MEASURE_NAMES, list_bins
+from nbspam.tokens import read
+from nbspam.tokens.bag import BIN_EDGES, MEASURE_NAMES, VIEWS, list_bins
 from nbspam.tokens.numeric import NAMES
 
 
