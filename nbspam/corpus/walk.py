@@ -16,6 +16,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from itertools import chain, islice
 from typing import BinaryIO, NamedTuple
 
@@ -120,21 +121,18 @@ class MailFile(NamedTuple):
             yield self._make_item()
             return
         try:
-            with open_message(self.path) as file:
-                head = file.read(_CHUNK_BYTES)
+            with _open_unpacked(self.path, self.only_mail) as (stream, head, is_packed):
                 is_mbox = begins_mbox(head)
-                if self.only_mail and not is_mbox and (reason := self._explain(head, file)):
+                if self.only_mail and not is_mbox and (reason := self._explain(head, stream)):
                     notes.left_out[reason] += 1
                     return
-                kind = detect_packing(head) if file.seekable() else ""
-                if kind:
-                    file.seek(0)
-                    with unpack(file, kind) as stream:
-                        head = stream.read(_CHUNK_BYTES)
-                        yield from self._split(head, begins_mbox(head), stream, notes, is_held=True)
-                elif self.may_be_mbox:
-                    is_held = is_url(self.path) or not file.seekable()
-                    yield from self._split(head, is_mbox, file, notes, is_held)
+                is_held = is_packed or is_url(self.path) or not stream.seekable()
+                if self.may_be_mbox and is_mbox:
+                    yield from self._split(head, stream, notes, is_held)
+                elif self.may_be_mbox and count_unsplit(head) > 1:
+                    raise OSError(errno.EINVAL, _UNSPLIT)
+                elif is_held:
+                    yield self._make_item()._replace(data=head + stream.read(MAX_READ_BYTES - len(head)))
                 else:
                     yield self._make_item(head)
         except OSError as error:
@@ -153,8 +151,6 @@ class MailFile(NamedTuple):
 
     def _explain(self, head: bytes, file: BinaryIO) -> str:
         """Why a file that is no mbox is no mail to learn from, or ''.  head : what it begins with"""
-        if detect_packing(head) in _READ_PACKINGS:
-            return ""
         reason = no_mail.explain_no_mail(head, self.may_be_text)
         if reason or self.may_be_text:
             return reason
@@ -162,25 +158,11 @@ class MailFile(NamedTuple):
             return no_mail.explain_emlx(file, head)
         return no_mail.explain_state(no_mail.read_notes(head[:_STATE_BYTES]), in_mbox=False)
 
-    def _split(
-        self, head: bytes, is_mbox: bool, stream: BinaryIO, notes: Notes, is_held: bool
-    ) -> Iterator[Item]:
-        """The messages of a stream of which `head` has been read.
+    def _split(self, head: bytes, stream: BinaryIO, notes: Notes, is_held: bool) -> Iterator[Item]:
+        """The messages of an mbox of which `head` has been read.
 
-        is_mbox : it begins an mbox
         is_held : the stream cannot be read twice, so the items carry their bytes
         """
-        if not (self.may_be_mbox and is_mbox):
-            if self.only_mail and (reason := no_mail.explain_no_mail(head, self.may_be_text)):
-                notes.left_out[reason] += 1
-                return
-            if self.may_be_mbox and count_unsplit(head) > 1:
-                raise OSError(errno.EINVAL, _UNSPLIT)
-            if is_held:
-                yield self._make_item()._replace(data=head + stream.read(MAX_READ_BYTES - len(head)))
-            else:
-                yield self._make_item(head)
-            return
         only = find_only_message(head) if len(head) < _CHUNK_BYTES else None
         if only:
             data = head[slice(*only)]
@@ -381,25 +363,36 @@ class SourcePart(NamedTuple):
         return names
 
 
+@contextmanager
+def _open_unpacked(path: str, only_mail: bool = True) -> Iterator[tuple[BinaryIO, bytes, bool]]:
+    """The contents of a file, what they begin with, and True if it was packed.
+
+    only_mail : leave a file as it is that is packed in a way that nbspam does not read; else an OSError
+    """
+    with open_message(path) as file:
+        head = file.read(_CHUNK_BYTES)
+        kind = detect_packing(head) if file.seekable() else ""
+        if not kind or (only_mail and kind not in _READ_PACKINGS):
+            yield file, head, False
+            return
+        file.seek(0)
+        with unpack(file, kind) as stream:
+            yield stream, stream.read(_CHUNK_BYTES), True
+
+
 def look_at_file(path: str, notes: Notes) -> str | None:
     """What a file is: MBOX, GMAIL for one of Google's Takeout, '' for a message, else why it is no mail.
 
     None if it cannot be read, which is noted.
     """
     try:
-        with open_message(path) as file:
-            head = file.read(_CHUNK_BYTES)
-            packing = detect_packing(head)
-            if packing in _READ_PACKINGS:
-                file.seek(0)
-                with unpack(file, packing) as stream:
-                    head = stream.read(_CHUNK_BYTES)
+        with _open_unpacked(path) as (_, head, _):
+            if not begins_mbox(head):
+                return no_mail.explain_no_mail(head)
+            return GMAIL if b"\nX-Gmail-Labels:" in head[:_STATE_BYTES] else MBOX
     except OSError as error:
         notes.skip(path, error)
         return None
-    if not begins_mbox(head):
-        return no_mail.explain_no_mail(head)
-    return GMAIL if b"\nX-Gmail-Labels:" in head[:_STATE_BYTES] else MBOX
 
 
 def enter(path: str, visited: Visited, notes: Notes) -> bool:
