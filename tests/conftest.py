@@ -95,13 +95,23 @@ def open_folder() -> Iterator[Path]:
 
 
 @pytest.fixture(scope="session")
-def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel of this checkout."""
+    folder = tmp_path_factory.mktemp("wheel")
+    pip = [sys.executable, "-m", "pip", "wheel", "--quiet", "--disable-pip-version-check", "--no-deps"]
+    subprocess.run([*pip, "--wheel-dir", folder, ROOT], check=True)
+    (path,) = folder.iterdir()
+    return path
+
+
+@pytest.fixture(scope="session")
+def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The nbspam program of a real (not editable) installation in a virtual environment of its own."""
     folder = tmp_path_factory.mktemp("installed")
     subprocess.run([sys.executable, "-m", "venv", "--system-site-packages", folder], check=True)
-    # The packages of the test environment serve; only nbspam itself is built and installed anew.
+    # The packages of the test environment serve; only nbspam itself is installed anew.
     pip = [folder / "bin" / "python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-    subprocess.run([*pip, "--no-deps", ROOT], check=True)
+    subprocess.run([*pip, "--no-deps", wheel], check=True)
     site = subprocess.run(
         [sys.executable, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"],
         check=True, capture_output=True, text=True,

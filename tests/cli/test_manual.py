@@ -106,13 +106,13 @@ def test_no_sample_output_has_dots_in_place_of_figures() -> None:
 
 
 @pytest.mark.slow
-def test_every_page_installs_the_program_and_again_by_the_same_commands(tmp_path: Path) -> None:
+def test_every_page_installs_the_program_and_again_by_the_same_commands(wheel: Path, tmp_path: Path) -> None:
     blocks = re.findall(r"<!-- install -->\n```sh\n(.*?)```\n", "".join(TEXTS.values()), re.DOTALL)
     assert len(blocks) == 2
     (commands,) = {*blocks}
     # The packages that nbspam needs are big, and `classify` does without them.
     assert commands.count("pip install .") == 1
-    commands = commands.replace("pip install .", f"pip install -q --no-deps {ROOT}")
+    commands = commands.replace("pip install .", f"pip install -q --no-deps {wheel}")
     environment = {**os.environ, "HOME": str(tmp_path)}
     for _ in range(2):
         subprocess.run(["sh", "-ec", commands], env=environment, check=True, timeout=300)

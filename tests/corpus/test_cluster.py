@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, nullcontext
 from pathlib import Path
 from typing import NamedTuple
+from unittest import mock
 
 import pytest
 
@@ -197,7 +198,8 @@ def test_wrong_input_is_an_error_and_makes_no_model(
     bucket: str, data: Path, tmp_path: Path, asked: str, status: int, slug: str
 ) -> None:
     source = [data] if asked.startswith("--") else []
-    found = error("train", *source, *asked.split(), "-m", tmp_path / "model", status=status)
+    with mock.patch.object(cluster, "CONNECT_SECONDS", 1):
+        found = error("train", *source, *asked.split(), "-m", tmp_path / "model", status=status)
     assert f"[{slug}]" in found
     assert list(tmp_path.iterdir()) == []
 

@@ -186,7 +186,8 @@ def test_the_beginning_of_a_damaged_compressed_mbox_is_read_and_the_file_is_name
     kind: str, tmp_path: Path
 ) -> None:
     noise = random.Random(1)
-    messages = [mail(n, noise.randbytes(30_000).hex().encode() + b"\n") for n in range(60)]
+    size = 30_000 if kind == "bz2" else 3_000  # bzip2 has blocks of 900 kB
+    messages = [mail(n, noise.randbytes(size).hex().encode() + b"\n") for n in range(60)]
     packed = PACKERS[kind](as_mbox(messages))
     keep = len(packed) * 9 // 10
     for data in (packed[:keep], packed[:keep] + b"\x00\xff" * 20 + packed[keep + 40 :]):

@@ -17,7 +17,7 @@ pytest.importorskip("imapclient")
 from tests.deploy.recipes import recipe
 from tests.folders.bad_server import BadServer, make_certificate, name_command
 from tests.server import PATIENCE, eventually
-from tests.tiny_mail import error
+from tests.tiny_mail import error, run
 
 
 class TokenServer(BadServer):
@@ -89,10 +89,21 @@ def server(tmp_path: Path, model: Path) -> Iterator[TokenServer]:
         yield server
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("accounts", [recipe("pizauth"), recipe("oama"), recipe("mutt_oauth2")])
-def test_watch_comes_back_with_a_new_token(server: TokenServer, tmp_path: Path, accounts: str) -> None:
+def test_token_of_the_program_logs_in(
+    server: TokenServer, tmp_path: Path, accounts: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     setting = Setting(server, tmp_path, accounts)
+    for name in ("PATH", "HOME"):
+        monkeypatch.setenv(name, setting.environment[name])
+    run("imap", "scan", "outlook", *setting.options)
+    assert server.tokens == ["first"]
+    assert (tmp_path / "asked").read_text() == " ".join(setting.asked) + "\n"
+
+
+@pytest.mark.slow
+def test_watch_comes_back_with_a_new_token(server: TokenServer, tmp_path: Path) -> None:
+    setting = Setting(server, tmp_path, recipe("pizauth"))
     command = [sys.executable, "-m", "nbspam", "imap", "watch", "outlook", *map(str, setting.options)]
     with subprocess.Popen(
         command, env=setting.environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
@@ -108,7 +119,6 @@ def test_watch_comes_back_with_a_new_token(server: TokenServer, tmp_path: Path, 
         finally:
             watch.terminate()
         said = watch.communicate(timeout=20)[1]
-    assert {*(tmp_path / "asked").read_text().splitlines()} == {" ".join(setting.asked)}
     assert (
         said.count("trying again") >= 3 and "[" not in said.partition("trying")[0] and "Traceback" not in said
     )
