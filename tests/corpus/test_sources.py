@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from nbspam.corpus.folder_names import DRAFTS, JUNK, SENT, TRASH, decode_name, recognise
 from nbspam.corpus.item import Item
 from nbspam.corpus.labelled import open_labelled
 from nbspam.corpus.no_mail import DELETED, DRAFT, NO_HEADER, NO_MAIL
@@ -147,27 +146,6 @@ def maildir_plus_plus(top: Path) -> str:
     for folder in ("Junk", "Spam.2004", "Trash", "Drafts", "Sent", "Lists.python", "Templates", "Outbox"):
         maildir(top / f".{folder}", folder)
     return str(top)
-
-
-@pytest.mark.parametrize(
-    ("name", "expected"),
-    [
-        ("Correo no deseado", JUNK),
-        ("Courrier ind&AOk-sirable", JUNK),
-        ("&V4NXPpCuTvY-", JUNK),
-        ("迷惑メール", JUNK),
-        ("[Gmail].Spam", JUNK),
-        ("INBOX.JUNK_E-MAIL", JUNK),
-        ("Papierkorb", TRASH),
-        ("Entw&APw-rfe", DRAFTS),
-        ("&XfJT0ZAB-", SENT),
-        ("Spam.Corbeille", TRASH),
-        ("Lists.python", ""),
-        ("R&-D", ""),
-    ],
-)
-def test_a_folder_is_known_in_any_language(name: str, expected: str) -> None:
-    assert recognise(decode_name(name)) == expected
 
 
 def test_the_rules_of_the_manual_do_what_it_says(tmp_path: Path) -> None:

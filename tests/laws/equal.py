@@ -8,7 +8,6 @@ Exit status: 0 equal, 1 a difference, 2 no core, or no mail.
 """
 
 import argparse
-import functools
 import re
 import sys
 from collections import Counter
@@ -24,28 +23,15 @@ from nbspam.corpus.walk import Notes, SourcePart
 from nbspam.limits import MAX_READ_BYTES
 from nbspam.tokens import describe_reader, find_core, read_in_python
 from nbspam.tokens.bag import BIGRAMS, DATE, MEASURES, RAW, READ_VIEWS, SIGNATURE
-from tests.laws.escapes import unescape
+from tests.laws.escapes import read_lines, read_words, unescape
 
 WANTED = (BIGRAMS, RAW, MEASURES, SIGNATURE, DATE)
 SHARD = 150
 MOST_SEEDS = 4_000  # messages that are mutated
 MOST_SEED_BYTES = 30_000
-_NOTICED = Path(__file__).with_name("equal.txt").read_text("utf-8")
-
-
-def _section(name: str) -> str:
-    return _NOTICED.partition(f"\n[{name}]\n")[2].partition("\n\n")[0]
-
-
-def lines(section: str) -> list[bytes]:
-    """The lines of a section of equal.txt."""
-    return [unescape(line) for line in _section(section).splitlines()]
-
-
-@functools.cache
-def words(section: str) -> list[bytes]:
-    """The words of a section of equal.txt."""
-    return [unescape(word.replace("␣", " ")) for word in _section(section).split()]
+_NOTICED = Path(__file__).with_name("equal.txt")  # what readers of mail notice
+LINES = {name: list(map(unescape, lines)) for name, lines in read_lines(_NOTICED).items()}
+WORDS = read_words(_NOTICED)
 
 
 def expand(text: bytes, computed: Mapping[str, Iterable[bytes]]) -> Iterator[bytes]:
@@ -54,11 +40,11 @@ def expand(text: bytes, computed: Mapping[str, Iterable[bytes]]) -> Iterator[byt
         yield text
         return
     section = name[1].decode()
-    for word in computed.get(section) or words(section):
+    for word in computed.get(section) or WORDS[section]:
         yield from expand(text.replace(name[0], word), computed)
 
 
-PIECES = [*words("piece"), b"x" * 90, b"A1B2c/" * 25 + b"\n"]
+PIECES = [*WORDS["piece"], b"x" * 90, b"A1B2c/" * 25 + b"\n"]
 
 
 def differ(core: Any, python: Any) -> str:

@@ -31,7 +31,7 @@ from nbspam.tables import read_table
 from nbspam.tokens import count_tokens, describe_reader, find_core, key_tokens, read, read_in_python
 from nbspam.tokens.bag import BIN_EDGES
 from nbspam.tokens.measures import MAX_HOPS
-from tests.laws.equal import PIECES, WANTED, differ, expand, find_difference, lines, make_mutant, words
+from tests.laws.equal import LINES, PIECES, WANTED, WORDS, differ, expand, find_difference, make_mutant
 from tests.laws.escapes import unescape
 from tests.laws.test_examples import OF_BYTES, OF_TEXT, sources
 from tests.laws.test_golden import MESSAGES
@@ -52,7 +52,7 @@ MIXED = "Content-Type: multipart/mixed; boundary=b\n\n"
 NESTED = "Content-Type: multipart/mixed; boundary=b{0}\n\n--b{0}\n"
 UNBOUND = "Content-Type: multipart/mixed; boundary=b\n\n--c{}\n"
 LIKELY = "".join(f"--a{n:03}\n\n" for n in range(ALLOWED.delimiter_lines // 1_000 + 1))
-LINES = "#0V%T\n" * (ALLOWED.uu_lines // 2)
+UUENCODED = "#0V%T\n" * (ALLOWED.uu_lines // 2)
 FIELDS = "X: b\n" * (limits.MAX_HEADER_BYTES // 5)
 RUSSIAN = "=?x?q?=D0=D2=C9=D7=C5=D4?="
 BOUNDS_OF_MAIL = {
@@ -74,7 +74,7 @@ BOUNDS_OF_MAIL = {
     "a parameter": f"Content-Type: text/plain; a={'b' * limits.MAX_PARAMETER_BYTES}; charset=koi8-r\n\n\xc1",
     "base64": "Content-Transfer-Encoding: base64\n\n" + "QQ==\n" * (limits.MAX_BASE64_RUNS + 1),
     "uuencode": "To: a\n\n" + "begin 644 a\n#0V%T\n`\nend\n" * (limits.MAX_UU_BLOCKS + 1) + "b",
-    "lines of uuencode": MIXED + f"--b\n\nbegin 644 a\n{LINES}end\n" * 2,
+    "lines of uuencode": MIXED + f"--b\n\nbegin 644 a\n{UUENCODED}end\n" * 2,
 }
 BOUNDS_OF_PAGES = {
     "tags": "<b>" * MAX_TAGS + "<i>&amp;</i>",
@@ -107,8 +107,8 @@ def measures() -> Iterable[str]:
 
 def encoded_charsets() -> Iterable[bytes]:
     """Texts in base64 and in parameters."""
-    for charset in words("charset"):
-        for text in words("text"):
+    for charset in WORDS["charset"]:
+        for text in WORDS["text"]:
             name = "".join(f"%{byte:02x}" for byte in text).encode()
             head = b"Subject: =?" + charset + b"?b?" + b64encode(text) + b"?= x\nContent-Type: text/plain"
             yield head + b"; name*0*=" + charset + b"''" + name + b"\n\n" + text
@@ -160,20 +160,20 @@ def check_page(page: str) -> None:
 
 
 @needs_core
-@pytest.mark.parametrize("line", lines("messages"))
+@pytest.mark.parametrize("line", LINES["messages"])
 def test_messages_are_read_alike(line: bytes) -> None:
     for data in expand(line, COMPUTED):
         check_message(data)
 
 
 @needs_core
-@pytest.mark.parametrize("line", lines("mail"))
+@pytest.mark.parametrize("line", LINES["mail"])
 def test_mail_is_read_alike(line: bytes) -> None:
     check_tokens(expand(line, COMPUTED))
 
 
 @needs_core
-@pytest.mark.parametrize("line", lines("pages"))
+@pytest.mark.parametrize("line", LINES["pages"])
 def test_pages_are_read_alike(line: bytes) -> None:
     for page in expand(line, COMPUTED):
         check_page(page.decode())
@@ -228,13 +228,13 @@ def test_hostile_and_mutated_mail_are_read_alike() -> None:
 @needs_core
 def test_dates_are_read_alike() -> None:
     random = Random(1)
-    draw = lambda section: random.choice(words(section))  # noqa: E731
+    draw = lambda section: random.choice(WORDS[section])  # noqa: E731
     for _ in range(500):
         date = draw("day") + b"%d %s %s " % (random.randrange(33), draw("month"), draw("year"))
         check_tokens([b"Date: " + date + draw("clock") + b" " + draw("zone") + b"\n\nx\n"])
 
 
-fields = st.sampled_from(words("field"))
+fields = st.sampled_from(WORDS["field"])
 pieces = st.sampled_from([*PIECES, b"\n", b" words "]) | st.text(max_size=20).map(str.encode)
 values = st.lists(pieces, max_size=12).map(b"".join)
 bodies = st.lists(values, max_size=4).map(b"\n--b\n".join)
@@ -243,7 +243,7 @@ rules = st.lists(st.tuples(SELECTORS.map("".join), STYLES), max_size=4)
 
 @needs_core
 @settings(max_examples=500)
-@given(st.lists(st.tuples(fields, values), max_size=6), st.sampled_from(words("kind")), bodies)
+@given(st.lists(st.tuples(fields, values), max_size=6), st.sampled_from(WORDS["kind"]), bodies)
 @example([(b"Subject", b"=\0?utf-8?q?a?= ~\0{VPND~}")], b"text/plain", b"")  # no encoded word as it was sent
 def test_any_mail_is_read_alike(header: list[tuple[bytes, bytes]], kind: bytes, body: bytes) -> None:
     head = b"".join(name + b": " + value + b"\n" for name, value in header)

