@@ -4,10 +4,16 @@ The only place that turns an error into text and a status.  `classify`, `learn` 
 without click if the short parser understands their arguments; everything else goes to click.
 """
 
+from __future__ import annotations
+
 import errno
 import gc
 import os
 import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from nbspam.cli import Command
 
 RARE_COLLECTION = 100_000  # new objects between two searches for cycles, which are few: a search takes 11 ms
 INTERRUPTED = 130
@@ -147,21 +153,27 @@ def _dispatch(arguments: list[str]) -> int:
     gc.set_threshold(RARE_COLLECTION)
     # A second thread of numpy would spin for 0.1 s of CPU, and no matrix here is large enough for two.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    if arguments[:1] == ["classify"]:
-        from nbspam.cli.classify import classify, parse_arguments
-
-        understood = parse_arguments(arguments[1:])
-        if understood is not None:
-            return classify(*understood)
-    if arguments[:1] in (["learn"], ["unlearn"]):
-        from nbspam.cli.learn import learn_quickly
-
-        status = learn_quickly(arguments)
-        if status is not None:
-            return status
+    if command := _find_quick_command(arguments):
+        named = command.parse(arguments[1:])
+        if named is not None:
+            return command.run(named)
     from nbspam.cli.commands import run
 
     return run(arguments)
+
+
+def _find_quick_command(arguments: list[str]) -> Command | None:
+    """The command if it is one that starts once a mail."""
+    name = arguments[0] if arguments else ""
+    if name == "classify":
+        from nbspam.cli.classify import classify_command
+
+        return classify_command
+    if name in ("learn", "unlearn"):
+        from nbspam.cli.learn import learn_command, unlearn_command
+
+        return learn_command if name == "learn" else unlearn_command
+    return None
 
 
 def _fail(status: int, what: str, remedy: str, slug: str) -> int:

@@ -1,4 +1,4 @@
-"""The work of `nbspam classify`: read messages, write verdicts, pass a message through.
+"""`nbspam classify`: read messages, write verdicts, pass a message through.
 
 With -p every byte of the message comes back, or the exit status says that it did not.  Every delivery of a
 mail runs this file, so modules that few calls need are imported where they are used.
@@ -11,7 +11,7 @@ import sys
 from _thread import allocate_lock, start_new_thread  # threading takes 2 ms to import
 from time import sleep
 
-from nbspam.cli import default_model, default_start, error_text, flag_of, plain, verdict_line, write_text
+from nbspam.cli import RESCORING, STDIN_NAME, Options, command, error_text, plain, verdict_line, write_text
 from nbspam.decision import CLUES, Verdict
 from nbspam.errors import BadDataError, NbspamError, NoInputError, TryAgainError, UsageError
 from nbspam.filter import Filter, open_filter
@@ -20,15 +20,13 @@ from nbspam.limits import MAX_FIELD_NAME, MAX_READ_BYTES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
     from contextlib import AbstractContextManager
-    from typing import Any, BinaryIO
+    from typing import BinaryIO
 
     from nbspam.corpus.item import Item
     from nbspam.corpus.walk import Notes
-    from nbspam.model.chosen_settings import Scoring
 
-STDIN_NAME = "-"
 EXIT_CODES = {SPAM: 0, HAM: 1, UNSURE: 2}  # of --exit-code and of --exit-style bogofilter
 BOGOFILTER_ERROR = 3  # of the latter
 REGULAR_FILE = 0o100000
@@ -39,97 +37,33 @@ MAX_LIST_BYTES = 64 << 20  # of --files-from: a million paths; a device has no e
 MAX_FIRST_FIELDS = 1 << 12  # bytes that tell a header
 FIRST_FIELDS = (b"Return-Path:", b"Delivered-To:", b"Received:", b"From:")  # some of them
 MARKED_BYTES = 16 << 20  # of a message with -p: old fields of ours are removed here, the rest is copied
-SHORT_FLAGS = {"-m": "--model", "-p": "--passthrough", "-q": "--quiet"}
-CHOICES = {"header_format": ("spamassassin", "bogofilter"), "exit_style": ("bogofilter",)}
-SETTINGS = ("event_model", "alpha", "prior", "features", "textbook")  # that change how a model scores
 
 
-class Options:
-    """The options of `classify`, `learn` and `unlearn`; their help is in nbspam.cli.options.
+@command(
+    *("model", "start", "files_from", "passthrough", "spam_flag", "header_format", "exit_code"),
+    *("exit_style", "json", "autolearn", "classify.timeout", "loss", *RESCORING),
+    *("jobs", "verbose", "quiet", "files"),
+)
+def classify_command(options: Options) -> int:
+    """Classify messages as ham or spam.
 
-    None and False are not given.
+    FILE is a message, a folder or a mailbox; without FILE, the message on stdin.  Writes one line for each
+    message to stdout: the verdict (a class, or unsure), the probability of spam and the name, separated by
+    tabs.  With -p it writes the message itself, byte for byte, with the verdict as its first header field; if
+    anything fails, it writes the unchanged message and exits with 75.  A line end is added to a message that
+    is only an mbox From line without one, and before indented text without a header.
+
+    \b
+    Example:
+        nbspam classify message.eml
+        nbspam classify ~/Maildir/.Junk --json
+        nbspam classify -p < message.eml
+
+    Exit status: 0 done; with --exit-code 0 spam, 1 ham, 2 unsure; 64 usage; 65 no sound model; 66 no such
+    message or no model; 74 I/O; 75 passed through unchanged.  With --exit-style bogofilter 3 for an error.
     """
-
-    model: str
-    start: str
-    files_from: str | None = None
-    event_model: str | None = None
-    alpha: str | None = None
-    prior: str | None = None
-    features: str | None = None
-    textbook: bool = False
-    loss: str | None = None
-    timeout: str = "10"  # seconds
-    header_format: str | None = None
-    exit_style: str | None = None
-    jobs: int | None = None
-    passthrough: bool = False
-    spam_flag: bool = False
-    exit_code: bool = False
-    json: bool = False
-    autolearn: bool = False
-    attached: bool = False  # of learn and unlearn
-    quiet: bool = False
-
-    def __init__(self, given: dict[str, Any]) -> None:
-        """given : by name, from the command line"""
-        self.model, self.start = default_model(), default_start()
-        for name, value in given.items():
-            setattr(self, name, value)
-
-    @property
-    def scoring(self) -> Scoring:
-        """The settings in place of those of the model."""
-        given: Any = {name: vars(self)[name] for name in SETTINGS if name in vars(self)}
-        scoring: Scoring = given
-        return scoring
-
-    @property
-    def exit_option(self) -> str:
-        """The option that makes the exit status tell the verdict, or empty."""
-        return "exit_style" if self.exit_style else "exit_code" if self.exit_code else ""
-
-
-# Those of `classify` that need no click: a number does.
-QUICK_OPTIONS = [name for name in Options.__annotations__ if name not in ("jobs", "attached")]
-
-
-def parse_arguments(
-    arguments: list[str], names: Iterable[str] = QUICK_OPTIONS
-) -> tuple[Options, list[str]] | None:
-    """(options, paths), or None for what click should read: help, a rare or unknown flag, a wrong value.
-
-    names : of the options of the command
-    """
-    flags = {flag_of(name): name for name in names}
-    given: dict[str, str | bool] = {}
-    paths: list[str] = []
-    waiting = iter(arguments)
-    for argument in waiting:
-        if argument == "--":
-            return Options(given), [*paths, *waiting]
-        if not argument.startswith("-") or argument == "-":
-            paths.append(argument)
-            continue
-        flag, equals, value = SHORT_FLAGS.get(argument, argument).partition("=")
-        name = flags.get(flag)
-        if name is None:
-            return None
-        found: str | bool | None
-        if getattr(Options, name, None) is False:  # a switch
-            found = None if equals else True
-        else:
-            found = value if equals else next(waiting, None)
-        if found is None or (name in CHOICES and found not in CHOICES[name]):
-            return None
-        given[name] = found
-    return Options(given), paths
-
-
-def classify(options: Options, paths: list[str]) -> int:
-    """Classify the messages and return the exit status; without a path, the message on stdin."""
     try:
-        status = _classify(options, paths)
+        status = _classify(options)
     except NbspamError as error:
         if not options.exit_style:
             raise
@@ -138,22 +72,27 @@ def classify(options: Options, paths: list[str]) -> int:
     return _convert_status(options, status)
 
 
+def _exit_option(options: Options) -> str:
+    """The option that makes the exit status tell the verdict, or empty."""
+    return "exit_style" if options.exit_style else "exit_code" if options.exit_code else ""
+
+
 def _convert_status(options: Options, status: int) -> int:
     """The exit status; --exit-style bogofilter has one number for all errors."""
     return min(status, BOGOFILTER_ERROR) if options.exit_style else status
 
 
-def _classify(options: Options, paths: list[str]) -> int:
+def _classify(options: Options) -> int:
     if options.passthrough:
-        return _passthrough(options, paths)
+        return _passthrough(options)
     for name in ("spam_flag", "header_format"):
         if getattr(options, name):
             why, remedy = "belongs to --passthrough", "add -p, or leave it out"
             raise UsageError("", why, remedy, "no-effect", option=name)
     with Deadline(options, _complain):
         spam_filter = _open(options)
-    paths = list_paths(options, paths)
-    if options.exit_option:
+    paths = list_paths(options)
+    if _exit_option(options):
         return _classify_one(spam_filter, options, paths)
     if not options.autolearn and (len(paths) > FEW_PATHS or any(map(_holds_many, paths))):
         spam_filter.close()
@@ -200,15 +139,13 @@ def _classify_many(options: Options, paths: list[str]) -> int:
     from functools import partial
     from itertools import chain
 
-    from nbspam.corpus.executor import default_jobs
     from nbspam.corpus.walk import Notes
     from nbspam.tasks.classify import classify_many
 
     notes, status = Notes(), 0
     mail = _find_items(paths, notes)
     current, text_of = partial(_open, options), partial(_text, options=options)
-    jobs = options.jobs or default_jobs()
-    found = classify_many(mail, current, text_of, jobs, options.json)
+    found = classify_many(mail, current, text_of, options.jobs, options.json)
     with closing(found), _show_progress(options.quiet) as advance:
         for text, skipped in chain(found, [("", [])]):  # at the end, what could not be read on the way
             write_text(text)
@@ -271,16 +208,16 @@ def _classify_one(spam_filter: Filter, options: Options, paths: list[str]) -> in
         return messages.status
     if len(found) != 1:
         why = f"needs exactly one message (got {len(found)})"
-        raise UsageError("", why, "name one message", "exit-code-many", option=options.exit_option)
+        raise UsageError("", why, "name one message", "exit-code-many", option=_exit_option(options))
     [(name, data)] = found
     return EXIT_CODES[_answer(spam_filter, name, data, options).label]
 
 
-def _passthrough(options: Options, paths: list[str]) -> int:
+def _passthrough(options: Options) -> int:
     """Write the message with the verdict in its header; if anything fails, the unchanged message and 75."""
-    _check_passthrough(options, paths)
+    _check_passthrough(options)
     also = options.header_format or ("spamassassin" if options.spam_flag else "")
-    stream = open_input(paths[0] if paths else STDIN_NAME)
+    stream = open_input(options.files[0] if options.files else STDIN_NAME)
     data = stream.read(MARKED_BYTES)
     output, status, complaint = data, TryAgainError.status, ""
 
@@ -296,7 +233,7 @@ def _passthrough(options: Options, paths: list[str]) -> int:
             from nbspam.passthrough import mark_message  # for -p only
 
             output = mark_message(data, verdict, also)
-        status = EXIT_CODES[verdict.label] if options.exit_option else 0
+        status = EXIT_CODES[verdict.label] if _exit_option(options) else 0
     except NbspamError as error:
         complaint = error_text(error)
     except Exception as error:  # the promise of -p: no fault stops a mail
@@ -311,9 +248,9 @@ def _passthrough(options: Options, paths: list[str]) -> int:
     return status
 
 
-def _check_passthrough(options: Options, paths: list[str]) -> None:
+def _check_passthrough(options: Options) -> None:
     """UsageError for what does not go with --passthrough."""
-    if len(paths) > 1 or options.files_from is not None:
+    if len(options.files) > 1 or options.files_from is not None:
         why = "needs exactly one message"
         raise UsageError("", why, "name one file, or pipe it in", "passthrough-many", option="passthrough")
     if options.json:
@@ -346,16 +283,9 @@ class Deadline:
     It is a thread, because Python and SQLite repeat a system call that a signal interrupts.
     """
 
-    __slots__ = ("_decided", "_give_up", "_options", "_seconds")
+    __slots__ = ("_decided", "_give_up", "_options")
 
     def __init__(self, options: Options, give_up: Callable[[str], None]) -> None:
-        try:
-            self._seconds = float(options.timeout)
-        except ValueError:
-            self._seconds = 0.0
-        if not 0.1 <= self._seconds <= 3600:
-            why, remedy = "is not a number of seconds from 0.1 to 3600", "for example: 10"
-            raise UsageError(options.timeout, why, remedy, "timeout", option="timeout")
         self._options, self._give_up, self._decided = options, give_up, allocate_lock()
 
     def __enter__(self) -> None:
@@ -368,9 +298,9 @@ class Deadline:
         self._decided.acquire()  # waits if the time is up: the program is about to end
 
     def _watch(self) -> None:
-        sleep(self._seconds)
+        sleep(self._options.timeout)
         if self._decided.acquire(blocking=False):
-            why = f"no answer within {self._seconds:g} s"
+            why = f"no answer within {self._options.timeout:g} s"
             remedy = "check the disk, or allow more: `timeout=60`"
             error = TryAgainError(self._options.model, why, remedy, "too-slow")
             try:
@@ -387,9 +317,9 @@ def _open(options: Options, current: Filter | None = None) -> Filter:
 
         model = choose_model(model, options.start)
     spam_filter = open_filter(model, scoring, options.loss, current)
-    if options.exit_option and spam_filter.classes != HAM_AND_SPAM:  # others have no status: 0 is spam
+    if _exit_option(options) and spam_filter.classes != HAM_AND_SPAM:  # others have no status: 0 is spam
         why, remedy = "needs a model of ham and spam", "read the verdict on stdout instead"
-        raise UsageError("", why, remedy, "exit-code-classes", option=options.exit_option)
+        raise UsageError("", why, remedy, "exit-code-classes", option=_exit_option(options))
     if options.autolearn:
         from nbspam.learning.autolearn import check_autolearn
 
@@ -473,9 +403,11 @@ def _find_items(paths: list[str], notes: Notes) -> Iterator[Item]:
             yield from SourcePart(path).items(notes)
 
 
-def list_paths(options: Options, paths: list[str]) -> list[str]:
+def list_paths(options: Options) -> list[str]:
     """The paths and those of --files-from; without both, the message on stdin."""
-    return paths or [STDIN_NAME] if options.files_from is None else paths + _read_list(options.files_from)
+    if options.files_from is None:
+        return options.files or [STDIN_NAME]
+    return [*options.files, *_read_list(options.files_from)]
 
 
 def _read_stdin() -> bytes:

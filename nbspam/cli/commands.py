@@ -1,24 +1,39 @@
-"""The commands of click.
+"""All commands as click knows them: help, completion, and what is wrong with a command line.
 
 The module of a command is imported only when that command runs: `nbspam learn` needs no scipy.
 """
 
+from collections.abc import Callable
 from difflib import get_close_matches
+from functools import partial
 from importlib import import_module
+from inspect import cleandoc
+from typing import Any
 
 import click
 
 from nbspam import __version__
+from nbspam.cli import (
+    CLUSTER,
+    OPTIONS,
+    RESCORING,
+    SCORING,
+    Command,
+    Group,
+    Option,
+    attribute_of,
+    flags_of,
+)
 from nbspam.errors import InputOutputError, UsageError
 from nbspam.tokens import describe_reader
 
 # name -> (module, short help); the order is that of the help text
 COMMANDS = {
     "train": ("train", "Train a model on labelled mail."),
-    "classify": ("quick_commands", "Classify messages as ham or spam."),
+    "classify": ("classify", "Classify messages as ham or spam."),
     "serve": ("serve", "Serve mail servers over the SPAMD protocol."),
-    "learn": ("quick_commands", "Learn messages as CLASS."),
-    "unlearn": ("quick_commands", "Unlearn messages."),
+    "learn": ("learn", "Learn messages as CLASS."),
+    "unlearn": ("learn", "Unlearn messages."),
     "log": ("ledger", "Show what was learned, and when."),
     "undo": ("ledger", "Take back what was learned."),
     "label": ("label", "Label the messages of a folder that teach most."),
@@ -33,34 +48,117 @@ COMMANDS = {
     "doctor": ("doctor", "Check a model, and how mail comes to it."),
     "model": ("model", "Inspect, merge and convert models."),
 }
+ANY_PATH = click.Path(readable=False)  # shells complete it; the file is checked when it is opened
+PATHS = ("FILE", "FILE.html", "FILE.json", "LIST", "MODEL", "PATH")
+WORDS = ("CLASS", "[ACCOUNT]")  # arguments that are no paths
+RARE = SCORING | RESCORING | CLUSTER
+MANY = 18  # options: with more, the rare ones have a heading of their own in the help
+
+
+def read_value(option: Option, _: click.Context, __: click.Parameter, text: Any) -> Any:
+    """The value, or values, that the table of options reads in a text; None without a text."""
+    try:
+        return [*map(option.read, text)] if option.many else text if text is None else option.read(text)
+    except ValueError as error:
+        raise click.BadParameter(str(error)) from None
+
+
+def make_parameter(key: str) -> click.Parameter:
+    """An option of the table, for click."""
+    option, name = OPTIONS[key], attribute_of(key)
+    is_path = option.value in PATHS or (option.is_argument and option.value not in WORDS)
+    kind: Any = ANY_PATH if is_path else click.Choice(option.choices) if option.choices else click.UNPROCESSED
+    if option.is_argument:
+        n_words = -1 if option.many else 1
+        return click.Argument([name], option.required, type=kind, nargs=n_words, metavar=option.value)
+    more: dict[str, Any] = {"is_flag": True}
+    if option.value:
+        more = {"type": kind, "metavar": option.value, "multiple": option.many, "required": option.required}
+        more["callback"] = partial(read_value, option)
+    make = RareOption if option.rare or key in RARE else click.Option
+    return make([*flags_of(key), name], help=describe(option), **more)
+
+
+def describe(option: Option) -> str:
+    """The help of an option: what it does, the allowed values, the default and the range."""
+    text = f"{option.help}: {', '.join(option.choices)}." if option.choices else option.help
+    default = f"({option.shown})" if option.shown else option.default
+    notes = [f"default: {default}"] * (default is not None) + [option.range] * bool(option.range)
+    return f"{text}  [{'; '.join(notes)}]" if notes else text
+
+
+class RareOption(click.Option):
+    """An option that has a place of its own in a long help."""
+
+
+class LongCommand(click.Command):
+    """A command with so many options that the rare ones have a heading of their own in the help."""
+
+    def format_options(self, context: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options that most people need first."""
+        for heading, is_rare in (("Options", False), ("Rare options", True)):
+            shown = [one for one in self.get_params(context) if isinstance(one, RareOption) == is_rare]
+            with formatter.section(heading):
+                records = [one.get_help_record(context) for one in shown if isinstance(one, click.Option)]
+                formatter.write_dl([*filter(None, records)], col_max=20)
+
+
+def is_named(value: Any) -> bool:
+    """True for a value that is on the command line: click has None, False or an empty list for the others."""
+    return value is not None and value is not False and value != []
+
+
+def make_command(name: str, command: Command | Group) -> click.Command:
+    """A command or group of ours, for click."""
+    if isinstance(command, Group):
+        inner = {name: make_command(name, one) for name, one in sorted(command.commands.items())}
+        texts = {
+            name: one.get_short_help_str(999) for name, one in inner.items()
+        }  # the first sentence, whole
+        return Commands(texts, inner.get, name=name, help=cleandoc(command.help))
+
+    def run(**values: Any) -> int:
+        lists = {name: [*value] if isinstance(value, tuple) else value for name, value in values.items()}
+        return command.run({name: value for name, value in lists.items() if is_named(value)})
+
+    parameters = [make_parameter(key) for key in command.keys]
+    kind = LongCommand if len(parameters) > MANY else click.Command
+    return kind(name, params=parameters, callback=run, help=cleandoc(command.work.__doc__ or ""))
 
 
 class Commands(click.Group):
-    """A group that imports a command when it runs."""
+    """A group that shows the texts of its commands, in their order, and makes a command when it runs."""
+
+    def __init__(
+        self, texts: dict[str, str], find: Callable[[str], click.Command | None], **more: Any
+    ) -> None:
+        super().__init__(**more)
+        self._texts, self._find = texts, find
 
     def list_commands(self, context: click.Context) -> list[str]:
-        return list(COMMANDS)
+        return list(self._texts)
 
     def get_command(self, context: click.Context, name: str) -> click.Command | None:
-        if name not in COMMANDS:
-            return None
-        module = import_module(f"nbspam.cli.{COMMANDS[name][0]}")
-        command: click.Command = getattr(module, f"{name}_command")
-        return command
+        return self._find(name) if name in self._texts else None
 
     def resolve_command(
         self, context: click.Context, arguments: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         name = arguments[0]
-        if name not in COMMANDS and not name.startswith("-"):
-            near = get_close_matches(name, COMMANDS, 1)
+        if name not in self._texts and not name.startswith("-"):
+            near = get_close_matches(name, self._texts, 1)
             question = f"; did you mean {near[0]}?" if near else ""
             context.fail(f"there is no command {name}{question}")
         return super().resolve_command(context, arguments)
 
     def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
-            formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
+            formatter.write_dl([*self._texts.items()])
+
+
+def _find_command(name: str) -> click.Command:
+    module = import_module(f"nbspam.cli.{COMMANDS[name][0]}")
+    return make_command(name, getattr(module, f"{name}_command"))
 
 
 def _show_version(context: click.Context, _: click.Parameter, is_asked: bool) -> None:
@@ -69,27 +167,26 @@ def _show_version(context: click.Context, _: click.Parameter, is_asked: bool) ->
         context.exit()
 
 
-@click.group(
-    cls=Commands,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+program = Commands(
+    {name: text for name, (_, text) in COMMANDS.items()},
+    _find_command,
+    help="Filter spam with naive Bayes.\n\n"
+    "Train a model on mail that you have sorted, let it judge new mail, and measure how good it is.",
     epilog="nbspam help COMMAND shows the options of a command, and an example.\n\n"
     "Exit status: 0 done; 64 and above as in sysexits.h: 64 usage, 65 bad data, "
     "66 no input or no model, 70 a fault of nbspam, 73 cannot create a file, 74 I/O, 75 try again later.",
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    params=[
+        click.Option(
+            ["-V", "--version"],
+            is_flag=True,
+            is_eager=True,
+            expose_value=False,
+            callback=_show_version,
+            help="Show the version and the reader of mail, and exit.",
+        )
+    ],
 )
-@click.option(
-    "-V",
-    "--version",
-    is_flag=True,
-    is_eager=True,
-    expose_value=False,
-    callback=_show_version,
-    help="Show the version and the reader of mail, and exit.",
-)
-def program() -> None:
-    """Filter spam with naive Bayes.
-
-    Train a model on mail that you have sorted, let it judge new mail, and measure how good it is.
-    """
 
 
 def run(arguments: list[str]) -> int:

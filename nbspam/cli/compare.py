@@ -2,10 +2,7 @@
 
 from math import isnan
 
-import click
-
-from nbspam.cli import plain
-from nbspam.cli.options import ANY_PATH, options
+from nbspam.cli import Options, command, plain
 from nbspam.cli.progress import steps
 from nbspam.cli.tables import console, fit_table, print_sentence, table, write_json
 from nbspam.evaluation.comparison import Comparison, Difference, compare
@@ -13,11 +10,8 @@ from nbspam.evaluation.formats import read_evaluation
 from nbspam.labels import amount
 
 
-@click.command("compare")
-@click.argument("a", metavar="A", type=ANY_PATH)
-@click.argument("b", metavar="B", type=ANY_PATH)
-@options("json")
-def compare_command(a: str, b: str, json: bool) -> None:
+@command("a", "b", "json")
+def compare_command(options: Options) -> None:
     """Compare two evaluations of the same mail, paired message by message.
 
     A and B are files of nbspam eval --save, or of result lines (--results, or another filter's: file= judge=
@@ -32,12 +26,12 @@ def compare_command(a: str, b: str, json: bool) -> None:
 
     Exit status: 0 compared; 65 not an evaluation of this version, or not the same mail; 66 no such file.
     """
-    first, second = read_evaluation(a), read_evaluation(b)
-    names = a, b
+    names = options.a, options.b
+    first, second = map(read_evaluation, names)
     with steps("Pairing and resampling", None):
         found = compare(first, second, names)
-    if json:
-        write_json({"a": a, "b": b} | found._asdict())
+    if options.json:
+        write_json({"a": options.a, "b": options.b} | found._asdict())
     else:
         _show(found, names)
 

@@ -2,21 +2,17 @@
 
 import os
 
-import click
 from rich.text import Text
 
-from nbspam.cli import model_in_home, model_places, plain, with_flags
-from nbspam.cli.options import ANY_PATH, list_given, options
+from nbspam.cli import Options, command, model_in_home, model_places, plain, with_flags
 from nbspam.cli.tables import console, write_json
 from nbspam.tasks.doctor import FINE, NOTE, WRONG, Finding, examine
 
 COLOURS = {FINE: "green", NOTE: "yellow", WRONG: "bold red"}
 
 
-@click.command("doctor")
-@click.argument("mail", metavar="[MAIL]...", nargs=-1, type=ANY_PATH)
-@options("model", "start", "json", "doctor.quiet")
-def doctor_command(mail: tuple[str, ...], model: str, start: str, json: bool, quiet: bool) -> int:
+@command("mail", "model", "start", "json", "doctor.quiet")
+def doctor_command(options: Options) -> int:
     """Check a model, and how mail comes to it.
 
     Says which model is used and why, its owner, who may write to it, whether it is sound, has enough mail of
@@ -34,17 +30,17 @@ def doctor_command(mail: tuple[str, ...], model: str, start: str, json: bool, qu
     is not sound; 66 no model or no MAIL, or it cannot be read; 73 no model can be made; 74 the model cannot
     be written to.  64 usage; 75 the model is in use, try again later.
     """
-    why = "named by --model" if list_given(["model"]) else model_places()[0][0]
-    found = examine(model, why, _other_places(), start, mail)
+    why = "named by --model" if "model" in options.named else model_places()[0][0]
+    found = examine(options.model, why, _other_places(), options.start, options.mail)
     found = [one._replace(text=with_flags(one.text), remedy=with_flags(one.remedy)) for one in found]
     status = next((one.status for one in found if one.status), 0)
-    if json:
+    if options.json:
         findings = [
             {"about": one.about, "state": one.state, "text": one.text, "next": one.remedy} for one in found
         ]
-        write_json({"model": model, "status": status, "findings": findings})
+        write_json({"model": options.model, "status": status, "findings": findings})
     else:
-        _show(found, quiet)
+        _show(found, options.quiet)
     return status
 
 

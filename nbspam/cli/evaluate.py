@@ -7,22 +7,24 @@ from math import isfinite
 from pathlib import Path
 from typing import Any
 
-import click
 import numpy as np
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from nbspam.cli import flag_of, plain, progress, say, shared, tables
-from nbspam.cli.options import (
+from nbspam.cli import (
     CLUSTER,
-    KEPT_BY_MODEL,
+    KEPT_SCORING,
     SCORING,
     SOURCE,
-    LongCommand,
-    find_given,
-    list_given,
-    options,
+    Options,
+    command,
+    flag_of,
+    plain,
+    progress,
+    say,
+    shared,
+    tables,
 )
 from nbspam.corpus.item import Skipped
 from nbspam.corpus.source import read_heads
@@ -46,11 +48,12 @@ WIDEST_CONFUSION = 10  # classes
 STYLES = {"hm_percent": "red", "sm_percent": "yellow", "accuracy": "green"}
 
 
-@click.command("eval", cls=LongCommand)
-@options(*SOURCE, "folds", "grouped", "replay", "feedback", "eval.autolearn", "holdout", "by_time")
-@options("eval.model", *SCORING, "vocab", "loss", "results", "save", "report", "seed")
-@options("jobs", *CLUSTER, "json", "eval.verbose", "quiet")
-def eval_command(**given: Any) -> None:
+@command(
+    *(*SOURCE, "folds", "grouped", "replay", "feedback", "eval.autolearn", "holdout", "by_time"),
+    *("eval.model", *SCORING, "vocab", "loss", "results", "save", "report", "seed"),
+    *("jobs", *CLUSTER, "json", "eval.verbose", "quiet"),
+)
+def eval_command(options: Options) -> None:
     """Evaluate a filter on labelled mail.
 
     SOURCE is as for nbspam train.  Each message is read once.  No message is judged by a filter that learned
@@ -68,82 +71,85 @@ def eval_command(**given: Any) -> None:
     that cannot be read (the figures are of the rest); 73 cannot create a file; 74 I/O; 75 try again later:
     another program writes to the model or replaced it.
     """
-    method = _choose_method()
-    named = shared.list_inputs(given)
-    for option in FILES:
-        shared.check_writable(given[option], *named)
-        named.append(given[option])
-    if given["report"]:
+    method = _choose_method(options)
+    named = shared.list_inputs(options)
+    files = {name: path for name in FILES if (path := getattr(options, name))}
+    for path in files.values():
+        shared.check_writable(path, *named)
+        named.append(path)
+    if options.report:
         import nbspam.evaluation.report  # noqa: F401  an error if its libraries are missing
-    evaluation, skipped = _judge_by_model(given) if method == "model" else _judge_anew(method, given)
-    with progress.steps("Figures and their intervals", None, given["quiet"]):
+    evaluation, skipped = _judge_by_model(options) if method == "model" else _judge_anew(method, options)
+    with progress.steps("Figures and their intervals", None, options.quiet):
         found = summarise(evaluation)
     try:
-        if given["json"]:
+        if options.json:
             tables.write_json(_collect_content(evaluation, found))
         else:
-            show_evaluation(evaluation, found, given["verbose"])
+            show_evaluation(evaluation, found, options.verbose)
     finally:  # last, so that a full disk hides no figure; and always, so that `| head` loses no file
-        with progress.steps("Writing files", None, given["quiet"]):
-            for option in FILES:
-                if given[option]:
-                    content = _format_file(option, evaluation, found)
-                    with shared.open_output(given[option]) as file:
-                        file.write(content)
-        if given["report"] and given["report"] != shared.STDOUT:
-            say(f"The page: {Path(given['report']).absolute().as_uri()}", given["quiet"])
+        with progress.steps("Writing files", None, options.quiet):
+            for name, path in files.items():
+                content = _format_file(name, evaluation, found)
+                with shared.open_output(path) as file:
+                    file.write(content)
+        if options.report and options.report != shared.STDOUT:
+            say(f"The page: {Path(options.report).absolute().as_uri()}", options.quiet)
     progress.check_all_read(skipped)
 
 
-def _choose_method() -> str:
+def _choose_method(options: Options) -> str:
     """The method that the options ask for, by default folds.  UsageError for two, or an option of another."""
-    method = find_given(METHODS) or "folds"
-    for option in list_given(OWNERS):
-        owner = OWNERS[option]
-        if method != owner:
+    method = options.find_named(METHODS) or "folds"
+    for name, owner in OWNERS.items():
+        if name in options.named and method != owner:
             remedy = f"add --{owner}, or leave it out"
-            raise UsageError(flag_of(option), f"belongs to --{owner}", remedy, "usage")
+            raise UsageError(flag_of(name), f"belongs to --{owner}", remedy, "usage")
     return method
 
 
-def _judge_by_model(given: dict[str, Any]) -> tuple[Evaluation, Skipped]:
+def _judge_by_model(options: Options) -> tuple[Evaluation, Skipped]:
     """All mail judged by a saved model, and what could not be read."""
-    source = shared.open_source(given, allow_one_class=True)
-    for name in list_given([*KEPT_BY_MODEL, "vocab"]):
-        why, remedy = "the model keeps the one it was trained with", "leave it out, or train a model with it"
-        raise UsageError(f"--model {flag_of(name)}", why, remedy, "usage")
-    scoring, loss = shared.collect_scoring(given), given["loss"]
-    with progress.message_steps("Judging", source, given["quiet"]) as advance:
-        items, classes, jobs = source.items(), source.classes, given["jobs"]
-        evaluation, skipped = evaluate_model(items, classes, given["model"], scoring, loss, jobs, advance)
+    source = shared.open_source(options, allow_one_class=True)
+    for name in (*KEPT_SCORING, "vocab"):
+        if name in options.named:
+            why, remedy = (
+                "the model keeps the one it was trained with",
+                "leave it out, or train a model with it",
+            )
+            raise UsageError(f"--model {flag_of(name)}", why, remedy, "usage")
+    scoring, loss = options.scoring, options.loss
+    with progress.message_steps("Judging", source, options.quiet) as advance:
+        items, classes, jobs = source.items(), source.classes, options.jobs
+        evaluation, skipped = evaluate_model(items, classes, options.model, scoring, loss, jobs, advance)
     return evaluation, [*source.skipped, *skipped]
 
 
-def _judge_anew(method: str, given: dict[str, Any]) -> tuple[Evaluation, Skipped]:
+def _judge_anew(method: str, options: Options) -> tuple[Evaluation, Skipped]:
     """Mail judged by filters that have learned other mail, and what could not be read."""
-    plan = shared.read_plan(given)
-    source = shared.open_source(given)
-    plan = plan._replace(loss=read_loss(given["loss"], source.classes, given["textbook"]), seed=given["seed"])
-    n_folds = given["folds"]
-    feedback = parse_feedback(given["feedback"])
-    with shared.open_workers(given) as jobs:
-        corpus = shared.read_source(source, jobs, plan.settings.wanted, given["quiet"])
+    plan = shared.read_plan(options)
+    source = shared.open_source(options)
+    plan = plan._replace(loss=read_loss(options.loss, source.classes, options.textbook), seed=options.seed)
+    n_folds = options.folds
+    feedback = parse_feedback(options.feedback)
+    with shared.open_workers(options) as jobs:
+        corpus = shared.read_source(source, jobs, plan.settings.wanted, options.quiet)
         total = {"folds": n_folds, "holdout": 1}.get(method, len(corpus.block))
-        with progress.steps(method.capitalize(), total, given["quiet"]) as advance:
+        with progress.steps(method.capitalize(), total, options.quiet) as advance:
             if method == "folds":
-                found = evaluate_folds(corpus, plan, n_folds, given["grouped"], jobs, advance)
+                found = evaluate_folds(corpus, plan, n_folds, options.grouped, jobs, advance)
             elif method == "holdout":
-                found = evaluate_holdout(corpus, plan, given["holdout"], given["by_time"], advance)
+                found = evaluate_holdout(corpus, plan, options.holdout, options.by_time, advance)
             else:
-                found = evaluate_replay(corpus, plan, feedback, advance, given["autolearn"])
+                found = evaluate_replay(corpus, plan, feedback, advance, options.autolearn)
     return found, [*source.skipped, *corpus.skipped]
 
 
-def _format_file(option: str, evaluation: Evaluation, found: Summary) -> bytes:
+def _format_file(name: str, evaluation: Evaluation, found: Summary) -> bytes:
     """The content of the file that the option asks for."""
-    if option == "results":
+    if name == "results":
         return "".join(f"{line}\n" for line in format_result_lines(evaluation)).encode()
-    if option == "save":
+    if name == "save":
         return encode_evaluation(evaluation)
     from nbspam.evaluation.report import report_html  # imports matplotlib
 

@@ -4,16 +4,13 @@ from collections.abc import Sequence
 from math import isfinite
 from typing import Any
 
-import click
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from nbspam.cli import plain
-from nbspam.cli.classify import STDIN_NAME, ReadableMessages
-from nbspam.cli.options import OTHER_SCORING, options
+from nbspam.cli import RESCORING, STDIN_NAME, Options, command, plain
+from nbspam.cli.classify import ReadableMessages
 from nbspam.cli.reasons import describe_same_text, describe_verdict
-from nbspam.cli.shared import collect_scoring
 from nbspam.cli.tables import console, day, fit_table, scoring_text, table, utc, write_json
 from nbspam.corpus.source import read_head
 from nbspam.explain import Clue, Explanation, SameText, Sum
@@ -33,11 +30,8 @@ UNKNOWN_HELP = "Unknown: for the share of tokens never met. Constant: for every 
 Times = list[int | None]  # milliseconds since 1970, None for what is forgotten
 
 
-@click.command("explain")
-@options("model", "start", "top", *OTHER_SCORING, "loss", "verbose", "json", "files")
-def explain_command(
-    files: tuple[str, ...], model: str, start: str, top: int, loss: str | None, json: bool, **given: Any
-) -> int:
+@command("model", "start", "top", *RESCORING, "loss", "verbose", "json", "files")
+def explain_command(options: Options) -> int:
     """Explain the verdict on a message.
 
     Says in words how sure the verdict is, and the three strongest reasons.  Then shows what each view of the
@@ -54,17 +48,16 @@ def explain_command(
     Exit status: 0 explained; 64 usage; 65 no sound model; 66 no such message or no model; 74 I/O;
     75 try again later.
     """
-    scoring = collect_scoring(given)
-    judge = open_filter(choose_model(model, start), scoring, loss)
-    messages = ReadableMessages(list(files) or [STDIN_NAME])
+    judge, top = _open(options), options.top or None
+    messages = ReadableMessages(options.files or [STDIN_NAME])
     for name, data in messages:
-        judge = open_filter(choose_model(model, start), scoring, loss, judge)
+        judge = _open(options, judge)
         found = judge.explain(data, name)
-        shown = found._replace(clues=found.clues[: top or None], features=found.features[: top or None])
+        shown = found._replace(clues=found.clues[:top], features=found.features[:top])
         known = find_first_times(judge.model, [hash_token(clue.token) for clue in shown.clues])
         since = [known.get(hash_token(clue.token)) for clue in shown.clues]
         first = _find_first_time(judge, found.same_text)
-        if json:
+        if options.json:
             write_json(_content(shown, judge.classes, since, first))
         else:
             out = console()
@@ -73,6 +66,11 @@ def explain_command(
                 out.print(describe_same_text(found.same_text, day(first)))
             _show(out, shown, judge, since, found.clues, read_head(data))
     return messages.status
+
+
+def _open(options: Options, current: Filter | None = None) -> Filter:
+    """The filter of the model as it is now; it may be new.  current : the filter so far"""
+    return open_filter(choose_model(options.model, options.start), options.scoring, options.loss, current)
 
 
 def _find_first_time(judge: Filter, same_text: SameText | None) -> int | None:

@@ -5,12 +5,8 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Callable
-from typing import Any
 
-import click
-
-from nbspam.cli import plain, say, verdict_line, write_text
-from nbspam.cli.options import LongGroup, options
+from nbspam.cli import Group, Options, command, plain, say, verdict_line, write_text
 from nbspam.cli.shared import split_classes
 from nbspam.cli.sync import show_learned
 from nbspam.errors import MissingExtraError, NoInputError, TryAgainError, UsageError
@@ -29,26 +25,16 @@ try:
 except ModuleNotFoundError as missing:  # the help and completion of all commands work without it
     MISSING = missing
 
-account_argument = click.argument("account", metavar="[ACCOUNT]", default="")
+GROUP_HELP = """Judge and learn mail on an IMAP server.
+
+The accounts are tables of the file --config, see docs/imap.md.  Needs the extra imap (docs/install.md).
+
+Exit status: 0 done; 64 usage; 65 no sound model or configuration; 66 no model, folder or access; 74 I/O;
+75 try again later."""
 
 
-@click.group("imap", cls=LongGroup)
-def imap_command() -> None:
-    """Judge and learn mail on an IMAP server.
-
-    The accounts are tables of the file --config, see docs/imap.md.  Needs the extra imap (docs/install.md).
-
-    Exit status: 0 done; 64 usage; 65 no sound model or configuration; 66 no model, folder or access; 74 I/O;
-    75 try again later.
-    """
-    if MISSING:
-        raise MissingExtraError("imap", MISSING, "imap", "imap-not-installed")
-
-
-@imap_command.command("scan")
-@account_argument
-@options("config", "model", "imap.class", "flag_only", "dry_run", "quiet")
-def scan_command(account: str, config: str, **given: Any) -> None:
+@command("account", "config", "model", "imap.class", "flag_only", "dry_run", "quiet")
+def scan_command(options: Options) -> None:
     """Judge unread mail that is new since the last time, and move spam to Junk.
 
     With --class, mail of other classes goes to its folders.  Without ACCOUNT, all accounts are scanned.  A
@@ -60,13 +46,11 @@ def scan_command(account: str, config: str, **given: Any) -> None:
         nbspam imap scan --dry-run
         nbspam imap scan --class newsletter=Newsletters
     """
-    _each_account(account, config, given, _scan)
+    _each_account(options, _scan)
 
 
-@imap_command.command("learn")
-@account_argument
-@options("config", "model", "imap.class", "keep_days", "dry_run", "quiet")
-def learn_folders_command(account: str, config: str, **given: Any) -> None:
+@command("account", "config", "model", "imap.class", "keep_days", "dry_run", "quiet")
+def learn_folders_command(options: Options) -> None:
     """Learn from the folders of an account, and from what was read, as nbspam sync does.
 
     With --class, mail of that folder teaches its class in place of ham.
@@ -75,13 +59,11 @@ def learn_folders_command(account: str, config: str, **given: Any) -> None:
     Example:
         nbspam imap learn --dry-run
     """
-    _each_account(account, config, given, _learn)
+    _each_account(options, _learn)
 
 
-@imap_command.command("watch")
-@account_argument
-@options("config", "model", "imap.class", "keep_days", "flag_only", "quiet")
-def watch_command(account: str, config: str, **given: Any) -> None:
+@command("account", "config", "model", "imap.class", "keep_days", "flag_only", "quiet")
+def watch_command(options: Options) -> None:
     """Scan whenever there is new mail, and learn every 5 minutes, until it is stopped.
 
     Connects again after a failure, and waits longer each time, up to 5 minutes.  A login that is refused is
@@ -91,16 +73,17 @@ def watch_command(account: str, config: str, **given: Any) -> None:
     Example:
         nbspam imap watch home
     """
-    chosen = choose_account(read_accounts(config), account)
-    given = _begin(given | {"dry_run": False})
+    _check_installed()
+    chosen = choose_account(read_accounts(options.config), options.account)
+    folders = _read_folders(options)
     learn_at, delay, was_in = 0.0, FIRST_DELAY_SECONDS, False
     while True:
         try:
             with ImapMailbox(chosen) as box:
                 was_in = True
-                check_folders(box, given["folders"])
+                check_folders(box, folders)
                 while True:
-                    learn_at = _learn_and_scan(given, box, learn_at)
+                    learn_at = _learn_and_scan(options, folders, box, learn_at)
                     box.select(chosen.folders[0])
                     delay = FIRST_DELAY_SECONDS
                     box.wait(LEARN_SECONDS)
@@ -108,66 +91,77 @@ def watch_command(account: str, config: str, **given: Any) -> None:
             # A token expires, and its program needs the network: what was right once is asked for again.
             if isinstance(error, NoInputError) and not (was_in and error.slug in (LOGIN, PASSWORD)):
                 raise
-            say(f"nbspam: {plain(str(error))}; trying again in {delay:g} s", given["quiet"])
+            say(f"nbspam: {plain(str(error))}; trying again in {delay:g} s", options.quiet)
             time.sleep(delay)
             delay = min(2 * delay, LONGEST_DELAY_SECONDS)
 
 
-def _each_account(name: str, config: str, given: dict[str, Any], work: Callable[..., None]) -> None:
-    accounts = read_accounts(config)
-    given = _begin(given)
+def _check_installed() -> None:
+    if MISSING:
+        raise MissingExtraError("imap", MISSING, "imap", "imap-not-installed")
+
+
+def _each_account(options: Options, work: Callable[..., None]) -> None:
+    _check_installed()
+    name, accounts = options.account, read_accounts(options.config)
+    folders = _read_folders(options)
     for account in [choose_account(accounts, name)] if name else accounts.values():
-        with _open_memory(account, given) as memory, ImapMailbox(account) as box:
-            check_folders(box, given["folders"])
-            work(given, box, memory)
+        with _open_memory(account, options) as memory, ImapMailbox(account) as box:
+            check_folders(box, folders)
+            work(options, folders, box, memory)
 
 
-def _begin(given: dict[str, Any]) -> dict[str, Any]:
-    """What is given, with the folder of each class; check the model, and say which costs decide."""
-    pairs = [*split_classes(given["classes"], "FOLDER", "newsletter=Newsletters")]
+def _read_folders(options: Options) -> dict[str, str]:
+    """The folder of each class; check the model, and say which costs decide."""
+    pairs = [*split_classes(options.classes, "FOLDER", "newsletter=Newsletters")]
     folders = dict(pairs)
     if len({*folders.values()}) < len(pairs):
         why, remedy = "a class or a folder is named twice", "give each class one folder of its own"
-        raise UsageError(" ".join(given["classes"]), why, remedy, "class-twice", option="class")
-    check_classes(given["model"], *HAM_AND_SPAM, *folders)
-    with contextlib.closing(open_filter(given["model"])) as judge:
-        say(f"Decisions: {judge.costs}.", given["quiet"])
+        raise UsageError(" ".join(options.classes), why, remedy, "class-twice", option="class")
+    check_classes(options.model, *HAM_AND_SPAM, *folders)
+    with contextlib.closing(open_filter(options.model)) as judge:
+        say(f"Decisions: {judge.costs}.", options.quiet)
         if homeless := [name for name in judge.classes if name not in (*HAM_AND_SPAM, *folders)]:
             said = f"Mail of {', '.join(homeless)} stays, and teaches ham once it is read"
-            say(f"{said}: name its folder with --class.", given["quiet"])
-    return given | {"folders": folders}
+            say(f"{said}: name its folder with --class.", options.quiet)
+    return folders
 
 
-def _open_memory(account: Account, given: dict[str, Any]) -> contextlib.closing[FolderMemory]:
-    path = f"{given['model']}-imap-{account.name.replace('/', '_')}.json"
-    return contextlib.closing(FolderMemory(path, is_kept=not given["dry_run"]))
+def _open_memory(account: Account, options: Options) -> contextlib.closing[FolderMemory]:
+    path = f"{options.model}-imap-{account.name.replace('/', '_')}.json"
+    return contextlib.closing(FolderMemory(path, is_kept=not options.dry_run))
 
 
-def _scan(given: dict[str, Any], box: ImapMailbox, memory: FolderMemory) -> None:
-    scan = Scan(box, memory, given["dry_run"], given["flag_only"], given["folders"])
+def _scan(options: Options, folders: dict[str, str], box: ImapMailbox, memory: FolderMemory) -> None:
+    scan = Scan(box, memory, options.dry_run, options.flag_only, folders)
     if not scan.can_move:
-        say("The server has no MOVE: spam is only flagged, and nothing is moved.", given["quiet"])
-    would = "would be " if given["dry_run"] else ""
-    with contextlib.closing(open_filter(given["model"])) as judge:
+        say("The server has no MOVE: spam is only flagged, and nothing is moved.", options.quiet)
+    would = "would be " if options.dry_run else ""
+    with contextlib.closing(open_filter(options.model)) as judge:
         for folder in box.account.folders:
             for action, verdict in scan.run(folder, judge):
                 write_text(f"{would}{action}\t{verdict_line(verdict)}")
 
 
-def _learn_and_scan(given: dict[str, Any], box: ImapMailbox, learn_at: float) -> float:
+def _learn_and_scan(options: Options, folders: dict[str, str], box: ImapMailbox, learn_at: float) -> float:
     """Scan; learn only from the time `learn_at`.  Returns when to learn next, by the monotonic clock."""
-    with _open_memory(box.account, given) as memory:
+    with _open_memory(box.account, options) as memory:
         if time.monotonic() >= learn_at:
-            _learn(given | {"quiet": True}, box, memory)
+            _learn(options, folders, box, memory, is_quiet=True)
             learn_at = time.monotonic() + LEARN_SECONDS
-        _scan(given, box, memory)
+        _scan(options, folders, box, memory)
     return learn_at
 
 
-def _learn(given: dict[str, Any], box: ImapMailbox, memory: FolderMemory) -> None:
+def _learn(
+    options: Options, folders: dict[str, str], box: ImapMailbox, memory: FolderMemory, is_quiet: bool = False
+) -> None:
     source = f"imap {box.account.name}/"
-    classes = {folder: label for label, folder in given["folders"].items()}
-    learner = FolderLearner(
-        given["model"], box, memory, source, given["keep_days"], given["dry_run"], classes
-    )
-    show_learned(learner, given["quiet"])
+    classes = {folder: label for label, folder in folders.items()}
+    learner = FolderLearner(options.model, box, memory, source, options.keep_days, options.dry_run, classes)
+    show_learned(learner, is_quiet or options.quiet)
+
+
+imap_command = Group(
+    GROUP_HELP, {"scan": scan_command, "learn": learn_folders_command, "watch": watch_command}
+)

@@ -3,11 +3,8 @@
 import sys
 from contextlib import closing
 
-import click
-
-from nbspam.cli import messages_text, plain
+from nbspam.cli import Options, command, messages_text, plain
 from nbspam.cli.classify import show_left_out
-from nbspam.cli.options import options
 from nbspam.cli.progress import check_all_read, steps
 from nbspam.cli.tables import console, print_sentence
 from nbspam.corpus.labelled import open_unsorted
@@ -17,10 +14,8 @@ from nbspam.labels import HAM_AND_SPAM, amount
 from nbspam.tasks.label import Labelling
 
 
-@click.command("label")
-@click.argument("folders", metavar="FOLDER...", nargs=-1, required=True)
-@options("model", "start", "jobs", "verbose")
-def label_command(folders: tuple[str, ...], model: str, start: str, jobs: int) -> None:
+@command("label.folders", "model", "start", "jobs", "verbose")
+def label_command(options: Options) -> None:
     """Label the messages of a folder that teach most, one after another on a screen.
 
     FOLDER is a folder or mailbox of unsorted mail.  Shows one message of each group of near-duplicates, the
@@ -42,16 +37,16 @@ def label_command(folders: tuple[str, ...], model: str, start: str, jobs: int) -
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         remedy = "without a screen: nbspam learn CLASS FILE"
         raise UsageError("label", "needs a terminal", remedy, "no-terminal")
-    source = open_unsorted(folders)
+    source = open_unsorted(options.folders)
     items = [item._replace(small=None) for item in source.items()]
     out = console(is_error=True)
     show_left_out(source.left_out)
     if not items:
         check_all_read(source.skipped)
         remedy = "name a folder or mailbox with mail in it"
-        raise NoInputError(" ".join(folders), "no messages in it", remedy, "no-mail")
+        raise NoInputError(" ".join(options.folders), "no messages in it", remedy, "no-mail")
     with steps("Reading", len(items)) as advance:
-        labelling = Labelling(model, items, jobs, advance, start)
+        labelling = Labelling(options.model, items, options.jobs, advance, options.start)
     if labelling.asked is None:
         known = "the model has learned each of them, or nearly the same message"
         print_sentence(out, f"Nothing to label in {amount(len(items), 'message')}: {known}.")
@@ -60,6 +55,7 @@ def label_command(folders: tuple[str, ...], model: str, start: str, jobs: int) -
     counts = labelling.labelled
     if counts:
         labelled = messages_text(HAM_AND_SPAM, [counts[name] for name in HAM_AND_SPAM])
-        with closing(open_filter(model)) as judge:
-            print_sentence(out, f"Labelled {labelled}. Model: {plain(model)}. Decisions: {judge.costs}.")
+        with closing(open_filter(options.model)) as judge:
+            model = plain(options.model)
+            print_sentence(out, f"Labelled {labelled}. Model: {model}. Decisions: {judge.costs}.")
     check_all_read(source.skipped, labelling.skipped)

@@ -1,15 +1,15 @@
-"""The work of `nbspam learn` and `nbspam unlearn`.
+"""`nbspam learn` and `nbspam unlearn`.
 
 A mail server may start one for each message that a user moves, so modules that few calls need are imported
-where they are used; their help is in nbspam.cli.quick_commands.
+where they are used.
 """
 
 from __future__ import annotations
 
 import os
 
-from nbspam.cli import done_text, plain, read_class_name, say, write_text
-from nbspam.cli.classify import STDIN_NAME, ReadableMessages, list_paths, note_no_mail, parse_arguments
+from nbspam.cli import STDIN_NAME, Options, command, done_text, plain, read_class_name, say, write_text
+from nbspam.cli.classify import ReadableMessages, list_paths, note_no_mail
 from nbspam.corpus import CRYPTED
 from nbspam.errors import BadDataError, UsageError
 from nbspam.learning.learn import OTHER_FORM, check_classes, learn_messages, split_batches
@@ -20,26 +20,51 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from nbspam.cli.classify import Options
-
-LEARN_OPTIONS = ("model", "start", "files_from", "quiet", "attached")  # that need no click
+LEARN = ("files", "attached", "files_from", "model", "start", "verbose", "quiet")
 OTHER_FORM_HELP = """\
 Learned in another form: its header has changed since, so the counts stay as they are.
 To move or unlearn such a message, give it as it was learned, or take that lesson back: nbspam undo."""
 
 
-def learn_quickly(arguments: list[str]) -> int | None:
-    """Run `learn` or `unlearn` without click; None for what click should read.
+@command("class_name", *LEARN)
+def learn_command(options: Options) -> int:
+    """Learn messages as CLASS: correct a verdict, or add new mail.
 
-    arguments : from the name of the command
+    FILE is a message, a folder or a mailbox; without FILE, the message on stdin.  Writes one line for each
+    message to stdout, with a tab and its name: `learned`, `moved` (it was counted as another class), `already
+    learned`, `is in the shared model` (the one that yours began with, see --start; it counts there as CLASS),
+    or `learned in another form` (as another class, with another header).  The last three change nothing.
+    Messages are learned in batches: if the command is stopped, every written line is done.
+    If other programs write to the model, it waits for its turn; after 60 seconds it ends with 75.
+
+    \b
+    Example:
+        nbspam learn spam < message.eml
+        nbspam learn ham ~/Maildir/.NotJunk -m my.nbspam
+        nbspam learn spam --attached ~/Maildir/.Reports
+
+    Exit status: 0 done, also if all was learned before; 64 usage, no such class; 65 no sound model, or a
+    report without an attached message; 66 no such message or no model; 74 I/O; 75 try again later.
     """
-    understood = parse_arguments(arguments[1:], LEARN_OPTIONS)
-    if understood is None:
-        return None
-    options, words = understood
-    if arguments[0] == "unlearn":
-        return learn(options, None, words)
-    return learn(options, words[0], words[1:]) if words else None
+    return _learn(options, options.class_name)
+
+
+@command(*LEARN)
+def unlearn_command(options: Options) -> int:
+    """Unlearn messages of any class; the calibration keeps what it has learned.
+
+    The counts are then exactly as before.  Writes one line for each message to stdout: `forgotten`,
+    `was never learned`, `is in the shared model` or `learned in another form` (see learn; it still counts), a
+    tab, and its name.
+
+    \b
+    Example:
+        nbspam unlearn message.eml
+
+    Exit status: 0 done, also if a message was never learned;
+    65 no sound model; 66 no such message or no model; 74 I/O; 75 try again later.
+    """
+    return _learn(options, None)
 
 
 def _refuse_unreadable(
@@ -73,7 +98,7 @@ def _is_mbox_of_several(data: bytes) -> bool:
     return sum(is_last for _, _, is_last in split_messages([data])) > 1
 
 
-def learn(options: Options, class_name: str | None, paths: list[str]) -> int:
+def _learn(options: Options, class_name: str | None) -> int:
     """Learn messages as a class, or unlearn them; the exit status.
 
     class_name : None to unlearn
@@ -81,7 +106,7 @@ def learn(options: Options, class_name: str | None, paths: list[str]) -> int:
     """
     model, start = options.model, options.start
     label = None if class_name is None else read_class_name(class_name, "CLASS")
-    messages, origin = ReadableMessages(list_paths(options, paths), options.quiet), Origin("learn")
+    messages, origin = ReadableMessages(list_paths(options), options.quiet), Origin("learn")
     done: dict[str, int] = {}
     try:
         if choose_model(model, start) != model:

@@ -1,12 +1,8 @@
 """`nbspam log` and `nbspam undo`."""
 
 from collections import Counter
-from datetime import datetime
 
-import click
-
-from nbspam.cli import done_text, plain, say, write_text
-from nbspam.cli.options import ANY_PATH, options
+from nbspam.cli import Options, command, done_text, plain, say, write_text
 from nbspam.cli.tables import day, print_rows, utc, write_json
 from nbspam.errors import NoInputError, UsageError
 from nbspam.labels import amount, format_counts
@@ -15,9 +11,8 @@ from nbspam.store.ledger import list_entries
 from nbspam.store.reader import open_model
 
 
-@click.command("log")
-@options("model", "log.number", "json")
-def log_command(model: str, number: int, json: bool) -> None:
+@command("model", "number", "json")
+def log_command(options: Options) -> None:
     """Show what was learned, the newest first.
 
     A line for each command, with tabs between: when it began; who judged, a person or the filter (with
@@ -32,27 +27,23 @@ def log_command(model: str, number: int, json: bool) -> None:
 
     Exit status: 0 shown; 65 no sound model; 66 no model.
     """
-    with open_model(model) as opened:
-        classes, found = opened.classes, list_entries(opened)[: number or None]
+    with open_model(options.model) as model:
+        classes, entries = model.classes, list_entries(model)[: options.number or None]
     rows = []
-    for one in found:
-        by = None if one.time_ms is None else "filter" if one.is_own else "person"
-        source, messages = " ".join(one.source), one.messages
-        if json:
+    for entry in entries:
+        by = None if entry.time_ms is None else "filter" if entry.is_own else "person"
+        source, messages = " ".join(entry.source), entry.messages
+        if options.json:
             counts = dict(zip(classes, messages, strict=True))
-            write_json({"time": utc(one.time_ms), "by": by, "source": source, "messages": counts})
+            write_json({"time": utc(entry.time_ms), "by": by, "source": source, "messages": counts})
         else:
-            when, counted = day(one.time_ms, "%Y-%m-%d %H:%M"), format_counts(classes, messages)
+            when, counted = day(entry.time_ms, "%Y-%m-%d %H:%M"), format_counts(classes, messages)
             rows.append((when, by or "", counted, plain(source)))
     print_rows(("when", "by", "messages", "source"), rows, ("by", "messages"))
 
 
-@click.command("undo")
-@click.argument("paths", metavar="[PATH]...", nargs=-1, type=ANY_PATH)
-@options("model", "last", "since", "undo.source", "quiet")
-def undo_command(
-    paths: tuple[str, ...], model: str, last: bool, since: datetime | None, source: str | None, quiet: bool
-) -> None:
+@command("paths", "model", "last", "since", "undo.source", "quiet")
+def undo_command(options: Options) -> None:
     """Take back what was learned: the last line of nbspam log, or all since a time or from a source.
 
     The counts are then exactly as if it had never been learned; a message that had moved counts as before.
@@ -72,17 +63,18 @@ def undo_command(
     Exit status: 0 done; 64 usage, or nothing to take back; 65 no sound model; 66 no model, or messages whose
     mail was not found (all others are taken back); 74 I/O; 75 try again later.
     """
-    if last == bool(since or source):
+    if options.last == (options.since is not None or bool(options.source)):
         remedy = "give --last alone, or --since TIME, --source NAME or both"
         raise UsageError("undo", "needs to know what to take back", remedy, "undo-what")
+    model, quiet = options.model, options.quiet
     done: Counter[str] = Counter()
 
     def tell(result: str, name: str) -> None:
         done[result] += 1
         write_text(f"{result}\t{plain(name)}\n")
 
-    chosen = choose_entries(model, last, 1000 * since.timestamp() if since else 0, source or "")
-    lessons = find_lessons(model, chosen, paths)
+    chosen = choose_entries(model, options.last, options.since or 0, options.source or "")
+    lessons = find_lessons(model, chosen, options.paths)
     if lessons.missing:
         total = amount(lessons.missing + len(lessons.found) + len(lessons.own), "lesson")
         say(f"Of {total}, {lessons.missing:,} cannot be taken back: the mail was not found.", quiet)

@@ -4,12 +4,10 @@ import sys
 from collections.abc import Iterable, Sequence
 from math import isfinite
 
-import click
 from rich.table import Table
 
-from nbspam.cli import error_text, messages_text, plain, say, write_text
-from nbspam.cli.classify import STDIN_NAME, open_input
-from nbspam.cli.options import ANY_PATH, LongGroup, options
+from nbspam.cli import Group, Options, command, error_text, messages_text, plain, say, write_text
+from nbspam.cli.classify import open_input
 from nbspam.cli.shared import check_new_model, check_writable, write_lines
 from nbspam.cli.tables import console, fit_table, print_sentence, table, write_json
 from nbspam.errors import BadDataError, NbspamError, UsageError
@@ -25,14 +23,8 @@ from nbspam.tasks.merge import Merged, merge, rebase
 SHOWN_SETTINGS = ("event_model", "averaged", "features", "token_pattern", "alpha", "prior")
 
 
-@click.group("model", cls=LongGroup)
-def model_command() -> None:
-    """Inspect, merge and convert models."""
-
-
-@model_command.command("info")
-@options("model", "json")
-def info_command(model: str, json: bool) -> None:
+@command("model", "json")
+def info_command(options: Options) -> None:
     """Show what is in a model: classes, counts, and how it scores.
 
     Of a model of numeric features also what it has learned of each: mean μ and variance σ² with their 95 %
@@ -44,8 +36,8 @@ def info_command(model: str, json: bool) -> None:
 
     Exit status: 0 shown; 65 no sound model; 66 no model.
     """
-    facts = collect_facts(model)
-    if json:
+    facts = collect_facts(options.model)
+    if options.json:
         write_json(facts)
         return
     out = console()
@@ -54,9 +46,8 @@ def info_command(model: str, json: bool) -> None:
         out.print("", fit_table(feature_table(facts), out), sep="\n")
 
 
-@model_command.command("check")
-@options("model")
-def check_command(model: str) -> int:
+@command("model")
+def check_command(options: Options) -> int:
     """Check that a model is sound: the file, and that all sums are right.
 
     \b
@@ -65,14 +56,13 @@ def check_command(model: str) -> int:
 
     Exit status: 0 sound; 65 not sound (complaints are on stdout); 66 no model.
     """
-    complaints = check_model(model)
-    write_text("".join(f"{plain(line)}\n" for line in complaints) or f"{plain(model)}: sound\n")
+    complaints = check_model(options.model)
+    write_text("".join(f"{plain(line)}\n" for line in complaints) or f"{plain(options.model)}: sound\n")
     return BadDataError.status if complaints else 0
 
 
-@model_command.command("dump")
-@options("model", "dump.output")
-def dump_command(model: str, output: str) -> None:
+@command("model", "dump.output")
+def dump_command(options: Options) -> None:
     """Write a model as text: a JSON array for each row, in a fixed order.
 
     The same counts give the same text, so two models can be compared with diff.
@@ -83,14 +73,12 @@ def dump_command(model: str, output: str) -> None:
 
     Exit status: 0 written; 65 no sound model; 66 no model; 73 cannot create the file; 74 I/O.
     """
-    check_writable(output, model)
-    write_lines(output, dump_model(model))
+    check_writable(options.output, options.model)
+    write_lines(options.output, dump_model(options.model))
 
 
-@model_command.command("load")
-@click.argument("file", default=STDIN_NAME, type=ANY_PATH)
-@options("model", "replace")
-def load_command(file: str, model: str, replace: bool) -> None:
+@command("load.file", "model", "replace")
+def load_command(options: Options) -> None:
     """Make a model from its text form.
 
     Reads FILE, or stdin.
@@ -101,15 +89,13 @@ def load_command(file: str, model: str, replace: bool) -> None:
 
     Exit status: 0 loaded; 65 not the text of a model; 66 no such file; 73 cannot create the model; 74 I/O.
     """
-    check_new_model(model, replace)
-    with open_input(file) as stream:
-        load_dump(stream, file, model, replace)
+    check_new_model(options.model, options.replace)
+    with open_input(options.file) as stream:
+        load_dump(stream, options.file, options.model, options.replace)
 
 
-@model_command.command("merge")
-@click.argument("models", nargs=-1, metavar="A B [MODEL]...", type=ANY_PATH)
-@options("merge.output", "replace", "quiet")
-def merge_command(models: tuple[str, ...], output: str, replace: bool, quiet: bool) -> None:
+@command("merge.models", "merge.output", "replace", "quiet")
+def merge_command(options: Options) -> None:
     """Merge models: the counts are those of one training on all of their mail.
 
     Classes with the same name are joined.  The settings are those of the first model, without losses and a
@@ -122,14 +108,13 @@ def merge_command(models: tuple[str, ...], output: str, replace: bool, quiet: bo
 
     Exit status: 0 merged; 64 usage; 65 models that cannot be added; 66 no model; 73 cannot create; 74 I/O.
     """
-    check_new_model(output, replace, option="--output")
-    merged = merge(list(models), output, replace)
-    say(_summarise_merge(merged, models), quiet)
+    check_new_model(options.output, options.replace, option="--output")
+    merged = merge(options.models, options.output, options.replace)
+    say(_summarise_merge(merged, options.models), options.quiet)
 
 
-@model_command.command("prune")
-@options("model", "max_size", "prune.min_count", "quiet")
-def prune_command(model: str, max_size: int | None, min_count: int | None, quiet: bool) -> None:
+@command("model", "max_size", "prune.min_count", "quiet")
+def prune_command(options: Options) -> None:
     """Make a model smaller: take out the tokens that are in the fewest messages.
 
     The filter then no longer knows these tokens; docs/model-size.md says what that costs.  Messages that were
@@ -141,18 +126,19 @@ def prune_command(model: str, max_size: int | None, min_count: int | None, quiet
 
     Exit status: 0 pruned; 64 usage; 65 no sound model; 66 no model; 74 I/O; 75 try again later.
     """
-    if max_size is None and min_count is None:
+    if options.max_size is None and options.min_count is None:
         remedy = "add --max-size SIZE or --min-count N"
         raise UsageError("model prune", "needs a limit", remedy, "no-effect")
-    done = prune(model, max_size, min_count or 1)
+    done = prune(options.model, options.max_size, options.min_count or 1)
     sizes = f"{done.after_bytes / 1e6:.1f} MB, before {done.before_bytes / 1e6:.1f} MB"
-    say(f"Pruned {done.pruned:,} of {done.tokens:,} tokens.\nModel: {plain(model)}, {sizes}.", quiet)
+    say(
+        f"Pruned {done.pruned:,} of {done.tokens:,} tokens.\nModel: {plain(options.model)}, {sizes}.",
+        options.quiet,
+    )
 
 
-@model_command.command("rebase")
-@click.argument("models", nargs=-1, metavar="[MODEL]...", type=ANY_PATH)
-@options("model", "start", "quiet")
-def rebase_command(models: tuple[str, ...], model: str, start: str, quiet: bool) -> int:
+@command("rebase.models", "model", "start", "quiet")
+def rebase_command(options: Options) -> int:
     """Give models that began with --start another base.
 
     Without --start: what is now at the path of their base.
@@ -167,14 +153,14 @@ def rebase_command(models: tuple[str, ...], model: str, start: str, quiet: bool)
     other things; 66 no model; 74 I/O; 75 try again later.
     """
     status = 0
-    for path in models or (model,):
+    for path in options.models or [options.model]:
         try:
-            rebase(path, start)
+            rebase(path, options.start)
         except NbspamError as error:
             sys.stderr.write(error_text(error))
             status = error.status
         else:
-            say(f"{plain(path)} has its base.", quiet)
+            say(f"{plain(path)} has its base.", options.quiet)
     return status
 
 
@@ -243,3 +229,17 @@ def _summarise_merge(merged: Merged, models: Sequence[str]) -> str:
         rest = "the rest lack a class, keep none, or one of other kinds of evidence"
         lines.append(f"Calibration: from {merged.calibrated} of the {len(models)}; {rest}.")
     return "\n".join(lines)
+
+
+model_command = Group(
+    "Inspect, merge and convert models.",
+    {
+        "info": info_command,
+        "check": check_command,
+        "dump": dump_command,
+        "load": load_command,
+        "merge": merge_command,
+        "prune": prune_command,
+        "rebase": rebase_command,
+    },
+)

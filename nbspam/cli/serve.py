@@ -4,12 +4,8 @@ import contextlib
 import json
 import logging
 import os
-from typing import Any
 
-import click
-
-from nbspam.cli import plain
-from nbspam.cli.options import list_given, options
+from nbspam.cli import Options, command, plain
 from nbspam.errors import UsageError
 from nbspam.serve import daemon, users, worker
 from nbspam.serve.daemon import Listening
@@ -18,12 +14,11 @@ from nbspam.serve.gauges import Gauges
 STDERR = 2
 
 
-@click.command("serve")
-@options("model", "start", "socket", "socket_mode", "listen", "jobs", "timeout", "allow_tell", "autolearn")
-@options("spam_flag", "loss", "metrics", "log_format", "verbose", "quiet")
-def serve_command(
-    model: str, start: str, socket: str | None, socket_mode: int, listen: str | None, **given: Any
-) -> None:
+@command(
+    *("model", "start", "socket", "socket_mode", "listen", "jobs", "timeout", "allow_tell", "autolearn"),
+    *("spam_flag", "loss", "metrics", "log_format", "verbose", "quiet"),
+)
+def serve_command(options: Options) -> None:
     """Serve mail servers over the SPAMD protocol, as SpamAssassin's spamd does.
 
     Clients such as spamc and Exim work unchanged.  The score is the log-odds of spam, in nats; the threshold
@@ -44,45 +39,46 @@ def serve_command(
     Exit status: 0 ended by a signal; 64 usage; 65 no sound model; 66 no model; 73 cannot listen there;
     75 try again later.
     """
-    worker.LOG.addHandler(Log(given["log_format"] == "json"))
-    worker.LOG.setLevel(logging.ERROR if given["quiet"] else logging.INFO)
+    worker.LOG.addHandler(Log(options.log_format == "json"))
+    worker.LOG.setLevel(logging.ERROR if options.quiet else logging.INFO)
     worker.LOG.propagate = False
+    model, start = options.model, options.start
     filters = users.UserFilters(
         model,
         start,
-        loss=given["loss"],
-        also="spamassassin" if given["spam_flag"] else "",
-        allow_tell=given["allow_tell"],
-        autolearn=given["autolearn"],
+        loss=options.loss,
+        also="spamassassin" if options.spam_flag else "",
+        allow_tell=options.allow_tell,
+        autolearn=options.autolearn,
     )
     costs = filters.check()
-    shown = _listen_for_metrics(given["metrics"])
+    shown = _listen_for_metrics(options.metrics)
     gauges = Gauges(start if users.USER in model else model, shown.sockets) if shown.sockets else None
     with contextlib.closing(gauges) if gauges else contextlib.nullcontext():
-        listening = _listening(socket, socket_mode, listen)
+        listening = _listening(options)
         for name, is_open in (listening.names() | shown.names()).items():
             if is_open:
                 worker.LOG.error("%s: other machines may reach it, and it asks for no password", name)
         for name in shown.names():
             worker.LOG.info("metrics: http://%s/metrics", name)
-        worker.LOG.info("%s on %s, processes: %d", model, ", ".join(listening.names()), given["jobs"])
+        worker.LOG.info("%s on %s, processes: %d", model, ", ".join(listening.names()), options.jobs)
         worker.LOG.info("decisions: %s", costs)
-        daemon.Daemon(listening, filters, given["timeout"], gauges).run(given["jobs"])
+        daemon.Daemon(listening, filters, options.timeout, gauges).run(options.jobs)
 
 
-def _listening(socket: str | None, mode: int, listen: str | None) -> Listening:
-    passed = daemon.take_inherited()
+def _listening(options: Options) -> Listening:
+    passed, socket, listen = daemon.take_inherited(), options.socket, options.listen
     given = {"LISTEN_FDS": passed, "--socket": socket, "--listen": listen}
     places = [name for name, place in given.items() if place is not None]
     if len(places) > 1:
         raise UsageError(" and ".join(places), "are two places to listen", "leave one out", "listen-twice")
-    if socket is None and list_given(["socket_mode"]):
+    if socket is None and "socket_mode" in options.named:
         remedy = "add --socket PATH, or leave it out"
         raise UsageError("--socket-mode", "has no effect without --socket", remedy, "no-effect")
     if passed is not None:
         return passed
     if socket is not None:
-        return daemon.listen_on_path(socket, mode)
+        return daemon.listen_on_path(socket, options.socket_mode)
     return daemon.listen_on_address(daemon.DEFAULT_ADDRESS if listen is None else listen)
 
 

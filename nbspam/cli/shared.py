@@ -6,10 +6,9 @@ import os
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, nullcontext
-from typing import TYPE_CHECKING, Any, BinaryIO, cast
+from typing import TYPE_CHECKING, BinaryIO
 
-from nbspam.cli import read_class_name
-from nbspam.cli.options import CLUSTER, SCORING, find_given, list_given
+from nbspam.cli import CLUSTER, Options, read_class_name
 from nbspam.cli.progress import message_steps
 from nbspam.corpus.corpus import Corpus, read_corpus
 from nbspam.corpus.labelled import open_labelled
@@ -26,18 +25,17 @@ if TYPE_CHECKING:
     from nbspam.corpus.cluster import Cluster
     from nbspam.corpus.item import Item
     from nbspam.corpus.walk import MailFile
-    from nbspam.model.chosen_settings import Scoring
 
 STDOUT = "-"
 
 
-def open_source(given: dict[str, Any], allow_one_class: bool = False) -> Source:
+def open_source(options: Options, allow_one_class: bool = False) -> Source:
     """The labelled mail that the options name."""
     classes: dict[str, list[str]] = {}
-    for name, path in split_classes(given["classes"], "PATH", "work=Maildir/.work"):
+    for name, path in split_classes(options.classes, "PATH", "work=Maildir/.work"):
         classes.setdefault(name, []).append(path)
-    same = {name: given[name] for name in ("ham", "spam", "rules", "skip_unread")}
-    return open_labelled(given["source"], classes=classes, allow_one_class=allow_one_class, **same)
+    same = {name: getattr(options, name) for name in ("ham", "spam", "rules", "skip_unread")}
+    return open_labelled(options.source, classes=classes, allow_one_class=allow_one_class, **same)
 
 
 def split_classes(items: Iterable[str], value: str, example: str) -> Iterator[tuple[str, str]]:
@@ -50,13 +48,13 @@ def split_classes(items: Iterable[str], value: str, example: str) -> Iterator[tu
         yield read_class_name(name, "--class"), found
 
 
-def open_workers(given: dict[str, Any]) -> AbstractContextManager[int | Cluster]:
+def open_workers(options: Options) -> AbstractContextManager[int | Cluster]:
     """The number of processes that the options name, or the cluster, connected inside the context."""
-    if find_given(["jobs", *CLUSTER]) not in CLUSTER:
-        return nullcontext(given["jobs"])
+    if options.find_named(["jobs", *CLUSTER]) not in CLUSTER:
+        return nullcontext(options.jobs)
     from nbspam.corpus.cluster import open_cluster
 
-    return open_cluster(given["scheduler"] or "", given["local_cluster"] or 0)
+    return open_cluster(options.scheduler or "", options.local_cluster or 0)
 
 
 def read_source(source: Source, jobs: int | Cluster, wanted: frozenset[str], quiet: bool) -> Corpus:
@@ -71,37 +69,32 @@ def iterate_mail(source: Source, jobs: int | Cluster) -> Iterator[Item | MailFil
     return source.items() if isinstance(jobs, int) else source.files()
 
 
-def list_mail(given: dict[str, Any]) -> list[str]:
+def list_mail(options: Options) -> list[str]:
     """The files and folders of labelled mail that the options name."""
-    labelled = [item.partition("=")[2] for item in given["classes"]]
-    return [*given["source"], *given["ham"], *given["spam"], *labelled]
+    labelled = [item.partition("=")[2] for item in options.classes]
+    return [*options.source, *options.ham, *options.spam, *labelled]
 
 
-def list_inputs(given: dict[str, Any]) -> list[str]:
+def list_inputs(options: Options) -> list[str]:
     """The input files that the options name: none of them may be written over."""
-    single = [given.get(name) for name in ("rules", "vocab", "model", "word_list")]
-    return [*list_mail(given), *filter(None, single)]
+    named = [options.named.get(name) for name in ("rules", "vocab", "model", "word_list")]
+    return [*list_mail(options), *filter(None, named)]
 
 
-def collect_scoring(given: dict[str, Any]) -> Scoring:
-    """The scoring options on the command line."""
-    return cast("Scoring", {name: given[name] for name in list_given(given) if name in SCORING})
-
-
-def read_plan(given: dict[str, Any], is_kept: bool = False) -> Plan:
+def read_plan(options: Options, is_kept: bool = False) -> Plan:
     """How the options ask to count and score; UsageError for a wrong one, and for one without effect.
 
     is_kept : for a model that is made, see check_all_act
     """
-    settings = make_settings(collect_scoring(given), is_kept)
-    check_all_act(list_given(["edges"]), settings, is_kept)
-    if not given["vocab"]:
-        return Plan(settings, given["alpha"] == "auto")
+    settings = make_settings(options.scoring, is_kept)
+    check_all_act(["edges"] * ("edges" in options.named), settings, is_kept)
+    if not options.vocab:
+        return Plan(settings, options.alpha == "auto")
     if settings.views != ALL_VIEWS or settings.features == "numeric":
         slug = "views" if settings.views != ALL_VIEWS else "features"
         raise UsageError("--vocab", f"fixes what is read, and so does --{slug}", "leave one out", slug)
-    vocabulary = read_vocabulary(given["vocab"])
-    return Plan(limit_settings(settings, vocabulary), given["alpha"] == "auto", vocabulary=vocabulary)
+    vocabulary = read_vocabulary(options.vocab)
+    return Plan(limit_settings(settings, vocabulary), options.alpha == "auto", vocabulary=vocabulary)
 
 
 def open_output(path: str) -> AbstractContextManager[BinaryIO]:

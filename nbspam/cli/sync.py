@@ -4,10 +4,7 @@ import os
 from collections import Counter
 from contextlib import closing
 
-import click
-
-from nbspam.cli import done_text, plain, say, write_text
-from nbspam.cli.options import options
+from nbspam.cli import Options, command, done_text, plain, say, write_text
 from nbspam.cli.progress import check_all_read
 from nbspam.corpus.folder_names import UNCLEAR
 from nbspam.corpus.walk import OUT_OF_TREE
@@ -30,10 +27,8 @@ REASONS = {
 }
 
 
-@click.command("sync")
-@click.argument("folders", metavar="[MAILDIR]...", nargs=-1)
-@options("model", "keep_days", "dry_run", "quiet")
-def sync_command(folders: tuple[str, ...], model: str, keep_days: float, dry_run: bool, quiet: bool) -> None:
+@command("sync.folders", "model", "keep_days", "dry_run", "quiet")
+def sync_command(options: Options) -> None:
     """Learn from the folders of local Maildirs, and from what was read.
 
     MAILDIR is a tree of Maildirs, by default ~/Maildir.  Mail in Junk or Spam is spam; other mail is ham once
@@ -50,10 +45,11 @@ def sync_command(folders: tuple[str, ...], model: str, keep_days: float, dry_run
     Exit status: 0 done; 64 usage; 65 no sound model; 66 no Maildir, no model, or mail
     that cannot be read; 74 I/O; 75 try again later.
     """
+    model, quiet, dry_run = options.model, options.quiet, options.dry_run
     check_classes(model, *HAM_AND_SPAM)
-    box = Maildirs([*folders] or [os.path.expanduser("~/Maildir")])
+    box = Maildirs(options.folders or [os.path.expanduser("~/Maildir")])
     with closing(learner.FolderMemory(f"{model}-sync.json", is_kept=not dry_run)) as memory:
-        run = learner.FolderLearner(model, box, memory, "sync\t", keep_days, dry_run)
+        run = learner.FolderLearner(model, box, memory, "sync\t", options.keep_days, dry_run)
         show_learned(run, quiet)
     if links := box.left_out[OUT_OF_TREE]:
         say(f"Nothing to learn from {amount(links, 'link')} that lead out of MAILDIR.", quiet)

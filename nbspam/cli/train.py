@@ -1,12 +1,8 @@
 """`nbspam train`."""
 
 import os
-from typing import Any
 
-import click
-
-from nbspam.cli import flag_of, plain, say, shared
-from nbspam.cli.options import CLUSTER, SCORING, SOURCE, LongCommand, find_given, list_given, options
+from nbspam.cli import CLUSTER, SCORING, SOURCE, Options, command, flag_of, plain, say, shared
 from nbspam.cli.progress import check_all_read, message_steps, train_summary
 from nbspam.decision import read_loss
 from nbspam.errors import UsageError
@@ -18,10 +14,11 @@ from nbspam.tasks.train import train_model
 FOR_A_NEW_MODEL = (*SCORING, "edges", "max_memory", "vocab", "loss", *CLUSTER)
 
 
-@click.command("train", cls=LongCommand)
-@options(*SOURCE, "model", *SCORING, "edges", "jobs", "max_memory", "vocab", "loss", *CLUSTER)
-@options("update", "start", "replace", "mode", "train.verbose", "quiet")
-def train_command(model: str, start: str, replace: bool, mode: int | None, **given: Any) -> None:
+@command(
+    *(*SOURCE, "model", *SCORING, "edges", "jobs", "max_memory", "vocab", "loss", *CLUSTER),
+    *("update", "start", "replace", "mode", "train.verbose", "quiet"),
+)
+def train_command(options: Options) -> None:
     """Train a model on labelled mail.
 
     SOURCE is a folder with one subfolder for each class (ham/ spam/, or any names), a Maildir++ tree (.Junk
@@ -39,58 +36,61 @@ def train_command(model: str, start: str, replace: bool, mode: int | None, **giv
     read (the model is trained on the rest); 73 cannot create the model; 74 I/O; 75 try again later: another
     program writes to the model.
     """
-    if find_given(["update", "replace"]) == "update":
-        _update(model, start, given)
+    if options.find_named(["update", "replace"]) == "update":
+        _update(options)
     else:
-        if list_given(["start"]):  # $NBSPAM_START is for other commands
+        if "start" in options.named:  # $NBSPAM_START is for other commands
             raise UsageError("--start", "is not for a new model", "add --update", "train-start")
-        _train(model, replace, given)
-    if mode is not None:
-        os.chmod(model, mode)
+        _train(options)
+    if options.mode is not None:
+        os.chmod(options.model, options.mode)
 
 
-def _train(model: str, replace: bool, given: dict[str, Any]) -> None:
+def _train(options: Options) -> None:
     """Train a new model."""
-    plan = shared.read_plan(given, is_kept=True)
-    source = shared.open_source(given)
+    model, replace = options.model, options.replace
+    plan = shared.read_plan(options, is_kept=True)
+    source = shared.open_source(options)
     plan = plan._replace(
-        loss=read_loss(given["loss"], source.classes, given["textbook"]),
-        edges=parse_edges(given["edges"], plan.settings.numeric_model),
+        loss=read_loss(options.loss, source.classes, options.textbook),
+        edges=parse_edges(options.edges, plan.settings.numeric_model),
         replaces=replace,
-        max_memory=given["max_memory"] or 0,
-        source=_source("train", given),
-        keeps_names=given["verbose"],
+        max_memory=options.max_memory or 0,
+        source=_source("train", options),
+        keeps_names=options.verbose,
     )
     log_priors(parse_prior(plan.settings.prior), [1] * len(source.classes), source.classes)
     shared.check_new_model(model, replace, "--update adds to it, --replace writes it anew")
-    with shared.open_workers(given) as jobs, message_steps("Training", source, given["quiet"]) as advance:
+    with shared.open_workers(options) as jobs, message_steps("Training", source, options.quiet) as advance:
         mail = shared.iterate_mail(source, jobs)
         trained = train_model(mail, source.classes, model, plan, jobs, advance)
-    say(train_summary(trained), given["quiet"])
+    say(train_summary(trained), options.quiet)
     check_all_read(source.skipped, trained.skipped)
 
 
-def _source(command: str, given: dict[str, Any]) -> str:
+def _source(command: str, options: Options) -> str:
     """The command and its mail, for the ledger."""
-    return "\t".join([command, *map(os.path.abspath, shared.list_mail(given))])
+    return "\t".join([command, *map(os.path.abspath, shared.list_mail(options))])
 
 
-def _update(model: str, start: str, given: dict[str, Any]) -> None:
+def _update(options: Options) -> None:
     """Add the mail to the model, or to an overlay of --start; the settings of the model stay."""
     from nbspam.learning.learn import check_classes
     from nbspam.tasks.start import choose_model
     from nbspam.tasks.update import update
 
-    for name in list_given(FOR_A_NEW_MODEL):
-        why, remedy = "the model keeps its settings", "leave it out, or train anew with --replace"
-        raise UsageError(f"--update {flag_of(name)}", why, remedy, "usage")
+    for name in FOR_A_NEW_MODEL:
+        if name in options.named:
+            why, remedy = "the model keeps its settings", "leave it out, or train anew with --replace"
+            raise UsageError(f"--update {flag_of(name)}", why, remedy, "usage")
+    model, start = options.model, options.start
     check_classes(choose_model(model, start))
-    source = shared.open_source(given, allow_one_class=True)
-    items, jobs = source.items(), given["jobs"]
-    with message_steps("Adding", source, given["quiet"]) as advance:
-        origin = _source("train --update", given)
-        added = update(items, source.classes, model, jobs, advance, start, origin, given["verbose"])
+    source = shared.open_source(options, allow_one_class=True)
+    items, jobs = source.items(), options.jobs
+    with message_steps("Adding", source, options.quiet) as advance:
+        origin = _source("train --update", options)
+        added = update(items, source.classes, model, jobs, advance, start, origin, options.verbose)
     if added.begins:
-        say(f"{plain(model)} begins as {added.begins} of {plain(start)}.", given["quiet"])
-    say(train_summary(added, "Added"), given["quiet"])
+        say(f"{plain(model)} begins as {added.begins} of {plain(start)}.", options.quiet)
+    say(train_summary(added, "Added"), options.quiet)
     check_all_read(source.skipped, added.skipped)

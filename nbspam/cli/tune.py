@@ -4,10 +4,7 @@ import shlex
 from math import isnan
 from typing import Any
 
-import click
-
-from nbspam.cli import plain, say, tables, with_flags
-from nbspam.cli.options import SOURCE, list_given, options
+from nbspam.cli import SOURCE, Options, command, plain, say, tables, with_flags
 from nbspam.cli.progress import check_all_read, steps, train_summary
 from nbspam.cli.shared import check_new_model, open_source, read_source
 from nbspam.errors import UsageError
@@ -17,9 +14,8 @@ from nbspam.tasks.train import train_model
 from nbspam.tasks.tune import LEVEL, PLANS, ROWS, STEPS, Candidate, Tuning, plan_training, tune
 
 
-@click.command("tune")
-@options(*SOURCE, "seed", "write", "model", "replace", "jobs", "json", "verbose", "quiet")
-def tune_command(seed: int, json: bool, write: bool, model: str, replace: bool, **given: Any) -> None:
+@command(*SOURCE, "seed", "write", "model", "replace", "jobs", "json", "verbose", "quiet")
+def tune_command(options: Options) -> None:
     """Choose the best settings for your own mail.
 
     SOURCE is as for nbspam train.  Tries smoothing, the threshold, the views and the event model on the same
@@ -39,25 +35,27 @@ def tune_command(seed: int, json: bool, write: bool, model: str, replace: bool, 
     or mail that cannot be read (chosen on the rest); with --write also 73 cannot create the model (before
     the search); 74 I/O.
     """
-    if write:
-        check_new_model(model, replace)
+    quiet, jobs, model = options.quiet, options.jobs, options.model
+    if options.write:
+        check_new_model(model, options.replace)
     else:
-        for name in list_given(("model", "replace")):
-            raise UsageError(f"--{name}", "belongs to --write", "add --write, or leave it out", "usage")
-    quiet, jobs, source = given["quiet"], given["jobs"], open_source(given)
+        for name in ("model", "replace"):
+            if name in options.named:
+                raise UsageError(f"--{name}", "belongs to --write", "add --write, or leave it out", "usage")
+    source = open_source(options)
     corpus = read_source(source, jobs, Settings().wanted, quiet)
     skipped = [*source.skipped, *corpus.skipped]
     with steps("Trying", STEPS, quiet) as advance:
-        tuning = tune(corpus, seed, jobs, advance)
+        tuning = tune(corpus, options.seed, jobs, advance)
     chosen = with_flags(tuning.chosen.options)
     plan = PLANS[tuning.chosen.options]
-    if json:
+    if options.json:
         choice = {"chosen": chosen, "settings": plan.settings.values(), "default_stays": not chosen}
         tables.write_json(tuning._asdict() | choice | {"candidates": [*map(_describe, tuning.candidates)]})
     else:
-        show_tuning(tuning, format_command(chosen, given))
-    if write:
-        plan = plan_training(tuning.chosen.options, source.classes)._replace(replaces=replace)
+        show_tuning(tuning, format_command(chosen, options))
+    if options.write:
+        plan = plan_training(tuning.chosen.options, source.classes)._replace(replaces=options.replace)
         with steps("Training", len(corpus.block), quiet) as advance:
             trained = train_model(source.items(), source.classes, model, plan, jobs, advance)
         say(train_summary(trained, f"Trained with {chosen or 'the default'} on"), quiet)
@@ -72,14 +70,14 @@ def _describe(one: Candidate) -> dict[str, Any]:
     return one._asdict() | names | {"log_loss": log_loss} | paired
 
 
-def format_command(options: str, given: dict[str, Any]) -> str:
-    """The command that trains with some options on the same mail, for the shell."""
-    words = ["nbspam", "train", *options.split()]
-    for name, flag in (("ham", "--ham"), ("spam", "--spam"), ("classes", "--class")):
-        words += [word for path in given[name] for word in (flag, path)]
-    words += ["--rules", given["rules"]] if given["rules"] else []
-    words += ["--skip-unread"] if given["skip_unread"] else []
-    return plain(shlex.join([*words, *given["source"]]))
+def format_command(chosen: str, options: Options) -> str:
+    """The command that trains with the chosen options on the same mail, for the shell."""
+    words = ["nbspam", "train", *chosen.split()]
+    for flag, paths in (("--ham", options.ham), ("--spam", options.spam), ("--class", options.classes)):
+        words += [word for path in paths for word in (flag, path)]
+    words += ["--rules", options.rules] if options.rules else []
+    words += ["--skip-unread"] if options.skip_unread else []
+    return plain(shlex.join([*words, *options.source]))
 
 
 def show_tuning(tuning: Tuning, command: str) -> None:

@@ -3,10 +3,7 @@
 from functools import partial
 from typing import Any
 
-import click
-
-from nbspam.cli import messages_text, plain, say
-from nbspam.cli.options import ANY_PATH, SOURCE, LongGroup, options
+from nbspam.cli import SOURCE, Group, Options, command, messages_text, plain, say
 from nbspam.cli.progress import check_all_read, message_steps
 from nbspam.cli.shared import check_writable, list_inputs, open_output, open_source, write_lines
 from nbspam.cli.tables import console, print_rows, print_sentence, write_json
@@ -26,19 +23,16 @@ from nbspam.store.check import TokenRow
 from nbspam.tokens.own_words import match_words
 from nbspam.tokens.words import split_words
 
+GROUP_HELP = """Build and show vocabularies: numbered words with their counts in each class.
 
-@click.group("vocab", cls=LongGroup)
-def vocab_command() -> None:
-    """Build and show vocabularies: numbered words with their counts in each class.
-
-    Code 0 is NOTAWORD: every word that is not in the vocabulary.
-    """
+Code 0 is NOTAWORD: every word that is not in the vocabulary."""
 
 
-@vocab_command.command("build")
-@options(*SOURCE, "output", "size", "min_count", "word_list", "view", "token_pattern")
-@options("jobs", "verbose", "quiet")
-def build_command(output: str, word_list: str | None, view: str | None, quiet: bool, **given: Any) -> None:
+@command(
+    *(*SOURCE, "output", "size", "min_count", "word_list", "view", "token_pattern"),
+    *("jobs", "verbose", "quiet"),
+)
+def build_command(options: Options) -> None:
     """Build a vocabulary: number the words of labelled mail, those in most messages first.
 
     Ties are ordered by occurrences, then by the alphabet.  Writes UTF-8, one line for each code, with tabs
@@ -53,25 +47,26 @@ def build_command(output: str, word_list: str | None, view: str | None, quiet: b
     Exit status: 0 built; 64 usage; 65 bad data; 66 no mail, or mail that cannot be read (built from the
     rest); 73 cannot create the file; 74 I/O.
     """
-    pattern = given["token_pattern"] or ""
+    pattern = options.token_pattern or ""
     split = partial(match_words, pattern) if pattern else partial(split_words, limit=100)
+    word_list = options.word_list
     listed, odd = read_word_list(word_list, split) if word_list else (None, 0)
-    check_writable(output, word_list, *list_inputs(given))
-    source = open_source(given)
-    with message_steps("Counting", source, quiet) as advance:
+    check_writable(options.output, *list_inputs(options))
+    source = open_source(options)
+    with message_steps("Counting", source, options.quiet) as advance:
         vocabulary, skipped = build_vocabulary(
             source.items(),
             source.classes,
-            given["size"],
-            given["min_count"],
+            options.size,
+            options.min_count,
             listed,
-            view or ("body" if word_list or pattern else "all"),
-            given["jobs"],
+            options.view or ("body" if word_list or pattern else "all"),
+            options.jobs,
             advance,
             pattern,
         )
-    write_lines(output, format_lines(vocabulary))
-    say(_summary(vocabulary, odd), quiet)
+    write_lines(options.output, format_lines(vocabulary))
+    say(_summary(vocabulary, odd), options.quiet)
     check_all_read(source.skipped, skipped)
 
 
@@ -82,10 +77,8 @@ def _summary(vocabulary: Vocabulary, odd: int) -> str:
     return text + (f"\nSkipped {odd:,} lines that are not one word." if odd else "")
 
 
-@vocab_command.command("show")
-@click.argument("file", type=ANY_PATH)
-@options("vocab.top", "json")
-def show_command(file: str, top: int, json: bool) -> None:
+@command("file", "vocab.top", "json")
+def show_command(options: Options) -> None:
     """Show the first codes of a vocabulary with their counts: messages/occurrences in each class.
 
     With --json writes one object for each code.
@@ -96,9 +89,9 @@ def show_command(file: str, top: int, json: bool) -> None:
 
     Exit status: 0 shown; 65 not a vocabulary; 66 no such file.
     """
-    vocabulary = read_vocabulary(file)
-    words = list(enumerate(vocabulary.words))[: top or None]
-    if not json:
+    vocabulary = read_vocabulary(options.file)
+    words = list(enumerate(vocabulary.words))[: options.top or None]
+    if not options.json:
         _show(vocabulary, words)
         return
     for code, word in words:
@@ -127,10 +120,14 @@ def _show(vocabulary: Vocabulary, words: list[tuple[int, TokenRow]]) -> None:
     print_rows(heads, rows, heads[1:-1], is_headed=True)
 
 
-@click.command("vectorize")
-@options(*SOURCE, "vectorize.features", "vectorize.vocab", "vectorize.event_model", "token_pattern")
-@options("output", "format", "jobs", "verbose", "quiet")
-def vectorize_command(features: str, output: str, form: str, jobs: int, quiet: bool, **given: Any) -> None:
+vocab_command = Group(GROUP_HELP, {"build": build_command, "show": show_command})
+
+
+@command(
+    *(*SOURCE, "vectorize.features", "vectorize.vocab", "vectorize.event_model", "token_pattern"),
+    *("output", "format", "jobs", "verbose", "quiet"),
+)
+def vectorize_command(options: Options) -> None:
     """Turn labelled mail into a matrix, or into sequences of codes.
 
     A row is a message.  With --features words a column is a code of the vocabulary, and column 0 is
@@ -148,25 +145,26 @@ def vectorize_command(features: str, output: str, form: str, jobs: int, quiet: b
     Exit status: 0 written; 64 usage; 65 bad data; 66 no mail, or mail that cannot be read (the rest is
     written); 73 cannot create the file; 74 I/O.
     """
-    _check_options(features, given)
-    vocabulary = read_vocabulary(given["vocab"]) if features == "words" else None
-    check_writable(output, *list_inputs(given))
-    source = open_source(given, allow_one_class=True)
+    _check_options(options)
+    vocabulary = read_vocabulary(options.vocab) if options.features == "words" else None
+    check_writable(options.output, *list_inputs(options))
+    source = open_source(options, allow_one_class=True)
     if vocabulary:
-        check_same_pattern(given["token_pattern"] or vocabulary.token_pattern, vocabulary)
-        columns: Columns = WordColumns(vocabulary, given["event_model"] or "multinomial")
+        check_same_pattern(options.token_pattern or vocabulary.token_pattern, vocabulary)
+        columns: Columns = WordColumns(vocabulary, options.event_model or "multinomial")
     else:
         columns = NumericColumns(source.classes)
-    with message_steps("Vectorizing", source, quiet) as advance:
-        items, file = source.items(), open_output(output)
-        counts, skipped = vectorize(items, source.classes, columns, file, form, jobs, advance)
-    say(f"{messages_text(columns.classes, counts)}, {amount(len(columns.names), 'column')}.", quiet)
+    with message_steps("Vectorizing", source, options.quiet) as advance:
+        mail = source.items(), source.classes
+        output, jobs = open_output(options.output), options.jobs
+        counts, skipped = vectorize(*mail, columns, output, options.format, jobs, advance)
+    say(f"{messages_text(columns.classes, counts)}, {amount(len(columns.names), 'column')}.", options.quiet)
     check_all_read(source.skipped, skipped)
 
 
-def _check_options(features: str, given: dict[str, Any]) -> None:
-    if features == "words" and given["vocab"] is None:
+def _check_options(options: Options) -> None:
+    if options.features == "words" and options.vocab is None:
         raise UsageError("", "words need it", "add it, or take `features=numeric`", "usage", option="vocab")
     for option in ("vocab", "event_model", "token_pattern"):
-        if features == "numeric" and given[option] is not None:
-            raise UsageError(given[option], "is for words", "leave it out", "usage", option=option)
+        if options.features == "numeric" and option in options.named:
+            raise UsageError(options.named[option], "is for words", "leave it out", "usage", option=option)

@@ -4,13 +4,13 @@ import json
 import re
 from pathlib import Path
 
-import click
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nbspam.cli import quick_commands as by_click
-from nbspam.cli.classify import parse_arguments
+from nbspam.cli import Command, flags_of
+from nbspam.cli.classify import classify_command
+from nbspam.cli.commands import make_command
 from nbspam.decision import CLUES, Verdict, zero_one_loss
 from nbspam.filter import Filter
 from nbspam.model.posterior import Scored, ScorePart
@@ -41,8 +41,10 @@ def classify(model: Path, *options: object, stdin: bytes = b"") -> tuple[int, by
     return done.returncode, done.stdout, done.stderr.decode()
 
 
-OPTIONS = [one for one in by_click.classify_command.params if isinstance(one, click.Option)]
-FLAGS = [flag for option in OPTIONS for flag in option.opts]
+FLAGS = [flag for key in classify_command.keys for flag in flags_of(key)]
+TEXTS = st.sampled_from(
+    ["", "-", "--", "a", "b", "0", "2", "1e9", "bogofilter", "-x", "-pq", "-mx", "--mod", "--help"]
+)
 
 
 @given(
@@ -50,20 +52,20 @@ FLAGS = [flag for option in OPTIONS for flag in option.opts]
         st.one_of(
             st.sampled_from(FLAGS),
             st.builds("=".join, st.tuples(st.sampled_from(FLAGS), st.sampled_from(["", "a", "b=c"]))),
-            st.sampled_from(["", "-", "--", "a", "b", "-x", "-pq", "-mx", "--mod", "--help"]),
+            TEXTS,
         )
     )
 )
 def test_click_reads_alike_what_the_short_parser_understands(arguments: list[str]) -> None:
-    understood = parse_arguments(arguments)
+    understood = classify_command.parse(arguments)
     if understood is None:
         return
-    read = []
+    read: list[dict[str, object]] = []
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(by_click, "classify", lambda options, paths: read.append((vars(options), paths)))
-        by_click.classify_command.main(arguments, standalone_mode=False, help_option_names=["-h", "--help"])
-    options, paths = understood
-    assert read == [(vars(options), paths)]
+        patch.setattr(Command, "run", lambda _, named: read.append(named))
+        by_click = make_command("classify", classify_command)
+        by_click.main(arguments, standalone_mode=False, help_option_names=["-h", "--help"])
+    assert read == [understood]
 
 
 @pytest.mark.parametrize("options", [[], ["--exit-code"], ["--spam-flag"]])
