@@ -113,43 +113,43 @@ class Scorer:
             for view in range(len(VIEWS))
         ]
 
-    def score_or_prior(self, counted: KeyedTokens) -> Scored:
+    def score_or_prior(self, message: KeyedTokens) -> Scored:
         """The scores of one message; those of the prior without words, or without mail to judge by."""
         settings, model = self.settings, self.model
-        if counted.has_words and can_judge(settings.averaged, model.messages):
-            return self.score(counted)
+        if message.has_words and can_judge(settings.averaged, model.messages):
+            return self.score(message)
         values = prior_scores(settings, model.messages, model.classes)
         return Scored(values, [ScorePart("prior", settings.prior, -1, values)])
 
-    def score(self, counted: KeyedTokens) -> Scored:
+    def score(self, message: KeyedTokens) -> Scored:
         """Scores of one message, without the tokens of views that the model does not read."""
         if self.settings.features == "numeric":
-            return self._sum(counted, {})
-        counted.keep(self.model.settings.get("views", ALL_VIEWS))
-        rows = self.look_up([*counted.keys(), NOTAWORD_KEY])
-        return self._score_views(counted, rows) if self.settings.averaged else self._sum(counted, rows)
+            return self._sum(message, {})
+        message.keep(self.model.settings.get("views", ALL_VIEWS))
+        rows = self.look_up([*message.keys(), NOTAWORD_KEY])
+        return self._score_views(message, rows) if self.settings.averaged else self._sum(message, rows)
 
-    def _sum(self, counted: KeyedTokens, rows: CountsByKey) -> Scored:
+    def _sum(self, message: KeyedTokens, rows: CountsByKey) -> Scored:
         """The sum of the textbook."""
         features, prior = [], [ScorePart("prior", self.settings.prior, -1, list(self.log_prior))]
         if self.features is not None:
-            contributions = self.features.contributions(counted.features)
+            contributions = self.features.contributions(message.features)
             features = [ScorePart("feature", text, -1, values) for text, values in contributions]
         if self.settings.features == "numeric":
             parts = [*features, *prior]
         else:
-            parts = word_parts(self.words, counted, rows)
+            parts = word_parts(self.words, message, rows)
             if self.words.uses_prior or self.features is not None:
                 parts += [*prior, *features]
         scored = Scored([fsum(part.values[k] for part in parts) for k in range(len(self.log_prior))], parts)
-        scored.features = counted.features
+        scored.features = message.features
         return scored
 
-    def _score_views(self, counted: KeyedTokens, rows: CountsByKey) -> Scored:
+    def _score_views(self, message: KeyedTokens, rows: CountsByKey) -> Scored:
         parts: list[ScorePart] = []
         evidence: list[list[float]] = [[] for _ in self._laws]
         unknown: list[float] = []
-        for view, tokens in enumerate(counted.tokens[: len(VIEWS)]):
+        for view, tokens in enumerate(message.tokens[: len(VIEWS)]):
             words: list[KnownWord] = []
             for key, (text, times) in tokens.items():
                 counts = rows.get(key, ())
@@ -163,10 +163,10 @@ class Scorer:
                 evidence[row] = self._mean(row, view, words, familiarity, parts_by_text)
             parts.extend(parts_by_text.values())
         if self.settings.measures:
-            parts.extend(self._add_measures(counted.tokens[MEASURES_VIEW], rows, evidence))
+            parts.extend(self._add_measures(message.tokens[MEASURES_VIEW], rows, evidence))
         parts.extend(self._fixed_parts(unknown))
-        parts.extend(self._damp(self._add_up(parts), len(counted.tokens[HEADER_VIEW]), unknown))
-        parts.extend(self._last_parts(counted.tokens[SIGNATURE_VIEW], rows))
+        parts.extend(self._damp(self._add_up(parts), len(message.tokens[HEADER_VIEW]), unknown))
+        parts.extend(self._last_parts(message.tokens[SIGNATURE_VIEW], rows))
         scored = Scored(self._add_up(parts), parts)
         scored.evidence, scored.common = evidence, unknown
         return scored
@@ -274,14 +274,14 @@ def make_words(model: ReadableModel, settings: Settings) -> WordLaw:
     return make_word_law(settings.event_model, totals, settings.alpha, settings.normalise)
 
 
-def word_parts(words: WordLaw, counted: KeyedTokens, rows: CountsByKey) -> list[ScorePart]:
+def word_parts(words: WordLaw, message: KeyedTokens, rows: CountsByKey) -> list[ScorePart]:
     """What each word of a message adds, and the base, which does not depend on the words.
 
     All words that the model does not know are one NOTAWORD.
     """
     known_words: list[tuple[str, int, int, TokenCounts]] = []
     outside = 0
-    for view, tokens in enumerate(counted.tokens[: len(TEXTBOOK_VIEWS)]):
+    for view, tokens in enumerate(message.tokens[: len(TEXTBOOK_VIEWS)]):
         for key, (text, times) in tokens.items():
             if key in rows:
                 known_words.append((text, view, times, rows[key]))
