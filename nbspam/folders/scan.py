@@ -93,7 +93,10 @@ class Scan:
         if self.how == FLAGGED:
             if not box.takes_keywords:
                 why = "the server keeps no keywords, so mail cannot be flagged"
-                raise UsageError(box.account.name, why, "leave out `flag_only`", "imap-keywords")
+                remedy = (
+                    "leave out `flag_only`" if self.can_move else "nbspam can only learn there: imap learn"
+                )
+                raise UsageError(box.account.name, why, remedy, "imap-keywords")
         else:
             box.ask("move", uids, self._folders[label])
 

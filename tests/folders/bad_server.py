@@ -10,11 +10,13 @@ import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from tests.server import SPAM
+
 MOST_COMMANDS = 15  # of a connection: then it is closed, so that `watch` comes back
 MOST_BYTES = 40 << 20  # of an answer that never ends
 END = b"TAG OK done\r\n"  # the tag is filled in
 STATE = b'FLAGS (\\Seen) INTERNALDATE "01-Jan-2024 00:00:00 +0000" RFC822.SIZE 60'
-BODY = b"Subject: pills\r\n\r\ncheap pills cheap watches buy now today\r\n"
+BODY = SPAM.replace(b"\n", b"\r\n")
 # Command -> what a sound server answers; `fetch` is of states, `body` of messages.
 SOUND = {
     "greeting": b"* OK [CAPABILITY IMAP4rev1 MOVE IDLE] ready\r\n",

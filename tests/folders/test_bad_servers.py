@@ -129,7 +129,7 @@ def start(folder: Path, tmp_path: Path, model: Path, monkeypatch: pytest.MonkeyP
         found = []
         for command in commands:
             shutil.copy(model, tmp_path / command)
-            done = program("imap", command, "--config", config, "-m", tmp_path / command)
+            done = program("imap", *command.split(), "--config", config, "-m", tmp_path / command)
             found.append((done.returncode, done.stderr.decode()))
         return found
 
@@ -184,3 +184,17 @@ def test_new_mail_without_a_text_is_asked_for_again(folder: Path, start: Start, 
     with BadServer(folder, none) as server:
         assert start(server, "scan")[0][0] == 75
         assert "gives no text of message 1" in start(server, "scan")[0][1]
+
+
+@pytest.mark.parametrize(("extensions", "remedy"), [(b"MOVE", "leave out --flag-only"), (b"", "imap learn")])
+def test_server_without_keywords_is_an_error_with_the_next_step(
+    folder: Path, start: Start, extensions: bytes, remedy: str
+) -> None:
+    answers = {
+        "greeting": b"* OK [CAPABILITY IMAP4rev1 " + extensions + b"] ready\r\n",
+        "capability": b"* CAPABILITY IMAP4rev1 " + extensions + b"\r\n" + END,
+        "select": SELECT.replace(b"(\\*)", b"()"),
+    }
+    with BadServer(folder, answers) as server:
+        ((status, text),) = start(server, "scan --flag-only")
+    assert status == 64 and remedy in text and "[imap-keywords]" in text
