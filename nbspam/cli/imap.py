@@ -20,7 +20,7 @@ LEARN_SECONDS = 300  # between two looks at the states of all mail
 FIRST_DELAY_SECONDS, LONGEST_DELAY_SECONDS = 1.0, 300.0  # before connecting again
 
 try:
-    from nbspam.folders.account import LOGIN, PASSWORD, Account, ImapMailbox, choose_account, read_accounts
+    from nbspam.folders.account import AccessError, Account, ImapMailbox, choose_account, read_accounts
     from nbspam.folders.scan import Scan, check_folders
 except ModuleNotFoundError as missing:  # the help and completion of all commands work without it
     MISSING = missing
@@ -89,7 +89,7 @@ def watch_command(options: Options) -> None:
                     box.wait(LEARN_SECONDS)
         except (NoInputError, TryAgainError) as error:
             # A token expires, and its program needs the network: what was right once is asked for again.
-            if isinstance(error, NoInputError) and not (was_in and error.slug in (LOGIN, PASSWORD)):
+            if isinstance(error, NoInputError) and not (was_in and isinstance(error, AccessError)):
                 raise
             say(f"nbspam: {plain(str(error))}; trying again in {delay:g} s", options.quiet)
             time.sleep(delay)

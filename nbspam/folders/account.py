@@ -30,12 +30,26 @@ BODIES_AT_ONCE = 8
 UIDS_AT_ONCE = 500  # in one line of the protocol
 MAX_NUMBER = (1 << 32) - 1  # of a UID or a UIDVALIDITY; neither is 0 (RFC 9051, 2.3.1.1)
 MAX_SAID = 200  # characters of an error of the server that are shown
-REFUSED, READ_ONLY, LOGIN, PASSWORD = "imap-refused", "imap-read-only", "imap-login", "imap-password"  # slugs
 POLL_SECONDS = 60  # where the server cannot say that there is new mail
 # Flags of LIST (RFC 6154); the last two show mail of other folders once more.
 _USES = {b"\\junk": JUNK, b"\\trash": TRASH, b"\\drafts": DRAFTS, b"\\sent": SENT}
 _USES |= {b"\\all": UNCLEAR, b"\\flagged": UNCLEAR}
 _NO_MAIL = {b"\\noselect", b"\\nonexistent"}
+
+
+class AccessError(NoInputError):
+    """There is no password, or the server refuses it."""
+
+
+class ReadOnlyError(NoInputError):
+    """Nothing can be changed in a folder."""
+
+
+class RefusedError(TryAgainError):
+    """The server refuses a command, or does not do it."""
+
+    def __init__(self, where: str, why: str) -> None:
+        super().__init__(where, why, "try again", "imap-refused")
 
 
 @dataclass(frozen=True)
@@ -78,7 +92,7 @@ class Account:
             remedy = f"set password_command, or: keyring set {self.host} {self.user}"
             if command:
                 remedy = "run the command in a shell: it must print the secret, and nothing before it"
-            raise NoInputError(f"{self.name}: {self.user} at {self.host}", why, remedy, PASSWORD)
+            raise AccessError(f"{self.name}: {self.user} at {self.host}", why, remedy, "imap-password")
         return secret
 
 
@@ -200,7 +214,7 @@ class ImapMailbox:
             validity = self.select(name)
         except NoInputError as error:
             if name in self.folders():
-                raise TryAgainError(error.where, error.why, "try again", REFUSED) from None
+                raise RefusedError(error.where, error.why) from None
             return 0, []
         states: list[MailState] = []
         wanted = "FLAGS", "INTERNALDATE", "RFC822.SIZE"
@@ -219,8 +233,8 @@ class ImapMailbox:
         """
         try:
             answer = self.ask("select_folder", name)
-        except NoInputError as error:
-            if must_write or error.slug != READ_ONLY:
+        except ReadOnlyError:
+            if must_write:
                 raise
             answer = self.ask("select_folder", name, True)
         with self._guard(name):
@@ -301,7 +315,8 @@ class ImapMailbox:
             return NoInputError(where, why, "check host, or set ca_file", "imap-certificate")
         if isinstance(error, IMAPClientReadOnlyError):
             why = "the folder is read-only, so nothing can be moved out of it"
-            return NoInputError(where, why, "ask the administrator for the right to change it", READ_ONLY)
+            remedy = "ask the administrator for the right to change it"
+            return ReadOnlyError(where, why, remedy, "imap-read-only")
         said = str(error)[:MAX_SAID]
         if any(isinstance(cause, (IMAPClientAbortError, OSError)) for cause in (error, error.__context__)):
             return TryAgainError(where, f"the connection failed: {said}", "try again", "imap-connection")
@@ -311,11 +326,11 @@ class ImapMailbox:
         if isinstance(error, LoginError) and "[UNAVAILABLE]" not in said:
             why = f"the server refuses the login of {self.account.user}: {said}"
             secret = "token_command" if self.account.token_command else "password"
-            return NoInputError(where, why, f"check user and {secret}", LOGIN)
+            return AccessError(where, why, f"check user and {secret}", "imap-login")
         if selected:
             why = f"the folder cannot be opened: {said}"
             return NoInputError(where, why, "check the names of folders", "imap-folder")
-        return TryAgainError(where, f"the server refuses: {said}", "try again", REFUSED)
+        return RefusedError(where, f"the server refuses: {said}")
 
 
 def _check_numbers(numbers: Sequence[Any]) -> list[int]:

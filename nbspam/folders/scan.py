@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from nbspam.decision import Verdict
-from nbspam.errors import NoInputError, TryAgainError, UsageError
+from nbspam.errors import NoInputError, UsageError
 from nbspam.filter import Filter
-from nbspam.folders.account import REFUSED, ImapMailbox
+from nbspam.folders.account import ImapMailbox, RefusedError
 from nbspam.folders.learner import FolderMemory, Uid, fingerprint
 from nbspam.labels import SPAM
 from nbspam.learning.learn import split_batches
@@ -55,7 +55,7 @@ class Scan:
             yield from scanned.values()
             if unread:
                 why = f"the server gives no text of message {min(unread)}"
-                raise TryAgainError(f"{self._box.account.name}: {folder}", why, "try again", REFUSED)
+                raise RefusedError(f"{self._box.account.name}: {folder}", why)
 
     def _find_left(self, uids: Sequence[Uid]) -> list[int]:
         """Those of these messages that are still in the open folder."""
@@ -77,9 +77,7 @@ class Scan:
         while uids:
             try:
                 return self._move(uids, label)
-            except TryAgainError as error:
-                if error.slug != REFUSED:
-                    raise
+            except RefusedError:
                 left = self._find_left(uids)
                 if len(left) == len(uids):
                     raise
