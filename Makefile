@@ -108,7 +108,7 @@ crash: $(STAMP)  ## KILLS (1000), DELIVERIES that fail (1000), power-loss IMAGES
 	NBSPAM_HOSTILE_BYTES=1000000 \
 	    $(BIN)/python -m pytest -q -n auto --timeout=0 -m crash tests/store tests/deploy tests/mail
 
-experiment-%: $(STAMP)  ## trials, hostile, label, same_spam: tables of docs/decisions.md; models: of docs/model-figures.md
+experiment-%: $(STAMP)  ## trials, hostile, label, same_spam: tables of docs/decisions.md; models: of docs/model-figures.md; coverage: of docs/evaluate.md
 	$(BIN)/python -m experiments.$*
 
 clean:  ## Removes what was made

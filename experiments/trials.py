@@ -24,10 +24,10 @@ from experiments.corpora import corpus_folder
 from nbspam.corpus.corpus import Corpus, read_corpus
 from nbspam.corpus.executor import run_shards
 from nbspam.corpus.labelled import open_labelled
-from nbspam.evaluation.metrics import log_loss_terms
+from nbspam.evaluation.figures import ranking_percent
 from nbspam.evaluation.outcomes import Evaluation
-from nbspam.evaluation.ranking import rank_messages, roca_percent
 from nbspam.evaluation.replay import Feedback
+from nbspam.evaluation.samples import Judgement, take_all
 from nbspam.model.block import drop_columns, merge_blocks, select_rows
 from nbspam.model.counts import split_texts
 from nbspam.settings import Settings
@@ -114,7 +114,7 @@ def judged(trial: Trial, sources: tuple[Corpus, Corpus]) -> list[Judged]:
 
     def figures(number: int) -> Judged:
         evaluation = ways[number]()
-        return Judged(log_loss_terms(evaluation), roca_percent(rank_messages(evaluation)))
+        return Judged(Judgement(evaluation).log_losses, ranking_percent(take_all(evaluation)))
 
     return list(run_shards(figures, range(len(ways)), JOBS))
 

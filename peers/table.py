@@ -14,7 +14,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from nbspam.evaluation.figures import AT_HM, ROCA, summarise
+from nbspam.evaluation.figures import AT_HM, summarise
 from nbspam.evaluation.formats import read_evaluation
 
 TRIALS = {
@@ -65,10 +65,10 @@ def find_figures(name: str, trial: str, corpora: Path, folder: Path) -> dict[str
 def format_row(shown: str, names: tuple[str, ...], trial: str, corpora: Path, folder: Path) -> str:
     """A line of the table; of several filters the one that ranks best."""
     all_figures = [(find_figures(name, trial, corpora, folder), name) for name in names]
-    best, name = min(all_figures, key=lambda one: one[0][ROCA])
-    low, high = best[f"{ROCA}_interval"]
+    best, name = min(all_figures, key=lambda one: one[0]["one_minus_roca_percent"])
+    area, (low, high) = best["one_minus_roca_percent"], best["one_minus_roca_percent_interval"]
     shown += f" ({name})" if len(names) > 1 else ""
-    return f"| {shown} | {best[ROCA]:.2g} ({low:.2g} to {high:.2g}) | {best[AT_HM]['0.1']:.1f} % |"
+    return f"| {shown} | {area:.2g} ({low:.2g} to {high:.2g}) | {best[AT_HM]['0.1']:.1f} % |"
 
 
 def main() -> None:

@@ -30,9 +30,15 @@ from nbspam.corpus.item import Skipped
 from nbspam.corpus.source import read_heads
 from nbspam.decision import describe_loss, read_loss
 from nbspam.errors import UsageError
-from nbspam.evaluation.figures import Summary, list_decisions, list_figures, summarise
+from nbspam.evaluation.figures import (
+    Summary,
+    largest_confusions,
+    list_decisions,
+    list_figures,
+    summarise,
+    trace_learning,
+)
 from nbspam.evaluation.formats import encode_evaluation, format_result_lines
-from nbspam.evaluation.metrics import largest_confusions, trace_learning
 from nbspam.evaluation.outcomes import Evaluation, find_worst_mistakes, list_mistakes
 from nbspam.evaluation.replay import parse_feedback
 from nbspam.evaluation.sentences import describe_decisions, describe_method

@@ -7,15 +7,13 @@ from math import isfinite, nan, sqrt
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import stdtr, stdtrit
-from scipy.stats import binomtest
+from scipy.special import bdtr, stdtr, stdtrit  # scipy.stats takes 0.8 s to import
 
 from nbspam.decision import describe_loss
 from nbspam.errors import BadDataError
-from nbspam.evaluation import intervals
-from nbspam.evaluation.metrics import log_loss_terms
+from nbspam.evaluation.figures import NO_INTERVAL, TAIL_SHARE, Bounds, find_middle, ranking_percent
 from nbspam.evaluation.outcomes import Evaluation, Floats, Ints
-from nbspam.evaluation.ranking import rank_messages, roca_percent
+from nbspam.evaluation.samples import Judgement, Sample, can_vary, draw_weights, take_all
 
 # There are two tests (ranking and decisions), so each needs half the level (Bonferroni).
 SIGNIFICANCE = 0.05 / 2
@@ -35,7 +33,7 @@ class Difference(NamedTuple):
     a: float
     b: float
     difference: float
-    interval: intervals.Bounds
+    interval: Bounds
     p: float
 
 
@@ -69,13 +67,12 @@ def compare(first: Evaluation, second: Evaluation, names: tuple[str, str] = ("A"
     b = _pair_messages(first, second, names)
     if first.loss and b.loss and b.loss != first.loss and b.has_probabilities:
         b = b.decided_by(first.loss)
-    count = intervals.choose_replicates(len(b), 2 if b.positive is not None else 2 * b.n_classes)
     right_a, right_b = first.decided == first.truth, b.decided == b.truth
     only_a, only_b = int((right_a & ~right_b).sum()), int((right_b & ~right_a).sum())
     # Exact: if both are equally good, each is right alone equally often.  Source: McNemar 1947.
-    p = float(binomtest(only_b, only_a + only_b).pvalue) if only_a + only_b else 1.0
+    p = min(1.0, 2 * float(bdtr(min(only_a, only_b), only_a + only_b, 0.5)))
     mcnemar = McNemar(only_a, only_b, p)
-    ranking, log_loss = _resample_figures(first, b, count)
+    ranking, log_loss, replicates = _resample_figures(first, b)
     return Comparison(
         messages=len(b),
         rightly=(int(right_a.sum()), int(right_b.sum())),
@@ -83,7 +80,7 @@ def compare(first: Evaluation, second: Evaluation, names: tuple[str, str] = ("A"
         mcnemar=mcnemar,
         one_minus_roca_percent=ranking,
         log_loss=log_loss,
-        replicates=count,
+        replicates=replicates,
         verdict=_say_verdict(ranking, mcnemar, names),
     )
 
@@ -112,23 +109,22 @@ def _pair_messages(first: Evaluation, second: Evaluation, names: tuple[str, str]
     raise BadDataError(" and ".join(names), why, remedy, f"compare-{slug}")
 
 
-def _resample_figures(a: Evaluation, b: Evaluation, count: int) -> tuple[Difference, Difference | None]:
-    """(1-ROCA)% and log loss of both on the same stratified resamples.
+def _resample_figures(a: Evaluation, b: Evaluation) -> tuple[Difference, Difference | None, int]:
+    """(1-ROCA)% and log loss of both on the same samples, and how many these are.
 
     With one ham or one spam resampling cannot vary the ranking: no interval, no p.
     """
-    tasks_a, tasks_b = rank_messages(a), rank_messages(b)
-    has_losses = a.has_probabilities and b.has_probabilities
-    losses_a, losses_b = (log_loss_terms(each) if has_losses else np.zeros(len(a)) for each in (a, b))
-    drawn = np.empty((count, 2))
-    for row, weights in zip(drawn, intervals.draw_resamples(a.truth, count), strict=True):
-        row[0] = roca_percent(tasks_b, weights) - roca_percent(tasks_a, weights)
-        row[1] = weights @ (losses_b - losses_a) / len(weights)
-    if 1 in np.bincount(a.is_positive):
-        drawn[:, 0] = nan
-    ranking = _make_difference(roca_percent(tasks_a), roca_percent(tasks_b), drawn[:, 0])
-    log_loss = _make_difference(float(losses_a.mean()), float(losses_b.mean()), drawn[:, 1])
-    return ranking, log_loss if has_losses else None
+    judgements, has_losses = (Judgement(a), Judgement(b)), a.has_probabilities and b.has_probabilities
+    losses_a, losses_b = (each.log_losses if has_losses else np.zeros(len(a)) for each in judgements)
+    rankings, losses = [], []
+    for weights in draw_weights(a):
+        of_a, of_b = (ranking_percent(Sample(each, weights)) for each in judgements)
+        rankings.append(of_b - of_a if can_vary(a) else nan)
+        losses.append(weights @ (losses_b - losses_a) / len(weights))
+    percents = ranking_percent(take_all(a)), ranking_percent(take_all(b))
+    ranking = _make_difference(*percents, np.array(rankings))
+    log_loss = _make_difference(float(losses_a.mean()), float(losses_b.mean()), np.array(losses))
+    return ranking, log_loss if has_losses else None, len(losses)
 
 
 def _make_difference(a: float, b: float, drawn: Floats) -> Difference:
@@ -139,7 +135,7 @@ def _make_difference(a: float, b: float, drawn: Floats) -> Difference:
     """
     side = min(int((drawn <= 0).sum()), int((drawn >= 0).sum()))
     p = nan if np.isnan(drawn).any() else min(1.0, 2 * (side + 1) / (len(drawn) + 1))
-    return Difference(a, b, b - a, intervals.percentile_interval(drawn), p)
+    return Difference(a, b, b - a, find_middle(b - a, drawn), p)
 
 
 def pair_log_losses(first: Evaluation, second: Evaluation, groups: Ints) -> Difference:
@@ -150,7 +146,7 @@ def pair_log_losses(first: Evaluation, second: Evaluation, groups: Ints) -> Diff
     Source: the cluster-robust standard error of a mean (Liang and Zeger 1986), Student's t of one degree of
     freedom less than there are groups.
     """
-    terms_a, terms_b = log_loss_terms(first), log_loss_terms(second)
+    terms_a, terms_b = Judgement(first).log_losses, Judgement(second).log_losses
     differences = terms_b - terms_a
     mean = float(differences.mean())
     _, place = np.unique(groups, return_inverse=True)
@@ -159,8 +155,8 @@ def pair_log_losses(first: Evaluation, second: Evaluation, groups: Ints) -> Diff
     error = sqrt(n / max(1, n - 1) * float(sums @ sums)) / len(differences)
     means = float(terms_a.mean()), float(terms_b.mean())
     if n == 1 or not error:
-        return Difference(*means, mean, intervals.NO_INTERVAL, 1.0)
-    margin = -float(stdtrit(n - 1, intervals.TAIL_SHARE)) * error
+        return Difference(*means, mean, NO_INTERVAL, 1.0)
+    margin = -float(stdtrit(n - 1, TAIL_SHARE)) * error
     p = 2 * float(stdtr(n - 1, -abs(mean) / error))
     return Difference(*means, mean, (mean - margin, mean + margin), p)
 

@@ -16,9 +16,9 @@ from matplotlib.ticker import FuncFormatter, NullFormatter
 from scipy.special import ndtri
 
 from nbspam.decision import UNDECIDED
-from nbspam.evaluation import metrics
+from nbspam.evaluation.figures import error_percents, trace_learning
 from nbspam.evaluation.outcomes import Evaluation, Floats
-from nbspam.evaluation.ranking import rank_messages, trace_curve
+from nbspam.evaluation.samples import Judgement, take_all, trace_curve
 
 HAM_COLOUR, SPAM_COLOUR, INK, FAINT, GREY = "#2a6f97", "#c1440e", "#22303c", "#c8d1d9", "#8795a1"
 DET_TICKS = np.array([0.001, 0.01, 0.1, 0.5, 2, 5, 10, 20, 40, 60])  # percent
@@ -46,7 +46,7 @@ def draw_plots(evaluation: Evaluation) -> dict[str, str]:
     """The drawings that this evaluation allows, by name: roc, det, reliability, histogram, learning."""
     drawers: dict[str, Callable[[Evaluation, Any], None]] = {}
     has_spam = evaluation.positive is not None
-    if has_spam and rank_messages(evaluation):
+    if has_spam and len(np.unique(evaluation.is_positive)) == 2:
         drawers |= {"roc": _draw_roc, "det": _draw_det}
     if evaluation.has_probabilities:
         drawers["reliability"] = _draw_reliability
@@ -76,11 +76,11 @@ def _draw_curve(
     places  : from shares to places on an axis
     highest : share at which the dot of the decisions is drawn at most
     """
-    tally = rank_messages(evaluation)[0].tally()
-    half = np.asarray(0.5 / tally.sum(axis=0))
-    shares = [np.maximum(*pair) for pair in zip(trace_curve(tally), half, strict=True)]
+    sample = take_all(evaluation)
+    half = np.asarray(0.5 / sample.tally.sum(axis=0))
+    shares = [np.maximum(*pair) for pair in zip(trace_curve(sample.tally), half, strict=True)]
     axes.plot(*map(places, shares), color=SPAM_COLOUR, label="all thresholds")
-    point = np.clip(np.array(metrics.error_percents(evaluation)) / 100, half, highest)
+    point = np.clip(np.array(error_percents(sample)) / 100, half, highest)
     # With unsure decisions the dot can lie below the curve.
     label = "as decided, unsure aside" if (evaluation.decided == UNDECIDED).any() else "as decided"
     axes.plot(*places(point), "o", color=INK, markersize=7, clip_on=False, label=label)
@@ -118,13 +118,15 @@ def _plain_ticks(*axes: Any) -> None:
 
 def _draw_reliability(evaluation: Evaluation, figure: Any) -> None:
     """What came true against the probability given; on the diagonal both are equal."""
-    bins = metrics.bin_by_confidence(evaluation)
+    bin_of, *values = Judgement(evaluation).reliability
+    messages = np.bincount(bin_of)
+    confidence, came_true = (np.bincount(bin_of, each) / messages for each in values)
     axes = figure.subplots()
-    size = 20 + 180 * bins.messages / bins.messages.max()
+    size = 20 + 180 * messages / messages.max()
     dots = {"color": HAM_COLOUR, "alpha": 0.75, "label": "bins of messages", "zorder": 3}
     axes.plot([0, 1], [0, 1], color=GREY, linewidth=1, linestyle="--", label="as said")
-    axes.plot(bins.confidence, bins.came_true, color=HAM_COLOUR, linewidth=1)
-    axes.scatter(bins.confidence, bins.came_true, s=size, **dots)
+    axes.plot(confidence, came_true, color=HAM_COLOUR, linewidth=1)
+    axes.scatter(confidence, came_true, s=size, **dots)
     of_what = "of spam" if evaluation.positive is not None else "of the likeliest class"
     axes.set(xlabel=f"probability {of_what}, mean of the bin", ylabel="share that was")
     axes.set(xlim=(-0.03, 1.03), ylim=(-0.03, 1.03))
@@ -150,7 +152,7 @@ def _draw_histogram(evaluation: Evaluation, figure: Any) -> None:
 
 def _draw_learning(evaluation: Evaluation, figure: Any) -> None:
     """Errors among the latest messages above, the ranking so far below."""
-    points = metrics.trace_learning(evaluation)
+    points = trace_learning(evaluation)
     messages, area = points["messages"], points["one_minus_roca_percent"]
     figure.set_size_inches(7.6, 5.0)
     errors, areas = figure.subplots(2, 1, sharex=True)

@@ -12,8 +12,8 @@ from nbspam.corpus.corpus import Corpus
 from nbspam.corpus.near_duplicates import group_duplicates
 from nbspam.decision import default_loss, describe_loss, read_loss
 from nbspam.evaluation.comparison import Difference, pair_log_losses
-from nbspam.evaluation.metrics import error_percents
-from nbspam.evaluation.ranking import rank_messages, roca_percent
+from nbspam.evaluation.figures import error_percents, ranking_percent
+from nbspam.evaluation.samples import take_all
 from nbspam.settings import Settings
 from nbspam.tasks.evaluate import Step, judge_splits, split_apart
 from nbspam.tasks.plan import Plan
@@ -102,9 +102,9 @@ def tune(corpus: Corpus, seed: int = 0, jobs: int = 1, progress: Step | None = N
     rows = np.sort(np.concatenate([rows for _, rows in splits]))
     candidates = []
     for options, evaluation in zip(PLANS, judged, strict=True):
-        ranking = roca_percent(rank_messages(evaluation))
+        sample = take_all(evaluation)
         log_loss = pair_log_losses(judged[0], evaluation, campaigns[rows])
-        candidates.append(Candidate(options, *error_percents(evaluation), ranking, log_loss))
+        candidates.append(Candidate(options, *error_percents(sample), ranking_percent(sample), log_loss))
     candidates[1:] = sorted(candidates[1:], key=lambda one: one.log_loss.b)
     costs = describe_loss(default_loss(corpus.classes), corpus.classes)
     return Tuning(len(rows), kept_apart, costs, candidates)
