@@ -1,4 +1,4 @@
-"""The bounds of a message, named once, what one message may still use of them, and of what is remembered.
+"""The bounds of a message, named once, and what one message may still use of them.
 
 They keep the time of a hostile mail linear and small.  Whatever is over a bound is not scored; it still
 passes through, byte for byte.  Bounds of one kind of part, as the tags of a page, are in its own file.
@@ -8,11 +8,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any, TypeVar
-
-    Value = TypeVar("Value")
-
+    from typing import Any
 
 MAX_SCORED_BYTES = 1 << 20  # of the body
 MAX_HEADER_BYTES = 256 << 10  # of each header block
@@ -52,32 +48,6 @@ class Allowance:
         """Keep a defect; each slug once, in the order found."""
         if slug not in self.defects:
             self.defects.append(slug)
-
-
-class Memory(dict[str, "Value"]):
-    """Text -> what `work` makes of it, worked out once: mail has the same words, tags and names of fields.
-
-    No mail, however hostile, may fill the memory: long texts are not kept, and a full memory is emptied.
-
-    most    : how many are remembered
-    longest : len() of the longest text that is
-    """
-
-    __slots__ = ("_longest", "_most", "_work")
-
-    def __init__(self, work: Callable[[str], Value], most: int, longest: int) -> None:
-        super().__init__()
-        self._work = work
-        self._most = most
-        self._longest = longest
-
-    def __missing__(self, text: str) -> Value:
-        value = self._work(text)
-        if len(text) <= self._longest:
-            if len(self) >= self._most:
-                self.clear()
-            self[text] = value
-        return value
 
 
 class Stage:

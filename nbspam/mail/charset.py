@@ -68,13 +68,6 @@ def decode(payload: bytes, label: str, allowance: Allowance) -> tuple[str, str]:
     codec = look_up_codec(label)
     if not codec and label.replace("_", "-") not in _EMPTY:
         allowance.note("unknown-charset")
-    if (
-        payload.isascii()
-        and not codec.startswith(_STATEFUL)
-        and b"\x1b" not in payload  # one-byte searches: they run as memchr
-        and b"\0" not in payload
-    ):
-        return payload.decode("ascii"), codec or "ascii"
     text, codec = _decode_hard(payload, codec, allowance)
     if codec == "utf_7":
         text = text.encode("utf-8", "replace").decode()  # lone surrogates, which no model can hold

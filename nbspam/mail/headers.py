@@ -24,7 +24,6 @@ _FROM_LINES = (b"From ", b">From ")
 _FIELDS = read_table("fields")
 _CONTENT = frozenset(_FIELDS["content"])
 _KNOWN = _CONTENT.union(_FIELDS["known"])
-_ENCODED = (b"=?", b"\x1b", b"\x0e", b"~{")  # an encoded word, the escapes of ISO-2022 and HZ
 _MAX_JUNK_LINES = 2
 _MAX_JUNK_CHARACTERS = 200
 
@@ -205,8 +204,7 @@ def read_block(data: bytes, start: int, stop: int, body: int, allowance: Allowan
         allowance.note("many-headers")
         del block.fields[MAX_HEADER_LINES:]
         del block.sizes[MAX_HEADER_LINES:]
-    if not raw.isascii() or any(mark in raw for mark in _ENCODED):
-        _decode_values(block, allowance)
+    _decode_values(block, allowance)
     return block
 
 

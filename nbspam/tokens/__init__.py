@@ -4,7 +4,7 @@ Mail is read by the compiled core, if it is installed, else by the Python of mai
 give the same tokens; a message that the core leaves (a rare form, a fault of the core) is read by Python.
 Reading order: bag (the views), words, headers, structure, measures.  Imported only if a
 mail or a model needs them: unicode_words, characters, numeric, own_words.
-What is remembered between messages (`Memory`) saves time and changes no result.
+What is remembered between messages (`lru_cache`) saves time and changes no result.
 """
 
 from __future__ import annotations

@@ -6,9 +6,9 @@ thought of the message or where it lies, not what it is (docs/tokens.md).
 """
 
 from collections.abc import Callable
+from functools import lru_cache
 from itertools import compress, groupby, pairwise
 
-from nbspam.limits import Memory
 from nbspam.mail.message import Message, pin
 from nbspam.tables import read_table
 from nbspam.tokens.bag import join_neighbours
@@ -57,7 +57,7 @@ def counts_as_evidence(name: str) -> bool:
 def measure_size(message: Message) -> int:
     """Size of a message without the fields that do not count: a store or relay does not change it."""
     names = [name for name, _ in message.headers]
-    return message.body_bytes + sum(compress(message.header_sizes, map(_names.__getitem__, names)))
+    return message.body_bytes + sum(compress(message.header_sizes, map(_find_token_name, names)))
 
 
 def tokenize_order(headers: list[tuple[str, str]]) -> list[str]:
@@ -65,20 +65,18 @@ def tokenize_order(headers: list[tuple[str, str]]) -> list[str]:
 
     Fields that are added on the way are left out.  Tokens of the structure view.
     """
-    names = [_names[name] for name, _ in headers if name not in _UNORDERED]
+    names = [_find_token_name(name) for name, _ in headers if name not in _UNORDERED]
     places = [name for name in names if name][:MAX_ORDER]
     return [f"order={first}>{second}" for first, second in pairwise(places)]
 
 
+@lru_cache(MAX_REMEMBERED_NAMES)
 def _find_token_name(name: str) -> str:
     """The name of a field as tokens have it; "" if the field does not count."""
     if not counts_as_evidence(name):
         return ""
     # An odd name could bring the marks of the other views into a token.
     return ODD if name.translate(_NAME_CHARACTERS) or len(name) > MAX_TOKEN_NAME else name
-
-
-_names = Memory(_find_token_name, MAX_REMEMBERED_NAMES, MAX_TOKEN_NAME)
 
 
 def tokenize_header(headers: list[tuple[str, str]]) -> tuple[list[str], list[str]]:
@@ -90,7 +88,7 @@ def tokenize_header(headers: list[tuple[str, str]]) -> tuple[list[str], list[str
     found: list[str] = []
     sent: list[str] = []
     for name, text in headers:
-        shown = _names[name]
+        shown = _find_token_name(name)
         tokens = ["field:" + shown] if shown else []
         if shown not in ("", ODD):
             tokens += _tokenize_value(name, text)
@@ -140,8 +138,6 @@ def _remove_codes(text: str) -> str:
     A message that was signed and sealed on its way has a hundred such words, and no other message has them.
     """
     runs = text.encode("ascii", "replace").translate(_BASE64).decode("ascii").split(" ")
-    if max(map(len, runs)) < MIN_CODE:
-        return text
     kept: list[str] = []
     start = at = 0
     for run in runs:

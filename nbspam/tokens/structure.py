@@ -156,12 +156,9 @@ def cut_urls(text: str) -> tuple[str, list[str]]:
 
 def _find_url_end(text: str) -> int:
     """Where the first character is that no address has; brackets may be around a host of IPv6."""
-    try:
-        head = text.encode("ascii")
-    except UnicodeEncodeError as error:  # Chinese follows an address without a space
-        head = text[: error.start].encode("ascii")
+    head = text.encode("utf-8", "surrogatepass")  # each byte beyond ASCII ends it: Chinese has no spaces
     bracket = head.find(b"]", 0, MAX_HOST) if head[:1] == b"[" else 0
-    is_ipv6 = bracket > 0 and head.count(b":", 0, bracket) > 1
+    is_ipv6 = bracket > 0 and head.count(b":", 0, bracket) > 1 and head[:bracket].isascii()
     end = head.translate(_STOP).find(b" ", bracket + 1 if is_ipv6 else 0)
     return len(head) if end < 0 else end
 

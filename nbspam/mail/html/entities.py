@@ -4,7 +4,8 @@ The commonest names are listed here.  The others are looked up in the standard l
 has one, as one page in 25 does: that import takes longer than reading a mail.
 """
 
-from nbspam.limits import Memory
+from functools import lru_cache
+
 from nbspam.mail.charset import WINDOWS_C1
 
 # A hard space looks like a space, and as a space it keeps an ASCII text ASCII.
@@ -13,6 +14,7 @@ _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 _MAX_NAME = 32  # characters, as many as the longest name has
 
 
+@lru_cache(1_000)
 def _find_name(text: str) -> tuple[str, int]:
     """What the longest name that a text begins with means, and its length; ("", 0) if it begins with none.
 
@@ -24,9 +26,6 @@ def _find_name(text: str) -> tuple[str, int]:
         if text[:length] in html5:
             return html5[text[:length]].replace("\xa0", " "), length
     return "", 0
-
-
-_names = Memory(_find_name, 1_000, _MAX_NAME)
 
 
 def decode_references(text: str, in_attribute: bool = False) -> str:
@@ -68,7 +67,7 @@ def _decode_named(piece: str, in_attribute: bool) -> str:
     name = piece[: len(piece) - len(tail) + (tail[:1] == ";")]
     if len(name) < 2 or (in_attribute and tail[:1] == "="):
         return "&" + piece
-    letters, length = _names[name[:_MAX_NAME]]
+    letters, length = _find_name(name[:_MAX_NAME])
     if not letters or (in_attribute and length < len(name)):
         return "&" + piece
     return letters + piece[length:]

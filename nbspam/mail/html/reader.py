@@ -6,9 +6,9 @@ elements and among the rules of sheets is bounded.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from itertools import chain, islice
 
-from nbspam.limits import Memory
 from nbspam.mail.html.entities import decode_references
 from nbspam.mail.html.styles import NORMAL, TINY, TRANSPARENT, Sheet, find_asked, is_screen
 from nbspam.mail.html.tags import BLOCK, BREAK, CLOSE, OPEN, RAW, Tag, resolve
@@ -27,7 +27,7 @@ MAX_RESOLVED = 300  # links, and pictures, that are resolved by the base of the 
 NEAR = 20  # of a channel: #eeeeee on white cannot be read, #cccccc is a common footer that can
 
 # Tags without regard to sheets: sharing them changes no result.
-_remembered: Memory[Tag] = Memory(Tag, MAX_REMEMBERED_TAGS, MAX_REMEMBERED_TAG)
+_remember_tag = lru_cache(MAX_REMEMBERED_TAGS)(Tag)
 _NOTHING = Tag("/wbr")  # markup that is no element
 # `size`: pixels;  `around`: marks that rules want around others.
 _ROOT: Properties = {"gone": False, "quoted": False, "visibility": "visible", "size": NORMAL}
@@ -245,7 +245,8 @@ class _Reader:
             return _NOTHING, ""
         around, sheet = state.values["around"], self.sheet
         is_drawn = "svg" in around
-        tag = Tag(text, is_drawn=True) if is_drawn else _remembered[text]
+        is_short = len(text) <= MAX_REMEMBERED_TAG and not is_drawn
+        tag = _remember_tag(text) if is_short else Tag(text, is_drawn=is_drawn)
         rules = sheet.find_rules(tag.marks, around) if tag.is_start and sheet.rules else []
         asked = find_asked(tag.marks, sheet.asked)
         if rules or state.parent or not asked <= around:
