@@ -163,10 +163,11 @@ pub struct Tokens {
 }
 
 impl Tokens {
-    /// The views in the order of READ_NUMBERS in Python.
-    pub fn views(&self) -> [&Words; 7] {
+    /// The views by number; NOTAWORD has no tokens.
+    pub fn views(&self) -> [&Words; 8] {
+        static NOTAWORD: Words = Words { text: String::new(), ends: Vec::new() };
         let Tokens { header, body, structure, bigrams, raw, measures, signature, .. } = self;
-        [header, body, structure, bigrams, raw, measures, signature]
+        [header, body, structure, bigrams, raw, &NOTAWORD, measures, signature]
     }
 
     /// The bits of a digest that all forms of a message share.
