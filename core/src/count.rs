@@ -9,6 +9,8 @@ use pyo3::types::{PyByteArray, PyBytes, PyDict};
 use std::collections::hash_map::{HashMap, RandomState};
 use std::hash::{BuildHasher, BuildHasherDefault, Hasher};
 
+/// Numbers of the views whose tokens a message has, READ_NUMBERS in Python.
+pub const READ_NUMBERS: [u8; 7] = [0, 1, 2, 3, 4, 6, 7];
 const WORDS: [u8; 2] = [0, 1]; // header, body
 
 /// What is known of a token: its number, where the block met it first, and its place in the view that is being added.
@@ -153,7 +155,7 @@ impl Builder {
     /// One more message.
     fn add_views<'a>(&mut self, views: impl Iterator<Item = &'a Words>, identity: i64) {
         let mut has_words = false;
-        for (view, words) in (0..).zip(views) {
+        for (words, view) in views.zip(READ_NUMBERS) {
             has_words |= WORDS.contains(&view) && !words.is_empty();
             self.add_view(words, view);
         }

@@ -20,10 +20,10 @@ from numpy.typing import NDArray
 
 from nbspam.model.counts import Counts, Floats, Ints, join_texts, merge_columns, split_texts, take_texts
 from nbspam.tokens.bag import (
-    N_VIEWS,
     NOTAWORD,
     NOTAWORD_KEY,
     NOTAWORD_VIEW,
+    READ_NUMBERS,
     Tokens,
     digest_features,
     digest_tokens,
@@ -191,7 +191,8 @@ class BlockBuilder:
         before it.
         """
         tokens = np.frombuffer(self._tokens, np.uint32)
-        lengths = np.array(self._lengths, np.int64).reshape(len(self), N_VIEWS)
+        n_views = len(READ_NUMBERS)
+        lengths = np.array(self._lengths, np.int64).reshape(len(self), n_views)
         cells = np.repeat(np.arange(lengths.size), lengths.ravel())  # a view of a message each
         first_place = np.empty(self.distinct(), np.int64)
         first_place[tokens[::-1]] = np.arange(len(tokens))[::-1]
@@ -199,11 +200,11 @@ class BlockBuilder:
         begins = np.flatnonzero(np.diff(ordered, prepend=-1))
         distinct = ordered[begins]
         columns = tokens[distinct & 0xFFFFFFFF].astype(np.int32)
-        views = ((distinct >> 32) % N_VIEWS).astype(np.uint8)
+        views = np.array(READ_NUMBERS, np.uint8)[(distinct >> 32) % n_views]
         names, labels, dates, sizes, identities, features = zip(*self._rows, strict=True)
         block = Block(
             lexicon=self._new_tokens(columns, views),
-            starts=np.searchsorted(distinct >> 32, np.arange(len(self) + 1) * N_VIEWS),
+            starts=np.searchsorted(distinct >> 32, np.arange(len(self) + 1) * n_views),
             columns=columns,
             counts=np.diff(np.append(begins, len(ordered))).astype(np.int32),
             labels=np.array(labels, np.int16),

@@ -21,6 +21,7 @@ from nbspam.tokens.bag import (
     MEASURES,
     NUMERIC,
     RAW,
+    READ_NUMBERS,
     READ_VIEWS,
     SIGNATURE,
     VIEW_NAMES,
@@ -60,8 +61,8 @@ def read(data: bytes, wanted: Collection[str] = (), name: str = "") -> Tokens:
         return read_in_python(data, wanted, name)
     tokens = Tokens()
     views, tokens.sent, tokens.date = found
-    for view in READ_VIEWS:
-        setattr(tokens, view, views[VIEW_NAMES.index(view)])
+    for view, words in zip(READ_VIEWS, views, strict=True):
+        setattr(tokens, view, words)
     return tokens
 
 
@@ -144,9 +145,11 @@ class KeyedTokens:
     def __init__(
         self, views: Sequence[KeyedView], identity: int, features: Sequence[float | None] = ()
     ) -> None:
-        """views : see `tokens`;  identity : of identify_message"""
+        """views : tokens in the order of READ_VIEWS;  identity : of identify_message"""
         self.features = features
-        self.tokens = list(views)
+        self.tokens: list[KeyedView] = [{} for _ in VIEW_NAMES]  # NOTAWORD has no tokens
+        for number, view in zip(READ_NUMBERS, views, strict=True):
+            self.tokens[number] = view
         self._identity = identity
         self._digest: int | None = None
 

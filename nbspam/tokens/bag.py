@@ -55,6 +55,7 @@ NO_TEXTBOOK_VIEWS = (BIGRAMS_VIEW, RAW_VIEW, MEASURES_VIEW, SIGNATURE_VIEW)
 VIEW_NAMES = (*VIEWS, "NOTAWORD", MEASURES, SIGNATURE)  # by the number that a model file keeps
 N_VIEWS = len(VIEW_NAMES)
 READ_VIEWS = (*VIEWS, MEASURES, SIGNATURE)  # whose tokens a message has
+READ_NUMBERS = (*range(len(VIEWS)), MEASURES_VIEW, SIGNATURE_VIEW)
 
 # The bins of the measures are the same for all mail and all models, so that counts can be added, taken away
 # and merged: docs/decisions.md, "Measures".
@@ -83,7 +84,7 @@ N_BINS = {name: len(edges) + 2 for name, edges in BIN_EDGES.items()}  # the last
 
 def number_views(views: str) -> tuple[int, ...]:
     """The numbers of the views that are read.  views : `all`, or some of READ_VIEWS with commas between"""
-    return tuple(map(VIEW_NAMES.index, READ_VIEWS if views == "all" else views.split(",")))
+    return READ_NUMBERS if views == "all" else tuple(map(VIEW_NAMES.index, views.split(",")))
 
 
 def join_neighbours(words: Sequence[str], mark: str = "") -> list[str]:
@@ -155,9 +156,9 @@ class Tokens:
         self.failures: Sequence[str] = ()
 
     def views(self) -> tuple[Sequence[str], ...]:
-        """The lists of tokens by number of the view; NOTAWORD has none."""
+        """The lists of tokens in the order of READ_VIEWS."""
         averaged = self.header, self.body, self.structure, self.bigrams, self.raw
-        return *averaged, (), self.measures, self.signature
+        return *averaged, self.measures, self.signature
 
 
 NOTAWORD = "NOTAWORD"

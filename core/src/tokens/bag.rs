@@ -163,11 +163,10 @@ pub struct Tokens {
 }
 
 impl Tokens {
-    /// The views by number; NOTAWORD has no tokens.
-    pub fn views(&self) -> [&Words; 8] {
-        static NOTAWORD: Words = Words { text: String::new(), ends: Vec::new() };
+    /// The views in the order of READ_NUMBERS in Python.
+    pub fn views(&self) -> [&Words; 7] {
         let Tokens { header, body, structure, bigrams, raw, measures, signature, .. } = self;
-        [header, body, structure, bigrams, raw, &NOTAWORD, measures, signature]
+        [header, body, structure, bigrams, raw, measures, signature]
     }
 
     /// The bits of a digest that all forms of a message share.
