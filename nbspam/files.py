@@ -9,8 +9,11 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import fcntl
 import os
 import stat
+import struct
+import sys
 import time
 
 from nbspam.errors import CannotCreateError, InputOutputError
@@ -21,7 +24,8 @@ if TYPE_CHECKING:
     from typing import BinaryIO
 
 PRIVATE = 0o600
-LEFT_OVER_SECONDS = 86_400  # unchanged; no program writes so slowly
+LEFT_OVER_SECONDS = 86_400  # unchanged, on a file system without locks; no program writes so slowly
+_KINDS = {fcntl.LOCK_EX: fcntl.F_WRLCK, fcntl.LOCK_SH: fcntl.F_RDLCK, fcntl.LOCK_UN: fcntl.F_UNLCK}
 
 
 class NewFile:
@@ -30,7 +34,7 @@ class NewFile:
     path : where it is written until it is kept; it exists, and is empty
     """
 
-    __slots__ = ("_old", "_target", "path")
+    __slots__ = ("_handle", "_old", "_target", "path")
 
     def __init__(self, path: str) -> None:
         """OSError if it cannot be created, or if something else than a file is at `path`."""
@@ -45,8 +49,13 @@ class NewFile:
         if self._old and not stat.S_ISREG(self._old.st_mode):
             raise OSError(errno.EEXIST, "it is not a regular file", path)
         # Also a random number: in containers the same process number comes again soon.
-        self.path = os.path.join(folder, f".{name}.{os.getpid()}-{os.urandom(4).hex()}.new")
-        os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_CLOEXEC, PRIVATE))
+        while True:
+            self.path = os.path.join(folder, f".{name}.{os.getpid()}-{os.urandom(4).hex()}.new")
+            self._handle = os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_CLOEXEC, PRIVATE)
+            set_lock(self._handle, fcntl.LOCK_EX, 0, 1)
+            if os.fstat(self._handle).st_nlink:
+                return
+            os.close(self._handle)  # another program has removed it before it had its lock
 
     def __enter__(self) -> NewFile:
         return self
@@ -54,6 +63,7 @@ class NewFile:
     def __exit__(self, *error: object) -> None:
         with contextlib.suppress(OSError):
             os.unlink(self.path)
+        os.close(self._handle)
 
     def keep(self, replaces: bool = True) -> bool:
         """Give it the target's name, once it is on the disk.
@@ -80,17 +90,48 @@ class NewFile:
 
 
 def _remove_left_over(folder: str, name: str) -> None:
-    """Remove what killed programs have written of this file; another machine may be writing a young one."""
+    """Remove what killed programs have written of this file: nobody has a lock on it."""
     import re  # 1 ms, and `nbspam learn` looks for none
 
     # A copied model has a journal.
     ours = re.compile(rf"\.{re.escape(name)}\.\d+(-[0-9a-f]{{8}})?\.new(-journal)?")
     with contextlib.suppress(OSError), os.scandir(folder) as entries:
         for entry in entries:
-            if ours.fullmatch(entry.name):
+            if ours.fullmatch(entry.name) and _is_left_over(entry.path.removesuffix("-journal")):
                 with contextlib.suppress(OSError):
-                    if time.time() - entry.stat(follow_symlinks=False).st_mtime > LEFT_OVER_SECONDS:
-                        os.unlink(entry.path)
+                    os.unlink(entry.path)
+
+
+def _is_left_over(path: str) -> bool:
+    """True if no program writes this temporary file; its process may have been of another machine."""
+    try:
+        handle = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError as error:
+        return error.errno == errno.ENOENT  # a journal alone
+    try:
+        is_free = set_lock(handle, fcntl.LOCK_EX, 0, 1)
+        is_old = time.time() - os.fstat(handle).st_mtime > LEFT_OVER_SECONDS
+        return is_old if is_free is None else is_free
+    finally:
+        os.close(handle)
+
+
+def set_lock(handle: int, kind: int, first: int, length: int) -> bool | None:
+    """Lock bytes of a file, or unlock them; False if another lock is in the way, None without locks there.
+
+    kind   : LOCK_EX, LOCK_SH or LOCK_UN
+    length : in bytes; 0 for all from `first` on
+    """
+    try:
+        if sys.platform == "linux":
+            # A lock of the open file: threads exclude each other, and closing another descriptor keeps it.
+            lock = struct.pack("hhqqi0q", _KINDS[kind], os.SEEK_SET, first, length, 0)
+            fcntl.fcntl(handle, fcntl.F_OFD_SETLK, lock)
+        else:
+            fcntl.lockf(handle, kind | fcntl.LOCK_NB, length, first)  # SQLite's lock keeps threads apart
+    except OSError as error:
+        return False if isinstance(error, BlockingIOError | PermissionError) else None
+    return True
 
 
 def names_no_file(path: str) -> bool:

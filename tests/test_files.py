@@ -2,6 +2,8 @@
 
 import os
 import stat
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
@@ -42,17 +44,34 @@ def test_replaced_file_keeps_its_mode(write, bits: int, tmp_path: Path) -> None:
 
 
 @writers
-def test_files_of_killed_programs_are_removed_after_a_day(write, tmp_path: Path) -> None:
-    names = [".file.1.new", ".file.7-0123abcd.new", ".file.7-0123abcd.new-journal", ".file.x.new"]
-    names += [".file2.1.new", f".file.{os.getpid()}.new"]
-    for name in names:
+def test_files_of_killed_programs_are_removed_by_the_next(write, tmp_path: Path) -> None:
+    names = [".file.1.new", ".file.7-0123abcd.new", ".file.7-0123abcd.new-journal", ".file.8.new-journal"]
+    others = [".file.x.new", ".file2.1.new"]
+    for name in (*names, *others):
         (tmp_path / name).write_bytes(b"left")
-    for name in names[:-1]:
-        os.utime(tmp_path / name, (0, 0))
     write(tmp_path / "file")
-    assert sorted(os.listdir(tmp_path)) == sorted(
-        [f".file.{os.getpid()}.new", ".file.x.new", ".file2.1.new", "file"]
+    assert sorted(os.listdir(tmp_path)) == sorted([*others, "file"])
+
+
+@writers
+def test_file_that_another_program_writes_stays_whatever_its_number_and_age(write, tmp_path: Path) -> None:
+    """The number of its process may be of another container, or of another machine."""
+    code = (
+        "import os, sys, time; from nbspam.files import NewFile\n"
+        "with NewFile(sys.argv[1]) as new:\n"
+        "    path = f'{sys.argv[1][:-4]}.file.1.new'\n"
+        "    os.rename(new.path, path); open(f'{path}-journal', 'w'); os.utime(path, (0, 0))\n"
+        "    print('there', flush=True); time.sleep(100)\n"
     )
+    command = [sys.executable, "-c", code, str(tmp_path / "file")]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as other:
+        assert other.stdout and other.stdout.readline() == "there\n"
+        write(tmp_path / "file")
+        assert sorted(os.listdir(tmp_path)) == [".file.1.new", ".file.1.new-journal", "file"]
+        other.kill()
+        other.wait()
+        write(tmp_path / "file")
+        assert {*os.listdir(tmp_path)} <= {"file", "file-lock"}
 
 
 @writers

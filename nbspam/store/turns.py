@@ -13,16 +13,14 @@ from __future__ import annotations
 import fcntl
 import os
 import stat
-import struct
-import sys
 import time
 
 from nbspam.errors import DamagedModelError
+from nbspam.files import set_lock
 from nbspam.store.connection import LOCK, Connection, busy_error, connect, file_identity, sqlite3
 
 PATIENCE_SECONDS = 60.0  # how long a writer waits
 PAUSE_SECONDS = 0.002  # between two looks
-_KINDS = {fcntl.LOCK_EX: fcntl.F_WRLCK, fcntl.LOCK_SH: fcntl.F_RDLCK, fcntl.LOCK_UN: fcntl.F_UNLCK}
 
 
 class Turn:
@@ -52,7 +50,7 @@ class Turn:
     def __exit__(self, *error: object) -> None:
         if self._file is not None:
             file, self._file = self._file, None
-            _set_lock(file, fcntl.LOCK_UN, 0, 0)  # a process that was forked meanwhile has the file open, too
+            set_lock(file, fcntl.LOCK_UN, 0, 0)  # a process that was forked meanwhile has the file open, too
             os.close(file)
 
     def pause(self) -> None:
@@ -66,10 +64,10 @@ class Turn:
             return True
         if not self._byte:
             now = time.monotonic_ns()
-            if not _set_lock(self._file, fcntl.LOCK_EX, now, 1):
+            if set_lock(self._file, fcntl.LOCK_EX, now, 1) is False:
                 return False  # between our look at the clock and this line, a later ticket had its turn
             self._byte = now
-        return _set_lock(self._file, fcntl.LOCK_SH, 0, self._byte)
+        return set_lock(self._file, fcntl.LOCK_SH, 0, self._byte) is not False
 
     def open(self) -> Connection:
         """A connection in a transaction that is the only writer to the file now at the path.
@@ -111,22 +109,3 @@ def _open_tickets(path: str) -> int | None:
         return file
     os.close(file)
     return None
-
-
-def _set_lock(file: int, kind: int, first: int, length: int) -> bool:
-    """Lock bytes of a file, or unlock them; False if another lock is in the way.
-
-    kind   : LOCK_EX, LOCK_SH or LOCK_UN
-    length : in bytes; 0 for all from `first` on
-    True also on a file system without locks.
-    """
-    try:
-        if sys.platform == "linux":
-            # A lock of the open file: threads exclude each other, and closing another descriptor keeps it.
-            lock = struct.pack("hhqqi0q", _KINDS[kind], os.SEEK_SET, first, length, 0)
-            fcntl.fcntl(file, fcntl.F_OFD_SETLK, lock)
-        else:
-            fcntl.lockf(file, kind | fcntl.LOCK_NB, length, first)  # SQLite's lock keeps threads apart
-    except OSError as error:
-        return not isinstance(error, BlockingIOError | PermissionError)
-    return True
