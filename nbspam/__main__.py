@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from nbspam.cli import Command
 
 RARE_COLLECTION = 100_000  # new objects between two searches for cycles, which are few: a search takes 11 ms
+AGAIN_SECONDS = 0.001
 INTERRUPTED = 130
 USAGE = 64  # the first error of sysexits.h
 BUG = 70
@@ -32,6 +33,7 @@ def main() -> None:
     try:
         _replace_closed_streams()
         _make_streams_block()
+        sys.unraisablehook = _stop_again
         if sys.argv[1:2] != ["classify"] or "--autolearn" in sys.argv:
             _unwind_on_signals()
         status = _run(sys.argv[1:])
@@ -71,7 +73,7 @@ def _make_streams_block() -> None:
 class _Stopped(BaseException):
     """A signal asks the program to end.
 
-    number : of the signal, once it came; Python drops an exception that is raised in a destructor or callback
+    number : of the signal, once it came
     """
 
     number = 0
@@ -90,6 +92,20 @@ def _unwind_on_signals() -> None:
     for number in (signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) == signal.SIG_DFL:
             signal.signal(number, stop)
+
+
+def _stop_again(lost: "sys.UnraisableHookArgs") -> None:
+    """Raise the exception of a signal again in a moment, if Python had to drop it in a callback."""
+    if lost.exc_type not in (_Stopped, KeyboardInterrupt):
+        sys.__unraisablehook__(lost)
+        return
+    import _signal as signal
+
+    def stop(*_: object) -> None:
+        raise lost.exc_type
+
+    signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, AGAIN_SECONDS)
 
 
 def _run(arguments: list[str]) -> int:

@@ -5,6 +5,7 @@ import random
 import resource
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -117,6 +118,24 @@ def test_a_signal_during_training_ends_it_and_leaves_the_old_model_alone(
         assert set(os.listdir(model.parent)) <= {model.name, f"{model.name}-lock"}
         model.write_bytes(trained)
     assert ends in ({status}, {0, status})
+
+
+@pytest.mark.parametrize(
+    ("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, -15), (signal.SIGHUP, -1)]
+)
+def test_signal_in_a_callback_of_an_import_ends_the_program_silently(number: int, status: int) -> None:
+    code = (
+        "import os, sys, time, nbspam.__main__ as program\n"
+        "class Lock:\n"
+        f"    def __del__(self): os.kill(os.getpid(), {int(number)}); time.sleep(0)\n"
+        "def dispatch(arguments): Lock(); time.sleep(20); return 0\n"
+        "program._dispatch = dispatch\n"
+        "program.main()\n"
+    )
+    command = [sys.executable, "-c", code, "learn"]
+    done = subprocess.run(command, capture_output=True, timeout=15, preexec_fn=_as_in_a_terminal)
+    assert (done.returncode, done.stdout) == (status, b"")
+    assert done.stderr == (b"nbspam: interrupted\n" if number == signal.SIGINT else b"")
 
 
 @needs("strace")
