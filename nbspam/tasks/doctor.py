@@ -27,6 +27,7 @@ from nbspam.labels import format_counts
 from nbspam.learning.autolearn import MIN_LABELLED
 from nbspam.model.calibrate import MIN_CALIBRATION, can_calibrate
 from nbspam.model.posterior import can_judge
+from nbspam.places import find_weakness
 from nbspam.settings import parse_settings
 from nbspam.store.check import check_model, contradictions, count_learned, list_fields
 from nbspam.store.connection import FORMAT
@@ -86,11 +87,18 @@ def examine(
     start  : the model that judges as long as `path` does not exist, or empty
     mail   : folders and mailboxes that are compared with the mail of training
     """
-    reader = Finding("reader", describe_reader())
+    reader = _examine_reader()
     found = [Finding("model", f"{path} ({why})"), reader, *_examine_model(path, start)]
     if mail and not any(one.status for one in found):
         found.append(_examine_mail(choose_model(path, start), mail))
     return [*found, *_find_others(path, places), *_find_calls(os.path.expanduser("~"))]
+
+
+def _examine_reader() -> Finding:
+    try:
+        return Finding("reader", describe_reader())
+    except errors.UsageError as error:
+        return _wrong("reader", f"{error.where}: {error.why}", error.remedy, type(error))
 
 
 def _user_name(number: int) -> str:
@@ -105,6 +113,9 @@ def _examine_model(path: str, start: str) -> Iterator[Finding]:
     if os.path.isfile(path):
         yield _examine_owner(path)
         yield _examine_writing(path)
+    if start and (weakness := find_weakness(path)):
+        remedy = "such a server keeps its models in a folder of its own: docs/users.md"
+        yield _note("server", f"{weakness}: no server with a model for each user opens it", remedy)
     try:
         yield from _examine_contents(path)
     except errors.NbspamError as error:

@@ -12,7 +12,7 @@ from nbspam.tasks.doctor import FINE, NOTE, WRONG, Finding, examine
 from tests.as_nobody import NOBODY, as_nobody
 from tests.mail_samples import make_corpus
 from tests.programs import needs_root
-from tests.tiny_mail import mail, program, run, write_folders
+from tests.tiny_mail import mail, process, program, run, write_folders
 
 
 @pytest.fixture(scope="module")
@@ -94,6 +94,27 @@ def test_a_file_that_is_no_sound_model_is_not_examined_further(model: Path, size
     assert WRONG in not_fine(model).values()
     assert "counted" not in found(model)
     assert doctor("-m", model)[0] == 65
+
+
+def test_wrong_choice_of_a_reader_is_one_fault_and_the_rest_is_examined(
+    model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NBSPAM_CORE", "maybe")
+    done = process("doctor", "-m", model, "--json")
+    assert (done.returncode, done.stderr) == (64, b"")
+    findings = {one["about"]: one for one in json.loads(done.stdout)["findings"]}
+    assert findings["reader"]["state"] == WRONG and "NBSPAM_CORE=maybe" in findings["reader"]["text"]
+    assert findings["sound"]["state"] == FINE
+
+
+def test_model_that_a_server_would_not_open_for_its_user_is_noted(model: Path, tmp_path: Path) -> None:
+    def places(path: Path) -> list[str]:
+        return [one.text for one in examine(str(path), "", [], str(model)) if one.about == "server"]
+
+    (tmp_path / "users").mkdir(mode=0o700)
+    assert places(tmp_path / "users" / "%u") == []
+    (tmp_path / "users").chmod(0o770)
+    assert places(tmp_path / "users" / "%u")[0].startswith(f"other users can write to {tmp_path / 'users'}: ")
 
 
 def test_too_little_mail_is_noted(tmp_path: Path) -> None:
