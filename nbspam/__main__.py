@@ -94,7 +94,7 @@ def _unwind_on_signals() -> None:
             signal.signal(number, stop)
 
 
-def _stop_again(lost: "sys.UnraisableHookArgs") -> None:
+def _stop_again(lost: sys.UnraisableHookArgs) -> None:
     """Raise the exception of a signal again in a moment, if Python had to drop it in a callback."""
     if lost.exc_type not in (_Stopped, KeyboardInterrupt):
         sys.__unraisablehook__(lost)

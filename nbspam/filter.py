@@ -11,7 +11,7 @@ from nbspam.decision import Loss, default_loss, describe_loss, judge_message, lo
 from nbspam.errors import CannotCreateError
 from nbspam.model.scorer import Scorer
 from nbspam.settings import parse_settings
-from nbspam.store.connection import OneState
+from nbspam.store.connection import BUSY_SECONDS, OneState
 from nbspam.store.reader import open_model
 from nbspam.tokens import count_tokens
 
@@ -55,7 +55,10 @@ class Filter:
 
     def classify(self, message: Given, name: str = "") -> Verdict:
         """The verdict on one message, by the model as it is now; no bytes raise an error."""
-        counted = self.count(message, name)
+        return self.decide(self.count(message, name), name)
+
+    def decide(self, counted: KeyedTokens, name: str = "") -> Verdict:
+        """The verdict on a message whose tokens are counted, by the model as it is now."""
         with OneState(self.model.connection):
             self.refresh()
             return self.judge(counted, name)
@@ -164,6 +167,7 @@ def open_filter(
     loss: str | None = None,
     current: Filter | None = None,
     find_base: FindBase | None = None,
+    busy_seconds: float = BUSY_SECONDS,
 ) -> Filter:
     """The filter of the model that is at the path now.
 
@@ -172,12 +176,13 @@ def open_filter(
               the default: 0-1 with `textbook`
     current : an open filter with the same scoring and loss: returned if its model is still there, else closed
     find_base : as for nbspam.store.reader.Model
+    busy_seconds : how long to wait for a writer's commit; then TryAgainError
     """
     if current:
         if current.model.is_at(path):
             return current
         current.close()
-    model = open_model(path, find_base=find_base)
+    model = open_model(path, find_base=find_base, busy_seconds=busy_seconds)
     settings = parse_settings(model.settings, model.path)
     if scoring:
         from nbspam.model.chosen_settings import change_settings

@@ -93,10 +93,10 @@ def request(command: str, message: bytes = b"", *fields: str) -> bytes:
 
 def answer(one: socket.socket) -> bytes:
     """All bytes until the server closes."""
-    got = b""
+    pieces = []
     while piece := one.recv(65536):
-        got += piece
-    return got
+        pieces.append(piece)
+    return b"".join(pieces)
 
 
 def free_port() -> int:

@@ -339,9 +339,12 @@ _OTHERS = {
     ),
     "socket": Option("Listen on a unix socket (spamc -U PATH).", "PATH"),
     "socket_mode": Option("Permissions of the socket.", "OCTAL", "600"),
+    "trusted_user": Option(
+        "This user may name others on the unix socket, as a mail server does; repeatable.", "NAME", many=True
+    ),
     "listen": Option("Listen on TCP (spamc -d HOST -p PORT).", "HOST:PORT", shown="localhost:783"),
     "timeout": Option(
-        "Time that a client has to send a message, and again to take the answer.",
+        "Time that a client has to send a whole request, and again to take the answer.",
         "SECONDS",
         60,
         least=0.1,

@@ -11,7 +11,6 @@ EXTRAS = {
     "dask": ("distributed s3fs", ""),
     "imap": ("imapclient keyring", ""),
     "label": ("textual", ""),
-    "metrics": ("prometheus-client", "python3-prometheus-client"),
     "report": ("jinja2 matplotlib", "python3-jinja2 python3-matplotlib"),
 }
 

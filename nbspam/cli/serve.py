@@ -4,19 +4,33 @@ import contextlib
 import json
 import logging
 import os
+import pwd
+from collections.abc import Mapping
+from socket import AF_UNIX
+from socket import socket as Socket
+from typing import Any
 
 from nbspam.cli import Options, command, plain
 from nbspam.errors import UsageError
-from nbspam.serve import daemon, users, worker
-from nbspam.serve.daemon import Listening
+from nbspam.places import find_weakness
+from nbspam.serve.daemon import (
+    DEFAULT_ADDRESS,
+    Daemon,
+    listen_on_address,
+    listen_on_path,
+    name_socket,
+    take_inherited,
+)
 from nbspam.serve.gauges import Gauges
+from nbspam.serve.users import USER, UserFilters
+from nbspam.serve.worker import LOG, Worker
 
 STDERR = 2
 
 
 @command(
-    *("model", "start", "socket", "socket_mode", "listen", "jobs", "timeout", "allow_tell", "autolearn"),
-    *("spam_flag", "loss", "metrics", "log_format", "verbose", "quiet"),
+    *("model", "start", "socket", "socket_mode", "listen", "trusted_user", "jobs", "timeout", "allow_tell"),
+    *("autolearn", "spam_flag", "loss", "metrics", "log_format", "verbose", "quiet"),
 )
 def serve_command(options: Options) -> None:
     """Serve mail servers over the SPAMD protocol, as SpamAssassin's spamd does.
@@ -27,9 +41,11 @@ def serve_command(options: Options) -> None:
     the file is removed; while the model is busy or damaged, clients are asked to try again.  Writes one line
     for each message to stderr.  SIGTERM ends the server after the current answers.
 
-    With %u in MODEL each user has a model (spamc -u NAME).  It begins as an overlay of --start with the first
-    message that the user teaches; until then --start judges.  NAME has letters, digits and any of . _ @ + =
-    -; users with other names are judged by --start and cannot teach.
+    With %u in MODEL each user has a model.  It begins as an overlay of --start with the first message that
+    the user teaches; until then --start judges.  On a unix socket the user is the one who connects.  Root,
+    the user of the server and each --trusted-user may name another (spamc -u NAME); on TCP each client may.
+    NAME has letters, digits and any of . _ @ + = -; users with other names are judged by --start and cannot
+    teach.  A model of a user is opened only where no other user can write.
 
     \b
     Example:
@@ -39,53 +55,71 @@ def serve_command(options: Options) -> None:
     Exit status: 0 ended by a signal; 64 usage; 65 no sound model; 66 no model; 73 cannot listen there;
     75 try again later.
     """
-    worker.LOG.addHandler(Log(options.log_format == "json"))
-    worker.LOG.setLevel(logging.ERROR if options.quiet else logging.INFO)
-    worker.LOG.propagate = False
-    model, start = options.model, options.start
-    filters = users.UserFilters(
-        model,
-        start,
-        loss=options.loss,
-        also="spamassassin" if options.spam_flag else "",
-        allow_tell=options.allow_tell,
-        autolearn=options.autolearn,
-    )
-    costs = filters.check()
-    shown = _listen_for_metrics(options.metrics)
-    gauges = Gauges(start if users.USER in model else model, shown.sockets) if shown.sockets else None
-    with contextlib.closing(gauges) if gauges else contextlib.nullcontext():
-        listening = _listening(options)
-        for name, is_open in (listening.names() | shown.names()).items():
-            if is_open:
-                worker.LOG.error("%s: other machines may reach it, and it asks for no password", name)
-        for name in shown.names():
-            worker.LOG.info("metrics: http://%s/metrics", name)
-        worker.LOG.info("%s on %s, processes: %d", model, ", ".join(listening.names()), options.jobs)
-        worker.LOG.info("decisions: %s", costs)
-        daemon.Daemon(listening, filters, options.timeout, gauges).run(options.jobs)
+    LOG.addHandler(Log(options.log_format == "json"))
+    LOG.setLevel(logging.ERROR if options.quiet else logging.INFO)
+    LOG.propagate = False
+    also = "spamassassin" if options.spam_flag else ""
+    model = options.model
+    filters = UserFilters(model, options.start, options.loss, also, options.allow_tell, options.autolearn)
+    spam_filter = filters.check()
+    trusted = [_find_user(name) for name in options.trusted_user]
+    metrics = _listen_for_metrics(options.metrics)
+    gauges = Gauges(spam_filter.model.path, spam_filter.classes, options.jobs) if metrics else None
+    sockets = _listen(options)
+    names = [name_socket(listener) for listener in sockets]
+    for name, is_open in names + [name_socket(listener) for listener in metrics]:
+        if is_open:
+            LOG.error("%s: other machines may reach it, and it asks for no password", name)
+    places = ", ".join([name for name, _ in names])
+    if filters.has_users and any(listener.family != AF_UNIX for listener in sockets):
+        LOG.error("%s: each client is trusted, and may name any user", places)
+    for listener in metrics:
+        LOG.info("metrics: http://%s/metrics", name_socket(listener)[0])
+    if filters.has_users and (weakness := find_weakness(model.partition(USER)[0] + USER)):
+        LOG.error("no model of a user is opened, because %s", weakness)
+    LOG.info("%s on %s, processes: %d", model, places, options.jobs)
+    LOG.info("decisions: %s", spam_filter.costs)
+    worker = Worker(filters, trusted, options.timeout, gauges)
+    Daemon(worker, sockets, metrics, options.socket or "").run(options.jobs, options.timeout)
 
 
-def _listening(options: Options) -> Listening:
-    passed, socket, listen = daemon.take_inherited(), options.socket, options.listen
-    given = {"LISTEN_FDS": passed, "--socket": socket, "--listen": listen}
+def _find_user(name: str) -> int:
+    try:
+        return pwd.getpwnam(name).pw_uid
+    except KeyError:
+        remedy = "name the user that a mail server runs as"
+        raise UsageError(name, "there is no such user", remedy, "no-user", option="trusted_user") from None
+
+
+def _listen(options: Options) -> list[Socket]:
+    passed, socket, listen = take_inherited(), options.socket, options.listen
+    given = {"LISTEN_FDS": passed or None, "--socket": socket, "--listen": listen}
     places = [name for name, place in given.items() if place is not None]
     if len(places) > 1:
         raise UsageError(" and ".join(places), "are two places to listen", "leave one out", "listen-twice")
     if socket is None and "socket_mode" in options.named:
         remedy = "add --socket PATH, or leave it out"
         raise UsageError("--socket-mode", "has no effect without --socket", remedy, "no-effect")
-    if passed is not None:
+    if passed:
         return passed
     if socket is not None:
-        return daemon.listen_on_path(socket, options.socket_mode)
-    return daemon.listen_on_address(daemon.DEFAULT_ADDRESS if listen is None else listen)
+        return listen_on_path(socket, options.socket_mode)
+    return listen_on_address(DEFAULT_ADDRESS if listen is None else listen)
 
 
-def _listen_for_metrics(place: str | None) -> Listening:
+def _listen_for_metrics(place: str | None) -> list[Socket]:
     if place is None:
-        return Listening([])
-    return daemon.listen_on_address(place if ":" in place else f":{place}", "metrics")
+        return []
+    return listen_on_address(place if ":" in place else f":{place}", "metrics")
+
+
+def _describe(fields: Mapping[str, Any]) -> str:
+    """The text of a line, of the fields of an answer."""
+    if "refused" in fields:
+        return "refused: {refused} {why} {ms:.1f} ms".format_map(fields)
+    result = "{verdict} {score:.3f} / {threshold:.3f}" if "verdict" in fields else "{class} {result}"
+    mail = "{bytes} bytes {command} user={user} id={id} {ms:.1f} ms"
+    return f"{result} {mail}".format_map({"class": "", **fields}).lstrip()
 
 
 class Log(logging.Handler):
@@ -100,9 +134,11 @@ class Log(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         """Write a line, or those of a traceback."""
-        lines = [f"nbspam: {plain(line)}\n" for line in self.format(record).split("\n")]
+        fields = record.args if isinstance(record.args, dict) else None
+        text = _describe(fields) if fields else self.format(record)
+        lines = [f"nbspam: {plain(line)}\n" for line in text.split("\n")]
         if self._is_json:
-            fields = record.args if isinstance(record.args, dict) else {"message": self.format(record)}
+            fields = fields or {"message": text}
             lines = [json.dumps({"level": record.levelname.lower(), **fields}) + "\n"]
         with contextlib.suppress(OSError):  # a full log must not stop mail
             os.write(STDERR, "".join(lines).encode("utf-8", "backslashreplace"))

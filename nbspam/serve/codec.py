@@ -1,17 +1,17 @@
-"""The SPAMD protocol: bytes of a client to a Request, a verdict to the bytes of an answer.  No sockets here.
+"""The SPAMD protocol: from what a client sends to a Request, from a verdict to the bytes of an answer.
 
 Source: SpamAssassin's spamd/PROTOCOL, and spamd 4.0.1 where that is silent or differs.
 """
 
+import asyncio
 import os
 import re
 import zlib
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import NamedTuple
 
 from nbspam.decision import Verdict
 from nbspam.errors import BadDataError, NbspamError
-from nbspam.explain import Clue
 from nbspam.labels import SPAM
 from nbspam.mail.headers import find_header_fields
 from nbspam.passthrough import compute_spamassassin_score
@@ -20,6 +20,9 @@ MAX_MESSAGE_BYTES = 32 << 20  # mail servers take less; spamc sends 0.5 MB at mo
 MAX_LINE_BYTES = 8_192  # spamc writes its whole header into a buffer of this size
 MAX_USER = 255  # characters
 MAX_REASON = 200  # characters of a refusal
+MAX_UNPACKING = 1_100  # times as many bytes as before: zlib cannot do more
+END_SECONDS = 0.1  # for the client to send more than it has announced, or to close its side
+MakeRoom = Callable[[int], Awaitable[None]]
 
 JUDGING = ("CHECK", "SYMBOLS", "REPORT", "REPORT_IFSPAM", "PROCESS", "HEADERS")
 WITHOUT_MESSAGE = ("PING", "SKIP")
@@ -57,87 +60,82 @@ class Request(NamedTuple):
     forget: bool = False
 
 
-class RequestReader:
-    """Reads one request, which may come in any pieces; bytes after it are ignored.
+async def read_request(
+    first: bytes, stream: asyncio.StreamReader, make_room: MakeRoom, max_bytes: int = MAX_MESSAGE_BYTES
+) -> Request | None:
+    """One request, as it comes; None if the client sends nothing.
 
-    Raises a child of NbspamError for a bad request.  It keeps a message and a header line, and no more.
+    first     : its first byte, or none
+    make_room : waits until so many bytes of a message may be in memory
+    Raises a child of NbspamError for a bad request.
     """
+    if not first:
+        return None
+    line, _ = await _read_line(stream, first)
+    command, version = _parse_first_line(line)
+    has_message = command not in WITHOUT_MESSAGE
+    fields: dict[str, str] = {}
+    is_header = version >= ((1, 1) if has_message else (1, 5))  # older versions have none
+    while is_header:
+        line, is_whole = await _read_line(stream)
+        if not is_whole and has_message:
+            raise ClientError("(EOF during headers)")
+        is_header = bool(line) and is_whole
+        name, colon, value = line.partition(":")
+        if line and not colon:
+            raise ClientError("(header not in 'Name: value' format)")
+        if name.strip().lower() in _FIELDS:
+            fields[name.strip().lower()] = value.strip()
+    message = await _read_message(stream, fields, make_room, max_bytes) if has_message else b""
+    return _make_request(command, version, fields, message)
 
-    def __init__(self, max_message_bytes: int = MAX_MESSAGE_BYTES) -> None:
-        self.started = False  # true after the first byte
-        self._max_message_bytes = max_message_bytes
-        self._buffer = bytearray()
-        self._ended = False
-        self._steps = self._read()
 
-    @property
-    def held_bytes(self) -> int:
-        """Bytes in memory."""
-        return len(self._buffer)
+async def _read_line(stream: asyncio.StreamReader, first: bytes = b"") -> tuple[str, bool]:
+    """The next line without its end, and false if the stream ends in it."""
+    try:
+        line = first if first == b"\n" else first + await stream.readuntil(b"\n")
+    except asyncio.IncompleteReadError as error:
+        line = first + error.partial
+    except asyncio.LimitOverrunError:
+        line = bytes(MAX_LINE_BYTES + 1)
+    if len(line) > MAX_LINE_BYTES:
+        raise ClientError(f"(line of more than {MAX_LINE_BYTES} bytes)")
+    return line.rstrip(b"\r\n").decode("utf-8", "replace"), line.endswith(b"\n")
 
-    def feed(self, data: bytes) -> Request | None:
-        """Add some bytes; returns the request if it is complete now."""
-        self.started = self.started or bool(data)
-        self._buffer += data
-        return next(self._steps)
 
-    def end(self) -> Request | None:
-        """The client sends no more; returns None if it sent nothing at all."""
-        self._ended = True
-        return next(self._steps)
+async def _read_message(
+    stream: asyncio.StreamReader, fields: dict[str, str], make_room: MakeRoom, max_bytes: int
+) -> bytes:
+    """The bytes of the mail; without a Content-length the end of the stream ends them."""
+    text, packing = fields.get("content-length"), fields.get("compress")
+    if text is not None and not re.fullmatch("[0-9]{1,18}", text):
+        raise ClientError("(Content-Length contains non-numeric bytes)")
+    if packing is not None and packing.lower() != "zlib":
+        raise ClientError(f"(compression type not supported: {packing[:20]!r})")
+    length = max_bytes if text is None else int(text)
+    if length > max_bytes:
+        raise _too_long(max_bytes)
+    await make_room(length if packing is None else length + min(max_bytes, MAX_UNPACKING * length))
+    try:
+        message = await stream.readexactly(length)
+    except asyncio.IncompleteReadError as error:
+        message = error.partial
+    more = b"" if len(message) < length else await _read_end(stream)
+    if text is None and more:
+        raise _too_long(max_bytes)
+    if text is not None and (more or len(message) < length):
+        received = f"got {len(message)}{' and more' if more else ''} bytes"
+        raise ClientError(f"(Content-Length mismatch: Expected {length} bytes, {received})")
+    return message if packing is None else _unpack(message, max_bytes)
 
-    def _read(self) -> Iterator[Request | None]:
-        """The grammar of a request; each `yield` of None waits for more bytes."""
-        line = yield from self._line()
-        if line is None and not self.started:
-            yield None
-        command, version = _parse_first_line(line or "")
-        has_message = command not in WITHOUT_MESSAGE
-        fields: dict[str, str] = {}
-        if version >= ((1, 1) if has_message else (1, 5)):  # older versions have no header
-            while line := (yield from self._line()):
-                name, colon, value = line.partition(":")
-                if not colon:
-                    raise ClientError("(header not in 'Name: value' format)")
-                if name.strip().lower() in _FIELDS:
-                    fields[name.strip().lower()] = value.strip()
-            if line is None and has_message:
-                raise ClientError("(EOF during headers)")
-        message = (yield from self._message(fields)) if has_message else b""
-        yield _make_request(command, version, fields, message)
 
-    def _line(self) -> Generator[None, None, str | None]:
-        """The next line without its end; None if the stream ends before."""
-        while (stop := self._buffer.find(b"\n", 0, MAX_LINE_BYTES + 1)) < 0:
-            if len(self._buffer) > MAX_LINE_BYTES:
-                raise ClientError(f"(line of more than {MAX_LINE_BYTES} bytes)")
-            if self._ended:
-                return None
-            yield
-        line = self._buffer[:stop].decode("utf-8", "replace").removesuffix("\r")
-        del self._buffer[: stop + 1]
-        return line
-
-    def _message(self, fields: dict[str, str]) -> Generator[None, None, bytes]:
-        """The bytes of the mail; without a Content-length the end of the stream ends them."""
-        text = fields.get("content-length")
-        if text is not None and not re.fullmatch("[0-9]{1,18}", text):
-            raise ClientError("(Content-Length contains non-numeric bytes)")
-        length = None if text is None else int(text)
-        is_packed = "compress" in fields
-        if is_packed and fields["compress"].lower() != "zlib":
-            raise ClientError(f"(compression type not supported: {fields['compress'][:20]!r})")
-        while True:
-            received = len(self._buffer)
-            if (received if length is None else length) > self._max_message_bytes:
-                raise _too_long(self._max_message_bytes)
-            if self._ended or (length is not None and received >= length):
-                break
-            yield
-        if length is not None and received < length:
-            raise ClientError(f"(Content-Length mismatch: Expected {length} bytes, got {received} bytes)")
-        message = bytes(self._buffer[:length])
-        return _unpack(message, self._max_message_bytes) if is_packed else message
+async def _read_end(stream: asyncio.StreamReader) -> bytes:
+    """What a client sends after its message; it has a moment to close its side, and need not."""
+    try:
+        async with asyncio.timeout(END_SECONDS):
+            return await stream.read(1)
+    except TimeoutError:
+        return b""
 
 
 def _parse_first_line(line: str) -> tuple[str, tuple[int, int]]:
@@ -224,20 +222,11 @@ def write_symbols(clues: Sequence[tuple[str, float]]) -> bytes:
     return ",".join(names).encode("utf-8", "replace")
 
 
-def write_report(verdict: Verdict, classes: Sequence[str], clues: Sequence[Clue]) -> bytes:
-    """The verdict and a table of its clues, with the number of messages of each class that hold them."""
+def write_report(verdict: Verdict, spam: str) -> bytes:
+    """The verdict, and its clues with their nats.  spam : the name of the class that is asked for"""
     probability = "undefined" if verdict.probability is None else f"{verdict.probability:.4f}"
-    lines = [
-        f"{verdict.label}: P({classes[verdict.number]}) {probability}, score {format_score(verdict)}",
-        "",
-        "  ".join(["   nats", *(f"{name:>6}" for name in classes), f"{'where':9}", "clue"]),
-    ]
-    for clue in clues:
-        nats = "both" if clue.log_odds is None else f"{clue.log_odds:+.2f}"
-        counts = [f"{number:,}" for number in clue.counts] or [""] * len(classes)
-        cells = [f"{count:>{max(6, len(name))}}" for count, name in zip(counts, classes, strict=True)]
-        where = f"{clue.view or clue.kind:9}"
-        lines.append("  ".join([f"{nats:>7}", *cells, where, make_printable(clue.token)]))
+    lines = [f"{verdict.label}: P({spam}) {probability}, score {format_score(verdict)}", "", "   nats  clue"]
+    lines += [f"{nats:+7.2f}  {make_printable(token)}" for token, nats in verdict.clues]
     return ("\n".join(lines) + "\n").encode("utf-8", "replace")
 
 

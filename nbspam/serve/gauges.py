@@ -1,147 +1,114 @@
 """What a server counts, for Prometheus; each metric is declared with its help.
 
-Each worker counts in a file, and a process of its own adds them up for those who ask.  A worker that takes
-the place of a dead one goes on with its file.  The files go when the server does.
+Each worker counts in a row of memory that all processes share, and whoever is asked adds the rows up.  A
+worker that takes the place of a dead one goes on with its row.
 """
 
-from __future__ import annotations
-
 import contextlib
-import logging
+import mmap
 import os
-import shutil
-import signal
-import socket
-import socketserver
-import sys
-import tempfile
-import threading
 import time
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Mapping
+from typing import Any
 
-from nbspam.errors import MissingExtraError
+from nbspam.labels import UNSURE
 from nbspam.learning.learn import FORGOTTEN, LEARNED, MOVED
 
-if TYPE_CHECKING:
-    from prometheus_client import Metric
-
-SCRAPE_SECONDS = 10  # for a client to ask
-FILE_BYTES = 64 << 10  # some hundred values
-SECONDS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10)
-BYTES = (1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000, 3_000_000, 10_000_000, 30_000_000)
+SECONDS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
+BYTES = (1e3, 3e3, 1e4, 3e4, 1e5, 3e5, 1e6, 3e6, 1e7, 3e7)
+# name -> (help, edges of a histogram)
+METRICS: dict[str, tuple[str, tuple[float, ...]]] = {
+    "nbspam_verdicts_total": ("Messages that were judged.", ()),
+    "nbspam_latency_seconds": (
+        "Time from the connection to the answer, of messages that were judged.",
+        SECONDS,
+    ),
+    "nbspam_message_bytes": ("Size of messages that were judged, in bytes.", BYTES),
+    "nbspam_lessons_total": ("Messages that were learned, by a client or by the verdict (autolearn).", ()),
+    "nbspam_corrections_total": (
+        "Lessons of clients that move a message to another class, or forget it.",
+        (),
+    ),
+    "nbspam_refused_connections_total": ("Clients that got a refusal, by its exit status.", ()),
+    "nbspam_model_age_seconds": (
+        "Seconds since the model changed; of the common one if each user has one.",
+        (),
+    ),
+}
+STATUSES = range(64, 80)
 
 
 class Gauges:
     """The metrics of a server.
 
     model   : the file whose age is shown
-    sockets : where the figures are shown
+    classes : of that; a verdict that is none of them is not counted
+    jobs    : processes that count; each has set `slot` to its own number
     """
 
-    def __init__(self, model: str, sockets: list[socket.socket]) -> None:
-        """MissingExtraError without the package prometheus_client; OSError if the disk is full."""
-        self._slot = -1
-        self._model = model
-        self._sockets = sockets
-        self._folder = tempfile.mkdtemp(prefix="nbspam-metrics-")
-        os.environ["PROMETHEUS_MULTIPROC_DIR"] = self._folder  # the library has no argument for it
-        try:
-            self.begin(self._slot)
-            from prometheus_client import Counter, Histogram, values
-        except OSError:
-            self.close()
-            raise
-        except ModuleNotFoundError as error:
-            self.close()
-            raise MissingExtraError("metrics", error, option="metrics") from None
-        values.ValueClass = values.MultiProcessValue(lambda: self._slot)
-        self._verdicts = Counter("nbspam_verdicts", "Messages that were judged.", ["verdict"])
-        self._latency = Histogram(
-            "nbspam_latency_seconds",
-            "Time from the connection to the answer, of messages that were judged.",
-            buckets=SECONDS,
-        )
-        self._sizes = Histogram(
-            "nbspam_message_bytes", "Size of messages that were judged, in bytes.", buckets=BYTES
-        )
-        self._lessons = Counter(
-            "nbspam_lessons",
-            "Messages that were learned, taught by a client or by the verdict (autolearn).",
-            ["teacher"],
-        )
-        self._corrections = Counter(
-            "nbspam_corrections", "Lessons of clients that move a message to another class, or forget it."
-        )
-        self._refusals = Counter(
-            "nbspam_refused_connections", "Clients that got a refusal, by its exit status.", ["status"]
-        )
-
-    def close(self) -> None:
-        """Close the sockets and forget all figures."""
-        for one in self._sockets:
-            one.close()
-        shutil.rmtree(self._folder, ignore_errors=True)
-
-    def begin(self, slot: int) -> None:
-        """Count as the process of this place, -1 before there are any; no two that run have the same.
-
-        Its files get their disk space now: later, a full disk would kill the process that counts.
-        """
-        for kind in ("counter", "histogram"):
-            with open(os.path.join(self._folder, f"{kind}_{slot}.db"), "ab") as file:
-                os.posix_fallocate(file.fileno(), 0, FILE_BYTES)
-        self._slot = slot
+    def __init__(self, model: str, classes: Iterable[str], jobs: int) -> None:
+        self._model, self.slot = model, 0
+        samples = [_name("verdicts_total", verdict=label) for label in (*classes, UNSURE)]
+        for metric, (_, edges) in METRICS.items():
+            if edges:
+                samples += [f'{metric}_bucket{{le="{edge}"}}' for edge in (*edges, "+Inf")]
+                samples += [f"{metric}_sum", f"{metric}_count"]
+        samples += [_name("lessons_total", teacher=teacher) for teacher in ("client", "autolearn")]
+        samples += [_name("corrections_total")]
+        samples += [_name("refused_connections_total", status=status) for status in STATUSES]
+        self._columns = {sample: column for column, sample in enumerate(samples)}
+        self._table = memoryview(mmap.mmap(-1, 8 * jobs * len(samples))).cast("d")
 
     def count(self, fields: Mapping[str, Any], seconds: float = 0.0) -> None:
         """Count an answer.  fields : of its line in the log"""
         result = fields.get("result")
         if "refused" in fields:
-            self._refusals.labels(fields["refused"]).inc()
+            self._add(_name("refused_connections_total", status=fields["refused"]))
         elif "verdict" in fields:
-            self._verdicts.labels(fields["verdict"]).inc()
-            self._latency.observe(seconds)
-            self._sizes.observe(fields["bytes"])
+            self._add(_name("verdicts_total", verdict=fields["verdict"]))
+            self._observe("nbspam_latency_seconds", seconds)
+            self._observe("nbspam_message_bytes", fields["bytes"])
         if result in (LEARNED, MOVED):
-            self._lessons.labels(fields.get("teacher", "client")).inc()
+            self._add(_name("lessons_total", teacher=fields.get("teacher", "client")))
         if result in (MOVED, FORGOTTEN):
-            self._corrections.inc()
+            self._add(_name("corrections_total"))
 
-    def collect(self) -> Iterator[Metric]:
-        """The age of the model, as a collector of the library; no sample without a model."""
-        from prometheus_client.core import GaugeMetricFamily
+    def _add(self, sample: str, change: float = 1) -> None:
+        if sample in self._columns:
+            self._table[self.slot * len(self._columns) + self._columns[sample]] += change
 
-        age = GaugeMetricFamily(
-            "nbspam_model_age_seconds",
-            "Seconds since the model changed; of the common one if each user has a model.",
-        )
+    def _observe(self, metric: str, value: float) -> None:
+        for edge in (*[edge for edge in METRICS[metric][1] if value <= edge], "+Inf"):
+            self._add(f'{metric}_bucket{{le="{edge}"}}')
+        self._add(f"{metric}_sum", value)
+        self._add(f"{metric}_count")
+
+    def show(self, is_open: bool) -> str:
+        """The sums of all processes, in the text format of Prometheus.  is_open : as OpenMetrics has it"""
+        values = {sample: sum(self._table[at :: len(self._columns)]) for sample, at in self._columns.items()}
         with contextlib.suppress(OSError):
-            age.add_metric([], time.time() - os.stat(self._model).st_mtime)
-        yield age
-
-    def answer(self, lifeline: int) -> None:
-        """Show the figures to those who ask, until SIGTERM or the end of `lifeline`."""
-        from prometheus_client import CollectorRegistry, MetricsHandler
-        from prometheus_client.multiprocess import MultiProcessCollector
-
-        registry = CollectorRegistry()
-        MultiProcessCollector(registry, self._folder)
-        registry.register(self)
-        handler = MetricsHandler.factory(registry)
-        handler.timeout = SCRAPE_SECONDS
-        for one in self._sockets:
-            server = _Server(one.getsockname()[:2], handler, bind_and_activate=False)
-            server.socket.close()
-            server.socket = one
-            threading.Thread(target=server.serve_forever, daemon=True).start()
-        signal.signal(signal.SIGTERM, lambda *_: os._exit(0))
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGTERM])
-        os.read(lifeline, 1)
+            values["nbspam_model_age_seconds"] = time.time() - os.stat(self._model).st_mtime
+        lines = []
+        for metric, (about, edges) in METRICS.items():
+            kind = "histogram" if edges else "counter" if metric.endswith("_total") else "gauge"
+            family = metric.removesuffix("_total") if is_open else metric
+            lines += [f"# HELP {family} {about}", f"# TYPE {family} {kind}"]
+            lines += [f"{sample} {value!r}" for sample, value in values.items() if sample.startswith(metric)]
+        return "\n".join([*lines, *(["# EOF"] if is_open else []), ""])
 
 
-class _Server(socketserver.ThreadingTCPServer):
-    daemon_threads = True
+def _name(metric: str, **label: object) -> str:
+    """The name of a sample: `nbspam_verdicts_total{verdict="spam"}`."""
+    shown = [f'{name}="{value}"'.replace("\\", r"\\") for name, value in label.items()]
+    return f"nbspam_{metric}" + (f"{{{shown[0]}}}" if shown else "")
 
-    def handle_error(self, request: Any, client_address: Any) -> None:
-        """A client that goes away is no fault; a fault costs one answer."""
-        logging.getLogger(__package__).error("metrics not answered: %s", type(sys.exception()).__name__)
+
+def answer_scraper(gauges: Gauges, head: bytes) -> bytes:
+    """The answer to a request by HTTP: the figures at /metrics, and nothing else.  head : of the request"""
+    is_open = b"application/openmetrics-text" in head
+    status, text = "404 Not Found", "see /metrics\n"
+    if head.startswith((b"GET /metrics ", b"GET /metrics?")):
+        status, text = "200 OK", gauges.show(is_open)
+    kind = "application/openmetrics-text; version=1.0.0" if is_open else "text/plain; version=0.0.4"
+    about = f"Content-Type: {kind}; charset=utf-8\r\nContent-Length: {len(text.encode())}\r\n"
+    return f"HTTP/1.1 {status}\r\n{about}Connection: close\r\n\r\n{text}".encode()

@@ -1,236 +1,326 @@
 """One process that answers clients.
 
-Connections are read and written side by side, so a slow client costs a descriptor and some memory.  With too
-many, the one that has been idle longest is dropped.  Messages are judged one after the other.  Learning,
-which may wait for another writer, has a process of its own.
+Clients are read and written side by side; their messages are judged one after the other.  What may take long
+has a process of its own: a lesson, which waits for other writers, and a message that is slow to read.  A user
+with a model has one judged and one learned at a time, so that nobody waits for another user.
 """
 
 import asyncio
 import contextlib
+import dataclasses
 import gc
 import logging
 import multiprocessing
 import os
+import pwd
 import signal
 import socket
+import struct
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Collection
+from functools import partial
 from math import inf
+from multiprocessing.connection import Connection
 from typing import Any, TypeVar
+from weakref import WeakValueDictionary
 
 from nbspam.corpus.executor import give_back_memory
-from nbspam.errors import InternalError, NbspamError, TryAgainError
+from nbspam.errors import InternalError, NbspamError, TryAgainError, UsageError
 from nbspam.learning.learn import LEARNED
-from nbspam.limits import MAX_READ_BYTES
 from nbspam.serve import codec
-from nbspam.serve.codec import PONG, ClientError, Request, RequestReader, write_refusal
-from nbspam.serve.gauges import Gauges
-from nbspam.serve.users import Reply, UserFilters
+from nbspam.serve.codec import PONG, ClientError, Request
+from nbspam.serve.gauges import Gauges, answer_scraper
+from nbspam.serve.users import Reply, TooSlow, UserFilters
 
 LOG = logging.getLogger("nbspam.serve")  # info: a line for each message; error: what goes wrong
-MAX_CONNECTIONS = 256  # at once in a process
-IDLE_SECONDS = 0.5  # that a client may be idle while others wait for its place
-MAX_HELD_BYTES = 256 << 20  # of all messages that are being read
-RECEIVED_BYTES = 64 << 10
-LINGER_SECONDS = 2.0  # for a client to read the answer while it is still sending
+MAX_CONNECTIONS, MAX_SCRAPERS = 256, 16  # at once in a process
+SLOW_SECONDS = 0.5  # that a client has to send its request, or to take the answer, if others need its place
+FAST_BYTES = 10 << 20  # a second, in addition, for a long message
+LONG_BYTES, MAX_LONG = 256 << 10, 2  # messages from this size on, and how many are in memory
+PIECE_BYTES = 64 << 10
+SCRAPE_SECONDS, LINGER_SECONDS = 10.0, 2.0
+PAUSE_SECONDS = 0.05  # while nobody gives way, and after a failure such as too many open files
+LOCK_SECONDS, LOCK_PAUSE_SECONDS = 0.3, 0.02  # that a verdict waits for the writer of its model
+READ_SECONDS = 0.1  # of CPU, to read a message in this process
+CHILD_SECONDS, MAX_CHILDREN = 30, 8  # of a lesson, or of a message that is slow to read
+MAX_DESCRIPTORS = 4_096  # more than a process of ours has
 COLLECTION = 10_000  # new objects between two searches for cycles; __main__ sets more, for one mail
-ACCEPT_PAUSE_SECONDS = 0.05  # while no client is idle, and after a failure such as too many open files
-WORKER_SIGNALS = {signal.SIGTERM, signal.SIGHUP}
-EX_TIMEOUT = 79  # of spamd
+EX_NOPERM, EX_TIMEOUT = 77, 79  # the latter of spamd
+STOPS = TryAgainError("server", "is being stopped", "", "server-stops")
+IDLE = ClientError("is idle while others wait", EX_TIMEOUT)
+GONE = (OSError, TimeoutError, asyncio.IncompleteReadError, asyncio.LimitOverrunError)
 Result = TypeVar("Result")
 
 
 class Client:
-    """A connection.  active : time of its last byte, seconds; infinite while it is being answered"""
+    """A connection.
 
-    def __init__(self, connection: socket.socket) -> None:
-        self.connection = connection
-        self.reader = RequestReader()
-        self.active = time.monotonic()
-        self.is_answered = False
-        self.received_bytes = 0
+    user : who is at the other end, and may name no other; None if the client may name anyone
+    due  : when it is late with what it does now; infinite while it waits for us
+    held : gives back what it holds
+    """
+
+    def __init__(self, connection: socket.socket, user: str | None) -> None:
+        self.connection, self.user, self.held = connection, user, contextlib.ExitStack()
+        self.has_begun = self.is_long = self.is_answered = False
+        self.allow(0)
+
+    def allow(self, size_bytes: int) -> None:
+        """Give it time to send or take so many bytes."""
+        self.due = time.monotonic() + SLOW_SECONDS + size_bytes / FAST_BYTES
+
+    async def run(self, serve: Callable[["Client"], Awaitable[None]]) -> None:
+        """Serve it; to close at once would throw the answer away."""
+        with self.connection, self.held:
+            try:
+                self.stream, self._writer = await asyncio.open_connection(
+                    sock=self.connection, limit=PIECE_BYTES
+                )
+                self._writer.transport.set_write_buffer_limits(0)
+                self.held.callback(self._writer.transport.abort)
+                await serve(self)
+                self._writer.write_eof()
+            except GONE as error:  # or it does not read
+                LOG.info("not answered: %s", type(error).__name__)
+                return
+            with contextlib.suppress(*GONE):
+                async with asyncio.timeout(LINGER_SECONDS):
+                    while await self.stream.read(PIECE_BYTES):
+                        pass
+
+    async def answer(self, data: bytes) -> None:
+        """Send the answer, in pieces of which no copy is large, and wait until the client has taken it."""
+        self.is_answered = True
+        self.allow(len(data))
+        for start in range(0, len(data), PIECE_BYTES):
+            self._writer.write(data[start : start + PIECE_BYTES])
+            await self._writer.drain()
+
+
+Clients = dict["asyncio.Task[None]", Client]
 
 
 class Worker:
-    """The connections of one process.  seconds, gauges : as for Daemon"""
+    """The connections of one process.
+
+    trusted : numbers of the users who may name others
+    seconds : that a client has to send its request, from the connection on, and again to take the answer
+    gauges  : count what is done; or None
+    """
 
     def __init__(
-        self, sockets: list[socket.socket], filters: UserFilters, seconds: float, gauges: Gauges | None
+        self, filters: UserFilters, trusted: Collection[int], seconds: float, gauges: Gauges | None
     ) -> None:
-        self._gauges = gauges
-        self._sockets = sockets
-        self._filters = filters
-        self._seconds = seconds
-        self._clients: dict[asyncio.Task[None], Client] = {}
-        self._learning = asyncio.Lock()
-        self._stopping = asyncio.Event()
+        self._filters, self._trusted, self._seconds, self.gauges = filters, trusted, seconds, gauges
+        self._clients: Clients = {}
+        self._scrapers: Clients = {}
+        self._locks: WeakValueDictionary[tuple[str, str], asyncio.Lock] = WeakValueDictionary()
+        self._long, self._children = asyncio.Semaphore(MAX_LONG), asyncio.Semaphore(MAX_CHILDREN)
 
-    async def run(self, lifeline: int) -> None:
+    async def run(self, listeners: list[socket.socket], metrics: list[socket.socket], lifeline: int) -> None:
         """Answer clients until SIGTERM or the end of `lifeline`, then finish what has started."""
         gc.freeze()  # what is loaded now stays, and is not searched again
         gc.set_threshold(COLLECTION)
-        loop = asyncio.get_running_loop()
-        loop.add_signal_handler(signal.SIGTERM, self._stopping.set)
+        loop, stopping = asyncio.get_running_loop(), asyncio.Event()
+        loop.add_signal_handler(signal.SIGTERM, stopping.set)
         loop.add_signal_handler(signal.SIGHUP, self._filters.close)
-        loop.add_reader(lifeline, self._stopping.set)
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, WORKER_SIGNALS)
-        acceptors = [loop.create_task(self._accept_all(one)) for one in self._sockets]
-        await self._stopping.wait()
+        loop.add_reader(lifeline, stopping.set)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM, signal.SIGHUP})
+        acceptors = [loop.create_task(self._accept_all(one, self._clients)) for one in listeners]
+        acceptors += [loop.create_task(self._accept_all(one, self._scrapers)) for one in metrics]
+        await stopping.wait()
         loop.remove_reader(lifeline)
         for task in acceptors:
             task.cancel()
-        await self._finish()
-
-    async def _finish(self) -> None:
-        """Answer those who connected in time, except clients that have sent nothing yet."""
-        for one in self._sockets:
+        for listener in listeners:
             with contextlib.suppress(OSError):  # nobody else waits
                 while True:
-                    self._accept(one)
-        await asyncio.sleep(0)  # their first bytes may be there
+                    self._accept(listener.accept()[0], self._clients)
+        await asyncio.sleep(PAUSE_SECONDS)  # their first bytes may be there
         for task, client in self._clients.items():
-            if not client.reader.started:
-                task.cancel()
+            if not client.has_begun:
+                self._drop(task, client, STOPS)
         await asyncio.gather(*self._clients, return_exceptions=True)
 
-    async def _accept_all(self, listener: socket.socket) -> None:
-        """Accept clients if there is a place for one more, one at a time: other processes get theirs."""
+    async def _accept_all(self, listener: socket.socket, clients: Clients) -> None:
+        """Accept clients while there are places, one at a time: other processes get theirs."""
+        listener.setblocking(False)
+        most = MAX_CONNECTIONS if clients is self._clients else MAX_SCRAPERS
         while True:
-            while len(self._clients) >= MAX_CONNECTIONS and not self._drop_idle():
-                await asyncio.sleep(ACCEPT_PAUSE_SECONDS)
-            await _wait_readable(listener.fileno())
+            while len(clients) >= most and not self._drop_slowest(clients):
+                await asyncio.sleep(PAUSE_SECONDS)
             try:
-                self._accept(listener)
-            except (BlockingIOError, ConnectionAbortedError):
-                pass  # another process was first, or the client has gone
+                self._accept((await asyncio.get_running_loop().sock_accept(listener))[0], clients)
+                await asyncio.sleep(0)
             except OSError as error:
                 LOG.error("cannot accept a connection: %s", error.strerror)
-                await asyncio.sleep(ACCEPT_PAUSE_SECONDS)
+                await asyncio.sleep(PAUSE_SECONDS)
 
-    def _accept(self, listener: socket.socket) -> None:
-        client = Client(listener.accept()[0])
-        task = asyncio.get_running_loop().create_task(self._serve(client))
-        self._clients[task] = client
-        task.add_done_callback(self._leave)
+    def _accept(self, connection: socket.socket, clients: Clients) -> None:
+        client = Client(connection, find_user(connection, self._trusted))
+        serve = self._serve if clients is self._clients else self._show
+        task = asyncio.get_running_loop().create_task(client.run(serve))
+        clients[task] = client
+        task.add_done_callback(clients.pop)
 
-    def _leave(self, task: asyncio.Task[None]) -> None:
-        """Forget a client.  A long message would stay in a cycle of its reader, and then in malloc."""
-        if self._clients.pop(task).received_bytes > MAX_READ_BYTES:
-            loop = asyncio.get_running_loop()
-            loop.call_soon(gc.collect)
-            loop.call_soon(give_back_memory)
-
-    def _drop_idle(self, held_bytes: int = 0) -> bool:
-        """Drop the client that has been idle longest, and long enough; False without one.
-
-        held_bytes : only clients holding at least this many bytes
-        """
-        clients = self._clients
-        held = [task for task, client in clients.items() if client.reader.held_bytes >= held_bytes]
-        waiting = [task for task in held if not task.cancelling()]
-        longest = min(waiting, key=lambda task: clients[task].active, default=None)
-        if longest is None or clients[longest].active > time.monotonic() - IDLE_SECONDS:
+    def _drop_slowest(self, clients: Clients) -> bool:
+        """Let the client give way that is late for longest; False if none is."""
+        tasks = [task for task in clients if not task.cancelling()]
+        slowest = min(tasks, key=lambda task: clients[task].due, default=None)
+        if slowest is None or clients[slowest].due > time.monotonic():
             return False
-        return longest.cancel()
+        self._drop(slowest, clients[slowest], IDLE)
+        return True
+
+    def _drop(self, task: "asyncio.Task[None]", client: Client, refusal: NbspamError) -> None:
+        task.cancel()
+        if not client.is_answered:
+            self._count({"refused": refusal.status})
+            with contextlib.suppress(OSError):
+                client.connection.send(codec.write_refusal(refusal))
 
     async def _serve(self, client: Client) -> None:
-        """One connection."""
-        with client.connection as connection:
-            connection.setblocking(False)
-            try:
-                await self._exchange(client)
-            except (OSError, TimeoutError) as error:  # the client went away, or does not read
-                LOG.info("not answered: %s", type(error).__name__)
-            except asyncio.CancelledError:  # its place is needed
-                stop = TryAgainError("server", "is being stopped", "", "server-stops")
-                idle = ClientError("is idle while others wait", EX_TIMEOUT)
-                if not client.is_answered:
-                    refusal = stop if self._stopping.is_set() else idle
-                    self._count({"refused": refusal.status})
-                    with contextlib.suppress(OSError):
-                        connection.send(write_refusal(refusal))
-
-    async def _exchange(self, client: Client) -> None:
         """A request, its answer, and a line in the log, with the time from connection to answer."""
-        start = time.perf_counter()
-        level = logging.INFO
-        try:
-            request = await self._read_request(client)
-            if request is None or request.command == "SKIP":
-                return
-            client.active = inf
-            reply = Reply(PONG, "", {}) if request.command == "PING" else await self._reply(request)
-        except Exception as error:
-            level = logging.ERROR
-            failure = _explain_failure(error)
-            fields = {"refused": failure.status, "why": str(failure)}
-            reply = Reply(write_refusal(failure), "refused: %(refused)d %(why)s", fields)
-        client.active = time.monotonic()
-        client.is_answered = True
-        async with asyncio.timeout(self._seconds):
-            await asyncio.get_running_loop().sock_sendall(client.connection, reply.data)
-        seconds = time.perf_counter() - start
-        if reply.line:
-            LOG.log(level, f"{reply.line} %(ms).1f ms", {**reply.fields, "ms": round(1000 * seconds, 1)})
-        self._count(reply.fields, seconds)
-        await _linger(client.connection)
-        client.connection.close()
-        self._filters.close_oldest()
-        if reply.lesson is not None:
-            await self._learn(reply.lesson)
-
-    async def _read_request(self, client: Client) -> Request | None:
-        reader = client.reader
+        start, level = time.perf_counter(), logging.INFO
         try:
             async with asyncio.timeout(self._seconds):
-                while data := await asyncio.get_running_loop().sock_recv(client.connection, RECEIVED_BYTES):
-                    client.active = time.monotonic()
-                    client.received_bytes += len(data)
-                    request = reader.feed(data)
-                    if request is not None:
-                        return request
-                    held_bytes = sum(other.reader.held_bytes for other in self._clients.values())
-                    if held_bytes > MAX_HELD_BYTES and not self._drop_idle(RECEIVED_BYTES):
-                        raise TryAgainError("server", "too much mail at once", "", "server-full")
-                return reader.end()
-        except TimeoutError:
-            why = f"({self._seconds:g} second timeout reading input from client)"
-            raise ClientError(why, EX_TIMEOUT) from None
+                first = await client.stream.read(1)
+                client.has_begun = True
+                request = await codec.read_request(first, client.stream, lambda n: self._make_room(client, n))
+            if request is None or request.command == "SKIP":
+                return
+            reply = Reply(PONG, {}) if request.command == "PING" else await self._reply(request, client)
+            del request  # a long message
+        except ConnectionError:
+            raise
+        except Exception as error:
+            level, failure = logging.ERROR, _explain_failure(error, self._seconds)
+            reply = Reply(codec.write_refusal(failure), {"refused": failure.status, "why": str(failure)})
+        async with asyncio.timeout(self._seconds):
+            await client.answer(reply.data)
+        seconds = time.perf_counter() - start
+        self._count(reply.fields, seconds)
+        if reply.fields:
+            LOG.log(level, "%s", {**reply.fields, "ms": round(1000 * seconds, 1)})
+        if reply.lesson:
+            self._learning = asyncio.get_running_loop().create_task(self._learn(reply.lesson))
 
-    async def _reply(self, request: Request) -> Reply:
+    async def _make_room(self, client: Client, size_bytes: int) -> None:
+        """Wait until a long message may be read, one of a user at a time; others that are late give way."""
+        if size_bytes < LONG_BYTES:
+            return
+        own, loop = self._lock("long", client.user or ""), asyncio.get_running_loop()
+        await own.acquire()
+        client.held.callback(own.release)
+        while not client.is_long:
+            try:
+                async with asyncio.timeout(SLOW_SECONDS):
+                    client.is_long = await self._long.acquire()
+            except TimeoutError:
+                self._drop_slowest({task: one for task, one in self._clients.items() if one.is_long})
+        for give_back in (self._long.release, partial(loop.call_later, PAUSE_SECONDS, _forget_message)):
+            client.held.callback(give_back)
+        client.allow(size_bytes)
+
+    async def _reply(self, request: Request, client: Client) -> Reply:
         """Answer a whole request."""
-        if request.command == "TELL":
-            async with self._learning:  # one at a time: writers of one model wait for each other anyway
-                reply = await run_in_child(lambda: self._filters.tell(request))
-        else:
-            reply = self._filters.judge(request)
+        user, is_lesson = request.user if client.user is None else client.user, request.command == "TELL"
+        if is_lesson and self._filters.has_users and request.user not in ("", user):
+            raise ClientError(f"{user} may not teach for {request.user}: see --trusted-user", EX_NOPERM)
+        request = request._replace(user=user)
+        try:
+            path = self._filters.find_own_path(user)
+            kind = "lesson" if is_lesson else "verdict"
+            async with self._lock(kind, path if self._filters.has_users or is_lesson else ""):
+                client.due = inf
+                reply = await self._judge(request)
+        except NbspamError as error:  # whatever is wrong with a model may be right in a moment
+            if isinstance(error, ClientError) or (is_lesson and isinstance(error, UsageError)):
+                raise
+            raise TryAgainError(error.where, error.why, error.remedy, error.slug) from error
         # Which mail it was, without its text.  Spaces separate the fields, and are in none.
-        user = codec.make_printable(request.user).replace(" ", ".") or "-"
-        fields = {**reply.fields, "bytes": len(request.message), "command": request.command, "user": user}
-        fields["id"] = codec.find_message_id(request.message)
-        line = f"{reply.line} %(bytes)d bytes %(command)s user=%(user)s id=%(id)s"
-        return reply._replace(line=line, fields=fields)
+        name, number = (
+            codec.make_printable(user).replace(" ", ".") or "-",
+            codec.find_message_id(request.message),
+        )
+        mail = {"bytes": len(request.message), "command": request.command, "user": name, "id": number}
+        return reply._replace(fields={**reply.fields, **mail})
 
-    def _count(self, fields: Mapping[str, Any], seconds: float = 0.0) -> None:
-        if self._gauges:
-            self._gauges.count(fields, seconds)
+    async def _judge(self, request: Request) -> Reply:
+        """The reply to a request for a verdict, or to a lesson."""
+        if request.command == "TELL":
+            return await self._run_in_child(self._filters.tell, request)
+        deadline = time.monotonic() + LOCK_SECONDS
+        while True:
+            try:
+                return self._filters.judge(request, READ_SECONDS)
+            except TooSlow:
+                filters = dataclasses.replace(self._filters)  # what is open is not for two processes
+                return (await self._run_in_child(filters.judge, request))._replace(lesson=None)
+            except TryAgainError:
+                if time.monotonic() > deadline:
+                    raise
+            await asyncio.sleep(LOCK_PAUSE_SECONDS)
+
+    def _lock(self, kind: str, name: str) -> asyncio.Lock:
+        """The lock of one kind of work for a user or model; without a name a new one."""
+        lock = asyncio.Lock()
+        return self._locks.setdefault((kind, name), lock) if name else lock
+
+    async def _run_in_child(self, work: Callable[..., Result], *arguments: Any) -> Result:
+        async with self._children:
+            return await run_in_child(work, *arguments)
 
     async def _learn(self, lesson: Callable[[], bool]) -> None:
-        """Learn a verdict, unless something else is being learned: mail does not wait for it."""
-        if self._learning.locked() or self._stopping.is_set():
+        """Learn a verdict, unless one is being learned: mail does not wait for it."""
+        if (lock := self._lock("autolearn", "all")).locked():
             return
-        async with self._learning:
+        async with lock:
             try:
-                if await run_in_child(lesson):
+                if await self._run_in_child(lesson):
                     self._count({"result": LEARNED, "teacher": "autolearn"})
             except Exception as error:
                 LOG.error("not learned: %s", error)
 
+    def _count(self, fields: Any, seconds: float = 0.0) -> None:
+        if self.gauges:
+            self.gauges.count(fields, seconds)
 
-def _explain_failure(error: Exception) -> NbspamError:
+    async def _show(self, client: Client) -> None:
+        """Answer who asks for the figures."""
+        async with asyncio.timeout(SCRAPE_SECONDS):
+            head = await client.stream.readuntil(b"\r\n\r\n")
+            await client.answer(answer_scraper(self.gauges, head) if self.gauges else b"")
+
+
+def _forget_message() -> None:
+    """A long message may be in a cycle of its reader, and then in malloc."""
+    gc.collect()
+    give_back_memory()
+
+
+def find_user(connection: socket.socket, trusted: Collection[int]) -> str | None:
+    """The login name at the other end of a unix socket; None for who may name others: on TCP, anyone."""
+    if connection.family != socket.AF_UNIX:
+        return None
+    number = -1  # where the system does not tell it
+    if hasattr(socket, "SO_PEERCRED"):
+        peer = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
+        number = struct.unpack("3i", peer)[1]
+    if number in (0, os.geteuid(), *trusted):
+        return None
+    try:
+        return pwd.getpwuid(number).pw_name
+    except KeyError:
+        return ""
+
+
+def _explain_failure(error: Exception, seconds: float) -> NbspamError:
     """What a client hears of it; a fault of ours with one mail stops no other."""
     if isinstance(error, NbspamError):
         return error
+    if isinstance(error, TimeoutError):
+        return ClientError(f"({seconds:g} second timeout reading input from client)", EX_TIMEOUT)
     if isinstance(error, OSError | MemoryError):  # no descriptors, no processes
         why = getattr(error, "strerror", None) or "has too few resources"
         return TryAgainError("server", why, "", "server-io")
@@ -239,51 +329,43 @@ def _explain_failure(error: Exception) -> NbspamError:
     return InternalError("server", f"{type(error).__name__}: a fault of nbspam", "", "bug")
 
 
-async def run_in_child(work: Callable[[], Result]) -> Result:
-    """Do the work in a forked process; TryAgainError if that is killed.
+async def run_in_child(work: Callable[..., Result], *arguments: Any) -> Result:
+    """Do the work in a forked process; TryAgainError if that dies or takes longer than CHILD_SECONDS.
 
     A thread will not do.  SQLite's locks on a file are lost when the process closes any descriptor of that
     file, as a look at the first bytes of a model does; two writers would then write at once.
     """
     ours, theirs = multiprocessing.Pipe(duplex=False)
-
-    def run() -> None:
-        for number in WORKER_SIGNALS:
-            signal.signal(number, signal.SIG_IGN)  # the work is finished before the server stops
-        try:
-            theirs.send(work())
-        except Exception as error:
-            theirs.send(error)
-
-    child = multiprocessing.get_context("fork").Process(target=run)
+    child = multiprocessing.get_context("fork").Process(target=_work, args=(theirs, work, *arguments))
+    loop, readable = asyncio.get_running_loop(), asyncio.Event()
     with ours:
         with theirs:
             child.start()
-        await _wait_readable(ours.fileno())
+        loop.add_reader(ours.fileno(), readable.set)
+        await readable.wait()
+        loop.remove_reader(ours.fileno())
+        result: Result | Exception
         try:
-            result: Result | Exception = ours.recv()
+            result = ours.recv()
         except EOFError:
-            result = TryAgainError("TELL", "the process that learns has died", "", "learner-died")
+            result = TryAgainError("server", "the process that learns has died", "", "learner-died")
     child.join()
+    if child.exitcode == -signal.SIGALRM:
+        result = TryAgainError("server", f"no result within {CHILD_SECONDS} seconds", "", "too-slow")
     if isinstance(result, Exception):
         raise result
     return result
 
 
-async def _wait_readable(number: int) -> None:
-    """Wait until there is something to read at a descriptor."""
-    loop, readable = asyncio.get_running_loop(), asyncio.Event()
-    loop.add_reader(number, readable.set)
+def _work(pipe: Connection, work: Callable[..., Any], *arguments: Any) -> None:
+    """In the child: send what the work returns or raises; after CHILD_SECONDS the kernel ends it."""
+    os.closerange(3, pipe.fileno())  # a client or a port would stay open as long as the child
+    os.closerange(pipe.fileno() + 1, MAX_DESCRIPTORS)
+    signal.set_wakeup_fd(-1)
+    signal.alarm(CHILD_SECONDS)
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)  # the work is finished before the server stops
     try:
-        await readable.wait()
-    finally:
-        loop.remove_reader(number)
-
-
-async def _linger(connection: socket.socket) -> None:
-    """Wait until the client stops sending: to close before would throw the answer away."""
-    with contextlib.suppress(OSError, TimeoutError):
-        connection.shutdown(socket.SHUT_WR)
-        async with asyncio.timeout(LINGER_SECONDS):
-            while await asyncio.get_running_loop().sock_recv(connection, RECEIVED_BYTES):
-                pass
+        pipe.send(work(*arguments))
+    except Exception as error:
+        pipe.send(error)

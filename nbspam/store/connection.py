@@ -111,7 +111,7 @@ def connect(path: str, mode: str, seconds: float) -> Connection:
     return connection
 
 
-def retry_after_rollback(path: str, work: Callable[[], Result]) -> Result:
+def retry_after_rollback(path: str, work: Callable[[], Result], busy_seconds: float = BUSY_SECONDS) -> Result:
     """What `work` returns; it is done again once what a killed writer has left half done is rolled back.
 
     A read-only connection cannot do that.
@@ -121,7 +121,7 @@ def retry_after_rollback(path: str, work: Callable[[], Result]) -> Result:
     except sqlite3.OperationalError:
         if not os.path.exists(journal_of(path)):
             raise
-    connection = connect(path, "rw", BUSY_SECONDS)
+    connection = connect(path, "rw", busy_seconds)
     connection.ask("SELECT count(*) FROM sqlite_master")
     connection.close()
     return work()

@@ -310,24 +310,29 @@ class Model:
         self.close()
 
 
-def open_model(path: str, snapshot: bool = False, find_base: FindBase | None = None) -> Model:
+def open_model(
+    path: str, snapshot: bool = False, find_base: FindBase | None = None, busy_seconds: float = BUSY_SECONDS
+) -> Model:
     """Open a model for reading.  Raises a child of NbspamError that says what is wrong with the file.
 
     snapshot : read one state of the file until it is closed; a writer waits with its commit
     find_base : see Model
+    busy_seconds : how long to wait for a writer's commit; then TryAgainError
     """
     check_file(path)
     try:
-        model = retry_after_rollback(path, lambda: _open(path, snapshot, find_base))
+        model = retry_after_rollback(
+            path, lambda: _open(path, snapshot, find_base, busy_seconds), busy_seconds
+        )
     except sqlite3.Error as error:
         raise store_error(path, error) from None
     model.connection.is_open = True
     return model
 
 
-def _open(path: str, snapshot: bool, find_base: FindBase | None) -> Model:
+def _open(path: str, snapshot: bool, find_base: FindBase | None, busy_seconds: float) -> Model:
     found = file_identity(path)  # first, so that a file that replaces it now is seen to be another
-    connection = connect(path, "ro", BUSY_SECONDS)
+    connection = connect(path, "ro", busy_seconds)
     connection.file = found
     try:
         if snapshot:
@@ -346,7 +351,7 @@ def _open(path: str, snapshot: bool, find_base: FindBase | None) -> Model:
 class Bases:
     """Bases that are open once for all overlays of a process; they belong to one thread.
 
-    folder : of the bases; None for any.  A user who writes an overlay must not name the model of another user
+    folder : of the bases of a server, which never waits for their writers; None for any
     """
 
     def __init__(self, folder: str | None = None) -> None:
@@ -374,7 +379,8 @@ class Bases:
         try:
             if self._folder and os.path.dirname(os.path.realpath(path)) != self._folder:
                 raise DamagedModelError(path, f"it is not in {self._folder}")
-            base = open_model(path, find_base=_refuse_overlay)
+            busy_seconds = 0.0 if self._folder else BUSY_SECONDS
+            base = open_model(path, find_base=_refuse_overlay, busy_seconds=busy_seconds)
         except NbspamError as error:
             why = f"cannot be read ({error.why})" if os.path.exists(path) else "is missing"
             remedy = f"bring it back, or take another base: nbspam model rebase `start=BASE` {overlay.path}"

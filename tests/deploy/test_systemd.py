@@ -77,7 +77,7 @@ def folder(model: Path, tmp_path: Path) -> Path:
     """What the systemd finds in /srv: nbspam for Debian's Python, units, a model, an account."""
     folder = tmp_path / "srv"
     shutil.copytree(ROOT / "nbspam", folder / "lib/nbspam")
-    for package in ("imapclient", "prometheus_client"):
+    for package in ("imapclient",):
         for place in importlib.metadata.distribution(package).files or ():  # with its version, which it reads
             if ".." not in place.parts:
                 (folder / "lib" / place).parent.mkdir(parents=True, exist_ok=True)
@@ -131,7 +131,6 @@ def forbids(status: dict[str, str]) -> bool:
 def test_server_answers_learns_and_reloads_under_its_unit(
     unit: str, folder: Path, boot: list[Systemd], tmp_path: Path
 ) -> None:
-    pytest.importorskip("prometheus_client")
     port = free_port()
     (line,) = re.findall("^ExecStart=(.*)", (UNITS / unit).read_text(), re.MULTILINE)
     more = f"[Service]\nExecStart=\nExecStart={line} --allow-tell --metrics {port}\n"

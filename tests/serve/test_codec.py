@@ -4,6 +4,7 @@ The laws hold for whatever a client sends; the examples are from spamd/PROTOCOL 
 Exim 4 and spamd 4.0.1 write.
 """
 
+import asyncio
 import itertools
 import tracemalloc
 import zlib
@@ -14,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nbspam.decision import Loss, Verdict, cutoffs, zero_one_loss
-from nbspam.errors import BadDataError, NbspamError
+from nbspam.errors import NbspamError
 from nbspam.labels import HAM_AND_SPAM
 from nbspam.model.posterior import Scored
 from nbspam.passthrough import mark_message
@@ -24,10 +25,10 @@ from nbspam.serve.codec import (
     MAX_USER,
     VERBS,
     Request,
-    RequestReader,
     cut_header,
     find_message_id,
     format_score,
+    read_request,
     write_answer,
 )
 
@@ -56,18 +57,36 @@ streams = st.binary(max_size=200) | st.builds(
 )
 
 
-def outcome(pieces: list[bytes]) -> Request | str | None:
-    """What comes of a stream that ends: a request, the reason of a refusal, or nothing."""
-    reader = RequestReader(MOST)
-    try:
+def outcome(pieces: list[bytes], ends: bool = True, most: int = MOST) -> Request | str | None:
+    """What comes of a stream: a request, the reason of a refusal, or nothing."""
+
+    async def read() -> Request | None:
+        stream = asyncio.StreamReader(64 << 10)
+        task = asyncio.ensure_future(read_stream(stream, most))
         for piece in pieces:
-            request = reader.feed(piece)
-            assert reader.held_bytes <= MOST + MAX_LINE_BYTES + len(piece)
-            if request is not None:
-                return request
-        return reader.end()
+            stream.feed_data(piece)
+            await asyncio.sleep(0)
+        if ends:
+            stream.feed_eof()
+        return await task
+
+    try:
+        with asyncio.Runner() as runner:
+            return runner.run(read())
     except NbspamError as error:
         return f"{error.status} {error.why}"
+
+
+async def read_stream(stream: asyncio.StreamReader, most: int) -> Request | None:
+    """Read a request; the room for its message is asked for before it is read, and is never too small."""
+    rooms = [0]
+
+    async def make_room(size_bytes: int) -> None:
+        rooms.append(size_bytes)
+
+    request = await read_request(await stream.read(1), stream, make_room, most)
+    assert len(request.message if request else b"") <= max(rooms) <= 2 * most
+    return request
 
 
 def request(command: str = "CHECK", version: str = "1.5", body: bytes = BODY, *more: str) -> bytes:
@@ -85,6 +104,17 @@ def test_stream_means_the_same_in_any_pieces_and_raises_nothing_else(stream: byt
     whole = outcome([stream])
     assert outcome([stream[a:b] for a, b in itertools.pairwise(places)]) == whole
     assert outcome([stream[at : at + 1] for at in range(len(stream))]) == whole
+
+
+@pytest.mark.parametrize("is_packed", [False, True])
+@pytest.mark.parametrize("command", ["PROCESS", "TELL"])
+def test_message_longer_than_announced_is_refused_and_not_cut(command: str, is_packed: bool) -> None:
+    stream = request(command, "1.5", zlib.compress(BODY), "Compress: zlib") if is_packed else request(command)
+    length = len(stream.partition(b"\r\n\r\n")[2])
+    refusal = f"76 (Content-Length mismatch: Expected {length} bytes, got {length} and more bytes)"
+    for pieces in ([stream + b"\n"], [stream, b"\n"], [stream, b"more and more"]):
+        assert outcome(pieces, ends=False) == outcome(pieces) == refusal
+    assert isinstance(outcome([stream], ends=False), Request)  # a client that keeps its side open
 
 
 @given(st.binary(max_size=MOST), st.sampled_from(JUDGING), st.booleans(), st.booleans())
@@ -123,16 +153,15 @@ def test_bad_request_is_refused_with_its_reason(stream: bytes, why: str) -> None
 
 
 def test_long_message_is_refused_before_it_is_read() -> None:
-    with pytest.raises(BadDataError, match="longer than 5,000 bytes"):
-        RequestReader(MOST).feed(b"CHECK SPAMC/1.5\r\nContent-length: 5001\r\n\r\n")
+    head = b"CHECK SPAMC/1.5\r\nContent-length: 5001\r\n\r\n"
+    assert outcome([head], ends=False) == "65 is longer than 5,000 bytes"
     assert outcome([b"CHECK SPAMC/1.5\r\n\r\n" + b"x" * 5001]) == "65 is longer than 5,000 bytes"
 
 
 def test_packed_message_is_unpacked_up_to_the_bound() -> None:
     stream = packed(zlib.compress(bytes(50_000_000)))
     tracemalloc.start()
-    with pytest.raises(BadDataError, match="longer than 100,000 bytes"):
-        RequestReader(100_000).feed(stream)
+    assert outcome([stream], most=100_000) == "65 is longer than 100,000 bytes"
     assert tracemalloc.get_traced_memory()[1] < 1_000_000
     tracemalloc.stop()
 
