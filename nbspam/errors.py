@@ -57,6 +57,10 @@ class UsageError(NbspamError):
     status = 64
 
 
+class NoClassError(UsageError):
+    """A model has no class of this name."""
+
+
 class MissingExtraError(UsageError):
     """The packages that a command needs are not installed: an extra of docs/install.md."""
 
@@ -74,6 +78,10 @@ class BadDataError(NbspamError):
     status = 65
 
 
+class ForeignFileError(BadDataError):
+    """A file in the place of a model holds something else."""
+
+
 class DamagedModelError(BadDataError):
     """A model file has contents that this program never writes."""
 
@@ -85,6 +93,10 @@ class NoInputError(NbspamError):
     """No such file or folder, no mail in it, or no model (EX_NOINPUT)."""
 
     status = 66
+
+
+class NoModelError(NoInputError):
+    """There is no model."""
 
 
 class InternalError(NbspamError):

@@ -11,7 +11,7 @@ import os
 from nbspam.cli import STDIN_NAME, Options, command, done_text, plain, read_class_name, say, write_text
 from nbspam.cli.classify import ReadableMessages, list_paths, note_no_mail
 from nbspam.corpus import CRYPTED
-from nbspam.errors import BadDataError, UsageError
+from nbspam.errors import BadDataError, NoClassError, UsageError
 from nbspam.learning.learn import OTHER_FORM, check_classes, learn_messages, split_batches
 from nbspam.store.updater import Origin
 from nbspam.tasks.start import begin_model, choose_model
@@ -122,8 +122,8 @@ def _learn(options: Options, class_name: str | None) -> int:
                 done[result] = done.get(result, 0) + 1
         if not done:
             check_classes(choose_model(model, start), label)
-    except UsageError as error:
-        if error.slug != "no-such-class" or not class_name or not os.path.exists(class_name):
+    except NoClassError as error:
+        if not class_name or not os.path.exists(class_name):
             raise
         remedy = f"nbspam learn spam {class_name}"
         raise UsageError(class_name, "is a file, and the class comes first", remedy, error.slug) from None

@@ -12,7 +12,7 @@ whole before the message is learned, in whatever form it comes.
 
 from __future__ import annotations
 
-from nbspam.errors import DamagedModelError, UsageError
+from nbspam.errors import DamagedModelError, NoClassError
 from nbspam.model import calibration
 from nbspam.model.scorer import Scorer
 from nbspam.settings import Settings, parse_settings
@@ -109,7 +109,7 @@ def class_number(model: Model, label: str) -> int:
     """The number of a class; UsageError if the model has no such class."""
     if label not in model.classes:
         remedy = "its classes: " + ", ".join(model.classes)
-        raise UsageError(label, f"{model.path} has no such class", remedy, "no-such-class")
+        raise NoClassError(label, f"{model.path} has no such class", remedy, "no-such-class")
     return model.classes.index(label)
 
 

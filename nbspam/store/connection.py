@@ -13,9 +13,11 @@ from nbspam.errors import (
     BadDataError,
     CannotCreateError,
     DamagedModelError,
+    ForeignFileError,
     InputOutputError,
     NbspamError,
     NoInputError,
+    NoModelError,
     TryAgainError,
 )
 
@@ -158,7 +160,7 @@ def check_file(path: str) -> None:
             os.close(handle)
     except FileNotFoundError:
         remedy = "train one: nbspam train SOURCE, or name it: `model=PATH`"
-        raise NoInputError(path, "there is no model here", remedy, "model-missing") from None
+        raise NoModelError(path, "there is no model here", remedy, "model-missing") from None
     except OSError as error:
         why, remedy = f"the model cannot be read: {error.strerror}", _OTHER
         raise NoInputError(path, why, remedy, "model-unreadable") from None
@@ -166,7 +168,7 @@ def check_file(path: str) -> None:
         raise BadDataError(path, "the model file is empty", RETRAIN, "model-empty")
     application = int.from_bytes(head[68:72], "big")
     if not head.startswith(_MAGIC) or (len(head) == HEAD_BYTES and application != APPLICATION_ID):
-        raise BadDataError(path, "this is not a model of nbspam", _OTHER, "model-foreign")
+        raise ForeignFileError(path, "this is not a model of nbspam", _OTHER, "model-foreign")
     if len(head) == HEAD_BYTES:
         check_format(path, int.from_bytes(head[60:64], "big"))
         page_size, pages = int.from_bytes(head[16:18], "big"), int.from_bytes(head[28:32], "big")
@@ -195,11 +197,12 @@ def refuse_foreign(path: str) -> None:
         return
     try:
         check_file(path)
-    except NbspamError as error:
-        if error.slug == "model-foreign":
-            why = "there is a file that is not a model, and it is not overwritten"
-            remedy = "choose another place, or remove the file"
-            raise CannotCreateError(path, why, remedy, error.slug) from None
+    except ForeignFileError as error:
+        why = "there is a file that is not a model, and it is not overwritten"
+        remedy = "choose another place, or remove the file"
+        raise CannotCreateError(path, why, remedy, error.slug) from None
+    except NbspamError:
+        return
 
 
 def replaced_error(path: str) -> NbspamError:

@@ -119,7 +119,7 @@ def _examine_model(path: str, start: str) -> Iterator[Finding]:
     try:
         yield from _examine_contents(path)
     except errors.NbspamError as error:
-        is_missing = error.slug == "model-missing"
+        is_missing = isinstance(error, errors.NoModelError)
         if is_missing and start:
             yield Finding("file", f"none yet: {start} judges, and learn begins with an overlay of it")
         else:
