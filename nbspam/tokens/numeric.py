@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from nbspam.mail.dates import parse_date
 from nbspam.mail.message import Message, pin
+from nbspam.tables import read_table
 from nbspam.tokens.bag import Tokens
 from nbspam.tokens.headers import counts_as_evidence
 from nbspam.tokens.measures import MAX_MEASURED, Characters, find_address_host, join_visible, measure_message
@@ -17,15 +18,7 @@ Measured = dict[str, float | None]  # by name of the feature
 MAX_RECIPIENT_CHARACTERS = 100_000  # of one field
 MAX_DELAY_HOURS = 24.0 * 366  # a clock that is wrong by more is wrong, however much
 
-# In the order of a model file; docs/numeric-features.md says what each measures and when it is missing.
-_NAMES = """
-    size header_fields parts defects attachments attachment_bytes text_characters capital_share digit_share
-    punctuation_share non_ascii_share exclamation_marks currency_marks line_length quoted_share words
-    longest_word distinct_word_share urls distinct_hosts address_urls disagreeing_links images html_tags
-    html_colours html_comments split_words visible_html_share hidden_text_share hops delay recipients
-    subject_length subject_capital_share reply_elsewhere foreign_message_id unnamed_origin telephone_numbers
-    """
-NAMES = tuple(_NAMES.split())
+NAMES = tuple(read_table("features")["numeric"])  # in the order of a model file
 
 _ASCII = bytes(range(128))
 _CAPITALS = bytes(range(65, 91))
@@ -40,8 +33,7 @@ def measure_features(message: Message, tokens: Tokens, texts: Texts) -> list[flo
     values = {
         **measure_message(message, texts),
         **_measure_parts(message),
-        **_measure_texts(texts),
-        **_measure_words(tokens.body),
+        **_measure_texts(texts, tokens.body),
         **_measure_pages(texts),
         **_measure_header(message, tokens.date),
     }
@@ -61,14 +53,18 @@ def _measure_parts(message: Message) -> Measured:
     }
 
 
-def _measure_texts(texts: Texts) -> Measured:
+def _measure_texts(texts: Texts, words: Sequence[str]) -> Measured:
     text = join_visible(texts)
     made_of = Characters(text)
+    distinct = set(words)
     return {
         "text_characters": sum(map(len, texts.visible)),
         "capital_share": _measure_capitals(text, made_of),
         "non_ascii_share": made_of.share(made_of.foreign),
         "line_length": len(text) / made_of.lines if made_of.ink else None,
+        "words": len(words),
+        "longest_word": max(map(len, distinct), default=None),
+        "distinct_word_share": len(distinct) / len(words) if words else None,
         "urls": len(texts.hosts),
         "address_urls": sum([host.replace(".", "").isdigit() for host in texts.hosts]),
         "disagreeing_links": texts.disagreeing_links,
@@ -84,15 +80,6 @@ def _measure_capitals(text: str, made_of: Characters) -> float | None:
         letters += len(alphabetic)
         capitals += sum(map(str.isupper, alphabetic))
     return capitals / letters if letters else None
-
-
-def _measure_words(body: Sequence[str]) -> Measured:
-    distinct = set(body)
-    return {
-        "words": len(body),
-        "longest_word": max(map(len, distinct)) if body else None,
-        "distinct_word_share": len(distinct) / len(body) if body else None,
-    }
 
 
 def _measure_pages(texts: Texts) -> Measured:

@@ -51,6 +51,7 @@ _AFTER = ".,;:!?)'*_~"  # no part of an address at its end; stars and bars are h
 _BREAKS = dict.fromkeys(map(ord, "\t\r\n"))
 _WEB = frozenset(("http", "https", "ftp"))  # a browser finds their hosts without slashes, too
 _STOPS = dict.fromkeys((0x3002, 0xFF61), ".")  # full stops of Chinese and Japanese
+_MAX_DIGITS = 40  # of a number; browsers and C libraries allow leading zeros
 _SLASHES = frozenset(("//", "/\\", "\\/", "\\\\"))
 
 
@@ -254,10 +255,36 @@ def normalise_host(host: str) -> str:
         host = "".join(fold(host.translate(_STOPS)).replace(INNER, "").split())
     host = host.strip(".")
     if host[host.rfind(".") + 1 :][:1].isdigit():
-        from nbspam.tokens.addresses import normalise_ipv4  # rare
-
         return normalise_ipv4(host)
     return host
+
+
+def normalise_ipv4(host: str) -> str:
+    """The dotted form of an IPv4 address as browsers read it; other text as it is.
+
+    0xc0.0x207 and 3221225991 are 192.0.2.7.  Source: WHATWG URL, 3.5, "IPv4 parser".
+    """
+    parts = host.split(".")
+    if len(parts) > 4:
+        return host
+    try:
+        *first, last = map(_read_number, parts)
+    except ValueError:
+        return host
+    if last >= 256 ** (5 - len(parts)) or max(first, default=0) > 255:
+        return host
+    packed = bytes(first) + last.to_bytes(4 - len(first), "big")
+    return ".".join(map(str, packed))
+
+
+def _read_number(text: str) -> int:
+    """A hexadecimal (0x1f), octal (017) or decimal number; ValueError for other text."""
+    is_plain = text.isascii() and text.isalnum()  # int() takes blanks, signs and _
+    if not is_plain or len(text) > _MAX_DIGITS:
+        raise ValueError(text)
+    if text[:2].lower() == "0x":
+        return int(text[2:] or "0", 16)
+    return int(text, 8 if text[0] == "0" else 10)
 
 
 def _unescape(text: str) -> str:

@@ -10,7 +10,6 @@ from nbspam.tokens.bag import EDGE, INNER
 
 _BEYOND_LETTERS = 0x31350  # no letter of Unicode 14 is from here on, and no mark except in _TAGS
 _TAGS = range(0xE0000, 0xE1000)
-MAX_KNOWN_CHARACTERS = 60_000  # whose meaning is remembered, some 8 MB
 # The characters of most Western mail, converted already: unicodedata takes 2 ms to load.
 COMMON = {code: chr(code) for code in range(128)}
 COMMON |= zip(
@@ -30,18 +29,13 @@ _WRITTEN_WITH_INVISIBLE = ("\u0590", "\u18ff")
 
 
 class CharacterTable(dict[int, str]):
-    """Code point -> what it becomes: a table for str.translate, filled as characters come.
-
-    A full one is emptied: hostile mail may have any number of different characters.
-    """
+    """Code point -> what it becomes: a table for str.translate, filled as characters come, up to 25 MB."""
 
     def __missing__(self, code: int) -> str:
         if code >= _BEYOND_LETTERS and code not in _TAGS:
             return " "
         from nbspam.tokens.characters import convert  # common characters do without
 
-        if len(self) >= MAX_KNOWN_CHARACTERS:
-            self.clear()
         self[code] = found = convert(chr(code))
         return found
 

@@ -29,9 +29,8 @@ from nbspam.mail.transfer import decode_base64
 from nbspam.model.posterior import Scored
 from nbspam.passthrough import format_fields, mark_message
 from nbspam.tokens import read
-from nbspam.tokens.addresses import normalise_ipv4
 from nbspam.tokens.measures import count_telephone_numbers, has_unnamed_origin
-from nbspam.tokens.structure import cut_urls, read_url
+from nbspam.tokens.structure import cut_urls, normalise_ipv4, read_url
 from nbspam.tokens.words import has_zero_width, split_words
 from tests.laws.escapes import escape, read_lines, unescape
 from tests.mail.test_attachments import docx_of
