@@ -42,7 +42,7 @@ class Gauges:
     """The metrics of a server.
 
     model   : the file whose age is shown
-    classes : of that; a verdict that is none of them is not counted
+    classes : of that; other verdicts are not counted
     jobs    : processes that count; each has set `slot` to its own number
     """
 

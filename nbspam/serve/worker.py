@@ -226,7 +226,7 @@ class Worker:
         """Answer a whole request."""
         user, is_lesson = request.user if client.user is None else client.user, request.command == "TELL"
         if is_lesson and self._filters.has_users and request.user not in ("", user):
-            raise ClientError(f"{user} may not teach for {request.user}: see --trusted-user", EX_NOPERM)
+            raise ClientError(f"{user} may not teach for {request.user}, see docs/users.md", EX_NOPERM)
         request = request._replace(user=user)
         try:
             path = self._filters.find_own_path(user)
