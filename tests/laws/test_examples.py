@@ -4,7 +4,6 @@ A line is `SOURCE → RESULT`, below the [section] of its function; `# ` begins 
 escapes.  `python -m tests.laws.test_examples` writes the results anew; read the diff.
 """
 
-import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -177,7 +176,7 @@ def test_examples_are_as_written_down(section: str) -> None:
 def record() -> None:
     section, lines = "", []
     for line in EXAMPLES.read_text("utf-8").splitlines():
-        section = line[1:-1] if re.fullmatch(r"\[[a-z0-9 ]+\]", line) else section
+        section = line[1:-1] if line[1:-1] in OF_TEXT | OF_BYTES else section
         source = line.partition(ARROW)[0]
         lines.append(f"{source}{ARROW}{result(section, source)}" if ARROW in line else line)
     EXAMPLES.write_text("\n".join(lines) + "\n", "utf-8")
