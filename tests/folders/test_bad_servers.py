@@ -145,7 +145,7 @@ def test_server_without_keywords_is_an_error_with_the_next_step(
     answers = {
         "greeting": b"* OK [CAPABILITY IMAP4rev1 " + extensions + b"] ready\r\n",
         "capability": b"* CAPABILITY IMAP4rev1 " + extensions + b"\r\n" + END,
-        "select": SELECT.replace(b"(\\*)", b"()"),
+        "select": SOUND["select"].replace(b"(\\*)", b"()"),
     }
     with BadServer(folder, answers) as server:
         ((status, text),) = start(server, "scan --flag-only")

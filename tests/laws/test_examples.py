@@ -24,6 +24,7 @@ from nbspam.mail.headers import find_blank_line, find_header, parse_parameters
 from nbspam.mail.html.entities import decode_references
 from nbspam.mail.html.reader import read_html
 from nbspam.mail.leaf import read_document
+from nbspam.mail.message import Part
 from nbspam.mail.transfer import decode_base64
 from nbspam.model.posterior import Scored
 from nbspam.passthrough import format_fields, mark_message
@@ -57,10 +58,19 @@ def list_parameters(source: str) -> list[str]:
 
 
 def read_message(source: bytes) -> list[str]:
-    """The fields, the texts, and the defects."""
+    """The fields, the kinds of all parts, what is shown of each leaf, and the defects."""
     mail = parse(source)
-    fields = (f"{name}={value}" for name, value in mail.headers)
-    return [*fields, *(f'"{part.text.rstrip()}"' for part in mail.parts), *mail.defects]
+    fields = [f"{name}={value}" for name, value in mail.headers if not name.startswith("content-")]
+    kinds = [" > ".join(mail.structure)] if len(mail.structure) > 1 else []
+    return [*fields, *kinds, *map(describe_part, mail.parts), *mail.defects]
+
+
+def describe_part(part: Part) -> str:
+    """Its kind, its name and its text; a file of which nothing is shown has a size."""
+    kind = part.content_type + " as HTML" * part.is_html + " (another part is shown)" * part.is_replaced
+    names = [*filter(None, [part.filename]), *(f"message {name}" for name in part.embedded_names)]
+    shown = f'"{part.text.rstrip()}"' if part.text or not part.size_bytes else f"{part.size_bytes} bytes"
+    return " ".join([kind, *names, shown])
 
 
 def read_charset(source: bytes) -> list[str]:

@@ -4,7 +4,6 @@ import base64
 import datetime
 from email.utils import format_datetime, parsedate_to_datetime
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -36,12 +35,6 @@ def test_number_of_decoded_words_is_bounded():
     value = decode_words("=?utf-8?q?a?= " * (Allowance.encoded_words + 10), allowance)
     assert value.startswith("a" * Allowance.encoded_words + " =?utf-8?q?a?=")
     assert allowance.encoded_words == 0
-
-
-@pytest.mark.parametrize(("written", "name"), [("%C3%83%C2%A9.zip", "Ã©.zip"), ("%D0%9F=?.zip", "П=?.zip")])
-def test_file_names_that_look_encoded_are_not_decoded_twice(written, name):
-    field = f"Content-Disposition: attachment; filename*=utf-8''{written}"
-    assert parse(f"From: a\n{field}\n\nx".encode()).parts[0].filename == name
 
 
 ZONES = st.sampled_from([-720, -330, -1, 0, 60, 345, 840])

@@ -9,38 +9,6 @@ from nbspam.mail import find_header_fields, parse
 from nbspam.mail.headers import find_blank_line, find_header
 
 
-@pytest.mark.parametrize(
-    ("raw", "charset"),
-    [
-        (b"\x1b$BFCJL$J$40FFb\x1b(B", b"iso-2022-jp"),
-        (b"\x1b$BFCJL$J$40FFb\x1b(B", b"us-ascii"),
-        (b"\x1b$)C\x0eF/:0\x0f", b"iso-2022-kr"),
-        (b"\x0eF/:0\x0f", b"iso-2022-kr"),
-        (b"~{Dc:C~}", b"us-ascii"),
-    ],
-)
-def test_escapes_are_read_in_header_fields_as_in_bodies(raw, charset):
-    right = {b"\x1b$B": "特別なご案内", b"\x1b$)": "특별", b"~{D": "你好"}.get(raw[:3], "특별")
-    content = b"Content-Type: text/plain; charset=" + charset + b"\nContent-Disposition: attachment;"
-    mail = parse(
-        b"From: " + raw + b" <a@b>\nSubject: " + raw + b"\n" + content + b' filename="' + raw + b'.exe"\n\nx'
-    )
-    assert mail.get("from") == right + " <a@b>"
-    assert mail.get("subject") == right
-    assert mail.parts[0].filename == right + ".exe"
-
-
-def test_a_quote_that_is_half_a_character_ends_no_file_name():
-    mail = parse('Content-Disposition: attachment; filename="請求書あ.exe"\n\nx'.encode("iso2022_jp"))
-    assert mail.parts[0].filename == "請求書あ.exe"
-
-
-def test_nul_is_dropped_from_header_fields_as_from_bodies():
-    mail = parse(b'Subject: via\0gra\nContent-Disposition: attachment; filename="a.e\0xe"\n\nx')
-    assert (mail.get("subject"), mail.parts[0].filename) == ("viagra", "a.exe")
-    assert "nul" in mail.defects
-
-
 @pytest.mark.parametrize("end", [b"\n", b"\r\n", b"\r", b"\r\r\n"])
 @pytest.mark.parametrize("before", [[], [b"From a@b Mon Sep  9"]])
 def test_every_line_end_gives_the_same_message(end, before):

@@ -1,6 +1,5 @@
 """The MIME tree: the stdlib as the oracle for well-formed mail, then broken and hostile mail."""
 
-import base64
 from email.message import EmailMessage
 from email.policy import SMTP, default
 
@@ -10,7 +9,6 @@ from hypothesis import strategies as st
 
 from nbspam.limits import Allowance
 from nbspam.mail import parse
-from nbspam.tokens import tokenize
 
 TEXTS = st.text(st.characters(blacklist_categories=("Cs", "Cc"), blacklist_characters="\ufeff"), max_size=60)
 LEAVES = st.tuples(
@@ -79,83 +77,3 @@ def test_the_rest_after_a_thousand_parts_is_one_text(part):
     assert "hidden text\n--b\n\nmore of it" in mail.parts[-1].text
     assert "too-many-parts" in mail.defects
     assert len(mail.structure) <= Allowance.parts + 1
-
-
-def test_an_embedded_message_is_read_in_every_encoding():
-    inner = b"Subject: in\nContent-Type: multipart/mixed; boundary=x\n\n--x\n\nbuy =3D now\n--x--\n"
-    for encoding, body in (
-        (b"7bit", b"From a@b Mon Sep  9\n" + inner),
-        (b"base64", base64.encodebytes(inner)),
-    ):
-        mail = parse(b"Content-Type: message/rfc822\nContent-Transfer-Encoding: " + encoding + b"\n\n" + body)
-        assert mail.structure == ["message/rfc822", "multipart/mixed", "text/plain"]
-        assert mail.parts[0].text == "buy =3D now"
-        assert ("subject", "in") in mail.parts[0].embedded_headers
-
-
-def tree(kind, *parts):
-    """A multipart without a header of its own, its boundary its kind."""
-    lines = "".join(f"--{kind}\nContent-Type: {part}\n" for part in parts)
-    return f'multipart/{kind}; boundary="{kind}"\n\n{lines}--{kind}--\n'
-
-
-def attached(part):
-    """The part as a file."""
-    return part.replace("\n", "\nContent-Disposition: attachment\n", 1)
-
-
-PLAIN, HTML = "text/plain\n\nplain\n", "text/html\n\n<p>html\n"
-MESSAGE = "message/rfc822\n\nContent-Type: "
-
-
-@pytest.mark.parametrize(
-    "fields",
-    [
-        'message/rfc822; name="my note.eml"\n\n',
-        "application/octet-stream\nContent-Disposition: attachment; filename=my note.eml\n\n",
-        "message/rfc822; name=my note.eml\nContent-Transfer-Encoding: base64\n\nU3ViamVjdDogaW4KCmJ1eQo=\n",
-    ],
-)
-def test_attached_messages_have_names(fields):
-    mail = split(f"--b\nContent-Type: {fields}Subject: in\n\nbuy\n--b--")
-    assert [part.embedded_names for part in mail.parts] == [["my note.eml"]]
-    assert {"ending=eml", "file=note"} <= set(tokenize(mail).structure)
-
-
-def related(start, *identifiers):
-    """Related parts of these Content-IDs; the parameter `start`."""
-    kind, *parts = tree(
-        "related", *[f"text/html\nContent-ID: {each}\n\n{each}\n" for each in identifiers]
-    ).split("\n")
-    return "\n".join([f"{kind}; start={start}", *parts])
-
-
-@pytest.mark.parametrize(
-    ("start", "shown"), [('"<b@x>"', "<b@x>"), ("b@x", "<b@x>"), ('"<c@x>"', "<a@x>"), ('""', "<a@x>")]
-)
-def test_the_root_of_related_parts_is_shown(start, shown):
-    message = parse(f"Subject: s\nContent-Type: {related(start, '<a@x>', '<b@x>')}".encode())
-    assert [part.text.strip() for part in message.parts if not part.is_replaced] == [shown]
-
-
-def test_first_of_two_related_parts_of_one_content_id_is_shown():
-    first, second, third = parse(f"Content-Type: {related('b@x', '<a@x>', '<b@x>', '<b@x>')}".encode()).parts
-    assert (first.is_replaced, second.is_replaced, third.is_replaced) == (True, False, True)
-
-
-@pytest.mark.parametrize(
-    ("mail", "expected"),
-    [
-        (tree("alternative", HTML, HTML, PLAIN), [True, False, True]),
-        (tree("alternative", PLAIN, tree("related", HTML, "image/png\n\nx\n")), [True, False, False]),
-        (tree("alternative", tree("mixed", PLAIN, PLAIN), HTML), [True, True, False]),
-        (tree("related", tree("alternative", PLAIN, HTML), HTML), [True, False, True]),
-        (tree("alternative", PLAIN, attached(PLAIN), HTML), [True, False, False]),
-        (tree("related", attached(PLAIN), HTML, HTML), [False, False, True]),
-        (tree("alternative", HTML, MESSAGE + HTML), [False, False]),
-        (tree("mixed", MESSAGE + tree("alternative", PLAIN, HTML), PLAIN), [True, False, False]),
-    ],
-)
-def test_a_part_that_readers_choose_replaces_the_others(mail, expected):
-    message = parse(f"Subject: s\nContent-Type: {mail}".encode())
-    assert [part.is_replaced for part in message.parts] == expected

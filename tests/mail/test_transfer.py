@@ -52,21 +52,6 @@ def test_base64_after_a_foreign_line_is_read(first):
         assert decode_transfer(data, "base64", Allowance()).endswith(rest)
 
 
-@pytest.mark.parametrize(
-    ("name", "contents", "kind", "text"),
-    [
-        ("a.html", b"<p>p&#97;y here", "application/octet-stream", "<p>p&#97;y here"),
-        ("a.ics", b"BEGIN:VCALENDAR\nSUMMARY:pay he\n re", "text/calendar", "pay here"),
-        ("a.eml", b"Subject: a\n\npay here", "application/octet-stream", ""),
-    ],
-)
-def test_a_uuencoded_file_is_read_as_an_attachment(name, contents, kind, text):
-    line = binascii.b2a_uu(contents)
-    (_, part) = parse(b"Subject: s\n\nsee\nbegin 644 %s\n%s`\nend\n" % (name.encode(), line)).parts
-    assert (part.content_type, part.text, part.is_html) == (kind, text, text.startswith("<"))
-    assert (part.filename, part.size_bytes) == (name, len(contents))
-
-
 DATA = bytes(range(256))
 
 
@@ -86,17 +71,3 @@ def test_lines_of_encoded_files_are_no_words(encoded):
 def test_data_in_yenc_that_is_cut_off_is_no_words():
     (text,) = parse(b"Subject: s\n\nsee\n=ybegin line=128 size=256 name=b.gif\n" + DATA).parts
     assert text.text.split() == ["see"]
-
-
-@pytest.mark.parametrize("body", ["=ybegin name=a\npay ✓ жи\n=yend size=9\nnow", "=ybegin a\npay"])
-def test_words_are_read_wherever_they_are(body):
-    assert parse(f"Subject: s\n\n{body}".encode()).parts[0].text == body
-
-
-def test_lines_that_begin_with_begin_stay_text():
-    for kind, text in (
-        ("plain", "begin with this\nbegin 100 days of sale\nbegin 123 x\nLook here, dear friend\n"),
-        ("html", "<pre>\nbegin 644 a\n#0V%T\nend\n</pre>"),
-    ):
-        (part,) = parse(f"Content-Type: text/{kind}\n\n{text}".encode()).parts
-        assert part.text == text
