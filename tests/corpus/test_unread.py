@@ -11,7 +11,7 @@ import pytest
 from nbspam.corpus.labelled import open_labelled
 from nbspam.corpus.source import Source
 from nbspam.errors import NoInputError
-from tests.tiny_mail import mail, program, write_folders
+from tests.tiny_mail import mail, write_folders
 
 # What a store holds: the last word of a message, and whether its reader has opened it.
 Marked = list[tuple[str, bool]]
@@ -89,29 +89,3 @@ def test_a_class_of_unread_mail_only_is_an_error_that_says_so(spam: list[str], t
         open_labelled(ham=[place], spam=spam, skip_unread=True)
     assert (caught.value.where, caught.value.slug) == (place, "class-unread")
     assert caught.value.why == "no messages of class ham; 2 left out (unread)"
-
-
-@pytest.mark.parametrize(
-    ("command", "said"),
-    [
-        ("train {} -m m", b"Trained on 4 messages (2 ham, 2 spam)"),
-        ("train --replace {} -m old", b"Trained on 4 messages (2 ham, 2 spam)"),
-        ("train --update {} -m old", b"Added 4 messages (2 ham, 2 spam)"),
-        ("eval --folds 2 {}", b"4 messages judged: of 2 wanted messages "),
-        ("vocab build {} -o w.tsv", b"from 4 messages"),
-        ("vectorize {} --vocab v.tsv --event-model bernoulli -o x", b"4 messages (2 ham, 2 spam)"),
-    ],
-)
-def test_commands_leave_unread_mail_out_and_say_how_much(
-    command: str, said: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    write_maildir(tmp_path / "mail", [("minutes", True), ("lunch", True), ("slipped", False)])
-    write_maildir(tmp_path / "mail" / ".Junk", [("prize", False), ("pills", True)])
-    assert b"Trained on 5 messages" in program("train", "mail", "-m", "old").stderr
-    program("vocab", "build", "mail", "-o", "v.tsv")
-    done = program(*command.format("--skip-unread mail").split())
-    assert said in done.stdout + done.stderr
-    rows = [line.split() for line in done.stderr.decode().splitlines()]
-    folders = [["INBOX", "ham", "2"], ["Junk", "spam", "2"], ["unread", "left", "out", "1"]]
-    assert [row for row in rows if row in folders] == folders
