@@ -90,12 +90,9 @@ def run_in_threads(
 ) -> Iterator[ResultT]:
     """The same in threads, each with work of its own, which should not need the interpreter's lock."""
     jobs = min(jobs, JOBS_PER_CORE * default_jobs())
-    return map(make_work(), shards) if jobs <= 1 else _run_in_threads(make_work, shards, jobs)
-
-
-def _run_in_threads(
-    make_work: Callable[[], Callable[[ShardT], ResultT]], shards: Iterable[ShardT], jobs: int
-) -> Iterator[ResultT]:
+    if jobs <= 1:
+        yield from map(make_work(), shards)
+        return
     from concurrent.futures import ThreadPoolExecutor
 
     of_thread, is_done = threading.local(), False
