@@ -157,8 +157,7 @@ class Tokens:
 
     def views(self) -> tuple[Sequence[str], ...]:
         """The lists of tokens in the order of READ_VIEWS."""
-        averaged = self.header, self.body, self.structure, self.bigrams, self.raw
-        return *averaged, self.measures, self.signature
+        return tuple([getattr(self, view) for view in READ_VIEWS])
 
 
 NOTAWORD = "NOTAWORD"

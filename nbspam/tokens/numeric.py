@@ -32,25 +32,11 @@ def measure_features(message: Message, tokens: Tokens, texts: Texts) -> list[flo
     """
     values = {
         **measure_message(message, texts),
-        **_measure_parts(message),
         **_measure_texts(texts, tokens.body),
         **_measure_pages(texts),
-        **_measure_header(message, tokens.date),
+        **_measure_whole(message, tokens.date),
     }
     return [None if (value := values[name]) is None else float(value) for name in NAMES]
-
-
-def _measure_parts(message: Message) -> Measured:
-    attached = [
-        part.size_bytes
-        for part in message.parts
-        if part.disposition == "attachment" or (part.size_bytes and not part.text)
-    ]
-    return {
-        "parts": len(message.parts),
-        "attachments": len(attached),
-        "attachment_bytes": sum(attached),
-    }
 
 
 def _measure_texts(texts: Texts, words: Sequence[str]) -> Measured:
@@ -99,7 +85,12 @@ def _measure_pages(texts: Texts) -> Measured:
     }
 
 
-def _measure_header(message: Message, arrived: float | None) -> Measured:
+def _measure_whole(message: Message, arrived: float | None) -> Measured:
+    attached = [
+        part.size_bytes
+        for part in message.parts
+        if part.disposition == "attachment" or (part.size_bytes and not part.text)
+    ]
     names = [name for name, _ in message.headers]
     recipients = [value for name, value in message.headers if name in ("to", "cc")]
     hops = names.count("received")
@@ -107,6 +98,9 @@ def _measure_header(message: Message, arrived: float | None) -> Measured:
     sender = find_address_host(message.get("from") or "")
     reply_to = find_address_host(message.get("reply-to") or "")
     return {
+        "parts": len(message.parts),
+        "attachments": len(attached),
+        "attachment_bytes": sum(attached),
         "header_fields": sum(map(counts_as_evidence, names)),
         "hops": hops,
         "delay": _measure_delay(message.get("date"), arrived) if hops else None,

@@ -164,50 +164,44 @@ def _find_url_end(text: str) -> int:
     return len(head) if end < 0 else end
 
 
-class Host:
-    """What a URL leads to.
+def _read_host(authority: str, found: list[str]) -> str:
+    """The name of a host, without user, port and last dot; add its tokens and its parents', and what is odd.
 
-    name   : in lower case, without user, port and last dot
-    tokens : of the host with its parents, and of what is odd about it
+    authority : user@host:port in lower case
     """
-
-    __slots__ = ("name", "tokens")
-
-    def __init__(self, authority: str) -> None:
-        """authority : user@host:port in lower case"""
-        _, at, host = authority.rpartition("@")
-        is_bracketed = host[:1] == "["  # IPv6
-        host, _, port = host[1:].partition("]") if is_bracketed else host.partition(":")
-        self.name = normalise_host(host)
-        self.tokens: list[str] = []
-        if at:
-            self.tokens.append("url=#user")
-        if port.strip(":"):
-            self.tokens.append("url=port:" + port.strip(":")[:6])
-        if "%" in host or "&" in host:
-            self.tokens.append("url=#escaped-host")
-        self.tokens.extend(["url=" + name for name in list_parents(self.name)])
-        if ":" in self.name or self.name.replace(".", "").isdigit():
-            self.tokens.append("url=#ip")
-        if not host.isascii() or "xn--" in host:
-            self.tokens.append("url=#idn")
+    _, at, host = authority.rpartition("@")
+    is_bracketed = host[:1] == "["  # IPv6
+    host, _, port = host[1:].partition("]") if is_bracketed else host.partition(":")
+    name = normalise_host(host)
+    if at:
+        found.append("url=#user")
+    if port.strip(":"):
+        found.append("url=port:" + port.strip(":")[:6])
+    if "%" in host or "&" in host:
+        found.append("url=#escaped-host")
+    found.extend(["url=" + parent for parent in list_parents(name)])
+    if ":" in name or name.replace(".", "").isdigit():
+        found.append("url=#ip")
+    if not host.isascii() or "xn--" in host:
+        found.append("url=#idn")
+    return name
 
 
-def read_url(url: str) -> tuple[list[str], Host]:
-    """The tokens of a URL, each with the prefix `url=`, and its host; a relative address gives path words."""
+def read_url(url: str) -> tuple[list[str], str]:
+    """The tokens of a URL, each after `url=`, and the name of its host, "" for a relative address."""
     scheme, rest = _split_scheme(url)
     if scheme == "mailto":
         mail_host = rest.partition("?")[0].rpartition("@")[2].lower()
         bare_host = "".join(mail_host.split()).strip(".")
-        return ["url=mailto", *["url=" + name for name in list_parents(bare_host)]], Host("")
+        return ["url=mailto", *["url=" + name for name in list_parents(bare_host)]], ""
     begins_with_host = rest[:2] in _SLASHES or rest[:4].lower() == "www."
     if not scheme and not begins_with_host:
-        return _tokenize_path(rest), Host("")
+        return _tokenize_path(rest), ""
     if scheme and not begins_with_host and scheme not in _WEB:  # cid: data: javascript: tel:
-        return ["url=" + scheme[:MAX_SCHEME]], Host("")
+        return ["url=" + scheme[:MAX_SCHEME]], ""
     authority, path = _split_authority("".join(rest.split()))  # a token never holds white space
-    host = Host(authority)
-    found = ["url=" + scheme[:MAX_SCHEME], *host.tokens] if scheme else list(host.tokens)
+    found = ["url=" + scheme[:MAX_SCHEME]] if scheme else []
+    host = _read_host(authority, found)
     if "%" in path:
         path = _unescape(path)
     if len(path) > 1:
@@ -215,14 +209,14 @@ def read_url(url: str) -> tuple[list[str], Host]:
     if "://" in path:  # the address sends the reader on to another one
         for inner in path.split("://", MAX_INNER)[1:]:
             inner_authority, _ = _split_authority("".join(inner.split()))
-            found.extend(Host(inner_authority).tokens)
+            _read_host(inner_authority, found)
     return found, host
 
 
 def find_host(url: str) -> str:
     """The name of the host of an address with or without a scheme."""
     authority, _ = _split_authority(_split_scheme(url)[1])
-    return Host(authority).name
+    return _read_host(authority, [])
 
 
 def _split_scheme(url: str) -> tuple[str, str]:
@@ -406,13 +400,13 @@ class Texts:
             self.page_characters += len(text)
             self._read_page(html)
             text = html.visible
-        text, urls = self._read_shown(text)
-        self.hosts.extend([host.name for host in urls])
+        text, hosts = self._read_shown(text)
+        self.hosts.extend(hosts)
         self.visible.append(text)
         if has_zero_width(text):
             self.structure.append("zero-width=#")
 
-    def _read_shown(self, text: str) -> tuple[str, list[Host]]:
+    def _read_shown(self, text: str) -> tuple[str, list[str]]:
         """Add the tokens of a text that is shown; the text without its URLs, and their hosts."""
         text, urls = cut_urls(text)
         hosts = [self._read_url(url) for url in urls]
@@ -424,7 +418,7 @@ class Texts:
         self.body.extend(split_words(words, MAX_TOKENS - len(self.body)))
         return text, hosts
 
-    def _read_url(self, url: str) -> Host:
+    def _read_url(self, url: str) -> str:
         found, host = read_url(url)
         self.structure.extend(found)
         return host
@@ -434,8 +428,8 @@ class Texts:
         for target, text in html.links[:MAX_LINKS]:
             host = self._read_url(target)
             if "://" in target:
-                self.hosts.append(host.name)
-                if "." in text and disagrees(host.name, text):
+                self.hosts.append(host)
+                if "." in text and disagrees(host, text):
                     self.disagreeing_links += 1
                     self.structure.append("link=#disagrees")
         for source in html.images[:MAX_LINKS]:
