@@ -135,15 +135,16 @@ def _judge_anew(method: str, options: Options) -> tuple[Evaluation, Skipped]:
     """Mail judged by filters that have learned other mail, and what could not be read."""
     plan = shared.read_plan(options)
     source = shared.open_source(options)
-    plan = plan._replace(loss=read_loss(options.loss, source.classes, options.textbook), seed=options.seed)
+    loss = read_loss(options.loss, source.classes, options.textbook)
+    plan = plan._replace(loss=loss, seed=options.seed, grouped=options.grouped)
     n_folds = options.folds
     feedback = parse_feedback(options.feedback)
     with shared.open_workers(options) as jobs:
-        corpus = shared.read_source(source, jobs, plan.settings.wanted, options.quiet)
+        corpus = shared.read_source(source, jobs, plan.wanted, options.quiet)
         total = {"folds": n_folds, "holdout": 1}.get(method, len(corpus.block))
         with progress.steps(method.capitalize(), total, options.quiet) as advance:
             if method == "folds":
-                found = evaluate_folds(corpus, plan, n_folds, options.grouped, jobs, advance)
+                found = evaluate_folds(corpus, plan, n_folds, jobs, advance)
             elif method == "holdout":
                 found = evaluate_holdout(corpus, plan, options.holdout, options.by_time, advance)
             else:

@@ -161,16 +161,17 @@ def evaluate(
     """
     plan = _make_plan(scoring)
     mail = _open_mail(source, ham, spam, classes)
-    plan = plan._replace(loss=read_loss(loss, mail.classes, scoring.get("textbook", False)), seed=seed)
-    jobs, wanted = jobs or default_jobs(), plan.settings.wanted
-    corpus = read_corpus(mail.items(), mail.classes, jobs, mail.ordered_by_index, wanted=wanted)
+    costs = read_loss(loss, mail.classes, scoring.get("textbook", False))
+    plan = plan._replace(loss=costs, seed=seed, grouped=grouped)
+    jobs = jobs or default_jobs()
+    corpus = read_corpus(mail.items(), mail.classes, jobs, mail.ordered_by_index, wanted=plan.wanted)
     _warn_of_unread([*mail.skipped, *corpus.skipped])
     if replay:
         found = evaluate_replay(corpus, plan, parse_feedback(feedback))
     elif holdout is not None:
         found = evaluate_holdout(corpus, plan, holdout, by_time)
     else:
-        found = evaluate_folds(corpus, plan, folds, grouped, jobs)
+        found = evaluate_folds(corpus, plan, folds, jobs)
     return Report(summarise(found), found)
 
 

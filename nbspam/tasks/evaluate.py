@@ -118,21 +118,16 @@ def keep_worst_clues(evaluation: Evaluation) -> Evaluation:
 
 
 def evaluate_folds(
-    corpus: Corpus,
-    plan: Plan,
-    n_folds: int,
-    grouped: bool = False,
-    jobs: int | Cluster = 1,
-    progress: Step | None = None,
+    corpus: Corpus, plan: Plan, n_folds: int, jobs: int | Cluster = 1, progress: Step | None = None
 ) -> Evaluation:
     """Each message judged by a filter that learned from the messages of the other folds."""
-    corpus = corpus.restrict_to(plan.settings)  # once for all folds
-    if grouped:
+    if plan.grouped:
         fold = splitting.draw_grouped_folds(corpus.truth(), group_duplicates(corpus), n_folds, plan.seed)
     else:
         fold = splitting.draw_folds(corpus.truth(), n_folds, plan.seed)
+    corpus = corpus.restrict_to(plan.settings)  # once for all folds
     [judged] = judge_splits(corpus, [plan], splitting.split_by_fold(fold), jobs, progress)
-    settings = plan.describe(folds=n_folds, grouped=grouped)
+    settings = plan.describe(folds=n_folds, grouped=plan.grouped)
     found = replace(judged, method="folds", digest=corpus.digest(), settings=settings, folds=fold)
     return keep_worst_clues(found)
 

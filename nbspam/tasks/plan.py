@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 from nbspam.corpus.vocabulary import Vocabulary
 from nbspam.decision import Loss, default_loss
 from nbspam.settings import Settings
+from nbspam.tokens.bag import SIGNATURE
 
 
 class Plan(NamedTuple):
@@ -16,6 +17,7 @@ class Plan(NamedTuple):
     loss        : what decisions cost; None for the default
     vocabulary  : all other words are NOTAWORD; None: every word has its own count
     seed        : of everything that an evaluation draws
+    grouped     : folds keep near-duplicates together
     edges       : inner edges of the bins of numeric features, by name; the edges of all others are learned
     replaces    : write over an existing model; if False, that is an error
     max_memory  : megabytes of all processes together, 0 for the default; more counts wait in temporary files
@@ -28,11 +30,17 @@ class Plan(NamedTuple):
     loss: Loss | None = None
     vocabulary: Vocabulary | None = None
     seed: int = 0
+    grouped: bool = False
     edges: Mapping[str, list[float]] = {}
     replaces: bool = True
     max_memory: int = 0
     source: str = "train"
     keeps_names: bool = False
+
+    @property
+    def wanted(self) -> frozenset[str]:
+        """What to read of a message in addition to its words, see nbspam.tokens.read."""
+        return self.settings.wanted | ({SIGNATURE} if self.grouped else frozenset())
 
     def costs(self, classes: tuple[str, ...]) -> Loss:
         """What decisions for these classes cost."""

@@ -46,6 +46,7 @@ _CONTENT = ("file=", "url=", "attached=", "magic=")  # what tells messages apart
 TEXTBOOK_VIEWS = ("header", "body", "structure")  # what the event models of words know
 VIEWS = (*TEXTBOOK_VIEWS, BIGRAMS, RAW)  # whose tokens are averaged
 HEADER_VIEW = 0
+BODY_VIEW = 1
 BIGRAMS_VIEW = 3
 RAW_VIEW = 4
 NOTAWORD_VIEW = 5

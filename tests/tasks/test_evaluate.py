@@ -44,13 +44,13 @@ def test_a_saved_model_judges_as_classify_does(data: Path, tmp_path: Path) -> No
 
 @pytest.mark.parametrize("grouped", [False, True])
 def test_folds_judge_every_message_once_by_others(demonstration: Corpus, grouped: bool) -> None:
-    evaluation = evaluate_folds(demonstration, Plan(Settings(averaged=False)), 7, grouped)
+    plan = Plan(Settings(averaged=False), grouped=grouped)
+    evaluation = evaluate_folds(demonstration, plan, 7)
     assert evaluation.names.tolist() == demonstration.block.names
     assert evaluation.truth.tolist() == demonstration.truth().tolist()
     assert sorted(set(evaluation.folds.tolist())) == list(range(7))
     row = 0
     others = np.flatnonzero(evaluation.folds != evaluation.folds[row])
-    plan = Plan(Settings(averaged=False))
     alone = BatchJudge(demonstration, plan, others)
     joint = alone.score(np.array([row]))[0]
     assert evaluation.log_odds[row] == pytest.approx(joint[1] - joint[0], abs=1e-9)
