@@ -14,7 +14,7 @@ import os
 
 from nbspam.decision import UNDECIDED, learnable
 from nbspam.errors import UsageError
-from nbspam.learning.learn import class_number, count_message, list_tokens, read_counted, read_number
+from nbspam.learning.learn import class_number, count_lesson, list_tokens, read_counted, read_number
 from nbspam.limits import MAX_READ_BYTES
 from nbspam.store.autolearned import CORRECTED, LABELLED, count_autolearned, pack_tokens, read_autolearned
 from nbspam.store.reader import Model, open_model
@@ -96,7 +96,7 @@ def learn_verdict(path: str, label: str, data: bytes, source: str) -> bool:
         if not _may_learn_verdict(model, message):
             return False
         updater.begin(Origin(source, is_own=True))
-        count_message(updater, number, message, 1)
+        count_lesson(updater, number, message, 1)
         tokens = pack_tokens((key, times) for key, _, _, times in list_tokens(model, message))
         updater.change("autolearned", new=[(message.digest, number, tokens)])
         if sum(count_autolearned(model)) > MAX_AUTOLEARNED:

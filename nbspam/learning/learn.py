@@ -18,14 +18,14 @@ from nbspam.model.scorer import Scorer
 from nbspam.settings import Settings, parse_settings
 from nbspam.store.autolearned import CORRECTED, LABELLED
 from nbspam.store.reader import Model, open_model
+from nbspam.store.rows import FIRST
 from nbspam.store.updater import (
     MessageToken,
     Origin,
     Transaction,
     Updater,
+    count_copies,
     list_base_classes,
-    list_countings,
-    list_other_classes,
     read_rows,
 )
 from nbspam.tokens import KeyedTokens, count_tokens
@@ -118,42 +118,37 @@ def _learn(updater: Updater, message: KeyedTokens, number: int) -> str:
     if own is not None:
         note_labels(updater, 1, int(own != number))
         updater.model.read()  # without the message
-    before = list_countings(updater.connection, message.digest)
-    other_forms = list_other_classes(updater.connection, message.digest)
-    if other_forms - {number}:
+    copies = count_copies(read_rows(updater.connection, "learned", message.digest))
+    before = {label: times for (form, label), times in copies.items() if form == message.digest}
+    if any(form != message.digest and label != number for form, label in copies):
         return OTHER_FORM
-    classes = {one for one, _, _ in before} | other_forms
+    classes = {label for _, label in copies}
     if classes == {number}:
         return KNOWN
     is_shared = number in list_base_classes(updater.model, message.digest)
     if not before and not is_shared:
         _learn_calibration(updater, message, number)
     if number not in classes and not is_shared:  # first, so that its tokens do not become new ones
-        count_message(updater, number, message, 1)
-    for other, batch, times in before:
-        if other != number:
-            count_message(updater, other, message, -times, batch)
-            updater.move(message.digest, other, batch, times)
+        count_lesson(updater, number, message, 1)
+    for label, times in before.items():
+        if label != number:
+            count_lesson(updater, label, message, -times)
     if before or own not in (None, number):
         return MOVED
     return SHARED if is_shared else LEARNED
 
 
 def _unlearn(updater: Updater, message: KeyedTokens) -> str:
-    result = UNKNOWN
     if updater.take_back(message.digest) is not None:
-        result = FORGOTTEN
-    elif before := list_countings(updater.connection, message.digest):
-        number, _, _ = before[0]
-        count_message(updater, number, message, -1)
-        result = FORGOTTEN
-    if not read_rows(updater.connection, "learned", message.digest):
-        updater.forget_moves(message.digest)
-    elif result == UNKNOWN:
-        result = OTHER_FORM
-    if result == UNKNOWN and list_base_classes(updater.model, message.digest):
-        result = SHARED
-    return result
+        return FORGOTTEN
+    copies = count_copies(read_rows(updater.connection, "learned", message.digest))
+    if labels := [label for form, label in copies if form == message.digest]:
+        count_message(updater, min(labels), message, -1, FIRST)
+        updater.forget(message.digest, min(labels))
+        return FORGOTTEN
+    if copies:
+        return OTHER_FORM
+    return SHARED if list_base_classes(updater.model, message.digest) else UNKNOWN
 
 
 def read_counted(data: bytes, model: Model, name: str = "") -> KeyedTokens:
@@ -170,17 +165,23 @@ def list_tokens(model: Model, message: KeyedTokens) -> list[MessageToken]:
     return [(key, view, text, n) for view, tokens in views for key, (text, n) in tokens.items()]
 
 
-def count_message(updater: Updater, number: int, message: KeyedTokens, times: int, batch: int = 0) -> None:
-    """Add the message to a class: its words, and its numeric features if any.
+def count_message(updater: Updater, number: int, message: KeyedTokens, times: int, since: int = 0) -> None:
+    """Add the message to a class: its words, and its numeric features if any; who calls writes the ledger.
 
-    times, batch : as for Updater.count
+    times, since : as for Updater.count
     """
     model = updater.model
-    updater.count(number, message.digest, list_tokens(model, message), times, batch)
+    updater.count(number, message.digest, list_tokens(model, message), times, since)
     if model.settings["features"] != "words":
         from nbspam.model.features import message_rows  # few models have numeric features
 
         updater.count_numeric(message_rows(model, [number], message.features), times)
+
+
+def count_lesson(updater: Updater, number: int, message: KeyedTokens, times: int) -> None:
+    """Add the message to a class as a lesson of the present batch.  times : as for Updater.count"""
+    count_message(updater, number, message, times)
+    updater.change("learned", new=[(message.digest, number, updater.batch, times)])
 
 
 def _learn_calibration(updater: Updater, message: KeyedTokens, number: int) -> None:

@@ -9,11 +9,11 @@ from nbspam.corpus.source import Source, stat_mode
 from nbspam.corpus.walk import SourcePart
 from nbspam.errors import UsageError
 from nbspam.learning.learn import FORGOTTEN, KNOWN, MOVED, count_message, read_counted, split_batches
-from nbspam.store.autolearned import CORRECTED, LABELLED
-from nbspam.store.ledger import Entry, forget_moved, list_digests, list_entries, list_moves
+from nbspam.store.autolearned import CORRECTED, LABELLED, read_autolearned
+from nbspam.store.ledger import Entry, Rows, compare_copies, drop_batches, list_entries, list_rows
 from nbspam.store.reader import open_model
 from nbspam.store.rows import FIRST
-from nbspam.store.updater import Transaction, Updater, list_countings
+from nbspam.store.updater import Transaction, Updater, read_rows
 from nbspam.tokens import KeyedTokens
 
 
@@ -67,7 +67,10 @@ def find_lessons(path: str, chosen: Sequence[Entry], paths: Sequence[str]) -> Le
     batches = {number for entry in chosen for number in entry.batches}
     found: dict[int, Item] = {}
     with open_model(path) as model:
-        needed, own = list_digests(model.connection, batches)
+        own = {digest for digest, _, _ in read_autolearned(model.connection)}
+        rows = list_rows(model.connection, batches)
+        own &= rows.keys()
+        needed = {digest for digest in rows.keys() - own if _changes_counts(rows[digest], batches)}
         for item in source.items():
             if len(found) == len(needed):
                 break
@@ -87,7 +90,9 @@ def take_back(path: str, lessons: Lessons, say: Callable[[str, str], None]) -> i
     Some messages are taken out in one transaction.  The calibration keeps what it has learned.
     """
     with Transaction(path) as updater:
-        forget_moved(updater, lessons.batches)
+        for rows in list_rows(updater.connection, lessons.batches).values():
+            if not _changes_counts(rows, lessons.batches):
+                updater.change("learned", rows, drop_batches(rows, lessons.batches))
     for some in split_batches(lessons.own, lambda _: 0):
         with Transaction(path) as updater:
             for digest in some:
@@ -108,20 +113,26 @@ def take_back(path: str, lessons: Lessons, say: Callable[[str, str], None]) -> i
     return lessons.missing + len(gone)
 
 
+def _changes_counts(rows: Rows, batches: Collection[int]) -> bool:
+    """True if the message of these rows counts otherwise without these batches: to undo needs its mail."""
+    return bool(compare_copies(rows, drop_batches(rows, batches)))
+
+
 def _take_out(updater: Updater, message: KeyedTokens, batches: Collection[int]) -> str:
     """Take out what these batches counted of a message; what they had moved counts again.
 
     Returns FORGOTTEN, MOVED, or KNOWN if they counted nothing of it.
     """
-    result = KNOWN
-    for number, batch, times in list_countings(updater.connection, message.digest):
-        if batch not in batches:
-            continue
-        result = FORGOTTEN
-        for move in list_moves(updater, message.digest):
-            if move.until == batch:
-                result = MOVED
-                count_message(updater, move.label, message, move.times, move.batch)
-                updater.change("moved", [move])
-        count_message(updater, number, message, -times, batch)
-    return result
+    rows = [
+        row for row in read_rows(updater.connection, "learned", message.digest) if row[0] == message.digest
+    ]
+    kept = drop_batches(rows, batches)
+    changes = compare_copies(rows, kept)
+    # First what counts again, so that its tokens do not become new ones.
+    for label, times in sorted(changes.items(), key=lambda change: -change[1]):
+        since = min((batch for _, k, batch, n in kept if k == label and n > 0), default=FIRST)
+        count_message(updater, label, message, times, since)
+    updater.change("learned", rows, kept)
+    if not changes:
+        return KNOWN
+    return MOVED if max(changes.values()) > 0 else FORGOTTEN

@@ -13,7 +13,7 @@ from nbspam.model.calibration import check_places
 from nbspam.model.posterior import log_priors, parse_prior
 from nbspam.settings import parse_settings
 from nbspam.store.digest import check_rows, differing_tables
-from nbspam.store.reader import Model, count_columns, open_model
+from nbspam.store.reader import COUNTED, Model, count_columns, open_model
 from nbspam.store.writer import sum_rows
 from nbspam.tokens.bag import FORM_BITS, NOTAWORD, NOTAWORD_KEY, NOTAWORD_VIEW, hash_token
 
@@ -43,10 +43,13 @@ def _find_faults(model: Model) -> Iterator[str]:
     check_rows(model.connection)
     for table in differing_tables(model.connection):
         yield f"{table}: its rows are not those that were written"
-    for table, column in (("token", "since"), ("learned", "batch"), ("moved", "batch"), ("moved", "until")):
+    for table, column in (("token", "since"), ("learned", "batch")):
         sound = "BETWEEN 1 AND (SELECT max(number) FROM batch)"
         if rows := model.connection.ask(f"SELECT {column} FROM {table} WHERE {column} NOT {sound}"):
             yield f"{table}: {len(rows)} rows of batches that do not exist, {_some([row[0] for row in rows])}"
+    below = "SELECT 1 FROM learned GROUP BY digest, class HAVING sum(times) < 0"
+    if rows := model.connection.ask(below):
+        yield f"learned: {len(rows)} messages were taken out of a class more often than they were in it"
     texts = model.connection.stream("SELECT key, view, text FROM token")
     if strangers := [text for key, view, text in texts if key != compute_key(text, view)]:
         yield f"token: {len(strangers)} texts that do not belong to their keys, {_some(strangers)}"
@@ -102,14 +105,14 @@ def vocabulary_keys(model: Model) -> list[int] | None:
 def count_learned(model: Model) -> int:
     """How many different messages the model has counted."""
     if not model.base:
-        return int(model.connection.ask("SELECT count(DISTINCT digest) FROM learned")[0][0])
-    own = [digest for (digest,) in model.connection.ask("SELECT DISTINCT digest FROM learned")]
+        return int(model.connection.ask(f"SELECT count(DISTINCT digest) FROM {COUNTED}")[0][0])
+    own = [digest for (digest,) in model.connection.ask(f"SELECT DISTINCT digest FROM {COUNTED}")]
     return count_learned(model.base) + len(own) - len(find_learned(model.base, own))
 
 
 def contradictions(model: Model) -> int:
     """How many different messages one file of the model has counted in more than one class."""
-    twice = "SELECT digest FROM learned GROUP BY digest HAVING count(DISTINCT class) > 1"
+    twice = f"SELECT digest FROM {COUNTED} GROUP BY digest HAVING count(*) > 1"
     query = f"SELECT count(*) FROM ({twice})"
     return sum(part.connection.ask(query)[0][0] for part in model.parts)
 
@@ -130,6 +133,6 @@ def find_learned(model: Model, digests: list[int]) -> set[int]:
     """The digests among these of messages that the model has counted, in whatever form."""
     known: set[int] = set()
     for part in model.parts:
-        rows = part.connection.stream(f"SELECT DISTINCT digest >> {FORM_BITS} FROM learned")
+        rows = part.connection.stream(f"SELECT DISTINCT digest >> {FORM_BITS} FROM {COUNTED}")
         known.update(identity for (identity,) in rows)
     return {digest for digest in digests if digest >> FORM_BITS in known}

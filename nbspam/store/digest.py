@@ -27,7 +27,6 @@ _COLUMNS = {
     "source": "number:integer name:text own:flag",
     "batch": "number:integer time:integer source:number",
     "learned": "digest:integer class:class batch:number times:times",
-    "moved": "digest:integer class:class batch:number times:times until:number",
     "autolearned": "digest:integer class:class tokens:blob",
     "calibration_covariance": "value:blob",
     "numeric_feature": "number:integer name:text edges:text",
@@ -38,7 +37,7 @@ _RANGES = {
     "view": f"0 AND {N_VIEWS - 1}",
     "flag": "0 AND 1",
     "count": f"0 AND {MAX_COUNT}",
-    "times": f"1 AND {MAX_COUNT}",
+    "times": f"{-MAX_COUNT} AND {MAX_COUNT}",
     "number": f"1 AND {(1 << 63) - 1}",
 }
 # table -> the columns of its digest; of `token` also the count columns.

@@ -3,18 +3,23 @@
 from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
-from nbspam.store.autolearned import read_autolearned
 from nbspam.store.connection import Connection
-from nbspam.store.digest import check_rows, stream_sound
+from nbspam.store.digest import DIGESTED, check_rows, stream_sound
 from nbspam.store.reader import Model, find_rows
-from nbspam.store.updater import Updater, read_rows
+from nbspam.store.updater import count_copies
 
 # Years 1 to 9999, less a day for any time zone: a wrong clock or a forger may have written any value.
 _TIME = """CASE WHEN batch.number IS NULL THEN NULL WHEN typeof(time) = 'integer'
 THEN min(max(time, -62135510400000), 253402214400000) ELSE 0 END"""
+# What still counts of a message that has moved is of the latest batches that have counted it.
 _ROWS = f"""
-SELECT batch, {_TIME}, CAST(name AS TEXT), own, class, sum(times)
-FROM (SELECT batch, class, times FROM learned UNION ALL SELECT batch, class, 0 FROM moved)
+WITH moved AS (SELECT digest FROM learned WHERE times < 1)
+SELECT batch, {_TIME}, CAST(name AS TEXT), own, class, sum(still)
+FROM (SELECT batch, class, times AS still FROM learned WHERE digest NOT IN moved UNION ALL
+    SELECT batch, class, max(0, min(times, total - later)) FROM (
+        SELECT batch, class, times, sum(times) OVER (PARTITION BY digest, class) AS total,
+            sum(max(times, 0)) OVER (PARTITION BY digest, class ORDER BY batch DESC) - max(times, 0) AS later
+        FROM learned WHERE digest IN moved))
 LEFT JOIN batch ON batch.number = batch LEFT JOIN source ON source.number = batch.source
 GROUP BY batch, class ORDER BY batch DESC
 """
@@ -40,7 +45,7 @@ class Entry(NamedTuple):
 def list_entries(model: Model) -> list[Entry]:
     """The entries of a ledger, the newest first; also those whose messages have all moved since."""
     found: dict[tuple[int | None, tuple[str, ...], bool], Entry] = {}
-    check_rows(model.connection, "learned", "moved")
+    check_rows(model.connection, "learned")
     for batch, time_ms, name, is_own, number, times in model.connection.ask(_ROWS):
         fresh = time_ms, tuple((name or "").split("\t")), bool(is_own)
         entry = found.setdefault(fresh, Entry(*fresh, set(), [0] * len(model.classes)))
@@ -59,42 +64,37 @@ def find_first_times(model: Model, keys: Sequence[int]) -> dict[int, int | None]
     return times
 
 
-class Move(NamedTuple):
-    """A row of `moved`: how often a message had counted as a class, until a batch moved it."""
-
-    digest: int
-    label: int
-    batch: int
-    times: int
-    until: int
+Rows = list[tuple[int, ...]]  # of `learned`: digest, class, batch, times
 
 
-def list_moves(updater: Updater, digest: int) -> list[Move]:
-    """The moves of a message, in whatever form."""
-    return [Move(*row) for row in read_rows(updater.connection, "moved", digest)]
-
-
-def forget_moved(updater: Updater, batches: Collection[int]) -> None:
-    """Forget what these batches counted of messages that have moved since."""
+def list_rows(connection: Connection, batches: Collection[int]) -> dict[int, Rows]:
+    """digest -> all of its rows, for the messages that these batches have counted or taken out."""
     numbers = ",".join(map(str, batches))
-    rows = stream_sound(updater.connection, "moved", "digest", f"WHERE batch IN ({numbers})")
-    for (digest,) in {*rows}:
-        moves = left = list_moves(updater, digest)
-        while gone := [move for move in left if move.batch in batches]:
-            forgotten = gone[0]
-            left = [move for move in left if move.batch != forgotten.batch]
-            # What the forgotten batch had moved was then moved by the next one.
-            left = [
-                move._replace(until=forgotten.until) if move.until == forgotten.batch else move
-                for move in left
-            ]
-        updater.change("moved", moves, left)
+    which = f"WHERE digest IN (SELECT digest FROM learned WHERE batch IN ({numbers}))"
+    found: dict[int, Rows] = {}
+    for row in stream_sound(connection, "learned", DIGESTED["learned"], which):
+        found.setdefault(row[0], []).append(row)
+    return found
 
 
-def list_digests(connection: Connection, batches: Collection[int]) -> tuple[set[int], set[int]]:
-    """The messages of these batches that still count: those of a person's, and the filter's own."""
-    numbers = ",".join(map(str, batches))
-    rows = stream_sound(connection, "learned", "digest", f"WHERE batch IN ({numbers})")
-    found = {digest for (digest,) in rows}
-    own = {digest for digest, _, _ in read_autolearned(connection)} & found
-    return found - own, own
+def drop_batches(rows: Rows, batches: Collection[int]) -> Rows:
+    """The rows of one digest as if these batches had not counted it.
+
+    A batch that moves a message, which has a row of 0 or less, moves what it finds.  So what an earlier batch
+    did is added to the next such batch, and the message counts as before.
+    """
+    kept = {row[:3]: row[3] for row in rows if row[2] not in batches}
+    moves = sorted({batch for _, _, batch, times in rows if times < 1 and batch not in batches})
+    for digest, label, batch, times in rows:
+        later = [move for move in moves if move > batch]
+        if batch in batches and later:
+            place = digest, label, later[0]
+            kept[place] = kept.get(place, 0) + times
+    return [(*place, times) for place, times in kept.items()]
+
+
+def compare_copies(before: Rows, after: Rows) -> dict[int, int]:
+    """Class number -> how many times more a message counts by other rows; classes that differ."""
+    old, new = count_copies(before), count_copies(after)
+    changes = {message[1]: new.get(message, 0) - old.get(message, 0) for message in old | new}
+    return {label: times for label, times in changes.items() if times}

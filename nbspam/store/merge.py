@@ -11,7 +11,7 @@ from nbspam.errors import BadDataError
 from nbspam.settings import EXTRA_VIEWS, parse_settings
 from nbspam.store.check import vocabulary_keys
 from nbspam.store.digest import check_tables
-from nbspam.store.reader import Model, count_columns
+from nbspam.store.reader import COUNTED, Model, count_columns
 from nbspam.store.rows import add_integers
 from nbspam.store.writer import new_model
 
@@ -44,7 +44,7 @@ def merge_models(
         sums = ", ".join(f"{name} = {name} + excluded.{name}" for name in file.columns)
         for model in models:
             file.insert("token", select_token_rows(model, classes), f"ON CONFLICT DO UPDATE SET {sums}")
-            learned = model.connection.ask("SELECT digest, class, times FROM learned")
+            learned = model.connection.ask(f"SELECT digest, class, times FROM {COUNTED}")
             learned = [(digest, _place(model, classes, k), times) for digest, k, times in learned]
             file.insert("learned", learned, "ON CONFLICT DO UPDATE SET times = times + excluded.times")
         if calibration:

@@ -55,6 +55,9 @@ OPENING = {
     "calibration": "SELECT number, feature, class, weight FROM calibration ORDER BY number",
     "base": "SELECT path, digest FROM base LIMIT 2",
 }
+# What counts now, without batches: a table of digest, class and times.
+COUNTED = """(SELECT digest, class, sum(times) AS times FROM learned GROUP BY digest, class
+HAVING sum(times) > 0)"""
 _SCHEMAS: dict[int, set[tuple[str, ...]]] = {}  # number of classes -> tables
 
 

@@ -69,24 +69,17 @@ CREATE TABLE batch (                -- messages that were learned at once; the o
     source INTEGER NOT NULL         -- source.number; a long command has several batches of the same time
 );
 
-CREATE TABLE learned (              -- which messages were counted, so that one counts once
-    digest INTEGER NOT NULL,        -- 64 bits: the upper 44 of the message, of its body and of the fields that
-                                    --   its sender wrote; the lower 20 of the form that was counted, of all its
-                                    --   tokens, and of its numeric features if counted
-    class  INTEGER NOT NULL,        -- class.number it was counted in
+CREATE TABLE learned (              -- which messages each batch counted, so that one counts once.  Learned in batch 5
+    digest INTEGER NOT NULL,        --   as ham and in 7 as spam it has three rows: ham 5 +1, ham 7 -1, spam 7 +1
+    class  INTEGER NOT NULL,        -- class.number
     batch  INTEGER NOT NULL DEFAULT 1, -- batch.number; may be missing in `batch` once forgotten
-    times  INTEGER NOT NULL,        -- how often (bulk training counts exact duplicates)
+    times  INTEGER NOT NULL,        -- how often more, or less; the sum over the batches is what counts now (bulk
+                                    --   training counts exact duplicates).  0 where a batch moved a message that
+                                    --   an earlier one counted so, whose lesson was taken back since
     PRIMARY KEY (digest, class, batch)
-) WITHOUT ROWID;
-
-CREATE TABLE moved (                -- what `learned` said of messages that moved: undo puts it back
-    digest INTEGER NOT NULL,
-    class  INTEGER NOT NULL,
-    batch  INTEGER NOT NULL,
-    times  INTEGER NOT NULL,
-    until  INTEGER NOT NULL,        -- the batch that counted the message as another class
-    PRIMARY KEY (digest, class, batch)
-) WITHOUT ROWID;
+) WITHOUT ROWID;                    -- A digest has 64 bits: the upper 44 of the message, of its body and of the
+                                    --   fields that its sender wrote; the lower 20 of the form that was counted,
+                                    --   of all its tokens, and of its numeric features if counted
 
 CREATE TABLE autolearned (          -- those of them that the filter counted on its own verdict, once each; a
     number INTEGER PRIMARY KEY,     --   message that a person labels (learn, unlearn, train --update) leaves

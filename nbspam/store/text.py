@@ -19,7 +19,7 @@ from nbspam.store.connection import check_format, sqlite3
 from nbspam.store.covariance import pack_covariance
 from nbspam.store.digest import check_rows, check_tables
 from nbspam.store.overlay import open_whole
-from nbspam.store.reader import MAX_COUNT, Model, count_columns
+from nbspam.store.reader import COUNTED, MAX_COUNT, Model, count_columns
 from nbspam.store.writer import new_model
 from nbspam.tokens.bag import N_VIEWS, NOTAWORD, NOTAWORD_VIEW
 
@@ -41,7 +41,6 @@ TABLES = {
     "numeric_feature": ("number, name, edges", "number"),
     "numeric_count": ("kind, class, place, value", "kind, class, place"),
 }
-_LEARNED = "(SELECT digest, class, sum(times) AS times FROM learned GROUP BY digest, class)"
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode
 
 
@@ -68,7 +67,7 @@ def _list_columns(table: str, n_classes: int) -> list[str]:
 def _read_rows(model: Model, table: str, columns: list[str]) -> Iterable[Iterable[object]]:
     if table == COVARIANCE:
         return [line[: number + 1] for number, line in enumerate(model.covariance())]
-    rows = _LEARNED if table == "learned" else table
+    rows = COUNTED if table == "learned" else table
     return model.connection.stream(f"SELECT {', '.join(columns)} FROM {rows} ORDER BY {TABLES[table][1]}")
 
 

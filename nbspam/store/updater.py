@@ -14,7 +14,7 @@ from nbspam.errors import DamagedModelError, UsageError
 from nbspam.store.connection import BUSY_SECONDS, Connection, check_file, sqlite3, store_error
 from nbspam.store.digest import DIGESTED, digest_row, digest_rows, read_digests, stream_sound, write_digests
 from nbspam.store.reader import Model, find_columns, has_form_of
-from nbspam.store.rows import Writer, add_integers, escape_bytes
+from nbspam.store.rows import FIRST, Writer, add_integers, escape_bytes
 from nbspam.store.turns import PATIENCE_SECONDS, Turn
 from nbspam.tokens.bag import NO_TEXTBOOK_VIEWS, NOTAWORD, NOTAWORD_KEY, NOTAWORD_VIEW
 
@@ -32,6 +32,7 @@ PRUNED = "pruned"  # the setting that says that tokens were taken out (nbspam.st
 _ROWS_AT_ONCE = 4_096
 MAX_BATCHES = 10_000  # in the ledger
 FORGOTTEN_BATCHES = 1_000  # at once
+_LEARNED = DIGESTED["learned"]
 STDIN = "-"  # the name of a message that lies nowhere
 
 
@@ -120,22 +121,22 @@ class Updater(Writer):
     def _forget_batches(self, number: int) -> None:
         """Forget when and from where the batches before this one were learned, except the first."""
         self.delete("batch", f"WHERE number < {number} AND number != (SELECT min(number) FROM batch)")
-        self.delete("moved", "WHERE until NOT IN (SELECT number FROM batch)")
         self.delete("source", "WHERE number NOT IN (SELECT source FROM batch)")
+        moved = f"digest IN (SELECT digest FROM learned WHERE batch < {number} AND times < 1)"
+        rows = [*stream_sound(self.connection, "learned", _LEARNED, f"WHERE batch < {number} AND {moved}")]
+        self.change("learned", rows, forget_moves(rows))
 
-    def count(self, label: int, digest: int, tokens: list[MessageToken], times: int, batch: int = 0) -> int:
-        """Add one message of class `label`; the batch whose message it is.
+    def count(self, label: int, digest: int, tokens: list[MessageToken], times: int, since: int = 0) -> None:
+        """Add one message of class `label` to the counts; who calls writes the ledger.
 
         times : copies to add; negative removes
-        batch : 0 for the present one, or to remove the latest
+        since : the batch in which new tokens are first counted; 0: the present one
         Raises UsageError if a message is to be removed that was never counted in the class.
         """
-        counted = {of: n for number, of, n in list_countings(self.connection, digest) if number == label}
-        batch = batch or (self.batch if times > 0 else max(counted, default=0))
-        before = counted.get(batch, 0)
-        after = before + times
-        if after < 0:
-            raise _never_counted()
+        if times < 0:
+            rows = read_rows(self.connection, "learned", digest)
+            if count_copies(rows).get((digest, label), 0) + times < 0:
+                raise _never_counted()
         takes_pruned = self._pruned and times < 0
         if self.fixed_vocabulary or takes_pruned:
             tokens = self._join_unknown(tokens, takes_pruned)
@@ -143,11 +144,18 @@ class Updater(Writer):
         rows = sorted((key, view, text, *first, times, times * n, *last) for key, view, text, n in tokens)
         messages = [0] * len(self.model.classes)
         messages[label] = times
-        self.add(messages, rows, batch)
-        gone = [(digest, label, batch, before)] if before else []
-        new = [(digest, label, batch, after)] if after else []
-        self.change("learned", gone, new)
-        return batch
+        self.add(messages, rows, since)
+
+    def forget(self, digest: int, label: int) -> None:
+        """Take one counting of a message off the latest batch that has one; off the ledger after the last."""
+        rows = read_rows(self.connection, "learned", digest)
+        *place, times = latest = max(row for row in rows if row[:2] == (digest, label) and row[3] > 0)
+        left = [(*place, times - 1)] if times > 1 else []
+        others = [row for row in rows if row != latest]
+        if count_copies([*others, *left]):
+            self.change("learned", [latest], left)
+        else:
+            self.change("learned", rows)
 
     def _join_unknown(self, tokens: list[MessageToken], is_certain: bool) -> list[MessageToken]:
         """The tokens with all that have no row as one NOTAWORD.  is_certain : also if there are none"""
@@ -159,29 +167,20 @@ class Updater(Writer):
             tokens.append((NOTAWORD_KEY, NOTAWORD_VIEW, NOTAWORD, outside))
         return tokens
 
-    def move(self, digest: int, label: int, batch: int, times: int) -> None:
-        """Note what the present batch has taken out, because it counts the message as another class."""
-        if batch != self.batch:
-            self.change("moved", new=[(digest, label, batch, times, self.batch)])
-
-    def forget_moves(self, digest: int) -> None:
-        """Forget as which classes a message was counted before."""
-        self.change("moved", read_rows(self.connection, "moved", digest))
-
-    def add(self, messages: Sequence[int], tokens: Iterable[tuple[Any, ...]], batch: int = 0) -> None:
+    def add(self, messages: Sequence[int], tokens: Iterable[tuple[Any, ...]], since: int = 0) -> None:
         """Add counts to those of the model; negative counts remove.
 
         messages : by class
-        batch    : in which a new token is first counted; 0: the present one
+        since    : as for count
         tokens   : (key, view, text, documents_0, occurrences_0, documents_1, ...), each key once
         """
         tokens = iter(tokens)
         while rows := list(islice(tokens, _ROWS_AT_ONCE)):
-            self._add_rows(rows, batch)
+            self._add_rows(rows, since)
         changes = [(count, number) for number, count in enumerate(messages) if count]
         self.connection.executemany("UPDATE class SET messages = messages + ? WHERE number = ?", changes)
 
-    def _add_rows(self, rows: list[tuple[Any, ...]], batch: int) -> None:
+    def _add_rows(self, rows: list[tuple[Any, ...]], since: int) -> None:
         columns, nothing = ", ".join(["view", "since", *self.columns]), (0,) * len(self.columns)
         keys = [row[0] for row in rows]
         known = find_columns(self.connection, columns, keys)
@@ -191,7 +190,7 @@ class Updater(Writer):
         digest = 0  # what is added to it
         for key, view, text, *change in rows:
             is_new = key not in known
-            view, since, *before = known[key] if not is_new else (view, batch or self.batch, *nothing)
+            view, batch, *before = known[key] if not is_new else (view, since or self.batch, *nothing)
             after = [a + b for a, b in zip(before, change, strict=True)]
             if self._pruned:
                 after = clamp_counts(after)
@@ -202,13 +201,13 @@ class Updater(Writer):
             added = (words, *[a - b for a, b in zip(after, before, strict=True)])
             sums[view] = [a + b for a, b in zip(sums.get(view, (0, *nothing)), added, strict=True)]
             if not is_new:
-                digest -= digest_row((key, view, since, *before))
+                digest -= digest_row((key, view, batch, *before))
             if is_kept:
-                digest += digest_row((key, view, since, *after))
+                digest += digest_row((key, view, batch, *after))
             if not is_kept:
                 gone.append((key,))
             elif is_new:
-                new_rows.append((key, view, text, since, *after))
+                new_rows.append((key, view, text, batch, *after))
             else:
                 changed.append((*after, key))
         self._add_digest("token", digest)
@@ -258,7 +257,8 @@ class Updater(Writer):
             views = find_columns(self.connection, "view", list(times))
             # A word outside a fixed vocabulary has no row: its view does not matter.
             rest = [(key, views.get(key, (0,))[0], "", n) for key, n in times.items()]
-            self.count(label, form, rest, -1)
+            self.count(label, form, rest, -1, FIRST)
+            self.forget(form, label)
         return label
 
 
@@ -312,18 +312,25 @@ class Transaction:
 
 
 def read_rows(connection: Connection, table: str, digest: int) -> list[tuple[Any, ...]]:
-    """The rows of `learned`, `moved` or `autolearned` of a message, in whatever form."""
+    """The rows of `learned` or `autolearned` of a message, in whatever form."""
     return [*stream_sound(connection, table, DIGESTED[table], f"WHERE {has_form_of('?1')}", (digest,))]
 
 
-def list_countings(connection: Connection, digest: int) -> list[tuple[int, ...]]:
-    """(class number, batch, how often) a message was counted in the form of this digest."""
-    return [row[1:] for row in read_rows(connection, "learned", digest) if row[0] == digest]
+def count_copies(rows: Iterable[tuple[int, ...]]) -> dict[tuple[int, int], int]:
+    """(digest, class number) -> how often a message counts now, by its rows of `learned`; those that do."""
+    copies: dict[tuple[int, int], int] = {}
+    for digest, label, _, times in rows:
+        copies[digest, label] = copies.get((digest, label), 0) + times
+    return {message: times for message, times in copies.items() if times > 0}
 
 
-def list_other_classes(connection: Connection, digest: int) -> set[int]:
-    """The numbers of the classes in which a message was counted in other forms than that of this digest."""
-    return {number for form, number, *_ in read_rows(connection, "learned", digest) if form != digest}
+def forget_moves(rows: Iterable[tuple[int, ...]]) -> list[tuple[int, ...]]:
+    """One row of `learned` for each message and class that counts: in the latest batch that counted it."""
+    latest: dict[tuple[int, int], int] = {}
+    for digest, label, batch, times in rows:
+        if times > 0:
+            latest[digest, label] = max(batch, latest.get((digest, label), 0))
+    return [(*message, latest[message], times) for message, times in count_copies(rows).items()]
 
 
 def list_base_classes(model: Model, digest: int) -> set[int]:

@@ -5,17 +5,24 @@ from __future__ import annotations
 import json
 import random
 import shutil
+from contextlib import suppress
 from pathlib import Path
+from typing import Any
+from unittest import mock
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
-from nbspam.learning.learn import learn_message, learn_messages, unlearn_message
+from nbspam.errors import UsageError
+from nbspam.learning import autolearn
+from nbspam.learning.learn import learn_message, learn_messages, read_counted, unlearn_message
 from nbspam.learning.undo import choose_entries, find_lessons, take_back
 from nbspam.store import updater
 from nbspam.store.check import check_model
-from nbspam.store.ledger import list_entries
-from nbspam.store.reader import open_model
-from nbspam.store.updater import Origin
+from nbspam.store.ledger import Rows, drop_batches, list_entries
+from nbspam.store.reader import COUNTED, open_model
+from nbspam.store.updater import Origin, count_copies, forget_moves
 from tests.store.changed_model import change, forge
 from tests.tiny_mail import counts, error, mail, run, write_folders
 
@@ -31,8 +38,83 @@ def log(model: Path, *options: object) -> list[dict[str, object]]:
     return [json.loads(line) for line in run("log", "--json", "-m", model, *options).splitlines()]
 
 
+@given(
+    labels=st.lists(st.tuples(st.integers(0, 2), st.integers(1, 2)), max_size=8),
+    undone=st.lists(st.integers(0, 7), max_size=8),
+)
+def test_rows_without_batches_are_those_of_the_lessons_that_are_left(
+    labels: list[tuple[int, int]], undone: list[int]
+) -> None:
+    """Whatever was taken back, and in whatever order: a message counts as its last lesson that is left."""
+    rows: Rows = []
+    lessons: dict[int, tuple[int, int]] = {}
+    for batch, (label, times) in enumerate(labels):
+        counted = {k: n for (_, k), n in count_copies(rows).items()}
+        if label not in counted:
+            rows += [(7, other, batch, -n) for other, n in counted.items()] + [(7, label, batch, times)]
+            lessons[batch] = (label, times)
+    for batch in undone:
+        rows = drop_batches(rows, {batch})
+        lessons.pop(batch, None)
+        expected = {(7, label): times for label, times in [*lessons.values()][-1:]}
+        assert {message: times > 0 for message, times in count_copies(rows).items()} == dict.fromkeys(
+            expected, True
+        )
+        forgotten = forget_moves(rows)
+        assert count_copies(forgotten) == count_copies(rows)
+        assert all(times > 0 for *_, times in forgotten)
+
+
+LETTER = st.integers(0, len(LETTERS) - 1)
+ACTION = st.one_of(
+    st.tuples(st.just("learn"), st.sampled_from(["ham", "spam"]), st.lists(LETTER, min_size=1, max_size=3)),
+    st.tuples(st.just("unlearn"), LETTER),
+    st.tuples(st.just("undo"), st.integers(0, 12)),
+    st.tuples(st.just("own"), st.sampled_from(["ham", "spam"]), LETTER),
+)
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(8))
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(actions=st.lists(ACTION, max_size=16))
+def test_counts_are_those_of_a_model_that_was_taught_what_counts_now(
+    trained: Path, tmp_path: Path, actions: list[tuple[Any, ...]]
+) -> None:
+    path, other = (shutil.copy(trained, tmp_path / name) for name in ("model", "other"))
+    write_folders(tmp_path / "letters", {"all": LETTERS})
+    with (
+        mock.patch.object(updater, "MAX_BATCHES", 4),
+        mock.patch.object(updater, "FORGOTTEN_BATCHES", 2),
+        mock.patch.object(autolearn, "MIN_LABELLED", 1),
+    ):
+        for number, action in enumerate(actions):
+            match action:
+                case "learn", label, letters:
+                    origin = Origin(f"batch {number}")
+                    learn_messages(str(path), label, [("", LETTERS[n]) for n in letters], origin)
+                case "unlearn", letter:
+                    unlearn_message(str(path), LETTERS[letter])
+                case "own", label, letter:
+                    autolearn.learn_verdict(str(path), label, LETTERS[letter], f"batch {number}")
+                case "undo", batch:
+                    with suppress(UsageError):
+                        chosen = choose_entries(str(path), False, source=f"batch {batch}")
+                        lessons = find_lessons(str(path), chosen, [str(tmp_path / "letters" / "all")])
+                        assert take_back(str(path), lessons, lambda *_: None) == 0
+    with open_model(str(path)) as model:
+        counted = dict(model.connection.ask(f"SELECT digest, class FROM {COUNTED}"))
+        shown = [entry.messages for entry in list_entries(model)]
+        assert [*map(sum, zip(*shown, strict=True))] == model.messages
+        known = {read_counted(letter, model).digest: letter for letter in LETTERS}
+    for digest, letter in known.items():
+        if digest in counted:
+            learn_message(str(other), ("ham", "spam")[counted[digest]], letter)
+    assert counts(Path(path)) == counts(Path(other))
+    assert check_model(str(path)) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(4))
 def test_each_message_counts_as_its_last_lesson_that_was_not_undone(
     model: Path, folder: Path, tmp_path: Path, seed: int
 ) -> None:
@@ -155,6 +237,19 @@ def test_old_entries_are_forgotten_and_their_messages_still_count(
     assert sum(one.messages[0] for one in found[:-1]) == 30
     assert found[-1].batches == {1}
     assert "earlier" in run("log", "-m", model, "-n", 0)
+
+
+def test_moves_of_forgotten_batches_are_added_up(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(updater, "MAX_BATCHES", 4)
+    monkeypatch.setattr(updater, "FORGOTTEN_BATCHES", 2)
+    for label in ("spam", "ham", "spam", "ham"):
+        learn_message(str(model), label, LETTERS[0])
+    learn_message(str(model), "spam", LETTERS[1])
+    with open_model(str(model)) as opened:
+        digest = read_counted(LETTERS[0], opened).digest
+        rows = opened.connection.ask("SELECT class, batch, times FROM learned WHERE digest = ?", (digest,))
+    assert rows == [(0, 3, 1), (0, 4, -1), (0, 5, 1), (1, 4, 1), (1, 5, -1)]  # 2 and 3 are forgotten
+    assert check_model(str(model)) == []
 
 
 def test_damaged_numbers_of_batches_are_found(model: Path) -> None:
