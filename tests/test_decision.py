@@ -22,7 +22,7 @@ from nbspam.decision import (
     risks,
     zero_one_loss,
 )
-from nbspam.errors import BadDataError, NbspamError, UsageError
+from nbspam.errors import NbspamError
 
 NAMES = ("ham", "spam")
 THREE = ("ham", "work", "spam")
@@ -142,19 +142,6 @@ def test_any_matrix_decides_as_its_cutoffs(
     assert decide_by_cutoffs(log_odds, at) == decide(sigmoid_pair(log_odds), loss)
 
 
-def test_costs_are_read_in_any_order_and_case() -> None:
-    assert parse_loss(" unsure=0.2, fn=1,FP=10 ") == Loss(((0, 1), (10, 0)), 0.2)
-    assert parse_loss("FP=10") == parse_loss("FP=10,FN=1")
-
-
-def test_costs_that_make_no_sense_are_refused_with_a_remedy() -> None:
-    for text in ("", "FP", "FP=x", "FP=-1", "FN=inf", "TP=1", "FP=1,,FN=1"):
-        with pytest.raises(UsageError) as caught:
-            parse_loss(text)
-        assert (caught.value.option, caught.value.slug) == ("loss", "loss")
-        assert "FP=10" in caught.value.remedy
-
-
 def test_a_matrix_file_is_put_into_class_order_and_kept_in_a_model(tmp_path: Path) -> None:
     path = tmp_path / "loss.txt"
     path.write_text("\ufeff" + MATRIX, encoding="utf-8")
@@ -191,27 +178,6 @@ def test_the_matrix_of_the_manual_is_read() -> None:
     blocks = [block for block in manual.split("```")[1::2] if "unsure" in block]
     loss = parse_matrix(blocks[0], THREE)
     assert loss == Loss(((0, 0.1, 1), (0.1, 0, 1), (10, 50, 0)), (0.2, 0.2, 0.2))
-
-
-@pytest.mark.parametrize(
-    ("text", "why"),
-    [
-        ("# only a comment\n", "not the classes, each once: ham, spam"),
-        ("ham spam\nham 0 1\n", "not the classes, each once"),
-        ("ham spam\nham 0 1\nspam 1\n", "not one cost"),
-        ("ham spam spam\nham 0 1 1\nspam 1 0 0\n", "not the classes, each once"),
-        ("ham spam\nham 0 1\nham 0 1\nspam 1 0\n", "not the classes, each once"),
-        ("ham junk\nham 0 1\njunk 1 0\n", "not the classes, each once"),
-        ("ham spam\nham 0 nan\nspam 1 0\n", "not one cost"),
-        ("ham spam\nham 1 1\nspam 1 0\nunsure 0.5 0.5\n", "a wrong decision costs less than the right one"),
-    ],
-)
-def test_each_fault_of_a_matrix_file_is_named(text: str, why: str) -> None:
-    with pytest.raises(BadDataError) as caught:
-        parse_matrix(text, NAMES, "loss.txt")
-    assert why in caught.value.why
-    assert (caught.value.where, caught.value.slug) == ("loss.txt", "loss-matrix")
-    assert caught.value.remedy
 
 
 @given(st.text(alphabet="hamspunrecl 01.-\t\n#e", max_size=80))

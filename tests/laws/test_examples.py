@@ -11,7 +11,8 @@ import pytest
 
 from nbspam.cli.reasons import list_reasons
 from nbspam.corpus.folder_names import decode_name, recognise
-from nbspam.decision import Verdict, zero_one_loss
+from nbspam.decision import Verdict, describe_loss, parse_loss, parse_matrix, zero_one_loss
+from nbspam.errors import NbspamError
 from nbspam.explain import Clue
 from nbspam.labels import HAM_AND_SPAM
 from nbspam.limits import Allowance
@@ -33,7 +34,7 @@ from nbspam.tokens.measures import count_telephone_numbers, has_unnamed_origin
 from nbspam.tokens.structure import cut_urls, normalise_ipv4, read_url
 from nbspam.tokens.words import has_zero_width, split_words
 from tests.laws.escapes import escape, read_lines, unescape
-from tests.mail.test_attachments import docx_of
+from tests.mail.test_attachments import docx_of, member
 from tests.mail.test_pdf import page_of
 
 EXAMPLES = Path(__file__).with_name("examples.txt")
@@ -120,6 +121,12 @@ def mark(source: bytes) -> str:
     return mark_message(source, verdict).replace(format_fields(verdict).encode(), b"|").decode()
 
 
+def list_names(source: str) -> list[str]:
+    """Of an archive, after CODEC: and with | between them."""
+    codec, _, names = source.partition(": ")
+    return read_document(b"".join(member(name.encode(codec)) for name in names.split("|")), Allowance()).names
+
+
 def read_shown(payload: bytes) -> str:
     return " ".join(read_document(payload, Allowance()).text.split())
 
@@ -146,6 +153,9 @@ OF_TEXT: dict[str, Callable[[str], object]] = {
     "file name": read_file_name,
     "reasons": tell_reasons,
     "drawn in a PDF": lambda source: read_shown(page_of(source)),
+    "names in an archive": list_names,
+    "costs": lambda source: describe_loss(parse_loss(source), HAM_AND_SPAM),
+    "costs in a matrix": lambda source: describe_loss(parse_matrix(source, HAM_AND_SPAM), HAM_AND_SPAM),
     "body of a docx": lambda source: read_shown(docx_of(source)),
 }
 OF_BYTES: dict[str, Callable[[bytes], object]] = {
@@ -165,7 +175,10 @@ def show(value: object) -> str:
 
 def result(section: str, source: str) -> str:
     data = unescape(source)
-    return show(OF_BYTES[section](data) if section in OF_BYTES else OF_TEXT[section](data.decode()))
+    try:
+        return show(OF_BYTES[section](data) if section in OF_BYTES else OF_TEXT[section](data.decode()))
+    except NbspamError as error:
+        return escape(f"[{error.slug}] {error.why}")
 
 
 def examples(section: str) -> list[str]:

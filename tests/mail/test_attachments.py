@@ -53,31 +53,6 @@ def member(name: bytes, flags: int = 0, extra: bytes = b"") -> bytes:
     return b"PK\3\4" + struct.pack("<HH", 20, flags) + bytes(18) + sizes + name + extra
 
 
-@pytest.mark.parametrize(
-    ("codec", "names"),
-    [
-        ("cp866", ["счет на оплату.exe", "Счёт-фактура №5.pdf"]),
-        ("cp866", ["ДОГОВОР.doc"]),
-        ("cp437", ["größe.pdf", "pain à la carte.doc"]),
-        ("cp437", ["Müßig.doc"]),
-        ("cp852", ["umowa_część.pdf"]),
-        ("cp852", ["příloha účtu.doc"]),
-        ("cp1252", ["Rechnung_für.exe", "Mitteilung Müller é.pdf"]),
-        ("cp932", ["見積書.pdf"]),
-        ("cp932", ["カタログ.exe", "予算.xlsx"]),
-        ("big5", ["發票.exe"]),
-        ("big5hkscs", ["電子郵件說明.doc"]),
-        ("cp850", ["Declaração de não.doc"]),
-        ("gb18030", ["付款通知单.zip"]),
-        ("cp932", ["ご請求のお知らせ.pdf"]),
-        ("cp932", ["写真.scr"]),
-        ("utf-8", ["größe.pdf", "счет.exe"]),
-    ],
-)
-def test_names_without_a_mark_are_in_the_charset_of_the_sender(codec: str, names: list[str]) -> None:
-    assert read(b"".join([member(name.encode(codec)) for name in names])).names == names
-
-
 def test_charset_of_a_name_after_long_ones_is_found() -> None:
     names = ["a" * 200] * (MAX_NAMES - 1) + ["größe.pdf"]
     assert read(b"".join([member(name.encode("cp437")) for name in names])).names == names
