@@ -96,7 +96,7 @@ SECONDS ?= 600
 # Round after round, each with other random examples.  timeout ends with 124 if nothing was found.
 fuzz: $(STAMP)  ## Generated hostile input for SECONDS (600): mail, HTML, PDF, tokens, SPAMD, mailboxes, models
 	@timeout $(SECONDS) sh -c 'while $(BIN)/python -m pytest -q -n auto --hypothesis-profile=fuzz -m hypothesis \
-	    tests/mail tests/tokens tests/serve tests/corpus tests/store; do :; done; exit 1' || [ $$? = 124 ]
+	    tests/mail tests/tokens tests/laws tests/serve tests/corpus tests/store; do :; done; exit 1' || [ $$? = 124 ]
 	@echo "nothing found in $(SECONDS) seconds"
 
 KILLS ?= 1000
