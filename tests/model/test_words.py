@@ -1,7 +1,6 @@
 """Laws of the event models of words, worked examples, and scikit-learn: one message and many."""
 
 import math
-import random
 from collections.abc import Iterable, Iterator
 from fractions import Fraction as F
 from typing import Any, NamedTuple
@@ -159,18 +158,6 @@ def test_model_without_mail_scores_all_classes_alike(model: Model) -> None:
     counts = count(*some_mail(0, 2), 3)
     joint = model.single(counts, some_mail(10, 3)[0], 1.0, log_priors("uniform", [0, 0, 0]))
     np.testing.assert_allclose(joint, np.repeat(joint[:, :1], 3, axis=1), atol=1e-9)
-
-
-@every_model
-def test_prior_base_and_tokens_add_up_to_the_score_in_any_order(model: Model) -> None:
-    counts, query, prior = fit_and_query(3)
-    law = model.law(counts, 0.1)
-    for row in query:
-        found = list(tokens(counts, row))
-        joint = log_joint(law, prior, found)
-        assert log_joint(law, prior, random.Random(3).sample(found, len(found))) == joint
-        parts = [law.base, prior if law.uses_prior else [0.0] * 3, *(law.token(*token) for token in found)]
-        assert [sum(column) for column in zip(*parts, strict=True)] == pytest.approx(joint, abs=1e-9)
 
 
 @pytest.mark.parametrize("name", ["presence", "multinomial", "bernoulli"])
