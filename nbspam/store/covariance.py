@@ -1,4 +1,4 @@
-"""Weights and covariance of the calibration, as the model file has them."""
+"""The covariance of the calibration, as the model file has it."""
 
 from __future__ import annotations
 
@@ -11,21 +11,6 @@ from nbspam.errors import DamagedModelError
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-
-def pack_weights(weights: Sequence[float]) -> bytes:
-    """The weights of a base, as its overlays have them."""
-    return struct.pack(f"<{len(weights)}d", *weights)
-
-
-def unpack_weights(packed: object, size: int, path: str) -> list[float]:
-    """What `pack_weights` was given, in the model file `path`.  size : how many weights"""
-    if type(packed) is not bytes or len(packed) != 8 * size:
-        raise DamagedModelError(path, "the weights of its base are not as many as its own")
-    weights = [*struct.unpack(f"<{size}d", packed)]
-    if not all(map(isfinite, weights)):
-        raise DamagedModelError(path, "a weight of its base is not a number")
-    return weights
 
 
 def pack_covariance(lines: Sequence[Sequence[float]]) -> bytes:

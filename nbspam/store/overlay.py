@@ -10,7 +10,7 @@ from nbspam.errors import BadDataError, UsageError
 from nbspam.model.calibration import CREDIT, FIRST_CREDIT
 from nbspam.settings import parse_settings
 from nbspam.store.autolearned import CORRECTED, LABELLED, count_autolearned
-from nbspam.store.covariance import pack_covariance, pack_weights, unpack_covariance, unpack_weights
+from nbspam.store.covariance import pack_covariance, unpack_covariance
 from nbspam.store.digest import check_tables
 from nbspam.store.merge import list_counted, merge_models
 from nbspam.store.reader import Model, open_model, state_digest
@@ -78,7 +78,7 @@ def _take_settings(file: Writer, base: Model, calibration: Calibration, reviews:
 
 def _name_base(file: Writer, base: Model) -> None:
     credit, weights, covariance = _calibration_of(base)
-    calibration = pack_weights(weights) + pack_covariance(covariance)
+    calibration = pack_covariance([*covariance, [*weights, 1.0]]) if covariance else b""
     file.replace("base", [(os.path.abspath(base.path), state_digest(base.connection), credit, calibration)])
 
 
@@ -89,13 +89,10 @@ def _calibration_of(model: Model) -> Calibration:
 
 def _calibration_of_old_base(overlay: Model) -> Calibration:
     ((credit, packed),) = overlay.connection.ask("SELECT credit, calibration FROM base")
-    size = len(overlay.calibration())
-    covariance = packed[8 * size :]
-    return Calibration(
-        credit,
-        unpack_weights(packed[: 8 * size], size, overlay.path),
-        unpack_covariance(covariance, size, overlay.path) if covariance else [],
-    )
+    if not packed:
+        return Calibration(credit, [], [])
+    *lines, (*weights, _) = unpack_covariance(packed, len(overlay.calibration()) + 1, overlay.path)
+    return Calibration(credit, weights, [line[:-1] for line in lines])
 
 
 def rebase(path: str, start: str, combine: Combine) -> None:

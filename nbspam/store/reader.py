@@ -24,6 +24,7 @@ from nbspam.store.connection import (
     check_file,
     connect,
     file_identity,
+    replaced_error,
     retry_after_rollback,
     sqlite3,
     store_error,
@@ -150,6 +151,8 @@ class Model:
         if self._find_base is None:
             bases = Bases()
             self._find_base, self._close_base = bases.find, bases.close
+        if self.base and not self.base.is_at(self.base_path):
+            raise replaced_error(self.base_path)  # filter.open_filter opens both again
         self.base = self._find_base(self)
         self.connection.base = self.base.connection if self.base else None
 

@@ -116,8 +116,8 @@ CREATE TABLE base (                 -- of an overlay one row
     path        TEXT NOT NULL,
     digest      INTEGER NOT NULL,   -- of its table `digest`, 64 bits: another one is another base
     credit      INTEGER NOT NULL,   -- its calibration_credit
-    calibration BLOB NOT NULL       -- its weights, then its covariance, as in calibration_covariance: another base
-                                    --   then gets what the overlay has learned since
+    calibration BLOB NOT NULL       -- its covariance, as in calibration_covariance, with one more line: its weights
+                                    --   and 1.  Another base then gets what the overlay has learned since
 );
 
 CREATE TABLE identity (             -- one row; a new number for each new file and each copy, kept by what changes

@@ -70,8 +70,7 @@ class Updater(Writer):
         self.model = Model(path, connection, find_base)
         super().__init__(connection, len(self.model.classes))
         self.fixed_vocabulary = self.model.settings.get("vocabulary") == "fixed"
-        # What an overlay has counted is whole, also if tokens were taken out of its base.
-        self._pruned = PRUNED in self.model.settings and not self.model.base_path
+        self._pruned = PRUNED in self.model.settings
         self._entry, self._batch = ("", False, 0), 0
         written = read_digests(connection)
         if any(type(written.get(table)) is not int for table in DIGESTED):

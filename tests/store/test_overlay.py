@@ -258,6 +258,21 @@ def test_changed_base_is_refused_by_all_who_have_it_open(overlay: str, base: str
     assert check_model(overlay) == []
 
 
+def test_base_that_is_replaced_by_its_copy_is_opened_again(overlay: str, base: str) -> None:
+    """By the next message; a message that has begun is to be tried again."""
+    bases = Bases(os.path.dirname(base))
+    act(overlay, random.Random(1), 5)
+    for find_base in (None, bases.find):
+        opened = open_filter(overlay, find_base=find_base)
+        expected = opened.classify(MESSAGES[0]).scored.scores
+        os.rename(shutil.copy(base, base + "-copy"), base)
+        with pytest.raises(TryAgainError, match="was replaced"):
+            opened.classify(MESSAGES[0])
+        opened = open_filter(overlay, current=opened, find_base=find_base)
+        assert opened.classify(MESSAGES[0]).scored.scores == expected
+        opened.close()
+
+
 def test_server_takes_no_base_from_another_folder(overlay: str, tmp_path: Path) -> None:
     """A user who writes an overlay must not read the model of another user by it."""
     (tmp_path / "shared").mkdir()
