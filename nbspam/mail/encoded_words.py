@@ -6,12 +6,13 @@ before they are decoded.
 """
 
 import binascii
+import re
 
 from nbspam.limits import Allowance
 from nbspam.mail.charset import decode, decode_raw
 from nbspam.mail.transfer import decode_base64
 
-_MAX_CHARSET_CHARACTERS = 77
+_BEGIN = re.compile(r"=\?[^?]{0,77}\?[bq]\?", re.IGNORECASE)
 
 
 def decode_words(value: str, allowance: Allowance) -> str:
@@ -49,17 +50,9 @@ def decode_words(value: str, allowance: Allowance) -> str:
 
 def _find_word(value: str, position: int) -> tuple[int, int] | None:
     """(start, stop) of the next encoded word."""
-    start = value.find("=?", position)
-    while start >= 0:
-        mark = value.find("?", start + 2)
-        if mark < 0:
-            return None
-        encoding = value[mark + 1 : mark + 3].lower()
-        if encoding in ("q?", "b?") and mark - start - 2 <= _MAX_CHARSET_CHARACTERS:
-            stop = value.find("?=", mark + 3)
-            return (start, stop + 2) if stop >= 0 else None
-        start = value.find("=?", start + 2)
-    return None
+    begin = _BEGIN.search(value, position)
+    stop = value.find("?=", begin.end()) if begin else -1
+    return (begin.start(), stop + 2) if begin and stop >= 0 else None
 
 
 def _decode_word(word: str, allowance: Allowance) -> tuple[str, bytes]:

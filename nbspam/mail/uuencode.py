@@ -4,9 +4,11 @@ Imported only for such mail.
 """
 
 import binascii
+import re
 
 from nbspam.limits import MAX_UU_BLOCKS, Allowance
 
+_BEGIN = re.compile(rb"^begin [ \t\r\v\f]{0,280}[0-9]{3,4}(?!\S)", re.MULTILINE)
 _CAPITALS = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _CONTROLS = bytes(set(range(32)) - set(b"\t\n\r\x0e\x0f\x1b"))  # ISO-2022 has the last three
 
@@ -68,14 +70,8 @@ def _find_line_end(payload: bytes, start: int) -> int:
 
 def _find_begin(payload: bytes, position: int) -> int:
     """Offset of the next line "begin MODE NAME", perhaps without a name, or -1."""
-    start = position if payload.startswith(b"begin ", position) else payload.find(b"\nbegin ", position)
-    while start >= 0:
-        start += payload.startswith(b"\n", start)
-        words = payload[start : min(_find_line_end(payload, start), start + 300)].split(None, 2)
-        if len(words) > 1 and len(words[1]) in (3, 4) and words[1].isdigit():
-            return start
-        start = payload.find(b"\nbegin ", start + 1)
-    return -1
+    begin = _BEGIN.search(payload, position)
+    return begin.start() if begin else -1
 
 
 def _decode_lines(payload: bytes, position: int, allowance: Allowance) -> tuple[bytes, int]:
