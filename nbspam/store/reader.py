@@ -103,12 +103,12 @@ class Model:
             self._take(rows)
         except (AttributeError, LookupError, TypeError, ValueError, NbspamError) as error:
             raise DamagedModelError(self.path, getattr(error, "why", str(error))) from None
-        self._version = self.connection.ask(DATA_VERSION)
         if self.known is not None:
             self.remember()
         if self.base_path:
             self._look_at_base()
             self._add_base()
+        self._version = self.connection.ask(DATA_VERSION)  # last: after an error all is read again
 
     def remember(self) -> None:
         """From now on keep counts in memory, and which keys there can be: for a model that many ask.

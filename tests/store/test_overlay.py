@@ -273,6 +273,18 @@ def test_base_that_is_replaced_by_its_copy_is_opened_again(overlay: str, base: s
         opened.close()
 
 
+def test_base_that_was_away_for_a_moment_is_added_again(overlay: str, base: str) -> None:
+    opened = open_filter(overlay)
+    learn_message(overlay, "spam", MESSAGES[206])
+    os.rename(base, base + "-away")
+    Path(base).write_bytes(b"no model")
+    with pytest.raises(TryAgainError):
+        opened.classify(MESSAGES[0])
+    os.rename(base + "-away", base)
+    expected = open_filter(overlay).classify(MESSAGES[0]).scored.scores
+    assert opened.classify(MESSAGES[0]).scored.scores == expected
+
+
 def test_server_takes_no_base_from_another_folder(overlay: str, tmp_path: Path) -> None:
     """A user who writes an overlay must not read the model of another user by it."""
     (tmp_path / "shared").mkdir()
