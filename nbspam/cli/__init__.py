@@ -1,8 +1,8 @@
 """The command line: words in, words out; no arithmetic.  Here are all options, and texts that commands share.
 
-The table of options is read by a short parser, and by click in nbspam.cli.commands.  `classify` and `learn`
-start once a mail, and click takes 35 ms to import: the short parser reads their arguments.  It leaves help,
-rare forms and wrong values to click, which says what is wrong.
+The table of options, options.txt, is read by a short parser, and by click in nbspam.cli.commands.  `classify`
+and `learn` start once a mail, and click takes 35 ms to import: the short parser reads their arguments.  It
+leaves help, rare forms and wrong values to click, which says what is wrong.
 
 Text from mail and from the file system is made harmless: control characters are shown as escapes.  Names of
 classes have none (nbspam.labels).
@@ -12,11 +12,11 @@ from __future__ import annotations
 
 import os
 import sys
-from collections import namedtuple  # typing takes 5 ms
+from functools import cache
 
+from nbspam import settings
 from nbspam.errors import BadDataError, MissingExtraError, UsageError, show_faults
 from nbspam.labels import amount, format_counts, parse_class_name
-from nbspam.settings import ALPHA, BINNINGS, DEFAULT_BINS, EVENT_MODELS, FEATURES, NUMERIC_MODELS, THRESHOLD
 from nbspam.tokens.bag import READ_VIEWS
 
 TYPE_CHECKING = False
@@ -178,29 +178,42 @@ KINDS: dict[str, tuple[Callable[[str], Any], str]] = {
     "SIZE": (parse_size, "of the form 500K, 10M or 2G"),
     "TIME": (parse_time, "of the form 2026-11-24, 2026-11-24 09:30 or 2026-11-24 09:30:15"),
 }
-_Fields = namedtuple(
-    "_Fields",
-    "help value default shown choices least most short name many rare required is_argument",
-    defaults=("", None, "", (), None, None, "", "", False, False, False, False),
-)
+# The defaults that options.txt has in parentheses, if there is one.
+DEFAULTS: dict[str, Callable[[], Any]] = {
+    "model": default_model,
+    "start": default_start,
+    "jobs": default_jobs,
+    "config": _accounts_file,
+}
 
 
-class Option(_Fields):
-    """An option, or a word of the command line that is no option (is_argument).
+class Option:
+    """An option or argument, as options.txt has it.
 
-    help        : what it does, for the help text
-    value       : what the help calls its value, of a kind in KINDS or text; empty for a switch
-    default     : the value, or the text of it, or a function that finds it
-    shown       : the default in the help, if it is not a constant
-    choices     : the allowed values, which end the help
-    least, most : bounds of a number
-    short       : a second flag
-    name        : of the attribute, if Python has another use for the name of the flag
-    many        : its values are a list
-    rare        : in a long help it comes after the others
+    name    : of its attribute
+    flags   : the short one first; an argument has none
+    value   : what the help calls its value, of a kind in KINDS or text; empty for a switch
+    marks   : argument, choice, many, rare, required
+    choices : the allowed values
+    range   : as in 1<=x<=9; empty without
+    help    : what it does, its default and its range
     """
 
-    __slots__ = ()
+    def __init__(self, key: str, head: str, help: str) -> None:
+        head, _, self._default = head.partition(" default=")
+        words = head.split()[1:]
+        notes = dict([word.split("=") for word in words if word.startswith(("name=", "range="))])
+        flag = key.rpartition(".")[2]
+        self.key, self.name, self.marks = key, notes.get("name", flag), set(words)
+        self.flags = [word for word in words if word[0] == "-"] + [flag_of(flag)]
+        if "argument" in words:
+            self.flags = []
+        self.value = "".join([word for word in words if word != word.lower()])
+        self.choices = help.rstrip(".").rpartition(": ")[2].split(", ") if "choice" in words else []
+        self._least, _, self._most = notes.get("range", "").partition("..")
+        self.range = f"{self._least}<=x<={self._most}" if self._most else self._least and f"x>={self._least}"
+        shown = [f"default: {self._default}"] * bool(self._default) + [self.range] * bool(self.range)
+        self.help = f"{help}  [{'; '.join(shown)}]" if shown else help
 
     def read(self, text: str) -> Any:
         """The value of a text; ValueError says what is wrong with it."""
@@ -209,7 +222,7 @@ class Option(_Fields):
             value = convert(text)
         except ValueError:
             raise ValueError(f"{text!r} is not {form}.") from None
-        if self.range and not self.least <= value <= (value if self.most is None else self.most):
+        if self.range and not float(self._least) <= value <= float(self._most or "inf"):
             raise ValueError(f"{value} is not in the range {self.range}.")
         if self.choices and value not in self.choices:
             raise ValueError(f"{text!r} is not one of {', '.join(map(repr, self.choices))}.")
@@ -217,230 +230,45 @@ class Option(_Fields):
 
     def find_default(self) -> Any:
         """The value if nobody gives one."""
-        if self.default is None:
-            return [] if self.many else None if self.value else False
-        if callable(self.default):
-            return self.default()
-        return self.read(self.default) if isinstance(self.default, str) else self.default
-
-    @property
-    def range(self) -> str:
-        """The bounds, as 1<=x<=9; empty without."""
-        if self.least is None:
-            return ""
-        return f"x>={self.least:g}" if self.most is None else f"{self.least:g}<=x<={self.most:g}"
+        if self.key in DEFAULTS:
+            return DEFAULTS[self.key]()
+        if self._default and self._default[0] != "(":
+            return self.read(self._default)
+        return [] if "many" in self.marks else None if self.value else False
 
 
-def _argument(metavar: str, **more: Any) -> Option:
-    return Option("", metavar, is_argument=True, **more)
+@cache
+def _read_table() -> dict[str, str]:
+    """The lines of each option in options.txt."""
+    with open(os.path.join(os.path.dirname(__file__), "options.txt"), encoding="utf-8") as file:
+        return {block.split(None, 1)[0]: block.strip() for block in file.read().split("\n\n")}
 
 
-def _choice(help: str, choices: tuple[str, ...], default: str | None = None, shown: str = "") -> Option:
-    return Option(help, "NAME", default, shown, choices)
+@cache
+def find_option(key: str) -> Option:
+    """An option by its name in options.txt."""
+    head, _, help = _read_table()[key].partition("\n")
+    return Option(key, _fill_in(head), _fill_in(help))
 
 
-MOST_JOBS = 1_000  # more is a typing mistake
-_PRIOR = "empirical, smoothed, uniform, or a probability for each class: spam=0.4,ham=0.6."
-
-# By the name of the flag; "command.name" is the form of one command.  In the order of the help.
-SOURCE = {
-    "source": _argument("[SOURCE]...", many=True),
-    "ham": Option("Ham: a Maildir, MH folder, mbox, folder, file; repeatable.", "PATH", many=True),
-    "spam": Option("Spam, in the same forms; repeatable.", "PATH", many=True),
-    "class": Option("Mail of a class; repeatable.", "NAME=PATH", name="classes", many=True, rare=True),
-    "rules": Option("A file with the class of each Maildir folder.", "FILE", rare=True),
-    "skip_unread": Option("Skip unread ham of a Maildir: missed spam is often among it."),
-}
-CHOSEN_SCORING = {  # a saved model can be scored by others of these
-    "event_model": _choice(
-        "The event model", EVENT_MODELS, shown="presence; gaussian with --features numeric"
-    ),
-    "alpha": Option(f"The smoothing constant. Default: {ALPHA:g} for averaged views, else 1.", "X|auto"),
-    "prior": Option(f"The prior: {_PRIOR}", "PRIOR", "empirical"),
-    "features": _choice("What to count and score", FEATURES),
-    "textbook": Option("Score and decide by the plain formula of textbooks."),
-}
-KEPT_SCORING = {  # a saved model keeps those of its training
-    "threshold": Option(
-        "With averaged views: ignore tokens whose log-odds are below NATS (in the header; less elsewhere).",
-        "NATS",
-        THRESHOLD,
-    ),
-    "views": Option(f"Read only these views: {', '.join(READ_VIEWS)}.", "VIEW,...", "all"),
-    "numeric_model": _choice(
-        "With --features both: the model of the numbers", NUMERIC_MODELS, shown="gaussian"
-    ),
-    "bins": Option("Bins of a number, for categorical and aode.", "N", DEFAULT_BINS),
-    "binning": _choice("What is equal in all bins", BINNINGS, BINNINGS[0]),
-    "normalise": Option("Normalise the complement model."),
-    "token_pattern": Option(
-        r"Each match of this regular expression is a word: \w\w+ (not for the default model).", "REGEX"
-    ),
-}
-SCORING = CHOSEN_SCORING | KEPT_SCORING
-RESCORING = {
-    "score.event_model": Option(f"Score by another event model: {', '.join(EVENT_MODELS)}.", "NAME"),
-    "score.alpha": Option("Score with another smoothing constant.", "X"),
-    "score.prior": Option(f"Score with another prior: {_PRIOR}", "PRIOR"),
-    "score.features": Option("Score by words, numeric or both.", "NAME"),
-    "textbook": CHOSEN_SCORING["textbook"],
-}
-CLUSTER = {
-    "scheduler": Option(
-        "Let the workers of this Dask scheduler do the work; each must see SOURCE, by its path or as a URL "
-        "(extra dask).",
-        "tcp://HOST:PORT",
-    ),
-    "local_cluster": Option(
-        "Start N Dask workers here to do the work (extra dask).", "N", least=1, most=MOST_JOBS
-    ),
-}
-_OTHERS = {
-    # The model
-    "model": Option(
-        "The model file.",
-        "MODEL",
-        default_model,
-        shown="$NBSPAM_MODEL, else ~/.local/share/nbspam/model.nbspam",
-        short="-m",
-    ),
-    "eval.model": Option("Judge by this model, as classify does.", "MODEL", short="-m"),
-    "start": Option(
-        "While there is no model, judge by this one; the first learned message makes an overlay of it.",
-        "MODEL",
-        default_start,
-        shown="$NBSPAM_START",
-        rare=True,
-    ),
-    "replace": Option("Write over an existing model."),
-    "mode": Option("Permissions of the model file.", "MODE", shown="600 for a new file"),
-    "edges": Option("Edges of the bins of a feature: size=1000,5000.", "FEATURE=EDGES", many=True, rare=True),
-    "vocab": Option("Count only the words of this vocabulary.", "FILE", rare=True),
-    "loss": Option("Costs of decisions: FP=10,FN=1,unsure=0.2; 0-1; or a file.", "COSTS|FILE"),
-    # train
-    "update": Option("Add the mail to a model; a message counted before counts again."),
-    # classify, learn, serve
-    "class_name": _argument("CLASS", required=True),
-    "files": _argument("[FILE|-]...", many=True),
-    "files_from": Option("Read the paths of messages from this file, one a line (- is stdin).", "LIST"),
-    "attached": Option("Each message is a report: the messages attached to it are meant."),
-    "passthrough": Option("Write the message with an X-Nbspam header inserted.", short="-p"),
-    "spam_flag": Option("Insert X-Spam-Flag and X-Spam-Status after X-Nbspam."),
-    "header_format": _choice("Insert the fields of another filter, too", ("spamassassin", "bogofilter")),
-    "exit_code": Option("Exit with 0 for spam, 1 for ham, 2 for unsure."),
-    "exit_style": _choice("Exit as another filter does", ("bogofilter",)),
-    "autolearn": Option("Learn each message as its verdict, if the verdict is sure enough.", rare=True),
-    "classify.timeout": Option(
-        "Time limit for the model, with -p for the whole verdict; then exit with 75.",
-        "SECONDS",
-        10,
-        least=0.1,
-        most=3600,
-    ),
-    "socket": Option("Listen on a unix socket (spamc -U PATH).", "PATH"),
-    "socket_mode": Option("Permissions of the socket.", "OCTAL", "600"),
-    "trusted_user": Option(
-        "This user may name others on the unix socket, as a mail server does; repeatable.", "NAME", many=True
-    ),
-    "listen": Option("Listen on TCP (spamc -d HOST -p PORT).", "HOST:PORT", shown="localhost:783"),
-    "timeout": Option(
-        "Time that a client has to send a whole request, and again to take the answer.",
-        "SECONDS",
-        60,
-        least=0.1,
-        most=3600,
-    ),
-    "metrics": Option("Show figures for Prometheus there; a port alone is on localhost.", "HOST:PORT"),
-    "log_format": _choice("The lines on stderr", ("text", "json"), "text"),
-    "allow_tell": Option("Let clients correct the model (spamc -L)."),
-    # log, undo
-    "number": Option("Number of lines; 0 shows all.", "N", 20, short="-n", least=0),
-    "last": Option("Take back the last line of nbspam log."),
-    "since": Option("Take back what was learned since this time.", "TIME"),
-    "undo.source": Option("Take back what came from this command, or from this folder.", "NAME"),
-    "paths": _argument("[PATH]...", many=True),
-    # label, sync, imap, doctor
-    "label.folders": _argument("FOLDER...", many=True, required=True),
-    "sync.folders": _argument("[MAILDIR]...", many=True),
-    "account": _argument("[ACCOUNT]", default=""),
-    "config": Option("Your accounts.", "FILE", _accounts_file, shown="~/.config/nbspam/imap.toml"),
-    "imap.class": Option(
-        "Keep mail of a class in this folder; repeatable.", "NAME=FOLDER", name="classes", many=True
-    ),
-    "flag_only": Option("Set the keyword $Junk, and move nothing."),
-    "keep_days": Option("Days after which unread mail is learned, too.", "DAYS", 7, least=0, most=36500),
-    "dry_run": Option("Only show what would be done."),
-    "mail": _argument("[MAIL]...", many=True),
-    "doctor.quiet": Option("Show only what is wrong.", short="-q"),
-    # eval, compare, tune
-    "folds": Option("Judge each of K parts by the others.", "K", 10),
-    "grouped": Option("With --folds: keep near-duplicates in one part.", rare=True),
-    "replay": Option("Judge each message in order of time, then learn it."),
-    "feedback": Option(
-        "With --replay: immediate, delayed:N, partial:SHARE, on-error, thick:MARGIN, first:N.",
-        "KIND",
-        "immediate",
-        rare=True,
-    ),
-    "eval.autolearn": Option("With --replay: also learn the filter's own verdicts.", rare=True),
-    "holdout": Option("Judge this share of the mail by the rest.", "SHARE"),
-    "by_time": Option("With --holdout: judge the newest messages."),
-    "results": Option("Write a line for each message, in the format of TREC.", "FILE", rare=True),
-    "save": Option("Keep the evaluation, for nbspam compare.", "FILE.json"),
-    "report": Option("Write a page with curves and mistakes (extra report).", "FILE.html"),
-    "seed": Option("Seed of random choices.", "N", 0, rare=True, least=0),
-    "a": _argument("A", required=True),
-    "b": _argument("B", required=True),
-    "write": Option("Train MODEL on SOURCE with the best settings."),
-    # explain, vocab, vectorize, model
-    "top": Option("Number of clues; 0 shows all.", "N", 15, least=0),
-    "vocab.top": Option("Number of codes; 0 shows all.", "N", 20, least=0),
-    "file": _argument("FILE", required=True),
-    "load.file": _argument("[FILE]", default=STDIN_NAME),
-    "merge.models": _argument("A B [MODEL]...", many=True),
-    "rebase.models": _argument("[MODEL]...", many=True),
-    "output": Option("The file to write; - is stdout.", "FILE", required=True, short="-o"),
-    "dump.output": Option("The file to write; - is stdout.", "FILE", STDIN_NAME, short="-o"),
-    "merge.output": Option("The merged model.", "MODEL", required=True, short="-o"),
-    "size": Option("Keep the N most frequent words. Default: all.", "N"),
-    "max_size": Option("Keep the most frequent tokens that fit into such a file.", "SIZE"),
-    "prune.min_count": Option("Keep the tokens of N or more messages.", "N", least=2),
-    "min_count": Option("Keep words in N or more messages.", "N", 1),
-    "word_list": Option("Keep only the words of this dictionary, one a line.", "FILE"),
-    "view": _choice("The tokens to count", ("all", "body"), shown="all; body with other words"),
-    "vectorize.features": _choice("The columns", ("words", "numeric"), "words"),
-    "vectorize.vocab": Option("With words: the vocabulary; its codes are the columns.", "FILE"),
-    "vectorize.event_model": _choice("How to count words", ("bernoulli", "multinomial"), shown="multinomial"),
-    "format": _choice("The format", ("npz", "jsonl"), "npz"),
-    # All commands
-    "jobs": Option("Processes.", "N", default_jobs, shown="all cores", short="-j", least=1, most=MOST_JOBS),
-    "max_memory": Option(
-        "Megabytes for all processes together, about; counts beyond wait in temporary files ($TMPDIR).",
-        "MB",
-        shown="500, or what the jobs need",
-        least=1,
-    ),
-    "json": Option("Write JSON to stdout, one object a line."),
-    "verbose": Option("Name each message on which a part of nbspam failed.", short="-v"),
-    "train.verbose": Option(
-        "Name the messages that are in more than one class, and each on which a part of nbspam failed.",
-        short="-v",
-    ),
-    "eval.verbose": Option("Name every misclassified message, the worst with clues.", short="-v"),
-    "quiet": Option("Write nothing to stderr except errors.", short="-q"),
-}
-OPTIONS = SOURCE | SCORING | RESCORING | CLUSTER | _OTHERS
+def _fill_in(text: str) -> str:
+    """The text with the constants that it names."""
+    if "{" not in text:
+        return text
+    constants = vars(settings) | {"READ_VIEWS": READ_VIEWS}
+    lists = {
+        name: ", ".join(map(str, value)) for name, value in constants.items() if isinstance(value, tuple)
+    }
+    return text.format_map(constants | lists)
 
 
-def attribute_of(key: str) -> str:
-    """The name of the values of an option of the table: "eval.model" is model."""
-    return OPTIONS[key].name or key.rpartition(".")[2]
-
-
-def flags_of(key: str) -> list[str]:
-    """The flags of an option of the table: "eval.model" has -m and --model; an argument has none."""
-    short = OPTIONS[key].short
-    return [] if OPTIONS[key].is_argument else [short] * bool(short) + [flag_of(key.rpartition(".")[2])]
+# In the order of the help.
+SOURCE = ("source", "ham", "spam", "class", "rules", "skip_unread")
+CLUSTER = ("scheduler", "local_cluster")
+# A saved model keeps these ways of counting and scoring from its training; the others can be chosen again.
+KEPT_SCORING = ("threshold", "views", "numeric_model", "bins", "binning", "normalise", "token_pattern")
+SCORING = ("event_model", "alpha", "prior", "features", "textbook", *KEPT_SCORING)
+RESCORING = ("score.event_model", "score.alpha", "score.prior", "score.features", "textbook")
 
 
 class Options:
@@ -454,13 +282,13 @@ class Options:
         vars(self).update(named)
 
     def __getattr__(self, name: str) -> Any:
-        """A default, found when it is asked for: some take time.  The command may have no such option."""
-        key = next((key for key in self._keys if attribute_of(key) == name), name)
-        if key not in OPTIONS:
-            raise AttributeError(name)
-        default = OPTIONS[key].find_default()
-        setattr(self, name, default)
-        return default
+        """A default, found when it is asked for: some take time."""
+        for option in map(find_option, self._keys):
+            if option.name == name:
+                default = option.find_default()
+                setattr(self, name, default)
+                return default
+        raise AttributeError(name)
 
     @property
     def scoring(self) -> Any:
@@ -489,7 +317,7 @@ class Command:
 
     def parse(self, arguments: Iterable[str]) -> dict[str, Any] | None:
         """The values on the command line; None for what click should read: help, rare forms, wrong values."""
-        flags = {flag: key for key in self.keys for flag in flags_of(key)}
+        flags = {flag: option for option in map(find_option, self.keys) for flag in option.flags}
         named: dict[str, Any] = {}
         words: list[str] = []
         waiting = iter(arguments)
@@ -500,10 +328,9 @@ class Command:
                 words.append(word)
             else:
                 flag, equals, text = word.partition("=")
-                key = flags.get(flag)
-                if key is None or (equals and not flag.startswith("--")):  # click reads -m=x, too
+                option = flags.get(flag)
+                if option is None or (equals and not flag.startswith("--")):  # click reads -m=x, too
                     return None
-                option, name = OPTIONS[key], attribute_of(key)
                 given = text if equals else next(waiting, None) if option.value else ""
                 if given is None or (equals and not option.value):
                     return None
@@ -511,16 +338,16 @@ class Command:
                     value = option.read(given) if option.value else True
                 except ValueError:
                     return None
-                named[name] = [*named.get(name, []), value] if option.many else value
+                values = [*named.get(option.name, []), value] if "many" in option.marks else value
+                named[option.name] = values
         return named if self._add_words(named, words) else None
 
     def _add_words(self, named: dict[str, Any], words: list[str]) -> bool:
         """Add the words that are no options; False if there are too many, or if something is missing."""
-        for key in self.keys:
-            option, name = OPTIONS[key], attribute_of(key)
-            if option.is_argument and words:
-                named[name], words = (words, []) if option.many else (words[0], words[1:])
-            if option.required and name not in named:
+        for option in map(find_option, self.keys):
+            if "argument" in option.marks and words:
+                named[option.name], words = (words, []) if "many" in option.marks else (words[0], words[1:])
+            if "required" in option.marks and option.name not in named:
                 return False
         return not words
 

@@ -13,17 +13,7 @@ from typing import Any
 import click
 
 from nbspam import __version__
-from nbspam.cli import (
-    CLUSTER,
-    OPTIONS,
-    RESCORING,
-    SCORING,
-    Command,
-    Group,
-    Option,
-    attribute_of,
-    flags_of,
-)
+from nbspam.cli import Command, Group, Option, find_option
 from nbspam.errors import InputOutputError, UsageError
 from nbspam.tokens import describe_reader
 
@@ -51,40 +41,37 @@ COMMANDS = {
 ANY_PATH = click.Path(readable=False)  # shells complete it; the file is checked when it is opened
 PATHS = ("FILE", "FILE.html", "FILE.json", "LIST", "MODEL", "PATH")
 WORDS = ("CLASS", "[ACCOUNT]")  # arguments that are no paths
-RARE = SCORING | RESCORING | CLUSTER
 MANY = 18  # options: with more, the rare ones have a heading of their own in the help
 
 
 def read_value(option: Option, _: click.Context, __: click.Parameter, text: Any) -> Any:
-    """The value, or values, that the table of options reads in a text; None without a text."""
+    """The value, or values, that an option reads in a text; None without a text."""
     try:
-        return [*map(option.read, text)] if option.many else text if text is None else option.read(text)
+        return (
+            [*map(option.read, text)]
+            if "many" in option.marks
+            else text
+            if text is None
+            else option.read(text)
+        )
     except ValueError as error:
         raise click.BadParameter(str(error)) from None
 
 
-def make_parameter(key: str) -> click.Parameter:
-    """An option of the table, for click."""
-    option, name = OPTIONS[key], attribute_of(key)
-    is_path = option.value in PATHS or (option.is_argument and option.value not in WORDS)
+def make_parameter(option: Option) -> click.Parameter:
+    """An option of ours, for click."""
+    marks, is_many = option.marks, "many" in option.marks
+    is_path = option.value in PATHS or ("argument" in marks and option.value not in WORDS)
     kind: Any = ANY_PATH if is_path else click.Choice(option.choices) if option.choices else click.UNPROCESSED
-    if option.is_argument:
-        n_words = -1 if option.many else 1
-        return click.Argument([name], option.required, type=kind, nargs=n_words, metavar=option.value)
-    more: dict[str, Any] = {"is_flag": True}
+    more: dict[str, Any] = {"type": kind, "metavar": option.value, "required": "required" in marks}
+    if "argument" in marks:
+        return click.Argument([option.name], nargs=-1 if is_many else 1, **more)
     if option.value:
-        more = {"type": kind, "metavar": option.value, "multiple": option.many, "required": option.required}
-        more["callback"] = partial(read_value, option)
-    make = RareOption if option.rare or key in RARE else click.Option
-    return make([*flags_of(key), name], help=describe(option), **more)
-
-
-def describe(option: Option) -> str:
-    """The help of an option: what it does, the allowed values, the default and the range."""
-    text = f"{option.help}: {', '.join(option.choices)}." if option.choices else option.help
-    default = f"({option.shown})" if option.shown else option.default
-    notes = [f"default: {default}"] * (default is not None) + [option.range] * bool(option.range)
-    return f"{text}  [{'; '.join(notes)}]" if notes else text
+        more |= {"multiple": is_many, "callback": partial(read_value, option)}
+    else:
+        more = {"is_flag": True}
+    make = RareOption if "rare" in marks else click.Option
+    return make([*option.flags, option.name], help=option.help, **more)
 
 
 class RareOption(click.Option):
@@ -121,7 +108,7 @@ def make_command(name: str, command: Command | Group) -> click.Command:
         lists = {name: [*value] if isinstance(value, tuple) else value for name, value in values.items()}
         return command.run({name: value for name, value in lists.items() if is_named(value)})
 
-    parameters = [make_parameter(key) for key in command.keys]
+    parameters = [make_parameter(find_option(key)) for key in command.keys]
     kind = LongCommand if len(parameters) > MANY else click.Command
     return kind(name, params=parameters, callback=run, help=cleandoc(command.work.__doc__ or ""))
 

@@ -129,14 +129,14 @@ def _read_folders(options: Options) -> dict[str, str]:
 
 def _open_memory(account: Account, options: Options) -> contextlib.closing[FolderMemory]:
     path = f"{options.model}-imap-{account.name.replace('/', '_')}.json"
-    return contextlib.closing(FolderMemory(path, is_kept=not options.dry_run))
+    return contextlib.closing(FolderMemory(path, is_kept="dry_run" not in options.named))
 
 
 def _scan(options: Options, folders: dict[str, str], box: ImapMailbox, memory: FolderMemory) -> None:
-    scan = Scan(box, memory, options.dry_run, options.flag_only, folders)
+    scan = Scan(box, memory, "dry_run" in options.named, options.flag_only, folders)
     if not scan.can_move:
         say("The server has no MOVE: spam is only flagged, and nothing is moved.", options.quiet)
-    would = "would be " if options.dry_run else ""
+    would = "would be " if "dry_run" in options.named else ""
     with contextlib.closing(open_filter(options.model)) as judge:
         for folder in box.account.folders:
             for action, verdict in scan.run(folder, judge):
@@ -158,7 +158,8 @@ def _learn(
 ) -> None:
     source = f"imap {box.account.name}/"
     classes = {folder: label for label, folder in folders.items()}
-    learner = FolderLearner(options.model, box, memory, source, options.keep_days, options.dry_run, classes)
+    is_dry = "dry_run" in options.named
+    learner = FolderLearner(options.model, box, memory, source, options.keep_days, is_dry, classes)
     show_learned(learner, is_quiet or options.quiet)
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nbspam.cli import Command, flags_of
+from nbspam.cli import Command, find_option
 from nbspam.cli.classify import classify_command
 from nbspam.cli.commands import make_command
 from nbspam.decision import CLUES, Verdict, zero_one_loss
@@ -41,7 +41,7 @@ def classify(model: Path, *options: object, stdin: bytes = b"") -> tuple[int, by
     return done.returncode, done.stdout, done.stderr.decode()
 
 
-FLAGS = [flag for key in classify_command.keys for flag in flags_of(key)]
+FLAGS = [flag for key in classify_command.keys for flag in find_option(key).flags]
 TEXTS = st.sampled_from(
     ["", "-", "--", "a", "b", "0", "2", "1e9", "bogofilter", "-x", "-pq", "-mx", "--mod", "--help"]
 )
