@@ -135,6 +135,7 @@ def test_the_demo_installs_no_test_tools(tmp_path: Path) -> None:
 
 def code_in(text: str) -> Iterator[str]:
     """The lines of code blocks, and code within sentences."""
+    text = re.sub(r"\\\n *", "", text)
     yield from re.findall(r"^ {4}(.*)", text, re.MULTILINE)
     for block in re.findall(r"```\w+\n(.*?)```", text, re.DOTALL):
         yield from block.splitlines()
@@ -148,7 +149,7 @@ def command_lines() -> Iterator[tuple[str, list[str]]]:
             yield unit.name, shlex.split(call)
     for page, text in TEXTS.items():
         for line in code_in(text):
-            for call in re.findall(r"(?:^|[ /|;\"])nbspam ([a-z-]\S* .*)", line):
+            for call in re.findall(r"(?:^|[ /|;\"])(?<!-[og] )nbspam ([a-z-]\S* .*)", line):
                 yield page, shlex.split(AFTER_COMMAND.split(call)[0].strip('"'), comments=True)
 
 
