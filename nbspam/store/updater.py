@@ -335,7 +335,7 @@ def forget_moves(rows: Iterable[tuple[int, ...]]) -> list[tuple[int, ...]]:
 def list_base_classes(model: Model, digest: int) -> set[int]:
     """The numbers of the classes in which the base of an overlay has counted a message, in whatever form."""
     rows = read_rows(model.base.connection, "learned", digest) if model.base else []
-    return {number for _, number, *_ in rows}
+    return {number for _, number in count_copies(rows)}
 
 
 def clamp_counts(counts: list[int]) -> list[int]:

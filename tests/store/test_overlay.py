@@ -147,8 +147,11 @@ def test_message_of_the_base_counts_on_and_can_be_rescued(overlay: str, base: st
     assert learn_message(overlay, "spam", mail_of_base) == "moved"  # the base still has it
     assert unlearn_message(overlay, mail_of_base) == "is in the shared model"
     assert counts(Path(overlay)) == counts(Path(base))
-    learn_message(overlay, "ham", mail_of_base)
-    assert unlearn_message(overlay, mail_of_base) == "forgotten"
+    moved = MESSAGES[0]  # spam since the base moved it
+    assert learn_message(overlay, "spam", moved) == "is in the shared model"
+    for message in (mail_of_base, moved):
+        assert learn_message(overlay, "ham", message) == "learned"
+        assert unlearn_message(overlay, message) == "forgotten"
     assert check_model(overlay) == []
 
 
