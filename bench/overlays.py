@@ -23,10 +23,10 @@ from pathlib import Path
 from random import Random
 from statistics import median, quantiles
 
+from nbspam.filter import begin_model
 from nbspam.learning.learn import learn_messages
 from nbspam.store.check import check_model, count_learned
 from nbspam.store.reader import open_model
-from nbspam.tasks.start import begin_model
 from tests.server import Server
 
 USERS, TAUGHT, WRITERS, LESSONS, AT_ONCE = 10_000, 500, 16, 20, 5

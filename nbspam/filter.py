@@ -191,3 +191,28 @@ def open_filter(
     is_textbook = bool(scoring and scoring.get("textbook"))
     stored = load_loss(model.settings, model.classes, path, is_textbook)
     return Filter(model, settings, read_loss(loss, model.classes) or stored)
+
+
+def choose_model(path: str, start: str) -> str:
+    """The model that judges: a person's own at `path`, or `start` if it does not exist yet.
+
+    start : a model that others share, or empty; see docs/decisions.md, "Shared models"
+    """
+    if not start:
+        return path
+    try:
+        os.stat(path)
+    except FileNotFoundError:
+        return start
+    except OSError:
+        pass  # it may be there: opening it says what is wrong
+    return path
+
+
+def begin_model(path: str, start: str) -> str:
+    """Make the person's own model if it is missing: "an overlay" or "a copy" of `start`; "" if it exists."""
+    if choose_model(path, start) == path:
+        return ""
+    from nbspam.store.overlay import start_model  # once in a model's life
+
+    return start_model(start, path)

@@ -14,7 +14,7 @@ from time import sleep
 from nbspam.cli import RESCORING, STDIN_NAME, Options, command, error_text, plain, verdict_line, write_text
 from nbspam.decision import CLUES, Verdict
 from nbspam.errors import BadDataError, NbspamError, NoInputError, TryAgainError, UsageError
-from nbspam.filter import Filter, open_filter
+from nbspam.filter import Filter, choose_model, open_filter
 from nbspam.labels import HAM, HAM_AND_SPAM, SPAM, UNSURE
 from nbspam.limits import MAX_FIELD_NAME, MAX_READ_BYTES
 
@@ -311,11 +311,7 @@ class Deadline:
 
 def _open(options: Options, current: Filter | None = None) -> Filter:
     """The filter of the model as it is now; the user's own model may be new.  current: the filter so far"""
-    scoring, model = options.scoring, options.model
-    if options.start:
-        from nbspam.tasks.start import choose_model  # few users share a model
-
-        model = choose_model(model, options.start)
+    scoring, model = options.scoring, choose_model(options.model, options.start)
     spam_filter = open_filter(model, scoring, options.loss, current)
     if _exit_option(options) and spam_filter.classes != HAM_AND_SPAM:  # others have no status: 0 is spam
         why, remedy = "needs a model of ham and spam", "read the verdict on stdout instead"

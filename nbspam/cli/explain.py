@@ -14,11 +14,10 @@ from nbspam.cli.reasons import describe_same_text, describe_verdict
 from nbspam.cli.tables import console, day, fit_table, scoring_text, table, utc, write_json
 from nbspam.corpus.source import read_head
 from nbspam.explain import Clue, Explanation, SameText, Sum
-from nbspam.filter import Filter, open_filter
+from nbspam.filter import Filter, choose_model, open_filter
 from nbspam.labels import amount, format_counts
 from nbspam.model.features import bin_text
 from nbspam.store.ledger import find_first_times
-from nbspam.tasks.start import choose_model
 from nbspam.tokens.bag import hash_token
 
 BAR_CELLS = 16

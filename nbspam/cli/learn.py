@@ -12,9 +12,9 @@ from nbspam.cli import STDIN_NAME, Options, command, done_text, plain, read_clas
 from nbspam.cli.classify import ReadableMessages, list_paths, note_no_mail
 from nbspam.corpus import CRYPTED
 from nbspam.errors import BadDataError, NoClassError, UsageError
+from nbspam.filter import begin_model, choose_model
 from nbspam.learning.learn import OTHER_FORM, check_classes, learn_messages, split_batches
 from nbspam.store.updater import Origin
-from nbspam.tasks.start import begin_model, choose_model
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

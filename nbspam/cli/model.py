@@ -1,24 +1,39 @@
 """`nbspam model`: the commands about model files, and the facts of a model as text."""
 
+import os
 import sys
 from collections.abc import Iterable, Sequence
 from math import isfinite
+from typing import Any
 
+import numpy as np
 from rich.table import Table
 
 from nbspam.cli import Group, Options, command, error_text, messages_text, plain, say, write_text
 from nbspam.cli.classify import open_input
 from nbspam.cli.shared import check_new_model, check_writable, write_lines
 from nbspam.cli.tables import console, fit_table, print_sentence, table, write_json
+from nbspam.decision import cutoffs, describe_loss, load_loss
 from nbspam.errors import BadDataError, NbspamError, UsageError
-from nbspam.labels import format_counts
-from nbspam.model.features import bin_text, make_bins
-from nbspam.store.autolearned import CORRECTED, LABELLED
-from nbspam.store.check import check_model
+from nbspam.labels import HAM_AND_SPAM, format_counts
+from nbspam.model.calibration import feature_names
+from nbspam.model.credible_intervals import normal_posterior
+from nbspam.model.features import bin_text, load_counts, make_bins
+from nbspam.model.numeric import CategoricalLaw, GaussianLaw
+from nbspam.model.words import vocabulary_size
+from nbspam.settings import Settings, parse_settings
+from nbspam.store.autolearned import CORRECTED, LABELLED, count_autolearned
+from nbspam.store.check import check_model, count_learned
+from nbspam.store.connection import FORMAT
+from nbspam.store.digest import check_rows
+from nbspam.store.merge import Merged, merge
+from nbspam.store.overlay import rebase
 from nbspam.store.prune import prune
+from nbspam.store.reader import Model, open_model
 from nbspam.store.text import dump_model, load_dump
-from nbspam.tasks.inspect_model import Facts, collect_facts
-from nbspam.tasks.merge import Merged, merge, rebase
+from nbspam.tokens.bag import VIEW_NAMES
+
+Facts = dict[str, Any]  # the JSON of `model info`, or a part of it
 
 SHOWN_SETTINGS = ("event_model", "averaged", "features", "token_pattern", "alpha", "prior")
 
@@ -164,12 +179,95 @@ def rebase_command(options: Options) -> int:
     return status
 
 
+def collect_facts(path: str) -> Facts:
+    """Everything that `model info` says; what is told by class is class -> value."""
+    with open_model(path, snapshot=True) as model:
+        check_rows(model.connection, "learned", "autolearned", "numeric_feature", "numeric_count")
+        settings = parse_settings(model.settings, model.path).of(model.classes)
+        loss = load_loss(model.settings, model.classes, path)
+        is_plain, ends = model.classes == HAM_AND_SPAM, ("ham_below", "spam_above")
+        return {
+            "path": path,
+            "size_bytes": os.path.getsize(path),
+            "format": FORMAT,
+            "base": model.base_path,
+            "classes": list(model.classes),
+            "messages": _by_class(model, model.messages),
+            "different_messages": count_learned(model),
+            "autolearned": _by_class(model, count_autolearned(model)),
+            "vocabulary": model.settings.get("vocabulary", "open"),
+            "vocabulary_size": vocabulary_size(model.words),
+            "views": {name: _view(model, number) for number, name in enumerate(VIEW_NAMES)},
+            "settings": model.settings,
+            "calibration": _calibration(model, settings),
+            "costs": describe_loss(loss, model.classes),
+            "cutoffs": dict(zip(ends, cutoffs(loss), strict=True)) if is_plain else None,
+            "features": _features(model, settings.alpha),
+        }
+
+
+def _by_class(model: Model, values: Iterable[object]) -> Facts:
+    return dict(zip(model.classes, values, strict=True))
+
+
+def _view(model: Model, number: int) -> Facts:
+    return {
+        "words": model.words[number],
+        "documents": _by_class(model, model.documents[number]),
+        "occurrences": _by_class(model, model.occurrences[number]),
+    }
+
+
+def _features(model: Model, alpha: float) -> list[Facts]:
+    """The numeric features: parameters, with 95 % intervals of mean and variance, and shares of the bins."""
+    features = model.numeric_features()
+    if not features:
+        return []
+    counts = load_counts(model)
+    gaussian, posterior = GaussianLaw(counts), normal_posterior(counts)
+    means = np.stack(posterior.mean_interval(), axis=2)
+    variances = np.stack(posterior.variance_interval(), axis=2)
+    phi = np.exp(CategoricalLaw(counts, alpha).log_phi.T)
+    return [
+        {
+            "name": name,
+            "edges": edges,
+            "measured": _by_class(model, map(int, counts.moments[:, f, 0])),
+            "mean": _by_class(model, gaussian.means[:, f].tolist()),
+            "mean_interval": _by_class(model, means[:, f].tolist()),
+            "variance": _by_class(model, gaussian.variances[:, f].tolist()),
+            "variance_interval": _by_class(model, variances[:, f].tolist()),
+            # The classes whose variance is the least allowed.
+            "variance_floor": [c for k, c in enumerate(model.classes) if gaussian.floored[k, f]],
+            "phi": _by_class(model, phi[:, counts.feature_of_cell == f].tolist()),  # of each bin, smoothed
+        }
+        for f, (name, edges) in enumerate(features)
+    ]
+
+
+def _calibration(model: Model, settings: Settings) -> list[Facts]:
+    """The weights of the calibration: feature, class, weight and its standard deviation."""
+    covariance = model.covariance()
+    names = feature_names(len(model.classes), settings.kinds)
+    return [
+        {
+            "feature": name,
+            "class": None if k is None else model.classes[k],
+            "weight": weight,
+            "deviation": covariance[i][i] ** 0.5 if i < len(covariance) and covariance[i][i] > 0 else None,
+        }
+        for i, ((name, k), weight) in enumerate(zip(names, model.calibration(), strict=False))
+    ]
+
+
 def info_text(facts: Facts) -> str:
     """The facts of a model in some lines."""
     settings, messages, own = facts["settings"], facts["messages"], facts["autolearned"]
     views = ", ".join(f"{view['words']:,} {name}" for name, view in facts["views"].items() if view["words"])
     floored = [one["name"] for one in facts["features"] if one["variance_floor"]]
-    counts = f"{sum(messages.values()):,}: {_by_class(messages)}; {facts['different_messages']:,} different"
+    counts = (
+        f"{sum(messages.values()):,}: {_format_counts(messages)}; {facts['different_messages']:,} different"
+    )
     rows = [
         ("model", f"{facts['path']}  ({facts['size_bytes'] / 1e6:.1f} MB, format {facts['format']})"),
         ("messages", counts),
@@ -177,7 +275,7 @@ def info_text(facts: Facts) -> str:
     if facts["base"]:
         rows.append(("base", f"{facts['base']}, which this adds to"))
     if n_own := sum(own.values()):
-        rows.append(("autolearned", f"{n_own:,} of them, on the filter's own word: {_by_class(own)}"))
+        rows.append(("autolearned", f"{n_own:,} of them, on the filter's own word: {_format_counts(own)}"))
     if LABELLED in settings:
         corrected = f"{settings.get(CORRECTED, 0)} of them as another class"
         rows.append(("reviewed", f"{settings[LABELLED]} more were labelled since, {corrected}"))
@@ -192,7 +290,7 @@ def info_text(facts: Facts) -> str:
     return _align(rows)
 
 
-def _by_class(counts: dict[str, int]) -> str:
+def _format_counts(counts: dict[str, int]) -> str:
     return format_counts(list(counts), list(counts.values()))
 
 

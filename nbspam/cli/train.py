@@ -75,8 +75,8 @@ def _source(command: str, options: Options) -> str:
 
 def _update(options: Options) -> None:
     """Add the mail to the model, or to an overlay of --start; the settings of the model stay."""
+    from nbspam.filter import choose_model
     from nbspam.learning.learn import check_classes
-    from nbspam.tasks.start import choose_model
     from nbspam.tasks.update import update
 
     for name in FOR_A_NEW_MODEL:

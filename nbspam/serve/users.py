@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from nbspam.decision import Verdict
 from nbspam.errors import TryAgainError, UsageError
-from nbspam.filter import Filter, open_filter
+from nbspam.filter import Filter, begin_model, choose_model, open_filter
 from nbspam.labels import SPAM, parse_class_name
 from nbspam.learning.autolearn import check_autolearn, choose_lesson
 from nbspam.learning.learn import FORGOTTEN, LEARNED, MOVED, check_classes, learn_messages
@@ -25,7 +25,6 @@ from nbspam.serve.codec import ClientError, Request
 from nbspam.store.connection import BESIDE, file_identity
 from nbspam.store.reader import Bases
 from nbspam.store.updater import Origin
-from nbspam.tasks.start import begin_model, choose_model
 
 USER = "%u"  # in the path of a model: the name of the user
 MAX_OPEN = 16  # models, of about 3 MB each; to open one takes a millisecond or two

@@ -1,23 +1,127 @@
-"""Models added up: the counts of several files in one new file.
+"""Models added up: the counts of several files, or of an overlay and its base, in one new file.
 
 Counts are whole numbers, so merged parts equal one training on all of their mail, in any order and grouping.
+Each calibration is a Gaussian posterior over the same weights, learned on its own mail from a prior of the
+same precision.  The merged calibration adds what all mail taught to one prior, in any order.  A model with
+other classes than the merged one, or without a covariance, is left out.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, NamedTuple
 
-from nbspam.errors import BadDataError
+import numpy as np
+
+from nbspam.errors import BadDataError, UsageError
+from nbspam.labels import sort_classes
+from nbspam.model.calibration import CREDIT, feature_names, first_weights
+from nbspam.model.counts import Floats
 from nbspam.settings import EXTRA_VIEWS, parse_settings
 from nbspam.store.check import vocabulary_keys
 from nbspam.store.digest import check_tables
-from nbspam.store.reader import COUNTED, Model, count_columns
+from nbspam.store.reader import COUNTED, Model, count_columns, open_model
 from nbspam.store.rows import add_integers
+from nbspam.store.updater import PRUNED
 from nbspam.store.writer import new_model
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from nbspam.model.calibration import Weights
+
+
+class Merged(NamedTuple):
+    """What merging did.
+
+    calibrated : number of models in the merged calibration; None if views are not averaged
+    """
+
+    path: str
+    classes: tuple[str, ...]
+    messages: tuple[int, ...]
+    calibrated: int | None
+
+
+def merge(paths: Sequence[str], path: str, replaces: bool = True) -> Merged:
+    """Write the merged model at `path`, whole or not at all.  replaces : see new_model"""
+    if len(paths) < 2:
+        remedy = "name them: model merge A B -o C"
+        raise UsageError("model merge", "needs at least two models", remedy, "merge-few")
+    with ExitStack() as stack:
+        models = [stack.enter_context(open_whole(name)) for name in paths]
+        check_mergeable(models)
+        classes = sort_classes([name for model in models for name in model.classes])
+        calibration, calibrated = _merge_calibrations(models, classes)
+        settings = _choose_settings(models, classes)
+        messages = merge_models(models, classes, path, settings, calibration, replaces)
+        is_averaged = parse_settings(settings, path).averaged
+        return Merged(path, classes, tuple(messages), calibrated if is_averaged else None)
+
+
+@contextmanager
+def open_whole(path: str) -> Iterator[Model]:
+    """One state of a model with the counts of its base, as one file: for what reads whole tables."""
+    with open_model(path, snapshot=True) as model:
+        if model.base is None:
+            yield model
+            return
+        with TemporaryDirectory(prefix="nbspam-") as folder:
+            whole = os.path.join(folder, "whole")
+            with open_model(path, find_base=lambda _: None) as alone:
+                for part in (alone, model.base):
+                    check_tables(part.connection)
+                calibration = (model.calibration(), model.covariance()) if model.calibration() else None
+                merge_models([model.base, alone], model.classes, whole, model.settings, calibration, False)
+            with open_model(whole) as opened:
+                opened.path = path
+                yield opened
+
+
+def _choose_settings(models: Sequence[Model], classes: tuple[str, ...]) -> dict[str, str]:
+    """The first model's settings; a prior or losses of other classes become the defaults."""
+    settings = {name: value for name, value in models[0].settings.items() if name != CREDIT}
+    if any(PRUNED in model.settings for model in models):
+        settings[PRUNED] = "1"
+    if classes != models[0].classes:
+        for name in ("loss", "loss_matrix"):
+            settings.pop(name, None)
+        if "=" in settings["prior"]:
+            settings["prior"] = "empirical"
+    return settings
+
+
+def _merge_calibrations(models: Sequence[Model], classes: tuple[str, ...]) -> tuple[Weights | None, int]:
+    """The calibration, and how many models are in it."""
+    shape = (len(classes), parse_settings(models[0].settings, models[0].path).kinds)
+    n_weights = len(feature_names(*shape))
+    fitting = [
+        model
+        for model in models
+        if model.classes == classes and len(model.calibration()) == n_weights and model.covariance()
+    ]
+    if not fitting:
+        return None, 0
+    first = first_weights(*shape)
+    learned = [((model.calibration(), model.covariance()), first) for model in fitting]
+    return add_lessons(first, learned), len(fitting)
+
+
+def add_lessons(first: Weights, learned: Sequence[tuple[Weights, Weights]]) -> Weights:
+    """A calibration and what others have learned: Gaussians, whose precisions add up.
+
+    learned : of each other what it is now, and what it began with
+    """
+    precision = np.linalg.inv(np.array(first[1]))
+    pull = precision @ np.array(first[0])
+    for now, before in learned:
+        for sign, (weights, spread) in ((1, now), (-1, before)):
+            part = np.linalg.inv(np.array(spread))
+            precision += sign * part
+            pull += sign * part @ np.array(weights)
+    covariance: Floats = np.linalg.inv(precision)
+    return (covariance @ pull).tolist(), covariance.tolist()
 
 
 def merge_models(

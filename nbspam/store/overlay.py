@@ -1,10 +1,9 @@
-"""Overlays are made, get another base, and become one file with it."""
+"""Overlays are made, and get another base."""
 
 import os
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from tempfile import TemporaryDirectory
 from typing import NamedTuple
+
+import numpy as np
 
 from nbspam.errors import BadDataError, UsageError
 from nbspam.model.calibration import CREDIT, FIRST_CREDIT
@@ -12,7 +11,7 @@ from nbspam.settings import parse_settings
 from nbspam.store.autolearned import CORRECTED, LABELLED, count_autolearned
 from nbspam.store.covariance import pack_covariance, unpack_covariance
 from nbspam.store.digest import check_tables
-from nbspam.store.merge import list_counted, merge_models
+from nbspam.store.merge import add_lessons, list_counted
 from nbspam.store.reader import Model, open_model, state_digest
 from nbspam.store.rows import Writer
 from nbspam.store.updater import Transaction
@@ -28,9 +27,6 @@ class Calibration(NamedTuple):
     credit: int
     weights: list[float]
     covariance: list[list[float]]
-
-
-Combine = Callable[[Calibration, Calibration, Calibration], Calibration]
 
 
 def find_obstacle(base: Model) -> str:
@@ -95,11 +91,10 @@ def _calibration_of_old_base(overlay: Model) -> Calibration:
     return Calibration(credit, weights, [line[:-1] for line in lines])
 
 
-def rebase(path: str, start: str, combine: Combine) -> None:
+def rebase(path: str, start: str = "") -> None:
     """Let an overlay add to another base, in one transaction.
 
-    start   : the new base; empty for what is now at the path of the old one
-    combine : one calibration of the new base, its own, that of the overlay, and that of the old base
+    start : the new base; empty for what is now at the path of the old one
     """
     with Transaction(path, find_base=lambda _: None) as updater:
         overlay = updater.model
@@ -110,11 +105,23 @@ def rebase(path: str, start: str, combine: Combine) -> None:
             if state_digest(base.connection) != overlay.base_digest:
                 check_tables(updater.connection)
                 old = _calibration_of_old_base(overlay)
-                new = combine(_calibration_of(base), _calibration_of(overlay), old)
+                new = _combine(_calibration_of(base), _calibration_of(overlay), old)
                 reviews = {name: value for name, value in overlay.settings.items() if name in REVIEWS}
                 _take_settings(updater, base, new, reviews)
                 updater.replace("view", sum_rows(updater.connection, base)["view"])
             _name_base(updater, base)
+
+
+def _combine(new: Calibration, own: Calibration, old: Calibration) -> Calibration:
+    """The calibration of a new base, with what an overlay has learned since it had the old one."""
+    if not len(new.covariance) == len(own.covariance) == len(old.covariance) != 0 or own == old:
+        return new
+    try:
+        weights, covariance = add_lessons(new[1:], [(own[1:], old[1:])])
+        np.linalg.cholesky(np.array(covariance))
+    except np.linalg.LinAlgError:
+        return new
+    return Calibration(max(new.credit + own.credit - old.credit, 0), weights, covariance)
 
 
 def _check_base(base: Model, overlay: Model) -> None:
@@ -127,22 +134,3 @@ def _check_base(base: Model, overlay: Model) -> None:
         why = f"does not count the same things as {overlay.path}"
     if why:
         raise BadDataError(base.path, why, remedy, "rebase-base")
-
-
-@contextmanager
-def open_whole(path: str) -> Iterator[Model]:
-    """One state of a model with the counts of its base, as one file: for what reads whole tables."""
-    with open_model(path, snapshot=True) as model:
-        if model.base is None:
-            yield model
-            return
-        with TemporaryDirectory(prefix="nbspam-") as folder:
-            whole = os.path.join(folder, "whole")
-            with open_model(path, find_base=lambda _: None) as alone:
-                for part in (alone, model.base):
-                    check_tables(part.connection)
-                calibration = (model.calibration(), model.covariance()) if model.calibration() else None
-                merge_models([model.base, alone], model.classes, whole, model.settings, calibration, False)
-            with open_model(whole) as opened:
-                opened.path = path
-                yield opened

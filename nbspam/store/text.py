@@ -18,7 +18,7 @@ from nbspam.store.check import check_usable, compute_key
 from nbspam.store.connection import check_format, sqlite3
 from nbspam.store.covariance import pack_covariance
 from nbspam.store.digest import check_rows, check_tables
-from nbspam.store.overlay import open_whole
+from nbspam.store.merge import open_whole
 from nbspam.store.reader import COUNTED, MAX_COUNT, Model, count_columns
 from nbspam.store.writer import new_model
 from nbspam.tokens.bag import N_VIEWS, NOTAWORD, NOTAWORD_VIEW

@@ -22,7 +22,7 @@ from nbspam.corpus.labelled import open_unsorted
 from nbspam.decision import describe_loss, load_loss
 from nbspam.evaluation.sentences import is_strange
 from nbspam.files import find_nearest_folder
-from nbspam.filter import open_filter
+from nbspam.filter import choose_model, open_filter
 from nbspam.labels import format_counts
 from nbspam.learning.autolearn import MIN_LABELLED
 from nbspam.model.calibrate import MIN_CALIBRATION, can_calibrate
@@ -33,7 +33,6 @@ from nbspam.store.check import check_model, contradictions, count_learned, list_
 from nbspam.store.connection import FORMAT
 from nbspam.store.reader import Model, open_model
 from nbspam.tasks.classify import ModelJudge
-from nbspam.tasks.start import choose_model
 from nbspam.tokens import describe_reader
 
 FINE = "ok"

@@ -18,7 +18,7 @@ from nbspam.corpus.corpus import Corpus, list_views, read_corpus
 from nbspam.corpus.item import Item
 from nbspam.corpus.near_duplicates import group_duplicates
 from nbspam.corpus.reading import Progress
-from nbspam.filter import open_filter
+from nbspam.filter import begin_model, choose_model, open_filter
 from nbspam.labels import HAM_AND_SPAM
 from nbspam.learning.learn import class_number, learn_messages, unlearn_message
 from nbspam.model.block import keep_views, merge_blocks, select_rows
@@ -29,7 +29,6 @@ from nbspam.store.check import find_learned
 from nbspam.store.updater import Origin
 from nbspam.store.writer import new_model
 from nbspam.tasks.classify import ModelJudge
-from nbspam.tasks.start import begin_model, choose_model
 
 SURE = 0.95  # probability of a class
 SURE_NATS = log(SURE / (1 - SURE))  # its log-odds

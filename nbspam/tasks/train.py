@@ -67,7 +67,7 @@ class Trained(NamedTuple):
     costs: str  # of decisions, in words
     alpha: float | None = None  # if it was chosen
     counted_before: int = 0  # messages that the model had counted before
-    begins: str = ""  # as what it began: of nbspam.tasks.start.begin_model
+    begins: str = ""  # as what it began: of nbspam.filter.begin_model
 
 
 def train_model(

@@ -13,6 +13,7 @@ from nbspam.corpus.item import Item
 from nbspam.corpus.reading import Progress
 from nbspam.decision import describe_loss, load_loss
 from nbspam.errors import BadDataError, NoInputError, TryAgainError
+from nbspam.filter import begin_model, choose_model
 from nbspam.learning.learn import make_learner, note_labels, write_learner
 from nbspam.model.calibrate import choose_ways, learn_sample, take_sample
 from nbspam.model.features import message_rows
@@ -22,7 +23,6 @@ from nbspam.store.check import find_learned, vocabulary_keys
 from nbspam.store.reader import Model, open_model
 from nbspam.store.updater import Origin, Transaction, Updater
 from nbspam.tasks.classify import counts_of, look_up_documents
-from nbspam.tasks.start import begin_model, choose_model
 from nbspam.tasks.train import Trained, summarise_training
 
 # A step of the calibration costs the square of its weights: with many classes fewer messages are learned.

@@ -8,7 +8,7 @@ import click
 import pytest
 
 from nbspam.cli.commands import program
-from nbspam.tasks.start import begin_model
+from nbspam.filter import begin_model
 from tests.tiny_mail import mail, run, type_line, write_folders
 
 pytestmark = pytest.mark.slow

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from nbspam.errors import CannotCreateError
+from nbspam.store.merge import merge
 from nbspam.store.reader import open_model
 from nbspam.store.text import load_dump
-from nbspam.tasks.merge import merge
 from tests.store.changed_model import change, forge
 from tests.tiny_mail import error, mail, program, run, write_folders
 

@@ -19,11 +19,11 @@ from nbspam.model.calibration import first_weights
 from nbspam.model.scorer import Scorer
 from nbspam.settings import Settings, parse_settings
 from nbspam.store.check import check_model
+from nbspam.store.merge import merge
 from nbspam.store.reader import open_model
 from nbspam.store.text import dump_model
 from nbspam.store.updater import Transaction
 from nbspam.tasks import train as train_module
-from nbspam.tasks.merge import merge
 from nbspam.tasks.plan import Plan
 from nbspam.tasks.train import train_model
 from nbspam.tasks.update import update

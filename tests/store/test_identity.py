@@ -3,15 +3,15 @@
 import shutil
 from pathlib import Path
 
-from nbspam.filter import open_filter
+from nbspam.filter import begin_model, open_filter
 from nbspam.learning.learn import learn_message
 from nbspam.store.check import check_model
+from nbspam.store.merge import merge
+from nbspam.store.overlay import rebase
 from nbspam.store.prune import prune
 from nbspam.store.reader import open_model
 from nbspam.store.text import dump_model, load_dump
 from nbspam.store.writer import copy_model
-from nbspam.tasks.merge import merge, rebase
-from nbspam.tasks.start import begin_model
 from tests.tiny_mail import mail, run, write_folders
 
 

@@ -14,20 +14,20 @@ from pathlib import Path
 import pytest
 
 from nbspam.errors import BadDataError, NbspamError, TryAgainError, UsageError
-from nbspam.filter import open_filter
+from nbspam.filter import begin_model, open_filter
 from nbspam.learning.autolearn import learn_verdict
 from nbspam.learning.learn import learn_message, learn_messages, unlearn_message
 from nbspam.learning.undo import choose_entries, find_lessons, take_back
 from nbspam.store import overlay as store_overlay
 from nbspam.store.check import check_model
 from nbspam.store.ledger import find_first_times
+from nbspam.store.merge import merge
+from nbspam.store.overlay import rebase
 from nbspam.store.prune import prune
 from nbspam.store.reader import Bases, open_model, state_digest
 from nbspam.store.text import dump_model, load_dump
 from nbspam.store.updater import Origin
 from nbspam.store.writer import copy_model
-from nbspam.tasks.merge import merge, rebase
-from nbspam.tasks.start import begin_model
 from nbspam.tokens.bag import hash_token
 from tests.as_nobody import NOBODY
 from tests.store.changed_model import forge

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from nbspam.filter import begin_model
 from nbspam.store.check import check_model
 from nbspam.store.connection import journal_of
-from nbspam.tasks.start import begin_model
 from tests.server import HAM, SPAM
 from tests.tiny_mail import counts, error, mail, process, program, run, write_folders
 
