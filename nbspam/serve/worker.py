@@ -34,6 +34,7 @@ from nbspam.serve.users import Reply, TooSlow, UserFilters
 
 LOG = logging.getLogger("nbspam.serve")  # info: a line for each message; error: what goes wrong
 MAX_CONNECTIONS, MAX_SCRAPERS = 256, 16  # at once in a process
+MAX_OF_USER = 64  # connections of one who may name no other
 SLOW_SECONDS = 0.5  # that a client has to send its request, or to take the answer, if others need its place
 FAST_BYTES = 10 << 20  # a second, in addition, for a long message
 LONG_BYTES, MAX_LONG = 256 << 10, 2  # messages from this size on, and how many are in memory
@@ -158,6 +159,10 @@ class Worker:
 
     def _accept(self, connection: socket.socket, clients: Clients) -> None:
         client = Client(connection, find_user(connection, self._trusted))
+        same = {task: one for task, one in clients.items() if one.user == client.user is not None}
+        if len(same) >= MAX_OF_USER and not self._drop_slowest(same):
+            connection.close()
+            return
         serve = self._serve if clients is self._clients else self._show
         task = asyncio.get_running_loop().create_task(client.run(serve))
         clients[task] = client

@@ -205,6 +205,19 @@ def test_dripping_clients_give_way_to_mail(start: Start) -> None:
             dripper.join()
 
 
+@is_root
+def test_connections_of_one_user_leave_places_to_others(start: Start) -> None:
+    """Of their own, alice's connections give way."""
+    server = start("-j", "1")
+    with contextlib.ExitStack() as stack:
+        with as_user(ALICE):
+            idle = [stack.enter_context(server.connect()) for _ in range(MAX_CONNECTIONS + 100)]
+        assert time_of(lambda: ask_as(server, BOB, "CHECK", SPAM)) < WITHIN / 2
+        assert server.log.count("idle") == 0 and answer(idle[-1]) == b""
+        (process,) = server.workers(1)
+        assert len(list(Path(f"/proc/{process}/fd").iterdir())) < 2 * worker.MAX_OF_USER
+
+
 def test_request_has_a_deadline_from_its_beginning(start: Start) -> None:
     server = start("--timeout", "1")
     begun = time.monotonic()
