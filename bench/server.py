@@ -1,4 +1,4 @@
-"""`python -m bench.server MODEL MAIL [MESSAGES [OTHER MODEL]]`: the server beside clients that are slow or many.
+"""`python -m bench.server MODEL MAIL [MESSAGES [OTHER MODEL]]`: the server beside slow and many clients.
 
 MAIL is a folder with messages.  OTHER is the nbspam of another version: `spamc -c` asks both in turn.
 Printed: how long mail waits beside idle, half and dripping clients; the memory of the workers after many

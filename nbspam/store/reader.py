@@ -132,6 +132,8 @@ class Model:
         ((self.base_path, self.base_digest),) = rows["base"] or [("", 0)]
         if type(self.base_path) is not str or type(self.base_digest) is not int:
             raise TypeError("the name of its base is not a path")
+        if rows["base"] and (not os.path.isabs(self.base_path) or "\0" in self.base_path):
+            raise ValueError("the name of its base is not a whole path")
         self.words = [0] * N_VIEWS
         self.documents = [[0] * len(names) for _ in range(N_VIEWS)]
         self.occurrences = [[0] * len(names) for _ in range(N_VIEWS)]
