@@ -1,7 +1,7 @@
-"""What mail programs call their folders of junk, trash, drafts and sent mail, in more than 30 languages.
+"""What mail programs call their folders of junk, trash, drafts and sent mail, in more than 60 languages.
 
-The names are those of Gmail, Outlook, Thunderbird, Apple Mail and large providers.  They are compared without
-case, accents and hyphens.
+The names are in tables/folders.txt.  They and the name of a folder are compared in one spelling: without
+case, accents, hyphens and marks that nobody sees.
 """
 
 import re
@@ -12,27 +12,38 @@ from binascii import Error
 from nbspam.tables import read_table
 
 JUNK, TRASH, DRAFTS, SENT, OUTBOX, TEMPLATES = "junk", "trash", "drafts", "sent", "outbox", "templates"
+OTHER = "chats or feeds"
 COPIES = "copies of mail in other folders"  # All Mail, Important and Starred of Gmail
 UNCLEAR = "unclear"  # perhaps junk
 _TABLE = read_table("folders")
 _GMAIL = ("[gmail]", "[google mail]")
-
-
-# What may be part of the name of a folder of junk, in the same spelling.
-def _list_names(part: str) -> list[str]:
-    return " ".join(_TABLE[part]).split(", ")
-
-
-_SMELLS = re.compile("|".join(_list_names("smells")))
-_DOUBTS = frozenset(_TABLE["doubts"])
+_UNSEEN = ("Mn", "Cf")  # categories of Unicode: accents, joiners and directions
 # What programs and people add to a name: a date, a number, the hash of Thunderbird.
 _ADDED = re.compile(r"( ?(\d+|\(\d+\)| (jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)))+$|[0-9a-f]{8}$")
 
 
+def normalise(name: str) -> str:
+    """A name without what differs from program to program: case, accents, hyphens and blanks."""
+    words = re.sub("[-_\u2010-\u2015'\u2019\u02bc\u200c]", " ", name)
+    letters = unicodedata.normalize("NFKD", words.casefold().replace("\u0131", "i"))  # of YILDIZLI, too
+    kept = "".join(letter for letter in letters if unicodedata.category(letter) not in _UNSEEN)
+    return " ".join(unicodedata.normalize("NFC", kept).split())
+
+
+def list_names(part: str) -> list[str]:
+    """The names in a part of the table, as compared."""
+    return [normalise(name) for name in " ".join(_TABLE[part]).split(", ")]
+
+
 def find_kind(name: str) -> str:
     """JUNK, TRASH ... of a name that is known as a whole; '' of any other."""
-    key = _normalise(name)
+    key = normalise(name)
     return _KINDS.get(key) or _KINDS.get(_ADDED.sub("", key), "")
+
+
+def is_inbox(name: str) -> bool:
+    """True for the folder that an account has, and no other folder."""
+    return normalise(name) in _INBOXES
 
 
 def recognise(name: str) -> str:
@@ -42,7 +53,7 @@ def recognise(name: str) -> str:
     UNCLEAR is the kind of a name that looks like junk, but is not known, or may be ham.
     """
     parts = re.split("[./]", name)
-    keys = [_normalise(part) for part in parts]
+    keys = [normalise(part) for part in parts]
     for root in _GMAIL:
         if root in keys and not _COPY_KEYS.isdisjoint(keys[keys.index(root) :]):
             return COPIES
@@ -54,12 +65,12 @@ def recognise(name: str) -> str:
     words = {word for part in unknown for word in _split_words(part)}
     if JUNK in kinds:
         return JUNK if words.isdisjoint(_DOUBTS) else UNCLEAR
-    return UNCLEAR if _SMELLS.search(_normalise(name)) else ""
+    return UNCLEAR if _SMELLS.search(normalise(name)) else ""
 
 
 def _split_words(name: str) -> list[str]:
     """The words of a name, also those of `NotJunk`."""
-    return _normalise(re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name)).split()
+    return normalise(re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name)).split()
 
 
 def decode_name(name: str) -> str:
@@ -78,13 +89,9 @@ def decode_name(name: str) -> str:
     return re.sub("&([A-Za-z0-9+,]*)-", text_of, name)
 
 
-def _normalise(name: str) -> str:
-    """A name without what differs from program to program: case, accents, hyphens and blanks."""
-    letters = unicodedata.normalize("NFKD", name.casefold())
-    kept = "".join(letter for letter in letters if not unicodedata.combining(letter))
-    return " ".join(re.sub("[-_\u2019']", " ", kept).split())
-
-
-_NAMED_KINDS = (JUNK, TRASH, DRAFTS, SENT, OUTBOX, TEMPLATES)
-_KINDS = {_normalise(name): kind for kind in _NAMED_KINDS for name in _list_names(kind)}
-_COPY_KEYS = frozenset(_normalise(name) for name in _list_names("copies"))
+_NAMED_KINDS = {kind: kind for kind in (JUNK, TRASH, DRAFTS, SENT, OUTBOX, TEMPLATES)} | {"other": OTHER}
+_KINDS = {name: kind for part, kind in _NAMED_KINDS.items() for name in list_names(part)}
+_COPY_KEYS = frozenset(list_names("copies"))
+_INBOXES = frozenset(list_names("inbox"))
+_SMELLS = re.compile("|".join(map(re.escape, [*list_names("smells"), *list_names(JUNK)])))
+_DOUBTS = frozenset(map(normalise, _TABLE["doubts"]))

@@ -14,7 +14,17 @@ from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from typing import NamedTuple
 
-from nbspam.corpus.folder_names import DRAFTS, JUNK, OUTBOX, SENT, TRASH, decode_name, find_kind, recognise
+from nbspam.corpus.folder_names import (
+    DRAFTS,
+    JUNK,
+    OUTBOX,
+    SENT,
+    TRASH,
+    decode_name,
+    find_kind,
+    is_inbox,
+    recognise,
+)
 from nbspam.corpus.item import describe_error, read_lines
 from nbspam.corpus.no_mail import NO_MAIL
 from nbspam.corpus.walk import (
@@ -35,13 +45,6 @@ from nbspam.errors import BadDataError, NoInputError
 from nbspam.labels import HAM, SPAM, parse_class_name
 
 INBOX = "INBOX"
-# Names of the folder that an account has, and no other folder.
-_INBOXES = (
-    "inbox", "maildir", "posteingang", "eingang", "boîte de réception", "bandeja de entrada", "recibidos",
-    "posta in arrivo", "caixa de entrada", "postvak in", "inkorg", "indbakke", "innboks", "saapuneet",
-    "skrzynka odbiorcza", "odebrane", "doručené", "doručená pošta", "beérkezett üzenetek", "входящие",
-    "вхідні", "gelen kutusu", "受信トレイ", "受信箱", "收件箱", "收件匣", "받은 편지함", "받은편지함",
-)  # fmt: skip
 _TELLING = (TRASH, SENT, DRAFTS, OUTBOX)  # no class has such a name
 _ENDINGS = re.compile(r"(\.(sbd|mbox|mbx|imapmbox|gz|bz2|xz|directory))+$", re.IGNORECASE)
 _MARKS = (".sbd", ".mbox", ".imapmbox")  # of folders that only mail programs make
@@ -80,7 +83,7 @@ def _is_tree(top: str, path: str, depth: int, visited: Visited) -> bool:
         return False
     folders, files = list_folder(path, Notes(), top)
     names = [clean_name(name) for name in [*folders, *files] if not name[:1].isdigit()]
-    if any(name.lower() in _INBOXES or find_kind(name) in _TELLING for name in names):
+    if any(is_inbox(name) or find_kind(name) in _TELLING for name in names):
         return True
     if any(_is_mark(path, name) for name in folders):
         return True
@@ -135,7 +138,7 @@ def _walk(
     is_store = any(is_apple_store(path, child) for child in folders)
     if is_maildir(folders):
         if any(child.startswith(".") for child in inner) and not find_kind(own_name):
-            around, own_name = "", ""  # the name of an account
+            around, own_name = _keep_trash(around), ""  # the name of an account
         around = _join(around, own_name)
         if files:
             notes.left_out[NO_MAIL] += len(files)
@@ -144,8 +147,8 @@ def _walk(
         around = _join(around, own_name)
         yield MailFolder(name, path, recognise(around))
     else:
-        if any(clean_name(child).lower() in _INBOXES for child in [*inner, *files]):
-            around, own_name = "", ""
+        if any(is_inbox(clean_name(child)) for child in [*inner, *files]):
+            around, own_name = _keep_trash(around), ""
         in_folder = _join(around, own_name)
         if not any(char in own_name for char in ".@"):  # the name of a server says nothing
             around = in_folder
@@ -194,6 +197,11 @@ def _list_mailboxes(
     for reason, number in Counter(kinds.values()).items():
         if reason not in (MBOX, GMAIL, None):
             notes.left_out[reason or OUTSIDE] += number
+
+
+def _keep_trash(around: str) -> str:
+    """What is said of an account by the folders around it: that it is trash, or nothing."""
+    return around if recognise(around) == TRASH else ""
 
 
 def _join(name: str, child: str) -> str:
