@@ -24,11 +24,14 @@ def insert_counts(file: NewModel, ranges: Iterable[Counts], totals: ViewSums) ->
     totals : the sums; to work them out from the file takes 3 % of a training
     """
     digest = 0
+    # Arrays of whole numbers need no CHECK, which takes 3 % of a training.
+    file.connection.execute("PRAGMA ignore_check_constraints = ON")
     for counts in ranges:
         for columns in _slice_tokens(counts):
             file.insert_columns("token", columns)
         since = np.full_like(counts.keys, FIRST)
         digest += digest_array(np.stack([counts.keys, counts.views, since, *_interleave(counts)], axis=1))
+    file.connection.execute("PRAGMA ignore_check_constraints = OFF")
     file.digests["token"] = digest
     views = zip(range(N_VIEWS), VIEW_NAMES, totals.words.tolist(), strict=True)
     sums = np.stack([totals.documents, totals.occurrences], axis=2).tolist()

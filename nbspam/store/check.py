@@ -40,7 +40,7 @@ def _find_faults(model: Model) -> Iterator[str]:
     if found:
         yield f"SQLite: {' '.join(' '.join(found).split())}"
         return
-    check_rows(model.connection)
+    check_rows(model.connection)  # of a file that is open read-only, integrity_check leaves the CHECKs out
     for table in differing_tables(model.connection):
         yield f"{table}: its rows are not those that were written"
     for table, column in (("token", "since"), ("learned", "batch")):

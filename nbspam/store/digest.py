@@ -1,7 +1,7 @@
-"""What the rows of a model file may be, and a digest of each table: a file may be damaged or forged.
+"""Is each row one that nbspam writes?  A model file may be damaged or forged.
 
-Whoever reads rows asks here.  Digests find damage; a forger can write digests that fit, so each value is also
-checked by its kind.
+Digests find damage.  A forger can write digests that fit, and values against the CHECKs of schema.sql, so
+whoever reads rows asks for the CHECKs again here.
 
 The digest of a table is a sum over its rows modulo 2^64: the order of the rows does not matter, and a writer
 adds or takes out single rows.  `model check` compares it with the rows.  The digest `opening` is of the small
@@ -10,66 +10,47 @@ tables that are read whenever a model is opened, and is compared then (store/rea
 
 from __future__ import annotations
 
+import re
+
 from nbspam.errors import DamagedModelError
 from nbspam.store.connection import Connection
-from nbspam.store.reader import MAX_COUNT, count_columns, opening_digest, opening_rows
-from nbspam.tokens.bag import N_VIEWS, hash_token, mix_bits
+from nbspam.store.reader import count_columns, opening_digest, opening_rows
+from nbspam.tokens.bag import hash_token, mix_bits
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from typing import Any
 
-# table -> its columns with their kinds; Model checks the tables of `opening`.  What comes after `|` is in no
-# digest: the text of a token follows from its key, views and totals from the tokens.
-_COLUMNS = {
-    "token": "key:integer view:view since:number | text:text",  # and the count columns
-    "source": "number:integer name:text own:flag",
-    "batch": "number:integer time:integer source:number",
-    "learned": "digest:integer class:class batch:number times:times",
-    "autolearned": "digest:integer class:class tokens:blob",
-    "calibration_covariance": "value:blob",
-    "numeric_feature": "number:integer name:text edges:text",
-    "base": "path:text digest:integer credit:count calibration:blob",
-    "numeric_count": "kind:text class:class place:count value:text",
-}
-_RANGES = {
-    "view": f"0 AND {N_VIEWS - 1}",
-    "flag": "0 AND 1",
-    "count": f"0 AND {MAX_COUNT}",
-    "times": f"{-MAX_COUNT} AND {MAX_COUNT}",
-    "number": f"1 AND {(1 << 63) - 1}",
-}
-# table -> the columns of its digest; of `token` also the count columns.
+# table -> the columns of its digest; of `token` also the count columns.  The text of a token follows from its
+# key, views and totals from the tokens, and Model checks the other tables of `opening`.
 DIGESTED = {
-    table: ", ".join([column.partition(":")[0] for column in columns.partition(" |")[0].split()])
-    for table, columns in _COLUMNS.items()
+    "token": "key, view, since",
+    "source": "number, name, own",
+    "batch": "number, time, source",
+    "learned": "digest, class, batch, times",
+    "autolearned": "digest, class, tokens",
+    "calibration_covariance": "value",
+    "numeric_feature": "number, name, edges",
+    "base": "path, digest, credit, calibration",
+    "numeric_count": "kind, class, place, value",
 }
+_CHECK = re.compile(r"CHECK (\((?:[^()]|\([^()]*\))*\))")
 _BITS = (1 << 64) - 1
 _FACTORS: list[int] = []  # as far as they were needed
 
 
-def _rule_of(table: str, n_classes: int = 0) -> str:
-    """SQL: 1 for a sound row of the table.  n_classes : whose count columns of `token` are meant, too"""
-    columns = _COLUMNS[table].replace("|", "").split()
-    if table == "token":
-        columns += [name + ":count" for name in count_columns(n_classes)]
-    return " AND ".join(_rule(*column.split(":")) for column in columns)
-
-
-def _rule(column: str, kind: str) -> str:
-    if kind == "class":
-        return f"{column} IN (SELECT number FROM class)"
-    if kind in _RANGES:
-        return f"typeof({column}) = 'integer' AND {column} BETWEEN {_RANGES[kind]}"
-    return f"typeof({column}) = '{kind}'"
+def _rule_of(connection: Connection, table: str) -> str:
+    """SQL: 1 for a sound row of the table, by the CHECKs of schema.sql."""
+    ((statement,),) = connection.ask("SELECT sql FROM main.sqlite_master WHERE name = ?", (table,))
+    return " AND ".join(_CHECK.findall(statement))
 
 
 def stream_sound(
     connection: Connection, table: str, columns: str, rest: str = "", values: Sequence[object] = ()
 ) -> Iterator[tuple[Any, ...]]:
     """The rows of SELECT `columns` FROM `table` `rest`; DamagedModelError for one against its rule."""
-    query = f"SELECT {columns}, {_rule_of(table)} FROM {table} {rest}"
+    query = f"SELECT {columns}, {_rule_of(connection, table)} FROM {table} {rest}"
     for *row, is_sound in connection.stream(query, values):
         if not is_sound:
             raise _unsound_error(connection, table)
@@ -78,9 +59,8 @@ def stream_sound(
 
 def check_rows(connection: Connection, *tables: str) -> None:
     """DamagedModelError if a row of one of these tables, by default of all, is against its rule."""
-    n_classes = connection.ask("SELECT count(*) FROM class")[0][0]
-    for table in tables or _COLUMNS:
-        if connection.ask(f"SELECT 1 FROM {table} WHERE ({_rule_of(table, n_classes)}) IS NOT 1 LIMIT 1"):
+    for table in tables or DIGESTED:
+        if connection.ask(f"SELECT 1 FROM {table} WHERE ({_rule_of(connection, table)}) IS NOT 1 LIMIT 1"):
             raise _unsound_error(connection, table)
 
 

@@ -417,7 +417,11 @@ def schema(n_classes: int) -> list[str]:
     with open(os.path.join(os.path.dirname(__file__), "schema.sql"), encoding="utf-8") as file:
         text = " ".join([line.partition("--")[0] for line in file])
     statements = [" ".join(statement.split()) for statement in text.split(";")[:-1]]
-    counts = "".join([f", {name} INTEGER NOT NULL DEFAULT 0" for name in count_columns(n_classes)])
+    statements = [statement.replace("K - 1", str(n_classes - 1)) for statement in statements]
+    rule = "CHECK (typeof({0}) = 'integer' AND {0} BETWEEN 0 AND 1 << 53)"
+    counts = ""
+    for name in count_columns(n_classes):
+        counts += f", {name} INTEGER NOT NULL DEFAULT 0 {rule.format(name)}"
     token = [statement.startswith("CREATE TABLE token ") for statement in statements].index(True)
     statements[token] = statements[token].removesuffix(" )") + counts + " )"
     return statements
@@ -435,7 +439,7 @@ def check_schema(path: str, connection: Connection) -> None:
         found = []
     finally:
         connection.set_progress_handler(None, 0)
-    n_classes = [sql.count(" occurrences_") for _, name, _, sql in found if name == "token"]
+    n_classes = [sql.count(", occurrences_") for _, name, _, sql in found if name == "token"]
     if n_classes and n_classes[0] <= MAX_CLASSES:
         if n_classes[0] not in _SCHEMAS:
             statements = schema(n_classes[0])

@@ -2,80 +2,107 @@
 -- application_id 0x6e627370 ("nbsp"), user_version = the format.
 -- Counts only: the smoothing constant, the prior, the event model and the losses are applied
 -- when a message is scored, so adding, removing and merging mail are exact.
+-- K is the number of classes.  SQLite asks for the CHECKs when a row is written.  A forger can write around them,
+-- so they are asked again where rows are read (store/digest.py).
 
 CREATE TABLE setting (              -- how to score unless the command line says otherwise
-    name  TEXT PRIMARY KEY,         -- event_model, alpha, prior, threshold, features, vocabulary, ...
+    name  TEXT PRIMARY KEY          -- event_model, alpha, prior, threshold, features, vocabulary, ...
                                     -- calibration_credit: messages learned that had been judged rightly, less
                                     --   those judged wrongly that taught the calibration, see there
                                     -- autolearn_labelled: messages that left `autolearned` when a person labelled
                                     --   them; autolearn_corrected: how many of these as another class
                                     -- pruned: rare tokens were taken out; the counts of the textbook's are in
                                     --   NOTAWORD, whose documents are then as many as can be
+        CHECK (typeof(name) = 'text'),
     value TEXT NOT NULL             -- as the command line spells it
+        CHECK (typeof(value) = 'text')
 ) WITHOUT ROWID;
 
 CREATE TABLE class (
     number   INTEGER PRIMARY KEY,   -- 0 .. K-1 in class order: ham first, spam last
-    name     TEXT NOT NULL UNIQUE,  -- the folder's or label's name
+    name     TEXT NOT NULL UNIQUE   -- the folder's or label's name
+        CHECK (typeof(name) = 'text'),
     messages INTEGER NOT NULL       -- m_k, messages counted
+        CHECK (typeof(messages) = 'integer' AND messages BETWEEN 0 AND 1 << 53)
 );
 
 CREATE TABLE view (
     number INTEGER PRIMARY KEY,     -- 0 header, 1 body, 2 structure, 3 bigrams, 4 raw,
                                     --   5 NOTAWORD, 6 measures, 7 signature
-    name   TEXT NOT NULL,
+    name   TEXT NOT NULL
+        CHECK (typeof(name) = 'text'),
     words  INTEGER NOT NULL         -- rows of `token` in this view; of an overlay see `base`
+        CHECK (typeof(words) = 'integer' AND words BETWEEN 0 AND 1 << 53)
 );
 
 CREATE TABLE view_total (           -- sums over the rows of `token`
-    view        INTEGER NOT NULL,   -- view.number
-    class       INTEGER NOT NULL,   -- class.number
-    documents   INTEGER NOT NULL,   -- sum of documents_k
-    occurrences INTEGER NOT NULL,   -- sum of occurrences_k = N_k of this view
+    view        INTEGER NOT NULL    -- view.number
+        CHECK (typeof(view) = 'integer' AND view BETWEEN 0 AND 7),
+    class       INTEGER NOT NULL    -- class.number
+        CHECK (typeof(class) = 'integer' AND class BETWEEN 0 AND K - 1),
+    documents   INTEGER NOT NULL    -- sum of documents_k
+        CHECK (typeof(documents) = 'integer' AND documents BETWEEN 0 AND 1 << 53),
+    occurrences INTEGER NOT NULL    -- sum of occurrences_k = N_k of this view
+        CHECK (typeof(occurrences) = 'integer' AND occurrences BETWEEN 0 AND 1 << 53),
     PRIMARY KEY (view, class)
 ) WITHOUT ROWID;
 
 CREATE TABLE token (                -- two more columns a class: documents_k, occurrences_k
     key  INTEGER PRIMARY KEY,       -- 64-bit hash of text; 0 is NOTAWORD
-    view INTEGER NOT NULL,          -- view.number
-    text TEXT NOT NULL,             -- for people: explain, dump
+    view INTEGER NOT NULL           -- view.number
+        CHECK (typeof(view) = 'integer' AND view BETWEEN 0 AND 7),
+    text TEXT NOT NULL              -- for people: explain, dump
+        CHECK (typeof(text) = 'text'),
     since INTEGER NOT NULL DEFAULT 1 -- batch.number in which it was first counted
-    -- documents_k   INTEGER: n_jk, messages of class k that hold the token
+        CHECK (typeof(since) = 'integer' AND since >= 1)
+    -- documents_k   INTEGER: n_jk, messages of class k that hold the token; 0 or more, as occurrences_k
     -- occurrences_k INTEGER: N_jk, how often it occurs in them
 );
 
 CREATE TABLE calibration (          -- the logistic regression over the view evidence
     number  INTEGER PRIMARY KEY,    -- place in the weight vector
-    feature TEXT NOT NULL,          -- 'evidence:header', 'measure:size', 'constant', 'unknown:body', ...
-    class   INTEGER,                -- class.number, NULL where the classes share the weight
+    feature TEXT NOT NULL           -- 'evidence:header', 'measure:size', 'constant', 'unknown:body', ...
+        CHECK (typeof(feature) = 'text'),
+    class   INTEGER                 -- class.number, NULL where the classes share the weight
+        CHECK (class IS NULL OR typeof(class) = 'integer' AND class BETWEEN 0 AND K - 1),
     weight  REAL NOT NULL           -- nats a unit of the feature
+        CHECK (typeof(weight) = 'real')
 );
 
 CREATE TABLE calibration_covariance ( -- of the weights, so that learning goes on where training stopped; one row
     value BLOB NOT NULL             -- line by line, with calibration.number 0 .. line (symmetric): 64-bit
                                     --   floating-point numbers (IEEE 754), little-endian
+        CHECK (typeof(value) = 'blob')
 );
 
 CREATE TABLE source (               -- where learned messages came from
     number INTEGER PRIMARY KEY,
-    name TEXT NOT NULL,             -- the command, and after a tab each of its folders
-    own  INTEGER NOT NULL,          -- 1: the filter's own verdicts, 0: a person's labels
+    name TEXT NOT NULL              -- the command, and after a tab each of its folders
+        CHECK (typeof(name) = 'text'),
+    own  INTEGER NOT NULL           -- 1: the filter's own verdicts, 0: a person's labels
+        CHECK (typeof(own) = 'integer' AND own IN (0, 1)),
     UNIQUE (name, own)
 );
 
 CREATE TABLE batch (                -- messages that were learned at once; the oldest are forgotten, except 1
     number INTEGER PRIMARY KEY,     -- ascending with time; 1 is the model as it was made
-    time   INTEGER NOT NULL,        -- milliseconds since 1970 when the command began
+    time   INTEGER NOT NULL         -- milliseconds since 1970 when the command began
+        CHECK (typeof(time) = 'integer'),
     source INTEGER NOT NULL         -- source.number; a long command has several batches of the same time
+        CHECK (typeof(source) = 'integer' AND source >= 1)
 );
 
 CREATE TABLE learned (              -- which messages each batch counted, so that one counts once.  Learned in batch 5
-    digest INTEGER NOT NULL,        --   as ham and in 7 as spam it has three rows: ham 5 +1, ham 7 -1, spam 7 +1
-    class  INTEGER NOT NULL,        -- class.number
-    batch  INTEGER NOT NULL DEFAULT 1, -- batch.number; may be missing in `batch` once forgotten
-    times  INTEGER NOT NULL,        -- how often more, or less; the sum over the batches is what counts now (bulk
+    digest INTEGER NOT NULL         --   as ham and in 7 as spam it has three rows: ham 5 +1, ham 7 -1, spam 7 +1
+        CHECK (typeof(digest) = 'integer'),
+    class  INTEGER NOT NULL         -- class.number
+        CHECK (typeof(class) = 'integer' AND class BETWEEN 0 AND K - 1),
+    batch  INTEGER NOT NULL DEFAULT 1  -- batch.number; may be missing in `batch` once forgotten
+        CHECK (typeof(batch) = 'integer' AND batch >= 1),
+    times  INTEGER NOT NULL         -- how often more, or less; the sum over the batches is what counts now (bulk
                                     --   training counts exact duplicates).  0 where a batch moved a message that
                                     --   an earlier one counted so, whose lesson was taken back since
+        CHECK (typeof(times) = 'integer' AND times BETWEEN -(1 << 53) AND 1 << 53),
     PRIMARY KEY (digest, class, batch)
 ) WITHOUT ROWID;                    -- A digest has 64 bits: the upper 44 of the message, of its body and of the
                                     --   fields that its sender wrote; the lower 20 of the form that was counted,
@@ -83,28 +110,37 @@ CREATE TABLE learned (              -- which messages each batch counted, so tha
 
 CREATE TABLE autolearned (          -- those of them that the filter counted on its own verdict, once each; a
     number INTEGER PRIMARY KEY,     --   message that a person labels (learn, unlearn, train --update) leaves
-    digest INTEGER NOT NULL,        -- number: in the order in which they were counted; the oldest are forgotten
-    class  INTEGER NOT NULL,        -- class.number it was counted in
-    tokens BLOB NOT NULL,           -- what was counted: `key:times` of each token, ascending by key, separated by
+    digest INTEGER NOT NULL         -- number: in the order in which they were counted; the oldest are forgotten
+        CHECK (typeof(digest) = 'integer'),
+    class  INTEGER NOT NULL         -- class.number it was counted in
+        CHECK (typeof(class) = 'integer' AND class BETWEEN 0 AND K - 1),
+    tokens BLOB NOT NULL            -- what was counted: `key:times` of each token, ascending by key, separated by
                                     --   spaces, compressed with zlib
+        CHECK (typeof(tokens) = 'blob'),
     UNIQUE (digest, class)          -- with this index they are counted without reading their tokens
 );
 
 CREATE TABLE numeric_feature (      -- one row a real-valued feature; none when only words are counted
     number INTEGER PRIMARY KEY,
-    name   TEXT NOT NULL UNIQUE,    -- docs/numeric-features.md
+    name   TEXT NOT NULL UNIQUE     -- docs/numeric-features.md
+        CHECK (typeof(name) = 'text'),
     edges  TEXT NOT NULL            -- inner bin edges, ascending, separated by spaces; fixed after training
+        CHECK (typeof(edges) = 'text')
 );
 
 CREATE TABLE numeric_count (        -- integer sufficient statistics of numeric features; no rows of zeros
-    kind  TEXT NOT NULL,            -- 'moment': place is a feature, value its n, sum and sum of squares in
+    kind  TEXT NOT NULL             -- 'moment': place is a feature, value its n, sum and sum of squares in
                                     --   quanta of 2^-20 (text, for squares pass 64 bits)
                                     -- 'bin': place is a feature, value the counts of its bins
                                     -- 'pair' (AODE): place is a cell (bins of all features numbered through),
                                     --   value how often it came with each cell, itself included
-    class INTEGER NOT NULL,         -- class.number
-    place INTEGER NOT NULL,
-    value TEXT NOT NULL,            -- integers separated by spaces
+        CHECK (typeof(kind) = 'text'),
+    class INTEGER NOT NULL          -- class.number
+        CHECK (typeof(class) = 'integer' AND class BETWEEN 0 AND K - 1),
+    place INTEGER NOT NULL
+        CHECK (typeof(place) = 'integer' AND place BETWEEN 0 AND 1 << 53),
+    value TEXT NOT NULL             -- integers separated by spaces
+        CHECK (typeof(value) = 'text'),
     PRIMARY KEY (kind, class, place)
 ) WITHOUT ROWID;
 
@@ -113,11 +149,15 @@ CREATE TABLE numeric_count (        -- integer sufficient statistics of numeric 
 -- many of its tokens the base lacks.  A base counts words alone, each word, and none on its own verdict.
 
 CREATE TABLE base (                 -- of an overlay one row
-    path        TEXT NOT NULL,
-    digest      INTEGER NOT NULL,   -- of its table `digest`, 64 bits: another one is another base
-    credit      INTEGER NOT NULL,   -- its calibration_credit
+    path        TEXT NOT NULL
+        CHECK (typeof(path) = 'text'),
+    digest      INTEGER NOT NULL    -- of its table `digest`, 64 bits: another one is another base
+        CHECK (typeof(digest) = 'integer'),
+    credit      INTEGER NOT NULL    -- its calibration_credit
+        CHECK (typeof(credit) = 'integer' AND credit BETWEEN 0 AND 1 << 53),
     calibration BLOB NOT NULL       -- its covariance, as in calibration_covariance, with one more line: its weights
                                     --   and 1.  Another base then gets what the overlay has learned since
+        CHECK (typeof(calibration) = 'blob')
 );
 
 CREATE TABLE identity (             -- one row; a new number for each new file and each copy, kept by what changes
@@ -125,6 +165,8 @@ CREATE TABLE identity (             -- one row; a new number for each new file a
 );
 
 CREATE TABLE digest (               -- what `model check` compares the rows with, see store/digest.py
-    name  TEXT PRIMARY KEY,         -- a table, or 'opening': all tables that are read when a model is opened
+    name  TEXT PRIMARY KEY          -- a table, or 'opening': all tables that are read when a model is opened
+        CHECK (typeof(name) = 'text'),
     value INTEGER NOT NULL          -- 64 bits
+        CHECK (typeof(value) = 'integer')
 ) WITHOUT ROWID;

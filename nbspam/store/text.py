@@ -17,7 +17,7 @@ from nbspam.labels import parse_class_name, sort_classes
 from nbspam.store.check import check_usable, compute_key
 from nbspam.store.connection import check_format, sqlite3
 from nbspam.store.covariance import pack_covariance
-from nbspam.store.digest import check_rows, check_tables
+from nbspam.store.digest import check_tables
 from nbspam.store.merge import open_whole
 from nbspam.store.reader import COUNTED, MAX_COUNT, Model, count_columns
 from nbspam.store.writer import new_model
@@ -90,9 +90,10 @@ def load_dump(lines: Iterable[bytes], where: str, path: str, replaces: bool = Tr
                 file.insert(table, _join_covariance(list(rows)) if table == COVARIANCE else rows)
         except (sqlite3.DataError, sqlite3.IntegrityError, OverflowError, TypeError, ValueError) as error:
             raise text.error(f"a row here or shortly before cannot be one ({error})") from None
+        if file.connection.ask("SELECT 1 FROM learned WHERE times < 1"):
+            raise text.error("a message counts less than once")
         text.check_end()
         check_usable(Model(where, file.connection))
-        check_rows(file.connection)
 
 
 def _join_covariance(lines: list[tuple[Any, ...]]) -> list[tuple[bytes]]:

@@ -62,6 +62,7 @@ def change(path: Path, table: str, column: str, value: object, where: str = "") 
         model.execute("UPDATE sqlite_master SET sql = replace(sql, ' NOT NULL', '') WHERE name = ?", (table,))
         model.commit()
     with closing(sqlite3.connect(path)) as model:
+        model.execute("PRAGMA ignore_check_constraints = ON")
         before = model.execute(f"SELECT * FROM {table}").fetchall()
         where = where or f"{column} IS (SELECT {column} FROM {table} LIMIT 1)"
         try:
