@@ -92,7 +92,7 @@ def dump_command(options: Options) -> None:
     write_lines(options.output, dump_model(options.model))
 
 
-@command("load.file", "model", "replace")
+@command("load.file", "model", "base", "replace")
 def load_command(options: Options) -> None:
     """Make a model from its text form.
 
@@ -105,8 +105,9 @@ def load_command(options: Options) -> None:
     Exit status: 0 loaded; 65 not the text of a model; 66 no such file; 73 cannot create the model; 74 I/O.
     """
     check_new_model(options.model, options.replace)
+    check_writable(options.model, options.base)
     with open_input(options.file) as stream:
-        load_dump(stream, options.file, options.model, options.replace)
+        load_dump(stream, options.file, options.model, options.replace, options.base or "")
 
 
 @command("merge.models", "merge.output", "replace", "quiet")

@@ -15,7 +15,7 @@ from nbspam.store.merge import add_lessons, list_counted
 from nbspam.store.reader import Model, open_model, state_digest
 from nbspam.store.rows import Writer
 from nbspam.store.updater import Transaction
-from nbspam.store.writer import copy_model, hold_folder, new_model, sum_rows
+from nbspam.store.writer import NewModel, copy_model, hold_folder, new_model, sum_rows
 
 REVIEWS = (LABELLED, CORRECTED)  # settings of a person's labels, which no base gives away
 PAGE_BYTES = 2_048  # with SQLite's 4,096 the empty tables take 80 kB; with 1,024, look-ups are slower
@@ -122,6 +122,14 @@ def _combine(new: Calibration, own: Calibration, old: Calibration) -> Calibratio
     except np.linalg.LinAlgError:
         return new
     return Calibration(max(new.credit + own.credit - old.credit, 0), weights, covariance)
+
+
+def add_base(file: NewModel, overlay: Model, start: str) -> None:
+    """Let a new model, which has the counts of an overlay, add to the base `start`."""
+    with open_model(start, snapshot=True) as base:
+        _check_base(base, overlay)
+        file.sums = sum_rows(file.connection, base)
+        _name_base(file, base)
 
 
 def _check_base(base: Model, overlay: Model) -> None:

@@ -19,6 +19,7 @@ from nbspam.store.connection import check_format, sqlite3
 from nbspam.store.covariance import pack_covariance
 from nbspam.store.digest import check_tables
 from nbspam.store.merge import open_whole
+from nbspam.store.overlay import add_base
 from nbspam.store.reader import COUNTED, MAX_COUNT, Model, count_columns
 from nbspam.store.writer import new_model
 from nbspam.tokens.bag import N_VIEWS, NOTAWORD, NOTAWORD_VIEW
@@ -71,12 +72,13 @@ def _read_rows(model: Model, table: str, columns: list[str]) -> Iterable[Iterabl
     return model.connection.stream(f"SELECT {', '.join(columns)} FROM {rows} ORDER BY {TABLES[table][1]}")
 
 
-def load_dump(lines: Iterable[bytes], where: str, path: str, replaces: bool = True) -> None:
+def load_dump(lines: Iterable[bytes], where: str, path: str, replaces: bool = True, base: str = "") -> None:
     """Write the model of a text form at `path`, whole or not at all.
 
     lines    : UTF-8, with their ends
     where    : the name of the text, for errors
     replaces : see new_model
+    base     : the model that this one adds to, if it is an overlay
     Raises BadDataError with the number of a line: the wrong one, or one of the next 40 if SQLite refuses it.
     """
     text = _Text(where, lines)
@@ -93,7 +95,10 @@ def load_dump(lines: Iterable[bytes], where: str, path: str, replaces: bool = Tr
         if file.connection.ask("SELECT 1 FROM learned WHERE times < 1"):
             raise text.error("a message counts less than once")
         text.check_end()
-        check_usable(Model(where, file.connection))
+        model = Model(where, file.connection)
+        check_usable(model)
+        if base:
+            add_base(file, model, base)
 
 
 def _join_covariance(lines: list[tuple[Any, ...]]) -> list[tuple[bytes]]:
