@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from nbspam.tasks.start import begin_model
+from nbspam.filter import begin_model
 from tests.store.changed_model import forge
 from tests.store.test_foreign_model import bounded
 from tests.tiny_mail import mail, run, write_folders
