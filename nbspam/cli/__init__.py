@@ -302,6 +302,15 @@ class Options:
             raise UsageError(" ".join(map(flag_of, named)), "exclude each other", "give one of them", "usage")
         return named[0] if named else ""
 
+    def refuse(self, names: Iterable[str], why: str, remedy: str, method: str = "") -> None:
+        """Raise UsageError for the first of these options that is on the command line.
+
+        method : the option that it does not go with, for the error
+        """
+        for name in names:
+            if name in self.named:
+                raise UsageError(f"{method} {flag_of(name)}".lstrip(), why, remedy, "usage")
+
 
 class Command:
     """What a command does, and the keys of its options in the table, in the order of its help."""

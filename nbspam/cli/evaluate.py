@@ -19,7 +19,6 @@ from nbspam.cli import (
     SOURCE,
     Options,
     command,
-    flag_of,
     plain,
     progress,
     say,
@@ -29,7 +28,6 @@ from nbspam.cli import (
 from nbspam.corpus.item import Skipped
 from nbspam.corpus.source import read_heads
 from nbspam.decision import describe_loss, read_loss
-from nbspam.errors import UsageError
 from nbspam.evaluation.figures import (
     Summary,
     largest_confusions,
@@ -46,8 +44,8 @@ from nbspam.tasks.evaluate import evaluate_folds, evaluate_holdout, evaluate_mod
 
 METHODS = ("folds", "holdout", "replay", "model")
 FILES = ("results", "save", "report")
-OWNERS = {"grouped": "folds", "by_time": "holdout", "feedback": "replay", "autolearn": "replay"}
-OWNERS |= dict.fromkeys(CLUSTER, "folds")
+# The options of a method alone.
+OWNED = {"folds": ("grouped", *CLUSTER), "holdout": ("by_time",), "replay": ("feedback", "autolearn")}
 SHOWN_MISTAKES = 10  # shared among the classes, at least one each; all with -v
 SHOWN_CLUES = 6  # of a mistake, with -v
 WIDEST_CONFUSION = 10  # classes
@@ -107,23 +105,17 @@ def eval_command(options: Options) -> None:
 def _choose_method(options: Options) -> str:
     """The method that the options ask for, by default folds.  UsageError for two, or an option of another."""
     method = options.find_named(METHODS) or "folds"
-    for name, owner in OWNERS.items():
-        if name in options.named and method != owner:
-            remedy = f"add --{owner}, or leave it out"
-            raise UsageError(flag_of(name), f"belongs to --{owner}", remedy, "usage")
+    for owner, names in OWNED.items():
+        if owner != method:
+            options.refuse(names, f"belongs to --{owner}", f"add --{owner}, or leave it out")
     return method
 
 
 def _judge_by_model(options: Options) -> tuple[Evaluation, Skipped]:
     """All mail judged by a saved model, and what could not be read."""
     source = shared.open_source(options, allow_one_class=True)
-    for name in (*KEPT_SCORING, "vocab"):
-        if name in options.named:
-            why, remedy = (
-                "the model keeps the one it was trained with",
-                "leave it out, or train a model with it",
-            )
-            raise UsageError(f"--model {flag_of(name)}", why, remedy, "usage")
+    why, remedy = "the model keeps the one it was trained with", "leave it out, or train a model with it"
+    options.refuse((*KEPT_SCORING, "vocab"), why, remedy, "--model")
     scoring, loss = options.scoring, options.loss
     with progress.message_steps("Judging", source, options.quiet) as advance:
         items, classes, jobs = source.items(), source.classes, options.jobs

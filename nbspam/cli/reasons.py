@@ -3,7 +3,9 @@
 A token tells by its beginning what it is of (docs/tokens.md).  Here is what people call that.
 """
 
+import os
 from collections.abc import Sequence
+from functools import cache
 
 from nbspam.cli import plain
 from nbspam.decision import UNDECIDED
@@ -16,56 +18,16 @@ MAX_CLUES = 30  # that reasons come from; later ones say little
 MAX_THING = 40  # characters of a thing
 MOST_PERCENT = 99.99  # nothing is certain
 MOST_TEXT = 0.5  # of a signature: less is not called the same text
-# What a kind of token is called, once and several times.
-PHRASES = {  # by the field of a token of the header
-    "subject": ("the subject word", "the subject words"),
-    "from": ("the sender", "the sender"),
-    "reply-to": ("the reply address", "the reply address"),
-    "return-path": ("the return address", "the return address"),
-    "to": ("the recipient", "the recipients"),
-    "cc": ("the recipient", "the recipients"),
-    "delivered-to": ("the recipient", "the recipients"),
-    "received": ("the way through", "the way through"),
-    "message-id": ("the message ID of", "the message ID of"),
-    "list-id": ("the mailing list", "the mailing list"),
-    "user-agent": ("the mail program", "the mail program"),
-    "x-mailer": ("the mail program", "the mail program"),
-    "content-type": ("the content type", "the content type"),
-    "field": ("the header field", "the header fields"),
-    # of other tokens
-    "word": ("the word", "the words"),
-    "words": ("the words", "the words"),  # two that follow one another
-    "path": ("the word in a link", "the words in links"),
-    "authentication": ("the authentication result", "the authentication results"),
-    "failed": ("the failed authentication",) * 2,
-    "passed": ("the passed authentication",) * 2,
-    "raw": ("the bytes", "the bytes"),
-    "measure": ("", ""),
-    "NOTAWORD": ("words that were never met",) * 2,
-}
-# By the mark of a token of the structure, before `=`.
-STRUCTURE_MARKS = {
-    "url": ("the link to", "the links to"),
-    "link": ("a link that shows", "a link that shows"),
-    "image": ("an image from", "images from"),
-    "title": ("the word in the page title", "the words in the page title"),
-    "alt": ("the word for an image", "the words for images"),
-    "file": ("a file named", "files named"),
-    "ending": ("a file that ends in", "files that end in"),
-    "attached": ("an attachment of type", "attachments of type"),
-    "magic": ("an attachment that is", "attachments that are"),
-    "inside": ("an archive with", "an archive with"),
-    "document": ("a document with", "a document with"),
-    "type": ("a part of type", "parts of type"),
-    "charset": ("the charset", "the charsets"),
-    "encoding": ("the encoding", "the encodings"),
-    "order": ("the order of fields", "the order of fields"),
-    "defect": ("the broken format", "the broken format"),
-    "spaced": ("the spaced-out word", "the spaced-out words"),
-}
-PHRASES |= STRUCTURE_MARKS
 AUTHENTICATION = ("authentication-results", "received-spf")
 FAILED = ("fail", "softfail", "permerror", "invalid")
+
+
+@cache
+def _read_phrases() -> dict[str, list[str]]:
+    """By the kind of a token what people call a thing of it, and several things if that is something else."""
+    with open(os.path.join(os.path.dirname(__file__), "phrases.txt"), encoding="utf-8") as file:
+        lines = [line.partition(":") for line in file if line[0] not in "#\n"]
+    return {kind: text.strip().split(" / ") for kind, _, text in lines}
 
 
 def describe_verdict(found: Explanation) -> str:
@@ -121,7 +83,7 @@ def list_reasons(clues: Sequence[Clue]) -> str:
 def find_reason(clue: Clue) -> tuple[str, str]:
     """What a clue is about, from its view and the beginning of its token: a kind, and the name of a thing.
 
-    The kind is a key of PHRASES, or a field or mark that is not there.
+    The kind is in phrases.txt, or it is a field or mark that is not there.
     """
     token = clue.token
     if clue.kind == "feature" or clue.view == "measures":
@@ -140,8 +102,8 @@ def find_reason(clue: Clue) -> tuple[str, str]:
         return "raw", value
     if mark == "url" and value.startswith("/"):
         return "path", value[1:]
-    if mark in STRUCTURE_MARKS and value:
-        return mark, value.strip("#").replace(">", " before ")
+    if value and f"{mark}=" in _read_phrases():
+        return f"{mark}=", value.strip("#").replace(">", " before ")
     return ("word", token) if clue.view == "body" else (token, "")
 
 
@@ -158,10 +120,10 @@ def _describe_measure(token: str) -> str:
 
 
 def _phrase(kind: str, things: Sequence[str]) -> str:
-    """A reason in words; a kind that is not in PHRASES is named as it is in the table of clues."""
+    """A reason in words; a kind that is not in phrases.txt is named as it is in the table of clues."""
     names = [plain(thing)[:MAX_THING] for thing in things if thing]
-    if kind not in PHRASES:
+    phrases = _read_phrases().get(kind)
+    if phrases is None:
         return f"{plain(kind)[:MAX_THING]} {', '.join(names)}".rstrip()
-    one, several = PHRASES[kind]
     listed = " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
-    return f"{several if len(names) > 1 else one} {listed}".strip()
+    return f"{phrases[-1] if len(names) > 1 else phrases[0]} {listed}".strip()

@@ -2,7 +2,7 @@
 
 import os
 
-from nbspam.cli import CLUSTER, SCORING, SOURCE, Options, command, flag_of, plain, say, shared
+from nbspam.cli import CLUSTER, SCORING, SOURCE, Options, command, plain, say, shared
 from nbspam.cli.progress import check_all_read, message_steps, train_summary
 from nbspam.decision import read_loss
 from nbspam.errors import UsageError
@@ -79,10 +79,8 @@ def _update(options: Options) -> None:
     from nbspam.learning.learn import check_classes
     from nbspam.tasks.update import update
 
-    for name in FOR_A_NEW_MODEL:
-        if name in options.named:
-            why, remedy = "the model keeps its settings", "leave it out, or train anew with --replace"
-            raise UsageError(f"--update {flag_of(name)}", why, remedy, "usage")
+    why, remedy = "the model keeps its settings", "leave it out, or train anew with --replace"
+    options.refuse(FOR_A_NEW_MODEL, why, remedy, "--update")
     model, start = options.model, options.start
     check_classes(choose_model(model, start))
     source = shared.open_source(options, allow_one_class=True)

@@ -7,7 +7,6 @@ from typing import Any
 from nbspam.cli import SOURCE, Options, command, plain, say, tables, with_flags
 from nbspam.cli.progress import check_all_read, steps, train_summary
 from nbspam.cli.shared import check_new_model, open_source, read_source
-from nbspam.errors import UsageError
 from nbspam.labels import amount
 from nbspam.settings import Settings
 from nbspam.tasks.train import train_model
@@ -39,9 +38,7 @@ def tune_command(options: Options) -> None:
     if options.write:
         check_new_model(model, options.replace)
     else:
-        for name in ("model", "replace"):
-            if name in options.named:
-                raise UsageError(f"--{name}", "belongs to --write", "add --write, or leave it out", "usage")
+        options.refuse(("model", "replace"), "belongs to --write", "add --write, or leave it out")
     source = open_source(options)
     corpus = read_source(source, jobs, Settings().wanted, quiet)
     skipped = [*source.skipped, *corpus.skipped]
