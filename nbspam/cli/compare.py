@@ -29,42 +29,43 @@ def compare_command(options: Options) -> None:
     names = options.a, options.b
     first, second = map(read_evaluation, names)
     with steps("Pairing and resampling", None):
-        found = compare(first, second, names)
+        comparison = compare(first, second, names)
     if options.json:
-        write_json({"a": options.a, "b": options.b} | found._asdict())
+        write_json({"a": options.a, "b": options.b} | comparison._asdict())
     else:
-        _show(found, names)
+        _show(comparison, names)
 
 
-def _show(found: Comparison, names: tuple[str, str]) -> None:
+def _show(comparison: Comparison, names: tuple[str, str]) -> None:
     """Both evaluations side by side, and the verdict."""
     out = console()
     a, b = map(plain, names)
-    messages = amount(found.messages, "message")
+    messages = amount(comparison.messages, "message")
     print_sentence(out, f"{messages}, judged by A = {a} and by B = {b}.")
-    if found.costs:
-        print_sentence(out, f"Both decide by the costs of A: {found.costs}.")
+    if comparison.costs:
+        print_sentence(out, f"Both decide by the costs of A: {comparison.costs}.")
     out.print()
     shown = table("", ">A", ">B", ">B - A", ">95 % interval", ">p")
-    if not isnan(found.one_minus_roca_percent.a):  # undefined for scores of classes without spam
-        shown.add_row("(1-ROCA)%", *_format_cells(found.one_minus_roca_percent, 4))
-    if found.log_loss is not None:
-        shown.add_row("log loss", *_format_cells(found.log_loss, 5))
-    right_a, right_b = found.rightly
+    if not isnan(comparison.one_minus_roca_percent.a):  # undefined for scores of classes without spam
+        shown.add_row("(1-ROCA)%", *_format_cells(comparison.one_minus_roca_percent, 4))
+    if comparison.log_loss is not None:
+        shown.add_row("log loss", *_format_cells(comparison.log_loss, 5))
+    right_a, right_b = comparison.rightly
     numbers = (f"{right_a:,}", f"{right_b:,}", f"{right_b - right_a:+,}")
-    shown.add_row("decided rightly", *numbers, "", _format_p(found.mcnemar.p))
+    shown.add_row("decided rightly", *numbers, "", _format_p(comparison.mcnemar.p))
     out.print(fit_table(shown, out))
-    only = f"only A right: {found.mcnemar.only_a_right:,}, only B right: {found.mcnemar.only_b_right:,}"
+    pairs = comparison.mcnemar
+    only = f"only A right: {pairs.only_a_right:,}, only B right: {pairs.only_b_right:,}"
     print_sentence(out, f"{only}.")
-    print_sentence(out, plain(found.verdict), "bold")
+    print_sentence(out, plain(comparison.verdict), "bold")
 
 
-def _format_cells(found: Difference, digits: int) -> list[str]:
-    low, high = found.interval
+def _format_cells(difference: Difference, digits: int) -> list[str]:
+    low, high = difference.interval
     interval = "" if isnan(low) else f"{low:+.{digits}f} to {high:+.{digits}f}"
-    sides = ["" if isnan(value) else f"{value:.{digits}f}" for value in (found.a, found.b)]
-    difference = "" if isnan(found.difference) else f"{found.difference:+.{digits}f}"
-    return [*sides, difference, interval, _format_p(found.p)]
+    sides = ["" if isnan(value) else f"{value:.{digits}f}" for value in (difference.a, difference.b)]
+    value = "" if isnan(difference.difference) else f"{difference.difference:+.{digits}f}"
+    return [*sides, value, interval, _format_p(difference.p)]
 
 
 def _format_p(p: float) -> str:

@@ -31,16 +31,20 @@ def doctor_command(options: Options) -> int:
     be written to.  64 usage; 75 the model is in use, try again later.
     """
     why = "named by --model" if "model" in options.named else model_places()[0][0]
-    found = examine(options.model, why, _other_places(), options.start, options.mail)
-    found = [one._replace(text=with_flags(one.text), remedy=with_flags(one.remedy)) for one in found]
-    status = next((one.status for one in found if one.status), 0)
+    findings = examine(options.model, why, _other_places(), options.start, options.mail)
+    findings = [
+        finding._replace(text=with_flags(finding.text), remedy=with_flags(finding.remedy))
+        for finding in findings
+    ]
+    status = next((finding.status for finding in findings if finding.status), 0)
     if options.json:
-        findings = [
-            {"about": one.about, "state": one.state, "text": one.text, "next": one.remedy} for one in found
+        rows = [
+            {"about": finding.about, "state": finding.state, "text": finding.text, "next": finding.remedy}
+            for finding in findings
         ]
-        write_json({"model": options.model, "status": status, "findings": findings})
+        write_json({"model": options.model, "status": status, "findings": rows})
     else:
-        _show(found, options.quiet)
+        _show(findings, options.quiet)
     return status
 
 
@@ -50,10 +54,10 @@ def _other_places() -> list[str]:
     return [path for _, path in model_places()] + [*map(model_in_home, homes)]
 
 
-def _show(found: list[Finding], quiet: bool) -> None:
+def _show(findings: list[Finding], quiet: bool) -> None:
     """The findings; with `quiet` only what is wrong."""
     out = console()
-    for one in found:
+    for one in findings:
         if one.state == WRONG or not quiet:
             state = (f"{one.state:<5}", COLOURS[one.state])
             line = Text.assemble(state, "  ", (f"{one.about:<10}", "bold"), "  ", plain(one.text))
@@ -61,6 +65,6 @@ def _show(found: list[Finding], quiet: bool) -> None:
             if one.remedy:
                 out.print(f"{'':<19}next: {plain(one.remedy)}", style="dim", soft_wrap=not out.is_terminal)
     if not quiet:
-        n_wrong, n_notes = (sum(one.state == state for one in found) for state in (WRONG, NOTE))
+        n_wrong, n_notes = (sum(one.state == state for one in findings) for state in (WRONG, NOTE))
         style = COLOURS[WRONG if n_wrong else NOTE if n_notes else FINE]
         out.print(f"\nWrong: {n_wrong}. Worth knowing: {n_notes}.", style=style)

@@ -85,16 +85,16 @@ def eval_command(options: Options) -> None:
         import nbspam.evaluation.report  # noqa: F401  an error if its libraries are missing
     evaluation, skipped = _judge_by_model(options) if method == "model" else _judge_anew(method, options)
     with progress.steps("Figures and their intervals", None, options.quiet):
-        found = summarise(evaluation)
+        figures = summarise(evaluation)
     try:
         if options.json:
-            tables.write_json(_collect_content(evaluation, found))
+            tables.write_json(_collect_content(evaluation, figures))
         else:
-            show_evaluation(evaluation, found, options.verbose)
+            show_evaluation(evaluation, figures, options.verbose)
     finally:  # last, so that a full disk hides no figure; and always, so that `| head` loses no file
         with progress.steps("Writing files", None, options.quiet):
             for name, path in files.items():
-                content = _format_file(name, evaluation, found)
+                content = _format_file(name, evaluation, figures)
                 with shared.open_output(path) as file:
                     file.write(content)
         if options.report and options.report != shared.STDOUT:
@@ -136,15 +136,15 @@ def _judge_anew(method: str, options: Options) -> tuple[Evaluation, Skipped]:
         total = {"folds": n_folds, "holdout": 1}.get(method, len(corpus.block))
         with progress.steps(method.capitalize(), total, options.quiet) as advance:
             if method == "folds":
-                found = evaluate_folds(corpus, plan, n_folds, jobs, advance)
+                evaluation = evaluate_folds(corpus, plan, n_folds, jobs, advance)
             elif method == "holdout":
-                found = evaluate_holdout(corpus, plan, options.holdout, options.by_time, advance)
+                evaluation = evaluate_holdout(corpus, plan, options.holdout, options.by_time, advance)
             else:
-                found = evaluate_replay(corpus, plan, feedback, advance, options.autolearn)
-    return found, [*source.skipped, *corpus.skipped]
+                evaluation = evaluate_replay(corpus, plan, feedback, advance, options.autolearn)
+    return evaluation, [*source.skipped, *corpus.skipped]
 
 
-def _format_file(name: str, evaluation: Evaluation, found: Summary) -> bytes:
+def _format_file(name: str, evaluation: Evaluation, figures: Summary) -> bytes:
     """The content of the file that the option asks for."""
     if name == "results":
         return "".join(f"{line}\n" for line in format_result_lines(evaluation)).encode()
@@ -153,16 +153,16 @@ def _format_file(name: str, evaluation: Evaluation, found: Summary) -> bytes:
     from nbspam.evaluation.report import report_html  # imports matplotlib
 
     known = read_heads(evaluation.names[find_worst_mistakes(evaluation)].tolist())
-    return report_html(evaluation, found, known).encode("utf-8", "backslashreplace")
+    return report_html(evaluation, figures, known).encode("utf-8", "backslashreplace")
 
 
-def _collect_content(evaluation: Evaluation, found: Summary) -> dict[str, Any]:
+def _collect_content(evaluation: Evaluation, figures: Summary) -> dict[str, Any]:
     """The summary, the settings and the misclassified messages; of a replay, the curve over time too.
 
     The keys are the field's names, and other programs read them, so they do not change.
     """
     misclassified = list_mistakes(evaluation, np.flatnonzero(evaluation.is_mistake))
-    content = found | {"settings": dict(evaluation.settings), "misclassified": misclassified}
+    content = figures | {"settings": dict(evaluation.settings), "misclassified": misclassified}
     if evaluation.method == "replay":
         curve = trace_learning(evaluation)
         points = zip(*(column.tolist() for column in curve.values()), strict=True)
@@ -170,32 +170,32 @@ def _collect_content(evaluation: Evaluation, found: Summary) -> dict[str, Any]:
     return content
 
 
-def show_evaluation(evaluation: Evaluation, found: Summary, verbose: bool) -> None:
+def show_evaluation(evaluation: Evaluation, figures: Summary, verbose: bool) -> None:
     """The evaluation in words, what was decided, the figures and the mistakes."""
     out = tables.console()
-    tables.print_sentence(out, describe_decisions(found), "bold")
+    tables.print_sentence(out, describe_decisions(figures), "bold")
     tables.print_sentence(out, plain(describe_method(evaluation)))
     if evaluation.loss:
         tables.print_sentence(out, f"Decisions: {describe_loss(evaluation.loss, evaluation.classes)}.")
-    for shown in (_tabulate_confusion(found), tabulate_figures(found)):
+    for shown in (_tabulate_confusion(figures), tabulate_figures(figures)):
         out.print("", tables.fit_table(shown, out), sep="\n")
     out.print()
     tables.print_sentence(out, f"Scoring: {tables.scoring_text(evaluation.settings)}.")
     _show_mistakes(out, evaluation, verbose)
 
 
-def tabulate_figures(found: Summary) -> Table:
+def tabulate_figures(figures: Summary) -> Table:
     """The figures and what they say."""
     shown = tables.table("figure", ">value", ">95 % interval", "what it says")
-    for row in list_figures(found, is_short=True):
+    for row in list_figures(figures, is_short=True):
         value = Text(row.value, STYLES.get(row.key, ""))
         shown.add_row(row.label, value, row.interval, Text(row.meaning, "dim"))
     return shown
 
 
-def _tabulate_confusion(found: Summary) -> Table:
+def _tabulate_confusion(figures: Summary) -> Table:
     """Messages by true and decided class; the largest confusions if there are too many classes."""
-    names, counts = [*map(plain, list_decisions(found))], found["confusion"]
+    names, counts = [*map(plain, list_decisions(figures))], figures["confusion"]
     if len(counts) > WIDEST_CONFUSION:
         shown = tables.table("true", "decided", ">messages")
         for truth, decided, count in largest_confusions(counts, WIDEST_CONFUSION):

@@ -51,19 +51,19 @@ def explain_command(options: Options) -> int:
     messages = ReadableMessages(options.files or [STDIN_NAME])
     for name, data in messages:
         judge = _open(options, judge)
-        found = judge.explain(data, name)
-        shown = found._replace(clues=found.clues[:top], features=found.features[:top])
+        explanation = judge.explain(data, name)
+        shown = explanation._replace(clues=explanation.clues[:top], features=explanation.features[:top])
         known = find_first_times(judge.model, [hash_token(clue.token) for clue in shown.clues])
         since = [known.get(hash_token(clue.token)) for clue in shown.clues]
-        first = _find_first_time(judge, found.same_text)
+        first = _find_first_time(judge, explanation.same_text)
         if options.json:
             write_json(_content(shown, judge.classes, since, first))
         else:
             out = console()
-            out.print(Text(describe_verdict(found), "bold"))
-            if found.same_text:
-                out.print(describe_same_text(found.same_text, day(first)))
-            _show(out, shown, judge, since, found.clues, read_head(data))
+            out.print(Text(describe_verdict(explanation), "bold"))
+            if explanation.same_text:
+                out.print(describe_same_text(explanation.same_text, day(first)))
+            _show(out, shown, judge, since, explanation.clues, read_head(data))
     return messages.status
 
 
@@ -78,26 +78,29 @@ def _find_first_time(judge: Filter, same_text: SameText | None) -> int | None:
     return min([time_ms for time_ms in times if time_ms is not None], default=None)
 
 
-def _content(found: Explanation, classes: tuple[str, ...], since: Times, first: int | None) -> dict[str, Any]:
+def _content(
+    explanation: Explanation, classes: tuple[str, ...], since: Times, first: int | None
+) -> dict[str, Any]:
     """The explanation as JSON values.  first : when the text was first learned"""
-    same_text = found.same_text and {
-        "class": found.same_text.label,
-        "messages": found.same_text.messages,
-        "share": found.same_text.share,
+    same_text = explanation.same_text and {
+        "class": explanation.same_text.label,
+        "messages": explanation.same_text.messages,
+        "share": explanation.same_text.share,
         "since": utc(first),
     }
-    verdict = found.verdict
+    flip = explanation.flip and {"without": explanation.flip[0], "label": explanation.flip[1]}
+    verdict = explanation.verdict
     return {
         "name": verdict.name,
         "label": verdict.label,
         "class": classes[verdict.number],
         "probability": verdict.probability,
         "log_odds": verdict.log_odds,
-        "log_odds_interval": found.interval,
-        "residual": found.residual,
+        "log_odds_interval": explanation.interval,
+        "residual": explanation.residual,
         "contributions": [
             {"kind": one.kind, "name": one.name, "nats": one.log_odds, "clues": one.clues}
-            for one in found.sums
+            for one in explanation.sums
         ],
         "clues": [
             {
@@ -111,70 +114,72 @@ def _content(found: Explanation, classes: tuple[str, ...], since: Times, first: 
                 "share_interval": clue.share_interval,
                 "since": utc(time_ms),
             }
-            for clue, time_ms in zip(found.clues, since, strict=True)
+            for clue, time_ms in zip(explanation.clues, since, strict=True)
         ],
         "features": [
             {"feature": name, "value": value, "nats": nats, "bin": edges}
             | {key: dict(zip(classes, values, strict=True)) for key, values in parameters.items()}
-            for (name, value, edges, parameters), nats in found.features
+            for (name, value, edges, parameters), nats in explanation.features
         ],
         "same_text": same_text,
-        "flip": None if found.flip is None else {"without": found.flip[0], "label": found.flip[1]},
+        "flip": flip,
     }
 
 
 def _show(
-    out: Console, found: Explanation, judge: Filter, since: Times, clues: Sequence[Clue], head: str
+    out: Console, explanation: Explanation, judge: Filter, since: Times, clues: Sequence[Clue], head: str
 ) -> None:
     """The explanation for people, after the verdict in words: the tables, then the clues that decide.
 
-    found : with the clues to be shown;  clues : all
+    explanation : with the clues to be shown;  clues : all
     """
-    name = judge.classes[found.verdict.number]
-    out.print(plain(f"{found.verdict.name}  {head}".rstrip()), no_wrap=True, overflow="ellipsis")
-    if why := _why_undefined(found, judge):
+    name = judge.classes[explanation.verdict.number]
+    out.print(plain(f"{explanation.verdict.name}  {head}".rstrip()), no_wrap=True, overflow="ellipsis")
+    if why := _why_undefined(explanation, judge):
         out.print(why)
     sums = f"\nWhat adds up to the log-odds of {name}, in nats: 2.3 make the odds ten times as high."
     out.print(sums, UNKNOWN_HELP * judge.settings.averaged, sep="\n", style="dim", end="")
-    out.print(fit_table(_sum_table(found, name), out), "", sep="\n")
-    if found.clues:
+    out.print(fit_table(_sum_table(explanation, name), out), "", sep="\n")
+    if explanation.clues:
         out.print(f"Clues: the messages that hold each, and the share of {name} in them (95 %).", style="dim")
-        shown = clue_table(found, judge.classes, since)
+        shown = clue_table(explanation, judge.classes, since)
         rare = ["since", "where", *(str(column.header) for column in reversed(shown.columns[1:-3]))]
         out.print(fit_table(shown, out, rare))
-    if left_out := len(clues) - len(found.clues):
+    if left_out := len(clues) - len(explanation.clues):
         out.print(f"  and {left_out:,} more clues: --top 0 shows all", style="dim")
     if raw := [plain(clue.token.partition("=")[2]) for clue in clues if clue.view == "raw"]:
         out.print(Text(f"Strongest raw bytes: {'  '.join(raw[:MAX_RAW])}", "dim"))  # seldom among the first
-    if found.features:
-        out.print(fit_table(_feature_table(found, judge.classes), out))
-    out.print(_format_flip(found))
+    if explanation.features:
+        out.print(fit_table(_feature_table(explanation, judge.classes), out))
+    out.print(_format_flip(explanation))
     counts = format_counts(judge.model.classes, judge.model.messages)
     out.print(f"Scored by {scoring_text(judge.settings.as_text())}; from {counts}.", style="dim")
 
 
-def _why_undefined(found: Explanation, judge: Filter) -> str:
+def _why_undefined(explanation: Explanation, judge: Filter) -> str:
     """Why there is no probability; empty if there is one."""
-    if found.verdict.probability is not None:
+    if explanation.verdict.probability is not None:
         return ""
     if sum(map(bool, judge.model.messages)) < 2:
         return "The probability is undefined: fewer than two classes have mail in the model."
     return "The probability is undefined: every class is ruled out (lambda = 0)."
 
 
-def _sum_table(found: Explanation, name: str) -> Table:
+def _sum_table(explanation: Explanation, name: str) -> Table:
     """The sums, each with a bar, and the log-odds of the class `name`."""
     shown = Table.grid("", "", "", padding=(0, 1), pad_edge=True)
     shown.columns[1].justify = "right"
-    sizes = [abs(one.log_odds or 0.0) for one in found.sums]
+    sizes = [abs(one.log_odds or 0.0) for one in explanation.sums]
     largest = max(filter(isfinite, sizes), default=0.0) or 1.0
-    for one, size in zip(found.sums, sizes, strict=True):
+    for one, size in zip(explanation.sums, sizes, strict=True):
         if one.log_odds != 0 or one.kind == "view":
             text = nats_text(one.log_odds)
             bar = "■" * round(BAR_CELLS * size / largest) if isfinite(size) else ""
             shown.add_row(_sum_name(one), text, Text(bar, text.style))
-    total = nats_text(found.verdict.scored.log_odds(found.verdict.number))
-    sure = "{:+.2f} to {:+.2f} with 95 % probability".format(*found.interval) if found.interval else ""
+    total = nats_text(explanation.verdict.scored.log_odds(explanation.verdict.number))
+    interval, sure = explanation.interval, ""
+    if interval:
+        sure = "{:+.2f} to {:+.2f} with 95 % probability".format(*interval)
     shown.add_row(Text(f"= log-odds of {name}", "bold"), Text(total.plain, "bold"), Text(sure, "dim"))
     return shown
 
@@ -197,20 +202,20 @@ def nats_text(value: float | None) -> Text:
     return Text(text, "red" if value > 0 else "green" if value else "")
 
 
-def clue_table(found: Explanation, names: Sequence[str], since: Times) -> Table:
+def clue_table(explanation: Explanation, names: Sequence[str], since: Times) -> Table:
     """The clues: nats, messages of each class that hold them, share of the verdict's class, view, token.
 
     With more than two classes all but the verdict's class share a column.
     since : when each was first counted
     """
-    own = found.verdict.number
+    own = explanation.verdict.number
     columns = [(name[:MAX_HEADING], [k]) for k, name in enumerate(names)]
     if len(names) > 2:
         others = [k for k in range(len(names)) if k != own]
         columns = [(names[own][:MAX_HEADING], [own]), (f"{len(others)} others", others)]
     heads = [*(f">{name}" for name, _ in columns), f"share of {names[own]}", "since"]
     shown = table(">nats", *heads, "where", "clue")
-    for clue, time_ms in zip(found.clues, since, strict=True):
+    for clue, time_ms in zip(explanation.clues, since, strict=True):
         counts = [f"{sum(clue.counts[k] for k in group):,}" if clue.counts else "" for _, group in columns]
         share = clue.share_interval
         percents = f"{100 * share[0]:.0f}-{100 * share[1]:.0f} %" if share else ""
@@ -219,10 +224,10 @@ def clue_table(found: Explanation, names: Sequence[str], since: Times) -> Table:
     return shown
 
 
-def _feature_table(found: Explanation, names: Sequence[str]) -> Table:
+def _feature_table(explanation: Explanation, names: Sequence[str]) -> Table:
     """The numeric features, and the parameters that they are scored by."""
     shown = table(">nats", ">value", "feature", "parameters")
-    for facts, nats in found.features:
+    for facts, nats in explanation.features:
         texts = [bin_text(*facts.bin)] if facts.bin else []
         for k, name in enumerate(names):
             numbers = [f"{SYMBOLS[key]} {values[k]:,.4g}" for key, values in facts.parameters.items()]
@@ -232,9 +237,9 @@ def _feature_table(found: Explanation, names: Sequence[str]) -> Table:
     return shown
 
 
-def _format_flip(found: Explanation) -> str:
-    if found.flip is None:
+def _format_flip(explanation: Explanation) -> str:
+    if explanation.flip is None:
         return "Removing the strongest clues does not change the verdict."
-    removed, label = found.flip
+    removed, label = explanation.flip
     names = ", ".join(plain(text) for text in removed[:MAX_FLIP]) + ", …" * (len(removed) > MAX_FLIP)
     return f"Without {amount(len(removed), 'clue')} it would be {label}: {names}"

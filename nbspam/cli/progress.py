@@ -78,15 +78,15 @@ def train_summary(trained: Trained, verb: str = "Trained on") -> str:
     return "\n".join(lines)
 
 
-def _name_contradictions(found: Contradictions) -> Iterator[str]:
+def _name_contradictions(contradictions: Contradictions) -> Iterator[str]:
     """A line that counts the messages in more than one class, and a line for each of their copies."""
-    if not found.messages:
+    if not contradictions.messages:
         return
-    ending = "." if found.copies else "; nbspam train -v names them."
-    classes = ", ".join(map(plain, found.classes))
-    yield f"In more than one class ({classes}): {amount(found.messages, 'message')}{ending}"
-    width = max(map(len, found.classes))
-    for label, name in found.copies:
+    ending = "." if contradictions.copies else "; nbspam train -v names them."
+    classes = ", ".join(map(plain, contradictions.classes))
+    yield f"In more than one class ({classes}): {amount(contradictions.messages, 'message')}{ending}"
+    width = max(map(len, contradictions.classes))
+    for label, name in contradictions.copies:
         yield f"  {plain(label):<{width}}  {plain(name)}"
 
 
@@ -95,9 +95,9 @@ def check_all_read(*skipped: Skipped) -> None:
 
     It is an error, so -q does not silence it.
     """
-    found = list(dict.fromkeys(chain(*skipped)))
-    if not found:
+    unread = list(dict.fromkeys(chain(*skipped)))
+    if not unread:
         return
-    for name, reason in found[:SHOWN_SKIPPED]:
+    for name, reason in unread[:SHOWN_SKIPPED]:
         say(f"Skipped: {plain(name)}: {plain(reason)}")
-    raise unread_error(found)
+    raise unread_error(unread)

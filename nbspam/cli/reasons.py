@@ -30,15 +30,15 @@ def _read_phrases() -> dict[str, list[str]]:
     return {kind: text.strip().split(" / ") for kind, _, text in lines}
 
 
-def describe_verdict(found: Explanation) -> str:
+def describe_verdict(explanation: Explanation) -> str:
     """`spam, 99.99 %: above all the link to login.example, the failed authentication, the words a and b`."""
-    verdict = found.verdict
+    verdict = explanation.verdict
     if verdict.shares is None:
         return verdict.label
     name = verdict.classes[verdict.number]
-    nats = [clue.log_odds or 0.0 for clue in found.clues]
-    reasons = list_reasons([clue for clue, value in zip(found.clues, nats, strict=True) if value > 0])
-    others = list_reasons([clue for clue, value in zip(found.clues, nats, strict=True) if value < 0])
+    nats = [clue.log_odds or 0.0 for clue in explanation.clues]
+    reasons = list_reasons([clue for clue, value in zip(explanation.clues, nats, strict=True) if value > 0])
+    others = list_reasons([clue for clue, value in zip(explanation.clues, nats, strict=True) if value < 0])
     if verdict.decided == UNDECIDED:
         sides = [f"for it {reasons}"] * bool(reasons) + [f"against it {others}"] * bool(others)
         how_sure = f"{verdict.label}, {name} {percent(verdict.shares[verdict.number])}"
@@ -52,10 +52,10 @@ def describe_verdict(found: Explanation) -> str:
     return f"{how_sure}: above all {own}" if own else how_sure
 
 
-def describe_same_text(found: SameText, first_day: str) -> str:
+def describe_same_text(same_text: SameText, first_day: str) -> str:
     """`The same text as 3 spam messages, first learned 2026-11-27.`"""
-    how_much = "The same text as" if found.share > MOST_TEXT else "Parts of the text of"
-    count = amount(found.messages, f"{plain(found.label)} message")
+    how_much = "The same text as" if same_text.share > MOST_TEXT else "Parts of the text of"
+    count = amount(same_text.messages, f"{plain(same_text.label)} message")
     return f"{how_much} {count}, first learned {first_day}."
 
 
@@ -67,17 +67,17 @@ def percent(share: float) -> str:
 
 def list_reasons(clues: Sequence[Clue]) -> str:
     """The strongest reasons of some clues in words, strongest first; clues of one kind are one reason."""
-    found: dict[str, list[str]] = {}
+    reasons: dict[str, list[str]] = {}
     for clue in clues[:MAX_CLUES]:
         kind, thing = find_reason(clue)
-        if kind not in found and len(found) == MAX_REASONS:
+        if kind not in reasons and len(reasons) == MAX_REASONS:
             continue
-        things = found.setdefault(kind, [])
+        things = reasons.setdefault(kind, [])
         if any(thing in other for other in things):  # a.example in login.a.example
             continue
-        found[kind] = [other for other in things if other not in thing]
-        found[kind].append(thing)
-    return ", ".join([_phrase(kind, things[:MAX_NAMED]) for kind, things in found.items()])
+        reasons[kind] = [other for other in things if other not in thing]
+        reasons[kind].append(thing)
+    return ", ".join([_phrase(kind, things[:MAX_NAMED]) for kind, things in reasons.items()])
 
 
 def find_reason(clue: Clue) -> tuple[str, str]:
