@@ -22,6 +22,7 @@ SYSTEM = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C.UTF-8"}
 MAN = [sys.executable, ROOT / "docs/man_pages.py"]
 APT = ("apt-get", "-qq", "-y", "-o", "DPkg::Lock::Timeout=120", "--no-install-recommends")
 NO_CORE = what_lacks_for_core()
+TABLES = [*(ROOT / "nbspam/tables").glob("*.txt")]
 BIN = Path(sys.executable).parent
 READY = {  # the file that a shell reads, and a prompt for it
     "bash": (".bashrc", "PS1=READY"),
@@ -85,7 +86,7 @@ def install(programs: Path, *what: str | Path) -> None:
 
 
 def test_archives_have_the_tables_of_words(archives: dict[str, Path]) -> None:
-    tables = {path.name for path in (ROOT / "nbspam/tables").glob("*.txt")}
+    tables = {path.name for path in TABLES}
     assert [list_tables(archive) for archive in archives.values()] == [tables, tables]
 
 
@@ -209,6 +210,8 @@ def test_debian_package_is_clean_and_works(archives: dict[str, Path], tmp_path: 
         assert f"\nreader: {reader}" in run(program, "--version")
         assert program.read_text().startswith("#!/usr/bin/python3\n")
         learns_and_judges(program, tmp_path)
+        tables = Path("/usr/lib/python3/dist-packages/nbspam/tables")
+        assert {path.name for path in tables.glob("*.txt")} == {path.name for path in TABLES}
         system, user = Path("/lib/systemd/system"), Path("/usr/lib/systemd/user")
         assert all("[Unit]\n" in (folder / "nbspam-imap@.service").read_text() for folder in (system, user))
         if shutil.which("systemd-analyze"):
