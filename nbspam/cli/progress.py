@@ -71,8 +71,6 @@ def train_summary(trained: Trained, verb: str = "Trained on") -> str:
         lines.append(f"Counted before: {trained.counted_before:,} of them, which now count once more.")
     lines.append(f"Decisions: {trained.costs}.")
     lines += _name_contradictions(trained.contradictions)
-    if trained.alpha is not None:
-        lines.append(f"Chosen by judging messages that were left out: alpha = {trained.alpha:g}.")
     if trained.classes != HAM_AND_SPAM:
         lines.append(f"X-Nbspam will be one of {', '.join(map(plain, trained.classes))}.")
     return "\n".join(lines)

@@ -89,12 +89,12 @@ def read_plan(options: Options, is_kept: bool = False) -> Plan:
     settings = make_settings(options.scoring, is_kept)
     check_all_act(["edges"] * ("edges" in options.named), settings, is_kept)
     if not options.vocab:
-        return Plan(settings, options.alpha == "auto")
+        return Plan(settings)
     if settings.views != ALL_VIEWS or settings.features == "numeric":
         slug = "views" if settings.views != ALL_VIEWS else "features"
         raise UsageError("--vocab", f"fixes what is read, and so does --{slug}", "leave one out", slug)
     vocabulary = read_vocabulary(options.vocab)
-    return Plan(limit_settings(settings, vocabulary), options.alpha == "auto", vocabulary=vocabulary)
+    return Plan(limit_settings(settings, vocabulary), vocabulary=vocabulary)
 
 
 def open_output(path: str) -> AbstractContextManager[BinaryIO]:

@@ -42,7 +42,6 @@ AS_GIVEN = ("prior", "threshold", "normalise", "bins", "binning")  # settings th
 def make_settings(scoring: Scoring, is_kept: bool = False) -> Settings:
     """The settings of a new model; UsageError for a value that makes no sense, or has no effect.
 
-    scoring : alpha `auto` is left to the caller, who chooses a number on the mail
     is_kept : see check_all_act
     """
     from nbspam.model.numeric import check_bins
@@ -56,7 +55,7 @@ def make_settings(scoring: Scoring, is_kept: bool = False) -> Settings:
     as_given = {name: value for name, value in scoring.items() if name in AS_GIVEN}
     settings = Settings(
         event_model or ("gaussian" if features == "numeric" else "presence"),
-        alpha=None if alpha is None or alpha == "auto" else parse_alpha(alpha, ", or auto"),
+        alpha=None if alpha is None else parse_alpha(alpha),
         averaged=not scoring.get("textbook"),
         features=features,
         numeric_model=numeric_model or "",

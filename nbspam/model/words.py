@@ -53,11 +53,8 @@ def vocabulary_size(words: Sequence[int]) -> int:
     return sum(words[: len(TEXTBOOK_VIEWS)]) + max(words[NOTAWORD_VIEW], 1)
 
 
-def parse_alpha(value: float | str, others: str = "") -> float:
-    """lambda as a float; UsageError unless it is 0 or within the ALPHA_RANGE.
-
-    others : what else is allowed where the user gives it
-    """
+def parse_alpha(value: float | str) -> float:
+    """lambda as a float; UsageError unless it is 0 or within the ALPHA_RANGE."""
     try:
         alpha = float(value)
     except ValueError:
@@ -67,7 +64,7 @@ def parse_alpha(value: float | str, others: str = "") -> float:
         return alpha
     why = f"is neither 0 nor a number from {low:g} to {high:g}"
     remedy = "use a number, for example 1 (Laplace)"
-    raise UsageError(str(value), why, remedy + others, "alpha", option="alpha")
+    raise UsageError(str(value), why, remedy, "alpha", option="alpha")
 
 
 def make_word_law(event_model: str, totals: ClassSums, alpha: float, normalise: bool = False) -> WordLaw:

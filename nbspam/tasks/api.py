@@ -60,7 +60,7 @@ def train(
     ham, spam, classes : mail of which the class is given: Maildir, MH, mbox, folder or file
     loss    : costs of decisions, such as 'FP=10,FN=1,unsure=0.2', or the path of a matrix file
     jobs    : processes; None for all cores
-    scoring : event_model, alpha (a number or 'auto'), prior, features, views, textbook ... as `nbspam train`
+    scoring : event_model, alpha, prior, features, views, textbook ... as `nbspam train`
     """
     plan = _make_plan(scoring, is_kept=True)
     mail = _open_mail(source, ham, spam, classes)
@@ -192,8 +192,7 @@ def tokenize(message: Given | Message, wanted: Collection[str] = ()) -> Tokens:
 
 def _make_plan(scoring: Scoring, is_kept: bool = False) -> Plan:
     """The plan of a training or evaluation, as far as it does not depend on the classes."""
-    settings = make_settings(_drop_unset(scoring), is_kept)
-    return Plan(settings, automatic=scoring.get("alpha") == "auto")
+    return Plan(make_settings(_drop_unset(scoring), is_kept))
 
 
 def _drop_unset(scoring: Scoring) -> Scoring:

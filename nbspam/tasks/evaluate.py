@@ -172,9 +172,6 @@ def evaluate_replay(
         why = "a replay learns words message by message; bins need all numbers at once"
         where, remedy = plan.settings.features, "use `folds`, or words"
         raise UsageError(where, why, remedy, "replay-features", option="features")
-    if plan.automatic:
-        why = "a replay begins without mail to choose it on"
-        raise UsageError("auto", why, "give a number, or use `folds`", "alpha-auto-replay", option="alpha")
     if autolearn:
         check_autolearn(plan.settings)
     subject = ReplayJudge(corpus, plan)

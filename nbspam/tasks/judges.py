@@ -21,7 +21,7 @@ from nbspam.model.calibration import MAX_COVARIANCE, Learner, first_weights
 from nbspam.model.counts import Floats, Ints, MemoryModel
 from nbspam.model.posterior import Scored, prior_scores
 from nbspam.model.scorer import Scorer
-from nbspam.model.textbook import TextbookModel, choose_alpha, learn_features
+from nbspam.model.textbook import TextbookModel, learn_features
 from nbspam.model.views import Evidence, as_counted, compute_evidence
 from nbspam.tasks.classify import RowTokens, list_texts
 from nbspam.tasks.plan import Plan
@@ -48,14 +48,11 @@ class BatchJudge:
             counts = nothing + limit_to_words(learned, nothing.keys).count(n_classes)
         if settings.features != "words":
             features = learn_features(learned.features, learned.labels, n_classes, settings)
-        [kept] = choose_rows([learned], KEPT_MESSAGES, counts.messages)
-        sample = select_rows(learned, kept)
-        if plan.automatic:
-            alpha = choose_alpha(TextbookModel(settings, classes, counts, features), sample)
-            settings = settings.replaced(alpha=alpha)
         self._model = TextbookModel(settings, classes, counts, features)
         self._weights = np.zeros(0)  # of the calibration
         if settings.averaged:
+            [kept] = choose_rows([learned], KEPT_MESSAGES, counts.messages)
+            sample = select_rows(learned, kept)
             samples = [compute_evidence(way(sample, counts), settings) for way in choose_ways(sample)]
             self._weights = calibrate_on(samples).weights
 

@@ -13,7 +13,6 @@ class Plan(NamedTuple):
     """What to do with labelled mail.
 
     settings    : how to count and score; with a vocabulary, those of limit_settings
-    automatic   : choose alpha on the messages trained on
     loss        : what decisions cost; None for the default
     vocabulary  : all other words are NOTAWORD; None: every word has its own count
     seed        : of everything that an evaluation draws
@@ -26,7 +25,6 @@ class Plan(NamedTuple):
     """
 
     settings: Settings
-    automatic: bool = False
     loss: Loss | None = None
     vocabulary: Vocabulary | None = None
     seed: int = 0
@@ -49,8 +47,6 @@ class Plan(NamedTuple):
     def describe(self, **more: Any) -> dict[str, Any]:
         """The settings as an evaluation keeps them."""
         found: dict[str, Any] = self.settings.values()
-        if self.automatic:
-            found["alpha"] = "auto"
         if self.vocabulary:
             found["vocabulary_size"] = len(self.vocabulary.words)
         return found | {"seed": self.seed} | more

@@ -21,7 +21,7 @@ from nbspam.errors import BadDataError, NoInputError, UsageError
 from nbspam.model.block import Block
 from nbspam.model.calibrate import calibrate_on, choose_ways, take_sample
 from nbspam.model.counts import Counts, Ints, ViewSums, merge_counts
-from nbspam.model.textbook import TextbookModel, choose_alpha, learn_features
+from nbspam.model.textbook import learn_features
 from nbspam.model.views import Evidence
 from nbspam.settings import Settings
 from nbspam.store.bulk import insert_counts, make_learned_rows
@@ -65,7 +65,6 @@ class Trained(NamedTuple):
     skipped: Skipped
     contradictions: Contradictions
     costs: str  # of decisions, in words
-    alpha: float | None = None  # if it was chosen
     counted_before: int = 0  # messages that the model had counted before
     begins: str = ""  # as what it began: of nbspam.filter.begin_model
 
@@ -87,19 +86,14 @@ def train_model(
     mail.read(items, progress)
     _check_classes(path, classes, mail.messages)
     ranges: Callable[[], Iterable[Counts]] = mail.ranges
-    if plan.vocabulary or plan.automatic:
-        counts = mail.counts()
-        if plan.vocabulary:
-            counts = new_counts(plan.vocabulary, len(classes)) + counts
+    if plan.vocabulary:
+        counts = new_counts(plan.vocabulary, len(classes)) + mail.counts()
         ranges = partial(iter, (counts,))
     rows = mail.features()
     features = learn_features(*rows, len(classes), settings, plan.edges) if rows else None
-    if plan.automatic:
-        textbook = TextbookModel(settings, classes, counts, features)
-        settings = settings.replaced(alpha=choose_alpha(textbook, mail.recent()))
     tokens = _write(path, settings, plan, mail, ranges, features, jobs)
     costs = describe_loss(plan.costs(classes), classes)
-    return summarise_training(path, mail, tokens, costs, alpha=settings.alpha if plan.automatic else None)
+    return summarise_training(path, mail, tokens, costs)
 
 
 def _start_accumulator(

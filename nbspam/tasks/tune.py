@@ -31,6 +31,7 @@ SUBSETS = (
 ALPHAS = (0.0003, 0.001, 0.003, 0.01, 0.1, 0.3, 1.0)
 THRESHOLDS = (0.5, 1.0, 1.5, 2.5, 3.0)
 TEXTBOOK = "`textbook`"
+OTHER_ALPHAS = (0.01, 0.1, 1.0)
 OTHER_MODELS = ("multinomial", "bernoulli", "complement")
 # The arguments of a training, in backticks, and the way of scoring that they ask for: the default, one thing
 # changed at a time, and the other event models.
@@ -40,7 +41,11 @@ PLANS: dict[str, Plan] = {
     **{f"`threshold={nats:g}`": Plan(Settings(threshold=nats)) for nats in THRESHOLDS},
     **{f"`views={views}`": Plan(Settings(views=views)) for views in SUBSETS},
     TEXTBOOK: Plan(Settings(averaged=False)),
-    **{f"`event_model={name}` `alpha=auto`": Plan(Settings(name), automatic=True) for name in OTHER_MODELS},
+    **{
+        f"`event_model={name}` `alpha={alpha:g}`": Plan(Settings(name, alpha=alpha))
+        for name in OTHER_MODELS
+        for alpha in OTHER_ALPHAS
+    },
 }
 SPLITS = 5
 STEPS = len(PLANS) * SPLITS  # splits that `tune` will judge at most, for a progress bar

@@ -15,7 +15,7 @@ from nbspam.model.block import Block, Lexicon
 from nbspam.model.counts import Counts, MemoryModel
 from nbspam.model.posterior import log_posteriors, log_priors
 from nbspam.model.scorer import make_words
-from nbspam.model.textbook import TextbookModel, WordRows, choose_alpha, scaled_log_loss
+from nbspam.model.textbook import score_words
 from nbspam.model.words import WordLaw
 from nbspam.settings import Settings
 from nbspam.tokens.bag import FORM_BITS, NOTAWORD_KEY, NOTAWORD_VIEW
@@ -43,7 +43,7 @@ class Model(NamedTuple):
     def batch(self, counts: Counts, words: Matrix, alpha: float, log_prior: list[float]) -> Matrix:
         """Log joints, all messages at once."""
         law = self.law(counts, alpha)
-        joint = WordRows(counts, block_of(words)).score(law)
+        joint = score_words(law, counts, block_of(words))
         return joint + log_prior if law.uses_prior else joint
 
 
@@ -254,26 +254,3 @@ def test_word_models_equal_scikit_learn(
     for score in (model.batch, model.single):
         found = score(counts, words[60:], alpha, prior)
         np.testing.assert_allclose(found, expected, rtol=1e-11, atol=1e-9)
-
-
-@every_model
-def test_chosen_lambda_has_the_least_loss_on_the_messages_left_out(model: Model) -> None:
-    """Two copies of each message are in one fold, so neither tells the other's class."""
-    words, labels = some_mail(60, 2, seed=1)
-    words, labels = np.vstack([words, words]), np.concatenate([labels, labels])
-    block, counts = block_of(words, labels), count(words, labels, 2)
-    way = Settings(model.event_model, averaged=False, normalise=model.normalise)
-    chosen = choose_alpha(TextbookModel(way, ("ham", "spam"), counts, None), block)
-    part = np.unique(block.digests(), return_inverse=True)[1] % 5
-
-    def loss(alpha: float) -> float:
-        joint = np.zeros((len(labels), 2))
-        for number in range(5):
-            rest, judged = part != number, part == number
-            others = count(words[rest], labels[rest], 2)
-            prior = log_priors("empirical", others.messages.tolist())
-            joint[judged] = model.batch(others, words[judged], alpha, prior)
-        return scaled_log_loss(joint, labels)
-
-    assert loss(chosen) == pytest.approx(min(map(loss, (0.0001, 0.01, 0.1, 1.0, 3.0, chosen))))
-    assert loss(chosen) < math.log(2)

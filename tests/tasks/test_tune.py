@@ -44,7 +44,7 @@ def mailbox(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ("difference", "p", "verdict"),
     [
         (-0.1, 1e-6, "better"),
-        (-0.1, 0.04, "no better"),  # one of 23 rows: 0.05 / 23 is asked for
+        (-0.1, 0.04, "no better"),  # one of 30 rows: 0.05 / 30 is asked for
         (+0.1, 0.04, "no better"),
         (+0.1, 1e-6, "worse"),
     ],
