@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from nbspam.cli import Group, Options, command, plain, say, verdict_line, write_text
 from nbspam.cli.shared import split_classes
-from nbspam.cli.sync import show_learned
+from nbspam.cli.sync import open_memory, show_learned
 from nbspam.errors import MissingExtraError, NoInputError, TryAgainError, UsageError
 from nbspam.filter import open_filter
 from nbspam.folders.learner import FolderLearner, FolderMemory
@@ -128,8 +128,7 @@ def _read_folders(options: Options) -> dict[str, str]:
 
 
 def _open_memory(account: Account, options: Options) -> contextlib.closing[FolderMemory]:
-    path = f"{options.model}-imap-{account.name.replace('/', '_')}.json"
-    return contextlib.closing(FolderMemory(path, is_kept="dry_run" not in options.named))
+    return open_memory(f"{options.model}-imap-{account.name.replace('/', '_')}.json", options)
 
 
 def _scan(options: Options, folders: dict[str, str], box: ImapMailbox, memory: FolderMemory) -> None:

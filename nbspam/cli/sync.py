@@ -48,12 +48,20 @@ def sync_command(options: Options) -> None:
     model, quiet, dry_run = options.model, options.quiet, options.dry_run
     check_classes(model, *HAM_AND_SPAM)
     box = Maildirs(options.folders or [os.path.expanduser("~/Maildir")])
-    with closing(learner.FolderMemory(f"{model}-sync.json", is_kept=not dry_run)) as memory:
+    with open_memory(f"{model}-sync.json", options) as memory:
         run = learner.FolderLearner(model, box, memory, "sync\t", options.keep_days, dry_run)
         show_learned(run, quiet)
     if links := box.left_out[OUT_OF_TREE]:
         say(f"Nothing to learn from {amount(links, 'link')} that lead out of MAILDIR.", quiet)
     check_all_read(box.skipped)
+
+
+def open_memory(path: str, options: Options) -> closing[learner.FolderMemory]:
+    """What is remembered of mail; say so if it was of another model."""
+    memory = learner.FolderMemory(path, options.model, is_kept="dry_run" not in options.named)
+    if memory.is_foreign:
+        say(f"{plain(path)} is of another model: all mail teaches this one anew.", options.quiet)
+    return closing(memory)
 
 
 def show_learned(run: learner.FolderLearner, quiet: bool) -> None:

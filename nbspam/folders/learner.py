@@ -11,7 +11,8 @@ import re
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from contextlib import closing
+from dataclasses import dataclass, field, fields
 from hashlib import blake2b
 from typing import NamedTuple, Protocol
 
@@ -22,6 +23,7 @@ from nbspam.files import open_whole_file
 from nbspam.labels import HAM, SPAM
 from nbspam.learning.learn import learn_messages, split_batches
 from nbspam.limits import MAX_READ_BYTES
+from nbspam.store.reader import open_model
 from nbspam.store.updater import Origin
 
 MAX_FILED = 10_000  # messages that are known again when they move
@@ -93,22 +95,28 @@ class FolderMemory:
 
     It only saves work, because the model knows what it has learned; and it knows a message again that moves.
     filed : fingerprint of a message -> the place where it was last known as spam
+    is_foreign : True if it was of another model, which had learned what this one has not
     """
 
-    def __init__(self, path: str, is_kept: bool = True) -> None:
-        """is_kept : False to leave the file as it is."""
+    def __init__(self, path: str, model: str, is_kept: bool = True) -> None:
+        """model : the file that learns;  is_kept : False to leave the memory as it is."""
         self._path, self._is_kept = path, is_kept
+        with closing(open_model(model)) as opened:
+            self._model = opened.identity
+        self.is_foreign, self._saved = False, b""
         self._lock = os.open(path + ".lock", os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
         try:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            with open(path, encoding="utf-8") as file:
-                stored = json.load(file)
+            with open(path, "rb") as file:
+                self._saved = file.read()
+            stored = json.loads(self._saved)
             self.filed: dict[str, str] = dict(stored["filed"])
             names = [field.name for field in fields(KnownFolder)]
             self.folders = {
                 folder: KnownFolder(*[known[name] for name in names])
                 for folder, known in stored["folders"].items()
             }
+            self._begin_anew(stored.get("model"))
         except BlockingIOError:
             why = "another nbspam is at work on this mail"
             raise TryAgainError(path, why, "wait until it has finished", "sync-busy") from None
@@ -117,6 +125,13 @@ class FolderMemory:
         except (ValueError, KeyError, TypeError, AttributeError):
             why = "is not a file in which nbspam remembers mail"
             raise BadDataError(path, why, "remove it: the model stays as it is", "sync-memory") from None
+
+    def _begin_anew(self, model: object) -> None:
+        """Forget what the mail has taught if it taught another model; where it was stays known."""
+        self.is_foreign = model != self._model
+        if self.is_foreign:
+            for known in self.folders.values():
+                known.states = {}
 
     def close(self) -> None:
         """Let other programs in."""
@@ -137,13 +152,14 @@ class FolderMemory:
         self.filed[key] = place
 
     def save(self) -> None:
-        """Write the file, whole or not at all."""
-        if self._is_kept:
-            filed = dict(list(self.filed.items())[-MAX_FILED:])
-            folders = {name: asdict(folder) for name, folder in self.folders.items()}
-            stored = {"filed": filed, "folders": folders}
+        """Write the file, whole or not at all, if anything has changed."""
+        filed = dict(list(self.filed.items())[-MAX_FILED:])
+        folders = {name: vars(folder) for name, folder in self.folders.items()}
+        data = json.dumps({"model": self._model, "filed": filed, "folders": folders}).encode()
+        if self._is_kept and data != self._saved:
             with open_whole_file(self._path) as file:
-                file.write(json.dumps(stored).encode())
+                file.write(data)
+            self._saved = data
 
 
 def fingerprint(data: bytes) -> str:
@@ -218,15 +234,17 @@ class FolderLearner:
         kinds = {folder: JUNK if label == SPAM else "" for folder, label in self._classes.items()}
         folders = self._box.folders()
         folders |= {name: kind for name, kind in kinds.items() if name in folders}
-        for name in sorted(folders, key=lambda name: (folders[name] != JUNK, name != "INBOX", name)):
-            if folders[name] in ("", JUNK):
-                yield from self._learn_folder(name, folders[name])
-            else:
-                self.idle[UNCLEAR if folders[name] == UNCLEAR else NO_LESSONS] += 1
-        self._memory.save()
+        try:
+            for name in sorted(folders, key=lambda name: (folders[name] != JUNK, name != "INBOX", name)):
+                if folders[name] in ("", JUNK):
+                    yield from self._learn_folder(name, folders[name])
+                else:
+                    self.idle[UNCLEAR if folders[name] == UNCLEAR else NO_LESSONS] += 1
+        finally:
+            self._memory.save()
 
     def _learn_folder(self, folder: str, kind: str) -> Iterator[LearnedMail]:
-        is_new = folder not in self._memory.folders
+        is_new = folder not in self._memory.folders or self._memory.is_foreign
         validity, mails = self._box.open(folder)
         known = self._memory.recall(folder, validity)
         self._present.update(f"{folder}/{mail.uid}" for mail in mails)
@@ -247,7 +265,6 @@ class FolderLearner:
                 known.states.setdefault(HAM if label == HAM else states[uid], []).append(uid)
             yield from self._learn_as(HAM if kind == JUNK else wanted, folder, lessons[HAM])
             yield from self._learn_as(SPAM, folder, lessons[SPAM])
-            self._memory.save()
 
     def _find_changed(
         self, known: KnownFolder, mails: list[MailState], states: Mapping[Uid, str], is_new: bool

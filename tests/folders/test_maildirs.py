@@ -1,11 +1,17 @@
 """`nbspam sync`: the states of local mail teach, each message once."""
 
+import json
 import os
 import time
+from contextlib import AbstractContextManager, closing
 from pathlib import Path
+from typing import BinaryIO
 
 import pytest
 
+from nbspam.errors import NoInputError
+from nbspam.files import open_whole_file
+from nbspam.folders import learner
 from nbspam.folders.learner import (
     HAM,
     MARKED,
@@ -17,7 +23,8 @@ from nbspam.folders.learner import (
     choose_label,
     find_state,
 )
-from tests.tiny_mail import counts, mail, program, run
+from nbspam.folders.maildirs import Maildirs
+from tests.tiny_mail import counts, mail, program, run, write_folders
 
 DAY = 86_400
 
@@ -135,3 +142,65 @@ def test_links_out_of_the_tree_teach_nothing(model: Path, tmp_path: Path) -> Non
     done = program("sync", top, "-m", model)
     assert lessons(done.stdout.decode()) == [("learned", "ham", "Maildir")]
     assert "Nothing to learn from 3 links that lead out of MAILDIR." in done.stderr.decode()
+
+
+def test_another_model_learns_the_same_mail_anew(tmp_path: Path) -> None:
+    model, top, source = tmp_path / "m.nbspam", tmp_path / "Maildir", tmp_path / "source"
+    write_folders(source, {"ham": [mail("the minutes")], "spam": [mail("cheap pills")]})
+    put(top, "cur/1:2,S", mail("read letter"))
+    put(top, "cur/2:2,", mail("unread offer"))
+    put(top / ".Junk", "cur/3:2,S", mail("filed lottery"))
+    taught = [("learned", "ham", "Maildir"), ("learned", "spam", ".Junk")]
+    for _ in range(2):  # as cron does: train at night, sync each ten minutes
+        run("train", "-q", "-j1", "--replace", source, "-m", model)
+        done = program("sync", top, "-m", model)
+        assert lessons(done.stdout.decode()) == taught
+        again = program("sync", top, "-m", model)
+        assert again.stdout == b"" and b"another model" not in again.stderr
+    assert done.stderr.startswith(b"%b-sync.json is of another model: all mail" % bytes(model))
+    more = write_folders(tmp_path / "more", {"ham": [mail("more")]})
+    run("train", "-q", "-j1", "--update", more, "-m", model)
+    run("model", "prune", "--min-count", "2", "-m", model)
+    assert run("sync", top, "-m", model) == ""  # it is the same model
+    memory = Path(f"{model}-sync.json")
+    stored = json.loads(memory.read_text())
+    del stored["model"]  # as 0.2.0 has written it
+    memory.write_text(json.dumps(stored))
+    assert {result for result, _, _ in lessons(run("sync", top, "-m", model))} == {"already learned"}
+
+
+def test_memory_is_written_once_a_run_and_only_if_it_changes(
+    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    top, written = tmp_path / "Maildir", []
+    for number in range(100):  # more than a transaction learns
+        put(top, f"cur/{number}:2,S", mail(f"letter {number}"))
+
+    def write(path: str) -> AbstractContextManager[BinaryIO]:
+        written.append(path)
+        return open_whole_file(path)
+
+    monkeypatch.setattr(learner, "open_whole_file", write)
+    for _ in range(2):
+        with closing(learner.FolderMemory(f"{model}-sync.json", str(model))) as memory:
+            box = Maildirs([str(top)])
+            list(learner.FolderLearner(str(model), box, memory, "sync\t", 7, is_dry=False).learn())
+        assert len(written) == 1
+
+
+def test_lessons_before_a_fault_are_remembered(model: Path, tmp_path: Path) -> None:
+    top = tmp_path / "Maildir"
+    put(top / ".Junk", "cur/1:2,S", mail("filed lottery"))
+    put(top, "cur/2:2,S", mail("a letter"))
+
+    class Faulty(Maildirs):
+        def open(self, name: str) -> tuple[int, list[MailState]]:
+            if not name.endswith(".Junk"):
+                raise NoInputError(name, "gone", "look", "gone")
+            return super().open(name)
+
+    with closing(learner.FolderMemory(f"{model}-sync.json", str(model))) as memory:
+        run_ = learner.FolderLearner(str(model), Faulty([str(top)]), memory, "sync\t", 7, is_dry=False)
+        with pytest.raises(NoInputError):
+            list(run_.learn())
+    assert lessons(run("sync", top, "-m", model)) == [("learned", "ham", "Maildir")]
