@@ -123,6 +123,26 @@ def test_text_is_no_message_and_the_error_says_what_to_do(folder: Path, message:
         made.classify(Path("missing.eml"))
 
 
+@pytest.mark.parametrize(
+    ("function", "keywords"),
+    [
+        (nbspam.train, {"alhpa": 5}),
+        (nbspam.train, {"seed": 1}),
+        (nbspam.evaluate, {"fold": 3}),
+        (nbspam.evaluate, {"model": "model.nbspam"}),
+        (nbspam.load, {"alhpa": None}),
+        (nbspam.load, {"bins": 5}),
+    ],
+)
+def test_a_keyword_that_has_no_effect_is_a_type_error(
+    function: Any, keywords: dict[str, Any], folder: Path, tmp_path: Path
+) -> None:
+    path = tmp_path / "model.nbspam"
+    nbspam.train(folder, jobs=1).save(path)
+    with pytest.raises(TypeError, match=f"'{next(iter(keywords))}'.*event_model"):
+        function(path if function is nbspam.load else folder, **keywords)
+
+
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_many_messages_get_the_verdicts_of_each(data: Path, jobs: int) -> None:
     made = nbspam.train(data, jobs=jobs, loss="FP=20,FN=1,unsure=0.1")

@@ -5,6 +5,8 @@ A chosen setting without effect is an error before any mail is read: another way
 
 from __future__ import annotations
 
+from typing import TypedDict
+
 from nbspam.errors import UsageError
 from nbspam.model.posterior import parse_prior
 from nbspam.model.words import parse_alpha
@@ -14,28 +16,29 @@ from nbspam.tokens.bag import READ_VIEWS
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from typing import TypedDict
-
-    class Scoring(TypedDict, total=False):
-        """The settings that people ask for, of a new model or in place of those of a saved one.
-
-        What nobody asked for is left out.  docs/models.md says what they mean.
-        """
-
-        event_model: str | None
-        alpha: float | str | None
-        prior: str
-        features: str | None
-        views: str
-        threshold: float
-        normalise: bool
-        numeric_model: str | None
-        bins: int
-        binning: str
-        textbook: bool
-        token_pattern: str
 
 
+class Scoring(TypedDict, total=False):
+    """The settings that people ask for, of a new model or in place of those of a saved one.
+
+    What nobody asked for is left out.  docs/models.md says what they mean.
+    """
+
+    event_model: str | None
+    alpha: float | str | None
+    prior: str
+    features: str | None
+    views: str
+    threshold: float
+    normalise: bool
+    numeric_model: str | None
+    bins: int
+    binning: str
+    textbook: bool
+    token_pattern: str
+
+
+REPLACEABLE = ("event_model", "alpha", "prior", "features", "textbook")  # a saved model keeps the others
 AS_GIVEN = ("prior", "threshold", "normalise", "bins", "binning")  # settings that need no other
 
 
@@ -110,7 +113,7 @@ def _views_error(where: str, why: str) -> UsageError:
 def change_settings(settings: Settings, scoring: Scoring) -> Settings:
     """The settings of a saved model with some replaced; UsageError for one without effect.
 
-    scoring : of event_model, alpha, prior, features, textbook; a model keeps the others
+    scoring : of REPLACEABLE
     """
     event_model, numeric_model, features = _choose_models(settings, scoring)
     same, textbook = event_model == settings.event_model, scoring.get("textbook", False)

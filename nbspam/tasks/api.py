@@ -26,7 +26,7 @@ from nbspam.evaluation.sentences import describe_decisions
 from nbspam.filter import Filter, open_filter
 from nbspam.mail import Message
 from nbspam.mail import parse as parse_bytes
-from nbspam.model.chosen_settings import make_settings
+from nbspam.model.chosen_settings import REPLACEABLE, Scoring, make_settings
 from nbspam.tasks.evaluate import evaluate_folds, evaluate_holdout, evaluate_replay
 from nbspam.tasks.plan import Plan
 from nbspam.tasks.train import train_model
@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from nbspam.corpus.item import Given
-    from nbspam.model.chosen_settings import Scoring
 
 Path = str | os.PathLike[str]
 Paths = Path | Iterable[Path]
@@ -80,7 +79,7 @@ def load(path: Path, *, loss: str | None = None, **scoring: Unpack[Scoring]) -> 
     loss    : as for train, in place of the loss in the model
     scoring : event_model, alpha, prior, features or textbook, in place of those in the model
     """
-    return open_filter(_expand_path(path), _drop_unset(scoring), loss)
+    return open_filter(_expand_path(path), _drop_unset(scoring, REPLACEABLE), loss)
 
 
 class Report(NamedTuple):
@@ -195,8 +194,14 @@ def _make_plan(scoring: Scoring, is_kept: bool = False) -> Plan:
     return Plan(make_settings(_drop_unset(scoring), is_kept))
 
 
-def _drop_unset(scoring: Scoring) -> Scoring:
-    """The settings that are asked for: the others may be None, empty or False; alpha may be 0."""
+def _drop_unset(scoring: Scoring, names: Collection[str] = tuple(Scoring.__annotations__)) -> Scoring:
+    """The settings that are asked for: the others may be None, empty or False; alpha may be 0.
+
+    names : what can be asked for here; TypeError for another name, which would be ignored
+    """
+    for name in scoring:
+        if name not in names:
+            raise TypeError(f"unexpected keyword argument {name!r}; the settings here are {', '.join(names)}")
     asked = {name: value for name, value in scoring.items() if value not in (None, "") and value is not False}
     return cast("Scoring", asked)
 
