@@ -47,13 +47,9 @@ MANY = 18  # options: with more, the rare ones have a heading of their own in th
 def read_value(option: Option, _: click.Context, __: click.Parameter, text: Any) -> Any:
     """The value, or values, that an option reads in a text; None without a text."""
     try:
-        return (
-            [*map(option.read, text)]
-            if "many" in option.marks
-            else text
-            if text is None
-            else option.read(text)
-        )
+        if "many" in option.marks:
+            return [*map(option.read, text)]
+        return None if text is None else option.read(text)
     except ValueError as error:
         raise click.BadParameter(str(error)) from None
 
@@ -64,12 +60,10 @@ def make_parameter(option: Option) -> click.Parameter:
     is_path = option.value in PATHS or ("argument" in marks and option.value not in WORDS)
     kind: Any = ANY_PATH if is_path else click.Choice(option.choices) if option.choices else click.UNPROCESSED
     more: dict[str, Any] = {"type": kind, "metavar": option.value, "required": "required" in marks}
+    more["callback"] = partial(read_value, option)
     if "argument" in marks:
         return click.Argument([option.name], nargs=-1 if is_many else 1, **more)
-    if option.value:
-        more |= {"multiple": is_many, "callback": partial(read_value, option)}
-    else:
-        more = {"is_flag": True}
+    more = more | {"multiple": is_many} if option.value else {"is_flag": True}
     make = RareOption if "rare" in marks else click.Option
     return make([*option.flags, option.name], help=option.help, **more)
 
@@ -99,14 +93,11 @@ def make_command(name: str, command: Command | Group) -> click.Command:
     """A command or group of ours, for click."""
     if isinstance(command, Group):
         inner = {name: make_command(name, one) for name, one in sorted(command.commands.items())}
-        texts = {
-            name: one.get_short_help_str(999) for name, one in inner.items()
-        }  # the first sentence, whole
+        texts = {name: one.get_short_help_str(999) for name, one in inner.items()}  # whole first sentences
         return Commands(texts, inner.get, name=name, help=cleandoc(command.help))
 
     def run(**values: Any) -> int:
-        lists = {name: [*value] if isinstance(value, tuple) else value for name, value in values.items()}
-        return command.run({name: value for name, value in lists.items() if is_named(value)})
+        return command.run({name: value for name, value in values.items() if is_named(value)})
 
     parameters = [make_parameter(find_option(key)) for key in command.keys]
     kind = LongCommand if len(parameters) > MANY else click.Command
