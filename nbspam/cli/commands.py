@@ -41,7 +41,7 @@ COMMANDS = {
 ANY_PATH = click.Path(readable=False)  # shells complete it; the file is checked when it is opened
 PATHS = ("FILE", "FILE.html", "FILE.json", "LIST", "MODEL", "PATH")
 WORDS = ("CLASS", "[ACCOUNT]")  # arguments that are no paths
-MANY = 18  # options: with more, the rare ones have a heading of their own in the help
+MANY = 15  # options: with more, the rare ones have a heading of their own in the help
 
 
 def read_value(option: Option, _: click.Context, __: click.Parameter, text: Any) -> Any:
