@@ -145,9 +145,9 @@ def _classify_many(options: Options, paths: list[str]) -> int:
     notes, status = Notes(), 0
     mail = _find_items(paths, notes)
     current, text_of = partial(_open, options), partial(_text, options=options)
-    found = classify_many(mail, current, text_of, options.jobs, options.json)
-    with closing(found), _show_progress(options.quiet) as advance:
-        for text, skipped in chain(found, [("", [])]):  # at the end, what could not be read on the way
+    shards = classify_many(mail, current, text_of, options.jobs, options.json)
+    with closing(shards), _show_progress(options.quiet) as advance:
+        for text, skipped in chain(shards, [("", [])]):  # at the end, what could not be read on the way
             write_text(text)
             advance(text.count("\n"))
             for name, why in [*skipped, *notes.skipped]:
@@ -203,13 +203,13 @@ def verdict_json(spam_filter: Filter, verdict: Verdict) -> str:
 def _classify_one(spam_filter: Filter, options: Options, paths: list[str]) -> int:
     """Write the verdict on the one message; the exit status tells it, too."""
     messages = ReadableMessages(paths, options.quiet)
-    found = list(messages)
+    mail = list(messages)
     if messages.status:
         return messages.status
-    if len(found) != 1:
-        why = f"needs exactly one message (got {len(found)})"
+    if len(mail) != 1:
+        why = f"needs exactly one message (got {len(mail)})"
         raise UsageError("", why, "name one message", "exit-code-many", option=_exit_option(options))
-    [(name, data)] = found
+    [(name, data)] = mail
     return EXIT_CODES[_answer(spam_filter, name, data, options).label]
 
 

@@ -68,13 +68,13 @@ def unlearn_command(options: Options) -> int:
 
 
 def _refuse_unreadable(
-    found: Iterable[tuple[str, bytes]], messages: ReadableMessages
+    mail: Iterable[tuple[str, bytes]], messages: ReadableMessages
 ) -> Iterator[tuple[str, bytes]]:
-    """What was found without what is not one message that can be read; it is named on stderr.
+    """The mail without what is not one message that can be read; that is named on stderr.
 
     Empty, as a broken pipe gives it, encrypted, or a whole mbox on stdin.
     """
-    for name, data in found:
+    for name, data in mail:
         text = data.partition(b"\n")[2] if data.startswith(b"From ") else data
         if not text.strip():
             why, remedy = "an empty message", "check what writes it"
@@ -111,8 +111,8 @@ def _learn(options: Options, class_name: str | None) -> int:
     try:
         if choose_model(model, start) != model:
             check_classes(start, label)
-        found = _open_reports(messages) if options.attached else messages
-        for batch in split_batches(_refuse_unreadable(found, messages), lambda message: len(message[1])):
+        mail = _open_reports(messages) if options.attached else messages
+        for batch in split_batches(_refuse_unreadable(mail, messages), lambda message: len(message[1])):
             if kind := begin_model(model, start):
                 say(f"{plain(model)} begins as {kind} of {plain(start)}.", options.quiet)
             for (name, data), result in zip(batch, learn_messages(model, label, batch, origin), strict=True):

@@ -41,11 +41,11 @@ def open_source(options: Options, allow_one_class: bool = False) -> Source:
 def split_classes(items: Iterable[str], value: str, example: str) -> Iterator[tuple[str, str]]:
     """(class, value) of each --class.  value : its name in the help"""
     for item in items:
-        name, _, found = item.partition("=")
-        if not found:
+        name, _, text = item.partition("=")
+        if not text:
             remedy = f"for example: --class {example}"
             raise UsageError(item, f"is not NAME={value}", remedy, "class-option", option="class")
-        yield read_class_name(name, "--class"), found
+        yield read_class_name(name, "--class"), text
 
 
 def open_workers(options: Options) -> AbstractContextManager[int | Cluster]:

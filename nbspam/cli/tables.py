@@ -45,15 +45,15 @@ def console(is_error: bool = False) -> Console:
 
 def table(*heads: str) -> Table:
     """A table that fits on 80 columns; a head that begins with > is of numbers, which are never broken."""
-    found = Table(
+    shown = Table(
         box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0), header_style="dim"
     )
     for head in heads:
         if head.startswith(">"):
-            found.add_column(head[1:], justify="right", no_wrap=True)
+            shown.add_column(head[1:], justify="right", no_wrap=True)
         else:
-            found.add_column(head, overflow="fold")
-    return found
+            shown.add_column(head, overflow="fold")
+    return shown
 
 
 def print_sentence(out: Console, text: str, style: str = "") -> None:

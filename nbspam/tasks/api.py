@@ -166,12 +166,12 @@ def evaluate(
     corpus = read_corpus(mail.items(), mail.classes, jobs, mail.ordered_by_index, wanted=plan.wanted)
     _warn_of_unread([*mail.skipped, *corpus.skipped])
     if replay:
-        found = evaluate_replay(corpus, plan, parse_feedback(feedback))
+        evaluation = evaluate_replay(corpus, plan, parse_feedback(feedback))
     elif holdout is not None:
-        found = evaluate_holdout(corpus, plan, holdout, by_time)
+        evaluation = evaluate_holdout(corpus, plan, holdout, by_time)
     else:
-        found = evaluate_folds(corpus, plan, folds, jobs)
-    return Report(summarise(found), found)
+        evaluation = evaluate_folds(corpus, plan, folds, jobs)
+    return Report(summarise(evaluation), evaluation)
 
 
 def parse(message: Given) -> Message:

@@ -79,9 +79,9 @@ class TokenDocuments:
         if self._keys is None:
             return look_up_documents(self._model, keys)
         order = np.argsort(keys)  # places of keys in order are found in a third of the time
-        found = np.empty((len(self._documents), len(keys)), np.int64)
-        found[:, order] = take_columns(self._documents, find_places(self._keys, keys[order]))
-        return found
+        documents = np.empty((len(self._documents), len(keys)), np.int64)
+        documents[:, order] = take_columns(self._documents, find_places(self._keys, keys[order]))
+        return documents
 
     def _read_all(self) -> None:
         slices = [(np.array(keys), np.array(counts)) for keys, counts in self._model.stream_documents()]
@@ -151,8 +151,8 @@ class ModelJudge:
             return 0
         block, counts = self._look_up(block)
         asked = drop_columns(block, np.isin(block.views, (HEADER_VIEW, RAW_VIEW)))
-        found = compute_evidence(as_counted(asked, counts), scorer.settings)
-        return int((trust_rows(asked, counts, found) < 0.5).sum())
+        evidence = compute_evidence(as_counted(asked, counts), scorer.settings)
+        return int((trust_rows(asked, counts, evidence) < 0.5).sum())
 
     def _look_up(self, block: Block) -> tuple[Block, Counts]:
         """A block with the views that are scored, and the counts of the tokens of the whole block."""

@@ -87,10 +87,10 @@ def examine(
     mail   : folders and mailboxes that are compared with the mail of training
     """
     reader = _examine_reader()
-    found = [Finding("model", f"{path} ({why})"), reader, *_examine_model(path, start)]
-    if mail and not any(one.status for one in found):
-        found.append(_examine_mail(choose_model(path, start), mail))
-    return [*found, *_find_others(path, places), *_find_calls(os.path.expanduser("~"))]
+    findings = [Finding("model", f"{path} ({why})"), reader, *_examine_model(path, start)]
+    if mail and not any(one.status for one in findings):
+        findings.append(_examine_mail(choose_model(path, start), mail))
+    return [*findings, *_find_others(path, places), *_find_calls(os.path.expanduser("~"))]
 
 
 def _examine_reader() -> Finding:

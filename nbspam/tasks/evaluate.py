@@ -61,14 +61,14 @@ def judge_rows(
     block, classes = corpus.block, corpus.classes
     judged = zip(joints.tolist(), block.has_words[rows].tolist(), strict=True)
     outcomes = [make_outcome(joint, classes, loss, has_words) for joint, has_words in judged]
-    found = evaluate_rows(corpus, rows, "holdout", outcomes, loss=loss)
-    worst = find_worst_mistakes(found)
+    evaluation = evaluate_rows(corpus, rows, "holdout", outcomes, loss=loss)
+    worst = find_worst_mistakes(evaluation)
     if scorer is None or not len(worst):
-        return found
+        return evaluation
     texts, clues = list_texts(block), {}
-    for name, row in zip(found.names[worst].tolist(), rows[worst].tolist(), strict=True):
+    for name, row in zip(evaluation.names[worst].tolist(), rows[worst].tolist(), strict=True):
         clues[name] = find_clues(scorer, RowTokens(block, row, texts), name, classes, loss)
-    return replace(found, clues=clues)
+    return replace(evaluation, clues=clues)
 
 
 def evaluate_rows(
@@ -128,8 +128,8 @@ def evaluate_folds(
     corpus = corpus.restrict_to(plan.settings)  # once for all folds
     [judged] = judge_splits(corpus, [plan], splitting.split_by_fold(fold), jobs, progress)
     settings = plan.describe(folds=n_folds, grouped=plan.grouped)
-    found = replace(judged, method="folds", digest=corpus.digest(), settings=settings, folds=fold)
-    return keep_worst_clues(found)
+    evaluation = replace(judged, method="folds", digest=corpus.digest(), settings=settings, folds=fold)
+    return keep_worst_clues(evaluation)
 
 
 def evaluate_holdout(
@@ -177,15 +177,15 @@ def evaluate_replay(
     subject = ReplayJudge(corpus, plan)
     own = Autolearn(subject, MAX_AUTOLEARNED) if autolearn else None
     centre = find_centre(subject.loss)
-    found = replay_corpus(corpus, own or subject, feedback, plan.describe(), centre, progress)
-    settings = dict(found.settings)
+    evaluation = replay_corpus(corpus, own or subject, feedback, plan.describe(), centre, progress)
+    settings = dict(evaluation.settings)
     if own:
         truth = corpus.truth()
         wrong = sum(int(truth[row]) != label for row, label in own.learned.items())
         settings |= {"autolearned": len(own.learned), "autolearned_wrongly": wrong}
     if undated := int(np.isnan(corpus.block.dates).sum()):
         settings["undated"] = undated
-    return keep_worst_clues(replace(found, settings=settings, clues=subject.clues, loss=subject.loss))
+    return keep_worst_clues(replace(evaluation, settings=settings, clues=subject.clues, loss=subject.loss))
 
 
 def replay_corpus(

@@ -61,11 +61,11 @@ class BatchJudge:
         settings, classes, counts, _ = self._model
         judged = select_rows(self.corpus.block, rows)
         if settings.averaged:
-            found = score_new_rows(self._weights, judged, counts, settings, classes)
+            scores = score_new_rows(self._weights, judged, counts, settings, classes)
         else:
-            found = self._model.log_joint(judged)
-        found[~judged.has_words] = prior_scores(settings, counts.messages.tolist(), classes)
-        return found
+            scores = self._model.log_joint(judged)
+        scores[~judged.has_words] = prior_scores(settings, counts.messages.tolist(), classes)
+        return scores
 
     def scorer(self) -> Scorer | None:
         """The same filter for one message at a time, which tells the clues; None if it scores numbers too."""
@@ -119,9 +119,9 @@ class ReplayJudge:
         """Log joints of a row, nats, by what was learned so far."""
         messages, has_words = self._counts.messages, self._block.has_words[row]
         if self.settings.averaged and has_words:
-            found, weights = self.seen(row), np.array(self._learner.weights)
+            seen, weights = self.seen(row), np.array(self._learner.weights)
             judged = select_rows(self._block, np.array([row]))
-            [joint] = score_found(weights, found, judged, self._counts, self.settings, self._classes)
+            [joint] = score_found(weights, seen, judged, self._counts, self.settings, self._classes)
             return [*joint.tolist()]
         if not messages.all():
             return [0.0] * len(self._classes)  # until each class was met there is no model
@@ -144,9 +144,9 @@ class ReplayJudge:
     def learn(self, row: int, label: int) -> None:
         """Counts a row as a class; the calibration learns from its scores before that."""
         if self.settings.averaged and len(self._learner.weights) <= MAX_COVARIANCE:
-            found = self.seen(row)
+            seen = self.seen(row)
             counted = int(self._counts.messages.sum())
-            evidence, common = found.evidence[0].tolist(), found.common[0].tolist()
+            evidence, common = seen.evidence[0].tolist(), seen.common[0].tolist()
             self._learner.learn(evidence, common, label, counted)
         self._labelled[label] += 1
         self._count(row, label, 1)
@@ -188,5 +188,5 @@ def find_clues(
 
     Without those that alone rule a class out, as at alpha = 0: JSON has no number for them.
     """
-    found = Verdict(name, scorer.score(counted), classes, loss).clues
-    return tuple([ShortClue(token, nats) for token, nats in found if isfinite(nats)])
+    clues = Verdict(name, scorer.score(counted), classes, loss).clues
+    return tuple([ShortClue(token, nats) for token, nats in clues if isfinite(nats)])

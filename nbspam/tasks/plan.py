@@ -46,7 +46,7 @@ class Plan(NamedTuple):
 
     def describe(self, **more: Any) -> dict[str, Any]:
         """The settings as an evaluation keeps them."""
-        found: dict[str, Any] = self.settings.values()
+        settings: dict[str, Any] = self.settings.values()
         if self.vocabulary:
-            found["vocabulary_size"] = len(self.vocabulary.words)
-        return found | {"seed": self.seed} | more
+            settings["vocabulary_size"] = len(self.vocabulary.words)
+        return settings | {"seed": self.seed} | more

@@ -145,15 +145,15 @@ def _start_sampling(
 
 def _sum_ranges(ranges: Iterable[Counts], block: Block) -> Counts:
     """The counts of the tokens of a block, with the totals of all tokens."""
-    found: list[Counts] = []
+    parts: list[Counts] = []
     totals: list[ViewSums] = []
     for counts in ranges:
         numbers = replace(counts, texts=b"")
         totals.append(numbers.totals)
         places = numbers.places(block.keys)
         places = places[places >= 0]
-        found.append(numbers if len(places) == len(numbers.keys) else numbers.take(places))
-    counts = merge_counts(found)
+        parts.append(numbers if len(places) == len(numbers.keys) else numbers.take(places))
+    counts = merge_counts(parts)
     if np.array_equal(counts.keys, block.keys):
         counts.keys = block.keys  # so that nobody has to look for the place of each
     counts.messages = numbers.messages  # each range has those of all
