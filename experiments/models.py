@@ -32,7 +32,7 @@ from nbspam.labels import HAM_AND_SPAM
 from nbspam.model.block import Block, keep_views, merge_blocks
 from nbspam.settings import Settings
 from nbspam.tasks.evaluate import judge_rows
-from nbspam.tasks.judges import BatchJudge
+from nbspam.tasks.judges import CorpusJudge
 from nbspam.tasks.plan import Plan
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "model-figures.md"
@@ -90,8 +90,8 @@ def judged(block: Block, splits: list[tuple[Any, Any]], settings: Settings) -> t
     parts, seconds = [], 0.0
     for train, test in splits:
         begun = time.perf_counter()
-        judge = BatchJudge(corpus, Plan(settings), train)
-        scores = judge.score(test)
+        judge = CorpusJudge(corpus, Plan(settings), train)
+        scores = judge.joints(test)
         seconds += time.perf_counter() - begun
         parts.append(judge_rows(corpus, test, scores, zero_one_loss(2)))
     return summarise(join(parts)), seconds
@@ -125,9 +125,9 @@ def measure_speed(index: Path, block: Block, train: Any, test: Any) -> list[list
             command = [sys.executable, "-m", "nbspam", "train", str(index), "-q", "--replace"]
             command += ["-m", f"{folder}/m", *options(given)]
             plan = Plan(Settings(**given))
-            judge = BatchJudge(make_corpus(block, plan.settings), plan, train)
+            judge = CorpusJudge(make_corpus(block, plan.settings), plan, train)
             training = least(partial(subprocess.run, command, check=True), children_seconds)
-            scoring = least(partial(judge.score, test), time.process_time)
+            scoring = least(partial(judge.joints, test), time.process_time)
             rows.append((title, training, scoring))
             print(title, f"{training:.2f} {scoring:.3f}", file=sys.stderr)
     first = rows[0]

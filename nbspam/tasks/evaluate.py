@@ -40,7 +40,7 @@ from nbspam.model.counts import Ints
 from nbspam.model.scorer import Scorer
 from nbspam.store.connection import replaced_error
 from nbspam.tasks.classify import ModelJudge, RowTokens, list_texts
-from nbspam.tasks.judges import BatchJudge, ReplayJudge, find_clues, make_outcome
+from nbspam.tasks.judges import CorpusJudge, find_clues, make_outcome
 from nbspam.tasks.plan import Plan
 
 if TYPE_CHECKING:
@@ -105,9 +105,9 @@ def judge_splits(
 
 def _judge_split(corpus: Corpus, with_clues: bool, task: tuple[Plan, Split]) -> Evaluation:
     plan, (train, rows) = task
-    judge = BatchJudge(corpus, plan, train)
-    scorer = judge.scorer() if with_clues else None
-    return judge_rows(judge.corpus, rows, judge.score(rows), plan.costs(corpus.classes), scorer)
+    judge = CorpusJudge(corpus, plan, train)
+    scorer = judge.scorer() if with_clues and judge.settings.features == "words" else None
+    return judge_rows(judge.corpus, rows, judge.joints(rows), judge.loss, scorer)
 
 
 def keep_worst_clues(evaluation: Evaluation) -> Evaluation:
@@ -174,7 +174,7 @@ def evaluate_replay(
         raise UsageError(where, why, remedy, "replay-features", option="features")
     if autolearn:
         check_autolearn(plan.settings)
-    subject = ReplayJudge(corpus, plan)
+    subject = CorpusJudge(corpus, plan)
     own = Autolearn(subject, MAX_AUTOLEARNED) if autolearn else None
     centre = find_centre(subject.loss)
     evaluation = replay_corpus(corpus, own or subject, feedback, plan.describe(), centre, progress)

@@ -1,9 +1,10 @@
-"""The filters that folds, a holdout and a replay ask for verdicts: they learn rows of a block and score rows.
+"""The filter that folds, a holdout and a replay ask for verdicts: it learns rows of a corpus and scores rows.
 
 Nothing is read or tokenised twice.  The scores are those that a model trained on the same messages gives.
 """
 
 from collections.abc import Sequence
+from functools import cached_property
 from math import isfinite
 
 import numpy as np
@@ -15,8 +16,8 @@ from nbspam.decision import UNDECIDED, Loss, Verdict, learnable
 from nbspam.evaluation.outcomes import Outcome, ShortClue
 from nbspam.labels import find_spam
 from nbspam.learning.autolearn import MIN_LABELLED
-from nbspam.model.block import choose_rows, limit_to_words, select_rows
-from nbspam.model.calibrate import calibrate_on, choose_ways, score_found, score_new_rows
+from nbspam.model.block import Block, choose_rows, limit_to_words, select_rows
+from nbspam.model.calibrate import calibrate_on, choose_ways, score_found, take_sample
 from nbspam.model.calibration import MAX_COVARIANCE, Learner, first_weights
 from nbspam.model.counts import Floats, Ints, MemoryModel
 from nbspam.model.posterior import Scored, prior_scores
@@ -27,125 +28,103 @@ from nbspam.tasks.classify import RowTokens, list_texts
 from nbspam.tasks.plan import Plan
 from nbspam.tokens import KeyedTokens
 
-
-class BatchJudge:
-    """Learns some of the messages and scores others, all at once.
-
-    corpus : the messages with the tokens that it reads
-    """
-
-    def __init__(self, corpus: Corpus, plan: Plan, rows: Ints) -> None:
-        """rows : of the corpus, rising: it learns these and no others"""
-        self.corpus = corpus = corpus.restrict_to(plan.settings)
-        classes = corpus.classes
-        n_classes = len(corpus.classes)
-        settings = plan.settings.of(corpus.classes)
-        learned, features = select_rows(corpus.block, rows), None
-        if plan.vocabulary is None:
-            counts = learned.count(n_classes)
-        else:
-            nothing = new_counts(plan.vocabulary, n_classes)
-            counts = nothing + limit_to_words(learned, nothing.keys).count(n_classes)
-        if settings.features != "words":
-            features = learn_features(learned.features, learned.labels, n_classes, settings)
-        self._model = TextbookModel(settings, classes, counts, features)
-        self._weights = np.zeros(0)  # of the calibration
-        if settings.averaged:
-            [kept] = choose_rows([learned], KEPT_MESSAGES, counts.messages)
-            sample = select_rows(learned, kept)
-            samples = [compute_evidence(way(sample, counts), settings) for way in choose_ways(sample)]
-            self._weights = calibrate_on(samples).weights
-
-    def score(self, rows: Ints) -> Floats:
-        """float64 (n_rows, n_classes), nats, up to a constant a message; -inf is possible."""
-        settings, classes, counts, _ = self._model
-        judged = select_rows(self.corpus.block, rows)
-        if settings.averaged:
-            scores = score_new_rows(self._weights, judged, counts, settings, classes)
-        else:
-            scores = self._model.log_joint(judged)
-        scores[~judged.has_words] = prior_scores(settings, counts.messages.tolist(), classes)
-        return scores
-
-    def scorer(self) -> Scorer | None:
-        """The same filter for one message at a time, which tells the clues; None if it scores numbers too."""
-        settings, classes, counts, _ = self._model
-        if settings.features != "words":
-            return None
-        return Scorer(MemoryModel(classes, counts, self._weights.tolist()), settings)
+NO_ROWS = np.zeros(0, np.int64)
 
 
-class ReplayJudge:
-    """Learns and scores row by row, as `learn` and `classify` do; evaluation.replay drives it.
+class CorpusJudge:
+    """Learns rows of a corpus, at once or one after another as `learn` does; scores rows as `classify` does.
 
     After any number of messages it is the filter that training on them gives, with one difference: before
     it has met two classes it gives scores, where `classify` gives none.  In a year of ham before the first
     spam this ranks the messages and changes no decision.
 
     loss  : what its decisions cost
-    clues : why, by name, of every message that was decided wrongly
+    clues : why, by name, of every message that `score` decided wrongly
     """
 
-    def __init__(self, corpus: Corpus, plan: Plan) -> None:
-        block, classes = corpus.restrict_to(plan.settings).block, corpus.classes
-        self._block, self._classes = block, classes
-        self.settings, self.loss = plan.settings.of(classes), plan.costs(classes)
-        self._texts = list_texts(block)
-        self._counted = block  # the messages over the tokens that are counted
+    def __init__(self, corpus: Corpus, plan: Plan, rows: Ints = NO_ROWS) -> None:
+        """rows : of the corpus, rising: it begins with these, and with the calibration that suits them"""
+        self.corpus = corpus.restrict_to(plan.settings)
+        self._block, self._classes, n_classes = self.corpus.block, corpus.classes, len(corpus.classes)
+        self.settings, self.loss = plan.settings.of(corpus.classes), plan.costs(corpus.classes)
+        learned, features = select_rows(self._block, rows), None
+        self._counted = self._block  # the messages over the tokens that are counted
         if plan.vocabulary is None:
-            self._counts = select_rows(block, np.zeros(0, np.int64)).count(len(classes))
+            counts = learned.count(n_classes)
         else:
-            self._counts = new_counts(plan.vocabulary, len(classes))
-            self._counted = limit_to_words(block, self._counts.keys)
-        self._counted_places = self._counts.places(self._counted.keys)
-        self._learner = Learner(first_weights(len(classes), self.settings.kinds))
-        self._labelled = [0] * len(classes)
-        self._latest: tuple[int, Evidence] | None = None  # row last scored, by the counts as they are
+            nothing = new_counts(plan.vocabulary, n_classes)
+            self._counted = limit_to_words(self._block, nothing.keys)
+            counts = nothing + select_rows(self._counted, rows).count(n_classes)
+        if self.settings.features != "words":
+            features = learn_features(learned.features, learned.labels, n_classes, self.settings)
+        self._model = TextbookModel(self.settings, self._classes, counts, features)
+        self._learner = self._calibrate(learned) if self.settings.averaged else None
+        self._labelled = [0] * n_classes
+        self._latest: tuple[Ints, Evidence] | None = None  # rows last scored, by the counts as they are
         self.clues: dict[str, tuple[ShortClue, ...]] = {}
 
-    def scorer(self) -> Scorer:
-        """The filter as it is now."""
-        weights = self._learner.weights if self.settings.averaged else ()
-        return Scorer(MemoryModel(self._classes, self._counts, weights), self.settings)
+    def _calibrate(self, learned: Block) -> Learner:
+        """The calibration of messages that were counted."""
+        prior = first_weights(len(self._classes), self.settings.kinds)
+        if not len(learned):
+            return Learner(prior)
+        [kept] = choose_rows([learned], KEPT_MESSAGES, self._model.counts.messages)
+        sample = select_rows(learned, kept)
+        samples = [take_sample(way, sample, self._model.counts, self.settings) for way in choose_ways(sample)]
+        weights, covariance = calibrate_on(samples)
+        return Learner(prior, (weights.tolist(), covariance.tolist()))
 
-    def seen(self, row: int) -> Evidence:
-        """What the calibration sees of a row by what was learned so far."""
-        if self._latest is None or self._latest[0] != row:
-            counted = as_counted(select_rows(self._block, np.array([row])), self._counts)
-            self._latest = row, compute_evidence(counted, self.settings)
+    @cached_property
+    def _texts(self) -> list[bytes]:
+        """Of all columns."""
+        return list_texts(self._block)
+
+    @cached_property
+    def _counted_places(self) -> Ints:
+        """Of the tokens that are counted."""
+        return self._model.counts.places(self._counted.keys)
+
+    def scorer(self) -> Scorer:
+        """The filter of words as it is now, for one message at a time."""
+        weights = self._learner.weights if self._learner else ()
+        return Scorer(MemoryModel(self._classes, self._model.counts, weights), self.settings)
+
+    def seen(self, rows: Ints) -> Evidence:
+        """What the calibration sees of rows by what was learned so far."""
+        if self._latest is None or not np.array_equal(self._latest[0], rows):
+            counted = as_counted(select_rows(self._block, rows), self._model.counts)
+            self._latest = rows, compute_evidence(counted, self.settings)
         return self._latest[1]
 
-    def joint(self, row: int) -> Sequence[float]:
-        """Log joints of a row, nats, by what was learned so far."""
-        messages, has_words = self._counts.messages, self._block.has_words[row]
-        if self.settings.averaged and has_words:
-            seen, weights = self.seen(row), np.array(self._learner.weights)
-            judged = select_rows(self._block, np.array([row]))
-            [joint] = score_found(weights, seen, judged, self._counts, self.settings, self._classes)
-            return [*joint.tolist()]
-        if not messages.all():
-            return [0.0] * len(self._classes)  # until each class was met there is no model
-        if not has_words:
-            return prior_scores(self.settings, messages.tolist(), self._classes)
-        model = TextbookModel(self.settings, self._classes, self._counts, None)
-        return [*model.log_joint(select_rows(self._block, np.array([row])))[0].tolist()]
+    def joints(self, rows: Ints) -> Floats:
+        """float64 (n_rows, n_classes), nats, up to a constant a message; -inf is possible."""
+        counts, judged = self._model.counts, select_rows(self._block, rows)
+        without_model = [0.0] * len(self._classes)  # until each class was met
+        is_complete = counts.messages.all()
+        if self._learner:
+            weights = np.array(self._learner.weights)
+            joints = score_found(weights, self.seen(rows), judged, counts, self.settings, self._classes)
+        else:
+            joints = self._model.log_joint(judged) if is_complete else np.tile(without_model, (len(rows), 1))
+        prior = prior_scores(self.settings, counts.messages.tolist(), self._classes)
+        joints[~judged.has_words] = prior if is_complete else without_model
+        return joints
 
     def score(self, row: int) -> Outcome:
-        """Judges a row."""
-        block = self._block
-        name = block.names[row]
-        truth = int(block.labels[row])
-        outcome = make_outcome(self.joint(row), self._classes, self.loss, block.has_words[row])
+        """Judge a row."""
+        name, truth = self._block.names[row], int(self._block.labels[row])
+        [joint] = self.joints(np.array([row])).tolist()
+        outcome = make_outcome(joint, self._classes, self.loss, self._block.has_words[row])
         if outcome.decided not in (truth, UNDECIDED):
-            tokens = RowTokens(block, row, self._texts)
+            tokens = RowTokens(self._block, row, self._texts)
             self.clues[name] = find_clues(self.scorer(), tokens, name, self._classes, self.loss)
         return outcome
 
     def learn(self, row: int, label: int) -> None:
         """Counts a row as a class; the calibration learns from its scores before that."""
-        if self.settings.averaged and len(self._learner.weights) <= MAX_COVARIANCE:
-            seen = self.seen(row)
-            counted = int(self._counts.messages.sum())
+        if self._learner and len(self._learner.weights) <= MAX_COVARIANCE:
+            seen = self.seen(np.array([row]))
+            counted = int(self._model.counts.messages.sum())
             evidence, common = seen.evidence[0].tolist(), seen.common[0].tolist()
             self._learner.learn(evidence, common, label, counted)
         self._labelled[label] += 1
@@ -166,7 +145,8 @@ class ReplayJudge:
     def _count(self, row: int, label: int, sign: int) -> None:
         block = self._counted
         pairs = slice(block.starts[row], block.starts[row + 1])
-        self._counts.add_message(self._counted_places[block.columns[pairs]], block.counts[pairs], label, sign)
+        places = self._counted_places[block.columns[pairs]]
+        self._model.counts.add_message(places, block.counts[pairs], label, sign)
         self._latest = None
 
 

@@ -15,7 +15,7 @@ from nbspam.learning import autolearn
 from nbspam.learning.autolearn import MIN_LABELLED, learn_verdict
 from nbspam.settings import Settings
 from nbspam.store.check import check_model
-from nbspam.tasks.judges import ReplayJudge
+from nbspam.tasks.judges import CorpusJudge
 from nbspam.tasks.plan import Plan
 from tests.store.changed_model import change
 from tests.tiny_mail import counts, error, mail, program, run, write_folders
@@ -180,7 +180,7 @@ def test_a_replay_with_all_labels_is_one_without_autolearn(trained: Path) -> Non
     source = open_labelled([str(trained.parent / "mail")])
     corpus = read_corpus(source.items(), source.classes, wanted=Settings().wanted)
     order = np.argsort(np.arange(len(corpus.block)) % ENOUGH, kind="stable")
-    plain, own = (ReplayJudge(corpus, Plan(Settings())) for _ in range(2))
+    plain, own = (CorpusJudge(corpus, Plan(Settings())) for _ in range(2))
     taught = Autolearn(own)
     for row in order.tolist():
         assert plain.score(row) == taught.score(row)

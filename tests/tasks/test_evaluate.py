@@ -12,7 +12,7 @@ from nbspam.evaluation.formats import encode_evaluation
 from nbspam.filter import open_filter
 from nbspam.settings import Settings
 from nbspam.tasks.evaluate import evaluate_folds, evaluate_model, judge_splits
-from nbspam.tasks.judges import BatchJudge
+from nbspam.tasks.judges import CorpusJudge
 from nbspam.tasks.plan import Plan
 from nbspam.tasks.train import train_model
 from tests.mail_samples import make_corpus, make_index
@@ -51,8 +51,8 @@ def test_folds_judge_every_message_once_by_others(demonstration: Corpus, grouped
     assert sorted(set(evaluation.folds.tolist())) == list(range(7))
     row = 0
     others = np.flatnonzero(evaluation.folds != evaluation.folds[row])
-    alone = BatchJudge(demonstration, plan, others)
-    joint = alone.score(np.array([row]))[0]
+    alone = CorpusJudge(demonstration, plan, others)
+    joint = alone.joints(np.array([row]))[0]
     assert evaluation.log_odds[row] == pytest.approx(joint[1] - joint[0], abs=1e-9)
 
 

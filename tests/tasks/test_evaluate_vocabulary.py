@@ -16,7 +16,7 @@ from nbspam.settings import Settings
 from nbspam.store.check import TokenRow
 from nbspam.store.reader import open_model
 from nbspam.tasks.evaluate import judge_splits
-from nbspam.tasks.judges import BatchJudge, ReplayJudge
+from nbspam.tasks.judges import CorpusJudge
 from nbspam.tasks.plan import Plan
 from nbspam.tasks.train import train_model
 from nbspam.tokens import key_tokens
@@ -110,7 +110,7 @@ def test_a_replay_is_training_on_what_came_before(
     corpus = read(data, settings)
     block, rows = corpus.block, np.arange(len(corpus.block))
     plan = Plan(settings, vocabulary=vocabulary)
-    subject = ReplayJudge(corpus, plan)
+    subject = CorpusJudge(corpus, plan)
     for message in range(100):
         subject.learn(message, int(block.labels[message]))
     if settings.averaged:  # its calibration learns one by one; the evidence is the same
@@ -120,10 +120,10 @@ def test_a_replay_is_training_on_what_came_before(
         scorer = Scorer(model, settings)
         for row in rows[100:].tolist():
             scored = scorer.score(key_tokens(tokens.read(items[row].read(), settings.wanted)))
-            found = subject.seen(row)
+            found = subject.seen(np.array([row]))
             assert found.evidence[0] == pytest.approx(np.array(scored.evidence), abs=1e-9)
             assert found.common[0].tolist() == pytest.approx(scored.common, abs=1e-9)
         return
-    batch = BatchJudge(corpus, plan, rows[:100])
-    for row, joint in zip(rows[100:].tolist(), batch.score(rows[100:]).tolist(), strict=True):
-        assert list(subject.joint(row)) == pytest.approx(joint, abs=1e-9, rel=1e-9)
+    batch = CorpusJudge(corpus, plan, rows[:100])
+    for row, joint in zip(rows[100:].tolist(), batch.joints(rows[100:]).tolist(), strict=True):
+        assert subject.joints(np.array([row]))[0].tolist() == pytest.approx(joint, abs=1e-9, rel=1e-9)

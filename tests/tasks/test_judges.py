@@ -15,7 +15,7 @@ from nbspam.model.views import as_counted, compute_evidence
 from nbspam.settings import Settings
 from nbspam.tasks.classify import RowTokens, list_texts
 from nbspam.tasks.evaluate import evaluate_replay
-from nbspam.tasks.judges import ReplayJudge
+from nbspam.tasks.judges import CorpusJudge
 from nbspam.tasks.plan import Plan
 
 
@@ -26,9 +26,9 @@ def corpus(data: Path) -> Corpus:
     return read_corpus(source.items(), source.classes, 1, source.ordered_by_index, wanted=asked)
 
 
-def fed(corpus: Corpus, settings: Settings, n: int) -> ReplayJudge:
+def fed(corpus: Corpus, settings: Settings, n: int) -> CorpusJudge:
     """A filter that learned the first n messages."""
-    judge = ReplayJudge(corpus, Plan(settings))
+    judge = CorpusJudge(corpus, Plan(settings))
     for message in range(n):
         judge.learn(message, int(corpus.block.labels[message]))
     return judge
@@ -40,7 +40,7 @@ def test_calibration_learns_from_the_counts_before_a_message_was_learned(corpus:
     for row in range(150):
         counts = select_rows(block, np.arange(row)).count(2)
         expected = compute_evidence(as_counted(select_rows(block, np.array([row])), counts), settings)
-        found = judge.seen(row)
+        found = judge.seen(np.array([row]))
         np.testing.assert_allclose(found.evidence, expected.evidence, atol=1e-12)
         np.testing.assert_allclose(found.common, expected.common, atol=1e-12)
         learner.learn(found.evidence[0].tolist(), found.common[0].tolist(), int(block.labels[row]), row)
@@ -49,13 +49,13 @@ def test_calibration_learns_from_the_counts_before_a_message_was_learned(corpus:
     assert judge.scorer().model.calibration() == pytest.approx(learner.weights, abs=1e-12)
     for row in range(150, 180):
         scored = judge.scorer().score(RowTokens(block, row, texts))
-        assert scored.scores == pytest.approx(list(judge.joint(row)), abs=1e-12)
+        assert scored.scores == pytest.approx(judge.joints(np.array([row]))[0].tolist(), abs=1e-12)
 
 
 def test_late_feedback_learns_from_the_filter_as_it_then_is(corpus: Corpus) -> None:
     judge, now = (fed(corpus, Settings(), 100) for _ in range(2))
-    judge.joint(120)
-    judge.joint(121)
+    judge.joints(np.array([120]))
+    judge.joints(np.array([121]))
     judge.learn(120, 1)
     now.learn(120, 1)
     assert judge.scorer().model.calibration() == now.scorer().model.calibration()
