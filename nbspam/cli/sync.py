@@ -21,7 +21,8 @@ REASONS = {
     learner.MARKED: ("message", " marked as junk by nbspam itself: they teach once you move them"),
     learner.NOTHING: ("draft or deleted message", ""),
     learner.SAME_AS_BEFORE: ("message", " as at the last run: each teaches once"),
-    learner.NOT_READ: ("file", " that is no mail, cannot be read, or has moved just now"),
+    learner.NO_MAIL: ("file", " without mail"),
+    learner.NOT_READ: ("file", " that cannot be read, or has moved just now"),
     learner.NO_LESSONS: ("folder", " of drafts, sent or deleted mail"),
     UNCLEAR: ("folder", " whose name may mean junk or not: teach with nbspam learn CLASS FOLDER"),
 }

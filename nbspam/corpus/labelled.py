@@ -202,7 +202,8 @@ def _check(source: Source, where: str, allow_one_class: bool) -> None:
         remedy = NAME_CLASSES
         if any(part.name for part in source.parts):
             remedy = f"say which folder is spam by a line in `rules=FILE`: FOLDER spam; or {remedy}"
-        raise BadDataError(where, f"one class only: {source.classes[0]}", remedy, "one-class")
+        why = f"one class only: {source.classes[0]}{_list_skipped(source.notes)}"
+        raise BadDataError(where, why, remedy, "one-class")
     for label, notes in empty.items():
         place = next(part.path for part in source.parts if label in part.labels)
         why, remedy = f"no messages of class {label}", "put mail into it, or leave this class out"
@@ -213,8 +214,12 @@ def _check(source: Source, where: str, allow_one_class: bool) -> None:
 def _list_reasons(notes: Notes) -> str:
     """Why there are no messages."""
     left_out = [f"; {count:,} left out ({reason})" for reason, count in notes.left_out.items()]
+    return "".join(left_out) + _list_skipped(notes)
+
+
+def _list_skipped(notes: Notes) -> str:
     skipped = [": ".join(pair) for pair in notes.skipped]
-    return "".join(left_out) + (f"; {len(skipped)} skipped, the first {skipped[0]}" if skipped else "")
+    return f"; {len(skipped)} skipped, the first {skipped[0]}" if skipped else ""
 
 
 def _search_class(source: Source, label: str) -> tuple[Notes, bool]:

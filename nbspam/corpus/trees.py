@@ -166,7 +166,9 @@ def _is_entered(path: str, name: str, folders: list[str]) -> bool:
 
 
 def _holds_maildirs(path: str) -> bool:
-    """True if a folder is a Maildir, or has one in it."""
+    """True if a folder is a Maildir, or has one in it, or is closed: the walk names what it cannot open."""
+    if not os.access(path, os.R_OK | os.X_OK):
+        return True
     inner = [path, *(os.path.join(path, name) for name in list_folder(path, Notes(), path)[0])]
     return any(os.path.isdir(os.path.join(folder, "cur")) for folder in inner)
 

@@ -62,6 +62,7 @@ _STATE_BYTES = 1 << 12  # of a message: programs write its state first
 _CHUNK_BYTES = 1 << 16
 _KEPT_BYTES = 1 << 14  # of a message that waits to be read: of larger ones many would fill the memory
 _HIDDEN = (".", ",")
+MAX_DEPTH = 500  # folders in folders, from the root: a walk has a frame of Python for each
 _READ_PACKINGS = ("gz", "bz2", "xz")  # what is in them tells what a file is
 _UNSPLIT = "several messages in one: their lines From do not follow an empty line"
 _OTHER_CLASS = "in another class"
@@ -396,7 +397,10 @@ def look_at_file(path: str, notes: Notes) -> str | None:
 
 
 def enter(path: str, visited: Visited, notes: Notes) -> bool:
-    """True if a folder is met for the first time in this walk."""
+    """True if a folder is met for the first time in this walk, and is not too deep."""
+    if path.count(os.sep) > MAX_DEPTH:
+        notes.skip(path, OSError(errno.ELOOP, f"more than {MAX_DEPTH} folders in folders"))
+        return False
     identity = file_identity(path) or path
     if identity in visited:
         notes.left_out[LINKED] += 1

@@ -39,6 +39,7 @@ UNREAD_JUNK = "unread junk"
 UNSEEN_JUNK = "unseen junk"  # no mail program has shown it yet
 # More reasons why nothing is learned: of messages, and of folders.
 SAME_AS_BEFORE = "same as before"
+NO_MAIL = "no mail"
 NOT_READ = "not read"  # it has gone, or may not be read
 NO_LESSONS = "no lessons"  # drafts, sent and deleted mail
 Uid = int | str  # of a message in its folder: a number of IMAP, or the name of a file
@@ -254,13 +255,13 @@ class FolderLearner:
             wanted = self._classes.get(folder, HAM)
             lessons: dict[str, dict[Uid, bytes]] = {HAM: {}, SPAM: {}, "": {}}
             fetched = self._box.fetch([mail.uid for mail in batch])
-            readable = {uid: data for uid, data in fetched.items() if not explain_no_mail(data)}
-            self.idle[NOT_READ] += len(batch) - len(readable)
-            for uid, data in readable.items():
-                label = self._label(data, kind, states[uid], f"{folder}/{uid}")
+            self.idle[NOT_READ] += len(batch) - len(fetched)
+            for uid, data in fetched.items():
+                is_mail = not explain_no_mail(data)
+                label = self._label(data, kind, states[uid], f"{folder}/{uid}") if is_mail else ""
                 lessons[label][uid] = data
                 if not label:
-                    self.idle[states[uid]] += 1
+                    self.idle[states[uid] if is_mail else NO_MAIL] += 1
                 # The mark of ham will say so the next time.
                 known.states.setdefault(HAM if label == HAM else states[uid], []).append(uid)
             yield from self._learn_as(HAM if kind == JUNK else wanted, folder, lessons[HAM])

@@ -1,14 +1,12 @@
 """Trees of Maildirs on the disk, as a Mailbox of nbspam.folders.learner."""
 
-import contextlib
 import os
 from collections.abc import Sequence
 
 from nbspam.corpus.folder_names import recognise
-from nbspam.corpus.item import Item, Skipped, describe_error, strip_flags
-from nbspam.corpus.no_mail import explain_no_mail
+from nbspam.corpus.item import Skipped, strip_flags
 from nbspam.corpus.trees import clean_name, walk_tree
-from nbspam.corpus.walk import Notes, is_maildir, list_folder, list_maildir_part, read_flags
+from nbspam.corpus.walk import MailFile, Notes, is_maildir, list_folder, list_maildir_part, read_flags
 from nbspam.errors import NoInputError
 from nbspam.folders.learner import ANSWERED, DELETED, DELIVERED, DRAFT, SEEN, MailState, Uid
 
@@ -53,31 +51,35 @@ class Maildirs:
         for part in [part for part in ("new", "cur") if part in parts]:
             for file in list_maildir_part(name, part, self._notes, self._trees[name]):
                 path = os.path.join(name, part, file)
-                with contextlib.suppress(OSError):  # moved just now: the next time
+                try:
                     status = os.stat(path)
-                    flags = {_FLAGS.get(flag, flag) for flag in read_flags(file)}
-                    if part == "new":
-                        flags.add(DELIVERED)
-                    uid = strip_flags(file)
-                    self._paths[uid] = path
-                    mails.append(MailState(uid, frozenset(flags), status.st_mtime, status.st_size))
+                except FileNotFoundError:  # moved just now: the next time
+                    continue
+                except OSError as error:
+                    self._notes.skip(path, error)
+                    continue
+                flags = {_FLAGS.get(flag, flag) for flag in read_flags(file)}
+                if part == "new":
+                    flags.add(DELIVERED)
+                uid = strip_flags(file)
+                self._paths[uid] = path
+                mails.append(MailState(uid, frozenset(flags), status.st_mtime, status.st_size))
         return 0, mails
 
     def fetch(self, uids: Sequence[Uid]) -> dict[Uid, bytes]:
-        """As Mailbox."""
+        """As Mailbox; a file that is no mail is empty."""
         bodies: dict[Uid, bytes] = {}
         for uid in uids:
             path = self._paths[uid]
+            n_skipped = len(self.skipped)
             try:
-                data = Item(path, "", path).read()
+                items = MailFile("", path, may_be_mbox=False, only_mail=True).items(self._notes)
+                data = b"".join(item.read() for item in items)
             except FileNotFoundError:  # moved just now: the next time
                 continue
             except OSError as error:
-                self.skipped.append((path, describe_error(error)))
-                continue
-            if reason := explain_no_mail(data):
-                self.skipped.append((path, reason))
-            else:
+                self._notes.skip(path, error)
+            if len(self.skipped) == n_skipped:
                 bodies[uid] = data
         return bodies
 
