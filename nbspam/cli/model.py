@@ -17,9 +17,9 @@ from nbspam.decision import cutoffs, describe_loss, load_loss
 from nbspam.errors import BadDataError, NbspamError, UsageError
 from nbspam.labels import HAM_AND_SPAM, format_counts
 from nbspam.model.calibration import feature_names
-from nbspam.model.credible_intervals import normal_posterior
+from nbspam.model.credible_intervals import mean_interval, variance_interval
 from nbspam.model.features import bin_text, load_counts, make_bins
-from nbspam.model.numeric import CategoricalLaw, GaussianLaw
+from nbspam.model.numeric import CategoricalLaw, GaussianLaw, normal_posterior
 from nbspam.model.words import vocabulary_size
 from nbspam.settings import Settings, parse_settings
 from nbspam.store.autolearned import CORRECTED, LABELLED, count_autolearned
@@ -226,8 +226,8 @@ def _features(model: Model, alpha: float) -> list[Facts]:
         return []
     counts = load_counts(model)
     gaussian, posterior = GaussianLaw(counts), normal_posterior(counts)
-    means = np.stack(posterior.mean_interval(), axis=2)
-    variances = np.stack(posterior.variance_interval(), axis=2)
+    means = np.stack(mean_interval(posterior), axis=2)
+    variances = np.stack(variance_interval(posterior), axis=2)
     phi = np.exp(CategoricalLaw(counts, alpha).log_phi.T)
     return [
         {

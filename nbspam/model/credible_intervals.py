@@ -17,7 +17,7 @@ from scipy.special import betaincinv, gammaincinv, polygamma, stdtrit
 
 from nbspam.model.calibration import design
 from nbspam.model.counts import Floats
-from nbspam.model.numeric import LEAST_VARIANCE, FeatureStatistics, estimate_normal
+from nbspam.model.numeric import NormalInverseGamma
 from nbspam.model.posterior import Scored, ScorePart, rest_weights
 from nbspam.model.scorer import Scorer
 from nbspam.settings import BERNOULLI_OUTCOMES, MEASURE_ALPHA, Settings
@@ -51,43 +51,17 @@ def word_share_interval(documents: Sequence[float], positive: int, settings: Set
     return beta_interval(documents[positive] + alpha, rest + alpha * (len(documents) - 1))
 
 
-class NormalInverseGamma(NamedTuple):
-    """sigma^2 ~ inverse gamma(shape, scale), mu | sigma^2 ~ N(mean, sigma^2 / kappa): numbers or arrays.
-
-    Source: Murphy 2007, section 6 (kappa is his 1 / V, shape a, scale b).
-    """
-
-    mean: Any
-    kappa: Any
-    shape: Any
-    scale: Any
-
-    def mean_interval(self) -> tuple[Any, Any]:
-        """Interval of mu: a Student t distribution of 2 shape degrees of freedom."""
-        half = stdtrit(2 * self.shape, 1 - INTERVAL_TAIL) * np.sqrt(self.scale / (self.shape * self.kappa))
-        return self.mean - half, self.mean + half
-
-    def variance_interval(self) -> tuple[Any, Any]:
-        """Equal-tailed interval of sigma^2."""
-        low, high = (gammaincinv(self.shape, tail) for tail in (INTERVAL_TAIL, 1 - INTERVAL_TAIL))
-        return self.scale / high, self.scale / low
+def mean_interval(posterior: NormalInverseGamma) -> tuple[Any, Any]:
+    """Interval of mu: a Student t distribution of 2 shape degrees of freedom."""
+    mean, kappa, shape, scale = posterior
+    half = stdtrit(2 * shape, 1 - INTERVAL_TAIL) * np.sqrt(scale / (shape * kappa))
+    return mean - half, mean + half
 
 
-def normal_posterior(counts: FeatureStatistics) -> NormalInverseGamma:
-    """The posterior of mean and variance, arrays (n_classes, n_features).
-
-    The prior is worth a message of each class, with the mean and variance over all classes.
-    """
-    prior_mean, prior_variance = estimate_normal(counts.moments.sum(axis=0))
-    mean, variance = estimate_normal(counts.moments)
-    n = counts.moments[:, :, 0].astype(float)
-    squares = n * variance + n / (1 + n) * (mean - prior_mean) ** 2
-    return NormalInverseGamma(
-        (prior_mean + n * mean) / (1 + n),
-        kappa=1 + n,
-        shape=(1 + n) / 2,
-        scale=(np.maximum(prior_variance, LEAST_VARIANCE) + squares) / 2,
-    )
+def variance_interval(posterior: NormalInverseGamma) -> tuple[Any, Any]:
+    """Equal-tailed interval of sigma^2."""
+    low, high = (gammaincinv(posterior.shape, tail) for tail in (INTERVAL_TAIL, 1 - INTERVAL_TAIL))
+    return posterior.scale / high, posterior.scale / low
 
 
 class Drawn(NamedTuple):

@@ -9,7 +9,8 @@ labels   : int64 (n_messages,), class numbers
 """
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from math import lgamma
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -30,6 +31,7 @@ MAX_BINS = 1_000  # of a feature; more hold no message each
 MAX_PAIRED_BINS = 50  # under AODE, which counts the square: 38 features then take 29 MB a class
 COUNTED_AT_ONCE = 2_000  # messages
 AODE_ROWS = 1_024  # under AODE, which looks up the square of the features for each message
+_log_gamma = np.vectorize(lgamma, otypes=[np.float64])
 
 
 def clamp(features: ArrayLike) -> Floats:
@@ -188,35 +190,65 @@ class CategoricalLaw(NumericLaw):
     """log (n_jtk + lambda) / (n_jk + k_j lambda), n_jk the messages of class k that have feature j."""
 
 
-class GaussianLaw(NumericLaw):
-    """log N(x; mu_jk, sigma^2_jk) with maximum likelihood mean and variance.
+class NormalInverseGamma(NamedTuple):
+    """sigma^2 ~ inverse gamma(shape, scale), mu | sigma^2 ~ N(mean, sigma^2 / kappa): numbers or arrays.
 
+    Source: Murphy 2007, section 6 (kappa is his 1 / V, shape a, scale b).
+    """
+
+    mean: Any
+    kappa: Any
+    shape: Any
+    scale: Any
+
+
+def normal_posterior(counts: FeatureStatistics) -> NormalInverseGamma:
+    """The posterior of mean and variance, arrays (n_classes, n_features).
+
+    The prior is worth a message of each class, with the mean and variance over all classes.
+    """
+    prior_mean, prior_variance = estimate_normal(counts.moments.sum(axis=0))
+    mean, variance = estimate_normal(counts.moments)
+    n = counts.moments[:, :, 0].astype(float)
+    squares = n * variance + n / (1 + n) * (mean - prior_mean) ** 2
+    return NormalInverseGamma(
+        (prior_mean + n * mean) / (1 + n),
+        kappa=1 + n,
+        shape=(1 + n) / 2,
+        scale=(np.maximum(prior_variance, LEAST_VARIANCE) + squares) / 2,
+    )
+
+
+class GaussianLaw(NumericLaw):
+    """The density of a value whose mean and variance have the posterior of normal_posterior.
+
+    log t(x; 2 shape degrees of freedom, mean, variance (1 + 1 / kappa)), Student's t: of few messages it has
+    long tails, of many it is a normal distribution.
     A variance is at least the share VARIANCE_FLOOR of the feature's variance over all messages, and
     LEAST_VARIANCE.
 
-    means, variances : float64 (n_classes, n_features); a class without a value takes those of all classes
+    means, variances : float64 (n_classes, n_features): of the posterior its mean and scale / shape
     floored  : bool (n_classes, n_features), true where the floor was needed
     constant : bool (n_features,), true for a feature that is the same in all mail.  It is left out: the
                density of the first message to differ would be so small that adding it rounds all others away
-    Source: Duda, Hart and Stork 2001, section 2.6.
+    Source: Murphy 2007, section 6.5.
     """
 
     def __init__(self, counts: FeatureStatistics) -> None:
         super().__init__(counts)
-        mean, variance = estimate_normal(counts.moments.sum(axis=0))
-        means, variances = estimate_normal(counts.moments)
-        empty = counts.moments[:, :, 0] == 0
-        variances = np.where(empty, variance, variances)
+        self.means, kappa, shape, scale = normal_posterior(counts)
+        _, variance = estimate_normal(counts.moments.sum(axis=0))
         least = np.maximum(VARIANCE_FLOOR * variance, LEAST_VARIANCE)
         self.constant = variance == 0
-        self.floored = variances < least
-        self.means = np.where(empty, mean, means)
-        self.variances = np.maximum(variances, least)
+        self.floored = scale / shape < least
+        self.variances = np.maximum(scale / shape, least)
+        self._power = (shape + 0.5).T
+        self._width = (2 * shape * self.variances * (1 + 1 / kappa)).T  # nu times the squared scale of t
+        self._peak = _log_gamma(self._power) - _log_gamma(shape.T) - 0.5 * np.log(np.pi * self._width)
 
     def contributions(self, features: ArrayLike) -> Floats:
         values = clamp(features)[:, :, None]
-        means, variances = self.means.T, self.variances.T
-        densities = -0.5 * (np.log(2 * np.pi * variances) + (values - means) ** 2 / variances)
+        densities = self._peak - self._power * np.log1p((values - self.means.T) ** 2 / self._width)
         return np.where(np.isnan(values) | self.constant[:, None], 0.0, densities)
 
 

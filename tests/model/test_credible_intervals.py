@@ -7,10 +7,11 @@ from scipy import stats
 from nbspam.model.credible_intervals import (
     beta_interval,
     dirichlet_variances,
-    normal_posterior,
+    mean_interval,
+    variance_interval,
     word_share_interval,
 )
-from nbspam.model.numeric import FeatureStatistics
+from nbspam.model.numeric import FeatureStatistics, normal_posterior
 from nbspam.settings import Settings
 
 DRAWS = 100_000
@@ -68,8 +69,8 @@ def test_intervals_of_mean_and_variance_hold_95_per_cent() -> None:
     variances = stats.invgamma(shape, scale=scale).rvs(DRAWS, random_state=rng)
     means = rng.normal(mean, np.sqrt(variances / kappa))
     for (low, high), draws in (
-        (posterior.mean_interval(), means),
-        (posterior.variance_interval(), variances),
+        (mean_interval(posterior), means),
+        (variance_interval(posterior), variances),
     ):
         assert np.mean(draws < low[0, 0]) == pytest.approx(0.025, abs=0.002)
         assert np.mean(draws > high[0, 0]) == pytest.approx(0.025, abs=0.002)

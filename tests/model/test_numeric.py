@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import stats
 from sklearn.naive_bayes import CategoricalNB, GaussianNB
 
 from nbspam.model.numeric import (
@@ -138,14 +139,34 @@ def test_five_rows_have_the_fractions_worked_out_by_hand() -> None:
 # Gaussian
 
 
-def test_gaussian_of_three_values_is_the_density_by_hand_and_a_constant_has_the_variance_floor() -> None:
+def test_gaussian_of_three_and_two_values_is_students_t_by_hand() -> None:
+    """All mail: mean 6.6, variance 22.64.  Each class has one message of it more."""
     model = GaussianLaw(by_hand([([1], 0), ([3], 0), ([5], 0), ([10], 1), ([14], 1)], [[]]))
-    assert model.means.tolist() == [[3.0], [12.0]]
-    assert model.variances.tolist() == [[pytest.approx(8 / 3)], [4.0]]
-    constant = GaussianLaw(by_hand([([0], 0), ([0], 0), ([10], 1), ([30], 1)], [[]]))
-    assert constant.variances[0] == [pytest.approx(0.001 * 150)]  # variance of 0, 0, 10, 30
-    expected = -0.5 * (math.log(2 * math.pi * 8 / 3) + (6 - 3) ** 2 / (8 / 3))
-    assert model.log_likelihood([[6.0]])[0, 0] == pytest.approx(expected, abs=1e-12)
+    assert model.means.ravel().tolist() == pytest.approx([(6.6 + 9) / 4, (6.6 + 24) / 3])
+    ham = (22.64 + 8 + 3 / 4 * (6.6 - 3) ** 2) / 4
+    spam = (22.64 + 8 + 2 / 3 * (6.6 - 12) ** 2) / 3
+    assert model.variances.ravel().tolist() == pytest.approx([ham, spam])
+    laws = stats.t(4, 3.9, math.sqrt(ham * 5 / 4)), stats.t(3, 10.2, math.sqrt(spam * 4 / 3))
+    assert model.log_likelihood([[6.0]])[0].tolist() == pytest.approx([law.logpdf(6.0) for law in laws])
+
+
+def test_a_value_that_never_varies_in_a_class_of_much_mail_has_the_variance_floor() -> None:
+    model = GaussianLaw(by_hand([([0], 0)] * 4_000 + [([10], 1), ([30], 1)] * 2_000, [[]]))
+    assert model.floored.tolist() == [[True], [False]]
+    assert model.variances[0] == [pytest.approx(0.001 * 150)]  # variance of 0, 0, 10, 30
+
+
+@given(learned=st.tuples(st.floats(-1e6, 1e6), st.floats(-1e6, 1e6)), query=value)
+def test_one_message_of_each_class_says_less_than_a_nat_by_a_feature(learned: Any, query: float) -> None:
+    found = GaussianLaw(by_hand([([learned[0]], 0), ([learned[1]], 1)], [[]])).log_likelihood([[query]])
+    assert abs(found[0, 1] - found[0, 0]) < 1
+
+
+@given(rows=mail, query=st.lists(value, min_size=4, max_size=4))
+def test_a_gaussian_says_nothing_where_the_classes_have_learned_the_same(rows: Any, query: Any) -> None:
+    twice = [(row, k) for row, _ in rows for k in range(2)]
+    found = GaussianLaw(by_hand(twice or [([math.nan] * 4, 0)], EDGES)).log_likelihood([query])
+    assert found[0, 0] == found[0, 1]
 
 
 def test_a_feature_that_is_the_same_in_all_mail_does_not_drown_the_others() -> None:
@@ -226,15 +247,16 @@ def test_aode_sees_an_interaction_that_naive_bayes_cannot() -> None:
 
 
 @pytest.mark.parametrize("n_classes", [2, 3, 5])
-def test_gaussian_equals_scikit_learn(n_classes: int) -> None:
+def test_gaussian_of_much_mail_equals_scikit_learn(n_classes: int) -> None:
     rng = np.random.default_rng(n_classes)
     labels = np.arange(100) % n_classes
     # Multiples of 2^-10 are counted as they are; finer values are rounded to 2^-20.
     features = np.round(rng.normal(labels[:, None], 2.0, size=(100, 6)) * 1024) / 1024
-    model = GaussianLaw(counted(features, labels, [[]] * 6, n_classes))
+    counts = counted(features, labels, [[]] * 6, n_classes)
+    counts.moments *= 10**6  # each message so many times
     expected = GaussianNB(var_smoothing=0).fit(features, labels).predict_joint_log_proba(features)
-    found = model.log_likelihood(features) + np.log(np.bincount(labels) / 100)
-    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
+    found = GaussianLaw(counts).log_likelihood(features) + np.log(np.bincount(labels) / 100)
+    np.testing.assert_allclose(found, expected, rtol=1e-5)
 
 
 @pytest.mark.parametrize("binning", BINNINGS)
