@@ -432,11 +432,10 @@ def largest_confusions(counts: list[list[int]], limit: int) -> list[tuple[int, i
 
     counts : the confusion matrix of a summary; unsure is the last class
     """
+    errors = np.array(counts)
+    np.fill_diagonal(errors, 0)
     cells = [
-        (truth, decided, count)
-        for truth, row in enumerate(counts)
-        for decided, count in enumerate(row)
-        if truth != decided and count
+        (int(truth), int(decided), int(errors[truth, decided])) for truth, decided in np.argwhere(errors)
     ]
     return sorted(cells, key=lambda cell: -cell[2])[:limit]
 

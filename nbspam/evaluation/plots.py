@@ -7,6 +7,7 @@ is drawn at half a message.
 import io
 import warnings
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import matplotlib
@@ -20,26 +21,10 @@ from nbspam.evaluation.figures import error_percents, trace_learning
 from nbspam.evaluation.outcomes import Evaluation, Floats
 from nbspam.evaluation.samples import Judgement, take_all, trace_curve
 
-HAM_COLOUR, SPAM_COLOUR, INK, FAINT, GREY = "#2a6f97", "#c1440e", "#22303c", "#c8d1d9", "#8795a1"
+HAM_COLOUR, SPAM_COLOUR, INK, GREY = "#2a6f97", "#c1440e", "#22303c", "#8795a1"
+STYLE = Path(__file__).with_name("plots.mplstyle")
 DET_TICKS = np.array([0.001, 0.01, 0.1, 0.5, 2, 5, 10, 20, 40, 60])  # percent
 DET_END = 0.6  # no filter with more errors is used
-STYLE: Any = {
-    "svg.fonttype": "none",  # text stays text: smaller, and it can be found and read aloud
-    "svg.hashsalt": "nbspam",  # the same evaluation gives the same page
-    "text.color": INK,
-    "axes.edgecolor": GREY,
-    "axes.labelcolor": INK,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.grid": True,
-    "axes.axisbelow": True,
-    "grid.color": FAINT,
-    "grid.linewidth": 0.6,
-    "xtick.color": INK,
-    "ytick.color": INK,
-    "legend.frameon": False,
-    "lines.linewidth": 1.8,
-}
 
 
 def draw_plots(evaluation: Evaluation) -> dict[str, str]:
@@ -55,7 +40,8 @@ def draw_plots(evaluation: Evaluation) -> dict[str, str]:
     if has_spam and evaluation.method == "replay":
         drawers["learning"] = _draw_learning
     drawn = {}
-    with matplotlib.rc_context(STYLE), warnings.catch_warnings():
+    style = matplotlib.rc_params_from_file(str(STYLE), use_default_template=False)
+    with matplotlib.rc_context(style), warnings.catch_warnings():
         # The reader's browser draws the text: it does not matter that this machine lacks a glyph.
         warnings.filterwarnings("ignore", message="Glyph .* missing")
         for name, draw in drawers.items():

@@ -27,35 +27,6 @@ CARDS_WITHOUT_SPAM = ("accuracy", "macro_f1", "macro_one_minus_roca_percent", "e
 
 REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 
-# name -> heading, what a reader sees in the drawing
-PLOTS = {
-    "roc": (
-        "Errors at every threshold",
-        "Each point is a threshold: to the left fewer wanted messages are lost, further down less spam is "
-        "missed. Both axes are logarithmic; no error is drawn at half a message. Lower left is better.",
-    ),
-    "det": (
-        "The same on probit axes (DET)",
-        "If the scores of both classes are spread normally, this curve is a straight line; "
-        "its slope tells which class is spread wider.",
-    ),
-    "reliability": (
-        "Are the probabilities true?",
-        "Messages in up to 15 bins of equal size by the probability of spam, or of the likeliest class if no "
-        "class is spam. On the dashed line, of messages called 80 % spam, 80 % are.",
-    ),
-    "histogram": (
-        "Scores by true class",
-        "Counts on a logarithmic axis, so that single messages on the wrong side can be seen. "
-        "Scores far out are counted at the ends.",
-    ),
-    "learning": (
-        "Over time",
-        "Above, errors among the latest tenth of the messages; below, the ranking so far, logarithmic unless "
-        "it is zero.",
-    ),
-}
-
 
 def report_html(evaluation: Evaluation, found: Summary, heads: Mapping[str, str]) -> str:
     """The whole page.  The same evaluation gives the same page.
@@ -102,9 +73,8 @@ def _embed_plots(evaluation: Evaluation) -> list[dict[str, str]]:
     """Drawings as data: addresses.  As images, not inline: their element ids cannot clash."""
     shown = []
     for name, drawing in draw_plots(evaluation).items():
-        heading, caption = PLOTS[name]
         source = "data:image/svg+xml;base64," + base64.b64encode(drawing.encode()).decode()
-        shown.append({"name": name, "heading": heading, "caption": caption, "source": source})
+        shown.append({"name": name, "source": source})
     return shown
 
 
