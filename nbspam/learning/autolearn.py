@@ -14,11 +14,11 @@ import os
 
 from nbspam.decision import UNDECIDED, learnable
 from nbspam.errors import UsageError
-from nbspam.learning.learn import class_number, count_lesson, list_tokens, read_counted, read_number
+from nbspam.learning.learn import class_number, count_lesson, list_tokens, read_counted
 from nbspam.limits import MAX_READ_BYTES
 from nbspam.store.autolearned import CORRECTED, LABELLED, count_autolearned, pack_tokens, read_autolearned
 from nbspam.store.reader import Model, open_model
-from nbspam.store.updater import Origin, Transaction, read_rows
+from nbspam.store.updater import Origin, open_updater, read_rows
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ def learn_verdict(path: str, label: str, data: bytes, source: str) -> bool:
 
     Only for a model of words: numeric features are not kept, and could not be taken out.
     """
-    with Transaction(path, VERDICT_PATIENCE_SECONDS) as updater:
+    with open_updater(path, VERDICT_PATIENCE_SECONDS) as updater:
         model = updater.model
         number, message = class_number(model, label), read_counted(data, model)
         if not _may_learn_verdict(model, message):
@@ -112,5 +112,5 @@ def _may_learn_verdict(model: Model, message: KeyedTokens) -> bool:
     is_known = any(read_rows(part.connection, "learned", message.digest) for part in model.parts)
     if fewest < MIN_LABELLED or is_known:
         return False
-    judged = sum(own) + read_number(model, LABELLED)
-    return judged < MIN_JUDGED or read_number(model, CORRECTED) <= MAX_WRONG * judged
+    judged = sum(own) + model.read_number(LABELLED)
+    return judged < MIN_JUDGED or model.read_number(CORRECTED) <= MAX_WRONG * judged

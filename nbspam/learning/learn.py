@@ -12,7 +12,7 @@ whole before the message is learned, in whatever form it comes.
 
 from __future__ import annotations
 
-from nbspam.errors import DamagedModelError, NoClassError
+from nbspam.errors import NoClassError
 from nbspam.model import calibration
 from nbspam.model.scorer import Scorer
 from nbspam.settings import Settings, parse_settings
@@ -22,10 +22,10 @@ from nbspam.store.rows import FIRST
 from nbspam.store.updater import (
     MessageToken,
     Origin,
-    Transaction,
     Updater,
     count_copies,
     list_base_classes,
+    open_updater,
     read_rows,
 )
 from nbspam.tokens import KeyedTokens, count_tokens
@@ -69,7 +69,7 @@ def learn_messages(
     """
     origin = origin or Origin("learn")
     results = []
-    with Transaction(path) as updater:
+    with open_updater(path) as updater:
         for name, data in messages:
             updater.begin(origin, name)
             results.append(_count(updater, label, data, name))
@@ -203,23 +203,15 @@ def make_learner(model: Model, settings: Settings) -> calibration.Learner | None
     covariance = model.covariance() or [[0.0] * len(weights) for _ in weights]
     calibration.check_places(model.path, weights, len(model.classes), settings.kinds)
     prior = calibration.first_weights(len(model.classes), settings.kinds)
-    credit = read_number(model, calibration.CREDIT, calibration.FIRST_CREDIT)
+    credit = model.read_number(calibration.CREDIT, calibration.FIRST_CREDIT)
     return calibration.Learner(prior, (weights, covariance), credit)
-
-
-def read_number(model: Model, name: str, default: int = 0) -> int:
-    """The value of a setting that is a whole number."""
-    text = model.settings.get(name, str(default))
-    if not (text.isascii() and text.isdecimal() and len(text) < 10):
-        raise DamagedModelError(model.path, f"setting {name} {text}")
-    return int(text)
 
 
 def note_labels(updater: Updater, labelled: int, corrected: int) -> None:
     """Note how many messages that the filter learned itself a person has labelled, and as another class."""
     for name, number in ((LABELLED, labelled), (CORRECTED, corrected)):
         if number:
-            updater.settings({name: str(read_number(updater.model, name) + number)})
+            updater.settings({name: str(updater.model.read_number(name) + number)})
 
 
 def write_learner(updater: Updater, settings: Settings, learner: calibration.Learner) -> None:

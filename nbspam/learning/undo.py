@@ -13,7 +13,7 @@ from nbspam.store.autolearned import CORRECTED, LABELLED, read_autolearned
 from nbspam.store.ledger import Entry, Rows, compare_copies, drop_batches, list_entries, list_rows
 from nbspam.store.reader import open_model
 from nbspam.store.rows import FIRST
-from nbspam.store.updater import Transaction, Updater, read_rows
+from nbspam.store.updater import Updater, open_updater, read_rows
 from nbspam.tokens import KeyedTokens
 
 
@@ -89,12 +89,12 @@ def take_back(path: str, lessons: Lessons, say: Callable[[str, str], None]) -> i
     say : told FORGOTTEN or MOVED, and the name of each message when the model has lost it
     Some messages are taken out in one transaction.  The calibration keeps what it has learned.
     """
-    with Transaction(path) as updater:
+    with open_updater(path) as updater:
         for rows in list_rows(updater.connection, lessons.batches).values():
             if not _changes_counts(rows, lessons.batches):
                 updater.change("learned", rows, drop_batches(rows, lessons.batches))
     for some in split_batches(lessons.own, lambda _: 0):
-        with Transaction(path) as updater:
+        with open_updater(path) as updater:
             for digest in some:
                 updater.take_back(digest)
             reviews = {LABELLED, CORRECTED} & updater.model.settings.keys()
@@ -103,7 +103,7 @@ def take_back(path: str, lessons: Lessons, say: Callable[[str, str], None]) -> i
             say(FORGOTTEN, "-")
     gone: Skipped = []
     for items in split_batches(lessons.found.values(), lambda _: 0):
-        with Transaction(path) as updater:
+        with open_updater(path) as updater:
             results = [
                 (_take_out(updater, read_counted(data, updater.model, item.name), lessons.batches), item.name)
                 for item, data in read_items(items, gone)

@@ -14,7 +14,7 @@ from nbspam.store.digest import check_tables
 from nbspam.store.merge import add_lessons, list_counted
 from nbspam.store.reader import Model, open_model, state_digest
 from nbspam.store.rows import Writer
-from nbspam.store.updater import Transaction
+from nbspam.store.updater import open_updater
 from nbspam.store.writer import NewModel, copy_model, hold_folder, new_model, sum_rows
 
 REVIEWS = (LABELLED, CORRECTED)  # settings of a person's labels, which no base gives away
@@ -79,7 +79,7 @@ def _name_base(file: Writer, base: Model) -> None:
 
 
 def _calibration_of(model: Model) -> Calibration:
-    credit = int(model.settings.get(CREDIT, FIRST_CREDIT))
+    credit = model.read_number(CREDIT, FIRST_CREDIT)
     return Calibration(credit, model.calibration(), model.covariance())
 
 
@@ -96,7 +96,7 @@ def rebase(path: str, start: str = "") -> None:
 
     start : the new base; empty for what is now at the path of the old one
     """
-    with Transaction(path, find_base=lambda _: None) as updater:
+    with open_updater(path, find_base=lambda _: None) as updater:
         overlay = updater.model
         if not overlay.base_path:
             raise UsageError(path, "is no overlay: it has no base", "", "no-overlay")

@@ -18,7 +18,7 @@ from nbspam.store.connection import BUSY_SECONDS, connect, store_error
 from nbspam.store.digest import check_tables
 from nbspam.store.reader import count_columns, open_model
 from nbspam.store.turns import PATIENCE_SECONDS, Turn
-from nbspam.store.updater import PRUNED, Transaction, Updater
+from nbspam.store.updater import PRUNED, Updater, open_updater
 from nbspam.store.writer import sum_rows
 from nbspam.tokens.bag import MEASURES_VIEW, NO_TEXTBOOK_VIEWS, NOTAWORD, NOTAWORD_KEY, NOTAWORD_VIEW
 
@@ -49,7 +49,7 @@ def prune(path: str, max_bytes: int | None = None, min_count: int = 1) -> Pruned
     _compact(path)  # what is free already is not what tokens need
     tokens, pruned = 0, 0
     while True:  # a second time if the estimate was wrong
-        with Transaction(path) as updater:
+        with open_updater(path) as updater:
             found, gone = _take_out(updater, max_bytes, min_count)
         _compact(path)
         tokens = tokens or found  # before the first time

@@ -81,7 +81,7 @@ class Model:
         self.base: Model | None = None
         self.known: dict[int, tuple[int, ...]] | None = None  # counts that `remember` keeps
         self._find_base = find_base
-        self._close_base: Callable[[], None] | None = None  # if nobody else has it open
+        self.close_base: Callable[[], None] = lambda: None  # unless others have it open, too
         check_schema(path, connection)
         try:
             self.read()
@@ -152,7 +152,7 @@ class Model:
         """Raise TryAgainError unless the base of an overlay is there, as it was."""
         if self._find_base is None:
             bases = Bases()
-            self._find_base, self._close_base = bases.find, bases.close
+            self._find_base, self.close_base = bases.find, bases.close
         if self.base and not self.base.is_at(self.base_path):
             raise replaced_error(self.base_path)  # filter.open_filter opens both again
         self.base = self._find_base(self)
@@ -246,14 +246,19 @@ class Model:
         histogram = base.histogram(kind)
         query = f"SELECT key FROM token WHERE view NOT IN {NO_TEXTBOOK_VIEWS}"
         keys = [key for (key,) in self.connection.stream(query)]
-        before, after = base.counts(keys), self.counts(keys)
-        for key in keys:
-            for k, tokens in enumerate(histogram):
-                for counts, change in ((before.get(key), -1), (after[key], 1)):
-                    if counts:
-                        n = counts[2 * k] if kind == "documents" else sum(counts[1::2]) - counts[2 * k + 1]
-                        tokens[n] = tokens.get(n, 0) + change
-        return [dict(sorted((n, count) for n, count in tokens.items() if count)) for tokens in histogram]
+        for found, change in ((base.counts(keys), -1), (self.counts(keys), 1)):
+            for counts in found.values():
+                for k, tokens in enumerate(histogram):
+                    n = counts[2 * k] if kind == "documents" else sum(counts[1::2]) - counts[2 * k + 1]
+                    tokens[n] = tokens.get(n, 0) + change
+        return histogram
+
+    def read_number(self, name: str, default: int = 0) -> int:
+        """The value of a setting that is a whole number."""
+        text = self.settings.get(name, str(default))
+        if not (text.isascii() and text.isdecimal() and len(text) < 10):
+            raise DamagedModelError(self.path, f"setting {name} {text}")
+        return int(text)
 
     def calibration(self) -> list[float]:
         """The weights of the calibration in order; empty when the model was trained without one."""
@@ -305,11 +310,6 @@ class Model:
         """Close the file."""
         self.connection.close()
         self.close_base()
-
-    def close_base(self) -> None:
-        """Close the base of an overlay, unless it is shared."""
-        if self._close_base:
-            self._close_base()
 
     def __enter__(self) -> Model:
         return self

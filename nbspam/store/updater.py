@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import time
+from contextlib import closing, contextmanager
 from itertools import islice
 
 from nbspam.errors import DamagedModelError, UsageError
@@ -20,7 +21,7 @@ from nbspam.tokens.bag import NO_TEXTBOOK_VIEWS, NOTAWORD, NOTAWORD_KEY, NOTAWOR
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from typing import Any
 
     from nbspam.store.reader import FindBase
@@ -61,7 +62,7 @@ class Origin:
 
 
 class Updater(Writer):
-    """An open transaction on a model; made by Transaction.
+    """An open transaction on a model; made by open_updater.
 
     model : as it was when it was last read: at first, when the transaction began
     """
@@ -261,53 +262,32 @@ class Updater(Writer):
         return label
 
 
-class Transaction:
+@contextmanager
+def open_updater(
+    path: str, seconds: float = PATIENCE_SECONDS, *, find_base: FindBase | None = None
+) -> Iterator[Updater]:
     """One transaction, as a context that has an Updater: all of it is written, or nothing.
 
     seconds   : how long to wait for other writers; then TryAgainError
     find_base : as for Model
     """
-
-    def __init__(
-        self, path: str, seconds: float = PATIENCE_SECONDS, *, find_base: FindBase | None = None
-    ) -> None:
-        self._path, self._find_base = path, find_base
-        self._updater: Updater | None = None
-        self._turn = Turn(path, seconds)
-        self._connection: Connection | None = None
-
-    def __enter__(self) -> Updater:
-        check_file(self._path)
-        self._turn.__enter__()
-        try:
-            self._connection = self._turn.open()
+    check_file(path)
+    try:
+        with Turn(path, seconds) as turn, closing(turn.open()) as connection:
             milliseconds = int(1000 * BUSY_SECONDS)  # that COMMIT waits for readers
-            self._connection.execute(f"PRAGMA busy_timeout = {milliseconds}")
-            self._updater = Updater(self._path, self._connection, self._find_base)
-            return self._updater
-        except BaseException as error:
-            self.__exit__(None, error)
-            raise
-
-    def __exit__(self, kind: object, error: BaseException | None, *_: object) -> None:
-        connection = self._connection
-        try:
-            if error is None and connection:
-                if self._updater and connection.total_changes:
-                    write_digests(connection, self._updater.digests)
+            connection.execute(f"PRAGMA busy_timeout = {milliseconds}")
+            updater = Updater(path, connection, find_base)
+            try:
+                yield updater
+                if connection.total_changes:
+                    write_digests(connection, updater.digests)
                 connection.execute("COMMIT")
-        except sqlite3.Error as failure:
-            raise store_error(self._path, failure) from None
-        finally:
-            if connection:
+            finally:
                 if connection.in_transaction:  # a full disk has rolled it back already
                     connection.execute("ROLLBACK")
-                connection.close()
-            if self._updater:
-                self._updater.model.close_base()
-            self._turn.__exit__()
-        if isinstance(error, sqlite3.Error):
-            raise store_error(self._path, error) from None
+                updater.model.close_base()
+    except sqlite3.Error as error:
+        raise store_error(path, error) from None
 
 
 def read_rows(connection: Connection, table: str, digest: int) -> list[tuple[Any, ...]]:

@@ -21,7 +21,7 @@ from nbspam.settings import parse_settings
 from nbspam.store.bulk import make_learned_rows, make_token_rows
 from nbspam.store.check import find_learned, vocabulary_keys
 from nbspam.store.reader import Model, open_model
-from nbspam.store.updater import Origin, Transaction, Updater
+from nbspam.store.updater import Origin, Updater, open_updater
 from nbspam.tasks.classify import counts_of, look_up_documents
 from nbspam.tasks.train import Trained, summarise_training
 
@@ -75,7 +75,7 @@ def _add(
 ) -> int:
     """Add the counts in one transaction; how many messages the model had counted before."""
     table, learned = counts.counts(), list(make_learned_rows(counts.learned))
-    with Transaction(path) as updater:
+    with open_updater(path) as updater:
         model = updater.model
         if (model.classes, vocabulary_keys(model)) != (classes, keys):
             raise TryAgainError(path, "was replaced while the mail was read", "start again", "model-changed")

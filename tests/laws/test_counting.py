@@ -22,7 +22,7 @@ from nbspam.store.check import check_model
 from nbspam.store.merge import merge
 from nbspam.store.reader import open_model
 from nbspam.store.text import dump_model
-from nbspam.store.updater import Transaction
+from nbspam.store.updater import open_updater
 from nbspam.tasks import train as train_module
 from nbspam.tasks.plan import Plan
 from nbspam.tasks.train import train_model
@@ -170,7 +170,7 @@ def test_what_was_never_counted_is_not_taken_out_of_the_counts(tmp_path: Path) -
     before = counts(path)
     known = (hash_token("one"), VIEWS.index("body"), "one", 1)
     for rows in ([(hash_token("never"), 1, "never", 1)], [(hash_token("two"), 1, "two", 1)], [known], []):
-        with pytest.raises(UsageError, match="cannot be removed"), Transaction(str(path)) as updater:
+        with pytest.raises(UsageError, match="cannot be removed"), open_updater(str(path)) as updater:
             updater.count(0, 1, rows, -1)
     assert counts(path) == before
     assert check_model(str(path)) == []

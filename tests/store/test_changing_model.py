@@ -12,7 +12,7 @@ from nbspam.learning.learn import learn_message
 from nbspam.store import updater
 from nbspam.store.reader import open_model
 from nbspam.store.text import dump_model
-from nbspam.store.updater import Transaction
+from nbspam.store.updater import open_updater
 from tests.mail_samples import COMMON, make_corpus
 from tests.tiny_mail import mail, run
 
@@ -44,7 +44,7 @@ def test_message_is_judged_by_what_was_learned_before_it(model: str, way: str) -
 
 def test_mail_is_classified_while_a_large_change_is_uncommitted(model: str) -> None:
     first = scores(open_filter(model))
-    with Transaction(model) as updater:
+    with open_updater(model) as updater:
         updater.count(0, 1, [(key, 0, "x" * 4000, 1) for key in range(1, 3000)], 1)  # 12 MB
         reader = sqlite3.connect(model, timeout=0)
         assert reader.execute("SELECT count(*) FROM token WHERE key BETWEEN 1 AND 2999").fetchone() == (0,)

@@ -428,6 +428,13 @@ def test_forged_names_of_bases_are_refused(overlay: str, base: str, tmp_path: Pa
             open_filter(overlay)
 
 
+def test_forged_credit_of_a_base_is_refused(overlay: str, base: str) -> None:
+    forge(base, "UPDATE setting SET value = 'x' WHERE name = 'calibration_credit'")
+    for use in (lambda: rebase(overlay), lambda: begin_model(overlay + "-2", base)):
+        with pytest.raises(NbspamError, match="setting calibration_credit x"):
+            use()
+
+
 def test_overlay_is_not_pruned(overlay: str) -> None:
     with pytest.raises(UsageError, match="is an overlay"):
         prune(overlay, min_count=2)

@@ -10,7 +10,7 @@ import pytest
 from nbspam.learning.learn import count_message, list_tokens, read_counted
 from nbspam.store.autolearned import pack_tokens
 from nbspam.store.reader import OPENING, opening_digest, schema
-from nbspam.store.updater import Origin, Transaction
+from nbspam.store.updater import Origin, open_updater
 from tests.tiny_mail import mail, program, run, write_folders
 
 COLUMNS = [
@@ -41,7 +41,7 @@ def full(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for label in ("spam", "ham"):  # so that it moves
         (folder / "lesson").write_bytes(LESSON)
         run("learn", label, folder / "lesson", "-m", path)
-    with Transaction(str(path)) as updater:
+    with open_updater(str(path)) as updater:
         updater.begin(Origin("classify", is_own=True))
         own = read_counted(OWN, updater.model)
         count_message(updater, 1, own, 1)

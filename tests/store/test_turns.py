@@ -18,7 +18,7 @@ from nbspam.errors import TryAgainError
 from nbspam.learning.learn import LEARNED, learn_message, learn_messages
 from nbspam.store.check import check_model
 from nbspam.store.turns import Turn
-from nbspam.store.updater import Transaction
+from nbspam.store.updater import open_updater
 from tests.tiny_mail import counts, mail, process
 
 LEARNERS, MESSAGES_EACH = 12, 10
@@ -52,7 +52,7 @@ def original(model: Path, tmp_path: Path) -> Path:
 
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Transaction.__init__, "__defaults__", (0.2,))
+    monkeypatch.setattr(open_updater.__wrapped__, "__defaults__", (0.2,))
 
 
 @contextmanager
