@@ -5,12 +5,16 @@ Leave-one-out uses every message, but knows what came after it.  It leaves out a
 because mail that changes comes from new senders.  Prequential evidence (by the counts as they were when the
 message came) knows only the past, but the early messages have few counts.  Both samples together calibrate
 better than either, on random splits and in time order: docs/decisions.md, "Calibration".
+
+Both see mail that the filter has kept up with.  A third sample sees mail that came long after the last
+lesson, so that evidence which holds for weeks only gets less weight: docs/decisions.md, "Mail left alone".
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -40,6 +44,11 @@ from nbspam.tokens.bag import HEADER_VIEW, RAW_VIEW
 
 # Of the messages in time order; the prequential scores of earlier ones are left out.
 WARM_UP_SHARE = 0.4  # docs/decisions.md, "Calibration: on which scores"
+# Of the messages in time order: where each part of the mail that was left alone begins, and how much of the
+# mail before it was learned.
+LEFT_ALONE_BOUNDS = (0.4, 0.6, 0.8)
+LEARNED_SHARE = 2 / 3
+MIN_LEFT_ALONE = 1_000  # messages of each class in the earlier half; fewer say too little of later mail
 # Messages of each of two classes; with fewer the calibration keeps its prior.  Other classes may have fewer:
 # most weights are shared by all (docs/decisions.md, "From how few messages").
 MIN_CALIBRATION = 5
@@ -85,9 +94,17 @@ def join_evidence(samples: Sequence[Evidence]) -> Evidence:
     return Evidence(*arrays, np.concatenate(labels), kinds[0])
 
 
-def choose_ways(block: Block) -> list[Way]:
-    """How the rows of a block can be seen as new; prequential, where dates are known, comes last."""
-    return [see_left_out, see_as_they_came] if is_dated(block.dates) else [see_left_out]
+def choose_ways(block: Block, counts: Counts) -> list[Way]:
+    """How the rows of a block can be seen as new; prequential, where dates are known, comes last.
+
+    counts : the rows are among the counted messages
+    """
+    if not is_dated(block.dates):
+        return [see_left_out]
+    earlier = block.labels[sort_by_time(block.dates)[: len(block) // 2]]
+    is_large = np.bincount(earlier, minlength=len(counts.messages)).min() >= MIN_LEFT_ALONE
+    left_alone = [see_left_alone] if is_large and not counts.is_fixed else []
+    return [see_left_out, *left_alone, see_as_they_came]
 
 
 def see_left_out(block: Block, counts: Counts) -> ScoredRows:
@@ -119,6 +136,22 @@ def see_as_they_came(block: Block, counts: Counts) -> ScoredRows:
     order = sort_by_time(block.dates)
     later = order[int(len(order) * WARM_UP_SHARE) :]
     return before_each(select_rows(block, later), counts)
+
+
+def see_left_alone(block: Block, counts: Counts) -> ScoredRows:
+    """The later rows, each scored by counts that ended long before it came.
+
+    Those between two bounds of LEFT_ALONE_BOUNDS are scored by the first LEARNED_SHARE of all rows before.
+    """
+    order = sort_by_time(block.dates)
+    parts = []
+    for bound, end in pairwise([*LEFT_ALONE_BOUNDS, 1.0]):
+        first, last = int(len(order) * bound), int(len(order) * end)
+        learned = select_rows(block, order[: int(first * LEARNED_SHARE)]).count(len(counts.messages))
+        parts.append(as_counted(select_rows(block, order[first:last]), learned))
+    pairs, totals, words = ([getattr(part, name) for part in parts] for name in ScoredRows._fields[1:])
+    later = select_rows(block, order[int(len(order) * LEFT_ALONE_BOUNDS[0]) :])
+    return ScoredRows(later, np.concatenate(pairs, 1), np.concatenate(totals, 2), np.concatenate(words, 1))
 
 
 def learn_sample(learner: Learner, found: Evidence, counted: float, first: int = 0) -> None:

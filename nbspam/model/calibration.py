@@ -50,6 +50,9 @@ _FIRST_VARIANCE = {
 # message _DRIFT / (messages counted + _DRIFT_DELAY): docs/decisions.md, "Does it forget".
 _DRIFT = 0.2
 _DRIFT_DELAY = 100
+# In a small mailbox the first lessons say little of the mail to come, so the likelihood of a lesson is raised
+# to the power counted / (counted + _WARM_UP): docs/decisions.md, "Warm-up of lessons".
+_WARM_UP = 200
 # A person who corrects mistakes only would teach that the evidence lies.  So a message judged wrongly teaches
 # only if one judged rightly was told before; the first few are free, and so many are kept: docs/decisions.md,
 # "What does it learn from mistakes alone".
@@ -166,7 +169,8 @@ class Learner:
         z = scores(self.weights, evidence, common)
         true_row, rival_row = design(evidence, common, label), design(evidence, common, rival)
         x = [a - b for a, b in zip(true_row, rival_row, strict=True)]
-        self._step(x, 1.0 / (1.0 + exp(min(z[label] - z[rival], 700.0))))
+        miss = 1.0 / (1.0 + exp(min(z[label] - z[rival], 700.0)))
+        self._step(x, miss, counted / (counted + _WARM_UP))
 
     def _drift(self, kept: float) -> None:
         """Forget a share of what was learned.  kept : the other share"""
@@ -178,14 +182,17 @@ class Learner:
                 line[j] *= squared
             line[i] += (1.0 - squared) * spread[i][i]
 
-    def _step(self, x: Sequence[float], miss: float) -> None:
-        """x : features of the true class minus those of its rival;  miss : the probability of the rival"""
+    def _step(self, x: Sequence[float], miss: float, power: float) -> None:
+        """x     : features of the true class minus those of its rival
+        miss  : the probability of the rival
+        power : that the likelihood is raised to
+        """
         step = [sum(line[j] * x[j] for j in range(len(x)) if x[j]) for line in self.covariance]
-        spread = miss * (1.0 - miss)
+        spread = power * miss * (1.0 - miss)
         variance = sum(a * b for a, b in zip(step, x, strict=True))
         shrink = spread / (1.0 + spread * variance)
         gain = 1.0 - shrink * variance
         for i, line in enumerate(self.covariance):
-            self.weights[i] += step[i] * gain * miss
+            self.weights[i] += step[i] * power * miss * gain
             for j in range(len(line)):
                 line[j] -= shrink * step[i] * step[j]

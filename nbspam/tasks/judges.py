@@ -68,9 +68,11 @@ class CorpusJudge:
         prior = first_weights(len(self._classes), self.settings.kinds)
         if not len(learned):
             return Learner(prior)
-        [kept] = choose_rows([learned], KEPT_MESSAGES, self._model.counts.messages)
+        counts = self._model.counts
+        [kept] = choose_rows([learned], KEPT_MESSAGES, counts.messages)
         sample = select_rows(learned, kept)
-        samples = [take_sample(way, sample, self._model.counts, self.settings) for way in choose_ways(sample)]
+        ways = choose_ways(sample, counts)
+        samples = [take_sample(way, sample, counts, self.settings) for way in ways]
         weights, covariance = calibrate_on(samples)
         return Learner(prior, (weights.tolist(), covariance.tolist()))
 

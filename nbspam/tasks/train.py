@@ -140,7 +140,7 @@ def _start_sampling(
     if not settings.averaged:
         return []
     work = partial(take_sample, block=block, counts=counts, settings=settings)
-    return run_shards(work, choose_ways(block), jobs, is_beside=True)
+    return run_shards(work, choose_ways(block, counts), jobs, is_beside=True)
 
 
 def _sum_ranges(ranges: Iterable[Counts], block: Block) -> Counts:

@@ -105,7 +105,7 @@ def _calibrate(updater: Updater, counts: Accumulator) -> None:
         return
     block = counts.recent()
     counted = counts_of(model, block, look_up_documents(model, block.keys))
-    sample = take_sample(choose_ways(block)[-1], block, counted, settings)
+    sample = take_sample(choose_ways(block, counted)[-1], block, counted, settings)
     first = max(0, len(sample.labels) - max(1, STEP_BUDGET // len(learner.weights) ** 2))
     learn_sample(learner, sample, sum(model.messages) - len(sample.labels), first)
     write_learner(updater, settings, learner)

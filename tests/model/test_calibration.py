@@ -40,7 +40,10 @@ def test_scores_are_the_design_times_the_weights_for_one_message_and_for_many(n_
 
 @pytest.mark.parametrize("n_classes", [2, 3, 4])
 def test_step_is_the_gaussian_posterior_of_one_message(n_classes: int) -> None:
-    """Precision and mean by the book: P + p(1-p) x x', w + (1-p) S x, p the odds of class against rival."""
+    """Precision and mean by the book: P + t p(1-p) x x', w + t (1-p) S x, p the odds of class against rival.
+
+    t is the power of the likelihood: one half after 200 messages.
+    """
     random = np.random.default_rng(n_classes)
     kinds = ("evidence", "cautious")
     for label in range(n_classes):
@@ -56,9 +59,9 @@ def test_step_is_the_gaussian_posterior_of_one_message(n_classes: int) -> None:
         rival = max((k for k in range(n_classes) if k != label), key=lambda k: z[k])
         x = design[label] - design[rival]
         right = 1 / (1 + np.exp(z[rival] - z[label]))
-        precision = np.linalg.inv(prior_covariance) + right * (1 - right) * np.outer(x, x)
-        mean = prior + np.linalg.inv(precision) @ x * (1 - right)
-        learner.learn(evidence.tolist(), common, label, 0)  # from the prior nothing can be lost
+        precision = np.linalg.inv(prior_covariance) + 0.5 * right * (1 - right) * np.outer(x, x)
+        mean = prior + np.linalg.inv(precision) @ x * 0.5 * (1 - right)
+        learner.learn(evidence.tolist(), common, label, 200)  # from the prior nothing can be lost
         np.testing.assert_allclose(learner.weights, mean, atol=1e-9)
         np.testing.assert_allclose(learner.covariance, np.linalg.inv(precision), atol=1e-9)
 
@@ -79,7 +82,7 @@ def test_mistake_teaches_only_with_credit_of_a_message_judged_rightly() -> None:
         (mistake, 0, False),
     ):
         before = copy.deepcopy((learner.weights, learner.covariance))
-        learner.learn(evidence, NOTHING[1], label, 0)
+        learner.learn(evidence, NOTHING[1], label, 1_000)
         assert ((learner.weights, learner.covariance) != before) == teaches
 
 
@@ -90,7 +93,7 @@ def test_mistakes_alone_do_not_teach_that_the_evidence_lies(
     """Of messages whose probabilities were right at first, those that were then judged wrongly."""
     random = np.random.default_rng(1)
     learner = Learner(first_weights(2, KINDS), credit=credit)
-    for counted in range(3_000):
+    for counted in range(1_000, 4_000):
         evidence = headers(float(random.normal(0, 4)))
         label = int(random.random() < 1 / (1 + np.exp(-evidence[0][1])))
         judged = int(calibration.scores(learner.weights, evidence, NOTHING[1])[1] > 0)

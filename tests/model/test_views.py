@@ -8,7 +8,14 @@ import pytest
 
 from nbspam.labels import HAM_AND_SPAM
 from nbspam.model.block import Block, BlockBuilder, limit_to_words, merge_blocks, select_rows, sort_by_time
-from nbspam.model.calibrate import score_new_rows, see_left_out, trust_rows
+from nbspam.model.calibrate import (
+    choose_ways,
+    score_new_rows,
+    see_as_they_came,
+    see_left_alone,
+    see_left_out,
+    trust_rows,
+)
 from nbspam.model.calibration import feature_names
 from nbspam.model.counts import Counts, Ints, MemoryModel
 from nbspam.model.scorer import Scorer, Usual, measure_evidence
@@ -199,6 +206,35 @@ def test_row_seen_as_new_is_scored_by_counting_the_others_anew(way: str, vocabul
         expected = compute_evidence(as_counted(judged, count(others_of(block, row))), settings)
         np.testing.assert_allclose(found.evidence[row], expected.evidence[0], atol=1e-9)
         np.testing.assert_allclose(found.common[row], expected.common[0], atol=1e-9)
+
+
+def test_mail_left_alone_is_scored_by_two_thirds_of_what_came_before_its_part() -> None:
+    block, settings = random_block(3), Settings()
+    block = select_rows(block, sort_by_time(block.dates))
+    n = len(block)
+    found = compute_evidence(see_left_alone(block, block.count(3)), settings)
+    first = int(0.4 * n)
+    assert len(found.labels) == n - first
+    for row in range(first, n, 4):
+        bound = max(int(n * share) for share in (0.4, 0.6, 0.8) if int(n * share) <= row)
+        learned = select_rows(block, np.arange(int(bound * 2 / 3))).count(3)
+        expected = compute_evidence(as_counted(select_rows(block, np.array([row])), learned), settings)
+        np.testing.assert_allclose(found.evidence[row - first], expected.evidence[0], atol=1e-9)
+        np.testing.assert_allclose(found.common[row - first], expected.common[0], atol=1e-9)
+
+
+def test_mail_left_alone_is_a_sample_of_large_mailboxes_with_dates() -> None:
+    nothing = Block().count(2)
+    labels, dates = np.arange(4_000, dtype=np.int16) % 2, np.arange(4_000.0)
+    ways = {
+        (n, is_dated): choose_ways(
+            Block(starts=np.zeros(n + 1, np.int64), labels=labels[:n], dates=dates[:n] * is_dated), nothing
+        )
+        for n in (3_998, 4_000)
+        for is_dated in (True, False)
+    }
+    assert [see_left_alone in found for found in ways.values()] == [False, False, True, False]
+    assert all(found[-1] is see_as_they_came for (_, is_dated), found in ways.items() if is_dated)
 
 
 def test_evidence_of_a_view_is_capped_for_ham_and_free_for_spam() -> None:
