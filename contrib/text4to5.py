@@ -53,6 +53,7 @@ def convert(tables, base):
     for line, _, value in tables[COVARIANCE][1]:  # cell by cell
         lines.setdefault(line, []).append(value)
     tables[COVARIANCE] = [], [*lines.values()]
+    tables["sender"] = ["who", "decision", "verified", "since"], []
     for table in ("class", "token", "learned") if base else ():  # two columns, and then counts
         rows, counted = tables[table][1], {tuple(row[:2]): row[2:] for row in base[table][1]}
         for row in rows:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from math import exp, fsum, inf, isfinite, log
 
 from nbspam.errors import BadDataError, NoInputError, UsageError
-from nbspam.labels import HAM_AND_SPAM, UNSURE, find_spam
+from nbspam.labels import CLASS_OF_SENDER, HAM_AND_SPAM, UNSURE, find_spam
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -130,7 +130,12 @@ class Verdict:
     scored        : the scores and their parts
     classes       : the names of the classes in class order
     loss          : the costs by which it decided
+    sender        : "allowed" or "denied" if the user's list of senders decided, else empty; the probability
+                    and the log-odds are those of the words
+    sender_name   : the entry that did
     """
+
+    sender = sender_name = ""
 
     def __init__(
         self, name: str, scored: Scored, classes: tuple[str, ...], loss: Loss, has_words: bool = True
@@ -152,6 +157,16 @@ class Verdict:
         self.probability = None if self.shares is None else self.shares[number]
         odds = scored.log_odds(number)
         self.log_odds = odds if odds is not None and isfinite(odds) else None
+
+    def follow(self, decision: str, name: str) -> None:
+        """Decide as the user's list of senders says, if there is a class for it.
+
+        decision : of nbspam.senders.judge_sender;  name : the entry that decides
+        """
+        label = CLASS_OF_SENDER.get(decision)
+        if label in self.classes:
+            self.sender, self.sender_name = decision, name
+            self.label, self.decided = label, self.classes.index(label)
 
     @property
     def probabilities(self) -> dict[str, float] | None:
@@ -176,6 +191,11 @@ class Verdict:
         """True if nothing in the message or the model speaks for a class."""
         parts = self.scored.parts
         return bool(parts) and all(part.kind == "prior" for part in parts)
+
+    @property
+    def may_teach(self) -> bool:
+        """False if nothing speaks for a class, or if the user's list of senders decided."""
+        return not (self.is_prior_alone or self.sender)
 
     def __repr__(self) -> str:
         return f"Verdict({self.label!r}, probability={self.probability}, log_odds={self.log_odds})"

@@ -55,13 +55,14 @@ class Filter:
 
     def classify(self, message: Given, name: str = "") -> Verdict:
         """The verdict on one message, by the model as it is now; no bytes raise an error."""
-        return self.decide(self.count(message, name), name)
+        data = _read(message)
+        return self.decide(self.count(data, name), data, name)
 
-    def decide(self, counted: KeyedTokens, name: str = "") -> Verdict:
-        """The verdict on a message whose tokens are counted, by the model as it is now."""
+    def decide(self, counted: KeyedTokens, data: bytes, name: str = "") -> Verdict:
+        """The verdict on a message, by the model as it is now.  counted : the tokens of the data"""
         with OneState(self.model.connection):
             self.refresh()
-            return self.judge(counted, name)
+            return self._follow_senders(self.judge(counted, name), data)
 
     def classify_many(self, messages: Iterable[Given], jobs: int | None = None) -> Iterator[Verdict]:
         """The verdicts on messages, in their order, without clues; several processes judge hundreds of them.
@@ -96,6 +97,14 @@ class Filter:
         """
         return judge_message(self.scorer, message, self.loss, name)
 
+    def _follow_senders(self, verdict: Verdict, data: bytes) -> Verdict:
+        """The verdict, with the decision of the user's list of senders if that has one."""
+        if self.model.has_senders():
+            from nbspam.store.senders import judge_by_list  # few models have a list
+
+            verdict.follow(*judge_by_list(self.model, data))
+        return verdict
+
     def explain(self, message: Given, name: str = "") -> Explanation:
         """Why the message gets its verdict: what every clue adds, and which clues decide."""
         from nbspam.explain import explain_verdict
@@ -103,7 +112,7 @@ class Filter:
         with OneState(self.model.connection):
             self.refresh()
             counted = self.count(message, name)
-            verdict = self.judge(counted, name)
+            verdict = self._follow_senders(self.judge(counted, name), _read(message))
             return explain_verdict(self.scorer, counted, verdict)
 
     def learn(self, message: Given, label: str) -> str:

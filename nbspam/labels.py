@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 HAM = "ham"
 SPAM = "spam"
 UNSURE = "unsure"
+ALLOWED, DENIED = "allowed", "denied"  # senders, by the user's list
+CLASS_OF_SENDER = {ALLOWED: HAM, DENIED: SPAM}
 HAM_AND_SPAM = (HAM, SPAM)  # the classes of a plain filter, in order
 MAX_CLASSES = 400  # two columns a class in a model file; SQLite allows 2,000
 MAX_NAME_LENGTH = 100

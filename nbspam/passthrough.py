@@ -13,9 +13,8 @@ from codecs import BOM_UTF8
 from nbspam.decision import Verdict, cutoffs
 from nbspam.labels import SPAM, UNSURE
 from nbspam.limits import MAX_FIELD_NAME, MAX_READ_BYTES
-from nbspam.tokens import find_core
+from nbspam.tokens import HeaderLines, find_fields
 
-HeaderLines = list[tuple[int, int, str]]  # start, stop and name of each field
 OWN = "x-nbspam"
 # The fields of other filters that we write, too.
 FORMATS = {"spamassassin": ("x-spam-flag", "x-spam-status"), "bogofilter": ("x-bogosity",)}
@@ -48,7 +47,7 @@ def unwrap_message(data: bytes) -> bytes:
 def mark_message(data: bytes, verdict: Verdict, also: str = "") -> bytes:
     """The message with the verdict in its header.  also : one of FORMATS, or empty"""
     names = (OWN, *FORMATS.get(also, ()))
-    start, lines = _find_fields(data)
+    start, lines = find_fields(data)
     is_indented = data[start : start + 1] in (b" ", b"\t")
     if lines and is_indented and data[: lines[0][1]].endswith((b"\n", b"\r")):
         start = lines[0][1]  # after an indented first field
@@ -63,17 +62,6 @@ def mark_message(data: bytes, verdict: Verdict, also: str = "") -> bytes:
     if start and not data[:start].endswith((b"\n", b"\r", BOM_UTF8)):
         before += end  # an mbox line alone
     return before + own + _cut_spans(data, cuts, start, len(data))
-
-
-def _find_fields(data: bytes) -> tuple[int, HeaderLines]:
-    """The start of the header, and its fields: by the compiled core, or by Python."""
-    core = find_core()
-    found: tuple[int, HeaderLines] | None = core.find_fields(data) if core else None
-    if found is not None:
-        return found
-    from nbspam.mail.headers import find_header, find_header_fields  # the core does without
-
-    return find_header(data), find_header_fields(data)
 
 
 def _find_fields_in_rest(data: bytes, lines: HeaderLines, names: tuple[str, ...]) -> dict[int, int]:
@@ -112,8 +100,9 @@ def format_fields(verdict: Verdict, also: str = "") -> str:
     probability = "undefined" if verdict.probability is None else f"{verdict.probability:.4f}"
     odds = "undefined" if verdict.log_odds is None else f"{verdict.log_odds:.1f}"
     label = verdict.label.encode("ascii", "backslashreplace").decode("ascii")
+    sender = f"; sender={verdict.sender}" if verdict.sender else ""
     written = ",\n\t".join(f"{_format_clue(token)} {nats:+.1f}" for token, nats in verdict.clues)
-    fields = f'X-Nbspam: {label}; probability={probability}; log-odds={odds};\n\tclues="{written}"\n'
+    fields = f'X-Nbspam: {label}; probability={probability}; log-odds={odds};\n\tclues="{written}"{sender}\n'
     is_spam = verdict.label == SPAM
     if also == "spamassassin":
         score, threshold = compute_spamassassin_score(verdict)

@@ -196,6 +196,7 @@ def verdict_json(spam_filter: Filter, verdict: Verdict) -> str:
         ],
         "probabilities": verdict.probabilities,
         "risks": verdict.risks,
+        "sender": verdict.sender or None,
     }
     return json.dumps(content) + "\n"
 
@@ -331,7 +332,7 @@ def _learn(spam_filter: Filter, verdict: Verdict, data: bytes, options: Options)
 
     sys.stdout.buffer.flush()
     try:
-        probabilities = None if verdict.is_prior_alone else verdict.probabilities
+        probabilities = verdict.probabilities if verdict.may_teach else None
         learn = choose_lesson(probabilities, data, options.model, spam_filter.model.path, "classify")
         if learn:
             learn()

@@ -24,6 +24,8 @@ COMMANDS = {
     "serve": ("serve", "Serve mail servers over the SPAMD protocol."),
     "learn": ("learn", "Learn messages as CLASS."),
     "unlearn": ("learn", "Unlearn messages."),
+    "allow": ("senders", "Allow senders: their mail is ham."),
+    "deny": ("senders", "Deny senders: their mail is spam."),
     "log": ("ledger", "Show what was learned, and when."),
     "undo": ("ledger", "Take back what was learned."),
     "label": ("label", "Label the messages of a folder that teach most."),

@@ -13,7 +13,9 @@ from nbspam.cli.classify import ReadableMessages, list_paths, note_no_mail
 from nbspam.corpus import CRYPTED
 from nbspam.errors import BadDataError, NoClassError, UsageError
 from nbspam.filter import begin_model, choose_model
+from nbspam.labels import ALLOWED, SPAM
 from nbspam.learning.learn import OTHER_FORM, check_classes, learn_messages, split_batches
+from nbspam.store.reader import open_model
 from nbspam.store.updater import Origin
 
 TYPE_CHECKING = False
@@ -120,6 +122,8 @@ def _learn(options: Options, class_name: str | None) -> int:
                 if not options.quiet:
                     note_no_mail(name, data)
                 done[result] = done.get(result, 0) + 1
+            if label == SPAM:
+                _note_allowed(model, batch)
         if not done:
             check_classes(choose_model(model, start), label)
     except NoClassError as error:
@@ -133,6 +137,18 @@ def _learn(options: Options, class_name: str | None) -> int:
     if not done and not messages.status:
         say("There is no message to learn at these paths.", options.quiet)
     return messages.status
+
+
+def _note_allowed(model: str, batch: Iterable[tuple[str, bytes]]) -> None:
+    """Say it if senders are allowed whose mail was just learned as spam: the list still decides."""
+    with open_model(model) as opened:
+        if opened.has_senders():
+            from nbspam.store.senders import judge_by_list  # few models have a list
+
+            for name, data in batch:
+                decision, who = judge_by_list(opened, data)
+                if decision == ALLOWED:
+                    say(f"{plain(name)}: its sender stays allowed, see nbspam allow --remove {who}")
 
 
 def _open_reports(messages: ReadableMessages) -> Iterator[tuple[str, bytes]]:

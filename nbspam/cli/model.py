@@ -327,6 +327,11 @@ def _summarise_merge(merged: Merged, models: Sequence[str]) -> str:
     if merged.calibrated is not None and merged.calibrated < len(models):
         rest = "the rest lack a class, keep none, or one of other kinds of evidence"
         lines.append(f"Calibration: from {merged.calibrated} of the {len(models)}; {rest}.")
+    if merged.different:
+        names = ", ".join(map(plain, merged.different))
+        lines.append(
+            f"Allowed by one and denied by another, decided as {plain(models[0])} does first: {names}."
+        )
     return "\n".join(lines)
 
 

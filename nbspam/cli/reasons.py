@@ -10,7 +10,7 @@ from functools import cache
 from nbspam.cli import plain
 from nbspam.decision import UNDECIDED
 from nbspam.explain import Clue, Explanation, SameText
-from nbspam.labels import amount
+from nbspam.labels import ALLOWED, amount
 
 MAX_REASONS = 3
 MAX_NAMED = 3  # things of one reason, such as words
@@ -33,6 +33,11 @@ def _read_phrases() -> dict[str, list[str]]:
 def describe_verdict(explanation: Explanation) -> str:
     """`spam, 99.99 %: above all the link to login.example, the failed authentication, the words a and b`."""
     verdict = explanation.verdict
+    if verdict.sender:
+        verb = "allow" if verdict.sender == ALLOWED else "deny"
+        why = f"{verdict.label}, because you {verb} {plain(verdict.sender_name)}"
+        share = verdict.probability
+        return why if share is None else f"{why}; the words say spam, {percent(share)}"
     if verdict.shares is None:
         return verdict.label
     name = verdict.classes[verdict.number]

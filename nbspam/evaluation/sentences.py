@@ -67,6 +67,8 @@ def describe_method(evaluation: Evaluation) -> str:
         return f"The messages judged here, {which}, were held back: the filter learned from {learned} others."
     named = f" ({settings['model']})" if "model" in settings else ""
     said = f"A filter made beforehand{named} judged these messages. "
+    if changed := settings.get("changed_by_senders"):
+        said += f"Your list of senders, which is not asked here, would change {changed:,} of the decisions. "
     if is_strange(settings.get("strange", 0), len(evaluation)):
         return said + STRANGE
     return said + "If it had learned some of them, the figures are better than it deserves."

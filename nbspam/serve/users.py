@@ -135,14 +135,14 @@ class UserFilters:
             name = f"id={codec.find_message_id(message)}"
             with bound_cpu(cpu_seconds):
                 counted = spam_filter.count(message, name)
-            verdict = spam_filter.decide(counted, name)
+            verdict = spam_filter.decide(counted, message, name)
             data = codec.write_answer(request, verdict, self._write_content(request, spam_filter, verdict))
         except Exception:
             if path in self._open:
                 self._open.pop(path).close()
             raise
         lesson = None
-        if self.autolearn and own and not verdict.is_prior_alone:
+        if self.autolearn and own and verdict.may_teach:
             lesson = choose_lesson(verdict.probabilities, message, own, path, _name_source(request))
         score, threshold = compute_spamassassin_score(verdict)
         return Reply(data, {"verdict": verdict.label, "score": score, "threshold": threshold}, lesson)

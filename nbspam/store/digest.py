@@ -32,6 +32,7 @@ DIGESTED = {
     "autolearned": "digest, class, tokens",
     "calibration_covariance": "value",
     "numeric_feature": "number, name, edges",
+    "sender": "who, decision, verified, since",
     "base": "path, digest, credit, calibration",
     "numeric_count": "kind, class, place, value",
 }

@@ -23,8 +23,9 @@ from nbspam.model.counts import Floats
 from nbspam.settings import EXTRA_VIEWS, parse_settings
 from nbspam.store.check import vocabulary_keys
 from nbspam.store.digest import check_tables
-from nbspam.store.reader import COUNTED, Model, count_columns, open_model
+from nbspam.store.reader import COUNTED, OWN_SERVERS, Model, count_columns, open_model
 from nbspam.store.rows import add_integers
+from nbspam.store.senders import join_senders
 from nbspam.store.updater import PRUNED
 from nbspam.store.writer import new_model
 
@@ -36,12 +37,14 @@ class Merged(NamedTuple):
     """What merging did.
 
     calibrated : number of models in the merged calibration; None if views are not averaged
+    different  : senders that one model allows and another denies; the decision is that of the first
     """
 
     path: str
     classes: tuple[str, ...]
     messages: tuple[int, ...]
     calibrated: int | None
+    different: list[str]
 
 
 def merge(paths: Sequence[str], path: str, replaces: bool = True) -> Merged:
@@ -57,7 +60,8 @@ def merge(paths: Sequence[str], path: str, replaces: bool = True) -> Merged:
         settings = _choose_settings(models, classes)
         messages = merge_models(models, classes, path, settings, calibration, replaces)
         is_averaged = parse_settings(settings, path).averaged
-        return Merged(path, classes, tuple(messages), calibrated if is_averaged else None)
+        different = join_senders(models)[1]
+        return Merged(path, classes, tuple(messages), calibrated if is_averaged else None, different)
 
 
 @contextmanager
@@ -73,7 +77,7 @@ def open_whole(path: str) -> Iterator[Model]:
                 for part in (alone, model.base):
                     check_tables(part.connection)
                 calibration = (model.calibration(), model.covariance()) if model.calibration() else None
-                merge_models([model.base, alone], model.classes, whole, model.settings, calibration, False)
+                merge_models([alone, model.base], model.classes, whole, model.settings, calibration, False)
             with open_model(whole) as opened:
                 opened.path = path
                 yield opened
@@ -82,6 +86,8 @@ def open_whole(path: str) -> Iterator[Model]:
 def _choose_settings(models: Sequence[Model], classes: tuple[str, ...]) -> dict[str, str]:
     """The first model's settings; a prior or losses of other classes become the defaults."""
     settings = {name: value for name, value in models[0].settings.items() if name != CREDIT}
+    if servers := sorted({name for model in models for name in model.servers}):
+        settings[OWN_SERVERS] = " ".join(servers)
     if any(PRUNED in model.settings for model in models):
         settings[PRUNED] = "1"
     if classes != models[0].classes:
@@ -151,6 +157,7 @@ def merge_models(
             learned = model.connection.ask(f"SELECT digest, class, times FROM {COUNTED}")
             learned = [(digest, _place(model, classes, k), times) for digest, k, times in learned]
             file.insert("learned", learned, "ON CONFLICT DO UPDATE SET times = times + excluded.times")
+        file.insert("sender", join_senders(models)[0])
         if calibration:
             file.calibration(parse_settings(settings, path).kinds, *calibration)
         file.numeric_features(models[0].numeric_features(), numeric_rows(models, classes))

@@ -12,12 +12,13 @@ from nbspam.store.autolearned import CORRECTED, LABELLED, count_autolearned
 from nbspam.store.covariance import pack_covariance, unpack_covariance
 from nbspam.store.digest import check_tables
 from nbspam.store.merge import add_lessons, list_counted
-from nbspam.store.reader import Model, open_model, state_digest
+from nbspam.store.reader import OWN_SERVERS, Model, open_model, state_digest
 from nbspam.store.rows import Writer
 from nbspam.store.updater import open_updater
 from nbspam.store.writer import NewModel, copy_model, hold_folder, new_model, sum_rows
 
-REVIEWS = (LABELLED, CORRECTED)  # settings of a person's labels, which no base gives away
+# Settings of a person's labels and servers, which no base gives away.
+REVIEWS = (LABELLED, CORRECTED, OWN_SERVERS)
 PAGE_BYTES = 2_048  # with SQLite's 4,096 the empty tables take 80 kB; with 1,024, look-ups are slower
 
 

@@ -46,6 +46,7 @@ MAX_TABLE_BYTES = 64 << 20  # of a table that a message needs whole; the small o
 BASE_PAGES = 4_000  # of a base that a server has open: 16 MB hold a model of 5,000 messages
 MAX_KNOWN = 50_000  # counts that are remembered, of 200 bytes each
 SEEN_BITS = (1 << 22) - 1  # of a key
+OWN_SERVERS = "own_servers"  # the setting
 DATA_VERSION = "PRAGMA data_version"  # another number after each change by another program
 # The small tables, which are read whenever a model is opened.
 OPENING = {
@@ -206,6 +207,16 @@ class Model:
         for key, counts in own.items():
             found[key] = tuple(map(int.__add__, counts, found[key])) if key in found else counts
         return found
+
+    @property
+    def servers(self) -> list[str]:
+        """The names of the user's own mail servers, also those of the base."""
+        return [name for part in self.parts for name in part.settings.get(OWN_SERVERS, "").split()]
+
+    def has_senders(self) -> bool:
+        """True if the user has allowed or denied a sender."""
+        query = "SELECT EXISTS (SELECT 1 FROM sender)"
+        return any(part.connection.ask(query)[0][0] for part in self.parts)
 
     def stream_documents(self) -> Iterator[tuple[list[int], list[int]]]:
         """Keys of some tokens, and documents_0, documents_1, ... of each in turn; ascending by key.

@@ -11,6 +11,8 @@ CREATE TABLE setting (              -- how to score unless the command line says
                                     --   those judged wrongly that taught the calibration, see there
                                     -- autolearn_labelled: messages that left `autolearned` when a person labelled
                                     --   them; autolearn_corrected: how many of these as another class
+                                    -- own_servers: names of the user's mail servers (authserv-id), with spaces
+                                    --   between; their Authentication-Results are believed, see `sender`
                                     -- pruned: rare tokens were taken out; the counts of the textbook's are in
                                     --   NOTAWORD, whose documents are then as many as can be
         CHECK (typeof(name) = 'text'),
@@ -159,6 +161,17 @@ CREATE TABLE base (                 -- of an overlay one row
                                     --   and 1.  Another base then gets what the overlay has learned since
         CHECK (typeof(calibration) = 'blob')
 );
+
+CREATE TABLE sender (               -- senders whom the user names; they change decisions and no count
+    who      TEXT PRIMARY KEY       -- an address, or a domain with its subdomains: lower-case, domains in ASCII
+        CHECK (typeof(who) = 'text'),
+    decision TEXT NOT NULL
+        CHECK (decision IN ('allowed', 'denied')),
+    verified INTEGER NOT NULL       -- 1: an own server must have verified the sender;  0: nobody asks
+        CHECK (typeof(verified) = 'integer' AND verified IN (0, 1)),
+    since    INTEGER NOT NULL       -- milliseconds since 1970 when the user said so
+        CHECK (typeof(since) = 'integer')
+) WITHOUT ROWID;
 
 CREATE TABLE identity (             -- one row; a new number for each new file and each copy, kept by what changes
     number INTEGER PRIMARY KEY      --   a file in place.  Random, in no digest and in no dump

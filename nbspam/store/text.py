@@ -41,6 +41,7 @@ TABLES = {
     "learned": ("digest, class, times", "digest, class"),
     "numeric_feature": ("number, name, edges", "number"),
     "numeric_count": ("kind, class, place, value", "kind, class, place"),
+    "sender": ("who, decision, verified, since", "who"),
 }
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode
 

@@ -215,6 +215,7 @@ def classify_many(
         return _write_all(now, verdicts, write), skipped
 
     first = find_judge()
+    with_clues = with_clues or first.filter.model.has_senders()  # their headers are read message by message
     if first.is_of_blocks and choose_core(first.wanted) and not with_clues:
         for items, shard in _read_in_threads(mail, first, jobs):
             now = find_judge()

@@ -18,7 +18,7 @@ import numpy as np
 
 from nbspam.corpus.corpus import INTERLEAVED, Corpus, read_corpus, sort_in_time
 from nbspam.corpus.executor import run_shards
-from nbspam.corpus.item import Item, Skipped
+from nbspam.corpus.item import Item, Skipped, read_items
 from nbspam.corpus.near_duplicates import group_duplicates
 from nbspam.corpus.reading import Progress
 from nbspam.decision import Loss, cutoffs
@@ -35,10 +35,13 @@ from nbspam.evaluation.outcomes import (
 )
 from nbspam.evaluation.replay import Autolearn, Feedback, ReplayFilter, replay
 from nbspam.filter import open_filter
+from nbspam.labels import CLASS_OF_SENDER
 from nbspam.learning.autolearn import MAX_AUTOLEARNED, check_autolearn
 from nbspam.model.counts import Ints
 from nbspam.model.scorer import Scorer
 from nbspam.store.connection import replaced_error
+from nbspam.store.reader import Model
+from nbspam.store.senders import judge_by_list
 from nbspam.tasks.classify import ModelJudge, RowTokens, list_texts
 from nbspam.tasks.judges import CorpusJudge, find_clues, make_outcome
 from nbspam.tasks.plan import Plan
@@ -235,6 +238,7 @@ def evaluate_model(
         if unknown := [name for name in classes if name not in known]:
             why = f"the mail has a class {unknown[0]} that the model does not know"
             raise BadDataError(path, why, "its classes: " + ", ".join(known), "model-classes")
+        items = [*items] if spam_filter.model.has_senders() else items  # their headers are read again
         corpus = read_corpus(items, known, jobs, progress=progress, wanted=spam_filter.settings.wanted)
         if not spam_filter.model.is_at(path):
             raise replaced_error(path)
@@ -242,5 +246,22 @@ def evaluate_model(
         joints = judge.joints(corpus.block)
         strange = judge.count_strange(corpus.block)
         judged = judge_rows(corpus, np.arange(len(joints)), joints, spam_filter.loss, spam_filter.scorer)
-    settings = spam_filter.settings.as_text() | {"model": path, "loss": loss or "", "strange": strange}
+        changed = _count_changed(items, judged, spam_filter.model)
+    more = {"model": path, "loss": loss or "", "strange": strange}
+    more |= {"changed_by_senders": changed} if changed else {}
+    settings = spam_filter.settings.as_text() | more
     return replace(judged, method="model", digest=corpus.digest(), settings=settings), corpus.skipped
+
+
+def _count_changed(items: Iterable[Item], judged: Evaluation, model: Model) -> int:
+    """How many decisions the user's list of senders would change."""
+    if not model.has_senders():
+        return 0
+    decided = dict(zip(judged.names.tolist(), judged.decided.tolist(), strict=True))
+    changed = 0
+    for item, data in read_items(items, []):
+        decision, _ = judge_by_list(model, data)
+        label = CLASS_OF_SENDER.get(decision)
+        if label in judged.classes:
+            changed += judged.classes.index(label) != decided.get(item.name)
+    return changed

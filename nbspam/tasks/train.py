@@ -25,6 +25,7 @@ from nbspam.model.textbook import learn_features
 from nbspam.model.views import Evidence
 from nbspam.settings import Settings
 from nbspam.store.bulk import insert_counts, make_learned_rows
+from nbspam.store.senders import keep_senders
 from nbspam.store.writer import new_model
 from nbspam.tasks.plan import Plan
 from nbspam.tokens.numeric import NAMES
@@ -123,6 +124,8 @@ def _write(
         loss = plan.loss.stored if plan.loss else {}
         vocabulary = "fixed" if plan.vocabulary else "open"
         file.settings(settings.as_text() | loss | {"vocabulary": vocabulary})
+        if plan.replaces:
+            keep_senders(file, path)
         insert_counts(file, ranges(), counts.totals)
         file.insert("learned", make_learned_rows(mail.learned))
         if features:

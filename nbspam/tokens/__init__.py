@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 
     KeyedView = dict[int, tuple[str, int]]  # key -> text, how often
 
+HeaderLines = list[tuple[int, int, str]]  # start, stop and name of each field
 VARIABLE = "NBSPAM_CORE"
 NO, REQUIRE = "no", "require"
 LEFT_TO_PYTHON = ("numeric", OWN_WORDS)  # beginnings of what the core does not read
@@ -216,6 +217,17 @@ def find_core() -> Any:
     if not _found:
         _found.append(_load(os.environ.get(VARIABLE, "")))
     return _found[0][0]
+
+
+def find_fields(data: bytes) -> tuple[int, HeaderLines]:
+    """The start of the header, and its raw fields: (start, stop, lower-case name) of each."""
+    core = find_core()
+    found: tuple[int, HeaderLines] | None = core.find_fields(data) if core else None
+    if found is not None:
+        return found
+    from nbspam.mail.headers import find_header, find_header_fields  # the core does without
+
+    return find_header(data), find_header_fields(data)
 
 
 def _load(asked: str) -> tuple[Any, str]:

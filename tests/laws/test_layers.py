@@ -7,8 +7,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2] / "nbspam"
 # From the top floor down.  A room imports rooms below it, also for type checkers alone.
 PLAN = """
-__main__ cli serve folders passthrough tasks filter explain learning evaluation corpus store decision model
-tokens mail tables settings labels places files limits errors __init__
+__main__ cli serve folders passthrough tasks filter explain learning evaluation corpus store senders decision
+model tokens mail tables settings labels places files limits errors __init__
 """
 ROOMS = PLAN.split()
 SQL = ("SELECT ", "INSERT ", "UPDATE ", "DELETE FROM", "CREATE TABLE", "PRAGMA ")

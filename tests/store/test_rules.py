@@ -41,6 +41,7 @@ def full(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for label in ("spam", "ham"):  # so that it moves
         (folder / "lesson").write_bytes(LESSON)
         run("learn", label, folder / "lesson", "-m", path)
+    run("deny", "-m", path, "offers.example")
     with open_updater(str(path)) as updater:
         updater.begin(Origin("classify", is_own=True))
         own = read_counted(OWN, updater.model)
