@@ -153,7 +153,7 @@ def _note_allowed(model: str, batch: Iterable[tuple[str, bytes]]) -> None:
 
 def _open_reports(messages: ReadableMessages) -> Iterator[tuple[str, bytes]]:
     """Name of the report and bytes of each attached message; a report without one is named on stderr."""
-    from nbspam.learning.reports import list_attached  # parsing with the standard library takes 16 ms
+    from nbspam.corpus.reports import list_attached  # parsing with the standard library takes 16 ms
 
     for name, data in messages:
         attached = list_attached(data)

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from nbspam.corpus.executor import Workers, run_in_threads, run_shards
-from nbspam.corpus.item import Item, Skipped, read_items
+from nbspam.corpus.item import Item, Skipped, read_items, unwrap
 from nbspam.errors import log_faults
 from nbspam.limits import MAX_READ_BYTES
 from nbspam.model.block import Block, BlockBuilder, Lexicon
@@ -29,6 +29,7 @@ MAX_OCCURRENCES = 500_000  # of tokens in a block, 12 MB
 MAX_DISTINCT = 100_000  # tokens that a process has numbered when it begins anew, 15 MB
 WORDS: frozenset[str] = frozenset()  # nothing in addition to the words is wanted
 IDENTITIES = "identities"  # wanted of read_blocks, see make_identity
+INSIDE = "inside"  # wanted of a ShardReader of mail that is learned, see unwrap
 
 MailT = TypeVar("MailT")
 Progress = Callable[[int, int], None]  # called with a number of messages and their bytes
@@ -55,7 +56,7 @@ def read_messages(
 ) -> Iterator[tuple[Item, Tokens, bytes]]:
     """The messages with tokens and bytes; those that cannot be read go to `skipped` with the reason."""
     for item, data in read_items(items, skipped):
-        tokens = read(data, wanted, item.name)
+        tokens = read(unwrap(data), wanted, item.name)
         log_faults(item.name, tokens.failures)
         yield item, tokens, data
 
@@ -155,10 +156,12 @@ class ShardReader:
         waiting: list[Mail] = []
         size_bytes = 0
         for item, data in read_items(items, shard.skipped):
-            waiting.append(Mail(item.name, self._labels.get(item.label, -1), data))
-            size_bytes += len(data)
             if IDENTITIES in self._wanted:
                 shard.identities.append(make_identity(data, item.label))
+            if INSIDE in self._wanted:
+                data = unwrap(data)
+            waiting.append(Mail(item.name, self._labels.get(item.label, -1), data))
+            size_bytes += len(data)
             if size_bytes > BATCH_BYTES:
                 self._read(waiting, shard)
                 waiting, size_bytes = [], 0
@@ -188,7 +191,7 @@ def read_blocks(
     units : a cluster reads MailFiles
     """
     lexicons: dict[int, Lexicon] = {}  # by reader
-    wanted |= {DATE}
+    wanted |= {DATE, INSIDE}
     make_reader = partial(ShardReader, classes, wanted)
     if not isinstance(jobs, int):
         parts = jobs.read(units, classes, wanted)

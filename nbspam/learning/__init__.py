@@ -2,6 +2,5 @@
 
 learn        learn messages as a class, unlearn them, move them
 autolearn    a filter that learns its own verdicts
-reports      messages that are attached to the report of a reader
 undo         take back what commands have learned
 """

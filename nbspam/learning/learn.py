@@ -12,6 +12,7 @@ whole before the message is learned, in whatever form it comes.
 
 from __future__ import annotations
 
+from nbspam.corpus.item import unwrap
 from nbspam.errors import NoClassError
 from nbspam.model import calibration
 from nbspam.model.scorer import Scorer
@@ -152,8 +153,8 @@ def _unlearn(updater: Updater, message: KeyedTokens) -> str:
 
 
 def read_counted(data: bytes, model: Model, name: str = "") -> KeyedTokens:
-    """A message as training counts it: its first MAX_READ_BYTES."""
-    return count_tokens(data, parse_settings(model.settings, model.path).wanted, name)
+    """A message as training counts it: its first MAX_READ_BYTES, or the spam inside, see unwrap."""
+    return count_tokens(unwrap(data), parse_settings(model.settings, model.path).wanted, name)
 
 
 def list_tokens(model: Model, message: KeyedTokens) -> list[MessageToken]:

@@ -1,0 +1,49 @@
+"""Reports: the messages attached to a message of a reader, and the spam in a report of SpamAssassin.
+
+They are taken out as they were sent; a message forwarded inline is not there any more.
+"""
+
+from email import message_from_bytes
+from email.message import Message
+from typing import Any
+
+from nbspam.limits import MAX_READ_BYTES
+
+_ATTACHED = ("message/rfc822", "message/global")
+_ORIGINAL = ("message/rfc822", "text/plain")  # with report_safe 1 and 2
+
+
+class _Report(Message):
+    """A message that is not read on inside an attached message, so the parser keeps its bytes."""
+
+    def get_content_maintype(self) -> str:
+        kind = super().get_content_maintype()
+        return "application" if kind == "message" else kind
+
+
+def list_attached(data: bytes) -> list[bytes]:
+    """The messages attached to a message, in order; a transfer encoding is undone."""
+    try:
+        parts = message_from_bytes(data[:MAX_READ_BYTES], _Report).walk()
+        found = [part.get_payload(decode=True) for part in parts if part.get_content_type() in _ATTACHED]
+        return [one for one in found if isinstance(one, bytes)]
+    except RecursionError:  # hundreds of parts inside each other
+        return []
+
+
+def find_original(data: bytes) -> bytes:
+    """The message inside a report of SpamAssassin (report_safe), as it came; `data` if it is no such report.
+
+    The report is a multipart/mixed of a text and the message.
+    Source: Mail::SpamAssassin::Conf and sa-learn(1), which learns that message, too.
+    """
+    report = message_from_bytes(data[:MAX_READ_BYTES], _Report)
+    parts: Any = report.get_payload()
+    if report.get_content_type() != "multipart/mixed" or not isinstance(parts, list) or len(parts) != 2:
+        return data
+    text, original = parts
+    is_original = original.get_param("x-spam-type") == "original" and original.get_content_type() in _ORIGINAL
+    if not is_original or text.get_content_type() != "text/plain":
+        return data
+    inside = original.get_payload(decode=True)
+    return inside if isinstance(inside, bytes) and inside.strip() else data
