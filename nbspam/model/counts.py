@@ -60,15 +60,6 @@ class Counts:
     def __add__(self, other: Counts) -> Counts:
         return merge_counts([self, other])
 
-    def __sub__(self, other: Counts) -> Counts:
-        """Without the counts of some of the messages."""
-        documents, occurrences = self.documents.copy(), self.occurrences.copy()
-        places: Any = slice(None) if other.keys is self.keys else self.places(other.keys)
-        documents[:, places] -= other.documents
-        occurrences[:, places] -= other.occurrences
-        messages = self.messages - other.messages
-        return replace(self, documents=documents, occurrences=occurrences, messages=messages)
-
     def take(self, places: Ints) -> Counts:
         """Some of the tokens.  places : ascending"""
         return replace(

@@ -29,7 +29,7 @@ from nbspam.store.connection import (
     sqlite3,
     store_error,
 )
-from nbspam.tokens.bag import FORM_BITS, N_VIEWS, NO_TEXTBOOK_VIEWS, hash_token
+from nbspam.tokens.bag import N_VIEWS, NO_TEXTBOOK_VIEWS, hash_token
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -247,8 +247,7 @@ class Model:
                 count = " + ".join([f"occurrences_{i}" for i in numbers if i != k]) or "0"
             query = f"SELECT {count} AS n, count(*) {words} GROUP BY n"
             rows = read_bounded(self.connection, query, MAX_TABLE_BYTES)
-            if any(type(n) is not int or n < 0 for n, _ in rows):
-                raise _odd_count(self.path)
+            _check_numbers(self.path, [n for n, _ in rows])
             found.append(dict(rows))
         return found
 
@@ -492,12 +491,6 @@ def count_columns(n_classes: int) -> list[str]:
     return [name for k in range(n_classes) for name in (f"documents_{k}", f"occurrences_{k}")]
 
 
-def has_form_of(digest: str) -> str:
-    """SQL: a column `digest` is that of the same message, in whatever form.  digest : an expression"""
-    form = (1 << FORM_BITS) - 1
-    return f"digest BETWEEN {digest} & {~form} AND {digest} | {form}"
-
-
 def find_rows(connection: Connection, query: str, keys: Sequence[int]) -> list[tuple[int, ...]]:
     """The rows of a query that ends in the name of a column, which is to be one of the keys."""
     found: list[tuple[int, ...]] = []
@@ -524,8 +517,4 @@ def _check_numbers(path: str, counts: list[int]) -> None:
             return
     except TypeError:
         pass
-    raise _odd_count(path)
-
-
-def _odd_count(path: str) -> DamagedModelError:
-    return DamagedModelError(path, "a token has a count that is not a whole number")
+    raise DamagedModelError(path, "a token has a count that is not a whole number")

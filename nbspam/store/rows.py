@@ -8,7 +8,7 @@ from nbspam.errors import DamagedModelError
 from nbspam.model.calibration import feature_names
 from nbspam.store.connection import Connection
 from nbspam.store.covariance import pack_covariance
-from nbspam.store.digest import DIGESTED
+from nbspam.store.digest import DIGESTED, digest_rows
 from nbspam.store.reader import count_columns
 
 TYPE_CHECKING = False
@@ -86,6 +86,8 @@ class Writer:
         """Make these the rows of a table."""
         self.delete(table)
         self.insert(table, rows)
+        if table in DIGESTED:
+            self.digests[table] = digest_rows(rows)
 
 
 def add_integers(path: str, row: Sequence[int], change: Sequence[int], times: int = 1) -> list[int]:

@@ -14,10 +14,10 @@ from itertools import islice
 from nbspam.errors import DamagedModelError, UsageError
 from nbspam.store.connection import BUSY_SECONDS, Connection, check_file, sqlite3, store_error
 from nbspam.store.digest import DIGESTED, digest_row, digest_rows, read_digests, stream_sound, write_digests
-from nbspam.store.reader import Model, find_columns, has_form_of
+from nbspam.store.reader import Model, find_columns
 from nbspam.store.rows import FIRST, Writer, add_integers, escape_bytes
 from nbspam.store.turns import PATIENCE_SECONDS, Turn
-from nbspam.tokens.bag import NO_TEXTBOOK_VIEWS, NOTAWORD, NOTAWORD_KEY, NOTAWORD_VIEW
+from nbspam.tokens.bag import FORM_BITS, NO_TEXTBOOK_VIEWS, NOTAWORD, NOTAWORD_KEY, NOTAWORD_VIEW
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -292,7 +292,9 @@ def open_updater(
 
 def read_rows(connection: Connection, table: str, digest: int) -> list[tuple[Any, ...]]:
     """The rows of `learned` or `autolearned` of a message, in whatever form."""
-    return [*stream_sound(connection, table, DIGESTED[table], f"WHERE {has_form_of('?1')}", (digest,))]
+    form = (1 << FORM_BITS) - 1
+    bounds = (digest & ~form, digest | form)
+    return [*stream_sound(connection, table, DIGESTED[table], "WHERE digest BETWEEN ? AND ?", bounds)]
 
 
 def count_copies(rows: Iterable[tuple[int, ...]]) -> dict[tuple[int, int], int]:

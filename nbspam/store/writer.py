@@ -6,6 +6,7 @@ import contextlib
 import fcntl
 import os
 import time
+from collections import Counter
 
 from nbspam.errors import CannotCreateError
 from nbspam.files import NewFile, flush, make_folders
@@ -47,7 +48,6 @@ class NewModel(Writer):
         self.sums: dict[str, list[tuple[Any, ...]]] | None = None
         for statement in schema(len(classes)):
             connection.execute(statement)
-        self.insert("digest", [(table, 0) for table in DIGESTED])
         self.insert("identity", [(new_identity(),)])
         self.insert("class", zip(range(len(classes)), classes, messages, strict=True))
         self.insert("source", [(1, escape_bytes(source), 0)])
@@ -81,21 +81,14 @@ def sum_rows(connection: Connection, base: Model | None = None) -> dict[str, lis
     query = f"SELECT view, count(*), {sums} FROM token GROUP BY view"
     found = {view: (words, counts) for view, words, *counts in connection.ask(query)}
     rows = [found.get(view, (0, [0] * 2 * n_classes)) for view in range(N_VIEWS)]
-    in_base = _count_in_base(connection, base) if base else [0] * N_VIEWS
+    views = dict(connection.ask("SELECT key, view FROM token")) if base else {}
+    shared = base.counts([*views]) if base else ()
+    in_base = Counter(views[key] for key in shared)
     places = [(view, k) for k in range(n_classes) for view in range(N_VIEWS)]
     return {
         "view": [(view, VIEW_NAMES[view], words - in_base[view]) for view, (words, _) in enumerate(rows)],
         "view_total": [(view, k, *rows[view][1][2 * k : 2 * k + 2]) for view, k in places],
     }
-
-
-def _count_in_base(connection: Connection, base: Model) -> list[int]:
-    """How many tokens of an overlay its base has, too, by view."""
-    views = dict(connection.ask("SELECT key, view FROM token"))
-    in_base = [0] * N_VIEWS
-    for key in base.counts([*views]):
-        in_base[views[key]] += 1
-    return in_base
 
 
 @contextlib.contextmanager

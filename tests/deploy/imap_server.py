@@ -55,10 +55,6 @@ class ImapServer:
         command = ["doveadm", "-c", str(self.folder / "conf"), *arguments]
         return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
-    def has_session(self, user: str) -> bool:
-        """True while the server works for a user."""
-        return f"{user} " in self.doveadm("who")
-
     @contextlib.contextmanager
     def client(self, user: str) -> Iterator[IMAPClient]:
         """Another mail program of the user."""

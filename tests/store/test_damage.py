@@ -12,11 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from nbspam.errors import NbspamError
-from nbspam.store.text import dump_model
 from tests.tiny_mail import mail, program, run
 
 FILES = int(os.environ.get("NBSPAM_DAMAGED", 60))
@@ -105,19 +101,3 @@ def test_damage_is_refused_or_found_and_is_no_fault_of_ours(
             assert passed.returncode in (0, 75)
             assert passed.stdout.endswith(MESSAGE)
     assert kinds["refused or found"] > 0, kinds
-
-
-@given(st.lists(st.tuples(st.floats(0, 1), st.binary(max_size=16)), max_size=6), st.none() | st.floats(0, 1))
-def test_file_is_a_model_or_is_refused_whatever_bytes_it_holds(
-    trained: Path, edits: list[tuple[float, bytes]], end: float | None
-) -> None:
-    data = bytearray(trained.read_bytes())
-    size = len(data)
-    for place, new in edits:
-        at = int(place * size)
-        data[at : at + len(new)] = new
-    path = trained.with_name("edited")
-    path.write_bytes(data[: size if end is None else int(end * size)])
-    with contextlib.suppress(NbspamError):
-        for _ in dump_model(str(path)):
-            pass
