@@ -7,6 +7,7 @@ from contextlib import closing
 from nbspam.cli import Options, command, done_text, plain, say, write_text
 from nbspam.cli.progress import check_all_read
 from nbspam.corpus.folder_names import UNCLEAR
+from nbspam.corpus.marks import OWN_JUNK
 from nbspam.corpus.walk import OUT_OF_TREE
 from nbspam.folders import learner
 from nbspam.folders.maildirs import Maildirs
@@ -19,9 +20,9 @@ REASONS = {
     learner.UNSEEN_JUNK: ("unread message", " in Junk: read messages teach"),
     learner.UNREAD: ("unread message", " in other folders: ham once read, or after --keep-days"),
     learner.MARKED: ("message", " marked as junk by nbspam itself: they teach once you move them"),
+    OWN_JUNK: ("message", " marked as junk by nbspam itself: they teach once you move them"),
     learner.NOTHING: ("draft or deleted message", ""),
     learner.SAME_AS_BEFORE: ("message", " as at the last run: each teaches once"),
-    learner.NO_MAIL: ("file", " without mail"),
     learner.NOT_READ: ("file", " that cannot be read, or has moved just now"),
     learner.NO_LESSONS: ("folder", " of drafts, sent or deleted mail"),
     UNCLEAR: ("folder", " whose name may mean junk or not: teach with nbspam learn CLASS FOLDER"),
@@ -75,5 +76,7 @@ def show_learned(run: learner.FolderLearner, quiet: bool) -> None:
     for reason, (unit, why) in REASONS.items():
         if number := run.idle[reason]:
             say(f"Nothing to learn from {amount(number, unit)}{why}.", quiet)
+    for reason in run.idle.keys() - REASONS:
+        say(f"Nothing to learn from {amount(run.idle[reason], 'file')}: {reason}.", quiet)
     if not done and not run.idle.total():
         say("There is no mail in these folders.", quiet)

@@ -126,15 +126,15 @@ def day(time_ms: int | None, form: str = "%Y-%m-%d") -> str:
 def show_folders(source: Source) -> None:
     """On stderr: which folder has which class and how many messages, and what is left out."""
     folders = [
-        (label, part.name or part.path, count)
+        (label, part.by_marks and label != part.labels[0], part.name or part.path, count)
         for part, counts in source.counts
         for label, count in counts.items()
         if count or not part.by_labels
     ]
     shown = table("folder", "class", ">messages")
-    for label, name, count in folders[:SHOWN_FOLDERS]:
-        shown.add_row(plain(name), plain(label), f"{count:,}")
-    if rest := [count for _, _, count in folders[SHOWN_FOLDERS:]]:
+    for label, is_marked, name, count in folders[:SHOWN_FOLDERS]:
+        shown.add_row(plain(name), plain(label) + is_marked * " (marked)", f"{count:,}")
+    if rest := [count for *_, count in folders[SHOWN_FOLDERS:]]:
         shown.add_row(f"{len(rest):,} more", "", f"{sum(rest):,}")
     for reason, count in source.left_out.items():
         shown.add_row(plain(reason), "left out", f"{count:,}", style="yellow")

@@ -222,6 +222,11 @@ def strip_flags(name: str) -> str:
     return name
 
 
+def read_flags(name: str) -> str:
+    """The flags in the file name of a Maildir: S is seen, T trashed, D draft, small letters are keywords."""
+    return name[len(strip_flags(name)) :][3:].partition(",")[0]
+
+
 def open_message(path: str) -> BinaryIO:
     """The file of a message, under its new name if a mail program has renamed it."""
     try:

@@ -225,9 +225,12 @@ def _list_skipped(notes: Notes) -> str:
 def _search_class(source: Source, label: str) -> tuple[Notes, bool]:
     """What was passed over in a class up to its first message that can be read, and whether there is one."""
     notes = Notes()
-    for part in (candidate for candidate in source.parts if label in candidate.labels):
-        files = (file for file in part.files(notes) if file.label == label)
+    parts = [part for part in source.parts if label in part.labels]
+    for part in chain(parts, (part for part in source.parts if part.by_marks and part not in parts)):
+        files = (file for file in part.files(notes) if file.label == label or file.by_marks)
         for item in chain.from_iterable(file.items(notes) for file in files):
+            if item.label != label:
+                continue
             try:
                 item.read(1)
             except OSError as error:
@@ -267,6 +270,7 @@ def _open_tree(top: str, rules: Rules, notes: Notes) -> list[SourcePart]:
     for folder in folders:
         label, why = choose_class(folder, rules)
         part = SourcePart(folder.path, (label,) if label else (), deep=False, name=folder.name, tree=top)
+        part = part._replace(by_marks=bool(label) and not (why or folder.by_labels))
         if label and folder.by_labels and not why:
             parts += _split_by_labels(part)
         elif label:
@@ -282,4 +286,14 @@ def _open_tree(top: str, rules: Rules, notes: Notes) -> list[SourcePart]:
         _check_store(top, notes.left_out)
         remedy = "name the folder that holds INBOX and Junk"
         raise NoInputError(top, "no mail folder in it", remedy, "source-empty")
+    return _add_marked(parts)
+
+
+def _add_marked(parts: list[SourcePart]) -> list[SourcePart]:
+    """The parts; a class without a folder is of the first part in which mail is marked so."""
+    for label in {HAM, SPAM}.difference(*(part.labels for part in parts)):
+        for number, part in enumerate(parts):
+            if part.by_marks and any(item.label == label for item in part.items(Notes())):
+                parts[number] = part._replace(labels=(*part.labels, label))
+                break
     return parts

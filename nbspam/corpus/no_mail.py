@@ -107,18 +107,22 @@ def _has_bit(number: str, bit: int) -> bool:
         return False
 
 
-def explain_emlx(file: BinaryIO, head: bytes) -> str:
-    """DELETED or DRAFT if the property list of a file of Apple Mail says so, else ''.
+def read_emlx_flags(file: BinaryIO, head: bytes) -> int:
+    """The flags in the property list of a file of Apple Mail; 0 without one.
 
     head : what it begins with
     Source: mikez/emlx emlx/emlx.py.
     """
     span = find_emlx(head)
     if not span:
-        return ""
+        return 0
     file.seek(span[1])
     match = _PLIST_FLAGS.search(file.read(_DECIDING_BYTES))
-    flags = int(match[1]) if match else 0
+    return int(match[1]) if match else 0
+
+
+def explain_emlx(flags: int) -> str:
+    """DELETED or DRAFT if the flags of a file of Apple Mail say so, else ''."""
     if flags & 2:
         return DELETED
     return DRAFT if flags & 64 else ""

@@ -62,8 +62,8 @@ class Source:
         counted_parts: list[tuple[SourcePart, Counter[str]]] = [(part, Counter()) for part in self.parts]
         for part, counts in counted_parts:
             for file in part.files(self.notes):
-                known, n_messages = file.examine(self.notes)
-                counts[file.label] += n_messages
+                known, found = file.examine(self.notes)
+                counts.update({file.label: 0} | found)
                 if known:
                     counted.append(known)
         return counted_parts

@@ -26,7 +26,6 @@ from nbspam.corpus.folder_names import (
     recognise,
 )
 from nbspam.corpus.item import describe_error, read_lines
-from nbspam.corpus.no_mail import NO_MAIL
 from nbspam.corpus.walk import (
     GMAIL,
     MAILDIR_PARTS,
@@ -40,6 +39,7 @@ from nbspam.corpus.walk import (
     is_maildir,
     list_folder,
     look_at_file,
+    note_files,
 )
 from nbspam.errors import BadDataError, NoInputError
 from nbspam.labels import HAM, SPAM, parse_class_name
@@ -140,8 +140,7 @@ def _walk(
         if any(child.startswith(".") for child in inner) and not find_kind(own_name):
             around, own_name = _keep_trash(around), ""  # the name of an account
         around = _join(around, own_name)
-        if files:
-            notes.left_out[NO_MAIL] += len(files)
+        note_files(files, notes)
         yield MailFolder(name or INBOX, path, recognise(around))
     elif is_store and name:
         around = _join(around, own_name)

@@ -32,10 +32,12 @@ from nbspam.corpus.item import (
     list_files,
     not_regular,
     open_message,
+    read_flags,
     read_index,
     strip_flags,
     unpack,
 )
+from nbspam.corpus.marks import OWN_JUNK, Keywords, choose_class, read_emlx_words, read_mozilla_words
 from nbspam.corpus.mbox import begins_mbox, count_unsplit, find_only_message, split_messages, unquote
 from nbspam.labels import HAM, SPAM
 from nbspam.limits import MAX_READ_BYTES
@@ -49,11 +51,12 @@ LINKED = "link back to a folder already read"
 OUT_OF_TREE = "link to a place outside of the folder"
 OUTSIDE = "in no class folder"
 NAMED_TWICE = "named twice"
+MARKS_UNREAD = "index of Thunderbird or Evolution, whose marks of junk are not read"
 
 MBOX, GMAIL = "mbox", "mbox with labels of Gmail"
 MAILDIR_PARTS = ("cur", "new", "tmp")
 _INDEX_FOLDER = ".mozmsgs"  # of copies that Thunderbird makes for the search of the desktop
-_INDEX_ENDS = (".msf", ".lock")
+_UNREAD_MARKS = (".msf", "folders.db")  # of Thunderbird and Evolution
 _CYRUS_FILES = ("cyrus.header", "cyrus.index")
 # Folders below NAME.mbox that hold the messages of that mailbox of Apple Mail.
 _APPLE_STORE = re.compile(r"mbox(/[0-9A-F][0-9A-F-]{7,})?(/Data(/\d)*)?(/Messages)?")
@@ -104,6 +107,7 @@ class MailFile(NamedTuple):
     only_mail : leave it out if it is no mail
     may_be_text : text without a header is mail, too
     by_labels : of an mbox only the messages that the labels of Gmail put into the class
+    by_marks : a message that the reader has marked as junk, or as ham, has that class
     """
 
     label: str
@@ -112,6 +116,7 @@ class MailFile(NamedTuple):
     only_mail: bool = False
     may_be_text: bool = False
     by_labels: bool = False
+    by_marks: bool = False
 
     def items(self, notes: Notes) -> Iterator[Item]:
         """Its messages, streaming; what cannot be read is noted.
@@ -124,18 +129,22 @@ class MailFile(NamedTuple):
         try:
             with _open_unpacked(self.path, self.only_mail) as (stream, head, is_packed):
                 is_mbox = begins_mbox(head)
-                if self.only_mail and not is_mbox and (reason := self._explain(head, stream)):
-                    notes.left_out[reason] += 1
-                    return
+                file = self
+                if self.only_mail and not is_mbox:
+                    reason, label = self._explain(head, stream)
+                    if reason:
+                        notes.left_out[reason] += 1
+                        return
+                    file = self._replace(label=label)
                 is_held = is_packed or is_url(self.path) or not stream.seekable()
                 if self.may_be_mbox and is_mbox:
                     yield from self._split(head, stream, notes, is_held)
                 elif self.may_be_mbox and count_unsplit(head) > 1:
                     raise OSError(errno.EINVAL, _UNSPLIT)
                 elif is_held:
-                    yield self._make_item()._replace(data=head + stream.read(MAX_READ_BYTES - len(head)))
+                    yield file._make_item()._replace(data=head + stream.read(MAX_READ_BYTES - len(head)))
                 else:
-                    yield self._make_item(head)
+                    yield file._make_item(head)
         except OSError as error:
             if isinstance(error, FileNotFoundError) and not self.may_be_mbox:
                 yield self._make_item()  # of a Maildir that changes: whoever reads it looks for it again
@@ -150,14 +159,28 @@ class MailFile(NamedTuple):
         is_whole = 0 < len(head) <= _KEPT_BYTES and not head[:1].isdigit()  # as .emlx
         return Item(self.path, self.label, self.path, small=head if is_whole else None)
 
-    def _explain(self, head: bytes, file: BinaryIO) -> str:
-        """Why a file that is no mbox is no mail to learn from, or ''.  head : what it begins with"""
+    def _explain(self, head: bytes, file: BinaryIO) -> tuple[str, str]:
+        """Why a file that is no mbox is no mail to learn from, or '', and its class.
+
+        head : what it begins with
+        """
         reason = no_mail.explain_no_mail(head, self.may_be_text)
         if reason or self.may_be_text:
-            return reason
+            return reason, self.label
         if self.path.endswith(".emlx"):
-            return no_mail.explain_emlx(file, head)
-        return no_mail.explain_state(no_mail.read_notes(head[:_STATE_BYTES]), in_mbox=False)
+            flags = no_mail.read_emlx_flags(file, head)
+            reason, words = no_mail.explain_emlx(flags), read_emlx_words(flags)
+        else:
+            reason = no_mail.explain_state(no_mail.read_notes(head[:_STATE_BYTES]), in_mbox=False)
+            words = read_mozilla_words(head)
+        return (reason, self.label) if reason else self._choose_class(words)
+
+    def _choose_class(self, words: set[str]) -> tuple[str, str]:
+        """Why a message with these words is left out, or '', and its class."""
+        if not self.by_marks:
+            return "", self.label
+        label = choose_class(self.label, words)
+        return "" if label else OWN_JUNK, label
 
     def _split(self, head: bytes, stream: BinaryIO, notes: Notes, is_held: bool) -> Iterator[Item]:
         """The messages of an mbox of which `head` has been read.
@@ -207,11 +230,13 @@ class MailFile(NamedTuple):
         data : what it begins with
         seen : see Notes
         """
-        reason = _UNSPLIT if n_unsplit else self._leave_out(data[:_STATE_BYTES])
+        reason, label = _UNSPLIT if n_unsplit else self._leave_out(data[:_STATE_BYTES]), self.label
+        if not reason:
+            reason, label = self._choose_class(read_mozilla_words(data[:_STATE_BYTES]))
         if self.by_labels and not reason:
             reason = _COPY if (start := hash(_LABELS.sub(b"", data[:_STATE_BYTES]))) in seen else ""
             seen.add(start)
-        return reason, Item(self.path, self.label, self.path, span, unquote(data) if is_held else None)
+        return reason, Item(self.path, label, self.path, span, unquote(data) if is_held else None)
 
     def _leave_out(self, head: bytes) -> str:
         """Why a message of an mbox is left out, or ''."""
@@ -225,24 +250,26 @@ class MailFile(NamedTuple):
             return "" if (role == JUNK) == (self.label == SPAM) else _OTHER_CLASS
         return f"labelled by Gmail ({role})" if self.label == HAM else _OTHER_CLASS
 
-    def examine(self, notes: Notes) -> tuple[MailFile | None, int]:
-        """The file as it is read later, and its number of messages; (None, 0) if it is passed over.
+    def examine(self, notes: Notes) -> tuple[MailFile | None, Counter[str]]:
+        """The file as it is read later, None if it is passed over, and its number of messages by class.
 
         A file at a URL counts as one.  What cannot be read of an mbox is noted when it is read, what is left
         out of it now.
         """
         if is_url(self.path) or not (self.may_be_mbox or self.only_mail):
-            return self, 1
-        file_notes, n_messages, is_single = Notes(), 0, True
+            return self, Counter([self.label])
+        file_notes, counts, is_single, label = Notes(), Counter[str](), True, self.label
         file_notes.seen = notes.seen
         for item in self.items(file_notes):
-            n_messages += 1
+            label = item.label
+            counts[label] += 1
             is_single = item.span is None and item.data is None
         if not is_single:
             notes.left_out += file_notes.left_out
-            return self, n_messages
+            return self, counts
         notes.add(file_notes)
-        return (self._replace(may_be_mbox=False, only_mail=False) if n_messages else None), n_messages
+        known = self._replace(label=label, may_be_mbox=False, only_mail=False, by_marks=False)
+        return known if counts else None, counts
 
 
 class SourcePart(NamedTuple):
@@ -255,6 +282,7 @@ class SourcePart(NamedTuple):
     without : paths in it that are named themselves, each with its links resolved and a slash at its end
     only_mail : leave out files that are no mail, also one that is named itself
     by_labels : of an mbox of Gmail, see MailFile
+    by_marks : see MailFile
     tree : links are followed inside this folder; by default inside the path
     """
 
@@ -267,6 +295,7 @@ class SourcePart(NamedTuple):
     without: tuple[str, ...] = ()
     only_mail: bool = False
     by_labels: bool = False
+    by_marks: bool = False
     tree: str = ""
 
     def items(self, notes: Notes) -> Iterator[Item]:
@@ -277,14 +306,22 @@ class SourcePart(NamedTuple):
     def files(self, notes: Notes) -> Iterator[MailFile]:
         """The files of the messages, in order."""
         label = self.labels[0] if self.labels else ""
+        keywords = Keywords(self.path) if self.by_marks else None
         entries = read_index(self.path) if self.is_index else [(label, self.path)]
         for label, path in entries:
             for file, may_be_mbox in self._find(path, notes):
                 if self._is_named_twice(file, notes):
                     notes.left_out[NAMED_TWICE] += 1
+                    continue
+                only_mail = self.only_mail or file != path
+                kinds = self.is_index, self.by_labels, self.by_marks
+                mail_file = MailFile(label, file, may_be_mbox, only_mail, *kinds)
+                words = keywords.find(os.path.basename(file)) if keywords and not may_be_mbox else set()
+                reason, own_label = mail_file._choose_class(words)
+                if reason:
+                    notes.left_out[reason] += 1
                 else:
-                    only_mail = self.only_mail or file != path
-                    yield MailFile(label, file, may_be_mbox, only_mail, self.is_index, self.by_labels)
+                    yield mail_file._replace(label=own_label)
 
     def _is_named_twice(self, file: str, notes: Notes) -> bool:
         """True for a file in a path of `without`, and for one that an index file has named before."""
@@ -314,8 +351,7 @@ class SourcePart(NamedTuple):
         files_notes = notes if self.deep else Notes()
         folders, files = list_folder(top, files_notes, self.tree or self.path)
         if is_maildir(folders):
-            if files:
-                files_notes.left_out[no_mail.NO_MAIL] += len(files)
+            note_files(files, files_notes)
             for name in folders:
                 if self.deep and name not in MAILDIR_PARTS and os.path.isdir(os.path.join(top, name, "cur")):
                     notes.left_out[NESTED] += 1
@@ -462,11 +498,6 @@ def list_maildir_part(top: str, part: str, notes: Notes, tree: str) -> list[str]
     return names
 
 
-def read_flags(name: str) -> str:
-    """The flags in the file name of a Maildir: S is seen, T trashed, D draft."""
-    return name[len(strip_flags(name)) :][3:].partition(",")[0]
-
-
 def choose_messages(names: list[str], notes: Notes) -> list[str]:
     """The names of the files in a folder, which is no Maildir, that may be mail."""
     is_mh = ".mh_sequences" in names
@@ -475,7 +506,9 @@ def choose_messages(names: list[str], notes: Notes) -> list[str]:
     for name in names:
         if name.startswith(",") and _is_number(name[1:]):
             notes.left_out[no_mail.DELETED] += 1
-        elif name.startswith(_HIDDEN) or name.endswith(_INDEX_ENDS):
+        elif name.endswith(_UNREAD_MARKS):
+            notes.left_out[MARKS_UNREAD] += 1
+        elif name.startswith(_HIDDEN) or name.endswith(".lock"):
             notes.left_out[no_mail.NO_MAIL] += 1
         elif is_cyrus:
             notes.left_out[no_mail.CYRUS] += 1
@@ -484,6 +517,12 @@ def choose_messages(names: list[str], notes: Notes) -> list[str]:
         else:
             chosen.append(name)
     return chosen
+
+
+def note_files(names: list[str], notes: Notes) -> None:
+    """Note the files next to the parts of a Maildir."""
+    if n_others := len(choose_messages(names, notes)):
+        notes.left_out[no_mail.NO_MAIL] += n_others
 
 
 def _is_number(name: str) -> bool:

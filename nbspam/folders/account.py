@@ -19,8 +19,9 @@ from imapclient import IMAPClient
 from imapclient.exceptions import IMAPClientAbortError, IMAPClientError, IMAPClientReadOnlyError, LoginError
 
 from nbspam.corpus.folder_names import DRAFTS, JUNK, SENT, TRASH, UNCLEAR, recognise
+from nbspam.corpus.marks import BY_NBSPAM, HAM_WORDS, JUNK_WORDS
 from nbspam.errors import BadDataError, NbspamError, NoInputError, TryAgainError, UsageError
-from nbspam.folders.learner import HAM_WORDS, JUNK_WORDS, MailState, Uid
+from nbspam.folders.learner import MailState, Uid
 from nbspam.labels import SPAM
 from nbspam.limits import MAX_READ_BYTES
 
@@ -239,7 +240,7 @@ class ImapMailbox:
             answer = self.ask("select_folder", name, True)
         with self._guard(name):
             kept = answer.get(b"PERMANENTFLAGS", ())
-            self.takes_keywords = b"\\*" in kept or b"$Junk" in kept
+            self.takes_keywords = b"\\*" in kept  # any, also one of nbspam
             return _check_numbers([answer.get(b"UIDVALIDITY")])[0]
 
     def search(self, *wanted: str) -> list[int]:
@@ -272,11 +273,11 @@ class ImapMailbox:
             yield from [(uid, answer.get(uid, {})) for uid in asked]
 
     def mark(self, uids: Sequence[Uid], label: str) -> None:
-        """As Mailbox."""
-        mark, opposite = ("$Junk", HAM_WORDS) if label == SPAM else ("$NotJunk", JUNK_WORDS)
+        """As Mailbox: with a word that tells it from a mark of the reader."""
+        marks, opposite = ([], HAM_WORDS) if label == SPAM else (["$NotJunk"], JUNK_WORDS)
         if self.takes_keywords:
             self.ask("remove_flags", uids, sorted(opposite), True)
-            self.ask("add_flags", uids, [mark], True)
+            self.ask("add_flags", uids, [*marks, BY_NBSPAM], True)
 
     def wait(self, seconds: float) -> None:
         """Wait until something changes in the open folder, at most for some time."""

@@ -17,6 +17,7 @@ from hashlib import blake2b
 from typing import NamedTuple, Protocol
 
 from nbspam.corpus.folder_names import JUNK, UNCLEAR
+from nbspam.corpus.marks import BY_NBSPAM, NOT_JUNK, OWN_HAM, OWN_JUNK, find_mark
 from nbspam.corpus.no_mail import explain_no_mail
 from nbspam.errors import BadDataError, TryAgainError
 from nbspam.files import open_whole_file
@@ -31,7 +32,6 @@ DAY_SECONDS = 86_400
 WOULD_LEARN = "would be learned"
 SEEN, ANSWERED, DELETED, DRAFT = "\\seen", "\\answered", "\\deleted", "\\draft"
 DELIVERED = "new"  # of a Maildir: no program has seen it yet
-JUNK_WORDS, HAM_WORDS = {"$junk", "junk"}, {"$notjunk", "notjunk", "nonjunk"}
 # What the state of a message says; HAM and SPAM are two more.
 NOTHING, UNREAD = "nothing", "unread"
 MARKED = "marked"  # as junk, in another folder
@@ -39,7 +39,6 @@ UNREAD_JUNK = "unread junk"
 UNSEEN_JUNK = "unseen junk"  # no mail program has shown it yet
 # More reasons why nothing is learned: of messages, and of folders.
 SAME_AS_BEFORE = "same as before"
-NO_MAIL = "no mail"
 NOT_READ = "not read"  # it has gone, or may not be read
 NO_LESSONS = "no lessons"  # drafts, sent and deleted mail
 Uid = int | str  # of a message in its folder: a number of IMAP, or the name of a file
@@ -75,7 +74,7 @@ class Mailbox(Protocol):
         """Messages of the folder that was opened last, without those that have gone."""
 
     def mark(self, uids: Sequence[Uid], label: str) -> None:
-        """Set the keyword of a class, if the folder keeps keywords."""
+        """Note that messages were learned as ham, or seen in junk, if the folder keeps keywords."""
 
 
 @dataclass
@@ -182,11 +181,8 @@ def find_state(kind: str, mail: MailState, kept_since: float) -> str:
         return SPAM
     if kind == JUNK:  # what was delivered into it is the verdict of a filter, until somebody looks
         return UNSEEN_JUNK if DELIVERED in mail.flags else UNREAD_JUNK
-    if mail.flags & HAM_WORDS:
-        return HAM
-    if mail.flags & JUNK_WORDS:
-        return MARKED
-    return HAM if is_kept else UNREAD
+    states = {HAM: HAM, OWN_HAM: HAM, SPAM: MARKED, OWN_JUNK: OWN_JUNK, "": HAM if is_kept else UNREAD}
+    return states[find_mark(mail.flags)]
 
 
 def choose_label(state: str, is_filed: bool, has_moved: bool) -> str:
@@ -197,7 +193,7 @@ def choose_label(state: str, is_filed: bool, has_moved: bool) -> str:
     """
     if state in (HAM, SPAM):
         return state
-    if has_moved and state in (MARKED, UNREAD):
+    if has_moved and state in (MARKED, OWN_JUNK, UNREAD):
         return HAM
     return SPAM if state in (MARKED, UNREAD_JUNK) and not is_filed else ""
 
@@ -253,19 +249,21 @@ class FolderLearner:
         changed = self._find_changed(known, mails, states, is_new)
         for batch in split_batches(changed, lambda mail: min(mail.size_bytes, MAX_READ_BYTES)):
             wanted = self._classes.get(folder, HAM)
+            filed = {mail.uid for mail in batch if BY_NBSPAM in mail.flags and NOT_JUNK not in mail.flags}
             lessons: dict[str, dict[Uid, bytes]] = {HAM: {}, SPAM: {}, "": {}}
             fetched = self._box.fetch([mail.uid for mail in batch])
             self.idle[NOT_READ] += len(batch) - len(fetched)
             for uid, data in fetched.items():
-                is_mail = not explain_no_mail(data)
-                label = self._label(data, kind, states[uid], f"{folder}/{uid}") if is_mail else ""
+                no_mail = explain_no_mail(data)
+                place = f"{folder}/{uid}"
+                label = "" if no_mail else self._label(data, kind, states[uid], place, uid in filed)
                 lessons[label][uid] = data
                 if not label:
-                    self.idle[states[uid] if is_mail else NO_MAIL] += 1
+                    self.idle[no_mail or states[uid]] += 1
                 # The mark of ham will say so the next time.
                 known.states.setdefault(HAM if label == HAM else states[uid], []).append(uid)
             yield from self._learn_as(HAM if kind == JUNK else wanted, folder, lessons[HAM])
-            yield from self._learn_as(SPAM, folder, lessons[SPAM])
+            yield from self._learn_as(SPAM, folder, lessons[SPAM], is_noted=kind == JUNK)
 
     def _find_changed(
         self, known: KnownFolder, mails: list[MailState], states: Mapping[Uid, str], is_new: bool
@@ -288,24 +286,31 @@ class FolderLearner:
                 changed.append(mail)
         return changed
 
-    def _label(self, data: bytes, kind: str, state: str, place: str) -> str:
-        """The class that a message teaches, or ''; the memory then knows where spam lies."""
+    def _label(self, data: bytes, kind: str, state: str, place: str, is_filed: bool) -> str:
+        """The class that a message teaches, or ''; the memory then knows where spam lies.
+
+        is_filed : a word says that nbspam has seen it in junk, or marked it
+        """
         key = fingerprint(data)
         filed_at = self._memory.filed.get(key)
         has_moved = bool(filed_at) and filed_at not in self._present
-        label = choose_label(state, filed_at is not None, has_moved)
+        label = choose_label(state, is_filed or filed_at is not None, has_moved)
         if kind == JUNK:
             self._memory.file(key, place)
         elif label == HAM:
             self._memory.filed.pop(key, None)
         return label
 
-    def _learn_as(self, label: str, folder: str, mails: dict[Uid, bytes]) -> Iterator[LearnedMail]:
+    def _learn_as(
+        self, label: str, folder: str, mails: dict[Uid, bytes], is_noted: bool = True
+    ) -> Iterator[LearnedMail]:
+        """Learn messages.  is_noted : False for those that their reader has marked"""
         results = [WOULD_LEARN] * len(mails)
         if mails and not self._is_dry:
             self._origin.source = self._source + folder.replace("\t", " ")  # a tab would begin another folder
             messages = [("", data) for data in mails.values()]
             results = learn_messages(self._model, label, messages, self._origin)
-            self._box.mark(list(mails), label)
+            if is_noted:
+                self._box.mark(list(mails), label)
         for uid, result in zip(mails, results, strict=True):
             yield LearnedMail(result, label, f"{folder}/{uid}")

@@ -4,12 +4,15 @@ import os
 from collections.abc import Sequence
 
 from nbspam.corpus.folder_names import recognise
-from nbspam.corpus.item import Skipped, strip_flags
+from nbspam.corpus.item import Skipped, open_message, read_flags, strip_flags
+from nbspam.corpus.marks import Keywords
+from nbspam.corpus.no_mail import explain_no_mail
 from nbspam.corpus.trees import clean_name, walk_tree
-from nbspam.corpus.walk import MailFile, Notes, is_maildir, list_folder, list_maildir_part, read_flags
+from nbspam.corpus.walk import MailFile, Notes, is_maildir, list_folder, list_maildir_part
 from nbspam.errors import NoInputError
 from nbspam.folders.learner import ANSWERED, DELETED, DELIVERED, DRAFT, SEEN, MailState, Uid
 
+_HEAD_BYTES = 1 << 12  # of a file, which tell why it is no mail
 _FLAGS = {"S": SEEN, "R": ANSWERED, "T": DELETED, "D": DRAFT}
 
 
@@ -48,6 +51,7 @@ class Maildirs:
         """As Mailbox; messages keep their names for ever."""
         mails: list[MailState] = []
         parts, _ = list_folder(name, Notes(), self._trees[name])
+        keywords = Keywords(name)
         for part in [part for part in ("new", "cur") if part in parts]:
             for file in list_maildir_part(name, part, self._notes, self._trees[name]):
                 path = os.path.join(name, part, file)
@@ -58,7 +62,7 @@ class Maildirs:
                 except OSError as error:
                     self._notes.skip(path, error)
                     continue
-                flags = {_FLAGS.get(flag, flag) for flag in read_flags(file)}
+                flags = {_FLAGS.get(flag, "") for flag in read_flags(file)} | keywords.find(file)
                 if part == "new":
                     flags.add(DELIVERED)
                 uid = strip_flags(file)
@@ -67,14 +71,14 @@ class Maildirs:
         return 0, mails
 
     def fetch(self, uids: Sequence[Uid]) -> dict[Uid, bytes]:
-        """As Mailbox; a file that is no mail is empty."""
+        """As Mailbox; a file that `train` leaves out is empty, or what explain_no_mail explains."""
         bodies: dict[Uid, bytes] = {}
         for uid in uids:
             path = self._paths[uid]
             n_skipped = len(self.skipped)
             try:
                 items = MailFile("", path, may_be_mbox=False, only_mail=True).items(self._notes)
-                data = b"".join(item.read() for item in items)
+                data = b"".join(item.read() for item in items) or _read_no_mail(path)
             except FileNotFoundError:  # moved just now: the next time
                 continue
             except OSError as error:
@@ -84,4 +88,11 @@ class Maildirs:
         return bodies
 
     def mark(self, uids: Sequence[Uid], label: str) -> None:
-        """Nothing: a Maildir has no keywords that all programs know."""
+        """Nothing: only its server may change the keywords of a Maildir."""
+
+
+def _read_no_mail(path: str) -> bytes:
+    """What a file that is no mail begins with, empty if it is deleted mail."""
+    with open_message(path) as file:
+        head = file.read(_HEAD_BYTES)
+    return head if explain_no_mail(head) else b""

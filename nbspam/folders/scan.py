@@ -95,6 +95,7 @@ class Scan:
                     "leave out `flag_only`" if self.can_move else "nbspam can only learn there: imap learn"
                 )
                 raise UsageError(box.account.name, why, remedy, "imap-keywords")
+            box.ask("add_flags", uids, ["$Junk"], True)
         else:
             box.ask("move", uids, self._folders[label])
 

@@ -113,7 +113,7 @@ def test_spam_is_moved_once_and_stays_unread(account: Account) -> None:
     shown = run(*account.arguments("scan"))
     assert (shown.count("moved\tspam\t"), shown.count("kept\tham\t")) == (40, 40)
     assert (account.mail("INBOX"), account.mail(JUNK)) == (sorted(ham), sorted(spam))
-    assert account.flags(JUNK) == [{b"$Junk"}] * 40
+    assert account.flags(JUNK) == [{b"$nbspam"}] * 40
     assert run(*account.arguments("scan")) == ""
 
 
@@ -124,12 +124,32 @@ def test_mail_that_its_reader_takes_out_of_junk_stays_out_and_is_ham(account: Ac
     account.move(JUNK, "INBOX")
     assert run(*account.arguments("scan")).startswith("left\tspam\t")
     assert run(*account.arguments("learn")) == "learned\tham\tINBOX/2\n"
-    assert account.flags("INBOX") == [{b"$NotJunk"}]
+    assert account.flags("INBOX") == [{b"$NotJunk", b"$nbspam"}]
     account.move("INBOX", JUNK)
     assert run(*account.arguments("learn")).startswith("moved\tspam\t")
     account.move(JUNK, "INBOX")  # unread all the time
     assert run(*account.arguments("learn")).startswith("moved\tham\t")
     assert run(*account.arguments("learn")) == ""
+
+
+@pytest.mark.parametrize("is_read", [True, False])
+@pytest.mark.parametrize("mark", [(), ("$Junk",), ("Junk",)])
+def test_mail_that_its_reader_rescues_is_never_learned_as_spam_without_the_memory(
+    account: Account, mark: tuple[str, ...], is_read: bool
+) -> None:
+    account.put("INBOX", numbered(SPAM, range(1)))
+    run(*account.arguments("scan"))
+    account.put(JUNK, numbered(SPAM, range(1, 2)), ("\\Seen", *mark))  # as the reader has moved it
+    assert run(*account.arguments("learn")).startswith("learned\tspam\t")
+    account.move(JUNK, "INBOX")  # with all keywords
+    if is_read:
+        with account.server.client(account.user) as client:
+            client.select_folder("INBOX")
+            client.add_flags(client.search(), ["\\Seen"])
+    Path(f"{account.model}-imap-home.json").unlink()
+    lines = run(*account.arguments("learn")).splitlines()
+    assert "spam" not in {line.split("\t")[1] for line in lines}
+    assert not is_read or lines[0].split("\t")[1] == "ham"
 
 
 def test_flags_and_folders_teach(account: Account) -> None:
@@ -191,7 +211,7 @@ def test_server_without_move_gets_flags(servers: dict[str, ImapServer], tmp_path
     done = program(*account.arguments("scan")[:-1])
     assert b"only flagged" in done.stderr
     assert done.stdout.startswith(b"flagged\tspam\t")
-    assert (account.flags("INBOX"), account.mail(JUNK)) == ([{b"$Junk"}], [])
+    assert (account.flags("INBOX"), account.mail(JUNK)) == ([{b"$Junk", b"$nbspam"}], [])
     assert run(*account.arguments("learn")) == ""  # its own verdict
 
 
