@@ -20,7 +20,10 @@ from nbspam.tables import read_table
 # Name without punctuation -> codec, so that big-5, koi8r and utf16le are known, too.
 _CODECS = {name: codec for codec, names in read_table("charsets").items() for name in names}
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")  # byte order marks
-_SHORT_UTF_16 = 16  # bytes that may all be in ASCII by chance
+_SAMPLE = 2_048  # bytes in which zero bytes are looked for
+_SHORT_UTF_16 = 4  # bytes: fewer may all be in ASCII by chance
+_FEW = 16  # bytes: in fewer a half of a character may be a blank by chance
+_WORD = 12  # bytes: in words of letters there is a blank as often; in UTF-16 it is half of a rare character
 _ASCII_TEXT = bytes([*range(9, 14), *range(32, 127)])
 _UTF_8 = b"\xef\xbb\xbf"  # its mark; that of UTF-32 means nothing to a browser
 _MOST_OF_UTF_8 = 0.34  # of its characters beyond ASCII that may be broken
@@ -60,7 +63,8 @@ def find_page_charset(payload: bytes) -> str:
     if start < 0 or b"<meta" not in head:
         return ""
     words = head[start + 8 : start + 60].replace(b'"', b" ").replace(b"'", b" ").replace(b">", b" ").split()
-    return words[0].decode("latin-1") if words else ""
+    name = words[0].decode("latin-1") if words else ""
+    return "utf-8" if look_up_codec(name).startswith("utf_16") else name  # HTML, 13.2.3.2
 
 
 def decode(payload: bytes, label: str, allowance: Allowance) -> tuple[str, str]:
@@ -164,6 +168,15 @@ def _try_decode(payload: bytes, codec: str) -> str | None:
     return text if text and _is_sound(text) else None
 
 
+def is_utf_8(payload: bytes, is_whole: bool = True) -> bool:
+    """True if all bytes are UTF-8;  is_whole: it may not end inside a character."""
+    try:
+        codecs.utf_8_decode(payload, "strict", is_whole)
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
 def _is_sound(text: str, most: float = 0.1) -> bool:
     """True if at most this share of the characters that are not ASCII is broken."""
     high = len(text) - len(text.encode("ascii", "ignore"))
@@ -178,11 +191,11 @@ def _is_mostly_utf_8(payload: bytes, most: float) -> bool:
 def find_utf_16(payload: bytes, codec: str) -> str:
     """The codec of text with the zero bytes of UTF-16, "" for other text;  codec: the declared one.
 
-    ASCII after a false mark or declaration has none; a page of Chinese has one a line, hardly ever two
-    together.
+    ASCII after a false mark or declaration has none, and UTF-8 after a false declaration; a page of Chinese
+    has one a line, hardly ever two together.
     Without a mark text is big-endian (RFC 2781, 4.3), unless the zero bytes tell otherwise.
     """
-    sample = payload[:2048]
+    sample = payload[:_SAMPLE]
     is_marked = sample.startswith(_UTF_16)
     if (is_marked or codec.startswith("utf_16")) and not _is_wide(sample, is_marked):
         return ""
@@ -198,7 +211,14 @@ def find_utf_16(payload: bytes, codec: str) -> str:
 
 
 def _is_wide(sample: bytes, is_marked: bool) -> bool:
-    """False if text with a mark or declaration of UTF-16 is ASCII; a few bytes may be broken."""
+    """False if text with a mark or declaration of UTF-16 is ASCII; a few bytes may be broken.
+
+    Without a mark, also False for UTF-8, and for words of another charset, between blanks.
+    """
+    if not is_marked and b"\0" not in sample:
+        has_blanks = len(sample) >= _FEW and sample.count(b" ") * _WORD >= len(sample)
+        if has_blanks or (not sample.isascii() and is_utf_8(sample, len(sample) < _SAMPLE)):
+            return False
     single = sample.count(0) - 2 * sample.count(b"\0\0")
     if single * 50 >= max(len(sample), 1) or (len(sample) < _SHORT_UTF_16 and not is_marked):
         return True

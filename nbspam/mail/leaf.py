@@ -8,7 +8,7 @@ attachments, if it knows their kind.
 import re
 
 from nbspam.limits import Allowance, Stage
-from nbspam.mail.charset import decode, find_page_charset, find_utf_16, look_up_codec
+from nbspam.mail.charset import decode, find_page_charset, find_utf_16, is_utf_8, look_up_codec
 from nbspam.mail.headers import parse_parameters
 from nbspam.mail.message import Document, Part, normalise_filename
 from nbspam.tables import read_pairs, read_table
@@ -233,11 +233,8 @@ def _is_hidden_page(part: Part, payload: bytes) -> bool:
 
 def _read_text(part: Part, payload: bytes, allowance: Allowance) -> None:
     label = part.declared_charset
-    if part.is_html and not payload.isascii() and look_up_codec(label) in ("", "ascii"):
-        named = find_page_charset(payload)
-        if named and label:
-            allowance.note("no-charset")
-        label = named or label
+    if part.is_html and not payload.isascii():
+        label = _choose_page_charset(label, payload, allowance)
     if part.content_type in CARD_TYPES:
         payload = _FOLDED.sub(rb"\1", payload)  # RFC 5545, 3.1
     part.text, part.charset = decode(payload, label, allowance)
@@ -249,6 +246,20 @@ def _read_text(part: Part, payload: bytes, allowance: Allowance) -> None:
         start = part.text[:200].lstrip()
         begins_as_html = start[:1] == "<" and start.lower().startswith(_HTML_STARTS)
         part.is_html = begins_as_html and is_mostly_shown(part.text)
+
+
+def _choose_page_charset(label: str, payload: bytes, allowance: Allowance) -> str:
+    """The charset of a page: as declared, if that can be; UTF-8 if the page says so and it is UTF-8."""
+    codec = look_up_codec(label)
+    if codec.startswith("utf_16") and b"\0" not in payload:
+        label = codec = ""  # markup in UTF-16 has zero bytes
+    is_open = codec in ("", "ascii")
+    named = find_page_charset(payload) if is_open or is_utf_8(payload) else ""
+    if not named or (not is_open and look_up_codec(named) != "utf-8"):
+        return label
+    if label and is_open:
+        allowance.note("no-charset")
+    return named
 
 
 def is_mostly_shown(text: str) -> bool:

@@ -179,14 +179,30 @@ fn is_hidden_page(part: &Part, payload: &[u8]) -> Read<bool> {
     Ok(is_named && (head.contains(&b'<') || (!head.contains(&0) && payload.contains(&b'<'))))
 }
 
+/// The charset of a page: as declared, if that can be; UTF-8 if the page says so and it is UTF-8.
+fn choose_page_charset(mut label: String, payload: &[u8], allowance: &mut Allowance) -> Read<String> {
+    if look_up_codec(&label).starts_with("utf_16") && !payload.contains(&0) {
+        label.clear(); // markup in UTF-16 has zero bytes
+    }
+    let codec = look_up_codec(&label);
+    let is_open = matches!(codec, "" | "ascii");
+    if !is_open && (codec == "utf-8" || std::str::from_utf8(payload).is_err()) {
+        return Ok(label);
+    }
+    let named = find_page_charset(payload)?;
+    if named.is_empty() || (!is_open && look_up_codec(&named) != "utf-8") {
+        return Ok(label);
+    }
+    if is_open && !label.is_empty() {
+        allowance.note("no-charset");
+    }
+    Ok(named)
+}
+
 fn read_text(part: &mut Part, payload: &[u8], allowance: &mut Allowance) -> Read<()> {
     let mut label = part.declared_charset.clone();
-    if part.is_html && !payload.is_ascii() && matches!(look_up_codec(&label), "" | "ascii") {
-        let named = find_page_charset(payload)?;
-        if !named.is_empty() && !label.is_empty() {
-            allowance.note("no-charset");
-        }
-        label = if named.is_empty() { label } else { named };
+    if part.is_html && !payload.is_ascii() {
+        label = choose_page_charset(label, payload, allowance)?;
     }
     part.text = decode(payload, &label, allowance)?;
     if !part.is_html {

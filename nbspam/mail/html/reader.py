@@ -10,7 +10,7 @@ from functools import lru_cache
 from itertools import chain, islice
 
 from nbspam.mail.html.entities import decode_references
-from nbspam.mail.html.styles import NORMAL, TINY, TRANSPARENT, Sheet, find_asked, is_screen
+from nbspam.mail.html.styles import MOST, NORMAL, TINY, TRANSPARENT, Sheet, find_asked, is_screen
 from nbspam.mail.html.tags import BLOCK, BREAK, CLOSE, OPEN, RAW, Tag, resolve
 from nbspam.mail.message import Html, pin
 
@@ -171,6 +171,8 @@ class _Reader:
             outer, look = state.values, tag.look
             values = outer | look
             inherited = [mark for mark in outer["around"] if mark[0] != ">"]
+            if values["size"] < 0:
+                values["size"] = min(-values["size"] * outer["size"], MOST)
             values["around"] = look.get("around", frozenset()).union(inherited)
             state.inside[tag] = State(values)
         return state.inside[tag]

@@ -31,11 +31,19 @@ _COLOURS |= {"transparent": TRANSPARENT, "none": TRANSPARENT}
 _HEX = frozenset("0123456789abcdef")
 # Units -> what one of them is: pixels, degrees, percent of full, steps of a channel, a share of one.
 _PIXELS = {unit: float(size) for unit, size in read_pairs(_WORDS["lengths"]).items()}
-_LETTERS = _PIXELS | {"%": NORMAL / 100}  # of their size
+_RELATIVE = {"em": -1.0, "%": -0.01, "ex": -0.5, "ch": -0.5}  # to the size of letters around
+_LETTERS = _PIXELS | _RELATIVE
 _DEGREES = {"": 1.0, "deg": 1.0, "grad": 0.9, "rad": 57.3, "turn": 360.0}
 _PERCENT = {"%": 1.0, "": 1.0}
 _CHANNEL = {"": 1.0, "%": 2.55}
 _SHARE = {"": 1.0, "%": 0.01}
+# Of a screen: what the narrowest has, and the widest, on which mail is read; and units.
+_WIDTHS = (800.0, 2_000.0, {unit: size for unit, size in _PIXELS.items() if unit not in ("", "%")})
+_SCREEN = {
+    "width": _WIDTHS,
+    "device-width": _WIDTHS,
+    "resolution": (1.0, 4.0, {"dppx": 1.0, "x": 1.0, "dpi": 1 / 96}),
+}
 _COLOUR_UNITS = {"rgb": (_CHANNEL, _CHANNEL, _CHANNEL, _SHARE), "hsl": (_DEGREES, _PERCENT, _PERCENT, _SHARE)}
 
 
@@ -57,11 +65,10 @@ def parse_length(value: str) -> float | None:
 
 
 def parse_letter_size(value: str) -> float | None:
-    """Pixels, as if the size around were NORMAL; None for anything else, and for less than nothing."""
+    """Pixels, or less than 0: minus a share of the size around.  None for anything else."""
     if value.endswith(("small", "medium", "large", "initial", ")")):
         return NORMAL
-    pixels = parse_number(value, _LETTERS)
-    return None if pixels is None or pixels < 0 else pixels
+    return None if value[:1] == "-" else parse_number(value, _LETTERS)
 
 
 def _parse_font(value: str) -> float | None:
@@ -169,7 +176,7 @@ class Rule:
     """
 
     def __init__(self, words: list[str], is_child: bool, number: int, style: Style) -> None:
-        *outer, own = [word.replace(".", " .").replace("#", " #").split() for word in words]
+        *outer, own = map(_split_marks, words)
         parent = [">" + mark for mark in outer.pop()] if is_child else []
         around = [mark for marks in outer for mark in marks] + parent
         self.around = frozenset(around) - {"*", ">*"}
@@ -177,6 +184,12 @@ class Rule:
         self.style = style
         kinds = [mark.lstrip(">")[0] for mark in (*around, *own)]
         self.weight = (kinds.count("#"), kinds.count("."), len(kinds), number)
+
+
+def _split_marks(word: str) -> list[str]:
+    """`P.A#b` -> `p`, `.A`, `#b`: the case of classes and ids counts."""
+    marks = word.replace(".", " .").replace("#", " #").split()
+    return [mark if mark[0] in ".#" else mark.lower() for mark in marks]
 
 
 class Sheet:
@@ -191,15 +204,16 @@ class Sheet:
 
     def read(self, css: str) -> None:
         """Add the rules of a style element that hold on a wide screen."""
-        held = [True]  # for the sheet, and for each @-block that is open
-        for chunk in remove_comments(css).replace("<!--", "").replace("-->", "").lower().split("}"):
+        held = [True]  # for the sheet, and for each block that is open
+        for chunk in remove_comments(css).replace("<!--", "").replace("-->", "").split("}"):
             if "{" not in chunk:
                 if len(held) > 1:
                     held.pop()
                 continue
             *heads, body = chunk.split("{")
             for head in heads[:-1]:
-                held.append(held[-1] and ("@" not in head or is_screen(head.partition("@")[2])))
+                block = head.rpartition(";")[2].strip().lower()
+                held.append(held[-1] and block.startswith("@media") and is_screen(block[6:]))
             if held[-1] and ":" in body:
                 self._add_rules(heads[-1].rpartition(";")[2], body)
 
@@ -240,6 +254,30 @@ def find_asked(marks: frozenset[str], asked: Set[str]) -> Set[str]:
 
 
 def is_screen(media: str) -> bool:
-    """True if a list of media, or an @-block without its @, holds on a wide, light screen; in lower case."""
-    others = ("print", "max-width", "max-device-width", "dark", "not ", "supports", "keyframes", "layer")
-    return any(not any(other in medium for other in others) for medium in media.split(","))
+    """True if a list of media, in lower case, holds on every wide, light screen.
+
+    A medium that mail programs do not know never holds.
+    Source: Media Queries 3; what Gmail supports (developers.google.com/gmail/design/css).
+    """
+    return not media.strip() or any(map(_is_medium_met, media.split(",")))
+
+
+def _is_medium_met(medium: str) -> bool:
+    words = " ".join(medium.split()).removeprefix("only ")
+    return all(each in ("all", "screen") or _is_condition_met(each) for each in words.split(" and "))
+
+
+def _is_condition_met(condition: str) -> bool:
+    """True if every wide screen meets a condition as `(min-width: 1em)`."""
+    if not (condition.startswith("(") and condition.endswith(")")):
+        return False
+    name, _, value = condition[1:-1].partition(":")
+    name, value = name.strip(), value.strip()
+    if name == "orientation":
+        return value == "landscape"
+    bound, _, measure = name.partition("-")
+    least, most, units = _SCREEN.get(measure, (0.0, 0.0, {}))
+    number = parse_number("0px" if value == "0" else value, units)
+    return number is not None and (
+        (bound == "min" and number <= least) or (bound == "max" and number >= most)
+    )

@@ -82,8 +82,8 @@ class Tag:
         found = parse_attributes(text, len(written_name)) if self.is_start else {}
         self.kind = OPEN if is_drawn and name in _DRAWN else _KIND_OF.get(name, VOID)
         self.ends: tuple[str, ...] = _ENDS.get(name, ("p", "svg"))
-        classes = ["." + each for each in found.get("class", "").lower().split()]
-        self.marks = frozenset([name, "*", "#" + found.get("id", " ").lower(), *classes])
+        classes = ["." + each for each in found.get("class", "").split()]
+        self.marks = frozenset([name, "*", "#" + found.get("id", " "), *classes])
         self.look: Properties = {}
         self.colours: list[str] = []
         self.pictures: list[str] = []
@@ -134,6 +134,7 @@ class Tag:
         written = found.get("style", "")
         addresses = [piece.partition(")")[0].strip("'\" ") for piece in written.split("url(")[1:]]
         addresses += [found[attribute] for attribute in ("src", "background") if attribute in found]
+        addresses += _list_candidates(found.get("srcset", ""))
         self.pictures = [address.strip()[:MAX_ADDRESS] for address in addresses]
         styles = [rule.style for rule in rules] + ([Style(written)] if written else [])
         if is_drawn and not found.keys().isdisjoint(_PRESENTED):
@@ -177,6 +178,21 @@ def _find_target(name: str, found: dict[str, str]) -> str | None:
         place = found.get("content", "").lower().find("url=")
         target = found["content"][place + 4 :].strip("'\" ") if place >= 0 else None
     return None if target is None else target.strip()[:MAX_ADDRESS]
+
+
+def _list_candidates(srcset: str) -> list[str]:
+    """The addresses of `a.png 1x, b.png 2x` (HTML, 4.8.4.2.1)."""
+    found: list[str] = []
+    is_address = True
+    for word in srcset.split():
+        if not is_address:
+            _, comma, word = word.partition(",")
+            is_address = bool(comma)
+        address = word.strip(",")
+        if is_address and address:
+            found.append(address)
+            is_address = word.endswith(",")
+    return found
 
 
 def resolve(base: str, address: str) -> str:

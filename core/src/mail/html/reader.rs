@@ -1,7 +1,7 @@
 //! nbspam/mail/html/reader.py: what a person sees of a page of HTML, what is there and not seen, where it leads.
 
 use super::entities::decode_references;
-use super::styles::{is_screen, Around, Sheet, INHERITED, NORMAL, TINY, TRANSPARENT};
+use super::styles::{is_screen, Around, Sheet, INHERITED, MOST, NORMAL, TINY, TRANSPARENT};
 use super::tags::{Kind, Tag};
 use crate::mail::message::{Html, Read, RARE};
 use crate::python::call;
@@ -60,6 +60,10 @@ impl State {
         let mut values = self.values;
         for (value, own) in values.iter_mut().zip(tag.inherited) {
             *value = own.unwrap_or(*value);
+        }
+        let [_, _, size, ..] = &mut values;
+        if *size < 0.0 {
+            *size = (-*size * self.values[2]).min(MOST);
         }
         State::new(values, self.is_gone || tag.is_gone, self.around & !parents | tag.around)
     }

@@ -16,7 +16,7 @@ const MAX_SELECTORS: i64 = 20_000;
 const MAX_ASKED: usize = 100;
 const MAX_LOOKS: i64 = 100_000;
 const MAX_COLOUR: usize = 80; // bytes of a value
-const MOST: f64 = 1e6;
+pub const MOST: f64 = 1e6;
 pub const NORMAL: f64 = 16.0;
 pub const TINY: f64 = 2.0;
 pub const UNKNOWN_COLOUR: f64 = -1.0;
@@ -55,6 +55,12 @@ static OVERFLOWS: Names = LazyLock::new(|| list_words(HTML, "overflow"));
 static VISIBILITIES: Names = LazyLock::new(|| list_words(HTML, "visibility"));
 static ANY: Names = LazyLock::new(|| list_words(HTML, "any"));
 const SHARE: [(&str, f64); 2] = [("", 1.0), ("%", 0.01)];
+/// To the size of letters around.
+const RELATIVE: [(&str, f64); 4] = [("em", -1.0), ("%", -0.01), ("ex", -0.5), ("ch", -0.5)];
+/// Of a screen: what the narrowest has, and the widest, on which mail is read.
+const WIDTHS: (f64, f64) = (800.0, 2_000.0);
+const RESOLUTIONS: (f64, f64) = (1.0, 4.0);
+const RESOLUTION: [(&str, f64); 3] = [("dppx", 1.0), ("x", 1.0), ("dpi", 1.0 / 96.0)];
 
 /// A number, within MOST, times what its unit is.
 fn parse_number(value: &str, units: &[(&str, f64)]) -> Option<f64> {
@@ -82,13 +88,14 @@ fn parse_length(value: &str) -> Option<f64> {
     parse_number(value, &PIXELS)
 }
 
-/// Pixels, as if the size around were NORMAL.
+/// Pixels, or less than 0: minus a share of the size around.
 fn parse_letter_size(value: &str) -> Option<f64> {
     if ["small", "medium", "large", "initial", ")"].iter().any(|word| value.ends_with(word)) {
         return Some(NORMAL);
     }
-    let units: &[_] = if value.ends_with('%') { &[("%", NORMAL / 100.0)] } else { &PIXELS };
-    parse_number(value, units).filter(|size| *size >= 0.0)
+    let is_relative = RELATIVE.iter().any(|(unit, _)| value.ends_with(unit)) && !value.ends_with("rem");
+    let units: &[_] = if is_relative { &RELATIVE } else { &PIXELS };
+    parse_number(value, units).filter(|_| !value.starts_with('-'))
 }
 
 /// The size of letters in `bold 12px/1.5 Arial`; a number without a unit is their weight.
@@ -253,9 +260,9 @@ impl Default for Sheet {
 impl Sheet {
     /// Add the rules of a style element that hold on a wide screen.
     pub fn read(&mut self, css: &str) -> Read<()> {
-        let mut held = vec![true]; // for the sheet, and for each @-block that is open
+        let mut held = vec![true]; // for the sheet, and for each block that is open
         let css = remove_comments(css).replace("<!--", "").replace("-->", "");
-        for chunk in lower(&css)?.split('}') {
+        for chunk in css.split('}') {
             let mut heads: Vec<&str> = chunk.split('{').collect();
             let body = heads.pop().unwrap_or_default();
             let Some(head) = heads.pop() else {
@@ -263,8 +270,9 @@ impl Sheet {
                 continue;
             };
             for block in heads {
-                let (_, is_at, media) = partition(block, "@");
-                held.push(held.last() == Some(&true) && (!is_at || is_screen(media)));
+                let block = lower(rpartition(block, ";").2.trim_matches(is_space))?;
+                let is_met = block.strip_prefix("@media").is_some_and(is_screen);
+                held.push(held.last() == Some(&true) && is_met);
             }
             if held.last() == Some(&true) && body.contains(':') {
                 self.add_rules(rpartition(head, ";").2, body)?;
@@ -281,23 +289,27 @@ impl Sheet {
         }
         let style = Rc::new(Style::read(body)?);
         if !style.plain.is_empty() || !style.important.is_empty() {
-            head.replace('>', " > ").split(',').for_each(|selector| self.add(selector, &style));
+            for selector in head.replace('>', " > ").split(',') {
+                self.add(selector, &style)?;
+            }
         }
         Ok(())
     }
 
     /// Add a rule, unless its selector asks for more than elements and those around them.
-    fn add(&mut self, selector: &str, style: &Rc<Style>) {
+    fn add(&mut self, selector: &str, style: &Rc<Style>) -> Read<()> {
         if selector.contains([':', '[', '+', '~', '\\', '(', '&']) || self.size >= MAX_RULES {
-            return;
+            return Ok(());
         }
         let written: Vec<&str> = split_space(selector).collect();
         if written.first() == Some(&">") || written.last() == Some(&">") {
-            return;
+            return Ok(());
         }
-        let words: Vec<Vec<String>> =
-            written.iter().filter(|word| **word != ">").map(|word| split_marks(word)).collect();
-        let Some((own, outer)) = words.split_last().filter(|_| words.len() <= MAX_ASKED) else { return };
+        let words = written.iter().filter(|word| **word != ">").map(|word| split_marks(word));
+        let words: Vec<Vec<String>> = words.collect::<Read<_>>()?;
+        let Some((own, outer)) = words.split_last().filter(|_| words.len() <= MAX_ASKED) else {
+            return Ok(());
+        };
         self.size += 1;
         let all = || words.iter().flatten();
         let ids = all().filter(|mark| mark.starts_with('#')).count();
@@ -308,9 +320,10 @@ impl Sheet {
         let near = near.iter().flatten().map(|mark| format!(">{mark}"));
         let around = far.iter().flatten().cloned().chain(near).filter(|mark| mark != "*" && mark != ">*");
         let around = around.collect();
-        let (Some(around), Some(rarest)) = (self.ask(around), own.iter().min()) else { return };
+        let (Some(around), Some(rarest)) = (self.ask(around), own.iter().min()) else { return Ok(()) };
         let rule = Rule { around, marks: own.clone(), style: Rc::clone(style), weight };
         self.rules.entry(rarest.clone()).or_default().push(rule);
+        Ok(())
     }
 
     /// The bits of marks that a rule wants around; None if they are too many.
@@ -335,13 +348,12 @@ impl Sheet {
     }
 
     /// The marks of an element that rules may ask for: its name, id, classes and `*`.
-    pub fn find_marks(&self, name: &str, id: &str, classes: &str) -> Read<BTreeSet<String>> {
+    pub fn find_marks(&self, name: &str, id: &str, classes: &str) -> BTreeSet<String> {
         if self.rules.is_empty() {
-            return Ok(BTreeSet::new());
+            return BTreeSet::new();
         }
-        let classes = lower(classes)?;
-        let classes = split_space(&classes).map(|class| format!(".{class}"));
-        Ok(classes.chain([name.to_string(), "*".to_string(), format!("#{}", lower(id)?)]).collect())
+        let classes = split_space(classes).map(|class| format!(".{class}"));
+        classes.chain([name.to_string(), "*".to_string(), format!("#{id}")]).collect()
     }
 
     /// Those of an element's marks that rules want around others, with `>` for its children.
@@ -364,14 +376,37 @@ impl Sheet {
     }
 }
 
-/// `p.a#b` -> `p`, `.a`, `#b`
-fn split_marks(word: &str) -> Vec<String> {
-    split_space(&word.replace('.', " .").replace('#', " #")).map(str::to_string).collect()
+/// `P.A#b` -> `p`, `.A`, `#b`: the case of classes and ids counts.
+fn split_marks(word: &str) -> Read<Vec<String>> {
+    let marks = word.replace('.', " .").replace('#', " #");
+    let read = |mark: &str| Ok(if mark.starts_with(['.', '#']) { mark.into() } else { lower(mark)?.into() });
+    split_space(&marks).map(read).collect()
 }
 
-/// True if a list of media, or an @-block without its @, holds on a wide, light screen; in lower case.
+/// True if a list of media, in lower case, holds on every wide, light screen.
 pub fn is_screen(media: &str) -> bool {
-    const OTHERS: [&str; 8] =
-        ["print", "max-width", "max-device-width", "dark", "not ", "supports", "keyframes", "layer"];
-    media.split(',').any(|medium| !OTHERS.iter().any(|other| medium.contains(other)))
+    media.trim_matches(is_space).is_empty() || media.split(',').any(is_medium_met)
+}
+
+fn is_medium_met(medium: &str) -> bool {
+    let words = split_space(medium).collect::<Vec<_>>().join(" ");
+    let words = words.strip_prefix("only ").unwrap_or(&words);
+    words.split(" and ").all(|each| matches!(each, "all" | "screen") || is_condition_met(each))
+}
+
+/// True if every wide screen meets a condition as `(min-width: 1em)`.
+fn is_condition_met(condition: &str) -> bool {
+    let inside = condition.strip_prefix('(').and_then(|rest| rest.strip_suffix(')'));
+    let Some(inside) = inside else { return false };
+    let (name, _, value) = partition(inside, ":");
+    let (name, value) = (name.trim_matches(is_space), value.trim_matches(is_space));
+    let value = if value == "0" { "0px" } else { value };
+    let (bound, _, measure) = partition(name, "-");
+    let is_length = value.ends_with(|last: char| last.is_ascii_lowercase());
+    let (number, (least, most)) = match measure {
+        "width" | "device-width" if is_length => (parse_number(value, &PIXELS), WIDTHS),
+        "resolution" => (parse_number(value, &RESOLUTION), RESOLUTIONS),
+        _ => return name == "orientation" && value == "landscape",
+    };
+    number.is_some_and(|number| bound == "min" && number <= least || bound == "max" && number >= most)
 }

@@ -8,7 +8,7 @@ use super::styles::{
 };
 use crate::mail::message::{Read, RARE};
 use crate::tables::{list_words, Names, HTML};
-use crate::text::{first, is_digit, is_space, lower, partition};
+use crate::text::{first, is_digit, is_space, lower, partition, split_space};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
@@ -111,7 +111,7 @@ impl Tag {
             return Err(RARE);
         }
         self.ends = find_ends(self.name);
-        let marks = sheet.find_marks(written, found.get("id").unwrap_or(" "), found.text("class"))?;
+        let marks = sheet.find_marks(written, found.get("id").unwrap_or(" "), found.text("class"));
         let values = self.find_properties(found, &sheet.find_rules(&marks, around))?;
         self.settle(&values);
         self.around = sheet.find_asked(&marks);
@@ -129,6 +129,7 @@ impl Tag {
         let written = found.text("style");
         let mut pictures: Vec<&str> = written.split("url(").skip(1).map(find_address).collect();
         pictures.extend(["src", "background"].iter().filter_map(|name| found.get(name)));
+        pictures.extend(list_candidates(found.text("srcset")));
         self.pictures = pictures.into_iter().map(cut_address).collect();
         let own = Style::read(written)?;
         rules.iter().for_each(|style| values.extend(&style.plain));
@@ -196,6 +197,23 @@ impl Tag {
 /// The address in what follows `url(`.
 fn find_address(piece: &str) -> &str {
     partition(piece, ")").0.trim_matches(['\'', '"', ' '])
+}
+
+/// The addresses of `a.png 1x, b.png 2x`.
+fn list_candidates(srcset: &str) -> Vec<&str> {
+    let mut found = Vec::new();
+    let mut is_address = true;
+    for mut word in split_space(srcset) {
+        if !is_address {
+            (_, is_address, word) = partition(word, ",");
+        }
+        let address = word.trim_matches(',');
+        if is_address && !address.is_empty() {
+            found.push(address);
+            is_address = word.ends_with(',');
+        }
+    }
+    found
 }
 
 /// The text of a field of a form that a reader sees.
