@@ -8,8 +8,9 @@ maildir/maildirkeywords2.c; mozilla/releases-comm-central mailnews/local/src/nsP
 import os
 import re
 from collections.abc import Set
+from string import ascii_lowercase
 
-from nbspam.corpus.item import read_flags, strip_flags
+from nbspam.corpus.item import open_regular, read_flags, strip_flags
 from nbspam.labels import HAM, SPAM
 
 JUNK, NOT_JUNK, BY_NBSPAM = "$junk", "$notjunk", "$nbspam"
@@ -19,6 +20,7 @@ OWN_JUNK, OWN_HAM = "marked as junk by nbspam itself", "marked as ham by nbspam 
 _MOZILLA = re.compile(rb"(From [^\n]*\n)?((X-Account-Key|X-UIDL|X-Mozilla-[\w-]+):[^\n]*\n)+")
 _MOZILLA_KEYS = re.compile(rb"(?m)^X-Mozilla-Keys:([^\n]*)")
 _CHANGED = re.compile(r"(?:\.(\d+)\.)?([^.:].*)")
+_LETTERS = {str(number): letter for number, letter in enumerate(ascii_lowercase)}  # of dovecot-keywords
 _EMLX_BITS = {1 << 24: "junk", 1 << 25: "nonjunk"}
 
 
@@ -63,8 +65,8 @@ class Keywords:
     def __init__(self, maildir: str) -> None:
         """maildir : may have none"""
         lines = (line.split(None, 1) for line in _read_lines(f"{maildir}/dovecot-keywords"))
-        pairs = (pair for pair in lines if len(pair) == 2 and pair[0].isdigit() and int(pair[0]) < 26)
-        self._letters = {chr(ord("a") + int(number)): word.lower() for number, word in pairs}
+        pairs = (pair for pair in lines if len(pair) == 2 and pair[0] in _LETTERS)
+        self._letters = {_LETTERS[number]: word.strip().lower() for number, word in pairs}
         self._files = _read_courier(f"{maildir}/courierimapkeywords")
 
     def find(self, name: str) -> set[str]:
@@ -81,12 +83,11 @@ def _read_courier(folder: str) -> dict[str, set[str]]:
     """
     lines = _read_lines(f"{folder}/:list")
     end = lines.index("") if "" in lines else len(lines)
+    words = {str(number): word.lower() for number, word in enumerate(lines[:end])}
     entries = (line.partition(":") for line in lines[end + 1 :])
-    files = {
-        name: {lines[int(at)].lower() for at in numbers.split() if at.isdigit() and int(at) < end}
-        for name, _, numbers in entries
-    }
-    places = map(_CHANGED.fullmatch, os.listdir(folder) if os.path.isdir(folder) else [])
+    files = {name: {words[at] for at in numbers.split() if at in words} for name, _, numbers in entries}
+    is_open = os.path.isdir(folder) and os.access(folder, os.R_OK | os.X_OK)
+    places = map(_CHANGED.fullmatch, os.listdir(folder) if is_open else [])
     for place in sorted(filter(None, places), key=lambda place: float(place[1] or "inf")):
         files[place[2]] = {word.lower() for word in _read_lines(f"{folder}/{place[0]}") if word}
     return files
@@ -95,7 +96,7 @@ def _read_courier(folder: str) -> dict[str, set[str]]:
 def _read_lines(path: str) -> list[str]:
     """The lines of a small file; none if it cannot be read."""
     try:
-        with open(path, encoding="utf-8", errors="replace") as file:
-            return file.read(1 << 24).split("\n")
+        with open_regular(path) as file:
+            return file.read(1 << 24).decode("utf-8", "replace").split("\n")
     except OSError:
         return []

@@ -1,5 +1,6 @@
 """Junk that its reader has marked and not moved is spam, wherever the program keeps its marks."""
 
+import os
 import re
 from collections import Counter
 from collections.abc import Callable
@@ -169,7 +170,7 @@ def test_mark_that_a_sender_writes_is_none(tmp_path: Path) -> None:
     assert Counter(item.label for item in source.items()) == {"ham": 2, "spam": 2}
 
 
-def test_marks_that_are_not_read_are_told(tmp_path: Path) -> None:
+def test_marks_that_are_not_read_are_told(model: Path, tmp_path: Path) -> None:
     lay_thunderbird(tmp_path / "mail")
     put(tmp_path / "mail/ab.default/Mail/pop.pond.example/Inbox.msf", b"// <!-- <mdb:mork:z v='1.4'/> -->\n")
     lay_dovecot(tmp_path / "evolution")
@@ -177,10 +178,17 @@ def test_marks_that_are_not_read_are_told(tmp_path: Path) -> None:
     for name in ("mail", "evolution"):
         said = program("train", "-j1", tmp_path / name, "-m", tmp_path / f"{name}.nbspam").stderr.decode()
         assert "whose marks of junk are not read" in said
+    assert b"Marks of Evolution are not read" in program("sync", tmp_path / "evolution", "-m", model).stderr
 
 
 def test_damaged_tables_of_keywords_say_nothing(tmp_path: Path) -> None:
-    for text in (b"", b"x\n", b"0\n26 $Junk\n-1 $Junk\n\xff\xfe $Junk\n", b"\0" * 99):
+    os.mkfifo(tmp_path / "fifo")
+    assert Keywords(str(tmp_path / "fifo")).find("1:2,Sabz") == set()
+    (tmp_path / "box").mkdir()
+    os.mkfifo(tmp_path / "box/dovecot-keywords")
+    assert Keywords(str(tmp_path / "box")).find("1:2,Sabz") == set()
+    digits = "\u00b2 $Junk\n".encode() + b"1" * 5000 + b" $Junk\n\n1:\xc2\xb2 " + b"1" * 5000
+    for text in (b"", b"x\n", b"0\n26 $Junk\n-1 $Junk\n\xff\xfe $Junk\n", b"\0" * 99, digits):
         put(tmp_path / "dovecot-keywords", text)
         put(tmp_path / "courierimapkeywords/:list", text + b"\n\n1:9 x 0:0\n")
         assert Keywords(str(tmp_path)).find("1:2,Sabz") in (set(), {"x"}, {"0"})
