@@ -15,7 +15,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
-from typing import NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -42,6 +42,9 @@ from nbspam.model.views import (
 from nbspam.settings import Settings
 from nbspam.tokens.bag import HEADER_VIEW, RAW_VIEW
 
+if TYPE_CHECKING:
+    from nbspam.model.calibration import Weights
+
 # Of the messages in time order; the prequential scores of earlier ones are left out.
 WARM_UP_SHARE = 0.4  # docs/decisions.md, "Calibration: on which scores"
 # Of the messages in time order: where each part of the mail that was left alone begins, and how much of the
@@ -62,19 +65,12 @@ Way = Callable[[Block, Counts], ScoredRows]
 Design = tuple[Floats, Floats]  # design_matrix of some rows; (n_rows, n_classes), 1 at the class of each
 
 
-class Fitted(NamedTuple):
-    """A calibration: weights and their covariance."""
-
-    weights: Floats
-    covariance: Floats
-
-
-def calibrate_on(samples: Sequence[Evidence]) -> Fitted:
-    """The calibration learned on samples of evidence, see choose_ways."""
-    found = join_evidence(samples)
+def calibrate_on(samples: Sequence[Evidence], kinds: Sequence[str]) -> Weights:
+    """The calibration learned on samples of evidence, see choose_ways.  kinds : see Settings.kinds"""
+    found = Evidence(*map(np.concatenate, zip(*samples, strict=True)))
     if not can_calibrate(np.bincount(found.labels, minlength=found.evidence.shape[2]).tolist()):
         found = found.take(slice(0))
-    return fit(found)
+    return fit(found, kinds)
 
 
 def can_calibrate(messages: Sequence[int]) -> bool:
@@ -85,13 +81,6 @@ def can_calibrate(messages: Sequence[int]) -> bool:
 def take_sample(way: Way, block: Block, counts: Counts, settings: Settings) -> Evidence:
     """The evidence of rows as if they were new, in one way to see them."""
     return compute_evidence(way(block, counts), settings)
-
-
-def join_evidence(samples: Sequence[Evidence]) -> Evidence:
-    """All rows of several samples."""
-    evidence, common, same_text, labels, kinds = zip(*samples, strict=True)
-    arrays = np.concatenate(evidence), np.concatenate(common), np.concatenate(same_text)
-    return Evidence(*arrays, np.concatenate(labels), kinds[0])
 
 
 def choose_ways(block: Block, counts: Counts) -> list[Way]:
@@ -217,14 +206,14 @@ def design_matrix(found: Evidence) -> Floats:
     return matrix
 
 
-def fit(found: Evidence) -> Fitted:
+def fit(found: Evidence, kinds: Sequence[str]) -> Weights:
     """Weights and their covariance (empty if there are too many): the mode and Laplace's approximation.
 
     Newton's method on the multinomial logistic likelihood with the Gaussian prior of
     nbspam.model.calibration.
     Source: Bishop 2006, section 4.3.4 (Newton's method) and 4.5.1 (Laplace).
     """
-    first, spread = first_weights(found.evidence.shape[2], found.kinds)
+    first, spread = first_weights(found.evidence.shape[2], kinds)
     mean = np.array(first)
     precision = np.diag(1.0 / np.diag(np.array(spread)))
     weights = mean.copy()
@@ -238,9 +227,9 @@ def fit(found: Evidence) -> Fitted:
         if move < 1e-9:
             break
     if len(weights) > MAX_COVARIANCE:
-        return Fitted(weights, np.zeros((0, 0)))
+        return weights.tolist(), []
     covariance = np.linalg.inv(_differentiate(designs(), weights)[1] + precision)
-    return Fitted(weights, np.asarray(covariance, np.float64))
+    return weights.tolist(), covariance.tolist()
 
 
 def _cut_designs(found: Evidence, n_weights: int) -> Callable[[], Iterable[Design]]:

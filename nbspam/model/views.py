@@ -63,19 +63,16 @@ class Evidence(NamedTuple):
     common   : float64 (n_rows, n_views), the share of each view's distinct tokens that were never met
     same_text : float64 (n_rows, n_classes), nats, see weigh_same_text
     labels   : int64 (n_rows,), class numbers
-    kinds    : of evidence, see Settings.kinds
     """
 
     evidence: Floats
     common: Floats
     same_text: Floats
     labels: Ints
-    kinds: tuple[str, ...]
 
     def take(self, rows: slice | NDArray[Any]) -> Evidence:
         """Some of the rows."""
-        arrays = self.evidence[rows], self.common[rows], self.same_text[rows]
-        return Evidence(*arrays, self.labels[rows], self.kinds)
+        return Evidence(self.evidence[rows], self.common[rows], self.same_text[rows], self.labels[rows])
 
 
 def as_counted(block: Block, counts: Counts) -> ScoredRows:
@@ -220,7 +217,7 @@ def compute_evidence(seen: ScoredRows, settings: Settings) -> Evidence:
     np.maximum(evidence[..., 1], -settings.ham_cap, out=evidence[..., 1])
     rows_of_evidence = np.concatenate([evidence.reshape(len(block), -1, n_classes), measures], axis=1)
     same_text = _weigh_same_texts(seen, settings)
-    return Evidence(rows_of_evidence, unknown, same_text, block.labels.astype(np.int64), settings.kinds)
+    return Evidence(rows_of_evidence, unknown, same_text, block.labels.astype(np.int64))
 
 
 def _weigh_same_texts(seen: ScoredRows, settings: Settings) -> Floats:

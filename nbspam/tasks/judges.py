@@ -73,8 +73,7 @@ class CorpusJudge:
         sample = select_rows(learned, kept)
         ways = choose_ways(sample, counts)
         samples = [take_sample(way, sample, counts, self.settings) for way in ways]
-        weights, covariance = calibrate_on(samples)
-        return Learner(prior, (weights.tolist(), covariance.tolist()))
+        return Learner(prior, calibrate_on(samples, self.settings.kinds))
 
     @cached_property
     def _texts(self) -> list[bytes]:

@@ -131,8 +131,7 @@ def _write(
         if features:
             file.numeric_features(zip(NAMES, features.edges, strict=True), features.rows())
         if settings.averaged:
-            fitted = calibrate_on(list(samples))
-            file.calibration(settings.kinds, fitted.weights.tolist(), fitted.covariance.tolist())
+            file.calibration(settings.kinds, *calibrate_on(list(samples), settings.kinds))
     return int(counts.totals.words.sum())
 
 

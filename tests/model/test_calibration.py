@@ -23,7 +23,7 @@ def random_evidence(n: int, n_classes: int) -> Evidence:
     evidence = rng.normal(size=(n, 2 * len(VIEWS), n_classes))
     evidence[:, :, 0] = 0.0
     same_text = np.zeros((n, n_classes))
-    return Evidence(evidence, rng.random((n, len(VIEWS))), same_text, np.arange(n) % n_classes, WORDS)
+    return Evidence(evidence, rng.random((n, len(VIEWS))), same_text, np.arange(n) % n_classes)
 
 
 @pytest.mark.parametrize("n_classes", [2, 3, 5])
