@@ -32,7 +32,11 @@ KILLS = int(os.environ.get("NBSPAM_KILLS", 25))
 NEW = mail("cheap zebra pills")
 COMMANDS = {
     "learn": ["learn", "spam"],
+    "move": ["learn", "ham"],
     "unlearn": ["unlearn"],
+    "undo": ["undo", "-q", "--last", "MAIL"],
+    "prune": ["model", "prune", "-q", "--min-count", "2"],
+    "sync": ["sync", "-q", "MAILDIR"],
     "update": ["train", "-q", "--jobs", "1", "--update", "MAIL"],
     "replace": ["train", "-q", "--jobs", "1", "--replace", "MAIL"],
     "first": ["train", "-q", "--jobs", "1", "MAIL"],
@@ -52,16 +56,21 @@ def place(model: Path, tmp_path: Path, kind: str) -> Path:
     place.parent.mkdir()
     if kind != "first":
         shutil.copy(model, place)
-    if kind == "unlearn":
+    if kind in ("move", "unlearn", "undo", "prune"):
         run("learn", "spam", "-m", place, stdin=NEW)
+    if kind == "undo":  # of a move
+        run("learn", "ham", "-m", place, stdin=NEW)
     return place
 
 
 @pytest.fixture
 def command(place: Path, tmp_path: Path, kind: str) -> list[str]:
     mails = {"ham": [mail(f"minutes {n} zebra") for n in range(8)], "spam": [NEW, mail("pills")]}
-    folder = str(write_folders(tmp_path / "mail", mails))
-    return [*PROGRAM, *(folder if word == "MAIL" else word for word in COMMANDS[kind]), "-m", str(place)]
+    folders = {"MAIL": str(write_folders(tmp_path / "mail", mails)), "MAILDIR": str(tmp_path / "Maildir")}
+    for name, message in (("cur", mail("garden")), (".Junk/cur", NEW)):
+        (tmp_path / "Maildir" / name).mkdir(parents=True)
+        (tmp_path / "Maildir" / name / "1.a.b:2,S").write_bytes(message)
+    return [*PROGRAM, *(folders.get(word, word) for word in COMMANDS[kind]), "-m", str(place)]
 
 
 def test_power_loss_leaves_the_old_model_or_the_new_one(place: Path, command: list[str], kind: str) -> None:
