@@ -39,7 +39,11 @@ SLOW_SECONDS = 0.5  # that a client has to send its request, or to take the answ
 FAST_BYTES = 10 << 20  # a second, in addition, for a long message
 LONG_BYTES, MAX_LONG = 256 << 10, 2  # messages from this size on, and how many are in memory
 PIECE_BYTES = 64 << 10
-SCRAPE_SECONDS, LINGER_SECONDS = 10.0, 2.0
+SCRAPE_SECONDS = 10.0
+LINGER_SECONDS, SENDING_SECONDS = (
+    2.0,
+    30.0,
+)  # for an answered client to close its side; in all, if it still sends
 PAUSE_SECONDS = 0.05  # while nobody gives way, and after a failure such as too many open files
 LOCK_SECONDS, LOCK_PAUSE_SECONDS = 0.3, 0.02  # that a verdict waits for the writer of its model
 READ_SECONDS = 0.1  # of CPU, to read a message in this process
@@ -85,8 +89,8 @@ class Client:
                 LOG.info("not answered: %s", type(error).__name__)
                 return
             with contextlib.suppress(*GONE):
-                async with asyncio.timeout(LINGER_SECONDS):
-                    while await self.stream.read(PIECE_BYTES):
+                async with asyncio.timeout(SENDING_SECONDS):
+                    while await asyncio.wait_for(self.stream.read(PIECE_BYTES), LINGER_SECONDS):
                         pass
 
     async def answer(self, data: bytes) -> None:
@@ -234,9 +238,8 @@ class Worker:
             raise ClientError(f"{user} may not teach for {request.user}, see docs/users.md", EX_NOPERM)
         request = request._replace(user=user)
         try:
-            path = self._filters.find_own_path(user)
             kind = "lesson" if is_lesson else "verdict"
-            async with self._lock(kind, path if self._filters.has_users or is_lesson else ""):
+            async with self._lock(kind, user if self._filters.has_users or is_lesson else ""):
                 client.due = inf
                 reply = await self._judge(request)
         except NbspamError as error:  # whatever is wrong with a model may be right in a moment
@@ -268,7 +271,7 @@ class Worker:
             await asyncio.sleep(LOCK_PAUSE_SECONDS)
 
     def _lock(self, kind: str, name: str) -> asyncio.Lock:
-        """The lock of one kind of work for a user or model; without a name a new one."""
+        """The lock of one kind of work for a user; without a name a new one."""
         lock = asyncio.Lock()
         return self._locks.setdefault((kind, name), lock) if name else lock
 
