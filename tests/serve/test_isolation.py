@@ -3,6 +3,7 @@
 import contextlib
 import os
 import pwd
+import select
 import shutil
 import socket
 import sqlite3
@@ -23,7 +24,7 @@ ALICE, BOB, CAROL = [user for user in pwd.getpwall() if user.pw_uid not in (0, 6
 NEW = mail("a lottery prize for the winner")
 SLOW_WORDS = r"(a|aa)+$"
 SLOW = b"Subject: s\n\n" + b"a" * 60 + b"b\n"
-WITHIN = 1.0  # seconds, in which bob has an answer
+WITHIN = 5.0  # seconds, on a busy machine; without the bounds it is 30 and more
 LONG_BYTES = 30 << 20
 
 Start = Callable[..., Server]
@@ -121,41 +122,40 @@ def test_clients_on_tcp_are_trusted_and_the_server_says_so(start: Start) -> None
 # Nobody waits.
 
 
+def is_answered(connection: socket.socket) -> bool:
+    return select.select([connection], [], [], 0)[0] != []
+
+
 def test_locked_model_delays_its_user_alone(start: Start, folder: Path) -> None:
-    server = start()
+    server = start("-j", "1", code="import nbspam.serve.worker as worker\nworker.LOCK_SECONDS = 4")
     server.ask("TELL", NEW, "User: alice", "Message-class: spam", "Set: local")
     writer = sqlite3.connect(folder / "users" / "alice", isolation_level=None)
     writer.execute("BEGIN EXCLUSIVE")
-    with contextlib.ExitStack() as stack:
-        waiting = [stack.enter_context(server.connect()) for _ in range(6)]
-        for connection in waiting:
-            connection.sendall(request("CHECK", NEW, "User: alice"))
-            connection.shutdown(socket.SHUT_WR)
-        assert time_of(lambda: server.ask("CHECK", NEW, "User: bob")) < WITHIN
-        for connection in waiting:
-            assert answer(connection) == b"SPAMD/1.5 75 EX_TEMPFAIL: another program is writing the model\r\n"
-    with server.connect() as lesson:
+    with server.connect() as verdict, server.connect() as lesson:
+        verdict.sendall(request("CHECK", NEW, "User: alice"))
         lesson.sendall(request("TELL", SPAM, "User: alice", "Message-class: spam", "Set: local"))
-        said = server.ask("TELL", NEW, "User: bob", "Message-class: spam", "Set: local")
-        assert b"DidSet" in said
+        time.sleep(0.3)
+        assert server.ask("CHECK", NEW, "User: bob").startswith(OK)
+        assert not is_answered(verdict)
+        assert b"DidSet" in server.ask("TELL", NEW, "User: bob", "Message-class: spam", "Set: local")
+        assert answer(verdict) == b"SPAMD/1.5 75 EX_TEMPFAIL: another program is writing the model\r\n"
+        assert not is_answered(lesson)
         writer.execute("ROLLBACK")
         assert answer(lesson).startswith(OK)
     assert server.ask("CHECK", NEW, "User: alice").startswith(OK)
 
 
 def test_model_that_is_slow_delays_its_user_alone(start: Start, folder: Path) -> None:
-    server = start("-j", "1", code="import nbspam.tokens.own_words as own\nown.MAX_PATTERN_SECONDS = 0.5")
+    server = start("-j", "1", code="import nbspam.tokens.own_words as own\nown.MAX_PATTERN_SECONDS = 3")
     source = write_folders(folder / "mail", {"ham": [mail("garden")], "spam": [mail("pills")]})
     textbook = ("--event-model", "multinomial", "--token-pattern", SLOW_WORDS)
     run("train", "-q", "-j1", source, "-m", folder / "users" / "alice", *textbook)
-    with contextlib.ExitStack() as stack:
-        waiting = [stack.enter_context(server.connect()) for _ in range(3)]
-        for connection in waiting:
-            connection.sendall(request("CHECK", SLOW, "User: alice"))
-        for _ in range(5):
-            time.sleep(0.1)
-            assert time_of(lambda: server.ask("CHECK", NEW, "User: bob")) < WITHIN
-        assert b"needs more than 0.5 seconds" in answer(waiting[0])
+    with server.connect() as slow:
+        slow.sendall(request("CHECK", SLOW, "User: alice"))
+        time.sleep(0.3)
+        assert server.ask("CHECK", NEW, "User: bob").startswith(OK)
+        assert not is_answered(slow)
+        assert b"needs more than 3 seconds" in answer(slow)
 
 
 def test_message_that_is_slow_to_read_gets_the_same_verdict_elsewhere(start: Start, folder: Path) -> None:
@@ -198,7 +198,7 @@ def test_dripping_clients_give_way_to_mail(start: Start) -> None:
         dripper.start()
         try:
             for _ in range(10):
-                assert time_of(lambda: server.ask("CHECK", SPAM)) < 2
+                assert time_of(lambda: server.ask("CHECK", SPAM)) < WITHIN
                 time.sleep(0.1)
         finally:
             stop.set()
@@ -212,7 +212,7 @@ def test_connections_of_one_user_leave_places_to_others(start: Start) -> None:
     with contextlib.ExitStack() as stack:
         with as_user(ALICE):
             idle = [stack.enter_context(server.connect()) for _ in range(MAX_CONNECTIONS + 100)]
-        assert time_of(lambda: ask_as(server, BOB, "CHECK", SPAM)) < WITHIN / 2
+        assert time_of(lambda: ask_as(server, BOB, "CHECK", SPAM)) < WITHIN
         assert server.log.count("idle") == 0 and answer(idle[-1]) == b""
         (process,) = server.workers(1)
         assert len(list(Path(f"/proc/{process}/fd").iterdir())) < 2 * worker.MAX_OF_USER
@@ -228,7 +228,7 @@ def test_request_has_a_deadline_from_its_beginning(start: Start) -> None:
             with contextlib.suppress(TimeoutError):
                 assert connection.recv(100).startswith(b"SPAMD/1.5 79 Timeout: (1 second timeout")
                 break
-    assert time.monotonic() - begun < 2
+    assert time.monotonic() - begun < WITHIN
 
 
 def test_many_long_messages_take_bounded_memory_and_all_are_answered(start: Start) -> None:
@@ -238,7 +238,7 @@ def test_many_long_messages_take_bounded_memory_and_all_are_answered(start: Star
     threads = [threading.Thread(target=lambda: answers.append(server.ask("PROCESS", long))) for _ in range(8)]
     for thread in threads:
         thread.start()
-    assert time_of(lambda: server.ask("CHECK", SPAM)) < 2
+    assert time_of(lambda: server.ask("CHECK", SPAM)) < WITHIN
     for thread in threads:
         thread.join()
     assert {said[-1_000:] for said in answers} == {long[-1_000:]} and len(answers) == 8
@@ -255,4 +255,4 @@ def test_long_messages_that_drip_give_way_to_one_that_comes(start: Start) -> Non
         for _ in range(worker.MAX_LONG):
             connection = stack.enter_context(server.connect())
             connection.sendall(b"CHECK SPAMC/1.5\r\nContent-length: 1000000\r\n\r\nx")
-        assert time_of(lambda: server.ask("CHECK", long)) < 5
+        assert time_of(lambda: server.ask("CHECK", long)) < 2 * WITHIN
