@@ -79,6 +79,12 @@ def test_text_of_a_docx_is_cut() -> None:
     assert read(docx_of(f"<w:t>{'x' * 2 * MAX_DOCUMENT_TEXT}</w:t>")).text.strip() == "x" * MAX_DOCUMENT_TEXT
 
 
+@pytest.mark.parametrize("name", ["header1", "footer2", "footnotes", "endnotes"])
+def test_text_around_the_pages_of_a_docx_is_read(name: str) -> None:
+    document = docx_of("<w:t>pages</w:t>", **{f"word/{name}.xml": "<w:hdr><w:t>around</w:t></w:hdr>"})
+    assert read(document).text.split() == ["pages", "around"]
+
+
 def test_field_of_docx_has_a_link() -> None:
     field = '<w:fldSimple w:instr=" HYPERLINK &quot;http://b.example/&quot; "><w:t>here</w:t></w:fldSimple>'
     assert read(docx_of(field)).addresses == ["http://b.example/"]

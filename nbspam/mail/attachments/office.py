@@ -1,8 +1,7 @@
 """Office documents in ZIP (.docx, .odt and their relatives): the text that they show and their links.
 
-The XML is cut at its tags.  Text that is set not to be shown, fields, formulas and numbers of sheets are
-not interpreted.
-Source: ECMA-376, 11.3 and 17.3; OpenDocument 1.3, 6.
+The XML is cut at its tags.  Styles, fields, formulas and numbers of sheets are not interpreted.
+Source: ECMA-376, 11.3 and 17.3, part 3, 10.2 (alternate content); OpenDocument 1.3, 6.
 """
 
 import re
@@ -15,8 +14,10 @@ from nbspam.tables import read_table
 OFFICE_FILES = frozenset(("[content_types].xml", "mimetype"))  # an archive with one is an office document
 _PARTS = tuple(read_table("kinds")["office"])  # begin names that each document has
 _OPEN_DOCUMENT = "content.xml"
-_TEXTS = ("word/document", "ppt/slides/slide", "xl/sharedstrings.xml", _OPEN_DOCUMENT)
+_NOTES = ("word/header", "word/footer", "word/footnotes", "word/endnotes")
+_TEXTS = ("word/document", *_NOTES, "ppt/slides/slide", "xl/sharedstrings.xml", _OPEN_DOCUMENT)
 _BREAKS = frozenset(("p", "h", "si", "br", "cr", "tab", "line-break", "s"))  # elements that end a word
+_OFF = ('"0"', '"false"', '"off"', "'0'", "'false'", "'off'")  # values of a setting
 # Targets of lists of relations, links of OpenDocument, fields of Word; the quote may be an entity.
 _ADDRESS = re.compile(
     rb"(?:\bTarget\s*+=|\bhref\s*+=|\bHYPERLINK)\s*+(?:[\"']|&quot;)([^\"'<>&]*+(?:&(?!quot;)[^\"'<>&]*+){0,2000})"
@@ -53,11 +54,44 @@ def _collect_text(xml: bytes, is_open_document: bool, allowance: Allowance) -> s
     pieces = xml.decode("utf-8", "replace").split("<", most)[1:most]
     allowance.document_items -= len(pieces)
     shown: list[str] = []
+    run = _Run()
     for piece in pieces:
         tag, _, text = piece.partition(">")
         name = tag.lstrip("/").partition(" ")[0].rstrip("/").rpartition(":")[2]
         if name in _BREAKS:
             shown.append(" ")
-        if is_open_document or (name == "t" and not tag.startswith("/")):
+        if is_open_document:
+            shown.append(text)
+        elif name != "t":
+            run.notice(name, tag)
+        elif not tag.startswith("/") and not run.is_hidden and not run.skipped:
+            run.texts += 1
             shown.append(text)
     return decode_references("".join(shown)[: 2 * MAX_DOCUMENT_TEXT])
+
+
+class _Run:
+    """What the tags before a text say of it.
+
+    texts     : how many are shown; before : as many were before the last choice of alternate content
+    is_hidden : the run is set not to be shown; is_old : its settings before a tracked change follow
+    skipped   : open fallbacks of a choice that shows a text, as older programs need for a text box
+    """
+
+    def __init__(self) -> None:
+        self.texts = self.before = self.skipped = 0
+        self.is_hidden = self.is_old = False
+
+    def notice(self, name: str, tag: str) -> None:
+        is_start = tag[:1] != "/"
+        if name == "r":
+            self.is_hidden = self.is_old = False
+        elif name == "rPrChange":
+            self.is_old = is_start
+        elif name == "vanish" and not self.is_old:
+            self.is_hidden = not any(off in tag for off in _OFF)
+        elif name == "Choice" and is_start:
+            self.before = self.texts
+        elif name == "Fallback" and tag[-1:] != "/":
+            is_more = is_start and (self.skipped or self.texts > self.before)
+            self.skipped = max(self.skipped + (1 if is_more else -1), 0)
