@@ -26,6 +26,8 @@ help:  ## What can be made
 setup: $(STAMP)  ## A virtual environment with nbspam and its test tools
 
 $(DEMO_STAMP): pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "nbspam needs Python 3.11 or later, and \
+	$(PYTHON) is older or cannot run. Name another: make $(or $(MAKECMDGOALS),setup) PYTHON=python3.12"; exit 1; }
 	@echo "Making a virtual environment in $(VENV): a few seconds"
 	@$(PYTHON) -m venv $(VENV)
 	@echo "Installing nbspam, numpy, scipy and matplotlib with pip: 80 MB to download, then about 20 seconds"

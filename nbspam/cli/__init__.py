@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 
 STDIN_NAME = "-"
+NO_MESSAGE = "There is no message at these paths."
 _IN_DATA_FOLDER = ("nbspam", "model.nbspam")
 
 

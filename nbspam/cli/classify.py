@@ -11,7 +11,18 @@ import sys
 from _thread import allocate_lock, start_new_thread  # threading takes 2 ms to import
 from time import sleep
 
-from nbspam.cli import RESCORING, STDIN_NAME, Options, command, error_text, plain, verdict_line, write_text
+from nbspam.cli import (
+    NO_MESSAGE,
+    RESCORING,
+    STDIN_NAME,
+    Options,
+    command,
+    error_text,
+    plain,
+    say,
+    verdict_line,
+    write_text,
+)
 from nbspam.decision import CLUES, Verdict
 from nbspam.errors import BadDataError, NbspamError, NoInputError, TryAgainError, UsageError
 from nbspam.filter import Filter, choose_model, open_filter
@@ -142,13 +153,14 @@ def _classify_many(options: Options, paths: list[str]) -> int:
     from nbspam.corpus.walk import Notes
     from nbspam.tasks.classify import classify_many
 
-    notes, status = Notes(), 0
+    notes, status, is_empty = Notes(), 0, True
     mail = _find_items(paths, notes)
     current, text_of = partial(_open, options), partial(_text, options=options)
     shards = classify_many(mail, current, text_of, options.jobs, options.json)
     with closing(shards), _show_progress(options.quiet) as advance:
         for text, skipped in chain(shards, [("", [])]):  # at the end, what could not be read on the way
             write_text(text)
+            is_empty = is_empty and not text
             advance(text.count("\n"))
             for name, why in [*skipped, *notes.skipped]:
                 sys.stderr.write(error_text(_unread(name, why)))
@@ -156,6 +168,8 @@ def _classify_many(options: Options, paths: list[str]) -> int:
             notes.skipped.clear()
     if not options.quiet:
         show_left_out(notes.left_out)
+    if is_empty and not status:
+        say(NO_MESSAGE, options.quiet)
     return status
 
 

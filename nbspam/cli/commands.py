@@ -3,11 +3,13 @@
 The module of a command is imported only when that command runs: `nbspam learn` needs no scipy.
 """
 
+import os
 from collections.abc import Callable
 from difflib import get_close_matches
 from functools import partial
 from importlib import import_module
 from inspect import cleandoc
+from shlex import quote
 from typing import Any
 
 import click
@@ -15,6 +17,7 @@ import click
 from nbspam import __version__
 from nbspam.cli import Command, Group, Option, find_option
 from nbspam.errors import InputOutputError, UsageError
+from nbspam.labels import HAM_AND_SPAM
 from nbspam.tokens import describe_reader
 
 # name -> (module, short help); the order is that of the help text
@@ -169,6 +172,19 @@ program = Commands(
 )
 
 
+def _suggest(
+    error: click.ClickException, context: click.Context | None, arguments: list[str], where: str
+) -> str:
+    """What to type in place of a class that is written as an option, or a model as an argument; or ""."""
+    names = [one.name for one in context.command.params] if context else []
+    if isinstance(error, click.NoSuchOption) and "class_name" in names:
+        label = error.option_name.lstrip("-")
+        others = [quote(one) for one in arguments[1:] if one != error.option_name]
+        return " ".join(["nbspam", where, label, *others]) if label in HAM_AND_SPAM else ""
+    is_model = "model" in names and "unexpected extra argument" in error.message
+    return f"nbspam {where} -m {quote(arguments[-1])}" if is_model and os.path.isfile(arguments[-1]) else ""
+
+
 def run(arguments: list[str]) -> int:
     """Run one command; its exit status.  `help COMMAND` is `COMMAND --help`."""
     if arguments[:1] == ["help"]:
@@ -188,5 +204,6 @@ def run(arguments: list[str]) -> int:
         context = getattr(error, "ctx", None)  # a usage error has the command, such as `model info`
         where = context.command_path.partition(" ")[2] if context else arguments[0]
         why = " ".join(error.format_message().split())  # click writes each choice on its own line
-        raise UsageError(where, why, f"nbspam help {where}".rstrip(), "usage") from None
+        remedy = _suggest(error, context, arguments, where) or f"nbspam help {where}".rstrip()
+        raise UsageError(where, why, remedy, "usage") from None
     return result if isinstance(result, int) else 0

@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from nbspam.cli import RESCORING, STDIN_NAME, Options, command, plain
+from nbspam.cli import NO_MESSAGE, RESCORING, STDIN_NAME, Options, command, plain, say
 from nbspam.cli.classify import ReadableMessages
 from nbspam.cli.reasons import describe_same_text, describe_verdict
 from nbspam.cli.tables import console, day, fit_table, scoring_text, table, utc, write_json
@@ -49,6 +49,7 @@ def explain_command(options: Options) -> int:
     """
     judge, top = _open(options), options.top or None
     messages = ReadableMessages(options.files or [STDIN_NAME])
+    explanation = None
     for name, data in messages:
         judge = _open(options, judge)
         explanation = judge.explain(data, name)
@@ -64,6 +65,8 @@ def explain_command(options: Options) -> int:
             if explanation.same_text:
                 out.print(describe_same_text(explanation.same_text, day(first)))
             _show(out, shown, judge, since, explanation.clues, read_head(data))
+    if not explanation and not messages.status:
+        say(NO_MESSAGE)
     return messages.status
 
 

@@ -113,6 +113,8 @@ def _learn(options: Options, class_name: str | None) -> int:
     try:
         if choose_model(model, start) != model:
             check_classes(start, label)
+        if class_name and os.path.exists(class_name):  # the class may be forgotten: do not wait for stdin
+            check_classes(choose_model(model, start), label)
         mail = _open_reports(messages) if options.attached else messages
         for batch in split_batches(_refuse_unreadable(mail, messages), lambda message: len(message[1])):
             if kind := begin_model(model, start):

@@ -65,7 +65,10 @@ def undo_command(options: Options) -> None:
     """
     if options.last == (options.since is not None or bool(options.source)):
         remedy = "give --last alone, or --since TIME, --source NAME or both"
-        raise UsageError("undo", "needs to know what to take back", remedy, "undo-what")
+        where, why = "undo", "needs to know what to take back"
+        if options.paths:
+            where, why = options.paths[0], "says where mail lies, not what to take back"
+        raise UsageError(where, why, remedy, "undo-what")
     model, quiet = options.model, options.quiet
     done: Counter[str] = Counter()
 

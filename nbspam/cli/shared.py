@@ -142,6 +142,10 @@ def check_new_model(
         raise CannotCreateError(path, why, remedy, "model-exists")
     target, folder = os.path.realpath(path), find_nearest_folder(path)  # target: a link if links form a loop
     is_other = os.path.islink(target) or (os.path.exists(path) and not os.path.isfile(path))
-    if names_no_file(path) or is_other or not (os.path.isdir(folder) and os.access(folder, os.W_OK)):
-        why = f"is not a regular file, or {folder} cannot be written to"
+    why = ""
+    if names_no_file(path) or is_other or not os.path.isdir(folder):
+        why = "is not a regular file in a folder"
+    elif not os.access(folder, os.W_OK):
+        why = f"the folder {folder} cannot be written to"
+    if why:
         raise CannotCreateError(path, why, f"choose another place: {option} PATH", "model-create")
