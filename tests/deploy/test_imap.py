@@ -152,6 +152,19 @@ def test_mail_that_its_reader_rescues_is_never_learned_as_spam_without_the_memor
     assert not is_read or lines[0].split("\t")[1] == "ham"
 
 
+def test_rescued_mail_is_ham_in_a_folder_with_new_numbers(account: Account) -> None:
+    account.put("INBOX", numbered(SPAM, range(1)))
+    run(*account.arguments("scan"))
+    for file in (account.server.folder / "mail" / account.user).glob("dovecot*"):
+        if file.is_file() and "keywords" not in file.name:
+            file.unlink()
+    account.move(JUNK, "INBOX")
+    with account.server.client(account.user) as client:
+        client.select_folder("INBOX")
+        client.add_flags(client.search(), ["\\Seen"])
+    assert run(*account.arguments("learn")).startswith("learned\tham\tINBOX/")
+
+
 def test_flags_and_folders_teach(account: Account) -> None:
     states: list[tuple[str, tuple[str, ...], int, str]] = [
         *((JUNK, (), 0, "spam"), (JUNK, ("\\Seen",), 0, "spam"), ("Spam", (), 0, "spam")),
