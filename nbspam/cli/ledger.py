@@ -39,7 +39,7 @@ def log_command(options: Options) -> None:
         else:
             when, counted = day(entry.time_ms, "%Y-%m-%d %H:%M"), format_counts(classes, messages)
             rows.append((when, by or "", counted, plain(source)))
-    print_rows(("when", "by", "messages", "source"), rows, ("by", "messages"))
+    print_rows(("when", "by", "messages", "source"), rows, ("by", "source"))
 
 
 @command("paths", "model", "last", "since", "undo.source", "quiet")

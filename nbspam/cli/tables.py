@@ -5,6 +5,7 @@ Text of mail and file names goes through `plain` first.  Nothing is read as mark
 
 from __future__ import annotations
 
+import codecs
 import io
 import json
 import sys
@@ -26,6 +27,20 @@ CLUE_INDENT = "      "
 MAX_CLUE = 32  # characters
 GAP = 2  # between columns
 SHOWN_FOLDERS = 30
+_READABLE = "nbspam.readable"  # an error handler, see _spell
+_IN_ASCII = {"■": "#", "…": "~", "─": "-"}  # each as wide as it was
+
+
+def _spell(error: UnicodeError) -> tuple[str, int]:
+    """Our own marks in ASCII, an escape for every other character: an error handler of codecs."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    first = error.object[error.start]
+    spelled = _IN_ASCII.get(first) or first.encode("ascii", "backslashreplace").decode()
+    return spelled, error.start + 1
+
+
+codecs.register_error(_READABLE, _spell)
 
 
 class _Console(Console):
@@ -38,7 +53,7 @@ def console(is_error: bool = False) -> Console:
     """Stdout, or stderr; wide enough for a table in a pipe; an escape for what its charset lacks."""
     stream = sys.stderr if is_error else sys.stdout
     if isinstance(stream, io.TextIOWrapper):
-        stream.reconfigure(errors="backslashreplace")
+        stream.reconfigure(errors=_READABLE)
     width = None if stream.isatty() else PIPE_WIDTH
     return _Console(file=stream, highlight=False, markup=False, width=width, soft_wrap=False)
 

@@ -33,6 +33,7 @@ from nbspam.labels import HAM, SPAM, parse_class_name
 
 NAME_CLASSES = "name each class: `ham=PATH` `spam=PATH`, or `class=NAME=PATH`"
 _FIRST_BYTES = 1024  # of a file, which tell mail from an index
+_ARCHIVES = ("zip", "7z")
 
 
 def open_labelled(
@@ -147,6 +148,7 @@ def _recognise(path: str, rules: Rules | None, notes: Notes) -> list[SourcePart]
     elif _is_mail(path):
         folders = []
         _check_store(path, [kind or ""])
+        _check_unpacked(path, kind or "")
     else:
         labels = tuple(dict.fromkeys(label for label, _ in read_index(path)))
         return [SourcePart(path, labels, is_index=True)]
@@ -155,6 +157,16 @@ def _recognise(path: str, rules: Rules | None, notes: Notes) -> list[SourcePart]
         remedy = f"{NAME_CLASSES}; or make folders ham and spam"
         raise BadDataError(path, "nothing says which of its mail is spam", remedy, "unlabelled")
     return [SourcePart(folder, (_name_class(folder),), tree=path) for folder in folders]
+
+
+def _check_unpacked(path: str, reason: str) -> None:
+    """Raise if a file of mail is an archive.  reason : why it is no mail, or what it is"""
+    with open(path, "rb") as file:
+        packing = detect_packing(file.read(_FIRST_BYTES))
+    if packing in _ARCHIVES:
+        reason = f"packed with {packing}, which nbspam does not read"
+    if reason.startswith("packed"):
+        raise BadDataError(path, reason, "unpack it, and name the folder", "source-packed")
 
 
 def _find_class_folders(path: str, inner: list[str], files: list[str], notes: Notes) -> list[str]:

@@ -51,6 +51,9 @@ _PLIST_FLAGS = re.compile(rb"<key>flags</key>\s*<integer>(\d+)")
 _ROLES = (TRASH, JUNK, DRAFTS, OUTBOX, SENT)
 
 
+_TAR = "packed with tar, which nbspam does not read"
+
+
 def explain_no_mail(head: bytes, may_be_text: bool = False) -> str:
     """Why a file that begins with `head` is no mail; '' if it is.
 
@@ -66,6 +69,8 @@ def explain_no_mail(head: bytes, may_be_text: bool = False) -> str:
     packing = detect_packing(head)
     if packing in _UNREAD_PACKINGS:
         return f"packed with {packing}, which nbspam does not read"
+    if head.startswith(b"ustar", 257):
+        return _TAR
     if find_emlx(head) or has_known_field(head[:_DECIDING_BYTES]):
         return ""
     if head.startswith(_OTHER_STARTS) or b"\0" in head[:_DECIDING_BYTES]:

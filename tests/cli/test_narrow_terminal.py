@@ -71,3 +71,11 @@ def test_classify_of_many_says_how_far_it_is(home: Path) -> None:
     assert b"Classifying" in os.read(terminal, 1 << 16)
     os.close(terminal)
     assert done.stdout.count(b"\n") == 246
+
+
+def test_log_keeps_the_counts_at_40_columns(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(home)
+    monkeypatch.setenv("COLUMNS", "40")
+    monkeypatch.setenv("TERM", "xterm")
+    with mock.patch("io.TextIOWrapper", Terminal):
+        assert " ham, " in program("log", "-m", "m").stdout.decode()

@@ -1,11 +1,12 @@
 """What to type instead, where many people type something else; and no command that ends without a word."""
 
 import os
+import shutil
 from pathlib import Path
 
 import pytest
 
-from tests.tiny_mail import error, mail, process, program, run
+from tests.tiny_mail import error, mail, process, program, run, write_folders
 
 
 @pytest.mark.parametrize("command", ["classify", "explain"])
@@ -64,3 +65,22 @@ def test_a_folder_of_the_system_that_cannot_be_written_to_is_named(data: Path) -
     done = process("train", data, "-m", f"/proc/{os.getpid()}/model.nbspam")
     assert (done.returncode, b"cannot be written to" in done.stderr) == (73, True)
     assert b"regular file" not in done.stderr
+
+
+@pytest.mark.parametrize(("kind", "name"), [("gztar", "tar"), ("tar", "tar"), ("zip", "zip")])
+def test_an_archive_is_to_be_unpacked(kind: str, name: str, tmp_path: Path) -> None:
+    folder = write_folders(tmp_path / "mail", {"ham": [mail("a letter")], "spam": [mail("a prize")]})
+    path = shutil.make_archive(str(tmp_path / "archive"), kind, folder)
+    text = error("train", path, "-m", tmp_path / "model", status=65)
+    assert f"packed with {name}" in text and "unpack it" in text
+
+
+@pytest.mark.parametrize("charset", ["ascii", "latin-1"])
+def test_bars_of_explain_are_readable_on_a_terminal_without_utf_8(
+    charset: str, model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONIOENCODING", charset)
+    letter = mail("a letter", "=?utf-8?q?=E6=A2=A8?=")
+    shown = process("explain", "-m", model, stdin=letter).stdout.decode(charset)
+    assert "##" in shown and "\\u25a0" not in shown
+    assert "\\u68a8" in shown  # what the sender wrote is not spelled in another way
