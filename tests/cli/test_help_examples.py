@@ -39,7 +39,8 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ham = [date + mail(f"minutes of day {n}") for n, date in enumerate(dates)]
     spam = [date + mail(f"pills {n}") for n, date in enumerate(dates)]
     for folder in ("Maildir", "mail"):
-        write_folders(home / folder, {"cur": ham, ".Junk/cur": spam, ".NotJunk/cur": [], ".Reports/cur": []})
+        empty = (".NotJunk/cur", ".Reports/cur", ".Sent/cur")
+        write_folders(home / folder, {"cur": ham, ".Junk/cur": spam, **dict.fromkeys(empty, [])})
         for place in (home / folder).glob("**/cur"):
             (place.parent / "new").mkdir()
             (place.parent / "tmp").mkdir()
