@@ -40,7 +40,7 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     spam = [date + mail(f"pills {n}") for n, date in enumerate(dates)]
     for folder in ("Maildir", "mail"):
         empty = (".NotJunk/cur", ".Reports/cur", ".Sent/cur")
-        write_folders(home / folder, {"cur": ham, ".Junk/cur": spam, **dict.fromkeys(empty, [])})
+        write_folders(home / folder, {"cur": ham, ".Junk/cur": spam, **dict.fromkeys(empty, ())})
         for place in (home / folder).glob("**/cur"):
             (place.parent / "new").mkdir()
             (place.parent / "tmp").mkdir()
