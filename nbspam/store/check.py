@@ -110,6 +110,16 @@ def count_learned(model: Model) -> int:
     return count_learned(model.base) + len(own) - len(find_learned(model.base, own))
 
 
+def count_different(model: Model) -> list[int]:
+    """How many different messages each class has: what was copied into several folders counts once."""
+    different = [0] * len(model.classes)
+    query = f"SELECT class, count(DISTINCT digest) FROM {COUNTED} GROUP BY class"
+    for part in model.parts:
+        for label, count in part.connection.ask(query):
+            different[label] += count
+    return different
+
+
 def contradictions(model: Model) -> int:
     """How many different messages one file of the model has counted in more than one class."""
     twice = f"SELECT digest FROM {COUNTED} GROUP BY digest HAVING count(*) > 1"

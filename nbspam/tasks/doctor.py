@@ -29,7 +29,7 @@ from nbspam.model.calibrate import MIN_CALIBRATION, can_calibrate
 from nbspam.model.posterior import can_judge
 from nbspam.places import find_weakness
 from nbspam.settings import parse_settings
-from nbspam.store.check import check_model, contradictions, count_learned, list_fields
+from nbspam.store.check import check_model, contradictions, count_different, count_learned, list_fields
 from nbspam.store.connection import FORMAT
 from nbspam.store.reader import Model, open_model
 from nbspam.tasks.classify import ModelJudge
@@ -190,10 +190,11 @@ def _examine_contents(path: str) -> Iterator[Finding]:
 
 
 def _examine_amount(model: Model) -> Iterator[Finding]:
-    fewest, most = min(model.messages), max(model.messages)
-    rarest = model.classes[model.messages.index(fewest)]
+    different = count_different(model)
+    fewest, most = min(different), max(different)
+    rarest = model.classes[different.index(fewest)]
     if fewest >= ENOUGH:
-        yield Finding("enough", f"yes: {fewest:,} or more of each class")
+        yield Finding("enough", f"yes: {fewest:,} or more different messages of each class")
     else:
         text = f"with fewer than {ENOUGH}, public mail was judged wrongly one time in eighty or more"
         if not can_judge(model.settings.get("averaged") == "1", model.messages):

@@ -117,6 +117,14 @@ def test_model_that_a_server_would_not_open_for_its_user_is_noted(model: Path, t
     assert places(tmp_path / "users" / "%u")[0].startswith(f"other users can write to {tmp_path / 'users'}: ")
 
 
+def test_copies_of_one_message_are_not_enough_mail(tmp_path: Path) -> None:
+    folder = make_corpus(tmp_path / "mail", {"ham": 220, "spam": 4})
+    for number in range(220):
+        shutil.copy(next((folder / "spam").iterdir()), folder / "spam" / f"copy{number}")
+    run("train", folder, "-m", tmp_path / "m", "-q", "-j1")
+    assert "4 of class spam" in found(tmp_path / "m")["enough"].text
+
+
 def test_too_little_mail_is_noted(tmp_path: Path) -> None:
     run("train", make_corpus(tmp_path / "mail", {"ham": 220, "spam": 4}), "-m", tmp_path / "m", "-q", "-j1")
     assert not_fine(tmp_path / "m") == {"enough": NOTE, "calibrated": NOTE, "balance": NOTE}
