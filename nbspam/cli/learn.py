@@ -10,7 +10,7 @@ import os
 
 from nbspam.cli import STDIN_NAME, Options, command, done_text, plain, read_class_name, say, write_text
 from nbspam.cli.classify import ReadableMessages, list_paths, note_no_mail
-from nbspam.corpus import CRYPTED
+from nbspam.corpus import CRYPTED, MSG
 from nbspam.errors import BadDataError, NoClassError, UsageError
 from nbspam.filter import begin_model, choose_model
 from nbspam.labels import ALLOWED, SPAM
@@ -74,7 +74,7 @@ def _refuse_unreadable(
 ) -> Iterator[tuple[str, bytes]]:
     """The mail without what is not one message that can be read; that is named on stderr.
 
-    Empty, as a broken pipe gives it, encrypted, or a whole mbox on stdin.
+    Empty, as a broken pipe gives it, encrypted, a .msg, or a whole mbox on stdin.
     """
     for name, data in mail:
         text = data.partition(b"\n")[2] if data.startswith(b"From ") else data
@@ -84,6 +84,9 @@ def _refuse_unreadable(
         elif data.startswith(CRYPTED):
             why, remedy = "encrypted by Dovecot", "decrypt it first"
             messages.refuse(BadDataError(name, why, remedy, "message-encrypted"))
+        elif data.startswith(MSG):
+            why, remedy = "a .msg of Outlook", "save it as .eml, or fetch the mail by IMAP"
+            messages.refuse(BadDataError(name, why, remedy, "message-msg"))
         elif name == STDIN_NAME and _is_mbox_of_several(data):
             why, remedy = "several messages, an mbox", "name the file of the mbox"
             messages.refuse(BadDataError(name, why, remedy, "message-several"))

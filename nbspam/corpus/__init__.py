@@ -6,3 +6,4 @@ vectorize.
 """
 
 CRYPTED = b"CRYPTED\3\7"  # how a message that Dovecot encrypts begins
+MSG = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"  # how a .msg of Outlook begins.  Source: MS-CFB 2.2

@@ -7,7 +7,7 @@ import csv
 import re
 from typing import BinaryIO
 
-from nbspam.corpus import CRYPTED
+from nbspam.corpus import CRYPTED, MSG
 from nbspam.corpus.folder_names import DRAFTS, JUNK, OUTBOX, SENT, TRASH, find_kind
 from nbspam.corpus.item import detect_packing, find_emlx
 from nbspam.limits import Allowance
@@ -33,12 +33,12 @@ EXPORTS = {
     _MSG: "fetch the mail by IMAP, for example with Thunderbird, or save it as .eml",
     _OLM: "fetch the mail by IMAP, for example with Thunderbird",
 }
-# Sources: dovecot/core src/lib-storage/index/dbox-common/dbox-file.h; MS-PST 2.2.2.6; MS-CFB 2.2.
+# Sources: dovecot/core src/lib-storage/index/dbox-common/dbox-file.h; MS-PST 2.2.2.6.
 _STORE_STARTS = {
     CRYPTED: ENCRYPTED,
     b"2 M1e C": DBOX,
     b"!BDN": _PST,
-    b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1": _MSG,
+    MSG: _MSG,
 }
 _OTHER_STARTS = (b"#!", b"%PDF-", b"\xff\xd8\xff")  # of programs and documents
 _UNREAD_PACKINGS = ("zstd", "lz4")  # that mail stores use

@@ -174,3 +174,13 @@ def test_an_encrypted_message_is_refused_and_the_others_are_learned(model: Path,
     done = program("learn", "spam", "-m", model, *paths)
     assert (done.returncode, done.stdout) == (65, f"learned\t{paths[1]}\n".encode())
     assert f"nbspam: {paths[0]}: encrypted by Dovecot".encode() in done.stderr
+
+
+@pytest.mark.parametrize("by_stdin", [False, True])
+def test_a_msg_of_outlook_is_refused_by_its_bytes(model: Path, tmp_path: Path, by_stdin: bool) -> None:
+    path = tmp_path / "mail"
+    path.write_bytes(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(range(200)))
+    source, stdin = ([], path.read_bytes()) if by_stdin else ([path], b"")
+    done = program("learn", "spam", "-m", model, *source, stdin=stdin)
+    assert (done.returncode, done.stdout) == (65, b"")
+    assert b": a .msg of Outlook" in done.stderr
