@@ -413,9 +413,9 @@ def weigh_same_text(shared: Sequence[int], n_tokens: int, capped: bool) -> list[
 
     shared   : by class, how many tokens of the signature messages of that class have, and of no other
     n_tokens : of the signature
-    A cube, because texts of one form share up to half of their runs, and the same text nearly all.
+    A square, because texts of one form share a quarter of their runs, and the same text nearly all.
     """
-    nats = [SAME_TEXT * (n / (n_tokens or 1)) ** 3 for n in shared]
+    nats = [SAME_TEXT * (n / (n_tokens or 1)) ** 2 for n in shared]
     if capped:
         nats[0] = min(nats[0], HAM_SAME_TEXT)
     return nats

@@ -39,9 +39,7 @@ FIRST_PAIRED = 50
 LAST_PAIRED = 50
 # A signature is hashes of runs of words: two texts share about as many of the smallest as they share runs.
 # Source: Broder 1997, "On the resemblance and containment of documents".
-# Only the beginning is signed: what strangers share (disclaimers, footers, texts of services) comes after it.
 RUN_WORDS = 5
-SIGNED_WORDS = 32  # docs/decisions.md, "Whose text is it?"
 SIGNATURE_HASHES = 4
 SIGNATURE_MARK = "signature="
 _CONTENT = ("file=", "url=", "attached=", "magic=")  # what tells messages apart that have hardly any text
@@ -106,15 +104,14 @@ def make_bigrams(body: Sequence[str]) -> list[str]:
 
 
 def sign_text(body: Sequence[str], structure: Sequence[str]) -> list[str]:
-    """The SIGNATURE_HASHES smallest CRC-32 of the runs of RUN_WORDS words in the first SIGNED_WORDS.
+    """The SIGNATURE_HASHES smallest CRC-32 of all runs of RUN_WORDS words, ascending; fewer of a short text.
 
-    Ascending; fewer of a short text.
     body : all its words, in order; if they are no run, then also what `structure` says of files and links
     A message that has no run even so gets none: `Sent from my phone` is the text of ham and spam.
     """
-    words = body[:SIGNED_WORDS]
+    words = body
     if len(body) < RUN_WORDS:
-        words = [*body, *[token for token in structure if token.startswith(_CONTENT)]][:SIGNED_WORDS]
+        words = [*body, *[token for token in structure if token.startswith(_CONTENT)]]
     if len(words) < RUN_WORDS:
         return []
     shifted = [words[start:] for start in range(RUN_WORDS)]

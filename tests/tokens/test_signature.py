@@ -5,10 +5,6 @@ from __future__ import annotations
 import random
 from zlib import crc32
 
-import pytest
-
-from nbspam.model.scorer import weigh_same_text
-from nbspam.settings import SAME_TEXT
 from nbspam.tokens import read
 from nbspam.tokens.bag import SIGNATURE_HASHES, sign_text
 
@@ -31,31 +27,6 @@ def test_the_same_text_under_another_header_has_the_same() -> None:
     second = read(b"From: b@hill.example\nSubject: apples\nX-Mailer: y\n" + body, ("signature",))
     assert first.signature == second.signature
     assert len(first.signature) == SIGNATURE_HASHES
-
-
-def test_what_comes_after_the_beginning_is_not_in_it() -> None:
-    assert sign_text(TEXT, []) == sign_text(TEXT[:32], [])
-    assert not {*sign_text(TEXT, [])} & {*sign_text(TEXT[32:], [])}
-
-
-@pytest.mark.parametrize(
-    ("n_before", "n_own", "n_after"),
-    [
-        pytest.param(0, 20, 100, id="disclaimer"),
-        pytest.param(0, 30, 30, id="footer of a list"),
-        pytest.param(14, 12, 90, id="signing service"),
-    ],
-)
-def test_strangers_with_the_same_boilerplate_are_hardly_the_same_text(
-    n_before: int, n_own: int, n_after: int
-) -> None:
-    draw = random.Random(4)
-    nats = []
-    for _ in range(200):
-        before, after = draw.choices(WORDS, k=n_before), draw.choices(WORDS, k=n_after)
-        first, second = (sign_text([*before, *draw.choices(WORDS, k=n_own), *after], []) for _ in range(2))
-        nats.append(weigh_same_text([0, len({*first} & {*second})], len(second), capped=True)[1])
-    assert sum(nats) / len(nats) < SAME_TEXT / 8
 
 
 def test_a_text_with_a_few_other_words_keeps_most_of_it_and_another_text_has_none() -> None:

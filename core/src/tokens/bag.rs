@@ -11,7 +11,6 @@ const FIRST_PAIRED: usize = 50;
 const LAST_PAIRED: usize = 50;
 const FORM_BITS: u32 = 20;
 const RUN_WORDS: usize = 5;
-const SIGNED_WORDS: usize = 32;
 const SIGNATURE_HASHES: usize = 4;
 const MEAN_WORD: usize = 6; // bytes
 const CONTENT: [&str; 4] = ["file=", "url=", "attached=", "magic="];
@@ -121,7 +120,7 @@ pub fn make_bigrams(body: &Words) -> Words {
     found
 }
 
-/// The smallest CRC-32 of the runs of words at the beginning, ascending; see sign_text in Python.
+/// The smallest CRC-32 of all runs of words, ascending; see sign_text in Python.
 pub fn sign_text(body: &Words, structure: &Words) -> Words {
     let mut words = Cow::Borrowed(body);
     if body.len() < RUN_WORDS {
@@ -130,7 +129,7 @@ pub fn sign_text(body: &Words, structure: &Words) -> Words {
     }
     let text: Vec<u8> = words.text.bytes().map(|byte| if byte == b'\n' { b' ' } else { byte }).collect();
     let mut smallest: Vec<u32> = Vec::with_capacity(SIGNATURE_HASHES + 1);
-    for (first, last) in words.ends.iter().take(SIGNED_WORDS).skip(RUN_WORDS - 1).enumerate() {
+    for (first, last) in words.ends.iter().skip(RUN_WORDS - 1).enumerate() {
         let run = text.get(words.start(first)..last - 1).unwrap_or(&[]);
         let number = crc32fast::hash(run);
         if smallest.len() == SIGNATURE_HASHES && smallest.last() < Some(&number) {
