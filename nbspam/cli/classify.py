@@ -232,7 +232,12 @@ def _passthrough(options: Options) -> int:
     """Write the message with the verdict in its header; if anything fails, the unchanged message and 75."""
     _check_passthrough(options)
     also = options.header_format or ("spamassassin" if options.spam_flag else "")
-    stream = open_input(options.files[0] if options.files else STDIN_NAME)
+    with open_input(options.files[0] if options.files else STDIN_NAME) as stream:
+        return _pass_on(options, also, stream)
+
+
+def _pass_on(options: Options, also: str, stream: BinaryIO) -> int:
+    """Pass a message through.  also : as for mark_message"""
     data = stream.read(MARKED_BYTES)
     output, status, complaint = data, TryAgainError.status, ""
 

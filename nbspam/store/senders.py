@@ -87,6 +87,6 @@ def keep_senders(file: Writer, path: str) -> None:
     try:
         with open_model(path) as model:
             file.insert("sender", list_senders(model))
-            file.settings({OWN_SERVERS: model.settings.get(OWN_SERVERS, "")})
+            file.settings({name: value for name, value in model.settings.items() if name == OWN_SERVERS})
     except NbspamError:
         pass

@@ -72,7 +72,8 @@ class Account:
         with self.server.client(self.user) as client:
             client.select_folder(folder, readonly=True)
             found = client.fetch(client.search(), ["BODY.PEEK[]"])
-            return sorted(values[b"BODY[]"] for values in found.values())
+            bodies = [values.get(b"BODY[]") for values in found.values()]
+            return sorted(body for body in bodies if body is not None)  # None: removed since the search
 
     def flags(self, folder: str) -> list[set[bytes]]:
         with self.server.client(self.user) as client:
