@@ -46,8 +46,8 @@ def judge_sender(data: bytes, find: Find, servers: Iterable[str]) -> tuple[str, 
 def find_entry(address: str, find: Find) -> tuple[str, str, int]:
     """(name, decision, needs it proof) of an address, else of its domain, else of the next domain above."""
     names = [address, *list_domains(address.rpartition("@")[2])] if address else []
-    found = find(names)
-    return next(((name, *found[name]) for name in names if name in found), ("", "", 0))
+    entries = find(names)
+    return next(((name, *entries[name]) for name in names if name in entries), ("", "", 0))
 
 
 def is_verified(domain: str, fields: Iterable[tuple[str, str]], servers: Iterable[str]) -> bool:
@@ -62,13 +62,13 @@ def is_verified(domain: str, fields: Iterable[tuple[str, str]], servers: Iterabl
 
 def read_fields(data: bytes, names: tuple[str, ...]) -> list[tuple[str, str]]:
     """(lower-case name, plain text) of the fields of these names, see read_plain."""
-    found = []
+    fields = []
     for start, stop, name in find_fields(data)[1]:
         if name in names:
             value = data[start:stop].partition(b":")[2]
             text = value.decode("utf-8", "replace") if len(value) <= MAX_VALUE_BYTES else ""
-            found.append((name, read_plain(text)))
-    return found
+            fields.append((name, read_plain(text)))
+    return fields
 
 
 def read_plain(value: str) -> str:
@@ -110,12 +110,12 @@ def split_mailboxes(text: str) -> list[str]:
 
     A mailbox with text after its address, or with two, gives all that can be one.
     """
-    found = []
+    addresses = []
     for mailbox in text.replace(";", ",").split(","):
         before, *inside = mailbox.rpartition(":")[2].split("<")
         parts = [part for one in inside for part in one.split(">", 1)] or [before]
-        found += [part.strip() for part in parts if part.strip()]
-    return found
+        addresses += [part.strip() for part in parts if part.strip()]
+    return addresses
 
 
 def split_results(text: str) -> list[list[str]]:
