@@ -115,6 +115,7 @@ def count_different(model: Model) -> list[int]:
     different = [0] * len(model.classes)
     query = f"SELECT class, count(DISTINCT digest) FROM {COUNTED} GROUP BY class"
     for part in model.parts:
+        check_rows(part.connection, "learned")
         for label, count in part.connection.ask(query):
             different[label] += count
     return different
