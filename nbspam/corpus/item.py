@@ -44,7 +44,6 @@ PACKED_STARTS = {
 _DOVECOT_LZ4 = b"Dovecot-LZ4\r*\x9b\xc5"
 SMALL_BYTES = 1 << 16
 EMLX_SLACK = 128  # bytes; the count of a file of Apple Mail may be as wrong
-_WRAPPED = b"x-spam-type=original"
 _OPEN_FLAGS = os.O_NONBLOCK | os.O_NOCTTY
 _SHELL_PIPES = ("/dev/fd/", "/dev/stdin", "/proc/self/fd/")
 
@@ -115,15 +114,6 @@ def take_bytes(message: Given) -> bytes:
         f"a message is bytes, a path object or an email.message.Message, not {type(message).__name__}; "
         "for a file use pathlib.Path(name), for text use text.encode()"
     )
-
-
-def unwrap(data: bytes) -> bytes:
-    """What is learned of a message: of spam that SpamAssassin has wrapped (report_safe) the spam inside."""
-    if _WRAPPED not in data:
-        return data
-    from nbspam.corpus.reports import find_original  # parsing with the standard library takes 16 ms
-
-    return find_original(data)
 
 
 def is_url(path: str) -> bool:

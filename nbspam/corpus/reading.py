@@ -15,8 +15,9 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
+from nbspam.corpus import unwrap
 from nbspam.corpus.executor import Workers, run_in_threads, run_shards
-from nbspam.corpus.item import Item, Skipped, read_items, unwrap
+from nbspam.corpus.item import Item, Skipped, read_items
 from nbspam.errors import log_faults
 from nbspam.limits import MAX_READ_BYTES
 from nbspam.model.block import Block, BlockBuilder, Lexicon

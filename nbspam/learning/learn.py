@@ -12,7 +12,7 @@ whole before the message is learned, in whatever form it comes.
 
 from __future__ import annotations
 
-from nbspam.corpus.item import unwrap
+from nbspam.corpus import unwrap
 from nbspam.errors import NoClassError
 from nbspam.model import calibration
 from nbspam.model.scorer import Scorer

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import nbspam
-from nbspam.corpus.item import unwrap
+from nbspam.corpus import unwrap
 from tests.tiny_mail import counts, mail, run, write_folders
 
 SPAM = mail("cheap cherries")
