@@ -6,7 +6,7 @@ import time
 
 from nbspam.errors import NbspamError
 from nbspam.senders import judge_sender
-from nbspam.store.digest import stream_sound
+from nbspam.store.digest import DIGESTED, stream_sound
 from nbspam.store.reader import OWN_SERVERS, open_model
 
 TYPE_CHECKING = False
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     Sender = tuple[str, str, int, int]  # a row: who, decision, verified, since
 
-_COLUMNS = "who, decision, verified, since"
+_COLUMNS = DIGESTED["sender"]
 
 
 def list_senders(model: Model) -> list[Sender]:
