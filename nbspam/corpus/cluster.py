@@ -144,7 +144,7 @@ def open_cluster(scheduler: str, workers: int) -> Iterator[Cluster]:
         raise MissingExtraError("dask", error, scheduler or str(workers)) from None
     lost = (KilledWorker, CancelledError, CommClosedError, TimeoutError)
     for name in logging.root.manager.loggerDict:
-        if name.startswith("distributed"):
+        if name.startswith(("distributed", "asyncio")):
             logging.getLogger(name).setLevel(logging.CRITICAL + 1)  # our own errors tell it
     with ExitStack() as stack:
         place: Any = scheduler

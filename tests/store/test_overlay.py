@@ -1,5 +1,6 @@
 """Overlays: with its base, an overlay is one model trained on the mail of both."""
 
+import itertools
 import os
 import random
 import shutil
@@ -10,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from multiprocessing import get_context
 from pathlib import Path
+from unittest import mock
 
 import pytest
 
@@ -81,22 +83,27 @@ def copy(base: str, tmp_path: Path) -> str:
 def act(path: str, actions: random.Random, n: int) -> list[object]:
     """Change a model at random, by mail that no base has; what the program said."""
     said: list[object] = []
-    since_ms = time.time() * 1000
-    for _ in range(n):
-        message, label = MESSAGES[actions.randrange(206, 240)], actions.choice(["ham", "spam"])
-        match actions.randrange(6):
-            case 0 | 1:
-                said.append(learn_message(path, label, message))
-            case 2 | 3:
-                said.append(unlearn_message(path, message))
-            case 4:
-                said.append(learn_verdict(path, label, message, "classify"))
-            case 5:
-                said += _undo(path, since_ms)
+    clock = map((1_000_000).__mul__, itertools.count(since_ms := time.time_ns() // 1_000_000))
+    with mock.patch("nbspam.store.updater.time.time_ns", clock.__next__):  # no two in a millisecond
+        for _ in range(n):
+            said += _act_once(path, actions, since_ms)
     return said
 
 
-def _undo(path: str, since_ms: float) -> list[object]:
+def _act_once(path: str, actions: random.Random, since_ms: int) -> list[object]:
+    message, label = MESSAGES[actions.randrange(206, 240)], actions.choice(["ham", "spam"])
+    match actions.randrange(6):
+        case 0 | 1:
+            return [learn_message(path, label, message)]
+        case 2 | 3:
+            return [unlearn_message(path, message)]
+        case 4:
+            return [learn_verdict(path, label, message, "classify")]
+        case _:
+            return _undo(path, since_ms)
+
+
+def _undo(path: str, since_ms: int) -> list[object]:
     said: list[object] = []
     folder = Path(path).parent / "all"
     if not folder.exists():
