@@ -84,7 +84,7 @@ def tokenize(message: Message, wanted: Collection[str] = (), name: str = "") -> 
     A fault of this program in a stage is kept in `failures` and as a defect; the other stages count.
     """
     from nbspam.tokens.headers import measure_size, tokenize_header, tokenize_order  # few, with the core
-    from nbspam.tokens.structure import Texts, tokenize_form, tokenize_raw
+    from nbspam.tokens.structure import ENCODING_MARK, Texts, tokenize_form, tokenize_raw
 
     tokens, texts = Tokens(), Texts()
     tokens.failures = message.failures
@@ -116,7 +116,8 @@ def tokenize(message: Message, wanted: Collection[str] = (), name: str = "") -> 
         # Those of the whole message come first, so that a flood of URLs does not push them out.
         of_message = tokenize_form(message, measure_size(message))
         tokens.structure = [*of_message, *tokenize_order(message.headers), *texts.structure][:MAX_TOKENS]
-        tokens.sent = [*tokens.sent, *texts.structure[:MAX_TOKENS]]
+        written = [token for token in texts.structure if not token.startswith(ENCODING_MARK)]
+        tokens.sent = [*tokens.sent, *written[:MAX_TOKENS]]  # a server may change the encoding
     if not tokens.structure:  # that stage has failed
         tokens.structure = ["defect=" + defect for defect in message.defects]
     if SIGNATURE in wanted:

@@ -41,6 +41,7 @@ _MAX_LINE_END = 3  # bytes: CR CR LF
 RUN_BYTES = 5  # bytes of a token
 ONE_IN = 16  # runs that the hash chooses
 RAW_MARK = "raw="
+ENCODING_MARK = "encoding="
 _BASE64 = bytes(120 if chr(code).isalnum() or code in b"+/" else 32 for code in range(128)) + bytes(128)
 LONG_LINE = b"x" * 60  # of base64, after _BASE64: programs wrap it at 60 to 76 characters
 _END = bytes(range(33)) + b"<>\"'`{}|\\^[]" + bytes(range(128, 256))
@@ -76,7 +77,7 @@ def tokenize_part(part: Part) -> list[str]:
     """Encoding, character set, disposition, and for an attachment its name, ending and true kind."""
     found: list[str] = []
     if part.encoding:
-        found.append("encoding=" + shorten(part.encoding, 20))
+        found.append(ENCODING_MARK + shorten(part.encoding, 20))
     if part.declared_charset:
         found.append("charset=" + shorten(part.declared_charset, 30))
     if part.disposition:

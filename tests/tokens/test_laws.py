@@ -1,7 +1,9 @@
 """What holds for the tokens of every mail, honest or hostile."""
 
 import math
+import quopri
 import sys
+from base64 import encodebytes
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +12,7 @@ from hypothesis import strategies as st
 
 from nbspam.limits import MAX_TOKENS
 from nbspam.tokens import read, read_in_python
-from nbspam.tokens.bag import READ_VIEWS, Tokens
+from nbspam.tokens.bag import READ_VIEWS, Tokens, identify_message
 from nbspam.tokens.numeric import NAMES
 from nbspam.tokens.words import MAX_WORD
 
@@ -105,3 +107,33 @@ def test_the_tokens_are_the_same_whatever_was_read_before(data: Path) -> None:
         for memory in memories():
             memory.cache_clear()
         assert read_in_python(path.read_bytes()).views() == views
+
+
+ENCODERS = {"8bit": bytes, "quoted-printable": quopri.encodestring, "base64": encodebytes}
+PARTS = st.tuples(
+    st.sampled_from(["text/plain", "text/html", "application/octet-stream"]),
+    st.sampled_from(["utf-8", "koi8-r", "windows-1252"]),
+    st.text(st.sampled_from(" \n\t.=+-<>&;/:@aZ9é€жя中"), max_size=300).map(lambda text: f"{text}cherries\n"),
+)
+
+
+def write_mail(parts: list[tuple[str, str, str]], encoding: str) -> bytes:
+    """A mail with the same header and parts in a transfer encoding.  parts : types, charsets and texts"""
+    found = b"From: a@pear.example\nSubject: cherries\nMIME-Version: 1.0\n"
+    if len(parts) > 1:
+        found += b'Content-Type: multipart/mixed; boundary="=_b"\n'
+    for kind, charset, text in parts:
+        found += b"\n--=_b\n" if len(parts) > 1 else b""
+        found += f"Content-Type: {kind}; charset={charset}\n".encode()
+        found += f"Content-Transfer-Encoding: {encoding}\n\n".encode()
+        found += ENCODERS[encoding](text.encode(charset, "replace"))
+    return found
+
+
+@settings(deadline=None, max_examples=max(300, settings().max_examples))
+@given(st.lists(PARTS, min_size=1, max_size=3))
+def test_a_mail_is_the_same_in_each_transfer_encoding(parts: list[tuple[str, str, str]]) -> None:
+    forms = [write_mail(parts, encoding) for encoding in ENCODERS]
+    assert len({identify_message(reader(form)) for form in forms for reader in (read, read_in_python)}) == 1
+    other = write_mail([*parts[:-1], ("text/plain", "utf-8", "dates\n")], "8bit")
+    assert identify_message(read(other)) != identify_message(read(forms[0]))

@@ -49,6 +49,8 @@ pub fn tokenize(raw: &Raw, wanted: &[String]) -> Read<Tokens> {
     if is_wanted("signature") {
         tokens.signature = sign_text(&tokens.body, &tokens.structure);
     }
-    tokens.sent.extend(&texts.structure, MAX_TOKENS);
+    // A server may change the encoding.
+    let is_written = |token: &&str| !token.starts_with(structure::ENCODING_MARK);
+    texts.structure.iter().filter(is_written).take(MAX_TOKENS).for_each(|token| tokens.sent.push(token));
     Ok(tokens)
 }

@@ -33,6 +33,7 @@ const MAX_INNER: usize = 5;
 const MAX_PATH_WORDS: usize = 30;
 const MAX_RAW_BYTES: usize = 3_000;
 const MAX_LINE_END: usize = 3;
+pub const ENCODING_MARK: &str = "encoding=";
 const RUN_BYTES: usize = 5;
 const ONE_IN: u32 = 16;
 const LONG_LINE: usize = 60; // of base64; programs wrap it at 60 to 76 characters
@@ -67,7 +68,7 @@ pub fn tokenize_form(message: &Message, size_bytes: usize) -> Words {
 /// Encoding, character set, disposition, and for an attachment its name, ending and true kind.
 fn tokenize_part(part: &Part, found: &mut Words) -> Read<()> {
     let declared = [
-        ("encoding=", &part.encoding, 20),
+        (ENCODING_MARK, &part.encoding, 20),
         ("charset=", &part.declared_charset, 30),
         ("disposition=", &part.disposition, 20),
     ];
