@@ -10,13 +10,15 @@ import copy
 from math import fsum, inf, isfinite, isnan, log
 from typing import TYPE_CHECKING, NamedTuple
 
-from nbspam.decision import UNDECIDED, Verdict, judge_message
-from nbspam.model.posterior import ScorePart, rest_weights
+from nbspam.decision import UNDECIDED, Loss, Verdict, judge_message
+from nbspam.model.posterior import Scored, ScorePart, rest_weights
 from nbspam.model.scorer import Scorer, find_same_text
 from nbspam.tokens import KeyedTokens
 from nbspam.tokens.bag import NOTAWORD, NOTAWORD_KEY, NOTAWORD_VIEW, SIGNATURE_VIEW, VIEW_NAMES, hash_token
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from nbspam.model.credible_intervals import CredibleInterval
     from nbspam.model.features import FeatureFacts
 
@@ -135,6 +137,18 @@ def list_clues(scorer: Scorer, verdict: Verdict, top: int | None = None) -> list
         share = word_share_interval(counts, verdict.number, scorer.settings) if counts else None
         found.append(Clue(part.text, view, nats, counts, occurrences, part.times, share, part.kind))
     return found
+
+
+def explain_tokens(scorer: Scorer, loss: Loss, tokens: Sequence[tuple[int, int, str]]) -> Explanation:
+    """What tokens of the model say: the log-odds of each clue are its log-likelihood ratio.
+
+    tokens : (key, view, text)
+    """
+    rows = scorer.look_up([key for key, _, _ in tokens])
+    known = [(rows[key], view, text) for key, view, text in tokens if any(rows[key])]
+    parts = [ScorePart("token", text, view, scorer.weigh(view, n), n) for n, view, text in known]
+    verdict = Verdict("", Scored(scorer.log_prior, parts), scorer.model.classes, loss)
+    return Explanation(verdict, [], None, list_clues(scorer, verdict), None, None, None, [])
 
 
 def find_interval(scorer: Scorer, verdict: Verdict) -> CredibleInterval | None:

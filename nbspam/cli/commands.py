@@ -45,7 +45,7 @@ COMMANDS = {
 }
 ANY_PATH = click.Path(readable=False)  # shells complete it; the file is checked when it is opened
 PATHS = ("FILE", "FILE.html", "FILE.json", "LIST", "MODEL", "PATH")
-WORDS = ("CLASS", "[ACCOUNT]")  # arguments that are no paths
+WORDS = ("CLASS", "[ACCOUNT]", "WORD...")  # arguments that are no paths
 MANY = 15  # options: with more, the rare ones have a heading of their own in the help
 
 

@@ -54,8 +54,7 @@ def explain_command(options: Options) -> int:
         judge = _open(options, judge)
         explanation = judge.explain(data, name)
         shown = explanation._replace(clues=explanation.clues[:top], features=explanation.features[:top])
-        known = find_first_times(judge.model, [hash_token(clue.token) for clue in shown.clues])
-        since = [known.get(hash_token(clue.token)) for clue in shown.clues]
+        since = find_since(judge, shown.clues)
         first = _find_first_time(judge, explanation.same_text)
         if options.json:
             write_json(_content(shown, judge.classes, since, first))
@@ -73,6 +72,12 @@ def explain_command(options: Options) -> int:
 def _open(options: Options, current: Filter | None = None) -> Filter:
     """The filter of the model as it is now; it may be new.  current : the filter so far"""
     return open_filter(choose_model(options.model, options.start), options.scoring, options.loss, current)
+
+
+def find_since(judge: Filter, clues: Sequence[Clue]) -> Times:
+    """When each clue was first counted."""
+    keys = [hash_token(clue.token) for clue in clues]
+    return [*map(find_first_times(judge.model, keys).get, keys)]
 
 
 def _find_first_time(judge: Filter, same_text: SameText | None) -> int | None:
@@ -106,17 +111,7 @@ def _content(
             for one in explanation.sums
         ],
         "clues": [
-            {
-                "token": clue.token,
-                "kind": clue.kind,
-                "view": clue.view,
-                "nats": clue.log_odds,
-                "times": clue.times,
-                "documents": dict(zip(classes, clue.counts, strict=False)),
-                "occurrences": dict(zip(classes, clue.occurrences, strict=False)),
-                "share_interval": clue.share_interval,
-                "since": utc(time_ms),
-            }
+            clue_content(clue, classes, time_ms)
             for clue, time_ms in zip(explanation.clues, since, strict=True)
         ],
         "features": [
@@ -126,6 +121,21 @@ def _content(
         ],
         "same_text": same_text,
         "flip": flip,
+    }
+
+
+def clue_content(clue: Clue, classes: tuple[str, ...], since: int | None) -> dict[str, Any]:
+    """A clue as JSON values.  since : when it was first counted"""
+    return {
+        "token": clue.token,
+        "kind": clue.kind,
+        "view": clue.view,
+        "nats": clue.log_odds,
+        "times": clue.times,
+        "documents": dict(zip(classes, clue.counts, strict=False)),
+        "occurrences": dict(zip(classes, clue.occurrences, strict=False)),
+        "share_interval": clue.share_interval,
+        "since": utc(since),
     }
 
 

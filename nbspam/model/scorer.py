@@ -145,6 +145,12 @@ class Scorer:
         scored.features = message.features
         return scored
 
+    def weigh(self, view: int, counts: TokenCounts) -> list[float]:
+        """The log-likelihoods of a token, nats by class up to a constant, before its view is averaged."""
+        if self.settings.averaged:
+            return self._laws[view].weigh(counts[::2])[1]
+        return self.words.token(counts[::2], counts[1::2], 1)
+
     def _score_views(self, message: KeyedTokens, rows: CountsByKey) -> Scored:
         parts: list[ScorePart] = []
         evidence: list[list[float]] = [[] for _ in self._laws]

@@ -4,7 +4,8 @@ In a sound file, SQLite's own check passes, each value is of its kind, the rows 
 written with them, and totals are the sums over the tokens.
 """
 
-from collections.abc import Iterator, Sequence
+import json
+from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
 from nbspam.decision import load_loss
@@ -15,7 +16,14 @@ from nbspam.settings import parse_settings
 from nbspam.store.digest import check_rows, differing_tables
 from nbspam.store.reader import COUNTED, Model, count_columns, open_model
 from nbspam.store.writer import sum_rows
-from nbspam.tokens.bag import FORM_BITS, NOTAWORD, NOTAWORD_KEY, NOTAWORD_VIEW, hash_token
+from nbspam.tokens.bag import (
+    FORM_BITS,
+    NOTAWORD,
+    NOTAWORD_KEY,
+    NOTAWORD_VIEW,
+    TEXTBOOK_VIEWS,
+    hash_token,
+)
 
 
 def check_model(path: str) -> list[str]:
@@ -138,6 +146,25 @@ def list_fields(model: Model) -> dict[str, list[int]]:
         for name, *counts in part.connection.ask(query):
             fields[name] = [*map(int.__add__, counts, fields.get(name, [0] * len(counts)))]
     return fields
+
+
+def find_words(model: Model, words: Collection[str]) -> list[tuple[int, int, str]]:
+    """(key, view, text) of each token that is one of the words, or that has it after its mark.
+
+    `free` is also in `subject:free`, and `lake.example` in `from:lake.example` and `url=lake.example`.
+    """
+    after = "ltrim(substr(text, instr(text, '{}') + 1), '@#/') IN words"  # the whole text without the mark
+    views = ", ".join(map(str, range(len(TEXTBOOK_VIEWS))))
+    query = f"""
+    WITH words AS (SELECT ltrim(value, '@#/') AS word FROM json_each(?) WHERE word != '')
+    SELECT key, view, text FROM token
+    WHERE view IN ({views}) AND (text IN words OR {after.format(":")} OR {after.format("=")})
+    """
+    found: set[tuple[int, int, str]] = set()
+    for part in model.parts:
+        check_rows(part.connection, "token")
+        found.update(part.connection.ask(query, (json.dumps([*words]),)))
+    return sorted(found, key=lambda token: token[1:])
 
 
 def find_learned(model: Model, digests: list[int]) -> set[int]:

@@ -1,16 +1,24 @@
 """`nbspam model`: info, check, dump, load, merge."""
 
+import json
 import os
 import shutil
 import sqlite3
+from contextlib import closing
+from math import log
 from pathlib import Path
 
 import pytest
 
 from nbspam.errors import CannotCreateError
+from nbspam.filter import open_filter
+from nbspam.settings import ALPHA
 from nbspam.store.merge import merge
 from nbspam.store.reader import open_model
 from nbspam.store.text import load_dump
+from nbspam.tokens import KeyedTokens
+from nbspam.tokens.bag import READ_NUMBERS, VIEW_NAMES, hash_token
+from nbspam.tokens.numeric import NAMES
 from tests.store.changed_model import change, forge
 from tests.tiny_mail import error, mail, program, run, write_folders
 
@@ -158,3 +166,65 @@ def test_model_that_comes_while_another_is_made_stays_unless_replaced(
             make()
         assert path.read_bytes() == models["both"].read_bytes()
     assert {*os.listdir(tmp_path)} - {"new-lock"} == {"new"}
+
+
+def test_words_are_found_in_every_field_with_their_counts(tmp_path: Path) -> None:
+    ham, spam = tmp_path / "ham", [mail("cheap pills", "Cheap!"), mail("cheap http://cheap.example/cheap")]
+    write_folders(tmp_path, {"ham": [mail("lunch"), mail("cheap lunch")], "spam": spam})
+    model = tmp_path / "m"
+    run("train", "-q", "--ham", ham, "--spam", tmp_path / "spam", "-m", model)
+    shown = {line["token"]: line for line in map(json.loads, _words(model, "Cheap", "--json"))}
+    counts = {token: tuple(line["documents"].values()) for token, line in shown.items()}
+    assert counts == {"cheap": (1, 2), "subject:cheap": (0, 1), "url=/cheap": (0, 1)}
+    assert shown["subject:cheap"]["nats"] > shown["cheap"]["nats"]
+    assert all(line["since"] for line in shown.values())
+    assert [line.split()[-1] for line in _words(model, "subject:cheap")[2:]] == ["subject:cheap"]
+    learned = tmp_path / "learned"
+    learned.write_bytes(mail("cheap lunch", "once more"))
+    run("learn", "-q", "ham", learned, "-m", model)
+    again = {line["token"]: line["documents"] for line in map(json.loads, _words(model, "cheap", "--json"))}
+    assert again["cheap"] == {"ham": 2, "spam": 2}
+
+
+def _words(model: Path, *arguments: str) -> list[str]:
+    return run("model", "words", "-m", model, *arguments).splitlines()
+
+
+@pytest.mark.parametrize("kind", [*KINDS, "fixed"])
+def test_what_a_word_says_is_what_the_model_scores_it_by(models: dict[str, Path], kind: str) -> None:
+    shown = [json.loads(line) for line in _words(models[kind], "free", "--json")]
+    assert bool(shown) == (kind != "aode")
+    views = json.loads(run("model", "info", "-m", models[kind], "--json"))["views"]
+    with closing(open_filter(str(models[kind]))) as judge:
+        for line in shown:
+            if (
+                judge.settings.averaged
+            ):  # by pencil: log((n_1 + λ) / (n_0 + λ)) - log((N_1 + λ|V|) / (N_0 + λ|V|))
+                n, total = line["documents"], views[line["view"]]["documents"]
+                size = views[line["view"]]["words"] + 1
+                share = {name: (n[name] + ALPHA) / (total[name] + ALPHA * size) for name in n}
+                assert line["nats"] == pytest.approx(log(share["spam"] / share["ham"]))
+                continue
+            empty, one = (KeyedTokens([{} for _ in READ_NUMBERS], 0, [None] * len(NAMES)) for _ in range(2))
+            one.tokens[VIEW_NAMES.index(line["view"])] = {hash_token(line["token"]): (line["token"], 1)}
+            without, odds = (judge.scorer.score(message).log_odds(1) for message in (empty, one))
+            assert odds - without == pytest.approx(line["nats"])
+
+
+def test_words_that_the_model_does_not_know_are_named(models: dict[str, Path]) -> None:
+    done = program("model", "words", "xyzzy\x1b[31m", "lake.xyzzy", "Fréé", "-m", models["views"])
+    assert done.returncode == 0
+    assert [line.split(": ")[0] for line in done.stderr.decode().splitlines()] == [
+        "xyzzy\\x1b[31m",
+        "lake.xyzzy",
+    ]
+    assert "subject:free" in done.stdout.decode()  # accents are nothing
+
+
+def test_words_of_several_classes_have_the_counts_of_each(tmp_path: Path) -> None:
+    folders = {"ham": [mail("lunch")], "work": [mail("minutes")], "spam": [mail("pills"), mail("pills now")]}
+    run("train", "-q", write_folders(tmp_path / "mail", folders), "-m", tmp_path / "m")
+    (line,) = map(json.loads, _words(tmp_path / "m", "pills", "--json"))
+    assert line["documents"] == {"ham": 0, "work": 0, "spam": 2}
+    assert line["nats"] > 0
+    assert "2 others" in _words(tmp_path / "m", "pills")[0]

@@ -44,7 +44,9 @@ FEW_DIGITS = 9
 NUMBER = re.compile(r"(-?\d+\.\d+(?:e[-+]?\d+)?|-?\d+e[-+]?\d+)")
 SLUG = re.compile(r"  \[([a-z-]+)\]$")
 HELP_NAMES = re.compile(r"^\|   ((?:-\w, )?--[\w-]+|-\w\b|[a-z]+(?=  ))|\[([\w-]+(?:\|[\w-]+)+)\]")
-PROSE = re.compile(r"nbspam (?!.*--json)(eval|compare|tune|explain|doctor|model (info|check)|vocab show)\b")
+PROSE = re.compile(
+    r"nbspam (?!.*--json)(eval|compare|tune|explain|doctor|model (info|check|words)|vocab show)\b"
+)
 
 
 @dataclass(frozen=True)
