@@ -63,12 +63,14 @@ class SameText(NamedTuple):
     messages : how many there are
     share    : of the message's signature that they have
     keys     : that part of the signature
+    decides  : True if the verdict would be another without them
     """
 
     label: str
     messages: int
     share: float
     keys: list[int]
+    decides: bool
 
 
 class Explanation(NamedTuple):
@@ -123,7 +125,9 @@ def _find_same_text(scorer: Scorer, message: KeyedTokens, verdict: Verdict) -> S
     rows = scorer.model.counts([*signature])
     keys = find_same_text(signature, rows, len(part.values))[number]
     messages = min(rows[key][2 * number] for key in keys)
-    return SameText(scorer.model.classes[number], messages, len(keys) / len(signature), keys)
+    rest = Scored([score - nats for score, nats in zip(verdict.scored.scores, part.values, strict=True)], [])
+    decides = Verdict("", rest, verdict.classes, verdict.loss, message.has_words).decided != verdict.decided
+    return SameText(scorer.model.classes[number], messages, len(keys) / len(signature), keys, decides)
 
 
 def list_clues(scorer: Scorer, verdict: Verdict, top: int | None = None) -> list[Clue]:

@@ -49,7 +49,7 @@ OWNED = {"folds": ("grouped", *CLUSTER), "holdout": ("by_time",), "replay": ("fe
 SHOWN_MISTAKES = 10  # shared among the classes, at least one each; all with -v
 SHOWN_CLUES = 6  # of a mistake, with -v
 WIDEST_CONFUSION = 10  # classes
-STYLES = {"hm_percent": "red", "sm_percent": "yellow", "accuracy": "green"}
+STYLES = {"hm_percent": tables.HAM_COLOUR, "sm_percent": tables.SPAM_COLOUR}
 
 
 @command(

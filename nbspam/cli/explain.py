@@ -11,7 +11,17 @@ from rich.text import Text
 from nbspam.cli import NO_MESSAGE, RESCORING, STDIN_NAME, Options, command, plain, say
 from nbspam.cli.classify import ReadableMessages
 from nbspam.cli.reasons import describe_same_text, describe_verdict
-from nbspam.cli.tables import console, day, fit_table, scoring_text, table, utc, write_json
+from nbspam.cli.tables import (
+    HAM_COLOUR,
+    SPAM_COLOUR,
+    console,
+    day,
+    fit_table,
+    scoring_text,
+    table,
+    utc,
+    write_json,
+)
 from nbspam.corpus.source import read_head
 from nbspam.explain import Clue, Explanation, SameText, Sum
 from nbspam.filter import Filter, choose_model, open_filter
@@ -20,7 +30,6 @@ from nbspam.model.features import bin_text
 from nbspam.store.ledger import find_first_times
 from nbspam.tokens.bag import hash_token
 
-BAR_CELLS = 16
 MAX_HEADING = 10  # characters of a class name above its column
 SYMBOLS = {"mean": "μ", "variance": "σ²", "phi": "φ"}  # of docs/models.md
 MAX_FLIP = 8  # clues named
@@ -33,11 +42,11 @@ Times = list[int | None]  # milliseconds since 1970, None for what is forgotten
 def explain_command(options: Options) -> int:
     """Explain the verdict on a message.
 
-    Says in words how sure the verdict is, and the three strongest reasons.  Then shows what each view of the
-    message, its unknown words, the constant and the prior add to the log-odds; the clues, with their counts
-    in each class and a 95 % interval of the share of spam among the messages that hold them; and clues whose
-    removal would change the verdict.  With --textbook there is no smaller set of such clues; with averaged
-    views they are found one by one.
+    Says in words how sure the verdict is, and what decided it.  Then shows what each view of the message, its
+    unknown words, the constant and the prior add to the log-odds; the clues, with their counts in each class
+    and a 95 % interval of the share of spam among the messages that hold them; and clues whose removal would
+    change the verdict.  With --textbook there is no smaller set of such clues; with averaged views they are
+    found one by one.
 
     \b
     Example:
@@ -152,7 +161,7 @@ def _show(
         out.print(why)
     sums = f"\nWhat adds up to the log-odds of {name}, in nats: 2.3 make the odds ten times as high."
     out.print(sums, UNKNOWN_HELP * judge.settings.averaged, sep="\n", style="dim", end="")
-    out.print(fit_table(_sum_table(explanation, name), out), "", sep="\n")
+    out.print(fit_table(_sum_table(explanation, name, out.width // 4), out), "", sep="\n")
     if explanation.clues:
         out.print(f"Clues: the messages that hold each, and the share of {name} in them (95 %).", style="dim")
         shown = clue_table(explanation, judge.classes, since)
@@ -178,22 +187,24 @@ def _why_undefined(explanation: Explanation, judge: Filter) -> str:
     return "The probability is undefined: every class is ruled out (lambda = 0)."
 
 
-def _sum_table(explanation: Explanation, name: str) -> Table:
-    """The sums, each with a bar, and the log-odds of the class `name`."""
-    shown = Table.grid("", "", "", padding=(0, 1), pad_edge=True)
-    shown.columns[1].justify = "right"
-    sizes = [abs(one.log_odds or 0.0) for one in explanation.sums]
-    largest = max(filter(isfinite, sizes), default=0.0) or 1.0
-    for one, size in zip(explanation.sums, sizes, strict=True):
+def _sum_table(explanation: Explanation, name: str, span_cells: int) -> Table:
+    """The sums, each with a bar, to the left if it is negative, and the log-odds of the class `name`.
+
+    span_cells : from the end of the longest bar to the left to that of the longest to the right
+    """
+    shown = Table.grid("", "", "", "", padding=(0, 1, 0, 0))
+    shown.columns[1].justify = shown.columns[2].justify = "right"
+    finite = [one.log_odds for one in explanation.sums if one.log_odds and isfinite(one.log_odds)]
+    span = max([0.0, *finite]) - min([0.0, *finite]) or 1.0
+    for one in explanation.sums:
+        nats = one.log_odds or 0.0
         if one.log_odds != 0 or one.kind == "view":
             text = nats_text(one.log_odds)
-            bar = "■" * round(BAR_CELLS * size / largest) if isfinite(size) else ""
-            shown.add_row(_sum_name(one), text, Text(bar, text.style))
+            bar = Text("■" * round(span_cells * min(abs(nats) / span, 1.0)), text.style)
+            shown.add_row(_sum_name(one), text, *((bar, "") if nats < 0 else ("", bar)))
     total = nats_text(explanation.verdict.scored.log_odds(explanation.verdict.number))
-    interval, sure = explanation.interval, ""
-    if interval:
-        sure = "{:+.2f} to {:+.2f} with 95 % probability".format(*interval)
-    shown.add_row(Text(f"= log-odds of {name}", "bold"), Text(total.plain, "bold"), Text(sure, "dim"))
+    interval = "95 %: {:+.2f} to {:+.2f}".format(*explanation.interval) if explanation.interval else ""
+    shown.add_row(Text(f"= log-odds of {name}", "bold"), Text(total.plain, "bold"), "", Text(interval, "dim"))
     return shown
 
 
@@ -208,11 +219,11 @@ def _sum_name(one: Sum) -> str:
 
 
 def nats_text(value: float | None) -> Text:
-    """A contribution to the log-odds: red for the class of the verdict, green against it."""
+    """A contribution to the log-odds, in the colour of spam if it is for the class that they are about."""
     if value is None:
         return Text("undefined")
     text = f"{value:+.2f}" if abs(value) >= 0.005 else "0.00"
-    return Text(text, "red" if value > 0 else "green" if value else "")
+    return Text(text, SPAM_COLOUR if value > 0 else HAM_COLOUR if value else "")
 
 
 def clue_table(explanation: Explanation, names: Sequence[str], since: Times) -> Table:

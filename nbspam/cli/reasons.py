@@ -9,10 +9,10 @@ from functools import cache
 
 from nbspam.cli import plain
 from nbspam.decision import UNDECIDED
-from nbspam.explain import Clue, Explanation, SameText
+from nbspam.explain import Clue, Explanation, SameText, Sum
 from nbspam.labels import ALLOWED, amount
 
-MAX_REASONS = 3
+MAX_REASONS = (2, 1)  # of the largest sum, and of the next
 MAX_NAMED = 3  # things of one reason, such as words
 MAX_CLUES = 30  # that reasons come from; later ones say little
 MAX_THING = 40  # characters of a thing
@@ -31,7 +31,7 @@ def _read_phrases() -> dict[str, list[str]]:
 
 
 def describe_verdict(explanation: Explanation) -> str:
-    """`spam, 99.99 %: above all the link to login.example, the failed authentication, the words a and b`."""
+    """`spam, 99 %: above all the header (the failed authentication), then the body (the words a and b)`."""
     verdict = explanation.verdict
     if verdict.sender:
         verb = "allow" if verdict.sender == ALLOWED else "deny"
@@ -41,9 +41,7 @@ def describe_verdict(explanation: Explanation) -> str:
     if verdict.shares is None:
         return verdict.label
     name = verdict.classes[verdict.number]
-    nats = [clue.log_odds or 0.0 for clue in explanation.clues]
-    reasons = list_reasons([clue for clue, value in zip(explanation.clues, nats, strict=True) if value > 0])
-    others = list_reasons([clue for clue, value in zip(explanation.clues, nats, strict=True) if value < 0])
+    reasons, others = describe_side(explanation, 1), describe_side(explanation, -1)
     if verdict.decided == UNDECIDED:
         sides = [f"for it {reasons}"] * bool(reasons) + [f"against it {others}"] * bool(others)
         how_sure = f"{verdict.label}, {name} {percent(verdict.shares[verdict.number])}"
@@ -55,6 +53,36 @@ def describe_verdict(explanation: Explanation) -> str:
         best = verdict.classes[verdict.shares.index(likelier)]
         how_sure = f"{verdict.label}, although {best} is likelier, {percent(likelier)}"
     return f"{how_sure}: above all {own}" if own else how_sure
+
+
+def describe_side(explanation: Explanation, sign: int) -> str:
+    """The sums that speak most for a side, the largest first, each with its strongest clues for that side.
+
+    sign : 1 for the class of the log-odds, -1 against it
+    A text that was learned comes first if it decides.
+    """
+
+    def weigh(one: Sum) -> tuple[bool, float]:
+        is_text = one.kind == "same-text" and explanation.same_text and explanation.same_text.decides
+        return bool(is_text), abs(one.log_odds or 0.0)
+
+    sums = [one for one in explanation.sums if sign * (one.log_odds or 0.0) > 0]
+    clues = [clue for clue in explanation.clues if sign * (clue.log_odds or 0.0) > 0]
+    told = []
+    for one, most in zip(sorted(sums, key=weigh, reverse=True), MAX_REASONS, strict=False):
+        own = [clue for clue in clues if one.kind != "unknown" and (clue.view or "features") == one.name]
+        name, reasons = _name_sum(one), list_reasons(own, most)
+        told.append(f"{name} ({reasons})" if reasons not in ("", name) else name)
+    return ", then ".join(told)
+
+
+def _name_sum(one: Sum) -> str:
+    """What people call a sum of the table."""
+    phrases = _read_phrases()
+    if one.kind == "unknown":
+        return f"how much of {phrases[f'sum {one.name}'][0]} is unknown"
+    [name] = phrases.get(f"sum {one.name}") or phrases.get(f"sum {one.kind}") or [one.name]
+    return name
 
 
 def describe_same_text(same_text: SameText, first_day: str) -> str:
@@ -70,12 +98,12 @@ def percent(share: float) -> str:
     return f"{value:.2f} %" if value > 99 else f"{value:.0f} %"
 
 
-def list_reasons(clues: Sequence[Clue]) -> str:
-    """The strongest reasons of some clues in words, strongest first; clues of one kind are one reason."""
+def list_reasons(clues: Sequence[Clue], most: int) -> str:
+    """At most so many reasons of some clues in words, strongest first; clues of one kind are one reason."""
     reasons: dict[str, list[str]] = {}
     for clue in clues[:MAX_CLUES]:
         kind, thing = find_reason(clue)
-        if kind not in reasons and len(reasons) == MAX_REASONS:
+        if kind not in reasons and len(reasons) == most:
             continue
         things = reasons.setdefault(kind, [])
         if any(thing in other for other in things):  # a.example in login.a.example

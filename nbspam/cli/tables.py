@@ -26,6 +26,7 @@ PIPE_WIDTH = 100  # columns if the output is no terminal
 CLUE_INDENT = "      "
 MAX_CLUE = 32  # characters
 GAP = 2  # between columns
+HAM_COLOUR, SPAM_COLOUR = "#0087d7", "#d75f00"  # blue and orange, readable on black and on white
 SHOWN_FOLDERS = 30
 _READABLE = "nbspam.readable"  # an error handler, see _spell
 _IN_ASCII = {"■": "#", "…": "~", "─": "-"}  # each as wide as it was

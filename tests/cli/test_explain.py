@@ -6,12 +6,15 @@ import os
 import subprocess
 import time
 from pathlib import Path
+from random import Random
 
 import pytest
 from rich.console import Console
 
 from nbspam.cli.explain import clue_table
-from nbspam.cli.reasons import percent
+from nbspam.cli.reasons import describe_verdict, percent
+from nbspam.decision import UNDECIDED
+from nbspam.explain import Explanation
 from nbspam.filter import open_filter
 from tests.tiny_mail import PROGRAM, mail, run, write_folders
 
@@ -48,6 +51,73 @@ def test_the_clues_can_be_read_with_any_number_of_classes(number: int, tmp_path:
 
 def test_nothing_is_certain() -> None:
     assert [percent(share) for share in (0.5, 0.9949, 1.0)] == ["50 %", "99.49 %", "99.99 %"]
+
+
+@pytest.fixture(scope="module")
+def explanations(data: Path, tmp_path_factory: pytest.TempPathFactory) -> list[Explanation]:
+    """Of 100 messages and more, half of them learned, and of the messages of odd forms."""
+    model, half = tmp_path_factory.mktemp("half") / "m", [*data.glob("*/*[02468].eml")]
+    sides = [f"--{side}={path}" for path in half for side in [path.parent.name]]
+    run("train", "-q", *sides, "-m", model)
+    judge = open_filter(str(model))
+    paths = [*data.glob("*/00*.eml"), *data.glob("../tests/cases/*.eml")]
+    return [judge.explain(path.read_bytes(), path.name) for path in paths]
+
+
+def side(explanation: Explanation) -> int:
+    """1 if the verdict is the class that the log-odds are about, else -1."""
+    return 1 if explanation.verdict.decided == explanation.verdict.number else -1
+
+
+@pytest.mark.slow
+def test_the_first_sentence_names_what_speaks_for_the_verdict(explanations: list[Explanation]) -> None:
+    assert len(explanations) >= 100
+    assert not [one for one in explanations if one.verdict.decided == UNDECIDED]
+    for one in explanations:
+        shares = {each.name: side(one) * each.log_odds for each in one.sums if each.kind == "view"}
+        for_it = [clue for clue in one.clues if side(one) * clue.log_odds > 0 and shares[clue.view] > 0]
+        assert len(for_it) < len(one.clues)
+        assert describe_verdict(one._replace(clues=for_it)) == describe_verdict(one)
+
+
+@pytest.mark.slow
+def test_the_first_sentence_begins_with_the_greatest_share(explanations: list[Explanation]) -> None:
+    names = {
+        "the header": "header",
+        "the body": "body",
+        "the structure": "structure",
+        "pairs of words": "bigrams",
+        "raw bytes": "raw",
+        "measures": "measures",
+        "how much": "unknown",
+        "a text that was learned before": "same-text",
+        "the constant": "constant",
+    }
+    first: dict[str, int] = {}
+    for one in explanations:
+        said = describe_verdict(one).partition(": above all ")[2]
+        [kind] = [kind for name, kind in names.items() if said.startswith(name)]
+        best = max(one.sums, key=lambda each: side(one) * each.log_odds)
+        decides = one.same_text is not None and one.same_text.decides
+        assert kind == "same-text" if decides else kind in (best.name, best.kind), said
+        first[kind] = first.get(kind, 0) + 1
+    assert len(first) >= 4, first
+
+
+def test_a_text_that_decides_comes_first(data: Path, data_model: Path, tmp_path: Path) -> None:
+    words = [f"word{n}" for n in range(20)]
+    texts = [" ".join(Random(n).sample(words, len(words))) for n in range(20)]
+    letters = {"ham": [*map(mail, texts[1:])], "spam": [mail("cheap pills")]}
+    run("train", write_folders(tmp_path / "mail", letters), "-m", tmp_path / "m", "-q")
+    text = mail(texts[0])
+    run("learn", "spam", "-m", tmp_path / "m", stdin=text)
+    as_spam = open_filter(str(tmp_path / "m")).explain(text, "-")
+    as_ham = open_filter(str(data_model)).explain((data / "ham/0003.eml").read_bytes(), "-")
+    assert as_spam.same_text is not None and as_spam.same_text.decides
+    assert as_ham.same_text is not None and not as_ham.same_text.decides
+    assert ": above all the header" in describe_verdict(as_ham)
+    for one in (as_spam, as_ham._replace(same_text=as_ham.same_text._replace(decides=True))):
+        assert ": above all a text that was learned before, then" in describe_verdict(one)
 
 
 def test_an_undefined_probability_has_a_reason(tmp_path: Path) -> None:

@@ -112,7 +112,7 @@ def find_ends(source: bytes) -> list[int]:
 def tell_reasons(source: str) -> str:
     """Of clues VIEW:TOKEN."""
     clues = (clue.split(":", 1) for clue in source.split())
-    return list_reasons([Clue(token, view, 1.0, (), (), 1, None, "token") for view, token in clues])
+    return list_reasons([Clue(token, view, 1.0, (), (), 1, None, "token") for view, token in clues], 3)
 
 
 def mark(source: bytes) -> str:
