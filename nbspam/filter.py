@@ -56,10 +56,7 @@ class Filter:
     def classify(self, message: Given, name: str = "") -> Verdict:
         """The verdict on one message, by the model as it is now; no bytes raise an error."""
         data = _read(message)
-        return self.decide(self.count(data, name), data, name)
-
-    def decide(self, counted: KeyedTokens, data: bytes, name: str = "") -> Verdict:
-        """The verdict on a message, by the model as it is now.  counted : the tokens of the data"""
+        counted = self.count(data, name)
         with OneState(self.model.connection):
             self.refresh()
             return self._follow_senders(self.judge(counted, name), data)

@@ -64,7 +64,7 @@ def serve_command(options: Options) -> None:
     spam_filter = filters.check()
     trusted = [_find_user(name) for name in options.trusted_user]
     metrics = _listen_for_metrics(options.metrics)
-    gauges = Gauges(spam_filter.model.path, spam_filter.classes, options.jobs) if metrics else None
+    gauges = Gauges(spam_filter.model.path, spam_filter.classes, options.jobs)
     sockets = _listen(options)
     names = [name_socket(listener) for listener in sockets]
     for name, is_open in names + [name_socket(listener) for listener in metrics]:

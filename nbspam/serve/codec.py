@@ -61,28 +61,25 @@ class Request(NamedTuple):
 
 
 async def read_request(
-    first: bytes, stream: asyncio.StreamReader, make_room: MakeRoom, max_bytes: int = MAX_MESSAGE_BYTES
-) -> Request | None:
-    """One request, as it comes; None if the client sends nothing.
+    line: str, stream: asyncio.StreamReader, make_room: MakeRoom, max_bytes: int = MAX_MESSAGE_BYTES
+) -> Request:
+    """One request, as it comes.
 
-    first     : its first byte, or none
+    line      : its first, of read_line
     make_room : waits until so many bytes of a message may be in memory
     Raises a child of NbspamError for a bad request.
     """
-    if not first:
-        return None
-    line, _ = await _read_line(stream, first)
     command, version = _parse_first_line(line)
     has_message = command not in WITHOUT_MESSAGE
     fields: dict[str, str] = {}
     is_header = version >= ((1, 1) if has_message else (1, 5))  # older versions have none
     while is_header:
-        line, is_whole = await _read_line(stream)
-        if not is_whole and has_message:
+        line = await read_line(stream)
+        if has_message and not line.endswith("\n"):
             raise ClientError("(EOF during headers)")
-        is_header = bool(line) and is_whole
         name, colon, value = line.partition(":")
-        if line and not colon:
+        is_header = bool(line.rstrip("\r\n"))
+        if is_header and not colon:
             raise ClientError("(header not in 'Name: value' format)")
         if name.strip().lower() in _FIELDS:
             fields[name.strip().lower()] = value.strip()
@@ -90,17 +87,15 @@ async def read_request(
     return _make_request(command, version, fields, message)
 
 
-async def _read_line(stream: asyncio.StreamReader, first: bytes = b"") -> tuple[str, bool]:
-    """The next line without its end, and false if the stream ends in it."""
+async def read_line(stream: asyncio.StreamReader) -> str:
+    """The next line with its end, which it lacks if the stream ends there; empty at the end."""
     try:
-        line = first if first == b"\n" else first + await stream.readuntil(b"\n")
-    except asyncio.IncompleteReadError as error:
-        line = first + error.partial
-    except asyncio.LimitOverrunError:
+        line = await stream.readline()
+    except ValueError:  # it is longer than what the stream holds
         line = bytes(MAX_LINE_BYTES + 1)
     if len(line) > MAX_LINE_BYTES:
         raise ClientError(f"(line of more than {MAX_LINE_BYTES} bytes)")
-    return line.rstrip(b"\r\n").decode("utf-8", "replace"), line.endswith(b"\n")
+    return line.decode("utf-8", "replace")
 
 
 async def _read_message(
@@ -142,7 +137,7 @@ def _parse_first_line(line: str) -> tuple[str, tuple[int, int]]:
     """The command and the version of the protocol."""
     found = _FIRST_LINE.fullmatch(line)
     if not found or found[1] not in VERBS:
-        raise ClientError(f"(not a request: {line[:40]!r})")
+        raise ClientError(f"(not a request: {line.rstrip()[:40]!r})")
     return found[1], (int(found[2]), int(found[3]))
 
 

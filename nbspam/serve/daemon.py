@@ -155,8 +155,7 @@ class Daemon:
         try:
             os.close(self._lifeline[1])
             metrics = self._metrics if slot == 0 else []  # one process shows the figures of all
-            if self._worker.gauges:
-                self._worker.gauges.slot = slot
+            self._worker.gauges.slot = slot
             asyncio.run(self._worker.run(self._sockets, metrics, self._lifeline[0]))
             status = 0
         except BaseException as error:

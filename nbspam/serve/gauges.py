@@ -14,26 +14,19 @@ from typing import Any
 from nbspam.labels import UNSURE
 from nbspam.learning.learn import FORGOTTEN, LEARNED, MOVED
 
-SECONDS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
-BYTES = (1e3, 3e3, 1e4, 3e4, 1e5, 3e5, 1e6, 3e6, 1e7, 3e7)
-# name -> (help, edges of a histogram)
-METRICS: dict[str, tuple[str, tuple[float, ...]]] = {
-    "nbspam_verdicts_total": ("Messages that were judged.", ()),
-    "nbspam_latency_seconds": (
-        "Time from the connection to the answer, of messages that were judged.",
-        SECONDS,
-    ),
-    "nbspam_message_bytes": ("Size of messages that were judged, in bytes.", BYTES),
-    "nbspam_lessons_total": ("Messages that were learned, by a client or by the verdict (autolearn).", ()),
-    "nbspam_corrections_total": (
-        "Lessons of clients that move a message to another class, or forget it.",
-        (),
-    ),
-    "nbspam_refused_connections_total": ("Clients that got a refusal, by its exit status.", ()),
-    "nbspam_model_age_seconds": (
-        "Seconds since the model changed; of the common one if each user has one.",
-        (),
-    ),
+PREFIX = "nbspam_"
+HELP = {
+    "verdicts_total": "Messages that were judged.",
+    "latency_seconds": "Time from the connection to the answer, of messages that were judged.",
+    "message_bytes": "Size of messages that were judged, in bytes.",
+    "lessons_total": "Messages that were learned, by a client or by the verdict (autolearn).",
+    "corrections_total": "Lessons of clients that move a message to another class, or forget it.",
+    "refused_connections_total": "Clients that got a refusal, by its exit status.",
+    "model_age_seconds": "Seconds since the model changed; of the common one if each user has one.",
+}
+EDGES = {  # of histograms
+    "latency_seconds": (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0),
+    "message_bytes": (1e3, 3e3, 1e4, 3e4, 1e5, 3e5, 1e6, 3e6, 1e7, 3e7),
 }
 STATUSES = range(64, 80)
 
@@ -49,12 +42,11 @@ class Gauges:
     def __init__(self, model: str, classes: Iterable[str], jobs: int) -> None:
         self._model, self.slot = model, 0
         samples = [_name("verdicts_total", verdict=label) for label in (*classes, UNSURE)]
-        for metric, (_, edges) in METRICS.items():
-            if edges:
-                samples += [f'{metric}_bucket{{le="{edge}"}}' for edge in (*edges, "+Inf")]
-                samples += [f"{metric}_sum", f"{metric}_count"]
+        for metric, edges in EDGES.items():
+            samples += [_name(f"{metric}_bucket", le=edge) for edge in (*edges, "+Inf")]
+            samples += [f"{metric}_sum", f"{metric}_count"]
         samples += [_name("lessons_total", teacher=teacher) for teacher in ("client", "autolearn")]
-        samples += [_name("corrections_total")]
+        samples += ["corrections_total"]
         samples += [_name("refused_connections_total", status=status) for status in STATUSES]
         self._columns = {sample: column for column, sample in enumerate(samples)}
         self._table = memoryview(mmap.mmap(-1, 8 * jobs * len(samples))).cast("d")
@@ -66,20 +58,20 @@ class Gauges:
             self._add(_name("refused_connections_total", status=fields["refused"]))
         elif "verdict" in fields:
             self._add(_name("verdicts_total", verdict=fields["verdict"]))
-            self._observe("nbspam_latency_seconds", seconds)
-            self._observe("nbspam_message_bytes", fields["bytes"])
+            self._observe("latency_seconds", seconds)
+            self._observe("message_bytes", fields["bytes"])
         if result in (LEARNED, MOVED):
             self._add(_name("lessons_total", teacher=fields.get("teacher", "client")))
         if result in (MOVED, FORGOTTEN):
-            self._add(_name("corrections_total"))
+            self._add("corrections_total")
 
     def _add(self, sample: str, change: float = 1) -> None:
         if sample in self._columns:
             self._table[self.slot * len(self._columns) + self._columns[sample]] += change
 
     def _observe(self, metric: str, value: float) -> None:
-        for edge in (*[edge for edge in METRICS[metric][1] if value <= edge], "+Inf"):
-            self._add(f'{metric}_bucket{{le="{edge}"}}')
+        for edge in (*[edge for edge in EDGES[metric] if value <= edge], "+Inf"):
+            self._add(_name(f"{metric}_bucket", le=edge))
         self._add(f"{metric}_sum", value)
         self._add(f"{metric}_count")
 
@@ -87,20 +79,21 @@ class Gauges:
         """The sums of all processes, in the text format of Prometheus.  is_open : as OpenMetrics has it"""
         values = {sample: sum(self._table[at :: len(self._columns)]) for sample, at in self._columns.items()}
         with contextlib.suppress(OSError):
-            values["nbspam_model_age_seconds"] = time.time() - os.stat(self._model).st_mtime
+            values["model_age_seconds"] = time.time() - os.stat(self._model).st_mtime
         lines = []
-        for metric, (about, edges) in METRICS.items():
-            kind = "histogram" if edges else "counter" if metric.endswith("_total") else "gauge"
-            family = metric.removesuffix("_total") if is_open else metric
+        for metric, about in HELP.items():
+            kind = "histogram" if metric in EDGES else "counter" if metric.endswith("_total") else "gauge"
+            family = PREFIX + (metric.removesuffix("_total") if is_open else metric)
             lines += [f"# HELP {family} {about}", f"# TYPE {family} {kind}"]
-            lines += [f"{sample} {value!r}" for sample, value in values.items() if sample.startswith(metric)]
+            rows = [(sample, value) for sample, value in values.items() if sample.startswith(metric)]
+            lines += [f"{PREFIX}{sample} {value!r}" for sample, value in rows]
         return "\n".join([*lines, *(["# EOF"] if is_open else []), ""])
 
 
 def _name(metric: str, **label: object) -> str:
-    """The name of a sample: `nbspam_verdicts_total{verdict="spam"}`."""
-    shown = [f'{name}="{value}"'.replace("\\", r"\\") for name, value in label.items()]
-    return f"nbspam_{metric}" + (f"{{{shown[0]}}}" if shown else "")
+    """The name of a sample with a label: `verdicts_total{verdict="spam"}`."""
+    [(name, value)] = label.items()
+    return f'{metric}{{{name}="{value}"}}'.replace("\\", r"\\")
 
 
 def answer_scraper(gauges: Gauges, head: bytes) -> bytes:

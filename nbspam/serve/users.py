@@ -132,12 +132,10 @@ class UserFilters:
         path = choose_model(own, self.start) if own else self.start
         try:
             spam_filter, message = self._open_filter(path), unwrap_message(request.message)
-            name = f"id={codec.find_message_id(message)}"
             with bound_cpu(cpu_seconds):
-                counted = spam_filter.count(message, name)
-            verdict = spam_filter.decide(counted, message, name)
+                verdict = spam_filter.classify(message, f"id={codec.find_message_id(message)}")
             data = codec.write_answer(request, verdict, self._write_content(request, spam_filter, verdict))
-        except Exception:
+        except BaseException:  # TooSlow, too
             if path in self._open:
                 self._open.pop(path).close()
             raise
@@ -189,16 +187,16 @@ def check_place(path: str, is_shared: bool = False) -> None:
 @contextlib.contextmanager
 def bound_cpu(seconds: float) -> Iterator[None]:
     """Raise TooSlow in the main thread after so many seconds of CPU, and again if that is lost; 0: never."""
-    signal.signal(signal.SIGPROF, _stop)
+
+    def stop(*_: object) -> None:
+        raise TooSlow
+
+    signal.signal(signal.SIGPROF, stop)
     signal.setitimer(signal.ITIMER_PROF, seconds, seconds)
     try:
         yield
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0)
-
-
-def _stop(*_: object) -> None:
-    raise TooSlow
 
 
 def _name_source(request: Request) -> str:

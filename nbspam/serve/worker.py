@@ -40,10 +40,8 @@ FAST_BYTES = 10 << 20  # a second, in addition, for a long message
 LONG_BYTES, MAX_LONG = 256 << 10, 2  # messages from this size on, and how many are in memory
 PIECE_BYTES = 64 << 10
 SCRAPE_SECONDS = 10.0
-LINGER_SECONDS, SENDING_SECONDS = (
-    2.0,
-    30.0,
-)  # for an answered client to close its side; in all, if it still sends
+LINGER_SECONDS = 2.0  # for an answered client to close its side
+SENDING_SECONDS = 30.0  # in all, if it still sends
 PAUSE_SECONDS = 0.05  # while nobody gives way, and after a failure such as too many open files
 LOCK_SECONDS, LOCK_PAUSE_SECONDS = 0.3, 0.02  # that a verdict waits for the writer of its model
 READ_SECONDS = 0.1  # of CPU, to read a message in this process
@@ -63,20 +61,24 @@ class Client:
     user : who is at the other end, and may name no other; None if the client may name anyone
     due  : when it is late with what it does now; infinite while it waits for us
     held : gives back what it holds
+    task : serves it
     """
 
+    task: "asyncio.Task[None]"
+
     def __init__(self, connection: socket.socket, user: str | None) -> None:
-        self.connection, self.user, self.held = connection, user, contextlib.ExitStack()
-        self.has_begun = self.is_long = self.is_answered = False
+        self.connection, self.user, self.held = connection, user, contextlib.AsyncExitStack()
+        self.has_begun = self.is_answered = False
         self.allow(0)
 
     def allow(self, size_bytes: int) -> None:
         """Give it time to send or take so many bytes."""
         self.due = time.monotonic() + SLOW_SECONDS + size_bytes / FAST_BYTES
 
-    async def run(self, serve: Callable[["Client"], Awaitable[None]]) -> None:
+    async def run(self, serve: "Serve") -> None:
         """Serve it; to close at once would throw the answer away."""
-        with self.connection, self.held:
+        async with self.held:
+            self.held.enter_context(self.connection)
             try:
                 self.stream, self._writer = await asyncio.open_connection(
                     sock=self.connection, limit=PIECE_BYTES
@@ -102,7 +104,7 @@ class Client:
             await self._writer.drain()
 
 
-Clients = dict["asyncio.Task[None]", Client]
+Serve = Callable[[Client], Awaitable[None]]
 
 
 class Worker:
@@ -110,17 +112,19 @@ class Worker:
 
     trusted : numbers of the users who may name others
     seconds : that a client has to send its request, from the connection on, and again to take the answer
-    gauges  : count what is done; or None
+    gauges  : count what is done
     """
 
     def __init__(
-        self, filters: UserFilters, trusted: Collection[int], seconds: float, gauges: Gauges | None
+        self, filters: UserFilters, trusted: Collection[int], seconds: float, gauges: Gauges
     ) -> None:
         self._filters, self._trusted, self._seconds, self.gauges = filters, trusted, seconds, gauges
-        self._clients: Clients = {}
-        self._scrapers: Clients = {}
+        self._clients: set[Client] = set()
+        self._scrapers: set[Client] = set()
+        self._long: set[Client] = set()  # with a long message
         self._locks: WeakValueDictionary[tuple[str, str], asyncio.Lock] = WeakValueDictionary()
-        self._long, self._children = asyncio.Semaphore(MAX_LONG), asyncio.Semaphore(MAX_CHILDREN)
+        self._children = asyncio.Semaphore(MAX_CHILDREN)
+        self._learning: asyncio.Task[None] | None = None  # a verdict, one at a time
 
     async def run(self, listeners: list[socket.socket], metrics: list[socket.socket], lifeline: int) -> None:
         """Answer clients until SIGTERM or the end of `lifeline`, then finish what has started."""
@@ -142,18 +146,16 @@ class Worker:
                 while True:
                     self._accept(listener.accept()[0], self._clients)
         await asyncio.sleep(PAUSE_SECONDS)  # their first bytes may be there
-        for task, client in self._clients.items():
+        for client in self._clients:
             if not client.has_begun:
-                self._drop(task, client, STOPS)
-        await asyncio.gather(*self._clients, return_exceptions=True)
+                self._drop(client, STOPS)
+        await asyncio.gather(*[client.task for client in self._clients], return_exceptions=True)
 
-    async def _accept_all(self, listener: socket.socket, clients: Clients) -> None:
+    async def _accept_all(self, listener: socket.socket, clients: set[Client]) -> None:
         """Accept clients while there are places, one at a time: other processes get theirs."""
         listener.setblocking(False)
-        most = MAX_CONNECTIONS if clients is self._clients else MAX_SCRAPERS
         while True:
-            while len(clients) >= most and not self._drop_slowest(clients):
-                await asyncio.sleep(PAUSE_SECONDS)
+            await self._find_place(clients, MAX_SCRAPERS if clients is self._scrapers else MAX_CONNECTIONS)
             try:
                 self._accept((await asyncio.get_running_loop().sock_accept(listener))[0], clients)
                 await asyncio.sleep(0)
@@ -161,30 +163,36 @@ class Worker:
                 LOG.error("cannot accept a connection: %s", error.strerror)
                 await asyncio.sleep(PAUSE_SECONDS)
 
-    def _accept(self, connection: socket.socket, clients: Clients) -> None:
+    def _accept(self, connection: socket.socket, clients: set[Client]) -> None:
         client = Client(connection, find_user(connection, self._trusted))
-        same = {task: one for task, one in clients.items() if one.user == client.user is not None}
-        if len(same) >= MAX_OF_USER and not self._drop_slowest(same):
+        same = {one for one in clients if one.user == client.user is not None}
+        if not self._has_place(same, MAX_OF_USER):
             connection.close()
             return
-        serve = self._serve if clients is self._clients else self._show
-        task = asyncio.get_running_loop().create_task(client.run(serve))
-        clients[task] = client
-        task.add_done_callback(clients.pop)
+        serve = self._show if clients is self._scrapers else self._serve
+        client.task = asyncio.get_running_loop().create_task(client.run(serve))
+        clients.add(client)
+        client.task.add_done_callback(lambda _: clients.remove(client))
 
-    def _drop_slowest(self, clients: Clients) -> bool:
-        """Let the client give way that is late for longest; False if none is."""
-        tasks = [task for task in clients if not task.cancelling()]
-        slowest = min(tasks, key=lambda task: clients[task].due, default=None)
-        if slowest is None or clients[slowest].due > time.monotonic():
-            return False
-        self._drop(slowest, clients[slowest], IDLE)
-        return True
+    async def _find_place(self, clients: set[Client], most: int) -> None:
+        while not self._has_place(clients, most):
+            await asyncio.sleep(PAUSE_SECONDS)
 
-    def _drop(self, task: "asyncio.Task[None]", client: Client, refusal: NbspamError) -> None:
-        task.cancel()
+    def _has_place(self, clients: set[Client], most: int) -> bool:
+        """True if one more has a place among these clients; the one that is late for longest gives way."""
+        staying = [client for client in clients if not client.task.cancelling()]
+        if len(staying) < most:
+            return True
+        slowest = min(staying, key=lambda client: client.due)
+        is_late = slowest.due < time.monotonic()
+        if is_late:
+            self._drop(slowest, IDLE)
+        return is_late
+
+    def _drop(self, client: Client, refusal: NbspamError) -> None:
+        client.task.cancel()
         if not client.is_answered:
-            self._count({"refused": refusal.status})
+            self.gauges.count({"refused": refusal.status})
             with contextlib.suppress(OSError):
                 client.connection.send(codec.write_refusal(refusal))
 
@@ -193,10 +201,12 @@ class Worker:
         start, level = time.perf_counter(), logging.INFO
         try:
             async with asyncio.timeout(self._seconds):
-                first = await client.stream.read(1)
+                line = await codec.read_line(client.stream)
+                if not line:
+                    return
                 client.has_begun = True
-                request = await codec.read_request(first, client.stream, lambda n: self._make_room(client, n))
-            if request is None or request.command == "SKIP":
+                request = await codec.read_request(line, client.stream, partial(self._make_room, client))
+            if request.command == "SKIP":
                 return
             reply = Reply(PONG, {}) if request.command == "PING" else await self._reply(request, client)
             del request  # a long message
@@ -208,27 +218,21 @@ class Worker:
         async with asyncio.timeout(self._seconds):
             await client.answer(reply.data)
         seconds = time.perf_counter() - start
-        self._count(reply.fields, seconds)
+        self.gauges.count(reply.fields, seconds)
         if reply.fields:
             LOG.log(level, "%s", {**reply.fields, "ms": round(1000 * seconds, 1)})
-        if reply.lesson:
+        if reply.lesson and (self._learning is None or self._learning.done()):
             self._learning = asyncio.get_running_loop().create_task(self._learn(reply.lesson))
 
     async def _make_room(self, client: Client, size_bytes: int) -> None:
         """Wait until a long message may be read, one of a user at a time; others that are late give way."""
         if size_bytes < LONG_BYTES:
             return
-        own, loop = self._lock("long", client.user or ""), asyncio.get_running_loop()
-        await own.acquire()
-        client.held.callback(own.release)
-        while not client.is_long:
-            try:
-                async with asyncio.timeout(SLOW_SECONDS):
-                    client.is_long = await self._long.acquire()
-            except TimeoutError:
-                self._drop_slowest({task: one for task, one in self._clients.items() if one.is_long})
-        for give_back in (self._long.release, partial(loop.call_later, PAUSE_SECONDS, _forget_message)):
-            client.held.callback(give_back)
+        await client.held.enter_async_context(self._lock("long", client.user or ""))
+        await self._find_place(self._long, MAX_LONG)
+        self._long.add(client)
+        client.held.callback(asyncio.get_running_loop().call_later, PAUSE_SECONDS, _forget_message)
+        client.held.callback(self._long.remove, client)
         client.allow(size_bytes)
 
     async def _reply(self, request: Request, client: Client) -> Reply:
@@ -241,23 +245,19 @@ class Worker:
             kind = "lesson" if is_lesson else "verdict"
             async with self._lock(kind, user if self._filters.has_users or is_lesson else ""):
                 client.due = inf
-                reply = await self._judge(request)
+                judge = partial(self._run_in_child, self._filters.tell) if is_lesson else self._judge
+                reply = await judge(request)
         except NbspamError as error:  # whatever is wrong with a model may be right in a moment
             if isinstance(error, ClientError) or (is_lesson and isinstance(error, UsageError)):
                 raise
             raise TryAgainError(error.where, error.why, error.remedy, error.slug) from error
         # Which mail it was, without its text.  Spaces separate the fields, and are in none.
-        name, number = (
-            codec.make_printable(user).replace(" ", ".") or "-",
-            codec.find_message_id(request.message),
-        )
-        mail = {"bytes": len(request.message), "command": request.command, "user": name, "id": number}
-        return reply._replace(fields={**reply.fields, **mail})
+        name = codec.make_printable(user).replace(" ", ".") or "-"
+        mail = {"bytes": len(request.message), "command": request.command, "user": name}
+        return reply._replace(fields={**reply.fields, **mail, "id": codec.find_message_id(request.message)})
 
     async def _judge(self, request: Request) -> Reply:
-        """The reply to a request for a verdict, or to a lesson."""
-        if request.command == "TELL":
-            return await self._run_in_child(self._filters.tell, request)
+        """The reply to a request for a verdict."""
         deadline = time.monotonic() + LOCK_SECONDS
         while True:
             try:
@@ -275,30 +275,46 @@ class Worker:
         lock = asyncio.Lock()
         return self._locks.setdefault((kind, name), lock) if name else lock
 
-    async def _run_in_child(self, work: Callable[..., Result], *arguments: Any) -> Result:
-        async with self._children:
-            return await run_in_child(work, *arguments)
-
     async def _learn(self, lesson: Callable[[], bool]) -> None:
-        """Learn a verdict, unless one is being learned: mail does not wait for it."""
-        if (lock := self._lock("autolearn", "all")).locked():
-            return
-        async with lock:
-            try:
-                if await self._run_in_child(lesson):
-                    self._count({"result": LEARNED, "teacher": "autolearn"})
-            except Exception as error:
-                LOG.error("not learned: %s", error)
-
-    def _count(self, fields: Any, seconds: float = 0.0) -> None:
-        if self.gauges:
-            self.gauges.count(fields, seconds)
+        """Learn a verdict; mail does not wait for it."""
+        try:
+            if await self._run_in_child(lesson):
+                self.gauges.count({"result": LEARNED, "teacher": "autolearn"})
+        except Exception as error:
+            LOG.error("not learned: %s", error)
 
     async def _show(self, client: Client) -> None:
         """Answer who asks for the figures."""
         async with asyncio.timeout(SCRAPE_SECONDS):
             head = await client.stream.readuntil(b"\r\n\r\n")
-            await client.answer(answer_scraper(self.gauges, head) if self.gauges else b"")
+            await client.answer(answer_scraper(self.gauges, head))
+
+    async def _run_in_child(self, work: Callable[..., Result], *arguments: Any) -> Result:
+        """Do the work in a forked process; TryAgainError if that dies or takes longer than CHILD_SECONDS.
+
+        A thread will not do.  SQLite's locks on a file are lost when the process closes any descriptor of
+        that file, as a look at the first bytes of a model does; two writers would then write at once.
+        """
+        ours, theirs = multiprocessing.Pipe(duplex=False)
+        child = multiprocessing.get_context("fork").Process(target=_work, args=(theirs, work, *arguments))
+        loop, readable = asyncio.get_running_loop(), asyncio.Event()
+        async with self._children:
+            with ours:
+                with theirs:
+                    child.start()
+                loop.add_reader(ours.fileno(), readable.set)
+                await readable.wait()
+                loop.remove_reader(ours.fileno())
+                try:
+                    result: Result | Exception = ours.recv()
+                except EOFError:
+                    result = TryAgainError("server", "the process that learns has died", "", "learner-died")
+            child.join()
+        if child.exitcode == -signal.SIGALRM:
+            result = TryAgainError("server", f"no result within {CHILD_SECONDS} seconds", "", "too-slow")
+        if isinstance(result, Exception):
+            raise result
+        return result
 
 
 def _forget_message() -> None:
@@ -311,10 +327,8 @@ def find_user(connection: socket.socket, trusted: Collection[int]) -> str | None
     """The login name at the other end of a unix socket; None for who may name others: on TCP, anyone."""
     if connection.family != socket.AF_UNIX:
         return None
-    number = -1  # where the system does not tell it
-    if hasattr(socket, "SO_PEERCRED"):
-        peer = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
-        number = struct.unpack("3i", peer)[1]
+    peer = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
+    number = struct.unpack("3i", peer)[1]
     if number in (0, os.geteuid(), *trusted):
         return None
     try:
@@ -335,34 +349,6 @@ def _explain_failure(error: Exception, seconds: float) -> NbspamError:
     if os.environ.get("NBSPAM_TRACEBACK"):
         LOG.error("fault", exc_info=error)
     return InternalError("server", f"{type(error).__name__}: a fault of nbspam", "", "bug")
-
-
-async def run_in_child(work: Callable[..., Result], *arguments: Any) -> Result:
-    """Do the work in a forked process; TryAgainError if that dies or takes longer than CHILD_SECONDS.
-
-    A thread will not do.  SQLite's locks on a file are lost when the process closes any descriptor of that
-    file, as a look at the first bytes of a model does; two writers would then write at once.
-    """
-    ours, theirs = multiprocessing.Pipe(duplex=False)
-    child = multiprocessing.get_context("fork").Process(target=_work, args=(theirs, work, *arguments))
-    loop, readable = asyncio.get_running_loop(), asyncio.Event()
-    with ours:
-        with theirs:
-            child.start()
-        loop.add_reader(ours.fileno(), readable.set)
-        await readable.wait()
-        loop.remove_reader(ours.fileno())
-        result: Result | Exception
-        try:
-            result = ours.recv()
-        except EOFError:
-            result = TryAgainError("server", "the process that learns has died", "", "learner-died")
-    child.join()
-    if child.exitcode == -signal.SIGALRM:
-        result = TryAgainError("server", f"no result within {CHILD_SECONDS} seconds", "", "too-slow")
-    if isinstance(result, Exception):
-        raise result
-    return result
 
 
 def _work(pipe: Connection, work: Callable[..., Any], *arguments: Any) -> None:

@@ -28,6 +28,7 @@ from nbspam.serve.codec import (
     cut_header,
     find_message_id,
     format_score,
+    read_line,
     read_request,
     write_answer,
 )
@@ -84,8 +85,11 @@ async def read_stream(stream: asyncio.StreamReader, most: int) -> Request | None
     async def make_room(size_bytes: int) -> None:
         rooms.append(size_bytes)
 
-    request = await read_request(await stream.read(1), stream, make_room, most)
-    assert len(request.message if request else b"") <= max(rooms) <= 2 * most
+    line = await read_line(stream)
+    if not line:
+        return None
+    request = await read_request(line, stream, make_room, most)
+    assert len(request.message) <= max(rooms) <= 2 * most
     return request
 
 
