@@ -9,18 +9,14 @@ those in class order (spam last).  An undefined posterior is unsure.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from math import exp, fsum, inf, isfinite, log
 
 from nbspam.errors import BadDataError, NoInputError, UsageError
 from nbspam.labels import CLASS_OF_SENDER, HAM_AND_SPAM, UNSURE, find_spam
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from nbspam.model.posterior import Scored
-    from nbspam.model.scorer import Scorer
-    from nbspam.tokens import KeyedTokens
+from nbspam.model.posterior import Scored
+from nbspam.model.scorer import Scorer
+from nbspam.tokens import KeyedTokens
 
 CLUES = 10  # of a verdict; an explanation has all
 LEARNABLE = 0.82  # probability, log-odds of 1.5: docs/decisions.md, "Autolearn"

@@ -14,10 +14,7 @@ A slug never changes: people search for it, tests check it.  Procmail and other 
 from __future__ import annotations
 
 import os
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
 RETRAIN = "train it again: nbspam train SOURCE"
 LOGGER = "nbspam"

@@ -3,11 +3,9 @@
 Other rooms use class numbers 0 .. K-1 in this order.
 """
 
-from nbspam.errors import BadDataError
+from collections.abc import Sequence
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from nbspam.errors import BadDataError
 
 HAM = "ham"
 SPAM = "spam"

@@ -5,10 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import stat
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from collections.abc import Iterator
 
 MAX_STEPS = 200  # of a path: links may go in circles
 OTHERS_WRITE, OTHERS_READ, OTHERS_ENTER = 0o022, 0o044, 0o011

@@ -7,14 +7,12 @@ Source: RFC 5322, 3.2 and 3.4 (comments, quoted strings, addresses); RFC 8601, 2
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
 from nbspam.labels import ALLOWED, DENIED
 from nbspam.tokens import find_fields
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-
-    Find = Callable[[Sequence[str]], Mapping[str, tuple[str, int]]]
+Find = Callable[[Sequence[str]], Mapping[str, tuple[str, int]]]
 
 MAX_VALUE_BYTES = 10_000  # of a field that is read; a longer one is read as if it were damaged
 _FROM, _RESULTS = "from", "authentication-results"

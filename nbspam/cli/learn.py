@@ -7,6 +7,7 @@ where they are used.
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable, Iterator
 
 from nbspam.cli import STDIN_NAME, Options, command, done_text, plain, read_class_name, say, write_text
 from nbspam.cli.classify import ReadableMessages, list_paths, note_no_mail
@@ -17,10 +18,6 @@ from nbspam.labels import ALLOWED, SPAM
 from nbspam.learning.learn import OTHER_FORM, check_classes, learn_messages, split_batches
 from nbspam.store.reader import open_model
 from nbspam.store.updater import Origin
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
 
 LEARN = ("files", "attached", "files_from", "model", "start", "verbose", "quiet")
 OTHER_FORM_HELP = """\

@@ -6,25 +6,23 @@ import os
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, nullcontext
-from typing import TYPE_CHECKING, BinaryIO
+from typing import BinaryIO
 
 from nbspam.cli import CLUSTER, Options, read_class_name
 from nbspam.cli.progress import message_steps
+from nbspam.corpus.cluster import Cluster
 from nbspam.corpus.corpus import Corpus, read_corpus
+from nbspam.corpus.item import Item
 from nbspam.corpus.labelled import open_labelled
 from nbspam.corpus.source import Source
 from nbspam.corpus.vocabulary import limit_settings, read_vocabulary
+from nbspam.corpus.walk import MailFile
 from nbspam.errors import CannotCreateError, UsageError
 from nbspam.files import find_nearest_folder, names_no_file, open_whole_file
 from nbspam.model.chosen_settings import check_all_act, make_settings
 from nbspam.settings import ALL_VIEWS
 from nbspam.store.connection import refuse_foreign
 from nbspam.tasks.plan import Plan
-
-if TYPE_CHECKING:
-    from nbspam.corpus.cluster import Cluster
-    from nbspam.corpus.item import Item
-    from nbspam.corpus.walk import MailFile
 
 STDOUT = "-"
 

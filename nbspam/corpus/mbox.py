@@ -15,13 +15,10 @@ An mbox is read in chunks, so memory is bounded whatever its size.  `re` would c
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from itertools import chain
 
 from nbspam.mail.headers import BYTE_ORDER_MARK, is_known
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
 
 _FROM = b"\nFrom "
 _MAX_FROM_BYTES = 1000  # a longer line begins no message

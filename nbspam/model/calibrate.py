@@ -15,7 +15,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -24,6 +23,7 @@ from nbspam.model.calibration import (
     MAX_COVARIANCE,
     OWN_WEIGHTS,
     Learner,
+    Weights,
     count_weights,
     first_weights,
     own_weights,
@@ -41,9 +41,6 @@ from nbspam.model.views import (
 )
 from nbspam.settings import Settings
 from nbspam.tokens.bag import HEADER_VIEW, RAW_VIEW
-
-if TYPE_CHECKING:
-    from nbspam.model.calibration import Weights
 
 # Of the messages in time order; the prequential scores of earlier ones are left out.
 WARM_UP_SHARE = 0.4  # docs/decisions.md, "Calibration: on which scores"

@@ -15,16 +15,13 @@ The weights are in this order: those of the rows of evidence, then OWN_WEIGHTS f
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import exp
 
 from nbspam.errors import DamagedModelError
 from nbspam.tokens.bag import MEASURE_NAMES, VIEWS
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    Weights = tuple[list[float], list[list[float]]]  # and their covariance
+Weights = tuple[list[float], list[list[float]]]  # and their covariance
 
 MAX_COVARIANCE = 210  # weights up to which `learn` keeps a covariance; with more (K > 38) they never change
 OWN_WEIGHTS = 1 + len(VIEWS)  # of a class: b_k, then c_vk by view

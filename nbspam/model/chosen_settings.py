@@ -5,6 +5,7 @@ A chosen setting without effect is an error before any mail is read: another way
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TypedDict
 
 from nbspam.errors import UsageError
@@ -12,10 +13,6 @@ from nbspam.model.posterior import parse_prior
 from nbspam.model.words import parse_alpha
 from nbspam.settings import ALL_VIEWS, NUMERIC_MODELS, Settings
 from nbspam.tokens.bag import READ_VIEWS
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 
 class Scoring(TypedDict, total=False):

@@ -5,17 +5,13 @@ Priors are empirical, smoothed, uniform, or given.  Posteriors come by log-sum-e
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from math import exp, fsum, inf, log
 
 from nbspam.errors import UsageError
+from nbspam.settings import Settings
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from nbspam.settings import Settings
-
-    Prior = str | Mapping[str, float]
+Prior = str | Mapping[str, float]
 
 NAMED_PRIORS = ("empirical", "smoothed", "uniform")
 OF_MAIL = ("empirical", "smoothed")  # that follow the messages counted

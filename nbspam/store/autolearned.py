@@ -6,15 +6,12 @@ Their tokens are kept, so that they can be removed when the message itself is go
 from __future__ import annotations
 
 import zlib
+from collections.abc import Iterable, Iterator
 
 from nbspam.errors import DamagedModelError
 from nbspam.store.connection import MAX_VALUE_BYTES, Connection
 from nbspam.store.digest import stream_sound
 from nbspam.store.reader import Model
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
 
 # Settings: how many such messages a person has labelled, and how many of these as another class.
 LABELLED, CORRECTED = "autolearn_labelled", "autolearn_corrected"

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Sequence
 from itertools import islice
 from math import isfinite
 
 from nbspam.errors import DamagedModelError
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 
 def pack_covariance(lines: Sequence[Sequence[float]]) -> bytes:

@@ -12,13 +12,13 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from nbspam.errors import BadDataError, UsageError
 from nbspam.labels import sort_classes
-from nbspam.model.calibration import CREDIT, feature_names, first_weights
+from nbspam.model.calibration import CREDIT, Weights, feature_names, first_weights
 from nbspam.model.counts import Floats
 from nbspam.settings import EXTRA_VIEWS, parse_settings
 from nbspam.store.check import vocabulary_keys
@@ -28,9 +28,6 @@ from nbspam.store.rows import add_integers
 from nbspam.store.senders import join_senders
 from nbspam.store.updater import PRUNED
 from nbspam.store.writer import new_model
-
-if TYPE_CHECKING:
-    from nbspam.model.calibration import Weights
 
 
 class Merged(NamedTuple):

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from itertools import chain
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -22,13 +21,11 @@ from nbspam.model.block import Block, Lexicon, drop_columns
 from nbspam.model.calibrate import score_new_rows, trust_rows
 from nbspam.model.counts import Counts, Floats, Ints, ViewSums, find_places, split_texts, take_columns
 from nbspam.model.posterior import Scored, can_judge
+from nbspam.model.protocols import ReadableModel
 from nbspam.model.views import as_counted, compute_evidence
 from nbspam.store.connection import OneState
 from nbspam.tokens import KeyedTokens, choose_core, key_tokens
 from nbspam.tokens.bag import HEADER_VIEW, N_VIEWS, RAW_VIEW, Tokens
-
-if TYPE_CHECKING:
-    from nbspam.model.protocols import ReadableModel
 
 NO_WORDS = key_tokens(Tokens())
 ASKED_SHARE = 0.25  # of a model's tokens: to look up one takes twice as long as to read one of all

@@ -12,10 +12,11 @@ from dataclasses import replace
 from functools import partial
 from itertools import product
 from math import isfinite
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from nbspam.corpus.cluster import Cluster
 from nbspam.corpus.corpus import INTERLEAVED, Corpus, read_corpus, sort_in_time
 from nbspam.corpus.executor import run_shards
 from nbspam.corpus.item import Item, Skipped, read_items
@@ -37,6 +38,7 @@ from nbspam.evaluation.replay import Autolearn, Feedback, ReplayFilter, replay
 from nbspam.filter import open_filter
 from nbspam.labels import CLASS_OF_SENDER
 from nbspam.learning.autolearn import MAX_AUTOLEARNED, check_autolearn
+from nbspam.model.chosen_settings import Scoring
 from nbspam.model.counts import Ints
 from nbspam.model.scorer import Scorer
 from nbspam.store.connection import replaced_error
@@ -45,10 +47,6 @@ from nbspam.store.senders import judge_by_list
 from nbspam.tasks.classify import ModelJudge, RowTokens, list_texts
 from nbspam.tasks.judges import CorpusJudge, find_clues, make_outcome
 from nbspam.tasks.plan import Plan
-
-if TYPE_CHECKING:
-    from nbspam.corpus.cluster import Cluster
-    from nbspam.model.chosen_settings import Scoring
 
 Step = Callable[[int], object]  # so many more steps are done
 

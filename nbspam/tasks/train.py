@@ -6,11 +6,12 @@ import os
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial, reduce
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from nbspam.corpus.accumulator import Accumulator
+from nbspam.corpus.cluster import Cluster
 from nbspam.corpus.executor import JOBS_PER_CORE, default_jobs, run_shards
 from nbspam.corpus.item import Item, Skipped
 from nbspam.corpus.reading import Progress
@@ -21,6 +22,7 @@ from nbspam.errors import BadDataError, NoInputError, UsageError
 from nbspam.model.block import Block
 from nbspam.model.calibrate import calibrate_on, choose_ways, take_sample
 from nbspam.model.counts import Counts, Ints, ViewSums, merge_counts
+from nbspam.model.numeric import FeatureStatistics
 from nbspam.model.textbook import learn_features
 from nbspam.model.views import Evidence
 from nbspam.settings import Settings
@@ -29,10 +31,6 @@ from nbspam.store.senders import keep_senders
 from nbspam.store.writer import new_model
 from nbspam.tasks.plan import Plan
 from nbspam.tokens.numeric import NAMES
-
-if TYPE_CHECKING:
-    from nbspam.corpus.cluster import Cluster
-    from nbspam.model.numeric import FeatureStatistics
 
 # The memory of a training, in megabytes.  `python -m bench.stream` measures it.
 DEFAULT_MEGABYTES = 500  # of all processes together
