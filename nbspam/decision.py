@@ -164,6 +164,14 @@ class Verdict:
             self.sender, self.sender_name = decision, name
             self.label, self.decided = label, self.classes.index(label)
 
+    def is_spammier(self, other: Verdict) -> bool:
+        """True if this says more for spam than another verdict; False if there is no such class."""
+        spam = find_spam(self.classes)
+        if spam is None:
+            return False
+        odds, others = self.scored.log_odds(spam), other.scored.log_odds(spam)
+        return odds is not None and (others is None or odds > others)
+
     @property
     def probabilities(self) -> dict[str, float] | None:
         """class -> probability; None where undefined."""

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from nbspam.store.reader import FindBase, Model
     from nbspam.tokens import KeyedTokens
 
+_REPORT = b"x-spam-type"  # of SpamAssassin, see split_report
+
 
 class Filter:
     """An open model with a way of scoring and a loss; made by nbspam.load and nbspam.train.
@@ -84,7 +86,14 @@ class Filter:
 
     def count(self, message: Given, name: str = "") -> KeyedTokens:
         """The distinct tokens of the first MAX_READ_BYTES, and the numeric features if they are scored."""
-        return count_tokens(_read(message), self.settings.wanted, name)
+        data, report = _read(message), b""
+        if _REPORT in data:
+            from nbspam.corpus import split_report  # rare
+
+            data, report = split_report(data)
+        counted = count_tokens(data, self.settings.wanted, name)
+        counted.report = count_tokens(report, self.settings.wanted, name) if report else None
+        return counted
 
     def judge(self, message: KeyedTokens, name: str = "") -> Verdict:
         """The verdict on a message whose tokens are counted, by the model as it was read last.
@@ -92,7 +101,17 @@ class Filter:
         Without mail to judge by it is that of the prior: undefined, unless the prior is a number of its own.
         A message without header and text is unsure, with the probability of the prior.
         """
-        return judge_message(self.scorer, message, self.loss, name)
+        return judge_message(self.scorer, self._choose_part(message), self.loss, name)
+
+    def _choose_part(self, message: KeyedTokens) -> KeyedTokens:
+        """What the verdict is about: a report of SpamAssassin if that is more like spam than what is in it.
+
+        A spammer can forge a report, with ham in it.
+        """
+        if message.report is None:
+            return message
+        inside, report = (judge_message(self.scorer, part, self.loss) for part in (message, message.report))
+        return message.report if report.is_spammier(inside) else message
 
     def _follow_senders(self, verdict: Verdict, data: bytes) -> Verdict:
         """The verdict, with the decision of the user's list of senders if that has one."""
@@ -108,7 +127,7 @@ class Filter:
 
         with OneState(self.model.connection):
             self.refresh()
-            counted = self.count(message, name)
+            counted = self._choose_part(self.count(message, name))
             verdict = self._follow_senders(self.judge(counted, name), _read(message))
             return explain_verdict(self.scorer, counted, verdict)
 

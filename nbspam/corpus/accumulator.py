@@ -75,9 +75,9 @@ class Accumulator:
 
     def read(self, items: Iterable[Any], progress: Progress | None = None) -> None:
         """Read these Items and add them."""
-        for blocks, unread, _ in read_blocks(items, self.classes, self._jobs, self.settings.wanted):
-            self.skipped += unread
-            for block in blocks:
+        for shard in read_blocks(items, self.classes, self._jobs, self.settings.wanted):
+            self.skipped += shard.skipped
+            for block in shard.blocks:
                 before = self.size_bytes
                 self.add(block)
                 if progress:

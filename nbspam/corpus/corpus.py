@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from hashlib import sha256
 from typing import NamedTuple
 
@@ -16,6 +16,7 @@ from nbspam.errors import NoInputError
 from nbspam.model.block import Block, is_dated, keep_views, merge_blocks, sort_by_time
 from nbspam.model.counts import Ints
 from nbspam.settings import Settings
+from nbspam.tokens import KeyedTokens
 from nbspam.tokens.bag import VIEW_NAMES, number_views
 
 BY_INDEX = "in the order of the index"
@@ -31,6 +32,7 @@ class Corpus(NamedTuple):
     identities : a hash of each message's bytes and class name, see make_identity
     skipped    : (name, reason) of what could not be read
     by_index   : the order read is that of an index file, which is time
+    reports    : see ReadShard
     """
 
     block: Block
@@ -38,6 +40,7 @@ class Corpus(NamedTuple):
     identities: list[bytes]
     skipped: Skipped
     by_index: bool
+    reports: Mapping[str, KeyedTokens] = {}
 
     def digest(self, rows: Ints | None = None) -> str:
         """Identifies the set of these messages, or those of some rows.
@@ -78,15 +81,17 @@ def read_corpus(
     blocks: list[Block] = []
     skipped: Skipped = []
     identities: list[bytes] = []
+    reports: dict[str, KeyedTokens] = {}
     for shard in read_blocks(items, classes, jobs, wanted | {IDENTITIES}):
         blocks.extend(shard.blocks)
         skipped.extend(shard.skipped)
         identities.extend(shard.identities)
+        reports |= shard.reports
         if progress:
             progress(len(shard.identities), int(sum(block.sizes.sum() for block in shard.blocks)))
     if not identities:
         raise NoInputError("evaluation", "no readable message was found", "check SOURCE", "no-mail")
-    return Corpus(merge_blocks(blocks), classes, identities, skipped, by_index)
+    return Corpus(merge_blocks(blocks), classes, identities, skipped, by_index, reports)
 
 
 def sort_in_time(corpus: Corpus) -> tuple[Ints, str]:

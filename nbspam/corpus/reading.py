@@ -15,13 +15,13 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from nbspam.corpus import unwrap
+from nbspam.corpus import split_report, unwrap
 from nbspam.corpus.executor import Workers, run_in_threads, run_shards
 from nbspam.corpus.item import Item, Skipped, read_items
 from nbspam.errors import log_faults
 from nbspam.limits import MAX_READ_BYTES
 from nbspam.model.block import Block, BlockBuilder, Lexicon
-from nbspam.tokens import choose_core, read, read_in_python
+from nbspam.tokens import KeyedTokens, choose_core, count_tokens, read, read_in_python
 from nbspam.tokens.bag import DATE, Tokens, identify_message
 
 SHARD_MESSAGES = 150  # fewer make blocks of few repeats; more leave a core idle at the end
@@ -30,18 +30,24 @@ MAX_OCCURRENCES = 500_000  # of tokens in a block, 12 MB
 MAX_DISTINCT = 100_000  # tokens that a process has numbered when it begins anew, 15 MB
 WORDS: frozenset[str] = frozenset()  # nothing in addition to the words is wanted
 IDENTITIES = "identities"  # wanted of read_blocks, see make_identity
-INSIDE = "inside"  # wanted of a ShardReader of mail that is learned, see unwrap
+REPORTS = "reports"  # wanted of a ShardReader whose mail a saved model judges
 
 MailT = TypeVar("MailT")
 Progress = Callable[[int, int], None]  # called with a number of messages and their bytes
 
 
 class ReadShard(NamedTuple):
-    """The blocks of a shard, what could not be read, and identities of the messages, if they are wanted."""
+    """The messages of a shard.
+
+    skipped    : what could not be read
+    identities : of the messages, if they are wanted
+    reports    : the reports of SpamAssassin that messages were in, by name, if they are wanted
+    """
 
     blocks: list[Block]
     skipped: Skipped
     identities: list[bytes]
+    reports: dict[str, KeyedTokens]
 
 
 def make_identity(data: bytes, label: str) -> bytes:
@@ -153,14 +159,15 @@ class ShardReader:
         return CoreBuilder(core, self._wanted) if core else PythonBuilder(self._wanted)
 
     def __call__(self, items: Iterable[Item]) -> ReadShard:
-        shard = ReadShard([], [], [])
+        shard = ReadShard([], [], [], {})
         waiting: list[Mail] = []
         size_bytes = 0
         for item, data in read_items(items, shard.skipped):
             if IDENTITIES in self._wanted:
                 shard.identities.append(make_identity(data, item.label))
-            if INSIDE in self._wanted:
-                data = unwrap(data)
+            data, report = split_report(data)
+            if report and REPORTS in self._wanted:
+                shard.reports[item.name] = count_tokens(report, self._wanted, item.name)
             waiting.append(Mail(item.name, self._labels.get(item.label, -1), data))
             size_bytes += len(data)
             if size_bytes > BATCH_BYTES:
@@ -192,7 +199,7 @@ def read_blocks(
     units : a cluster reads MailFiles
     """
     lexicons: dict[int, Lexicon] = {}  # by reader
-    wanted |= {DATE, INSIDE}
+    wanted |= {DATE}
     make_reader = partial(ShardReader, classes, wanted)
     if not isinstance(jobs, int):
         parts = jobs.read(units, classes, wanted)

@@ -14,7 +14,16 @@ _ORIGINAL = ("message/rfc822", "text/plain")  # with report_safe 1 and 2
 
 
 class _Report(Message):
-    """A message that is not read on inside an attached message, so the parser keeps its bytes."""
+    """A message that is not read on inside an attached message, so the parser keeps its bytes.
+
+    source : of a part its text, still encoded, with surrogates for other bytes than ASCII
+    """
+
+    source = ""
+
+    def set_payload(self, payload: Any, charset: Any = None) -> None:
+        self.source = payload
+        super().set_payload(payload, charset)
 
     def get_content_maintype(self) -> str:
         kind = super().get_content_maintype()
@@ -31,19 +40,22 @@ def list_attached(data: bytes) -> list[bytes]:
         return []
 
 
-def find_original(data: bytes) -> bytes:
-    """The message inside a report of SpamAssassin (report_safe), as it came; `data` if it is no such report.
+def cut_report(data: bytes) -> tuple[bytes, bytes]:
+    """The message inside a report of SpamAssassin (report_safe), as it came, and the report without it.
 
-    The report is a multipart/mixed of a text and the message.
+    (data, b"") if it is no such report.  The report is a multipart/mixed of a text and the message.
     Source: Mail::SpamAssassin::Conf and sa-learn(1), which learns that message, too.
     """
     report = message_from_bytes(data[:MAX_READ_BYTES], _Report)
     parts: Any = report.get_payload()
     if report.get_content_type() != "multipart/mixed" or not isinstance(parts, list) or len(parts) != 2:
-        return data
+        return data, b""
     text, original = parts
     is_original = original.get_param("x-spam-type") == "original" and original.get_content_type() in _ORIGINAL
     if not is_original or text.get_content_type() != "text/plain":
-        return data
+        return data, b""
     inside = original.get_payload(decode=True)
-    return inside if isinstance(inside, bytes) and inside.strip() else data
+    if not isinstance(inside, bytes) or not inside.strip():
+        return data, b""
+    before, _, after = data.rpartition(original.source.encode("ascii", "surrogateescape"))
+    return inside, before + after

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import os
 
+from nbspam.corpus import unwrap
 from nbspam.decision import UNDECIDED, learnable
 from nbspam.errors import UsageError
 from nbspam.learning.learn import class_number, count_lesson, list_tokens, read_counted
@@ -61,12 +62,14 @@ def choose_lesson(
 ) -> Callable[[], bool] | None:
     """The function that learns a message as its most probable class; None if it is not probable enough.
 
+    A report of SpamAssassin teaches nothing: its verdict may be about the report, and the lesson is not.
+
     probabilities : by class; None if nothing in the message speaks for a class
     path          : the model that learns; if it does not exist yet, it begins as `start`
     start         : the model that judged
     source        : of the message, for the ledger
     """
-    if probabilities is None or len(data) > MAX_READ_BYTES:
+    if probabilities is None or len(data) > MAX_READ_BYTES or unwrap(data) is not data:
         return None
     number = learnable(list(probabilities.values()))
     if number == UNDECIDED:

@@ -6,7 +6,7 @@ judges: where Python reads, and where messages are judged one by one, for their 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 
 import numpy as np
@@ -14,7 +14,7 @@ import numpy as np
 from nbspam.corpus.corpus import list_views
 from nbspam.corpus.executor import run_in_threads, run_shards
 from nbspam.corpus.item import Item, Skipped, read_items
-from nbspam.corpus.reading import ReadShard, ShardReader, cut_shards, join_lexicons
+from nbspam.corpus.reading import REPORTS, ReadShard, ShardReader, cut_shards, join_lexicons
 from nbspam.decision import Verdict
 from nbspam.filter import Filter
 from nbspam.model.block import Block, Lexicon, drop_columns
@@ -42,6 +42,7 @@ class RowTokens(KeyedTokens):
         """texts : of all columns, see list_texts"""
         self.features: Sequence[float | None] = block.features[row].tolist()
         self._digest = 0  # it is scored, never learned
+        self.report = None
         self.tokens = [{} for _ in range(N_VIEWS)]
         pairs = slice(block.starts[row], block.starts[row + 1])
         columns = block.columns[pairs]
@@ -109,37 +110,48 @@ class ModelJudge:
 
     def read(self, mail: Iterable[Item]) -> ReadShard:
         """The messages of a shard."""
-        self._reader = self._reader or ShardReader(self.filter.classes, self.wanted)
+        self._reader = self._reader or ShardReader(self.filter.classes, self.wanted | {REPORTS})
         shard = self._reader(mail)
         join_lexicons(shard.blocks, self._lexicons)
         return shard
 
-    def verdicts(self, block: Block) -> Iterator[Verdict]:
+    def verdicts(self, block: Block, reports: Mapping[str, KeyedTokens]) -> Iterator[Verdict]:
         """The verdict on each message, by the model as it is now; of averaged views without clues.
 
-        One sum (the textbook) is scored message by message.
+        reports : of ReadShard, which decide as in Filter.judge
         """
-        spam_filter = self.filter
-        with OneState(spam_filter.model.connection):
-            spam_filter.refresh()
-            scorer = spam_filter.scorer
-            if not self.is_of_blocks:
-                texts = list_texts(block)
-                for row, name in enumerate(block.names):
-                    yield spam_filter.judge(RowTokens(block, row, texts), name)
-                return
-            block, counts = self._look_up(block)
-            weights = np.array(scorer.weights)
-            joints = score_new_rows(weights, block, counts, scorer.settings, scorer.model.classes)
-            for row, (name, joint) in enumerate(zip(block.names, joints.tolist(), strict=True)):
-                if block.has_words[row]:
-                    yield Verdict(name, Scored(joint, []), spam_filter.classes, spam_filter.loss)
-                else:
-                    yield spam_filter.judge(NO_WORDS, name)
+        with OneState(self.filter.model.connection):
+            self.filter.refresh()
+            for verdict in self._judge_rows(block):
+                report = reports.get(verdict.name)
+                other = self.filter.judge(report, verdict.name) if report else verdict
+                yield other if other.is_spammier(verdict) else verdict
 
-    def joints(self, block: Block) -> Floats:
+    def judge_shard(self, shard: ReadShard) -> Iterator[Verdict]:
+        """The verdict on each message of a shard."""
+        for block in shard.blocks:
+            yield from self.verdicts(block, shard.reports)
+
+    def _judge_rows(self, block: Block) -> Iterator[Verdict]:
+        """The verdicts on the rows; one sum (the textbook) is scored message by message."""
+        spam_filter, scorer = self.filter, self.filter.scorer
+        if not self.is_of_blocks:
+            texts = list_texts(block)
+            for row, name in enumerate(block.names):
+                yield spam_filter.judge(RowTokens(block, row, texts), name)
+            return
+        block, counts = self._look_up(block)
+        weights = np.array(scorer.weights)
+        joints = score_new_rows(weights, block, counts, scorer.settings, scorer.model.classes)
+        for row, (name, joint) in enumerate(zip(block.names, joints.tolist(), strict=True)):
+            if block.has_words[row]:
+                yield Verdict(name, Scored(joint, []), spam_filter.classes, spam_filter.loss)
+            else:
+                yield spam_filter.judge(NO_WORDS, name)
+
+    def joints(self, block: Block, reports: Mapping[str, KeyedTokens] = {}) -> Floats:
         """The log joints of the verdicts, float64 (n, n_classes), nats, up to a constant a message."""
-        return np.array([verdict.scored.scores for verdict in self.verdicts(block)])
+        return np.array([verdict.scored.scores for verdict in self.verdicts(block, reports)])
 
     def count_strange(self, block: Block) -> int:
         """How many of the messages are unlike the mail of training: those whose trust is below a half."""
@@ -218,7 +230,7 @@ def classify_many(
             now = find_judge()
             if now.wanted != first.wanted:  # another model has taken the place of the first
                 shard = now.read(items)
-            verdicts = chain.from_iterable(map(now.verdicts, shard.blocks))
+            verdicts = now.judge_shard(shard)
             yield _write_all(now, verdicts, write), shard.skipped
     else:
         first.filter.close()  # a connection to the model belongs to one process
@@ -232,7 +244,7 @@ def _read_in_threads(
     """The messages of each shard, before and after they are read as a judge wants them."""
 
     def make_work() -> Callable[[list[Item]], tuple[list[Item], ReadShard]]:
-        reader = ShardReader(judge.filter.classes, judge.wanted)
+        reader = ShardReader(judge.filter.classes, judge.wanted | {REPORTS})
         return lambda shard: (shard, reader(shard))
 
     lexicons: dict[int, Lexicon] = {}
@@ -248,8 +260,7 @@ def _write_all(judge: ModelJudge, verdicts: Iterable[Verdict], write: Write) -> 
 def _classify_blocks(judge: ModelJudge, mail: Iterable[Item], skipped: Skipped) -> Iterator[Verdict]:
     shard = judge.read(mail)
     skipped += shard.skipped
-    for block in shard.blocks:
-        yield from judge.verdicts(block)
+    yield from judge.judge_shard(shard)
 
 
 def _classify_each(judge: ModelJudge, mail: Iterable[Item], skipped: Skipped) -> Iterator[Verdict]:

@@ -21,7 +21,7 @@ from nbspam.corpus.corpus import INTERLEAVED, Corpus, read_corpus, sort_in_time
 from nbspam.corpus.executor import run_shards
 from nbspam.corpus.item import Item, Skipped, read_items
 from nbspam.corpus.near_duplicates import group_duplicates
-from nbspam.corpus.reading import Progress
+from nbspam.corpus.reading import REPORTS, Progress
 from nbspam.decision import Loss, cutoffs
 from nbspam.errors import BadDataError, UsageError
 from nbspam.evaluation import folds as splitting
@@ -237,11 +237,12 @@ def evaluate_model(
             why = f"the mail has a class {unknown[0]} that the model does not know"
             raise BadDataError(path, why, "its classes: " + ", ".join(known), "model-classes")
         items = [*items] if spam_filter.model.has_senders() else items  # their headers are read again
-        corpus = read_corpus(items, known, jobs, progress=progress, wanted=spam_filter.settings.wanted)
+        wanted = spam_filter.settings.wanted | {REPORTS}
+        corpus = read_corpus(items, known, jobs, progress=progress, wanted=wanted)
         if not spam_filter.model.is_at(path):
             raise replaced_error(path)
         judge = ModelJudge(spam_filter)
-        joints = judge.joints(corpus.block)
+        joints = judge.joints(corpus.block, corpus.reports)
         strange = judge.count_strange(corpus.block)
         judged = judge_rows(corpus, np.arange(len(joints)), joints, spam_filter.loss, spam_filter.scorer)
         changed = _count_changed(items, judged, spam_filter.model)

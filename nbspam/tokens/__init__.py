@@ -140,9 +140,10 @@ class KeyedTokens:
 
     tokens   : by number of the view (VIEW_NAMES), key -> (text, how often)
     features : values of tokens.numeric.NAMES; empty where they were not measured
+    report   : of the spam in a report of SpamAssassin the tokens of that, else None
     """
 
-    __slots__ = ("_digest", "_identity", "features", "tokens")
+    __slots__ = ("_digest", "_identity", "features", "report", "tokens")
 
     def __init__(
         self, views: Sequence[KeyedView], identity: int, features: Sequence[float | None] = ()
@@ -154,6 +155,7 @@ class KeyedTokens:
             self.tokens[number] = view
         self._identity = identity
         self._digest: int | None = None
+        self.report: KeyedTokens | None = None
 
     @property
     def has_words(self) -> bool:
