@@ -19,7 +19,7 @@ mod tables;
 mod text;
 mod tokens;
 
-use mail::headers::{find_header, Span};
+use mail::headers::{find_header, find_header_fields, Span};
 use mail::message::{LeftToPython, Raw, Read};
 use python::{check_interrupt, hold};
 use tokens::bag::{hash_token, Tokens, Words};
@@ -40,7 +40,7 @@ fn read_unlocked(py: Python<'_>, data: &[u8], wanted: &[String]) -> PyResult<Opt
 }
 
 fn read_tokens(data: &[u8], wanted: &[String]) -> Option<Tokens> {
-    guard(|| tokens::tokenize(&Raw::new(data)?, wanted))
+    guard(|| tokens::tokenize(&Raw::new(data), wanted))
 }
 
 /// Call a reader; None, and one more message that is left to Python, if it gives up or panics.
@@ -107,7 +107,7 @@ fn count_words<'py>(py: Python<'py>, words: &Words) -> PyResult<Bound<'py, PyDic
 /// Where the header begins, and (start, stop, name) of each field; None if it is left to Python.
 #[pyfunction]
 fn find_fields(data: &[u8]) -> Option<(usize, Vec<Span>)> {
-    guard(|| Ok((find_header(data), Raw::new(data)?.find_spans()?.into_owned())))
+    guard(|| Ok((find_header(data), find_header_fields(data))))
 }
 
 /// How many messages were left to Python in this process, by reason.

@@ -76,13 +76,24 @@ pub fn windows_1252(byte: u8) -> char {
     }
 }
 
-/// The text of a header field around encoded words, which may have the escapes of ISO-2022 and HZ.
-pub fn decode_raw(payload: &[u8], allowance: &mut Allowance) -> Read<String> {
-    let is_plain = payload.is_ascii() && !payload.iter().any(|byte| matches!(byte, b'\x1b' | b'~' | b'\0'));
+/// The text of a raw header value, which may have the escapes of ISO-2022 and HZ.  label : of the body, or ""
+pub fn decode_raw(payload: &[u8], label: &str, allowance: &mut Allowance) -> Read<String> {
+    let is_plain =
+        payload.is_ascii() && !payload.iter().any(|byte| matches!(byte, b'\x1b' | b'\x0e' | b'~' | b'\0'));
     if is_plain {
         return Ok(latin_1(payload));
     }
-    allowance.ask(CHARSET, "decode_raw", (payload, ""))
+    allowance.ask(CHARSET, "decode_raw", (payload, label))
+}
+
+/// The codec for raw 8-bit header values: the one that the body declares, if it fits, else a guess.
+pub fn choose_header_codec(payload: &[u8], label: &str, allowance: &mut Allowance) -> Read<String> {
+    allowance.ask(CHARSET, "choose_header_codec", (payload, label))
+}
+
+/// Decode, errors replaced.
+pub fn decode_with(codec: &str, payload: &[u8]) -> Read<String> {
+    call(CHARSET, "decode_with", (codec, payload))
 }
 
 /// The charset an HTML page names for itself, "" if none.

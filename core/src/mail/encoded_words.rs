@@ -28,7 +28,7 @@ pub fn decode_words(value: &[u8], allowance: &mut Allowance) -> Read<String> {
             gap = if is_blank { &[] } else { gap };
         }
         if run_charset.is_none() {
-            out.push_str(&decode_raw(gap, allowance)?);
+            out.push_str(&decode_raw(gap, "", allowance)?);
         }
         run.extend(payload);
         run_charset = Some(charset);
@@ -37,7 +37,7 @@ pub fn decode_words(value: &[u8], allowance: &mut Allowance) -> Read<String> {
     if let Some(charset) = run_charset {
         out.push_str(&decode_run(&run, &charset, allowance)?);
     }
-    out.push_str(&decode_raw(from(value, position), allowance)?);
+    out.push_str(&decode_raw(from(value, position), "", allowance)?);
     Ok(out)
 }
 

@@ -1,7 +1,6 @@
 //! nbspam/mail/headers.py: where the header block starts and ends, its raw lines, its decoded fields.
-//!
-//! A block that is irregular is read by Python.
 
+use super::charset::{choose_header_codec, decode_raw, decode_with};
 use super::encoded_words::decode_words;
 use super::message::{Field, Read};
 use super::transfer::is_white;
@@ -9,11 +8,9 @@ use crate::limits::{
     Allowance, MAX_FIELD_NAME, MAX_FROM_LINES, MAX_HEADER_BYTES, MAX_HEADER_LINES, MAX_PARAMETERS,
     MAX_PARAMETER_BYTES,
 };
-use crate::python::call;
 use crate::tables::{list_words, Names, FIELDS};
 use crate::text::{first, is_space, partition, rpartition, split_space};
-use memchr::{memchr, memchr_iter, memmem};
-use pyo3::prelude::*;
+use memchr::{memchr, memchr2, memmem};
 use std::borrow::Cow;
 use std::collections::btree_map::{BTreeMap, Entry};
 use std::sync::LazyLock;
@@ -22,17 +19,20 @@ const HEADERS: &str = "nbspam.mail.headers";
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 static CONTENT: Names = LazyLock::new(|| list_words(FIELDS, "content"));
 static KNOWN: Names = LazyLock::new(|| list_words(FIELDS, "known"));
-const ENCODED: &[u8] = b"=?"; // an encoded word
-const ESCAPES: [&[u8]; 3] = [b"\x1b", b"\x0e", b"~{"]; // of ISO-2022 and HZ
+const MAX_JUNK_LINES: usize = 2;
+const MAX_JUNK_CHARACTERS: usize = 200;
 
 /// A raw field: start, stop, lower-case name; "" for a line that is not a field.
 pub type Span = (usize, usize, String);
 
-pub fn from(data: &[u8], start: usize) -> &[u8] {
+/// Lower-case name and unfolded bytes.
+type RawField = (String, Vec<u8>);
+
+pub fn from<T>(data: &[T], start: usize) -> &[T] {
     data.get(start..).unwrap_or(&[])
 }
 
-pub fn between(data: &[u8], start: usize, stop: usize) -> &[u8] {
+pub fn between<T>(data: &[T], start: usize, stop: usize) -> &[T] {
     from(data, start).get(..stop.saturating_sub(start)).unwrap_or(from(data, start))
 }
 
@@ -43,7 +43,14 @@ pub fn trim_start(data: &[u8]) -> &[u8] {
 
 /// Without spaces and tabs around.
 fn trim_blanks(data: &[u8]) -> &[u8] {
-    let data = from(data, data.iter().take_while(|byte| is_blank(byte)).count());
+    trim_start_blanks(trim_end_blanks(data))
+}
+
+fn trim_start_blanks(data: &[u8]) -> &[u8] {
+    from(data, data.iter().take_while(|byte| is_blank(byte)).count())
+}
+
+fn trim_end_blanks(data: &[u8]) -> &[u8] {
     between(data, 0, data.iter().rposition(|byte| !is_blank(byte)).map_or(0, |last| last + 1))
 }
 
@@ -94,64 +101,118 @@ fn skip_line(data: &[u8], start: usize) -> usize {
 }
 
 /// (end of the header lines, start of the body): the first empty line at or after `start`.
-pub fn find_blank_line(data: &[u8], start: usize) -> Read<(usize, usize)> {
+pub fn find_blank_line(data: &[u8], start: usize) -> (usize, usize) {
     let (rest, end) = (from(data, start), data.len());
-    if rest.starts_with(b"\n") {
-        return Ok((start, start + 1));
+    if rest.starts_with(b"\n") || rest.starts_with(b"\r") {
+        return (start, start + if rest.starts_with(b"\r\n") { 2 } else { 1 });
     }
     let mut found = memmem::find(rest, b"\n\n").map_or((end, end), |at| (start + at + 1, start + at + 2));
-    if let Some(at) = memmem::find(between(data, start, found.1), b"\n\r\n") {
-        found = (start + at + 1, start + at + 3);
+    if memchr(b'\r', between(data, start, found.0)).is_none() {
+        return found;
     }
-    if rest.starts_with(b"\r") || has_lone_return(between(data, start, found.1)) {
-        return call(HEADERS, "find_blank_line", (data, start));
+    for blank in [&b"\n\r\n"[..], b"\n\r\r\n"] {
+        if let Some(at) = memmem::find(between(data, start, found.0 + 2), blank) {
+            found = (start + at + 1, start + at + blank.len());
+        }
     }
-    Ok(found)
+    if let Some(twice) = memmem::find(between(data, start, found.0), b"\r\r") {
+        if memchr(b'\n', between(rest, 0, twice + 3)).is_none() {
+            found = (start + twice + 1, start + twice + 2); // every line ends with a CR alone
+        }
+    }
+    found
 }
 
-/// True if a CR is not a part of CRLF.
-fn has_lone_return(data: &[u8]) -> bool {
-    memchr_iter(b'\r', data).any(|at| data.get(at + 1) != Some(&b'\n'))
-}
-
-/// The raw fields of the top header block, see find_header_fields in Python; None if it is irregular.
-pub fn find_header_fields(data: &[u8]) -> Read<Option<Vec<Span>>> {
+/// The raw fields of the top header block, see find_header_fields in Python.
+pub fn find_header_fields(data: &[u8]) -> Vec<Span> {
     let start = find_header(data);
-    Ok(find_raw_fields(data, start, find_blank_line(data, start)?.0))
+    find_raw_fields(data, start, find_blank_line(data, start).0)
 }
 
-/// Spans of the fields in data[start:stop]; None if a line is not a field, or if Python may not read all of them.
-pub fn find_raw_fields(data: &[u8], start: usize, stop: usize) -> Option<Vec<Span>> {
+/// Spans of the fields in data[start:stop], up to the first line that ends the block.
+pub fn find_raw_fields(data: &[u8], start: usize, stop: usize) -> Vec<Span> {
+    let limit = find_limit(data, start, stop);
     let mut fields: Vec<Span> = Vec::new();
+    let (mut junk, mut position) = (0, start);
+    while position < limit {
+        let end = find_line_end(data, position, limit);
+        let raw = between(data, position, end);
+        let is_empty = raw == b"\r" && between(data, 0, position).ends_with(b"\n"); // not the rest of a CR CR LF
+        let is_folded = !is_empty && raw.first().is_some_and(|byte| is_blank(byte) || is_line_end(byte));
+        if let (true, Some(last)) = (is_folded, fields.last_mut()) {
+            (last.1, position) = (end, end);
+            continue;
+        }
+        let name = find_name(if fields.is_empty() { trim_blanks(raw) } else { raw });
+        if name.is_empty() && (is_empty || !raw.iter().all(|byte| is_blank(byte) || is_line_end(byte))) {
+            junk += 1;
+            if fields.is_empty() || !may_skip(junk, raw) || !has_known_line(data, position, limit) {
+                return fields;
+            }
+        }
+        fields.push((position, end, name));
+        position = end;
+    }
+    if limit < stop {
+        fields.push((limit, stop, String::new()));
+    }
+    fields
+}
+
+/// Where reading a block stops: at the last line end within MAX_HEADER_BYTES.
+fn find_limit(data: &[u8], start: usize, stop: usize) -> usize {
+    let limit = start + MAX_HEADER_BYTES;
+    if stop <= limit {
+        return stop;
+    }
+    between(data, start, limit).iter().rposition(is_line_end).map_or(limit, |at| start + at + 1)
+}
+
+fn is_line_end(byte: &u8) -> bool {
+    matches!(byte, b'\n' | b'\r')
+}
+
+/// The end of the line at `start`, after its LF, CRLF or CR.
+fn find_line_end(data: &[u8], start: usize, stop: usize) -> usize {
+    let line = between(data, start, stop);
+    let Some(at) = memchr2(b'\n', b'\r', line) else { return stop };
+    start + at + if from(line, at).starts_with(b"\r\n") { 2 } else { 1 }
+}
+
+/// True if a line from `start` on is a well-known field.
+fn has_known_line(data: &[u8], start: usize, stop: usize) -> bool {
     let mut position = start;
     while position < stop {
-        let line = between(data, position, stop);
-        let end = memchr(b'\n', line).map_or(stop, |feed| position + feed + 1);
-        match fields.last_mut() {
-            Some(last) if line.first().is_some_and(is_blank) => last.1 = end,
-            _ => fields.push((position, end, find_name(line)?)),
+        let end = find_line_end(data, position, stop);
+        let line = between(data, position, end.min(position + 100));
+        if is_known(&latin_1(between(line, 0, memchr(b':', line).unwrap_or(line.len()))).to_lowercase()) {
+            return true;
         }
         position = end;
     }
-    let is_long = stop.saturating_sub(start) > MAX_HEADER_BYTES;
-    (!is_long && !has_lone_return(between(data, start, stop))).then_some(fields)
+    false
 }
 
-/// The lower-case name of the field that a line begins.
-fn find_name(line: &[u8]) -> Option<String> {
+/// True if a line is short enough to be skipped and cannot be the delimiter of a part.
+fn may_skip(junk: usize, line: &[u8]) -> bool {
+    junk <= MAX_JUNK_LINES && line.len() <= MAX_JUNK_CHARACTERS && !line.starts_with(b"--")
+}
+
+/// The lower-case name of the field that a line begins, or "".
+fn find_name(line: &[u8]) -> String {
     let line = between(line, 0, MAX_FIELD_NAME + 1);
-    let name = between(line, 0, memchr(b':', line)?);
-    let name = between(name, 0, name.iter().rposition(|byte| !is_blank(byte))? + 1);
-    name.iter().all(u8::is_ascii_graphic).then(|| latin_1(&name.to_ascii_lowercase()))
+    let name = trim_end_blanks(between(line, 0, memchr(b':', line).unwrap_or_default()));
+    let is_graphic = name.iter().all(u8::is_ascii_graphic);
+    latin_1(if is_graphic { name } else { b"" }).to_ascii_lowercase()
 }
 
 /// True if a lower-case field name tells a header from text.
 pub fn is_known(name: &str) -> bool {
-    CONTENT.contains(&name) || KNOWN.contains(&name) || name.starts_with("x-")
+    CONTENT.contains(&name) || KNOWN.contains(&name) || (name.starts_with("x-") && !name.contains(' '))
 }
 
 /// A header block that was read, see HeaderBlock in Python.
-#[derive(Debug, Default, FromPyObject)]
+#[derive(Debug, Default)]
 pub struct HeaderBlock {
     pub fields: Vec<Field>,
     pub sizes: Vec<usize>,
@@ -164,69 +225,128 @@ pub struct HeaderBlock {
 /// spans : what find_raw_fields gives of them
 pub fn read_block(
     data: &[u8],
-    start: usize,
-    stop: usize,
-    body: usize,
-    spans: Option<&[Span]>,
+    (start, stop, body): (usize, usize, usize),
+    spans: &[Span],
     allowance: &mut Allowance,
 ) -> Read<HeaderBlock> {
     let mut block = HeaderBlock { body, ..HeaderBlock::default() };
     if start >= stop {
         return Ok(block);
     }
-    let raw = between(data, start, stop);
-    let fields = split_fields(data, spans.unwrap_or_default(), &mut block.sizes);
-    let is_plain = raw.is_ascii() && !has_escapes(raw) && !has_words(raw);
-    let is_regular = is_plain || fields.iter().all(|(_, value)| is_decoded_here(value));
-    let is_eight_bit = |(_, value): &(String, Vec<u8>)| !value.is_ascii() && !has_words(value);
-    let has_eight_bit = !is_plain && fields.iter().any(is_eight_bit);
-    if spans.is_none() || !is_regular || fields.len() > MAX_HEADER_LINES || memchr(b'\0', raw).is_some() {
-        let given = (between(data, start, body), 0, stop - start, body - start);
-        let found: HeaderBlock = allowance.ask(HEADERS, "read_block", given)?;
-        return Ok(HeaderBlock { body: start + found.body, ..found });
+    let limit = find_limit(data, start, stop);
+    if limit < stop {
+        allowance.note("long-header");
     }
+    let raw = between(data, start, limit);
     allowance.header_bytes -= raw.len() as i64;
+    let spans = between(spans, 0, spans.partition_point(|span| span.0 < limit));
+    let mut fields = split_fields(data, spans, &mut block.sizes, allowance);
+    let end = spans.last().map_or(start, |span| span.1);
+    if end < limit {
+        block.body = end;
+        allowance.note("no-header-end");
+    }
+    if memchr(b'\0', raw).is_some() {
+        allowance.note("nul");
+        fields.iter_mut().for_each(|(_, value)| value.retain(|byte| *byte != b'\0'));
+    }
+    for (name, value) in fields.iter().filter(|(name, _)| CONTENT.contains(&name.as_str())) {
+        block.content.entry(name.clone()).or_insert_with(|| latin_1(value));
+    }
+    if fields.len() > MAX_HEADER_LINES {
+        allowance.note("many-headers");
+        fields.truncate(MAX_HEADER_LINES);
+        block.sizes.truncate(MAX_HEADER_LINES);
+    }
+    decode_values(&mut block, fields, allowance)?;
+    Ok(block)
+}
+
+/// Decode encoded words, escapes and raw 8-bit values.
+fn decode_values(block: &mut HeaderBlock, fields: Vec<RawField>, allowance: &mut Allowance) -> Read<()> {
+    let mut legacy: Vec<(usize, Vec<u8>)> = Vec::new();
+    let mut has_eight_bit = false;
     for (name, value) in fields {
-        if CONTENT.contains(&name.as_str()) {
-            block.content.entry(name.clone()).or_insert_with(|| latin_1(&value));
-        }
-        let is_encoded = !is_plain && has_words(&value);
-        let text = if is_encoded {
+        let text = if has_words(&value) {
             decode_words(&value, allowance)?
+        } else if value.is_ascii() && has_escapes(&value) {
+            decode_value(block, &name, &value, allowance)?
         } else {
-            String::from_utf8(value).unwrap_or_default()
+            has_eight_bit |= !value.is_ascii();
+            String::from_utf8(value).unwrap_or_else(|error| {
+                legacy.push((block.fields.len(), error.into_bytes()));
+                String::new()
+            })
         };
         block.fields.push((name, text));
     }
     if has_eight_bit {
         allowance.note("8bit-header");
     }
-    Ok(block)
+    if legacy.is_empty() {
+        return Ok(());
+    }
+    // All values share one guess: a single value is often too short for it.
+    let sample = legacy.iter().map(|(_, value)| &value[..]).collect::<Vec<_>>().join(&b' ');
+    let codec = choose_header_codec(&sample, &find_body_charset(block, allowance)?, allowance)?;
+    for (number, value) in legacy {
+        if let Some((_, text)) = block.fields.get_mut(number) {
+            *text = decode_with(&codec, &value)?;
+        }
+    }
+    Ok(())
+}
+
+/// Decode a value with escapes of ISO-2022 or HZ; for parameters as UTF-8, since escapes hide quotes.
+fn decode_value(
+    block: &mut HeaderBlock,
+    name: &str,
+    value: &[u8],
+    allowance: &mut Allowance,
+) -> Read<String> {
+    let charset = find_body_charset(block, allowance)?;
+    let text = decode_raw(value, &charset, allowance)?;
+    if let Some(content) = block.content.get_mut(name).filter(|content| content.as_bytes() == value) {
+        *content = latin_1(text.as_bytes());
+    }
+    Ok(text)
+}
+
+/// The charset that Content-Type declares, lower-case, perhaps "".
+fn find_body_charset(block: &HeaderBlock, allowance: &mut Allowance) -> Read<String> {
+    let (_, parameters) = parse_parameters(get_parameter(&block.content, "content-type"), allowance)?;
+    Ok(get_parameter(&parameters, "charset").to_lowercase())
 }
 
 fn has_words(data: &[u8]) -> bool {
-    memmem::find(data, ENCODED).is_some()
+    memchr(b'?', data).is_some() && memmem::find(data, b"=?").is_some()
 }
 
+/// True if bytes have escapes of ISO-2022 or HZ.
 fn has_escapes(data: &[u8]) -> bool {
-    ESCAPES.iter().any(|mark| memmem::find(data, mark).is_some())
+    memchr2(b'\x1b', b'\x0e', data).is_some()
+        || (memchr(b'~', data).is_some() && memmem::find(data, b"~{").is_some())
 }
 
-/// True of a value that is ASCII, UTF-8 or has encoded words.
-fn is_decoded_here(value: &[u8]) -> bool {
-    let is_sound = if value.is_ascii() { !has_escapes(value) } else { std::str::from_utf8(value).is_ok() };
-    is_sound || has_words(value)
-}
-
-/// The raw fields, unfolded.
-fn split_fields(data: &[u8], spans: &[Span], sizes: &mut Vec<usize>) -> Vec<(String, Vec<u8>)> {
+/// The raw fields, unfolded; a line that is none is noted.
+fn split_fields(
+    data: &[u8],
+    spans: &[Span],
+    sizes: &mut Vec<usize>,
+    allowance: &mut Allowance,
+) -> Vec<RawField> {
     let mut fields = Vec::with_capacity(spans.len());
     for (first, last, name) in spans {
         let mut line = unify_line_ends(between(data, *first, *last)).into_owned();
         line.retain(|byte| *byte != b'\n');
-        sizes.push(line.len() + 1);
-        let colon = memchr(b':', &line).unwrap_or(line.len());
-        fields.push((name.clone(), trim_blanks(from(&line, colon + 1)).to_vec()));
+        let line = trim_start_blanks(&line);
+        if !name.is_empty() {
+            sizes.push(line.len() + 1);
+            let colon = memchr(b':', line).unwrap_or(line.len());
+            fields.push((name.clone(), trim_blanks(from(line, colon + 1)).to_vec()));
+        } else if !line.is_empty() {
+            allowance.note("bad-header");
+        }
     }
     fields
 }

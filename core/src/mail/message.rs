@@ -1,9 +1,7 @@
 //! nbspam/mail/message.py: a mail that was taken apart.
 
 use super::headers::{find_header_fields, Span};
-use crate::python::call;
 use pyo3::prelude::*;
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// Why a message is left to Python: counted by reason, never an error.
@@ -61,23 +59,15 @@ pub struct Document {
     pub text: String,
 }
 
-/// The bytes of a mail, and the raw fields of its top header block; None if that is irregular.
+/// The bytes of a mail, and the raw fields of its top header block.
 pub struct Raw<'a> {
     pub data: &'a [u8],
-    pub spans: Option<Vec<Span>>,
+    pub spans: Vec<Span>,
 }
 
 impl Raw<'_> {
-    pub fn new(data: &[u8]) -> Read<Raw<'_>> {
-        Ok(Raw { data, spans: find_header_fields(data)? })
-    }
-
-    /// The raw fields in any case.
-    pub fn find_spans(&self) -> Read<Cow<'_, [Span]>> {
-        match &self.spans {
-            Some(spans) => Ok(Cow::Borrowed(spans)),
-            None => Ok(Cow::Owned(call("nbspam.mail.headers", "find_header_fields", (self.data,))?)),
-        }
+    pub fn new(data: &[u8]) -> Raw<'_> {
+        Raw { data, spans: find_header_fields(data) }
     }
 }
 

@@ -47,8 +47,8 @@ fn take_apart(raw: &Raw) -> Read<Message> {
 
 fn read_header(message: &mut Message, raw: &Raw, allowance: &mut Allowance) -> Read<HeaderBlock> {
     let start = find_header(raw.data);
-    let (stop, body) = find_blank_line(raw.data, start)?;
-    let mut block = read_block(raw.data, start, stop, body, raw.spans.as_deref(), allowance)?;
+    let (stop, body) = find_blank_line(raw.data, start);
+    let mut block = read_block(raw.data, (start, stop, body), &raw.spans, allowance)?;
     if !block.fields.is_empty() && !block.fields.iter().any(|(name, _)| is_known(name)) {
         allowance.note("no-header"); // text that begins with "word: ..."
         block = HeaderBlock { body: start, ..HeaderBlock::default() };

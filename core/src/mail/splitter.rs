@@ -203,7 +203,7 @@ impl<'m> Splitter<'m> {
             return Ok(()); // nothing between two delimiters
         }
         let spans = find_raw_fields(&scan.data, start, stop);
-        let block = read_block(&scan.data, start, stop, body, spans.as_deref(), self.allowance)?;
+        let block = read_block(&scan.data, (start, stop, body), &spans, self.allowance)?;
         let part = begin_part(&block.content, self.allowance)?;
         self.enter(scan, part, block.body)
     }

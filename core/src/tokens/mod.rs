@@ -33,7 +33,7 @@ pub fn tokenize(raw: &Raw, wanted: &[String]) -> Read<Tokens> {
         tokens.bigrams = make_bigrams(&tokens.body);
     }
     if is_wanted("raw") {
-        tokens.raw = structure::tokenize_raw(raw)?;
+        tokens.raw = structure::tokenize_raw(raw);
     }
     if is_wanted("measures") {
         tokens.measures = measures::tokenize_measures(message, &texts, header.size_bytes)?;

@@ -331,13 +331,13 @@ fn show_byte(byte: u8) -> u8 {
 }
 
 /// The chosen runs of the first MAX_RAW_BYTES of a message, in order, repeats kept.
-pub fn tokenize_raw(raw: &Raw) -> Read<Words> {
-    let text = show_raw(raw)?;
+pub fn tokenize_raw(raw: &Raw) -> Words {
+    let text = show_raw(raw);
     let mut found = Words::default();
     for run in text.windows(RUN_BYTES).filter(|run| is_chosen(run)) {
         found.push_latin_1("raw=", run);
     }
-    Ok(found)
+    found
 }
 
 /// True of one run in ONE_IN, by a sum of the bytes, each times a factor; it is below 2^32.
@@ -347,12 +347,12 @@ fn is_chosen(run: &[u8]) -> bool {
 }
 
 /// The first MAX_RAW_BYTES as they are shown, without `From ` lines, fields that are no evidence, empty lines at the end.
-fn show_raw(raw: &Raw) -> Read<Vec<u8>> {
+fn show_raw(raw: &Raw) -> Vec<u8> {
     let data = raw.data;
     let most = MAX_LINE_END * MAX_RAW_BYTES;
     let mut kept: Vec<u8> = Vec::with_capacity(data.len().min(2 * most));
     let mut after = find_header(data);
-    for (start, stop, name) in raw.find_spans()?.as_ref() {
+    for (start, stop, name) in &raw.spans {
         if counts_as_evidence(name) {
             kept.extend_from_slice(data.get(*start..(*stop).min(start + most)).unwrap_or(&[]));
         }
@@ -363,7 +363,7 @@ fn show_raw(raw: &Raw) -> Read<Vec<u8>> {
     let text = unify_line_ends(&kept);
     let text = text.get(..MAX_RAW_BYTES).unwrap_or(&text);
     let end = text.iter().rposition(|byte| *byte != b'\n').map_or(0, |last| last + 1);
-    Ok(text.iter().take(end).map(|byte| show_byte(*byte)).collect())
+    text.iter().take(end).map(|byte| show_byte(*byte)).collect()
 }
 
 /// What the texts of a message gave, see Texts in Python.
