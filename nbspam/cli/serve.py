@@ -13,14 +13,7 @@ from typing import Any
 from nbspam.cli import Options, command, plain
 from nbspam.errors import UsageError
 from nbspam.places import find_weakness
-from nbspam.serve.daemon import (
-    DEFAULT_ADDRESS,
-    Daemon,
-    listen_on_address,
-    listen_on_path,
-    name_socket,
-    take_inherited,
-)
+from nbspam.serve import daemon
 from nbspam.serve.gauges import Gauges
 from nbspam.serve.users import USER, UserFilters
 from nbspam.serve.worker import LOG, Worker
@@ -66,21 +59,21 @@ def serve_command(options: Options) -> None:
     metrics = _listen_for_metrics(options.metrics)
     gauges = Gauges(spam_filter.model.path, spam_filter.classes, options.jobs)
     sockets = _listen(options)
-    names = [name_socket(listener) for listener in sockets]
-    for name, is_open in names + [name_socket(listener) for listener in metrics]:
+    names = [daemon.name_socket(listener) for listener in sockets]
+    for name, is_open in names + [daemon.name_socket(listener) for listener in metrics]:
         if is_open:
             LOG.error("%s: other machines may reach it, and it asks for no password", name)
     places = ", ".join([name for name, _ in names])
     if filters.has_users and any(listener.family != AF_UNIX for listener in sockets):
         LOG.error("%s: each client is trusted, and may name any user", places)
     for listener in metrics:
-        LOG.info("metrics: http://%s/metrics", name_socket(listener)[0])
+        LOG.info("metrics: http://%s/metrics", daemon.name_socket(listener)[0])
     if filters.has_users and (weakness := find_weakness(model.partition(USER)[0] + USER)):
         LOG.error("no model of a user is opened, because %s", weakness)
     LOG.info("%s on %s, processes: %d", model, places, options.jobs)
     LOG.info("decisions: %s", spam_filter.costs)
     worker = Worker(filters, trusted, options.timeout, gauges)
-    Daemon(worker, sockets, metrics, options.socket or "").run(options.jobs, options.timeout)
+    daemon.Daemon(worker, sockets, metrics, options.socket or "").run(options.jobs, options.timeout)
 
 
 def _find_user(name: str) -> int:
@@ -92,7 +85,7 @@ def _find_user(name: str) -> int:
 
 
 def _listen(options: Options) -> list[Socket]:
-    passed, socket, listen = take_inherited(), options.socket, options.listen
+    passed, socket, listen = daemon.take_inherited(), options.socket, options.listen
     given = {"LISTEN_FDS": passed or None, "--socket": socket, "--listen": listen}
     places = [name for name, place in given.items() if place is not None]
     if len(places) > 1:
@@ -103,14 +96,14 @@ def _listen(options: Options) -> list[Socket]:
     if passed:
         return passed
     if socket is not None:
-        return listen_on_path(socket, options.socket_mode)
-    return listen_on_address(DEFAULT_ADDRESS if listen is None else listen)
+        return daemon.listen_on_path(socket, options.socket_mode)
+    return daemon.listen_on_address(daemon.DEFAULT_ADDRESS if listen is None else listen)
 
 
 def _listen_for_metrics(place: str | None) -> list[Socket]:
     if place is None:
         return []
-    return listen_on_address(place if ":" in place else f":{place}", "metrics")
+    return daemon.listen_on_address(place if ":" in place else f":{place}", "metrics")
 
 
 def _describe(fields: Mapping[str, Any]) -> str:

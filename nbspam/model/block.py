@@ -19,17 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nbspam.model.counts import Counts, Floats, Ints, join_texts, merge_columns, split_texts, take_texts
-from nbspam.tokens.bag import (
-    NOTAWORD,
-    NOTAWORD_KEY,
-    NOTAWORD_VIEW,
-    READ_NUMBERS,
-    Tokens,
-    digest_features,
-    digest_tokens,
-    find_form,
-    identify_message,
-)
+from nbspam.tokens import bag
 
 SLICE_PAIRS = 60_000  # tokens of messages worked on at a time: bounds the memory of temporary arrays
 ROW_ARRAYS = ("labels", "dates", "sizes", "has_words", "identities", "features")  # one value a message
@@ -134,8 +124,8 @@ class Block:
             sums = np.concatenate([np.zeros(1, np.int64), np.cumsum(terms)])
             totals[rows] = np.diff(sums[starts - starts[0]])
         if self.features.shape[1]:
-            totals += np.array(list(map(digest_features, self.features.tolist())), np.int64)
-        return np.asarray(self.identities | find_form(totals))
+            totals += np.array(list(map(bag.digest_features, self.features.tolist())), np.int64)
+        return np.asarray(self.identities | bag.find_form(totals))
 
     def count(self, n_classes: int) -> Counts:
         """The counts of the labelled rows, over the columns of the block, which have ascending keys."""
@@ -176,13 +166,13 @@ class BlockBuilder:
         """Tokens of the messages of this block, repeats counted."""
         return len(self._tokens)
 
-    def add(self, name: str, label: int, read: Tokens, size_bytes: int) -> None:
+    def add(self, name: str, label: int, read: bag.Tokens, size_bytes: int) -> None:
         """One more message."""
         views = read.views()
         self._tokens.fromlist([*map(self._numbers.__getitem__, chain.from_iterable(views))])
         self._lengths += map(len, views)
         date = float("nan") if read.date is None else read.date
-        self._rows.append((name, label, date, size_bytes, identify_message(read), read.numeric))
+        self._rows.append((name, label, date, size_bytes, bag.identify_message(read), read.numeric))
 
     def build(self) -> Block:
         """The block of the messages added since the last one; its lexicon has only the tokens new in it.
@@ -191,7 +181,7 @@ class BlockBuilder:
         before it.
         """
         tokens = np.frombuffer(self._tokens, np.uint32)
-        n_views = len(READ_NUMBERS)
+        n_views = len(bag.READ_NUMBERS)
         lengths = np.array(self._lengths, np.int64).reshape(len(self), n_views)
         cells = np.repeat(np.arange(lengths.size), lengths.ravel())  # a view of a message each
         first_place = np.empty(self.distinct(), np.int64)
@@ -200,7 +190,7 @@ class BlockBuilder:
         begins = np.flatnonzero(np.diff(ordered, prepend=-1))
         distinct = ordered[begins]
         columns = tokens[distinct & 0xFFFFFFFF].astype(np.int32)
-        views = np.array(READ_NUMBERS, np.uint8)[(distinct >> 32) % n_views]
+        views = np.array(bag.READ_NUMBERS, np.uint8)[(distinct >> 32) % n_views]
         names, labels, dates, sizes, identities, features = zip(*self._rows, strict=True)
         block = Block(
             lexicon=self._new_tokens(columns, views),
@@ -225,8 +215,8 @@ class BlockBuilder:
         is_new = columns >= first
         new_views[columns[is_new] - first] = views[is_new]
         texts = "\n".join([*islice(reversed(self._numbers), n)][::-1]).encode("utf-8", "replace")
-        keys = np.frombuffer(digest_tokens(split_texts(texts, n)), "<i8")[::2].astype(np.int64)
-        keys[keys == NOTAWORD_KEY] = 1
+        keys = np.frombuffer(bag.digest_tokens(split_texts(texts, n)), "<i8")[::2].astype(np.int64)
+        keys[keys == bag.NOTAWORD_KEY] = 1
         self._first = self.distinct()
         return Lexicon(keys, new_views, texts, get_native_id(), first)
 
@@ -298,18 +288,18 @@ def limit_to_words(block: Block, words: Ints) -> Block:
 
     words : int64, keys of a fixed vocabulary
     """
-    kept = np.isin(block.keys, words) & (block.keys != NOTAWORD_KEY)
-    every = np.append(block.keys[kept], NOTAWORD_KEY)
+    kept = np.isin(block.keys, words) & (block.keys != bag.NOTAWORD_KEY)
+    every = np.append(block.keys[kept], bag.NOTAWORD_KEY)
     order = np.argsort(every)
     keys = every[order]
     n = len(every)
-    texts = join_texts([take_texts(block.texts, np.flatnonzero(kept)), NOTAWORD.encode()])
-    columns = np.searchsorted(keys, np.where(kept, block.keys, NOTAWORD_KEY))
+    texts = join_texts([take_texts(block.texts, np.flatnonzero(kept)), bag.NOTAWORD.encode()])
+    columns = np.searchsorted(keys, np.where(kept, block.keys, bag.NOTAWORD_KEY))
     distinct, where = np.unique(block.rows() * n + columns[block.columns], return_inverse=True)
     return replace(
         block,
         lexicon=Lexicon(
-            keys, np.append(block.views[kept], np.uint8(NOTAWORD_VIEW))[order], take_texts(texts, order)
+            keys, np.append(block.views[kept], np.uint8(bag.NOTAWORD_VIEW))[order], take_texts(texts, order)
         ),
         starts=np.searchsorted(distinct, np.arange(len(block) + 1) * n),
         columns=(distinct % n).astype(np.int32),

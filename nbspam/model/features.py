@@ -11,16 +11,8 @@ from typing import NamedTuple
 import numpy as np
 
 from nbspam.errors import DamagedModelError, UsageError
+from nbspam.model import numeric
 from nbspam.model.counts import Floats, Ints
-from nbspam.model.numeric import (
-    MAX_MAGNITUDE,
-    MIN_BINS,
-    FeatureStatistics,
-    GaussianLaw,
-    check_bins,
-    count_features,
-    make_numeric_law,
-)
 from nbspam.model.protocols import FeatureModel
 from nbspam.settings import Settings
 from nbspam.tokens.numeric import NAMES
@@ -71,7 +63,7 @@ class FeatureScorer:
             remedy = "train again with `event_model=aode`"
             raise UsageError("aode", why, remedy, "model-no-pairs", option="event_model")
         self.counts = load_counts(model, with_pairs=self.event_model == "aode")
-        self.law = make_numeric_law(self.event_model, self.counts, settings.alpha)
+        self.law = numeric.make_numeric_law(self.event_model, self.counts, settings.alpha)
 
     def contributions(self, measured: Sequence[float | None]) -> list[tuple[str, list[float]]]:
         """(feature=value, nats by class) of each feature that is not missing; one for all under AODE.
@@ -93,7 +85,7 @@ class FeatureScorer:
             if cell < 0:
                 continue
             around = None
-            if isinstance(law, GaussianLaw):
+            if isinstance(law, numeric.GaussianLaw):
                 facts = {"mean": law.means[:, f].tolist(), "variance": law.variances[:, f].tolist()}
             else:
                 around = make_bins(counts.edges[f])[cell - int(counts.starts[f])]
@@ -112,11 +104,11 @@ def arrange(names: Sequence[str], measured: Sequence[float | None] | Floats) -> 
     return np.array([columns.get(name, missing) for name in names]).T
 
 
-def load_counts(model: FeatureModel, with_pairs: bool = False) -> FeatureStatistics:
+def load_counts(model: FeatureModel, with_pairs: bool = False) -> numeric.FeatureStatistics:
     """Moments and bins of a model, and the pairs of AODE if they are wanted."""
     edges = [row for _, row in model.numeric_features()]
-    check_bins(max([MIN_BINS, *(len(row) + 1 for row in edges)]), with_pairs)
-    counts = FeatureStatistics(len(model.classes), edges, with_pairs)
+    numeric.check_bins(max([numeric.MIN_BINS, *(len(row) + 1 for row in edges)]), with_pairs)
+    counts = numeric.FeatureStatistics(len(model.classes), edges, with_pairs)
     try:
         for cell, row in model.numeric_counts(with_pairs).items():
             counts.set_row(*cell, row)
@@ -136,7 +128,7 @@ def message_rows(
     with_pairs = model.settings.get("numeric_model") == "aode"
     values = arrange([name for name, _ in features], measured)
     edges = [row for _, row in features]
-    return count_features(values, np.array(labels), max(labels) + 1, edges, with_pairs).rows()
+    return numeric.count_features(values, np.array(labels), max(labels) + 1, edges, with_pairs).rows()
 
 
 def parse_edges(texts: Sequence[str], event_model: str) -> dict[str, list[float]]:
@@ -152,10 +144,10 @@ def parse_edges(texts: Sequence[str], event_model: str) -> dict[str, list[float]
             edges = [float(number) for number in numbers.split(",")]
         except ValueError:
             edges = []
-        steps = [-MAX_MAGNITUDE, *edges, MAX_MAGNITUDE]
+        steps = [-numeric.MAX_MAGNITUDE, *edges, numeric.MAX_MAGNITUDE]
         if name not in NAMES or not edges or not all(low < high for low, high in pairwise(steps)):
             why, remedy = "is not a numeric feature with ascending numbers", "for example: size=1000,5000"
             raise UsageError(text, why, remedy, "edges", option="edges")
-        check_bins(len(edges) + 1, event_model == "aode")
+        numeric.check_bins(len(edges) + 1, event_model == "aode")
         edges_of[name] = edges
     return edges_of

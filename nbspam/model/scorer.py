@@ -38,21 +38,7 @@ from nbspam.settings import (
     STRONG,
     WEAK,
 )
-from nbspam.tokens.bag import (
-    HEADER_VIEW,
-    MEASURE_NAMES,
-    MEASURES_VIEW,
-    N_BINS,
-    NOTAWORD,
-    NOTAWORD_KEY,
-    NOTAWORD_VIEW,
-    RAW_VIEW,
-    SIGNATURE_VIEW,
-    TEXTBOOK_VIEWS,
-    VIEWS,
-    count_measured,
-    find_measure,
-)
+from nbspam.tokens import bag
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -106,11 +92,11 @@ class Scorer:
         self._own = check_places(model.path, self.weights, n_classes, settings.kinds)
         self._usual = Usual([*map(sum, model.documents)], model.words, sum(model.messages))
         documents, sizes = [*model.documents], [size + 1 for size in model.words]
-        documents[RAW_VIEW], sizes[RAW_VIEW] = model.messages, BERNOULLI_OUTCOMES
+        documents[bag.RAW_VIEW], sizes[bag.RAW_VIEW] = model.messages, BERNOULLI_OUTCOMES
         self._laws = [
             ViewEvidence(view, alpha, settings.threshold, documents[view], sizes[view])
             for alpha in settings.alphas
-            for view in range(len(VIEWS))
+            for view in range(len(bag.VIEWS))
         ]
 
     def score_or_prior(self, message: KeyedTokens) -> Scored:
@@ -126,7 +112,7 @@ class Scorer:
         if self.settings.features == "numeric":
             return self._sum(message, {})
         message.keep(self.model.settings.get("views", ALL_VIEWS))
-        rows = self.look_up([*message.keys(), NOTAWORD_KEY])
+        rows = self.look_up([*message.keys(), bag.NOTAWORD_KEY])
         return self._score_views(message, rows) if self.settings.averaged else self._sum(message, rows)
 
     def _sum(self, message: KeyedTokens, rows: CountsByKey) -> Scored:
@@ -155,7 +141,7 @@ class Scorer:
         parts: list[ScorePart] = []
         evidence: list[list[float]] = [[] for _ in self._laws]
         unknown: list[float] = []
-        for view, tokens in enumerate(message.tokens[: len(VIEWS)]):
+        for view, tokens in enumerate(message.tokens[: len(bag.VIEWS)]):
             words: list[KnownWord] = []
             for key, (text, times) in tokens.items():
                 counts = rows.get(key, ())
@@ -165,14 +151,14 @@ class Scorer:
             familiarity = 1.0 - share ** DILUTION[view] if self.settings.diluted else 1.0
             unknown.append(share)
             parts_by_text: dict[str, ScorePart] = {}
-            for row in range(view, len(self._laws), len(VIEWS)):
+            for row in range(view, len(self._laws), len(bag.VIEWS)):
                 evidence[row] = self._mean(row, view, words, familiarity, parts_by_text)
             parts.extend(parts_by_text.values())
         if self.settings.measures:
-            parts.extend(self._add_measures(message.tokens[MEASURES_VIEW], rows, evidence))
+            parts.extend(self._add_measures(message.tokens[bag.MEASURES_VIEW], rows, evidence))
         parts.extend(self._fixed_parts(unknown))
-        parts.extend(self._damp(self._add_up(parts), len(message.tokens[HEADER_VIEW]), unknown))
-        parts.extend(self._last_parts(message.tokens[SIGNATURE_VIEW], rows))
+        parts.extend(self._damp(self._add_up(parts), len(message.tokens[bag.HEADER_VIEW]), unknown))
+        parts.extend(self._last_parts(message.tokens[bag.SIGNATURE_VIEW], rows))
         scored = Scored(self._add_up(parts), parts)
         scored.evidence, scored.common = evidence, unknown
         return scored
@@ -215,16 +201,18 @@ class Scorer:
 
         tokens : those of the measures, some may be missing
         """
-        messages = count_measured(self.model.documents[MEASURES_VIEW])
-        measured = {find_measure(text): (text, rows.get(key)) for key, (text, _) in tokens.items()}
+        messages = bag.count_measured(self.model.documents[bag.MEASURES_VIEW])
+        measured = {bag.find_measure(text): (text, rows.get(key)) for key, (text, _) in tokens.items()}
         parts: list[ScorePart] = []
-        for name in MEASURE_NAMES:
+        for name in bag.MEASURE_NAMES:
             weight = self.weights[len(evidence)]
             text, counts = measured.get(name, (name, None))
             values = [0.0] * len(messages)
             if counts and any(counts):
-                values = measure_evidence(counts[::2], messages, N_BINS[name])
-                part = ScorePart("token", text, MEASURES_VIEW, [weight * value for value in values], counts)
+                values = measure_evidence(counts[::2], messages, bag.N_BINS[name])
+                part = ScorePart(
+                    "token", text, bag.MEASURES_VIEW, [weight * value for value in values], counts
+                )
                 part.scale = weight
                 parts.append(part)
             evidence.append(values)
@@ -235,7 +223,7 @@ class Scorer:
         weights, parts = self.weights, []
         for view, share in enumerate(unknown):
             shares = [0.0, *(weights[begin + 1 + view] * share for begin in self._own)]
-            parts.append(ScorePart("unknown", VIEWS[view], view, shares))
+            parts.append(ScorePart("unknown", bag.VIEWS[view], view, shares))
         parts.append(ScorePart("base", "constant", -1, [0.0, *(weights[begin] for begin in self._own)]))
         return parts
 
@@ -243,8 +231,8 @@ class Scorer:
         """What damping takes away.  calibrated : scores so far;  n_tokens : of the header"""
         if not self.settings.damped or not n_tokens:
             return []
-        share = 1.0 - unknown[HEADER_VIEW]
-        trusted = self._usual.trust(n_tokens * share, share, 1.0 - unknown[RAW_VIEW])
+        share = 1.0 - unknown[bag.HEADER_VIEW]
+        trusted = self._usual.trust(n_tokens * share, share, 1.0 - unknown[bag.RAW_VIEW])
         if trusted == 1.0:
             return []
         lost = [(trusted - 1.0) * score for score in calibrated]
@@ -287,7 +275,7 @@ def word_parts(words: WordLaw, message: KeyedTokens, rows: CountsByKey) -> list[
     """
     known_words: list[tuple[str, int, int, TokenCounts]] = []
     outside = 0
-    for view, tokens in enumerate(message.tokens[: len(TEXTBOOK_VIEWS)]):
+    for view, tokens in enumerate(message.tokens[: len(bag.TEXTBOOK_VIEWS)]):
         for key, (text, times) in tokens.items():
             if key in rows:
                 known_words.append((text, view, times, rows[key]))
@@ -295,7 +283,7 @@ def word_parts(words: WordLaw, message: KeyedTokens, rows: CountsByKey) -> list[
                 outside += times
     if outside:
         nothing = (0,) * (2 * words.n_classes)
-        known_words.append((NOTAWORD, NOTAWORD_VIEW, outside, rows.get(NOTAWORD_KEY, nothing)))
+        known_words.append((bag.NOTAWORD, bag.NOTAWORD_VIEW, outside, rows.get(bag.NOTAWORD_KEY, nothing)))
     parts = [
         ScorePart("token", text, view, words.token(counts[::2], counts[1::2], times), counts, times)
         for text, view, times, counts in known_words
@@ -385,9 +373,11 @@ class Usual:
     def __init__(self, documents: Sequence[int], words: Sequence[int], messages: int) -> None:
         """documents : sum of n_jk by view, all classes;  words : by view"""
         known = [n - m for n, m in zip(documents, words, strict=True)]
-        self.number = known[HEADER_VIEW] / max(messages, 1)
-        self.share = known[HEADER_VIEW] / max(documents[HEADER_VIEW], 1)
-        self.raw_share = known[RAW_VIEW] / max(documents[RAW_VIEW], 1) if messages >= MIN_USUAL else 0.0
+        self.number = known[bag.HEADER_VIEW] / max(messages, 1)
+        self.share = known[bag.HEADER_VIEW] / max(documents[bag.HEADER_VIEW], 1)
+        self.raw_share = (
+            known[bag.RAW_VIEW] / max(documents[bag.RAW_VIEW], 1) if messages >= MIN_USUAL else 0.0
+        )
 
     def trust(self, number: float, share: float, raw_share: float) -> float:
         """What log-odds of the calibration are multiplied by: less than 1 for mail unlike that of training.

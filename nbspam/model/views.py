@@ -28,17 +28,7 @@ from nbspam.settings import (
     WEAK,
     Settings,
 )
-from nbspam.tokens.bag import (
-    MEASURE_NAMES,
-    MEASURES_VIEW,
-    N_BINS,
-    N_VIEWS,
-    RAW_VIEW,
-    SIGNATURE_VIEW,
-    VIEWS,
-    hash_tokens,
-    list_bins,
-)
+from nbspam.tokens import bag
 
 
 class ScoredRows(NamedTuple):
@@ -88,9 +78,9 @@ def as_counted(block: Block, counts: Counts) -> ScoredRows:
             # Without an array of larger numbers in between.
             of_class.astype(np.int32).take(block.columns, out=row, mode="clip")
     totals = np.repeat(counts.totals.documents.T[:, :, None].astype(np.float64), len(block), axis=2)
-    totals[:, RAW_VIEW] = counts.messages[:, None]
+    totals[:, bag.RAW_VIEW] = counts.messages[:, None]
     words = np.repeat(counts.totals.words[:, None] + 1.0, len(block), axis=1)
-    words[RAW_VIEW] = BERNOULLI_OUTCOMES
+    words[bag.RAW_VIEW] = BERNOULLI_OUTCOMES
     return ScoredRows(block, pairs, totals, words)
 
 
@@ -121,7 +111,7 @@ def leave_groups_out(block: Block, counts: Counts, groups: Ints) -> ScoredRows:
         seen.totals[k] -= group_sums(lengths * (block.labels == k)[:, None])
     if not counts.is_fixed:
         gone = counted & is_first & (_sum_classes(seen.pairs) == 0)
-        gone &= block.views[block.columns] != RAW_VIEW
+        gone &= block.views[block.columns] != bag.RAW_VIEW
         seen.words[:] -= group_sums(count_by_view(block, gone))
     return seen
 
@@ -178,7 +168,7 @@ def before_each(block: Block, counts: Counts) -> ScoredRows:
         seen.totals[k] -= later.T
     if not counts.is_fixed:  # a token's first message: unknown to it and to all earlier ones
         is_first = _sum_classes(seen.pairs) == 0
-        firsts = count_by_view(block, is_first & (block.views[block.columns] != RAW_VIEW))
+        firsts = count_by_view(block, is_first & (block.views[block.columns] != bag.RAW_VIEW))
         seen.words[:] -= np.cumsum(firsts[::-1], axis=0)[::-1].T
     return seen
 
@@ -191,19 +181,21 @@ def _sum_classes(values: NDArray[np.int32]) -> NDArray[np.int32]:
 def _count_in_totals(block: Block, pairs: NDArray[np.bool_]) -> Floats:
     """float64 (n_rows, N_VIEWS): what each row adds to the totals of its class, see ScoredRows."""
     lengths = count_by_view(block, pairs)
-    lengths[:, RAW_VIEW] = 1.0
+    lengths[:, bag.RAW_VIEW] = 1.0
     return lengths
 
 
 def count_by_view(block: Block, pairs: NDArray[np.bool_]) -> Floats:
     """float64 (n_rows, N_VIEWS): of how many distinct tokens of each row `pairs` is true."""
-    lengths = np.zeros((len(block), N_VIEWS))
+    lengths = np.zeros((len(block), bag.N_VIEWS))
     for chosen in block.slices():
         starts = block.starts[chosen.start : chosen.stop + 1]
         span = slice(starts[0], starts[-1])
         rows = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
-        cells = (rows * N_VIEWS + block.views.take(block.columns[span]))[pairs[span]]
-        lengths[chosen] = np.bincount(cells, minlength=(len(starts) - 1) * N_VIEWS).reshape(-1, N_VIEWS)
+        cells = (rows * bag.N_VIEWS + block.views.take(block.columns[span]))[pairs[span]]
+        lengths[chosen] = np.bincount(cells, minlength=(len(starts) - 1) * bag.N_VIEWS).reshape(
+            -1, bag.N_VIEWS
+        )
     return lengths
 
 
@@ -223,7 +215,7 @@ def compute_evidence(seen: ScoredRows, settings: Settings) -> Evidence:
 def _weigh_same_texts(seen: ScoredRows, settings: Settings) -> Floats:
     """float64 (n_rows, n_classes), nats: what texts add that were learned."""
     block, n_classes = seen.block, len(seen.pairs)
-    pairs = np.flatnonzero(block.views[block.columns] == SIGNATURE_VIEW)
+    pairs = np.flatnonzero(block.views[block.columns] == bag.SIGNATURE_VIEW)
     rows = np.searchsorted(block.starts, pairs, "right") - 1
     is_met = seen.pairs[:, pairs] > 0
     is_met &= is_met.sum(axis=0) == 1
@@ -256,7 +248,7 @@ class _Slice:
         row_of = np.repeat(np.arange(self._n_rows), np.diff(block.starts[rows.start : rows.stop + 1]))
         columns, counts = block.columns[pairs], seen.pairs[:, pairs]
         views = block.views.take(columns)
-        cells = np.asarray(row_of * N_VIEWS + views, np.int64)
+        cells = np.asarray(row_of * bag.N_VIEWS + views, np.int64)
         known = np.flatnonzero(_sum_classes(counts))
         self._keys, self._columns = block.keys, columns.take(known)
         self._views, self._cells = views.take(known), cells.take(known)
@@ -272,7 +264,7 @@ class _Slice:
         Evidence is float64 (n_rows, n_kinds of words, n_views, n_classes), not diluted; shares (n_rows,
         n_views).
         """
-        evidence = np.zeros((self._n_rows, len(self._settings.alphas), len(VIEWS), len(self._counts)))
+        evidence = np.zeros((self._n_rows, len(self._settings.alphas), len(bag.VIEWS), len(self._counts)))
         for number, alpha in enumerate(self._settings.alphas):
             evidence[:, number, :, 1:] = self._means(self._weights(alpha or NEARLY_ZERO))
         never = self._every - self._by_view(self._cells)
@@ -280,8 +272,8 @@ class _Slice:
 
     def _by_view(self, cells: Ints, weights: Floats | None = None) -> Floats:
         """float64 (n_rows, n_views): sums by view of each row; without weights of ones."""
-        sums = np.bincount(cells, weights, self._n_rows * N_VIEWS)
-        return np.asarray(sums.reshape(-1, N_VIEWS)[:, : len(VIEWS)], np.float64)
+        sums = np.bincount(cells, weights, self._n_rows * bag.N_VIEWS)
+        return np.asarray(sums.reshape(-1, bag.N_VIEWS)[:, : len(bag.VIEWS)], np.float64)
 
     def _weights(self, alpha: float) -> Floats:
         """The log-likelihood ratios of the known tokens against class 0, float64 (n_classes - 1, n_known)."""
@@ -304,7 +296,7 @@ class _Slice:
 
     def _informative(self, spreads: Floats) -> Ints:
         """int64: which tokens count in their row's mean, see ViewEvidence.informative."""
-        cells, n_cells = self._cells, self._n_rows * N_VIEWS
+        cells, n_cells = self._cells, self._n_rows * bag.N_VIEWS
         chosen = spreads > self._strong
         least = np.tile(_AT_LEAST, self._n_rows)
         is_short = np.bincount(cells.take(np.flatnonzero(chosen)), minlength=n_cells) < least
@@ -327,23 +319,25 @@ class _Slice:
         """float64 (n_rows, n_measures, n_classes), nats, class 0 is 0; 0 where a row has no known bin."""
         if not self._settings.measures:
             return np.zeros((self._n_rows, 0, len(self._counts)))
-        evidence = np.zeros((self._n_rows, len(MEASURE_NAMES), len(self._counts)))
-        pairs = np.flatnonzero(self._views == MEASURES_VIEW)
+        evidence = np.zeros((self._n_rows, len(bag.MEASURE_NAMES), len(self._counts)))
+        pairs = np.flatnonzero(self._views == bag.MEASURES_VIEW)
         keys = self._keys[self._columns[pairs]].tolist()
         which = np.array([_MEASURE_OF.get(key, -1) for key in keys], np.int64)
         pairs, which = pairs[which >= 0], which[which >= 0]
-        rows = self._cells[pairs] // N_VIEWS
+        rows = self._cells[pairs] // bag.N_VIEWS
         # Each message counts once in each measure.
-        messages = self._totals[:, MEASURES_VIEW, rows] / len(MEASURE_NAMES)
+        messages = self._totals[:, bag.MEASURES_VIEW, rows] / len(bag.MEASURE_NAMES)
         logs = log_counts(self._counts[:, pairs], MEASURE_ALPHA)
         logs -= np.log(messages + MEASURE_ALPHA * _BINS[which])
         evidence[rows, which] = (logs - logs[0]).T
         return evidence
 
 
-_MEASURE_OF = {key: place for place, name in enumerate(MEASURE_NAMES) for key in hash_tokens(list_bins(name))}
-_BINS = np.array([N_BINS[name] for name in MEASURE_NAMES])
+_MEASURE_OF = {
+    key: place for place, name in enumerate(bag.MEASURE_NAMES) for key in bag.hash_tokens(bag.list_bins(name))
+}
+_BINS = np.array([bag.N_BINS[name] for name in bag.MEASURE_NAMES])
 _TIMES = np.array([0.0, *map(damp_times, range(1, MOST_TIMES + 1))])
 # By view: NOTAWORD, measures and signatures, which are last, are in no mean.
-_STRONG, _WEAK = (np.array([*some, *[np.inf] * (N_VIEWS - len(VIEWS))]) for some in (STRONG, WEAK))
-_AT_LEAST = np.array([*AT_LEAST, *[0] * (N_VIEWS - len(VIEWS))])
+_STRONG, _WEAK = (np.array([*some, *[np.inf] * (bag.N_VIEWS - len(bag.VIEWS))]) for some in (STRONG, WEAK))
+_AT_LEAST = np.array([*AT_LEAST, *[0] * (bag.N_VIEWS - len(bag.VIEWS))])

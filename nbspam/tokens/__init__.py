@@ -15,23 +15,7 @@ from nbspam import __version__
 from nbspam.errors import UsageError, log_faults
 from nbspam.limits import MAX_READ_BYTES, MAX_TOKENS, Stage
 from nbspam.settings import ALL_VIEWS, OWN_WORDS
-from nbspam.tokens.bag import (
-    BIGRAMS,
-    DATE,
-    MEASURES,
-    NUMERIC,
-    RAW,
-    READ_NUMBERS,
-    READ_VIEWS,
-    SIGNATURE,
-    VIEW_NAMES,
-    Tokens,
-    digest_message,
-    hash_tokens,
-    identify_message,
-    make_bigrams,
-    sign_text,
-)
+from nbspam.tokens import bag
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -49,7 +33,7 @@ LEFT_TO_PYTHON = ("numeric", OWN_WORDS)  # beginnings of what the core does not 
 _found: list[tuple[Any, str]] = []  # the core or None, and why; empty until it is asked for
 
 
-def read(data: bytes, wanted: Collection[str] = (), name: str = "") -> Tokens:
+def read(data: bytes, wanted: Collection[str] = (), name: str = "") -> bag.Tokens:
     """The tokens of a mail: the one way from bytes to tokens.  Pure; only a pattern of the user may raise.
 
     wanted : what is read in addition to the words, some of BIGRAMS, RAW, MEASURES, SIGNATURE, NUMERIC, DATE;
@@ -60,14 +44,14 @@ def read(data: bytes, wanted: Collection[str] = (), name: str = "") -> Tokens:
     found = core.read(data, list(wanted)) if core else None
     if found is None:
         return read_in_python(data, wanted, name)
-    tokens = Tokens()
+    tokens = bag.Tokens()
     views, tokens.sent, tokens.date = found
-    for view, words in zip(READ_VIEWS, views, strict=True):
+    for view, words in zip(bag.READ_VIEWS, views, strict=True):
         setattr(tokens, view, words)
     return tokens
 
 
-def read_in_python(data: bytes, wanted: Collection[str] = (), name: str = "") -> Tokens:
+def read_in_python(data: bytes, wanted: Collection[str] = (), name: str = "") -> bag.Tokens:
     """The same without the compiled core; a fault of the core that has left the message is in `failures`."""
     from nbspam.mail import parse  # with the compiled core few messages are read here
 
@@ -78,7 +62,7 @@ def read_in_python(data: bytes, wanted: Collection[str] = (), name: str = "") ->
     return tokens
 
 
-def tokenize(message: Message, wanted: Collection[str] = (), name: str = "") -> Tokens:
+def tokenize(message: Message, wanted: Collection[str] = (), name: str = "") -> bag.Tokens:
     """The tokens of a message, at most MAX_TOKENS a view; an empty message gives few, never none.
 
     A fault of this program in a stage is kept in `failures` and as a defect; the other stages count.
@@ -86,7 +70,7 @@ def tokenize(message: Message, wanted: Collection[str] = (), name: str = "") -> 
     from nbspam.tokens.headers import measure_size, tokenize_header, tokenize_order  # few, with the core
     from nbspam.tokens.structure import ENCODING_MARK, Texts, tokenize_form, tokenize_raw
 
-    tokens, texts = Tokens(), Texts()
+    tokens, texts = bag.Tokens(), Texts()
     tokens.failures = message.failures
     with Stage(message, "header-tokens"):
         header, sent = tokenize_header(message.headers)
@@ -97,17 +81,17 @@ def tokenize(message: Message, wanted: Collection[str] = (), name: str = "") -> 
     with Stage(message, "text"):
         texts.read_rest(message.parts)
     tokens.body = texts.body[:MAX_TOKENS]
-    if BIGRAMS in wanted:
-        tokens.bigrams = make_bigrams(tokens.body)
-    if RAW in wanted:
+    if bag.BIGRAMS in wanted:
+        tokens.bigrams = bag.make_bigrams(tokens.body)
+    if bag.RAW in wanted:
         with Stage(message, "raw"):
             tokens.raw = tokenize_raw(message.data)
-    if MEASURES in wanted:
+    if bag.MEASURES in wanted:
         with Stage(message, "measures"):
             from nbspam.tokens.measures import tokenize_measures  # not needed for textbook models
 
             tokens.measures = tokenize_measures(message, texts)
-    if DATE in wanted or NUMERIC in wanted:
+    if bag.DATE in wanted or bag.NUMERIC in wanted:
         with Stage(message, "date"):
             from nbspam.mail.dates import find_date  # for mail in order of time
 
@@ -120,9 +104,9 @@ def tokenize(message: Message, wanted: Collection[str] = (), name: str = "") -> 
         tokens.sent = [*tokens.sent, *written[:MAX_TOKENS]]  # a server may change the encoding
     if not tokens.structure:  # that stage has failed
         tokens.structure = ["defect=" + defect for defect in message.defects]
-    if SIGNATURE in wanted:
-        tokens.signature = sign_text(tokens.body, tokens.structure)
-    if NUMERIC in wanted:
+    if bag.SIGNATURE in wanted:
+        tokens.signature = bag.sign_text(tokens.body, tokens.structure)
+    if bag.NUMERIC in wanted:
         with Stage(message, "numeric"):
             from nbspam.tokens.numeric import measure_features  # few models have them
 
@@ -150,8 +134,8 @@ class KeyedTokens:
     ) -> None:
         """views : tokens in the order of READ_VIEWS;  identity : of identify_message"""
         self.features = features
-        self.tokens: list[KeyedView] = [{} for _ in VIEW_NAMES]  # NOTAWORD has no tokens
-        for number, view in zip(READ_NUMBERS, views, strict=True):
+        self.tokens: list[KeyedView] = [{} for _ in bag.VIEW_NAMES]  # NOTAWORD has no tokens
+        for number, view in zip(bag.READ_NUMBERS, views, strict=True):
             self.tokens[number] = view
         self._identity = identity
         self._digest: int | None = None
@@ -167,7 +151,7 @@ class KeyedTokens:
         """Equal for equal messages; all forms of a message share its upper bits, see digest_message."""
         if self._digest is None:
             counts = {key: n for view in self.tokens for key, (_, n) in view.items()}
-            self._digest = digest_message(self._identity, counts, self.features)
+            self._digest = bag.digest_message(self._identity, counts, self.features)
         return self._digest
 
     def keys(self) -> list[int]:
@@ -179,15 +163,15 @@ class KeyedTokens:
         if views != ALL_VIEWS:
             self._digest = self.digest
             kept = views.split(",")
-            for number, name in enumerate(VIEW_NAMES):
+            for number, name in enumerate(bag.VIEW_NAMES):
                 if name not in kept:
                     self.tokens[number] = {}
 
 
-def key_tokens(tokens: Tokens) -> KeyedTokens:
+def key_tokens(tokens: bag.Tokens) -> KeyedTokens:
     """The distinct tokens of what was read of a message."""
     return KeyedTokens(
-        [_count_view(view) for view in tokens.views()], identify_message(tokens), tokens.numeric
+        [_count_view(view) for view in tokens.views()], bag.identify_message(tokens), tokens.numeric
     )
 
 
@@ -196,7 +180,7 @@ def _count_view(tokens: Sequence[str]) -> KeyedView:
     times: dict[str, int] = {}
     for token in tokens:
         times[token] = times.get(token, 0) + 1
-    return dict(zip(hash_tokens(times), times.items(), strict=True))
+    return dict(zip(bag.hash_tokens(times), times.items(), strict=True))
 
 
 def count_tokens(data: bytes, wanted: Collection[str], name: str = "") -> KeyedTokens:
