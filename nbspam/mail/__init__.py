@@ -8,7 +8,15 @@ attachments.
 """
 
 from nbspam.limits import MAX_SCORED_BYTES, Allowance, Stage
-from nbspam.mail import headers
+from nbspam.mail.headers import (
+    HeaderBlock,
+    find_blank_line,
+    find_header,
+    find_header_fields,
+    is_known,
+    read_block,
+    unify_line_ends,
+)
 from nbspam.mail.leaf import MESSAGES, SIGNED, begin_part, read_leaf
 from nbspam.mail.message import Message, Part
 
@@ -33,23 +41,23 @@ def parse(data: bytes) -> Message:
     return message
 
 
-def _read_header(message: Message, data: bytes, allowance: Allowance) -> headers.HeaderBlock:
-    start = headers.find_header(data)
-    stop, body = headers.find_blank_line(data, start)
-    block = headers.read_block(data, start, stop, body, allowance)
-    if block.fields and not any(headers.is_known(name) for name, _ in block.fields):
+def _read_header(message: Message, data: bytes, allowance: Allowance) -> HeaderBlock:
+    start = find_header(data)
+    stop, body = find_blank_line(data, start)
+    block = read_block(data, start, stop, body, allowance)
+    if block.fields and not any(is_known(name) for name, _ in block.fields):
         allowance.note("no-header")  # text that begins with "word: ..."
-        block = headers.HeaderBlock(start)
+        block = HeaderBlock(start)
     message.headers = block.fields
     message.header_sizes = block.sizes
     return block
 
 
-def _read_body(message: Message, data: bytes, block: headers.HeaderBlock, allowance: Allowance) -> None:
+def _read_body(message: Message, data: bytes, block: HeaderBlock, allowance: Allowance) -> None:
     text = data[block.body : block.body + MAX_SCORED_BYTES]
     if len(data) - block.body > MAX_SCORED_BYTES:
         allowance.note("long-body")
-    text = headers.unify_line_ends(text)
+    text = unify_line_ends(text)
     message.body_bytes = len(text.rstrip(b"\n"))
     part = begin_part(block.content, "text/plain", allowance)
     if part.content_type.startswith("multipart/") or part.content_type in MESSAGES | SIGNED:

@@ -141,7 +141,7 @@ def test_too_little_memory_is_a_temporary_failure(
     def planted(*_: Any) -> None:
         raise MemoryError
 
-    monkeypatch.setattr("nbspam.tokens.hash_tokens", planted)
+    monkeypatch.setattr("nbspam.tokens.bag.hash_tokens", planted)
     monkeypatch.setattr("nbspam.corpus.reading.read", planted)
     model = place / ("new" if command[0] == "train" else "model")
     done = program(*command, "-m", model, stdin=MAIL)
