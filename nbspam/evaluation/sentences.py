@@ -69,9 +69,11 @@ def describe_method(evaluation: Evaluation) -> str:
     said = f"A filter made beforehand{named} judged these messages. "
     if changed := settings.get("changed_by_senders"):
         said += f"Your list of senders, which is not asked here, would change {changed:,} of the decisions. "
+    if known := settings.get("learned"):
+        said += f"It has learned {known:,} of them before, so the figures are better than it deserves. "
     if is_strange(settings.get("strange", 0), len(evaluation)):
-        return said + STRANGE
-    return said + "If it had learned some of them, the figures are better than it deserves."
+        said += STRANGE
+    return said.strip()
 
 
 def is_strange(number: int, messages: int) -> bool:

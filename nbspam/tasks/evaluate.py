@@ -41,6 +41,7 @@ from nbspam.learning.autolearn import MAX_AUTOLEARNED, check_autolearn
 from nbspam.model.chosen_settings import Scoring
 from nbspam.model.counts import Ints
 from nbspam.model.scorer import Scorer
+from nbspam.store.check import find_learned
 from nbspam.store.connection import replaced_error
 from nbspam.store.reader import Model
 from nbspam.store.senders import judge_by_list
@@ -245,8 +246,10 @@ def evaluate_model(
         joints = judge.joints(corpus.block, corpus.reports)
         strange = judge.count_strange(corpus.block)
         judged = judge_rows(corpus, np.arange(len(joints)), joints, spam_filter.loss, spam_filter.scorer)
+        learned = find_learned(spam_filter.model, corpus.block.identities.tolist())
         changed = _count_changed(items, judged, spam_filter.model)
     more = {"model": path, "loss": loss or "", "strange": strange}
+    more["learned"] = int(np.isin(corpus.block.identities, [*learned]).sum())
     more |= {"changed_by_senders": changed} if changed else {}
     settings = spam_filter.settings.as_text() | more
     return replace(judged, method="model", digest=corpus.digest(), settings=settings), corpus.skipped

@@ -42,6 +42,19 @@ def test_a_model_of_some_views_is_evaluated_with_its_mistakes(mail: Path, tmp_pa
     assert "Misclassified: " in turned and "ham taken for spam" in turned
 
 
+def test_mail_that_the_model_has_learned_is_counted(mail: Path, tmp_path: Path) -> None:
+    spam = [path.read_bytes() for path in (mail / "spam").iterdir()]
+    write_folders(tmp_path / "first", {"ham": [b"Subject: lunch\n\nat noon\n"], "spam": spam[:20]})
+    run("train", "-q", tmp_path / "first", "-m", tmp_path / "model")
+    run("learn", "ham", "-q", mail / "ham", "-m", tmp_path / "model")
+    write_folders(tmp_path / "mail", {"spam": [b"Received: by b.example\n" + text for text in spam]})
+    command = ("eval", "--ham", mail / "ham", "--spam", tmp_path / "mail", "-m", tmp_path / "model")
+    assert "It has learned 50 of them before" in " ".join(run(*command).split())
+    assert json.loads(run(*command, "--json"))["settings"]["learned"] == 50
+    write_folders(tmp_path / "new", {"ham": [b"Subject: tea\n\nat four\n"], "spam": spam[20:]})
+    assert "learned" not in run("eval", tmp_path / "new", "-m", tmp_path / "model")
+
+
 def test_a_seed_gives_the_same_evaluation_again(mail: Path) -> None:
     first, again, other = (run("eval", mail, "--folds", 3, "--seed", n, "--json") for n in (5, 5, 6))
     assert first == again != other
