@@ -7,8 +7,8 @@ from contextlib import closing
 from nbspam.cli import Options, command, done_text, plain, say, write_text
 from nbspam.cli.progress import check_all_read
 from nbspam.corpus.folder_names import UNCLEAR
-from nbspam.corpus.marks import OWN_JUNK
-from nbspam.corpus.walk import MARKS_UNREAD, OUT_OF_TREE
+from nbspam.corpus.marks import MARKS_UNREAD, OWN_JUNK
+from nbspam.corpus.walk import OUT_OF_TREE
 from nbspam.folders import learner
 from nbspam.folders.maildirs import Maildirs
 from nbspam.labels import HAM_AND_SPAM, amount
@@ -55,8 +55,9 @@ def sync_command(options: Options) -> None:
         show_learned(run, quiet)
     if links := box.left_out[OUT_OF_TREE]:
         say(f"Nothing to learn from {amount(links, 'link')} that lead out of MAILDIR.", quiet)
-    if box.left_out[MARKS_UNREAD]:
-        say("Marks of Evolution are not read: move junk to a folder.", quiet)
+    for reason in box.left_out:
+        if reason.startswith(MARKS_UNREAD):
+            say(f"M{plain(reason[1:])}. Move junk to a folder.", quiet)
     check_all_read(box.skipped)
 
 

@@ -13,9 +13,10 @@ from nbspam.tables import read_table
 
 JUNK, TRASH, DRAFTS, SENT, OUTBOX, TEMPLATES = "junk", "trash", "drafts", "sent", "outbox", "templates"
 OTHER = "chats or feeds"
-COPIES = "copies of mail in other folders"  # All Mail, Important and Starred of Gmail
+COPIES = "copies of mail in other folders"  # All Mail, Important and Starred of Gmail; All Mail of Proton
 UNCLEAR = "unclear"  # perhaps junk
 _TABLE = read_table("folders")
+_ALL_MAIL = "all mail"  # of Proton, which has spam in it, too
 _GMAIL = ("[gmail]", "[google mail]")
 _UNSEEN = ("Mn", "Cf")  # categories of Unicode: accents, joiners and directions
 # What programs and people add to a name: a date, a number, the hash of Thunderbird.
@@ -57,6 +58,8 @@ def recognise(name: str) -> str:
     for root in _GMAIL:
         if root in keys and not _COPY_KEYS.isdisjoint(keys[keys.index(root) :]):
             return COPIES
+    if _ALL_MAIL in keys:
+        return COPIES
     kinds = [find_kind(part) for part in parts]
     others = [kind for kind in kinds if kind not in ("", JUNK)]
     if others:

@@ -119,6 +119,10 @@ def _check_path(path: str) -> None:
         raise NoInputError(path, "an empty file", remedy, "source-empty")
     if not os.access(path, os.R_OK | (os.X_OK if stat.S_ISDIR(mode) else 0)):
         raise unreadable(path, os.strerror(errno.EACCES))
+    if stat.S_ISREG(mode):
+        reason = look_at_file(path, Notes()) or ""
+        _check_store(path, [reason])
+        _check_unpacked(path, reason)
 
 
 def _check_named(named: Sequence[tuple[str, Collection[str]]]) -> None:
@@ -143,12 +147,10 @@ def _recognise(path: str, rules: Rules | None, notes: Notes) -> list[SourcePart]
         inner, files = list_folder(path, folder_notes, path)
         notes.left_out += folder_notes.left_out
         folders = _find_class_folders(path, inner, files, notes)
-    elif (kind := look_at_file(path, Notes())) == GMAIL:
+    elif look_at_file(path, Notes()) == GMAIL:
         return _split_by_labels(SourcePart(path))
     elif _is_mail(path):
         folders = []
-        _check_store(path, [kind or ""])
-        _check_unpacked(path, kind or "")
     else:
         labels = tuple(dict.fromkeys(label for label, _ in read_index(path)))
         return [SourcePart(path, labels, is_index=True)]
@@ -174,7 +176,7 @@ def _find_class_folders(path: str, inner: list[str], files: list[str], notes: No
 
     inner, files : names of the folders and files in it
     """
-    loose = choose_messages(files, Notes())
+    loose = choose_messages(files, notes)
     if not inner and not loose:
         remedy = "put mail into folders ham and spam in it"
         raise NoInputError(path, "an empty folder", remedy, "source-empty")
@@ -194,23 +196,21 @@ def _name_class(folder: str) -> str:
 
 def _check(source: Source, where: str, allow_one_class: bool) -> None:
     """Raises unless every class has a message that can be read, and there are two classes."""
-    empty: dict[str, Notes] = {}
-    for label in source.classes:
-        notes, has_message = _search_class(source, label)
-        if CYRUS in notes.left_out or not has_message:
-            empty[label] = notes
-    if len(empty) == len(source.classes) or any(CYRUS in notes.left_out for notes in empty.values()):
-        for notes in [source.notes, *empty.values()]:
+    searched = {label: _search_class(source, label) for label in source.classes}
+    empty = {label: notes for label, (notes, has_message) in searched.items() if not has_message}
+    is_single = len(source.classes) == 1 and not allow_one_class
+    passed_over = [source.notes, *(notes for notes, _ in searched.values())]
+    if is_single or len(empty) == len(searched) or any(CYRUS in notes.left_out for notes in passed_over):
+        for notes in passed_over:
             _check_store(where, notes.left_out)
-    if len(empty) == len(source.classes):
+    if len(empty) == len(searched):
         reasons = next(map(_list_reasons, empty.values()), "")
         remedy = "name a folder with mail in it; paths in an index file are relative to it"
         if any(ENCRYPTED in notes.left_out for notes in empty.values()):
             remedy = f"decrypt it: {EXPORTS[ENCRYPTED]}"
         slug = "index-paths" if source.ordered_by_index and reasons else "source-empty"
         raise NoInputError(where, f"no messages in it{reasons}", remedy, slug)
-    if len(source.classes) == 1 and not allow_one_class:
-        _check_store(where, source.notes.left_out)
+    if is_single:
         remedy = NAME_CLASSES
         if any(part.name for part in source.parts):
             remedy = f"say which folder is spam by a line in `rules=FILE`: FOLDER spam; or {remedy}"

@@ -12,6 +12,7 @@ from string import ascii_lowercase
 
 from nbspam.corpus.item import open_regular, read_flags, strip_flags
 from nbspam.labels import HAM, SPAM
+from nbspam.store import evolution
 
 JUNK, NOT_JUNK, BY_NBSPAM = "$junk", "$notjunk", "$nbspam"
 JUNK_WORDS, HAM_WORDS = {JUNK, "junk"}, {NOT_JUNK, "notjunk", "nonjunk"}
@@ -21,7 +22,11 @@ _MOZILLA = re.compile(rb"(From [^\n]*\n)?((X-Account-Key|X-UIDL|X-Mozilla-[\w-]+
 _MOZILLA_KEYS = re.compile(rb"(?m)^X-Mozilla-Keys:([^\n]*)")
 _CHANGED = re.compile(r"(?:\.(\d+)\.)?([^.:].*)")
 _LETTERS = {str(number): letter for number, letter in enumerate(ascii_lowercase)}  # of dovecot-keywords
-_EMLX_BITS = {1 << 24: "junk", 1 << 25: "nonjunk"}
+EMLX_BITS = {1 << 24: "junk", 1 << 25: "nonjunk"}
+_EVOLUTION_BITS = {evolution.JUNK: "junk", evolution.NOT_JUNK: "nonjunk"}
+DOVECOT_LIST, COURIER_LISTS, EVOLUTION_INDEX = "dovecot-keywords", "courierimapkeywords", "folders.db"
+LISTS = {DOVECOT_LIST, COURIER_LISTS, EVOLUTION_INDEX}  # next to the messages of a Maildir
+MARKS_UNREAD = "marks of junk that are not read"  # why there may be spam among ham
 
 
 def find_mark(words: Set[str]) -> str:
@@ -54,49 +59,77 @@ def read_mozilla_words(head: bytes) -> set[str]:
     return {*keys[1].decode("latin-1").lower().split()} if keys else set()
 
 
-def read_emlx_words(flags: int) -> set[str]:
-    """The words for the flags of a file of Apple Mail."""
-    return {word for bit, word in _EMLX_BITS.items() if flags & bit}
+def read_bits(flags: int, words: dict[int, str]) -> set[str]:
+    """The words for the bits that are set.  words : by bit"""
+    return {word for bit, word in words.items() if flags & bit}
 
 
 class Keywords:
-    """The words at the messages of a Maildir, as Dovecot and Courier keep them."""
+    """The words at the messages of a Maildir, as Dovecot, Courier and Evolution keep them.
+
+    unread : the files of words that cannot be read
+    """
 
     def __init__(self, maildir: str) -> None:
         """maildir : may have none"""
-        lines = (line.split(None, 1) for line in _read_lines(f"{maildir}/dovecot-keywords"))
+        self.unread: list[str] = []
+        lines = (line.split(None, 1) for line in self._read_lines(f"{maildir}/{DOVECOT_LIST}"))
         pairs = (pair for pair in lines if len(pair) == 2 and pair[0] in _LETTERS)
         self._letters = {_LETTERS[number]: word.strip().lower() for number, word in pairs}
-        self._files = _read_courier(f"{maildir}/courierimapkeywords")
+        self._files = self._read_courier(f"{maildir}/{COURIER_LISTS}")
+        self._files |= self._read_evolution(maildir)
 
     def find(self, name: str) -> set[str]:
         """The words at the message in a file of this name, in small letters."""
         words = {self._letters[flag] for flag in read_flags(name) if flag in self._letters}
         return words | self._files.get(strip_flags(name), set())
 
+    def _read_courier(self, folder: str) -> dict[str, set[str]]:
+        """The words of each file.
 
-def _read_courier(folder: str) -> dict[str, set[str]]:
-    """The words of each file.
+        The file :list has words, an empty line, and lines `NAME:NUMBER NUMBER`.  What has changed since is in
+        files .NUMBER.NAME, the largest number last, and then in NAME.
+        """
+        lines = self._read_lines(f"{folder}/:list")
+        end = lines.index("") if "" in lines else len(lines)
+        words = {str(number): word.lower() for number, word in enumerate(lines[:end])}
+        entries = (line.partition(":") for line in lines[end + 1 :])
+        files = {name: {words[at] for at in numbers.split() if at in words} for name, _, numbers in entries}
+        try:
+            names = os.listdir(folder)
+        except OSError as error:
+            self._note(folder, error)
+            return files
+        places = filter(None, map(_CHANGED.fullmatch, names))
+        for place in sorted(places, key=lambda place: float(place[1] or "inf")):
+            files[place[2]] = {word.lower() for word in self._read_lines(f"{folder}/{place[0]}") if word}
+        return files
 
-    The file :list has words, an empty line, and lines `NAME:NUMBER NUMBER`.  What has changed since is in
-    files .NUMBER.NAME, the largest number last, and then in NAME.
-    """
-    lines = _read_lines(f"{folder}/:list")
-    end = lines.index("") if "" in lines else len(lines)
-    words = {str(number): word.lower() for number, word in enumerate(lines[:end])}
-    entries = (line.partition(":") for line in lines[end + 1 :])
-    files = {name: {words[at] for at in numbers.split() if at in words} for name, _, numbers in entries}
-    is_open = os.path.isdir(folder) and os.access(folder, os.R_OK | os.X_OK)
-    places = map(_CHANGED.fullmatch, os.listdir(folder) if is_open else [])
-    for place in sorted(filter(None, places), key=lambda place: float(place[1] or "inf")):
-        files[place[2]] = {word.lower() for word in _read_lines(f"{folder}/{place[0]}") if word}
-    return files
+    def _read_evolution(self, maildir: str) -> dict[str, set[str]]:
+        """The words of each file; `.Work.2024_2E1` is the folder Work/2024.1, `..Work` Inbox/Work."""
+        top, name = os.path.split(maildir)
+        place, folder = maildir, "Inbox"
+        if name.startswith(".") and not os.path.isfile(f"{maildir}/{EVOLUTION_INDEX}"):
+            place, folder = top, re.sub("^/", "Inbox/", name[1:].replace(".", "/"))
+            folder = re.sub("_([0-9A-F]{2})", lambda code: chr(int(code[1], 16)), folder)
+        path = f"{place}/{EVOLUTION_INDEX}"
+        try:
+            flags = evolution.find_flags(path, folder)
+        except OSError as error:
+            self._note(path, error)
+            return {}
+        return {name: read_bits(number, _EVOLUTION_BITS) for name, number in flags.items()}
 
+    def _read_lines(self, path: str) -> list[str]:
+        """The lines of a small file; none if it cannot be read."""
+        try:
+            with open_regular(path) as file:
+                return file.read(1 << 24).decode("utf-8", "replace").split("\n")
+        except OSError as error:
+            self._note(path, error)
+            return []
 
-def _read_lines(path: str) -> list[str]:
-    """The lines of a small file; none if it cannot be read."""
-    try:
-        with open_regular(path) as file:
-            return file.read(1 << 24).decode("utf-8", "replace").split("\n")
-    except OSError:
-        return []
+    def _note(self, path: str, error: OSError) -> None:
+        """Note that a file of words cannot be read, if there is one."""
+        if not isinstance(error, (FileNotFoundError, NotADirectoryError)):
+            self.unread.append(path)

@@ -14,7 +14,9 @@ from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from typing import NamedTuple
 
+from nbspam.corpus import marks
 from nbspam.corpus.folder_names import (
+    COPIES,
     DRAFTS,
     JUNK,
     OUTBOX,
@@ -47,7 +49,10 @@ from nbspam.labels import HAM, SPAM, parse_class_name
 INBOX = "INBOX"
 _TELLING = (TRASH, SENT, DRAFTS, OUTBOX)  # no class has such a name
 _ENDINGS = re.compile(r"(\.(sbd|mbox|mbx|imapmbox|gz|bz2|xz|directory))+$", re.IGNORECASE)
-_MARKS = (".sbd", ".mbox", ".imapmbox")  # of folders that only mail programs make
+# Of folders that only mail programs make, and files in them: Gnus, Evolution, Sylpheed, Claws Mail.
+_MARKS = (".sbd", ".mbox", ".imapmbox", ".directory", ".nnmaildir")
+_FILE_MARKS = (".overview", "cmeta", ".sylpheed_cache", ".sylpheed_mark", ".claws_cache", ".claws_mark")
+_INCOMING = re.compile(r"Incoming\w{6}")  # what Gnus keeps for some days of all mail that it has sorted
 _MESSAGE_NAME = re.compile(r"\d+\.?|.*\.emlx?", re.IGNORECASE)
 _SAMPLE = 20  # files that tell a folder of messages
 
@@ -72,8 +77,8 @@ class MailFolder(NamedTuple):
 def is_tree(top: str) -> bool:
     """True if a folder is a tree of mail folders: not of folders of messages, one a class.
 
-    A tree has a name like Inbox or Sent, a mark of a mail program, or folders in folders that are Maildirs
-    or mboxes.
+    A tree has a name like Inbox or Sent, a mark of a mail program, mboxes in it, or folders in folders that
+    are Maildirs or mboxes.
     """
     return _is_tree(top, top, 0, set())
 
@@ -87,30 +92,33 @@ def _is_tree(top: str, path: str, depth: int, visited: Visited) -> bool:
         return True
     if any(_is_mark(path, name) for name in folders):
         return True
+    if not depth and {HAM, SPAM} <= {name.lower() for name in folders}:
+        return False
+    if depth and any(name.endswith(_FILE_MARKS) for name in files):
+        return True
     if depth and any(find_kind(clean_name(name)) == JUNK for name in folders):
         return True  # the folders of an account
     if is_maildir(folders):
         inner = set(folders).difference(MAILDIR_PARTS)
+        if not depth and not marks.LISTS.isdisjoint([*folders, *files]):
+            return True  # its marks say what is spam
         return depth > 1 or any(os.path.isdir(os.path.join(path, name, "cur")) for name in inner)
     sample = sorted(choose_messages(files, Notes()))[:_SAMPLE]
     kinds = [look_at_file(os.path.join(path, name), Notes()) for name in sample]
-    if GMAIL in kinds or (MBOX in kinds and (depth > 1 or not (folders or depth))):
+    if GMAIL in kinds or (MBOX in kinds and depth != 1):
         return True
     if MBOX in kinds and depth and any(find_kind(clean_name(name)) == JUNK for name in sample):
         return True
     visible = [name for name in folders if not name.startswith(".")]
     if depth and "" in kinds:
         return False  # a folder of messages
-    if not depth and {HAM, SPAM} <= {name.lower() for name in folders}:
-        return False
     return any(_is_tree(top, os.path.join(path, name), depth + 1, visited) for name in visible)
 
 
 def _is_mark(path: str, name: str) -> bool:
     """True if the folder `name` in `path` is one as only mail programs make."""
-    if name.startswith("."):
-        return os.path.isdir(os.path.join(path, name, "cur")) or name.endswith(".directory")
-    return name.lower().endswith(_MARKS)
+    is_hidden = name.startswith(".") and os.path.isdir(os.path.join(path, name, "cur"))
+    return is_hidden or name.lower().endswith(_MARKS)
 
 
 def clean_name(name: str) -> str:
@@ -194,6 +202,7 @@ def _list_mailboxes(
     for file in mboxes:
         child = clean_name(file)
         kind = "" if kinds[file] == GMAIL else recognise(_join(around, child))
+        kind = COPIES if _INCOMING.fullmatch(file) else kind
         yield MailFolder(_join(name, child), os.path.join(path, file), kind, kinds[file] == GMAIL)
     for reason, number in Counter(kinds.values()).items():
         if reason not in (MBOX, GMAIL, None):

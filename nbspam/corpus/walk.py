@@ -20,7 +20,7 @@ from contextlib import contextmanager
 from itertools import chain, islice
 from typing import BinaryIO, NamedTuple
 
-from nbspam.corpus import no_mail
+from nbspam.corpus import marks, no_mail
 from nbspam.corpus.folder_names import JUNK
 from nbspam.corpus.item import (
     Item,
@@ -37,7 +37,6 @@ from nbspam.corpus.item import (
     strip_flags,
     unpack,
 )
-from nbspam.corpus.marks import OWN_JUNK, Keywords, choose_class, read_emlx_words, read_mozilla_words
 from nbspam.corpus.mbox import begins_mbox, count_unsplit, find_only_message, split_messages, unquote
 from nbspam.labels import HAM, SPAM
 from nbspam.limits import MAX_READ_BYTES
@@ -51,15 +50,17 @@ LINKED = "link back to a folder already read"
 OUT_OF_TREE = "link to a place outside of the folder"
 OUTSIDE = "in no class folder"
 NAMED_TWICE = "named twice"
-MARKS_UNREAD = "index of Thunderbird or Evolution, whose marks of junk are not read"
+BACKUP = "backup copy of an editor"
 
 MBOX, GMAIL = "mbox", "mbox with labels of Gmail"
 MAILDIR_PARTS = ("cur", "new", "tmp")
 _INDEX_FOLDER = ".mozmsgs"  # of copies that Thunderbird makes for the search of the desktop
-_UNREAD_MARKS = (".msf", "folders.db")  # of Thunderbird and Evolution
+# Of Thunderbird, Claws Mail, and Evolution for accounts.
+_UNREAD_INDEXES = (".msf", ".claws_mark", marks.EVOLUTION_INDEX)
 _CYRUS_FILES = ("cyrus.header", "cyrus.index")
 # Folders below NAME.mbox that hold the messages of that mailbox of Apple Mail.
 _APPLE_STORE = re.compile(r"mbox(/[0-9A-F][0-9A-F-]{7,})?(/Data(/\d)*)?(/Messages)?")
+_CACHE_FOLDER = re.compile("[0-9a-f]{2}")  # evolution-data-server src/camel/camel-data-cache.c
 _ATTACHMENTS = "Attachments"  # next to Messages
 _STATE_BYTES = 1 << 12  # of a message: programs write its state first
 _CHUNK_BYTES = 1 << 16
@@ -69,6 +70,7 @@ MAX_DEPTH = 500  # folders in folders, from the root: a walk has a frame of Pyth
 _READ_PACKINGS = ("gz", "bz2", "xz")  # what is in them tells what a file is
 _UNSPLIT = "several messages in one: their lines From do not follow an empty line"
 _OTHER_CLASS = "in another class"
+_TAKEOUT = re.compile(rb"From \d+@xxx ")  # a message may have no label
 _LABELS = re.compile(rb"^X-Gmail-Labels:.*(\n[ \t].*)*", re.MULTILINE)
 _COPY = "copy in the mailbox of another label of Gmail"
 
@@ -169,18 +171,18 @@ class MailFile(NamedTuple):
             return reason, self.label
         if self.path.endswith(".emlx"):
             flags = no_mail.read_emlx_flags(file, head)
-            reason, words = no_mail.explain_emlx(flags), read_emlx_words(flags)
+            reason, words = no_mail.explain_emlx(flags), marks.read_bits(flags, marks.EMLX_BITS)
         else:
             reason = no_mail.explain_state(no_mail.read_notes(head[:_STATE_BYTES]), in_mbox=False)
-            words = read_mozilla_words(head)
+            words = marks.read_mozilla_words(head)
         return (reason, self.label) if reason else self._choose_class(words)
 
     def _choose_class(self, words: set[str]) -> tuple[str, str]:
         """Why a message with these words is left out, or '', and its class."""
         if not self.by_marks:
             return "", self.label
-        label = choose_class(self.label, words)
-        return "" if label else OWN_JUNK, label
+        label = marks.choose_class(self.label, words)
+        return "" if label else marks.OWN_JUNK, label
 
     def _split(self, head: bytes, stream: BinaryIO, notes: Notes, is_held: bool) -> Iterator[Item]:
         """The messages of an mbox of which `head` has been read.
@@ -232,7 +234,7 @@ class MailFile(NamedTuple):
         """
         reason, label = _UNSPLIT if n_unsplit else self._leave_out(data[:_STATE_BYTES]), self.label
         if not reason:
-            reason, label = self._choose_class(read_mozilla_words(data[:_STATE_BYTES]))
+            reason, label = self._choose_class(marks.read_mozilla_words(data[:_STATE_BYTES]))
         if self.by_labels and not reason:
             reason = _COPY if (start := hash(_LABELS.sub(b"", data[:_STATE_BYTES]))) in seen else ""
             seen.add(start)
@@ -306,7 +308,7 @@ class SourcePart(NamedTuple):
     def files(self, notes: Notes) -> Iterator[MailFile]:
         """The files of the messages, in order."""
         label = self.labels[0] if self.labels else ""
-        keywords = Keywords(self.path) if self.by_marks else None
+        keywords = read_keywords(self.path, notes, self.tree or self.path) if self.by_marks else None
         entries = read_index(self.path) if self.is_index else [(label, self.path)]
         for label, path in entries:
             for file, may_be_mbox in self._find(path, notes):
@@ -426,7 +428,8 @@ def look_at_file(path: str, notes: Notes) -> str | None:
         with _open_unpacked(path) as (_, head, _):
             if not begins_mbox(head):
                 return no_mail.explain_no_mail(head)
-            return GMAIL if b"\nX-Gmail-Labels:" in head[:_STATE_BYTES] else MBOX
+            has_labels = _TAKEOUT.match(head) or b"\nX-Gmail-Labels:" in head[:_STATE_BYTES]
+            return GMAIL if has_labels else MBOX
     except OSError as error:
         notes.skip(path, error)
         return None
@@ -488,9 +491,16 @@ def is_apple_store(top: str, name: str) -> bool:
 
 
 def list_maildir_part(top: str, part: str, notes: Notes, tree: str) -> list[str]:
-    """The names of the messages in `cur` or `new`, in any state.  tree : see list_folder"""
+    """The names of the messages in `cur` or `new`, in any state.  tree : see list_folder
+
+    The cache of Evolution has them in folders there: `0a/123`.
+    """
+    folders, files = list_folder(os.path.join(top, part), notes, tree)
+    for folder in filter(_CACHE_FOLDER.fullmatch, folders):
+        cached = list_folder(os.path.join(top, part, folder), notes, tree)[1]
+        files += [f"{folder}/{name}" for name in cached]
     names: list[str] = []
-    for name in list_folder(os.path.join(top, part), notes, tree)[1]:
+    for name in files:
         if name.startswith(_HIDDEN) or name.startswith(("dovecot", "cyrus")):
             notes.left_out[no_mail.NO_MAIL] += 1
         else:
@@ -506,8 +516,12 @@ def choose_messages(names: list[str], notes: Notes) -> list[str]:
     for name in names:
         if name.startswith(",") and _is_number(name[1:]):
             notes.left_out[no_mail.DELETED] += 1
-        elif name.endswith(_UNREAD_MARKS):
-            notes.left_out[MARKS_UNREAD] += 1
+        elif name.endswith(".metadata.json"):
+            notes.left_out[no_mail.PROTON] += 1
+        elif name.endswith(_UNREAD_INDEXES):
+            notes.left_out[f"{marks.MARKS_UNREAD}: index of Thunderbird, Claws Mail or Evolution"] += 1
+        elif name.endswith(("~", "#")):
+            notes.left_out[BACKUP] += 1
         elif name.startswith(_HIDDEN) or name.endswith(".lock"):
             notes.left_out[no_mail.NO_MAIL] += 1
         elif is_cyrus:
@@ -521,8 +535,18 @@ def choose_messages(names: list[str], notes: Notes) -> list[str]:
 
 def note_files(names: list[str], notes: Notes) -> None:
     """Note the files next to the parts of a Maildir."""
-    if n_others := len(choose_messages(names, notes)):
+    is_read = marks.EVOLUTION_INDEX in names
+    others = choose_messages([name for name in names if name != marks.EVOLUTION_INDEX], notes)
+    if n_others := len(others) + is_read:
         notes.left_out[no_mail.NO_MAIL] += n_others
+
+
+def read_keywords(path: str, notes: Notes, tree: str) -> marks.Keywords:
+    """The words at the messages of a Maildir; files of words in `tree` that cannot be read are noted."""
+    keywords = marks.Keywords(path)
+    for place in keywords.unread:
+        notes.left_out[f"{marks.MARKS_UNREAD}: {os.path.relpath(place, tree)}"] = 1
+    return keywords
 
 
 def _is_number(name: str) -> bool:

@@ -5,10 +5,9 @@ from collections.abc import Sequence
 
 from nbspam.corpus.folder_names import recognise
 from nbspam.corpus.item import Skipped, open_message, read_flags, strip_flags
-from nbspam.corpus.marks import Keywords
 from nbspam.corpus.no_mail import explain_no_mail
 from nbspam.corpus.trees import clean_name, walk_tree
-from nbspam.corpus.walk import MailFile, Notes, is_maildir, list_folder, list_maildir_part
+from nbspam.corpus.walk import MailFile, Notes, is_maildir, list_folder, list_maildir_part, read_keywords
 from nbspam.errors import NoInputError
 from nbspam.folders.learner import ANSWERED, DELETED, DELIVERED, DRAFT, SEEN, MailState, Uid
 
@@ -51,7 +50,7 @@ class Maildirs:
         """As Mailbox; messages keep their names for ever."""
         mails: list[MailState] = []
         parts, _ = list_folder(name, Notes(), self._trees[name])
-        keywords = Keywords(name)
+        keywords = read_keywords(name, self._notes, self._trees[name])
         for part in [part for part in ("new", "cur") if part in parts]:
             for file in list_maildir_part(name, part, self._notes, self._trees[name]):
                 path = os.path.join(name, part, file)

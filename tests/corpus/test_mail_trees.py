@@ -39,15 +39,15 @@ def name_reason(text: str) -> str:
     return next((name for name, pattern in REASONS.items() if re.search(pattern, end)), end)
 
 
-def read_tree(top: Path) -> tuple[Counter[Laid], Counter[str]]:
-    """Each message, and how many messages and files are left out, by reason."""
-    source = open_labelled([str(top)])
+def read_tree(path: Path, top: Path | None = None) -> tuple[Counter[Laid], Counter[str]]:
+    """Each message, and how many messages and files are left out, by reason.  top : where it was laid out"""
+    source = open_labelled([str(path)])
     skipped: list[tuple[str, str]] = []
     found: Counter[Laid] = Counter()
     for item, data in read_items(source.items(), skipped):
         last_word = re.search(rb"(\d+)\s*\Z", data)
         number = int(last_word[1]) if last_word else 0
-        found[Laid(os.path.relpath(item.path, top), item.label, number)] += 1
+        found[Laid(os.path.relpath(item.path, top or path), item.label, number)] += 1
     reasons = Counter(why for _, why in [*source.skipped, *skipped]) + source.left_out
     left_out: Counter[str] = Counter()
     for reason, number in reasons.items():
@@ -58,11 +58,14 @@ def read_tree(top: Path) -> tuple[Counter[Laid], Counter[str]]:
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("tree", READ.values(), ids=READ)
 def test_tree_of_a_mail_program_is_read_file_by_file(tree: Tree, language: str, tmp_path: Path) -> None:
+    """Also if only one account is named."""
     laid = lay_out(tmp_path, tree, language)
-    found, left_out = read_tree(tmp_path)
-    assert found == Counter(one for one in laid if one.right in ("ham", "spam"))
-    others = (one.right for one in laid if one.right not in ("ham", "spam", UNSEEN))
-    assert left_out == Counter("drafts" if right == "draft" else right for right in others)
+    for account in ["", *tree.head.split(", ")[:1]]:
+        inside = [one for one in laid if one.path.startswith(account)]
+        found, left_out = read_tree(tmp_path / account, tmp_path)
+        assert found == Counter(one for one in inside if one.right in ("ham", "spam"))
+        others = (one.right for one in inside if one.right not in ("ham", "spam", UNSEEN))
+        assert left_out == Counter("drafts" if right == "draft" else right for right in others)
 
 
 @pytest.mark.parametrize("tree", REFUSED.values(), ids=REFUSED)
@@ -112,6 +115,18 @@ def test_message_in_the_mailboxes_of_several_labels_of_gmail_counts_once(tmp_pat
         assert [item.label for item in source.items()] == ["ham", "spam"]
         assert [count.total() for _, count in source.counts] == [1, 0, 0, 0, 0, 1]
     assert list(source.left_out.values()) == [1]
+
+
+def test_takeout_may_begin_with_a_message_without_labels(tmp_path: Path) -> None:
+    for path in (tmp_path / "All mail.mbox", tmp_path / "Takeout" / "All mail.mbox"):
+        path.parent.mkdir(exist_ok=True)
+        for labels in ("", "X-Gmail-Labels: Spam\n", "X-Gmail-Labels: Sent\n"):
+            head = f"From 1@xxx Mon Apr 07 14:31:02 +0000 2025\nX-GM-THRID: 1\n{labels}"
+            with path.open("ab") as file:
+                file.write(head.encode() + mail(labels or "no label") + b"\n")
+        for source in (open_labelled([str(path)]), open_labelled([str(path.parent)])):
+            assert [item.label for item in source.items()] == ["ham", "spam"]
+        path.unlink()
 
 
 @pytest.mark.parametrize("wrong_by", [-37, -1, 0, 37])

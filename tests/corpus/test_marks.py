@@ -2,8 +2,10 @@
 
 import os
 import re
+import sqlite3
 from collections import Counter
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -82,7 +84,34 @@ def lay_thunderbird(top: Path, newline: bytes = b"\n") -> None:
         put(top / "ab.default/Mail/pop.pond.example" / folder, data)
 
 
+def lay_evolution(top: Path, is_new: bool = False) -> None:
+    """As libcamel 3.46 writes it; the tables of 3.58 as camel-store-db.c says.
+
+    A name may be in two folders.
+    """
+    (top / "cur").mkdir(parents=True)
+    flags = {"": 1 << 16, "spam": 1 << 16 | 1 << 7, "ham": 1 << 16 | 1 << 9}
+    with closing(sqlite3.connect(top / "folders.db")) as database:
+        ids = ", folder_id INTEGER" if is_new else ""
+        database.execute(f"CREATE TABLE folders (folder_name TEXT PRIMARY KEY, flags INTEGER{ids})")
+        for number, (folder, place) in enumerate(
+            {"Inbox": "", "My_Old.1/Junk": ".My_5FOld_2E1.Junk"}.items()
+        ):
+            table = f"messages_{number}" if is_new else folder
+            row = (folder, 0, number) if is_new else (folder, 0)
+            database.execute(f"INSERT INTO folders VALUES {row}")
+            database.execute(f'CREATE TABLE "{table}" (uid TEXT PRIMARY KEY, flags INTEGER, subject TEXT)')
+            messages = [(word, mark) for word, (at, mark) in MAIL.items() if (at == "Junk") == bool(place)]
+            for at, (word, mark) in enumerate(messages):
+                put(top / place / "cur" / f"1795857492.8542_{at}.here:2,S", mail(word))
+                row = (f"1795857492.8542_{at}.here", flags[mark], word)
+                database.execute(f'INSERT INTO "{table}" VALUES (?, ?, ?)', row)
+        database.commit()
+
+
 LAYOUTS: dict[str, Callable[[Path], None]] = {
+    "evolution": lay_evolution,
+    "evolution 3.58": lambda top: lay_evolution(top, is_new=True),
     "dovecot": lay_dovecot,
     "courier": lay_courier,
     "apple mail": lay_apple,
@@ -161,6 +190,13 @@ def test_mark_of_nbspam_never_teaches(model: Path, tmp_path: Path) -> None:
     assert b"marked as junk by nbspam itself" in done.stderr
 
 
+def test_rule_for_a_folder_outweighs_marks_in_it(tmp_path: Path) -> None:
+    lay_dovecot(tmp_path / "mail")
+    (tmp_path / "rules").write_text("INBOX ham\nJunk spam\n")
+    source = open_labelled([str(tmp_path / "mail")], rules=str(tmp_path / "rules"))
+    assert Counter(item.label for item in source.items()) == {"ham": 4, "spam": 3}
+
+
 def test_mark_that_a_sender_writes_is_none(tmp_path: Path) -> None:
     forged = mail("casino").replace(b"To:", b"X-Mozilla-Keys: NonJunk\nTo:")
     tail = b"From ann@b Mon Nov  2 10:00:00 2026\n"
@@ -173,12 +209,21 @@ def test_mark_that_a_sender_writes_is_none(tmp_path: Path) -> None:
 def test_marks_that_are_not_read_are_told(model: Path, tmp_path: Path) -> None:
     lay_thunderbird(tmp_path / "mail")
     put(tmp_path / "mail/ab.default/Mail/pop.pond.example/Inbox.msf", b"// <!-- <mdb:mork:z v='1.4'/> -->\n")
-    lay_dovecot(tmp_path / "evolution")
-    put(tmp_path / "evolution/folders.db", b"SQLite format 3\0\x10\0\x01\x01\0@")
-    for name in ("mail", "evolution"):
-        said = program("train", "-j1", tmp_path / name, "-m", tmp_path / f"{name}.nbspam").stderr.decode()
-        assert "whose marks of junk are not read" in said
-    assert b"Marks of Evolution are not read" in program("sync", tmp_path / "evolution", "-m", model).stderr
+    said = program("train", "-j1", tmp_path / "mail", "-m", tmp_path / "m.nbspam").stderr.decode()
+    assert re.search("marks of junk that are not read: index of Thunderbird.* left out +1\n", said)
+
+
+@pytest.mark.parametrize("name", ["dovecot-keywords", "courierimapkeywords/:list", "folders.db"])
+def test_words_that_cannot_be_read_are_told(name: str, model: Path, tmp_path: Path) -> None:
+    lay_courier(tmp_path / "mail")
+    (tmp_path / "mail" / name).unlink(missing_ok=True)
+    if name == "folders.db":
+        put(tmp_path / "mail" / name, b"SQLite format 3\0\x10\0\x01\x01\0@" + b"?" * 999)
+    else:
+        (tmp_path / "mail" / name).mkdir()
+    for command in ("train", "-j1", "--replace"), ("sync",):
+        said = program(*command, tmp_path / "mail", "-m", model).stderr.decode()
+        assert re.search(rf"(?i)marks of junk that are not read: {name}\b", said)
 
 
 def test_damaged_tables_of_keywords_say_nothing(tmp_path: Path) -> None:
