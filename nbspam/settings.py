@@ -11,7 +11,7 @@ from nbspam.labels import HAM_AND_SPAM
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
     from typing import Any
 
 WORD_MODELS = ("presence", "multinomial", "bernoulli", "complement")
@@ -157,6 +157,15 @@ class Settings:
 
 
 _STORED = [name for name in Settings.__annotations__ if name not in ("capped", "damped")]
+
+
+def describe_scoring(settings: Mapping[str, Any]) -> str:
+    """How a filter scores.  settings : of an evaluation, perhaps of another filter, or of a model"""
+    if "event_model" not in settings:
+        return str(settings.get("filter", settings.get("results", "another filter")))
+    how = "views averaged" if str(settings["averaged"]) in ("True", "1") else "one sum"
+    both = f" and {settings['numeric_model']}" if settings["features"] == "both" else ""
+    return f"{settings['event_model']}{both}, {how}, smoothing λ = {settings['alpha']}"
 
 
 def want_words(token_pattern: str) -> frozenset[str]:

@@ -3,6 +3,7 @@
 Text of mail and file names goes through `plain` first.
 """
 
+from datetime import date
 from math import isfinite
 from pathlib import Path
 from typing import Any
@@ -40,6 +41,7 @@ from nbspam.evaluation.formats import encode_evaluation, format_result_lines
 from nbspam.evaluation.outcomes import Evaluation, find_worst_mistakes, list_mistakes
 from nbspam.evaluation.replay import parse_feedback
 from nbspam.evaluation.sentences import describe_decisions, describe_method
+from nbspam.settings import describe_scoring
 from nbspam.tasks.evaluate import evaluate_folds, evaluate_holdout, evaluate_model, evaluate_replay
 
 METHODS = ("folds", "holdout", "replay", "model")
@@ -153,7 +155,7 @@ def _format_file(name: str, evaluation: Evaluation, figures: Summary) -> bytes:
     from nbspam.evaluation.report import report_html  # imports matplotlib
 
     known = read_heads(evaluation.names[find_worst_mistakes(evaluation)].tolist())
-    return report_html(evaluation, figures, known).encode("utf-8", "backslashreplace")
+    return report_html(evaluation, figures, known, str(date.today())).encode("utf-8", "backslashreplace")
 
 
 def _collect_content(evaluation: Evaluation, figures: Summary) -> dict[str, Any]:
@@ -180,14 +182,14 @@ def show_evaluation(evaluation: Evaluation, figures: Summary, verbose: bool) -> 
     for shown in (_tabulate_confusion(figures), tabulate_figures(figures)):
         out.print("", tables.fit_table(shown, out), sep="\n")
     out.print()
-    tables.print_sentence(out, f"Scoring: {tables.scoring_text(evaluation.settings)}.")
+    tables.print_sentence(out, f"Scoring: {plain(describe_scoring(evaluation.settings))}.")
     _show_mistakes(out, evaluation, verbose)
 
 
 def tabulate_figures(figures: Summary) -> Table:
     """The figures and what they say."""
     shown = tables.table("figure", ">value", ">95 % interval", "what it says")
-    for row in list_figures(figures, is_short=True):
+    for row in list_figures(figures):
         value = Text(row.value, STYLES.get(row.key, ""))
         shown.add_row(row.label, value, row.interval, Text(row.meaning, "dim"))
     return shown

@@ -11,29 +11,19 @@ from rich.text import Text
 from nbspam.cli import NO_MESSAGE, RESCORING, STDIN_NAME, Options, command, plain, say
 from nbspam.cli.classify import ReadableMessages
 from nbspam.cli.reasons import describe_same_text, describe_verdict
-from nbspam.cli.tables import (
-    HAM_COLOUR,
-    SPAM_COLOUR,
-    console,
-    day,
-    fit_table,
-    scoring_text,
-    table,
-    utc,
-    write_json,
-)
+from nbspam.cli.tables import HAM_COLOUR, SPAM_COLOUR, console, day, fit_table, table, utc, write_json
 from nbspam.corpus.source import read_head
 from nbspam.explain import Clue, Explanation, SameText, Sum
 from nbspam.filter import Filter, choose_model, open_filter
 from nbspam.labels import amount, format_counts
 from nbspam.model.features import bin_text
+from nbspam.settings import describe_scoring
 from nbspam.store.ledger import find_first_times
 from nbspam.tokens.bag import hash_token
 
 MAX_HEADING = 10  # characters of a class name above its column
 SYMBOLS = {"mean": "μ", "variance": "σ²", "phi": "φ"}  # of docs/models.md
 MAX_FLIP = 8  # clues named
-MAX_RAW = 8  # runs of raw bytes shown
 UNKNOWN_HELP = "Unknown: for the share of tokens never met. Constant: for every message alike.\n"
 Times = list[int | None]  # milliseconds since 1970, None for what is forgotten
 
@@ -169,13 +159,11 @@ def _show(
         out.print(fit_table(shown, out, rare))
     if left_out := len(clues) - len(explanation.clues):
         out.print(f"  and {left_out:,} more clues: --top 0 shows all", style="dim")
-    if raw := [plain(clue.token.partition("=")[2]) for clue in clues if clue.view == "raw"]:
-        out.print(Text(f"Strongest raw bytes: {'  '.join(raw[:MAX_RAW])}", "dim"))  # seldom among the first
     if explanation.features:
         out.print(fit_table(_feature_table(explanation, judge.classes), out))
     out.print(_format_flip(explanation))
     counts = format_counts(judge.model.classes, judge.model.messages)
-    out.print(f"Scored by {scoring_text(judge.settings.as_text())}; from {counts}.", style="dim")
+    out.print(f"Scored by {describe_scoring(judge.settings.as_text())}; from {counts}.", style="dim")
 
 
 def _why_undefined(explanation: Explanation, judge: Filter) -> str:

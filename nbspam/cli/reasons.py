@@ -9,7 +9,7 @@ from functools import cache
 
 from nbspam.cli import plain
 from nbspam.decision import UNDECIDED
-from nbspam.explain import Clue, Explanation, SameText, Sum
+from nbspam.explain import Clue, Explanation, SameText
 from nbspam.labels import ALLOWED, amount
 
 MAX_REASONS = (2, 1)  # of the largest sum, and of the next
@@ -61,28 +61,17 @@ def describe_side(explanation: Explanation, sign: int) -> str:
     sign : 1 for the class of the log-odds, -1 against it
     A text that was learned comes first if it decides.
     """
-
-    def weigh(one: Sum) -> tuple[bool, float]:
-        is_text = one.kind == "same-text" and explanation.same_text and explanation.same_text.decides
-        return bool(is_text), abs(one.log_odds or 0.0)
-
+    first = "same-text" if explanation.same_text and explanation.same_text.decides else ""
     sums = [one for one in explanation.sums if sign * (one.log_odds or 0.0) > 0]
+    sums.sort(key=lambda one: (one.kind == first, abs(one.log_odds or 0.0)), reverse=True)
     clues = [clue for clue in explanation.clues if sign * (clue.log_odds or 0.0) > 0]
-    told = []
-    for one, most in zip(sorted(sums, key=weigh, reverse=True), MAX_REASONS, strict=False):
+    phrases, told = _read_phrases(), []
+    for one, most in zip(sums, MAX_REASONS, strict=False):
         own = [clue for clue in clues if one.kind != "unknown" and (clue.view or "features") == one.name]
-        name, reasons = _name_sum(one), list_reasons(own, most)
+        [name] = phrases.get(f"sum {one.kind} {one.name}") or phrases.get(f"sum {one.kind}", [one.name])
+        reasons = list_reasons(own, most)
         told.append(f"{name} ({reasons})" if reasons not in ("", name) else name)
     return ", then ".join(told)
-
-
-def _name_sum(one: Sum) -> str:
-    """What people call a sum of the table."""
-    phrases = _read_phrases()
-    if one.kind == "unknown":
-        return f"how much of {phrases[f'sum {one.name}'][0]} is unknown"
-    [name] = phrases.get(f"sum {one.name}") or phrases.get(f"sum {one.kind}") or [one.name]
-    return name
 
 
 def describe_same_text(same_text: SameText, first_day: str) -> str:

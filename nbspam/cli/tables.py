@@ -10,7 +10,7 @@ import io
 import json
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from math import isfinite
 from typing import Any
 
@@ -182,12 +182,3 @@ def _json_values(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return [*map(_json_values, value)]
     return None if isinstance(value, float) and not isfinite(value) else value
-
-
-def scoring_text(settings: Mapping[str, Any]) -> str:
-    """How a filter scores.  settings : of an evaluation, perhaps of another filter, or of a model"""
-    if "event_model" not in settings:
-        return plain(str(settings.get("filter", settings.get("results", "another filter"))))
-    how = "views averaged" if str(settings["averaged"]) in ("True", "1") else "one sum"
-    both = f" and {settings['numeric_model']}" if settings["features"] == "both" else ""
-    return f"{settings['event_model']}{both}, {how}, smoothing λ = {settings['alpha']}"

@@ -392,10 +392,10 @@ class ShownFigure(NamedTuple):
     meaning: str
 
 
-def list_figures(found: Summary, is_short: bool = False) -> list[ShownFigure]:
-    """The figures of a summary that are defined, in the order of the table.
+def list_figures(found: Summary) -> list[ShownFigure]:
+    """The figures of a summary that say something, in the order of the table.
 
-    is_short : without the means over ham and spam, and without unsure decisions if there are none
+    Means over the classes are of more classes than ham and spam; unsure decisions are named if there are any.
     """
     is_plain = found["ham"] is not None and len(found["classes"]) == 2
     shown = {}
@@ -404,9 +404,7 @@ def list_figures(found: Summary, is_short: bool = False) -> list[ShownFigure]:
         value, interval = found[key], found[f"{key}_interval"]
         if value is None or not figure.label:
             continue
-        if is_plain and key.startswith("macro") and (is_short or "roca" in key):
-            continue  # the mean over ham and spam is the same ranking
-        if is_short and key == "unsure_percent" and not value:
+        if (is_plain and key.startswith("macro")) or (key == "unsure_percent" and not value):
             continue
         label, meaning = figure.label, figure.meaning
         if key == "hm_percent" and not is_plain:
@@ -432,11 +430,7 @@ def largest_confusions(counts: list[list[int]], limit: int) -> list[tuple[int, i
 
     counts : the confusion matrix of a summary; unsure is the last class
     """
-    errors = np.array(counts)
-    np.fill_diagonal(errors, 0)
-    cells = [
-        (int(truth), int(decided), int(errors[truth, decided])) for truth, decided in np.argwhere(errors)
-    ]
+    cells = [(t, d, count) for t, row in enumerate(counts) for d, count in enumerate(row) if count and t != d]
     return sorted(cells, key=lambda cell: -cell[2])[:limit]
 
 

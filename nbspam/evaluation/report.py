@@ -6,30 +6,31 @@ Jinja2 or matplotlib (the extra `nbspam[report]`) are not installed.
 
 import base64
 import json
+import os
 from collections.abc import Mapping
 from importlib.resources import files
-from math import isfinite
+from math import fsum, isfinite
 
 from nbspam.errors import MissingExtraError
 from nbspam.evaluation.figures import AT_HM, Summary, list_decisions, list_figures
-from nbspam.evaluation.outcomes import Evaluation, find_worst_mistakes, list_mistakes
+from nbspam.evaluation.outcomes import Evaluation, Mistake, find_worst_mistakes, list_mistakes
 from nbspam.evaluation.sentences import describe_decisions, describe_method, describe_scores
+from nbspam.settings import describe_scoring
 
 try:
     import jinja2
 
-    from nbspam.evaluation.plots import draw_plots
+    from nbspam.evaluation.plots import PALETTE, draw_plots
 except ImportError as error:
     raise MissingExtraError("report", error, "", option="report") from error
 
-SPAM_CARDS = ("hm_percent", "sm_percent", "one_minus_roca_percent", AT_HM)
-CARDS_WITHOUT_SPAM = ("accuracy", "macro_f1", "macro_one_minus_roca_percent", "ece_percent")
+CARDS = ("hm_percent", "sm_percent", "one_minus_roca_percent", AT_HM, "accuracy", "macro_f1", "ece_percent")
 
 REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 
 
-def report_html(evaluation: Evaluation, found: Summary, heads: Mapping[str, str]) -> str:
-    """The whole page.  The same evaluation gives the same page.
+def report_html(evaluation: Evaluation, found: Summary, heads: Mapping[str, str], day: str) -> str:
+    """The whole page.  The same evaluation gives the same page on the same day.
 
     found : its summary
     heads : date, sender and subject of its worst mistakes, by name; some may be missing
@@ -44,17 +45,21 @@ def report_html(evaluation: Evaluation, found: Summary, heads: Mapping[str, str]
     template = environment.from_string(files(__package__).joinpath("report.html").read_text("utf-8"))
     shown = list_figures(found)
     by_key = {row.key: row for row in reversed(shown)}
-    cards = SPAM_CARDS if "one_minus_roca_percent" in by_key or "hm_percent" in by_key else CARDS_WITHOUT_SPAM
     worst = find_worst_mistakes(evaluation)
     worst_scores = [_format_score(evaluation, row) for row in worst.tolist()]
+    mistakes = list_mistakes(evaluation, worst)
     page: str = template.render(
+        palette=PALETTE,
+        day=day,
+        model=evaluation.settings.get("model") or describe_scoring(evaluation.settings),
+        mail=os.path.dirname(os.path.commonprefix(evaluation.names.tolist())),  # noqa: RUF071 - cut at a /
         found=found,
-        cards=[by_key[key] for key in cards if key in by_key],
+        cards=[by_key[key] for key in CARDS if key in by_key][:4],
         sentences=[describe_decisions(found), *describe_scores(found), describe_method(evaluation)],
         rows=shown,
         plots=_embed_plots(evaluation),
         columns=list_decisions(found),
-        mistakes=list(zip(list_mistakes(evaluation, worst), worst_scores, strict=True)),
+        mistakes=list(zip(mistakes, worst_scores, map(_add_up_clues, mistakes), strict=True)),
         heads=heads,
         settings=_list_settings(evaluation),
     )
@@ -69,13 +74,19 @@ def clean(text: str) -> str:
     return "".join(char if char.isprintable() else " " if char.isspace() else REPLACEMENT for char in text)
 
 
-def _embed_plots(evaluation: Evaluation) -> list[dict[str, str]]:
-    """Drawings as data: addresses.  As images, not inline: their element ids cannot clash."""
-    shown = []
-    for name, drawing in draw_plots(evaluation).items():
-        source = "data:image/svg+xml;base64," + base64.b64encode(drawing.encode()).decode()
-        shown.append({"name": name, "source": source})
-    return shown
+def _add_up_clues(mistake: Mistake) -> str:
+    """`These 10 clues are +0.6 of +4.2 nats`; empty if the log-odds are unknown."""
+    if not mistake.clues or not isfinite(mistake.log_odds):
+        return ""
+    total = fsum(nats for _, nats in mistake.clues)
+    these = "This clue is" if len(mistake.clues) == 1 else f"These {len(mistake.clues)} clues are"
+    return f"{these} {total:+.1f} of {mistake.log_odds:+.1f} nats."
+
+
+def _embed_plots(evaluation: Evaluation) -> dict[str, str]:
+    """Drawings as data: addresses, by name.  As images, not inline: their element ids cannot clash."""
+    codes = {name: base64.b64encode(drawing.encode()) for name, drawing in draw_plots(evaluation).items()}
+    return {name: f"data:image/svg+xml;base64,{code.decode()}" for name, code in codes.items()}
 
 
 def _format_score(evaluation: Evaluation, row: int) -> str:
@@ -87,8 +98,6 @@ def _format_score(evaluation: Evaluation, row: int) -> str:
 
 
 def _list_settings(evaluation: Evaluation) -> list[tuple[str, str]]:
-    rows = [("method", evaluation.method), ("classes", ", ".join(evaluation.classes))]
-    for name, value in evaluation.settings.items():
-        shown = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
-        rows.append((str(name), shown))
-    return [*rows, ("corpus digest", evaluation.digest)] if evaluation.digest else rows
+    rows = {"method": evaluation.method, "classes": ", ".join(evaluation.classes)} | dict(evaluation.settings)
+    rows |= {"corpus digest": evaluation.digest} if evaluation.digest else {}
+    return [(name, text if type(text) is str else json.dumps(text)) for name, text in rows.items()]

@@ -37,8 +37,9 @@ def describe_scores(found: Summary) -> list[str]:
     elif wrong is not None:
         said.append("Every spam message scored higher than every wanted one.")
     if wrong is not None:
+        lost = "at most one wanted message in a thousand" if found["ham"] >= 1000 else "no wanted message"
         caught = f"{100 - found[AT_HM]['0.1']:.2f} % of the spam"
-        said.append(f"A threshold that loses at most one wanted message in a thousand would catch {caught}.")
+        said.append(f"A threshold that loses {lost} would catch {caught}.")
     if found["ece_percent"] is not None:
         said.append(f"The probabilities are off by {found['ece_percent']:.2f} percentage points on average.")
     return said

@@ -11,6 +11,7 @@ import os
 import tempfile
 import warnings
 from collections.abc import Collection, Iterable, Mapping
+from datetime import date
 from typing import TYPE_CHECKING, Any, NamedTuple, Unpack, cast
 
 from nbspam.corpus.corpus import read_corpus
@@ -108,7 +109,7 @@ class Report(NamedTuple):
     def _repr_html_(self) -> str:
         """The table of figures, as notebooks show it."""
         head = "<tr><th>figure<th>value<th>95 % interval<th>what it says"
-        shown = list_figures(self.figures, is_short=True)
+        shown = list_figures(self.figures)
         rows = ["<tr><td>" + "<td>".join(map(html.escape, row[1:])) for row in shown]
         return f"<p>{html.escape(describe_decisions(self.figures))}</p><table>{head}{''.join(rows)}</table>"
 
@@ -131,7 +132,7 @@ class Report(NamedTuple):
         from nbspam.evaluation.report import report_html
 
         names = self.evaluation.names[find_worst_mistakes(self.evaluation)]
-        return report_html(self.evaluation, self.figures, read_heads(names.tolist()))
+        return report_html(self.evaluation, self.figures, read_heads(names.tolist()), str(date.today()))
 
 
 def evaluate(

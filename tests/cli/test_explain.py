@@ -89,7 +89,7 @@ def test_the_first_sentence_begins_with_the_greatest_share(explanations: list[Ex
         "pairs of words": "bigrams",
         "raw bytes": "raw",
         "measures": "measures",
-        "how much": "unknown",
+        "how m": "unknown",
         "a text that was learned before": "same-text",
         "the constant": "constant",
     }

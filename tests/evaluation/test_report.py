@@ -1,5 +1,6 @@
 """The report: what it says, that nothing of a mail gets loose in it, and that a browser shows it whole."""
 
+import base64
 import html.parser
 import importlib
 import math
@@ -41,7 +42,7 @@ def sample(n_messages=400, method="replay", classes=("ham", "spam"), hostile=Fal
         names=[f"inbox/{n} {HOSTILE}" if hostile else f"inbox/{n}" for n in range(n_messages)],
         times=np.arange(float(n_messages)),
         digest="d" * 64,
-        settings={"alpha": 0.01, "feedback": HOSTILE if hostile else "immediate"},
+        settings={"filter": "test model", "feedback": HOSTILE if hostile else "immediate"},
         trained=390,
     )
     clues = ((HOSTILE if hostile else "subject:hello", 1.5), ("body:word", -0.5))
@@ -49,7 +50,8 @@ def sample(n_messages=400, method="replay", classes=("ham", "spam"), hostile=Fal
 
 
 def page_of(evaluation, loss=None):
-    return report_html(evaluation, summarise(replace(evaluation, loss=loss)), heads={})
+    evaluation = replace(evaluation, loss=loss)
+    return report_html(evaluation, summarise(evaluation), heads={}, day="2026-11-28")
 
 
 class Elements(html.parser.HTMLParser):
@@ -76,6 +78,55 @@ def test_the_page_says_in_words_what_was_found():
         assert said in text
 
 
+def drawings(page):
+    """The drawings of a page, by their captions."""
+    images = [attributes for tag, attributes in Elements(page).found if tag == "img"]
+    return {one["alt"]: base64.b64decode(one["src"].partition(",")[2]).decode() for one in images}
+
+
+def test_the_heading_has_date_model_and_mail():
+    text = Elements(page_of(sample())).text
+    assert re.search(
+        r"Date: 2026-11-28\s+Model: test model\s+Mail: inbox, 400 messages: 200 ham, 200 spam", text
+    )
+
+
+@pytest.mark.parametrize("n_ham", [999, 1000])
+def test_one_in_a_thousand_is_said_of_a_thousand(n_ham):
+    text = Elements(page_of(judged([(0, 0, -2.0)] * n_ham + [(1, 1, 2.0)] * 9))).text
+    assert ("one wanted message in a thousand" in text) == (n_ham == 1000)
+    assert ("loses no wanted message" in text) == (n_ham == 999)
+
+
+def test_the_clues_of_a_mistake_add_up_to_the_share_that_is_said():
+    evaluation = sample()
+    text = Elements(page_of(evaluation)).text
+    for row in find_worst_mistakes(evaluation):
+        assert f"These 2 clues are +1.0 of {evaluation.log_odds[row]:+.1f} nats." in text
+
+
+def test_drawings_show_the_cut_off_and_follow_the_colours_of_the_page():
+    costs = Loss([[0, 1], [10, 0]])
+    with_costs, without = drawings(page_of(sample(), costs)), drawings(page_of(sample()))
+    assert len(with_costs) == 4
+    [histogram] = [drawing for caption, drawing in with_costs.items() if "hatched" in caption]
+    assert "cut-off" in histogram
+    assert "cut-off" not in "".join(without.values())
+    for drawing in with_costs.values():
+        assert "prefers-color-scheme: dark" in drawing
+        assert "var(--ink)" in drawing
+        assert not re.findall("style=[^>]*#(?!000000|ffffff)[0-9a-f]{6}", drawing)
+
+
+def test_rows_that_say_nothing_are_left_out():
+    plain, unsure, topics = (
+        Elements(page_of(judged([(0, 0, -1.0, (0.7, 0.3)), (1, decided, 1.0, (0.3, 0.7))] * 9, classes))).text
+        for decided, classes in [(1, ("ham", "spam")), (-1, ("ham", "spam")), (1, ("home", "work"))]
+    )
+    assert ["macro" in text for text in (plain, unsure, topics)] == [False, False, True]
+    assert ["left undecided" in text for text in (plain, unsure, topics)] == [False, True, False]
+
+
 def test_the_page_asks_nothing_of_the_network_and_runs_nothing():
     page = page_of(sample(hostile=True))
     for tag, attributes in Elements(page).found:
@@ -99,7 +150,7 @@ def test_text_out_of_mail_is_escaped_and_cleaned():
     ("classes", "method", "drawings"),
     [
         (("home", "work", "lists"), "folds", 1),
-        (("_a$b$", "工作", "<b>", "spam"), "holdout", 4),
+        (("_a$b$", "工作", "<b>", "spam"), "holdout", 3),
         (tuple(f"c{number}" for number in range(20)), "model", 1),
     ],
 )
@@ -170,7 +221,7 @@ def test_a_browser_loads_every_drawing_and_asks_for_nothing_else(tmp_path):
     (tmp_path / "probe.html").write_text(page.replace(policy, "").replace("</body>", PROBE + "</body>"))
     dom, console = browse(tmp_path, "--dump-dom", (tmp_path / "probe.html").as_uri())
     assert console == []
-    assert 'data-shown="5 of 5"' in dom
+    assert 'data-shown="4 of 4"' in dom
     assert 'data-asked="nothing"' in dom
     assert 'data-wide="fits"' in dom
     assert dom.count("<script") == 1  # the probe's own
