@@ -71,10 +71,10 @@ class Stage:
             return False
         defect = "failed-" + self._name
         if defect not in self._account.defects:
-            self._account.defects.append(defect)
+            self._account.defects += [defect]
         if len(self._account.failures) < MAX_FAILURES:
             from traceback import format_exception  # 3 ms, for a message that fails
 
             text = f"{self._name}: {error!r}\n" + "".join(format_exception(error))
-            self._account.failures.append(text)
+            self._account.failures += [text]
         return True

@@ -19,41 +19,59 @@ pub const MAX_PARAMETER_BYTES: usize = 8_192; // of one Content-Type or Content-
 pub const MAX_PARAMETERS: usize = 200;
 const HEADER_BYTES: i64 = 2 << 20;
 const PARTS: i64 = 1_000;
-const ENCODED_WORDS: usize = 5_000;
-const BOUNDARY_GUESSES: usize = 8;
-const DELIMITER_LINES: usize = 100_000;
+const ENCODED_WORDS: i64 = 5_000;
+const GUESSES: i64 = 100;
+const BOUNDARY_GUESSES: i64 = 8;
+const DELIMITER_LINES: i64 = 100_000;
+const DOCUMENT_BYTES: i64 = 4_000_000;
+const DOCUMENT_ITEMS: i64 = 60_000;
+const UU_LINES: i64 = 50_000;
 
-/// What one message may still cost, and what was found wrong with it; see Allowance in Python.
+/// What one message may still cost, and what was found wrong with it; functions of Python get it as theirs.
+#[pyclass(get_all, set_all)]
 pub struct Allowance {
     pub header_bytes: i64,
     pub parts: i64,
-    pub encoded_words: usize,
-    pub boundary_guesses: usize,
-    pub delimiter_lines: usize,
+    pub encoded_words: i64,
+    pub guesses: i64,
+    pub boundary_guesses: i64,
+    pub delimiter_lines: i64,
+    pub document_bytes: i64,
+    pub document_items: i64,
+    pub uu_lines: i64,
     pub defects: Vec<String>,
-    theirs: Option<Py<PyAny>>, // that of Python, which counts what Python alone looks at
+    pub failures: Vec<String>,
 }
 
-impl Allowance {
-    pub fn new() -> Allowance {
+impl Default for Allowance {
+    fn default() -> Allowance {
         Allowance {
             header_bytes: HEADER_BYTES,
             parts: PARTS,
             encoded_words: ENCODED_WORDS,
+            guesses: GUESSES,
             boundary_guesses: BOUNDARY_GUESSES,
             delimiter_lines: DELIMITER_LINES,
+            document_bytes: DOCUMENT_BYTES,
+            document_items: DOCUMENT_ITEMS,
+            uu_lines: UU_LINES,
             defects: Vec::new(),
-            theirs: None,
+            failures: Vec::new(),
         }
     }
+}
 
+#[pymethods]
+impl Allowance {
     /// Keep a defect; each slug once, in the order found.
     pub fn note(&mut self, slug: &str) {
         if !self.defects.iter().any(|defect| defect == slug) {
             self.defects.push(slug.to_string());
         }
     }
+}
 
+impl Allowance {
     /// What a function of Python returns whose last argument is an Allowance.
     pub fn ask<T, A>(&mut self, module: &str, function: &str, arguments: A) -> Read<T>
     where
@@ -62,23 +80,18 @@ impl Allowance {
     {
         note_asked(module, function);
         let found = run(|py| {
-            let theirs = match self.theirs.take() {
-                Some(theirs) => theirs.into_bound(py),
-                None => py.import("nbspam.limits")?.getattr("Allowance")?.call0()?,
-            };
-            theirs.setattr("defects", self.defects.as_slice())?;
-            theirs.setattr("header_bytes", self.header_bytes)?;
-            theirs.setattr("encoded_words", self.encoded_words)?;
+            let shared = Bound::new(py, std::mem::take(self))?;
             let given = arguments.into_pyobject(py).map_err(Into::into)?.into_bound().into_any();
-            let every = given.try_iter()?.chain([Ok(theirs.clone())]).collect::<PyResult<Vec<_>>>()?;
-            let found = py.import(module)?.getattr(function)?.call1(PyTuple::new(py, every)?)?.extract()?;
-            let found = theirs.getattr("failures")?.is_empty()?.then_some(found);
-            self.defects = theirs.getattr("defects")?.extract()?;
-            self.header_bytes = theirs.getattr("header_bytes")?.extract()?;
-            self.encoded_words = theirs.getattr("encoded_words")?.extract()?;
-            self.theirs = Some(theirs.unbind());
-            Ok(found)
+            let every =
+                given.try_iter()?.chain([Ok(shared.clone().into_any())]).collect::<PyResult<Vec<_>>>()?;
+            let found = py.import(module)?.getattr(function)?.call1(PyTuple::new(py, every)?);
+            *self = std::mem::take(&mut *shared.try_borrow_mut()?);
+            found?.extract()
         })?;
-        found.ok_or(LeftToPython("failure-in-python"))
+        if self.failures.is_empty() {
+            Ok(found)
+        } else {
+            Err(LeftToPython("failure-in-python"))
+        }
     }
 }

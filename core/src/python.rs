@@ -4,6 +4,7 @@ use crate::mail::message::{LeftToPython, Read};
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 use pyo3::types::{PyString, PyTuple};
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -40,19 +41,21 @@ pub fn run<T>(work: impl FnOnce(Python) -> PyResult<T>) -> Read<T> {
     Python::with_gil(|py| work(py).map_err(|error| keep_interrupt(py, error)))
 }
 
-/// What ended work in Python and is no fault, as KeyboardInterrupt.
-static INTERRUPT: Mutex<Option<PyErr>> = Mutex::new(None);
+thread_local! {
+    /// What ended work of this thread in Python and is no fault, as KeyboardInterrupt.
+    static INTERRUPT: Cell<Option<PyErr>> = const { Cell::new(None) };
+}
 
 fn keep_interrupt(py: Python, error: PyErr) -> LeftToPython {
     if !error.is_instance_of::<PyException>(py) {
-        *hold(&INTERRUPT) = Some(error);
+        INTERRUPT.set(Some(error));
     }
     LeftToPython("error-in-python")
 }
 
-/// Raise what ended work in Python and is no fault: the caller of the core has to see it.
+/// Raise what ended work of this thread in Python and is no fault: the caller of the core has to see it.
 pub fn check_interrupt() -> PyResult<()> {
-    hold(&INTERRUPT).take().map_or(Ok(()), Err)
+    INTERRUPT.take().map_or(Ok(()), Err)
 }
 
 /// What a method of `str` without arguments returns.

@@ -6,6 +6,7 @@ pub const CHARSETS: &str = include_str!("../tables/charsets.txt");
 pub const FIELDS: &str = include_str!("../tables/fields.txt");
 pub const HTML: &str = include_str!("../tables/html.txt");
 pub const KINDS: &str = include_str!("../tables/kinds.txt");
+pub const LETTERS: &str = include_str!("../tables/letters.txt");
 
 /// Some words of a table.
 pub type Names = LazyLock<Vec<&'static str>>;

@@ -1,16 +1,27 @@
-//! nbspam/mail/charset.py: bytes of text to str.  UTF-8, ASCII and windows-1252 are read here, others by Python.
+//! nbspam/mail/charset.py: bytes of text to str.  UTF-16, UTF-7, HZ and rare charsets are read by Python.
 
-use super::headers::latin_1;
+use super::codecs::{decode_iso_2022, decode_with, is_foreign, BROKEN};
+use super::guess::guess_codec;
+use super::headers::{between, latin_1};
 use super::message::Read;
+use super::transfer::is_white;
 use crate::limits::Allowance;
-use crate::python::call;
 use crate::tables::{list_parts, CHARSETS};
 use crate::text::split_space;
-use memchr::memchr2;
+use memchr::{memchr, memmem};
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
 const CHARSET: &str = "nbspam.mail.charset";
+const MARK: &str = "\u{feff}";
+const MOST_OF_UTF_8: f64 = 0.34;
+const MOST_IF_DECLARED: f64 = 0.5;
+const TAKING_ALL: [&str; 7] = ["cp125", "cp437", "cp85", "cp86", "iso8859", "koi8", "mac_"];
+/// Names from programs that did not know the charset.
+#[rustfmt::skip]
+const EMPTY: [&str; 10] = [
+    "", "x-unknown", "unknown", "unknown-8bit", "default", "default-charset", "x-user-defined", "none", "binary", "8bit",
+];
 /// Name without punctuation -> the codec of Python.
 static CODECS: LazyLock<HashMap<&str, &str>> = LazyLock::new(|| {
     list_parts(CHARSETS).flat_map(|(codec, names)| names.map(move |name| (name, codec))).collect()
@@ -38,34 +49,90 @@ fn is_stateful(codec: &str) -> bool {
 /// The text of bytes declared as `label` (lower-case, "" if nothing is declared).
 pub fn decode(payload: &[u8], label: &str, allowance: &mut Allowance) -> Read<String> {
     let codec = look_up_codec(label);
-    let is_unknown = codec.is_empty() && !label.is_empty();
-    let is_special = is_unknown || is_stateful(codec) || memchr2(b'\x1b', b'\0', payload).is_some();
-    let found = if is_special { None } else { decode_common(payload, codec) };
-    let Some((text, is_bad)) = found else {
-        let (text, _): (String, String) = allowance.ask(CHARSET, "decode", (payload, label))?;
-        return Ok(text);
-    };
-    if is_bad {
-        allowance.note("bad-charset");
+    if codec.is_empty() && !EMPTY.contains(&&label.replace('_', "-")[..]) {
+        allowance.note("unknown-charset");
     }
-    Ok(text)
+    let text = match decode_here(payload, codec, allowance)? {
+        Some(text) => text,
+        None => allowance.ask::<(String, String), _>(CHARSET, "decode", (payload, label))?.0,
+    };
+    Ok(text.strip_prefix(MARK).map(str::to_string).unwrap_or(text))
 }
 
-/// What is sound UTF-8 or windows-1252 as text, and whether it is the other one of them than is declared.
-fn decode_common(payload: &[u8], codec: &str) -> Option<(String, bool)> {
-    let marks = [&b"\xef\xbb\xbf"[..], b"\xff\xfe", b"\xfe\xff"];
-    let is_marked = marks.iter().any(|mark| payload.starts_with(mark));
-    let is_common = !is_marked && matches!(codec, "" | "ascii" | "utf-8" | "cp1252");
-    if !is_common && !payload.is_ascii() {
-        return None;
+/// The text; None if Python has to decode it: UTF-16, rare codecs and escapes.
+fn decode_here(payload: &[u8], codec: &'static str, allowance: &mut Allowance) -> Read<Option<String>> {
+    let is_jis = codec.starts_with("iso2022_jp");
+    let is_wide = payload.starts_with(b"\xff\xfe") || payload.starts_with(b"\xfe\xff");
+    if is_wide || memchr(b'\0', payload).is_some() || (is_foreign(codec) && !is_jis && codec != "ascii") {
+        return Ok(None);
     }
+    if payload.starts_with(MARK.as_bytes()) {
+        return Ok(Some(String::from_utf8_lossy(payload).into_owned()));
+    }
+    let has_escapes = [&b"\x1b$"[..], b"\x1b(I"].iter().any(|escape| memmem::find(payload, escape).is_some());
+    if is_jis || (has_escapes && (codec != "utf-8" || payload.is_ascii())) {
+        let is_escaped = has_escapes || payload.is_ascii();
+        let found = if is_escaped { decode_iso_2022(payload)? } else { None };
+        return Ok(found.filter(|text| is_sound(text, 0.2)));
+    }
+    let is_open = matches!(codec, "" | "ascii");
+    let takes_all = TAKING_ALL.iter().any(|start| codec.starts_with(start));
     match std::str::from_utf8(payload) {
-        Ok(text) => Some((text.to_string(), codec == "cp1252" && !text.is_ascii())),
-        Err(_) if codec == "cp1252" => {
-            Some((payload.iter().map(|byte| windows_1252(*byte)).collect(), false))
+        Ok(text) if text.is_ascii() || is_open || takes_all || codec == "utf-8" => {
+            if takes_all && !text.is_ascii() {
+                allowance.note("bad-charset");
+            }
+            Ok(Some(text.to_string()))
         }
-        Err(_) => None,
+        sound => decode_legacy(payload, codec, sound.ok(), allowance).map(Some),
     }
+}
+
+/// What is no ASCII, and not as UTF-8 as its declaration allows.  utf_8 : the text, if it is sound UTF-8
+fn decode_legacy(
+    payload: &[u8],
+    codec: &'static str,
+    utf_8: Option<&str>,
+    allowance: &mut Allowance,
+) -> Read<String> {
+    let is_open = matches!(codec, "" | "ascii");
+    let declared = if is_open || codec == "utf-8" { None } else { try_decode(payload, codec)? };
+    if let Some(text) = declared.or(utf_8.map(str::to_string)) {
+        return Ok(text);
+    }
+    allowance.note(if is_open { "no-charset" } else { "bad-charset" });
+    if is_mostly_utf_8(payload, if codec == "utf-8" { MOST_IF_DECLARED } else { MOST_OF_UTF_8 }) {
+        decode_with("utf-8", payload)
+    } else if is_open || codec == "utf-8" {
+        decode_with(guess(payload, allowance)?, payload)
+    } else {
+        decode_with(codec, payload)
+    }
+}
+
+/// The text, None if it is not of this codec; EUC-JP may have a few errors.
+fn try_decode(payload: &[u8], codec: &'static str) -> Read<Option<String>> {
+    let most = if codec == "euc_jp" { 0.1 } else { 0.0 };
+    Ok(Some(decode_with(codec, payload)?).filter(|text| is_sound(text, most)))
+}
+
+/// True if at most this share of the characters that are not ASCII is broken.
+fn is_sound(text: &str, most: f64) -> bool {
+    let high = text.chars().filter(|character| !character.is_ascii()).count();
+    text.matches(BROKEN).count() as f64 <= most * high as f64
+}
+
+/// True if some bytes may be broken, at most this share, but hardly by chance.
+fn is_mostly_utf_8(payload: &[u8], most: f64) -> bool {
+    is_sound(&String::from_utf8_lossy(payload), most)
+}
+
+fn guess(payload: &[u8], allowance: &mut Allowance) -> Read<&'static str> {
+    if allowance.guesses <= 0 {
+        return Ok("cp1252");
+    }
+    allowance.guesses -= 1;
+    guess_codec(payload)
 }
 
 /// The character of a byte in windows-1252.
@@ -78,25 +145,33 @@ pub fn windows_1252(byte: u8) -> char {
 
 /// The text of a raw header value, which may have the escapes of ISO-2022 and HZ.  label : of the body, or ""
 pub fn decode_raw(payload: &[u8], label: &str, allowance: &mut Allowance) -> Read<String> {
-    let is_plain =
-        payload.is_ascii() && !payload.iter().any(|byte| matches!(byte, b'\x1b' | b'\x0e' | b'~' | b'\0'));
-    if is_plain {
-        return Ok(latin_1(payload));
+    if payload.is_ascii() && memmem::find(payload, b"~{").is_some() {
+        return allowance.ask(CHARSET, "decode_raw", (payload, label));
     }
-    allowance.ask(CHARSET, "decode_raw", (payload, label))
+    decode(payload, if look_up_codec(label).starts_with("iso2022_") { label } else { "" }, allowance)
 }
 
 /// The codec for raw 8-bit header values: the one that the body declares, if it fits, else a guess.
-pub fn choose_header_codec(payload: &[u8], label: &str, allowance: &mut Allowance) -> Read<String> {
-    allowance.ask(CHARSET, "choose_header_codec", (payload, label))
-}
-
-/// Decode, errors replaced.
-pub fn decode_with(codec: &str, payload: &[u8]) -> Read<String> {
-    call(CHARSET, "decode_with", (codec, payload))
+pub fn choose_header_codec(payload: &[u8], label: &str, allowance: &mut Allowance) -> Read<&'static str> {
+    let codec = look_up_codec(label);
+    if matches!(codec, "" | "ascii" | "utf-8") || is_stateful(codec) || try_decode(payload, codec)?.is_none()
+    {
+        return if is_mostly_utf_8(payload, MOST_OF_UTF_8) { Ok("utf-8") } else { guess(payload, allowance) };
+    }
+    Ok(codec)
 }
 
 /// The charset an HTML page names for itself, "" if none.
-pub fn find_page_charset(payload: &[u8]) -> Read<String> {
-    call(CHARSET, "find_page_charset", (payload.get(..2048).unwrap_or(payload),))
+pub fn find_page_charset(payload: &[u8]) -> String {
+    let head = between(payload, 0, 2_048).to_ascii_lowercase();
+    let start = memmem::find(&head, b"charset=").filter(|_| memmem::find(&head, b"<meta").is_some());
+    let Some(start) = start else { return String::new() };
+    let is_between = |byte: &u8| is_white(byte) || matches!(byte, b'"' | b'\'' | b'>');
+    let mut words = between(&head, start + 8, start + 60).split(is_between).filter(|word| !word.is_empty());
+    let name = latin_1(words.next().unwrap_or_default());
+    if look_up_codec(&name).starts_with("utf_16") {
+        "utf-8".to_string()
+    } else {
+        name
+    }
 }

@@ -1,6 +1,7 @@
 //! nbspam/mail/headers.py: where the header block starts and ends, its raw lines, its decoded fields.
 
-use super::charset::{choose_header_codec, decode_raw, decode_with};
+use super::charset::{choose_header_codec, decode_raw};
+use super::codecs::decode_with;
 use super::encoded_words::decode_words;
 use super::message::{Field, Read};
 use super::transfer::is_white;
@@ -291,7 +292,7 @@ fn decode_values(block: &mut HeaderBlock, fields: Vec<RawField>, allowance: &mut
     let codec = choose_header_codec(&sample, &find_body_charset(block, allowance)?, allowance)?;
     for (number, value) in legacy {
         if let Some((_, text)) = block.fields.get_mut(number) {
-            *text = decode_with(&codec, &value)?;
+            *text = decode_with(codec, &value)?;
         }
     }
     Ok(())

@@ -189,7 +189,7 @@ fn choose_page_charset(mut label: String, payload: &[u8], allowance: &mut Allowa
     if !is_open && (codec == "utf-8" || std::str::from_utf8(payload).is_err()) {
         return Ok(label);
     }
-    let named = find_page_charset(payload)?;
+    let named = find_page_charset(payload);
     if named.is_empty() || (!is_open && look_up_codec(&named) != "utf-8") {
         return Ok(label);
     }

@@ -1,8 +1,10 @@
 //! nbspam/mail/__init__.py: bytes to Message, whatever the bytes are.
 
 pub mod charset;
+mod codecs;
 pub mod dates;
 mod encoded_words;
+mod guess;
 pub mod headers;
 pub mod html;
 mod leaf;
@@ -38,7 +40,7 @@ fn parse_in_python(py: Python, data: &[u8]) -> PyResult<Option<Message>> {
 
 fn take_apart(raw: &Raw) -> Read<Message> {
     let mut message = Message::default();
-    let mut allowance = Allowance::new();
+    let mut allowance = Allowance::default();
     let block = read_header(&mut message, raw, &mut allowance)?;
     read_body(&mut message, raw.data, &block, &mut allowance)?;
     message.defects = allowance.defects;
