@@ -27,7 +27,8 @@ PROTON = "metadata of Proton, which says what is spam"
 _PST, _MSG, _OLM = (f"no mail that can be read: {name} of Outlook" for name in (".pst", ".msg", ".olm"))
 # What to do with stores that nbspam does not read.
 EXPORTS = {
-    ENCRYPTED: "doveadm -o plugin/mail_crypt_save_version=0 backup -u USER maildir:/tmp/out:LAYOUT=fs",
+    ENCRYPTED: "doveadm -o plugin/mail_crypt_save_version=0 -o plugin/zlib_save="
+    " backup -u USER maildir:/tmp/out:LAYOUT=fs",
     DBOX: "doveadm backup -u USER maildir:/tmp/out:LAYOUT=fs",
     CYRUS: "fetch the mail by IMAP, for example with mbsync",
     PROTON: "make an index of it: docs/mail-programs.md, Proton Mail, has the lines for it",
