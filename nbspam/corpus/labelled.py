@@ -9,6 +9,7 @@ first message is read.
 import errno
 import os
 import stat
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import chain
 
@@ -176,7 +177,9 @@ def _find_class_folders(path: str, inner: list[str], files: list[str], notes: No
 
     inner, files : names of the folders and files in it
     """
-    loose = choose_messages(files, notes)
+    file_notes = Notes()
+    loose = choose_messages(files, file_notes)
+    notes.left_out += Counter({why: n for why, n in file_notes.left_out.items() if why in EXPORTS})
     if not inner and not loose:
         remedy = "put mail into folders ham and spam in it"
         raise NoInputError(path, "an empty folder", remedy, "source-empty")
