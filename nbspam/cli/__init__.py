@@ -50,9 +50,9 @@ def write_text(text: str) -> None:
     sys.stdout.buffer.flush()
 
 
-def say(text: str, quiet: bool = False) -> None:
+def say(text: str) -> None:
     """Write lines for people to stderr, unless they asked for quiet."""
-    if not quiet:
+    if not Command.is_quiet:
         sys.stderr.write(text + "\n")
 
 
@@ -314,13 +314,19 @@ class Options:
 
 
 class Command:
-    """What a command does, and the keys of its options in the table, in the order of its help."""
+    """What a command does, and the keys of its options in the table, in the order of its help.
+
+    is_quiet : the command that runs was asked for quiet: -q
+    """
+
+    is_quiet = False
 
     def __init__(self, work: Callable[[Options], int | None], keys: tuple[str, ...]) -> None:
         self.work, self.keys = work, keys
 
     def run(self, named: dict[str, Any]) -> int:
         """Run the command with the values that are on the command line; the exit status."""
+        Command.is_quiet = "quiet" in named
         if "verbose" in named:
             show_faults()
         return self.work(Options(self.keys, named)) or 0

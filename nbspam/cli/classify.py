@@ -15,6 +15,7 @@ from nbspam.cli import (
     NO_MESSAGE,
     RESCORING,
     STDIN_NAME,
+    Command,
     Options,
     command,
     error_text,
@@ -108,7 +109,7 @@ def _classify(options: Options) -> int:
     if not options.autolearn and (len(paths) > FEW_PATHS or any(map(_holds_many, paths))):
         spam_filter.close()
         return _classify_many(options, paths)
-    messages = ReadableMessages(paths, options.quiet)
+    messages = ReadableMessages(paths)
     for name, data in messages:
         spam_filter = _open(options, spam_filter)
         _answer(spam_filter, name, data, options)
@@ -119,7 +120,7 @@ def _answer(spam_filter: Filter, name: str, data: bytes, options: Options) -> Ve
     """Judge a message, write the verdict, and learn it with --autolearn."""
     verdict = spam_filter.classify(data, name)
     write_text(_text(spam_filter, verdict, options))
-    if not (verdict.is_prior_alone or options.quiet):
+    if not verdict.is_prior_alone:
         note_no_mail(name, data)
     _learn(spam_filter, verdict, data, options)
     return verdict
@@ -127,16 +128,16 @@ def _answer(spam_filter: Filter, name: str, data: bytes, options: Options) -> Ve
 
 def _text(spam_filter: Filter, verdict: Verdict, options: Options) -> str:
     """A verdict as it is written to stdout; a notice on stderr if nothing speaks for it."""
-    _notice(verdict, options)
+    _notice(verdict)
     if options.json:
         return verdict_json(spam_filter, verdict)
     return verdict_line(verdict)
 
 
-def _notice(verdict: Verdict, options: Options) -> None:
-    if verdict.is_prior_alone and not options.quiet:
+def _notice(verdict: Verdict) -> None:
+    if verdict.is_prior_alone:
         why = "nothing to judge by; the probability is that of the prior"
-        _complain(f"nbspam: {plain(verdict.name)}: {why}\n")
+        _remark(f"{plain(verdict.name)}: {why}")
 
 
 def _holds_many(path: str) -> bool:
@@ -157,7 +158,7 @@ def _classify_many(options: Options, paths: list[str]) -> int:
     mail = _find_items(paths, notes)
     current, text_of = partial(_open, options), partial(_text, options=options)
     shards = classify_many(mail, current, text_of, options.jobs, options.json)
-    with closing(shards), _show_progress(options.quiet) as advance:
+    with closing(shards), _show_progress() as advance:
         for text, skipped in chain(shards, [("", [])]):  # at the end, what could not be read on the way
             write_text(text)
             is_empty = is_empty and not text
@@ -166,16 +167,15 @@ def _classify_many(options: Options, paths: list[str]) -> int:
                 sys.stderr.write(error_text(_unread(name, why)))
                 status = NoInputError.status
             notes.skipped.clear()
-    if not options.quiet:
-        show_left_out(notes.left_out)
+    show_left_out(notes.left_out)
     if is_empty and not status:
-        say(NO_MESSAGE, options.quiet)
+        say(NO_MESSAGE)
     return status
 
 
-def _show_progress(is_quiet: bool) -> AbstractContextManager[Callable[..., None]]:
+def _show_progress() -> AbstractContextManager[Callable[..., None]]:
     """A bar on stderr; none if verdicts are written to the terminal, which show it themselves."""
-    if is_quiet or sys.stdout.isatty() or not sys.stderr.isatty():
+    if Command.is_quiet or sys.stdout.isatty() or not sys.stderr.isatty():
         from contextlib import nullcontext
 
         return nullcontext(lambda steps: None)
@@ -187,7 +187,7 @@ def _show_progress(is_quiet: bool) -> AbstractContextManager[Callable[..., None]
 def show_left_out(left_out: Mapping[str, int]) -> None:
     """Say how many files and messages of folders and mailboxes are passed over, and why."""
     for reason, count in left_out.items():
-        _complain(f"nbspam: left out: {count:,} ({plain(reason)})\n")
+        _remark(f"left out: {count:,} ({plain(reason)})")
 
 
 def verdict_json(spam_filter: Filter, verdict: Verdict) -> str:
@@ -217,7 +217,7 @@ def verdict_json(spam_filter: Filter, verdict: Verdict) -> str:
 
 def _classify_one(spam_filter: Filter, options: Options, paths: list[str]) -> int:
     """Write the verdict on the one message; the exit status tells it, too."""
-    messages = ReadableMessages(paths, options.quiet)
+    messages = ReadableMessages(paths)
     mail = list(messages)
     if messages.status:
         return messages.status
@@ -263,7 +263,7 @@ def _pass_on(options: Options, also: str, stream: BinaryIO) -> int:
     if complaint:
         _complain(complaint)
     else:
-        _notice(verdict, options)
+        _notice(verdict)
         _learn(spam_filter, verdict, message, options)
     return status
 
@@ -295,6 +295,12 @@ def _complain(text: str) -> None:
         sys.stderr.write(text)
     except OSError:
         pass
+
+
+def _remark(text: str) -> None:
+    """The same for what people may not want to know."""
+    if not Command.is_quiet:
+        _complain(f"nbspam: {text}\n")
 
 
 class Deadline:
@@ -367,11 +373,10 @@ class ReadableMessages:
     status : the exit status so far: 0, or that of the last message that could not be read
     """
 
-    __slots__ = ("_is_quiet", "_paths", "status")
+    __slots__ = ("_paths", "status")
 
-    def __init__(self, paths: list[str], is_quiet: bool = False) -> None:
-        """is_quiet : do not say what is left out of folders and mailboxes"""
-        self._paths, self._is_quiet, self.status = paths, is_quiet, 0
+    def __init__(self, paths: list[str]) -> None:
+        self._paths, self.status = paths, 0
 
     def __iter__(self) -> Iterator[tuple[str, bytes]]:
         for path in self._paths:
@@ -398,8 +403,7 @@ class ReadableMessages:
             yield item.name, data
         for name, why in notes.skipped:
             self.refuse(_unread(name, why))
-        if not self._is_quiet:
-            show_left_out(notes.left_out)
+        show_left_out(notes.left_out)
 
     def refuse(self, error: NbspamError) -> None:
         """Name a message on stderr that cannot be read."""
@@ -446,7 +450,7 @@ def _unwrap(data: bytes) -> bytes:
 def note_no_mail(name: str, data: bytes) -> None:
     """Say it on stderr if a message has no header."""
     if not _has_known_field(data):
-        _complain(f"nbspam: {plain(name)}: no mail: it has no known header field\n")
+        _remark(f"{plain(name)}: no mail: it has no known header field")
 
 
 def _has_known_field(data: bytes) -> bool:

@@ -86,7 +86,7 @@ def eval_command(options: Options) -> None:
     if options.report:
         import nbspam.evaluation.report  # noqa: F401  an error if its libraries are missing
     evaluation, skipped = _judge_by_model(options) if method == "model" else _judge_anew(method, options)
-    with progress.steps("Figures and their intervals", None, options.quiet):
+    with progress.steps("Figures and their intervals", None):
         figures = summarise(evaluation)
     try:
         if options.json:
@@ -94,13 +94,13 @@ def eval_command(options: Options) -> None:
         else:
             show_evaluation(evaluation, figures, options.verbose)
     finally:  # last, so that a full disk hides no figure; and always, so that `| head` loses no file
-        with progress.steps("Writing files", None, options.quiet):
+        with progress.steps("Writing files", None):
             for name, path in files.items():
                 content = _format_file(name, evaluation, figures)
                 with shared.open_output(path) as file:
                     file.write(content)
         if options.report and options.report != shared.STDOUT:
-            say(f"The page: {Path(options.report).absolute().as_uri()}", options.quiet)
+            say(f"The page: {Path(options.report).absolute().as_uri()}")
     progress.check_all_read(skipped)
 
 
@@ -119,7 +119,7 @@ def _judge_by_model(options: Options) -> tuple[Evaluation, Skipped]:
     why, remedy = "the model keeps the one it was trained with", "leave it out, or train a model with it"
     options.refuse((*KEPT_SCORING, "vocab"), why, remedy, "--model")
     scoring, loss = options.scoring, options.loss
-    with progress.message_steps("Judging", source, options.quiet) as advance:
+    with progress.message_steps("Judging", source) as advance:
         items, classes, jobs = source.items(), source.classes, options.jobs
         evaluation, skipped = evaluate_model(items, classes, options.model, scoring, loss, jobs, advance)
     return evaluation, [*source.skipped, *skipped]
@@ -134,9 +134,9 @@ def _judge_anew(method: str, options: Options) -> tuple[Evaluation, Skipped]:
     n_folds = options.folds
     feedback = parse_feedback(options.feedback)
     with shared.open_workers(options) as jobs:
-        corpus = shared.read_source(source, jobs, plan.wanted, options.quiet)
+        corpus = shared.read_source(source, jobs, plan.wanted)
         total = {"folds": n_folds, "holdout": 1}.get(method, len(corpus.block))
-        with progress.steps(method.capitalize(), total, options.quiet) as advance:
+        with progress.steps(method.capitalize(), total) as advance:
             if method == "folds":
                 evaluation = evaluate_folds(corpus, plan, n_folds, jobs, advance)
             elif method == "holdout":

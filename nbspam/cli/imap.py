@@ -91,7 +91,7 @@ def watch_command(options: Options) -> None:
             # A token expires, and its program needs the network: what was right once is asked for again.
             if isinstance(error, NoInputError) and not (was_in and isinstance(error, AccessError)):
                 raise
-            say(f"nbspam: {plain(str(error))}; trying again in {delay:g} s", options.quiet)
+            say(f"nbspam: {plain(str(error))}; trying again in {delay:g} s")
             time.sleep(delay)
             delay = min(2 * delay, LONGEST_DELAY_SECONDS)
 
@@ -120,10 +120,10 @@ def _read_folders(options: Options) -> dict[str, str]:
         raise UsageError(" ".join(options.classes), why, remedy, "class-twice", option="class")
     check_classes(options.model, *HAM_AND_SPAM, *folders)
     with contextlib.closing(open_filter(options.model)) as judge:
-        say(f"Decisions: {judge.costs}.", options.quiet)
+        say(f"Decisions: {judge.costs}.")
         if homeless := [name for name in judge.classes if name not in (*HAM_AND_SPAM, *folders)]:
             said = f"Mail of {', '.join(homeless)} stays, and teaches ham once it is read"
-            say(f"{said}: name its folder with --class.", options.quiet)
+            say(f"{said}: name its folder with --class.")
     return folders
 
 
@@ -134,7 +134,7 @@ def _open_memory(account: Account, options: Options) -> contextlib.closing[Folde
 def _scan(options: Options, folders: dict[str, str], box: ImapMailbox, memory: FolderMemory) -> None:
     scan = Scan(box, memory, "dry_run" in options.named, options.flag_only, folders)
     if not scan.can_move:
-        say("The server has no MOVE: spam is only flagged, and nothing is moved.", options.quiet)
+        say("The server has no MOVE: spam is only flagged, and nothing is moved.")
     would = "would be " if "dry_run" in options.named else ""
     with contextlib.closing(open_filter(options.model)) as judge:
         for folder in box.account.folders:
@@ -146,20 +146,20 @@ def _learn_and_scan(options: Options, folders: dict[str, str], box: ImapMailbox,
     """Scan; learn only from the time `learn_at`.  Returns when to learn next, by the monotonic clock."""
     with _open_memory(box.account, options) as memory:
         if time.monotonic() >= learn_at:
-            _learn(options, folders, box, memory, is_quiet=True)
+            _learn(options, folders, box, memory, is_summed=False)
             learn_at = time.monotonic() + LEARN_SECONDS
         _scan(options, folders, box, memory)
     return learn_at
 
 
 def _learn(
-    options: Options, folders: dict[str, str], box: ImapMailbox, memory: FolderMemory, is_quiet: bool = False
+    options: Options, folders: dict[str, str], box: ImapMailbox, memory: FolderMemory, is_summed: bool = True
 ) -> None:
     source = f"imap {box.account.name}/"
     classes = {folder: label for label, folder in folders.items()}
     is_dry = "dry_run" in options.named
     learner = FolderLearner(options.model, box, memory, source, options.keep_days, is_dry, classes)
-    show_learned(learner, is_quiet or options.quiet)
+    show_learned(learner, is_summed)
 
 
 imap_command = Group(

@@ -108,7 +108,7 @@ def _learn(options: Options, class_name: str | None) -> int:
     """
     model, start = options.model, options.start
     label = None if class_name is None else read_class_name(class_name, "CLASS")
-    messages, origin = ReadableMessages(list_paths(options), options.quiet), Origin("learn")
+    messages, origin = ReadableMessages(list_paths(options)), Origin("learn")
     done: dict[str, int] = {}
     try:
         if choose_model(model, start) != model:
@@ -118,11 +118,10 @@ def _learn(options: Options, class_name: str | None) -> int:
         mail = _open_reports(messages) if options.attached else messages
         for batch in split_batches(_refuse_unreadable(mail, messages), lambda message: len(message[1])):
             if kind := begin_model(model, start):
-                say(f"{plain(model)} begins as {kind} of {plain(start)}.", options.quiet)
+                say(f"{plain(model)} begins as {kind} of {plain(start)}.")
             for (name, data), result in zip(batch, learn_messages(model, label, batch, origin), strict=True):
                 write_text(f"{result}\t{plain(name)}\n")
-                if not options.quiet:
-                    note_no_mail(name, data)
+                note_no_mail(name, data)
                 done[result] = done.get(result, 0) + 1
             if label == SPAM:
                 _note_allowed(model, batch)
@@ -133,11 +132,11 @@ def _learn(options: Options, class_name: str | None) -> int:
             raise
         remedy = f"nbspam learn spam {class_name}"
         raise UsageError(class_name, "is a file, and the class comes first", remedy, error.slug) from None
-    say(done_text(done), options.quiet)
+    say(done_text(done))
     if OTHER_FORM in done:
-        say(OTHER_FORM_HELP, options.quiet)
+        say(OTHER_FORM_HELP)
     if not done and not messages.status:
-        say("There is no message to learn at these paths.", options.quiet)
+        say("There is no message to learn at these paths.")
     return messages.status
 
 

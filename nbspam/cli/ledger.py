@@ -69,7 +69,7 @@ def undo_command(options: Options) -> None:
         if options.paths:
             where, why = options.paths[0], "says where mail lies, not what to take back"
         raise UsageError(where, why, remedy, "undo-what")
-    model, quiet = options.model, options.quiet
+    model = options.model
     done: Counter[str] = Counter()
 
     def tell(result: str, name: str) -> None:
@@ -80,11 +80,11 @@ def undo_command(options: Options) -> None:
     lessons = find_lessons(model, chosen, options.paths)
     if lessons.missing:
         total = amount(lessons.missing + len(lessons.found) + len(lessons.own), "lesson")
-        say(f"Of {total}, {lessons.missing:,} cannot be taken back: the mail was not found.", quiet)
+        say(f"Of {total}, {lessons.missing:,} cannot be taken back: the mail was not found.")
     missing = take_back(model, lessons, tell)
-    say(done_text(done), quiet)
+    say(done_text(done))
     if done:
-        say("The counts are as before; the calibration keeps what it has learned.", quiet)
+        say("The counts are as before; the calibration keeps what it has learned.")
     if missing:
         why = f"mail was not found, so it still counts: {amount(missing, 'message')}"
         remedy = "name the folder where it is now, at the end of the same command"

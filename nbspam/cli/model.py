@@ -171,7 +171,7 @@ def merge_command(options: Options) -> None:
     """
     check_new_model(options.output, options.replace, option="--output")
     merged = merge(options.models, options.output, options.replace)
-    say(_summarise_merge(merged, options.models), options.quiet)
+    say(_summarise_merge(merged, options.models))
 
 
 @command("model", "max_size", "prune.min_count", "quiet")
@@ -194,7 +194,6 @@ def prune_command(options: Options) -> None:
     sizes = f"{done.after_bytes / 1e6:.1f} MB, before {done.before_bytes / 1e6:.1f} MB"
     say(
         f"Pruned {done.pruned:,} of {done.tokens:,} tokens.\nModel: {plain(options.model)}, {sizes}.",
-        options.quiet,
     )
 
 
@@ -221,7 +220,7 @@ def rebase_command(options: Options) -> int:
             sys.stderr.write(error_text(error))
             status = error.status
         else:
-            say(f"{plain(path)} has its base.", options.quiet)
+            say(f"{plain(path)} has its base.")
     return status
 
 

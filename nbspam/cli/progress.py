@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager, contextmanager
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from nbspam.cli import plain, say
+from nbspam.cli import Command, plain
 from nbspam.corpus.source import Source, unread_error
 from nbspam.labels import HAM_AND_SPAM, amount, format_counts
 
@@ -21,13 +21,13 @@ SHOWN_SKIPPED = 5  # unreadable files named in a summary; the rest are counted
 
 
 @contextmanager
-def steps(title: str, total: int | None, quiet: bool = False) -> Iterator[Callable[..., None]]:
+def steps(title: str, total: int | None) -> Iterator[Callable[..., None]]:
     """A bar on stderr, if that is a terminal; gives advance(steps done, their bytes).
 
     total : None for work of unknown length
     A step that has bytes is a message: then the bar shows MB and messages a second, too.
     """
-    if quiet or not sys.stderr.isatty():
+    if Command.is_quiet or not sys.stderr.isatty():
         yield lambda steps, size_bytes=0: None
         return
     from rich.console import Console  # rich takes a tenth of the time of a short training
@@ -49,10 +49,10 @@ def steps(title: str, total: int | None, quiet: bool = False) -> Iterator[Callab
         yield advance
 
 
-def message_steps(title: str, source: Source, quiet: bool) -> AbstractContextManager[Callable[..., None]]:
+def message_steps(title: str, source: Source) -> AbstractContextManager[Callable[..., None]]:
     """The folders of the mail, and a bar whose steps are messages."""
-    if quiet:
-        return steps(title, None, quiet)
+    if Command.is_quiet:
+        return steps(title, None)
     from nbspam.cli.tables import show_folders  # of rich
 
     show_folders(source)
@@ -97,5 +97,5 @@ def check_all_read(*skipped: Skipped) -> None:
     if not unread:
         return
     for name, reason in unread[:SHOWN_SKIPPED]:
-        say(f"Skipped: {plain(name)}: {plain(reason)}")
+        sys.stderr.write(f"Skipped: {plain(name)}: {plain(reason)}\n")
     raise unread_error(unread)

@@ -42,10 +42,10 @@ def allow_command(options: Options) -> None:
     servers = [name.lower() for name in options.server]
     if servers:
         change_servers(options.model, servers, is_own=not options.remove)
-        say(f"{'No longer believed' if options.remove else 'Believed'}: {', '.join(servers)}.", options.quiet)
+        say(f"{'No longer believed' if options.remove else 'Believed'}: {', '.join(servers)}.")
     names = _collect_names(options)
     if options.sent:
-        names += _list_sent(options.sent, options.quiet)
+        names += _list_sent(options.sent)
     with open_model(options.model) as model:
         known = model.servers
     if names and not known and not options.unverified and not options.remove:
@@ -55,7 +55,7 @@ def allow_command(options: Options) -> None:
         _change(options, names, ALLOWED, is_verified=not options.unverified)
     elif not (servers or options.sent or options.file):
         _show(options, ALLOWED)
-        say(f"Believed: {', '.join(map(plain, known)) or 'no server'}.", options.quiet)
+        say(f"Believed: {', '.join(map(plain, known)) or 'no server'}.")
 
 
 @command("who", "senders.file", "remove", "model", "quiet")
@@ -86,10 +86,10 @@ def _collect_names(options: Options) -> list[str]:
     return names + (read_names(options.file) if options.file else [])
 
 
-def _list_sent(folder: str, quiet: bool) -> list[str]:
+def _list_sent(folder: str) -> list[str]:
     names, left_out, skipped = list_recipients(folder)
     for reason, number in left_out.items():
-        say(f"Left out: {number:,} {reason}.", quiet)
+        say(f"Left out: {number:,} {reason}.")
     check_all_read(skipped)
     return names
 
@@ -102,7 +102,7 @@ def _change(options: Options, names: Sequence[str], decision: str, is_verified: 
         changed, result = name_senders(options.model, names, decision, is_verified), decision
     write_text("".join(f"{result}\t{name}\n" for name in changed))
     if unchanged := len({*names} - {*changed}):
-        say(f"{amount(unchanged, 'name')}: nothing to change.", options.quiet)
+        say(f"{amount(unchanged, 'name')}: nothing to change.")
 
 
 def _show(options: Options, decision: str) -> None:

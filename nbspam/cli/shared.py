@@ -55,9 +55,9 @@ def open_workers(options: Options) -> AbstractContextManager[int | Cluster]:
     return open_cluster(options.scheduler or "", options.local_cluster or 0)
 
 
-def read_source(source: Source, jobs: int | Cluster, wanted: frozenset[str], quiet: bool) -> Corpus:
+def read_source(source: Source, jobs: int | Cluster, wanted: frozenset[str]) -> Corpus:
     """All mail of a source, read once."""
-    with message_steps("Reading", source, quiet) as advance:
+    with message_steps("Reading", source) as advance:
         mail = iterate_mail(source, jobs)
         return read_corpus(mail, source.classes, jobs, source.ordered_by_index, advance, wanted)
 

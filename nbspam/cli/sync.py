@@ -47,17 +47,17 @@ def sync_command(options: Options) -> None:
     Exit status: 0 done; 64 usage; 65 no sound model; 66 no Maildir, no model, or mail
     that cannot be read; 74 I/O; 75 try again later.
     """
-    model, quiet, dry_run = options.model, options.quiet, options.dry_run
+    model, dry_run = options.model, options.dry_run
     check_classes(model, *HAM_AND_SPAM)
     box = Maildirs(options.folders or [os.path.expanduser("~/Maildir")])
     with open_memory(f"{model}-sync.json", options) as memory:
         run = learner.FolderLearner(model, box, memory, "sync\t", options.keep_days, dry_run)
-        show_learned(run, quiet)
+        show_learned(run)
     if links := box.left_out[OUT_OF_TREE]:
-        say(f"Nothing to learn from {amount(links, 'link')} that lead out of MAILDIR.", quiet)
+        say(f"Nothing to learn from {amount(links, 'link')} that lead out of MAILDIR.")
     for reason in box.left_out:
         if reason.startswith(MARKS_UNREAD):
-            say(f"M{plain(reason[1:])}. Move junk to a folder.", quiet)
+            say(f"M{plain(reason[1:])}. Move junk to a folder.")
     check_all_read(box.skipped)
 
 
@@ -65,21 +65,23 @@ def open_memory(path: str, options: Options) -> closing[learner.FolderMemory]:
     """What is remembered of mail; say so if it was of another model."""
     memory = learner.FolderMemory(path, options.model, is_kept="dry_run" not in options.named)
     if memory.is_foreign:
-        say(f"{plain(path)} is of another model: all mail teaches this one anew.", options.quiet)
+        say(f"{plain(path)} is of another model: all mail teaches this one anew.")
     return closing(memory)
 
 
-def show_learned(run: learner.FolderLearner, quiet: bool) -> None:
+def show_learned(run: learner.FolderLearner, is_summed: bool = True) -> None:
     """Learn; write a line for each message that teaches, then a summary, and why others teach nothing."""
     done: Counter[str] = Counter()
     for result, label, place in run.learn():
         write_text(f"{result}\t{label}\t{plain(place)}\n")
         done[f"{result} as {label}"] += 1
-    say(done_text(done), quiet)
+    if not is_summed:
+        return
+    say(done_text(done))
     for reason, (unit, why) in REASONS.items():
         if number := run.idle[reason]:
-            say(f"Nothing to learn from {amount(number, unit)}{why}.", quiet)
+            say(f"Nothing to learn from {amount(number, unit)}{why}.")
     for reason in run.idle.keys() - REASONS:
-        say(f"Nothing to learn from {amount(run.idle[reason], 'file')}: {reason}.", quiet)
+        say(f"Nothing to learn from {amount(run.idle[reason], 'file')}: {reason}.")
     if not done and not run.idle.total():
-        say("There is no mail in these folders.", quiet)
+        say("There is no mail in these folders.")

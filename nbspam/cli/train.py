@@ -61,10 +61,10 @@ def _train(options: Options) -> None:
     )
     log_priors(parse_prior(plan.settings.prior), [1] * len(source.classes), source.classes)
     shared.check_new_model(model, replace, "--update adds to it, --replace writes it anew")
-    with shared.open_workers(options) as jobs, message_steps("Training", source, options.quiet) as advance:
+    with shared.open_workers(options) as jobs, message_steps("Training", source) as advance:
         mail = shared.iterate_mail(source, jobs)
         trained = train_model(mail, source.classes, model, plan, jobs, advance)
-    say(train_summary(trained), options.quiet)
+    say(train_summary(trained))
     check_all_read(source.skipped, trained.skipped)
 
 
@@ -85,10 +85,10 @@ def _update(options: Options) -> None:
     check_classes(choose_model(model, start))
     source = shared.open_source(options, allow_one_class=True)
     items, jobs = source.items(), options.jobs
-    with message_steps("Adding", source, options.quiet) as advance:
+    with message_steps("Adding", source) as advance:
         origin = _source("train --update", options)
         added = update(items, source.classes, model, jobs, advance, start, origin, options.verbose)
     if added.begins:
-        say(f"{plain(model)} begins as {added.begins} of {plain(start)}.", options.quiet)
-    say(train_summary(added, "Added"), options.quiet)
+        say(f"{plain(model)} begins as {added.begins} of {plain(start)}.")
+    say(train_summary(added, "Added"))
     check_all_read(source.skipped, added.skipped)

@@ -34,15 +34,15 @@ def tune_command(options: Options) -> None:
     or mail that cannot be read (chosen on the rest); with --write also 73 cannot create the model (before
     the search); 74 I/O.
     """
-    quiet, jobs, model = options.quiet, options.jobs, options.model
+    jobs, model = options.jobs, options.model
     if options.write:
         check_new_model(model, options.replace)
     else:
         options.refuse(("model", "replace"), "belongs to --write", "add --write, or leave it out")
     source = open_source(options)
-    corpus = read_source(source, jobs, Settings().wanted, quiet)
+    corpus = read_source(source, jobs, Settings().wanted)
     skipped = [*source.skipped, *corpus.skipped]
-    with steps("Trying", STEPS, quiet) as advance:
+    with steps("Trying", STEPS) as advance:
         tuning = tune(corpus, options.seed, jobs, advance)
     chosen = with_flags(tuning.chosen.options)
     plan = PLANS[tuning.chosen.options]
@@ -53,9 +53,9 @@ def tune_command(options: Options) -> None:
         show_tuning(tuning, format_command(chosen, options))
     if options.write:
         plan = plan_training(tuning.chosen.options, source.classes)._replace(replaces=options.replace)
-        with steps("Training", len(corpus.block), quiet) as advance:
+        with steps("Training", len(corpus.block)) as advance:
             trained = train_model(source.items(), source.classes, model, plan, jobs, advance)
-        say(train_summary(trained, f"Trained with {chosen or 'the default'} on"), quiet)
+        say(train_summary(trained, f"Trained with {chosen or 'the default'} on"))
         skipped += [*source.skipped, *trained.skipped]
     check_all_read(skipped)
 

@@ -53,7 +53,7 @@ def build_command(options: Options) -> None:
     listed, odd = read_word_list(word_list, split) if word_list else (None, 0)
     check_writable(options.output, *list_inputs(options))
     source = open_source(options)
-    with message_steps("Counting", source, options.quiet) as advance:
+    with message_steps("Counting", source) as advance:
         vocabulary, skipped = build_vocabulary(
             source.items(),
             source.classes,
@@ -66,7 +66,7 @@ def build_command(options: Options) -> None:
             pattern,
         )
     write_lines(options.output, format_lines(vocabulary))
-    say(_summary(vocabulary, odd), options.quiet)
+    say(_summary(vocabulary, odd))
     check_all_read(source.skipped, skipped)
 
 
@@ -154,11 +154,11 @@ def vectorize_command(options: Options) -> None:
         columns: Columns = WordColumns(vocabulary, options.event_model or "multinomial")
     else:
         columns = NumericColumns(source.classes)
-    with message_steps("Vectorizing", source, options.quiet) as advance:
+    with message_steps("Vectorizing", source) as advance:
         mail = source.items(), source.classes
         output, jobs = open_output(options.output), options.jobs
         counts, skipped = vectorize(*mail, columns, output, options.format, jobs, advance)
-    say(f"{messages_text(columns.classes, counts)}, {amount(len(columns.names), 'column')}.", options.quiet)
+    say(f"{messages_text(columns.classes, counts)}, {amount(len(columns.names), 'column')}.")
     check_all_read(source.skipped, skipped)
 
 
