@@ -55,7 +55,7 @@ STYLES = {"hm_percent": tables.HAM_COLOUR, "sm_percent": tables.SPAM_COLOUR}
 
 
 @command(
-    *(*SOURCE, "folds", "grouped", "replay", "feedback", "eval.autolearn", "holdout", "by_time"),
+    *(*SOURCE, "attached", "folds", "grouped", "replay", "feedback", "eval.autolearn", "holdout", "by_time"),
     *("eval.model", *SCORING, "vocab", "loss", "results", "save", "report", "seed"),
     *("jobs", *CLUSTER, "json", "eval.verbose", "quiet"),
 )

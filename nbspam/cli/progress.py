@@ -5,12 +5,12 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from nbspam.cli import Command, plain
-from nbspam.corpus.source import Source, unread_error
+from nbspam.cli import Command, plain, say
+from nbspam.corpus.source import BARE, Source, unread_error
 from nbspam.labels import HAM_AND_SPAM, amount, format_counts
 
 if TYPE_CHECKING:
@@ -49,14 +49,19 @@ def steps(title: str, total: int | None) -> Iterator[Callable[..., None]]:
         yield advance
 
 
-def message_steps(title: str, source: Source) -> AbstractContextManager[Callable[..., None]]:
-    """The folders of the mail, and a bar whose steps are messages."""
-    if Command.is_quiet:
-        return steps(title, None)
-    from nbspam.cli.tables import show_folders  # of rich
+@contextmanager
+def message_steps(title: str, source: Source) -> Iterator[Callable[..., None]]:
+    """The folders of the mail, a bar whose steps are messages, and at the end the reports without one."""
+    total = None
+    if not Command.is_quiet:
+        from nbspam.cli.tables import show_folders  # of rich
 
-    show_folders(source)
-    return steps(title, sum(count.total() for _, count in source.counts))
+        show_folders(source)
+        total = sum(count.total() for _, count in source.counts)
+    with steps(title, total) as advance:
+        yield advance
+    if bare := source.left_out[BARE]:
+        say(f"Left out: {bare:,} ({BARE})")
 
 
 def train_summary(trained: Trained, verb: str = "Trained on") -> str:
@@ -71,6 +76,9 @@ def train_summary(trained: Trained, verb: str = "Trained on") -> str:
         lines.append(f"Counted before: {trained.counted_before:,} of them, which now count once more.")
     lines.append(f"Decisions: {trained.costs}.")
     lines += _name_contradictions(trained.contradictions)
+    for label, number in trained.reports.items():
+        what = f"{amount(number, 'message')} of {plain(label)} carry another one, as Exchange's journal does"
+        lines.append(f"{what}; train --attached learns that one.")
     if trained.classes != HAM_AND_SPAM:
         lines.append(f"X-Nbspam will be one of {', '.join(map(plain, trained.classes))}.")
     return "\n".join(lines)

@@ -33,7 +33,11 @@ def open_source(options: Options, allow_one_class: bool = False) -> Source:
     for name, path in split_classes(options.classes, "PATH", "work=Maildir/.work"):
         classes.setdefault(name, []).append(path)
     same = {name: getattr(options, name) for name in ("ham", "spam", "rules", "skip_unread")}
-    return open_labelled(options.source, classes=classes, allow_one_class=allow_one_class, **same)
+    source = open_labelled(options.source, classes=classes, allow_one_class=allow_one_class, **same)
+    source.attached = "attached" in options.named
+    if source.attached:
+        options.refuse(CLUSTER, "opens no reports", "leave it out", "--attached")
+    return source
 
 
 def split_classes(items: Iterable[str], value: str, example: str) -> Iterator[tuple[str, str]]:

@@ -15,7 +15,7 @@ FOR_A_NEW_MODEL = (*SCORING, "edges", "max_memory", "vocab", "loss", *CLUSTER)
 
 
 @command(
-    *(*SOURCE, "model", *SCORING, "edges", "jobs", "max_memory", "vocab", "loss", *CLUSTER),
+    *(*SOURCE, "attached", "model", *SCORING, "edges", "jobs", "max_memory", "vocab", "loss", *CLUSTER),
     *("update", "start", "replace", "mode", "train.verbose", "quiet"),
 )
 def train_command(options: Options) -> None:

@@ -12,7 +12,8 @@ from contextlib import suppress
 from copy import deepcopy
 from functools import cached_property
 
-from nbspam.corpus.item import Item, Skipped, unreadable
+from nbspam.corpus.item import Item, Skipped, read_items, unreadable
+from nbspam.corpus.reports import list_attached
 from nbspam.corpus.walk import MailFile, Notes, SourcePart
 from nbspam.errors import NoInputError
 from nbspam.labels import sort_classes
@@ -20,6 +21,7 @@ from nbspam.mail import parse
 from nbspam.mail.dates import find_date
 from nbspam.mail.html.reader import read_html
 
+BARE = "without an attached message"
 HEADER_BYTES = 1 << 16  # enough of a message for read_head
 
 
@@ -29,7 +31,10 @@ class Source:
     classes : class names in class order; empty if unlabelled
     ordered_by_index : True if the order is that of an index file, which is time
     notes : of the latest walk
+    attached : each message is a report, in place of which come the messages attached to it
     """
+
+    attached = False
 
     def __init__(
         self, parts: Sequence[SourcePart], first_notes: Notes | None = None, ordered_by_index: bool = False
@@ -76,7 +81,8 @@ class Source:
             if self._counted is not None:  # what is left out is noted
                 notes = Notes()
                 notes.skipped, notes.seen = self.notes.skipped, seen
-            yield from file.items(notes)
+            mail = file.items(notes)
+            yield from open_reports(mail, self.notes) if self.attached else mail
 
     def files(self) -> Iterator[MailFile]:
         """The files of the messages, likewise, which a cluster takes apart; a new walk has new notes."""
@@ -86,6 +92,16 @@ class Source:
         self.notes = deepcopy(self._first_notes)
         for part in self.parts:
             yield from part.files(self.notes)
+
+
+def open_reports(reports: Iterable[Item], notes: Notes) -> Iterator[Item]:
+    """The messages attached to these, each under the name of its report; a report without one is left out."""
+    for report, data in read_items(reports, notes.skipped):
+        attached = list_attached(data)
+        if not attached:
+            notes.left_out[BARE] += 1
+        for message in attached:
+            yield Item(report.name, report.label, report.path, data=message)
 
 
 def stat_mode(path: str) -> int:

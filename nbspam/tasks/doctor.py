@@ -33,6 +33,7 @@ from nbspam.store.check import check_model, contradictions, count_different, cou
 from nbspam.store.connection import FORMAT
 from nbspam.store.reader import Model, open_model
 from nbspam.tasks.classify import ModelJudge
+from nbspam.tasks.train import count_reports
 from nbspam.tokens import describe_reader
 
 FINE = "ok"
@@ -182,6 +183,9 @@ def _examine_contents(path: str) -> Iterator[Finding]:
         yield from _examine_amount(model)
         yield _examine_calibration(model)
         yield from _examine_fields(model)
+        for name, number in count_reports(model).items():
+            text = f"{number:,} messages of {name} carry another one, as Exchange's journal does"
+            yield _note("reports", text, "train again on what they carry: nbspam train `attached` SOURCE")
         twice = contradictions(model)
         if twice:
             text = f"messages that are counted in more than one class: {twice:,}"

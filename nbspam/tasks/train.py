@@ -27,11 +27,14 @@ from nbspam.model.textbook import learn_features
 from nbspam.model.views import Evidence
 from nbspam.settings import Settings
 from nbspam.store.bulk import insert_counts, make_learned_rows
+from nbspam.store.reader import Model, open_model
 from nbspam.store.senders import keep_senders
 from nbspam.store.writer import new_model
 from nbspam.tasks.plan import Plan
+from nbspam.tokens.bag import hash_token
 from nbspam.tokens.numeric import NAMES
 
+REPORT_TOKENS = ("field:x-ms-journal-report", "type=message/rfc822")
 # The memory of a training, in megabytes.  `python -m bench.stream` measures it.
 DEFAULT_MEGABYTES = 500  # of all processes together
 PARENT_MEGABYTES = 200  # of the parent with the sample for the calibration and the least counts
@@ -63,6 +66,7 @@ class Trained(NamedTuple):
     size_bytes: int
     skipped: Skipped
     contradictions: Contradictions
+    reports: dict[str, int]  # by class, see count_reports
     costs: str  # of decisions, in words
     counted_before: int = 0  # messages that the model had counted before
     begins: str = ""  # as what it began: of nbspam.filter.begin_model
@@ -190,9 +194,21 @@ def summarise_training(path: str, mail: Accumulator, tokens: int, costs: str, **
     """What was done with the mail.  more : the optional fields of Trained"""
     messages, size_bytes = tuple(mail.messages.tolist()), os.path.getsize(path)
     contradictions = _find_contradictions(mail)
-    return Trained(
-        path, mail.classes, messages, tokens, size_bytes, mail.skipped, contradictions, costs, **more
-    )
+    with open_model(path) as model:
+        reports = count_reports(model)
+    counted = (path, mail.classes, messages, tokens, size_bytes, mail.skipped)
+    return Trained(*counted, contradictions, reports, costs, **more)
+
+
+def count_reports(model: Model) -> dict[str, int]:
+    """Class -> messages that are there to carry another one, if there are any.
+
+    Reports of Exchange's journal, or all with an attached message if most messages of the class are so.
+    """
+    none = [0] * 2 * len(model.classes)
+    journal, attached = (model.counts([key]).get(key, none)[::2] for key in map(hash_token, REPORT_TOKENS))
+    most = [n if 2 * n > total else 0 for n, total in zip(attached, model.messages, strict=True)]
+    return {name: n for name, n in zip(model.classes, map(max, journal, most), strict=True) if n}
 
 
 def _find_contradictions(mail: Accumulator) -> Contradictions:
