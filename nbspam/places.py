@@ -7,7 +7,6 @@ import os
 import stat
 from collections.abc import Iterator
 
-MAX_STEPS = 200  # of a path: links may go in circles
 OTHERS_WRITE, OTHERS_READ, OTHERS_ENTER = 0o022, 0o044, 0o011
 
 
@@ -21,12 +20,15 @@ def find_weakness(path: str, is_shared: bool = False) -> str:
     """
     folder, name = os.path.split(os.path.join(os.getcwd(), path))
     is_closed = can_lock = False
-    for place, status in _walk(folder):
-        if weakness := _find_foreign(place, status):
-            return weakness
-        can_lock = not is_closed and bool(status.st_mode & OTHERS_READ)
-        is_closed = is_closed or not status.st_mode & OTHERS_ENTER
-    if not os.path.isdir(folder):
+    with contextlib.suppress(FileNotFoundError):
+        os.stat(folder)  # OSError where links go in circles
+    try:
+        for place, status in _walk(folder):
+            if weakness := _find_foreign(place, status):
+                return weakness
+            can_lock = not is_closed and bool(status.st_mode & OTHERS_READ)
+            is_closed = is_closed or not status.st_mode & OTHERS_ENTER
+    except FileNotFoundError:
         return ""
     if status.st_mode & OTHERS_WRITE:
         return f"other users can write to {folder}"
@@ -51,27 +53,12 @@ def _find_foreign(place: str, status: os.stat_result) -> str:
     return "" if is_safe or not status.st_mode & OTHERS_WRITE else f"other users can write to {place}"
 
 
-def _walk(path: str) -> Iterator[tuple[str, os.stat_result]]:
-    """The folders and links on an absolute path, and what each is, as far as they exist."""
-    place, names = "/", path.split("/")[::-1]
-    yield place, os.lstat(place)
-    for _ in range(MAX_STEPS):
-        if not names:
-            return
-        name = names.pop()
-        if name == "..":
-            place = os.path.dirname(place)
-        elif name not in ("", "."):
-            here = os.path.join(place, name)
-            try:
-                status = os.lstat(here)
-            except FileNotFoundError:
-                return
-            yield here, status
-            if stat.S_ISLNK(status.st_mode):
-                target = os.readlink(here)
-                names += target.split("/")[::-1]
-                place = "/" if target.startswith("/") else place
-            else:
-                place = here
-    raise OSError(40, "too many links", path)
+def _walk(place: str) -> Iterator[tuple[str, os.stat_result]]:
+    """The folders and links on an absolute path, and what each is; FileNotFoundError at what is missing."""
+    above = os.path.dirname(place)
+    if above != place:
+        yield from _walk(above)
+    status = os.lstat(place)
+    yield place, status
+    if stat.S_ISLNK(status.st_mode):
+        yield from _walk(os.path.join(above, os.readlink(place)))

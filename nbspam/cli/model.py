@@ -192,9 +192,7 @@ def prune_command(options: Options) -> None:
         raise UsageError("model prune", "needs a limit", remedy, "no-effect")
     done = prune(options.model, options.max_size, options.min_count or 1)
     sizes = f"{done.after_bytes / 1e6:.1f} MB, before {done.before_bytes / 1e6:.1f} MB"
-    say(
-        f"Pruned {done.pruned:,} of {done.tokens:,} tokens.\nModel: {plain(options.model)}, {sizes}.",
-    )
+    say(f"Pruned {done.pruned:,} of {done.tokens:,} tokens.\nModel: {plain(options.model)}, {sizes}.")
 
 
 @command("rebase.models", "model", "start", "quiet")

@@ -50,10 +50,7 @@ def default_jobs() -> int:
 
 
 def run_shards(
-    work: Callable[[ShardT], ResultT],
-    shards: Iterable[ShardT],
-    jobs: int | Workers,
-    is_beside: bool = False,
+    work: Callable[[ShardT], ResultT], shards: Iterable[ShardT], jobs: int | Workers, is_beside: bool = False
 ) -> Iterator[ResultT]:
     """work(shard) for each shard, in order.  One job, or a single shard, runs in this process.
 

@@ -16,14 +16,7 @@ from nbspam.settings import parse_settings
 from nbspam.store.digest import check_rows, differing_tables
 from nbspam.store.reader import COUNTED, Model, count_columns, open_model
 from nbspam.store.writer import sum_rows
-from nbspam.tokens.bag import (
-    FORM_BITS,
-    NOTAWORD,
-    NOTAWORD_KEY,
-    NOTAWORD_VIEW,
-    TEXTBOOK_VIEWS,
-    hash_token,
-)
+from nbspam.tokens.bag import FORM_BITS, NOTAWORD, NOTAWORD_KEY, NOTAWORD_VIEW, TEXTBOOK_VIEWS, hash_token
 
 
 def check_model(path: str) -> list[str]:

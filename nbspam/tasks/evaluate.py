@@ -26,14 +26,7 @@ from nbspam.decision import Loss, cutoffs
 from nbspam.errors import BadDataError, UsageError
 from nbspam.evaluation import folds as splitting
 from nbspam.evaluation.folds import Split
-from nbspam.evaluation.outcomes import (
-    Evaluation,
-    Floats,
-    Outcome,
-    find_worst_mistakes,
-    join,
-    make_evaluation,
-)
+from nbspam.evaluation.outcomes import Evaluation, Floats, Outcome, find_worst_mistakes, join, make_evaluation
 from nbspam.evaluation.replay import Autolearn, Feedback, ReplayFilter, replay
 from nbspam.filter import open_filter
 from nbspam.labels import CLASS_OF_SENDER
