@@ -12,6 +12,8 @@ whole before the message is learned, in whatever form it comes.
 
 from __future__ import annotations
 
+import time
+
 from nbspam.corpus import unwrap
 from nbspam.errors import NoClassError
 from nbspam.model import calibration
@@ -45,8 +47,8 @@ FORGOTTEN = "forgotten"
 UNKNOWN = "was never learned"
 SHARED = "is in the shared model"  # the base of an overlay, which keeps it; nothing has changed
 OTHER_FORM = "learned in another form"  # as another class, so that it cannot be moved; nothing has changed
-# Of one transaction: half a second of work, and the disk writes little more than for one message.
-BATCH_MESSAGES = 32
+BATCH_SECONDS = 0.5  # of work in one transaction, for which other writers wait
+FIRST_BATCH, LARGEST_BATCH = 32, 512  # messages
 BATCH_BYTES = 4 << 20
 
 
@@ -69,34 +71,99 @@ def learn_messages(
     origin   : for the ledger
     """
     origin = origin or Origin("learn")
-    results = []
     with open_updater(path) as updater:
+        teacher = Teacher(updater)
+        results = []
         for name, data in messages:
             updater.begin(origin, name)
-            results.append(_count(updater, label, data, name))
+            results.append(teacher.count(label, data, name))
+        teacher.write()
     return results
 
 
 def split_batches(messages: Iterable[Any], size_bytes: Callable[[Any], int]) -> Iterator[list[Any]]:
-    """Some messages at a time, as many as one transaction learns."""
+    """Some messages at a time, as many as one transaction learns.
+
+    The next batch is as large as the time suggests that was spent on the last one.
+    """
     batch: list[Any] = []
+    largest, batch_bytes = FIRST_BATCH, 0
     for message in messages:
         batch.append(message)
-        if len(batch) == BATCH_MESSAGES or sum(map(size_bytes, batch)) >= BATCH_BYTES:
+        batch_bytes += size_bytes(message)
+        if len(batch) >= largest or batch_bytes >= BATCH_BYTES:
+            begin = time.monotonic()
             yield batch
-            batch = []
+            speed = len(batch) / (time.monotonic() - begin + 1e-9)
+            largest = int(min(max(BATCH_SECONDS * speed, FIRST_BATCH // 4), 2 * largest, LARGEST_BATCH))
+            batch, batch_bytes = [], 0
     if batch:
         yield batch
 
 
-def _count(updater: Updater, label: str | None, data: bytes, name: str = "") -> str:
-    """Learn a message as a class, or unlearn it without one, by the model as it is now."""
-    if updater.connection.total_changes:  # a single message finds the model just read
-        updater.model.read()
-    if label is None:
-        return _unlearn(updater, read_counted(data, updater.model, name))
-    number = class_number(updater.model, label)
-    return _learn(updater, read_counted(data, updater.model, name), number)
+class Teacher:
+    """Learns messages in a transaction, each by the model with those before it."""
+
+    def __init__(self, updater: Updater) -> None:
+        self._updater, self._model = updater, updater.model
+        self._settings = parse_settings(self._model.settings, self._model.path)
+        self._learner: calibration.Learner | None = None
+        self._has_learner = False  # True once it was made, if it can be
+
+    def count(self, label: str | None, data: bytes, name: str = "") -> str:
+        """Learn a message as a class, or unlearn it without one."""
+        number = None if label is None else class_number(self._model, label)
+        message = count_tokens(unwrap(data), self._settings.wanted, name)
+        return self._unlearn(message) if number is None else self._learn(message, number)
+
+    def _learn(self, message: KeyedTokens, number: int) -> str:
+        updater = self._updater
+        own = updater.take_back(message.digest)
+        if own is not None:
+            note_labels(updater, 1, int(own != number))
+        copies = count_copies(read_rows(updater.connection, "learned", message.digest))
+        before = {label: times for (form, label), times in copies.items() if form == message.digest}
+        if any(form != message.digest and label != number for form, label in copies):
+            return OTHER_FORM
+        classes = {label for _, label in copies}
+        if classes == {number}:
+            return KNOWN
+        is_shared = number in list_base_classes(self._model, message.digest)
+        if not before and not is_shared:
+            self._learn_calibration(message, number)
+        if number not in classes and not is_shared:  # first, so that its tokens do not become new ones
+            count_lesson(updater, number, message, 1)
+        for label, times in before.items():
+            if label != number:
+                count_lesson(updater, label, message, -times)
+        if before or own not in (None, number):
+            return MOVED
+        return SHARED if is_shared else LEARNED
+
+    def _unlearn(self, message: KeyedTokens) -> str:
+        updater = self._updater
+        if updater.take_back(message.digest) is not None:
+            return FORGOTTEN
+        copies = count_copies(read_rows(updater.connection, "learned", message.digest))
+        if labels := [label for form, label in copies if form == message.digest]:
+            count_message(updater, min(labels), message, -1, FIRST)
+            updater.forget(message.digest, min(labels))
+            return FORGOTTEN
+        if copies:
+            return OTHER_FORM
+        return SHARED if list_base_classes(self._model, message.digest) else UNKNOWN
+
+    def _learn_calibration(self, message: KeyedTokens, number: int) -> None:
+        if not self._has_learner:
+            self._learner, self._has_learner = make_learner(self._model, self._settings), True
+        if self._learner:
+            evidence = Scorer(self._model, self._settings).find_evidence(message)
+            self._learner.learn(*evidence, number, sum(self._model.messages))
+
+    def write(self) -> None:
+        """Write the calibration, if it has learned."""
+        if self._learner:
+            write_learner(self._updater, self._settings, self._learner)
 
 
 def check_classes(path: str, *labels: str | None) -> None:
@@ -112,44 +179,6 @@ def class_number(model: Model, label: str) -> int:
         remedy = "its classes: " + ", ".join(model.classes)
         raise NoClassError(label, f"{model.path} has no such class", remedy, "no-such-class")
     return model.classes.index(label)
-
-
-def _learn(updater: Updater, message: KeyedTokens, number: int) -> str:
-    own = updater.take_back(message.digest)
-    if own is not None:
-        note_labels(updater, 1, int(own != number))
-        updater.model.read()  # without the message
-    copies = count_copies(read_rows(updater.connection, "learned", message.digest))
-    before = {label: times for (form, label), times in copies.items() if form == message.digest}
-    if any(form != message.digest and label != number for form, label in copies):
-        return OTHER_FORM
-    classes = {label for _, label in copies}
-    if classes == {number}:
-        return KNOWN
-    is_shared = number in list_base_classes(updater.model, message.digest)
-    if not before and not is_shared:
-        _learn_calibration(updater, message, number)
-    if number not in classes and not is_shared:  # first, so that its tokens do not become new ones
-        count_lesson(updater, number, message, 1)
-    for label, times in before.items():
-        if label != number:
-            count_lesson(updater, label, message, -times)
-    if before or own not in (None, number):
-        return MOVED
-    return SHARED if is_shared else LEARNED
-
-
-def _unlearn(updater: Updater, message: KeyedTokens) -> str:
-    if updater.take_back(message.digest) is not None:
-        return FORGOTTEN
-    copies = count_copies(read_rows(updater.connection, "learned", message.digest))
-    if labels := [label for form, label in copies if form == message.digest]:
-        count_message(updater, min(labels), message, -1, FIRST)
-        updater.forget(message.digest, min(labels))
-        return FORGOTTEN
-    if copies:
-        return OTHER_FORM
-    return SHARED if list_base_classes(updater.model, message.digest) else UNKNOWN
 
 
 def read_counted(data: bytes, model: Model, name: str = "") -> KeyedTokens:
@@ -183,17 +212,6 @@ def count_lesson(updater: Updater, number: int, message: KeyedTokens, times: int
     """Add the message to a class as a lesson of the present batch.  times : as for Updater.count"""
     count_message(updater, number, message, times)
     updater.change("learned", new=[(message.digest, number, updater.batch, times)])
-
-
-def _learn_calibration(updater: Updater, message: KeyedTokens, number: int) -> None:
-    model = updater.model
-    settings = parse_settings(model.settings, model.path)
-    learner = make_learner(model, settings)
-    if learner is None:
-        return
-    scored = Scorer(model, settings).score(message)
-    learner.learn(scored.evidence, scored.common, number, sum(model.messages))
-    write_learner(updater, settings, learner)
 
 
 def make_learner(model: Model, settings: Settings) -> calibration.Learner | None:

@@ -191,5 +191,6 @@ class Learner:
         gain = 1.0 - shrink * variance
         for i, line in enumerate(self.covariance):
             self.weights[i] += step[i] * power * miss * gain
-            for j in range(len(line)):
-                line[j] -= shrink * step[i] * step[j]
+            scale = shrink * step[i]
+            for j in range(i + 1):  # a model file keeps no more, so the other half must be equal to the bit
+                line[j] = self.covariance[j][i] = line[j] - scale * step[j]

@@ -53,6 +53,8 @@ if TYPE_CHECKING:
     TokenCounts = tuple[int, ...]  # as a model has them: documents_0, occurrences_0, documents_1, ...
     CountsByKey = dict[int, TokenCounts]
     KnownWord = tuple[TokenCounts, str, int, TokenCounts]  # n_jk by class, text, how often, all counts
+    # Row of evidence, view, what the sum is multiplied by; the words, how often each counts, weights by class
+    ViewMean = tuple[int, int, float, list[tuple[KnownWord, float, list[float]]]]
 
 STRANGE, FAMILIAR = 0.42, 0.52  # parts of what is usual: no trust up to the first, all from the second on
 MIN_USUAL = 500  # messages; of fewer, the bytes of a new sender are as strange as those of another world
@@ -111,9 +113,13 @@ class Scorer:
         """Scores of one message, without the tokens of views that the model does not read."""
         if self.settings.features == "numeric":
             return self._sum(message, {})
-        message.keep(self.model.settings.get("views", ALL_VIEWS))
-        rows = self.look_up([*message.keys(), bag.NOTAWORD_KEY])
+        rows = self._look_up(message)
         return self._score_views(message, rows) if self.settings.averaged else self._sum(message, rows)
+
+    def _look_up(self, message: KeyedTokens) -> CountsByKey:
+        """The counts of the tokens of a message, which then has no others than the model reads."""
+        message.keep(self.model.settings.get("views", ALL_VIEWS))
+        return self.look_up([*message.keys(), bag.NOTAWORD_KEY])
 
     def _sum(self, message: KeyedTokens, rows: CountsByKey) -> Scored:
         """The sum of the textbook."""
@@ -137,10 +143,21 @@ class Scorer:
             return self._laws[view].weigh(counts[::2])[1]
         return self.words.token(counts[::2], counts[1::2], 1)
 
-    def _score_views(self, message: KeyedTokens, rows: CountsByKey) -> Scored:
-        parts: list[ScorePart] = []
+    def find_evidence(self, message: KeyedTokens) -> tuple[list[list[float]], list[float]]:
+        """What the calibration learns from a message, see calibration.design: as `score` finds it."""
+        rows = self._look_up(message)
+        evidence, unknown, _ = self._see(message, rows)
+        if self.settings.measures:
+            self._add_measures(message.tokens[bag.MEASURES_VIEW], rows, evidence)
+        return evidence, unknown
+
+    def _see(
+        self, message: KeyedTokens, rows: CountsByKey
+    ) -> tuple[list[list[float]], list[float], list[ViewMean]]:
+        """Evidence and unknown shares of the views, and the means that the evidence is made of."""
         evidence: list[list[float]] = [[] for _ in self._laws]
         unknown: list[float] = []
+        means: list[ViewMean] = []
         for view, tokens in enumerate(message.tokens[: len(bag.VIEWS)]):
             words: list[KnownWord] = []
             for key, (text, times) in tokens.items():
@@ -150,10 +167,14 @@ class Scorer:
             share = 1.0 - len(words) / len(tokens) if tokens else 0.0
             familiarity = 1.0 - share ** DILUTION[view] if self.settings.diluted else 1.0
             unknown.append(share)
-            parts_by_text: dict[str, ScorePart] = {}
             for row in range(view, len(self._laws), len(bag.VIEWS)):
-                evidence[row] = self._mean(row, view, words, familiarity, parts_by_text)
-            parts.extend(parts_by_text.values())
+                evidence[row], mean = self._mean(row, view, words, familiarity)
+                means.append(mean)
+        return evidence, unknown, means
+
+    def _score_views(self, message: KeyedTokens, rows: CountsByKey) -> Scored:
+        evidence, unknown, means = self._see(message, rows)
+        parts = self._word_parts(means)
         if self.settings.measures:
             parts.extend(self._add_measures(message.tokens[bag.MEASURES_VIEW], rows, evidence))
         parts.extend(self._fixed_parts(unknown))
@@ -167,14 +188,13 @@ class Scorer:
         return [sum(part.values[k] for part in parts) for k in range(len(self.log_prior))]
 
     def _mean(
-        self, row: int, view: int, words: list[KnownWord], familiarity: float, parts: dict[str, ScorePart]
-    ) -> list[float]:
-        """A row of evidence, nats by class: the mean of the informative words of a view.
+        self, row: int, view: int, words: list[KnownWord], familiarity: float
+    ) -> tuple[list[float], ViewMean]:
+        """A row of evidence, nats by class: the mean of the informative words of a view; and what is in it.
 
         words       : the words of the view that the model met, in the order of the message
-        familiarity : what the mean is multiplied by;  parts : text -> what a word adds, with this row added
-        SHRINKAGE scales down a mean of few words.  Each word of a capped view is scaled alike, so that
-        `explain` still adds up.
+        familiarity : what the mean is multiplied by
+        SHRINKAGE scales down a mean of few words.
         """
         law = self._laws[row]
         informative = [(word, damp_times(word[2]), weights) for word, weights in law.informative(words)]
@@ -184,15 +204,24 @@ class Scorer:
         ham_cap = self.settings.ham_cap
         if share * sums[1] < -ham_cap:
             share = ham_cap / -sums[1]
-        scale = self.weights[row] * share  # what a nat of a word's weight adds, counted once
-        for (_, text, times, counts), n, weights in informative:
-            values = [n * scale * value for value in weights]
-            part = parts.get(text)
-            if part is None:
-                part = parts[text] = ScorePart("token", text, view, [0.0] * len(values), counts, times)
-            part.values = [a + b for a, b in zip(part.values, values, strict=True)]
-            part.scale += n * scale
-        return [share * total for total in sums]
+        return [share * total for total in sums], (row, view, share, informative)
+
+    def _word_parts(self, means: list[ViewMean]) -> list[ScorePart]:
+        """What each word adds to the means.
+
+        Each word of a capped view is scaled alike, so that `explain` still adds up.
+        """
+        parts: dict[str, ScorePart] = {}
+        for row, view, share, informative in means:
+            scale = self.weights[row] * share  # what a nat of a word's weight adds, counted once
+            for (_, text, times, counts), n, weights in informative:
+                values = [n * scale * value for value in weights]
+                part = parts.get(text)
+                if part is None:
+                    part = parts[text] = ScorePart("token", text, view, [0.0] * len(values), counts, times)
+                part.values = [a + b for a, b in zip(part.values, values, strict=True)]
+                part.scale += n * scale
+        return [*parts.values()]
 
     def _add_measures(
         self, tokens: dict[int, tuple[str, int]], rows: CountsByKey, evidence: list[list[float]]

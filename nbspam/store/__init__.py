@@ -7,5 +7,5 @@ writer       new files and copies                        check   the checks of a
 bulk         what a training has counted, as rows        digest  what rows may be, and digests
 turns        writers go one after the other              ledger  what was learned when and as what
 updater      adding and removing messages                autolearned  messages of the filter's own verdicts
-overlay      models that add to a base
+changes      counts that a transaction changes           overlay  models that add to a base
 """

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nbspam.model.counts import Counts, Ints, ViewSums, slice_texts
+from nbspam.store.changes import ClassToken
 from nbspam.store.digest import digest_array
 from nbspam.store.rows import FIRST
 from nbspam.store.writer import NewModel
@@ -39,10 +40,11 @@ def insert_counts(file: NewModel, ranges: Iterable[Counts], totals: ViewSums) ->
     file.sums = {"view": list(views), "view_total": rows}
 
 
-def make_token_rows(counts: Counts) -> Iterator[tuple[Any, ...]]:
-    """(key, view, text, documents_0, occurrences_0, documents_1, ...), ascending by key."""
-    for columns in _slice_tokens(counts):
-        yield from zip(*columns, strict=True)
+def list_tokens_of(counts: Counts, label: int) -> Iterator[ClassToken]:
+    """(key, view, text, documents, occurrences) of the tokens of a class, ascending by key."""
+    for keys, views, texts, *columns in _slice_tokens(counts):
+        rows = zip(keys, views, texts, *columns[2 * label : 2 * label + 2], strict=True)
+        yield from (row for row in rows if row[3])
 
 
 def _slice_tokens(counts: Counts) -> Iterator[list[list[Any]]]:

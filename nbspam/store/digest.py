@@ -11,6 +11,7 @@ tables that are read whenever a model is opened, and is compared then (store/rea
 from __future__ import annotations
 
 import re
+from operator import mul
 
 from nbspam.errors import DamagedModelError
 from nbspam.store.connection import Connection
@@ -71,8 +72,13 @@ def _unsound_error(connection: Connection, table: str) -> DamagedModelError:
 
 def digest_row(row: Sequence[object]) -> int:
     """The number of a row, 0 .. 2^64 - 1, to add to the digest of its table."""
-    values = [value if type(value) is int else hash_token(repr(value)) for value in row]
-    return int(mix_bits(sum(map(int.__mul__, values, _factors(len(values)))) & _BITS))
+    return digest_integers([value if type(value) is int else hash_token(repr(value)) for value in row])
+
+
+def digest_integers(row: Sequence[int]) -> int:
+    """The same for a row of integers alone."""
+    factors = _FACTORS if len(_FACTORS) >= len(row) else _factors(len(row))
+    return int(mix_bits(sum(map(mul, row, factors)) & _BITS))
 
 
 def digest_rows(rows: Iterable[Sequence[object]]) -> int:

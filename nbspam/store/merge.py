@@ -21,12 +21,12 @@ from nbspam.labels import sort_classes
 from nbspam.model.calibration import CREDIT, Weights, feature_names, first_weights
 from nbspam.model.counts import Floats
 from nbspam.settings import EXTRA_VIEWS, parse_settings
+from nbspam.store.changes import PRUNED
 from nbspam.store.check import vocabulary_keys
 from nbspam.store.digest import check_tables
 from nbspam.store.reader import COUNTED, OWN_SERVERS, Model, count_columns, open_model
 from nbspam.store.rows import add_integers
 from nbspam.store.senders import join_senders
-from nbspam.store.updater import PRUNED
 from nbspam.store.writer import new_model
 
 

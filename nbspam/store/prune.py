@@ -14,11 +14,12 @@ from contextlib import closing
 from typing import NamedTuple
 
 from nbspam.errors import UsageError
+from nbspam.store.changes import PRUNED
 from nbspam.store.connection import BUSY_SECONDS, connect, store_error
 from nbspam.store.digest import check_tables
 from nbspam.store.reader import count_columns, open_model
 from nbspam.store.turns import PATIENCE_SECONDS, Turn
-from nbspam.store.updater import PRUNED, Updater, open_updater
+from nbspam.store.updater import Updater, open_updater
 from nbspam.store.writer import sum_rows
 from nbspam.tokens.bag import MEASURES_VIEW, NO_TEXTBOOK_VIEWS, NOTAWORD, NOTAWORD_KEY, NOTAWORD_VIEW
 
@@ -78,7 +79,7 @@ def _take_out(updater: Updater, max_bytes: int | None, min_count: int) -> tuple[
         outside = _outside(updater)
         gone = "key IN (SELECT key FROM temp.pruned)"
         updater.delete("token", f"WHERE {gone} OR key = {NOTAWORD_KEY}")
-        if updater.fixed_vocabulary or any(outside):
+        if updater.model.fixed_vocabulary or any(outside):
             updater.insert("token", [(NOTAWORD_KEY, NOTAWORD_VIEW, NOTAWORD, *outside)])
         for table, rows in sum_rows(updater.connection).items():
             updater.replace(table, rows)
@@ -111,7 +112,7 @@ def _outside(updater: Updater) -> list[int]:
     """The counts of NOTAWORD once the tokens of temp.pruned are gone: documents_0, occurrences_0, ..."""
     model = updater.model
     sums = ", ".join(f"sum({name})" for name in count_columns(len(model.classes)))
-    counted = "" if updater.fixed_vocabulary else f"AND view NOT IN {NO_TEXTBOOK_VIEWS}"
+    counted = "" if updater.model.fixed_vocabulary else f"AND view NOT IN {NO_TEXTBOOK_VIEWS}"
     which = f"key = {NOTAWORD_KEY} OR (key IN (SELECT key FROM temp.pruned) {counted})"
     outside = [n or 0 for n in updater.connection.ask(f"SELECT {sums} FROM token WHERE {which}")[0]]
     for k, messages in enumerate(model.messages):

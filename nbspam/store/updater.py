@@ -11,10 +11,11 @@ import time
 from contextlib import closing, contextmanager
 from itertools import islice
 
-from nbspam.errors import DamagedModelError, UsageError
+from nbspam.errors import DamagedModelError
+from nbspam.store.changes import ChangedModel, never_counted
 from nbspam.store.connection import BUSY_SECONDS, Connection, check_file, sqlite3, store_error
-from nbspam.store.digest import DIGESTED, digest_row, digest_rows, read_digests, stream_sound, write_digests
-from nbspam.store.reader import Model, find_columns
+from nbspam.store.digest import DIGESTED, digest_rows, read_digests, stream_sound, write_digests
+from nbspam.store.reader import Model
 from nbspam.store.rows import FIRST, Writer, add_integers, escape_bytes
 from nbspam.store.turns import PATIENCE_SECONDS, Turn
 from nbspam.tokens.bag import FORM_BITS, NO_TEXTBOOK_VIEWS, NOTAWORD, NOTAWORD_KEY, NOTAWORD_VIEW
@@ -24,12 +25,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from typing import Any
 
+    from nbspam.store.changes import ClassToken
     from nbspam.store.reader import FindBase
 
 # (key, view, text, how often it occurs in the message)
 MessageToken = tuple[int, int, str, int]
 
-PRUNED = "pruned"  # the setting that says that tokens were taken out (nbspam.store.prune)
 _ROWS_AT_ONCE = 4_096
 MAX_BATCHES = 10_000  # in the ledger
 FORGOTTEN_BATCHES = 1_000  # at once
@@ -64,19 +65,22 @@ class Origin:
 class Updater(Writer):
     """An open transaction on a model; made by open_updater.
 
-    model : as it was when it was last read: at first, when the transaction began
+    model : as it is now
     """
 
     def __init__(self, path: str, connection: Connection, find_base: FindBase | None = None) -> None:
-        self.model = Model(path, connection, find_base)
+        self.model = ChangedModel(path, connection, find_base)
         super().__init__(connection, len(self.model.classes))
-        self.fixed_vocabulary = self.model.settings.get("vocabulary") == "fixed"
-        self._pruned = PRUNED in self.model.settings
         self._entry, self._batch = ("", False, 0), 0
         written = read_digests(connection)
         if any(type(written.get(table)) is not int for table in DIGESTED):
             raise DamagedModelError(path, "the digest of a table is missing")
         self.digests |= {table: written[table] for table in DIGESTED}
+
+    def settings(self, settings: dict[str, str]) -> None:
+        """As of Writer."""
+        super().settings(settings)
+        self.model.settings |= settings
 
     def _add_digest(self, table: str, change: int) -> None:
         """Add to the digest of a table, unless it is to be worked out in the end."""
@@ -136,15 +140,11 @@ class Updater(Writer):
         if times < 0:
             rows = read_rows(self.connection, "learned", digest)
             if count_copies(rows).get((digest, label), 0) + times < 0:
-                raise _never_counted()
-        takes_pruned = self._pruned and times < 0
-        if self.fixed_vocabulary or takes_pruned:
+                raise never_counted()
+        takes_pruned = self.model.pruned and times < 0
+        if self.model.fixed_vocabulary or takes_pruned:
             tokens = self._join_unknown(tokens, takes_pruned)
-        first, last = [0] * (2 * label), [0] * (len(self.columns) - 2 * label - 2)
-        rows = sorted((key, view, text, *first, times, times * n, *last) for key, view, text, n in tokens)
-        messages = [0] * len(self.model.classes)
-        messages[label] = times
-        self.add(messages, rows, since)
+        self.add(label, times, [(key, view, text, times, times * n) for key, view, text, n in tokens], since)
 
     def forget(self, digest: int, label: int) -> None:
         """Take one counting of a message off the latest batch that has one; off the ledger after the last."""
@@ -159,75 +159,29 @@ class Updater(Writer):
 
     def _join_unknown(self, tokens: list[MessageToken], is_certain: bool) -> list[MessageToken]:
         """The tokens with all that have no row as one NOTAWORD.  is_certain : also if there are none"""
-        known = find_columns(self.connection, "view", [key for key, _, _, _ in tokens])
-        others = () if self.fixed_vocabulary else NO_TEXTBOOK_VIEWS
+        known = self.model.find_views([key for key, _, _, _ in tokens])
+        others = () if self.model.fixed_vocabulary else NO_TEXTBOOK_VIEWS
         outside = sum(times for key, view, _, times in tokens if key not in known and view not in others)
         tokens = [token for token in tokens if token[0] in known]
         if outside or is_certain:
             tokens.append((NOTAWORD_KEY, NOTAWORD_VIEW, NOTAWORD, outside))
         return tokens
 
-    def add(self, messages: Sequence[int], tokens: Iterable[tuple[Any, ...]], since: int = 0) -> None:
-        """Add counts to those of the model; negative counts remove.
+    def add(self, label: int, messages: int, tokens: Iterable[ClassToken], since: int = 0) -> None:
+        """Add counts to those of a class; negative counts remove.
 
-        messages : by class
-        since    : as for count
-        tokens   : (key, view, text, documents_0, occurrences_0, documents_1, ...), each key once
+        tokens : each key once;  since : as for count
         """
-        tokens = iter(tokens)
-        while rows := list(islice(tokens, _ROWS_AT_ONCE)):
-            self._add_rows(rows, since)
-        changes = [(count, number) for number, count in enumerate(messages) if count]
-        self.connection.executemany("UPDATE class SET messages = messages + ? WHERE number = ?", changes)
+        tokens, since = iter(tokens), since or self.batch
+        while some := list(islice(tokens, _ROWS_AT_ONCE)):
+            self.model.add_tokens(label, some, since)
+            if self.model.is_full:
+                self.write()
+        self.model.messages[label] += messages
 
-    def _add_rows(self, rows: list[tuple[Any, ...]], since: int) -> None:
-        columns, nothing = ", ".join(["view", "since", *self.columns]), (0,) * len(self.columns)
-        keys = [row[0] for row in rows]
-        known = find_columns(self.connection, columns, keys)
-        in_base = self.model.base.counts(keys) if self.model.base else {}
-        sums: dict[int, list[int]] = {}  # view -> what is added to its tokens, and to their counts
-        changed, new_rows, gone = [], [], []
-        digest = 0  # what is added to it
-        for key, view, text, *change in rows:
-            is_new = key not in known
-            view, batch, *before = known[key] if not is_new else (view, since or self.batch, *nothing)
-            after = [a + b for a, b in zip(before, change, strict=True)]
-            if self._pruned:
-                after = clamp_counts(after)
-            if min(after) < 0:
-                raise _never_counted()
-            is_kept = self.fixed_vocabulary or any(after)
-            words = 0 if key in in_base else is_kept - (not is_new)
-            added = (words, *[a - b for a, b in zip(after, before, strict=True)])
-            sums[view] = [a + b for a, b in zip(sums.get(view, (0, *nothing)), added, strict=True)]
-            if not is_new:
-                digest -= digest_row((key, view, batch, *before))
-            if is_kept:
-                digest += digest_row((key, view, batch, *after))
-            if not is_kept:
-                gone.append((key,))
-            elif is_new:
-                new_rows.append((key, view, text, batch, *after))
-            else:
-                changed.append((*after, key))
-        self._add_digest("token", digest)
-        many = self.connection.executemany
-        assignments = ", ".join(f"{column} = ?" for column in self.columns)
-        many(f"UPDATE token SET {assignments} WHERE key = ?", changed)
-        many(f"INSERT INTO token VALUES (?, ?, ?, ?{', ?' * len(self.columns)})", new_rows)
-        many("DELETE FROM token WHERE key = ?", gone)
-        self._add_sums(sums)
-
-    def _add_sums(self, sums: dict[int, list[int]]) -> None:
-        """Add to the totals of views.  sums : view -> tokens, documents_0, occurrences_0, documents_1, ..."""
-        many = self.connection.executemany
-        for view, (words, *counts) in sums.items():
-            many("UPDATE view SET words = words + ? WHERE number = ?", [(words, view)])
-            many(
-                "UPDATE view_total SET documents = documents + ?, occurrences = occurrences + ? "
-                "WHERE view = ? AND class = ?",
-                [(*counts[2 * k : 2 * k + 2], view, k) for k in range(len(counts) // 2)],
-            )
+    def write(self) -> None:
+        """Write the counts that have changed."""
+        self._add_digest("token", self.model.write())
 
     def count_numeric(self, rows: Iterable[tuple[str, int, int, Sequence[int]]], times: int) -> None:
         """Add counts of numeric features.
@@ -254,9 +208,9 @@ class Updater(Writer):
 
             self.change("autolearned", [(form, label, tokens)])
             times = unpack_tokens(tokens, self.model.path)
-            views = find_columns(self.connection, "view", list(times))
+            views = self.model.find_views(list(times))
             # A word outside a fixed vocabulary has no row: its view does not matter.
-            rest = [(key, views.get(key, (0,))[0], "", n) for key, n in times.items()]
+            rest = [(key, views.get(key, 0), "", n) for key, n in times.items()]
             self.count(label, form, rest, -1, FIRST)
             self.forget(form, label)
         return label
@@ -279,6 +233,7 @@ def open_updater(
             updater = Updater(path, connection, find_base)
             try:
                 yield updater
+                updater.write()
                 if connection.total_changes:
                     write_digests(connection, updater.digests)
                 connection.execute("COMMIT")
@@ -318,20 +273,3 @@ def list_base_classes(model: Model, digest: int) -> set[int]:
     """The numbers of the classes in which the base of an overlay has counted a message, in whatever form."""
     rows = read_rows(model.base.connection, "learned", digest) if model.base else []
     return {number for _, number in count_copies(rows)}
-
-
-def clamp_counts(counts: list[int]) -> list[int]:
-    """The nearest counts (documents_0, occurrences_0, ...) that a token can have.
-
-    In a pruned model a message may be taken out that is no longer counted under all of its tokens.
-    """
-    possible = []
-    for documents, occurrences in zip(counts[::2], counts[1::2], strict=True):
-        documents = max(0, min(documents, occurrences))
-        possible += [documents, occurrences if documents else 0]
-    return possible
-
-
-def _never_counted() -> UsageError:
-    why = "was not counted in this class, so it cannot be removed from it"
-    return UsageError("message", why, "", "not-learned")

@@ -18,7 +18,7 @@ from nbspam.learning.learn import make_learner, note_labels, write_learner
 from nbspam.model.calibrate import choose_ways, learn_sample, take_sample
 from nbspam.model.features import message_rows
 from nbspam.settings import parse_settings
-from nbspam.store.bulk import make_learned_rows, make_token_rows
+from nbspam.store.bulk import list_tokens_of, make_learned_rows
 from nbspam.store.check import find_learned, vocabulary_keys
 from nbspam.store.reader import Model, open_model
 from nbspam.store.updater import Origin, Updater, open_updater
@@ -86,7 +86,8 @@ def _add(
         note_labels(updater, len(labelled), sum(labelled))
         before = find_learned(model, [digest for digest, _, _ in learned])
         counted_before = sum(times for digest, _, times in learned if digest in before)
-        updater.add(counts.messages.tolist(), make_token_rows(table))
+        for label, messages in enumerate(counts.messages.tolist()):
+            updater.add(label, messages, list_tokens_of(table, label))
         updater.change("learned", new=[(digest, k, updater.batch, times) for digest, k, times in learned])
         if features := counts.features():
             values, labels = features
@@ -98,7 +99,6 @@ def _add(
 def _calibrate(updater: Updater, counts: Accumulator) -> None:
     """Let the calibration learn from the latest of the new messages."""
     model = updater.model
-    model.read()  # with the new messages
     settings = parse_settings(model.settings, model.path).of(model.classes)
     learner = make_learner(model, settings)
     if learner is None:
