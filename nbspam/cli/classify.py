@@ -48,6 +48,8 @@ COPIED_BYTES = 1 << 20
 MAX_LIST_BYTES = 64 << 20  # of --files-from: a million paths; a device has no end
 MAX_FIRST_FIELDS = 1 << 12  # bytes that tell a header
 FIRST_FIELDS = (b"Return-Path:", b"Delivered-To:", b"Received:", b"From:")  # some of them
+# What a message of an mbox may say of itself, see nbspam.corpus.no_mail; in small letters.
+STATE_FIELDS = (b"\nx-mozilla-status", b"\nstatus:", b"\nx-status:", b"\nx-imap:")
 MARKED_BYTES = 16 << 20  # of a message with -p: old fields of ours are removed here, the rest is copied
 
 
@@ -464,13 +466,26 @@ def _has_known_field(data: bytes) -> bool:
 
 
 def _read_plain(path: str) -> bytes | None:
-    """The scored part of a file that begins with a header field; None for all else, which takes the walk."""
+    """The scored part of a file that is plainly one message; None for all else, which takes the walk."""
     if os.stat(path).st_mode & 0o170000 != REGULAR_FILE:
         return None
     with open(path, "rb") as file:
         data = file.read(MAX_READ_BYTES)
+    if data.startswith(b"From ") and len(data) < MAX_READ_BYTES:
+        return _find_only_message(data)
     name, colon, _ = data[:MAX_FIELD_NAME].partition(b":")
     return data if colon and name.replace(b"-", b"").isalnum() else None
+
+
+def _find_only_message(mbox: bytes) -> bytes | None:
+    """The message of a whole mbox of one; None if it may have more, or say what its reader did with it."""
+    from nbspam.corpus.mbox import begins_mbox, find_only_message  # 2 ms, and the walk takes 19
+
+    span = find_only_message(mbox) if begins_mbox(mbox) else None
+    lower = mbox[:MAX_FIRST_FIELDS].lower()
+    if span is None or b">From " in mbox or any(field in lower for field in STATE_FIELDS):
+        return None
+    return mbox[slice(*span)]
 
 
 def _unread(name: str, why: str | None) -> NoInputError:

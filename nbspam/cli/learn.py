@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
+from functools import partial
 
 from nbspam.cli import STDIN_NAME, Options, command, done_text, plain, read_class_name, say, write_text
 from nbspam.cli.classify import ReadableMessages, list_paths, note_no_mail
@@ -16,8 +17,11 @@ from nbspam.errors import BadDataError, NoClassError, UsageError
 from nbspam.filter import begin_model, choose_model
 from nbspam.labels import ALLOWED, SPAM
 from nbspam.learning.learn import OTHER_FORM, check_classes, learn_messages, split_batches
-from nbspam.store.reader import open_model
 from nbspam.store.updater import Origin
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from nbspam.store.reader import Model
 
 LEARN = ("files", "attached", "files_from", "model", "start", "verbose", "quiet")
 OTHER_FORM_HELP = """\
@@ -119,12 +123,15 @@ def _learn(options: Options, class_name: str | None) -> int:
         for batch in split_batches(_refuse_unreadable(mail, messages), lambda message: len(message[1])):
             if kind := begin_model(model, start):
                 say(f"{plain(model)} begins as {kind} of {plain(start)}.")
-            for (name, data), result in zip(batch, learn_messages(model, label, batch, origin), strict=True):
+            allowed: list[tuple[str, str]] = []
+            look = partial(_find_allowed, batch, allowed) if label == SPAM else None
+            results = learn_messages(model, label, batch, origin, look)
+            for (name, data), result in zip(batch, results, strict=True):
                 write_text(f"{result}\t{plain(name)}\n")
                 note_no_mail(name, data)
                 done[result] = done.get(result, 0) + 1
-            if label == SPAM:
-                _note_allowed(model, batch)
+            for name, who in allowed:  # the list still decides
+                say(f"{plain(name)}: its sender stays allowed, see nbspam allow --remove {who}")
         if not done:
             check_classes(choose_model(model, start), label)
     except NoClassError as error:
@@ -140,16 +147,13 @@ def _learn(options: Options, class_name: str | None) -> int:
     return messages.status
 
 
-def _note_allowed(model: str, batch: Iterable[tuple[str, bytes]]) -> None:
-    """Say it if senders are allowed whose mail was just learned as spam: the list still decides."""
-    with open_model(model) as opened:
-        if opened.has_senders():
-            from nbspam.store.senders import judge_by_list  # few models have a list
+def _find_allowed(batch: Iterable[tuple[str, bytes]], allowed: list[tuple[str, str]], model: Model) -> None:
+    """Add to `allowed` the names and senders of the messages whose senders are allowed by the model."""
+    if model.has_senders():
+        from nbspam.store.senders import judge_by_list  # few models have a list
 
-            for name, data in batch:
-                decision, who = judge_by_list(opened, data)
-                if decision == ALLOWED:
-                    say(f"{plain(name)}: its sender stays allowed, see nbspam allow --remove {who}")
+        judged = [(name, *judge_by_list(model, data)) for name, data in batch]
+        allowed += [(name, who) for name, decision, who in judged if decision == ALLOWED]
 
 
 def _open_reports(messages: ReadableMessages) -> Iterator[tuple[str, bytes]]:

@@ -63,12 +63,17 @@ def unlearn_message(path: str, data: bytes) -> str:
 
 
 def learn_messages(
-    path: str, label: str | None, messages: Sequence[Named], origin: Origin | None = None
+    path: str,
+    label: str | None,
+    messages: Sequence[Named],
+    origin: Origin | None = None,
+    look: Callable[[Model], object] | None = None,
 ) -> list[str]:
     """Learn messages one after the other, all or none, as learn_message does; without a label, unlearn them.
 
     messages : with their names, which say in the ledger where they lie; or ''
     origin   : for the ledger
+    look     : gets the model that has learned them
     """
     origin = origin or Origin("learn")
     with open_updater(path) as updater:
@@ -78,6 +83,8 @@ def learn_messages(
             updater.begin(origin, name)
             results.append(teacher.count(label, data, name))
         teacher.write()
+        if look:
+            look(updater.model)
     return results
 
 

@@ -168,6 +168,34 @@ def test_mbox_on_stdin_is_not_learned_as_one_message(model: Path) -> None:
     assert run("learn", "spam", "-m", model, stdin=one) == "learned\t-\n"
 
 
+@pytest.mark.parametrize(
+    ("box", "n_learned"),
+    [
+        (FROM + mail("pills garden"), 1),
+        (FROM + mail("pills garden") + b"\n", 1),
+        (FROM.replace(b"\n", b"\r\n") + mail("pills garden").replace(b"\n", b"\r\n") + b"\r\n", 1),
+        (FROM + mail("pills\n>From the garden\n"), 1),
+        (FROM + mail("pills") + b"\n" + FROM + mail("garden"), 2),
+        (FROM + b"X-Mozilla-Status: 0009\n" + mail("deleted"), 0),
+        (FROM + b"Subject: x\nSTATUS: RD\n\ndeleted\n", 0),
+        (FROM + b"Subject: mail of the program\nX-IMAP: 1 2\n\ninternal\n", 0),
+        (b"From the garden\n" + mail("pills"), 1),
+        (b"From ann@example.org\n" + mail("pills"), 1),
+    ],
+    ids=range(10),
+)
+def test_file_with_a_from_line_teaches_what_it_teaches_in_a_folder(
+    model: Path, tmp_path: Path, box: bytes, n_learned: int
+) -> None:
+    in_folder, file = shutil.copy(model, tmp_path / "other"), tmp_path / "mail" / "box"
+    file.parent.mkdir()
+    file.write_bytes(box)
+    answers = run("learn", "spam", "-m", model, file)
+    assert answers == run("learn", "spam", "-m", in_folder, file.parent)
+    assert answers.count("learned\t") == n_learned
+    assert run("model", "dump", "-m", model) == run("model", "dump", "-m", in_folder)
+
+
 def test_an_encrypted_message_is_refused_and_the_others_are_learned(model: Path, tmp_path: Path) -> None:
     folder = write_folders(tmp_path / "mail", {"cur": [b"CRYPTED\3\7" + bytes(range(200)), mail("pills")]})
     paths = sorted((folder / "cur").iterdir())
