@@ -8,10 +8,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from nbspam.cli import NO_MESSAGE, RESCORING, STDIN_NAME, Options, command, plain, say
+from nbspam.cli import NO_MESSAGE, RESCORING, STDIN_NAME, Options, command, plain, say, tables
 from nbspam.cli.classify import ReadableMessages
 from nbspam.cli.reasons import describe_same_text, describe_verdict
-from nbspam.cli.tables import HAM_COLOUR, SPAM_COLOUR, console, day, fit_table, table, utc, write_json
 from nbspam.corpus.source import read_head
 from nbspam.explain import Clue, Explanation, SameText, Sum
 from nbspam.filter import Filter, choose_model, open_filter
@@ -56,12 +55,12 @@ def explain_command(options: Options) -> int:
         since = find_since(judge, shown.clues)
         first = _find_first_time(judge, explanation.same_text)
         if options.json:
-            write_json(_content(shown, judge.classes, since, first))
+            tables.write_json(_content(shown, judge.classes, since, first))
         else:
-            out = console()
+            out = tables.console()
             out.print(Text(describe_verdict(explanation), "bold"))
             if explanation.same_text:
-                out.print(describe_same_text(explanation.same_text, day(first)))
+                out.print(describe_same_text(explanation.same_text, tables.day(first)))
             _show(out, shown, judge, since, explanation.clues, read_head(data))
     if not explanation and not messages.status:
         say(NO_MESSAGE)
@@ -93,7 +92,7 @@ def _content(
         "class": explanation.same_text.label,
         "messages": explanation.same_text.messages,
         "share": explanation.same_text.share,
-        "since": utc(first),
+        "since": tables.utc(first),
     }
     flip = explanation.flip and {"without": explanation.flip[0], "label": explanation.flip[1]}
     verdict = explanation.verdict
@@ -134,7 +133,7 @@ def clue_content(clue: Clue, classes: tuple[str, ...], since: int | None) -> dic
         "documents": dict(zip(classes, clue.counts, strict=False)),
         "occurrences": dict(zip(classes, clue.occurrences, strict=False)),
         "share_interval": clue.share_interval,
-        "since": utc(since),
+        "since": tables.utc(since),
     }
 
 
@@ -151,16 +150,16 @@ def _show(
         out.print(why)
     sums = f"\nWhat adds up to the log-odds of {name}, in nats: 2.3 make the odds ten times as high."
     out.print(sums, UNKNOWN_HELP * judge.settings.averaged, sep="\n", style="dim", end="")
-    out.print(fit_table(_sum_table(explanation, name, out.width // 4), out), "", sep="\n")
+    out.print(tables.fit_table(_sum_table(explanation, name, out.width // 4), out), "", sep="\n")
     if explanation.clues:
         out.print(f"Clues: the messages that hold each, and the share of {name} in them (95 %).", style="dim")
         shown = clue_table(explanation, judge.classes, since)
         rare = ["since", "where", *(str(column.header) for column in reversed(shown.columns[1:-3]))]
-        out.print(fit_table(shown, out, rare))
+        out.print(tables.fit_table(shown, out, rare))
     if left_out := len(clues) - len(explanation.clues):
         out.print(f"  and {left_out:,} more clues: --top 0 shows all", style="dim")
     if explanation.features:
-        out.print(fit_table(_feature_table(explanation, judge.classes), out))
+        out.print(tables.fit_table(_feature_table(explanation, judge.classes), out))
     out.print(_format_flip(explanation))
     counts = format_counts(judge.model.classes, judge.model.messages)
     out.print(f"Scored by {describe_scoring(judge.settings.as_text())}; from {counts}.", style="dim")
@@ -211,7 +210,7 @@ def nats_text(value: float | None) -> Text:
     if value is None:
         return Text("undefined")
     text = f"{value:+.2f}" if abs(value) >= 0.005 else "0.00"
-    return Text(text, SPAM_COLOUR if value > 0 else HAM_COLOUR if value else "")
+    return Text(text, tables.SPAM_COLOUR if value > 0 else tables.HAM_COLOUR if value else "")
 
 
 def clue_table(explanation: Explanation, names: Sequence[str], since: Times) -> Table:
@@ -226,19 +225,19 @@ def clue_table(explanation: Explanation, names: Sequence[str], since: Times) -> 
         others = [k for k in range(len(names)) if k != own]
         columns = [(names[own][:MAX_HEADING], [own]), (f"{len(others)} others", others)]
     heads = [*(f">{name}" for name, _ in columns), f"share of {names[own]}", "since"]
-    shown = table(">nats", *heads, "where", "clue")
+    shown = tables.table(">nats", *heads, "where", "clue")
     for clue, time_ms in zip(explanation.clues, since, strict=True):
         counts = [f"{sum(clue.counts[k] for k in group):,}" if clue.counts else "" for _, group in columns]
         share = clue.share_interval
         percents = f"{100 * share[0]:.0f}-{100 * share[1]:.0f} %" if share else ""
-        cells = [*counts, percents, day(time_ms) if clue.counts else ""]
+        cells = [*counts, percents, tables.day(time_ms) if clue.counts else ""]
         shown.add_row(nats_text(clue.log_odds), *cells, clue.view or clue.kind, plain(clue.token))
     return shown
 
 
 def _feature_table(explanation: Explanation, names: Sequence[str]) -> Table:
     """The numeric features, and the parameters that they are scored by."""
-    shown = table(">nats", ">value", "feature", "parameters")
+    shown = tables.table(">nats", ">value", "feature", "parameters")
     for facts, nats in explanation.features:
         texts = [bin_text(*facts.bin)] if facts.bin else []
         for k, name in enumerate(names):

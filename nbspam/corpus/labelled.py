@@ -13,22 +13,12 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import chain
 
+from nbspam.corpus import walk
 from nbspam.corpus.folder_names import JUNK, UNCLEAR, decode_name, recognise
 from nbspam.corpus.item import class_folders, detect_packing, is_url, read_index, unreadable
 from nbspam.corpus.no_mail import CYRUS, ENCRYPTED, EXPORTS
 from nbspam.corpus.source import Source, stat_mode
 from nbspam.corpus.trees import RULED, Rules, choose_class, is_tree, read_rules, walk_tree
-from nbspam.corpus.walk import (
-    GMAIL,
-    OUTSIDE,
-    UNSEEN,
-    Notes,
-    SourcePart,
-    choose_messages,
-    is_maildir,
-    list_folder,
-    look_at_file,
-)
 from nbspam.errors import BadDataError, NoInputError, UsageError
 from nbspam.labels import HAM, SPAM, parse_class_name
 
@@ -58,14 +48,14 @@ def open_labelled(
     named = [(HAM, ham), (SPAM, spam), *(classes or {}).items()]
     for path in [*paths, *chain.from_iterable(places for _, places in named)]:
         _check_path(path)
-    notes = Notes()
+    notes = walk.Notes()
     _check_named(named)
     tree_rules = read_rules(rules) if rules else None
     parts = [part for path in paths for part in _recognise(path, tree_rules, notes)]
     if rules and not any(map(os.path.isdir, paths)):
         why = "rules are for a tree of mail folders, but none is given"
         raise UsageError(rules, why, "name one", "rules-unused")
-    parts += [SourcePart(path, (parse_class_name(name),)) for name, places in named for path in places]
+    parts += [walk.SourcePart(path, (parse_class_name(name),)) for name, places in named for path in places]
     if not parts:
         raise UsageError("SOURCE", "no labelled mail is named", NAME_CLASSES, "no-source")
     parts = [part._replace(only_mail=True) for part in _separate(parts)]
@@ -82,25 +72,25 @@ def open_labelled(
 
 def open_unsorted(paths: Sequence[str]) -> Source:
     """The mail at these paths that somebody can label: of a tree without trash, drafts and the like."""
-    parts: list[SourcePart] = []
-    notes = Notes()
+    parts: list[walk.SourcePart] = []
+    notes = walk.Notes()
     for path in paths:
         if not (os.path.isdir(path) and is_tree(path)):
             stat_mode(path)  # NoInputError without it
-            parts.append(SourcePart(path))
+            parts.append(walk.SourcePart(path))
             continue
         for folder in walk_tree(path, notes):
             if folder.kind in ("", JUNK, UNCLEAR):
-                parts.append(SourcePart(folder.path, deep=False, name=folder.name, tree=path))
+                parts.append(walk.SourcePart(folder.path, deep=False, name=folder.name, tree=path))
             else:
                 notes.left_out[f"folder {folder.name} ({folder.kind})"] += 1
     return Source(parts, notes)
 
 
-def _separate(parts: list[SourcePart]) -> list[SourcePart]:
+def _separate(parts: list[walk.SourcePart]) -> list[walk.SourcePart]:
     """The parts, each without the paths in it that are named themselves."""
     places = [f"{os.path.realpath(part.path)}/" for part in parts]
-    separated: list[SourcePart] = []
+    separated: list[walk.SourcePart] = []
     for place, part in zip(places, parts, strict=True):
         without = {other for other in places if part.deep and other != place and other.startswith(place)}
         if place in places[: len(separated)] and not part.by_labels:  # the same path is named before
@@ -121,7 +111,7 @@ def _check_path(path: str) -> None:
     if not os.access(path, os.R_OK | (os.X_OK if stat.S_ISDIR(mode) else 0)):
         raise unreadable(path, os.strerror(errno.EACCES))
     if stat.S_ISREG(mode):
-        reason = look_at_file(path, Notes()) or ""
+        reason = walk.look_at_file(path, walk.Notes()) or ""
         _check_store(path, [reason])
         _check_unpacked(path, reason)
 
@@ -137,29 +127,29 @@ def _check_named(named: Sequence[tuple[str, Collection[str]]]) -> None:
                 raise UsageError(path, why, "name each path for one class", "same-mail", option=name)
 
 
-def _recognise(path: str, rules: Rules | None, notes: Notes) -> list[SourcePart]:
+def _recognise(path: str, rules: Rules | None, notes: walk.Notes) -> list[walk.SourcePart]:
     """The parts of one SOURCE; files that are not mail are noted."""
     if is_url(path):
         folders = class_folders(path)
     elif os.path.isdir(path):
         if rules is not None or is_tree(path):
             return _open_tree(path, rules or [], notes)
-        folder_notes = Notes()
-        inner, files = list_folder(path, folder_notes, path)
+        folder_notes = walk.Notes()
+        inner, files = walk.list_folder(path, folder_notes, path)
         notes.left_out += folder_notes.left_out
         folders = _find_class_folders(path, inner, files, notes)
-    elif look_at_file(path, Notes()) == GMAIL:
-        return _split_by_labels(SourcePart(path))
+    elif walk.look_at_file(path, walk.Notes()) == walk.GMAIL:
+        return _split_by_labels(walk.SourcePart(path))
     elif _is_mail(path):
         folders = []
     else:
         labels = tuple(dict.fromkeys(label for label, _ in read_index(path)))
-        return [SourcePart(path, labels, is_index=True)]
+        return [walk.SourcePart(path, labels, is_index=True)]
     if not folders:
         _check_store(path, notes.left_out)
         remedy = f"{NAME_CLASSES}; or make folders ham and spam"
         raise BadDataError(path, "nothing says which of its mail is spam", remedy, "unlabelled")
-    return [SourcePart(folder, (_name_class(folder),), tree=path) for folder in folders]
+    return [walk.SourcePart(folder, (_name_class(folder),), tree=path) for folder in folders]
 
 
 def _check_unpacked(path: str, reason: str) -> None:
@@ -172,21 +162,21 @@ def _check_unpacked(path: str, reason: str) -> None:
         raise BadDataError(path, reason, "unpack it, and name the folder", "source-packed")
 
 
-def _find_class_folders(path: str, inner: list[str], files: list[str], notes: Notes) -> list[str]:
+def _find_class_folders(path: str, inner: list[str], files: list[str], notes: walk.Notes) -> list[str]:
     """The paths of the folders in a folder, one a class; messages outside them are noted.
 
     inner, files : names of the folders and files in it
     """
-    file_notes = Notes()
-    loose = choose_messages(files, file_notes)
+    file_notes = walk.Notes()
+    loose = walk.choose_messages(files, file_notes)
     notes.left_out += Counter({why: n for why, n in file_notes.left_out.items() if why in EXPORTS})
     if not inner and not loose:
         remedy = "put mail into folders ham and spam in it"
         raise NoInputError(path, "an empty folder", remedy, "source-empty")
     for name in loose:
-        reason = look_at_file(f"{path}/{name}", Notes())
-        notes.left_out[reason if reason in EXPORTS else OUTSIDE] += 1
-    if is_maildir(inner):
+        reason = walk.look_at_file(f"{path}/{name}", walk.Notes())
+        notes.left_out[reason if reason in EXPORTS else walk.OUTSIDE] += 1
+    if walk.is_maildir(inner):
         return []
     return [f"{path}/{name}" for name in sorted(inner) if not name.startswith(".")]
 
@@ -222,24 +212,24 @@ def _check(source: Source, where: str, allow_one_class: bool) -> None:
     for label, notes in empty.items():
         place = next(part.path for part in source.parts if label in part.labels)
         why, remedy = f"no messages of class {label}", "put mail into it, or leave this class out"
-        slug = "class-unread" if UNSEEN in notes.left_out else "class-empty"
+        slug = "class-unread" if walk.UNSEEN in notes.left_out else "class-empty"
         raise NoInputError(place, why + _list_reasons(notes), remedy, slug)
 
 
-def _list_reasons(notes: Notes) -> str:
+def _list_reasons(notes: walk.Notes) -> str:
     """Why there are no messages."""
     left_out = [f"; {count:,} left out ({reason})" for reason, count in notes.left_out.items()]
     return "".join(left_out) + _list_skipped(notes)
 
 
-def _list_skipped(notes: Notes) -> str:
+def _list_skipped(notes: walk.Notes) -> str:
     skipped = [": ".join(pair) for pair in notes.skipped]
     return f"; {len(skipped)} skipped, the first {skipped[0]}" if skipped else ""
 
 
-def _search_class(source: Source, label: str) -> tuple[Notes, bool]:
+def _search_class(source: Source, label: str) -> tuple[walk.Notes, bool]:
     """What was passed over in a class up to its first message that can be read, and whether there is one."""
-    notes = Notes()
+    notes = walk.Notes()
     parts = [part for part in source.parts if label in part.labels]
     for part in chain(parts, (part for part in source.parts if part.by_marks and part not in parts)):
         files = (file for file in part.files(notes) if file.label == label or file.by_marks)
@@ -263,7 +253,7 @@ def _is_mail(path: str) -> bool:
     return bool(detect_packing(head)) or first == b"From" or first.endswith(b":") or b"\0" in head
 
 
-def _split_by_labels(part: SourcePart) -> list[SourcePart]:
+def _split_by_labels(part: walk.SourcePart) -> list[walk.SourcePart]:
     """The ham and the spam of an mbox of Gmail."""
     return [part._replace(labels=(label,), by_labels=True) for label in (HAM, SPAM)]
 
@@ -275,16 +265,16 @@ def _check_store(where: str, reasons: Iterable[str]) -> None:
             raise BadDataError(where, reason, EXPORTS[reason], "store-foreign")
 
 
-def _open_tree(top: str, rules: Rules, notes: Notes) -> list[SourcePart]:
+def _open_tree(top: str, rules: Rules, notes: walk.Notes) -> list[walk.SourcePart]:
     """The parts of a tree; the folders that are left out are noted."""
-    parts: list[SourcePart] = []
+    parts: list[walk.SourcePart] = []
     folders = list(walk_tree(top, notes))
     for rule in rules:
         if not any(choose_class(folder, [rule])[1] == RULED for folder in folders):
             notes.left_out[f"rule {rule[0]} (it matches no folder)"] += 1
     for folder in folders:
         label, why = choose_class(folder, rules)
-        part = SourcePart(folder.path, (label,) if label else (), deep=False, name=folder.name, tree=top)
+        part = walk.SourcePart(folder.path, (label,) if label else (), deep=False, name=folder.name, tree=top)
         part = part._replace(by_marks=bool(label) and not (why or folder.by_labels))
         if label and folder.by_labels and not why:
             parts += _split_by_labels(part)
@@ -304,11 +294,11 @@ def _open_tree(top: str, rules: Rules, notes: Notes) -> list[SourcePart]:
     return _add_marked(parts)
 
 
-def _add_marked(parts: list[SourcePart]) -> list[SourcePart]:
+def _add_marked(parts: list[walk.SourcePart]) -> list[walk.SourcePart]:
     """The parts; a class without a folder is of the first part in which mail is marked so."""
     for label in {HAM, SPAM}.difference(*(part.labels for part in parts)):
         for number, part in enumerate(parts):
-            if part.by_marks and any(item.label == label for item in part.items(Notes())):
+            if part.by_marks and any(item.label == label for item in part.items(walk.Notes())):
                 parts[number] = part._replace(labels=(*part.labels, label))
                 break
     return parts

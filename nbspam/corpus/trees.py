@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from typing import NamedTuple
 
-from nbspam.corpus import marks
+from nbspam.corpus import marks, walk
 from nbspam.corpus.folder_names import (
     COPIES,
     DRAFTS,
@@ -28,21 +28,6 @@ from nbspam.corpus.folder_names import (
     recognise,
 )
 from nbspam.corpus.item import describe_error, read_lines
-from nbspam.corpus.walk import (
-    GMAIL,
-    MAILDIR_PARTS,
-    MBOX,
-    OUTSIDE,
-    Notes,
-    Visited,
-    choose_messages,
-    enter,
-    is_apple_store,
-    is_maildir,
-    list_folder,
-    look_at_file,
-    note_files,
-)
 from nbspam.errors import BadDataError, NoInputError
 from nbspam.labels import HAM, SPAM, parse_class_name
 
@@ -83,10 +68,10 @@ def is_tree(top: str) -> bool:
     return _is_tree(top, top, 0, set())
 
 
-def _is_tree(top: str, path: str, depth: int, visited: Visited) -> bool:
-    if not enter(path, visited, Notes()):
+def _is_tree(top: str, path: str, depth: int, visited: walk.Visited) -> bool:
+    if not walk.enter(path, visited, walk.Notes()):
         return False
-    folders, files = list_folder(path, Notes(), top)
+    folders, files = walk.list_folder(path, walk.Notes(), top)
     names = [clean_name(name) for name in [*folders, *files] if not name[:1].isdigit()]
     if any(is_inbox(name) or find_kind(name) in _TELLING for name in names):
         return True
@@ -98,16 +83,16 @@ def _is_tree(top: str, path: str, depth: int, visited: Visited) -> bool:
         return True
     if depth and any(find_kind(clean_name(name)) == JUNK for name in folders):
         return True  # the folders of an account
-    if is_maildir(folders):
-        inner = set(folders).difference(MAILDIR_PARTS)
+    if walk.is_maildir(folders):
+        inner = set(folders).difference(walk.MAILDIR_PARTS)
         if not depth and not marks.LISTS.isdisjoint([*folders, *files]):
             return True  # its marks say what is spam
         return depth > 1 or any(os.path.isdir(os.path.join(path, name, "cur")) for name in inner)
-    sample = sorted(choose_messages(files, Notes()))[:_SAMPLE]
-    kinds = [look_at_file(os.path.join(path, name), Notes()) for name in sample]
-    if GMAIL in kinds or (MBOX in kinds and depth != 1):
+    sample = sorted(walk.choose_messages(files, walk.Notes()))[:_SAMPLE]
+    kinds = [walk.look_at_file(os.path.join(path, name), walk.Notes()) for name in sample]
+    if walk.GMAIL in kinds or (walk.MBOX in kinds and depth != 1):
         return True
-    if MBOX in kinds and depth and any(find_kind(clean_name(name)) == JUNK for name in sample):
+    if walk.MBOX in kinds and depth and any(find_kind(clean_name(name)) == JUNK for name in sample):
         return True
     visible = [name for name in folders if not name.startswith(".")]
     if depth and "" in kinds:
@@ -126,29 +111,29 @@ def clean_name(name: str) -> str:
     return _ENDINGS.sub("", unicodedata.normalize("NFC", decode_name(name))).removeprefix(".")
 
 
-def walk_tree(top: str, notes: Notes) -> Iterator[MailFolder]:
+def walk_tree(top: str, notes: walk.Notes) -> Iterator[MailFolder]:
     """Each mail folder of a tree, a folder before the folders in it."""
     return _walk(top, "", "", top, set(), notes)
 
 
 def _walk(
-    top: str, name: str, around: str, path: str, visited: Visited, notes: Notes
+    top: str, name: str, around: str, path: str, visited: walk.Visited, notes: walk.Notes
 ) -> Iterator[MailFolder]:
     """As walk_tree, of the folder `name` in `top`.
 
     around : names of the folders around it that say what it is for
     """
-    if not enter(path, visited, notes):
+    if not walk.enter(path, visited, notes):
         return
-    folders, files = list_folder(path, notes, top)
+    folders, files = walk.list_folder(path, notes, top)
     own_name = clean_name(os.path.basename(path)) if name else ""
     inner = sorted(child for child in folders if _is_entered(path, child, folders))
-    is_store = any(is_apple_store(path, child) for child in folders)
-    if is_maildir(folders):
+    is_store = any(walk.is_apple_store(path, child) for child in folders)
+    if walk.is_maildir(folders):
         if any(child.startswith(".") for child in inner) and not find_kind(own_name):
             around, own_name = _keep_trash(around), ""  # the name of an account
         around = _join(around, own_name)
-        note_files(files, notes)
+        walk.note_files(files, notes)
         yield MailFolder(name or INBOX, path, recognise(around))
     elif is_store and name:
         around = _join(around, own_name)
@@ -169,31 +154,31 @@ def _is_entered(path: str, name: str, folders: list[str]) -> bool:
     """True for a folder, in `path`, that may hold mail folders."""
     if name.startswith("."):
         return name.endswith(".directory") or _holds_maildirs(os.path.join(path, name))
-    return not (is_apple_store(path, name) or (name in MAILDIR_PARTS and is_maildir(folders)))
+    return not (walk.is_apple_store(path, name) or (name in walk.MAILDIR_PARTS and walk.is_maildir(folders)))
 
 
 def _holds_maildirs(path: str) -> bool:
     """True if a folder is a Maildir, or has one in it, or is closed: the walk names what it cannot open."""
     if not os.access(path, os.R_OK | os.X_OK):
         return True
-    inner = [path, *(os.path.join(path, name) for name in list_folder(path, Notes(), path)[0])]
+    inner = [path, *(os.path.join(path, name) for name in walk.list_folder(path, walk.Notes(), path)[0])]
     return any(os.path.isdir(os.path.join(folder, "cur")) for folder in inner)
 
 
 def _list_mailboxes(
-    name: str, around: str, in_folder: str, path: str, files: list[str], notes: Notes
+    name: str, around: str, in_folder: str, path: str, files: list[str], notes: walk.Notes
 ) -> Iterator[MailFolder]:
     """The mail folders that the files in a folder make: each mbox is one, or all are messages of the folder.
 
     around : what the folder says of mail folders in it;  in_folder : of its own messages
     """
-    mail_files = sorted(choose_messages(files, notes))
-    file_notes = Notes()
+    mail_files = sorted(walk.choose_messages(files, notes))
+    file_notes = walk.Notes()
     kinds = {
-        file: "" if _MESSAGE_NAME.fullmatch(file) else look_at_file(f"{path}/{file}", file_notes)
+        file: "" if _MESSAGE_NAME.fullmatch(file) else walk.look_at_file(f"{path}/{file}", file_notes)
         for file in mail_files
     }
-    mboxes = [file for file, kind in kinds.items() if kind in (MBOX, GMAIL)]
+    mboxes = [file for file, kind in kinds.items() if kind in (walk.MBOX, walk.GMAIL)]
     messages = [file for file, kind in kinds.items() if kind == ""]
     if name and ("mbox" in mboxes or len(messages) > len(mboxes)):
         yield MailFolder(name, path, recognise(in_folder))
@@ -201,12 +186,12 @@ def _list_mailboxes(
     notes.add(file_notes)
     for file in mboxes:
         child = clean_name(file)
-        kind = "" if kinds[file] == GMAIL else recognise(_join(around, child))
+        kind = "" if kinds[file] == walk.GMAIL else recognise(_join(around, child))
         kind = COPIES if _INCOMING.fullmatch(file) else kind
-        yield MailFolder(_join(name, child), os.path.join(path, file), kind, kinds[file] == GMAIL)
+        yield MailFolder(_join(name, child), os.path.join(path, file), kind, kinds[file] == walk.GMAIL)
     for reason, number in Counter(kinds.values()).items():
-        if reason not in (MBOX, GMAIL, None):
-            notes.left_out[reason or OUTSIDE] += number
+        if reason not in (walk.MBOX, walk.GMAIL, None):
+            notes.left_out[reason or walk.OUTSIDE] += number
 
 
 def _keep_trash(around: str) -> str:

@@ -8,15 +8,7 @@ well-known fields follow, as in Thunderbird: see `find_raw_fields`.
 closing quote, duplicates; RFC 2045), and RFC 2231 (charsets, percent signs, continuations).
 """
 
-from nbspam.limits import (
-    MAX_FIELD_NAME,
-    MAX_FROM_LINES,
-    MAX_HEADER_BYTES,
-    MAX_HEADER_LINES,
-    MAX_PARAMETER_BYTES,
-    MAX_PARAMETERS,
-    Allowance,
-)
+from nbspam import limits
 from nbspam.tables import read_table
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -48,10 +40,10 @@ def find_header(data: bytes, start: int = 0) -> int:
     """Offset of the first header line at or after `start`, after a byte order mark and mbox "From " lines."""
     if data.startswith(BYTE_ORDER_MARK, start):
         start += len(BYTE_ORDER_MARK)
-    for _ in range(MAX_FROM_LINES):
+    for _ in range(limits.MAX_FROM_LINES):
         if not data.startswith(_FROM_LINES, start):
             break
-        _, _, rest = data[start : start + MAX_FIELD_NAME].partition(b" ")
+        _, _, rest = data[start : start + limits.MAX_FIELD_NAME].partition(b" ")
         if rest.lstrip(b" \t").startswith(b":"):
             break  # the field "From : a@b.example" (RFC 5322, 4.5)
         start = _skip_line(data, start)
@@ -112,7 +104,7 @@ def find_raw_fields(data: bytes, start: int, stop: int) -> list[tuple[int, int, 
             begin, _, name = fields[-1]
             fields[-1] = (begin, end, name)
         else:
-            line = (raw if fields else raw.lstrip(b" \t"))[: MAX_FIELD_NAME + 1]
+            line = (raw if fields else raw.lstrip(b" \t"))[: limits.MAX_FIELD_NAME + 1]
             before, colon, _ = line.decode("latin-1").partition(":")
             name = _parse_field_name(before) if colon else ""
             if not name and (is_empty or raw.strip(b" \t\r\n")):  # form feeds are not blanks
@@ -130,7 +122,7 @@ def find_raw_fields(data: bytes, start: int, stop: int) -> list[tuple[int, int, 
 
 def _find_limit(data: bytes, start: int, stop: int) -> int:
     """Where reading a block stops: at the last line end within MAX_HEADER_BYTES."""
-    limit = start + MAX_HEADER_BYTES
+    limit = start + limits.MAX_HEADER_BYTES
     if stop <= limit:
         return stop
     line_end = max(data.rfind(b"\n", start, limit), data.rfind(b"\r", start, limit))
@@ -152,7 +144,7 @@ def is_known(name: str) -> bool:
 
 def has_known_field(data: bytes) -> bool:
     """True if data begins with a header that has a well-known field."""
-    name, colon, _ = data[:MAX_FIELD_NAME].partition(b":")
+    name, colon, _ = data[: limits.MAX_FIELD_NAME].partition(b":")
     if colon and is_known(name.decode("latin-1").lower()):
         return True
     return b":" in data and any(is_known(name) for _, _, name in find_header_fields(data))
@@ -170,10 +162,10 @@ def _parse_field_name(name: str) -> str:
     """
     lower = name.rstrip(" \t").lower()
     is_graphic = lower.isascii() and lower.isprintable() and " " not in lower
-    return lower if is_graphic and len(name) <= MAX_FIELD_NAME else ""
+    return lower if is_graphic and len(name) <= limits.MAX_FIELD_NAME else ""
 
 
-def read_block(data: bytes, start: int, stop: int, body: int, allowance: Allowance) -> HeaderBlock:
+def read_block(data: bytes, start: int, stop: int, body: int, allowance: limits.Allowance) -> HeaderBlock:
     """Read the fields in data[start:stop]; the text after the empty line begins at `body`."""
     block = HeaderBlock(body)
     if start >= stop:
@@ -200,15 +192,15 @@ def read_block(data: bytes, start: int, stop: int, body: int, allowance: Allowan
     for name, value in block.fields:
         if name in _CONTENT:
             block.content.setdefault(name, value)
-    if len(block.fields) > MAX_HEADER_LINES:
+    if len(block.fields) > limits.MAX_HEADER_LINES:
         allowance.note("many-headers")
-        del block.fields[MAX_HEADER_LINES:]
-        del block.sizes[MAX_HEADER_LINES:]
+        del block.fields[limits.MAX_HEADER_LINES :]
+        del block.sizes[limits.MAX_HEADER_LINES :]
     _decode_values(block, allowance)
     return block
 
 
-def _decode_values(block: HeaderBlock, allowance: Allowance) -> None:
+def _decode_values(block: HeaderBlock, allowance: limits.Allowance) -> None:
     """Decode encoded words, escapes and raw 8-bit values in place."""
     fields = block.fields
     eight_bit: list[int] = []
@@ -226,7 +218,7 @@ def _decode_values(block: HeaderBlock, allowance: Allowance) -> None:
         _decode_eight_bit(block, eight_bit, allowance)
 
 
-def _decode_escapes(block: HeaderBlock, number: int, allowance: Allowance) -> None:
+def _decode_escapes(block: HeaderBlock, number: int, allowance: limits.Allowance) -> None:
     """Decode a value with escapes of ISO-2022 or HZ; for parameters as UTF-8, since escapes hide quotes."""
     from nbspam.mail.charset import decode_raw
 
@@ -237,13 +229,13 @@ def _decode_escapes(block: HeaderBlock, number: int, allowance: Allowance) -> No
         block.content[name] = text.encode("utf-8").decode("latin-1")
 
 
-def _find_body_charset(block: HeaderBlock, allowance: Allowance) -> str:
+def _find_body_charset(block: HeaderBlock, allowance: limits.Allowance) -> str:
     """The charset that Content-Type declares, lower-case, perhaps ""."""
     _, parameters = parse_parameters(block.content.get("content-type", ""), allowance)
     return parameters.get("charset", "").lower()
 
 
-def _decode_eight_bit(block: HeaderBlock, numbers: list[int], allowance: Allowance) -> None:
+def _decode_eight_bit(block: HeaderBlock, numbers: list[int], allowance: limits.Allowance) -> None:
     """Decode raw 8-bit values: as UTF-8, else in the charset of the body, else in a guessed one.
 
     All values share one guess: a single value is often too short for it.
@@ -272,13 +264,13 @@ def unify_line_ends(data: bytes) -> bytes:
     return data.replace(b"\r\r\n", b"\n").replace(b"\r\n", b"\n").replace(b"\r", b"\n")
 
 
-def parse_parameters(value: str, allowance: Allowance) -> tuple[str, dict[str, str]]:
+def parse_parameters(value: str, allowance: limits.Allowance) -> tuple[str, dict[str, str]]:
     """("text/plain", {"charset": "utf-8"}): lower-case value and names; of duplicates the first.
 
     value : Latin-1 code points; nothing after MAX_PARAMETER_BYTES is read
     Returns parameters of Latin-1 code points, too; those of RFC 2231 are UTF-8.
     """
-    head, _, rest = value[:MAX_PARAMETER_BYTES].partition(";")
+    head, _, rest = value[: limits.MAX_PARAMETER_BYTES].partition(";")
     words = head.split(None, 1)
     if len(words) > 1 and "=" in words[1]:  # the first semicolon is missing
         allowance.note("bad-content-type")
@@ -291,7 +283,7 @@ def _split_pairs(rest: str) -> list[tuple[str, str]]:
     """(lower-case name, raw text) of each parameter in order."""
     pairs: list[tuple[str, str]] = []
     position = 0
-    for _ in range(MAX_PARAMETERS):
+    for _ in range(limits.MAX_PARAMETERS):
         equals = rest.find("=", position)
         if equals < 0:
             break
@@ -319,7 +311,7 @@ def _parse_quoted(rest: str, start: int) -> tuple[str, int]:
     return rest[start:stop].replace('\\"', '"').replace("\\\\", "\\"), stop + 1
 
 
-def _join_parameters(pairs: list[tuple[str, str]], allowance: Allowance) -> dict[str, str]:
+def _join_parameters(pairs: list[tuple[str, str]], allowance: limits.Allowance) -> dict[str, str]:
     """RFC 2231: plain parameters, extended ones (name*) and continuations (name*0, name*1*)."""
     plain: dict[str, str] = {}
     extended: dict[str, dict[int, tuple[bool, str]]] = {}
@@ -338,7 +330,7 @@ def _join_parameters(pairs: list[tuple[str, str]], allowance: Allowance) -> dict
     return plain
 
 
-def _decode_extended(pieces: dict[int, tuple[bool, str]], allowance: Allowance) -> str:
+def _decode_extended(pieces: dict[int, tuple[bool, str]], allowance: limits.Allowance) -> str:
     """The parameter in UTF-8, as its bytes would be without an encoding."""
     from nbspam.mail.charset import decode
     from nbspam.mail.transfer import decode_percent  # few messages have such a parameter
