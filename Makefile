@@ -82,7 +82,7 @@ docs: $(STAMP)  ## The manual as a site in site/
 man: $(STAMP)  ## A man page of each command in man/
 	$(BIN)/python docs/man_pages.py man
 
-pictures: $(STAMP)  ## The pictures of the README (needs CORPORA and chromium)
+pictures: $(STAMP)  ## The pictures of the README (needs CORPORA)
 	$(BIN)/python docs/pictures.py $(CORPORA)
 
 peers: $(STAMP)  ## Accuracy beside other filters, some hours (needs CORPORA, spamprobe, crm114, spamassassin)

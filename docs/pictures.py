@@ -1,8 +1,9 @@
-"""The pictures of the README: what `explain` shows in a terminal, and the page of `eval --report`.
+"""The pictures of the README, as SVG: what `explain` shows in a terminal, and the page of `eval --report`.
 
 python docs/pictures.py CORPORA        (make pictures)
 
-CORPORA is the folder with the unpacked mail of SpamAssassin, `sa`.  It needs chromium.
+CORPORA is the folder with the unpacked mail of SpamAssassin, `sa`.  Their texts are text, which
+tests/test_pictures.py compares with what the program says.
 """
 
 from __future__ import annotations
@@ -11,7 +12,6 @@ import io
 import os
 import pty
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -23,7 +23,20 @@ from rich.text import Text
 ROOT = Path(__file__).resolve().parents[1]
 FOLDER = ROOT / "docs/pictures"
 COLUMNS = 84
+EXPLAINED = "data/spam/0002.eml"
 PROGRAM = [sys.executable, "-m", "nbspam"]
+PAGE_WIDTH, PAGE_HEIGHT = 1200, 660
+
+
+def explain_svg(folder: Path) -> str:
+    """What `explain` says of a message of data/ that the model has not learned.  folder : for the model"""
+    model = str(folder / "model.nbspam")
+    environment = os.environ | {"NBSPAM_MODEL": model, "COLUMNS": str(COLUMNS), "TERM": "xterm-256color"}
+    for command in (["train", "-q", "data"], ["unlearn", "-q", EXPLAINED]):
+        subprocess.run([*PROGRAM, *command], cwd=ROOT, env=environment, check=True)
+    command = ["explain", "--top", "8", EXPLAINED]
+    shown = in_terminal([*PROGRAM, *command], environment)
+    return terminal_svg(" ".join(["nbspam", *command]), shown)
 
 
 def in_terminal(command: list[str], environment: dict[str, str]) -> str:
@@ -41,7 +54,7 @@ def in_terminal(command: list[str], environment: dict[str, str]) -> str:
     return shown.decode().replace("\r\n", "\n")
 
 
-def svg(command: str, shown: str) -> str:
+def terminal_svg(command: str, shown: str) -> str:
     """A terminal as SVG, with the fonts of the reader's machine."""
     console = Console(record=True, width=COLUMNS, file=io.StringIO(), force_terminal=True)
     console.print(Text.assemble(("$ ", "bold"), command))
@@ -53,37 +66,38 @@ def svg(command: str, shown: str) -> str:
     return "\n".join(line.rstrip() for line in picture.splitlines() if line.strip()) + "\n"
 
 
-def screenshot(page: Path, picture: Path, width: int, height: int) -> None:
-    """The top of a page as PNG."""
-    chromium = shutil.which("chromium") or sys.exit("chromium is not installed: as root, make debian")
-    size = f"--window-size={width},{height}"
-    options = ["--headless", "--no-sandbox", "--hide-scrollbars", size, f"--screenshot={picture}"]
-    subprocess.run([chromium, *options, page.as_uri()], check=True, capture_output=True)
+def report_svg(corpora: Path, folder: Path) -> str:
+    """The top of the page on the mail of SpamAssassin.  folder : for the model and the page"""
+    model, page = folder / "sa.nbspam", folder / "page.html"
+    for command in (
+        ["train", "-q", "sa/train.index", "-m", str(model)],
+        ["eval", "-q", "-m", str(model), "sa/test.index", "--report", str(page)],
+    ):
+        subprocess.run([*PROGRAM, *command], cwd=corpora, check=True, stdout=subprocess.DEVNULL)
+    return page_svg(page.read_text("utf-8").replace(f"{folder}/", ""))
+
+
+def page_svg(page: str) -> str:
+    """The top of a page as SVG: its heading, its cards and its words, in the colours of day or night."""
+    [style] = re.findall(r"<style>\n(.*?)</style>", page, re.DOTALL)
+    style = re.sub(r"@media screen and \(max-width.*?\n\}\n", "", style, flags=re.DOTALL)
+    [top] = re.findall(r"<body>\n(.*?</section>)", page, re.DOTALL)
+    size = f'width="{PAGE_WIDTH}" height="{PAGE_HEIGHT}"'
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" {size} viewBox="0 0 {PAGE_WIDTH} {PAGE_HEIGHT}">\n'
+        f"<style>\n{style}body {{ height: 100%; }}\n</style>\n"
+        f'<foreignObject {size}>\n<body xmlns="http://www.w3.org/1999/xhtml">\n{top}\n</main>\n</body>\n'
+        "</foreignObject>\n</svg>\n"
+    )
 
 
 def main() -> None:
     if len(sys.argv) != 2:
         raise SystemExit("usage: python docs/pictures.py CORPORA")
-    public = Path(sys.argv[1]).resolve() / "sa"
     FOLDER.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as name:
-        model, page = Path(name, "model.nbspam"), Path(name, "report.html")
-        environment = os.environ | {
-            "NBSPAM_MODEL": str(model),
-            "COLUMNS": str(COLUMNS),
-            "TERM": "xterm-256color",
-        }
-        subprocess.run([*PROGRAM, "train", "-q", "data"], cwd=ROOT, env=environment, check=True)
-        shown = in_terminal([*PROGRAM, "explain", "--top", "8", "data/spam/0002.eml"], environment)
-        (FOLDER / "explain.svg").write_text(svg("nbspam explain --top 8 data/spam/0002.eml", shown))
-        for command in (
-            ["train", "-q", "--replace", str(public / "train.index")],
-            ["eval", "-q", "-m", model.name, str(public / "test.index"), "--report", str(page)],
-        ):
-            subprocess.run(
-                [*PROGRAM, *command], cwd=name, env=environment, check=True, stdout=subprocess.DEVNULL
-            )
-        screenshot(page, FOLDER / "report.png", 1200, 560)
+        (FOLDER / "explain.svg").write_text(explain_svg(Path(name)), "utf-8")
+        (FOLDER / "report.svg").write_text(report_svg(Path(sys.argv[1]).resolve(), Path(name)), "utf-8")
 
 
 if __name__ == "__main__":
