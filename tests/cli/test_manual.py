@@ -228,7 +228,12 @@ def test_manual_is_built_without_a_warning(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "-q", "-d", tmp_path / "site"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
-    assert "CREATE TABLE token" in re.sub("<.*?>", "", (tmp_path / "site/model-file/index.html").read_text())
+    train, schema = ((tmp_path / f"site/{name}/index.html").read_text() for name in ("train", "model-file"))
+    assert "CREATE TABLE token" in re.sub("<.*?>", "", schema)
+    assert "ham\t0.0001" in re.sub("<.*?>", "", train)  # columns stay aligned
+    [sheet] = (tmp_path / "site/assets/stylesheets").glob("main.*.css")
+    hidden = re.findall(r"max-width:([\d.]+)em\)\{\.md-tabs\{display:none\}", sheet.read_text())
+    assert [16 * float(width) < 1200 for width in hidden] == [True]  # at 1,200 pixels the tabs are seen
 
 
 @pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md", "nbspam/README.md", "data/README.md"])
