@@ -22,7 +22,7 @@ go wrong is an nbspam.NbspamError.
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from nbspam.decision import Verdict
+    from nbspam.decision import Unread, Verdict
     from nbspam.errors import NbspamError
     from nbspam.explain import Clue, Explanation
     from nbspam.filter import Filter
@@ -39,6 +39,7 @@ __all__ = [
     "NbspamError",
     "Report",
     "Tokens",
+    "Unread",
     "Verdict",
     "evaluate",
     "load",
@@ -48,7 +49,7 @@ __all__ = [
 ]
 _ROOMS = {
     "nbspam.errors": ("NbspamError",),
-    "nbspam.decision": ("Verdict",),
+    "nbspam.decision": ("Unread", "Verdict"),
     "nbspam.filter": ("Filter",),
     "nbspam.mail": ("Message",),
     "nbspam.explain": ("Clue", "Explanation"),

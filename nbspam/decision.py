@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from math import exp, fsum, inf, isfinite, log
 
-from nbspam.errors import BadDataError, NoInputError, UsageError
+from nbspam.errors import BadDataError, NbspamError, NoInputError, UsageError
 from nbspam.labels import CLASS_OF_SENDER, HAM_AND_SPAM, UNSURE, find_spam
 from nbspam.model.posterior import Scored
 from nbspam.model.scorer import Scorer
@@ -129,9 +129,11 @@ class Verdict:
     sender        : "allowed" or "denied" if the user's list of senders decided, else empty; the probability
                     and the log-odds are those of the words
     sender_name   : the entry that did
+    error         : None; see Unread
     """
 
     sender = sender_name = ""
+    error = None
 
     def __init__(
         self, name: str, scored: Scored, classes: tuple[str, ...], loss: Loss, has_words: bool = True
@@ -203,6 +205,23 @@ class Verdict:
 
     def __repr__(self) -> str:
         return f"Verdict({self.label!r}, probability={self.probability}, log_odds={self.log_odds})"
+
+
+class Unread:
+    """In place of the verdict on a message that could not be read: no label, everything else undefined.
+
+    name  : of the message
+    error : why it could not be read
+    """
+
+    label = ""
+    probability = log_odds = probabilities = risks = None
+
+    def __init__(self, error: NbspamError) -> None:
+        self.name, self.error = error.where, error
+
+    def __repr__(self) -> str:
+        return f"Unread({str(self.error)!r})"
 
 
 def judge_message(scorer: Scorer, message: KeyedTokens, loss: Loss, name: str = "") -> Verdict:

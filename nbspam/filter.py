@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import os
 
-from nbspam.decision import Loss, default_loss, describe_loss, judge_message, load_loss, read_loss
-from nbspam.errors import CannotCreateError
+from nbspam.decision import Loss, Unread, default_loss, describe_loss, judge_message, load_loss, read_loss
+from nbspam.errors import CannotCreateError, NoInputError, UsageError
+from nbspam.labels import amount, format_counts
 from nbspam.model.scorer import Scorer
 from nbspam.settings import parse_settings
 from nbspam.store.connection import BUSY_SECONDS, OneState
@@ -18,6 +19,7 @@ from nbspam.tokens import count_tokens
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+    from tempfile import TemporaryDirectory
 
     from nbspam.corpus.item import Given
     from nbspam.decision import Verdict
@@ -34,16 +36,51 @@ class Filter:
     """An open model with a way of scoring and a loss; made by nbspam.load and nbspam.train.
 
     A message is bytes, an email.message.Message or a path object (pathlib.Path).
-    It belongs to one thread and one process, like its connection to the model file.
+    It belongs to one thread and one process, like its connection to the model file.  A copy, also one that
+    was pickled, opens the same file again.  A context closes it; each use after that is a UsageError.
+
+    asked : what open_filter was asked for: scoring and loss
+    owner : of a filter that was trained here, the temporary folder of its model
     """
 
-    __slots__ = ("loss", "model", "owner", "scorer", "settings")
+    __slots__ = ("_model", "_saved", "asked", "loss", "owner", "scorer", "settings")
 
     def __init__(self, model: Model, settings: Settings, loss: Loss | None = None) -> None:
-        self.owner: object = None  # what must live as long as the filter: the temporary folder of its model
-        self.model, self.settings = model, settings
+        self._model: Model | None = model
+        self.asked: tuple[Scoring | None, str | None] = (None, None)
+        self.owner: TemporaryDirectory[str] | None = None
+        self._saved = ""  # where a file has what the temporary model has
+        self.settings = settings
         self.loss = loss or default_loss(model.classes)
         self.scorer = Scorer(model, settings)
+
+    def __repr__(self) -> str:
+        if self._model is None:
+            return "<Filter: closed>"
+        path = self._saved if self.owner else self.model.path
+        where = f"of {path!r}" if path else "that is not saved"
+        total, counts = sum(self.model.messages), format_counts(self.classes, self.model.messages)
+        return f"<Filter {where}: {amount(total, 'message')}, {counts}>"
+
+    def __reduce__(self) -> tuple[object, ...]:
+        path = self._saved if self.owner else self.model.path
+        if not path:
+            why = "is copied by the path of its model, but no file has what it has learned"
+            raise UsageError("filter", why, "save it first", "filter-unsaved")
+        return open_filter, (os.path.abspath(path), *self.asked)
+
+    def __enter__(self) -> Filter:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    @property
+    def model(self) -> Model:
+        """The open model; UsageError if it was closed."""
+        if self._model is None:
+            raise UsageError("filter", "is closed", "open its model again: nbspam.load", "filter-closed")
+        return self._model
 
     @property
     def classes(self) -> tuple[str, ...]:
@@ -63,25 +100,30 @@ class Filter:
             self.refresh()
             return self._follow_senders(self.judge(counted, name), data)
 
-    def classify_many(self, messages: Iterable[Given], jobs: int | None = None) -> Iterator[Verdict]:
+    def classify_many(self, messages: Iterable[Given], jobs: int | None = None) -> Iterator[Verdict | Unread]:
         """The verdicts on messages, in their order, without clues; several processes judge hundreds of them.
 
         jobs : processes; None for all cores
+        A message that cannot be read has an Unread in place of its verdict.
         """
         from nbspam.corpus.executor import default_jobs, run_shards
         from nbspam.corpus.reading import cut_shards
 
-        own: Filter | None = None  # of this process: SQLite's connections are for one
+        path, own = self.model.path, None  # a Filter of this process: SQLite's connections are for one
 
-        def work(shard: list[Given]) -> list[Verdict]:
+        def judge(message: Given) -> Verdict | Unread:
             nonlocal own
-            own = own or Filter(open_model(self.model.path), self.settings, self.loss)
-            verdicts = [own.classify(message) for message in shard]
-            for verdict in verdicts:
-                verdict.scored.parts = []  # to hand them over takes a fifth of the time
-            return verdicts
+            own = own or open_filter(path, *self.asked)
+            try:
+                data = _read(message)
+            except NoInputError as error:
+                return Unread(error)
+            verdict = own.classify(data)
+            verdict.scored.parts = []  # to hand them over takes a fifth of the time
+            return verdict
 
-        for verdicts in run_shards(work, cut_shards(messages), jobs or default_jobs()):
+        shards, jobs = cut_shards(messages), jobs or default_jobs()
+        for verdicts in run_shards(lambda shard: [*map(judge, shard)], shards, jobs):
             yield from verdicts
 
     def count(self, message: Given, name: str = "") -> KeyedTokens:
@@ -138,11 +180,7 @@ class Filter:
         model' (the base of an overlay counts it so), or 'learned in another form' (as another class and with
         another header, so that it cannot be moved).
         """
-        from nbspam.learning.learn import learn_message
-
-        result = learn_message(self.model.path, label, _read(message))
-        self.refresh()
-        return result
+        return self._learn(message, label)
 
     def unlearn(self, message: Given) -> str:
         """Take one counting of the message out again.
@@ -150,9 +188,13 @@ class Filter:
         Returns 'forgotten', 'was never learned', or what still counts: 'learned in another form', or 'is in
         the shared model' (the base of an overlay, which keeps it).
         """
-        from nbspam.learning.learn import unlearn_message
+        return self._learn(message, None)
 
-        result = unlearn_message(self.model.path, _read(message))
+    def _learn(self, message: Given, label: str | None) -> str:
+        from nbspam.learning.learn import learn_messages
+
+        (result,) = learn_messages(self.model.path, label, [("", _read(message))])
+        self._saved = ""
         self.refresh()
         return result
 
@@ -166,6 +208,7 @@ class Filter:
         path = os.path.expanduser(path)
         if not copy_model(self.model.path, path, replace):
             raise CannotCreateError(path, "there is a file already", "add `replace=True`", "model-exists")
+        self._saved = os.path.abspath(path)
 
     def refresh(self) -> None:
         """Read again what another program has changed in the model."""
@@ -173,8 +216,12 @@ class Filter:
             self.scorer = Scorer(self.model, self.settings)
 
     def close(self) -> None:
-        """Close the model file."""
-        self.model.close()
+        """Close the model file; a temporary one is removed."""
+        if self._model:
+            self._model.close()
+        if self.owner:
+            self.owner.cleanup()
+        self._model = self.owner = None
 
 
 def _read(message: Given) -> bytes:
@@ -215,7 +262,9 @@ def open_filter(
         settings = change_settings(settings, scoring)
     is_textbook = bool(scoring and scoring.get("textbook"))
     stored = load_loss(model.settings, model.classes, path, is_textbook)
-    return Filter(model, settings, read_loss(loss, model.classes) or stored)
+    spam_filter = Filter(model, settings, read_loss(loss, model.classes) or stored)
+    spam_filter.asked = scoring, loss
+    return spam_filter
 
 
 def choose_model(path: str, start: str) -> str:

@@ -1,27 +1,47 @@
 """The Python API: docs/api.md is run block by block; what it promises beyond its examples."""
 
+import copy
 import email
 import gc
 import json
 import os
+import pickle
 import pydoc
 import re
 import subprocess
 import sys
 from functools import partial
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import nbspam
+from nbspam import errors
 from nbspam.corpus.reading import SHARD_MESSAGES
+from nbspam.explain import Clue, Explanation
+from nbspam.model.chosen_settings import Scoring
 from tests.tiny_mail import counts, mail, run, write_folders
 
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
+# What rooms of the program use of these classes, and no one else needs.
+INNER = {
+    "asked",
+    "count",
+    "decide",
+    "follow",
+    "is_prior_alone",
+    "judge",
+    "loss",
+    "may_teach",
+    "model",
+    "owner",
+}
+INNER |= {"is_spammier", "scorer", "settings"}
 HAM = mail("minutes of the meeting")
 SPAM = mail("cheap pills")
 
@@ -44,6 +64,17 @@ def test_every_block_of_the_manual_runs(tmp_path: Path) -> None:
     done = subprocess.run([sys.executable, script], cwd=tmp_path, env=environment, capture_output=True)
     assert done.returncode == 0, done.stderr.decode()
     assert (tmp_path / "roc.png").stat().st_size > 1_000
+
+
+def test_every_keyword_attribute_and_error_is_in_the_manual() -> None:
+    names = {*Scoring.__annotations__, *vars(errors.NbspamError("", "")), *Explanation._fields, *Clue._fields}
+    for function in (nbspam.train, nbspam.load, nbspam.evaluate):
+        names |= signature(function).parameters.keys() - {"path", "source", "scoring"}
+    for kind in (nbspam.Filter, nbspam.Verdict, nbspam.Unread):
+        names |= {name for name in vars(kind) if name[0] != "_"} - INNER
+    kinds = errors.NbspamError.__subclasses__()
+    names |= {kind.__name__ for one in kinds for kind in (one, *one.__subclasses__())}
+    assert not {name for name in names if not re.search(rf"[`.(]{name}\b", PAGE)}
 
 
 def test_import_loads_no_room() -> None:
@@ -153,6 +184,102 @@ def test_many_messages_get_the_verdicts_of_each(data: Path, jobs: int) -> None:
     assert [(v.label, v.log_odds, v.risks) for v in found] == [
         (v.label, v.log_odds, v.risks) for v in expected
     ]
+
+
+def test_messages_in_memory_train_and_evaluate_as_their_files(data: Path) -> None:
+    files = {name: sorted((data / name).glob("*.eml")) for name in ("ham", "spam")}
+    held = {name: [path.read_bytes() for path in paths] for name, paths in files.items()}
+    of_files, made = nbspam.train(data, jobs=1), nbspam.train(**held, jobs=1)
+    mixed = nbspam.train(ham=held["ham"], spam=[*files["spam"][:50], *held["spam"][50:]], jobs=2)
+    for one in (made, mixed):
+        assert counts(Path(one.model.path)) == counts(Path(of_files.model.path))
+    asked = files["ham"][:20]
+    assert [made.classify(path).log_odds for path in asked] == [
+        of_files.classify(path).log_odds for path in asked
+    ]
+    report = nbspam.evaluate(**held, folds=3, jobs=1)
+    assert report.figures == nbspam.evaluate(data, folds=3, jobs=1).figures
+    assert nbspam.train(ham=email.message_from_bytes(HAM), spam=SPAM, jobs=1).model.messages == [1, 1]
+
+
+def test_messages_without_a_class_are_an_error() -> None:
+    for keywords in ({"source": [HAM, SPAM]}, {"ham": [HAM], "spam": []}, {"ham": []}):
+        with pytest.raises(nbspam.NbspamError):
+            nbspam.train(**keywords)
+    with pytest.raises(TypeError, match=r"encode\(\)"):
+        nbspam.train(ham=[5], spam=[SPAM])  # type: ignore[list-item]
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_one_bad_path_is_an_entry_with_its_error(folder: Path, jobs: int) -> None:
+    made = nbspam.train(folder, jobs=1)
+    messages = [SPAM, Path("missing.eml"), *[HAM] * SHARD_MESSAGES]
+    entries = [*made.classify_many(messages, jobs=jobs)]
+    assert len(entries) == len(messages)
+    assert [place for place, entry in enumerate(entries) if entry.error] == [1]
+    bad = entries[1]
+    assert isinstance(bad, nbspam.Unread)
+    assert (bad.label, bad.probability, bad.log_odds, bad.name) == ("", None, None, "missing.eml")
+    assert (bad.error.slug, type(bad.error).status) == ("no-input", 66)
+    assert entries[-1].log_odds == made.classify(HAM).log_odds
+
+
+def test_a_filter_says_what_it_is(folder: Path, tmp_path: Path) -> None:
+    made = nbspam.train(folder, jobs=1)
+    assert repr(made) == "<Filter that is not saved: 4 messages, 2 ham, 2 spam>"
+    made.save(tmp_path / "m")
+    with nbspam.load(tmp_path / "m") as opened:
+        opened.learn(mail("more pills"), "spam")
+        assert repr(opened) == f"<Filter of {str(tmp_path / 'm')!r}: 5 messages, 2 ham, 3 spam>"
+    assert repr(opened) == "<Filter: closed>"
+
+
+def test_a_filter_is_pickled_and_copied_by_its_path(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    made = nbspam.train(folder, jobs=1)
+    made.save("m")
+    opened = nbspam.load("m", event_model="multinomial", alpha=0.5, loss="FP=3,FN=1,unsure=0.1")
+    for one in (made, opened):
+        pickled = pickle.dumps(one)
+        monkeypatch.chdir("/")  # of another process
+        again = pickle.loads(pickled)
+        monkeypatch.chdir(tmp_path)
+        for each in (again, copy.copy(one), copy.deepcopy(one)):
+            verdict, expected = each.classify(SPAM), one.classify(SPAM)
+            assert (verdict.log_odds, verdict.risks) == (expected.log_odds, expected.risks)
+            assert each.model.path == str(tmp_path / "m")
+
+
+def test_what_no_file_has_is_not_copied(folder: Path, tmp_path: Path) -> None:
+    made = nbspam.train(folder, jobs=1)
+    for change in (
+        lambda: None,
+        partial(made.learn, mail("more pills"), "spam"),
+        partial(made.unlearn, SPAM),
+    ):
+        change()
+        for way in (pickle.dumps, copy.copy, copy.deepcopy):
+            with pytest.raises(nbspam.NbspamError, match="no file") as raised:
+                way(made)
+            assert raised.value.slug == "filter-unsaved"
+        made.save(tmp_path / "m", replace=True)
+        assert copy.copy(made).model.messages == made.model.messages
+
+
+def test_the_use_of_a_closed_filter_is_an_error_of_nbspam(folder: Path, tmp_path: Path) -> None:
+    with nbspam.train(folder, jobs=1) as made:
+        place = Path(made.model.path)
+    assert not place.exists()
+    made.close()
+    uses = (made.classify, made.explain, partial(made.learn, label="ham"), made.unlearn)
+    others = (partial(made.save, tmp_path / "m"), made.refresh, partial(pickle.dumps, made))
+    many = (lambda: [*made.classify_many([SPAM])], lambda: made.classes, lambda: made.costs)
+    for use in (*[partial(each, SPAM) for each in uses], *others, *many):
+        with pytest.raises(nbspam.NbspamError) as raised:
+            use()
+        assert raised.value.slug == "filter-closed"
 
 
 def test_help_lists_the_public_names_with_their_documentation() -> None:

@@ -36,8 +36,9 @@ def open_labelled(
     rules: str | None = None,
     skip_unread: bool = False,
     allow_one_class: bool = False,
+    messages: Mapping[str, Sequence[bytes]] | None = None,
 ) -> Source:
-    """The labelled mail of all these: SOURCEs, and paths whose class is given.
+    """The labelled mail of all these: SOURCEs, and paths and messages whose class is given.
 
     rules : a file of rules for trees of mail folders
     skip_unread : leave out what nobody has opened in a Maildir, except spam and what an index file names
@@ -56,9 +57,11 @@ def open_labelled(
         why = "rules are for a tree of mail folders, but none is given"
         raise UsageError(rules, why, "name one", "rules-unused")
     parts += [walk.SourcePart(path, (parse_class_name(name),)) for name, places in named for path in places]
-    if not parts:
+    held = [(name, mail) for name, mail in (messages or {}).items() if mail]
+    in_memory = [walk.SourcePart("", (parse_class_name(name),), messages=mail) for name, mail in held]
+    if not parts and not in_memory:
         raise UsageError("SOURCE", "no labelled mail is named", NAME_CLASSES, "no-source")
-    parts = [part._replace(only_mail=True) for part in _separate(parts)]
+    parts = [*(part._replace(only_mail=True) for part in _separate(parts)), *in_memory]
     if skip_unread:
         parts = [part._replace(skip_unread=not part.is_index and part.labels != (SPAM,)) for part in parts]
     by_index = all(part.is_index for part in parts)

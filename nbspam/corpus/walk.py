@@ -15,7 +15,7 @@ import errno
 import os
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import chain, islice
 from typing import BinaryIO, NamedTuple
@@ -110,6 +110,7 @@ class MailFile(NamedTuple):
     may_be_text : text without a header is mail, too
     by_labels : of an mbox only the messages that the labels of Gmail put into the class
     by_marks : a message that the reader has marked as junk, or as ham, has that class
+    data : the bytes of a message in memory, which is no file
     """
 
     label: str
@@ -119,6 +120,7 @@ class MailFile(NamedTuple):
     may_be_text: bool = False
     by_labels: bool = False
     by_marks: bool = False
+    data: bytes | None = None
 
     def items(self, notes: Notes) -> Iterator[Item]:
         """Its messages, streaming; what cannot be read is noted.
@@ -159,7 +161,7 @@ class MailFile(NamedTuple):
         head : what the file begins with, if that was read
         """
         is_whole = 0 < len(head) <= _KEPT_BYTES and not head[:1].isdigit()  # as .emlx
-        return Item(self.path, self.label, self.path, small=head if is_whole else None)
+        return Item(self.path, self.label, self.path, data=self.data, small=head if is_whole else None)
 
     def _explain(self, head: bytes, file: BinaryIO) -> tuple[str, str]:
         """Why a file that is no mbox is no mail to learn from, or '', and its class.
@@ -286,6 +288,7 @@ class SourcePart(NamedTuple):
     by_labels : of an mbox of Gmail, see MailFile
     by_marks : see MailFile
     tree : links are followed inside this folder; by default inside the path
+    messages : in memory; then there is no path
     """
 
     path: str
@@ -299,6 +302,7 @@ class SourcePart(NamedTuple):
     by_labels: bool = False
     by_marks: bool = False
     tree: str = ""
+    messages: Sequence[bytes] = ()
 
     def items(self, notes: Notes) -> Iterator[Item]:
         """The messages, in order."""
@@ -308,8 +312,10 @@ class SourcePart(NamedTuple):
     def files(self, notes: Notes) -> Iterator[MailFile]:
         """The files of the messages, in order."""
         label = self.labels[0] if self.labels else ""
+        for number, data in enumerate(self.messages, 1):
+            yield MailFile(label, f"message {number:,} of {label}", may_be_mbox=False, data=data)
         keywords = read_keywords(self.path, notes, self.tree or self.path) if self.by_marks else None
-        entries = read_index(self.path) if self.is_index else [(label, self.path)]
+        entries = read_index(self.path) if self.is_index else [(label, self.path)] if self.path else []
         for label, path in entries:
             for file, may_be_mbox in self._find(path, notes):
                 if self._is_named_twice(file, notes):

@@ -16,7 +16,7 @@ from nbspam.settings import parse_settings
 from nbspam.store.digest import check_rows, differing_tables
 from nbspam.store.reader import COUNTED, Model, count_columns, open_model
 from nbspam.store.writer import sum_rows
-from nbspam.tokens.bag import FORM_BITS, NOTAWORD, NOTAWORD_KEY, NOTAWORD_VIEW, TEXTBOOK_VIEWS, hash_token
+from nbspam.tokens.bag import FORM_BITS, NOTAWORD, NOTAWORD_KEY, NOTAWORD_VIEW, hash_token
 
 
 def check_model(path: str) -> list[str]:
@@ -142,16 +142,15 @@ def list_fields(model: Model) -> dict[str, list[int]]:
 
 
 def find_words(model: Model, words: Collection[str]) -> list[tuple[int, int, str]]:
-    """(key, view, text) of each token that is one of the words, or that has it after its mark.
+    """(key, view, text) of each token of header, body and structure that is a word, or has it after its mark.
 
     `free` is also in `subject:free`, and `lake.example` in `from:lake.example` and `url=lake.example`.
     """
     after = "ltrim(substr(text, instr(text, '{}') + 1), '@#/') IN words"  # the whole text without the mark
-    views = ", ".join(map(str, range(len(TEXTBOOK_VIEWS))))
     query = f"""
     WITH words AS (SELECT ltrim(value, '@#/') AS word FROM json_each(?) WHERE word != '')
     SELECT key, view, text FROM token
-    WHERE view IN ({views}) AND (text IN words OR {after.format(":")} OR {after.format("=")})
+    WHERE view < 3 AND (text IN words OR {after.format(":")} OR {after.format("=")})
     """
     found: set[tuple[int, int, str]] = set()
     for part in model.parts:

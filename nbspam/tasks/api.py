@@ -17,14 +17,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Unpack, cast
 from nbspam.corpus.corpus import read_corpus
 from nbspam.corpus.executor import default_jobs
 from nbspam.corpus.item import Skipped, take_bytes
-from nbspam.corpus.labelled import open_labelled
+from nbspam.corpus.labelled import NAME_CLASSES, open_labelled
 from nbspam.corpus.source import Source, read_heads
 from nbspam.decision import read_loss
+from nbspam.errors import UsageError
 from nbspam.evaluation.figures import list_figures, summarise
 from nbspam.evaluation.outcomes import Evaluation, find_worst_mistakes
 from nbspam.evaluation.replay import parse_feedback
 from nbspam.evaluation.sentences import describe_decisions
 from nbspam.filter import Filter, open_filter
+from nbspam.labels import HAM, SPAM
 from nbspam.mail import Message
 from nbspam.mail import parse as parse_bytes
 from nbspam.model.chosen_settings import REPLACEABLE, Scoring, make_settings
@@ -35,21 +37,24 @@ from nbspam.tokens import tokenize as tokenize_message
 from nbspam.tokens.bag import Tokens
 
 if TYPE_CHECKING:
+    from email.message import Message as EmailMessage
+
     import numpy as np
     from numpy.typing import NDArray
 
     from nbspam.corpus.item import Given
 
-Path = str | os.PathLike[str]
-Paths = Path | Iterable[Path]
+    Path = str | os.PathLike[str]
+    Mail = Path | bytes | EmailMessage
+    Mails = Mail | Iterable[Mail]
 
 
 def train(
-    source: Paths = (),
+    source: Mails = (),
     *,
-    ham: Paths = (),
-    spam: Paths = (),
-    classes: Mapping[str, Paths] | None = None,
+    ham: Mails = (),
+    spam: Mails = (),
+    classes: Mapping[str, Mails] | None = None,
     loss: str | None = None,
     jobs: int | None = None,
     **scoring: Unpack[Scoring],
@@ -57,7 +62,8 @@ def train(
     """Train a filter on labelled mail.  Its model is a temporary file until it is saved.
 
     source  : a Maildir, a folder with a folder a class, or an index file; or some of them
-    ham, spam, classes : mail of which the class is given: Maildir, MH, mbox, folder or file
+    ham, spam, classes : mail of which the class is given: Maildir, MH, mbox, folder or file; or messages
+              in memory (bytes, email.message.Message)
     loss    : costs of decisions, such as 'FP=10,FN=1,unsure=0.2', or the path of a matrix file
     jobs    : processes; None for all cores
     scoring : event_model, alpha, prior, features, views, textbook ... as `nbspam train`
@@ -136,11 +142,11 @@ class Report(NamedTuple):
 
 
 def evaluate(
-    source: Paths = (),
+    source: Mails = (),
     *,
-    ham: Paths = (),
-    spam: Paths = (),
-    classes: Mapping[str, Paths] | None = None,
+    ham: Mails = (),
+    spam: Mails = (),
+    classes: Mapping[str, Mails] | None = None,
     folds: int = 10,
     grouped: bool = False,
     holdout: float | None = None,
@@ -207,16 +213,25 @@ def _drop_unset(scoring: Scoring, names: Collection[str] = tuple(Scoring.__annot
     return cast("Scoring", asked)
 
 
-def _open_mail(source: Paths, ham: Paths, spam: Paths, classes: Mapping[str, Paths] | None) -> Source:
-    given = {name: _expand_paths(paths) for name, paths in (classes or {}).items()}
-    sources = _expand_paths(source)
-    return open_labelled(sources, ham=_expand_paths(ham), spam=_expand_paths(spam), classes=given)
+def _open_mail(source: Mails, ham: Mails, spam: Mails, classes: Mapping[str, Mails] | None) -> Source:
+    sources, unlabelled = _sort_mail(source)
+    if unlabelled:
+        raise UsageError("source", "messages in memory have no class", NAME_CLASSES, "unlabelled")
+    paths: dict[str, list[str]] = {}
+    messages: dict[str, list[bytes]] = {}
+    for name, mail in [(HAM, ham), (SPAM, spam), *(classes or {}).items()]:
+        places, in_memory = _sort_mail(mail)
+        paths.setdefault(name, []).extend(places)
+        messages.setdefault(name, []).extend(in_memory)
+    return open_labelled(sources, classes=paths, messages=messages)
 
 
-def _expand_paths(paths: Paths) -> list[str]:
-    if isinstance(paths, (str, os.PathLike)):
-        return [_expand_path(paths)]
-    return [_expand_path(path) for path in paths]
+def _sort_mail(mail: Mails) -> tuple[list[str], list[bytes]]:
+    """The paths, and the messages in memory."""
+    is_one = isinstance(mail, (str, bytes, os.PathLike)) or hasattr(mail, "as_bytes")
+    each: list[Any] = [mail] if is_one else [*cast("Iterable[Mail]", mail)]
+    paths = [_expand_path(one) for one in each if isinstance(one, (str, os.PathLike))]
+    return paths, [take_bytes(one) for one in each if not isinstance(one, (str, os.PathLike))]
 
 
 def _expand_path(path: Path) -> str:

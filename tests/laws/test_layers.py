@@ -7,8 +7,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2] / "nbspam"
 # From the top floor down.  A room imports rooms below it, also for type checkers alone.
 PLAN = """
-__main__ cli serve folders passthrough tasks filter explain learning evaluation corpus store senders decision
-model tokens mail tables settings labels places files limits errors __init__
+__main__ cli serve folders sklearn passthrough tasks filter explain learning evaluation corpus store senders
+decision model tokens mail tables settings labels places files limits errors __init__
 """
 ROOMS = PLAN.split()
 SQL = ("SELECT ", "INSERT ", "UPDATE ", "DELETE FROM", "CREATE TABLE", "PRAGMA ")
@@ -83,6 +83,7 @@ def test_libraries_stay_in_their_rooms() -> None:
     assert importers("imapclient", "keyring") == {"folders"}
     assert importers("socket", "socketserver", "asyncio") <= {"serve", "cli"}
     assert importers("regex") == {"tokens"}
+    assert importers("sklearn") == {"sklearn"}
     assert importers("numpy", "scipy") & {"mail", "filter", "decision", "settings"} == set()
     assert importers("pickle", "marshal", "shelve", "joblib") == set()
 

@@ -1,0 +1,150 @@
+"""A classifier of messages that scikit-learn can clone, put into a Pipeline and validate; extra sklearn.
+
+It holds the bytes of a model file, and opens them whenever it is asked.  So it can be pickled, and any thread
+or process can use it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
+
+from nbspam.corpus.executor import default_jobs
+from nbspam.corpus.item import Item, take_bytes
+from nbspam.decision import Unread, Verdict
+from nbspam.filter import Filter, open_filter
+from nbspam.labels import parse_class_name
+from nbspam.tasks.api import train
+from nbspam.tasks.update import update
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from nbspam.corpus.item import Given
+
+
+class MailClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # it has no types
+    """The filter of nbspam.train as an estimator of scikit-learn, with the same probabilities.
+
+    A message is bytes, an email.message.Message or a path object.  A label is a str that can name a class:
+    `ham` and `spam` in small letters.  As everywhere in nbspam a lost wanted message costs 9, unless `loss`
+    says otherwise: `loss="0-1"` predicts the likeliest label.
+
+    jobs     : processes; None for all cores.  All other parameters are those of nbspam.train
+    classes_ : the labels, sorted
+    model_   : the bytes of the model file
+    """
+
+    jobs: int | None
+
+    def __init__(
+        self,
+        event_model: str | None = None,
+        alpha: float | None = None,
+        prior: str | None = None,
+        features: str | None = None,
+        views: str | None = None,
+        threshold: float | None = None,
+        normalise: bool = False,
+        numeric_model: str | None = None,
+        bins: int | None = None,
+        binning: str | None = None,
+        textbook: bool = False,
+        token_pattern: str | None = None,
+        loss: str | None = None,
+        jobs: int | None = 1,
+    ) -> None:
+        parameters = dict(locals())
+        del parameters["self"]
+        self.__dict__.update(parameters)  # as scikit-learn asks for: an attribute for each, unchanged
+
+    def fit(self, messages: Iterable[Given], labels: Iterable[str]) -> MailClassifier:
+        """Train on messages of two or more labels.
+
+        The messages of a label keep their order, as files do in a folder; the calibration depends on it.
+        """
+        pairs = _check_labelled(messages, labels)
+        classes = np.unique([label for _, label in pairs])
+        if len(classes) < 2:
+            raise ValueError(
+                f"messages of two classes or more are needed; all labels are {str(classes[0])!r}"
+            )
+        mail = {str(name): [data for data, label in pairs if label == name] for name in classes}
+        with train(classes=mail, **self.get_params()) as spam_filter:
+            self.model_ = Path(spam_filter.model.path).read_bytes()
+        self.classes_ = classes
+        return self
+
+    def partial_fit(
+        self, messages: Iterable[Given], labels: Iterable[str], classes: Iterable[str] = ()
+    ) -> MailClassifier:
+        """Add messages to the model; the first call trains, and needs each label.
+
+        classes : the labels that the first call must have; empty for those that it has
+        The counts are those of one `fit` on all messages; the calibration goes on learning.
+        """
+        pairs = _check_labelled(messages, labels)
+        present = {label for _, label in pairs}
+        if not hasattr(self, "model_"):
+            if missing := {*map(str, classes)} - present:
+                raise ValueError(f"the first call needs messages of each class; there are none of {missing}")
+            return self.fit(*zip(*pairs, strict=True))
+        items = [Item(f"message {n:,}", label, "", data=data) for n, (data, label) in enumerate(pairs, 1)]
+        with self._open() as spam_filter:
+            path, jobs = spam_filter.model.path, self.jobs or default_jobs()
+            update(items, tuple(present), path, jobs)
+            self.model_ = Path(path).read_bytes()
+        return self
+
+    def predict(self, messages: Iterable[Given]) -> NDArray[np.str_]:
+        """The label decided for each message; `unsure` if `loss` allows that."""
+        return np.array([verdict.label for verdict in self._judge(messages)], np.str_)
+
+    def predict_proba(self, messages: Iterable[Given]) -> NDArray[np.float64]:
+        """float64 (n_messages, n_classes), in the order of `classes_`; nan where undefined (alpha = 0)."""
+        shares = [verdict.probabilities or {} for verdict in self._judge(messages)]
+        rows = [[share.get(name, np.nan) for name in self.classes_] for share in shares]
+        return np.array(rows, np.float64).reshape(-1, len(self.classes_))
+
+    def _judge(self, messages: Iterable[Given]) -> Iterator[Verdict]:
+        with self._open() as spam_filter:
+            for verdict in spam_filter.classify_many(messages, self.jobs):
+                if isinstance(verdict, Unread):
+                    raise verdict.error
+                yield verdict
+
+    @contextmanager
+    def _open(self) -> Iterator[Filter]:
+        """The filter of the model, which is a file as long as the context."""
+        check_is_fitted(self)
+        with TemporaryDirectory(prefix="nbspam-") as folder:
+            path = Path(folder, "model.nbspam")
+            path.write_bytes(self.model_)
+            with open_filter(str(path)) as spam_filter:
+                yield spam_filter
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array, tags.input_tags.string = False, True
+        return tags
+
+
+def _check_labelled(messages: Iterable[Given], labels: Iterable[str]) -> list[tuple[bytes, str]]:
+    """The bytes and the label of each message; an error that says what cannot be learned."""
+    mail, names = [*map(take_bytes, messages)], [*labels]
+    check_consistent_length(mail, names)
+    if not mail:
+        raise ValueError("there is no message to learn from (0 messages)")
+    for name in names:
+        if not isinstance(name, str):
+            raise TypeError(f"a label is a str, such as 'ham' or 'spam', not {name!r}")
+        if parse_class_name(name, "labels") != name:
+            raise ValueError(f"the label {name!r} is written {name.lower()!r}")
+    return [*zip(mail, map(str, names), strict=True)]
