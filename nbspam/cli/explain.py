@@ -187,7 +187,7 @@ def _sum_table(explanation: Explanation, name: str, span_cells: int) -> Table:
         nats = one.log_odds or 0.0
         if one.log_odds != 0 or one.kind == "view":
             text = nats_text(one.log_odds)
-            bar = Text("■" * round(span_cells * min(abs(nats) / span, 1.0)), text.style)
+            bar = Text("■" * round(span_cells * abs(nats) / span if isfinite(nats) else 0), text.style)
             shown.add_row(_sum_name(one), text, *((bar, "") if nats < 0 else ("", bar)))
     total = nats_text(explanation.verdict.scored.log_odds(explanation.verdict.number))
     interval = "95 %: {:+.2f} to {:+.2f}".format(*explanation.interval) if explanation.interval else ""

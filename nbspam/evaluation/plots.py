@@ -98,7 +98,7 @@ def _draw_histogram(evaluation: Evaluation, figure: Any) -> None:
 
     A bar is as high as the square root of its count: single messages are seen, and every bar begins at 0.
     """
-    figure.set_size_inches(7.6, 3.8)
+    figure.set_size_inches(6.0, 3.4)
     axes = figure.subplots()
     is_spam, score = evaluation.is_positive, evaluation.score
     finite = score[np.isfinite(score)]
@@ -124,7 +124,7 @@ def _draw_histogram(evaluation: Evaluation, figure: Any) -> None:
 def _draw_learning(evaluation: Evaluation, figure: Any) -> None:
     """Errors among the latest tenth of the messages."""
     points = trace_learning(evaluation)
-    figure.set_size_inches(7.6, 3.8)
+    figure.set_size_inches(6.0, 3.4)
     axes = figure.subplots()
     for key, name, label, line in (("hm", "ham", "ham lost", "-"), ("sm", "spam", "spam missed", "--")):
         rates = points[f"window_{key}_percent"]
