@@ -72,6 +72,7 @@ def serve_command(options: Options) -> None:
         LOG.error("no model of a user is opened, because %s", weakness)
     LOG.info("%s on %s, processes: %d", model, places, options.jobs)
     LOG.info("decisions: %s", spam_filter.costs)
+    filters.close()  # a connection to a model is for one process
     worker = Worker(filters, trusted, options.timeout, gauges)
     daemon.Daemon(worker, sockets, metrics, options.socket or "").run(options.jobs, options.timeout)
 

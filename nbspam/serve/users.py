@@ -79,11 +79,10 @@ class UserFilters:
         self._bases = Bases(os.path.dirname(os.path.realpath(self.start))) if self.has_users else None
 
     def check(self) -> Filter:
-        """Raise what is wrong with the model, or with the one that users begin with; its filter, closed."""
+        """Raise what is wrong with the model, or with the one that users begin with; the open filter."""
         spam_filter = self._open_filter(self.start if self.has_users else choose_model(self.path, self.start))
         if self.autolearn:
             check_autolearn(spam_filter.settings)
-        self.close()
         return spam_filter
 
     def close(self) -> None:
