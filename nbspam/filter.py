@@ -98,7 +98,7 @@ class Filter:
         counted = self.count(data, name)
         with OneState(self.model.connection):
             self.refresh()
-            return self._follow_senders(self.judge(counted, name), data)
+            return self.follow_senders(self.judge(counted, name), data)
 
     def classify_many(self, messages: Iterable[Given], jobs: int | None = None) -> Iterator[Verdict | Unread]:
         """The verdicts on messages, in their order, without clues; several processes judge hundreds of them.
@@ -155,9 +155,9 @@ class Filter:
         inside, report = (judge_message(self.scorer, part, self.loss) for part in (message, message.report))
         return message.report if report.is_spammier(inside) else message
 
-    def _follow_senders(self, verdict: Verdict, data: bytes) -> Verdict:
+    def follow_senders(self, verdict: Verdict, data: bytes) -> Verdict:
         """The verdict, with the decision of the user's list of senders if that has one."""
-        if self.model.has_senders():
+        if self.model.has_senders:
             from nbspam.store.senders import judge_by_list  # few models have a list
 
             verdict.follow(*judge_by_list(self.model, data))
@@ -170,7 +170,7 @@ class Filter:
         with OneState(self.model.connection):
             self.refresh()
             counted = self._choose_part(self.count(message, name))
-            verdict = self._follow_senders(self.judge(counted, name), _read(message))
+            verdict = self.follow_senders(self.judge(counted, name), _read(message))
             return explain_verdict(self.scorer, counted, verdict)
 
     def learn(self, message: Given, label: str) -> str:

@@ -44,6 +44,7 @@ BOGOFILTER_ERROR = 3  # of the latter
 REGULAR_FILE = 0o100000
 FEW_PATHS = 30  # with more messages than this, several processes judge them
 LARGE_BYTES = 1 << 20  # a file of this size may be a mailbox of many messages
+SMALL_BYTES = 1 << 14  # of a message that waits to be judged: of larger ones many would fill the memory
 COPIED_BYTES = 1 << 20
 MAX_LIST_BYTES = 64 << 20  # of --files-from: a million paths; a device has no end
 MAX_FIRST_FIELDS = 1 << 12  # bytes that tell a header
@@ -421,8 +422,19 @@ def _find_items(paths: list[str], notes: Notes) -> Iterator[Item]:
     for path in paths:
         if path == STDIN_NAME:
             yield Item(STDIN_NAME, "", STDIN_NAME, data=_read_stdin())
+        elif data := _read_small(path):
+            yield Item(path, "", path, small=data)
         else:
             yield from SourcePart(path).items(notes)
+
+
+def _read_small(path: str) -> bytes | None:
+    """The message of a small file that is plainly one; None for all else, also what cannot be read."""
+    try:
+        data = _read_plain(path, SMALL_BYTES)
+    except OSError:
+        return None
+    return data if data is None or len(data) < SMALL_BYTES else None
 
 
 def list_paths(options: Options) -> list[str]:
@@ -465,13 +477,21 @@ def _has_known_field(data: bytes) -> bool:
     return has_known_field(data[:MAX_FIRST_FIELDS])
 
 
-def _read_plain(path: str) -> bytes | None:
-    """The scored part of a file that is plainly one message; None for all else, which takes the walk."""
-    if os.stat(path).st_mode & 0o170000 != REGULAR_FILE:
-        return None
-    with open(path, "rb") as file:
-        data = file.read(MAX_READ_BYTES)
-    if data.startswith(b"From ") and len(data) < MAX_READ_BYTES:
+def _read_plain(path: str, limit: int = MAX_READ_BYTES) -> bytes | None:
+    """The beginning of a file that is plainly one message; None for all else, which takes the walk.
+
+    limit : bytes, by default all that is scored
+    """
+    handle = os.open(
+        path, os.O_RDONLY | os.O_NONBLOCK
+    )  # the objects of an open file cost more than its bytes
+    try:
+        if os.fstat(handle).st_mode & 0o170000 != REGULAR_FILE:
+            return None
+        data = os.read(handle, limit)
+    finally:
+        os.close(handle)
+    if data.startswith(b"From ") and len(data) < limit:
         return _find_only_message(data)
     name, colon, _ = data[:MAX_FIELD_NAME].partition(b":")
     return data if colon and name.replace(b"-", b"").isalnum() else None

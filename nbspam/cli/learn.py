@@ -149,7 +149,7 @@ def _learn(options: Options, class_name: str | None) -> int:
 
 def _find_allowed(batch: Iterable[tuple[str, bytes]], allowed: list[tuple[str, str]], model: Model) -> None:
     """Add to `allowed` the names and senders of the messages whose senders are allowed by the model."""
-    if model.has_senders():
+    if model.has_senders:
         from nbspam.store.senders import judge_by_list  # few models have a list
 
         judged = [(name, *judge_by_list(model, data)) for name, data in batch]

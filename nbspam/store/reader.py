@@ -73,6 +73,7 @@ class Model:
     documents, occurrences : totals[view][class]
     base_path, base_digest : of an overlay the base that it names; or empty
     base     : of an overlay, its open base; the counts are the sums of both
+    has_senders : True if the user has allowed or denied a sender
     """
 
     def __init__(self, path: str, connection: Connection, find_base: FindBase | None = None) -> None:
@@ -104,6 +105,7 @@ class Model:
             self._take(rows)
         except (AttributeError, LookupError, TypeError, ValueError, NbspamError) as error:
             raise DamagedModelError(self.path, getattr(error, "why", str(error))) from None
+        self.has_senders = self.connection.ask("SELECT EXISTS (SELECT 1 FROM sender)") == [(1,)]
         if self.known is not None:
             self.remember()
         if self.base_path:
@@ -167,6 +169,7 @@ class Model:
         others = (base.messages, base.words, *base.documents, *base.occurrences)
         for counts, more in zip(own, others, strict=True):
             counts[:] = map(int.__add__, counts, more)
+        self.has_senders |= base.has_senders
 
     def refresh(self) -> bool:
         """Read the file again if another program has changed it since; True if it was read.
@@ -212,11 +215,6 @@ class Model:
     def servers(self) -> list[str]:
         """The names of the user's own mail servers, also those of the base."""
         return [name for part in self.parts for name in part.settings.get(OWN_SERVERS, "").split()]
-
-    def has_senders(self) -> bool:
-        """True if the user has allowed or denied a sender."""
-        query = "SELECT EXISTS (SELECT 1 FROM sender)"
-        return any(part.connection.ask(query)[0][0] for part in self.parts)
 
     def stream_documents(self) -> Iterator[tuple[list[int], list[int]]]:
         """Keys of some tokens, and documents_0, documents_1, ... of each in turn; ascending by key.

@@ -224,13 +224,12 @@ def classify_many(
         return _write_all(now, verdicts, write), skipped
 
     first = find_judge()
-    with_clues = with_clues or first.filter.model.has_senders()  # their headers are read message by message
     if first.is_of_blocks and choose_core(first.wanted) and not with_clues:
         for items, shard in _read_in_threads(mail, first, jobs):
             now = find_judge()
             if now.wanted != first.wanted:  # another model has taken the place of the first
                 shard = now.read(items)
-            verdicts = now.judge_shard(shard)
+            verdicts = _judge_shard(now, items, shard)
             yield _write_all(now, verdicts, write), shard.skipped
     else:
         first.filter.close()  # a connection to the model belongs to one process
@@ -257,10 +256,22 @@ def _write_all(judge: ModelJudge, verdicts: Iterable[Verdict], write: Write) -> 
     return "".join([write(judge.filter, verdict) for verdict in verdicts])
 
 
-def _classify_blocks(judge: ModelJudge, mail: Iterable[Item], skipped: Skipped) -> Iterator[Verdict]:
+def _classify_blocks(judge: ModelJudge, mail: Sequence[Item], skipped: Skipped) -> Iterator[Verdict]:
     shard = judge.read(mail)
+    yield from _judge_shard(judge, mail, shard)
     skipped += shard.skipped
-    yield from judge.judge_shard(shard)
+
+
+def _judge_shard(judge: ModelJudge, mail: Sequence[Item], shard: ReadShard) -> Iterator[Verdict]:
+    """The verdicts on a shard; for the user's list of senders, if there is one, it is read again."""
+    verdicts = judge.judge_shard(shard)
+    if not judge.filter.model.has_senders:
+        yield from verdicts
+        return
+    items = {item.name: item for item in mail}
+    for verdict in verdicts:
+        for _, data in read_items([items[verdict.name]], shard.skipped):
+            yield judge.filter.follow_senders(verdict, data)
 
 
 def _classify_each(judge: ModelJudge, mail: Iterable[Item], skipped: Skipped) -> Iterator[Verdict]:

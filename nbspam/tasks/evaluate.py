@@ -230,7 +230,7 @@ def evaluate_model(
         if unknown := [name for name in classes if name not in known]:
             why = f"the mail has a class {unknown[0]} that the model does not know"
             raise BadDataError(path, why, "its classes: " + ", ".join(known), "model-classes")
-        items = [*items] if spam_filter.model.has_senders() else items  # their headers are read again
+        items = [*items] if spam_filter.model.has_senders else items  # their headers are read again
         wanted = spam_filter.settings.wanted | {REPORTS}
         corpus = read_corpus(items, known, jobs, progress=progress, wanted=wanted)
         if not spam_filter.model.is_at(path):
@@ -250,7 +250,7 @@ def evaluate_model(
 
 def _count_changed(items: Iterable[Item], judged: Evaluation, model: Model) -> int:
     """How many decisions the user's list of senders would change."""
-    if not model.has_senders():
+    if not model.has_senders:
         return 0
     decided = dict(zip(judged.names.tolist(), judged.decided.tolist(), strict=True))
     changed = 0
