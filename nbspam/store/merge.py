@@ -70,11 +70,12 @@ def open_whole(path: str) -> Iterator[Model]:
             return
         with TemporaryDirectory(prefix="nbspam-") as folder:
             whole = os.path.join(folder, "whole")
-            with open_model(path, find_base=lambda _: None) as alone:
-                for part in (alone, model.base):
-                    check_tables(part.connection)
-                calibration = (model.calibration(), model.covariance()) if model.calibration() else None
-                merge_models([alone, model.base], model.classes, whole, model.settings, calibration, False)
+            # To open the file once more would drop the lock of the connection that is open.
+            alone = Model(path, model.connection, lambda _: None)
+            for part in (alone, model.base):
+                check_tables(part.connection)
+            calibration = (model.calibration(), model.covariance()) if model.calibration() else None
+            merge_models([alone, model.base], model.classes, whole, model.settings, calibration, False)
             with open_model(whole) as opened:
                 opened.path = path
                 yield opened

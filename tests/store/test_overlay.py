@@ -6,6 +6,8 @@ import random
 import shutil
 import signal
 import sqlite3
+import subprocess
+import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
@@ -200,6 +202,16 @@ def test_merge_load_and_copies_of_overlays_equal_those_of_copies(
     assert judge(str(tmp_path / "loaded")) == judge(copy)
     copy_model(overlay, str(tmp_path / "second"))
     assert list(dump_model(str(tmp_path / "second"))) == list(dump_model(copy))
+
+
+def test_overlay_that_is_read_whole_keeps_writers_out(overlay: str) -> None:
+    lines = dump_model(overlay)
+    next(lines)
+    write = "import sqlite3, sys; sqlite3.connect(sys.argv[1], timeout=0).execute('BEGIN EXCLUSIVE')"
+    writer = [sys.executable, "-c", write, overlay]
+    assert b"locked" in subprocess.run(writer, capture_output=True).stderr
+    lines.close()
+    assert subprocess.run(writer).returncode == 0
 
 
 def test_update_of_an_overlay_equals_that_of_a_copy(overlay: str, copy: str, tmp_path: Path) -> None:
