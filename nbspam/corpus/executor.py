@@ -56,30 +56,18 @@ def run_shards(
 
     jobs : the most processes; there are no more than shards, or JOBS_PER_CORE a core.  They begin to work
         before a result is asked for.  Or the machines that work.
-    is_beside : this process is one of them, with other work before it asks for the results; of a few shards
-        it does the last if there is no process for each
+    is_beside : this process is one of them, with other work before it asks for the results
     """
     if not isinstance(jobs, int):
         return jobs.run(work, shards)
     stream = iter(shards)
     jobs = min(jobs, JOBS_PER_CORE * default_jobs())
-    first = list(itertools.islice(stream, None if is_beside else max(2, jobs)))
+    first = list(itertools.islice(stream, max(2, jobs)))
     if jobs <= 1 or len(first) <= 1:
         return map(work, itertools.chain(first, stream))
-    own_shards = first[-1:] if is_beside and len(first) >= jobs else []
-    others = first[: len(first) - len(own_shards)]
-    results = _run_in_processes(work, others, stream, min(jobs - len(own_shards), len(others)))
+    results = _run_in_processes(work, first, stream, min(jobs - is_beside, len(first)))
     next(results)
-    return _add_own(results, work, own_shards) if own_shards else results
-
-
-def _add_own(
-    results: Iterator[ResultT], work: Callable[[ShardT], ResultT], own_shards: list[ShardT]
-) -> Iterator[ResultT]:
-    """The results of other processes, and then our own, which are worked out first."""
-    own_results = [work(shard) for shard in own_shards]
-    yield from results
-    yield from own_results
+    return results
 
 
 def run_in_threads(
