@@ -2,7 +2,8 @@
 
 use crate::python::check_interrupt;
 use crate::read_tokens;
-use crate::tokens::bag::{hash_token, Words};
+use crate::table::{add_up, Table};
+use crate::tokens::bag::{find_form, Words};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyByteArray, PyBytes, PyDict};
@@ -47,7 +48,9 @@ impl Hasher for OwnHash {
 #[derive(Default)]
 pub struct Builder {
     wanted: Vec<String>,
-    texts: Words, // distinct ones, numbered in the order in which they came
+    n_classes: usize,
+    most_bytes: usize,
+    table: Table,
     known: HashMap<u64, Known, BuildHasherDefault<OwnHash>>, // by the hash of the text
     state: RandomState,
     block: u32,
@@ -60,24 +63,28 @@ pub struct Builder {
     counts: Vec<i32>,
     has_words: Vec<u8>,
     identities: Vec<i64>,
-    views: Vec<u8>,
+    forms: Vec<i64>,
 }
 
 #[pymethods]
 impl Builder {
+    /// n_classes : of messages that are counted by class; 0: none is
+    /// most_bytes : of the tokens when the builder is full
     #[new]
-    fn new(wanted: Vec<String>) -> Self {
-        Builder { wanted, block: 1, starts: vec![0], ..Builder::default() }
-    }
-
-    /// Distinct tokens of all blocks so far.
-    fn distinct(&self) -> usize {
-        self.texts.len()
+    fn new(wanted: Vec<String>, n_classes: usize, most_bytes: usize) -> Self {
+        let table = Table::new(n_classes);
+        Builder { wanted, n_classes, most_bytes, table, block: 1, starts: vec![0], ..Builder::default() }
     }
 
     /// Tokens of the messages of this block, repeats counted.
     fn occurrences(&self) -> usize {
         self.n_tokens as usize
+    }
+
+    /// True if the tokens have too many bytes, or the counts could become too large.
+    fn is_full(&self) -> bool {
+        let bytes = self.table.bytes() + self.known.capacity() * size_of::<(u64, Known)>();
+        bytes > self.most_bytes || self.table.total > u32::MAX / 2
     }
 
     /// Read and add messages without the interpreter's lock: the date of each, NaN if it has none.
@@ -88,46 +95,116 @@ impl Builder {
         &mut self,
         py: Python<'_>,
         messages: Vec<PyBackedBytes>,
+        labels: Vec<i64>,
         most: usize,
     ) -> PyResult<Vec<Option<f64>>> {
-        let dates = py.allow_threads(|| self.read_some(&messages, most));
+        let dates = py.allow_threads(|| self.read_some(&messages, &labels, most));
         check_interrupt()?;
         Ok(dates)
     }
 
     /// Add a message that Python has read.  views : the tokens of each, joined by line feeds
-    fn add(&mut self, views: Vec<Vec<u8>>, identity: i64) {
+    fn add(&mut self, views: Vec<Vec<u8>>, identity: i64, label: i64) {
         let views: Vec<Words> = views.iter().map(|texts| split_lines(texts)).collect();
-        self.add_views(views.iter(), identity);
+        self.add_views(views.iter(), identity, label);
     }
 
-    /// The arrays of the messages added since the last block, by name; the lexicon has only the tokens new in it.
+    /// The arrays of the messages added since the last block, by name; of messages that are not counted also the
+    /// tokens that are new in it.
     fn build<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let texts = &self.texts;
-        let first = std::mem::replace(&mut self.first, texts.len());
-        let find_keys =
-            || (first..texts.len()).map(|number| hash_token(texts.get(number).as_bytes())).collect();
-        let mut keys: Vec<i64> = py.allow_threads(find_keys);
-        let found = PyDict::new(py);
-        found.set_item("first", first)?;
-        found.set_item("texts", PyBytes::new(py, texts.join(first).as_bytes()))?;
-        let add = |name: &str, bytes: Vec<u8>| found.set_item(name, PyByteArray::new(py, &bytes));
-        add("starts", take_bytes(&mut self.starts, i64::to_ne_bytes))?;
-        add("columns", take_bytes(&mut self.columns, i32::to_ne_bytes))?;
-        add("counts", take_bytes(&mut self.counts, i32::to_ne_bytes))?;
-        add("has_words", std::mem::take(&mut self.has_words))?;
-        add("identities", take_bytes(&mut self.identities, i64::to_ne_bytes))?;
-        add("keys", take_bytes(&mut keys, i64::to_ne_bytes))?;
-        add("views", std::mem::take(&mut self.views))?;
+        let arrays = PyDict::new(py);
+        if self.n_classes == 0 {
+            let first = std::mem::replace(&mut self.first, self.table.len());
+            arrays.set_item("first", first)?;
+            arrays.set_item("texts", PyBytes::new(py, self.table.texts.join(first).as_bytes()))?;
+            arrays.set_item("keys", make_array(py, &[self.table.keys.get(first..).unwrap_or(&[])])?)?;
+            arrays.set_item("views", make_array(py, &[self.table.views.get(first..).unwrap_or(&[])])?)?;
+        }
+        arrays.set_item("starts", make_array(py, &[&self.starts])?)?;
+        arrays.set_item("columns", make_array(py, &[&self.columns])?)?;
+        arrays.set_item("counts", make_array(py, &[&self.counts])?)?;
+        arrays.set_item("has_words", make_array(py, &[&self.has_words])?)?;
+        arrays.set_item("identities", make_array(py, &[&self.identities])?)?;
+        arrays.set_item("forms", make_array(py, &[&self.forms])?)?;
+        for values in [&mut self.columns, &mut self.counts] {
+            values.clear();
+        }
+        for values in [&mut self.starts, &mut self.identities, &mut self.forms] {
+            values.clear();
+        }
+        self.has_words.clear();
         self.starts.push(0);
         self.block += 1;
         self.n_tokens = 0;
-        Ok(found)
+        Ok(arrays)
     }
 }
 
-fn take_bytes<T, const N: usize>(values: &mut Vec<T>, to_bytes: fn(T) -> [u8; N]) -> Vec<u8> {
-    std::mem::take(values).into_iter().flat_map(to_bytes).collect()
+/// What builders have counted, added up: arrays by name, ascending by key; `places` has by builder the place of
+/// each token there.  The builders are empty then.
+#[pyfunction]
+pub fn add_up_builders<'py>(
+    py: Python<'py>,
+    builders: Vec<Bound<'py, Builder>>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let mut tables = Vec::new();
+    for builder in builders {
+        let mut builder = builder.try_borrow_mut()?;
+        builder.known = HashMap::default();
+        tables.push(std::mem::take(&mut builder.table));
+    }
+    let (mut sums, places) = py.allow_threads(|| add_up(tables));
+    let arrays = PyDict::new(py);
+    let texts: String = sums.iter_mut().map(|sum| std::mem::take(&mut sum.texts)).collect();
+    arrays.set_item("texts", PyBytes::new(py, texts.strip_suffix('\n').unwrap_or("").as_bytes()))?;
+    drop(texts);
+    arrays
+        .set_item("keys", make_array(py, &sums.iter().map(|sum| sum.keys.as_slice()).collect::<Vec<_>>())?)?;
+    arrays.set_item(
+        "views",
+        make_array(py, &sums.iter().map(|sum| sum.views.as_slice()).collect::<Vec<_>>())?,
+    )?;
+    let n_counts = sums.first().map_or(0, |sum| sum.counts.len());
+    let columns = (0..n_counts).flat_map(|number| sums.iter().filter_map(move |sum| sum.counts.get(number)));
+    arrays.set_item("counts", make_array(py, &columns.map(Vec::as_slice).collect::<Vec<_>>())?)?;
+    let places = places.iter().map(|places| make_array(py, &[places]));
+    arrays.set_item("places", places.collect::<PyResult<Vec<_>>>()?)?;
+    Ok(arrays)
+}
+
+/// A number, as Python's arrays have it.
+trait Number: Copy {
+    const SIZE: usize;
+    fn write(self, to: &mut [u8]);
+}
+
+macro_rules! numbers {
+    ($($number:ty),*) => {$(
+        impl Number for $number {
+            const SIZE: usize = size_of::<$number>();
+            fn write(self, to: &mut [u8]) {
+                to.copy_from_slice(&self.to_ne_bytes());
+            }
+        }
+    )*};
+}
+
+numbers!(u8, i32, i64);
+
+/// The bytes of some arrays, one after the other.
+fn make_array<'py, T: Number, V: AsRef<[T]>>(
+    py: Python<'py>,
+    parts: &[V],
+) -> PyResult<Bound<'py, PyByteArray>> {
+    let numbers = || parts.iter().flat_map(|part| part.as_ref());
+    PyByteArray::new_with(
+        py,
+        T::SIZE * parts.iter().map(|part| part.as_ref().len()).sum::<usize>(),
+        |bytes| {
+            bytes.chunks_exact_mut(T::SIZE).zip(numbers()).for_each(|(to, number)| number.write(to));
+            Ok(())
+        },
+    )
 }
 
 fn split_lines(texts: &[u8]) -> Words {
@@ -138,13 +215,13 @@ fn split_lines(texts: &[u8]) -> Words {
 }
 
 impl Builder {
-    fn read_some(&mut self, messages: &[PyBackedBytes], most: usize) -> Vec<Option<f64>> {
+    fn read_some(&mut self, messages: &[PyBackedBytes], labels: &[i64], most: usize) -> Vec<Option<f64>> {
         let mut dates = Vec::with_capacity(messages.len());
-        for data in messages {
+        for (data, label) in messages.iter().zip(labels) {
             let tokens = read_tokens(data, &self.wanted);
             dates.push(tokens.as_ref().map(|tokens| tokens.date.unwrap_or(f64::NAN)));
             let Some(tokens) = tokens else { break };
-            self.add_views(tokens.views().into_iter(), tokens.identify());
+            self.add_views(tokens.views().into_iter(), tokens.identify(), *label);
             if self.occurrences() > most {
                 break;
             }
@@ -153,15 +230,17 @@ impl Builder {
     }
 
     /// One more message.
-    fn add_views<'a>(&mut self, views: impl Iterator<Item = &'a Words>, identity: i64) {
-        let mut has_words = false;
+    fn add_views<'a>(&mut self, views: impl Iterator<Item = &'a Words>, identity: i64, label: i64) {
+        let (mut has_words, mut total) = (false, 0i64);
+        let class = usize::try_from(label).ok().filter(|class| *class < self.n_classes);
         for (words, view) in views.zip(READ_NUMBERS) {
             has_words |= WORDS.contains(&view) && !words.is_empty();
-            self.add_view(words, view);
+            total = total.wrapping_add(self.add_view(words, view, class));
         }
         self.starts.push(self.columns.len() as i64);
         self.has_words.push(u8::from(has_words));
         self.identities.push(identity);
+        self.forms.push(if class.is_some() { find_form(total) } else { -1 });
     }
 
     fn hash(&self, text: &str) -> u64 {
@@ -170,7 +249,8 @@ impl Builder {
         hasher.finish()
     }
 
-    fn add_view(&mut self, words: &Words, view: u8) {
+    /// What the view adds to the form of a message that is counted.
+    fn add_view(&mut self, words: &Words, view: u8, class: Option<usize>) -> i64 {
         self.view += 1;
         let mut columns: Vec<(u32, u32, i32)> = Vec::new(); // where the block met a token first, number, how often
         let hashes: Vec<u64> = words.iter().map(|text| self.hash(text)).collect();
@@ -178,9 +258,8 @@ impl Builder {
         self.known.reserve(hashes.iter().filter(|hash| !self.known.contains_key(hash)).count());
         for (text, hash) in words.iter().zip(hashes) {
             let known = self.known.entry(hash).or_insert_with(|| {
-                self.texts.push(text);
-                self.views.push(view);
-                Known { number: self.texts.len() as u32 - 1, ..Known::default() }
+                self.table.push(text, view);
+                Known { number: self.table.len() as u32 - 1, ..Known::default() }
             });
             if known.block != self.block {
                 (known.block, known.first) = (self.block, self.n_tokens);
@@ -195,9 +274,14 @@ impl Builder {
             self.n_tokens += 1;
         }
         columns.sort_unstable();
+        let mut total = 0i64;
         for (_, number, times) in columns {
             self.columns.push(number as i32);
             self.counts.push(times);
+            if let Some(class) = class {
+                total = total.wrapping_add(self.table.count(number, class, times));
+            }
         }
+        total
     }
 }

@@ -15,6 +15,7 @@ mod for_test;
 mod limits;
 mod mail;
 mod python;
+mod table;
 mod tables;
 mod text;
 mod tokens;
@@ -127,6 +128,7 @@ fn nbspam_core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     keep_faults();
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_class::<count::Builder>()?;
+    module.add_function(wrap_pyfunction!(count::add_up_builders, module)?)?;
     module.add_function(wrap_pyfunction!(read, module)?)?;
     module.add_function(wrap_pyfunction!(count_tokens, module)?)?;
     module.add_function(wrap_pyfunction!(find_fields, module)?)?;

@@ -9,7 +9,6 @@ messages of each class only, because the calibration needs no more.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import pairwise
 from tempfile import TemporaryFile
 from typing import IO, Any
 
@@ -19,16 +18,26 @@ from numpy.typing import NDArray
 from nbspam.corpus.corpus import list_views
 from nbspam.corpus.executor import give_back_memory
 from nbspam.corpus.item import Skipped
-from nbspam.corpus.reading import Progress, read_blocks
-from nbspam.model.block import Block, choose_rows, keep_views, limit_to_words, merge_blocks, select_rows
-from nbspam.model.counts import Counts, Floats, Ints, merge_counts
-from nbspam.settings import Settings
+from nbspam.corpus.reading import OpenLexicon, Progress, close_lexicons, read_blocks
+from nbspam.model.block import (
+    Block,
+    Lexicon,
+    choose_rows,
+    keep_views,
+    limit_to_words,
+    merge_blocks,
+    select_rows,
+)
+from nbspam.model.counts import Counts, Floats, Ints, cut_counts, merge_counts
+from nbspam.settings import ALL_VIEWS, Settings
 
 KEPT_MESSAGES = 12_000  # rows kept for the calibration: docs/decisions.md, "Calibration: on which scores"
 KEPT_PAIRS = 6_000_000  # tokens in them, 50 MB: of very long messages fewer are kept
 MOST_KEPT = 1.5  # times as many rows are kept before some of them go
 MAX_PENDING_PAIRS = 1_500_000  # some 4,000 messages, 12 MB
 N_RANGES = 64
+UNBOUNDED = 1 << 40  # bytes
+TABLE_BYTES = 4  # of all tables of the core, for a byte of counts: they are not copied while they are merged
 
 
 class Accumulator:
@@ -67,6 +76,9 @@ class Accumulator:
         self._pending: list[Block] = []
         self._pairs = 0  # of the pending blocks
         self._recent: list[Block] = []
+        is_plain = vocabulary is None and settings.views == ALL_VIEWS
+        self._counted_bytes = (max_bytes or UNBOUNDED) * TABLE_BYTES // jobs if is_plain else 0
+        self._lexicons: dict[int, OpenLexicon] = {}  # by reader
         self.messages = np.zeros(len(classes), np.int64)
         self.learned: list[tuple[Ints, NDArray[np.int16]]] = []
         self.names: list[str] = []
@@ -75,7 +87,8 @@ class Accumulator:
 
     def read(self, items: Iterable[Any], progress: Progress | None = None) -> None:
         """Read these Items and add them."""
-        for shard in read_blocks(items, self.classes, self._jobs, self.settings.wanted):
+        wanted = self.settings.wanted
+        for shard in read_blocks(items, self.classes, self._jobs, wanted, self._counted_bytes):
             self.skipped += shard.skipped
             for block in shard.blocks:
                 before = self.size_bytes
@@ -85,6 +98,8 @@ class Accumulator:
 
     def add(self, block: Block) -> None:
         """One more block; its rows are labelled."""
+        if isinstance(block.lexicon, OpenLexicon):
+            self._open(block.lexicon)
         self._pending.append(block)
         self._pairs += len(block.columns)
         if self.numeric is not None:
@@ -97,16 +112,41 @@ class Accumulator:
         if self._pairs > MAX_PENDING_PAIRS:
             self._count_pending()
 
+    def _open(self, lexicon: OpenLexicon) -> None:
+        """Note a lexicon; the one before it of the same reader is whole."""
+        latest = self._lexicons.get(lexicon.reader, lexicon)
+        if latest is not lexicon:
+            self._close([latest])
+        self._lexicons[lexicon.reader] = lexicon
+
+    def _close(self, lexicons: list[OpenLexicon]) -> None:
+        """Add what the core has counted, and let the rows have its columns."""
+        counts, places = close_lexicons(lexicons, len(self.classes))
+        whole = Lexicon(counts.keys, counts.views, counts.texts)
+        for block in (*self._recent, *self._pending):
+            if block.lexicon in places:
+                block.columns, block.lexicon = places[block.lexicon][block.columns], whole
+        self._counts.add(counts)
+
+    def _finish(self) -> None:
+        """Count what is pending, and what the core has counted."""
+        self._count_pending()
+        if lexicons := [*self._lexicons.values()]:
+            self._close(lexicons)
+            self._lexicons.clear()
+
     def _count_pending(self) -> None:
-        """Counts what is pending."""
-        if self._pending:
+        """Count what is pending, if the core does not, and drop old rows."""
+        if self._lexicons:
+            self._recent += self._pending
+        elif self._pending:
             block = keep_views(merge_blocks(self._pending), self._views)
-            self._pending, self._pairs = [], 0
             self._recent.append(block)
             counted = block if self._vocabulary is None else limit_to_words(block, self._vocabulary)
             self._counts.add(counted.count(len(self.messages)))
-            if sum(map(len, self._recent)) > MOST_KEPT * self._most_rows():
-                self._keep_latest()
+        self._pending, self._pairs = [], 0
+        if sum(map(len, self._recent)) > MOST_KEPT * self._most_rows():
+            self._keep_latest()
 
     def _most_rows(self) -> int:
         """How many rows are kept: fewer of messages with very many tokens."""
@@ -116,7 +156,7 @@ class Accumulator:
 
     def ranges(self) -> Iterator[Counts]:
         """The counts of the words of all messages, in ascending ranges of keys; can be asked for again."""
-        self._count_pending()
+        self._finish()
         for counts in self._counts.ranges():
             counts.messages = self.messages  # some may have no words
             yield counts
@@ -139,26 +179,28 @@ class Accumulator:
 
     def recent(self) -> Block:
         """About KEPT_MESSAGES of all classes, the latest; fewer if they have more than KEPT_PAIRS."""
-        self._count_pending()
-        return self._keep_latest()
-
-    def _keep_latest(self) -> Block:
-        self._recent = [select_latest(self._recent, self._most_rows(), self.messages)]
-        give_back_memory()
+        self._finish()
+        self._keep_latest()
         return self._recent[0]
 
+    def _keep_latest(self) -> None:
+        self._recent = select_latest(self._recent, self._most_rows(), self.messages)
+        give_back_memory()
+        if not self._lexicons:
+            self._recent = [merge_blocks(self._recent)]
 
-def select_latest(blocks: list[Block], n: int, shares: Ints) -> Block:
-    """About n rows of some blocks, see choose_rows."""
+
+def select_latest(blocks: list[Block], n: int, shares: Ints) -> list[Block]:
+    """About n rows of some blocks, see choose_rows, block by block."""
     chosen = choose_rows(blocks, n, shares)
-    return merge_blocks([select_rows(*pair) for pair in zip(blocks, chosen, strict=True)])
+    return [select_rows(*pair) for pair in zip(blocks, chosen, strict=True) if len(pair[1])]
 
 
 class RunningSum:
     """Adds Counts up."""
 
     def __init__(self, n_classes: int, max_bytes: int | None = None) -> None:
-        """max_bytes : of the counts that are kept in memory; None: any number"""
+        """max_bytes : of the counts that are kept in memory if there are several parts; None: any number"""
         self._none = Block().count(n_classes)
         self._parts: list[Counts] = []  # each at least twice as long as the next
         self._max_bytes = max_bytes
@@ -171,19 +213,20 @@ class RunningSum:
         counts every time.
         """
         self._parts.append(counts)
+        is_alone = len(self._parts) == 1 and not self._files
+        if self._max_bytes and not is_alone and sum(map(_measure_bytes, self._parts)) > self._max_bytes:
+            self._spill()
         while len(self._parts) > 1 and 2 * len(self._parts[-1].keys) > len(self._parts[-2].keys):
             self._parts[-2:] = [merge_counts(self._parts[-2:])]
-        if self._max_bytes is not None and sum(map(_measure_bytes, self._parts)) > self._max_bytes:
-            self._spill()
 
     def _spill(self) -> None:
         self._files = self._files or [TemporaryFile() for _ in range(N_RANGES)]  # noqa: SIM115 - kept open
-        parts = cut_by_key(merge_counts(self._parts), N_RANGES)
+        for part in self._parts:
+            for counts, file in zip(cut_by_key(part, N_RANGES), self._files, strict=True):
+                for array in (counts.keys, counts.views, np.frombuffer(counts.texts, np.uint8)):
+                    np.save(file, array)
+                np.save(file, np.stack([counts.documents, counts.occurrences]))
         self._parts = []
-        for part, file in zip(parts, self._files, strict=True):
-            for array in (part.keys, part.views, np.frombuffer(part.texts, np.uint8)):
-                np.save(file, array)
-            np.save(file, np.stack([part.documents, part.occurrences]))
 
     def ranges(self) -> Iterator[Counts]:
         """The sum, in ascending ranges of keys; it can be asked for again."""
@@ -207,7 +250,7 @@ def cut_by_key(counts: Counts, n_ranges: int) -> list[Counts]:
     """Counts of the tokens in each of so many equal ranges of keys, in ascending order."""
     bounds = [(number << 64) // n_ranges - (1 << 63) for number in range(1, n_ranges)]
     ends = [0, *np.searchsorted(counts.keys, bounds).tolist(), len(counts.keys)]
-    return [counts.take(np.arange(*pair)) for pair in pairwise(ends)]
+    return cut_counts(counts, ends)
 
 
 def _measure_bytes(counts: Counts) -> int:

@@ -31,7 +31,7 @@ from nbspam.corpus.item import Item
 from nbspam.corpus.reading import Progress, ReadShard, ShardReader
 from nbspam.corpus.walk import MailFile, Notes
 from nbspam.errors import MissingExtraError, NoInputError, TryAgainError
-from nbspam.model.block import Block
+from nbspam.model.block import Block, merge_blocks
 from nbspam.model.counts import Counts
 
 if TYPE_CHECKING:
@@ -236,4 +236,5 @@ def _count_files(files: list[MailFile], counting: tuple[Any, ...]) -> list[Any]:
 def _merge_rows(left: Block, right: Block) -> Block:
     """The latest KEPT_MESSAGES of each class: among them are the latest of all, whatever the shares."""
     n_classes = 1 + max(int(block.labels.max(initial=0)) for block in (left, right))
-    return select_latest([left, right], KEPT_MESSAGES * n_classes, np.ones(n_classes, np.int64))
+    latest = select_latest([left, right], KEPT_MESSAGES * n_classes, np.ones(n_classes, np.int64))
+    return merge_blocks(latest)

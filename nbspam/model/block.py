@@ -22,7 +22,15 @@ from nbspam.model.counts import Counts, Floats, Ints, join_texts, merge_columns,
 from nbspam.tokens import bag
 
 SLICE_PAIRS = 60_000  # tokens of messages worked on at a time: bounds the memory of temporary arrays
-ROW_ARRAYS = ("labels", "dates", "sizes", "has_words", "identities", "features")  # one value a message
+ROW_ARRAYS = (
+    "labels",
+    "dates",
+    "sizes",
+    "has_words",
+    "identities",
+    "forms",
+    "features",
+)  # one value a message
 DATED_SHARE = 0.9  # of the messages, for time order to mean anything
 
 
@@ -63,6 +71,7 @@ class Block:
     sizes   : int64 (n_messages,), bytes
     has_words : bool (n_messages,), False for a message with neither header nor text
     identities : int64 (n_messages,), equal for all forms of a message, see identify_message
+    forms  : int64 (n_messages,), the other bits of their digests, -1 where they are not known
     features : float64 (n_messages, n_features), NaN missing; no columns if they were not wanted
     """
 
@@ -76,6 +85,7 @@ class Block:
     sizes: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
     has_words: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, np.bool_))
     identities: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
+    forms: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
     features: Floats = field(default_factory=lambda: np.zeros((0, 0)))
 
     def __len__(self) -> int:
@@ -115,6 +125,8 @@ class Block:
 
     def digests(self) -> Ints:
         """int64 (n_messages,): equal for equal messages, see digest_message."""
+        if (self.forms >= 0).all():
+            return self.identities | self.forms
         totals = np.zeros(len(self), np.int64)
         for rows in self.slices():
             starts = self.starts[rows.start : rows.stop + 1]
@@ -203,6 +215,7 @@ class BlockBuilder:
             sizes=np.array(sizes, np.int64),
             has_words=lengths[:, 0] + lengths[:, 1] > 0,  # header, body
             identities=np.array(identities, np.int64),
+            forms=np.full(len(self), -1),
             features=np.array(features, np.float64).reshape(len(self), -1),  # None: NaN
         )
         self._begin()
@@ -228,8 +241,10 @@ def merge_blocks(blocks: list[Block]) -> Block:
     used = {block.lexicon: np.zeros(len(block.lexicon.keys), bool) for block in blocks}
     for block in blocks:
         used[block.lexicon][block.columns] = True
-    if len(blocks) == 1 and used[blocks[0].lexicon].all() and (np.diff(blocks[0].keys) > 0).all():
-        return blocks[0]
+    lexicon = blocks[0].lexicon
+    if len(used) == 1 and used[lexicon].all() and (np.diff(lexicon.keys) > 0).all():
+        columns = [block.columns for block in blocks]
+        return blocks[0] if len(blocks) == 1 else _join_blocks(blocks, lexicon, columns)
     keys, places, origins = merge_columns([lexicon.keys[mask] for lexicon, mask in used.items()], "quicksort")
     origins = np.flatnonzero(np.concatenate([*used.values()]))[origins]
     place_of = {}
@@ -239,10 +254,16 @@ def merge_blocks(blocks: list[Block]) -> Block:
 
     views = np.concatenate([lexicon.views for lexicon in used])[origins]
     texts = take_texts(join_texts([lexicon.texts for lexicon in used]), origins)
+    columns = [place_of[block.lexicon][block.columns] for block in blocks]
+    return _join_blocks(blocks, Lexicon(keys, views, texts), columns)
+
+
+def _join_blocks(blocks: list[Block], lexicon: Lexicon, columns: list[NDArray[np.int32]]) -> Block:
+    """One block with the rows of all.  columns : of each in the lexicon"""
     return Block(
-        lexicon=Lexicon(keys, views, texts),
+        lexicon=lexicon,
         starts=_sum_lengths(np.concatenate([np.diff(block.starts) for block in blocks])),
-        columns=np.concatenate([place_of[block.lexicon][block.columns] for block in blocks]),
+        columns=np.concatenate(columns),
         counts=np.concatenate([block.counts for block in blocks]),
         names=[name for block in blocks for name in block.names],
         **{name: np.concatenate([getattr(block, name) for block in blocks]) for name in ROW_ARRAYS},
@@ -269,11 +290,18 @@ def select_rows(block: Block, rows: Ints) -> Block:
 
 
 def drop_columns(block: Block, kept: NDArray[np.bool_]) -> Block:
-    """The messages without the tokens where `kept` is false; the columns keep their places."""
+    """The messages without the tokens where `kept` is false; the columns keep their places.
+
+    Their digests are those of messages that never had these tokens.
+    """
     pairs = kept[block.columns]
     lengths = np.bincount(block.rows()[pairs], minlength=len(block))
     return replace(
-        block, starts=_sum_lengths(lengths), columns=block.columns[pairs], counts=block.counts[pairs]
+        block,
+        starts=_sum_lengths(lengths),
+        columns=block.columns[pairs],
+        counts=block.counts[pairs],
+        forms=np.full(len(block), -1),
     )
 
 
@@ -304,6 +332,7 @@ def limit_to_words(block: Block, words: Ints) -> Block:
         starts=np.searchsorted(distinct, np.arange(len(block) + 1) * n),
         columns=(distinct % n).astype(np.int32),
         counts=np.bincount(where, block.counts, len(distinct)).astype(np.int32),
+        forms=np.full(len(block), -1),
     )
 
 

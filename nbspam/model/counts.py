@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
+from itertools import pairwise
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -168,7 +169,7 @@ def merge_counts(parts: Sequence[Counts]) -> Counts:
 
 def merge_columns(
     key_lists: Sequence[Ints], kind: Literal["quicksort", "stable"] = "stable"
-) -> tuple[Ints, list[Ints], Ints]:
+) -> tuple[Ints, list[NDArray[np.int32]], Ints]:
     """(keys, places, origins): distinct keys; per list the index of each key; per key its origin.
 
     keys    : int64, ascending
@@ -176,12 +177,12 @@ def merge_columns(
     kind    : of the one sort, a third of the time of looking each key up: "stable" takes half the time of
               "quicksort" where each list is in order, six times as much where none is
     """
-    everything = np.concatenate(key_lists)
-    order = np.argsort(everything, kind=kind)
-    ordered = everything[order]
+    ordered = np.concatenate(key_lists)
+    order = np.argsort(ordered, kind=kind)
+    ordered = ordered[order]  # only one of the two is in memory from here
     is_first = np.append(np.ones(min(1, len(ordered)), bool), ordered[1:] != ordered[:-1])
-    places = np.empty(len(everything), np.int64)
-    places[order] = np.cumsum(is_first) - 1
+    places = np.empty(len(ordered), np.int32)
+    places[order] = np.cumsum(is_first, dtype=np.int32) - 1
     ends = np.cumsum([len(keys) for keys in key_lists])
     return ordered[is_first], np.split(places, ends[:-1]), order[is_first]
 
@@ -198,12 +199,32 @@ def split_texts(texts: bytes, n: int) -> list[bytes]:
 
 def slice_texts(texts: bytes, n: int, size: int) -> Iterator[tuple[int, list[str]]]:
     """The n token texts in slices of at most so many: (number of the first, the texts)."""
-    ends = np.append(np.flatnonzero(np.frombuffer(texts, np.uint8) == LINE_FEED), len(texts))
-    begin = 0
-    for first in range(0, n, size):
-        end = int(ends[min(first + size, n) - 1])
-        yield first, texts[begin:end].decode("utf-8", "replace").split("\n")
-        begin = end + 1
+    firsts = range(0, n, size)
+    for first, piece in zip(firsts, cut_texts(texts, [*firsts, n]), strict=True):
+        yield first, piece.decode("utf-8", "replace").split("\n")
+
+
+def cut_texts(texts: bytes, bounds: Sequence[int]) -> Iterator[bytes]:
+    """The texts from each of these numbers up to the next one."""
+    feeds = np.flatnonzero(np.frombuffer(texts, np.uint8) == LINE_FEED)
+    begins = np.concatenate([[0], feeds + 1, [len(texts) + 1]])
+    for begin, end in pairwise(begins[bounds].tolist()):
+        yield texts[begin : max(begin, end - 1)]
+
+
+def cut_counts(counts: Counts, bounds: Sequence[int]) -> list[Counts]:
+    """The tokens from each of these numbers up to the next one."""
+    return [
+        replace(
+            counts,
+            keys=counts.keys[first:end],
+            views=counts.views[first:end],
+            texts=texts,
+            documents=counts.documents[:, first:end],
+            occurrences=counts.occurrences[:, first:end],
+        )
+        for (first, end), texts in zip(pairwise(bounds), cut_texts(counts.texts, bounds), strict=True)
+    ]
 
 
 def take_texts(texts: bytes, places: Ints) -> bytes:

@@ -154,7 +154,8 @@ def _sum_ranges(ranges: Iterable[Counts], block: Block) -> Counts:
     for counts in ranges:
         numbers = replace(counts, texts=b"")
         totals.append(numbers.totals)
-        places = numbers.places(block.keys)
+        first, end = np.searchsorted(block.keys, numbers.keys[[0, -1]] if len(numbers.keys) else [0, 0])
+        places = numbers.places(block.keys[first : end + 1])
         places = places[places >= 0]
         parts.append(numbers if len(places) == len(numbers.keys) else numbers.take(places))
     counts = merge_counts(parts)

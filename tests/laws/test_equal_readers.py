@@ -334,12 +334,12 @@ def test_a_message_that_the_core_leaves_is_read_by_python(monkeypatch: pytest.Mo
         take_faults = staticmethod(lambda: ["core: panic at mail/headers.rs:1"])
 
         class Builder:
-            def __init__(self, wanted: list[str]) -> None:
-                own = compiled.Builder(wanted)
+            def __init__(self, wanted: list[str], n_classes: int, most_bytes: int) -> None:
+                own = compiled.Builder(wanted, n_classes, most_bytes)
                 self.add, self.build = own.add, own.build
-                self.distinct, self.occurrences = own.distinct, own.occurrences
+                self.is_full, self.occurrences = own.is_full, own.occurrences
 
-            def read(self, messages: list[bytes], most: int) -> list[None]:
+            def read(self, messages: list[bytes], labels: list[int], most: int) -> list[None]:
                 return [None]
 
     data = mail_of_data()[0]

@@ -79,6 +79,7 @@ def block_of(words: Matrix, labels: Matrix | None = None) -> Block:
         sizes=np.zeros(n_messages, np.int64),
         has_words=np.ones(n_messages, np.bool_),
         identities=np.unique(words, axis=0, return_inverse=True)[1].ravel() << FORM_BITS,
+        forms=np.full(n_messages, -1),
         features=np.zeros((n_messages, 0)),
     )
 

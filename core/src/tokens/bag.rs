@@ -55,6 +55,11 @@ impl Words {
         })
     }
 
+    /// What the texts take in memory.
+    pub fn bytes(&self) -> usize {
+        self.text.len() + self.ends.len() * size_of::<usize>()
+    }
+
     /// Make room for the texts of so many bytes.
     pub fn reserve(&mut self, bytes: usize) {
         self.text.reserve(bytes);
@@ -176,6 +181,11 @@ impl Tokens {
             if body.is_empty() { (without_end(sent), "") } else { (sent.as_str(), without_end(body)) };
         find_key(Md5::new_with_prefix(sent).chain_update(body)) & !((1 << FORM_BITS) - 1)
     }
+}
+
+/// The bits of a digest that tell the forms of a message apart.  total : over its distinct tokens
+pub fn find_form(total: i64) -> i64 {
+    (total >> (i64::BITS - FORM_BITS)) & ((1 << FORM_BITS) - 1)
 }
 
 fn without_end(text: &str) -> &str {
