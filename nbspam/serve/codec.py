@@ -20,7 +20,6 @@ MAX_MESSAGE_BYTES = 32 << 20  # mail servers take less; spamc sends 0.5 MB at mo
 MAX_LINE_BYTES = 8_192  # spamc writes its whole header into a buffer of this size
 MAX_USER = 255  # characters
 MAX_REASON = 200  # characters of a refusal
-MAX_UNPACKING = 1_100  # times as many bytes as before: zlib cannot do more
 END_SECONDS = 0.1  # for the client to send more than it has announced, or to close its side
 MakeRoom = Callable[[int], Awaitable[None]]
 
@@ -110,7 +109,7 @@ async def _read_message(
     length = max_bytes if text is None else int(text)
     if length > max_bytes:
         raise _too_long(max_bytes)
-    await make_room(length if packing is None else length + min(max_bytes, MAX_UNPACKING * length))
+    await make_room(length if packing is None else length + max_bytes)
     try:
         message = await stream.readexactly(length)
     except asyncio.IncompleteReadError as error:
