@@ -24,7 +24,6 @@ from nbspam.labels import HAM, SPAM, parse_class_name
 
 NAME_CLASSES = "name each class: `ham=PATH` `spam=PATH`, or `class=NAME=PATH`"
 _FIRST_BYTES = 1024  # of a file, which tell mail from an index
-_ARCHIVES = ("zip", "7z")
 
 
 def open_labelled(
@@ -113,10 +112,10 @@ def _check_path(path: str) -> None:
         raise NoInputError(path, "an empty file", remedy, "source-empty")
     if not os.access(path, os.R_OK | (os.X_OK if stat.S_ISDIR(mode) else 0)):
         raise unreadable(path, os.strerror(errno.EACCES))
-    if stat.S_ISREG(mode):
-        reason = walk.look_at_file(path, walk.Notes()) or ""
+    if stat.S_ISREG(mode) and (reason := walk.look_at_file(path, walk.Notes())):
         _check_store(path, [reason])
-        _check_unpacked(path, reason)
+        if reason.startswith("packed"):
+            raise BadDataError(path, reason, "unpack it, and name the folder", "source-packed")
 
 
 def _check_named(named: Sequence[tuple[str, Collection[str]]]) -> None:
@@ -153,16 +152,6 @@ def _recognise(path: str, rules: Rules | None, notes: walk.Notes) -> list[walk.S
         remedy = f"{NAME_CLASSES}; or make folders ham and spam"
         raise BadDataError(path, "nothing says which of its mail is spam", remedy, "unlabelled")
     return [walk.SourcePart(folder, (_name_class(folder),), tree=path) for folder in folders]
-
-
-def _check_unpacked(path: str, reason: str) -> None:
-    """Raise if a file of mail is an archive.  reason : why it is no mail, or what it is"""
-    with open(path, "rb") as file:
-        packing = detect_packing(file.read(_FIRST_BYTES))
-    if packing in _ARCHIVES:
-        reason = f"packed with {packing}, which nbspam does not read"
-    if reason.startswith("packed"):
-        raise BadDataError(path, reason, "unpack it, and name the folder", "source-packed")
 
 
 def _find_class_folders(path: str, inner: list[str], files: list[str], notes: walk.Notes) -> list[str]:

@@ -107,12 +107,11 @@ class Keywords:
 
     def _read_evolution(self, maildir: str) -> dict[str, set[str]]:
         """The words of each file; `.Work.2024_2E1` is the folder Work/2024.1, `..Work` Inbox/Work."""
-        top, name = os.path.split(maildir)
-        place, folder = maildir, "Inbox"
-        if name.startswith(".") and not os.path.isfile(f"{maildir}/{EVOLUTION_INDEX}"):
-            place, folder = top, re.sub("^/", "Inbox/", name[1:].replace(".", "/"))
+        path, folder = f"{maildir}/{EVOLUTION_INDEX}", "Inbox"
+        if not os.path.isfile(path):
+            top, name = os.path.split(maildir)
+            path, folder = f"{top}/{EVOLUTION_INDEX}", re.sub("^/", "Inbox/", name[1:].replace(".", "/"))
             folder = re.sub("_([0-9A-F]{2})", lambda code: chr(int(code[1], 16)), folder)
-        path = f"{place}/{EVOLUTION_INDEX}"
         try:
             flags = evolution.find_flags(path, folder)
         except OSError as error:

@@ -44,7 +44,6 @@ _STORE_STARTS = {
     MSG: _MSG,
 }
 _OTHER_STARTS = (b"#!", b"%PDF-", b"\xff\xd8\xff")  # of programs and documents
-_UNREAD_PACKINGS = ("zstd", "lz4")  # that mail stores use
 _DECIDING_BYTES = 4096
 _FIELDS = re.compile(
     rb"(?im)^(X-Mozilla-Status2?|Status|X-Status|X-IMAP|X-Gmail-Labels):[ \t]*(.*(?:\n[ \t].*)*)"
@@ -69,8 +68,7 @@ def explain_no_mail(head: bytes, may_be_text: bool = False) -> str:
             return reason
     if head.startswith(b"PK\3\4") and b"com.microsoft.__" in head[:200]:
         return _OLM
-    packing = detect_packing(head)
-    if packing in _UNREAD_PACKINGS:
+    if packing := detect_packing(head):
         return f"packed with {packing}, which nbspam does not read"
     if head.startswith(b"ustar", 257):
         return _TAR

@@ -37,7 +37,8 @@ _ENDINGS = re.compile(r"(\.(sbd|mbox|mbx|imapmbox|gz|bz2|xz|directory))+$", re.I
 # Of folders that only mail programs make, and files in them: Gnus, Evolution, Sylpheed, Claws Mail.
 _MARKS = (".sbd", ".mbox", ".imapmbox", ".directory", ".nnmaildir")
 _FILE_MARKS = (".overview", "cmeta", ".sylpheed_cache", ".sylpheed_mark", ".claws_cache", ".claws_mark")
-_INCOMING = re.compile(r"Incoming\w{6}")  # what Gnus keeps for some days of all mail that it has sorted
+_GNUS_LIST = "active"  # of the groups of Gnus, which keeps all mail that it has sorted for some days in:
+_INCOMING = re.compile(r"Incoming\w{6,}")
 _MESSAGE_NAME = re.compile(r"\d+\.?|.*\.emlx?", re.IGNORECASE)
 _SAMPLE = 20  # files that tell a folder of messages
 
@@ -79,7 +80,7 @@ def _is_tree(top: str, path: str, depth: int, visited: walk.Visited) -> bool:
         return True
     if not depth and {HAM, SPAM} <= {name.lower() for name in folders}:
         return False
-    if depth and any(name.endswith(_FILE_MARKS) for name in files):
+    if any(name.endswith(_FILE_MARKS) if depth else name == _GNUS_LIST for name in files):
         return True
     if depth and any(find_kind(clean_name(name)) == JUNK for name in folders):
         return True  # the folders of an account
@@ -187,7 +188,7 @@ def _list_mailboxes(
     for file in mboxes:
         child = clean_name(file)
         kind = "" if kinds[file] == walk.GMAIL else recognise(_join(around, child))
-        kind = COPIES if _INCOMING.fullmatch(file) else kind
+        kind = COPIES if _GNUS_LIST in files and _INCOMING.fullmatch(file) else kind
         yield MailFolder(_join(name, child), os.path.join(path, file), kind, kinds[file] == walk.GMAIL)
     for reason, number in Counter(kinds.values()).items():
         if reason not in (walk.MBOX, walk.GMAIL, None):

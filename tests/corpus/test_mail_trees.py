@@ -123,7 +123,7 @@ def test_takeout_may_begin_with_a_message_without_labels(tmp_path: Path) -> None
         for labels in ("", "X-Gmail-Labels: Spam\n", "X-Gmail-Labels: Sent\n"):
             head = f"From 1@xxx Mon Apr 07 14:31:02 +0000 2025\nX-GM-THRID: 1\n{labels}"
             with path.open("ab") as file:
-                file.write(head.encode() + mail(labels or "no label") + b"\n")
+                file.write(head.encode() + mail(labels or "a long letter " * 1000) + b"\n")
         for source in (open_labelled([str(path)]), open_labelled([str(path.parent)])):
             assert [item.label for item in source.items()] == ["ham", "spam"]
         path.unlink()

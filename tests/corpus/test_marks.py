@@ -95,7 +95,7 @@ def lay_evolution(top: Path, is_new: bool = False) -> None:
         ids = ", folder_id INTEGER" if is_new else ""
         database.execute(f"CREATE TABLE folders (folder_name TEXT PRIMARY KEY, flags INTEGER{ids})")
         for number, (folder, place) in enumerate(
-            {"Inbox": "", "My_Old.1/Junk": ".My_5FOld_2E1.Junk"}.items()
+            {"Inbox": "", "Inbox/My_Old.1/Junk": "..My_5FOld_2E1.Junk"}.items()
         ):
             table = f"messages_{number}" if is_new else folder
             row = (folder, 0, number) if is_new else (folder, 0)
