@@ -216,19 +216,18 @@ class Model:
         """The names of the user's own mail servers, also those of the base."""
         return [name for part in self.parts for name in part.settings.get(OWN_SERVERS, "").split()]
 
-    def stream_documents(self) -> Iterator[tuple[list[int], list[int]]]:
-        """Keys of some tokens, and documents_0, documents_1, ... of each in turn; ascending by key.
+    def stream_documents(self) -> Iterator[list[int]]:
+        """Key, documents_0, documents_1, ... of some tokens after another, in one list; ascending by key.
 
         Not of an overlay.
         """
         names = [f"documents_{k}" for k in range(len(self.classes))]
         rows = self.connection.stream(f"SELECT key, {', '.join(names)} FROM token ORDER BY key")
         while some := [*islice(rows, _ROWS_AT_ONCE)]:
-            documents = [*chain.from_iterable(some)]
-            keys = documents[:: 1 + len(names)]
-            del documents[:: 1 + len(names)]
-            _check_numbers(self.path, documents)
-            yield keys, documents
+            numbers = [*chain.from_iterable(some)]
+            for column in range(1, 1 + len(names)):
+                _check_numbers(self.path, numbers[column :: 1 + len(names)])
+            yield numbers
 
     def histogram(self, kind: str) -> list[dict[int, int]]:
         """By class, count -> how many tokens that a textbook knows have it; all tokens are read.

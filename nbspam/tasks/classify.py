@@ -82,10 +82,10 @@ class TokenDocuments:
         return documents
 
     def _read_all(self) -> None:
-        slices = [(np.array(keys), np.array(counts)) for keys, counts in self._model.stream_documents()]
-        none = np.zeros(0, np.int64)
-        keys, counts = (np.concatenate(arrays) for arrays in zip((none, none), *slices, strict=True))
-        self._keys, self._documents = keys, counts.reshape(len(keys), len(self._model.classes)).T.copy()
+        none, n_columns = np.zeros(0, np.int64), 1 + len(self._model.classes)
+        slices = [np.array(numbers) for numbers in self._model.stream_documents()]
+        columns = np.concatenate([none, *slices]).reshape(-1, n_columns).T.copy()
+        self._keys, self._documents = columns[0], columns[1:]
 
 
 class ModelJudge:
