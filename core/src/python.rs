@@ -63,5 +63,6 @@ pub fn ask<T>(text: &str, method: &str) -> Read<T>
 where
     T: for<'py> FromPyObject<'py>,
 {
+    note_asked("str", method);
     run(|py| PyString::new(py, text).call_method0(method)?.extract())
 }

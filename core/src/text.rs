@@ -2,6 +2,7 @@
 
 use crate::mail::message::Read;
 use crate::python::ask;
+use crate::tokens::characters::is_known;
 use std::borrow::Cow;
 
 /// White space of Python's `str.split` and `str.strip`.
@@ -101,7 +102,7 @@ pub fn rpartition<'a>(text: &'a str, mark: &str) -> (&'a str, bool, &'a str) {
 /// `text.lower()`
 pub fn lower(text: &str) -> Read<Cow<'_, str>> {
     if !text.is_ascii() {
-        return Ok(Cow::Owned(ask(text, "lower")?));
+        return Ok(Cow::Owned(if is_known(text) { text.to_lowercase() } else { ask(text, "lower")? }));
     }
     let is_lower = !text.bytes().any(|byte| byte.is_ascii_uppercase());
     Ok(if is_lower { Cow::Borrowed(text) } else { Cow::Owned(text.to_ascii_lowercase()) })

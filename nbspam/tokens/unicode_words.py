@@ -103,16 +103,3 @@ def splits_words(text: str) -> bool:
 def _needs_none(character: str) -> bool:
     first, last = _WRITTEN_WITH_INVISIBLE
     return pin(character).isalnum() and not first <= character <= last
-
-
-def describe_character(character: str) -> tuple[str, bool, bool, bool, bool, bool]:
-    """What the compiled core asks of a character beyond ASCII.
-
-    What it becomes, with EDGE on both sides if its script has no spaces; if it is in Unicode 14, a letter or
-    digit, a letter, a capital, of lower or title case.
-    """
-    known = pin(character)
-    is_upper = known.isupper()
-    is_lower = known.islower() or (known.istitle() and not is_upper)
-    kinds = known == character, known.isalnum(), known.isalpha(), is_upper, is_lower
-    return _table[ord(character)], *kinds

@@ -4,7 +4,7 @@ use md5::{Digest, Md5};
 use std::borrow::Cow;
 
 /// On both sides of each character of a script without spaces.
-pub const EDGE: &str = "\u{e000}";
+pub const EDGE: char = '\u{e000}';
 /// Between two of them.
 pub const INNER: &str = "\u{e001}";
 const FIRST_PAIRED: usize = 50;

@@ -1,131 +1,121 @@
-//! nbspam/tokens/characters.py: what Python says of a character beyond ASCII, asked once for each.
+//! nbspam/tokens/characters.py: what a character beyond ASCII becomes and is, from a table that Python has made.
 
-use crate::mail::message::Read;
-use crate::python::call;
+use super::bag::EDGE;
 use std::borrow::Cow;
-use std::cell::RefCell;
+use std::sync::LazyLock;
 
-const PAGE: usize = 256;
+const TABLE: &str = include_str!("characters.txt");
+const FIRST: u32 = 0x80;
 const BEYOND_LETTERS: u32 = 0x31350; // no letter of Unicode 14 is from here on, and no mark except in TAGS
 const TAGS: std::ops::Range<u32> = 0xE0000..0xE1000;
+// Bits of what a character is, as the methods of `str` in Python tell; none if Unicode 14 does not have it.
+const KNOWN: u8 = 1;
+const ALNUM: u8 = 2;
+const ALPHA: u8 = 4;
+const UPPER: u8 = 8;
+const LOWER: u8 = 16; // or of title case: such a character is in no text of capitals
 
-/// Kinds of a character, as the methods of `str` in Python tell them; none if Unicode 14 does not have it.
-#[derive(Clone, Copy)]
-pub struct Kinds {
-    is_known: bool,
-    is_alnum: bool,
-    is_alpha: bool,
-    is_upper: bool,
-    is_lower: bool, // or of title case: such a character is in no text of capitals
+/// Characters one after the other that are alike.
+struct Run {
+    end: u32,
+    kinds: u8,
+    folded: &'static str,
 }
 
-/// What a character becomes in the small alphabet of words, and its kinds.
-#[derive(Clone)]
-struct Meaning {
-    folded: Box<str>,
-    kinds: Kinds,
-}
-
-thread_local! {
-    // By the upper bits of the code point.  Unicode itself bounds it: 12 MB if each of its characters has come.
-    static PAGES: RefCell<Vec<Vec<Option<Meaning>>>> = const { RefCell::new(Vec::new()) };
-}
-
-/// What some work makes of the meaning of a character beyond ASCII.
-fn with_meaning<T>(character: char, mut work: impl FnMut(&Meaning) -> T) -> Read<T> {
-    let (page, place) = (character as usize / PAGE, character as usize % PAGE);
-    let found = PAGES.with(|pages| pages.borrow().get(page)?.get(place)?.as_ref().map(&mut work));
-    if let Some(found) = found {
-        return Ok(found);
-    }
-    let meaning = ask_meaning(character)?;
-    let found = work(&meaning);
-    PAGES.with(|pages| {
-        let mut pages = pages.borrow_mut();
-        if pages.len() <= page {
-            pages.resize(page + 1, Vec::new());
-        }
-        pages[page].resize(PAGE, None);
-        pages[page][place] = Some(meaning);
+static RUNS: LazyLock<Vec<Run>> = LazyLock::new(|| {
+    let mut end = FIRST;
+    let words = TABLE.lines().filter(|line| !line.starts_with('#')).flat_map(str::split_whitespace);
+    let runs = words.filter_map(|word| {
+        let (number, text) = word.split_once(':')?;
+        let (kinds, folded) = text.split_at_checked(1)?;
+        end += number.parse::<u32>().ok()?;
+        Some(Run { end, kinds: u8::from_str_radix(kinds, 32).ok()?, folded })
     });
-    Ok(found)
-}
+    runs.collect()
+});
 
-fn ask_meaning(character: char) -> Read<Meaning> {
-    let (folded, is_known, is_alnum, is_alpha, is_upper, is_lower): (String, _, _, _, _, _) =
-        call("nbspam.tokens.unicode_words", "describe_character", (character,))?;
-    Ok(Meaning { folded: folded.into(), kinds: Kinds { is_known, is_alnum, is_alpha, is_upper, is_lower } })
+/// The number of the run of each character from FIRST to BEYOND_LETTERS.
+static NUMBERS: LazyLock<Vec<u16>> = LazyLock::new(|| {
+    let mut numbers = Vec::new();
+    for (number, run) in RUNS.iter().enumerate() {
+        numbers.resize((run.end.min(BEYOND_LETTERS) - FIRST) as usize, number as u16);
+    }
+    numbers
+});
+
+/// The run of a character beyond ASCII.
+fn find_run(character: char) -> Option<&'static Run> {
+    let code = character as u32;
+    match NUMBERS.get((code - FIRST) as usize) {
+        Some(number) => RUNS.get(usize::from(*number)),
+        None => RUNS.get(RUNS.partition_point(|run| run.end <= code)),
+    }
 }
 
 /// Add what a character becomes in the small alphabet of words.
-pub fn fold_into(character: char, into: &mut String) -> Read<()> {
+pub fn fold_into(character: char, into: &mut String) {
     let code = character as u32;
     if character.is_ascii() {
         into.push(character);
     } else if code >= BEYOND_LETTERS && !TAGS.contains(&code) {
         into.push(' ');
-    } else {
-        with_meaning(character, |meaning| into.push_str(&meaning.folded))?;
+    } else if let Some(run) = find_run(character) {
+        into.extend(run.folded.chars().map(|mark| match mark {
+            '␣' => ' ',
+            '¦' => EDGE,
+            '∘' => character,
+            _ => mark,
+        }));
     }
-    Ok(())
 }
 
 #[inline]
-fn kinds_of(character: char) -> Read<Kinds> {
+fn kinds_of(character: char) -> u8 {
     if !character.is_ascii() {
-        return with_meaning(character, |meaning| meaning.kinds);
+        return find_run(character).map_or(0, |run| run.kinds);
     }
-    Ok(Kinds {
-        is_known: true,
-        is_alnum: character.is_ascii_alphanumeric(),
-        is_alpha: character.is_ascii_alphabetic(),
-        is_upper: character.is_ascii_uppercase(),
-        is_lower: character.is_ascii_lowercase(),
-    })
+    let bit = |kind, is_so| if is_so { kind } else { 0 };
+    KNOWN
+        | bit(ALNUM, character.is_ascii_alphanumeric())
+        | bit(ALPHA, character.is_ascii_alphabetic())
+        | bit(UPPER, character.is_ascii_uppercase())
+        | bit(LOWER, character.is_ascii_lowercase())
+}
+
+fn are_all(text: &str, kind: u8) -> bool {
+    !text.is_empty() && text.chars().all(|character| kinds_of(character) & kind != 0)
 }
 
 /// `str.isalnum` of one character.
-pub fn is_alnum(character: char) -> Read<bool> {
-    Ok(kinds_of(character)?.is_alnum)
+pub fn is_alnum(character: char) -> bool {
+    kinds_of(character) & ALNUM != 0
 }
 
 /// `str.isalnum` of a text.
-pub fn are_alnum(text: &str) -> Read<bool> {
-    are_all(text, |kinds| kinds.is_alnum)
+pub fn are_alnum(text: &str) -> bool {
+    are_all(text, ALNUM)
 }
 
 /// `pin(text).isalpha()`
-pub fn is_alpha(text: &str) -> Read<bool> {
-    are_all(text, |kinds| kinds.is_alpha)
-}
-
-fn are_all(text: &str, is_so: impl Fn(Kinds) -> bool) -> Read<bool> {
-    for character in text.chars() {
-        if !is_so(kinds_of(character)?) {
-            return Ok(false);
-        }
-    }
-    Ok(!text.is_empty())
+pub fn is_alpha(text: &str) -> bool {
+    are_all(text, ALPHA)
 }
 
 /// `pin(text).isupper()`
-pub fn is_upper(text: &str) -> Read<bool> {
-    let mut found = false;
-    for character in text.chars() {
-        let kinds = kinds_of(character)?;
-        if kinds.is_lower {
-            return Ok(false);
-        }
-        found |= kinds.is_upper;
-    }
-    Ok(found)
+pub fn is_upper(text: &str) -> bool {
+    let kinds = |text: &str| text.chars().fold(0, |found, character| found | kinds_of(character));
+    kinds(text) & (UPPER | LOWER) == UPPER
+}
+
+/// True if Unicode 14 has all characters of a text.
+pub fn is_known(text: &str) -> bool {
+    text.is_ascii() || text.chars().all(|character| kinds_of(character) & KNOWN != 0)
 }
 
 /// nbspam.mail.message.pin
-pub fn pin(text: &str) -> Read<Cow<'_, str>> {
-    if text.is_ascii() {
-        return Ok(Cow::Borrowed(text));
+pub fn pin(text: &str) -> Cow<'_, str> {
+    if is_known(text) {
+        return Cow::Borrowed(text);
     }
-    let show = |one| Ok(if kinds_of(one)?.is_known { one } else { '\u{ffff}' });
-    Ok(Cow::Owned(text.chars().map(show).collect::<Read<String>>()?))
+    Cow::Owned(text.chars().map(|one| if kinds_of(one) & KNOWN != 0 { one } else { '\u{ffff}' }).collect())
 }

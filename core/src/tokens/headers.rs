@@ -265,7 +265,7 @@ fn tokenize_subject(text: &str, found: &mut Words) -> Read<()> {
     split_words(text, MAX_FIELD_WORDS, "", &mut words)?;
     words.iter().for_each(|word| found.push_pieces(&["subject:", word]));
     found.extend_pairs(&words, 0..words.len(), "subject:");
-    if is_upper(text)? {
+    if is_upper(text) {
         found.push("subject:#capitals");
     }
     for (mark, token) in [("!", "subject:!"), ("?", "subject:?"), ("   ", "subject:#gap")] {
@@ -273,7 +273,7 @@ fn tokenize_subject(text: &str, found: &mut Words) -> Read<()> {
             found.push(token);
         }
     }
-    if has_zero_width(text)? {
+    if has_zero_width(text) {
         found.push("subject:#zero-width");
     }
     Ok(())

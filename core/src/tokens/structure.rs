@@ -97,7 +97,7 @@ fn tokenize_part(part: &Part, found: &mut Words) -> Read<()> {
 
 /// The ending of a file's name, a double one as well (pdf.exe), and the words of the rest.
 fn tokenize_filename(filename: &str, found: &mut Words) -> Read<()> {
-    let pinned = pin(filename)?;
+    let pinned = pin(filename);
     let spaced: Vec<&str> = crate::text::split_space(&pinned).collect();
     let whole = lower(&spaced.join(" "))?.into_owned();
     let name = last(whole.trim_end_matches([' ', '.']), 200);
@@ -112,7 +112,7 @@ fn tokenize_filename(filename: &str, found: &mut Words) -> Read<()> {
     // The name that counts, not the one that is seen.
     let opened = if stem.is_empty() { name } else { stem }.replace('\u{202e}', "");
     split_words(&opened, MAX_NAME_WORDS, "file=", found)?;
-    if !name.is_ascii() && has_zero_width(filename)? {
+    if !name.is_ascii() && has_zero_width(filename) {
         found.push("file=#zero-width");
     }
     Ok(())
@@ -265,10 +265,10 @@ fn find_host(url: &str) -> Read<String> {
 
 /// Scheme in lower case, perhaps "", and the rest; browsers ignore tabs and line ends.
 fn split_scheme(url: &str) -> Read<(String, String)> {
-    let mut url = pin(first(url, MAX_URL).trim_matches(is_space))?.into_owned();
+    let mut url = pin(first(url, MAX_URL).trim_matches(is_space)).into_owned();
     url.retain(|one| !matches!(one, '\t' | '\r' | '\n'));
     if let Some((scheme, rest)) = url.split_once(':') {
-        if is_alpha(scheme)? {
+        if is_alpha(scheme) {
             return Ok((lower(scheme)?.into_owned(), rest.to_string()));
         }
     }
@@ -441,7 +441,7 @@ impl Texts {
         }
         let (text, hosts) = self.read_shown(&text)?;
         self.hosts.extend(hosts);
-        if has_zero_width(&text)? {
+        if has_zero_width(&text) {
             self.structure.push("zero-width=#");
         }
         self.visible.push(text.into_owned());

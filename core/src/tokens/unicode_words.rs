@@ -19,7 +19,7 @@ pub fn fold(text: &str) -> Read<String> {
     }
     let mut found = String::with_capacity(text.len());
     for character in text.chars() {
-        fold_into(character, &mut found)?;
+        fold_into(character, &mut found);
     }
     if found.contains(EDGE) {
         found = found.replace("\u{e000}\u{e000}", INNER).replace(EDGE, " ");
@@ -28,9 +28,9 @@ pub fn fold(text: &str) -> Read<String> {
 }
 
 /// True if an invisible character is inside of a word that needs none, or one turns the text round.
-pub fn splits_words(text: &str) -> Read<bool> {
+pub fn splits_words(text: &str) -> bool {
     if text.contains(TURNED_ROUND) {
-        return Ok(true);
+        return true;
     }
     let mut before = None;
     let mut is_split = false;
@@ -40,16 +40,16 @@ pub fn splits_words(text: &str) -> Read<bool> {
             continue;
         }
         if let (true, Some(first)) = (is_split, before) {
-            if needs_none(first)? && needs_none(character)? {
-                return Ok(true);
+            if needs_none(first) && needs_none(character) {
+                return true;
             }
         }
         before = Some(character);
         is_split = false;
     }
-    Ok(false)
+    false
 }
 
-fn needs_none(character: char) -> Read<bool> {
-    Ok(!matches!(character, '\u{590}'..='\u{18ff}') && is_alnum(character)?)
+fn needs_none(character: char) -> bool {
+    !matches!(character, '\u{590}'..='\u{18ff}') && is_alnum(character)
 }

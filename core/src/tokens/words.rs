@@ -85,7 +85,7 @@ impl<'a> Collector<'a> {
 
     fn split_chunk(&mut self, chunk: &str) -> Read<()> {
         let is_plain = chunk.bytes().all(|byte| byte.is_ascii_alphanumeric());
-        if is_plain || (!chunk.is_ascii() && are_alnum(chunk)?) {
+        if is_plain || (!chunk.is_ascii() && are_alnum(chunk)) {
             return self.add(chunk);
         }
         self.split_irregular(chunk)
@@ -93,7 +93,7 @@ impl<'a> Collector<'a> {
 
     /// Add a word, or the token of a long run of letters and digits; a single letter of ASCII stays out.
     fn add(&mut self, word: &str) -> Read<()> {
-        if is_longer(word, MAX_WORD) && are_alnum(word)? {
+        if is_longer(word, MAX_WORD) && are_alnum(word) {
             return self.add_skip(word);
         }
         self.singles = if is_single(word) { self.singles + 1 } else { 0 };
@@ -139,7 +139,7 @@ impl<'a> Collector<'a> {
             self.split_address(chunk)
         } else if chunk.contains(['.', ',']) || chunk.contains("--") {
             self.split_compound(chunk)
-        } else if !is_longer(chunk, MAX_WORD) || are_alnum(chunk)? {
+        } else if !is_longer(chunk, MAX_WORD) || are_alnum(chunk) {
             self.add(chunk)
         } else {
             self.split_pieces(&chunk.replace(['-', '_', '\''], " "))
@@ -195,7 +195,7 @@ fn spell_out(words: &Words, prefix: &str, found: &mut Words) -> Read<()> {
 fn spell(run: &[&str], prefix: &str, found: &mut Words) -> Read<()> {
     let mut letters = Vec::new();
     for one in run {
-        if are_alnum(one)? {
+        if are_alnum(one) {
             letters.push(*one);
         } else if !one.is_ascii() {
             found.push_pieces(&[prefix, one]);
@@ -262,6 +262,6 @@ pub fn push_parents(host: &str, prefix: &str, found: &mut Words) {
 }
 
 /// True if invisible characters split a word, or one turns the text round.
-pub fn has_zero_width(text: &str) -> Read<bool> {
-    Ok(!text.is_ascii() && splits_words(text)?)
+pub fn has_zero_width(text: &str) -> bool {
+    !text.is_ascii() && splits_words(text)
 }

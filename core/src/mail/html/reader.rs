@@ -150,7 +150,7 @@ impl<'a> Reader<'a> {
         let visible = &mut self.html.visible;
         if mark == Some(visible.len()) {
             if let (Some(before), Some(after)) = (visible.chars().next_back(), text.chars().next()) {
-                self.html.joined += usize::from(is_alnum(after)? && is_alnum(before)?);
+                self.html.joined += usize::from(is_alnum(after) && is_alnum(before));
             }
         }
         if is_quoted {
