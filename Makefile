@@ -43,8 +43,8 @@ core: $(CORE)  ## The compiled reader of mail, which is optional, built and inst
 
 $(CORE): $(DEMO_STAMP) $(wildcard core/Cargo.* core/src/*.rs core/src/*/*.rs core/src/*/*/*.rs nbspam/tables/*.txt)
 	@echo "Building the compiled reader of mail with cargo: about 40 seconds"
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check 'maturin>=1.7,<2'
-	@VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --quiet --release --manifest-path core/Cargo.toml
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check 'maturin>=1.9.4,<2'
+	@VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --quiet --release --features for-test --manifest-path core/Cargo.toml
 	@touch $@
 
 # Without cargo, or if it cannot be built, everything works with the Python reader.

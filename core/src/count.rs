@@ -98,7 +98,7 @@ impl Builder {
         labels: Vec<i64>,
         most: usize,
     ) -> PyResult<Vec<Option<f64>>> {
-        let dates = py.allow_threads(|| self.read_some(&messages, &labels, most));
+        let dates = py.detach(|| self.read_some(&messages, &labels, most));
         check_interrupt()?;
         Ok(dates)
     }
@@ -153,7 +153,7 @@ pub fn add_up_builders<'py>(
         builder.known = HashMap::default();
         tables.push(std::mem::take(&mut builder.table));
     }
-    let (mut sums, places) = py.allow_threads(|| add_up(tables));
+    let (mut sums, places) = py.detach(|| add_up(tables));
     let arrays = PyDict::new(py);
     let texts: String = sums.iter_mut().map(|sum| std::mem::take(&mut sum.texts)).collect();
     arrays.set_item("texts", PyBytes::new(py, texts.strip_suffix('\n').unwrap_or("").as_bytes()))?;

@@ -8,12 +8,17 @@ use pyo3::prelude::*;
 
 /// The fields of a Message, by name; None if it is left to Python.
 #[pyfunction]
-pub fn parse_for_test(py: Python<'_>, data: &[u8]) -> Option<Message> {
-    py.allow_threads(|| guard(|| parse(&Raw::new(data))))
+fn parse_for_test(py: Python<'_>, data: &[u8]) -> Option<Message> {
+    py.detach(|| guard(|| parse(&Raw::new(data))))
 }
 
 /// What a page of HTML holds, by the names of Html in Python; None if it is left to Python.
 #[pyfunction]
-pub fn read_html_for_test(py: Python<'_>, text: &str) -> Option<Html> {
-    py.allow_threads(|| guard(|| read_html(text)))
+fn read_html_for_test(py: Python<'_>, text: &str) -> Option<Html> {
+    py.detach(|| guard(|| read_html(text)))
+}
+
+pub fn add_functions(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(read_html_for_test, module)?)?;
+    module.add_function(wrap_pyfunction!(parse_for_test, module)?)
 }

@@ -11,6 +11,7 @@ use std::panic::{catch_unwind, set_hook, AssertUnwindSafe};
 use std::sync::Mutex;
 
 mod count;
+#[cfg(feature = "for-test")]
 mod for_test;
 mod limits;
 mod mail;
@@ -35,7 +36,7 @@ thread_local! {
 
 /// The tokens of a message, read without the interpreter's lock; None if it is left to Python.
 fn read_unlocked(py: Python<'_>, data: &[u8], wanted: &[String]) -> PyResult<Option<Tokens>> {
-    let found = py.allow_threads(|| read_tokens(data, wanted));
+    let found = py.detach(|| read_tokens(data, wanted));
     check_interrupt()?;
     Ok(found)
 }
@@ -132,8 +133,8 @@ fn nbspam_core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(read, module)?)?;
     module.add_function(wrap_pyfunction!(count_tokens, module)?)?;
     module.add_function(wrap_pyfunction!(find_fields, module)?)?;
-    module.add_function(wrap_pyfunction!(for_test::read_html_for_test, module)?)?;
-    module.add_function(wrap_pyfunction!(for_test::parse_for_test, module)?)?;
+    #[cfg(feature = "for-test")]
+    for_test::add_functions(module)?;
     module.add_function(wrap_pyfunction!(count_left, module)?)?;
     module.add_function(wrap_pyfunction!(python::count_asked, module)?)?;
     module.add_function(wrap_pyfunction!(take_faults, module)?)?;

@@ -75,7 +75,7 @@ impl Allowance {
     /// What a function of Python returns whose last argument is an Allowance.
     pub fn ask<T, A>(&mut self, module: &str, function: &str, arguments: A) -> Read<T>
     where
-        T: for<'py> FromPyObject<'py>,
+        T: for<'py> FromPyObjectOwned<'py>,
         A: for<'py> IntoPyObject<'py, Target = PyTuple>,
     {
         note_asked(module, function);
@@ -86,7 +86,7 @@ impl Allowance {
                 given.try_iter()?.chain([Ok(shared.clone().into_any())]).collect::<PyResult<Vec<_>>>()?;
             let found = py.import(module)?.getattr(function)?.call1(PyTuple::new(py, every)?);
             *self = std::mem::take(&mut *shared.try_borrow_mut()?);
-            found?.extract()
+            found?.extract().map_err(Into::into)
         })?;
         if self.failures.is_empty() {
             Ok(found)

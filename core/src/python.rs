@@ -1,9 +1,10 @@
 //! What the core asks of Python: what is rare, and what Python's tables of Unicode decide.
 
 use crate::mail::message::{LeftToPython, Read};
+use pyo3::call::PyCallArgs;
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
-use pyo3::types::{PyString, PyTuple};
+use pyo3::types::PyString;
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -11,11 +12,11 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// What the function of a module of nbspam returns.
 pub fn call<T, A>(module: &str, function: &str, arguments: A) -> Read<T>
 where
-    T: for<'py> FromPyObject<'py>,
-    A: for<'py> IntoPyObject<'py, Target = PyTuple>,
+    T: for<'py> FromPyObjectOwned<'py>,
+    A: for<'py> PyCallArgs<'py>,
 {
     note_asked(module, function);
-    run(|py| py.import(module)?.getattr(function)?.call1(arguments)?.extract())
+    run(|py| py.import(module)?.getattr(function)?.call1(arguments)?.extract().map_err(Into::into))
 }
 
 /// How often a function of Python was asked, by its name.
@@ -38,7 +39,7 @@ pub fn count_asked() -> BTreeMap<String, u64> {
 
 /// What some work in Python returns.
 pub fn run<T>(work: impl FnOnce(Python) -> PyResult<T>) -> Read<T> {
-    Python::with_gil(|py| work(py).map_err(|error| keep_interrupt(py, error)))
+    Python::attach(|py| work(py).map_err(|error| keep_interrupt(py, error)))
 }
 
 thread_local! {
@@ -61,8 +62,8 @@ pub fn check_interrupt() -> PyResult<()> {
 /// What a method of `str` without arguments returns.
 pub fn ask<T>(text: &str, method: &str) -> Read<T>
 where
-    T: for<'py> FromPyObject<'py>,
+    T: for<'py> FromPyObjectOwned<'py>,
 {
     note_asked("str", method);
-    run(|py| PyString::new(py, text).call_method0(method)?.extract())
+    run(|py| PyString::new(py, text).call_method0(method)?.extract().map_err(Into::into))
 }

@@ -19,7 +19,7 @@ OWN = "∘"
 HEAD = """\
 # What each character from U+0080 on is, and becomes in a word: the answers of Python with Unicode 14, made by
 # tests/laws/test_characters.py.  COUNT:KINDS of so many characters one after the other, then their text.
-# KINDS is a digit of base 32 for five bits: Unicode 14 has it, a letter or digit, a letter, a capital, of lower
+# KINDS is a digit of base 32 for five bits: Unicode 14 has it, letter or digit, letter, capital, of lower
 # or title case.  In the text ␣ is a space, ¦ the edge of a word in a script without spaces, ∘ the character.
 """
 
