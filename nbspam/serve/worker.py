@@ -295,10 +295,11 @@ class Worker:
         A thread will not do.  SQLite's locks on a file are lost when the process closes any descriptor of
         that file, as a look at the first bytes of a model does; two writers would then write at once.
         """
-        ours, theirs = multiprocessing.Pipe(duplex=False)
-        child = multiprocessing.get_context("fork").Process(target=_work, args=(theirs, work, *arguments))
         loop, readable = asyncio.get_running_loop(), asyncio.Event()
+        fork = multiprocessing.get_context("fork")
         async with self._children:
+            ours, theirs = fork.Pipe(duplex=False)
+            child = fork.Process(target=_work, args=(theirs, work, *arguments))
             with ours:
                 with theirs:
                     child.start()
