@@ -33,6 +33,7 @@ ZIP = b"PK\3\4\x14" + bytes(21) + b"\x09\0\0\0photo.scr junk words"
     [
         (ZIP, "zip"),
         (b"%PDF-1.4\n1 0 obj<</Type/Catalog>>endobj junk", "pdf"),
+        (b"%PDF-1.4\n1 0 obj<</Type/Catalog>>endobj\nstream junk endstream", "pdf"),
         (b"\x89PNG\r\n\x1a\n junk words", "png"),
         (b"GIF89a\x10\0\x10\0 junk words", "gif"),
         (b"\xff\xd8\xff\xe0\0\x10JFIF junk", "jpeg"),
