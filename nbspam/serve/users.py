@@ -33,7 +33,7 @@ _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._@+=-]{0,127}")  # a mail address, t
 
 
 class TooSlow(BaseException):
-    """A message takes long to read.  It is no Exception: the stages of the reader pass over those."""
+    """A message takes long to judge.  It is no Exception: the stages of the reader pass over those."""
 
 
 class Reply(NamedTuple):
@@ -125,7 +125,7 @@ class UserFilters:
     def judge(self, request: Request, cpu_seconds: float = 0.0) -> Reply:
         """The reply to a request for a verdict; raises what is wrong with the model.
 
-        cpu_seconds : TooSlow if reading the message takes longer; 0 for no bound
+        cpu_seconds : TooSlow if judging the message takes longer; 0 for no bound
         """
         own = self.find_own_path(request.user)
         path = choose_model(own, self.start) if own else self.start

@@ -1,8 +1,8 @@
 """One process that answers clients.
 
 Clients are read and written side by side; their messages are judged one after the other.  What may take long
-has a process of its own: a lesson, which waits for other writers, and a message that is slow to read.  A user
-with a model has one judged and one learned at a time, so that nobody waits for another user.
+has a process of its own: a lesson, which waits for other writers, and a message that is slow to judge.  A
+user with a model has one judged and one learned at a time, so that nobody waits for another user.
 """
 
 import asyncio
@@ -44,8 +44,8 @@ LINGER_SECONDS = 2.0  # for an answered client to close its side
 SENDING_SECONDS = 30.0  # in all, if it still sends
 PAUSE_SECONDS = 0.05  # while nobody gives way, and after a failure such as too many open files
 LOCK_SECONDS, LOCK_PAUSE_SECONDS = 0.3, 0.02  # that a verdict waits for the writer of its model
-READ_SECONDS = 0.1  # of CPU, to read a message in this process
-CHILD_SECONDS, MAX_CHILDREN = 30, 8  # of a lesson, or of a message that is slow to read
+JUDGE_SECONDS = 0.1  # of CPU, to judge a message in this process
+CHILD_SECONDS, MAX_CHILDREN = 30, 8  # of a lesson, or of a message that is slow to judge
 MAX_DESCRIPTORS = 4_096  # more than a process of ours has
 COLLECTION = 10_000  # new objects between two searches for cycles; __main__ sets more, for one mail
 EX_NOPERM, EX_TIMEOUT = 77, 79  # the latter of spamd
@@ -261,7 +261,7 @@ class Worker:
         deadline = time.monotonic() + LOCK_SECONDS
         while True:
             try:
-                return self._filters.judge(request, READ_SECONDS)
+                return self._filters.judge(request, JUDGE_SECONDS)
             except TooSlow:
                 filters = dataclasses.replace(self._filters)  # what is open is not for two processes
                 return (await self._run_in_child(filters.judge, request))._replace(lesson=None)

@@ -112,8 +112,9 @@ def test_trusted_user_may_name_others(start: Start, folder: Path) -> None:
 
 def test_clients_on_tcp_are_trusted_and_the_server_says_so(start: Start) -> None:
     port = free_port()
-    server = start("--listen", f"127.0.0.1:{port}")
-    assert f"127.0.0.1:{port}: each client is trusted, and may name any user" in server.log
+    server = start("--listen", f":{port}")  # localhost
+    places = server.log.split(": each client is trusted, and may name any user")[0]
+    assert f"127.0.0.1:{port}" in places and "other machines" not in server.log
     with socket.create_connection(("127.0.0.1", port), PATIENCE) as connection:
         connection.sendall(request("TELL", NEW, "User: bob", "Message-class: spam", "Set: local"))
         assert b"DidSet" in answer(connection)
@@ -164,7 +165,7 @@ def test_message_that_is_slow_to_read_gets_the_same_verdict_elsewhere(start: Sta
     expected = [server.ask(command, long) for command in ("CHECK", "PROCESS", "REPORT")]
     assert all(one.startswith(OK) for one in expected)
     (folder / "other").mkdir()
-    hurry = "import nbspam.serve.worker as worker\nworker.READ_SECONDS = 1e-6"
+    hurry = "import nbspam.serve.worker as worker\nworker.JUDGE_SECONDS = 1e-6"
     hurried = start(code=hurry, place=folder / "other")
     assert [hurried.ask(command, long) for command in ("CHECK", "PROCESS", "REPORT")] == expected
 

@@ -25,7 +25,6 @@ from tests.server import (
     Server,
     answer,
     eventually,
-    free_port,
     model_of_many,
     request,
 )
@@ -123,17 +122,6 @@ def test_log_has_a_line_a_message_without_its_text(common: Server) -> None:
     assert line.startswith("nbspam: ")
     assert " CHECK user=joe.id=<other> id=<1@b.example> " in line
     assert "secret" not in common.log
-
-
-def test_slow_client_delays_nobody_and_is_refused_after_its_time(serve: Start) -> None:
-    server = serve("--timeout", "1")
-    slow = [server.connect() for _ in range(10)]
-    for one in slow:
-        one.sendall(request("CHECK", SPAM)[:40])
-    assert server.ask("CHECK", SPAM).startswith(OK)
-    for one in slow:
-        with one:
-            assert answer(one) == b"SPAMD/1.5 79 Timeout: (1 second timeout reading input from client)\r\n"
 
 
 @pytest.mark.parametrize(
@@ -347,16 +335,6 @@ def test_socket_of_a_dead_server_alone_is_replaced(serve: Start, model: Path, tm
     assert first.path.exists()
     assert serve().ask("CHECK", SPAM).startswith(OK)
     assert {path.name for path in tmp_path.iterdir()} == {"model", "socket", "log"}
-
-
-def test_server_listens_on_tcp(serve: Start) -> None:
-    port = free_port()
-    server = serve("--listen", f":{port}")
-    assert f"127.0.0.1:{port}, " in server.log
-    assert "other machines" not in server.log
-    with socket.create_connection(("127.0.0.1", port), PATIENCE) as one:
-        one.sendall(request("CHECK", SPAM))
-        assert answer(one).startswith(OK)
 
 
 def test_systemd_passes_a_socket_and_hears_of_the_state(model: Path, tmp_path: Path) -> None:
