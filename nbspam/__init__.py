@@ -22,31 +22,22 @@ go wrong is an nbspam.NbspamError.
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from nbspam.decision import Unread, Verdict
-    from nbspam.errors import NbspamError
-    from nbspam.explain import Clue, Explanation
-    from nbspam.filter import Filter
-    from nbspam.mail import Message
-    from nbspam.tasks.api import Report, evaluate, load, parse, tokenize, train
-    from nbspam.tokens.bag import Tokens
+    from nbspam.decision import Unread as Unread
+    from nbspam.decision import Verdict as Verdict
+    from nbspam.errors import NbspamError as NbspamError
+    from nbspam.explain import Clue as Clue
+    from nbspam.explain import Explanation as Explanation
+    from nbspam.filter import Filter as Filter
+    from nbspam.mail import Message as Message
+    from nbspam.tasks.api import Report as Report
+    from nbspam.tasks.api import evaluate as evaluate
+    from nbspam.tasks.api import load as load
+    from nbspam.tasks.api import parse as parse
+    from nbspam.tasks.api import tokenize as tokenize
+    from nbspam.tasks.api import train as train
+    from nbspam.tokens.bag import Tokens as Tokens
 
 __version__ = "0.2.0"
-__all__ = [
-    "Clue",
-    "Explanation",
-    "Filter",
-    "Message",
-    "NbspamError",
-    "Report",
-    "Tokens",
-    "Unread",
-    "Verdict",
-    "evaluate",
-    "load",
-    "parse",
-    "tokenize",
-    "train",
-]
 _ROOMS = {
     "nbspam.errors": ("NbspamError",),
     "nbspam.decision": ("Unread", "Verdict"),
@@ -56,6 +47,7 @@ _ROOMS = {
     "nbspam.tasks.api": ("Report", "evaluate", "load", "parse", "tokenize", "train"),
     "nbspam.tokens.bag": ("Tokens",),
 }
+__all__ = [name for names in _ROOMS.values() for name in names]
 
 
 def __getattr__(name: str) -> object:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 
-from nbspam.decision import Loss, Unread, default_loss, describe_loss, judge_message, load_loss, read_loss
+from nbspam.decision import Loss, Unread, describe_loss, judge_message, load_loss, read_loss
 from nbspam.errors import CannotCreateError, NoInputError, UsageError
 from nbspam.labels import amount, format_counts
 from nbspam.model.scorer import Scorer
@@ -45,13 +45,13 @@ class Filter:
 
     __slots__ = ("_model", "_saved", "asked", "loss", "owner", "scorer", "settings")
 
-    def __init__(self, model: Model, settings: Settings, loss: Loss | None = None) -> None:
+    def __init__(
+        self, model: Model, settings: Settings, loss: Loss, asked: tuple[Scoring | None, str | None]
+    ) -> None:
         self._model: Model | None = model
-        self.asked: tuple[Scoring | None, str | None] = (None, None)
         self.owner: TemporaryDirectory[str] | None = None
         self._saved = ""  # where a file has what the temporary model has
-        self.settings = settings
-        self.loss = loss or default_loss(model.classes)
+        self.settings, self.loss, self.asked = settings, loss, asked
         self.scorer = Scorer(model, settings)
 
     def __repr__(self) -> str:
@@ -191,9 +191,9 @@ class Filter:
         return self._learn(message, None)
 
     def _learn(self, message: Given, label: str | None) -> str:
-        from nbspam.learning.learn import learn_messages
+        from nbspam.learning.learn import learn_message
 
-        (result,) = learn_messages(self.model.path, label, [("", _read(message))])
+        result = learn_message(self.model.path, label, _read(message))
         self._saved = ""
         self.refresh()
         return result
@@ -262,9 +262,7 @@ def open_filter(
         settings = change_settings(settings, scoring)
     is_textbook = bool(scoring and scoring.get("textbook"))
     stored = load_loss(model.settings, model.classes, path, is_textbook)
-    spam_filter = Filter(model, settings, read_loss(loss, model.classes) or stored)
-    spam_filter.asked = scoring, loss
-    return spam_filter
+    return Filter(model, settings, read_loss(loss, model.classes) or stored, (scoring, loss))
 
 
 def choose_model(path: str, start: str) -> str:

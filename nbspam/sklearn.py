@@ -7,12 +7,12 @@ or process can use it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
@@ -25,8 +25,6 @@ from nbspam.tasks.api import train
 from nbspam.tasks.update import update
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from nbspam.corpus.item import Given
 
 
@@ -61,9 +59,8 @@ class MailClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # i
         loss: str | None = None,
         jobs: int | None = 1,
     ) -> None:
-        parameters = dict(locals())
-        del parameters["self"]
-        self.__dict__.update(parameters)  # as scikit-learn asks for: an attribute for each, unchanged
+        # scikit-learn asks for an attribute for each, unchanged.
+        self.__dict__.update({name: value for name, value in locals().items() if name != "self"})
 
     def fit(self, messages: Iterable[Given], labels: Iterable[str]) -> MailClassifier:
         """Train on messages of two or more labels.
@@ -73,9 +70,7 @@ class MailClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # i
         pairs = _check_labelled(messages, labels)
         classes = np.unique([label for _, label in pairs])
         if len(classes) < 2:
-            raise ValueError(
-                f"messages of two classes or more are needed; all labels are {str(classes[0])!r}"
-            )
+            raise ValueError(f"two classes or more are needed; the labels are of {classes.tolist()}")
         mail = {str(name): [data for data, label in pairs if label == name] for name in classes}
         with train(classes=mail, **self.get_params()) as spam_filter:
             self.model_ = Path(spam_filter.model.path).read_bytes()
@@ -95,12 +90,11 @@ class MailClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # i
         if not hasattr(self, "model_"):
             if missing := {*map(str, classes)} - present:
                 raise ValueError(f"the first call needs messages of each class; there are none of {missing}")
-            return self.fit(*zip(*pairs, strict=True))
+            return self.fit([data for data, _ in pairs], [label for _, label in pairs])
         items = [Item(f"message {n:,}", label, "", data=data) for n, (data, label) in enumerate(pairs, 1)]
         with self._open() as spam_filter:
-            path, jobs = spam_filter.model.path, self.jobs or default_jobs()
-            update(items, tuple(present), path, jobs)
-            self.model_ = Path(path).read_bytes()
+            update(items, tuple(present), spam_filter.model.path, self.jobs or default_jobs())
+            self.model_ = Path(spam_filter.model.path).read_bytes()
         return self
 
     def predict(self, messages: Iterable[Given]) -> NDArray[np.str_]:
@@ -120,31 +114,22 @@ class MailClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # i
                     raise verdict.error
                 yield verdict
 
-    @contextmanager
-    def _open(self) -> Iterator[Filter]:
-        """The filter of the model, which is a file as long as the context."""
+    def _open(self) -> Filter:
+        """The filter of the model, in a file that goes when it is closed."""
         check_is_fitted(self)
-        with TemporaryDirectory(prefix="nbspam-") as folder:
-            path = Path(folder, "model.nbspam")
-            path.write_bytes(self.model_)
-            with open_filter(str(path)) as spam_filter:
-                yield spam_filter
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.two_d_array, tags.input_tags.string = False, True
-        return tags
+        folder = TemporaryDirectory(prefix="nbspam-")
+        path = Path(folder.name, "model.nbspam")
+        path.write_bytes(self.model_)
+        spam_filter = open_filter(str(path))
+        spam_filter.owner = folder
+        return spam_filter
 
 
 def _check_labelled(messages: Iterable[Given], labels: Iterable[str]) -> list[tuple[bytes, str]]:
     """The bytes and the label of each message; an error that says what cannot be learned."""
     mail, names = [*map(take_bytes, messages)], [*labels]
     check_consistent_length(mail, names)
-    if not mail:
-        raise ValueError("there is no message to learn from (0 messages)")
     for name in names:
-        if not isinstance(name, str):
-            raise TypeError(f"a label is a str, such as 'ham' or 'spam', not {name!r}")
-        if parse_class_name(name, "labels") != name:
-            raise ValueError(f"the label {name!r} is written {name.lower()!r}")
+        if not isinstance(name, str) or parse_class_name(name, "labels") != name:
+            raise ValueError(f"a label is a str, 'ham' and 'spam' in small letters, not {name!r}")
     return [*zip(mail, map(str, names), strict=True)]

@@ -159,6 +159,14 @@ def parse_time(text: str) -> float:
     return 1000 * datetime.fromisoformat(text).timestamp()
 
 
+def parse_age(text: str) -> float:
+    """Seconds of some hours, days or weeks: 12h, 1d, 2w."""
+    unit = {"h": 3_600.0, "d": 86_400.0, "w": 604_800.0}.get(text[-1:])
+    if unit is None or not text[:-1].isdecimal():
+        raise ValueError(text)
+    return unit * float(text[:-1])
+
+
 def default_jobs() -> int:
     """The cores that this process may use."""
     from nbspam.corpus import executor  # for many messages
@@ -176,6 +184,7 @@ KINDS: dict[str, tuple[Callable[[str], Any], str]] = {
     **dict.fromkeys(("N", "K", "MB"), (int, "a whole number")),
     **dict.fromkeys(("DAYS", "NATS", "SECONDS", "SHARE"), (float, "a number")),
     **dict.fromkeys(("MODE", "OCTAL"), (parse_mode, "of the form 660")),
+    "AGE": (parse_age, "of the form 12h, 1d or 2w"),
     "SIZE": (parse_size, "of the form 500K, 10M or 2G"),
     "TIME": (parse_time, "of the form 2026-11-24, 2026-11-24 09:30 or 2026-11-24 09:30:15"),
 }

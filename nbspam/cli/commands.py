@@ -32,6 +32,7 @@ COMMANDS = {
     "log": ("ledger", "Show what was learned, and when."),
     "undo": ("ledger", "Take back what was learned."),
     "label": ("label", "Label the messages of a folder that teach most."),
+    "filed": ("filed", "List what lies in a spam folder, the most doubtful first."),
     "sync": ("sync", "Learn from the folders of local Maildirs."),
     "imap": ("imap", "Judge and learn mail on an IMAP server."),
     "explain": ("explain", "Explain the verdict on a message."),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from nbspam.cli import Group, Options, command, plain, say, verdict_line, write_text
 from nbspam.cli.shared import split_classes
@@ -13,9 +13,10 @@ from nbspam.errors import MissingExtraError, NoInputError, TryAgainError, UsageE
 from nbspam.filter import open_filter
 from nbspam.folders.learner import FolderLearner, FolderMemory
 from nbspam.labels import HAM_AND_SPAM
-from nbspam.learning.learn import check_classes
+from nbspam.learning.learn import check_classes, split_batches
 
 MISSING: ModuleNotFoundError | None = None
+DAY_SECONDS = 86_400
 LEARN_SECONDS = 300  # between two looks at the states of all mail
 FIRST_DELAY_SECONDS, LONGEST_DELAY_SECONDS = 1.0, 300.0  # before connecting again
 
@@ -96,6 +97,21 @@ def watch_command(options: Options) -> None:
             delay = min(2 * delay, LONGEST_DELAY_SECONDS)
 
 
+def read_junk(config: str, name: str, oldest: float) -> Iterator[tuple[str, bytes]]:
+    """(name, bytes) of each message in the folder for junk of an account, as far as it came since this time.
+
+    config : the file of accounts;  oldest : unix time; the server only knows days, so it may send some more
+    """
+    _check_installed()
+    with ImapMailbox(choose_account(read_accounts(config), name)) as box:
+        junk = box.junk()
+        box.select(junk)
+        day = time.strftime("%d-%b-%Y", time.gmtime(max(0.0, oldest - DAY_SECONDS)))
+        for uids in split_batches(box.search("UNDELETED", "SINCE", day), lambda _: 0):
+            for uid, data in box.fetch(uids).items():
+                yield f"{name}: {junk}/{uid}", data
+
+
 def _check_installed() -> None:
     if MISSING:
         raise MissingExtraError("imap", MISSING, "imap", "imap-not-installed")
@@ -119,7 +135,7 @@ def _read_folders(options: Options) -> dict[str, str]:
         why, remedy = "a class or a folder is named twice", "give each class one folder of its own"
         raise UsageError(" ".join(options.classes), why, remedy, "class-twice", option="class")
     check_classes(options.model, *HAM_AND_SPAM, *folders)
-    with contextlib.closing(open_filter(options.model)) as judge:
+    with open_filter(options.model) as judge:
         say(f"Decisions: {judge.costs}.")
         if homeless := [name for name in judge.classes if name not in (*HAM_AND_SPAM, *folders)]:
             said = f"Mail of {', '.join(homeless)} stays, and teaches ham once it is read"
@@ -136,7 +152,7 @@ def _scan(options: Options, folders: dict[str, str], box: ImapMailbox, memory: F
     if not scan.can_move:
         say("The server has no MOVE: spam is only flagged, and nothing is moved.")
     would = "would be " if "dry_run" in options.named else ""
-    with contextlib.closing(open_filter(options.model)) as judge:
+    with open_filter(options.model) as judge:
         for folder in box.account.folders:
             for action, verdict in scan.run(folder, judge):
                 write_text(f"{would}{action}\t{verdict_line(verdict)}")

@@ -1,7 +1,6 @@
 """`nbspam label`."""
 
 import sys
-from contextlib import closing
 
 from nbspam.cli import Options, command, messages_text, plain
 from nbspam.cli.classify import show_left_out
@@ -55,7 +54,7 @@ def label_command(options: Options) -> None:
     counts = labelling.labelled
     if counts:
         labelled = messages_text(HAM_AND_SPAM, [counts[name] for name in HAM_AND_SPAM])
-        with closing(open_filter(options.model)) as judge:
+        with open_filter(options.model) as judge:
             model = plain(options.model)
             print_sentence(out, f"Labelled {labelled}. Model: {model}. Decisions: {judge.costs}.")
     check_all_read(source.skipped, labelling.skipped)

@@ -2,8 +2,6 @@
 
 import sys
 from collections.abc import Iterable, Sequence
-from contextlib import closing
-from itertools import chain
 from math import isfinite
 
 from rich.table import Table
@@ -28,7 +26,6 @@ from nbspam.store.text import dump_model, load_dump
 from nbspam.tasks.facts import Facts, collect_facts
 from nbspam.tokens.words import split_words
 
-MAX_SPLIT = 100  # words that one word may be split into
 SHOWN_SETTINGS = ("event_model", "averaged", "features", "token_pattern", "alpha", "prior")
 
 
@@ -87,9 +84,9 @@ def words_command(options: Options) -> None:
 
     Exit status: 0 shown, also for words that the model does not know; 65 no sound model; 66 no model.
     """
-    with closing(open_filter(options.model)) as judge:
+    with open_filter(options.model) as judge:
         found = {word: _find_tokens(judge.model, word) for word in options.word}
-        tokens = sorted({*chain.from_iterable(found.values())})
+        tokens = sorted({token for some in found.values() for token in some})
         explanation = explain_tokens(judge.scorer, judge.loss, tokens)
         since, classes = find_since(judge, explanation.clues), judge.classes
     if options.json:
@@ -104,7 +101,7 @@ def words_command(options: Options) -> None:
 
 def _find_tokens(model: Model, word: str) -> list[tuple[int, int, str]]:
     """The tokens of a word as it is written, else of what it is split into: `Café` is `cafe` in mail."""
-    written, words = word.lower(), split_words(word, MAX_SPLIT)
+    written, words = word.lower(), split_words(word, limit=100)
     return find_words(model, [written]) or find_words(model, [] if written in words else words)
 
 

@@ -121,13 +121,18 @@ def unread_error(skipped: Skipped) -> NoInputError:
     return NoInputError("SOURCE", f"{what} could not be read; all other mail is done", remedy, "no-input")
 
 
+def read_fields(data: bytes) -> tuple[float | None, str, str]:
+    """Date (unix time), sender and subject of a message; None and empty for what it lacks."""
+    message = parse(data[:HEADER_BYTES])
+    sender, subject = (" ".join((message.get(name) or "").split()) for name in ("from", "subject"))
+    return find_date(message), sender, subject
+
+
 def read_head(data: bytes) -> str:
     """`2002-08-23  Ann <ann@example.org>  Lunch?`, as far as a message has these fields."""
-    message = parse(data[:HEADER_BYTES])
-    seconds = find_date(message)
+    seconds, *fields = read_fields(data)
     date = "" if seconds is None else time.strftime("%Y-%m-%d", time.gmtime(seconds))
-    fields = (date, message.get("from") or "", message.get("subject") or "")
-    return "  ".join(filter(None, (" ".join(field.split()) for field in fields)))
+    return "  ".join(filter(None, (date, *fields)))
 
 
 def extract_text(data: bytes) -> str:

@@ -11,7 +11,6 @@ import re
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing
 from dataclasses import dataclass, field, fields
 from hashlib import blake2b
 from typing import NamedTuple, Protocol
@@ -101,7 +100,7 @@ class FolderMemory:
     def __init__(self, path: str, model: str, is_kept: bool = True) -> None:
         """model : the file that learns;  is_kept : False to leave the memory as it is."""
         self._path, self._is_kept = path, is_kept
-        with closing(open_model(model)) as opened:
+        with open_model(model) as opened:
             self._model = opened.identity
         self.is_foreign, self._saved = False, b""
         self._lock = os.open(path + ".lock", os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)

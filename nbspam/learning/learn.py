@@ -52,8 +52,8 @@ FIRST_BATCH, LARGEST_BATCH = 32, 512  # messages
 BATCH_BYTES = 4 << 20
 
 
-def learn_message(path: str, label: str, data: bytes, origin: Origin | None = None) -> str:
-    """Count one message as `label`; returns LEARNED, MOVED, KNOWN, SHARED or OTHER_FORM."""
+def learn_message(path: str, label: str | None, data: bytes, origin: Origin | None = None) -> str:
+    """Count one message as `label`: LEARNED, MOVED, KNOWN, SHARED or OTHER_FORM.  Without label, unlearn."""
     return learn_messages(path, label, [("", data)], origin)[0]
 
 

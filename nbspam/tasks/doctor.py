@@ -11,7 +11,6 @@ import shutil
 import stat
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing
 from itertools import islice
 from math import inf
 from typing import NamedTuple
@@ -244,7 +243,7 @@ def _examine_fields(model: Model) -> Iterator[Finding]:
 def _examine_mail(path: str, mail: Sequence[str]) -> Finding:
     """Is this mail like the mail of training?  Only the first MOST_READ messages are read."""
     items = islice(open_unsorted(mail).items(), MOST_READ)
-    with closing(open_filter(path)) as spam_filter:
+    with open_filter(path) as spam_filter:
         if not spam_filter.scorer.settings.damped:
             return Finding("mail", "cannot be compared: this model does not know which tokens are usual")
         block = read_corpus(items, spam_filter.classes, wanted=spam_filter.settings.wanted).block

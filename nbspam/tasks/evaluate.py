@@ -7,7 +7,7 @@ trained on.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import closing, suppress
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from itertools import product
@@ -225,7 +225,7 @@ def evaluate_model(
     """
     # Opened before any mail is read: an error of it comes at once.  The processes that read inherit the
     # connection and never use it, as SQLite demands.
-    with closing(open_filter(path, scoring, loss)) as spam_filter:
+    with open_filter(path, scoring, loss) as spam_filter:
         known = spam_filter.classes
         if unknown := [name for name in classes if name not in known]:
             why = f"the mail has a class {unknown[0]} that the model does not know"

@@ -1,6 +1,7 @@
 """`nbspam imap` against Dovecot with TLS: nothing is lost, nothing is done twice, and errors are clear."""
 
 import itertools
+import json
 import shlex
 import subprocess
 import sys
@@ -116,6 +117,19 @@ def test_spam_is_moved_once_and_stays_unread(account: Account) -> None:
     assert (account.mail("INBOX"), account.mail(JUNK)) == (sorted(ham), sorted(spam))
     assert account.flags(JUNK) == [{b"$nbspam"}] * 40
     assert run(*account.arguments("scan")) == ""
+
+
+def test_junk_of_an_account_is_listed_and_stays_unread(account: Account) -> None:
+    account.put(JUNK, numbered(SPAM, range(40)))
+    account.put(JUNK, numbered(HAM, range(1)))
+    account.put(JUNK, numbered(SPAM, range(40, 45)), days=9)
+    account.put(JUNK, numbered(SPAM, range(45, 46)), ("\\Deleted",))
+    filed = ("filed", "home", "--config", account.config, "-m", account.model, "--json")
+    rows = [json.loads(line) for line in run(*filed).splitlines()]
+    assert [row["label"] for row in rows] == ["ham"] + ["spam"] * 45
+    assert rows[0]["name"] == f"home: {JUNK}/41"
+    assert len(run(*filed, "--since", "1w").splitlines()) == 41  # by the server: this mail has no date
+    assert [flags for flags in account.flags(JUNK) if flags] == [{b"\\Deleted"}]
 
 
 def test_mail_that_its_reader_takes_out_of_junk_stays_out_and_is_ham(account: Account) -> None:
