@@ -482,9 +482,8 @@ def _read_plain(path: str, limit: int = MAX_READ_BYTES) -> bytes | None:
 
     limit : bytes, by default all that is scored
     """
-    handle = os.open(
-        path, os.O_RDONLY | os.O_NONBLOCK
-    )  # the objects of an open file cost more than its bytes
+    # The objects of an open file cost more than its bytes.
+    handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
     try:
         if os.fstat(handle).st_mode & 0o170000 != REGULAR_FILE:
             return None

@@ -22,15 +22,8 @@ from nbspam.model.counts import Counts, Floats, Ints, join_texts, merge_columns,
 from nbspam.tokens import bag
 
 SLICE_PAIRS = 60_000  # tokens of messages worked on at a time: bounds the memory of temporary arrays
-ROW_ARRAYS = (
-    "labels",
-    "dates",
-    "sizes",
-    "has_words",
-    "identities",
-    "forms",
-    "features",
-)  # one value a message
+# One value a message.
+ROW_ARRAYS = ("labels", "dates", "sizes", "has_words", "identities", "forms", "features")
 DATED_SHARE = 0.9  # of the messages, for time order to mean anything
 
 
