@@ -266,9 +266,7 @@ def _fill_in(text: str) -> str:
     if "{" not in text:
         return text
     constants = vars(settings) | {"READ_VIEWS": READ_VIEWS}
-    lists = {
-        name: ", ".join(map(str, value)) for name, value in constants.items() if isinstance(value, tuple)
-    }
+    lists = {name: ", ".join(map(str, value)) for name, value in constants.items() if type(value) is tuple}
     return text.format_map(constants | lists)
 
 

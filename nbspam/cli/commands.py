@@ -173,17 +173,15 @@ program = Commands(
 )
 
 
-def _suggest(
-    error: click.ClickException, context: click.Context | None, arguments: list[str], where: str
-) -> str:
+def _suggest(error: click.ClickException, context: click.Context | None, words: list[str], where: str) -> str:
     """What to type in place of a class that is written as an option, or a model as an argument; or ""."""
     names = [one.name for one in context.command.params] if context else []
     if isinstance(error, click.NoSuchOption) and "class_name" in names:
         label = error.option_name.lstrip("-")
-        others = [quote(one) for one in arguments[1:] if one != error.option_name]
+        others = [quote(one) for one in words[1:] if one != error.option_name]
         return " ".join(["nbspam", where, label, *others]) if label in HAM_AND_SPAM else ""
     is_model = "model" in names and "unexpected extra argument" in error.message
-    return f"nbspam {where} -m {quote(arguments[-1])}" if is_model and os.path.isfile(arguments[-1]) else ""
+    return f"nbspam {where} -m {quote(words[-1])}" if is_model and os.path.isfile(words[-1]) else ""
 
 
 def run(arguments: list[str]) -> int:

@@ -57,9 +57,7 @@ _CANDIDATES = (
 def _parse_rows(words: list[str]) -> list[tuple[str, bytes]]:
     """(codec, cost of each byte in thirds of a bit, 0 for ASCII) of each row of the table."""
     rows = zip(words[::4], words[2::4], words[3::4], strict=True)
-    return [
-        (codec, bytes(128) + bytes([int(digit, 36) for digit in low + high])) for codec, low, high in rows
-    ]
+    return [(codec, bytes(128) + bytes(int(digit, 36) for digit in low + high)) for codec, low, high in rows]
 
 
 _SCRIPTS, _LATIN = _parse_rows(_LETTERS["scripts"]), _parse_rows(_LETTERS["latin"])

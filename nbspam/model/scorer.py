@@ -239,9 +239,7 @@ class Scorer:
             values = [0.0] * len(messages)
             if counts and any(counts):
                 values = measure_evidence(counts[::2], messages, bag.N_BINS[name])
-                part = ScorePart(
-                    "token", text, bag.MEASURES_VIEW, [weight * value for value in values], counts
-                )
+                part = ScorePart("token", text, bag.MEASURES_VIEW, [weight * nats for nats in values], counts)
                 part.scale = weight
                 parts.append(part)
             evidence.append(values)
@@ -404,9 +402,8 @@ class Usual:
         known = [n - m for n, m in zip(documents, words, strict=True)]
         self.number = known[bag.HEADER_VIEW] / max(messages, 1)
         self.share = known[bag.HEADER_VIEW] / max(documents[bag.HEADER_VIEW], 1)
-        self.raw_share = (
-            known[bag.RAW_VIEW] / max(documents[bag.RAW_VIEW], 1) if messages >= MIN_USUAL else 0.0
-        )
+        raw_share = known[bag.RAW_VIEW] / max(documents[bag.RAW_VIEW], 1)
+        self.raw_share = raw_share if messages >= MIN_USUAL else 0.0
 
     def trust(self, number: float, share: float, raw_share: float) -> float:
         """What log-odds of the calibration are multiplied by: less than 1 for mail unlike that of training.

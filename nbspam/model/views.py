@@ -193,9 +193,8 @@ def count_by_view(block: Block, pairs: NDArray[np.bool_]) -> Floats:
         span = slice(starts[0], starts[-1])
         rows = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
         cells = (rows * bag.N_VIEWS + block.views.take(block.columns[span]))[pairs[span]]
-        lengths[chosen] = np.bincount(cells, minlength=(len(starts) - 1) * bag.N_VIEWS).reshape(
-            -1, bag.N_VIEWS
-        )
+        sums = np.bincount(cells, minlength=(len(starts) - 1) * bag.N_VIEWS)
+        lengths[chosen] = sums.reshape(-1, bag.N_VIEWS)
     return lengths
 
 

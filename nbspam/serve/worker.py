@@ -17,7 +17,7 @@ import signal
 import socket
 import struct
 import time
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from math import inf
 from multiprocessing.connection import Connection
@@ -115,9 +115,7 @@ class Worker:
     gauges  : count what is done
     """
 
-    def __init__(
-        self, filters: UserFilters, trusted: Collection[int], seconds: float, gauges: Gauges
-    ) -> None:
+    def __init__(self, filters: UserFilters, trusted: Sequence[int], seconds: float, gauges: Gauges) -> None:
         self._filters, self._trusted, self._seconds, self.gauges = filters, trusted, seconds, gauges
         self._clients: set[Client] = set()
         self._scrapers: set[Client] = set()
@@ -324,7 +322,7 @@ def _forget_message() -> None:
     give_back_memory()
 
 
-def find_user(connection: socket.socket, trusted: Collection[int]) -> str | None:
+def find_user(connection: socket.socket, trusted: Sequence[int]) -> str | None:
     """The login name at the other end of a unix socket; None for who may name others: on TCP, anyone."""
     if connection.family != socket.AF_UNIX:
         return None

@@ -19,9 +19,7 @@ LEFT_OUT = {
         r"-(?:request|(?:un)?subscribe|owner|list|users|devel|dev|announce|discuss)@|@(?:lists?|groups?|googlegroups)\."
     ),
 }
-_MAIL_OF_CARD = re.compile(
-    r"^(?:[\w-]+\.)?EMAIL(?:;[^:\n]*)?:(?:mailto:)?(\S+)", re.IGNORECASE | re.MULTILINE
-)
+_MAIL_OF_CARD = re.compile(r"(?im)^(?:[\w-]+\.)?EMAIL(?:;[^:\n]*)?:(?:mailto:)?(\S+)")
 
 
 def parse_who(text: str) -> str:

@@ -170,9 +170,7 @@ class KeyedTokens:
 
 def key_tokens(tokens: bag.Tokens) -> KeyedTokens:
     """The distinct tokens of what was read of a message."""
-    return KeyedTokens(
-        [_count_view(view) for view in tokens.views()], bag.identify_message(tokens), tokens.numeric
-    )
+    return KeyedTokens([*map(_count_view, tokens.views())], bag.identify_message(tokens), tokens.numeric)
 
 
 def _count_view(tokens: Sequence[str]) -> KeyedView:

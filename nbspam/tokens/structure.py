@@ -87,9 +87,7 @@ def tokenize_part(part: Part) -> list[str]:
             found.extend(_tokenize_filename(filename))
     if not part.text and part.size_bytes:
         found.append(f"attached={shorten(part.content_type, 60)}:{part.size_bytes.bit_length()}")
-        found.extend(
-            ["magic=" + kind for kind, start in MAGIC.items() if part.payload_magic.startswith(start)]
-        )
+        found += ["magic=" + kind for kind, start in MAGIC.items() if part.payload_magic.startswith(start)]
     if part.document is not None:
         document = part.document
         found.extend(tokenize_document(document.marks, document.names, document.says))
