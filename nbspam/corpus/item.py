@@ -42,6 +42,7 @@ PACKED_STARTS = {
     b"7z\xbc\xaf\x27\x1c": "7z",
 }
 _DOVECOT_LZ4 = b"Dovecot-LZ4\r*\x9b\xc5"
+_ALL_PACKED_STARTS = (*PACKED_STARTS, _DOVECOT_LZ4)
 SMALL_BYTES = 1 << 16
 EMLX_SLACK = 128  # bytes; the count of a file of Apple Mail may be as wrong
 _OPEN_FLAGS = os.O_NONBLOCK | os.O_NOCTTY
@@ -139,6 +140,8 @@ def read_items(items: Iterable[Item], skipped: Skipped) -> Iterator[tuple[Item, 
 
 def detect_packing(head: bytes) -> str:
     """How a file that begins with `head` is compressed: gz, zip, ...; '' if it is not."""
+    if not head.startswith(_ALL_PACKED_STARTS):  # nearly all files
+        return ""
     if head.startswith(_DOVECOT_LZ4):
         return "lz4"
     return next((kind for magic, kind in PACKED_STARTS.items() if head.startswith(magic)), "")

@@ -63,9 +63,8 @@ def explain_no_mail(head: bytes, may_be_text: bool = False) -> str:
     """
     if not head.strip():
         return EMPTY
-    for start, reason in _STORE_STARTS.items():
-        if head.startswith(start):
-            return reason
+    if head.startswith(tuple(_STORE_STARTS)):
+        return next(reason for start, reason in _STORE_STARTS.items() if head.startswith(start))
     if head.startswith(b"PK\3\4") and b"com.microsoft.__" in head[:200]:
         return _OLM
     if packing := detect_packing(head):

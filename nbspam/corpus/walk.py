@@ -111,6 +111,7 @@ class MailFile(NamedTuple):
     by_labels : of an mbox only the messages that the labels of Gmail put into the class
     by_marks : a message that the reader has marked as junk, or as ham, has that class
     data : the bytes of a message in memory, which is no file
+    span : the place of the only message of an mbox, where that is known
     """
 
     label: str
@@ -121,6 +122,7 @@ class MailFile(NamedTuple):
     by_labels: bool = False
     by_marks: bool = False
     data: bytes | None = None
+    span: Span | None = None
 
     def items(self, notes: Notes) -> Iterator[Item]:
         """Its messages, streaming; what cannot be read is noted.
@@ -161,7 +163,7 @@ class MailFile(NamedTuple):
         head : what the file begins with, if that was read
         """
         is_whole = 0 < len(head) <= _KEPT_BYTES and not head[:1].isdigit()  # as .emlx
-        return Item(self.path, self.label, self.path, data=self.data, small=head if is_whole else None)
+        return Item(self.path, self.label, self.path, self.span, self.data, head if is_whole else None)
 
     def _explain(self, head: bytes, file: BinaryIO) -> tuple[str, str]:
         """Why a file that is no mbox is no mail to learn from, or '', and its class.
@@ -262,17 +264,15 @@ class MailFile(NamedTuple):
         """
         if is_url(self.path) or not (self.may_be_mbox or self.only_mail):
             return self, Counter([self.label])
-        file_notes, counts, is_single, label = Notes(), Counter[str](), True, self.label
+        file_notes, counts, item = Notes(), Counter[str](), self._make_item()
         file_notes.seen = notes.seen
         for item in self.items(file_notes):
-            label = item.label
-            counts[label] += 1
-            is_single = item.span is None and item.data is None
-        if not is_single:
+            counts[item.label] += 1
+        if item.name != self.path or item.data is not None or (item.span and self.by_labels):
             notes.left_out += file_notes.left_out
             return self, counts
         notes.add(file_notes)
-        known = self._replace(label=label, may_be_mbox=False, only_mail=False, by_marks=False)
+        known = MailFile(item.label, self.path, False, span=item.span)
         return known if counts else None, counts
 
 

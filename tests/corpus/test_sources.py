@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from nbspam.corpus.item import Item
+from nbspam.corpus import walk
+from nbspam.corpus.item import Item, open_message
 from nbspam.corpus.labelled import open_labelled
 from nbspam.corpus.no_mail import DELETED, DRAFT, NO_HEADER, NO_MAIL
 from nbspam.corpus.reading import read_messages
@@ -220,18 +221,24 @@ except NoInputError as error:
     assert as_nobody(program, open_folder) == [path, "Permission denied", "source-unreadable"]
 
 
-def test_mail_that_was_counted_is_read_without_a_second_walk(tmp_path: Path) -> None:
+def test_mail_that_was_counted_is_read_without_a_second_walk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     put(tmp_path, "ham/one", "spam/single")
+    put(tmp_path, "spam/saved", data=FROM + mail("saved") + b"\n>From here\n\n")
     put(tmp_path, "ham/mbox", data=MBOX)
     put(tmp_path, "spam/packed", data=gzip.compress(MBOX))
     put(tmp_path, "spam/damaged", data=gzip.compress(MBOX)[:-9])
     walked = open_labelled([str(tmp_path)])
     expected = [(item.name, item.label, item.read()) for item in walked.items()]
     source = open_labelled([str(tmp_path)])
-    assert [dict(count) for _, count in source.counts] == [{"ham": 3}, {"spam": 3}]
+    assert [dict(count) for _, count in source.counts] == [{"ham": 3}, {"spam": 4}]
     put(tmp_path, "ham/later", "spam/later")
+    looked_at = []
+    monkeypatch.setattr(walk, "open_message", lambda path: looked_at.append(path) or open_message(path))
     assert [(item.name, item.label, item.read()) for item in source.items()] == expected
     assert source.skipped == walked.skipped == [(f"{tmp_path}/spam/damaged", "damaged gz data")]
+    assert looked_at == [f"{tmp_path}/{name}" for name in ("ham/mbox", "spam/packed")]
 
 
 def test_links_are_followed_inside_the_folder_that_is_named(tmp_path: Path) -> None:
