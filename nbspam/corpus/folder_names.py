@@ -8,6 +8,8 @@ import re
 import unicodedata
 from base64 import b64decode
 from binascii import Error
+from functools import cache
+from typing import NamedTuple
 
 from nbspam.tables import read_table
 
@@ -15,6 +17,7 @@ JUNK, TRASH, DRAFTS, SENT, OUTBOX, TEMPLATES = "junk", "trash", "drafts", "sent"
 OTHER = "chats or feeds"
 COPIES = "copies of mail in other folders"  # All Mail, Important and Starred of Gmail; All Mail of Proton
 UNCLEAR = "unclear"  # perhaps junk
+_NAMED_KINDS = {kind: kind for kind in (JUNK, TRASH, DRAFTS, SENT, OUTBOX, TEMPLATES)} | {"other": OTHER}
 _TABLE = read_table("folders")
 _ALL_MAIL = "all mail"  # of Proton, which has spam in it, too
 _GMAIL = ("[gmail]", "[google mail]")
@@ -36,15 +39,38 @@ def list_names(part: str) -> list[str]:
     return [normalise(name) for name in " ".join(_TABLE[part]).split(", ")]
 
 
+class _Names(NamedTuple):
+    """The names of the table, as compared."""
+
+    kinds: dict[str, str]
+    copies: frozenset[str]
+    inboxes: frozenset[str]
+    smells: re.Pattern[str]
+    doubts: frozenset[str]
+
+
+@cache
+def _spell_names() -> _Names:
+    """All names; this takes 12 ms, and most commands meet no name."""
+    return _Names(
+        kinds={name: kind for part, kind in _NAMED_KINDS.items() for name in list_names(part)},
+        copies=frozenset(list_names("copies")),
+        inboxes=frozenset(list_names("inbox")),
+        smells=re.compile("|".join(map(re.escape, [*list_names("smells"), *list_names(JUNK)]))),
+        doubts=frozenset(map(normalise, _TABLE["doubts"])),
+    )
+
+
 def find_kind(name: str) -> str:
     """JUNK, TRASH ... of a name that is known as a whole; '' of any other."""
     key = normalise(name)
-    return _KINDS.get(key) or _KINDS.get(_ADDED.sub("", key), "")
+    kinds = _spell_names().kinds
+    return kinds.get(key) or kinds.get(_ADDED.sub("", key), "")
 
 
 def is_inbox(name: str) -> bool:
     """True for the folder that an account has, and no other folder."""
-    return normalise(name) in _INBOXES
+    return normalise(name) in _spell_names().inboxes
 
 
 def recognise(name: str) -> str:
@@ -56,7 +82,7 @@ def recognise(name: str) -> str:
     parts = re.split("[./]", name)
     keys = [normalise(part) for part in parts]
     for root in _GMAIL:
-        if root in keys and not _COPY_KEYS.isdisjoint(keys[keys.index(root) :]):
+        if root in keys and not _spell_names().copies.isdisjoint(keys[keys.index(root) :]):
             return COPIES
     if _ALL_MAIL in keys:
         return COPIES
@@ -67,8 +93,8 @@ def recognise(name: str) -> str:
     unknown = [part for part, kind in zip(parts, kinds, strict=True) if not kind]
     words = {word for part in unknown for word in _split_words(part)}
     if JUNK in kinds:
-        return JUNK if words.isdisjoint(_DOUBTS) else UNCLEAR
-    return UNCLEAR if _SMELLS.search(normalise(name)) else ""
+        return JUNK if words.isdisjoint(_spell_names().doubts) else UNCLEAR
+    return UNCLEAR if _spell_names().smells.search(normalise(name)) else ""
 
 
 def _split_words(name: str) -> list[str]:
@@ -90,11 +116,3 @@ def decode_name(name: str) -> str:
             return code[0]
 
     return re.sub("&([A-Za-z0-9+,]*)-", text_of, name)
-
-
-_NAMED_KINDS = {kind: kind for kind in (JUNK, TRASH, DRAFTS, SENT, OUTBOX, TEMPLATES)} | {"other": OTHER}
-_KINDS = {name: kind for part, kind in _NAMED_KINDS.items() for name in list_names(part)}
-_COPY_KEYS = frozenset(list_names("copies"))
-_INBOXES = frozenset(list_names("inbox"))
-_SMELLS = re.compile("|".join(map(re.escape, [*list_names("smells"), *list_names(JUNK)])))
-_DOUBTS = frozenset(map(normalise, _TABLE["doubts"]))

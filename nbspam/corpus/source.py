@@ -13,7 +13,6 @@ from copy import deepcopy
 from functools import cached_property
 
 from nbspam.corpus.item import Item, Skipped, read_items, unreadable
-from nbspam.corpus.reports import list_attached
 from nbspam.corpus.walk import MailFile, Notes, SourcePart
 from nbspam.errors import NoInputError
 from nbspam.labels import sort_classes
@@ -97,6 +96,8 @@ class Source:
 def open_reports(reports: Iterable[Item], notes: Notes) -> Iterator[Item]:
     """The messages attached to these, each under the name of its report; a report without one is left out."""
     for report, data in read_items(reports, notes.skipped):
+        from nbspam.corpus.reports import list_attached  # parsing with the standard library takes 16 ms
+
         attached = list_attached(data)
         if not attached:
             notes.left_out[BARE] += 1
