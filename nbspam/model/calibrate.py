@@ -28,7 +28,7 @@ from nbspam.model.calibration import (
     first_weights,
     own_weights,
 )
-from nbspam.model.counts import LINE_FEED, Counts, Floats, Ints
+from nbspam.model.counts import LINE_FEED, Counts, Floats, Ints, merge_columns
 from nbspam.model.posterior import prior_shift
 from nbspam.model.scorer import Usual
 from nbspam.model.views import (
@@ -95,10 +95,10 @@ def choose_ways(block: Block, counts: Counts) -> list[Way]:
 
 def see_left_out(block: Block, counts: Counts) -> ScoredRows:
     """All rows, each scored without the mail of its sender's host, or without its copies if it names none."""
-    _, copies = np.unique(block.digests(), return_inverse=True)
+    _, (copies,), _ = merge_columns([block.digests()])  # np.unique costs an import
     hosts = sender_hosts(block)
-    _, groups = np.unique(np.where(hosts < 0, -1 - copies, hosts), return_inverse=True)
-    return leave_groups_out(block, counts, groups)
+    _, (groups,), _ = merge_columns([np.where(hosts < 0, -1 - copies, hosts)])
+    return leave_groups_out(block, counts, groups.astype(np.int64))
 
 
 def sender_hosts(block: Block) -> Ints:

@@ -16,6 +16,7 @@ from nbspam.store.writer import NewModel
 from nbspam.tokens.bag import N_VIEWS, VIEW_NAMES
 
 TOKENS_AT_ONCE = 16_384  # in a slice of _slice_tokens
+Learned = Sequence[tuple[Ints, NDArray[np.int16]]]  # digests and class numbers of messages, by block
 
 
 def insert_counts(file: NewModel, ranges: Iterable[Counts], totals: ViewSums) -> None:
@@ -31,7 +32,7 @@ def insert_counts(file: NewModel, ranges: Iterable[Counts], totals: ViewSums) ->
         for columns in _slice_tokens(counts):
             file.insert_columns("token", columns)
         since = np.full_like(counts.keys, FIRST)
-        digest += digest_array(np.stack([counts.keys, counts.views, since, *_interleave(counts)], axis=1))
+        digest += digest_array([counts.keys, counts.views, since, *_interleave(counts)])
     file.connection.execute("PRAGMA ignore_check_constraints = OFF")
     file.digests["token"] = digest
     views = zip(range(N_VIEWS), VIEW_NAMES, totals.words.tolist(), strict=True)
@@ -61,10 +62,24 @@ def _interleave(counts: Counts) -> list[Ints]:
     return [row for pair in zip(counts.documents, counts.occurrences, strict=True) for row in pair]
 
 
-def make_learned_rows(learned: Sequence[tuple[Ints, NDArray[np.int16]]]) -> Iterator[tuple[int, int, int]]:
-    """(digest, class, times) of the counted messages.  learned : digests and class numbers, by block"""
+def insert_learned(file: NewModel, learned: Learned) -> None:
+    """Write the messages of a new model, and their digest."""
+    columns = _count_learned(learned)
+    file.insert_columns("learned", [column.tolist() for column in columns])
+    digests, labels, times = columns
+    file.digests["learned"] = digest_array([digests, labels, np.full_like(times, FIRST), times])
+
+
+def make_learned_rows(learned: Learned) -> Iterator[tuple[int, int, int]]:
+    """(digest, class, times) of the counted messages, ascending."""
+    return zip(*[column.tolist() for column in _count_learned(learned)], strict=True)
+
+
+def _count_learned(learned: Learned) -> tuple[Ints, Ints, Ints]:
+    """The columns of these rows."""
     digests, labels = (np.concatenate(arrays) for arrays in zip(*learned, strict=True))
-    pairs = np.empty(len(labels), [("digest", np.int64), ("class", np.int16)])
-    pairs["digest"], pairs["class"] = digests, labels
-    distinct, times = np.unique(pairs, return_counts=True)
-    return zip(distinct["digest"].tolist(), distinct["class"].tolist(), times.tolist(), strict=True)
+    order = np.lexsort((labels, digests))
+    digests, labels = digests[order], labels[order].astype(np.int64)
+    is_first = np.append(True, (np.diff(digests) != 0) | (np.diff(labels) != 0))
+    places = np.flatnonzero(is_first)
+    return digests[places], labels[places], np.diff(places, append=len(order))

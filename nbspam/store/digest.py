@@ -107,13 +107,14 @@ def digest_table(connection: Connection, table: str) -> int:
     return digest_rows(connection.stream(f"SELECT {columns} FROM {table}")) & _BITS
 
 
-def digest_array(rows: Any) -> int:
-    """The digest of a table of integers.  rows : int64 (n_rows, n_columns)"""
+def digest_array(columns: Sequence[Any]) -> int:
+    """The digest of a table of integers.  columns : arrays of one length"""
     import numpy as np
 
-    n_columns = rows.shape[1]
-    factors = np.array(_factors(n_columns)[:n_columns], np.uint64)
-    return int(mix_bits(rows.view(np.uint64) @ factors).sum())
+    total = np.zeros(len(columns[0]), np.uint64)
+    for column, factor in zip(columns, _factors(len(columns)), strict=False):
+        total += column.astype(np.uint64) * np.uint64(factor)
+    return int(mix_bits(total).sum())
 
 
 def read_digests(connection: Connection) -> dict[str, int]:

@@ -26,7 +26,7 @@ from nbspam.model.numeric import FeatureStatistics
 from nbspam.model.textbook import learn_features
 from nbspam.model.views import Evidence
 from nbspam.settings import Settings
-from nbspam.store.bulk import insert_counts, make_learned_rows
+from nbspam.store.bulk import insert_counts, insert_learned
 from nbspam.store.reader import Model, open_model
 from nbspam.store.senders import keep_senders
 from nbspam.store.writer import new_model
@@ -129,7 +129,7 @@ def _write(
         if plan.replaces:
             keep_senders(file, path)
         insert_counts(file, ranges(), counts.totals)
-        file.insert("learned", make_learned_rows(mail.learned))
+        insert_learned(file, mail.learned)
         if features:
             file.numeric_features(zip(NAMES, features.edges, strict=True), features.rows())
         if settings.averaged:
@@ -218,7 +218,10 @@ def _find_contradictions(mail: Accumulator) -> Contradictions:
     order = np.argsort(digests, kind="stable")
     is_same = np.diff(digests[order]) == 0
     is_other_class = np.diff(labels[order]) != 0
-    contradicted = np.unique(digests[order][1:][is_same & is_other_class])
+    is_contradicted = is_same & is_other_class
+    if not is_contradicted.any():
+        return Contradictions(0, [], [])
+    contradicted = np.unique(digests[order][1:][is_contradicted])
     rows = order[np.isin(digests[order], contradicted)]
     classes = mail.classes
     copies = [(classes[labels[row]], mail.names[row]) for row in rows] if mail.names else []
