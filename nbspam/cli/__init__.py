@@ -143,15 +143,6 @@ def parse_mode(text: str) -> int:
     return int(text, 8)
 
 
-def parse_size(text: str) -> int:
-    """Bytes above 0, as 500K, 10M or 2G; K is 1,000."""
-    power = max(0, " KMG".find(text[-1:].upper()))
-    digits = text[:-1] if power else text
-    if not digits.isdecimal() or digits.startswith("0"):
-        raise ValueError(text)
-    return int(digits) * int(1000**power)
-
-
 def parse_time(text: str) -> float:
     """Milliseconds since 1970 of a local time."""
     from datetime import datetime  # for undo alone
@@ -185,7 +176,6 @@ KINDS: dict[str, tuple[Callable[[str], Any], str]] = {
     **dict.fromkeys(("DAYS", "NATS", "SECONDS", "SHARE"), (float, "a number")),
     **dict.fromkeys(("MODE", "OCTAL"), (parse_mode, "of the form 660")),
     "AGE": (parse_age, "of the form 12h, 1d or 2w"),
-    "SIZE": (parse_size, "of the form 500K, 10M or 2G"),
     "TIME": (parse_time, "of the form 2026-11-24, 2026-11-24 09:30 or 2026-11-24 09:30:15"),
 }
 # The defaults that options.txt has in parentheses, if there is one.

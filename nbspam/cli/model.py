@@ -11,7 +11,7 @@ from nbspam.cli.classify import open_input
 from nbspam.cli.explain import clue_content, clue_table, find_since
 from nbspam.cli.shared import check_new_model, check_writable, write_lines
 from nbspam.cli.tables import console, fit_table, print_sentence, table, write_json
-from nbspam.errors import BadDataError, NbspamError, UsageError
+from nbspam.errors import BadDataError, NbspamError
 from nbspam.explain import explain_tokens
 from nbspam.filter import open_filter
 from nbspam.labels import format_counts
@@ -158,7 +158,7 @@ def merge_command(options: Options) -> None:
     say(_summarise_merge(merged, options.models))
 
 
-@command("model", "max_size", "prune.min_count", "quiet")
+@command("model", "prune.min_count", "quiet")
 def prune_command(options: Options) -> None:
     """Make a model smaller: take out the tokens that are in the fewest messages.
 
@@ -167,14 +167,11 @@ def prune_command(options: Options) -> None:
 
     \b
     Example:
-        nbspam model prune --max-size 5M -m my.nbspam
+        nbspam model prune --min-count 2 -m my.nbspam
 
     Exit status: 0 pruned; 64 usage; 65 no sound model; 66 no model; 74 I/O; 75 try again later.
     """
-    if options.max_size is None and options.min_count is None:
-        remedy = "add --max-size SIZE or --min-count N"
-        raise UsageError("model prune", "needs a limit", remedy, "no-effect")
-    done = prune(options.model, options.max_size, options.min_count or 1)
+    done = prune(options.model, options.min_count)
     sizes = f"{done.after_bytes / 1e6:.1f} MB, before {done.before_bytes / 1e6:.1f} MB"
     say(f"Pruned {done.pruned:,} of {done.tokens:,} tokens.\nModel: {plain(options.model)}, {sizes}.")
 

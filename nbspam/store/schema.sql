@@ -13,8 +13,7 @@ CREATE TABLE setting (              -- how to score unless the command line says
                                     --   them; autolearn_corrected: how many of these as another class
                                     -- own_servers: names of the user's mail servers (authserv-id), with spaces
                                     --   between; their Authentication-Results are believed, see `sender`
-                                    -- pruned: rare tokens were taken out; the counts of the textbook's are in
-                                    --   NOTAWORD, whose documents are then as many as can be
+                                    -- pruned: rare tokens were taken out
         CHECK (typeof(name) = 'text'),
     value TEXT NOT NULL             -- as the command line spells it
         CHECK (typeof(value) = 'text')

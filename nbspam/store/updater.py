@@ -18,7 +18,7 @@ from nbspam.store.digest import DIGESTED, digest_rows, read_digests, stream_soun
 from nbspam.store.reader import Model
 from nbspam.store.rows import FIRST, Writer, add_integers, escape_bytes
 from nbspam.store.turns import PATIENCE_SECONDS, Turn
-from nbspam.tokens.bag import FORM_BITS, NO_TEXTBOOK_VIEWS, NOTAWORD, NOTAWORD_KEY, NOTAWORD_VIEW
+from nbspam.tokens.bag import FORM_BITS, NOTAWORD, NOTAWORD_KEY, NOTAWORD_VIEW
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -141,9 +141,8 @@ class Updater(Writer):
             rows = read_rows(self.connection, "learned", digest)
             if count_copies(rows).get((digest, label), 0) + times < 0:
                 raise never_counted()
-        takes_pruned = self.model.pruned and times < 0
-        if self.model.fixed_vocabulary or takes_pruned:
-            tokens = self._join_unknown(tokens, takes_pruned)
+        if self.model.fixed_vocabulary or (self.model.pruned and times < 0):
+            tokens = self._keep_known(tokens)
         self.add(label, times, [(key, view, text, times, times * n) for key, view, text, n in tokens], since)
 
     def forget(self, digest: int, label: int) -> None:
@@ -157,13 +156,12 @@ class Updater(Writer):
         else:
             self.change("learned", rows)
 
-    def _join_unknown(self, tokens: list[MessageToken], is_certain: bool) -> list[MessageToken]:
-        """The tokens with all that have no row as one NOTAWORD.  is_certain : also if there are none"""
+    def _keep_known(self, tokens: list[MessageToken]) -> list[MessageToken]:
+        """The tokens that have a row; all others are one NOTAWORD of a fixed vocabulary."""
         known = self.model.find_views([key for key, _, _, _ in tokens])
-        others = () if self.model.fixed_vocabulary else NO_TEXTBOOK_VIEWS
-        outside = sum(times for key, view, _, times in tokens if key not in known and view not in others)
+        outside = sum(times for key, _, _, times in tokens if key not in known)
         tokens = [token for token in tokens if token[0] in known]
-        if outside or is_certain:
+        if outside and self.model.fixed_vocabulary:
             tokens.append((NOTAWORD_KEY, NOTAWORD_VIEW, NOTAWORD, outside))
         return tokens
 

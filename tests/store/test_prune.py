@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from nbspam.errors import UsageError
 from nbspam.learning.learn import learn_messages
 from nbspam.store.check import check_model
 from nbspam.store.prune import prune
@@ -87,17 +86,3 @@ def test_pruned_model_takes_no_mail_for_strange(trained: Path, tmp_path: Path) -
     assert "unlike the mail" in run("explain", tmp_path / "mail", "-m", model)
     prune(model, min_count=3)
     assert "unlike the mail" not in run("explain", tmp_path / "mail", "-m", model)
-
-
-def test_file_is_as_small_as_asked_for_or_unchanged(trained: Path, tmp_path: Path) -> None:
-    model = str(shutil.copy(trained / "views", tmp_path / "model"))
-    size, before = Path(model).stat().st_size, rows(model)
-    with pytest.raises(UsageError, match="never pruned"):
-        prune(model, max_bytes=50_000)
-    assert rows(model) == before
-    for share in (0.8, 0.6, 0.4):
-        assert 0.9 * share * size < prune(model, max_bytes=int(share * size)).after_bytes <= share * size
-        assert check_model(model) == []
-    counts = {text: sum(row[1::2]) for text, row in before.items() if row[0] not in KEPT_VIEWS}
-    kept = counts.keys() & rows(model).keys()
-    assert min(counts[text] for text in kept) >= max(counts[text] for text in counts.keys() - kept)
